@@ -1,0 +1,32 @@
+/** Whole blocks as plain data. The hot path uses the offset table of `blockView.ts` instead. */
+import { Reader } from '../util/reader.js';
+import { Writer } from '../util/writer.js';
+import type { Bytes } from '../util/bytes.js';
+import { parseHeader, writeHeader, type BlockHeader } from './header.js';
+import { parseTransaction, writeTransaction, type Transaction } from './transaction.js';
+
+export interface Block {
+  header: BlockHeader;
+  transactions: Transaction[];
+}
+
+/** Parses a whole block; trailing bytes are refused with `ReadError` only by the caller's own check of `reader.remaining`. */
+export function parseBlock(reader: Reader): Block {
+  const header = parseHeader(reader);
+  const count = reader.compactSize();
+  const transactions: Transaction[] = [];
+  for (let i = 0; i < count; i++) transactions.push(parseTransaction(reader));
+  return { header, transactions };
+}
+
+export function parseBlockBytes(bytes: Bytes): Block {
+  return parseBlock(new Reader(bytes));
+}
+
+export function formatBlock(block: Block, withWitness = true): Buffer {
+  const writer = new Writer(1 << 16);
+  writeHeader(writer, block.header);
+  writer.compactSize(block.transactions.length);
+  for (const tx of block.transactions) writeTransaction(writer, tx, withWitness);
+  return writer.finish();
+}

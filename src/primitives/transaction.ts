@@ -1,0 +1,156 @@
+/**
+ * Transactions as plain data: parse, format (with and without witness), ids and sizes.
+ * Scripts and witness items are views into the bytes they were parsed from.
+ * Source: Core 0.17 primitives/transaction.h (UnserializeTransaction, SerializeTransaction), BIP144.
+ */
+import { sha256d } from '../crypto/hash.js';
+import { EMPTY_BYTES, isZero, type Bytes } from '../util/bytes.js';
+import { ReadError, type Reader } from '../util/reader.js';
+import { Writer } from '../util/writer.js';
+
+export interface OutPoint {
+  /** 32 bytes, wire order. */
+  hash: Bytes;
+  /** Output number, unsigned 32-bit. */
+  index: number;
+}
+
+export interface TxInput {
+  prevout: OutPoint;
+  scriptSig: Bytes;
+  /** Unsigned 32-bit. */
+  sequence: number;
+  /** Witness stack, bottom first; empty without witness. */
+  witness: Bytes[];
+}
+
+export interface TxOutput {
+  /** Satoshis; signed 64-bit on the wire. */
+  value: bigint;
+  script: Bytes;
+}
+
+export interface Transaction {
+  /** Signed 32-bit. */
+  version: number;
+  inputs: TxInput[];
+  outputs: TxOutput[];
+  /** Unsigned 32-bit. */
+  lockTime: number;
+}
+
+export const NULL_HASH: Bytes = new Uint8Array(32);
+export const NULL_INDEX = 0xffffffff;
+export const SEQUENCE_FINAL = 0xffffffff;
+export const WITNESS_SCALE_FACTOR = 4;
+
+export function isNullOutPoint(outPoint: OutPoint): boolean {
+  return outPoint.index === NULL_INDEX && isZero(outPoint.hash);
+}
+
+/** Source: `CTransaction::IsCoinBase`. */
+export function isCoinbase(tx: Transaction): boolean {
+  return tx.inputs.length === 1 && isNullOutPoint(tx.inputs[0]!.prevout);
+}
+
+export function hasWitness(tx: Transaction): boolean {
+  return tx.inputs.some((input) => input.witness.length > 0);
+}
+
+/** 36 bytes: hash, then the index little endian. The key of a coin. */
+export function formatOutPoint(outPoint: OutPoint): Buffer {
+  return new Writer(36).raw(outPoint.hash).u32(outPoint.index).finish();
+}
+
+function parseInputs(reader: Reader): TxInput[] {
+  const count = reader.compactSize();
+  const inputs: TxInput[] = [];
+  for (let i = 0; i < count; i++) {
+    const hash = reader.hash();
+    const index = reader.u32();
+    const scriptSig = reader.varBytes();
+    inputs.push({ prevout: { hash, index }, scriptSig, sequence: reader.u32(), witness: [] });
+  }
+  return inputs;
+}
+
+function parseOutputs(reader: Reader): TxOutput[] {
+  const count = reader.compactSize();
+  const outputs: TxOutput[] = [];
+  for (let i = 0; i < count; i++) {
+    const value = reader.i64();
+    outputs.push({ value, script: reader.varBytes() });
+  }
+  return outputs;
+}
+
+/** Parses one transaction. Throws `ReadError` on anything the reference would refuse to deserialize. */
+export function parseTransaction(reader: Reader, allowWitness = true): Transaction {
+  const version = reader.i32();
+  let inputs = parseInputs(reader);
+  let outputs: TxOutput[] = [];
+  let flags = 0;
+  if (inputs.length === 0 && allowWitness) {
+    flags = reader.u8();
+    if (flags !== 0) {
+      inputs = parseInputs(reader);
+      outputs = parseOutputs(reader);
+    }
+  } else {
+    outputs = parseOutputs(reader);
+  }
+  if ((flags & 1) !== 0 && allowWitness) {
+    flags ^= 1;
+    for (const input of inputs) {
+      const items = reader.compactSize();
+      for (let i = 0; i < items; i++) input.witness.push(reader.varBytes());
+    }
+  }
+  if (flags !== 0) throw new ReadError('Unknown transaction optional data');
+  return { version, inputs, outputs, lockTime: reader.u32() };
+}
+
+export function writeTransaction(writer: Writer, tx: Transaction, withWitness = true): void {
+  const witness = withWitness && hasWitness(tx);
+  writer.i32(tx.version);
+  if (witness) writer.u8(0).u8(1);
+  writer.compactSize(tx.inputs.length);
+  for (const input of tx.inputs) {
+    writer.raw(input.prevout.hash).u32(input.prevout.index).varBytes(input.scriptSig).u32(input.sequence);
+  }
+  writer.compactSize(tx.outputs.length);
+  for (const output of tx.outputs) writer.i64(output.value).varBytes(output.script);
+  if (witness) {
+    for (const input of tx.inputs) {
+      writer.compactSize(input.witness.length);
+      for (const item of input.witness) writer.varBytes(item);
+    }
+  }
+  writer.u32(tx.lockTime);
+}
+
+export function formatTransaction(tx: Transaction, withWitness = true): Buffer {
+  const writer = new Writer(512);
+  writeTransaction(writer, tx, withWitness);
+  return writer.finish();
+}
+
+/** Hash without witness, wire order. */
+export function txid(tx: Transaction): Buffer {
+  return sha256d(formatTransaction(tx, false));
+}
+
+/** Hash with witness, wire order; equals `txid` without one. */
+export function wtxid(tx: Transaction): Buffer {
+  return sha256d(formatTransaction(tx, true));
+}
+
+/** BIP141 weight: three times the stripped size plus the total size. */
+export function transactionWeight(tx: Transaction): number {
+  const stripped = formatTransaction(tx, false).length;
+  return stripped * (WITNESS_SCALE_FACTOR - 1) + formatTransaction(tx, true).length;
+}
+
+export function emptyInput(prevout: OutPoint): TxInput {
+  return { prevout, scriptSig: EMPTY_BYTES, sequence: SEQUENCE_FINAL, witness: [] };
+}

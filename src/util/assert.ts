@@ -1,0 +1,8 @@
+/** A broken invariant: a bug of ours, never a verdict about a block or a transaction. The node stops on it. */
+export class AssertionError extends Error {
+  override readonly name = 'AssertionError';
+}
+
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new AssertionError(message);
+}
