@@ -1,0 +1,84 @@
+/**
+ * Bitcoin's merkle tree over 32-byte hashes: root, path of one leaf, root from a path.
+ * Knows nothing of blocks or claims: their rules choose the leaves.
+ * Source: Core consensus/merkle.cpp `ComputeMerkleRoot`, `ComputeMerkleBranch` and `ComputeMerkleRootFromBranch`.
+ */
+import { assert } from '../util/assert.js';
+import type { Bytes } from '../util/bytes.js';
+import { hashPairInto } from './sha256Pair.js';
+
+const HASH_SIZE = 32;
+
+export interface MerkleRoot {
+  /** 32 bytes; zeros for no leaves. */
+  root: Buffer;
+  /**
+   * Two equal neighbours stood where a pair is hashed, so that another list of leaves has the same root.
+   * QUIRK: an odd level repeats its last hash (CVE-2012-2459), hence a block with `mutated` must not be marked
+   * invalid for good. Test: test/unit/crypto/merkle.test.ts.
+   */
+  mutated: boolean;
+}
+
+/** The leaves in one flat array which the levels are then folded into, in place; room for the repeated last hash. */
+function flatten(hashes: readonly Bytes[]): Buffer {
+  const flat = Buffer.allocUnsafe((hashes.length + 1) * HASH_SIZE);
+  for (let i = 0; i < hashes.length; i++) flat.set(hashes[i]!, i * HASH_SIZE);
+  return flat;
+}
+
+function samePair(flat: Buffer, at: number): boolean {
+  return flat.compare(flat, at, at + HASH_SIZE, at + HASH_SIZE, at + 2 * HASH_SIZE) === 0;
+}
+
+/** Folds a level of `count` hashes into the next one; returns its count. */
+function foldLevel(flat: Buffer, count: number): number {
+  if (count & 1) flat.copyWithin(count * HASH_SIZE, (count - 1) * HASH_SIZE, count * HASH_SIZE);
+  const half = (count + 1) >> 1;
+  for (let i = 0; i < half; i++) {
+    const at = i * 2 * HASH_SIZE;
+    hashPairInto(flat, at, flat, at + HASH_SIZE, flat, i * HASH_SIZE);
+  }
+  return half;
+}
+
+/** Root of the leaves in order. The result is a fresh buffer, never one of the leaves. */
+export function merkleRoot(hashes: readonly Bytes[]): MerkleRoot {
+  if (hashes.length === 0) return { root: Buffer.alloc(HASH_SIZE), mutated: false };
+  const flat = flatten(hashes);
+  let mutated = false;
+  for (let count = hashes.length; count > 1; ) {
+    for (let i = 0; i + 1 < count; i += 2) {
+      if (samePair(flat, i * HASH_SIZE)) mutated = true;
+    }
+    count = foldLevel(flat, count);
+  }
+  return { root: Buffer.from(flat.subarray(0, HASH_SIZE)), mutated };
+}
+
+/** The siblings of leaf `index` from the leaves upward; empty for a single leaf. The index must exist. */
+export function merklePath(hashes: readonly Bytes[], index: number): Buffer[] {
+  assert(index >= 0 && index < hashes.length, 'merkle path of a leaf that does not exist');
+  const flat = flatten(hashes);
+  const path: Buffer[] = [];
+  let position = index;
+  for (let count = hashes.length; count > 1; ) {
+    const sibling = Math.min(position ^ 1, count - 1);
+    path.push(Buffer.from(flat.subarray(sibling * HASH_SIZE, (sibling + 1) * HASH_SIZE)));
+    count = foldLevel(flat, count);
+    position >>= 1;
+  }
+  return path;
+}
+
+/** Root that `leaf` at `index` has with the siblings of `merklePath`. */
+export function rootFromPath(leaf: Bytes, path: readonly Bytes[], index: number): Buffer {
+  const root = Buffer.from(leaf);
+  let position = index;
+  for (const sibling of path) {
+    if (position & 1) hashPairInto(sibling, 0, root, 0, root, 0);
+    else hashPairInto(root, 0, sibling, 0, root, 0);
+    position >>= 1;
+  }
+  return root;
+}

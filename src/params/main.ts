@@ -1,0 +1,90 @@
+/** The main network. Source: lbrycrd chainparams.cpp `CMainParams`, chainparamsbase.cpp; newer seeds: lbcd chaincfg/params.go. */
+import { fromHex, hashFromHex } from '../util/bytes.js';
+import { buildGenesis } from './genesis.js';
+import type { NetworkParams } from './network.js';
+
+const genesis = buildGenesis({ timeSec: 1446058291, bits: 0x1f00ffff, nonce: 1287 });
+
+export const mainParams: NetworkParams = {
+  name: 'main',
+  referenceName: 'lbrycrd',
+  dataFolder: '',
+  magic: fromHex('fae4aaf1'),
+  p2pPort: 9246,
+  rpcPort: 9245,
+
+  genesis,
+  genesisHash: genesis.hash,
+
+  powLimit: 0x0000ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffn,
+  powLimitBits: 0x1f00ffff,
+  targetSpacingSec: 150,
+  targetTimespanSec: 150,
+  minDifficultyRange: null,
+  noRetargeting: false,
+  subsidyLevelInterval: 32,
+
+  claimForks: {
+    originalExpiration: 262974,
+    extendedExpiration: 2102400,
+    extendedExpirationForkHeight: 400155,
+    normalizationForkHeight: 539940,
+    takeoverWorkaroundMin: 496850,
+    takeoverWorkaroundMax: 658300,
+    allClaimsForkHeight: 658310,
+  },
+
+  segwitHeight: 680770,
+  bip16Exception: hashFromHex('00000000000002dc756eebf4f49723ed8d30cc28a5f108eb94b1ba88ac4f9c22'),
+  bip34Height: 1,
+  bip34Hash: hashFromHex('decb9e2cca03a419fd9cca0cb2b1d5ad11b088f22f8f38556d93ac4358b86c24'),
+  bip65Height: 200000,
+  bip66Height: 200000,
+  ruleChangeActivationThreshold: 1916,
+  minerConfirmationWindow: 2016,
+  deployments: {
+    testdummy: { bit: 28, startTimeSec: 1199145601n, timeoutSec: 1230767999n },
+    csv: { bit: 0, startTimeSec: 1462060800n, timeoutSec: 1493596800n },
+    segwit: { bit: 1, startTimeSec: 1547942400n, timeoutSec: 1548288000n },
+  },
+
+  base58: {
+    pubkeyHash: fromHex('55'),
+    scriptHash: fromHex('7a'),
+    secretKey: fromHex('1c'),
+    extPublic: fromHex('0488b21e'),
+    extSecret: fromHex('0488ade4'),
+  },
+  bech32Hrp: 'lbc',
+
+  // Both are facts about block 946000.
+  minimumChainWork: 0x499ed6684d1bf6f6fd3n,
+  assumeValid: hashFromHex('0d3b537afe49820e1c6efc555463f955251b1293c6e5130137e1e25744431172'),
+  checkpoints: [
+    { height: 4000, hash: hashFromHex('a6bbb48f5343eb9b0287c22f3ea8b29f36cf10794a37f8a925a894d6f4519913') },
+  ],
+  chainTxData: { timeSec: 1467272478, txCount: 4146, txPerSec: 600 },
+
+  dnsSeeds: [
+    'dnsseed1.lbry.com',
+    'dnsseed2.lbry.com',
+    'dnsseed3.lbry.com',
+    'dnsseed1.lbry.io',
+    'dnsseed2.lbry.io',
+    'dnsseed3.lbry.io',
+    'seed.lbry.grin.io',
+    'seed.allaboutlbc.com',
+  ],
+  fixedSeeds: [
+    { host: '138.68.198.142', port: 9246 },
+    { host: '138.197.224.252', port: 9246 },
+  ],
+
+  pruneAfterHeight: 100000,
+  miningRequiresPeers: true,
+  defaultConsistencyChecks: false,
+  requireStandard: true,
+  mineBlocksOnDemand: false,
+  isTestNetwork: false,
+  fallbackFeeEnabled: false,
+};

@@ -1,0 +1,28 @@
+/**
+ * The key table: every row prefix of the one database that is not the claim trie's own (see claims/claimKeys.ts).
+ * A key is a latin1 string, one code unit a byte; numbers in keys are big endian, so that they sort.
+ */
+import { toLatin1, type Bytes } from '../util/bytes.js';
+
+export const PREFIX = {
+  /** `C` ‖ txid ‖ output number (u32 LE) → coin (height code u32, amount i64, script). */
+  coin: 'C',
+  /** `H` ‖ 0 or 1 ‖ chunk number u32 → columns of 512 headers, hot or cold. */
+  headerChunk: 'H',
+  /** `T` → chain state: tip, file positions, counters. */
+  tip: 'T',
+  /** `M` ‖ name → what the folder is: schema, network, support delay, window options. */
+  meta: 'M',
+  /** `X` ‖ first bytes of a txid ‖ height ‖ offset → nothing (transaction index, verified on read). */
+  txIndex: 'X',
+  /** `~` ‖ key → staged write of a large transaction: 0 for a deletion, 1 ‖ value for a put. */
+  stage: '~',
+} as const;
+
+export function u32Key(value: number): string {
+  return String.fromCharCode(value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255);
+}
+
+export function coinKey(outPoint: Bytes): string {
+  return PREFIX.coin + toLatin1(outPoint);
+}

@@ -1,0 +1,389 @@
+/**
+ * The one database: LevelDB below a write-back overlay. Owns the overlay, the transactions on top of it, the staging
+ * area of very large transactions and the atomic flush. Does not know what the rows mean.
+ *
+ * Crash safety: rows reach LevelDB only in `flush`, which moves the database from one consistent state to the next.
+ * Up to 16 MiB travel in one atomic batch. More goes first into a journal file which ends with a commit record, then
+ * from there into LevelDB in batches of at most 16 MiB; a crash before the commit record leaves the old state, one
+ * after it is repaired by applying the journal again (puts and deletes are idempotent).
+ */
+import { ClassicLevel } from 'classic-level';
+import { asBuffer, fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
+import { assert } from '../util/assert.js';
+import { FlushJournal, type JournalOp } from './flushJournal.js';
+import { PREFIX } from './keys.js';
+import { OrderedRows } from './orderedRows.js';
+import { prefixEnd, type RowRange, type RowReader, type RowTransaction } from './rows.js';
+
+/** The most that one LevelDB batch carries (design.md). */
+export const MAX_BATCH_BYTES = 16 << 20;
+/** An uncommitted transaction beyond this spills to the staging area when it calls `relieve`. */
+const SPILL_BYTES = 48 << 20;
+const RANGE_CHUNK = 256;
+
+export interface RowStoreOptions {
+  /** Folder of the LevelDB files. */
+  path: string;
+  /** LevelDB's own block cache. */
+  cacheBytes: number;
+  /** Called at named points of a flush; tests kill the process there. */
+  onPoint?: (name: string) => void;
+}
+
+/** Produces the dirty rows of a cache outside the overlay (the coins) in pieces of at most `maxBytes`; null at the end. */
+export type DirtySource = (maxBytes: number) => JournalOp[] | null;
+
+type Layer = (range: RowRange) => AsyncIterable<[string, Bytes | null]>;
+
+export class RowStore implements RowReader {
+  private readonly db: ClassicLevel<Buffer, Buffer>;
+  private readonly journal: FlushJournal;
+  private readonly onPoint: (name: string) => void;
+  private readonly overlay = new OrderedRows();
+  /** Whether committed rows lie in the staging area, between overlay and main rows. */
+  private stageCommitted = false;
+  private open_: Transaction | null = null;
+
+  private constructor(db: ClassicLevel<Buffer, Buffer>, options: RowStoreOptions) {
+    this.db = db;
+    this.onPoint = options.onPoint ?? (() => {});
+    this.journal = new FlushJournal(`${options.path}.journal`);
+  }
+
+  /** Opens the database and finishes or forgets an interrupted flush. */
+  static async open(options: RowStoreOptions): Promise<RowStore> {
+    const db = new ClassicLevel<Buffer, Buffer>(options.path, {
+      keyEncoding: 'buffer',
+      valueEncoding: 'buffer',
+      cacheSize: options.cacheBytes,
+      writeBufferSize: 16 << 20,
+      maxFileSize: 8 << 20,
+    });
+    await db.open();
+    const store = new RowStore(db, options);
+    await store.recover();
+    return store;
+  }
+
+  async close(): Promise<void> {
+    await this.db.close();
+  }
+
+  /** Bytes of committed rows that are not in LevelDB yet. */
+  get dirtyBytes(): number {
+    return this.overlay.sizeBytes;
+  }
+
+  async get(key: string): Promise<Bytes | undefined> {
+    return (await this.getMany([key]))[0];
+  }
+
+  async getMany(keys: readonly string[]): Promise<(Bytes | undefined)[]> {
+    const out = new Array<Bytes | undefined>(keys.length);
+    const missing: number[] = [];
+    for (let i = 0; i < keys.length; i++) {
+      const row = this.overlay.get(keys[i]!);
+      if (row === undefined) missing.push(i);
+      else if (row !== null) out[i] = row;
+    }
+    if (missing.length > 0) await this.fillFromDisk(keys, missing, out, this.stageCommitted);
+    return out;
+  }
+
+  /** Reads `missing` positions of `keys` below the overlay. */
+  async fillFromDisk(
+    keys: readonly string[],
+    missing: readonly number[],
+    out: (Bytes | undefined)[],
+    throughStage: boolean,
+  ): Promise<void> {
+    let rest = missing;
+    if (throughStage) {
+      const staged = await this.db.getMany(rest.map((i) => fromLatin1(PREFIX.stage + keys[i]!)));
+      const lower: number[] = [];
+      rest.forEach((i, at) => {
+        const row = staged[at];
+        if (row === undefined) lower.push(i);
+        else if (row[0] === 1) out[i] = row.subarray(1);
+      });
+      rest = lower;
+    }
+    if (rest.length === 0) return;
+    const rows = await this.db.getMany(rest.map((i) => fromLatin1(keys[i]!)));
+    rest.forEach((i, at) => {
+      out[i] = rows[at];
+    });
+  }
+
+  range(range: RowRange): AsyncIterable<[string, Bytes]> {
+    return mergeLayers(range, this.layers(this.stageCommitted));
+  }
+
+  /** Committed layers, the newest first. */
+  layers(throughStage: boolean): Layer[] {
+    const layers: Layer[] = [(range) => fromArray(this.overlay.slice(range)), (range) => this.diskRange(range, '')];
+    if (throughStage) layers.splice(1, 0, (range) => this.diskRange(range, PREFIX.stage));
+    return layers;
+  }
+
+  /** Rows on disk whose key starts with `prefix`, the prefix removed; staged rows are decoded. */
+  private async *diskRange(range: RowRange, prefix: string): AsyncGenerator<[string, Bytes | null]> {
+    const iterator = this.db.iterator({
+      gte: fromLatin1(prefix + range.gte),
+      lt: fromLatin1(prefix + range.lt),
+      reverse: range.reverse ?? false,
+    });
+    try {
+      for (let chunk = Math.min(RANGE_CHUNK, range.limit ?? RANGE_CHUNK); ; chunk = RANGE_CHUNK) {
+        const rows = await iterator.nextv(chunk);
+        if (rows.length === 0) return;
+        for (const [key, value] of rows) {
+          const name = toLatin1(key).slice(prefix.length);
+          if (prefix === '') yield [name, value];
+          else yield [name, value[0] === 1 ? value.subarray(1) : null];
+        }
+      }
+    } finally {
+      await iterator.close();
+    }
+  }
+
+  /** Starts the one transaction that may be open. */
+  begin(): Transaction {
+    assert(this.open_ === null, 'a row transaction is open already');
+    this.open_ = new Transaction(this);
+    return this.open_;
+  }
+
+  /** Makes the transaction's rows the committed ones. After a spill the caller must flush at once. */
+  commit(transaction: Transaction): void {
+    assert(this.open_ === transaction, 'commit of a transaction that is not open');
+    for (const [key, value] of transaction.rows.entries()) this.overlay.set(key, value);
+    this.stageCommitted ||= transaction.spilled;
+    this.open_ = null;
+  }
+
+  async discard(transaction: Transaction): Promise<void> {
+    assert(this.open_ === transaction, 'discard of a transaction that is not open');
+    this.open_ = null;
+    if (transaction.spilled) await this.clearStage();
+  }
+
+  /** Writes a row straight into the committed state. */
+  put(key: string, value: Bytes): void {
+    this.overlay.set(key, value);
+  }
+
+  del(key: string): void {
+    this.overlay.set(key, null);
+  }
+
+  /** Moves rows of an open transaction to the staging area. The overlay must be empty then: flush first. */
+  async spill(rows: OrderedRows): Promise<void> {
+    assert(this.overlay.count === 0, 'a transaction may spill only over a flushed store');
+    let batch: { type: 'put'; key: Buffer; value: Buffer }[] = [];
+    let bytes = 0;
+    for (const [key, value] of rows.entries()) {
+      const staged = Buffer.allocUnsafe(value === null ? 1 : value.length + 1);
+      staged[0] = value === null ? 0 : 1;
+      if (value !== null) staged.set(value, 1);
+      batch.push({ type: 'put', key: fromLatin1(PREFIX.stage + key), value: staged });
+      bytes += key.length + staged.length + 32;
+      if (bytes >= MAX_BATCH_BYTES) {
+        await this.db.batch(batch);
+        batch = [];
+        bytes = 0;
+      }
+    }
+    if (batch.length > 0) await this.db.batch(batch);
+    rows.clear();
+  }
+
+  /**
+   * Brings every committed row, and those of `source`, to disk as one atomic step.
+   * `sourceBytes` says how much the source holds. No transaction may be committed until this resolves.
+   */
+  async flush(source: DirtySource = () => null, sourceBytes = 0): Promise<void> {
+    const staged = this.stageCommitted;
+    if (!staged && this.overlay.sizeBytes + sourceBytes <= MAX_BATCH_BYTES) {
+      const ops = overlayOps(this.overlay);
+      for (let more = source(MAX_BATCH_BYTES); more !== null; more = source(MAX_BATCH_BYTES)) {
+        for (const op of more) ops.push(op);
+      }
+      this.onPoint('flush:before-batch');
+      if (ops.length > 0) await this.db.batch(ops, { sync: true });
+      this.onPoint('flush:after-batch');
+    } else {
+      this.onPoint('flush:before-journal');
+      await this.journal.begin(staged);
+      await this.journal.append(overlayOps(this.overlay));
+      this.onPoint('flush:in-journal');
+      for (let more = source(MAX_BATCH_BYTES); more !== null; more = source(MAX_BATCH_BYTES)) {
+        await this.journal.append(more);
+      }
+      await this.journal.commit();
+      this.onPoint('flush:journal-committed');
+      await this.applyJournal();
+    }
+    this.overlay.clear();
+    this.stageCommitted = false;
+  }
+
+  private async recover(): Promise<void> {
+    if (await this.journal.isCommitted()) await this.applyJournal();
+    else {
+      await this.journal.remove();
+      await this.clearStage();
+    }
+  }
+
+  private async applyJournal(): Promise<void> {
+    if (await this.journal.includesStage()) await this.applyStage();
+    for await (const ops of this.journal.read()) {
+      await this.db.batch(ops);
+      this.onPoint('flush:applying-journal');
+    }
+    // An empty synced batch makes all batches before it durable.
+    await this.db.put(fromLatin1(PREFIX.meta + 'flushed'), Buffer.alloc(0), { sync: true });
+    await this.clearStage();
+    this.onPoint('flush:before-journal-removal');
+    await this.journal.remove();
+  }
+
+  private async applyStage(): Promise<void> {
+    let batch: JournalOp[] = [];
+    let bytes = 0;
+    const range = { gte: PREFIX.stage, lt: prefixEnd(PREFIX.stage) };
+    for await (const [stagedKey, value] of this.diskRange(range, '')) {
+      const key = fromLatin1(stagedKey.slice(1));
+      if (value![0] === 1) batch.push({ type: 'put', key, value: asBuffer(value!.subarray(1)) });
+      else batch.push({ type: 'del', key });
+      bytes += key.length + value!.length + 32;
+      if (bytes >= MAX_BATCH_BYTES) {
+        await this.db.batch(batch);
+        this.onPoint('flush:applying-stage');
+        batch = [];
+        bytes = 0;
+      }
+    }
+    await this.db.batch(batch);
+  }
+
+  private async clearStage(): Promise<void> {
+    await this.db.clear({ gte: fromLatin1(PREFIX.stage), lt: fromLatin1(prefixEnd(PREFIX.stage)) });
+  }
+
+  /** Deletes whole key ranges that no reader needs any more (history behind its window). */
+  async dropRange(gte: string, lt: string): Promise<void> {
+    await this.db.clear({ gte: fromLatin1(gte), lt: fromLatin1(lt) });
+  }
+
+  /** LevelDB's estimate of the bytes on disk between two keys. */
+  async approximateSize(gte: string, lt: string): Promise<number> {
+    return this.db.approximateSize(fromLatin1(gte), fromLatin1(lt));
+  }
+
+  async compact(): Promise<void> {
+    await this.db.compactRange(Buffer.from([0]), Buffer.from([255]));
+  }
+}
+
+/** See `RowTransaction`. Reads see its own rows, then its spilled ones, then the committed state. */
+export class Transaction implements RowTransaction {
+  readonly rows = new OrderedRows();
+  spilled = false;
+  private readonly store: RowStore;
+
+  constructor(store: RowStore) {
+    this.store = store;
+  }
+
+  put(key: string, value: Bytes): void {
+    this.rows.set(key, value);
+  }
+
+  del(key: string): void {
+    this.rows.set(key, null);
+  }
+
+  async get(key: string): Promise<Bytes | undefined> {
+    return (await this.getMany([key]))[0];
+  }
+
+  async getMany(keys: readonly string[]): Promise<(Bytes | undefined)[]> {
+    const out = new Array<Bytes | undefined>(keys.length);
+    const missing: number[] = [];
+    const missingKeys: string[] = [];
+    for (let i = 0; i < keys.length; i++) {
+      const row = this.rows.get(keys[i]!);
+      if (row === undefined) {
+        missing.push(i);
+        missingKeys.push(keys[i]!);
+      } else if (row !== null) out[i] = row;
+    }
+    if (missing.length === 0) return out;
+    if (this.spilled) await this.store.fillFromDisk(keys, missing, out, true);
+    else {
+      const lower = await this.store.getMany(missingKeys);
+      missing.forEach((i, at) => {
+        out[i] = lower[at];
+      });
+    }
+    return out;
+  }
+
+  range(range: RowRange): AsyncIterable<[string, Bytes]> {
+    const own: Layer = (wanted) => fromArray(this.rows.slice(wanted));
+    return mergeLayers(range, [own, ...this.store.layers(this.spilled)]);
+  }
+
+  async relieve(): Promise<void> {
+    if (this.rows.sizeBytes < SPILL_BYTES) return;
+    this.spilled = true;
+    await this.store.spill(this.rows);
+  }
+}
+
+function overlayOps(overlay: OrderedRows): JournalOp[] {
+  const ops: JournalOp[] = [];
+  for (const [key, value] of overlay.entries()) {
+    if (value === null) ops.push({ type: 'del', key: fromLatin1(key) });
+    else ops.push({ type: 'put', key: fromLatin1(key), value: asBuffer(value) });
+  }
+  return ops;
+}
+
+async function* fromArray(rows: [string, Bytes | null][]): AsyncGenerator<[string, Bytes | null]> {
+  yield* rows;
+}
+
+/** Merges ordered layers, the first hiding the later ones; deletions drop out. */
+async function* mergeLayers(range: RowRange, layers: Layer[]): AsyncGenerator<[string, Bytes]> {
+  const sign = range.reverse ? -1 : 1;
+  const sources = layers.map((layer) => layer(range)[Symbol.asyncIterator]());
+  let left = range.limit ?? Infinity;
+  try {
+    const heads = await Promise.all(sources.map((source) => source.next()));
+    while (left > 0) {
+      let best: string | null = null;
+      for (const head of heads) {
+        if (head.done) continue;
+        if (best === null || (head.value[0] < best ? -1 : head.value[0] > best ? 1 : 0) * sign < 0) best = head.value[0];
+      }
+      if (best === null) return;
+      let winner: Bytes | null | undefined;
+      for (let i = 0; i < heads.length; i++) {
+        const head = heads[i]!;
+        if (head.done || head.value[0] !== best) continue;
+        if (winner === undefined) winner = head.value[1];
+        heads[i] = await sources[i]!.next();
+      }
+      if (winner) {
+        left--;
+        yield [best, winner];
+      }
+    }
+  } finally {
+    await Promise.all(sources.map((source) => source.return?.(undefined)));
+  }
+}

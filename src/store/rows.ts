@@ -1,0 +1,45 @@
+/**
+ * The narrow view of the one database that everything above LevelDB codes against.
+ * Keys are latin1 strings (one code unit a byte), so that string order is byte order. Values are byte arrays which
+ * nobody mutates after handing them over.
+ */
+import type { Bytes } from '../util/bytes.js';
+
+export interface RowRange {
+  /** Inclusive lower bound. */
+  gte: string;
+  /** Exclusive upper bound. */
+  lt: string;
+  reverse?: boolean;
+  /** Most rows wanted; unlimited when absent. */
+  limit?: number;
+}
+
+export interface RowReader {
+  get(key: string): Promise<Bytes | undefined>;
+  /** One value or `undefined` a key, in order. One trip to the database, however many keys. */
+  getMany(keys: readonly string[]): Promise<(Bytes | undefined)[]>;
+  /** Rows in key order (or reversed), own uncommitted writes included. Values may be retained. */
+  range(range: RowRange): AsyncIterable<[key: string, value: Bytes]>;
+}
+
+export interface RowWriter {
+  put(key: string, value: Bytes): void;
+  del(key: string): void;
+}
+
+/**
+ * The writes of one block: readable by itself at once, by others after `commit`, gone after `discard`.
+ * Large transactions spill to a staging area on disk by themselves: `relieve` must be awaited now and then
+ * (every few thousand writes) by whoever writes very many rows; it bounds the memory.
+ */
+export interface RowTransaction extends RowReader, RowWriter {
+  relieve(): Promise<void>;
+}
+
+/** The smallest key above every key that starts with `prefix`; `prefix` must not be all 0xff. */
+export function prefixEnd(prefix: string): string {
+  let end = prefix.length;
+  while (end > 0 && prefix.charCodeAt(end - 1) === 0xff) end--;
+  return prefix.slice(0, end - 1) + String.fromCharCode(prefix.charCodeAt(end - 1) + 1);
+}

@@ -1,0 +1,232 @@
+/**
+ * A strict JSON parser that loses nothing: number literals keep their text, objects keep order and duplicates.
+ * Accepts what the reference's UniValue accepts, within two bounds of ours: 512 levels of nesting (the bound of later
+ * Bitcoin Core) and a number of values, so that no body that fits the request limit can exhaust the heap.
+ */
+import { JsonNumber, JsonObject, type JsonValue } from './json.js';
+
+/** The text is not JSON, or is nested too deep, or holds too many values. */
+export class JsonParseError extends Error {
+  override readonly name = 'JsonParseError';
+}
+
+/** Deepest nesting of arrays and objects. Source: `MAX_JSON_DEPTH` of later UniValue. */
+export const MAX_JSON_DEPTH = 512;
+/** Most values in one parsed tree. Arbitrary: far above any real request, far below what would fill the heap. */
+export const MAX_JSON_VALUES = 2_000_000;
+
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const SPACE = /[ \t\n\r]*/y;
+// The reference's parser refuses a bare 0x00-0x1f in a string and takes everything else up to the quote.
+// eslint-disable-next-line no-control-regex
+const PLAIN = /[^"\\\u0000-\u001f]*/y;
+const HEX4 = /^[0-9a-fA-F]{4}$/;
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+};
+
+/** Parses one value at a time from a text; `skipValue` checks syntax without building anything. */
+export class JsonScanner {
+  readonly text: string;
+  offset = 0;
+  private values = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  fail(): never {
+    throw new JsonParseError('Parse error');
+  }
+
+  skipSpace(): void {
+    const code = this.text.charCodeAt(this.offset);
+    if (code > 32 || code !== code) return;
+    SPACE.lastIndex = this.offset;
+    SPACE.exec(this.text);
+    this.offset = SPACE.lastIndex;
+  }
+
+  /** The next character after white space, not consumed; '' at the end. */
+  peek(): string {
+    this.skipSpace();
+    return this.text.charAt(this.offset);
+  }
+
+  /** Consumes `char` if it comes next. */
+  take(char: string): boolean {
+    if (this.peek() !== char) return false;
+    this.offset++;
+    return true;
+  }
+
+  atEnd(): boolean {
+    this.skipSpace();
+    return this.offset === this.text.length;
+  }
+
+  /** One whole value, with its own allowance of `MAX_JSON_VALUES`. */
+  readValue(): JsonValue {
+    this.values = 0;
+    return this.value(0);
+  }
+
+  /** Passes over one value, refusing what `readValue` would refuse (but for the count of values). */
+  skipValue(depth = 0): void {
+    const first = this.peek();
+    if (first === '[' || first === '{') {
+      if (depth >= MAX_JSON_DEPTH) this.fail();
+      const close = first === '[' ? ']' : '}';
+      this.offset++;
+      if (this.take(close)) return;
+      do {
+        if (first === '{') {
+          this.key();
+          if (!this.take(':')) this.fail();
+        }
+        this.skipValue(depth + 1);
+      } while (this.take(','));
+      if (!this.take(close)) this.fail();
+      return;
+    }
+    this.scalar(first);
+  }
+
+  private value(depth: number): JsonValue {
+    if (++this.values > MAX_JSON_VALUES) this.fail();
+    const first = this.peek();
+    if (first === '[') return this.array(depth);
+    if (first === '{') return this.object(depth);
+    return this.scalar(first);
+  }
+
+  private scalar(first: string): null | boolean | number | string | JsonNumber {
+    switch (first) {
+      case '"':
+        return this.string();
+      case 't':
+        return this.keyword('true', true);
+      case 'f':
+        return this.keyword('false', false);
+      case 'n':
+        return this.keyword('null', null);
+      default:
+        return this.number();
+    }
+  }
+
+  private keyword<T>(word: string, value: T): T {
+    if (!this.text.startsWith(word, this.offset)) this.fail();
+    this.offset += word.length;
+    return value;
+  }
+
+  private number(): number | JsonNumber {
+    NUMBER.lastIndex = this.offset;
+    const literal = NUMBER.exec(this.text)?.[0];
+    if (literal === undefined) this.fail();
+    this.offset += literal.length;
+    const next = this.text.charCodeAt(this.offset);
+    // "01", "1.", "1e" and "2x" end a number in the middle: what follows a literal can be none of these.
+    if ((next >= 48 && next <= 57) || next === 46 || next === 101 || next === 69) this.fail();
+    const value = Number(literal);
+    return String(value) === literal ? value : new JsonNumber(literal);
+  }
+
+  private key(): string {
+    if (this.peek() !== '"') this.fail();
+    return this.string();
+  }
+
+  private string(): string {
+    const text = this.text;
+    let start = ++this.offset;
+    let built = '';
+    let escaped = false;
+    for (;;) {
+      PLAIN.lastIndex = this.offset;
+      PLAIN.exec(text);
+      this.offset = PLAIN.lastIndex;
+      const char = text.charAt(this.offset);
+      if (char === '"') {
+        const tail = text.slice(start, this.offset++);
+        const whole = built === '' ? tail : built + tail;
+        if (escaped && !isWellFormed(whole)) this.fail();
+        return whole;
+      }
+      if (char !== '\\') this.fail();
+      built += text.slice(start, this.offset) + this.escape();
+      escaped = true;
+      start = this.offset;
+    }
+  }
+
+  /** Decodes the escape at the offset and moves past it. */
+  private escape(): string {
+    const kind = this.text.charAt(this.offset + 1);
+    if (kind === 'u') {
+      const digits = this.text.slice(this.offset + 2, this.offset + 6);
+      if (!HEX4.test(digits)) this.fail();
+      this.offset += 6;
+      return String.fromCharCode(parseInt(digits, 16));
+    }
+    const decoded = ESCAPES[kind];
+    if (decoded === undefined) this.fail();
+    this.offset += 2;
+    return decoded;
+  }
+
+  private array(depth: number): JsonValue[] {
+    if (depth >= MAX_JSON_DEPTH) this.fail();
+    this.offset++;
+    const items: JsonValue[] = [];
+    if (this.take(']')) return items;
+    do items.push(this.value(depth + 1));
+    while (this.take(','));
+    if (!this.take(']')) this.fail();
+    return items;
+  }
+
+  private object(depth: number): JsonObject {
+    if (depth >= MAX_JSON_DEPTH) this.fail();
+    this.offset++;
+    const entries: [string, JsonValue][] = [];
+    if (this.take('}')) return new JsonObject(entries);
+    do {
+      const key = this.key();
+      if (!this.take(':')) this.fail();
+      entries.push([key, this.value(depth + 1)]);
+    } while (this.take(','));
+    if (!this.take('}')) this.fail();
+    return new JsonObject(entries);
+  }
+}
+
+/** No half of a surrogate pair alone: the reference refuses those (`JSONUTF8StringFilter::finalize`). */
+function isWellFormed(text: string): boolean {
+  return !/[\ud800-\udfff]/.test(text) || !/(?:[\ud800-\udbff](?![\udc00-\udfff]))|(?:(?<![\ud800-\udbff])[\udc00-\udfff])/.test(text);
+}
+
+/** Bytes of a request as text, or null when they are not UTF-8. A byte order mark is not skipped (it fails to parse). */
+export function decodeUtf8(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** The one value of a whole text. Throws `JsonParseError`. */
+export function parseJson(text: string): JsonValue {
+  const scanner = new JsonScanner(text);
+  const value = scanner.readValue();
+  if (!scanner.atEnd()) scanner.fail();
+  return value;
+}

@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FlushJournal } from '../../../src/store/flushJournal.js';
+import { RowStore } from '../../../src/store/rowStore.js';
+import { prefixEnd, type RowRange, type RowReader } from '../../../src/store/rows.js';
+
+const bytes = (text: string): Buffer => Buffer.from(text);
+
+async function rowsOf(reader: RowReader, range: RowRange): Promise<string[]> {
+  const out: string[] = [];
+  for await (const [key, value] of reader.range(range)) out.push(`${key}=${Buffer.from(value).toString()}`);
+  return out;
+}
+
+describe('RowStore', () => {
+  let folder: string;
+  let store: RowStore;
+  const open = (onPoint?: (name: string) => void): Promise<RowStore> =>
+    RowStore.open({ path: join(folder, 'db'), cacheBytes: 1 << 20, ...(onPoint ? { onPoint } : {}) });
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'rows-'));
+    store = await open();
+  });
+  afterEach(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('merges overlay and disk, the overlay hiding and deleting lower rows', async () => {
+    for (const key of ['a', 'b', 'c', 'd']) store.put(key, bytes(`old-${key}`));
+    await store.flush();
+    store.put('b', bytes('new-b'));
+    store.del('c');
+    store.put('bb', bytes('new-bb'));
+    expect(await rowsOf(store, { gte: 'a', lt: 'd' })).toEqual(['a=old-a', 'b=new-b', 'bb=new-bb']);
+    expect(await rowsOf(store, { gte: 'a', lt: 'z', reverse: true, limit: 2 })).toEqual(['d=old-d', 'bb=new-bb']);
+    expect((await store.getMany(['c', 'b', 'nothing'])).map((row) => row && Buffer.from(row).toString())).toEqual([
+      undefined,
+      'new-b',
+      undefined,
+    ]);
+  });
+
+  it('shows a transaction its own rows and nobody else, until the commit', async () => {
+    store.put('k', bytes('1'));
+    const transaction = store.begin();
+    transaction.put('k', bytes('2'));
+    transaction.del('gone');
+    expect(Buffer.from((await transaction.get('k'))!).toString()).toBe('2');
+    expect(Buffer.from((await store.get('k'))!).toString()).toBe('1');
+    store.commit(transaction);
+    expect(Buffer.from((await store.get('k'))!).toString()).toBe('2');
+    const other = store.begin();
+    other.put('k', bytes('3'));
+    await store.discard(other);
+    expect(Buffer.from((await store.get('k'))!).toString()).toBe('2');
+  });
+
+  it('spills a large transaction, reads through it and flushes it', async () => {
+    store.put('k0001', bytes('before'));
+    store.put('k9999', bytes('before'));
+    await store.flush();
+    const transaction = store.begin();
+    const big = Buffer.alloc(1 << 20, 7);
+    for (let i = 0; i < 60; i++) transaction.put(`big${i}`, big);
+    transaction.put('k0001', bytes('spilled'));
+    transaction.del('k9999');
+    await transaction.relieve();
+    expect(transaction.spilled).toBe(true);
+    transaction.put('k0002', bytes('after'));
+    expect(await rowsOf(transaction, { gte: 'k', lt: 'l' })).toEqual(['k0001=spilled', 'k0002=after']);
+    expect(await rowsOf(store, { gte: 'k', lt: 'l' })).toEqual(['k0001=before', 'k9999=before']);
+    store.commit(transaction);
+    expect(await rowsOf(store, { gte: 'k', lt: 'l' })).toEqual(['k0001=spilled', 'k0002=after']);
+    await store.flush();
+    await store.close();
+    store = await open();
+    expect(await rowsOf(store, { gte: 'k', lt: prefixEnd('k') })).toEqual(['k0001=spilled', 'k0002=after']);
+    expect((await store.get('big59'))!.length).toBe(1 << 20);
+    expect(await rowsOf(store, { gte: '~', lt: prefixEnd('~') })).toEqual([]);
+  });
+
+  it('discards a spilled transaction without a trace', async () => {
+    const transaction = store.begin();
+    for (let i = 0; i < 60; i++) transaction.put(`big${i}`, Buffer.alloc(1 << 20));
+    await transaction.relieve();
+    await store.discard(transaction);
+    expect(await rowsOf(store, { gte: '', lt: '\xff' })).toEqual([]);
+  });
+
+  for (const point of ['flush:in-journal', 'flush:journal-committed', 'flush:applying-journal', 'flush:before-journal-removal']) {
+    it(`recovers to one state from a stop at ${point}`, async () => {
+      store.put('tip', bytes('old'));
+      await store.flush();
+      await store.close();
+      store = await open((name) => {
+        if (name === point) throw new Error('stopped');
+      });
+      for (let i = 0; i < 40; i++) store.put(`row${i}`, Buffer.alloc(1 << 20, i));
+      store.put('tip', bytes('new'));
+      await expect(store.flush()).rejects.toThrow('stopped');
+      await store.close();
+      store = await open();
+      const tip = Buffer.from((await store.get('tip'))!).toString();
+      expect(tip).toBe(point === 'flush:in-journal' ? 'old' : 'new');
+      for (let i = 0; i < 40; i++) expect((await store.get(`row${i}`))?.[0]).toBe(tip === 'new' ? i : undefined);
+      expect(await new FlushJournal(join(folder, 'db.journal')).isCommitted()).toBe(false);
+    });
+  }
+});
