@@ -1,12 +1,15 @@
 import { defineConfig } from 'vitest/config';
 
+const long = process.env['LBCNODE_LONG_TESTS'] === '1';
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: [long ? 'test/**/*.long.test.ts' : 'test/**/*.test.ts'],
+    exclude: long ? ['node_modules'] : ['node_modules', 'test/**/*.long.test.ts'],
     environment: 'node',
     pool: 'forks',
     poolOptions: { forks: { maxForks: 2 } },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: long ? 1_200_000 : 120_000,
+    hookTimeout: 120_000,
   },
 });

@@ -211,7 +211,10 @@ export class JsonScanner {
 
 /** No half of a surrogate pair alone: the reference refuses those (`JSONUTF8StringFilter::finalize`). */
 function isWellFormed(text: string): boolean {
-  return !/[\ud800-\udfff]/.test(text) || !/(?:[\ud800-\udbff](?![\udc00-\udfff]))|(?:(?<![\ud800-\udbff])[\udc00-\udfff])/.test(text);
+  return (
+    !/[\ud800-\udfff]/.test(text) ||
+    !/(?:[\ud800-\udbff](?![\udc00-\udfff]))|(?:(?<![\ud800-\udbff])[\udc00-\udfff])/.test(text)
+  );
 }
 
 /** Bytes of a request as text, or null when they are not UTF-8. A byte order mark is not skipped (it fails to parse). */

@@ -1,0 +1,48 @@
+#!/usr/bin/env node
+// Builds `dist/` and, where a C++ compiler is there, the native addon. With --if-stale only what changed is built.
+// Needs nothing but what `npm ci` installed, also when install scripts are switched off.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const onlyIfStale = process.argv.includes('--if-stale');
+
+function filesBelow(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      return entry.isDirectory() ? filesBelow(path) : [path];
+    })
+    .sort();
+}
+
+function fingerprint(paths) {
+  const hash = createHash('sha256');
+  for (const path of paths) hash.update(path.slice(root.length)).update('\0').update(readFileSync(path)).update('\0');
+  return hash.digest('hex');
+}
+
+function run(script, args = []) {
+  const { status } = spawnSync(process.execPath, [script, ...args], { cwd: root, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+const inputs = [...filesBelow(join(root, 'src')), join(root, 'tsconfig.json'), join(root, 'package-lock.json')];
+const stamp = join(root, 'dist', '.stamp');
+const print = fingerprint(inputs);
+if (!(onlyIfStale && existsSync(stamp) && readFileSync(stamp, 'utf8') === print)) {
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  if (!existsSync(tsc)) {
+    console.error('The packages are not installed. Run `npm ci` first.');
+    process.exit(1);
+  }
+  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  run(tsc, ['-p', 'tsconfig.json']);
+  mkdirSync(join(root, 'dist'), { recursive: true });
+  writeFileSync(stamp, print);
+}
+run(join(root, 'scripts', 'buildNative.mjs'), ['--optional']);

@@ -1,0 +1,77 @@
+/**
+ * The blocks that may become the tip: all their data and that of their ancestors is there, and they are not worse than
+ * the tip. Owns the order among equals: first come, first kept, unless `preciousblock` said otherwise.
+ * Source: Core's `setBlockIndexCandidates`, `CBlockIndexWorkComparator`, `nSequenceId`.
+ */
+import { MAX_BLOCK_FILE_BYTES } from '../store/blockFiles.js';
+import { NO_HEADER, type HeaderTable } from '../store/headerTable.js';
+
+export class Candidates {
+  private readonly headers: HeaderTable;
+  private readonly ids = new Set<number>();
+  /**
+   * When a block became connectable: the latest arrival among it and its ancestors. Arrival is the position in the
+   * block files, so the order survives a restart.
+   */
+  private linked = new Float64Array(1024);
+  /** Ranks given by `preciousblock`: negative, lower is better, and forgotten at a restart. */
+  private readonly precious = new Map<number, number>();
+
+  constructor(headers: HeaderTable) {
+    this.headers = headers;
+  }
+
+  private arrival(id: number): number {
+    const { file, offset } = this.headers.dataPosition(id);
+    return Math.max(0, file) * MAX_BLOCK_FILE_BYTES + offset;
+  }
+
+  /** Notes that `id` and all its ancestors have their data; parents come before children. */
+  link(id: number): void {
+    if (id >= this.linked.length) {
+      const larger = new Float64Array(Math.max(id + 1024, Math.ceil(this.linked.length * 1.5)));
+      larger.set(this.linked);
+      this.linked = larger;
+    }
+    const prev = this.headers.prev(id);
+    this.linked[id] = Math.max(this.arrival(id), prev === NO_HEADER ? 0 : this.linked[prev]!);
+  }
+
+  setPrecious(id: number, rank: number): void {
+    this.precious.set(id, rank);
+  }
+
+  /** Negative when `a` is the worse tip of the two. Total: only a block and itself are equal. */
+  compare(a: number, b: number): number {
+    if (a === b) return 0;
+    const work = this.headers.compareWork(a, b);
+    if (work !== 0) return work;
+    const rank = (this.precious.get(b) ?? 0) - (this.precious.get(a) ?? 0);
+    if (rank !== 0) return rank;
+    const linked = this.linked[b]! - this.linked[a]!;
+    return linked !== 0 ? linked : this.arrival(b) - this.arrival(a);
+  }
+
+  add(id: number): void {
+    this.ids.add(id);
+  }
+
+  delete(id: number): void {
+    this.ids.delete(id);
+  }
+
+  best(): number {
+    let best: number = NO_HEADER;
+    for (const id of this.ids) if (best === NO_HEADER || this.compare(id, best) > 0) best = id;
+    return best;
+  }
+
+  /** Forgets all that is worse than the tip. */
+  prune(tip: number): void {
+    for (const id of this.ids) if (this.compare(id, tip) < 0) this.ids.delete(id);
+  }
+
+  clear(): void {
+    this.ids.clear();
+  }
+}

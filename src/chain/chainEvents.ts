@@ -1,0 +1,43 @@
+/**
+ * What the chain tells others, as one typed list in a documented order. For each block, in order of (dis)connection:
+ * `blockConnected` or `blockDisconnected`, after its commit; then, once the best tip stands, `tipChanged`. `headerTip`
+ * comes when a better header is known. Listeners run synchronously, in the order of registration, and must not throw.
+ */
+import type { Bytes } from '../util/bytes.js';
+import type { ParsedBlock } from '../primitives/blockView.js';
+import type { ClaimEvent } from '../store/claims/claimStore.js';
+
+export interface ConnectedBlock {
+  id: number;
+  height: number;
+  /** Wire order. */
+  hash: Bytes;
+  raw: Buffer;
+  parsed: ParsedBlock;
+  claimEvents: readonly ClaimEvent[];
+}
+
+export interface ChainEventMap {
+  blockConnected: ConnectedBlock;
+  blockDisconnected: ConnectedBlock;
+  tipChanged: { id: number; height: number; hash: Bytes; forkId: number; initialDownload: boolean };
+  headerTip: { id: number };
+}
+
+type Listener<K extends keyof ChainEventMap> = (event: ChainEventMap[K]) => void;
+
+export class ChainEvents {
+  private readonly listeners = new Map<keyof ChainEventMap, Set<Listener<never>>>();
+
+  /** Registers a listener; the returned function removes it. */
+  on<K extends keyof ChainEventMap>(name: K, listener: Listener<K>): () => void {
+    let set = this.listeners.get(name);
+    if (!set) this.listeners.set(name, (set = new Set()));
+    set.add(listener as Listener<never>);
+    return () => void set.delete(listener as Listener<never>);
+  }
+
+  emit<K extends keyof ChainEventMap>(name: K, event: ChainEventMap[K]): void {
+    for (const listener of this.listeners.get(name) ?? []) (listener as Listener<K>)(event);
+  }
+}

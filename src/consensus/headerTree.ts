@@ -1,0 +1,43 @@
+/**
+ * How consensus sees the tree of headers: by numbers, so that a table of columns can stand behind it.
+ * Owns the interface and the median time; who stores the headers is the store's business.
+ */
+import { assert } from '../util/assert.js';
+
+/** A header in the tree: a number the owner of the tree chose, not negative. Stable as long as the tree lives. */
+export type HeaderId = number;
+
+/** Stands for "no header": the parent of genesis. */
+export const NO_HEADER = -1;
+
+export interface HeaderTree {
+  heightOf(id: HeaderId): number;
+  /** `NO_HEADER` for genesis. */
+  parentOf(id: HeaderId): HeaderId;
+  /** The ancestor (or `id` itself) at `height`; `NO_HEADER` when `height` is negative or above the header's own. */
+  ancestorOf(id: HeaderId, height: number): HeaderId;
+  timeOf(id: HeaderId): number;
+  bitsOf(id: HeaderId): number;
+  /** Signed 32-bit. */
+  versionOf(id: HeaderId): number;
+  /** Median time past of the block itself and its ten ancestors, in seconds; may be computed by `medianTimePast`. */
+  medianTimeOf(id: HeaderId): number;
+}
+
+/** Blocks whose times the median is taken of. Source: `CBlockIndex::nMedianTimeSpan`. */
+export const MEDIAN_TIME_SPAN = 11;
+
+/** The upper median of `times` (any order, at least one). Sorts in place. */
+export function medianTime(times: number[]): number {
+  assert(times.length > 0, 'a median needs a time');
+  return times.sort((a, b) => a - b)[times.length >> 1]!;
+}
+
+/** Median time past of a block: over itself and up to ten ancestors. Source: `CBlockIndex::GetMedianTimePast`, BIP113. */
+export function medianTimePast(tree: Pick<HeaderTree, 'timeOf' | 'parentOf'>, id: HeaderId): number {
+  const times: number[] = [];
+  for (let at = id; at !== NO_HEADER && times.length < MEDIAN_TIME_SPAN; at = tree.parentOf(at)) {
+    times.push(tree.timeOf(at));
+  }
+  return medianTime(times);
+}

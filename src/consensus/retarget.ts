@@ -1,0 +1,55 @@
+/**
+ * Which target the next block must have: this chain changes it at every block.
+ * Source: lbrycrd lbry.cpp `CalculateLbryNextWorkRequired`, pow.cpp `GetNextWorkRequired`.
+ */
+import type { NetworkParams } from '../params/network.js';
+import { decodeCompact, encodeCompact } from './compactTarget.js';
+import { NO_HEADER, type HeaderId, type HeaderTree } from './headerTree.js';
+
+type RetargetParams = Pick<
+  NetworkParams,
+  'powLimit' | 'powLimitBits' | 'targetSpacingSec' | 'targetTimespanSec' | 'minDifficultyRange' | 'noRetargeting'
+>;
+
+const MASK_256 = (1n << 256n) - 1n;
+
+/** Blocks between the two times that a retarget compares: one on every network. Source: `DifficultyAdjustmentInterval`. */
+export function retargetIntervalBlocks(params: RetargetParams): number {
+  return Math.trunc(params.targetTimespanSec / params.targetSpacingSec);
+}
+
+/**
+ * The bits after a block with `parentBits` which came `actualTimespanSec` after the one the interval before it.
+ * An eighth of the deviation counts, within 7/8 and 3/2 of the timespan; divisions truncate towards zero as in C.
+ */
+export function retarget(parentBits: number, actualTimespanSec: number, params: RetargetParams): number {
+  if (params.noRetargeting) return parentBits;
+  const span = params.targetTimespanSec;
+  const smoothed = span + Math.trunc((actualTimespanSec - span) / 8);
+  const shortest = span - Math.trunc(span / 8);
+  const longest = span + Math.trunc(span / 2);
+  const modulated = smoothed < shortest ? shortest : smoothed > longest ? longest : smoothed;
+  const scaled = ((decodeCompact(parentBits).target * BigInt(modulated)) & MASK_256) / BigInt(span);
+  return encodeCompact(scaled > params.powLimit ? params.powLimit : scaled);
+}
+
+/**
+ * The bits that a block after `parent` must have when its time is `newTimeSec`.
+ * The test network has a range of parent heights after which a block that took more than twice the spacing may be of
+ * minimum difficulty.
+ */
+export function nextWorkRequired(
+  tree: Pick<HeaderTree, 'heightOf' | 'ancestorOf' | 'timeOf' | 'bitsOf'>,
+  parent: HeaderId,
+  newTimeSec: number,
+  params: RetargetParams,
+): number {
+  if (parent === NO_HEADER) return params.powLimitBits;
+  const height = tree.heightOf(parent);
+  const range = params.minDifficultyRange;
+  if (range !== null && height >= range.minHeight && height < range.maxHeight) {
+    if (newTimeSec > tree.timeOf(parent) + params.targetSpacingSec * 2) return params.powLimitBits;
+  }
+  const first = tree.ancestorOf(parent, height - Math.min(retargetIntervalBlocks(params), height));
+  return retarget(tree.bitsOf(parent), tree.timeOf(parent) - tree.timeOf(first), params);
+}

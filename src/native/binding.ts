@@ -1,0 +1,202 @@
+/**
+ * The only loader of the native addon (`build/lbcnode.node`, made by `scripts/buildNative.mjs`), and the types of
+ * everything that crosses the border. Owns no rule of the chain: each function has a readable TypeScript twin in the
+ * layer that uses it, and the node runs on the twins alone when the addon is absent.
+ */
+import { createRequire } from 'node:module';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** Raised with every change of a signature below; an addon built for another number is not used. */
+export const NATIVE_ABI = 1;
+
+/**
+ * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
+ * Rows of `txs`, `inputs` and `outputs` are laid out by the column constants of `primitives/blockView.ts`.
+ */
+export interface ParsedBlock {
+  txCount: number;
+  txs: Uint32Array;
+  inputs: Uint32Array;
+  outputs: Uint32Array;
+  /** 32 bytes a transaction, wire order. */
+  txids: Buffer;
+  wtxids: Buffer;
+  /** Root over `txids`; 32 zero bytes without transactions. */
+  merkleRoot: Buffer;
+  /** Whether the tree hashes two equal neighbours (CVE-2012-2459). */
+  mutated: boolean;
+  /** Root over `wtxids` with a zero leaf for the first transaction (BIP141). */
+  witnessMerkleRoot: Buffer;
+  /** Bytes read. Differs from `sizeBytes` when a transaction carries the witness marker without any witness. */
+  consumedBytes: number;
+  /** Size as the reference would serialize it again, with witness. */
+  sizeBytes: number;
+  strippedSizeBytes: number;
+  /** BIP141: three times the stripped size plus the size. */
+  weight: number;
+}
+
+/** The coins that a block spends, by running input number (rows of `ParsedBlock.inputs`); coinbase rows stay zero. */
+export interface ResolvedInputs {
+  /** height * 2 + coinbase. */
+  heightCodes: Uint32Array;
+  amounts: BigInt64Array;
+  scriptOffsets: Uint32Array;
+  scriptLengths: Uint32Array;
+  /** All spent scripts back to back. */
+  scripts: Buffer;
+  /** 0: found; 1: missing or spent already (in the same block too). */
+  status: Uint8Array;
+  /** Kind of the spent script, as in the outputs' claim-kind column. */
+  claimKinds: Uint8Array;
+  /** Numbers of the transactions of which an output exists unspent before the block (BIP30). */
+  duplicates: Uint32Array;
+}
+
+export interface CoinValue {
+  /** height * 2 + coinbase. */
+  heightCode: number;
+  /** Satoshis. */
+  amount: bigint;
+  script: Uint8Array;
+}
+
+/** See `store/coinTable.ts` for the contract of every method. */
+export interface NativeCoinTable {
+  readonly usageBytes: number;
+  readonly entryCount: number;
+  readonly dirtyCount: number;
+  readonly dirtyBytes: number;
+  missing(block: Uint8Array, parsed: ParsedBlock, checkOutputs: boolean): Buffer;
+  load(outpoints: Uint8Array, values: readonly (Uint8Array | null | undefined)[]): void;
+  resolve(block: Uint8Array, parsed: ParsedBlock, height: number, checkOutputs?: boolean): ResolvedInputs;
+  apply(block: Uint8Array, parsed: ParsedBlock, height: number): void;
+  revert(block: Uint8Array, parsed: ParsedBlock, undo: Uint8Array, height: number): 'ok' | 'unclean';
+  get(outpoint: Uint8Array): CoinValue | null | undefined;
+  add(outpoint: Uint8Array, value: CoinValue, possibleOverwrite: boolean): void;
+  spend(outpoint: Uint8Array): boolean;
+  takeDirty(maxBytes: number): Buffer | null;
+  trim(targetBytes: number, maxVisits?: number): void;
+  clear(): void;
+}
+
+/** One batch of signature checks. The buffers must not change until the promise settles. */
+export interface VerifyJob {
+  /** The bytes that `parsed` describes: a block or a transaction. */
+  block: Uint8Array;
+  parsed: ParsedBlock;
+  resolved: ResolvedInputs;
+  /** The interpreter's verification flags (Core's SCRIPT_VERIFY_* bits). */
+  flags: number;
+  /** First running input number, 0 when absent. */
+  firstInput?: number;
+  /** Number of inputs, all that follow when absent. */
+  count?: number;
+  /** Whether valid signatures enter the signature cache (for the mempool); a hit leaves the cache otherwise. */
+  cacheResults?: boolean;
+}
+
+export interface VerifyReport {
+  /** Running numbers, ascending, of the inputs that only the interpreter can decide. Never an input of a coinbase. */
+  undecided: Uint32Array;
+  /** Inputs looked at, coinbases not counted. */
+  checked: number;
+  /** Signatures found in the signature cache. */
+  cacheHits: number;
+}
+
+export interface RecoverableSignature {
+  /** r and s, 32 bytes each, big endian. */
+  signature: Buffer;
+  /** 0 to 3. */
+  recoveryId: number;
+}
+
+export interface NativeAddon {
+  readonly abi: number;
+  /** Which libsecp256k1 was built in. */
+  readonly secp256k1: 'bundled' | 'system';
+  /** The SHA-256 in use on this processor. */
+  readonly sha256Implementation: 'sha-ni' | 'portable';
+
+  sha256(data: Uint8Array): Buffer;
+  sha256d(data: Uint8Array): Buffer;
+  /** Double SHA-256 of each 64-byte item: 64n bytes in, 32n out. */
+  sha256dMany(items: Uint8Array): Buffer;
+  /** RIPEMD-160 of SHA-256, 20 bytes. */
+  hash160(data: Uint8Array): Buffer;
+  /** The hash held against the target, of a 112-byte header. */
+  powHash(header: Uint8Array): Buffer;
+  merkleRoot(leaves: Uint8Array): { root: Buffer; mutated: boolean };
+  /** First nonce from `startNonce` on whose proof-of-work hash is at most the target, or -1 after `maxTries`. */
+  grind(header: Uint8Array, targetLE: Uint8Array, startNonce: number, maxTries: number): number;
+
+  /** Throw an `Error` with the message of the twin's `ReadError`. */
+  parseBlock(bytes: Uint8Array): ParsedBlock;
+  parseTx(bytes: Uint8Array): ParsedBlock;
+  buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer;
+  readonly CoinTable: new () => NativeCoinTable;
+
+  setVerifyThreads(count: number): void;
+  setSignatureCacheBytes(bytes: number): void;
+  verifyInputs(job: VerifyJob): Promise<VerifyReport>;
+  /** The digest that a signature of input `inputNumber` commits to, for the differential tests. */
+  signatureHash(
+    tx: Uint8Array,
+    parsed: ParsedBlock,
+    inputNumber: number,
+    scriptCode: Uint8Array,
+    hashType: number,
+    amount: bigint,
+    witness: boolean,
+  ): Buffer;
+
+  /** Lax DER, any S, hybrid keys allowed: Core's `CPubKey::Verify`. Uses the signature cache. */
+  verifySignature(hash: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): boolean;
+  /** 64 bytes r ‖ s with low S, deterministic (RFC 6979; `extraEntropy` of 32 bytes as in Core's `CKey::Sign`). Throws on a bad key. */
+  sign(hash: Uint8Array, privateKey: Uint8Array, extraEntropy?: Uint8Array): Buffer;
+  signRecoverable(hash: Uint8Array, privateKey: Uint8Array): RecoverableSignature;
+  /** The public key (33 or 65 bytes) or `null`. */
+  recover(hash: Uint8Array, signature: Uint8Array, recoveryId: number, compressed: boolean): Buffer | null;
+  isPrivateKey(privateKey: Uint8Array): boolean;
+  /** Throws on a bad key. */
+  publicKeyCreate(privateKey: Uint8Array, compressed: boolean): Buffer;
+  /** The key in the form asked for, or `null` when it is not a point of the curve. */
+  publicKeyConvert(publicKey: Uint8Array, compressed: boolean): Buffer | null;
+  /** key + tweak mod n (BIP32), or `null` when the result is no key. */
+  privateKeyTweakAdd(privateKey: Uint8Array, tweak: Uint8Array): Buffer | null;
+  /** key + tweak * G (BIP32) in compressed form, or `null`. */
+  publicKeyTweakAdd(publicKey: Uint8Array, tweak: Uint8Array): Buffer | null;
+}
+
+type Loaded = { addon: NativeAddon; reason: null } | { addon: null; reason: string };
+
+let loaded: Loaded | undefined;
+
+function load(): Loaded {
+  if (process.env['LBCNODE_NATIVE'] === '0') return { addon: null, reason: 'switched off by LBCNODE_NATIVE=0' };
+  const path = fileURLToPath(new URL('../../build/lbcnode.node', import.meta.url));
+  if (!existsSync(path)) return { addon: null, reason: 'not built (no C++ compiler at build time?)' };
+  try {
+    const addon = createRequire(import.meta.url)(path) as NativeAddon;
+    if (addon.abi !== NATIVE_ABI) {
+      return { addon: null, reason: `built for interface ${addon.abi}, ${NATIVE_ABI} wanted: build again` };
+    }
+    return { addon, reason: null };
+  } catch (error) {
+    return { addon: null, reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** The addon, or `null` when it is absent, switched off or of another interface. Never throws. */
+export function loadNative(): NativeAddon | null {
+  loaded ??= load();
+  return loaded.addon;
+}
+
+/** Why `loadNative` answers `null`; `null` when it does not. */
+export function nativeUnavailableReason(): string | null {
+  loaded ??= load();
+  return loaded.reason;
+}

@@ -1,0 +1,202 @@
+/** Help, derived from declarations, in the layout of the reference: the text of one method and the list of all. */
+import { stringifyJson, type JsonOut } from '../util/jsonWrite.js';
+import { paramKey, type ParamDecl, type Profile, type RpcMethod } from './method.js';
+import { PARAM_TYPES } from './paramTypes.js';
+import type { OptionalSchema, Schema } from './schema.js';
+import type { MethodTable } from './table.js';
+
+/** Width at which a sentence of help is broken. */
+const WIDTH = 100;
+/** Where the examples' requests go: the RPC port of main. */
+const EXAMPLE_URL = 'http://127.0.0.1:9245/';
+
+/** `getblock "blockhash" ( verbosity )`: optional parameters in parentheses, strings in quotes. */
+export function methodUsage(method: RpcMethod): string {
+  let usage = method.name;
+  let inOptional = false;
+  for (const param of method.params) {
+    const optional = param.required !== true;
+    if (optional && !inOptional) usage += ' (';
+    if (!optional && inOptional) usage += ' )';
+    inOptional = optional;
+    usage += ` ${quotedName(param)}`;
+  }
+  return inOptional ? `${usage} )` : usage;
+}
+
+/** The whole help of a method. */
+export function methodHelp(method: RpcMethod): string {
+  const sections = [methodUsage(method), wrap(method.summary).join('\n')];
+  if (method.params.length > 0) sections.push(['Arguments:', ...argumentLines(method.params)].join('\n'));
+  sections.push(...resultSections(method.result));
+  if (method.examples !== undefined) sections.push(['Examples:', ...exampleLines(method)].join('\n'));
+  return `${sections.join('\n\n')}\n`;
+}
+
+/** The answer of `help`: one method's text, or the list by category. Hidden methods are shown only by name. */
+export function helpAnswer(table: MethodTable, profile: Profile, command: string): string {
+  if (command !== '') {
+    const method = table.find(command, profile);
+    return method === undefined ? `help: unknown command: ${command}` : methodHelp(method);
+  }
+  const lines: string[] = [];
+  let category = '';
+  for (const method of table.list(profile)) {
+    if (method.category === 'hidden') continue;
+    if (method.category !== category) {
+      if (category !== '') lines.push('');
+      category = method.category;
+      lines.push(`== ${category.charAt(0).toUpperCase()}${category.slice(1)} ==`);
+    }
+    lines.push(methodUsage(method));
+  }
+  return lines.join('\n');
+}
+
+function quotedName(param: ParamDecl): string {
+  return PARAM_TYPES[param.type].json === 'string' ? `"${paramKey(param)}"` : paramKey(param);
+}
+
+function argumentLines(params: readonly ParamDecl[]): string[] {
+  const heads = params.map((param, index) => `${index + 1}. ${quotedName(param)}`);
+  const width = Math.max(...heads.map((head) => head.length)) + 2;
+  return params.flatMap((param, index) => {
+    const note = `(${[PARAM_TYPES[param.type].help, presence(param), rangeNote(param)].filter(Boolean).join(', ')})`;
+    const lines = wrap(`${note} ${param.description}`, WIDTH - width);
+    return lines.map((line, at) => (at === 0 ? (heads[index] ?? '') : '').padEnd(width) + line);
+  });
+}
+
+function presence(param: ParamDecl): string {
+  if (param.required === true) return 'required';
+  const text = param.defaultText ?? defaultText(param.default);
+  return text === '' ? 'optional' : `optional, default=${text}`;
+}
+
+/** A default as it would be sent. */
+export function defaultText(value: unknown): string {
+  return value === undefined ? '' : stringifyJson(value as JsonOut);
+}
+
+function rangeNote(param: ParamDecl): string {
+  return param.range === undefined ? '' : `${param.range.min} to ${param.range.max}`;
+}
+
+function resultSections(schema: Schema): string[] {
+  if (schema.kind === 'null') return [];
+  if (schema.kind === 'union') {
+    return schema.variants.map((variant) =>
+      [`Result (${variant.when}):`, ...shape(variant.schema, '', '')].join('\n'),
+    );
+  }
+  return [['Result:', ...shape(schema, '', '')].join('\n')];
+}
+
+const LEAF_SAMPLES = {
+  null: ['null', 'null'],
+  any: ['…', 'any'],
+  boolean: ['true|false', 'boolean'],
+  string: ['"str"', 'string'],
+  hex: ['"hex"', 'string'],
+  number: ['x.xxx', 'numeric'],
+  integer: ['n', 'numeric'],
+  coins: ['x.xxxxxxxx', 'numeric'],
+  hash: ['"hash"', 'string'],
+  enum: ['"str"', 'string'],
+} as const;
+
+/** A schema as lines of annotated JSON. `lead` is the text before the value (a key), `note` what to say of a field. */
+function shape(schema: Schema, indent: string, lead: string, note = ''): string[] {
+  switch (schema.kind) {
+    case 'array':
+      return container(schema, indent, lead, note, 'json array', '[', ']', (inner) => [
+        ...shape(schema.item, inner, ''),
+        `${inner},...`,
+      ]);
+    case 'tuple':
+      return container(schema, indent, lead, note, 'json array', '[', ']', (inner) =>
+        schema.items.flatMap((item) => shape(item, inner, '')),
+      );
+    case 'object':
+      return container(schema, indent, lead, note, 'json object', '{', '}', (inner) =>
+        Object.entries(schema.fields).flatMap(([name, field]) => fieldShape(name, field, inner)),
+      );
+    case 'map':
+      return container(schema, indent, lead, note, 'json object', '{', '}', (inner) => [
+        ...shape(schema.value, inner, `"${schema.key}": `),
+        `${inner},...`,
+      ]);
+    case 'union':
+      return schema.variants.flatMap((variant) =>
+        shape(variant.schema, indent, lead, joinNotes(variant.when, note)),
+      );
+    default: {
+      const [sample, type] = LEAF_SAMPLES[schema.kind];
+      const values = schema.kind === 'enum' ? `one of ${schema.values.join(', ')}` : '';
+      const text = `(${joinNotes(type, note)}) ${[schema.description, values].filter(Boolean).join(': ')}`;
+      return annotate(`${indent}${lead}${sample}`, text);
+    }
+  }
+}
+
+function fieldShape(name: string, field: Schema | OptionalSchema, indent: string): string[] {
+  if (field.kind !== 'optional') return shape(field, indent, `"${name}": `);
+  return shape(field.schema, indent, `"${name}": `, joinNotes('optional', field.when));
+}
+
+function container(
+  schema: Schema,
+  indent: string,
+  lead: string,
+  note: string,
+  type: string,
+  open: string,
+  close: string,
+  inside: (indent: string) => string[],
+): string[] {
+  const head = annotate(`${indent}${lead}${open}`, `(${joinNotes(type, note)}) ${schema.description}`);
+  return [...head, ...inside(`${indent}  `), `${indent}${close}`];
+}
+
+function joinNotes(...notes: string[]): string {
+  return notes.filter(Boolean).join(', ');
+}
+
+/** Column where the annotations of a result begin. */
+const NOTE_COLUMN = 34;
+
+function annotate(code: string, text: string): string[] {
+  const lines = wrap(text.trim(), WIDTH - NOTE_COLUMN);
+  return lines.map((line, at) => {
+    const left = at === 0 ? code : '';
+    return left.length < NOTE_COLUMN ? left.padEnd(NOTE_COLUMN) + line : `${left}  ${line}`;
+  });
+}
+
+function exampleLines(method: RpcMethod): string[] {
+  return (method.examples ?? []).flatMap((words) => {
+    const params = words.join(', ');
+    const body = `{"jsonrpc": "1.0", "id": "curltest", "method": "${method.name}", "params": [${params}]}`;
+    return [
+      `> lbcnode-cli ${[method.name, ...words].join(' ')}`,
+      `> curl --user myusername --data-binary '${body}' -H 'content-type: text/plain;' ${EXAMPLE_URL}`,
+    ];
+  });
+}
+
+/** Breaks text at spaces; line breaks of the text are kept. */
+function wrap(text: string, width = WIDTH): string[] {
+  return text.split('\n').flatMap((paragraph) => {
+    const lines: string[] = [];
+    let line = '';
+    for (const word of paragraph.split(' ')) {
+      if (line !== '' && line.length + 1 + word.length > width) {
+        lines.push(line);
+        line = word;
+      } else {
+        line = line === '' ? word : `${line} ${word}`;
+      }
+    }
+    return [...lines, line];
+  });
+}

@@ -1,0 +1,103 @@
+/**
+ * Calling one declared method: named to positional arguments, arity, types, ranges, then `run`. Each step fails as the
+ * reference's does. Owns no transport and no envelope.
+ */
+import { JsonObject, jsonTypeName, type JsonValue } from '../util/json.js';
+import type { JsonOut } from '../util/jsonWrite.js';
+import { RPC_ERROR, rpcError } from './errors.js';
+import { methodHelp } from './helpText.js';
+import {
+  paramKey,
+  paramNames,
+  type ParamDecl,
+  type ParsedArgs,
+  type RpcContext,
+  type RpcMethod,
+} from './method.js';
+import { PARAM_TYPES } from './paramTypes.js';
+
+/** Runs a method with positional or named parameters. Throws `RpcError`, or what `run` throws. */
+export async function invokeMethod(
+  method: RpcMethod,
+  ctx: RpcContext,
+  params: readonly JsonValue[] | JsonObject,
+): Promise<JsonOut> {
+  const positional = params instanceof JsonObject ? toPositional(method, params) : params;
+  checkArity(method, positional.length);
+  refuseDeprecated(method, ctx);
+  return method.run(ctx, parseArgs(method, positional));
+}
+
+/**
+ * Named arguments in declared order, gaps filled with null but none at the end. Source: `transformNamedArguments`.
+ * Of a name given twice the last value counts; an unknown name answers -8.
+ */
+export function toPositional(method: RpcMethod, named: JsonObject): JsonValue[] {
+  const given = new Map(named.entries);
+  const positional: JsonValue[] = [];
+  let holes = 0;
+  for (const param of method.params) {
+    const name = paramNames(param).find((alternative) => given.has(alternative));
+    if (name === undefined) {
+      holes++;
+      continue;
+    }
+    for (; holes > 0; holes--) positional.push(null);
+    positional.push(given.get(name) ?? null);
+    given.delete(name);
+  }
+  for (const unknown of given.keys()) {
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unknown named parameter ${unknown}`);
+  }
+  return positional;
+}
+
+function checkArity(method: RpcMethod, count: number): void {
+  const required = method.params.filter((param) => param.required === true).length;
+  const most = method.maxArgs ?? method.params.length;
+  if (count < required || count > most) throw rpcError(RPC_ERROR.MISC_ERROR, methodHelp(method));
+}
+
+function refuseDeprecated(method: RpcMethod, ctx: RpcContext): void {
+  const deprecated = method.deprecated;
+  if (deprecated === undefined || ctx.isDeprecatedEnabled(deprecated.option)) return;
+  if (deprecated.profiles !== undefined && !deprecated.profiles.includes(ctx.profile)) return;
+  throw rpcError(RPC_ERROR.METHOD_DEPRECATED, deprecated.message);
+}
+
+function parseArgs(method: RpcMethod, values: readonly JsonValue[]): ParsedArgs {
+  for (const [index, param] of method.params.entries()) {
+    const value = values[index];
+    if (value !== undefined) checkStrictType(param, value);
+  }
+  const args: Record<string, unknown> = {};
+  for (const [index, param] of method.params.entries()) {
+    args[paramKey(param)] = parseParam(param, values[index]);
+  }
+  return args;
+}
+
+/** Source: `RPCTypeCheck`. */
+function checkStrictType(param: ParamDecl, value: JsonValue): void {
+  const expected = PARAM_TYPES[param.type].json;
+  if (param.strict === undefined || param.strict === false || expected === null) return;
+  const got = jsonTypeName(value);
+  if (got === expected || (got === 'null' && param.strict === 'nullable')) return;
+  throw rpcError(RPC_ERROR.TYPE_ERROR, `Expected type ${expected}, got ${got}`);
+}
+
+function parseParam(param: ParamDecl, value: JsonValue | undefined): unknown {
+  if (value === undefined) return param.default;
+  if (value === null && param.required !== true && param.nullIsValue !== true) return param.default;
+  const parsed = PARAM_TYPES[param.type].parse(value, param.label ?? paramKey(param));
+  checkRange(param, parsed);
+  return parsed;
+}
+
+function checkRange(param: ParamDecl, parsed: unknown): void {
+  const range = param.range;
+  if (range === undefined || (typeof parsed !== 'number' && typeof parsed !== 'bigint')) return;
+  if (parsed >= range.min && parsed <= range.max) return;
+  const message = range.error ?? `${paramKey(param)} must be between ${range.min} and ${range.max}`;
+  throw rpcError(RPC_ERROR.INVALID_PARAMETER, message);
+}

@@ -1,0 +1,93 @@
+/**
+ * The language in which a method declares its answer. Help text, the OpenRPC document, the method reference and the
+ * typed client are derived from it, and tests hold every answer against it (`schemaCheck.ts`). Data only.
+ *
+ *   result: t.object({
+ *     hash: t.hash('the block hash'),
+ *     nextblockhash: t.optional(t.hash('the next block'), 'when there is one'),
+ *     tx: t.array(t.hash('a transaction id')),
+ *     fees: t.map('txid', t.coins('fee in coins')),
+ *   })
+ *   result: t.union([{ when: 'for verbosity = 0', schema: t.hex('the serialized block') }, …])
+ */
+
+export type Schema =
+  | {
+      readonly kind: 'null' | 'any' | 'boolean' | 'string' | 'hex' | 'number' | 'integer' | 'coins';
+      readonly description: string;
+    }
+  /** A string of hex digits of a fixed number of bytes (32 for a hash, 20 for a claim id). */
+  | { readonly kind: 'hash'; readonly bytes: number; readonly description: string }
+  | { readonly kind: 'enum'; readonly values: readonly string[]; readonly description: string }
+  | { readonly kind: 'array'; readonly item: Schema; readonly description: string }
+  | { readonly kind: 'tuple'; readonly items: readonly Schema[]; readonly description: string }
+  | {
+      readonly kind: 'object';
+      readonly fields: SchemaFields;
+      readonly open: boolean;
+      readonly description: string;
+    }
+  /** An object keyed by something that is data (a txid, an address). */
+  | { readonly kind: 'map'; readonly key: string; readonly value: Schema; readonly description: string }
+  | { readonly kind: 'union'; readonly variants: readonly SchemaVariant[]; readonly description: string };
+
+export type SchemaFields = Readonly<Record<string, Schema | OptionalSchema>>;
+
+export interface OptionalSchema {
+  readonly kind: 'optional';
+  readonly schema: Schema;
+  /** When the field is there. */
+  readonly when: string;
+}
+
+export interface SchemaVariant {
+  /** When the answer has this shape: `for verbosity = 0`, `in the lbrycrd profile`. */
+  readonly when: string;
+  readonly schema: Schema;
+}
+
+/** Builders of schemas. Descriptions are phrases, lower case, without a full stop. */
+export const t = {
+  none: (description = ''): Schema => ({ kind: 'null', description }),
+  any: (description = ''): Schema => ({ kind: 'any', description }),
+  bool: (description = ''): Schema => ({ kind: 'boolean', description }),
+  str: (description = ''): Schema => ({ kind: 'string', description }),
+  /** Hex digits of any even number, none included. */
+  hex: (description = ''): Schema => ({ kind: 'hex', description }),
+  num: (description = ''): Schema => ({ kind: 'number', description }),
+  int: (description = ''): Schema => ({ kind: 'integer', description }),
+  /** Seconds since 1970. */
+  time: (description = ''): Schema => ({
+    kind: 'integer',
+    description: `${description} (seconds since 1970)`,
+  }),
+  /** An integer count of satoshis. */
+  sats: (description = ''): Schema => ({ kind: 'integer', description: `${description} (in satoshis)` }),
+  /** A number in coins with eight decimals. */
+  coins: (description = ''): Schema => ({ kind: 'coins', description }),
+  hash: (description = ''): Schema => ({ kind: 'hash', bytes: 32, description }),
+  claimId: (description = ''): Schema => ({ kind: 'hash', bytes: 20, description }),
+  oneOf: (values: readonly string[], description = ''): Schema => ({ kind: 'enum', values, description }),
+  array: (item: Schema, description = ''): Schema => ({ kind: 'array', item, description }),
+  tuple: (items: readonly Schema[], description = ''): Schema => ({ kind: 'tuple', items, description }),
+  object: (fields: SchemaFields, description = ''): Schema => ({
+    kind: 'object',
+    fields,
+    open: false,
+    description,
+  }),
+  /** An object that may carry fields beyond the declared ones. */
+  openObject: (fields: SchemaFields, description = ''): Schema => ({
+    kind: 'object',
+    fields,
+    open: true,
+    description,
+  }),
+  map: (key: string, value: Schema, description = ''): Schema => ({ kind: 'map', key, value, description }),
+  union: (variants: readonly SchemaVariant[], description = ''): Schema => ({
+    kind: 'union',
+    variants,
+    description,
+  }),
+  optional: (schema: Schema, when = ''): OptionalSchema => ({ kind: 'optional', schema, when }),
+};

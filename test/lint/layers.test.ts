@@ -1,0 +1,70 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const src = resolve(dirname(fileURLToPath(import.meta.url)), '../../src');
+
+/** The rank of each room (docs/architecture.md). A file imports only from lower ranks or its own room. */
+const RANKS: Readonly<Record<string, number>> = {
+  util: 0,
+  native: 1,
+  crypto: 2,
+  params: 3,
+  primitives: 3,
+  script: 4,
+  signing: 4,
+  claimtrie: 5,
+  consensus: 6,
+  store: 7,
+  chain: 8,
+  mempool: 9,
+  index: 9,
+  net: 10,
+  mining: 10,
+  wallet: 11,
+  rpc: 12,
+  server: 13,
+  node: 14,
+  bin: 14,
+  testing: 14,
+};
+
+/** May only shrink. */
+const EXCEPTIONS: readonly string[] = ['params/genesis.ts -> primitives', 'bin -> node', 'testing -> node'];
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesBelow(path) : entry.name.endsWith('.ts') ? [path] : [];
+  });
+}
+
+const roomOf = (path: string): string => relative(src, path).split(sep)[0]!;
+
+describe('layers', () => {
+  const files = filesBelow(src);
+
+  it('knows every room', () => {
+    for (const file of files) expect(RANKS, file).toHaveProperty(roomOf(file));
+  });
+
+  it('lets a file import only from lower ranks or its own room', () => {
+    const broken: string[] = [];
+    const used = new Set<string>();
+    for (const file of files) {
+      const text = readFileSync(file, 'utf8');
+      for (const [, target] of text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)) {
+        const room = roomOf(file);
+        const other = roomOf(resolve(dirname(file), target!));
+        if (room === other || RANKS[other]! < RANKS[room]!) continue;
+        const short = relative(src, file).split(sep).join('/');
+        const exception = EXCEPTIONS.find((known) => known === `${short} -> ${other}` || known === `${room} -> ${other}`);
+        if (exception) used.add(exception);
+        else broken.push(`${short} -> ${other}`);
+      }
+    }
+    expect(broken).toEqual([]);
+    expect(EXCEPTIONS.filter((known) => !used.has(known))).toEqual([]);
+  });
+});
