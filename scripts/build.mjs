@@ -22,7 +22,8 @@ function filesBelow(folder) {
 
 function fingerprint(paths) {
   const hash = createHash('sha256');
-  for (const path of paths) hash.update(path.slice(root.length)).update('\0').update(readFileSync(path)).update('\0');
+  for (const path of paths)
+    hash.update(path.slice(root.length)).update('\0').update(readFileSync(path)).update('\0');
   return hash.digest('hex');
 }
 
@@ -31,7 +32,11 @@ function run(script, args = []) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-const inputs = [...filesBelow(join(root, 'src')), join(root, 'tsconfig.json'), join(root, 'package-lock.json')];
+const inputs = [
+  ...filesBelow(join(root, 'src')),
+  join(root, 'tsconfig.json'),
+  join(root, 'package-lock.json'),
+];
 const stamp = join(root, 'dist', '.stamp');
 const print = fingerprint(inputs);
 if (!(onlyIfStale && existsSync(stamp) && readFileSync(stamp, 'utf8') === print)) {

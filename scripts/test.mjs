@@ -32,7 +32,8 @@ try {
   passed = result.numPassedTests;
   failed = result.numFailedTests;
   // A file that cannot be loaded has no tests of its own but is a failure all the same.
-  for (const file of result.testResults) if (file.status === 'failed' && file.assertionResults.length === 0) failed++;
+  for (const file of result.testResults)
+    if (file.status === 'failed' && file.assertionResults.length === 0) failed++;
 } catch {
   failed = 1;
 }

@@ -1,10 +1,8 @@
 /** The active chain as an array of header ids by height, and ancestor look-ups on any branch. Owns no block data. */
+import { medianTimePast, type HeaderTree } from '../consensus/headerTree.js';
 import { NO_HEADER, type HeaderTable } from '../store/headerTable.js';
 
-/** Blocks whose times make the median (Core's `nMedianTimeSpan`). */
-const MEDIAN_TIME_SPAN = 11;
-
-export class ActiveChain {
+export class ActiveChain implements HeaderTree {
   private ids = new Int32Array(1024);
   private length = 0;
   private readonly headers: HeaderTable;
@@ -66,7 +64,7 @@ export class ActiveChain {
   }
 
   /** The block at `height` on the branch that ends at `id`; `NO_HEADER` above it. */
-  ancestor(id: number, height: number): number {
+  ancestorOf(id: number, height: number): number {
     if (id === NO_HEADER || height < 0 || height > this.headers.height(id)) return NO_HEADER;
     let at = id;
     while (this.headers.height(at) > height) {
@@ -76,13 +74,27 @@ export class ActiveChain {
     return at;
   }
 
-  /** Median of the last eleven times up to and including `id`. Source: `GetMedianTimePast`. */
-  medianTimePast(id: number): number {
-    const times: number[] = [];
-    for (let at = id; at !== NO_HEADER && times.length < MEDIAN_TIME_SPAN; at = this.headers.prev(at)) {
-      times.push(this.headers.timeSec(at));
-    }
-    times.sort((a, b) => a - b);
-    return times[times.length >> 1]!;
+  heightOf(id: number): number {
+    return this.headers.height(id);
+  }
+
+  parentOf(id: number): number {
+    return this.headers.prev(id);
+  }
+
+  timeOf(id: number): number {
+    return this.headers.timeSec(id);
+  }
+
+  bitsOf(id: number): number {
+    return this.headers.bits(id);
+  }
+
+  versionOf(id: number): number {
+    return this.headers.version(id);
+  }
+
+  medianTimeOf(id: number): number {
+    return medianTimePast(this, id);
   }
 }

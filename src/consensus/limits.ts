@@ -29,9 +29,6 @@ export const MAX_CLAIM_NAME_SIZE = 255;
 /** A header may be this far ahead of the node's adjusted time. */
 export const MAX_FUTURE_BLOCK_TIME_SEC = 2 * 60 * 60;
 
-/** nLockTime: below it is a height, from it on a time. */
-export const LOCKTIME_THRESHOLD = 500_000_000;
-
 /** Source: `MoneyRange`. */
 export function isMoneyRange(valueSat: bigint): boolean {
   return valueSat >= 0n && valueSat <= MAX_MONEY;

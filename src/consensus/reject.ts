@@ -52,7 +52,8 @@ export interface ValidationError {
 
 type Entry = readonly [result: RejectResult, rejectCode: number, dosScore: number];
 
-const { NONE, INVALID, OBSOLETE, DUPLICATE, NONSTANDARD, DUST, INSUFFICIENT_FEE, CHECKPOINT, HIGH_FEE } = REJECT_CODE;
+const { NONE, INVALID, OBSOLETE, DUPLICATE, NONSTANDARD, DUST, INSUFFICIENT_FEE, CHECKPOINT, HIGH_FEE } =
+  REJECT_CODE;
 
 const CATALOGUE = {
   // A transaction without context: consensus/tx_verify.cpp `CheckTransaction`.

@@ -8,7 +8,12 @@ import { NO_HEADER, type HeaderId, type HeaderTree } from './headerTree.js';
 
 type RetargetParams = Pick<
   NetworkParams,
-  'powLimit' | 'powLimitBits' | 'targetSpacingSec' | 'targetTimespanSec' | 'minDifficultyRange' | 'noRetargeting'
+  | 'powLimit'
+  | 'powLimitBits'
+  | 'targetSpacingSec'
+  | 'targetTimespanSec'
+  | 'minDifficultyRange'
+  | 'noRetargeting'
 >;
 
 const MASK_256 = (1n << 256n) - 1n;

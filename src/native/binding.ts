@@ -106,11 +106,22 @@ export interface VerifyReport {
   cacheHits: number;
 }
 
-export interface RecoverableSignature {
-  /** r and s, 32 bytes each, big endian. */
-  signature: Buffer;
-  /** 0 to 3. */
-  recoveryId: number;
+/** Curve arithmetic in the shape of the crypto layer's `EcdsaBackend`; see there for the contracts. */
+export interface NativeEcdsa {
+  readonly name: string;
+  /** Core's `CPubKey::Verify`: lenient DER, any S, hybrid keys. Consults and fills the signature cache. */
+  verify(hash: Uint8Array, derSignature: Uint8Array, publicKey: Uint8Array): boolean;
+  isFullyValidPublicKey(publicKey: Uint8Array): boolean;
+  publicKeyOf(privateKey: Uint8Array, compressed: boolean): Buffer;
+  convertPublicKey(publicKey: Uint8Array, compressed: boolean): Buffer | null;
+  sign(
+    hash: Uint8Array,
+    privateKey: Uint8Array,
+    extraEntropy: Uint8Array | null,
+  ): { compact: Buffer; recoveryId: number };
+  recover(hash: Uint8Array, compact: Uint8Array, recoveryId: number, compressed: boolean): Buffer | null;
+  tweakPrivateKey(privateKey: Uint8Array, tweak: Uint8Array): Buffer | null;
+  tweakPublicKey(publicKey: Uint8Array, tweak: Uint8Array): Buffer | null;
 }
 
 export interface NativeAddon {
@@ -152,22 +163,7 @@ export interface NativeAddon {
     witness: boolean,
   ): Buffer;
 
-  /** Lax DER, any S, hybrid keys allowed: Core's `CPubKey::Verify`. Uses the signature cache. */
-  verifySignature(hash: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): boolean;
-  /** 64 bytes r ‖ s with low S, deterministic (RFC 6979; `extraEntropy` of 32 bytes as in Core's `CKey::Sign`). Throws on a bad key. */
-  sign(hash: Uint8Array, privateKey: Uint8Array, extraEntropy?: Uint8Array): Buffer;
-  signRecoverable(hash: Uint8Array, privateKey: Uint8Array): RecoverableSignature;
-  /** The public key (33 or 65 bytes) or `null`. */
-  recover(hash: Uint8Array, signature: Uint8Array, recoveryId: number, compressed: boolean): Buffer | null;
-  isPrivateKey(privateKey: Uint8Array): boolean;
-  /** Throws on a bad key. */
-  publicKeyCreate(privateKey: Uint8Array, compressed: boolean): Buffer;
-  /** The key in the form asked for, or `null` when it is not a point of the curve. */
-  publicKeyConvert(publicKey: Uint8Array, compressed: boolean): Buffer | null;
-  /** key + tweak mod n (BIP32), or `null` when the result is no key. */
-  privateKeyTweakAdd(privateKey: Uint8Array, tweak: Uint8Array): Buffer | null;
-  /** key + tweak * G (BIP32) in compressed form, or `null`. */
-  publicKeyTweakAdd(publicKey: Uint8Array, tweak: Uint8Array): Buffer | null;
+  readonly ecdsa: NativeEcdsa;
 }
 
 type Loaded = { addon: NativeAddon; reason: null } | { addon: null; reason: string };
@@ -175,7 +171,8 @@ type Loaded = { addon: NativeAddon; reason: null } | { addon: null; reason: stri
 let loaded: Loaded | undefined;
 
 function load(): Loaded {
-  if (process.env['LBCNODE_NATIVE'] === '0') return { addon: null, reason: 'switched off by LBCNODE_NATIVE=0' };
+  if (process.env['LBCNODE_NATIVE'] === '0')
+    return { addon: null, reason: 'switched off by LBCNODE_NATIVE=0' };
   const path = fileURLToPath(new URL('../../build/lbcnode.node', import.meta.url));
   if (!existsSync(path)) return { addon: null, reason: 'not built (no C++ compiler at build time?)' };
   try {

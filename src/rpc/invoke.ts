@@ -25,7 +25,7 @@ export async function invokeMethod(
   const positional = params instanceof JsonObject ? toPositional(method, params) : params;
   checkArity(method, positional.length);
   refuseDeprecated(method, ctx);
-  return method.run(ctx, parseArgs(method, positional));
+  return method.run(ctx, parseArgs(method, positional), positional);
 }
 
 /**

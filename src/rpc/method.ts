@@ -35,6 +35,7 @@
  * after). To fail, throw `rpcError(code, message)`. Any other exception answers -1 with its message, as in the
  * reference, except assertions and environment failures, which stop the node.
  */
+import type { JsonValue } from '../util/json.js';
 import type { JsonOut } from '../util/jsonWrite.js';
 import type { ParamTypeName, ParamValue, CliConversion } from './paramTypes.js';
 import type { Schema } from './schema.js';
@@ -137,12 +138,13 @@ export interface MethodDecl<Params extends readonly ParamDecl[]> {
   };
   /** Answered during warm-up too (none of the reference's methods is). */
   readonly duringWarmup?: boolean;
-  run(ctx: RpcContext, args: ArgsOf<Params>): JsonOut | Promise<JsonOut>;
+  /** `positional` is what was sent, unread. */
+  run(ctx: RpcContext, args: ArgsOf<Params>, positional: readonly JsonValue[]): JsonOut | Promise<JsonOut>;
 }
 
 /** A declared method with its parameter types erased, as tables hold it. */
 export interface RpcMethod extends Omit<MethodDecl<readonly ParamDecl[]>, 'run'> {
-  run(ctx: RpcContext, args: ParsedArgs): JsonOut | Promise<JsonOut>;
+  run(ctx: RpcContext, args: ParsedArgs, positional: readonly JsonValue[]): JsonOut | Promise<JsonOut>;
 }
 
 export function defineMethod<const Params extends readonly ParamDecl[]>(decl: MethodDecl<Params>): RpcMethod {

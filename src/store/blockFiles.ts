@@ -148,7 +148,13 @@ export class BlockFiles {
 
   private lengthAt(kind: Kind, position: FilePosition): number {
     const head = Buffer.allocUnsafe(HEAD_BYTES);
-    const got = readSync(this.descriptor(kind, position.file), head, 0, HEAD_BYTES, position.offset - HEAD_BYTES);
+    const got = readSync(
+      this.descriptor(kind, position.file),
+      head,
+      0,
+      HEAD_BYTES,
+      position.offset - HEAD_BYTES,
+    );
     if (got < HEAD_BYTES || !head.subarray(0, 4).equals(this.magic)) throw this.damaged(kind, position);
     return head.readUInt32LE(4);
   }

@@ -88,7 +88,7 @@ export class FlushJournal {
     for await (const { commit, payload } of this.pieces()) {
       if (commit) return;
       const ops: JournalOp[] = [];
-      for (let at = 0; at < payload.length; ) {
+      for (let at = 0; at < payload.length;) {
         const keyLength = payload.readUInt32LE(at);
         const valueLength = payload.readUInt32LE(at + 4);
         const key = payload.subarray(at + 8, at + 8 + keyLength);

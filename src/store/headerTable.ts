@@ -156,7 +156,8 @@ export class HeaderTable {
 
   private slotOf(hash: Bytes, at: number): number {
     return (
-      (hash[at]! | (hash[at + 1]! << 8) | (hash[at + 2]! << 16) | (hash[at + 3]! << 24)) & (this.index.length - 1)
+      (hash[at]! | (hash[at + 1]! << 8) | (hash[at + 2]! << 16) | (hash[at + 3]! << 24)) &
+      (this.index.length - 1)
     );
   }
 
@@ -326,7 +327,8 @@ export class HeaderTable {
     const keep = 16;
     for (const old of this.cold.keys()) {
       if (this.cold.size <= keep) break;
-      if (old !== chunk && !this.dirty.has(old) && old !== Math.floor((this.rows - 1) / CHUNK_ROWS)) this.cold.delete(old);
+      if (old !== chunk && !this.dirty.has(old) && old !== Math.floor((this.rows - 1) / CHUNK_ROWS))
+        this.cold.delete(old);
     }
   }
 

@@ -43,6 +43,8 @@ export class RowStore implements RowReader {
   /** Whether committed rows lie in the staging area, between overlay and main rows. */
   private stageCommitted = false;
   private open_: Transaction | null = null;
+  /** Flushes everything committed; called before a transaction spills for the first time. */
+  beforeSpill: () => Promise<void> = () => this.flush();
 
   private constructor(db: ClassicLevel<Buffer, Buffer>, options: RowStoreOptions) {
     this.db = db;
@@ -121,7 +123,10 @@ export class RowStore implements RowReader {
 
   /** Committed layers, the newest first. */
   layers(throughStage: boolean): Layer[] {
-    const layers: Layer[] = [(range) => fromArray(this.overlay.slice(range)), (range) => this.diskRange(range, '')];
+    const layers: Layer[] = [
+      (range) => fromArray(this.overlay.slice(range)),
+      (range) => this.diskRange(range, ''),
+    ];
     if (throughStage) layers.splice(1, 0, (range) => this.diskRange(range, PREFIX.stage));
     return layers;
   }
@@ -155,7 +160,12 @@ export class RowStore implements RowReader {
     return this.open_;
   }
 
-  /** Makes the transaction's rows the committed ones. After a spill the caller must flush at once. */
+  /** Whether a committed transaction spilled: its rows count, but the next transaction may spill only after a flush. */
+  get mustFlush(): boolean {
+    return this.stageCommitted;
+  }
+
+  /** Makes the transaction's rows the committed ones. */
   commit(transaction: Transaction): void {
     assert(this.open_ === transaction, 'commit of a transaction that is not open');
     for (const [key, value] of transaction.rows.entries()) this.overlay.set(key, value);
@@ -339,6 +349,7 @@ export class Transaction implements RowTransaction {
 
   async relieve(): Promise<void> {
     if (this.rows.sizeBytes < SPILL_BYTES) return;
+    if (!this.spilled) await this.store.beforeSpill();
     this.spilled = true;
     await this.store.spill(this.rows);
   }
@@ -368,7 +379,8 @@ async function* mergeLayers(range: RowRange, layers: Layer[]): AsyncGenerator<[s
       let best: string | null = null;
       for (const head of heads) {
         if (head.done) continue;
-        if (best === null || (head.value[0] < best ? -1 : head.value[0] > best ? 1 : 0) * sign < 0) best = head.value[0];
+        if (best === null || (head.value[0] < best ? -1 : head.value[0] > best ? 1 : 0) * sign < 0)
+          best = head.value[0];
       }
       if (best === null) return;
       let winner: Bytes | null | undefined;

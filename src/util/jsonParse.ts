@@ -18,7 +18,7 @@ export const MAX_JSON_VALUES = 2_000_000;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const SPACE = /[ \t\n\r]*/y;
 // The reference's parser refuses a bare 0x00-0x1f in a string and takes everything else up to the quote.
-// eslint-disable-next-line no-control-regex
+
 const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const HEX4 = /^[0-9a-fA-F]{4}$/;
 const ESCAPES: Readonly<Record<string, string>> = {

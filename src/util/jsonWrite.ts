@@ -79,7 +79,6 @@ export function rawJson(text: string): RawJson {
   return new RawJson(text);
 }
 
-// eslint-disable-next-line no-control-regex
 const NEEDS_ESCAPE = /[\u0000-\u001f"\\\u007f\ud800-\udfff]/;
 
 /** A JSON string literal with the reference's escapes (DEL is escaped, which `JSON.stringify` does not do). */

@@ -29,7 +29,8 @@ export class Reader {
 
   private take(count: number): number {
     const at = this.offset;
-    if (count > this.end - at) throw new ReadError(`end of data: ${count} bytes wanted at ${at}, ${this.end - at} left`);
+    if (count > this.end - at)
+      throw new ReadError(`end of data: ${count} bytes wanted at ${at}, ${this.end - at} left`);
     this.offset = at + count;
     return at;
   }

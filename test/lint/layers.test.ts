@@ -59,7 +59,9 @@ describe('layers', () => {
         const other = roomOf(resolve(dirname(file), target!));
         if (room === other || RANKS[other]! < RANKS[room]!) continue;
         const short = relative(src, file).split(sep).join('/');
-        const exception = EXCEPTIONS.find((known) => known === `${short} -> ${other}` || known === `${room} -> ${other}`);
+        const exception = EXCEPTIONS.find(
+          (known) => known === `${short} -> ${other}` || known === `${room} -> ${other}`,
+        );
         if (exception) used.add(exception);
         else broken.push(`${short} -> ${other}`);
       }

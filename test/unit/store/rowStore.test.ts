@@ -36,12 +36,13 @@ describe('RowStore', () => {
     store.del('c');
     store.put('bb', bytes('new-bb'));
     expect(await rowsOf(store, { gte: 'a', lt: 'd' })).toEqual(['a=old-a', 'b=new-b', 'bb=new-bb']);
-    expect(await rowsOf(store, { gte: 'a', lt: 'z', reverse: true, limit: 2 })).toEqual(['d=old-d', 'bb=new-bb']);
-    expect((await store.getMany(['c', 'b', 'nothing'])).map((row) => row && Buffer.from(row).toString())).toEqual([
-      undefined,
-      'new-b',
-      undefined,
+    expect(await rowsOf(store, { gte: 'a', lt: 'z', reverse: true, limit: 2 })).toEqual([
+      'd=old-d',
+      'bb=new-bb',
     ]);
+    expect(
+      (await store.getMany(['c', 'b', 'nothing'])).map((row) => row && Buffer.from(row).toString()),
+    ).toEqual([undefined, 'new-b', undefined]);
   });
 
   it('shows a transaction its own rows and nobody else, until the commit', async () => {
@@ -91,7 +92,12 @@ describe('RowStore', () => {
     expect(await rowsOf(store, { gte: '', lt: '\xff' })).toEqual([]);
   });
 
-  for (const point of ['flush:in-journal', 'flush:journal-committed', 'flush:applying-journal', 'flush:before-journal-removal']) {
+  for (const point of [
+    'flush:in-journal',
+    'flush:journal-committed',
+    'flush:applying-journal',
+    'flush:before-journal-removal',
+  ]) {
     it(`recovers to one state from a stop at ${point}`, async () => {
       store.put('tip', bytes('old'));
       await store.flush();
@@ -106,7 +112,8 @@ describe('RowStore', () => {
       store = await open();
       const tip = Buffer.from((await store.get('tip'))!).toString();
       expect(tip).toBe(point === 'flush:in-journal' ? 'old' : 'new');
-      for (let i = 0; i < 40; i++) expect((await store.get(`row${i}`))?.[0]).toBe(tip === 'new' ? i : undefined);
+      for (let i = 0; i < 40; i++)
+        expect((await store.get(`row${i}`))?.[0]).toBe(tip === 'new' ? i : undefined);
       expect(await new FlushJournal(join(folder, 'db.journal')).isCommitted()).toBe(false);
     });
   }

@@ -1,0 +1,402 @@
+/**
+ * The chain: the one writer. Accepts blocks, makes the best valid branch the active one, and tells others. Owns the
+ * order of events and the queue that lets only one change happen at a time; what a block must satisfy is elsewhere.
+ * Source: Core validation.cpp `ProcessNewBlock`, `AcceptBlock`, `ActivateBestChain`, `InvalidateBlock`.
+ */
+import { workEquivalentTimeSec } from '../consensus/compactTarget.js';
+import type { ValidationError } from '../consensus/reject.js';
+import type { FilePosition } from '../store/blockFiles.js';
+import { NO_HEADER, STATUS } from '../store/headerTable.js';
+import type { Logger } from '../util/logging.js';
+import { hashToHex, type Bytes } from '../util/bytes.js';
+import { breathe } from '../util/breathe.js';
+import { SerialQueue } from '../util/serialQueue.js';
+import { ChainEvents } from './chainEvents.js';
+import { checkBlockView, contextualCheckBlockView } from './checkBlockView.js';
+import { connectBlock, disconnectBlock, type ConnectDeps } from './connectBlock.js';
+import type { Flusher } from './flusher.js';
+import { loadBlock, type LoadedBlock } from './loadedBlock.js';
+
+/** Blocks that may run ahead of the tip unasked (Core's MIN_BLOCKS_TO_KEEP). */
+export const MIN_BLOCKS_TO_KEEP = 288;
+/** Scripts are run on what is buried less than this under the best header, whatever assume-valid says. */
+const ASSUME_VALID_BURIED_SEC = 60n * 60n * 24n * 7n * 2n;
+/** Accepted blocks that wait in memory for their connection; more are read from disk again. */
+const WAITING_BYTES = 64 << 20;
+
+export interface ChainOptions {
+  minimumChainWork: bigint;
+  /** Wire order; null checks every script. */
+  assumeValid: Bytes | null;
+  /** A tip older than this is no sign of being in step (`-maxtipage`). */
+  maxTipAgeSec: number;
+  /** The network's time in seconds. */
+  adjustedTimeSec: () => number;
+  /** Called once the active chain reaches this height (`-stopatheight`); 0 never. */
+  stopAtHeight: number;
+  onStopHeight: () => void;
+}
+
+export interface AcceptResult {
+  id: number;
+  error: ValidationError | null;
+  /** Whether the data was new and is on disk now. */
+  isNew: boolean;
+}
+
+export interface ProcessResult extends AcceptResult {
+  /** Whether the block was connected or found wrong while connecting, by the time the best chain stood. */
+  checked: boolean;
+}
+
+export class Chain {
+  readonly deps: ConnectDeps;
+  readonly events = new ChainEvents();
+  private readonly options: ChainOptions;
+  private readonly flusher: Flusher;
+  private readonly log: Logger;
+  private readonly queue = new SerialQueue();
+  private readonly waiting = new Map<number, LoadedBlock>();
+  private waitingBytes = 0;
+  private leftInitialDownload = false;
+  private preciousRank = -1;
+  private preciousWork = 0n;
+  private closing = false;
+  /** Verdicts found while connecting, for whoever handed the block in. */
+  private readonly verdicts = new Map<number, ValidationError | null>();
+  /** Replaced by the file importer while it reads (`-reindex`, `-loadblock`). */
+  importing = false;
+
+  constructor(options: ChainOptions, deps: ConnectDeps, flusher: Flusher, log: Logger) {
+    this.options = options;
+    this.deps = deps;
+    this.flusher = flusher;
+    this.log = log;
+  }
+
+  get index(): ConnectDeps['index'] {
+    return this.deps.index;
+  }
+
+  get height(): number {
+    return this.index.active.height;
+  }
+
+  get tip(): number {
+    return this.index.active.tip;
+  }
+
+  /** Runs a task while nothing else changes the chain. */
+  exclusively<T>(task: () => Promise<T>): Promise<T> {
+    return this.queue.run(task);
+  }
+
+  /** Source: `IsInitialBlockDownload`; once false it stays false. */
+  isInitialDownload(): boolean {
+    if (this.leftInitialDownload) return false;
+    if (this.importing || this.tip === NO_HEADER) return true;
+    const { headers } = this.index;
+    if (headers.work(this.tip) < this.options.minimumChainWork) return true;
+    if (headers.timeSec(this.tip) < this.options.adjustedTimeSec() - this.options.maxTipAgeSec) return true;
+    this.leftInitialDownload = true;
+    return false;
+  }
+
+  /** The checks before and at storing, in the order of `ProcessNewBlock`; stores the block when it is new and right. */
+  acceptBlock(block: LoadedBlock, requested: boolean, position: FilePosition | null = null): AcceptResult {
+    const { index, files } = this.deps;
+    const { headers } = index;
+    const wrong = index.checkWork(block.header, block.raw.subarray(0, 112)) ?? checkBlockView(block);
+    if (wrong) {
+      const known = headers.find(block.hash);
+      return { id: known, error: wrong, isNew: false };
+    }
+    const previousBest = index.bestHeader;
+    const { id, error } = index.acceptHeader(block.header, block.hash);
+    if (error) return { id, error, isNew: false };
+    if (index.bestHeader !== previousBest) this.events.emit('headerTip', { id: index.bestHeader });
+    if (headers.hasStatus(id, STATUS.haveData)) return { id, error: null, isNew: false };
+    if (!requested && !this.wantsUnrequested(id)) return { id, error: null, isNew: false };
+    const contextual = this.checkContext(block, headers.prev(id));
+    if (contextual) {
+      if (!contextual.corruption) index.markFailed(id);
+      return { id, error: contextual, isNew: false };
+    }
+    index.receiveData(id, block.parsed.txCount, position ?? files.writeBlock(block.raw));
+    this.keepWaiting(id, block);
+    return { id, error: null, isNew: true };
+  }
+
+  private wantsUnrequested(id: number): boolean {
+    const { headers } = this.index;
+    if (headers.txCount(id) !== 0) return false;
+    if (this.tip !== NO_HEADER && headers.compareWork(id, this.tip) < 0) return false;
+    if (headers.height(id) > this.height + MIN_BLOCKS_TO_KEEP) return false;
+    return headers.work(id) >= this.options.minimumChainWork;
+  }
+
+  /** Source: `ContextualCheckBlock`. */
+  checkContext(block: LoadedBlock, parent: number): ValidationError | null {
+    const { versionBits, active, headers } = this.index;
+    const medianTime = parent !== NO_HEADER && versionBits.isActive('csv', parent);
+    return contextualCheckBlockView(block, {
+      height: parent === NO_HEADER ? 0 : headers.height(parent) + 1,
+      bip34Height: this.deps.params.bip34Height,
+      segwitActive: versionBits.isActive('segwit', parent),
+      lockTimeCutoffSec: medianTime ? active.medianTimeOf(parent) : block.header.timeSec,
+    });
+  }
+
+  private keepWaiting(id: number, block: LoadedBlock): void {
+    if (this.waitingBytes + block.raw.length > WAITING_BYTES) return;
+    this.waiting.set(id, block);
+    this.waitingBytes += block.raw.length;
+  }
+
+  private async takeBlock(id: number): Promise<LoadedBlock> {
+    const waiting = this.waiting.get(id);
+    if (waiting) {
+      this.waiting.delete(id);
+      this.waitingBytes -= waiting.raw.length;
+      return waiting;
+    }
+    return this.readBlock(id);
+  }
+
+  /** Reads a stored block. */
+  async readBlock(id: number): Promise<LoadedBlock> {
+    return loadBlock(await this.deps.files.readBlock(this.index.headers.dataPosition(id)));
+  }
+
+  /**
+   * Accepts a block and, when it is new, brings the best chain up to date. Source: `ProcessNewBlock`.
+   * Resolves when the chain stands; rejects only when the environment fails.
+   */
+  async processBlock(block: LoadedBlock, requested: boolean): Promise<ProcessResult> {
+    const accepted = this.acceptBlock(block, requested);
+    if (accepted.error) return { ...accepted, checked: true };
+    if (accepted.isNew) this.verdicts.delete(accepted.id);
+    await this.activateBestChain();
+    const verdict = this.verdicts.get(accepted.id);
+    const checked = this.verdicts.delete(accepted.id) && accepted.isNew;
+    return { ...accepted, error: checked ? (verdict ?? null) : null, checked };
+  }
+
+  /** Makes the most-work valid branch the active one. */
+  activateBestChain(): Promise<void> {
+    return this.exclusively(() => this.activate());
+  }
+
+  private async activate(): Promise<void> {
+    const { index } = this;
+    let since = performance.now();
+    while (!this.closing) {
+      const start = this.tip;
+      const best = index.findMostWorkChain();
+      if (best === NO_HEADER || best === this.tip) break;
+      const progressed = await this.stepTowards(best);
+      if (progressed && this.tip !== start) this.announceTip(start);
+      since = await breathe(since);
+    }
+    await this.flusher.afterActivation(this.isInitialDownload());
+  }
+
+  private announceTip(before: number): void {
+    const { headers, active } = this.index;
+    const tip = this.tip;
+    const forkId = active.findFork(before);
+    if (forkId === tip) return;
+    const height = headers.height(tip);
+    this.events.emit('tipChanged', {
+      id: tip,
+      height,
+      hash: Buffer.from(headers.hash(tip)),
+      forkId,
+      initialDownload: this.isInitialDownload(),
+    });
+    if (this.options.stopAtHeight > 0 && height >= this.options.stopAtHeight) {
+      this.closing = true;
+      this.options.onStopHeight();
+    }
+  }
+
+  /**
+   * Disconnects down to the fork and connects towards `best` until the tip has more work than before or a block fails.
+   * Source: `ActivateBestChainStep`.
+   */
+  private async stepTowards(best: number): Promise<boolean> {
+    const { index } = this;
+    const { headers, active } = index;
+    const start = this.tip;
+    const fork = active.findFork(best);
+    while (this.tip !== NO_HEADER && this.tip !== fork) await this.disconnectTip();
+    const path: number[] = [];
+    for (let id = best; id !== fork && id !== NO_HEADER; id = headers.prev(id)) path.push(id);
+    for (const id of path.reverse()) {
+      const error = await this.connectTip(id);
+      if (error) {
+        if (!error.corruption) index.markFailed(id);
+        else index.candidates.delete(id);
+        break;
+      }
+      index.candidates.prune(this.tip);
+      if (start === NO_HEADER || headers.compareWork(this.tip, start) > 0) break;
+    }
+    return true;
+  }
+
+  private async connectTip(id: number): Promise<ValidationError | null> {
+    const { headers } = this.index;
+    const block = await this.takeBlock(id);
+    const parent = headers.prev(id);
+    const checkScripts = this.mustCheckScripts(id);
+    const { error, claimEvents } = await connectBlock(this.deps, block, parent, {
+      checkScripts,
+      justCheck: false,
+    });
+    this.noteVerdict(id, error);
+    const hash = hashToHex(block.hash);
+    if (error) {
+      this.log.warn(
+        `invalid block ${hash} at height ${headers.height(id)}: ${error.reason}${error.debug ? `, ${error.debug}` : ''}`,
+      );
+      return error;
+    }
+    await this.flusher.afterBlock();
+    this.events.emit('blockConnected', {
+      id,
+      height: headers.height(id),
+      hash: Buffer.from(block.hash),
+      raw: block.raw,
+      parsed: block.parsed,
+      claimEvents,
+    });
+    return null;
+  }
+
+  private noteVerdict(id: number, error: ValidationError | null): void {
+    this.verdicts.set(id, error);
+    const keep = 256;
+    if (this.verdicts.size > keep) this.verdicts.delete(this.verdicts.keys().next().value!);
+  }
+
+  private async disconnectTip(): Promise<void> {
+    const id = this.tip;
+    const block = await this.takeBlock(id);
+    await disconnectBlock(this.deps, block);
+    await this.flusher.afterBlock();
+    this.events.emit('blockDisconnected', {
+      id,
+      height: this.index.headers.height(id),
+      hash: Buffer.from(block.hash),
+      raw: block.raw,
+      parsed: block.parsed,
+      claimEvents: [],
+    });
+  }
+
+  /** Assume-valid: ancestors of a known good block, well buried on a chain with enough work, need no script checks. */
+  private mustCheckScripts(id: number): boolean {
+    const { assumeValid, minimumChainWork } = this.options;
+    if (!assumeValid) return true;
+    const { headers, active, bestHeader } = this.index;
+    const assumed = headers.find(assumeValid);
+    if (assumed === NO_HEADER || bestHeader === NO_HEADER) return true;
+    const height = headers.height(id);
+    if (active.ancestorOf(assumed, height) !== id || active.ancestorOf(bestHeader, height) !== id)
+      return true;
+    if (headers.work(bestHeader) < minimumChainWork) return true;
+    const buriedSec = workEquivalentTimeSec(
+      headers.work(bestHeader),
+      headers.work(id),
+      headers.bits(bestHeader),
+      this.deps.params.targetSpacingSec,
+    );
+    return buriedSec <= ASSUME_VALID_BURIED_SEC;
+  }
+
+  /** Verdict on a block that would follow the tip, without keeping anything. Source: `TestBlockValidity`. */
+  testBlock(block: LoadedBlock, checkWork: boolean): Promise<ValidationError | null> {
+    return this.exclusively(async () => {
+      const early =
+        this.index.checkAfterParent(block.header, this.tip) ??
+        (checkWork ? this.index.checkWork(block.header) : null) ??
+        checkBlockView(block) ??
+        this.checkContext(block, this.tip);
+      if (early) return early;
+      const { error } = await connectBlock(this.deps, block, this.tip, {
+        checkScripts: true,
+        justCheck: true,
+      });
+      return error;
+    });
+  }
+
+  /** Treats a block and all that follow it as invalid, whatever the rules say. Source: `InvalidateBlock`. */
+  async invalidateBlock(id: number): Promise<void> {
+    await this.exclusively(async () => {
+      const { index } = this;
+      const { headers, active } = index;
+      const before = this.tip;
+      const disconnected: number[] = [];
+      while (active.contains(id)) {
+        disconnected.push(this.tip);
+        await this.disconnectTip();
+      }
+      for (const above of disconnected) {
+        if (above === id) continue;
+        headers.addStatus(above, STATUS.failedChild);
+        index.candidates.delete(above);
+      }
+      index.markFailed(id);
+      index.reconsiderCandidates();
+      await this.flusher.flush();
+      if (disconnected.length > 0) this.announceDisconnect(before);
+      await this.activate();
+    });
+  }
+
+  private announceDisconnect(before: number): void {
+    const { headers } = this.index;
+    if (this.tip === NO_HEADER || this.tip === before) return;
+    this.events.emit('tipChanged', {
+      id: this.tip,
+      height: headers.height(this.tip),
+      hash: Buffer.from(headers.hash(this.tip)),
+      forkId: this.tip,
+      initialDownload: this.isInitialDownload(),
+    });
+  }
+
+  /** Takes `invalidateBlock` back for a block, its ancestors and descendants. Source: `ReconsiderBlock`. */
+  async reconsiderBlock(id: number): Promise<void> {
+    await this.exclusively(async () => {
+      this.index.clearFailure(id);
+      await this.flusher.flush();
+      await this.activate();
+    });
+  }
+
+  /** Prefers a block among those of equal work, until a later call or a restart. Source: `PreciousBlock`. */
+  async preciousBlock(id: number): Promise<void> {
+    await this.exclusively(async () => {
+      const { headers, candidates } = this.index;
+      if (headers.compareWork(id, this.tip) < 0) return;
+      const tipWork = headers.work(this.tip);
+      if (tipWork > this.preciousWork) this.preciousRank = -1;
+      this.preciousWork = tipWork;
+      candidates.setPrecious(id, this.preciousRank--);
+      if (headers.chainTxCount(id) > 0 && !headers.isFailed(id)) {
+        candidates.add(id);
+        candidates.prune(this.tip);
+      }
+      await this.activate();
+    });
+  }
+
+  /** Waits for what is under way, refuses more, and brings everything to disk. */
+  async close(): Promise<void> {
+    this.closing = true;
+    await this.exclusively(() => this.flusher.flush());
+  }
+}

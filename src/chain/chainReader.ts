@@ -1,0 +1,102 @@
+/**
+ * Reading the committed chain: blocks, headers, coins, by whoever answers questions. Changes nothing but for the flush
+ * that a walk over all coins begins with. Where a question spans several awaits, the tip may move meanwhile: callers
+ * take the ids they need first.
+ */
+import type { CoinValue } from '../native/binding.js';
+import type { BlockHeader } from '../primitives/header.js';
+import { parseCoinRow } from '../store/coinRow.js';
+import { NO_HEADER, STATUS } from '../store/headerTable.js';
+import { coinKey, PREFIX } from '../store/keys.js';
+import { prefixEnd } from '../store/rows.js';
+import { fromLatin1, type Bytes } from '../util/bytes.js';
+import type { Chain } from './chain.js';
+import type { Flusher } from './flusher.js';
+import type { LoadedBlock } from './loadedBlock.js';
+
+export interface CoinRowEntry {
+  /** 36 bytes: txid in wire order, output number little endian. */
+  outPoint: Buffer;
+  coin: CoinValue;
+}
+
+export class ChainReader {
+  readonly chain: Chain;
+  private readonly flusher: Flusher;
+
+  constructor(chain: Chain, flusher: Flusher) {
+    this.chain = chain;
+    this.flusher = flusher;
+  }
+
+  get headers(): Chain['index']['headers'] {
+    return this.chain.index.headers;
+  }
+
+  /** Whether the block's data is on disk (not pruned, not still to come). */
+  hasData(id: number): boolean {
+    return this.headers.hasStatus(id, STATUS.haveData);
+  }
+
+  readHeader(id: number): Promise<BlockHeader> {
+    return this.headers.readHeader(id);
+  }
+
+  readBlock(id: number): Promise<LoadedBlock> {
+    return this.chain.readBlock(id);
+  }
+
+  /** The block's bytes, unparsed. */
+  readRaw(id: number): Promise<Buffer> {
+    return this.chain.deps.files.readBlock(this.headers.dataPosition(id));
+  }
+
+  /** Bytes of a block from an offset on: one transaction without reading the rest. */
+  readPart(id: number, offset: number, length: number): Promise<Buffer> {
+    return this.chain.deps.files.readPart(this.headers.dataPosition(id), offset, length);
+  }
+
+  /** Undo data of a connected block (`parseUndo`); empty for the genesis block. */
+  readUndo(id: number): Buffer {
+    const prev = this.headers.prev(id);
+    if (prev === NO_HEADER) return Buffer.alloc(0);
+    return this.chain.deps.files.readUndoSync(this.headers.undoPosition(id), this.headers.hash(prev));
+  }
+
+  /** The unspent output at the tip, or null. */
+  async coin(outPoint: Bytes): Promise<CoinValue | null> {
+    const { coins, store } = this.chain.deps;
+    await this.flusher.settled();
+    const cached = coins.get(outPoint);
+    if (cached !== undefined) return cached;
+    const row = await store.get(coinKey(outPoint));
+    // A block connected meanwhile may have changed it: then the table knows.
+    const now = coins.get(outPoint);
+    if (now !== undefined) return now;
+    return row ? parseCoinRow(row) : null;
+  }
+
+  /**
+   * All unspent outputs as of the tip that `tip` tells, ordered by txid bytes and then by the four bytes of the number.
+   * The walk sees one state, however long it takes and whatever is connected meanwhile.
+   */
+  async allCoins(): Promise<{ tip: number; coins: AsyncIterable<CoinRowEntry> }> {
+    const { store } = this.chain.deps;
+    return this.chain.exclusively(async () => {
+      await this.flusher.flush();
+      const rows = store.range({ gte: PREFIX.coin, lt: prefixEnd(PREFIX.coin) })[Symbol.asyncIterator]();
+      // The first step opens the database's snapshot.
+      const first = await rows.next();
+      async function* walk(): AsyncGenerator<CoinRowEntry> {
+        try {
+          for (let row = first; !row.done; row = await rows.next()) {
+            yield { outPoint: fromLatin1(row.value[0].slice(1)), coin: parseCoinRow(row.value[1]) };
+          }
+        } finally {
+          await rows.return?.();
+        }
+      }
+      return { tip: this.chain.tip, coins: walk() };
+    });
+  }
+}

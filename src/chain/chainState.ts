@@ -1,0 +1,22 @@
+/** The row that says what the database is about: its tip, and up to where the block files are known to it. */
+import type { Bytes } from '../util/bytes.js';
+
+export interface ChainState {
+  /** Printed block id, null before the genesis block. */
+  tip: string | null;
+  /** Headers in the table. */
+  headerCount: number;
+  /** Everything in the block files before this position is in the header table. */
+  scannedFile: number;
+  scannedBytes: number;
+}
+
+export const FRESH_STATE: ChainState = { tip: null, headerCount: 0, scannedFile: 0, scannedBytes: 0 };
+
+export function formatChainState(state: ChainState): Buffer {
+  return Buffer.from(JSON.stringify(state));
+}
+
+export function parseChainState(row: Bytes | undefined): ChainState {
+  return row ? (JSON.parse(Buffer.from(row).toString()) as ChainState) : FRESH_STATE;
+}

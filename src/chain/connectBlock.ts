@@ -1,0 +1,197 @@
+/**
+ * Connects and disconnects one block: coins, scripts, claims, indexes, undo data, as one commit. Owns the order of the
+ * steps; the rules are in `consensus`, `script` and `claimtrie`. Nothing is changed unless everything was right.
+ * Source: lbrycrd validation.cpp `ConnectBlock`, `DisconnectBlock`.
+ */
+import { enforcesBip30 } from '../consensus/bip30.js';
+import { reject, type ValidationError } from '../consensus/reject.js';
+import { blockScriptFlags } from '../consensus/scriptFlags.js';
+import { blockSubsidy } from '../consensus/subsidy.js';
+import type { ResolvedInputs } from '../native/binding.js';
+import type { NetworkParams } from '../params/network.js';
+import { TX_OUTPUT_COUNT } from '../primitives/blockLayout.js';
+import { outputAmountAt } from '../primitives/blockView.js';
+import type { BlockFiles } from '../store/blockFiles.js';
+import type { ClaimEvent, ClaimStore } from '../store/claims/claimStore.js';
+import { OUTPOINT_SIZE_BYTES, type CoinTable } from '../store/coinTable.js';
+import { buildUndo } from '../store/coinRow.js';
+import { NO_HEADER, STATUS } from '../store/headerTable.js';
+import { coinKey } from '../store/keys.js';
+import type { RowStore } from '../store/rowStore.js';
+import { assert } from '../util/assert.js';
+import { equalBytes, hashToHex } from '../util/bytes.js';
+import { blockClaims } from './blockClaims.js';
+import type { BlockIndex } from './blockIndex.js';
+import { checkSpends } from './checkSpends.js';
+import type { BlockContributor } from './contributor.js';
+import type { LoadedBlock } from './loadedBlock.js';
+import { verifyScripts, type ScriptVerdict } from './scriptVerifier.js';
+import type { StepTimers } from './stepTimers.js';
+
+export interface ConnectDeps {
+  params: NetworkParams;
+  index: BlockIndex;
+  store: RowStore;
+  coins: CoinTable;
+  claims: ClaimStore;
+  files: BlockFiles;
+  contributors: readonly BlockContributor[];
+  timers: StepTimers;
+}
+
+export interface ConnectOptions {
+  /** Whether scripts are run (assume-valid leaves them out). */
+  checkScripts: boolean;
+  /** Only the verdict is wanted: nothing is kept, also when the block is right. */
+  justCheck: boolean;
+}
+
+export interface ConnectResult {
+  error: ValidationError | null;
+  claimEvents: readonly ClaimEvent[];
+}
+
+/** Brings every coin that the block may touch into the table. */
+export async function loadCoins(deps: ConnectDeps, block: LoadedBlock, withOutputs: boolean): Promise<void> {
+  const { coins, store } = deps;
+  const missing = coins.missing(block.raw, block.parsed, withOutputs);
+  if (missing.length === 0) return;
+  const keys: string[] = [];
+  for (let at = 0; at < missing.length; at += OUTPOINT_SIZE_BYTES) {
+    keys.push(coinKey(missing.subarray(at, at + OUTPOINT_SIZE_BYTES)));
+  }
+  coins.load(missing, await store.getMany(keys));
+}
+
+/** Checks the block after its parent, which must be the tip, and commits it unless it is wrong. */
+export async function connectBlock(
+  deps: ConnectDeps,
+  block: LoadedBlock,
+  parent: number,
+  options: ConnectOptions,
+): Promise<ConnectResult> {
+  const { params, index, store, coins, claims, timers } = deps;
+  const { headers, active, versionBits } = index;
+  const height = parent === NO_HEADER ? 0 : headers.height(parent) + 1;
+  const failed = (error: ValidationError): ConnectResult => ({ error, claimEvents: [] });
+
+  const bip34Block = active.ancestorOf(parent, params.bip34Height);
+  const bip30 = enforcesBip30(height, bip34Block === NO_HEADER ? null : headers.hash(bip34Block), params);
+  timers.start('coins');
+  await loadCoins(deps, block, bip30);
+  const resolved = coins.resolve(block.raw, block.parsed, height, bip30);
+  if (resolved.duplicates.length > 0) {
+    return failed(reject('bad-txns-BIP30', { debug: 'tried to overwrite transaction' }));
+  }
+
+  timers.start('inputs');
+  const csvActive = versionBits.isActive('csv', parent);
+  const segwitActive = versionBits.isActive('segwit', parent);
+  const flags = blockScriptFlags({ height, blockHash: block.hash, csvActive, segwitActive }, params);
+  const spends = checkSpends(block, resolved, {
+    height,
+    flags,
+    sequenceLocks: csvActive,
+    medianTimeAt: (at) => active.medianTimeOf(active.ancestorOf(parent, at)),
+    parentMedianTimeSec: parent === NO_HEADER ? 0 : active.medianTimeOf(parent),
+  });
+  if (spends.error) return failed(spends.error);
+
+  // Started early and joined before the commit: the threads work while the claims are computed.
+  const scripts: Promise<ScriptVerdict> | null = options.checkScripts
+    ? verifyScripts({ raw: block.raw, parsed: block.parsed, resolved, flags })
+    : null;
+  scripts?.catch(() => undefined);
+
+  timers.start('claims');
+  const rows = store.begin();
+  try {
+    const { root, events } = await claims.connect(rows, blockClaims(block, resolved, height));
+    let error: ValidationError | null = null;
+    if (!equalBytes(root, block.header.claimRoot)) {
+      error = reject('bad-claim-merkle-hash', {
+        debug: `the merkle root of the claim trie does not match (actual=${hashToHex(root)} vs block=${hashToHex(block.header.claimRoot)} on height=${height})`,
+      });
+    }
+    error ??= checkCoinbaseAmount(block, spends.feesSat + blockSubsidy(height, params.subsidyLevelInterval));
+    timers.start('scripts');
+    const verdict = await scripts;
+    if (verdict?.failure) error ??= reject('block-validation-failed', { debug: verdict.failure.message });
+    if (error || options.justCheck) {
+      await store.discard(rows);
+      timers.stop();
+      return { error, claimEvents: [] };
+    }
+    timers.start('commit');
+    await commit(deps, block, parent, height, resolved, rows);
+    timers.stop();
+    return { error: null, claimEvents: events };
+  } catch (error) {
+    await scripts?.catch(() => undefined);
+    await store.discard(rows);
+    throw error;
+  }
+}
+
+function checkCoinbaseAmount(block: LoadedBlock, allowedSat: bigint): ValidationError | null {
+  let paidSat = 0n;
+  for (let n = 0; n < block.parsed.txs[TX_OUTPUT_COUNT]!; n++)
+    paidSat += outputAmountAt(block.raw, block.parsed, n);
+  if (paidSat <= allowedSat) return null;
+  return reject('bad-cb-amount', {
+    debug: `coinbase pays too much (actual=${paidSat} vs limit=${allowedSat})`,
+  });
+}
+
+async function commit(
+  deps: ConnectDeps,
+  block: LoadedBlock,
+  parent: number,
+  height: number,
+  resolved: ResolvedInputs,
+  rows: ReturnType<RowStore['begin']>,
+): Promise<void> {
+  const { index, store, coins, files, contributors } = deps;
+  const { headers } = index;
+  for (const contributor of contributors) await contributor.connect(rows, block, height, resolved);
+  const id = headers.find(block.hash);
+  assert(id !== NO_HEADER, 'a block is connected whose header is unknown');
+  if (parent !== NO_HEADER && !headers.hasStatus(id, STATUS.haveUndo)) {
+    const undo = buildUndo(block.parsed, resolved);
+    headers.setUndoOffset(id, files.writeUndo(headers.file(id), block.header.prevHash, undo));
+    headers.addStatus(id, STATUS.haveUndo);
+  }
+  // From here on nothing can fail or be interrupted: memory moves from one block to the next in one turn.
+  coins.apply(block.raw, block.parsed, height);
+  store.commit(rows);
+  headers.addStatus(id, STATUS.validScripts);
+  index.active.push(id);
+}
+
+/** Takes the tip back. Throws when stored undo data does not fit: that is damage, not a verdict. */
+export async function disconnectBlock(deps: ConnectDeps, block: LoadedBlock): Promise<void> {
+  const { index, store, coins, claims, files, contributors } = deps;
+  const { headers, active } = index;
+  const id = active.tip;
+  assert(equalBytes(headers.hash(id), block.hash), 'only the tip can be disconnected');
+  const height = headers.height(id);
+  const undo = files.readUndoSync(headers.undoPosition(id), block.header.prevHash);
+  await loadCoins(deps, block, true);
+  const rows = store.begin();
+  try {
+    const { root } = await claims.disconnect(rows, height);
+    const parent = await headers.readHeader(headers.prev(id));
+    assert(
+      equalBytes(root, parent.claimRoot),
+      `the claim trie before height ${height} could not be restored`,
+    );
+    for (const contributor of contributors) await contributor.disconnect(rows, block, height, undo);
+    const state = coins.revert(block.raw, block.parsed, undo, height);
+    assert(state === 'ok', `the coins before height ${height} could not be restored`);
+    store.commit(rows);
+  } catch (error) {
+    await store.discard(rows);
+    throw error;
+  }
+  active.pop();
+}

@@ -1,0 +1,135 @@
+/**
+ * Decides when the coin cache, the overlay and the headers go to disk, and brings them there as one step: coins, claims,
+ * indexes, headers and tip always tell of the same block. Source: Core `FlushStateToDisk`.
+ */
+import { statfsSync } from 'node:fs';
+import type { BlockFiles } from '../store/blockFiles.js';
+import { DELETED_VALUE, OUTPOINT_SIZE_BYTES, type CoinTable } from '../store/coinTable.js';
+import type { JournalOp } from '../store/flushJournal.js';
+import type { RowStore } from '../store/rowStore.js';
+import { PREFIX } from '../store/keys.js';
+import { hashToHex } from '../util/bytes.js';
+import { NO_HEADER } from '../store/headerTable.js';
+import type { BlockIndex } from './blockIndex.js';
+import { formatChainState } from './chainState.js';
+import type { StepTimers } from './stepTimers.js';
+
+/** A cache that fits is flushed this often all the same, so that a crash costs little work. */
+const FLUSH_INTERVAL_MS = 10 * 60_000;
+/** Less free disk than this stops the node (Core's `nMinDiskSpace`). */
+const MIN_DISK_SPACE_BYTES = 50 << 20;
+/** After a flush the coin cache keeps this share of its bound. */
+const KEEP_SHARE = 0.75;
+
+/** The disk is too full to go on. */
+export class DiskSpaceError extends Error {
+  override readonly name = 'DiskSpaceError';
+}
+
+export interface FlusherOptions {
+  /** Bound of coin cache and overlay together, in bytes (`-dbcache`). */
+  cacheBytes: number;
+  /** Folder whose file system must have room. */
+  folder: string;
+  /** Called when history behind its window may be dropped, after a flush. */
+  afterFlush?: () => Promise<void>;
+}
+
+export class Flusher {
+  private readonly options: FlusherOptions;
+  private readonly deps: {
+    store: RowStore;
+    coins: CoinTable;
+    index: BlockIndex;
+    files: BlockFiles;
+    timers: StepTimers;
+  };
+  private lastMs = performance.now();
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(options: FlusherOptions, deps: Flusher['deps']) {
+    this.options = options;
+    this.deps = deps;
+    deps.store.beforeSpill = () => this.flush();
+  }
+
+  get usageBytes(): number {
+    return this.deps.coins.usageBytes + this.deps.store.dirtyBytes;
+  }
+
+  /** After each block: flushes when the cache is full, or the block needs it. */
+  async afterBlock(): Promise<void> {
+    const { store } = this.deps;
+    if (store.mustFlush || this.usageBytes > this.options.cacheBytes) await this.flush();
+  }
+
+  /** After the best chain was reached: flushes when the last time is long ago. */
+  async afterActivation(initialDownload: boolean): Promise<void> {
+    if (!initialDownload && performance.now() - this.lastMs > FLUSH_INTERVAL_MS) await this.flush();
+  }
+
+  /** Resolves when no flush is under way: until then the database lacks what the caches have given up. */
+  async settled(): Promise<void> {
+    await this.running;
+  }
+
+  /** Everything to disk, as one atomic step. */
+  async flush(): Promise<void> {
+    const running = this.write();
+    this.running = running.catch(() => undefined);
+    await running;
+  }
+
+  private async write(): Promise<void> {
+    const { store, coins, index, files, timers } = this.deps;
+    const began = performance.now();
+    this.checkDiskSpace();
+    files.sync();
+    const { headers, active } = index;
+    headers.writeDirty(store);
+    store.put(
+      PREFIX.tip,
+      formatChainState({
+        tip: active.tip === NO_HEADER ? null : hashToHex(headers.hash(active.tip)),
+        headerCount: headers.count,
+        scannedFile: files.currentFile,
+        scannedBytes: files.sizeBytes('blk', files.currentFile),
+      }),
+    );
+    const source = (maxBytes: number): JournalOp[] | null => {
+      const records = coins.takeDirty(maxBytes);
+      return records && coinOps(records);
+    };
+    await store.flush(source, coins.dirtyBytes);
+    if (coins.usageBytes > this.options.cacheBytes * KEEP_SHARE)
+      coins.trim(this.options.cacheBytes * KEEP_SHARE);
+    await this.options.afterFlush?.();
+    this.lastMs = performance.now();
+    timers.add('flush', this.lastMs - began);
+  }
+
+  private checkDiskSpace(): void {
+    const { bavail, bsize } = statfsSync(this.options.folder);
+    if (bavail * bsize < MIN_DISK_SPACE_BYTES) throw new DiskSpaceError('Disk space is low!');
+  }
+}
+
+const COIN_PREFIX = Buffer.from(PREFIX.coin, 'latin1');
+
+/** The records of `takeDirty` as database operations; keys and values are views where they can be. */
+function coinOps(records: Buffer): JournalOp[] {
+  const ops: JournalOp[] = [];
+  for (let at = 0; at < records.length;) {
+    const key = Buffer.allocUnsafe(1 + OUTPOINT_SIZE_BYTES);
+    COIN_PREFIX.copy(key);
+    records.copy(key, 1, at, at + OUTPOINT_SIZE_BYTES);
+    const length = records.readUInt32LE(at + OUTPOINT_SIZE_BYTES);
+    at += OUTPOINT_SIZE_BYTES + 4;
+    if (length === DELETED_VALUE) ops.push({ type: 'del', key });
+    else {
+      ops.push({ type: 'put', key, value: records.subarray(at, at + length) });
+      at += length;
+    }
+  }
+  return ops;
+}

@@ -1,0 +1,29 @@
+/** A block as the chain handles it: its bytes, the offset table over them, its header and its id. */
+import { headerHash, parseHeaderBytes, HEADER_SIZE_BYTES, type BlockHeader } from '../primitives/header.js';
+import { formatBlock, parseBlockBytes } from '../primitives/block.js';
+import { parseBlockView, type ParsedBlock } from '../primitives/blockView.js';
+
+export interface LoadedBlock {
+  raw: Buffer;
+  parsed: ParsedBlock;
+  header: BlockHeader;
+  /** Wire order. */
+  hash: Buffer;
+}
+
+/**
+ * Parses block bytes; throws `ReadError` when they are no block. Bytes behind the block are ignored, and a block in
+ * another than the canonical form (a witness marker without witness) is brought into it, as the reference does by
+ * deserializing and serializing.
+ */
+export function loadBlock(bytes: Buffer): LoadedBlock {
+  let raw = bytes;
+  let parsed = parseBlockView(raw);
+  if (parsed.sizeBytes !== parsed.consumedBytes) {
+    raw = Buffer.from(formatBlock(parseBlockBytes(raw)));
+    parsed = parseBlockView(raw);
+  } else if (parsed.consumedBytes !== raw.length) {
+    raw = raw.subarray(0, parsed.consumedBytes);
+  }
+  return { raw, parsed, header: parseHeaderBytes(raw), hash: headerHash(raw.subarray(0, HEADER_SIZE_BYTES)) };
+}

@@ -1,0 +1,30 @@
+/** How long each step of connecting blocks takes, summed up: for the log category `bench` and the benchmarks. */
+export type Step = 'accept' | 'coins' | 'inputs' | 'claims' | 'scripts' | 'commit' | 'flush';
+
+export class StepTimers {
+  private readonly totals = new Map<Step, number>();
+  private current: Step | null = null;
+  private since = 0;
+
+  /** Ends the step that runs and begins another. */
+  start(step: Step): void {
+    this.stop();
+    this.current = step;
+    this.since = performance.now();
+  }
+
+  stop(): void {
+    if (this.current === null) return;
+    this.add(this.current, performance.now() - this.since);
+    this.current = null;
+  }
+
+  add(step: Step, ms: number): void {
+    this.totals.set(step, (this.totals.get(step) ?? 0) + ms);
+  }
+
+  /** Milliseconds by step since the start. */
+  snapshot(): Record<string, number> {
+    return Object.fromEntries(this.totals);
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * The rules of a header: its proof of work, and its place after its parent.
+ * Whether the parent is known and valid is the chain's business; the verdicts for it are in the catalogue.
+ * Source: lbrycrd validation.cpp `CheckBlockHeader`, `ContextualCheckBlockHeader`.
+ */
+import { powHash, type BlockHeader } from '../primitives/header.js';
+import type { NetworkParams } from '../params/network.js';
+import type { Bytes } from '../util/bytes.js';
+import { MAX_FUTURE_BLOCK_TIME_SEC } from './limits.js';
+import { satisfiesProofOfWork } from './pow.js';
+import { reject, type ValidationError } from './reject.js';
+
+/** The context-free rule, for a header whose proof-of-work hash is known. */
+export function checkProofOfWork(
+  proofHash: Bytes,
+  bits: number,
+  params: Pick<NetworkParams, 'powLimit'>,
+): ValidationError | null {
+  if (satisfiesProofOfWork(proofHash, bits, params.powLimit)) return null;
+  return reject('high-hash', { debug: 'proof of work failed' });
+}
+
+/** The context-free rule over the 112 bytes. */
+export function checkHeader(
+  headerBytes: Bytes,
+  bits: number,
+  params: Pick<NetworkParams, 'powLimit'>,
+): ValidationError | null {
+  return checkProofOfWork(powHash(headerBytes), bits, params);
+}
+
+/** What must be known about the chain below a header. */
+export interface HeaderContext {
+  /** Height of the header itself. */
+  readonly height: number;
+  /** Answer of `nextWorkRequired`. */
+  readonly requiredBits: number;
+  readonly parentMedianTimeSec: number;
+  /** The node's clock, corrected by its peers. */
+  readonly adjustedTimeSec: number;
+  /** Height of the highest checkpoint that the node has a header of; null when there is none or checkpoints are off. */
+  readonly lastCheckpointHeight: number | null;
+}
+
+type VersionRules = Pick<NetworkParams, 'bip34Height' | 'bip65Height' | 'bip66Height'>;
+
+/** Whether a version was outvoted at that height: 2 by BIP34, 3 by BIP66, 4 by BIP65. */
+function isOutdatedVersion(version: number, height: number, params: VersionRules): boolean {
+  return (
+    (version < 2 && height >= params.bip34Height) ||
+    (version < 3 && height >= params.bip66Height) ||
+    (version < 4 && height >= params.bip65Height)
+  );
+}
+
+/** The rules that need the chain below, in the reference's order. */
+export function contextualCheckHeader(
+  header: Pick<BlockHeader, 'version' | 'timeSec' | 'bits'>,
+  context: HeaderContext,
+  params: VersionRules,
+): ValidationError | null {
+  const { height } = context;
+  if (header.bits !== context.requiredBits)
+    return reject('bad-diffbits', { debug: 'incorrect proof of work' });
+  if (context.lastCheckpointHeight !== null && height < context.lastCheckpointHeight) {
+    return reject('bad-fork-prior-to-checkpoint');
+  }
+  if (header.timeSec <= context.parentMedianTimeSec) {
+    return reject('time-too-old', { debug: "block's timestamp is too early" });
+  }
+  if (header.timeSec > context.adjustedTimeSec + MAX_FUTURE_BLOCK_TIME_SEC) {
+    return reject('time-too-new', { debug: 'block timestamp too far in the future' });
+  }
+  if (isOutdatedVersion(header.version, height, params)) {
+    const shown = `0x${(header.version >>> 0).toString(16).padStart(8, '0')}`;
+    return reject('bad-version', { suffix: `(${shown})`, debug: `rejected nVersion=${shown} block` });
+  }
+  return null;
+}

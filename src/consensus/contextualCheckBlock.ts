@@ -1,0 +1,89 @@
+/**
+ * The rules of a block that need the headers below it, whole and in pieces; no coins and no claims.
+ * Source: lbrycrd validation.cpp `ContextualCheckBlock`.
+ */
+import type { NetworkParams } from '../params/network.js';
+import type { Block } from '../primitives/block.js';
+import { hasWitness, wtxid } from '../primitives/transaction.js';
+import { pushNumber } from '../script/script.js';
+import { equalBytes, type Bytes } from '../util/bytes.js';
+import { MAX_BLOCK_WEIGHT } from './limits.js';
+import { isFinalTransaction, type LockedTransaction } from './lockTime.js';
+import { reject, type ValidationError } from './reject.js';
+import { blockSizes } from './txSize.js';
+import { checkWitnessCommitment, witnessMerkleRoot } from './witnessCommitment.js';
+
+export interface BlockContext {
+  /** Height of the block itself. */
+  readonly height: number;
+  /** 0 for genesis. */
+  readonly parentMedianTimeSec: number;
+  /** States of the deployments for this block. */
+  readonly csvActive: boolean;
+  readonly segwitActive: boolean;
+}
+
+/** What lock times are held against: from BIP113 on the parent's median time past, before it the block's own time. */
+export function lockTimeCutoffSec(
+  context: Pick<BlockContext, 'csvActive' | 'parentMedianTimeSec'>,
+  blockTimeSec: number,
+): number {
+  return context.csvActive ? context.parentMedianTimeSec : blockTimeSec;
+}
+
+export function checkFinality(
+  transactions: Iterable<LockedTransaction>,
+  height: number,
+  cutoffTimeSec: number,
+): ValidationError | null {
+  for (const tx of transactions) {
+    if (!isFinalTransaction(tx, height, cutoffTimeSec)) {
+      return reject('bad-txns-nonfinal', { debug: 'non-final transaction' });
+    }
+  }
+  return null;
+}
+
+/** What a coinbase script must begin with from `bip34Height` on: the shortest push of the height. Source: BIP34. */
+export function coinbaseHeightPush(height: number): Buffer {
+  return pushNumber(height);
+}
+
+/** BIP34. The push is compared as a prefix: what follows it is free. */
+export function checkCoinbaseHeight(
+  coinbaseScript: Bytes,
+  height: number,
+  params: Pick<NetworkParams, 'bip34Height'>,
+): ValidationError | null {
+  if (height < params.bip34Height) return null;
+  const expected = coinbaseHeightPush(height);
+  if (equalBytes(coinbaseScript.subarray(0, expected.length), expected)) return null;
+  return reject('bad-cb-height', { debug: 'block height mismatch in coinbase' });
+}
+
+/** BIP141. Checked after the commitment, because the coinbase's witness is not covered by the block id. */
+export function checkBlockWeight(weight: number): ValidationError | null {
+  if (weight <= MAX_BLOCK_WEIGHT) return null;
+  return reject('bad-blk-weight', { debug: 'ContextualCheckBlock : weight limit failed' });
+}
+
+/** All contextual rules of a block that passed `checkBlock`, in the reference's order. */
+export function contextualCheckBlock(
+  block: Block,
+  context: BlockContext,
+  params: Pick<NetworkParams, 'bip34Height'>,
+): ValidationError | null {
+  const { header, transactions } = block;
+  const coinbase = transactions[0]!;
+  return (
+    checkFinality(transactions, context.height, lockTimeCutoffSec(context, header.timeSec)) ??
+    checkCoinbaseHeight(coinbase.inputs[0]!.scriptSig, context.height, params) ??
+    checkWitnessCommitment(
+      coinbase,
+      context.segwitActive,
+      () => witnessMerkleRoot(transactions.map(wtxid)),
+      () => transactions.some(hasWitness),
+    ) ??
+    checkBlockWeight(blockSizes(block).weight)
+  );
+}

@@ -1,0 +1,35 @@
+/** Which script rules a block is checked with. Source: lbrycrd validation.cpp `GetBlockScriptFlags`, `IsScriptWitnessEnabled`. */
+import type { NetworkParams } from '../params/network.js';
+import { SCRIPT_VERIFY } from '../script/flags.js';
+import { equalBytes, type Bytes } from '../util/bytes.js';
+
+export interface ScriptFlagContext {
+  readonly height: number;
+  /** Block id, wire order; null for a candidate that has none yet. */
+  readonly blockHash: Bytes | null;
+  /** States of the deployments for this block. */
+  readonly csvActive: boolean;
+  readonly segwitActive: boolean;
+}
+
+type FlagRules = Pick<NetworkParams, 'bip16Exception' | 'bip65Height' | 'bip66Height' | 'deployments'>;
+
+/**
+ * P2SH and WITNESS hold from genesis on (but for Bitcoin's one excepted block, which this chain does not have);
+ * the segwit height switches NULLDUMMY.
+ */
+export function blockScriptFlags(context: ScriptFlagContext, params: FlagRules): number {
+  const { height, blockHash } = context;
+  const exception = params.bip16Exception;
+  let flags: number = SCRIPT_VERIFY.NONE;
+  if (exception === null || blockHash === null || !equalBytes(blockHash, exception)) {
+    flags |= SCRIPT_VERIFY.P2SH;
+    // A timeout of 0 takes the deployment out altogether.
+    if (params.deployments.segwit.timeoutSec !== 0n) flags |= SCRIPT_VERIFY.WITNESS;
+  }
+  if (height >= params.bip66Height) flags |= SCRIPT_VERIFY.DERSIG;
+  if (height >= params.bip65Height) flags |= SCRIPT_VERIFY.CHECKLOCKTIMEVERIFY;
+  if (context.csvActive) flags |= SCRIPT_VERIFY.CHECKSEQUENCEVERIFY;
+  if (context.segwitActive) flags |= SCRIPT_VERIFY.NULLDUMMY;
+  return flags;
+}

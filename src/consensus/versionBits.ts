@@ -1,0 +1,242 @@
+/**
+ * BIP9 version bits: the state of a deployment, since when, and how the current window signals.
+ * Owns the state machine and its cache; what a state switches on is decided in `scriptFlags.ts` and `contextualCheckBlock.ts`.
+ * Source: lbrycrd versionbits.cpp, validation.cpp `ComputeBlockVersion` and `WarningBitsConditionChecker`.
+ */
+import { ALWAYS_ACTIVE, DEPLOYMENT_IDS, type DeploymentId, type NetworkParams } from '../params/network.js';
+import { assert } from '../util/assert.js';
+import { NO_HEADER, type HeaderId, type HeaderTree } from './headerTree.js';
+
+/** The last version before version bits. */
+export const VERSIONBITS_LAST_OLD_BLOCK_VERSION = 4;
+export const VERSIONBITS_TOP_BITS = 0x20000000;
+export const VERSIONBITS_TOP_MASK = 0xe0000000 | 0;
+/** Bits that deployments may use. */
+export const VERSIONBITS_NUM_BITS = 29;
+/** Blocks whose versions are looked at for a warning. */
+const UNEXPECTED_VERSION_SPAN = 100;
+
+/** The texts are those of `getblockchaininfo`. */
+export type ThresholdState = 'defined' | 'started' | 'locked_in' | 'active' | 'failed';
+
+export interface DeploymentStatistics {
+  /** Blocks of a window, and how many of them must signal. */
+  period: number;
+  threshold: number;
+  /** Blocks of the current window so far, and how many of them signal. */
+  elapsed: number;
+  count: number;
+  /** Whether the threshold can still be reached in this window. */
+  possible: boolean;
+}
+
+type Rules = Pick<
+  NetworkParams,
+  'deployments' | 'minerConfirmationWindow' | 'ruleChangeActivationThreshold' | 'segwitHeight'
+>;
+
+type Tree = Pick<HeaderTree, 'heightOf' | 'parentOf' | 'ancestorOf' | 'versionOf' | 'medianTimeOf'>;
+
+/** What one state machine needs to know: a deployment of the network, or a bit that nobody told us about. */
+interface Condition {
+  readonly startTimeSec: bigint;
+  readonly timeoutSec: bigint;
+  readonly period: number;
+  readonly threshold: number;
+  signals(id: HeaderId): boolean;
+}
+
+/** States by the last block of the window before (`NO_HEADER` for the first window). Valid for one tree and its parameters. */
+type StateCache = Map<HeaderId, ThresholdState>;
+
+/** Whether the version uses version bits and has this one set. */
+export function versionSignals(version: number, bit: number): boolean {
+  return (version & VERSIONBITS_TOP_MASK) === VERSIONBITS_TOP_BITS && ((version >>> bit) & 1) !== 0;
+}
+
+/** The last block of the window before the one in which the child of `parent` lies. */
+function windowParent(tree: Tree, parent: HeaderId, period: number): HeaderId {
+  if (parent === NO_HEADER) return NO_HEADER;
+  const height = tree.heightOf(parent);
+  return tree.ancestorOf(parent, height - ((height + 1) % period));
+}
+
+function previousWindow(tree: Tree, id: HeaderId, period: number): HeaderId {
+  return tree.ancestorOf(id, tree.heightOf(id) - period);
+}
+
+function countSignals(tree: Tree, last: HeaderId, blocks: number, condition: Condition): number {
+  let count = 0;
+  for (let i = 0, at = last; i < blocks; i++, at = tree.parentOf(at)) if (condition.signals(at)) count++;
+  return count;
+}
+
+/** The state after a window that ends with `last`, given the state within it. */
+function nextState(tree: Tree, last: HeaderId, state: ThresholdState, condition: Condition): ThresholdState {
+  const medianTimeSec = tree.medianTimeOf(last);
+  switch (state) {
+    case 'defined':
+      if (medianTimeSec >= condition.timeoutSec) return 'failed';
+      return medianTimeSec >= condition.startTimeSec ? 'started' : 'defined';
+    case 'started':
+      if (medianTimeSec >= condition.timeoutSec) return 'failed';
+      return countSignals(tree, last, condition.period, condition) >= condition.threshold
+        ? 'locked_in'
+        : 'started';
+    case 'locked_in':
+      return 'active';
+    case 'active':
+    case 'failed':
+      return state;
+  }
+}
+
+function stateAfter(tree: Tree, parent: HeaderId, condition: Condition, cache: StateCache): ThresholdState {
+  if (condition.startTimeSec === ALWAYS_ACTIVE) return 'active';
+  const pending: HeaderId[] = [];
+  let state: ThresholdState | undefined;
+  for (
+    let at = windowParent(tree, parent, condition.period);
+    ;
+    at = previousWindow(tree, at, condition.period)
+  ) {
+    state = cache.get(at);
+    if (state !== undefined) break;
+    // Before the start time, and at genesis, every deployment is defined: no need to look further back.
+    if (at === NO_HEADER || tree.medianTimeOf(at) < condition.startTimeSec) {
+      state = 'defined';
+      cache.set(at, state);
+      break;
+    }
+    pending.push(at);
+  }
+  for (let i = pending.length - 1; i >= 0; i--) {
+    const last = pending[i]!;
+    state = nextState(tree, last, state, condition);
+    cache.set(last, state);
+  }
+  return state;
+}
+
+function stateSince(tree: Tree, parent: HeaderId, condition: Condition, cache: StateCache): number {
+  if (condition.startTimeSec === ALWAYS_ACTIVE) return 0;
+  const initial = stateAfter(tree, parent, condition, cache);
+  if (initial === 'defined') return 0;
+  let at = windowParent(tree, parent, condition.period);
+  for (;;) {
+    assert(at !== NO_HEADER, 'only the state defined reaches back to genesis');
+    const before = previousWindow(tree, at, condition.period);
+    if (before === NO_HEADER || stateAfter(tree, before, condition, cache) !== initial) break;
+    at = before;
+  }
+  return tree.heightOf(at) + 1;
+}
+
+/**
+ * The deployments of one network over one header tree. Pure but for its caches, which never go stale:
+ * a state belongs to a block and all of its ancestors.
+ * `parent` is the block before the one that is asked about, `NO_HEADER` for genesis.
+ */
+export class VersionBits {
+  private readonly tree: Tree;
+  private readonly params: Rules;
+  private readonly caches = new Map<DeploymentId, StateCache>(DEPLOYMENT_IDS.map((id) => [id, new Map()]));
+  private readonly warningCaches: StateCache[] = Array.from(
+    { length: VERSIONBITS_NUM_BITS },
+    () => new Map(),
+  );
+
+  constructor(params: Rules, tree: Tree) {
+    this.params = params;
+    this.tree = tree;
+  }
+
+  private condition(id: DeploymentId): Condition {
+    const { bit, startTimeSec, timeoutSec } = this.params.deployments[id];
+    return {
+      startTimeSec,
+      timeoutSec,
+      period: this.params.minerConfirmationWindow,
+      threshold: this.params.ruleChangeActivationThreshold,
+      signals: (at) => versionSignals(this.tree.versionOf(at), bit),
+    };
+  }
+
+  /**
+   * The state for the block after `parent`. Source: `VersionBitsState`.
+   * QUIRK: segwit goes by height and knows two states only, failed before and active from its height on; genesis is
+   * failed even at height 0. Test: test/unit/consensus/versionBits.test.ts.
+   */
+  state(id: DeploymentId, parent: HeaderId): ThresholdState {
+    if (id === 'segwit') {
+      const reached = parent !== NO_HEADER && this.tree.heightOf(parent) + 1 >= this.params.segwitHeight;
+      return reached ? 'active' : 'failed';
+    }
+    return stateAfter(this.tree, parent, this.condition(id), this.caches.get(id)!);
+  }
+
+  isActive(id: DeploymentId, parent: HeaderId): boolean {
+    return this.state(id, parent) === 'active';
+  }
+
+  /**
+   * The height from which on the state holds. Source: `VersionBitsStateSinceHeight`.
+   * QUIRK: for segwit it is the height of the BIP9 state, which decides nothing here: 0 on regtest, and on main and test
+   * the window in which the signalling of its dates ended. Test: test/unit/consensus/versionBits.test.ts.
+   */
+  sinceHeight(id: DeploymentId, parent: HeaderId): number {
+    return stateSince(this.tree, parent, this.condition(id), this.caches.get(id)!);
+  }
+
+  /** How the window of block `tip` signals so far. Source: `VersionBitsStatistics`. */
+  statistics(id: DeploymentId, tip: HeaderId): DeploymentStatistics {
+    const condition = this.condition(id);
+    const { period, threshold } = condition;
+    if (tip === NO_HEADER) return { period, threshold, elapsed: 0, count: 0, possible: false };
+    const elapsed = (this.tree.heightOf(tip) + 1) % period;
+    const count = countSignals(this.tree, tip, elapsed, condition);
+    return { period, threshold, elapsed, count, possible: period - threshold >= elapsed - count };
+  }
+
+  /** The bit of a deployment as a mask over the version. Source: `VersionBitsMask`. */
+  mask(id: DeploymentId): number {
+    return 2 ** this.params.deployments[id].bit;
+  }
+
+  /** The version that a new block after `parent` should have. Source: `ComputeBlockVersion`. */
+  computeBlockVersion(parent: HeaderId): number {
+    let version = VERSIONBITS_TOP_BITS;
+    for (const id of DEPLOYMENT_IDS) {
+      const state = this.state(id, parent);
+      if (state === 'locked_in' || state === 'started') version |= this.mask(id);
+    }
+    return version;
+  }
+
+  /** The state of a bit that signals although we would not have set it. Source: `WarningBitsConditionChecker`. */
+  unknownBitState(bit: number, tip: HeaderId): ThresholdState {
+    const condition: Condition = {
+      startTimeSec: 0n,
+      timeoutSec: (1n << 63n) - 1n,
+      period: this.params.minerConfirmationWindow,
+      threshold: this.params.ruleChangeActivationThreshold,
+      signals: (at) =>
+        versionSignals(this.tree.versionOf(at), bit) &&
+        ((this.computeBlockVersion(this.tree.parentOf(at)) >>> bit) & 1) === 0,
+    };
+    return stateAfter(this.tree, tip, condition, this.warningCaches[bit]!);
+  }
+
+  /** How many of the last hundred blocks up to `tip` have version bits that we would not have set. Source: `UpdateTip`. */
+  unexpectedVersions(tip: HeaderId): number {
+    let count = 0;
+    for (let i = 0, at = tip; i < UNEXPECTED_VERSION_SPAN && at !== NO_HEADER; i++) {
+      const version = this.tree.versionOf(at);
+      const parent = this.tree.parentOf(at);
+      if (version > VERSIONBITS_LAST_OLD_BLOCK_VERSION && (version & ~this.computeBlockVersion(parent)) !== 0)
+        count++;
+      at = parent;
+    }
+    return count;
+  }
+}

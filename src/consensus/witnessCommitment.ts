@@ -1,0 +1,70 @@
+/**
+ * How a coinbase commits to the witnesses of its block (BIP141): finding, making and checking the commitment.
+ * Source: lbrycrd validation.cpp `GetWitnessCommitmentIndex`, `GenerateCoinbaseCommitment`, `ContextualCheckBlock`.
+ */
+import { sha256dPair } from '../crypto/hash.js';
+import { merkleRoot } from '../crypto/merkle.js';
+import { NULL_HASH, type Transaction } from '../primitives/transaction.js';
+import { concatBytes, equalBytes, fromHex, type Bytes } from '../util/bytes.js';
+import { reject, type ValidationError } from './reject.js';
+
+/** OP_RETURN, a push of 36 bytes, and the four bytes that mark a commitment. */
+const COMMITMENT_HEAD = fromHex('6a24aa21a9ed');
+const COMMITMENT_SIZE = 38;
+const RESERVED_VALUE_SIZE = 32;
+
+/** Number of the output with the commitment, the last one when there are several; -1 when there is none. */
+export function findWitnessCommitment(outputs: readonly { readonly script: Bytes }[]): number {
+  for (let i = outputs.length - 1; i >= 0; i--) {
+    const { script } = outputs[i]!;
+    if (
+      script.length >= COMMITMENT_SIZE &&
+      equalBytes(script.subarray(0, COMMITMENT_HEAD.length), COMMITMENT_HEAD)
+    ) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+/** The merkle root over the ids with witness, wire order; the first one (the coinbase's) counts as zeros. */
+export function witnessMerkleRoot(wtxids: readonly Bytes[]): Buffer {
+  return merkleRoot([NULL_HASH, ...wtxids.slice(1)]).root;
+}
+
+/** The output script that commits to `witnessRoot` with the coinbase's `reservedValue`, 32 bytes each. */
+export function witnessCommitmentScript(witnessRoot: Bytes, reservedValue: Bytes): Buffer {
+  return concatBytes(COMMITMENT_HEAD, sha256dPair(witnessRoot, reservedValue));
+}
+
+/**
+ * Whether a block's witnesses are those its coinbase commits to, or there are none where there is no commitment.
+ * All three verdicts are about bytes that the block id does not cover, so they never condemn the id.
+ * `witnessRoot` and `anyWitness` are asked only when needed.
+ */
+export function checkWitnessCommitment(
+  coinbase: Pick<Transaction, 'inputs' | 'outputs'>,
+  segwitActive: boolean,
+  witnessRoot: () => Bytes,
+  anyWitness: () => boolean,
+): ValidationError | null {
+  const at = segwitActive ? findWitnessCommitment(coinbase.outputs) : -1;
+  if (at >= 0) {
+    const { witness } = coinbase.inputs[0]!;
+    const reservedValue = witness[0];
+    if (witness.length !== 1 || reservedValue?.length !== RESERVED_VALUE_SIZE) {
+      return reject('bad-witness-nonce-size', {
+        debug: 'ContextualCheckBlock : invalid witness reserved value size',
+      });
+    }
+    const committed = coinbase.outputs[at]!.script.subarray(COMMITMENT_HEAD.length, COMMITMENT_SIZE);
+    if (!equalBytes(sha256dPair(witnessRoot(), reservedValue), committed)) {
+      return reject('bad-witness-merkle-match', {
+        debug: 'ContextualCheckBlock : witness merkle commitment mismatch',
+      });
+    }
+    return null;
+  }
+  if (!anyWitness()) return null;
+  return reject('unexpected-witness', { debug: 'ContextualCheckBlock : unexpected witness data found' });
+}

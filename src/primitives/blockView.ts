@@ -1,0 +1,123 @@
+/**
+ * A block as a table of offsets into its own bytes: one call parses it, computes all ids and roots, and nothing is
+ * materialised. Owns the choice between the addon and the twin (`blockScan.ts`), and the accessors that hide the column
+ * layout (`blockLayout.ts`) from readers. Holds no rule beyond deserialization.
+ */
+import { loadNative, type ParsedBlock } from '../native/binding.js';
+import type { Bytes } from '../util/bytes.js';
+import { ReadError, Reader } from '../util/reader.js';
+import {
+  INPUT_PREVOUT,
+  INPUT_SCRIPT,
+  INPUT_SCRIPT_LENGTH,
+  INPUT_STRIDE,
+  INPUT_WITNESS,
+  INPUT_WITNESS_END,
+  OUTPUT_SCRIPT,
+  OUTPUT_SCRIPT_LENGTH,
+  OUTPUT_STRIDE,
+  OUTPUT_VALUE,
+  TX_EMPTY_MARKER,
+  TX_END,
+  TX_FLAGS,
+  TX_START,
+  TX_STRIDE,
+  TX_STRIPPED_SIZE,
+} from './blockLayout.js';
+import { parseBlockTwin, parseTxTwin } from './blockScan.js';
+
+export type { ParsedBlock } from '../native/binding.js';
+
+function asReadError<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw error instanceof Error && error.name === 'Error' ? new ReadError(error.message) : error;
+  }
+}
+
+function checkConsumed(parsed: ParsedBlock, bytes: Bytes, refuseTrailing: boolean): ParsedBlock {
+  if (refuseTrailing && parsed.consumedBytes !== bytes.length) {
+    throw new ReadError(`${bytes.length - parsed.consumedBytes} bytes after the end`);
+  }
+  return parsed;
+}
+
+/**
+ * Parses a whole block that starts at byte 0. Throws `ReadError` on anything the reference would not deserialize,
+ * and on bytes after it with `refuseTrailing`; without, `consumedBytes` tells where it ended.
+ */
+export function parseBlockView(bytes: Bytes, refuseTrailing = false): ParsedBlock {
+  const native = loadNative();
+  const parsed = native ? asReadError(() => native.parseBlock(bytes)) : parseBlockTwin(bytes);
+  return checkConsumed(parsed, bytes, refuseTrailing);
+}
+
+/** The same for one transaction with witness marker allowed; `witnessMerkleRoot` is zero. */
+export function parseTxView(bytes: Bytes, refuseTrailing = false): ParsedBlock {
+  const native = loadNative();
+  const parsed = native ? asReadError(() => native.parseTx(bytes)) : parseTxTwin(bytes);
+  return checkConsumed(parsed, bytes, refuseTrailing);
+}
+
+/** Id of transaction `tx`, a view of 32 bytes in wire order. */
+export function txidAt(parsed: ParsedBlock, tx: number): Buffer {
+  return parsed.txids.subarray(tx * 32, tx * 32 + 32);
+}
+
+export function wtxidAt(parsed: ParsedBlock, tx: number): Buffer {
+  return parsed.wtxids.subarray(tx * 32, tx * 32 + 32);
+}
+
+/** Size of transaction `tx` with witness, as the reference serializes it. */
+export function txSizeBytes(parsed: ParsedBlock, tx: number): number {
+  const row = tx * TX_STRIDE;
+  if (parsed.txs[row + TX_FLAGS]! & TX_EMPTY_MARKER) return parsed.txs[row + TX_STRIPPED_SIZE]!;
+  return parsed.txs[row + TX_END]! - parsed.txs[row + TX_START]!;
+}
+
+/** BIP141 weight of transaction `tx`. */
+export function txWeight(parsed: ParsedBlock, tx: number): number {
+  return parsed.txs[tx * TX_STRIDE + TX_STRIPPED_SIZE]! * 3 + txSizeBytes(parsed, tx);
+}
+
+/** The raw bytes of transaction `tx`, a view. With `TX_EMPTY_MARKER` they are not what the reference would write. */
+export function txBytes(block: Buffer, parsed: ParsedBlock, tx: number): Buffer {
+  const row = tx * TX_STRIDE;
+  return block.subarray(parsed.txs[row + TX_START], parsed.txs[row + TX_END]);
+}
+
+/** Key of the coin that running input `input` spends, a view of 36 bytes. */
+export function prevoutAt(block: Buffer, parsed: ParsedBlock, input: number): Buffer {
+  const at = parsed.inputs[input * INPUT_STRIDE + INPUT_PREVOUT]!;
+  return block.subarray(at, at + 36);
+}
+
+/** Script of running output `output`, a view. */
+export function outputScriptAt(block: Buffer, parsed: ParsedBlock, output: number): Buffer {
+  const row = output * OUTPUT_STRIDE;
+  const at = parsed.outputs[row + OUTPUT_SCRIPT]!;
+  return block.subarray(at, at + parsed.outputs[row + OUTPUT_SCRIPT_LENGTH]!);
+}
+
+/** scriptSig of running input `input`, a view. */
+export function inputScriptAt(block: Buffer, parsed: ParsedBlock, input: number): Buffer {
+  const row = input * INPUT_STRIDE;
+  const at = parsed.inputs[row + INPUT_SCRIPT]!;
+  return block.subarray(at, at + parsed.inputs[row + INPUT_SCRIPT_LENGTH]!);
+}
+
+/** Satoshis of running output `output`; signed, not yet checked. */
+export function outputAmountAt(block: Buffer, parsed: ParsedBlock, output: number): bigint {
+  return block.readBigInt64LE(parsed.outputs[output * OUTPUT_STRIDE + OUTPUT_VALUE]!);
+}
+
+/** Witness stack of running input `input`, bottom first, as views; empty without one. */
+export function witnessAt(block: Buffer, parsed: ParsedBlock, input: number): Buffer[] {
+  const row = input * INPUT_STRIDE;
+  const start = parsed.inputs[row + INPUT_WITNESS]!;
+  if (start === 0) return [];
+  const reader = new Reader(block, start, parsed.inputs[row + INPUT_WITNESS_END]!);
+  const items = reader.compactSize();
+  return Array.from({ length: items }, () => reader.varBytes());
+}

@@ -1,0 +1,306 @@
+/**
+ * JSON-RPC: a request body in, an HTTP status and the answer's chunks out. Owns the envelope (1.0 and 2.0), batches,
+ * warm-up and the mapping of exceptions to errors. Knows no sockets; `src/server/httpServer.ts` carries it.
+ *
+ * A batch is checked for syntax as a whole, then read, run and written one element at a time, so that neither its
+ * requests nor its answers ever exist all at once.
+ */
+import { AssertionError } from '../util/assert.js';
+import { JsonObject, type JsonValue } from '../util/json.js';
+import { breathe } from '../util/breathe.js';
+import { decodeUtf8, JsonParseError, JsonScanner } from '../util/jsonParse.js';
+import { CHUNK_CHARS, jsonChunks, stringifyJson, type JsonOut } from '../util/jsonWrite.js';
+import type { Logger } from '../util/logging.js';
+import { RPC_ERROR, RpcError, rpcError } from './errors.js';
+import { invokeMethod } from './invoke.js';
+import type { Profile, RpcContext } from './method.js';
+import type { RpcServices } from './services.js';
+import type { MethodTable } from './table.js';
+
+/** Where a request comes from. */
+export interface RpcOrigin {
+  readonly profile: Profile;
+  readonly walletName: string | undefined;
+  /** The authenticated user, for the log. */
+  readonly user: string;
+  /** Aborted when the client goes away or the node stops. */
+  readonly signal: AbortSignal;
+}
+
+export interface RpcReply {
+  /** The HTTP status. 204 has no body. */
+  readonly status: number;
+  /** The body. Throws when an answer fails after its first chunk: the connection must then be cut, not ended. */
+  readonly chunks: AsyncIterable<string>;
+}
+
+export interface RpcDispatcherOptions {
+  /** The names given by `-deprecatedrpc`. */
+  readonly deprecated: ReadonlySet<string>;
+}
+
+export interface RpcDispatcherDeps {
+  readonly table: MethodTable;
+  readonly services: RpcServices;
+  readonly logger: Logger;
+  /** Told of every exception that is no `RpcError`: the composition root stops the node on bugs and broken disks. */
+  readonly onException: (error: unknown, method: string) => void;
+}
+
+/** One request taken apart. `id` is set as soon as it is known, so that later errors carry it. */
+interface ParsedRequest {
+  id: JsonValue;
+  isV2: boolean;
+  isNotification: boolean;
+  method: string;
+  params: readonly JsonValue[] | JsonObject;
+}
+
+/** What answering one request came to: the envelope, or null for a notification. */
+interface Answer {
+  readonly status: number;
+  readonly envelope: JsonOut | null;
+  readonly request: ParsedRequest;
+}
+
+export class RpcDispatcher {
+  private readonly options: RpcDispatcherOptions;
+  private readonly deps: RpcDispatcherDeps;
+  private warmupStatus: string | null = 'RPC server started';
+
+  constructor(options: RpcDispatcherOptions, deps: RpcDispatcherDeps) {
+    this.options = options;
+    this.deps = deps;
+  }
+
+  /** Until `finishWarmup`, every call answers -28 with this text. */
+  setWarmupStatus(status: string): void {
+    if (this.warmupStatus !== null) this.warmupStatus = status;
+  }
+
+  finishWarmup(): void {
+    this.warmupStatus = null;
+  }
+
+  /** Answers one request body. Never throws; the chunks may. */
+  async handle(body: Uint8Array, origin: RpcOrigin): Promise<RpcReply> {
+    const text = decodeUtf8(body);
+    if (text === null) return this.parseFailure('Parse error');
+    const scanner = new JsonScanner(text);
+    try {
+      if (scanner.peek() === '[') {
+        await checkBatchSyntax(text);
+        return await this.batch(scanner, origin);
+      }
+      const value = scanner.readValue();
+      if (!scanner.atEnd()) scanner.fail();
+      if (!(value instanceof JsonObject)) return this.parseFailure('Top-level object parse error');
+      return await this.single(value, origin);
+    } catch (error) {
+      if (error instanceof JsonParseError) return this.parseFailure(error.message);
+      throw error;
+    }
+  }
+
+  private parseFailure(message: string): RpcReply {
+    const answer = errorAnswer(newRequest(), rpcError(RPC_ERROR.PARSE_ERROR, message));
+    return { status: answer.status, chunks: oneChunk(`${stringifyJson(answer.envelope)}\n`) };
+  }
+
+  private async single(value: JsonObject, origin: RpcOrigin): Promise<RpcReply> {
+    const { status, chunks } = await this.startAnswer(value, origin);
+    return chunks === null
+      ? { status: 204, chunks: oneChunk('') }
+      : { status, chunks: withTail(chunks, '\n') };
+  }
+
+  /** A batch answers 200 whatever its members answer; 204 when all of them were notifications. */
+  private async batch(scanner: JsonScanner, origin: RpcOrigin): Promise<RpcReply> {
+    const answers = this.batchAnswers(scanner, origin);
+    const first = await answers.next();
+    if (first.done === true) return { status: 204, chunks: oneChunk('') };
+    return { status: 200, chunks: resume(first.value, answers) };
+  }
+
+  /** The batch's text in chunks; nothing at all when it held only notifications (and at least one). */
+  private async *batchAnswers(scanner: JsonScanner, origin: RpcOrigin): AsyncGenerator<string> {
+    scanner.take('[');
+    let buffered = '[';
+    let answered = 0;
+    let sliceStart = performance.now();
+    const empty = scanner.peek() === ']';
+    if (!empty) {
+      do {
+        const { chunks } = await this.startAnswer(readElement(scanner), origin);
+        if (chunks !== null) {
+          if (answered++ > 0) buffered += ',';
+          for await (const chunk of chunks) {
+            buffered += chunk;
+            if (buffered.length < CHUNK_CHARS) continue;
+            yield buffered;
+            buffered = '';
+          }
+        }
+        sliceStart = await breathe(sliceStart);
+      } while (!origin.signal.aborted && scanner.take(','));
+    }
+    if (answered > 0 || empty) yield `${buffered}]\n`;
+  }
+
+  /**
+   * Runs one request and writes the first chunk of its answer, so that a stream failing at its start still becomes a
+   * proper error. `chunks` is null for a notification.
+   */
+  private async startAnswer(
+    value: JsonValue,
+    origin: RpcOrigin,
+  ): Promise<{ status: number; chunks: AsyncIterable<string> | null }> {
+    const answer = await this.answer(value, origin);
+    if (answer.envelope === null) return { status: answer.status, chunks: null };
+    const chunks = jsonChunks(answer.envelope);
+    try {
+      const first = await chunks.next();
+      return { status: answer.status, chunks: resume(first.value ?? '', chunks) };
+    } catch (error) {
+      const failed = errorAnswer(answer.request, this.toRpcError(error, answer.request.method));
+      return { status: failed.status, chunks: oneChunk(stringifyJson(failed.envelope)) };
+    }
+  }
+
+  private async answer(value: JsonValue, origin: RpcOrigin): Promise<Answer> {
+    const request = newRequest();
+    try {
+      readRequest(value, request);
+      this.deps.logger.debug(
+        'rpc',
+        () => `ThreadRPCServer method=${printable(request.method)} user=${origin.user}`,
+      );
+      const result = await this.execute(request, origin);
+      return request.isNotification
+        ? { status: 204, envelope: null, request }
+        : { status: 200, envelope: successEnvelope(request, result), request };
+    } catch (error) {
+      return errorAnswer(request, this.toRpcError(error, request.method));
+    }
+  }
+
+  private async execute(request: ParsedRequest, origin: RpcOrigin): Promise<JsonOut> {
+    const { table, services } = this.deps;
+    const method = table.find(request.method, origin.profile);
+    if (this.warmupStatus !== null && method?.duringWarmup !== true) {
+      throw rpcError(RPC_ERROR.IN_WARMUP, this.warmupStatus);
+    }
+    if (method === undefined) throw rpcError(RPC_ERROR.METHOD_NOT_FOUND, 'Method not found');
+    const ctx: RpcContext = {
+      profile: origin.profile,
+      services,
+      signal: origin.signal,
+      walletName: origin.walletName,
+      table,
+      isDeprecatedEnabled: (name) => this.options.deprecated.has(name),
+    };
+    return invokeMethod(method, ctx, request.params);
+  }
+
+  /** The reference answers -1 with the text of any exception; a bug of ours is an internal error instead. */
+  private toRpcError(error: unknown, method: string): RpcError {
+    if (error instanceof RpcError) return error;
+    this.deps.onException(error, method);
+    const message = error instanceof Error ? error.message : String(error);
+    const isBug =
+      error instanceof AssertionError || error instanceof TypeError || error instanceof ReferenceError;
+    return rpcError(isBug ? RPC_ERROR.INTERNAL_ERROR : RPC_ERROR.MISC_ERROR, message);
+  }
+}
+
+/** Refuses a batch that is not JSON before any of it runs, giving way to others between elements. */
+async function checkBatchSyntax(text: string): Promise<void> {
+  const scanner = new JsonScanner(text);
+  scanner.take('[');
+  if (!scanner.take(']')) {
+    let sliceStart = performance.now();
+    do {
+      scanner.skipValue(1);
+      sliceStart = await breathe(sliceStart);
+    } while (scanner.take(','));
+    if (!scanner.take(']')) scanner.fail();
+  }
+  if (!scanner.atEnd()) scanner.fail();
+}
+
+/** The next element of a batch whose syntax is known to be good; one with too many values reads as null. */
+function readElement(scanner: JsonScanner): JsonValue {
+  const start = scanner.offset;
+  try {
+    return scanner.readValue();
+  } catch (error) {
+    if (!(error instanceof JsonParseError)) throw error;
+    scanner.offset = start;
+    scanner.skipValue();
+    return null;
+  }
+}
+
+function newRequest(): ParsedRequest {
+  return { id: null, isV2: false, isNotification: false, method: '', params: [] };
+}
+
+/** Source: `JSONRPCRequest::parse`. Fills `request` as far as it gets. */
+function readRequest(value: JsonValue, request: ParsedRequest): void {
+  if (!(value instanceof JsonObject)) throw rpcError(RPC_ERROR.INVALID_REQUEST, 'Invalid Request object');
+  const id = value.get('id');
+  request.id = id ?? null;
+  request.isV2 = value.get('jsonrpc') === '2.0';
+  const method = value.get('method') ?? null;
+  if (method === null) throw rpcError(RPC_ERROR.INVALID_REQUEST, 'Missing method');
+  if (typeof method !== 'string') throw rpcError(RPC_ERROR.INVALID_REQUEST, 'Method must be a string');
+  request.method = method;
+  const params = value.get('params') ?? null;
+  if (params !== null && !Array.isArray(params) && !(params instanceof JsonObject)) {
+    throw rpcError(RPC_ERROR.INVALID_REQUEST, 'Params must be an array or object');
+  }
+  request.params = params ?? [];
+  // A request without an id is a notification in 2.0 only: 1.0 clients of Bitcoin's kind leave it out and want an answer.
+  request.isNotification = request.isV2 && id === undefined;
+}
+
+function successEnvelope(request: ParsedRequest, result: JsonOut): JsonOut {
+  return request.isV2 ? { jsonrpc: '2.0', result, id: request.id } : { result, error: null, id: request.id };
+}
+
+function errorAnswer(request: ParsedRequest, error: RpcError): Answer {
+  if (request.isNotification) return { status: 204, envelope: null, request };
+  const body = { code: error.code, message: error.message };
+  return request.isV2
+    ? { status: 200, envelope: { jsonrpc: '2.0', error: body, id: request.id }, request }
+    : { status: errorStatus(error.code), envelope: { result: null, error: body, id: request.id }, request };
+}
+
+/** The HTTP status of a 1.0 error. Source: `JSONErrorReply`. */
+function errorStatus(code: number): number {
+  if (code === RPC_ERROR.INVALID_REQUEST) return 400;
+  return code === RPC_ERROR.METHOD_NOT_FOUND ? 404 : 500;
+}
+
+/** A method name fit for a log line. Source: `SanitizeString`. */
+function printable(text: string): string {
+  return text.replace(/[^a-zA-Z0-9 .,;\-_/:?@()]/g, '').slice(0, 100);
+}
+
+async function* oneChunk(text: string): AsyncGenerator<string> {
+  if (text !== '') yield text;
+}
+
+async function* resume(first: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
+  try {
+    yield first;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
+  }
+}
+
+async function* withTail(chunks: AsyncIterable<string>, tail: string): AsyncGenerator<string> {
+  yield* chunks;
+  yield tail;
+}

@@ -1,0 +1,18 @@
+/** `rpc.discover`: the machine-readable description of every method (OpenRPC's service discovery method). */
+import { defineMethod } from '../../method.js';
+import { openRpcDocument } from '../../openRpc.js';
+import { t } from '../../schema.js';
+
+export const discover = defineMethod({
+  name: 'rpc.discover',
+  category: 'control',
+  summary: 'Returns the OpenRPC document that describes the methods of the profile in use.',
+  params: [],
+  result: t.openObject({
+    openrpc: t.str('version of the document format'),
+    info: t.openObject({ title: t.str(), version: t.str() }),
+    methods: t.array(t.openObject({ name: t.str('the name of the method') }, 'a method')),
+  }),
+  examples: [[]],
+  run: (ctx) => openRpcDocument(ctx.table.list(ctx.profile)),
+});

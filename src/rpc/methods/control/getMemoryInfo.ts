@@ -1,0 +1,79 @@
+/** `getmemoryinfo`: the process's memory, as figures or as the XML of an allocator. */
+import { getHeapSpaceStatistics } from 'node:v8';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const getMemoryInfo = defineMethod({
+  name: 'getmemoryinfo',
+  category: 'control',
+  summary: 'Returns an object containing information about memory usage.',
+  params: [
+    {
+      name: 'mode',
+      type: 'string',
+      default: 'stats',
+      description:
+        'What to return: "stats" figures of the process, "mallocinfo" an XML string describing the state of the heap',
+    },
+  ],
+  result: t.union([
+    {
+      when: 'mode "stats"',
+      schema: t.object({
+        locked: t.object(
+          {
+            used: t.int('bytes used'),
+            free: t.int('bytes available'),
+            total: t.int('bytes managed'),
+            locked: t.int('bytes that could be locked'),
+            chunks_used: t.int('allocated chunks'),
+            chunks_free: t.int('unused chunks'),
+          },
+          'memory locked against swapping: the runtime cannot lock any, so that nothing is managed here',
+        ),
+        process: t.object(
+          {
+            rss: t.int('resident bytes'),
+            heap_used: t.int('bytes in use on the JavaScript heap'),
+            heap_total: t.int('bytes of the JavaScript heap'),
+            external: t.int('bytes outside the heap that objects hold on to'),
+            array_buffers: t.int('those of them in buffers'),
+          },
+          'memory of the whole process',
+        ),
+      }),
+    },
+    { when: 'mode "mallocinfo"', schema: t.str('XML') },
+  ]),
+  examples: [[]],
+  run(_ctx, args) {
+    if (args.mode === 'mallocinfo') return heapXml();
+    if (args.mode !== 'stats') throw rpcError(RPC_ERROR.INVALID_PARAMETER, `unknown mode ${args.mode}`);
+    const usage = process.memoryUsage();
+    return {
+      locked: { used: 0, free: 0, total: 0, locked: 0, chunks_used: 0, chunks_free: 0 },
+      process: {
+        rss: usage.rss,
+        heap_used: usage.heapUsed,
+        heap_total: usage.heapTotal,
+        external: usage.external,
+        array_buffers: usage.arrayBuffers,
+      },
+    };
+  },
+});
+
+/** The heap's spaces in the elements that glibc's `malloc_info` uses. */
+function heapXml(): string {
+  const spaces = getHeapSpaceStatistics();
+  const heaps = spaces.map(
+    (space, nr) =>
+      `<heap nr="${nr}" name="${space.space_name}">\n` +
+      `<total type="rest" count="1" size="${space.space_available_size}"/>\n` +
+      `<system type="current" size="${space.space_size}"/>\n` +
+      `<aspace type="total" size="${space.physical_space_size}"/>\n</heap>\n`,
+  );
+  const total = spaces.reduce((sum, space) => sum + space.space_size, 0);
+  return `<malloc version="1">\n${heaps.join('')}<system type="current" size="${total}"/>\n</malloc>\n`;
+}

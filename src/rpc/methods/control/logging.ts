@@ -1,0 +1,40 @@
+/** `logging`: shows and switches the debug categories of the log. */
+import type { JsonValue } from '../../../util/json.js';
+import { LOG_CATEGORIES } from '../../../util/logging.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod, type RpcContext } from '../../method.js';
+import { getString } from '../../paramTypes.js';
+import { t } from '../../schema.js';
+
+export const logging = defineMethod({
+  name: 'logging',
+  category: 'control',
+  summary:
+    'Gets and sets the logging configuration: without arguments, every category with whether it is being debug logged; ' +
+    'with arguments, categories are switched first. What is to be included is applied before what is to be excluded, so ' +
+    'that an item in both ends up excluded.\n' +
+    `The categories are: ${LOG_CATEGORIES.join(', ')}.\n` +
+    'Special names: "all" and "1" stand for all categories, "none" and "0" for no category.',
+  params: [
+    // Not `array`: the reference ignores anything else without a word.
+    { name: 'include', type: 'any', description: 'A json array of categories to add to debug logging' },
+    { name: 'exclude', type: 'any', description: 'A json array of categories to remove from debug logging' },
+  ],
+  result: t.map('category', t.int('1 when the category is being debug logged, else 0')),
+  examples: [[], ['["all"]', '["http"]']],
+  run(ctx, args) {
+    switchCategories(ctx, args.include, true);
+    switchCategories(ctx, args.exclude, false);
+    return new Map(ctx.services.logging.categories().map(([name, active]) => [name, active ? 1 : 0]));
+  },
+});
+
+function switchCategories(ctx: RpcContext, names: JsonValue | undefined, enabled: boolean): void {
+  if (!Array.isArray(names)) return;
+  for (const value of names) {
+    const name = getString(value);
+    if (!ctx.services.logging.setCategory(name, enabled)) {
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, `unknown logging category ${name}`);
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/** `stop`: begins a clean stop of the node; the answer still gets out. */
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const stop = defineMethod({
+  name: 'stop',
+  category: 'control',
+  summary: 'Stop the server.',
+  params: [],
+  // The reference takes (and ignores) one argument, "detach" of old.
+  maxArgs: 1,
+  result: t.str('a farewell'),
+  examples: [[]],
+  run(ctx) {
+    ctx.services.lifecycle.requestStop();
+    return ctx.profile === 'lbcd' ? 'lbcd stopping.' : 'LBRYcrd server stopping';
+  },
+});

@@ -1,0 +1,15 @@
+/** `uptime`: for how long the node has been running. */
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const uptime = defineMethod({
+  name: 'uptime',
+  category: 'control',
+  summary: 'Returns the total uptime of the server.',
+  params: [],
+  // The reference takes (and ignores) one argument.
+  maxArgs: 1,
+  result: t.int('the number of seconds that the server has been running'),
+  examples: [[]],
+  run: (ctx) => Math.floor(Date.now() / 1000) - ctx.services.lifecycle.startTimeSec,
+});

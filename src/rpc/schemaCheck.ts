@@ -1,0 +1,114 @@
+/**
+ * Holding an answer against its declared schema: the tests' conscience. The answer is written out and parsed again
+ * first, so that what is checked is what a client would see, number literals and all.
+ */
+import { isJsonNumber, JsonObject, jsonTypeName, numberText, type JsonValue } from '../util/json.js';
+import { parseJson } from '../util/jsonParse.js';
+import { jsonChunks, type JsonOut } from '../util/jsonWrite.js';
+import type { Schema, SchemaFields } from './schema.js';
+
+/** Every way in which the answer differs from its declaration, as `path: what`; empty when it fits. */
+export async function checkResult(schema: Schema, answer: JsonOut): Promise<string[]> {
+  let text = '';
+  for await (const chunk of jsonChunks(answer)) text += chunk;
+  return checkJson(schema, parseJson(text));
+}
+
+/** The same for a parsed answer. */
+export function checkJson(schema: Schema, value: JsonValue, path = 'result'): string[] {
+  switch (schema.kind) {
+    case 'any':
+      return [];
+    case 'null':
+      return expectType(value, 'null', path);
+    case 'boolean':
+      return expectType(value, 'bool', path);
+    case 'string':
+      return expectType(value, 'string', path);
+    case 'hex':
+      return expectText(value, /^(?:[0-9a-f]{2})*$/, 'lower-case hex', path);
+    case 'hash':
+      return expectText(
+        value,
+        new RegExp(`^[0-9a-f]{${schema.bytes * 2}}$`),
+        `${schema.bytes} bytes of hex`,
+        path,
+      );
+    case 'enum':
+      if (typeof value === 'string' && schema.values.includes(value)) return [];
+      return [`${path}: not one of ${schema.values.join(', ')}`];
+    case 'number':
+      return expectType(value, 'number', path);
+    case 'integer':
+      return expectNumber(value, /^-?[0-9]+$/, 'an integer', path);
+    case 'coins':
+      return expectNumber(value, /^-?[0-9]+\.[0-9]{8}$/, 'a number of coins with eight decimals', path);
+    case 'array':
+      if (!Array.isArray(value)) return expectType(value, 'array', path);
+      return value.flatMap((item, index) => checkJson(schema.item, item, `${path}[${index}]`));
+    case 'tuple':
+      if (!Array.isArray(value)) return expectType(value, 'array', path);
+      if (value.length !== schema.items.length)
+        return [`${path}: ${value.length} items, not ${schema.items.length}`];
+      return schema.items.flatMap((item, index) =>
+        checkJson(item, value[index] ?? null, `${path}[${index}]`),
+      );
+    case 'map':
+      if (!(value instanceof JsonObject)) return expectType(value, 'object', path);
+      return value.entries.flatMap(([key, inner]) => checkJson(schema.value, inner, `${path}.${key}`));
+    case 'object':
+      if (!(value instanceof JsonObject)) return expectType(value, 'object', path);
+      return checkFields(schema.fields, schema.open, value, path);
+    case 'union':
+      return checkUnion(
+        schema.variants.map((variant) => variant.schema),
+        value,
+        path,
+      );
+  }
+}
+
+function checkFields(fields: SchemaFields, open: boolean, value: JsonObject, path: string): string[] {
+  const problems: string[] = [];
+  for (const [name, field] of Object.entries(fields)) {
+    const inner = value.get(name);
+    if (inner !== undefined) {
+      problems.push(...checkJson(field.kind === 'optional' ? field.schema : field, inner, `${path}.${name}`));
+    } else if (field.kind !== 'optional') {
+      problems.push(`${path}.${name}: missing`);
+    }
+  }
+  const seen = new Set<string>();
+  for (const key of value.keys()) {
+    if (seen.has(key)) problems.push(`${path}.${key}: twice`);
+    seen.add(key);
+    if (!open && !Object.hasOwn(fields, key)) problems.push(`${path}.${key}: not declared`);
+  }
+  return problems;
+}
+
+/** Fits when one variant does; else the problems of the variant that comes nearest. */
+function checkUnion(schemas: readonly Schema[], value: JsonValue, path: string): string[] {
+  let nearest: string[] | null = null;
+  for (const schema of schemas) {
+    const problems = checkJson(schema, value, path);
+    if (problems.length === 0) return [];
+    if (nearest === null || problems.length < nearest.length) nearest = problems;
+  }
+  return nearest ?? [`${path}: no variant is declared`];
+}
+
+function expectType(value: JsonValue, expected: string, path: string): string[] {
+  const got = jsonTypeName(value);
+  return got === expected ? [] : [`${path}: ${got}, not ${expected}`];
+}
+
+function expectText(value: JsonValue, pattern: RegExp, what: string, path: string): string[] {
+  if (typeof value !== 'string') return expectType(value, 'string', path);
+  return pattern.test(value) ? [] : [`${path}: not ${what}: ${value.slice(0, 80)}`];
+}
+
+function expectNumber(value: JsonValue, pattern: RegExp, what: string, path: string): string[] {
+  if (!isJsonNumber(value)) return expectType(value, 'number', path);
+  return pattern.test(numberText(value)) ? [] : [`${path}: not ${what}: ${numberText(value)}`];
+}

@@ -1,0 +1,77 @@
+/**
+ * Addresses of a network to destinations and back: base58 for key and script hashes, bech32 for witness programs.
+ * Source: Core key_io.cpp, bech32.cpp (BIP13, BIP173).
+ */
+import { bech32 } from 'bech32';
+import type { Bytes } from '../util/bytes.js';
+import { decodeBase58Check, encodeBase58Check } from './base58.js';
+import type { Destination } from './standard.js';
+
+/** What makes a network's addresses and keys its own; a network's parameters contain it. */
+export interface AddressPrefixes {
+  /** First byte of a P2PKH address. */
+  pubkeyHash: number;
+  /** First byte of a P2SH address. */
+  scriptHash: number;
+  /** First byte of an exported private key. */
+  secretKey: number;
+  /** Lower case. */
+  bech32Hrp: string;
+  /** First four bytes of an extended public key, as a big-endian number. */
+  extPublic: number;
+  /** First four bytes of an extended private key, as a big-endian number. */
+  extSecret: number;
+}
+
+const HASH_SIZE = 20;
+const SCRIPT_HASH_SIZE = 32;
+const MAX_WITNESS_VERSION = 16;
+
+function encodeWitness(hrp: string, version: number, program: Bytes): string {
+  return bech32.encode(hrp, [version, ...bech32.toWords(program)]);
+}
+
+/** The address of a destination. */
+export function encodeDestination(destination: Destination, prefixes: AddressPrefixes): string {
+  switch (destination.type) {
+    case 'pubkeyhash':
+      return encodeBase58Check(Buffer.concat([Buffer.of(prefixes.pubkeyHash), destination.hash]));
+    case 'scripthash':
+      return encodeBase58Check(Buffer.concat([Buffer.of(prefixes.scriptHash), destination.hash]));
+    case 'witness_v0_keyhash':
+    case 'witness_v0_scripthash':
+      return encodeWitness(prefixes.bech32Hrp, 0, destination.hash);
+    case 'witness_unknown':
+      return encodeWitness(prefixes.bech32Hrp, destination.version, destination.program);
+  }
+}
+
+function decodeBase58Destination(text: string, prefixes: AddressPrefixes): Destination | null {
+  const payload = decodeBase58Check(text);
+  if (payload === null || payload.length !== HASH_SIZE + 1) return null;
+  const hash = payload.subarray(1);
+  if (payload[0] === prefixes.pubkeyHash) return { type: 'pubkeyhash', hash };
+  return payload[0] === prefixes.scriptHash ? { type: 'scripthash', hash } : null;
+}
+
+function decodeWitnessDestination(text: string, prefixes: AddressPrefixes): Destination | null {
+  // Letters beyond ASCII whose lower case is ASCII would pass the package's own check.
+  if (!/^[\x21-\x7e]+$/.test(text)) return null;
+  const decoded = bech32.decodeUnsafe(text);
+  if (decoded === undefined || decoded.prefix !== prefixes.bech32Hrp || decoded.words.length === 0) return null;
+  const version = decoded.words[0]!;
+  const bytes = bech32.fromWordsUnsafe(decoded.words.slice(1));
+  if (bytes === undefined) return null;
+  const program = Buffer.from(bytes);
+  if (version === 0) {
+    if (program.length === HASH_SIZE) return { type: 'witness_v0_keyhash', hash: program };
+    return program.length === SCRIPT_HASH_SIZE ? { type: 'witness_v0_scripthash', hash: program } : null;
+  }
+  if (version > MAX_WITNESS_VERSION || program.length < 2 || program.length > 40) return null;
+  return { type: 'witness_unknown', version, program };
+}
+
+/** The destination of an address of this network, or null. Any text is allowed. */
+export function decodeDestination(text: string, prefixes: AddressPrefixes): Destination | null {
+  return decodeBase58Destination(text, prefixes) ?? decodeWitnessDestination(text, prefixes);
+}

@@ -1,0 +1,61 @@
+/**
+ * Scripts as text, the `asm` of RPC answers.
+ * Source: lbrycrd core_write.cpp `ScriptToAsmStr`, `SighashToStr`.
+ */
+import { toHex, type Bytes } from '../util/bytes.js';
+import { SCRIPT_VERIFY } from './flags.js';
+import { isClaimOpcode, OP, opcodeName } from './opcodes.js';
+import { isUnspendable, nextOp, opDataStart } from './script.js';
+import { SCRIPT_ERROR } from './scriptError.js';
+import { decodeScriptNumber, MAX_NUMBER_SIZE } from './scriptNumber.js';
+import { checkSignatureEncoding } from './signatureEncoding.js';
+
+const SIGHASH_NAMES = new Map<number, string>([
+  [0x01, 'ALL'],
+  [0x81, 'ALL|ANYONECANPAY'],
+  [0x02, 'NONE'],
+  [0x82, 'NONE|ANYONECANPAY'],
+  [0x03, 'SINGLE'],
+  [0x83, 'SINGLE|ANYONECANPAY'],
+]);
+
+/** `ALL`, `NONE|ANYONECANPAY` and so on; empty for an undefined type. */
+export function sighashName(hashType: number): string {
+  return SIGHASH_NAMES.get(hashType) ?? '';
+}
+
+/** Hex of a push; where it is a signature the hash type byte is told by name in brackets. */
+function formatPush(data: Bytes, decodeSighash: boolean): string {
+  if (!decodeSighash || checkSignatureEncoding(data, SCRIPT_VERIFY.STRICTENC) !== SCRIPT_ERROR.OK) return toHex(data);
+  const name = data.length > 0 ? sighashName(data[data.length - 1]!) : '';
+  return name === '' ? toHex(data) : `${toHex(data.subarray(0, -1))}[${name}]`;
+}
+
+/**
+ * Operations separated by spaces: pushes of up to 4 bytes as numbers, longer ones as hex, `[error]` where a push runs
+ * over the end. `decodeSighash` is meant for scriptSigs.
+ * QUIRK: from a claim opcode on all pushes are hex, so an empty name leaves two spaces. Test:
+ * test/unit/script/asm.test.ts.
+ */
+export function formatAsm(script: Bytes, decodeSighash = false): string {
+  const words: string[] = [];
+  const decode = decodeSighash && !isUnspendable(script);
+  let isClaim = false;
+  for (let at = 0; at < script.length; ) {
+    const opcode = script[at]!;
+    const next = nextOp(script, at);
+    if (next < 0) {
+      words.push('[error]');
+      break;
+    }
+    isClaim ||= isClaimOpcode(opcode);
+    if (opcode > OP.OP_PUSHDATA4) words.push(opcodeName(opcode));
+    else {
+      const data = script.subarray(opDataStart(opcode, at), next);
+      if (data.length <= MAX_NUMBER_SIZE && !isClaim) words.push(String(decodeScriptNumber(data, false)));
+      else words.push(formatPush(data, decode));
+    }
+    at = next;
+  }
+  return words.join(' ');
+}

@@ -1,0 +1,116 @@
+/**
+ * What a script asks about the transaction that spends it: signatures, lock time, sequence.
+ * The encoding rules of signatures and keys are checked before, in `signatureEncoding.ts`.
+ * Source: Core interpreter.cpp `GenericTransactionSignatureChecker`, `BaseSignatureChecker`.
+ */
+import { defaultEcdsa, type SignatureVerifier } from '../crypto/ecdsa.js';
+import { hasPublicKeySize } from '../crypto/ecdsaEncoding.js';
+import { SEQUENCE_FINAL, type Transaction } from '../primitives/transaction.js';
+import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
+import { LOCKTIME_THRESHOLD } from './script.js';
+import { PrecomputedSighash, signatureHash, type SigVersion } from './sighash.js';
+
+/** BIP68: the sequence number of an input is no relative lock time. */
+const SEQUENCE_LOCKTIME_DISABLE_FLAG = 0x80000000;
+/** BIP68: the relative lock time counts units of 512 seconds, not blocks. */
+const SEQUENCE_LOCKTIME_TYPE_FLAG = 0x00400000;
+const SEQUENCE_LOCKTIME_MASK = 0x0000ffff;
+
+export interface SignatureChecker {
+  /** `signature` ends with its hash type byte; an empty one or a key of no known form is simply wrong. */
+  checkSignature(signature: Bytes, publicKey: Bytes, scriptCode: Bytes, version: SigVersion): boolean;
+  /** BIP65, for an operand from 0 to 2^39 - 1. */
+  checkLockTime(lockTime: number): boolean;
+  /** BIP112, for such an operand without the disable flag. */
+  checkSequence(sequence: number): boolean;
+}
+
+/** Whether the operand of OP_CHECKSEQUENCEVERIFY turns the check off. The operand may exceed 32 bits. */
+export function isSequenceCheckDisabled(sequence: number): boolean {
+  return (sequence & SEQUENCE_LOCKTIME_DISABLE_FLAG) !== 0;
+}
+
+/** Without a transaction nothing is signed or locked. */
+export const NO_TRANSACTION: SignatureChecker = {
+  checkSignature: () => false,
+  checkLockTime: () => false,
+  checkSequence: () => false,
+};
+
+export class TransactionChecker implements SignatureChecker {
+  readonly #tx: Transaction;
+  readonly #inputIndex: number;
+  readonly #amount: bigint;
+  readonly #shared: PrecomputedSighash;
+  readonly #verifier: SignatureVerifier;
+
+  /** The last hash made: a multisig script asks for the same one with every key. */
+  #lastHash: Bytes = EMPTY_BYTES;
+  #lastScriptCode: Bytes | null = null;
+  #lastHashType = 0;
+  #lastVersion: SigVersion = 0;
+
+  /** `amount` is that of the spent output; all inputs of a transaction should share one `PrecomputedSighash`. */
+  constructor(
+    tx: Transaction,
+    inputIndex: number,
+    amount: bigint,
+    precomputed: PrecomputedSighash = new PrecomputedSighash(tx),
+    ecdsa: SignatureVerifier = defaultEcdsa,
+  ) {
+    this.#tx = tx;
+    this.#inputIndex = inputIndex;
+    this.#amount = amount;
+    this.#shared = precomputed;
+    this.#verifier = ecdsa;
+  }
+
+  checkSignature(signature: Bytes, publicKey: Bytes, scriptCode: Bytes, version: SigVersion): boolean {
+    if (!hasPublicKeySize(publicKey) || signature.length === 0) return false;
+    const last = signature.length - 1;
+    const hash = this.#signatureHash(scriptCode, signature[last]!, version);
+    return this.#verifier.verify(hash, signature.subarray(0, last), publicKey);
+  }
+
+  checkLockTime(lockTime: number): boolean {
+    const txLockTime = this.#tx.lockTime;
+    if (txLockTime < LOCKTIME_THRESHOLD !== lockTime < LOCKTIME_THRESHOLD) return false;
+    if (lockTime > txLockTime) return false;
+    // A final input would make the transaction's own lock time void.
+    return this.#tx.inputs[this.#inputIndex]!.sequence !== SEQUENCE_FINAL;
+  }
+
+  checkSequence(sequence: number): boolean {
+    const txSequence = this.#tx.inputs[this.#inputIndex]!.sequence;
+    // The version is compared as an unsigned number: negative ones are high.
+    if (this.#tx.version >>> 0 < 2) return false;
+    if (isSequenceCheckDisabled(txSequence)) return false;
+    const mask = SEQUENCE_LOCKTIME_TYPE_FLAG | SEQUENCE_LOCKTIME_MASK;
+    const wanted = sequence & mask;
+    const given = txSequence & mask;
+    const sameUnit = wanted < SEQUENCE_LOCKTIME_TYPE_FLAG === given < SEQUENCE_LOCKTIME_TYPE_FLAG;
+    return sameUnit && wanted <= given;
+  }
+
+  #signatureHash(scriptCode: Bytes, hashType: number, version: SigVersion): Bytes {
+    if (
+      scriptCode !== this.#lastScriptCode ||
+      hashType !== this.#lastHashType ||
+      version !== this.#lastVersion
+    ) {
+      this.#lastHash = signatureHash(
+        scriptCode,
+        this.#tx,
+        this.#inputIndex,
+        hashType,
+        this.#amount,
+        version,
+        this.#shared,
+      );
+      this.#lastScriptCode = scriptCode;
+      this.#lastHashType = hashType;
+      this.#lastVersion = version;
+    }
+    return this.#lastHash;
+  }
+}

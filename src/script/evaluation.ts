@@ -1,0 +1,49 @@
+/**
+ * The state of one script's evaluation, shared by the files of operations.
+ * Elements are never written to, so stacks hold views into scripts and witnesses and copy references only.
+ * Source: Core interpreter.cpp `EvalScript` (its local variables), `CastToBool`.
+ */
+import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
+import type { SignatureChecker } from './checker.js';
+import { SCRIPT_VERIFY } from './flags.js';
+import type { SigVersion } from './sighash.js';
+
+export const FALSE_ELEMENT: Bytes = EMPTY_BYTES;
+export const TRUE_ELEMENT: Bytes = Uint8Array.of(1);
+
+/** False is empty or zeros, of which the last may have the sign bit (negative zero). */
+export function castToBool(element: Bytes): boolean {
+  const last = element.length - 1;
+  for (let i = 0; i <= last; i++) {
+    if (element[i] !== 0) return i !== last || element[i] !== 0x80;
+  }
+  return false;
+}
+
+export class Evaluation {
+  readonly stack: Bytes[];
+  readonly altStack: Bytes[] = [];
+  readonly script: Bytes;
+  readonly flags: number;
+  readonly checker: SignatureChecker;
+  readonly version: SigVersion;
+  /** MINIMALDATA is on: numbers must be minimal too. */
+  readonly requireMinimal: boolean;
+  /** Counts against MAX_OPS_PER_SCRIPT. */
+  opCount = 0;
+  /** Where the signed part begins: after the last executed OP_CODESEPARATOR. */
+  codeStart = 0;
+  /** One entry for each open OP_IF: whether its current branch is taken. */
+  readonly branches: boolean[] = [];
+  /** How many entries of `branches` are false: operations run while it is 0. */
+  skipping = 0;
+
+  constructor(stack: Bytes[], script: Bytes, flags: number, checker: SignatureChecker, version: SigVersion) {
+    this.stack = stack;
+    this.script = script;
+    this.flags = flags;
+    this.checker = checker;
+    this.version = version;
+    this.requireMinimal = (flags & SCRIPT_VERIFY.MINIMALDATA) !== 0;
+  }
+}

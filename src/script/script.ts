@@ -1,0 +1,136 @@
+/**
+ * Scripts as bytes: limits, walking over operations, building, and the shapes that consensus looks at.
+ * A walk allocates nothing: `nextOp` gives the offset of the next operation and `opDataStart` where its data begin.
+ * Evaluating is `interpreter.ts`, templates are `standard.ts`, claim prefixes are `claimScript.ts`.
+ * Source: Core script.h, script.cpp.
+ */
+import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
+import { isSmallInteger, MAX_OPCODE, OP, smallIntegerOf, smallIntegerOpcode } from './opcodes.js';
+import { encodeScriptNumber } from './scriptNumber.js';
+
+/** Bytes of one stack element: 520 on Bitcoin, raised by lbrycrd for claim values. */
+export const MAX_SCRIPT_ELEMENT_SIZE = 20_000;
+/** Bytes of a script: 10,000 on Bitcoin. A larger output is unspendable and not kept among the coins. */
+export const MAX_SCRIPT_SIZE = 20_005;
+/** Operations above OP_16 in a script, keys of CHECKMULTISIG included. */
+export const MAX_OPS_PER_SCRIPT = 201;
+export const MAX_PUBKEYS_PER_MULTISIG = 20;
+/** Elements on both stacks together. */
+export const MAX_STACK_SIZE = 1_000;
+/** A lock time below this is a height, from it on a time. */
+export const LOCKTIME_THRESHOLD = 500_000_000;
+
+/** Offset of the operation after the one at `at` (within bounds), or -1 when its push runs over the end. */
+export function nextOp(script: Bytes, at: number): number {
+  const opcode = script[at]!;
+  const dataStart = opDataStart(opcode, at);
+  if (opcode > OP.OP_PUSHDATA4) return dataStart;
+  const end = script.length;
+  if (dataStart > end) return -1;
+  let size: number = opcode;
+  if (opcode === OP.OP_PUSHDATA1) size = script[at + 1]!;
+  else if (opcode === OP.OP_PUSHDATA2) size = script[at + 1]! | (script[at + 2]! << 8);
+  else if (opcode === OP.OP_PUSHDATA4) {
+    size = (script[at + 1]! | (script[at + 2]! << 8) | (script[at + 3]! << 16) | (script[at + 4]! << 24)) >>> 0;
+  }
+  return size > end - dataStart ? -1 : dataStart + size;
+}
+
+/** Where the data of a push at `at` begin; for other opcodes the offset of the next operation. */
+export function opDataStart(opcode: number, at: number): number {
+  if (opcode < OP.OP_PUSHDATA1 || opcode > OP.OP_PUSHDATA4) return at + 1;
+  if (opcode === OP.OP_PUSHDATA1) return at + 2;
+  return opcode === OP.OP_PUSHDATA2 ? at + 3 : at + 5;
+}
+
+/** Whether from `from` on there are pushes only, OP_RESERVED counting as one. False when the last is cut short. */
+export function isPushOnly(script: Bytes, from = 0): boolean {
+  for (let at = from; at < script.length; ) {
+    if (script[at]! > OP.OP_16) return false;
+    at = nextOp(script, at);
+    if (at < 0) return false;
+  }
+  return true;
+}
+
+/**
+ * Data of the last push (a view; empty for OP_0 to OP_16 and for an empty script), or null when the script is not
+ * made of pushes alone. It is the redeem script of a scriptSig.
+ */
+export function lastPush(script: Bytes): Bytes | null {
+  let data = EMPTY_BYTES;
+  for (let at = 0; at < script.length; ) {
+    const opcode = script[at]!;
+    if (opcode > OP.OP_16) return null;
+    const next = nextOp(script, at);
+    if (next < 0) return null;
+    data = script.subarray(opDataStart(opcode, at), next);
+    at = next;
+  }
+  return data;
+}
+
+/** Exactly HASH160, push of 20 bytes, EQUAL (BIP16). */
+export function isPayToScriptHash(script: Bytes): boolean {
+  return (
+    script.length === 23 && script[0] === OP.OP_HASH160 && script[1] === 0x14 && script[22] === OP.OP_EQUAL
+  );
+}
+
+/** A number from 0 to 16 and one direct push of 2 to 40 bytes, nothing else (BIP141). */
+export function isWitnessProgram(script: Bytes): boolean {
+  if (script.length < 4 || script.length > 42) return false;
+  const version = script[0]!;
+  return (version === OP.OP_0 || isSmallInteger(version)) && script[1]! + 2 === script.length;
+}
+
+/** Version of what `isWitnessProgram` accepts. The program is the script from its third byte on. */
+export function witnessVersion(script: Bytes): number {
+  return smallIntegerOf(script[0]!);
+}
+
+/** Whether an output fails whatever spends it, and so never becomes a coin. Source: `CScript::IsUnspendable`. */
+export function isUnspendable(script: Bytes): boolean {
+  return script[0] === OP.OP_RETURN || script.length > MAX_SCRIPT_SIZE;
+}
+
+/** Whether every operation is whole, known and within the size of an element. Source: `CScript::HasValidOps`. */
+export function hasValidOps(script: Bytes): boolean {
+  for (let at = 0; at < script.length; ) {
+    const opcode = script[at]!;
+    const next = nextOp(script, at);
+    if (next < 0 || opcode > MAX_OPCODE || next - opDataStart(opcode, at) > MAX_SCRIPT_ELEMENT_SIZE) return false;
+    at = next;
+  }
+  return true;
+}
+
+/**
+ * The push of `data` with the shortest length form. It never turns one byte into OP_1 to OP_16 or OP_1NEGATE: that
+ * is what Core's `operator<<` for byte vectors does too.
+ */
+export function pushData(data: Bytes): Buffer {
+  const size = data.length;
+  let head: Buffer;
+  if (size < OP.OP_PUSHDATA1) head = Buffer.of(size);
+  else if (size <= 0xff) head = Buffer.of(OP.OP_PUSHDATA1, size);
+  else if (size <= 0xffff) head = Buffer.of(OP.OP_PUSHDATA2, size & 0xff, size >> 8);
+  else {
+    head = Buffer.alloc(5);
+    head[0] = OP.OP_PUSHDATA4;
+    head.writeUInt32LE(size, 1);
+  }
+  return Buffer.concat([head, data]);
+}
+
+/** The push of a number: an opcode for -1 to 16, else its bytes. Source: `CScript::push_int64`. */
+export function pushNumber(value: number): Buffer {
+  if (value === -1) return Buffer.of(OP.OP_1NEGATE);
+  if (value >= 0 && value <= 16) return Buffer.of(smallIntegerOpcode(value));
+  return pushData(encodeScriptNumber(value));
+}
+
+/** A script of opcodes (numbers) and pushes (byte arrays). */
+export function buildScript(...parts: (number | Bytes)[]): Buffer {
+  return Buffer.concat(parts.map((part) => (typeof part === 'number' ? Buffer.of(part) : pushData(part))));
+}

@@ -1,0 +1,74 @@
+/** Shared by the RPC tests: a context with working services, a dispatcher, and the text of a reply. */
+import { RpcDispatcher, type RpcOrigin } from '../../../src/rpc/dispatch.js';
+import type { RpcContext, RpcMethod } from '../../../src/rpc/method.js';
+import { METHODS } from '../../../src/rpc/methodTable.js';
+import type { RpcServices } from '../../../src/rpc/services.js';
+import { MethodTable } from '../../../src/rpc/table.js';
+import { LogCategorySet, SILENT_LOGGER } from '../../../src/util/logging.js';
+
+export function testServices(): RpcServices & { stops: number[] } {
+  const stops: number[] = [];
+  return {
+    stops,
+    lifecycle: {
+      startTimeSec: Math.floor(Date.now() / 1000) - 5,
+      requestStop: () => void stops.push(1),
+    },
+    logging: new LogCategorySet(),
+  } as unknown as RpcServices & { stops: number[] };
+}
+
+export function testContext(overrides: Partial<RpcContext> = {}): RpcContext {
+  return {
+    profile: 'documented',
+    services: testServices(),
+    signal: new AbortController().signal,
+    walletName: undefined,
+    table: new MethodTable(METHODS),
+    isDeprecatedEnabled: () => false,
+    ...overrides,
+  };
+}
+
+export interface DispatcherSetup {
+  readonly dispatcher: RpcDispatcher;
+  readonly exceptions: unknown[];
+}
+
+/** A dispatcher that has finished warming up. */
+export function testDispatcher(
+  extra: readonly RpcMethod[] = [],
+  deprecated: readonly string[] = [],
+): DispatcherSetup {
+  const exceptions: unknown[] = [];
+  const dispatcher = new RpcDispatcher(
+    { deprecated: new Set(deprecated) },
+    {
+      table: new MethodTable([...METHODS, ...extra]),
+      services: testServices(),
+      logger: SILENT_LOGGER,
+      onException: (error) => exceptions.push(error),
+    },
+  );
+  dispatcher.finishWarmup();
+  return { dispatcher, exceptions };
+}
+
+export const TEST_ORIGIN: RpcOrigin = {
+  profile: 'documented',
+  walletName: undefined,
+  user: 'tester',
+  signal: new AbortController().signal,
+};
+
+/** Sends a body and collects the answer. */
+export async function send(
+  dispatcher: RpcDispatcher,
+  body: string | Uint8Array,
+  origin: RpcOrigin = TEST_ORIGIN,
+): Promise<{ status: number; text: string }> {
+  const reply = await dispatcher.handle(typeof body === 'string' ? Buffer.from(body) : body, origin);
+  let text = '';
+  for await (const chunk of reply.chunks) text += chunk;
+  return { status: reply.status, text };
+}

@@ -1,0 +1,354 @@
+import { describe, expect, it } from 'vitest';
+import {
+  coins,
+  formatCoins,
+  formatDouble,
+  JsonNumber,
+  JsonObject,
+  numberText,
+  parseFixedPoint,
+  rawNumber,
+  toPlain,
+} from '../../../src/util/json.js';
+import {
+  decodeUtf8,
+  JsonParseError,
+  MAX_JSON_DEPTH,
+  MAX_JSON_VALUES,
+  parseJson,
+} from '../../../src/util/jsonParse.js';
+import {
+  CHUNK_CHARS,
+  hexOf,
+  jsonArray,
+  jsonChunks,
+  jsonObject,
+  rawJson,
+  stringifyJson,
+} from '../../../src/util/jsonWrite.js';
+
+async function collect(chunks: AsyncIterable<string>): Promise<string[]> {
+  const all: string[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return all;
+}
+
+describe('amounts', () => {
+  it('prints satoshis as coins with eight decimals at any size', () => {
+    expect(formatCoins(0n)).toBe('0.00000000');
+    expect(formatCoins(1n)).toBe('0.00000001');
+    expect(formatCoins(-1n)).toBe('-0.00000001');
+    expect(formatCoins(-123456789n)).toBe('-1.23456789');
+    expect(formatCoins(108320200012345678n)).toBe('1083202000.12345678');
+    expect(stringifyJson({ amount: coins(40000000000000001n) })).toBe('{"amount":400000000.00000001}');
+  });
+
+  // Expectations of the reference's util_tests.cpp, test_ParseFixedPoint.
+  it.each<[string, bigint | null]>([
+    ['0', 0n],
+    ['1', 100000000n],
+    ['0.0', 0n],
+    ['-0.1', -10000000n],
+    ['1.1', 110000000n],
+    ['1.10000000000000000', 110000000n],
+    ['1.1e1', 1100000000n],
+    ['1.1e-1', 11000000n],
+    ['1000', 100000000000n],
+    ['-1000', -100000000000n],
+    ['0.00000001', 1n],
+    ['0.0000000100000000', 1n],
+    ['-0.00000001', -1n],
+    ['1000000000.00000001', 100000000000000001n],
+    ['9999999999.99999999', 999999999999999999n],
+    ['-9999999999.99999999', -999999999999999999n],
+    ['', null],
+    ['-', null],
+    ['a-1000', null],
+    ['-a1000', null],
+    ['-1000a', null],
+    ['-01000', null],
+    ['00.1', null],
+    ['.1', null],
+    ['--0.1', null],
+    ['0.000000001', null],
+    ['-0.000000001', null],
+    ['0.00000001000000001', null],
+    ['-10000000000.00000000', null],
+    ['10000000000.00000000', null],
+    ['-10000000000.00000001', null],
+    ['10000000000.00000001', null],
+    ['-10000000000.00000009', null],
+    ['-99999999999.99999999', null],
+    ['99999909999.09999999', null],
+    ['92233720368.54775807', null],
+    ['-92233720368.54775808', null],
+    ['1.1e', null],
+    ['1.1e-', null],
+    ['1.', null],
+    ['1e99999999999999999999', null],
+    ['1e-9', null],
+    ['0e17', null],
+    ['0e9', 0n],
+  ])('reads %j as %s', (text, expected) => {
+    expect(parseFixedPoint(text, 8)).toBe(expected);
+  });
+});
+
+describe('numbers', () => {
+  it.each<[number, string]>([
+    [0, '0'],
+    [-0, '-0'],
+    [1, '1'],
+    [-7, '-7'],
+    [4.656542373906925e-10, '4.656542373906925e-10'],
+    [0.0001, '0.0001'],
+    [0.00001, '1e-05'],
+    [0.000123456789012345678, '0.0001234567890123457'],
+    [0.1, '0.1'],
+    [1 / 3, '0.3333333333333333'],
+    [2 / 3, '0.6666666666666666'],
+    [100.5, '100.5'],
+    [1e15, '1000000000000000'],
+    [1e16, '1e+16'],
+    [123456789012345680, '1.234567890123457e+17'],
+    [1.5e300, '1.5e+300'],
+    [9007199254740991, '9007199254740991'],
+    [9999999999999998.5, '9999999999999998'],
+    [1234567.125, '1234567.125'],
+    [0.1 + 0.2, '0.3'],
+  ])('prints %d as %s', (value, expected) => {
+    expect(formatDouble(value)).toBe(expected);
+  });
+
+  it('refuses what JSON cannot hold', () => {
+    expect(() => formatDouble(NaN)).toThrow('finite');
+    expect(() => stringifyJson(Infinity)).toThrow('finite');
+  });
+
+  it('keeps the text of every literal', () => {
+    for (const text of [
+      '1',
+      '-1',
+      '1.10',
+      '1e3',
+      '1E+3',
+      '-0',
+      '12345678901234567890',
+      '0.10000000000000000001',
+      '1e-8',
+    ]) {
+      const value = parseJson(text);
+      expect(typeof value === 'number' || value instanceof JsonNumber).toBe(true);
+      expect(numberText(value as number | JsonNumber)).toBe(text);
+      expect(stringifyJson(value)).toBe(text.includes('e-8') ? '1e-08' : text);
+    }
+    expect(stringifyJson([rawNumber('1.50')])).toBe('[1.50]');
+  });
+});
+
+describe('parsing', () => {
+  it('reads every kind of value', () => {
+    const value = parseJson(
+      ' {"a" : [1, -2.5, "x\\n\\u00e9\\ud83d\\ude00\\/", true, false, null, {}, []], "b":"" }\r\n\t',
+    );
+    expect(toPlain(value)).toEqual({ a: [1, -2.5, 'x\né😀/', true, false, null, {}, []], b: '' });
+  });
+
+  it('keeps the order and the duplicates of an object, and finds the first', () => {
+    const value = parseJson('{"b":1,"a":2,"b":3}');
+    expect(value).toBeInstanceOf(JsonObject);
+    const object = value as JsonObject;
+    expect(object.keys()).toEqual(['b', 'a', 'b']);
+    expect(object.get('b')).toBe(1);
+    expect(object.get('c')).toBeUndefined();
+    expect(stringifyJson(object)).toBe('{"b":1,"a":2,"b":3}');
+  });
+
+  it.each([
+    '',
+    ' ',
+    '{',
+    '}',
+    '[',
+    ']',
+    '[1,]',
+    '[,1]',
+    '[1 2]',
+    '{"a"}',
+    '{"a":}',
+    '{"a":1,}',
+    '{a:1}',
+    '{1:1}',
+    '01',
+    '-',
+    '-a',
+    '+1',
+    '1.',
+    '.5',
+    '1e',
+    '1e+',
+    '0x10',
+    'nul',
+    'True',
+    'NaN',
+    '"',
+    '"\\x"',
+    '"\\u12g4"',
+    '"\\u12',
+    '"\t"',
+    '"\u0000"',
+    '"\\ud800"',
+    '"\\ud800x"',
+    '"\\udc00"',
+    '"\\udc00\\ud800"',
+    '1 1',
+    '{} {}',
+    '[1}',
+    '{"a":1]',
+    '\ufeff{}',
+    "'a'",
+    '// c',
+  ])('refuses %j', (text) => {
+    expect(() => parseJson(text)).toThrow(JsonParseError);
+  });
+
+  it('bounds the depth', () => {
+    const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+    expect(() => parseJson(nested(MAX_JSON_DEPTH))).not.toThrow();
+    expect(() => parseJson(nested(MAX_JSON_DEPTH + 1))).toThrow(JsonParseError);
+    expect(() => parseJson('['.repeat(5_000_000))).toThrow(JsonParseError);
+    expect(() => parseJson('{"a":'.repeat(1_000_000))).toThrow(JsonParseError);
+  });
+
+  it('bounds the number of values', () => {
+    expect(() => parseJson(`[${'1,'.repeat(MAX_JSON_VALUES)}1]`)).toThrow(JsonParseError);
+  });
+
+  it('refuses bytes that are not UTF-8', () => {
+    expect(decodeUtf8(Buffer.from('{"a":"é"}'))).toBe('{"a":"é"}');
+    expect(decodeUtf8(Buffer.from([0x22, 0xff, 0x22]))).toBeNull();
+    expect(decodeUtf8(Buffer.from([0x22, 0xc3, 0x22]))).toBeNull();
+    expect(decodeUtf8(Buffer.from([0xef, 0xbb, 0xbf, 0x31]))).toBe('\ufeff1');
+  });
+
+  it('agrees with JSON.parse on random texts', () => {
+    let seed = 12345;
+    const next = (below: number): number => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) % below;
+    const alphabet = [
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"',
+      '1',
+      '-',
+      '.5',
+      'e2',
+      'true',
+      'null',
+      ' ',
+      '"a"',
+      '\\n',
+      '\\u0041',
+      '0',
+    ];
+    let accepted = 0;
+    for (let round = 0; round < 30_000; round++) {
+      const text = Array.from({ length: 1 + next(7) }, () => alphabet[next(alphabet.length)]).join('');
+      let expected: unknown;
+      let ok = true;
+      try {
+        expected = JSON.parse(text);
+      } catch {
+        ok = false;
+      }
+      if (ok) {
+        accepted++;
+        expect(toPlain(parseJson(text))).toEqual(expected);
+      } else {
+        expect(() => parseJson(text), text).toThrow(JsonParseError);
+      }
+    }
+    expect(accepted).toBeGreaterThan(500);
+  });
+});
+
+describe('writing', () => {
+  it('escapes as the reference does', () => {
+    expect(stringifyJson('a"b\\c/\b\f\n\r\t\u0001\u001f\u007fé😀')).toBe(
+      '"a\\"b\\\\c/\\b\\f\\n\\r\\t\\u0001\\u001f\\u007fé😀"',
+    );
+  });
+
+  it('keeps key order, leaves out undefined, takes maps, bigints and raw text', () => {
+    const map = new Map([['z', 1n << 80n]]);
+    expect(
+      stringifyJson({
+        b: 1,
+        a: undefined,
+        c: map,
+        d: rawJson('[1,  2]'),
+        e: hexOf(Buffer.from('0aff', 'hex')),
+      }),
+    ).toBe('{"b":1,"c":{"z":1208925819614629174706176},"d":[1,  2],"e":"0aff"}');
+  });
+
+  it('prints indented as the reference, empty containers over two lines', () => {
+    expect(stringifyJson({ a: [1, { b: [] }], c: {} }, 2)).toBe(
+      '{\n  "a": [\n    1,\n    {\n      "b": [\n      ]\n    }\n  ],\n  "c": {\n  }\n}',
+    );
+  });
+
+  it('streams lazy parts in chunks, pulling no further than it is read', async () => {
+    let made = 0;
+    const items = async function* (): AsyncGenerator<string> {
+      for (; made < 1000; made++) {
+        await Promise.resolve();
+        yield 'x'.repeat(1000);
+      }
+    };
+    const chunks = jsonChunks({ list: jsonArray(items()), n: 1 });
+    const first = await chunks.next();
+    expect(first.value?.length).toBeGreaterThanOrEqual(CHUNK_CHARS);
+    expect(made).toBeLessThan(70);
+    const rest = await collect(chunks);
+    expect(made).toBe(1000);
+    const parsed = JSON.parse((first.value ?? '') + rest.join('')) as { list: string[]; n: number };
+    expect(parsed.list.length).toBe(1000);
+    expect(parsed.n).toBe(1);
+  });
+
+  it('streams hex without making the whole string', async () => {
+    const bytes = Buffer.alloc(1_000_001, 0xab);
+    const chunks = await collect(jsonChunks([hexOf(bytes), hexOf(Buffer.alloc(0))]));
+    expect(Math.max(...chunks.map((chunk) => chunk.length))).toBeLessThan(2 * CHUNK_CHARS + 10);
+    expect(chunks.join('')).toBe(`["${bytes.toString('hex')}",""]`);
+  });
+
+  it('streams objects and releases the source when the reader stops', async () => {
+    let released = false;
+    const members = function* (): Generator<[string, number]> {
+      try {
+        for (let i = 0; ; i++) yield [`key${i}`, i];
+      } finally {
+        released = true;
+      }
+    };
+    const chunks = jsonChunks(jsonObject(members()));
+    expect((await chunks.next()).value).toMatch(/^\{"key0":0,"key1":1,/);
+    await chunks.return(undefined);
+    expect(released).toBe(true);
+  });
+
+  it('passes on the failure of a source', async () => {
+    const failing = async function* (): AsyncGenerator<number> {
+      yield 1;
+      await Promise.resolve();
+      throw new Error('disk');
+    };
+    await expect(collect(jsonChunks(jsonArray(failing())))).rejects.toThrow('disk');
+    expect(() => stringifyJson(jsonArray(failing()))).toThrow('cannot be written at once');
+  });
+});
