@@ -13,11 +13,7 @@ import {
   transactionFailed,
 } from '../consensus/checkBlock.js';
 import { checkBlockWeight, checkCoinbaseHeight } from '../consensus/contextualCheckBlock.js';
-import {
-  MAX_BLOCK_WEIGHT,
-  MAX_CLAIM_NAME_SIZE,
-  WITNESS_SCALE_FACTOR,
-} from '../consensus/limits.js';
+import { MAX_BLOCK_WEIGHT, MAX_CLAIM_NAME_SIZE, WITNESS_SCALE_FACTOR } from '../consensus/limits.js';
 import { reject, type ValidationError } from '../consensus/reject.js';
 import { checkWitnessCommitment } from '../consensus/witnessCommitment.js';
 import type { ParsedBlock } from '../native/binding.js';

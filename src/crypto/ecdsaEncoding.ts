@@ -32,7 +32,7 @@ function isOverflow(compact: Bytes, at: number): boolean {
 
 /** Whether S is in the upper half of the range. */
 function isHighS(compact: Bytes): boolean {
-  return HALF_ORDER.compare(compact, 32, 64) > 0;
+  return HALF_ORDER.compare(compact, 32, 64) < 0;
 }
 
 /** Length of an integer's contents and the offset of them, packed as `offset * LENGTH_BASE + length`; -1 if broken. */

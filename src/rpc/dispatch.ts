@@ -23,7 +23,9 @@ export interface RpcOrigin {
   readonly walletName: string | undefined;
   /** The authenticated user, for the log. */
   readonly user: string;
-  /** Aborted when the client goes away or the node stops. */
+  /** Aborted when the client goes away: the rest of a batch is not run. */
+  readonly gone: AbortSignal;
+  /** Aborted when the client goes away or the node stops: waiting methods answer at once. */
   readonly signal: AbortSignal;
 }
 
@@ -142,7 +144,7 @@ export class RpcDispatcher {
           }
         }
         sliceStart = await breathe(sliceStart);
-      } while (!origin.signal.aborted && scanner.take(','));
+      } while (!origin.gone.aborted && scanner.take(','));
     }
     if (answered > 0 || empty) yield `${buffered}]\n`;
   }

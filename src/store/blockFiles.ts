@@ -219,11 +219,15 @@ export class BlockFiles {
     this.unsynced.clear();
   }
 
-  /** Forgets everything behind `end` in a file (a torn record, or undo data of blocks not committed). */
-  truncate(kind: Kind, file: number, end: number): void {
-    if (this.sizeBytes(kind, file) <= end) return;
-    ftruncateSync(this.descriptor(kind, file), end);
-    this.ends.set(`${kind}${file}`, end);
+  /** Forgets a block whose record begins at `end` but was not written whole; padding of other programs stays. */
+  dropTornBlock(file: number, end: number): void {
+    if (this.sizeBytes('blk', file) <= end) return;
+    const head = Buffer.alloc(this.magic.length);
+    const fd = this.descriptor('blk', file);
+    const got = readSync(fd, head, 0, head.length, end);
+    if (got === 0 || !this.magic.subarray(0, got).equals(head.subarray(0, got))) return;
+    ftruncateSync(fd, end);
+    this.ends.set(`blk${file}`, end);
   }
 
   /** Deletes a pair of files (pruning). */

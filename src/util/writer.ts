@@ -31,27 +31,33 @@ export class Writer {
     return this;
   }
   u16(value: number): this {
-    this.buffer.writeUInt16LE(value, this.room(2));
+    const at = this.room(2);
+    this.buffer.writeUInt16LE(value, at);
     return this;
   }
   u32(value: number): this {
-    this.buffer.writeUInt32LE(value >>> 0, this.room(4));
+    const at = this.room(4);
+    this.buffer.writeUInt32LE(value >>> 0, at);
     return this;
   }
   u32be(value: number): this {
-    this.buffer.writeUInt32BE(value >>> 0, this.room(4));
+    const at = this.room(4);
+    this.buffer.writeUInt32BE(value >>> 0, at);
     return this;
   }
   i32(value: number): this {
-    this.buffer.writeInt32LE(value, this.room(4));
+    const at = this.room(4);
+    this.buffer.writeInt32LE(value, at);
     return this;
   }
   u64(value: bigint): this {
-    this.buffer.writeBigUInt64LE(value, this.room(8));
+    const at = this.room(8);
+    this.buffer.writeBigUInt64LE(value, at);
     return this;
   }
   i64(value: bigint): this {
-    this.buffer.writeBigInt64LE(value, this.room(8));
+    const at = this.room(8);
+    this.buffer.writeBigInt64LE(value, at);
     return this;
   }
   raw(bytes: Bytes): this {

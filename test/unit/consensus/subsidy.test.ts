@@ -42,7 +42,8 @@ describe('blockSubsidy', () => {
     for (let height = 0; height < 4_063_001; height++) sum += blockSubsidy(height, LEVEL);
     let expected = 400_000_000n + 5_100n;
     for (let step = 2n; step <= 500n; step++) expected += step * 100n;
-    for (let reduction = 0n; reduction < 500n; reduction++) expected += (500n - reduction) * 32n * (reduction + 1n);
+    for (let reduction = 0n; reduction < 500n; reduction++)
+      expected += (500n - reduction) * 32n * (reduction + 1n);
     expect(sum).toBe(expected * COIN);
   });
 });

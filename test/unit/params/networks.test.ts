@@ -17,22 +17,27 @@ describe('genesis', () => {
     [regtestParams, '6e3fcf1299d4ec5d79c3a4c91d624a4acf9e2e173d95a1a0504f677669687556'],
   ])('$name has the documented id', (params, id) => {
     expect(hashToHex(params.genesisHash)).toBe(id);
-    expect(hashToHex(params.genesis.merkleRoot)).toBe('b8211c82c3d15bcd78bba57005b86fed515149a53a425eb592c07af99fe559cc');
+    expect(hashToHex(params.genesis.merkleRoot)).toBe(
+      'b8211c82c3d15bcd78bba57005b86fed515149a53a425eb592c07af99fe559cc',
+    );
   });
 
-  it.each([mainParams, testParams, regtestParams])('$name parses to one coinbase of 400,000,000 coins', (params) => {
-    const block = parseBlockBytes(params.genesis.block);
-    expect(formatHeader(block.header)).toEqual(params.genesis.header);
-    expect(block.header.claimRoot[0]).toBe(1);
-    expect(block.transactions).toHaveLength(1);
-    const coinbase = block.transactions[0]!;
-    expect(coinbase.outputs[0]!.value).toBe(40_000_000_000_000_000n);
-    expect(toHex(coinbase.outputs[0]!.script)).toBe('76a914345991dbf57bfb014b87006acdfafbfc5fe8292f88ac');
-    expect(txid(coinbase)).toEqual(block.header.merkleRoot);
-    expect(block.header.bits).toBe(params.powLimitBits);
-    const proof = BigInt(`0x${hashToHex(powHash(params.genesis.header))}`);
-    expect(proof <= params.powLimit).toBe(true);
-  });
+  it.each([mainParams, testParams, regtestParams])(
+    '$name parses to one coinbase of 400,000,000 coins',
+    (params) => {
+      const block = parseBlockBytes(params.genesis.block);
+      expect(formatHeader(block.header)).toEqual(params.genesis.header);
+      expect(block.header.claimRoot[0]).toBe(1);
+      expect(block.transactions).toHaveLength(1);
+      const coinbase = block.transactions[0]!;
+      expect(coinbase.outputs[0]!.value).toBe(40_000_000_000_000_000n);
+      expect(toHex(coinbase.outputs[0]!.script)).toBe('76a914345991dbf57bfb014b87006acdfafbfc5fe8292f88ac');
+      expect(txid(coinbase)).toEqual(block.header.merkleRoot);
+      expect(block.header.bits).toBe(params.powLimitBits);
+      const proof = BigInt(`0x${hashToHex(powHash(params.genesis.header))}`);
+      expect(proof <= params.powLimit).toBe(true);
+    },
+  );
 
   it('changes its id with its nonce', () => {
     const other = buildGenesis({ timeSec: 1446058291, bits: 0x207fffff, nonce: 2 });
@@ -54,7 +59,12 @@ describe('networks', () => {
 
   it('have hashes of 32 bytes and ascending checkpoints', () => {
     for (const params of [mainParams, testParams, regtestParams]) {
-      const hashes = [params.bip16Exception, params.bip34Hash, params.assumeValid, ...params.checkpoints.map((c) => c.hash)];
+      const hashes = [
+        params.bip16Exception,
+        params.bip34Hash,
+        params.assumeValid,
+        ...params.checkpoints.map((c) => c.hash),
+      ];
       for (const hash of hashes) if (hash !== null) expect(hash).toHaveLength(32);
       const heights = params.checkpoints.map((checkpoint) => checkpoint.height);
       expect([...heights].sort((a, b) => a - b)).toEqual(heights);

@@ -265,7 +265,7 @@ describe('batches', () => {
     });
     const setup = testDispatcher([counting]);
     const body = `[${Array(100).fill('{"method":"test_count"}').join()}]`;
-    await send(setup.dispatcher, body, { ...TEST_ORIGIN, signal: controller.signal });
+    await send(setup.dispatcher, body, { ...TEST_ORIGIN, gone: controller.signal });
     expect(runs).toBe(3);
   });
 });

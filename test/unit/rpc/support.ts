@@ -58,6 +58,7 @@ export const TEST_ORIGIN: RpcOrigin = {
   profile: 'documented',
   walletName: undefined,
   user: 'tester',
+  gone: new AbortController().signal,
   signal: new AbortController().signal,
 };
 

@@ -1,5 +1,10 @@
 /** A header tree in plain arrays, for tests. */
-import { medianTimePast, NO_HEADER, type HeaderId, type HeaderTree } from '../../../../src/consensus/headerTree.js';
+import {
+  medianTimePast,
+  NO_HEADER,
+  type HeaderId,
+  type HeaderTree,
+} from '../../../../src/consensus/headerTree.js';
 
 interface Row {
   parent: HeaderId;
@@ -14,7 +19,13 @@ export class MemoryHeaders implements HeaderTree {
 
   add(parent: HeaderId, fields: { timeSec: number; bits?: number; version?: number }): HeaderId {
     const height = parent === NO_HEADER ? 0 : this.heightOf(parent) + 1;
-    this.rows.push({ parent, height, timeSec: fields.timeSec, bits: fields.bits ?? 0, version: fields.version ?? 1 });
+    this.rows.push({
+      parent,
+      height,
+      timeSec: fields.timeSec,
+      bits: fields.bits ?? 0,
+      version: fields.version ?? 1,
+    });
     return this.rows.length - 1;
   }
 

@@ -1,0 +1,13 @@
+// Entry point of the addon. Everything kept between calls belongs to one environment (main or worker thread).
+#include "addon.h"
+
+NAPI_MODULE_INIT() {
+  using namespace lbc;
+  setProperty(env, exports, "abi", makeNumber(env, kAbi));
+  registerHashing(env, exports);
+  registerParsing(env, exports);
+  registerCoinTable(env, exports);
+  registerEcdsa(env, exports);
+  registerVerification(env, exports);
+  return exports;
+}

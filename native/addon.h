@@ -1,0 +1,17 @@
+// What each part of the addon registers with the module's exports.
+#pragma once
+
+#include "napi.h"
+
+namespace lbc {
+
+// NATIVE_ABI of src/native/binding.ts.
+constexpr uint32_t kAbi = 1;
+
+void registerHashing(napi_env env, napi_value exports);
+void registerParsing(napi_env env, napi_value exports);
+void registerCoinTable(napi_env env, napi_value exports);
+void registerEcdsa(napi_env env, napi_value exports);
+void registerVerification(napi_env env, napi_value exports);
+
+}  // namespace lbc

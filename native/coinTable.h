@@ -1,0 +1,138 @@
+// The coin cache: outpoint -> coin, with dirty and fresh flags as in Core's CCoinsViewCache. Pure data structure: it
+// knows neither blocks nor JavaScript (see coinTableBlocks.cpp and coinTableBinding.cpp).
+//
+// Memory: fixed entries of 76 bytes in blocks that never move, chained into a hash table that grows by one bucket at
+// a time (linear hashing), so that growing neither pauses nor doubles anything. Scripts of the three common forms and
+// short ones lie inside the entry, others in one heap block each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "script.h"
+
+namespace lbc {
+
+constexpr uint32_t kNoEntry = UINT32_MAX;
+
+class CoinTable {
+ public:
+  enum Flags : uint8_t {
+    kUsed = 1,     // the slot holds an entry
+    kLive = 2,     // an unspent coin; without it: spent, or known to be absent
+    kDirty = 4,    // the database does not know this state yet
+    kFresh = 8,    // the database has no coin here: a spent one needs no tombstone
+    kRecent = 16,  // looked at since `trim` last came by
+    kListed = 32,  // the slot's number is in the list of dirty slots; outlives the entry
+    kMarked = 64,  // scratch of `resolve`: spent by an earlier input of the block
+  };
+
+  struct Entry {
+    uint8_t key[36];
+    uint32_t next;  // in its bucket, or in the list of free slots
+    uint32_t heightCode;
+    uint8_t amount[8];
+    uint8_t script[20];  // depends on scriptForm
+    uint16_t scriptLength;
+    uint8_t scriptForm;
+    uint8_t flags;
+
+    bool live() const { return flags & kLive; }
+    int64_t amountValue() const;
+    // Writes the `scriptLength` bytes of the script.
+    void copyScript(uint8_t* out) const;
+  };
+  static_assert(sizeof(Entry) == 76, "an entry of the coin table");
+
+  // A coin by reference.
+  struct Coin {
+    uint32_t heightCode;
+    int64_t amount;
+    const uint8_t* script;
+    size_t scriptLength;
+  };
+
+  CoinTable();
+  ~CoinTable();
+  CoinTable(const CoinTable&) = delete;
+  CoinTable& operator=(const CoinTable&) = delete;
+
+  uint64_t hashTxid(const uint8_t* txid) const;
+  uint64_t hashOutput(uint64_t txidHash, uint32_t index) const;
+  uint64_t hashOutpoint(const uint8_t* outpoint) const;
+
+  // To be called some lookups ahead, the second some more lookups after the first.
+  void prefetchBucket(uint64_t hash) const;
+  void prefetchEntry(uint64_t hash) const;
+
+  uint32_t find(const uint8_t* outpoint, uint64_t hash) const;
+  Entry& at(uint32_t entry) { return chunks_[entry >> kChunkBits][entry & (kChunkSize - 1)]; }
+  const Entry& at(uint32_t entry) const { return chunks_[entry >> kChunkBits][entry & (kChunkSize - 1)]; }
+
+  // What the database answered; null: it has no such coin. An existing entry stays as it is.
+  void load(const uint8_t* outpoint, const Coin* coin);
+
+  // Source: `CCoinsViewCache::AddCoin`. The script must be spendable. False when an unspent coin is in the way and
+  // `possibleOverwrite` does not allow that; nothing has changed then.
+  bool add(const uint8_t* outpoint, uint64_t hash, const Coin& coin, bool possibleOverwrite);
+
+  // Source: `CCoinsViewCache::SpendCoin`. The entry must be live.
+  void spend(uint32_t entry);
+
+  // Appends records of dirty entries to `out`, at least one and at most `maxBytes` in all. False when none is dirty.
+  bool takeDirty(size_t maxBytes, std::vector<uint8_t>* out);
+
+  void trim(uint64_t targetBytes, uint64_t maxVisits);
+  void clear();
+
+  uint64_t usageBytes() const;
+  size_t entryCount() const { return entryCount_; }
+  size_t dirtyCount() const { return dirtyCount_; }
+  uint64_t dirtyBytes() const { return dirtyBytes_; }
+
+ private:
+  enum ScriptForm : uint8_t { kInline, kPubkeyHash, kScriptHash, kWitnessKeyHash, kHeap };
+
+  static constexpr unsigned kChunkBits = 13;
+  static constexpr uint32_t kChunkSize = 1u << kChunkBits;
+  static constexpr unsigned kSegmentBits = 14;
+  static constexpr uint32_t kSegmentSize = 1u << kSegmentBits;
+
+  uint32_t& bucket(uint32_t number) { return segments_[number >> kSegmentBits][number & (kSegmentSize - 1)]; }
+  const uint32_t& bucket(uint32_t number) const {
+    return segments_[number >> kSegmentBits][number & (kSegmentSize - 1)];
+  }
+  uint32_t bucketOf(uint64_t hash) const {
+    const uint32_t wide = static_cast<uint32_t>(hash) & (2 * lowBuckets_ - 1);
+    return wide < bucketCount_ ? wide : wide & (lowBuckets_ - 1);
+  }
+
+  uint32_t insert(const uint8_t* outpoint, uint64_t hash);
+  void erase(uint32_t entry);
+  void splitBucket();
+  void setCoin(Entry& entry, const Coin& coin);
+  void freeScript(Entry& entry);
+  void list(uint32_t entry);
+  // Takes a dirty entry out of the counters, and puts it back after the change.
+  void uncount(const Entry& entry);
+  void count(const Entry& entry);
+
+  std::vector<Entry*> chunks_;
+  uint32_t slotCount_ = 0;  // slots ever handed out
+  uint32_t freeSlots_ = kNoEntry;
+  size_t entryCount_ = 0;
+
+  std::vector<uint32_t*> segments_;
+  uint32_t bucketCount_ = 0;
+  uint32_t lowBuckets_ = 0;  // largest power of two that is at most bucketCount_
+
+  std::vector<uint32_t> dirty_;  // slots that are or were dirty, each once (kListed)
+  size_t dirtyCount_ = 0;
+  uint64_t dirtyBytes_ = 0;
+  uint64_t scriptBytes_ = 0;
+  uint32_t hand_ = 0;  // where `trim` goes on
+  uint64_t salt_[6];
+};
+
+}  // namespace lbc

@@ -1,0 +1,26 @@
+// SHA-512 and RIPEMD-160 (portable), and the compositions of the chain. Source: FIPS 180-4; Dobbertin, Bosselaers,
+// Preneel "RIPEMD-160: A Strengthened Version of RIPEMD"; lbrycrd hash.cpp `PoWHash`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lbc {
+
+constexpr size_t kHeaderSize = 112;
+
+// Messages of at most 111 bytes (one block).
+void sha512Short(const uint8_t* data, size_t size, uint8_t* digest);
+// Messages of at most 55 bytes (one block).
+void ripemd160Short(const uint8_t* data, size_t size, uint8_t* digest);
+// RIPEMD-160 of SHA-256, 20 bytes.
+void hash160(const uint8_t* data, size_t size, uint8_t* digest);
+
+// Proof-of-work hash of a header whose double SHA-256 is `id`.
+void powHashOfId(const uint8_t* id, uint8_t* digest);
+
+// Root of `count` leaves, which are overwritten; `leaves` has room for one more. Zero for none.
+// `mutated` (may be null): whether two equal neighbours are hashed together. Source: `ComputeMerkleRoot`.
+void merkleRoot(uint8_t* leaves, size_t count, uint8_t* root, bool* mutated);
+
+}  // namespace lbc

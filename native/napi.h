@@ -1,0 +1,84 @@
+// Thin helpers over Node-API: reading arguments, making results, throwing. No knowledge of blocks or coins.
+// Nothing here throws C++ exceptions (the addon is compiled without them): a helper that fails has thrown a JavaScript
+// error and returns false or nullptr, and the caller returns nullptr at once.
+#pragma once
+
+#define NAPI_VERSION 8
+#include <node_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace lbc {
+
+// A view of memory that JavaScript owns; valid while the value it came from is reachable.
+struct Span {
+  const uint8_t* data = nullptr;
+  size_t size = 0;
+};
+
+napi_value throwError(napi_env env, const char* message);
+napi_value throwTypeError(napi_env env, const char* message);
+
+// Fetches exactly `count` arguments (missing ones are `undefined`); `self` may be null.
+bool readArguments(napi_env env, napi_callback_info info, size_t count, napi_value* arguments,
+                   napi_value* self = nullptr);
+
+// A Uint8Array (Buffers are ones). `what` names it in the TypeError.
+bool readBytes(napi_env env, napi_value value, const char* what, Span* out);
+// The same, of exactly `size` bytes.
+bool readFixedBytes(napi_env env, napi_value value, size_t size, const char* what, const uint8_t** out);
+bool readUint32(napi_env env, napi_value value, const char* what, uint32_t* out);
+bool readInt32(napi_env env, napi_value value, const char* what, int32_t* out);
+// A number from 0 to 2^53; negative ones count as 0, larger ones and Infinity as 2^53.
+bool readSize(napi_env env, napi_value value, const char* what, uint64_t* out);
+bool readBool(napi_env env, napi_value value, const char* what, bool* out);
+bool readBigInt64(napi_env env, napi_value value, const char* what, int64_t* out);
+bool isUndefined(napi_env env, napi_value value);
+bool isNullish(napi_env env, napi_value value);
+
+bool readProperty(napi_env env, napi_value object, const char* name, napi_value* out);
+// Property `name` of `object`: a typed array of `type`; `count` receives its elements.
+bool readTypedArray(napi_env env, napi_value object, const char* name, napi_typedarray_type type,
+                    const void** data, size_t* count, napi_value* value = nullptr);
+
+napi_value makeBuffer(napi_env env, const void* data, size_t size);
+// An uninitialised Buffer; `data` points into it.
+napi_value makeEmptyBuffer(napi_env env, size_t size, uint8_t** data);
+napi_value makeUint32Array(napi_env env, const uint32_t* data, size_t count);
+// A zeroed typed array of `count` elements of `elementSize` bytes.
+napi_value makeTypedArray(napi_env env, napi_typedarray_type type, size_t count, size_t elementSize, void** data);
+napi_value makeNumber(napi_env env, double value);
+napi_value makeBool(napi_env env, bool value);
+napi_value makeString(napi_env env, const char* text);
+napi_value makeNull(napi_env env);
+napi_value makeUndefined(napi_env env);
+napi_value makeObject(napi_env env);
+void setProperty(napi_env env, napi_value object, const char* name, napi_value value);
+void setFunction(napi_env env, napi_value object, const char* name, napi_callback callback);
+
+inline uint16_t readLE16(const uint8_t* p) { return static_cast<uint16_t>(p[0] | p[1] << 8); }
+
+inline uint32_t readLE32(const uint8_t* p) {
+  return static_cast<uint32_t>(p[0]) | static_cast<uint32_t>(p[1]) << 8 | static_cast<uint32_t>(p[2]) << 16 |
+         static_cast<uint32_t>(p[3]) << 24;
+}
+
+inline uint64_t readLE64(const uint8_t* p) {
+  return static_cast<uint64_t>(readLE32(p)) | static_cast<uint64_t>(readLE32(p + 4)) << 32;
+}
+
+inline void writeLE32(uint8_t* p, uint32_t v) {
+  p[0] = static_cast<uint8_t>(v);
+  p[1] = static_cast<uint8_t>(v >> 8);
+  p[2] = static_cast<uint8_t>(v >> 16);
+  p[3] = static_cast<uint8_t>(v >> 24);
+}
+
+inline void writeLE64(uint8_t* p, uint64_t v) {
+  writeLE32(p, static_cast<uint32_t>(v));
+  writeLE32(p + 4, static_cast<uint32_t>(v >> 32));
+}
+
+}  // namespace lbc

@@ -1,0 +1,342 @@
+// Parser of blocks and transactions into offset tables. Rules: those of Core 0.17's `UnserializeTransaction`.
+#include "parse.h"
+
+#include <cstdio>
+
+#include "addon.h"
+#include "hashes.h"
+#include "script.h"
+#include "sha256.h"
+
+namespace lbc {
+
+namespace {
+
+// Core's MAX_SIZE: no length above this is accepted.
+constexpr uint64_t kMaxCompactSize = 0x02000000;
+
+struct Tables {
+  std::vector<TxRow> txs;
+  std::vector<InputRow> inputs;
+  std::vector<OutputRow> outputs;
+  std::vector<uint8_t> txids;
+  std::vector<uint8_t> wtxids;
+  uint64_t strippedSize = 0;
+  uint64_t size = 0;
+
+  void clear() {
+    txs.clear();
+    inputs.clear();
+    outputs.clear();
+    txids.clear();
+    wtxids.clear();
+    strippedSize = 0;
+    size = 0;
+  }
+};
+
+class Parser {
+ public:
+  Parser(const uint8_t* data, size_t size, Tables* tables) : data_(data), size_(size), tables_(tables) {}
+
+  const char* error() const { return error_; }
+  uint32_t offset() const { return at_; }
+
+  bool block() {
+    uint64_t count;
+    if (!skip(kHeaderSize) || !compactSize(&count)) return false;
+    tables_->strippedSize = tables_->size = at_;
+    for (uint64_t i = 0; i < count; i++) {
+      if (!transaction()) return false;
+    }
+    return true;
+  }
+
+  bool transaction() {
+    TxRow row = {};
+    row.start = at_;
+    row.firstInput = static_cast<uint32_t>(tables_->inputs.size());
+    row.firstOutput = static_cast<uint32_t>(tables_->outputs.size());
+    if (!u32(&row.version)) return false;
+    uint32_t bodyAt = at_;
+    uint8_t marker = 0;
+    if (!inputList(&row)) return false;
+    if (tables_->inputs.size() > row.firstInput) {
+      if (!outputList(&row)) return false;
+    } else {
+      if (!u8(&marker)) return false;
+      // Flag 0 is a transaction without inputs and outputs: the two bytes are its empty lists.
+      if (marker != 0) {
+        bodyAt = at_;
+        if (!inputList(&row) || !outputList(&row)) return false;
+      }
+    }
+    const uint32_t bodyEnd = at_;
+    bool hasWitness = false;
+    if ((marker & 1) && !witnesses(row.firstInput, &hasWitness)) return false;
+    if (marker & ~1) return fail("Unknown transaction optional data");
+    const uint32_t lockTimeAt = at_;
+    if (!u32(&row.lockTime)) return false;
+
+    row.end = at_;
+    row.inputCount = static_cast<uint32_t>(tables_->inputs.size()) - row.firstInput;
+    row.outputCount = static_cast<uint32_t>(tables_->outputs.size()) - row.firstOutput;
+    row.strippedSize = 4 + (bodyEnd - bodyAt) + 4;
+    if (hasWitness) {
+      row.flags |= kTxHasWitness;
+    } else if (marker) {
+      row.flags |= kTxEmptyMarker;
+    }
+    if (row.inputCount == 1 && isNullOutpoint(data_ + tables_->inputs[row.firstInput].prevout)) {
+      row.flags |= kTxIsCoinbase;
+    }
+    tables_->strippedSize += row.strippedSize;
+    tables_->size += hasWitness ? row.end - row.start : row.strippedSize;
+
+    const size_t idAt = tables_->txids.size();
+    tables_->txids.resize(idAt + 32);
+    tables_->wtxids.resize(idAt + 32);
+    uint8_t* id = tables_->txids.data() + idAt;
+    uint8_t* witnessId = tables_->wtxids.data() + idAt;
+    Sha256 hash;
+    if (marker) {
+      hash.write(data_ + row.start, 4).write(data_ + bodyAt, bodyEnd - bodyAt).write(data_ + lockTimeAt, 4);
+    } else {
+      hash.write(data_ + row.start, row.end - row.start);
+    }
+    finishDouble(hash, id);
+    if (hasWitness) {
+      sha256d(data_ + row.start, row.end - row.start, witnessId);
+    } else {
+      memcpy(witnessId, id, 32);
+    }
+    tables_->txs.push_back(row);
+    return true;
+  }
+
+ private:
+  bool fail(const char* message) {
+    snprintf(error_, sizeof error_, "%s", message);
+    return false;
+  }
+
+  bool skip(uint64_t count) {
+    const size_t left = size_ - at_;
+    if (count > left) {
+      snprintf(error_, sizeof error_, "end of data: %llu bytes wanted at %u, %zu left",
+               static_cast<unsigned long long>(count), at_, left);
+      return false;
+    }
+    at_ += static_cast<uint32_t>(count);
+    return true;
+  }
+
+  bool u8(uint8_t* value) {
+    if (!skip(1)) return false;
+    *value = data_[at_ - 1];
+    return true;
+  }
+
+  bool u32(uint32_t* value) {
+    if (!skip(4)) return false;
+    *value = readLE32(data_ + at_ - 4);
+    return true;
+  }
+
+  bool compactSize(uint64_t* value) {
+    uint8_t first;
+    if (!u8(&first)) return false;
+    *value = first;
+    if (first < 253) return true;
+    const unsigned width = first == 253 ? 2 : first == 254 ? 4 : 8;
+    if (!skip(width)) return false;
+    const uint8_t* p = data_ + at_ - width;
+    *value = width == 2 ? readLE16(p) : width == 4 ? readLE32(p) : readLE64(p);
+    const uint64_t smallest = width == 2 ? 253 : width == 4 ? 0x10000 : 0x100000000;
+    if (*value < smallest) return fail("non-canonical ReadCompactSize()");
+    if (*value > kMaxCompactSize) return fail("ReadCompactSize(): size too large");
+    return true;
+  }
+
+  bool inputList(TxRow* tx) {
+    uint64_t count;
+    if (!compactSize(&count)) return false;
+    for (uint64_t i = 0; i < count; i++) {
+      InputRow row = {};
+      uint64_t length;
+      row.prevout = at_;
+      if (!skip(32) || !skip(4) || !compactSize(&length)) return false;
+      row.script = at_;
+      if (!skip(length)) return false;
+      row.scriptLength = static_cast<uint32_t>(length);
+      tx->legacySigops += countLegacySigops(data_ + row.script, row.scriptLength);
+      if (!u32(&row.sequence)) return false;
+      tables_->inputs.push_back(row);
+    }
+    return true;
+  }
+
+  bool outputList(TxRow* tx) {
+    uint64_t count;
+    if (!compactSize(&count)) return false;
+    for (uint64_t i = 0; i < count; i++) {
+      OutputRow row = {};
+      uint64_t length;
+      row.value = at_;
+      if (!skip(8) || !compactSize(&length)) return false;
+      row.script = at_;
+      if (!skip(length)) return false;
+      row.scriptLength = static_cast<uint32_t>(length);
+      row.claimKind = claimKind(data_ + row.script, row.scriptLength);
+      if (row.claimKind != 0) tx->claimOutputs++;
+      tx->legacySigops += countLegacySigops(data_ + row.script, row.scriptLength);
+      tables_->outputs.push_back(row);
+    }
+    return true;
+  }
+
+  bool witnesses(size_t firstInput, bool* any) {
+    for (size_t i = firstInput; i < tables_->inputs.size(); i++) {
+      InputRow& row = tables_->inputs[i];
+      row.witness = at_;
+      uint64_t items;
+      if (!compactSize(&items)) return false;
+      for (uint64_t item = 0; item < items; item++) {
+        uint64_t length;
+        if (!compactSize(&length) || !skip(length)) return false;
+      }
+      row.witnessEnd = at_;
+      if (items > 0) *any = true;
+    }
+    return true;
+  }
+
+  static bool isNullOutpoint(const uint8_t* outpoint) {
+    for (int i = 0; i < 32; i++) {
+      if (outpoint[i] != 0) return false;
+    }
+    return readLE32(outpoint + 32) == UINT32_MAX;
+  }
+
+  const uint8_t* data_;
+  size_t size_;
+  Tables* tables_;
+  uint32_t at_ = 0;
+  char error_[112] = {};
+};
+
+// The scratch tables keep their memory between blocks, up to this many rows.
+constexpr size_t kKeptRows = 1 << 17;
+
+napi_value parse(napi_env env, napi_callback_info info, bool isBlock) {
+  static thread_local Tables tables;
+  napi_value arguments[1];
+  Span bytes;
+  if (!readArguments(env, info, 1, arguments) || !readBytes(env, arguments[0], "bytes", &bytes)) return nullptr;
+  if (bytes.size >= UINT32_MAX) return throwError(env, "ReadCompactSize(): size too large");
+  tables.clear();
+  Parser parser(bytes.data, bytes.size, &tables);
+  if (!(isBlock ? parser.block() : parser.transaction())) return throwError(env, parser.error());
+
+  const size_t txCount = tables.txs.size();
+  napi_value result = makeObject(env);
+  setProperty(env, result, "txCount", makeNumber(env, static_cast<double>(txCount)));
+  setProperty(env, result, "txs",
+              makeUint32Array(env, reinterpret_cast<const uint32_t*>(tables.txs.data()), txCount * 12));
+  setProperty(env, result, "inputs",
+              makeUint32Array(env, reinterpret_cast<const uint32_t*>(tables.inputs.data()),
+                              tables.inputs.size() * 6));
+  setProperty(env, result, "outputs",
+              makeUint32Array(env, reinterpret_cast<const uint32_t*>(tables.outputs.data()),
+                              tables.outputs.size() * 4));
+  setProperty(env, result, "txids", makeBuffer(env, tables.txids.data(), tables.txids.size()));
+  setProperty(env, result, "wtxids", makeBuffer(env, tables.wtxids.data(), tables.wtxids.size()));
+
+  // The copies in JavaScript are made: the ids may be folded in place now.
+  tables.txids.resize(32 * txCount + 32);
+  tables.wtxids.resize(32 * txCount + 32);
+  uint8_t root[32];
+  bool mutated = false;
+  merkleRoot(tables.txids.data(), txCount, root, &mutated);
+  setProperty(env, result, "merkleRoot", makeBuffer(env, root, sizeof root));
+  setProperty(env, result, "mutated", makeBool(env, mutated));
+  if (txCount > 0) memset(tables.wtxids.data(), 0, 32);
+  merkleRoot(tables.wtxids.data(), txCount, root, nullptr);
+  setProperty(env, result, "witnessMerkleRoot", makeBuffer(env, root, sizeof root));
+
+  setProperty(env, result, "consumedBytes", makeNumber(env, parser.offset()));
+  setProperty(env, result, "sizeBytes", makeNumber(env, static_cast<double>(tables.size)));
+  setProperty(env, result, "strippedSizeBytes", makeNumber(env, static_cast<double>(tables.strippedSize)));
+  setProperty(env, result, "weight", makeNumber(env, static_cast<double>(tables.strippedSize * 3 + tables.size)));
+  if (tables.inputs.capacity() + tables.outputs.capacity() > kKeptRows) tables = Tables();
+  return result;
+}
+
+napi_value jsParseBlock(napi_env env, napi_callback_info info) { return parse(env, info, true); }
+napi_value jsParseTx(napi_env env, napi_callback_info info) { return parse(env, info, false); }
+
+// Whether `size` bytes at `at` lie within a block of `blockSize`.
+bool within(size_t blockSize, uint32_t at, uint64_t size) { return at <= blockSize && size <= blockSize - at; }
+
+bool fits(const ParsedView& view) {
+  for (size_t i = 0; i < view.txCount; i++) {
+    const TxRow& tx = view.txs[i];
+    if (!within(view.inputCount, tx.firstInput, tx.inputCount)) return false;
+    if (!within(view.outputCount, tx.firstOutput, tx.outputCount)) return false;
+    if (tx.start > tx.end || tx.end > view.blockSize) return false;
+  }
+  for (size_t i = 0; i < view.inputCount; i++) {
+    const InputRow& input = view.inputs[i];
+    if (!within(view.blockSize, input.prevout, kOutpointSize)) return false;
+    if (!within(view.blockSize, input.script, input.scriptLength)) return false;
+    if (input.witness > input.witnessEnd || input.witnessEnd > view.blockSize) return false;
+  }
+  for (size_t i = 0; i < view.outputCount; i++) {
+    const OutputRow& output = view.outputs[i];
+    if (!within(view.blockSize, output.value, 8)) return false;
+    if (!within(view.blockSize, output.script, output.scriptLength)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool readParsed(napi_env env, napi_value block, napi_value parsed, ParsedView* view, napi_value* holders) {
+  Span bytes;
+  napi_value unused[kParsedHolders];
+  napi_value* keep = holders ? holders : unused;
+  keep[0] = block;
+  const void* txs;
+  const void* inputs;
+  const void* outputs;
+  const void* txids;
+  size_t txWords, inputWords, outputWords, idBytes;
+  if (!readBytes(env, block, "block", &bytes) ||
+      !readTypedArray(env, parsed, "txs", napi_uint32_array, &txs, &txWords, keep + 1) ||
+      !readTypedArray(env, parsed, "inputs", napi_uint32_array, &inputs, &inputWords, keep + 2) ||
+      !readTypedArray(env, parsed, "outputs", napi_uint32_array, &outputs, &outputWords, keep + 3) ||
+      !readTypedArray(env, parsed, "txids", napi_uint8_array, &txids, &idBytes, keep + 4)) {
+    return false;
+  }
+  view->block = bytes.data;
+  view->blockSize = bytes.size;
+  view->txs = static_cast<const TxRow*>(txs);
+  view->txCount = txWords / 12;
+  view->inputs = static_cast<const InputRow*>(inputs);
+  view->inputCount = inputWords / 6;
+  view->outputs = static_cast<const OutputRow*>(outputs);
+  view->outputCount = outputWords / 4;
+  view->txids = static_cast<const uint8_t*>(txids);
+  if (idBytes != view->txCount * 32 || !fits(*view)) {
+    throwError(env, "the offset table does not belong to this block");
+    return false;
+  }
+  return true;
+}
+
+void registerParsing(napi_env env, napi_value exports) {
+  setFunction(env, exports, "parseBlock", jsParseBlock);
+  setFunction(env, exports, "parseTx", jsParseTx);
+}
+
+}  // namespace lbc

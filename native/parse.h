@@ -1,0 +1,79 @@
+// The offset table of a block or a transaction: layout, parser, and the view that other parts take of one handed back
+// by JavaScript. Layout constants are those of src/primitives/blockLayout.ts; twin: src/primitives/blockScan.ts.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "napi.h"
+
+namespace lbc {
+
+struct TxRow {
+  uint32_t start;
+  uint32_t end;
+  uint32_t strippedSize;
+  uint32_t firstInput;
+  uint32_t inputCount;
+  uint32_t firstOutput;
+  uint32_t outputCount;
+  uint32_t flags;
+  uint32_t lockTime;
+  uint32_t version;
+  uint32_t legacySigops;
+  uint32_t claimOutputs;
+
+  bool hasWitness() const { return flags & 1; }
+  bool isCoinbase() const { return flags & 2; }
+};
+static_assert(sizeof(TxRow) == 12 * 4, "TX_STRIDE");
+
+constexpr uint32_t kTxHasWitness = 1;
+constexpr uint32_t kTxIsCoinbase = 2;
+constexpr uint32_t kTxEmptyMarker = 4;
+
+struct InputRow {
+  uint32_t prevout;
+  uint32_t script;
+  uint32_t scriptLength;
+  uint32_t sequence;
+  uint32_t witness;
+  uint32_t witnessEnd;
+};
+static_assert(sizeof(InputRow) == 6 * 4, "INPUT_STRIDE");
+
+struct OutputRow {
+  uint32_t value;
+  uint32_t script;
+  uint32_t scriptLength;
+  uint32_t claimKind;
+};
+static_assert(sizeof(OutputRow) == 4 * 4, "OUTPUT_STRIDE");
+
+// A block and its offset table, as handed back by JavaScript. Every offset lies within the block.
+struct ParsedView {
+  const uint8_t* block = nullptr;
+  size_t blockSize = 0;
+  const TxRow* txs = nullptr;
+  size_t txCount = 0;
+  const InputRow* inputs = nullptr;
+  size_t inputCount = 0;
+  const OutputRow* outputs = nullptr;
+  size_t outputCount = 0;
+  const uint8_t* txids = nullptr;
+
+  const uint8_t* prevout(size_t input) const { return block + inputs[input].prevout; }
+  const uint8_t* txid(size_t tx) const { return txids + 32 * tx; }
+  const uint8_t* outputScript(const OutputRow& output) const { return block + output.script; }
+};
+
+// Size of an outpoint: txid and output number.
+constexpr size_t kOutpointSize = 36;
+
+// Reads the arguments `block` and `parsed` and checks that they fit together, so that no later access can leave the
+// block. `holders` (may be null) receives the values that keep the memory alive: block, txs, inputs, outputs, txids.
+bool readParsed(napi_env env, napi_value block, napi_value parsed, ParsedView* view,
+                napi_value* holders = nullptr);
+constexpr size_t kParsedHolders = 5;
+
+}  // namespace lbc

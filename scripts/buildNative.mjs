@@ -1,0 +1,215 @@
+/**
+ * Builds the native addon `build/lbcnode.node` from `native/` and libsecp256k1, by calling the compilers directly.
+ * Headers of Node-API come from the package `node-api-headers`; libsecp256k1 from the system when it has 0.2.0 or
+ * newer with headers, else from the source that the package `secp256k1` ships. Nothing is downloaded.
+ *
+ * usage: node scripts/buildNative.mjs [--optional] [--force]
+ *   --optional  without a usable compiler print one line and exit with 0: the node runs on TypeScript alone
+ *   --force     build again although nothing changed
+ * environment: CXX, CC (compilers), LBCNODE_SECP256K1=bundled|system (default: system if there, else bundled)
+ */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const NATIVE = join(ROOT, 'native');
+const HEADERS = join(ROOT, 'node_modules', 'node-api-headers', 'include');
+const SECP256K1 = join(ROOT, 'node_modules', 'secp256k1', 'src', 'secp256k1');
+const BUILD = join(ROOT, 'build');
+const OBJECTS = join(BUILD, 'native');
+const TARGET = join(BUILD, 'lbcnode.node');
+const STAMP = join(BUILD, 'lbcnode.stamp');
+
+/** Compilers at work at the same time. */
+const JOBS = 2;
+
+class BuildError extends Error {}
+
+function hashOf(...parts) {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part).update('\0');
+  return hash.digest('hex');
+}
+
+/** Files below `folder` whose names match, sorted, with contents. */
+function readSources(folder, pattern) {
+  return readdirSync(folder, { recursive: true })
+    .map(String)
+    .filter((name) => pattern.test(name))
+    .sort()
+    .map((name) => ({ path: join(folder, name), content: readFileSync(join(folder, name)) }));
+}
+
+/** The first of the candidates that runs, with its version line. */
+async function findCompiler(candidates) {
+  for (const candidate of candidates.filter(Boolean)) {
+    const [command, ...flags] = candidate.split(' ').filter(Boolean);
+    try {
+      const { stdout } = await run(command, [...flags, '--version']);
+      return { command, flags, version: stdout.split('\n')[0] };
+    } catch {
+      // Not this one.
+    }
+  }
+  return null;
+}
+
+/** Flags that both compilers need for this machine. */
+function machineFlags() {
+  if (process.platform !== 'darwin') return [];
+  return ['-arch', process.arch === 'x64' ? 'x86_64' : process.arch];
+}
+
+/** What libsecp256k1's configure would have found out. */
+function bundledDefines() {
+  const wide = ['x64', 'arm64', 'ppc64', 's390x', 'riscv64', 'loong64'].includes(process.arch);
+  const defines = [
+    'USE_NUM_NONE=1',
+    'USE_FIELD_INV_BUILTIN=1',
+    'USE_SCALAR_INV_BUILTIN=1',
+    'USE_ENDOMORPHISM=1',
+    'ECMULT_WINDOW_SIZE=15',
+    'ECMULT_GEN_PREC_BITS=4',
+    'ENABLE_MODULE_RECOVERY=1',
+    ...(wide
+      ? ['HAVE___INT128=1', 'USE_FIELD_5X52=1', 'USE_SCALAR_4X64=1']
+      : ['USE_FIELD_10X26=1', 'USE_SCALAR_8X32=1']),
+    ...(process.arch === 'x64' ? ['USE_ASM_X86_64=1'] : []),
+  ];
+  return defines.map((define) => `-D${define}`);
+}
+
+/** Flags to compile and link against a system library of at least 0.2.0 with recovery, or null. */
+async function findSystemSecp256k1(compiler) {
+  let compile = [];
+  let link = ['-lsecp256k1'];
+  try {
+    const flags = async (what) => (await run('pkg-config', [what, 'libsecp256k1'])).stdout.trim().split(/\s+/).filter(Boolean);
+    compile = await flags('--cflags');
+    link = await flags('--libs');
+  } catch {
+    // No pkg-config, or no description: the plain flags may do.
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'lbcnode-probe-'));
+  try {
+    const source = join(folder, 'probe.cpp');
+    // `secp256k1_context_static` came with 0.2.0.
+    writeFileSync(
+      source,
+      '#include <secp256k1.h>\n#include <secp256k1_recovery.h>\n' +
+        'int main() { return secp256k1_context_static == nullptr || &secp256k1_ecdsa_recover == nullptr; }\n',
+    );
+    const program = join(folder, 'probe');
+    await run(compiler.command, [...compiler.flags, ...machineFlags(), ...compile, source, '-o', program, ...link]);
+    await run(program);
+    return { compile, link };
+  } catch {
+    return null;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function chooseSecp256k1(compiler) {
+  const wish = process.env['LBCNODE_SECP256K1'] ?? '';
+  if (!['', 'bundled', 'system'].includes(wish)) throw new BuildError('LBCNODE_SECP256K1 must be bundled or system');
+  const system = wish === 'bundled' ? null : await findSystemSecp256k1(compiler);
+  if (system) return { kind: 'system', ...system };
+  if (wish === 'system') throw new BuildError('no system libsecp256k1 of 0.2.0 or newer with headers');
+  if (!existsSync(join(SECP256K1, 'src', 'secp256k1.c'))) throw new BuildError('the source in the package secp256k1 is missing');
+  return { kind: 'bundled', compile: ['-DLBC_SECP256K1_BUNDLED=1', `-I${join(SECP256K1, 'include')}`], link: [] };
+}
+
+/** Runs the tasks, `JOBS` at a time; stops at the first failure. */
+async function inParallel(tasks) {
+  const queue = [...tasks];
+  const worker = async () => {
+    for (let task = queue.shift(); task; task = queue.shift()) await task();
+  };
+  await Promise.all(Array.from({ length: JOBS }, worker));
+}
+
+async function compile(compiler, flags, source, object) {
+  if (existsSync(object)) return;
+  const temporary = `${object}.${process.pid}.tmp`;
+  try {
+    await run(compiler.command, [...compiler.flags, ...flags, '-c', source, '-o', temporary], { maxBuffer: 1 << 26 });
+  } catch (error) {
+    throw new BuildError(`${compiler.command} failed on ${relative(ROOT, source)}:\n${error.stderr ?? error.message}`);
+  }
+  renameSync(temporary, object);
+}
+
+async function build(force) {
+  if (process.platform === 'win32') throw new BuildError('not supported on Windows');
+  const cxx = await findCompiler([process.env['CXX'], 'c++', 'g++', 'clang++']);
+  if (!cxx) throw new BuildError('no C++ compiler found');
+  const cc = await findCompiler([process.env['CC'], 'cc', 'gcc', 'clang']);
+  if (!cc) throw new BuildError('no C compiler found');
+  if (!existsSync(join(HEADERS, 'node_api.h'))) throw new BuildError('the package node-api-headers is missing');
+
+  const secp256k1 = await chooseSecp256k1(cxx);
+  const common = ['-O3', '-fPIC', '-fvisibility=hidden', '-pthread', ...machineFlags()];
+  // -fwrapv is not needed: the sources avoid signed overflow.
+  const cxxFlags = [...common, '-std=c++17', '-fno-exceptions', '-fno-rtti', '-Wall', '-Wextra', `-I${HEADERS}`, ...secp256k1.compile];
+  const cFlags = [...common, '-std=c99', '-w', `-I${SECP256K1}`, `-I${join(SECP256K1, 'src')}`, ...bundledDefines()];
+  const linkFlags =
+    process.platform === 'darwin'
+      ? ['-bundle', '-undefined', 'dynamic_lookup', ...machineFlags()]
+      : ['-shared', '-pthread', '-Wl,-Bsymbolic', '-Wl,-s'];
+
+  const sources = readSources(NATIVE, /\.cpp$/);
+  const headers = readSources(NATIVE, /\.h$/);
+  const apiHeaders = readSources(HEADERS, /\.h$/);
+  const headerHash = hashOf(...[...headers, ...apiHeaders].map((file) => file.content));
+  const cxxHash = hashOf(cxx.command, cxx.version, cxxFlags.join(' '), headerHash);
+
+  const units = sources.map((source) => {
+    const object = join(OBJECTS, `${basename(source.path, '.cpp')}-${hashOf(cxxHash, source.content).slice(0, 20)}.o`);
+    return { object, compile: () => compile(cxx, cxxFlags, source.path, object) };
+  });
+  if (secp256k1.kind === 'bundled') {
+    const files = readSources(SECP256K1, /\.(c|h)$/);
+    const hash = hashOf(cc.command, cc.version, cFlags.join(' '), ...files.map((file) => file.content));
+    const object = join(OBJECTS, `secp256k1-${hash.slice(0, 20)}.o`);
+    const source = join(SECP256K1, 'src', 'secp256k1.c');
+    // First, for it takes longest.
+    units.unshift({ object, compile: () => compile(cc, cFlags, source, object) });
+  }
+
+  const objects = units.map((unit) => unit.object);
+  const stamp = hashOf(...objects, linkFlags.join(' '), secp256k1.link.join(' '));
+  if (!force && existsSync(TARGET) && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp) return;
+
+  if (force) rmSync(OBJECTS, { recursive: true, force: true });
+  mkdirSync(OBJECTS, { recursive: true });
+  await inParallel(units.map((unit) => unit.compile));
+  const temporary = `${TARGET}.${process.pid}.tmp`;
+  try {
+    await run(cxx.command, [...cxx.flags, ...linkFlags, ...objects, ...secp256k1.link, '-o', temporary]);
+  } catch (error) {
+    throw new BuildError(`linking failed:\n${error.stderr ?? error.message}`);
+  }
+  renameSync(temporary, TARGET);
+  writeFileSync(STAMP, stamp);
+  for (const name of readdirSync(OBJECTS)) {
+    if (!objects.includes(join(OBJECTS, name))) rmSync(join(OBJECTS, name), { force: true });
+  }
+  console.log(`native addon built with ${basename(cxx.command)} and the ${secp256k1.kind} libsecp256k1`);
+}
+
+try {
+  await build(process.argv.includes('--force'));
+} catch (error) {
+  const optional = process.argv.includes('--optional');
+  const reason = error instanceof BuildError ? error.message : (error.stack ?? String(error));
+  console.error(`native addon not built: ${reason}${optional ? ' (the node will run without it, slower)' : ''}`);
+  process.exitCode = optional ? 0 : 1;
+}

@@ -1,0 +1,70 @@
+/**
+ * What a data folder is: the network and the rules under which its chain state was computed. Stored once, compared at
+ * every start, so that a folder is never continued under other rules.
+ */
+import { PREFIX } from '../store/keys.js';
+import type { RowStore } from '../store/rowStore.js';
+
+/** Raised when rows change their meaning; an older folder must be rebuilt from its block files. */
+const SCHEMA = 1;
+
+export interface FolderIdentity {
+  network: string;
+  /** `proportional` or the fixed delay in blocks. */
+  supportDelay: string;
+  /** Fork heights and expiration terms as the network has them now (regtest can change them). */
+  claimRules: string;
+  txIndex: boolean;
+  /** Window of past name proofs in blocks, or `all`. */
+  proofWindow: string;
+}
+
+/** The folder cannot be used as asked; the message says why and what to do. */
+export class FolderError extends Error {
+  override readonly name = 'FolderError';
+}
+
+const KEY = PREFIX.meta + 'identity';
+
+type Stored = FolderIdentity & { schema: number };
+
+/** Whether the folder has been written by a node before. */
+export async function readIdentity(store: RowStore): Promise<Stored | null> {
+  const row = await store.get(KEY);
+  return row ? (JSON.parse(Buffer.from(row).toString()) as Stored) : null;
+}
+
+/** Compares the folder with what is asked for; a fresh folder becomes what is asked for. Throws `FolderError`. */
+export async function claimFolder(store: RowStore, wanted: FolderIdentity): Promise<void> {
+  const stored = await readIdentity(store);
+  if (stored === null) {
+    store.put(KEY, Buffer.from(JSON.stringify({ schema: SCHEMA, ...wanted })));
+    return;
+  }
+  if (stored.schema !== SCHEMA) {
+    throw new FolderError(
+      `The data folder was written by another version of the node (schema ${stored.schema}, ${SCHEMA} wanted). Restart with -reindex to rebuild it from the block files.`,
+    );
+  }
+  if (stored.network !== wanted.network) {
+    throw new FolderError(`The data folder belongs to the network ${stored.network}, not ${wanted.network}.`);
+  }
+  if (stored.supportDelay !== wanted.supportDelay) {
+    throw new FolderError(
+      `The data folder was made with -supportdelay=${stored.supportDelay} and cannot be opened with -supportdelay=${wanted.supportDelay}. Use the same option, or another folder.`,
+    );
+  }
+  if (stored.claimRules !== wanted.claimRules) {
+    throw new FolderError(
+      `The data folder was made under other fork heights or expiration terms (${stored.claimRules}; now ${wanted.claimRules}). Use the same -forkheight and -claimexpiration, or another folder.`,
+    );
+  }
+  if (stored.txIndex !== wanted.txIndex) {
+    throw new FolderError('You need to rebuild the database using -reindex-chainstate to change -txindex');
+  }
+  if (stored.proofWindow !== wanted.proofWindow) {
+    throw new FolderError(
+      `You need to rebuild the database using -reindex-chainstate to change the window of name proofs (${stored.proofWindow} now)`,
+    );
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Who may call: HTTP Basic credentials against the cookie or `-rpcuser`/`-rpcpassword`, and against `-rpcauth` entries.
+ * Owns the cookie file while the server runs. Source: `RPCAuthorized`, `multiUserAuthorized`, `GenerateAuthCookie`.
+ */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import type { Logger } from '../util/logging.js';
+
+export const COOKIE_USER = '__cookie__';
+
+export interface AuthOptions {
+  readonly user: string;
+  /** Empty: a cookie is made instead. */
+  readonly password: string;
+  /** `<user>:<salt>$<HMAC-SHA256 of the password in hex>` each; others are ignored. */
+  readonly rpcAuth: readonly string[];
+  /** Absolute path of the cookie. */
+  readonly cookieFile: string;
+}
+
+/** The outcome for one `Authorization` header. `user` is empty when the credentials name none. */
+export interface AuthVerdict {
+  readonly ok: boolean;
+  readonly user: string;
+}
+
+export class Authenticator {
+  private readonly options: AuthOptions;
+  private readonly logger: Logger;
+  private credentials = '';
+  private cookie: string | null = null;
+
+  constructor(options: AuthOptions, logger: Logger) {
+    this.options = options;
+    this.logger = logger;
+  }
+
+  /** Settles the credentials, writing the cookie when there is no password. */
+  async open(): Promise<void> {
+    const { user, password, cookieFile } = this.options;
+    if (password !== '') {
+      this.credentials = `${user}:${password}`;
+      return;
+    }
+    this.logger.info('No rpcpassword set - using random cookie authentication.');
+    const cookie = `${COOKIE_USER}:${randomBytes(32).toString('hex')}`;
+    const temporary = `${cookieFile}.tmp`;
+    // Removed first: a file left behind would keep its own mode.
+    await rm(temporary, { force: true });
+    await writeFile(temporary, cookie, { mode: 0o600 });
+    await rename(temporary, cookieFile);
+    this.logger.info(`Generated RPC authentication cookie ${cookieFile}`);
+    this.credentials = cookie;
+    this.cookie = cookie;
+  }
+
+  /** Removes the cookie, unless another node has put its own there. */
+  async close(): Promise<void> {
+    if (this.cookie === null) return;
+    const { cookieFile } = this.options;
+    const present = await readFile(cookieFile, 'utf8').catch(() => null);
+    if (present === this.cookie) await rm(cookieFile, { force: true });
+    this.cookie = null;
+  }
+
+  check(header: string): AuthVerdict {
+    if (this.credentials === '' || !header.startsWith('Basic ')) return { ok: false, user: '' };
+    const given = Buffer.from(header.slice(6).trim(), 'base64');
+    const colon = given.indexOf(0x3a);
+    const user = colon < 0 ? '' : given.toString('utf8', 0, colon);
+    if (equalSecrets(given, Buffer.from(this.credentials))) return { ok: true, user };
+    if (colon < 0) return { ok: false, user };
+    const password = given.subarray(colon + 1);
+    return { ok: this.options.rpcAuth.some((entry) => matchesRpcAuth(entry, user, password)), user };
+  }
+}
+
+function matchesRpcAuth(entry: string, user: string, password: Buffer): boolean {
+  const fields = entry.split(/[:$]/);
+  const [name, salt, hash] = fields;
+  if (fields.length !== 3 || name === undefined || salt === undefined || hash === undefined) return false;
+  if (!equalSecrets(Buffer.from(name), Buffer.from(user))) return false;
+  const computed = createHmac('sha256', salt).update(password).digest('hex');
+  return equalSecrets(Buffer.from(computed), Buffer.from(hash));
+}
+
+/** Compares in a time that tells nothing of where, or whether in length, the two differ. */
+function equalSecrets(a: Buffer, b: Buffer): boolean {
+  const digest = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
+  return timingSafeEqual(digest(a), digest(b)) && a.length === b.length;
+}

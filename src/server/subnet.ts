@@ -1,0 +1,66 @@
+/** IP addresses and subnets of the `-rpcallowip` list. Source: `CSubNet`, `LookupSubNet`; numeric addresses only. */
+import { isIPv4, isIPv6 } from 'node:net';
+
+/** An address as 16 bytes; IPv4 is mapped into IPv6 (`::ffff:a.b.c.d`), so that both ways of writing one agree. */
+export function parseIp(text: string): Uint8Array | null {
+  if (isIPv4(text))
+    return Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, ...text.split('.').map(Number)]);
+  const bare = text.split('%', 1)[0] ?? '';
+  if (!isIPv6(bare)) return null;
+  const dotted = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(bare);
+  const groups = dotted === null ? bare : `${dotted[1]}${ipv4Groups(dotted[2] ?? '')}`;
+  const [head = '', tail] = groups.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const middle = Array<string>(8 - left.length - right.length).fill('0');
+  const words = [...left, ...middle, ...right].map((group) => parseInt(group, 16));
+  return Uint8Array.from(words.flatMap((word) => [word >> 8, word & 0xff]));
+}
+
+function ipv4Groups(text: string): string {
+  const [a = 0, b = 0, c = 0, d = 0] = text.split('.').map(Number);
+  return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+}
+
+function isMappedIpv4(ip: Uint8Array): boolean {
+  return ip[10] === 0xff && ip[11] === 0xff && ip.subarray(0, 10).every((byte) => byte === 0);
+}
+
+export class Subnet {
+  private readonly network: Uint8Array;
+  private readonly mask: Uint8Array;
+
+  private constructor(network: Uint8Array, mask: Uint8Array) {
+    this.network = network.map((byte, index) => byte & (mask[index] ?? 0));
+    this.mask = mask;
+  }
+
+  /** `1.2.3.4`, `1.2.3.0/24`, `1.2.3.0/255.255.255.0` and the same in IPv6; null for anything else. */
+  static parse(text: string): Subnet | null {
+    const slash = text.lastIndexOf('/');
+    const network = parseIp(slash < 0 ? text : text.slice(0, slash));
+    if (network === null) return null;
+    const mask =
+      slash < 0 ? new Uint8Array(16).fill(0xff) : parseMask(text.slice(slash + 1), isMappedIpv4(network));
+    return mask === null ? null : new Subnet(network, mask);
+  }
+
+  contains(ip: Uint8Array): boolean {
+    return this.network.every((byte, index) => ((ip[index] ?? 0) & (this.mask[index] ?? 0)) === byte);
+  }
+}
+
+/** The mask of 16 bytes meant by a number of bits or a netmask; an IPv4 one covers the last four bytes. */
+function parseMask(text: string, ipv4: boolean): Uint8Array | null {
+  const offset = ipv4 ? 96 : 0;
+  if (/^[0-9]+$/.test(text)) {
+    const bits = Number(text) + offset;
+    if (bits > 128) return null;
+    return Uint8Array.from(
+      { length: 16 },
+      (_, index) => 0xff00 >> Math.min(8, Math.max(0, bits - index * 8)),
+    );
+  }
+  const netmask = parseIp(text);
+  return netmask?.map((byte, index) => (index * 8 < offset ? 0xff : byte)) ?? null;
+}
