@@ -11,8 +11,7 @@ import { COMPACT_SIGNATURE_SIZE, hasPublicKeySize, normalizeS, parseDerLax } fro
 import { sha256 } from './hash.js';
 
 secp.hashes.sha256 = (message) => new Uint8Array(sha256(message));
-secp.hashes.hmacSha256 = (key, message) =>
-  new Uint8Array(createHmac('sha256', key).update(message).digest());
+secp.hashes.hmacSha256 = (key, message) => new Uint8Array(createHmac('sha256', key).update(message).digest());
 
 type Point = InstanceType<typeof secp.Point>;
 

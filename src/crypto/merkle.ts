@@ -47,7 +47,7 @@ export function merkleRoot(hashes: readonly Bytes[]): MerkleRoot {
   if (hashes.length === 0) return { root: Buffer.alloc(HASH_SIZE), mutated: false };
   const flat = flatten(hashes);
   let mutated = false;
-  for (let count = hashes.length; count > 1; ) {
+  for (let count = hashes.length; count > 1;) {
     for (let i = 0; i + 1 < count; i += 2) {
       if (samePair(flat, i * HASH_SIZE)) mutated = true;
     }
@@ -62,7 +62,7 @@ export function merklePath(hashes: readonly Bytes[], index: number): Buffer[] {
   const flat = flatten(hashes);
   const path: Buffer[] = [];
   let position = index;
-  for (let count = hashes.length; count > 1; ) {
+  for (let count = hashes.length; count > 1;) {
     const sibling = Math.min(position ^ 1, count - 1);
     path.push(Buffer.from(flat.subarray(sibling * HASH_SIZE, (sibling + 1) * HASH_SIZE)));
     count = foldLevel(flat, count);

@@ -83,7 +83,8 @@ function compress(words: Int32Array): void {
 function loadHalf(source: Bytes, at: number, wordAt: number): void {
   for (let i = 0; i < 8; i++) {
     const p = at + 4 * i;
-    schedule[wordAt + i] = (source[p]! << 24) | (source[p + 1]! << 16) | (source[p + 2]! << 8) | source[p + 3]!;
+    schedule[wordAt + i] =
+      (source[p]! << 24) | (source[p + 1]! << 16) | (source[p + 2]! << 8) | source[p + 3]!;
   }
 }
 

@@ -3,11 +3,12 @@
  * Source: Core key_io.cpp, bech32.cpp (BIP13, BIP173).
  */
 import { bech32 } from 'bech32';
-import type { Bytes } from '../util/bytes.js';
+import type { NetworkParams } from '../params/network.js';
+import { asBuffer, type Bytes } from '../util/bytes.js';
 import { decodeBase58Check, encodeBase58Check } from './base58.js';
 import type { Destination } from './standard.js';
 
-/** What makes a network's addresses and keys its own; a network's parameters contain it. */
+/** What makes a network's addresses and keys its own. */
 export interface AddressPrefixes {
   /** First byte of a P2PKH address. */
   pubkeyHash: number;
@@ -21,6 +22,18 @@ export interface AddressPrefixes {
   extPublic: number;
   /** First four bytes of an extended private key, as a big-endian number. */
   extSecret: number;
+}
+
+/** The prefixes out of a network's parameters; compute them once. */
+export function addressPrefixesOf({ base58, bech32Hrp }: Pick<NetworkParams, 'base58' | 'bech32Hrp'>): AddressPrefixes {
+  return {
+    pubkeyHash: base58.pubkeyHash[0]!,
+    scriptHash: base58.scriptHash[0]!,
+    secretKey: base58.secretKey[0]!,
+    bech32Hrp,
+    extPublic: asBuffer(base58.extPublic).readUInt32BE(0),
+    extSecret: asBuffer(base58.extSecret).readUInt32BE(0),
+  };
 }
 
 const HASH_SIZE = 20;
@@ -58,7 +71,8 @@ function decodeWitnessDestination(text: string, prefixes: AddressPrefixes): Dest
   // Letters beyond ASCII whose lower case is ASCII would pass the package's own check.
   if (!/^[\x21-\x7e]+$/.test(text)) return null;
   const decoded = bech32.decodeUnsafe(text);
-  if (decoded === undefined || decoded.prefix !== prefixes.bech32Hrp || decoded.words.length === 0) return null;
+  if (decoded === undefined || decoded.prefix !== prefixes.bech32Hrp || decoded.words.length === 0)
+    return null;
   const version = decoded.words[0]!;
   const bytes = bech32.fromWordsUnsafe(decoded.words.slice(1));
   if (bytes === undefined) return null;

@@ -26,7 +26,8 @@ export function sighashName(hashType: number): string {
 
 /** Hex of a push; where it is a signature the hash type byte is told by name in brackets. */
 function formatPush(data: Bytes, decodeSighash: boolean): string {
-  if (!decodeSighash || checkSignatureEncoding(data, SCRIPT_VERIFY.STRICTENC) !== SCRIPT_ERROR.OK) return toHex(data);
+  if (!decodeSighash || checkSignatureEncoding(data, SCRIPT_VERIFY.STRICTENC) !== SCRIPT_ERROR.OK)
+    return toHex(data);
   const name = data.length > 0 ? sighashName(data[data.length - 1]!) : '';
   return name === '' ? toHex(data) : `${toHex(data.subarray(0, -1))}[${name}]`;
 }
@@ -41,7 +42,7 @@ export function formatAsm(script: Bytes, decodeSighash = false): string {
   const words: string[] = [];
   const decode = decodeSighash && !isUnspendable(script);
   let isClaim = false;
-  for (let at = 0; at < script.length; ) {
+  for (let at = 0; at < script.length;) {
     const opcode = script[at]!;
     const next = nextOp(script, at);
     if (next < 0) {

@@ -63,7 +63,8 @@ function ifOp(evaluation: Evaluation, opcode: number): ScriptErrorCode {
     if (stack.length < 1) return SCRIPT_ERROR.UNBALANCED_CONDITIONAL;
     const condition = stack[stack.length - 1]!;
     if (evaluation.version === SIG_VERSION.WITNESS_V0 && (evaluation.flags & SCRIPT_VERIFY.MINIMALIF) !== 0) {
-      if (condition.length > 1 || (condition.length === 1 && condition[0] !== 1)) return SCRIPT_ERROR.MINIMALIF;
+      if (condition.length > 1 || (condition.length === 1 && condition[0] !== 1))
+        return SCRIPT_ERROR.MINIMALIF;
     }
     taken = castToBool(condition) !== (opcode === OP.OP_NOTIF);
     stack.pop();
@@ -241,7 +242,7 @@ export function evalScript(
 ): ScriptErrorCode {
   if (script.length > MAX_SCRIPT_SIZE) return SCRIPT_ERROR.SCRIPT_SIZE;
   const evaluation = new Evaluation(stack, script, flags, checker, version);
-  for (let at = 0; at < script.length; ) {
+  for (let at = 0; at < script.length;) {
     const next = nextOp(script, at);
     if (next < 0) return SCRIPT_ERROR.BAD_OPCODE;
     const error = step(evaluation, at, next);

@@ -31,7 +31,8 @@ export function nextOp(script: Bytes, at: number): number {
   if (opcode === OP.OP_PUSHDATA1) size = script[at + 1]!;
   else if (opcode === OP.OP_PUSHDATA2) size = script[at + 1]! | (script[at + 2]! << 8);
   else if (opcode === OP.OP_PUSHDATA4) {
-    size = (script[at + 1]! | (script[at + 2]! << 8) | (script[at + 3]! << 16) | (script[at + 4]! << 24)) >>> 0;
+    size =
+      (script[at + 1]! | (script[at + 2]! << 8) | (script[at + 3]! << 16) | (script[at + 4]! << 24)) >>> 0;
   }
   return size > end - dataStart ? -1 : dataStart + size;
 }
@@ -45,7 +46,7 @@ export function opDataStart(opcode: number, at: number): number {
 
 /** Whether from `from` on there are pushes only, OP_RESERVED counting as one. False when the last is cut short. */
 export function isPushOnly(script: Bytes, from = 0): boolean {
-  for (let at = from; at < script.length; ) {
+  for (let at = from; at < script.length;) {
     if (script[at]! > OP.OP_16) return false;
     at = nextOp(script, at);
     if (at < 0) return false;
@@ -59,7 +60,7 @@ export function isPushOnly(script: Bytes, from = 0): boolean {
  */
 export function lastPush(script: Bytes): Bytes | null {
   let data = EMPTY_BYTES;
-  for (let at = 0; at < script.length; ) {
+  for (let at = 0; at < script.length;) {
     const opcode = script[at]!;
     if (opcode > OP.OP_16) return null;
     const next = nextOp(script, at);
@@ -96,10 +97,11 @@ export function isUnspendable(script: Bytes): boolean {
 
 /** Whether every operation is whole, known and within the size of an element. Source: `CScript::HasValidOps`. */
 export function hasValidOps(script: Bytes): boolean {
-  for (let at = 0; at < script.length; ) {
+  for (let at = 0; at < script.length;) {
     const opcode = script[at]!;
     const next = nextOp(script, at);
-    if (next < 0 || opcode > MAX_OPCODE || next - opDataStart(opcode, at) > MAX_SCRIPT_ELEMENT_SIZE) return false;
+    if (next < 0 || opcode > MAX_OPCODE || next - opDataStart(opcode, at) > MAX_SCRIPT_ELEMENT_SIZE)
+      return false;
     at = next;
   }
   return true;

@@ -54,7 +54,8 @@ export type ScriptErrorName = keyof typeof SCRIPT_ERROR;
 
 const MESSAGES: Partial<Record<ScriptErrorCode, string>> = {
   [SCRIPT_ERROR.OK]: 'No error',
-  [SCRIPT_ERROR.EVAL_FALSE]: 'Script evaluated without error but finished with a false/empty top stack element',
+  [SCRIPT_ERROR.EVAL_FALSE]:
+    'Script evaluated without error but finished with a false/empty top stack element',
   [SCRIPT_ERROR.OP_RETURN]: 'OP_RETURN was encountered',
   [SCRIPT_ERROR.SCRIPT_SIZE]: 'Script is too big',
   [SCRIPT_ERROR.PUSH_SIZE]: 'Push value size limit exceeded',

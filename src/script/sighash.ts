@@ -110,7 +110,7 @@ function formatScriptCode(script: Bytes): Buffer {
   let start = 0;
   let separators = 0;
   let end = script.length;
-  for (let at = 0; at < script.length; ) {
+  for (let at = 0; at < script.length;) {
     const next = nextOp(script, at);
     if (next < 0) {
       end = brokenPushEnd(script, at);

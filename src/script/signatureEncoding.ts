@@ -73,6 +73,7 @@ export function checkPublicKeyEncoding(
   if ((flags & SCRIPT_VERIFY.STRICTENC) !== 0 && !compressed && !isUncompressedKey(publicKey)) {
     return SCRIPT_ERROR.PUBKEYTYPE;
   }
-  const compressedOnly = (flags & SCRIPT_VERIFY.WITNESS_PUBKEYTYPE) !== 0 && version === SIG_VERSION.WITNESS_V0;
+  const compressedOnly =
+    (flags & SCRIPT_VERIFY.WITNESS_PUBKEYTYPE) !== 0 && version === SIG_VERSION.WITNESS_V0;
   return compressedOnly && !compressed ? SCRIPT_ERROR.WITNESS_PUBKEYTYPE : SCRIPT_ERROR.OK;
 }

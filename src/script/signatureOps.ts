@@ -56,7 +56,12 @@ function signedScript(evaluation: Evaluation): Bytes {
 }
 
 /** Replaces the arguments' result: pushed, or for a VERIFY form taken at once. */
-function finish(evaluation: Evaluation, success: boolean, verify: boolean, failure: ScriptErrorCode): ScriptErrorCode {
+function finish(
+  evaluation: Evaluation,
+  success: boolean,
+  verify: boolean,
+  failure: ScriptErrorCode,
+): ScriptErrorCode {
   if (verify) {
     if (success) return SCRIPT_ERROR.OK;
     evaluation.stack.push(FALSE_ELEMENT);
@@ -173,7 +178,8 @@ export function checkMultisigOp(evaluation: Evaluation, opcode: number): ScriptE
       if (stack[i]!.length > 0) return SCRIPT_ERROR.SIG_NULLFAIL;
     }
   }
-  if ((flags & SCRIPT_VERIFY.NULLDUMMY) !== 0 && stack[dummyAt]!.length > 0) return SCRIPT_ERROR.SIG_NULLDUMMY;
+  if ((flags & SCRIPT_VERIFY.NULLDUMMY) !== 0 && stack[dummyAt]!.length > 0)
+    return SCRIPT_ERROR.SIG_NULLDUMMY;
   stack.length = dummyAt;
   return finish(evaluation, success, opcode === OP.OP_CHECKMULTISIGVERIFY, SCRIPT_ERROR.CHECKMULTISIGVERIFY);
 }

@@ -24,7 +24,7 @@ import {
 export function countLegacySigops(script: Bytes, accurate: boolean): number {
   let count = 0;
   let previous: number = OP.OP_INVALIDOPCODE;
-  for (let at = 0; at < script.length; ) {
+  for (let at = 0; at < script.length;) {
     const opcode = script[at]!;
     at = nextOp(script, at);
     if (at < 0) break;
@@ -66,5 +66,7 @@ export function countWitnessSigops(
   if (isWitnessProgram(script)) return countProgramSigops(script, witness);
   if (!isPayToScriptHash(script)) return 0;
   const redeemScript = lastPush(scriptSig);
-  return redeemScript !== null && isWitnessProgram(redeemScript) ? countProgramSigops(redeemScript, witness) : 0;
+  return redeemScript !== null && isWitnessProgram(redeemScript)
+    ? countProgramSigops(redeemScript, witness)
+    : 0;
 }

@@ -127,9 +127,10 @@ export function extractDestinations(script: Bytes): ExtractedDestinations {
   const template = solveScript(script);
   const { type } = template;
   if (template.type === 'multisig') {
-    const destinations = template.publicKeys.map(
-      (key): Destination => ({ type: 'pubkeyhash', hash: hash160(key) }),
-    );
+    const destinations = template.publicKeys.map((key): Destination => ({
+      type: 'pubkeyhash',
+      hash: hash160(key),
+    }));
     return { type, destinations, required: template.required };
   }
   const destination = type === 'nonstandard' ? null : extractDestination(script);

@@ -1,17 +1,27 @@
 /** The reference's base58 and key_io vectors, as its base58_tests.cpp and key_io_tests.cpp run them. */
 import { describe, expect, it } from 'vitest';
-import { decodeDestination, encodeDestination, type AddressPrefixes } from '../../src/script/address.js';
+import { MAIN } from '../../src/params/main.js';
+import { REGTEST } from '../../src/params/regtest.js';
+import { TEST } from '../../src/params/test.js';
+import {
+  addressPrefixesOf,
+  decodeDestination,
+  encodeDestination,
+  type AddressPrefixes,
+} from '../../src/script/address.js';
 import { decodeBase58, encodeBase58 } from '../../src/script/base58.js';
 import { extractDestination, scriptForDestination } from '../../src/script/standard.js';
 import { decodeSecret, encodeSecret } from '../../src/script/wif.js';
 import { toHex } from '../../src/util/bytes.js';
-import { MAIN_PREFIXES, REGTEST_PREFIXES, TEST_PREFIXES } from './prefixes.js';
 import { readCoreVectors } from './support.js';
+
+const MAIN_PREFIXES = addressPrefixesOf(MAIN);
+const TEST_PREFIXES = addressPrefixesOf(TEST);
 
 const CHAINS: Record<string, AddressPrefixes> = {
   lbrycrd: MAIN_PREFIXES,
   lbrycrdtest: TEST_PREFIXES,
-  lbrycrdreg: REGTEST_PREFIXES,
+  lbrycrdreg: addressPrefixesOf(REGTEST),
 };
 
 function flipCase(text: string): string {

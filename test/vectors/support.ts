@@ -55,7 +55,12 @@ function parseWord(word: string): Buffer {
 
 /** The text form of the vectors: numbers, opcode names, 0x raw bytes, 'strings'. Source: Core `ParseScript`. */
 export function parseScript(text: string): Buffer {
-  return Buffer.concat(text.split(/[ \t\n]+/).filter((word) => word !== '').map(parseWord));
+  return Buffer.concat(
+    text
+      .split(/[ \t\n]+/)
+      .filter((word) => word !== '')
+      .map(parseWord),
+  );
 }
 
 export function parseFlags(text: string): number {

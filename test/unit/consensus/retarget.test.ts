@@ -82,7 +82,7 @@ describe('nextWorkRequired', () => {
   it.skipIf(!hasShared)('holds on main from 1 to 434, with the proof of work and the ids', () => {
     const tree = new MemoryHeaders();
     let parent = NO_HEADER;
-    let parentHash = Buffer.alloc(32);
+    let parentHash: Buffer = Buffer.alloc(32);
     let count = 0;
     for (const line of sharedLines('mainnet/blocks-0-434.hex.gz')) {
       const bytes = fromHex(line).subarray(0, 112);

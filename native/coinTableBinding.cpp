@@ -1,0 +1,336 @@
+// The JavaScript class over CoinTable, and the undo blob of a block. Contracts: src/store/coinTable.ts.
+#include "addon.h"
+#include "coinTable.h"
+#include "coinTableBlocks.h"
+#include "napi.h"
+#include "parse.h"
+
+namespace lbc {
+
+namespace {
+
+constexpr size_t kRowHeader = 12;
+
+// Reads the arguments and the table behind `this`.
+CoinTable* readCall(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
+  napi_value self;
+  void* table = nullptr;
+  if (!readArguments(env, info, count, arguments, &self)) return nullptr;
+  if (napi_unwrap(env, self, &table) != napi_ok) throwTypeError(env, "not a coin table");
+  return static_cast<CoinTable*>(table);
+}
+
+napi_value construct(napi_env env, napi_callback_info info) {
+  napi_value self;
+  if (!readArguments(env, info, 0, nullptr, &self)) return nullptr;
+  CoinTable* table = new CoinTable();
+  auto finalize = [](napi_env, void* data, void*) { delete static_cast<CoinTable*>(data); };
+  if (napi_wrap(env, self, table, finalize, nullptr, nullptr) != napi_ok) {
+    delete table;
+    return throwError(env, "the coin table could not be made");
+  }
+  return self;
+}
+
+napi_value getUsageBytes(napi_env env, napi_callback_info info) {
+  CoinTable* table = readCall(env, info, 0, nullptr);
+  return table ? makeNumber(env, static_cast<double>(table->usageBytes())) : nullptr;
+}
+
+napi_value getEntryCount(napi_env env, napi_callback_info info) {
+  CoinTable* table = readCall(env, info, 0, nullptr);
+  return table ? makeNumber(env, static_cast<double>(table->entryCount())) : nullptr;
+}
+
+napi_value getDirtyCount(napi_env env, napi_callback_info info) {
+  CoinTable* table = readCall(env, info, 0, nullptr);
+  return table ? makeNumber(env, static_cast<double>(table->dirtyCount())) : nullptr;
+}
+
+napi_value getDirtyBytes(napi_env env, napi_callback_info info) {
+  CoinTable* table = readCall(env, info, 0, nullptr);
+  return table ? makeNumber(env, static_cast<double>(table->dirtyBytes())) : nullptr;
+}
+
+napi_value missing(napi_env env, napi_callback_info info) {
+  napi_value arguments[3];
+  ParsedView view;
+  bool checkOutputs;
+  CoinTable* table = readCall(env, info, 3, arguments);
+  if (!table || !readParsed(env, arguments[0], arguments[1], &view) ||
+      !readBool(env, arguments[2], "checkOutputs", &checkOutputs)) {
+    return nullptr;
+  }
+  std::vector<uint8_t> outpoints;
+  findMissing(*table, view, checkOutputs, &outpoints);
+  return makeBuffer(env, outpoints.data(), outpoints.size());
+}
+
+// A coin by its database row; false when that is too short or no spendable coin.
+bool readRow(const Span& row, CoinTable::Coin* coin) {
+  if (row.size < kRowHeader) return false;
+  coin->heightCode = readLE32(row.data);
+  coin->amount = static_cast<int64_t>(readLE64(row.data + 4));
+  coin->script = row.data + kRowHeader;
+  coin->scriptLength = row.size - kRowHeader;
+  return !isUnspendable(coin->script, coin->scriptLength);
+}
+
+napi_value load(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  Span outpoints;
+  uint32_t count = 0;
+  CoinTable* table = readCall(env, info, 2, arguments);
+  if (!table || !readBytes(env, arguments[0], "outpoints", &outpoints)) return nullptr;
+  if (napi_get_array_length(env, arguments[1], &count) != napi_ok || outpoints.size != kOutpointSize * count) {
+    return throwTypeError(env, "as many outpoints as values are needed");
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    napi_handle_scope scope;
+    napi_open_handle_scope(env, &scope);
+    napi_value value;
+    bool good = napi_get_element(env, arguments[1], i, &value) == napi_ok;
+    if (good && isNullish(env, value)) {
+      table->load(outpoints.data + kOutpointSize * i, nullptr);
+    } else if (good) {
+      Span row;
+      CoinTable::Coin coin;
+      good = readBytes(env, value, "value", &row);
+      if (good && !readRow(row, &coin)) {
+        throwError(env, "a coin row of the database is damaged");
+        good = false;
+      }
+      if (good) table->load(outpoints.data + kOutpointSize * i, &coin);
+    }
+    napi_close_handle_scope(env, scope);
+    if (!good) return nullptr;
+  }
+  return makeUndefined(env);
+}
+
+napi_value resolve(napi_env env, napi_callback_info info) {
+  napi_value arguments[4];
+  ParsedView view;
+  uint32_t height;
+  bool checkOutputs = true;
+  CoinTable* table = readCall(env, info, 4, arguments);
+  if (!table || !readParsed(env, arguments[0], arguments[1], &view) ||
+      !readUint32(env, arguments[2], "height", &height) ||
+      (!isUndefined(env, arguments[3]) && !readBool(env, arguments[3], "checkOutputs", &checkOutputs))) {
+    return nullptr;
+  }
+  napi_value result = makeObject(env);
+  auto column = [&](const char* name, napi_typedarray_type type, size_t elementSize) -> void* {
+    void* memory = nullptr;
+    napi_value array = makeTypedArray(env, type, view.inputCount, elementSize, &memory);
+    if (array) setProperty(env, result, name, array);
+    return memory;
+  };
+  ResolvedColumns columns;
+  columns.heightCodes = static_cast<uint32_t*>(column("heightCodes", napi_uint32_array, 4));
+  columns.amounts = static_cast<int64_t*>(column("amounts", napi_bigint64_array, 8));
+  columns.scriptOffsets = static_cast<uint32_t*>(column("scriptOffsets", napi_uint32_array, 4));
+  columns.scriptLengths = static_cast<uint32_t*>(column("scriptLengths", napi_uint32_array, 4));
+  columns.status = static_cast<uint8_t*>(column("status", napi_uint8_array, 1));
+  columns.claimKinds = static_cast<uint8_t*>(column("claimKinds", napi_uint8_array, 1));
+  std::vector<uint8_t> scripts;
+  std::vector<uint32_t> duplicates;
+  resolveInputs(*table, view, height, checkOutputs, columns, &scripts, &duplicates);
+  setProperty(env, result, "scripts", makeBuffer(env, scripts.data(), scripts.size()));
+  setProperty(env, result, "duplicates", makeUint32Array(env, duplicates.data(), duplicates.size()));
+  return result;
+}
+
+napi_value apply(napi_env env, napi_callback_info info) {
+  napi_value arguments[3];
+  ParsedView view;
+  uint32_t height;
+  CoinTable* table = readCall(env, info, 3, arguments);
+  if (!table || !readParsed(env, arguments[0], arguments[1], &view) ||
+      !readUint32(env, arguments[2], "height", &height)) {
+    return nullptr;
+  }
+  const char* problem = applyBlock(*table, view, height);
+  return problem ? throwError(env, problem) : makeUndefined(env);
+}
+
+napi_value revert(napi_env env, napi_callback_info info) {
+  napi_value arguments[4];
+  ParsedView view;
+  Span undo;
+  uint32_t height;
+  CoinTable* table = readCall(env, info, 4, arguments);
+  if (!table || !readParsed(env, arguments[0], arguments[1], &view) ||
+      !readBytes(env, arguments[2], "undo", &undo) || !readUint32(env, arguments[3], "height", &height)) {
+    return nullptr;
+  }
+  bool clean;
+  const char* problem = revertBlock(*table, view, undo.data, undo.size, height, &clean);
+  return problem ? throwError(env, problem) : makeString(env, clean ? "ok" : "unclean");
+}
+
+napi_value get(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  const uint8_t* outpoint;
+  CoinTable* table = readCall(env, info, 1, arguments);
+  if (!table || !readFixedBytes(env, arguments[0], kOutpointSize, "outpoint", &outpoint)) return nullptr;
+  const uint32_t slot = table->find(outpoint, table->hashOutpoint(outpoint));
+  if (slot == kNoEntry) return makeUndefined(env);
+  CoinTable::Entry& entry = table->at(slot);
+  entry.flags |= CoinTable::kRecent;
+  if (!entry.live()) return makeNull(env);
+  napi_value result = makeObject(env);
+  napi_value amount;
+  napi_create_bigint_int64(env, entry.amountValue(), &amount);
+  uint8_t* script = nullptr;
+  napi_value scriptBuffer = makeEmptyBuffer(env, entry.scriptLength, &script);
+  if (!scriptBuffer) return nullptr;
+  if (entry.scriptLength > 0) entry.copyScript(script);
+  setProperty(env, result, "heightCode", makeNumber(env, entry.heightCode));
+  setProperty(env, result, "amount", amount);
+  setProperty(env, result, "script", scriptBuffer);
+  return result;
+}
+
+napi_value add(napi_env env, napi_callback_info info) {
+  napi_value arguments[3];
+  const uint8_t* outpoint;
+  napi_value heightCode, amount, script;
+  Span scriptBytes;
+  CoinTable::Coin coin;
+  bool possibleOverwrite;
+  CoinTable* table = readCall(env, info, 3, arguments);
+  if (!table || !readFixedBytes(env, arguments[0], kOutpointSize, "outpoint", &outpoint) ||
+      !readProperty(env, arguments[1], "heightCode", &heightCode) ||
+      !readProperty(env, arguments[1], "amount", &amount) ||
+      !readProperty(env, arguments[1], "script", &script) ||
+      !readUint32(env, heightCode, "heightCode", &coin.heightCode) ||
+      !readBigInt64(env, amount, "amount", &coin.amount) || !readBytes(env, script, "script", &scriptBytes) ||
+      !readBool(env, arguments[2], "possibleOverwrite", &possibleOverwrite)) {
+    return nullptr;
+  }
+  coin.script = scriptBytes.data;
+  coin.scriptLength = scriptBytes.size;
+  if (isUnspendable(coin.script, coin.scriptLength)) return makeUndefined(env);
+  if (!table->add(outpoint, table->hashOutpoint(outpoint), coin, possibleOverwrite)) {
+    return throwError(env, "a new coin replaces an unspent one");
+  }
+  return makeUndefined(env);
+}
+
+napi_value spend(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  const uint8_t* outpoint;
+  CoinTable* table = readCall(env, info, 1, arguments);
+  if (!table || !readFixedBytes(env, arguments[0], kOutpointSize, "outpoint", &outpoint)) return nullptr;
+  const uint32_t slot = table->find(outpoint, table->hashOutpoint(outpoint));
+  const bool live = slot != kNoEntry && table->at(slot).live();
+  if (live) table->spend(slot);
+  return makeBool(env, live);
+}
+
+napi_value takeDirty(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  uint64_t maxBytes;
+  CoinTable* table = readCall(env, info, 1, arguments);
+  if (!table || !readSize(env, arguments[0], "maxBytes", &maxBytes)) return nullptr;
+  std::vector<uint8_t> records;
+  records.reserve(static_cast<size_t>(maxBytes < table->dirtyBytes() ? maxBytes : table->dirtyBytes()));
+  if (!table->takeDirty(static_cast<size_t>(maxBytes), &records)) return makeNull(env);
+  return makeBuffer(env, records.data(), records.size());
+}
+
+napi_value trim(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  uint64_t targetBytes;
+  uint64_t maxVisits = UINT64_MAX;
+  CoinTable* table = readCall(env, info, 2, arguments);
+  if (!table || !readSize(env, arguments[0], "targetBytes", &targetBytes) ||
+      (!isUndefined(env, arguments[1]) && !readSize(env, arguments[1], "maxVisits", &maxVisits))) {
+    return nullptr;
+  }
+  table->trim(targetBytes, maxVisits);
+  return makeUndefined(env);
+}
+
+napi_value clear(napi_env env, napi_callback_info info) {
+  CoinTable* table = readCall(env, info, 0, nullptr);
+  if (table) table->clear();
+  return makeUndefined(env);
+}
+
+napi_value jsBuildUndo(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  const void *txs, *heightCodes, *amounts, *scriptOffsets, *scriptLengths, *scripts, *status;
+  size_t txWords, count, amountCount, offsetCount, lengthCount, scriptsSize, statusCount;
+  if (!readArguments(env, info, 2, arguments) ||
+      !readTypedArray(env, arguments[0], "txs", napi_uint32_array, &txs, &txWords) ||
+      !readTypedArray(env, arguments[1], "heightCodes", napi_uint32_array, &heightCodes, &count) ||
+      !readTypedArray(env, arguments[1], "amounts", napi_bigint64_array, &amounts, &amountCount) ||
+      !readTypedArray(env, arguments[1], "scriptOffsets", napi_uint32_array, &scriptOffsets, &offsetCount) ||
+      !readTypedArray(env, arguments[1], "scriptLengths", napi_uint32_array, &scriptLengths, &lengthCount) ||
+      !readTypedArray(env, arguments[1], "scripts", napi_uint8_array, &scripts, &scriptsSize) ||
+      !readTypedArray(env, arguments[1], "status", napi_uint8_array, &status, &statusCount)) {
+    return nullptr;
+  }
+  if (amountCount != count || offsetCount != count || lengthCount != count || statusCount != count) {
+    return throwError(env, "the resolved inputs are of different lengths");
+  }
+  std::vector<uint8_t> undo;
+  undo.reserve(scriptsSize + kUndoHeader * count);
+  const TxRow* rows = static_cast<const TxRow*>(txs);
+  for (size_t t = 0; t < txWords / 12; t++) {
+    if (rows[t].isCoinbase()) continue;
+    const size_t end = static_cast<size_t>(rows[t].firstInput) + rows[t].inputCount;
+    if (end > count) return throwError(env, "the resolved inputs do not belong to this block");
+    for (size_t i = rows[t].firstInput; i < end; i++) {
+      if (static_cast<const uint8_t*>(status)[i] != 0) {
+        return throwError(env, "undo data of a block with missing coins");
+      }
+      const size_t scriptAt = static_cast<const uint32_t*>(scriptOffsets)[i];
+      const size_t length = static_cast<const uint32_t*>(scriptLengths)[i];
+      if (scriptAt > scriptsSize || length > scriptsSize - scriptAt) {
+        return throwError(env, "the resolved inputs leave their scripts");
+      }
+      const size_t at = undo.size();
+      undo.resize(at + kUndoHeader + length);
+      uint8_t* record = undo.data() + at;
+      writeLE32(record, static_cast<const uint32_t*>(heightCodes)[i]);
+      writeLE64(record + 4, static_cast<uint64_t>(static_cast<const int64_t*>(amounts)[i]));
+      writeLE32(record + 12, static_cast<uint32_t>(length));
+      if (length > 0) memcpy(record + kUndoHeader, static_cast<const uint8_t*>(scripts) + scriptAt, length);
+    }
+  }
+  return makeBuffer(env, undo.data(), undo.size());
+}
+
+napi_property_descriptor method(const char* name, napi_callback callback) {
+  return {name, nullptr, callback, nullptr, nullptr, nullptr, napi_default_method, nullptr};
+}
+
+napi_property_descriptor getter(const char* name, napi_callback callback) {
+  return {name, nullptr, nullptr, callback, nullptr, nullptr, napi_enumerable, nullptr};
+}
+
+}  // namespace
+
+void registerCoinTable(napi_env env, napi_value exports) {
+  const napi_property_descriptor members[] = {
+      getter("usageBytes", getUsageBytes), getter("entryCount", getEntryCount),
+      getter("dirtyCount", getDirtyCount), getter("dirtyBytes", getDirtyBytes),
+      method("missing", missing),          method("load", load),
+      method("resolve", resolve),          method("apply", apply),
+      method("revert", revert),            method("get", get),
+      method("add", add),                  method("spend", spend),
+      method("takeDirty", takeDirty),      method("trim", trim),
+      method("clear", clear),
+  };
+  napi_value constructor;
+  if (napi_define_class(env, "CoinTable", NAPI_AUTO_LENGTH, construct, nullptr,
+                        sizeof members / sizeof members[0], members, &constructor) == napi_ok) {
+    setProperty(env, exports, "CoinTable", constructor);
+  }
+  setFunction(env, exports, "buildUndo", jsBuildUndo);
+}
+
+}  // namespace lbc

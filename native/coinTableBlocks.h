@@ -1,0 +1,38 @@
+// What a block does to a coin table: which coins it needs, what they are, spending and creating, and back. The contracts
+// are those of src/store/coinTable.ts. No JavaScript here.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "coinTable.h"
+#include "parse.h"
+
+namespace lbc {
+
+// Appends the outpoints that the table cannot decide, each once.
+void findMissing(CoinTable& table, const ParsedView& view, bool checkOutputs, std::vector<uint8_t>* out);
+
+// Columns of ResolvedInputs, zeroed by the caller, with a row for every input of the block.
+struct ResolvedColumns {
+  uint32_t* heightCodes;
+  int64_t* amounts;
+  uint32_t* scriptOffsets;
+  uint32_t* scriptLengths;
+  uint8_t* status;
+  uint8_t* claimKinds;
+};
+
+void resolveInputs(CoinTable& table, const ParsedView& view, uint32_t height, bool checkOutputs,
+                   const ResolvedColumns& columns, std::vector<uint8_t>* scripts,
+                   std::vector<uint32_t>* duplicates);
+
+// Null, or what was wrong: then the table is half changed and the caller is broken.
+const char* applyBlock(CoinTable& table, const ParsedView& view, uint32_t height);
+const char* revertBlock(CoinTable& table, const ParsedView& view, const uint8_t* undo, size_t undoSize,
+                        uint32_t height, bool* clean);
+
+// The record header of an undo blob: u32 height code, i64 amount, u32 script length.
+constexpr size_t kUndoHeader = 16;
+
+}  // namespace lbc

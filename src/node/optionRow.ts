@@ -1,0 +1,111 @@
+/** What a row of the options table says, and the builders that keep the table one line an option. No values, no parsing. */
+
+/** Groups of `-help`, in its order, with their headings. */
+export const OPTION_CATEGORIES = {
+  options: 'Options:',
+  connection: 'Connection options:',
+  wallet: 'Wallet options:',
+  wallet_debug_test: 'Wallet debugging/testing options:',
+  zmq: 'ZeroMQ notification options:',
+  debug_test: 'Debugging/Testing options:',
+  chainparams: 'Chain selection options:',
+  node_relay: 'Node relay options:',
+  block_creation: 'Block creation options:',
+  rpc: 'RPC server options:',
+  hidden: '',
+} as const;
+export type OptionCategory = keyof typeof OPTION_CATEGORIES;
+
+/**
+ * How a value is read: `bool` as a switch, `int` as a decimal integer, `amount` as coins, `string` as it is, `list` as
+ * every occurrence of a repeatable option.
+ */
+export type OptionKind = 'bool' | 'int' | 'amount' | 'string' | 'list';
+
+export interface OptionRow {
+  /** Without the dash. */
+  readonly name: string;
+  readonly kind: OptionKind;
+  /** Undefined where the default depends on the network or on other options; `help` says how. */
+  readonly default: boolean | number | bigint | string | undefined;
+  /** What stands after the `=` in help: `<n>`. */
+  readonly placeholder?: string;
+  readonly help: string;
+  /** Shown by `-help-debug` only. */
+  readonly debugOnly?: boolean;
+  /** From the file's default section it applies to main only. Source: `m_network_only_args`. */
+  readonly networkOnly?: boolean;
+  /** The values it may have, where they are few. */
+  readonly choices?: readonly string[];
+  /** Smallest and largest value; what lies outside is moved to the nearer end, as the reference does. */
+  readonly clamp?: readonly [min: number, max: number];
+}
+
+type Extra = Omit<OptionRow, 'name' | 'kind' | 'default' | 'help' | 'placeholder'>;
+
+/** Splits `dbcache=<n>` into the name and what follows it. */
+function split<S extends string>(spec: S): { name: NameOf<S>; placeholder?: string } {
+  const equals = spec.indexOf('=');
+  if (equals < 0) return { name: spec as unknown as NameOf<S> };
+  return { name: spec.slice(0, equals) as NameOf<S>, placeholder: spec.slice(equals + 1) };
+}
+type NameOf<S extends string> = S extends `${infer Name}=${string}` ? Name : S;
+
+/** A switch; `undefined` where its default is decided elsewhere. */
+export function bool<S extends string, D extends boolean | undefined>(
+  spec: S,
+  byDefault: D,
+  help: string,
+  extra: Extra = {},
+) {
+  return { ...split(spec), kind: 'bool' as const, default: byDefault, help, ...extra };
+}
+
+export function int<S extends string, D extends number | undefined>(
+  spec: S,
+  byDefault: D,
+  help: string,
+  extra: Extra = {},
+) {
+  return { ...split(spec), kind: 'int' as const, default: byDefault, help, ...extra };
+}
+
+/** Coins; the value is satoshis. */
+export function amount<S extends string, D extends bigint | undefined>(
+  spec: S,
+  byDefault: D,
+  help: string,
+  extra: Extra = {},
+) {
+  return { ...split(spec), kind: 'amount' as const, default: byDefault, help, ...extra };
+}
+
+export function text<S extends string, D extends string | undefined>(
+  spec: S,
+  byDefault: D,
+  help: string,
+  extra: Extra = {},
+) {
+  return { ...split(spec), kind: 'string' as const, default: byDefault, help, ...extra };
+}
+
+/** A repeatable option: every value given, in order. */
+export function list<S extends string>(spec: S, help: string, extra: Extra = {}) {
+  return { ...split(spec), kind: 'list' as const, default: undefined, help, ...extra };
+}
+
+/** Whether a row may be given repeatedly. */
+export function isRepeatable(row: OptionRow): boolean {
+  return row.kind === 'list';
+}
+
+type ValueOf<R extends OptionRow> = R['kind'] extends 'list'
+  ? readonly string[]
+  : R['default'] extends undefined
+    ? { bool: boolean; int: number; amount: bigint; string: string; list: never }[R['kind']] | undefined
+    : { bool: boolean; int: number; amount: bigint; string: string; list: never }[R['kind']];
+
+/** The values of the options of a table, by name. */
+export type OptionValues<Table extends readonly OptionRow[]> = {
+  readonly [R in Table[number] as R['name']]: ValueOf<R>;
+};

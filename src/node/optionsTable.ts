@@ -1,0 +1,172 @@
+/**
+ * The options of the node: one table from which the command line, the configuration file, `-help`, the documentation
+ * and the `Options` type derive. Names and defaults are the reference's (lbrycrd 0.17.3.3, `SetupServerArgs`); the last
+ * group of `options` and `chainparams` are ours. Rows of the peer network, relay and wallet are in files of their own.
+ */
+import { LOG_CATEGORIES } from '../util/logging.js';
+import {
+  bool,
+  int,
+  list,
+  text,
+  type OptionCategory,
+  type OptionRow,
+  type OptionValues,
+} from './optionRow.js';
+import { BLOCK_OPTIONS, CONNECTION_OPTIONS, RELAY_OPTIONS } from './optionsTableNet.js';
+import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from './optionsTableWallet.js';
+
+/** Bounds of `-dbcache` and `-claimtriecache` in MiB. Source: `nMinDbCache`, `nMaxDbCache`. */
+const CACHE_BOUNDS = [4, 16_384] as const;
+/** Smallest automatic prune target in MiB. Source: `MIN_DISK_SPACE_FOR_BLOCK_FILES`. */
+export const MIN_PRUNE_TARGET_MIB = 550;
+/** Most script verification threads. Source: `MAX_SCRIPTCHECK_THREADS`. */
+export const MAX_SCRIPT_THREADS = 16;
+/** How far back name proofs are kept by default, in blocks. */
+export const DEFAULT_CLAIM_PROOF_WINDOW = '5000';
+
+/* prettier-ignore */
+const GENERAL_OPTIONS = [
+  bool('?', false, 'Print this help and exit'),
+  bool('version', false, 'Print the version and exit'),
+  text('alertnotify=<cmd>', '', 'Run this command when the chain looks wrong, for instance on a long fork (%s in it is replaced by the message)'),
+  text('assumevalid=<hex>', undefined, 'Take the scripts of this block and of its ancestors for valid when it is part of the chain (0 verifies all; default: a recent block of the network)'),
+  text('blocknotify=<cmd>', '', 'Run this command when the best block changes (%s in it is replaced by the block hash)'),
+  int('blockreconstructionextratxn=<n>', 100, 'How many further transactions to keep in memory for rebuilding compact blocks'),
+  text('blocksdir=<dir>', undefined, 'Where the folder of block files lies (default: the data folder)'),
+  bool('blocksonly', false, 'Take no part in the relay of transactions, only of blocks', { debugOnly: true }),
+  int('claimtriecache=<n>', 560, 'Size of the claim trie cache in MiB', { clamp: CACHE_BOUNDS }),
+  text('conf=<file>', 'lbcnode.conf', 'The configuration file; a relative path starts at the data folder'),
+  bool('daemon', false, 'Run in the background and accept commands'),
+  text('datadir=<dir>', undefined, 'The data folder (default: ~/.lbcnode)'),
+  int('dbbatchsize=<n>', 16_777_216, 'Largest batch of database writes in bytes', { debugOnly: true }),
+  int('dbcache=<n>', 560, 'Size of the database cache in MiB', { clamp: CACHE_BOUNDS }),
+  text('debuglogfile=<file>', 'debug.log', 'The log file; a relative path starts at the network\'s data folder (-nodebuglogfile writes none)'),
+  bool('feefilter', true, 'Ask peers to announce only transactions that pay our mempool\'s minimum fee', { debugOnly: true }),
+  list('includeconf=<file>', 'A further configuration file, relative to the data folder (in a configuration file only)'),
+  list('loadblock=<file>', 'Import blocks from this blk000??.dat or bootstrap file at start'),
+  int('maxmempool=<n>', 300, 'Keep the mempool below this many megabytes'),
+  int('maxorphantx=<n>', 100, 'Keep at most this many transactions whose inputs are unknown'),
+  int('memfile=<GiB>', undefined, 'Taken for compatibility: the claim trie lies on disk anyway, so that nothing needs a memory-mapped file'),
+  int('mempoolexpiry=<n>', 336, 'Drop transactions from the mempool after this many hours'),
+  text('minimumchainwork=<hex>', undefined, 'The least work a chain must have to be believed (default: that of the network)', { debugOnly: true }),
+  int('par=<n>', 0, `Script verification threads (up to ${MAX_SCRIPT_THREADS}, 0 = one per core, below 0 = leave that many cores free)`),
+  bool('persistmempool', true, 'Save the mempool at stop and load it at start'),
+  text('pid=<file>', 'lbcnode.pid', 'The file for the process id; a relative path starts at the network\'s data folder'),
+  int('prune=<n>', 0, `Delete old blocks: 0 never, 1 when the pruneblockchain method asks for it, ${MIN_PRUNE_TARGET_MIB} or more as needed to keep block files below that many MiB. Not together with -txindex or -rescan. Going back means downloading the chain again`),
+  bool('reindex', false, 'Rebuild the block index and the state from the block files on disk'),
+  bool('reindex-chainstate', false, 'Rebuild the state from the blocks that are indexed already'),
+  bool('sysperms', false, 'Create files with the system\'s permissions instead of umask 077 (with the wallet disabled only)'),
+  bool('txindex', false, 'Keep an index of all transactions, which getrawtransaction uses'),
+  text('compat=<profile>', 'documented', 'Whose answers to give: those of the interface document, of lbrycrd 0.17.3 or of lbcd. The paths /lbrycrd and /lbcd answer in their profile whatever is set here', { choices: ['documented', 'lbrycrd', 'lbcd'] }),
+  text('claimproofwindow=<blocks|all>', DEFAULT_CLAIM_PROOF_WINDOW, 'For how many past blocks name proofs can be given'),
+] as const;
+
+/* prettier-ignore */
+const ZMQ_OPTIONS = [
+  list('zmqpubhashblock=<address>', 'Publish the hash of each new block at this address'),
+  list('zmqpubhashtx=<address>', 'Publish the hash of each transaction at this address'),
+  list('zmqpubrawblock=<address>', 'Publish each new block at this address'),
+  list('zmqpubrawtx=<address>', 'Publish each transaction at this address'),
+] as const;
+
+/* prettier-ignore */
+const DEBUG_OPTIONS = [
+  bool('addrmantest', false, 'Allow testing the relay of addresses on the local host', { debugOnly: true }),
+  bool('checkblockindex', undefined, 'Check the block index for consistency now and then (default: on regtest)', { debugOnly: true }),
+  int('checkblocks=<n>', 144, 'How many blocks to check at start (0 = all)', { debugOnly: true }),
+  int('checklevel=<n>', 3, 'How thoroughly -checkblocks checks', { debugOnly: true, clamp: [0, 4] }),
+  int('checkmempool=<n>', undefined, 'Check the mempool once in this many transactions (default: 1 on regtest, else 0)', { debugOnly: true }),
+  bool('checkpoints', true, 'Refuse chains that leave the known history', { debugOnly: true }),
+  list('debug=<category>', `Write debugging information to the log (no category or 1 = all). Categories: ${LOG_CATEGORIES.join(', ')}`),
+  list('debugexclude=<category>', 'Leave out a category; useful together with -debug=1'),
+  list('deprecatedrpc=<method>', 'Let deprecated methods be used', { debugOnly: true }),
+  int('dropmessagestest=<n>', 0, 'Drop one of this many network messages at random', { debugOnly: true }),
+  bool('help-debug', false, 'Show the debugging options too (usage: --help -help-debug)'),
+  int('limitancestorcount=<n>', 25, 'Refuse transactions with this many unconfirmed ancestors or more', { debugOnly: true }),
+  int('limitancestorsize=<n>', 101, 'Refuse transactions that together with unconfirmed ancestors exceed this many kilobytes', { debugOnly: true }),
+  int('limitdescendantcount=<n>', 25, 'Refuse transactions that give an ancestor this many unconfirmed descendants or more', { debugOnly: true }),
+  int('limitdescendantsize=<n>', 101, 'Refuse transactions that give an ancestor more than this many kilobytes of unconfirmed descendants', { debugOnly: true }),
+  bool('logips', false, 'Write IP addresses to the log'),
+  bool('logtimemicros', false, 'Write log times with microseconds', { debugOnly: true }),
+  bool('logtimestamps', true, 'Begin each line of the log with the time'),
+  int('maxsigcachesize=<n>', 32, 'Size of the signature and script caches together in MiB', { debugOnly: true }),
+  int('maxtipage=<n>', 86_400, 'A tip older than this many seconds means that the initial download is not over', { debugOnly: true }),
+  int('mocktime=<n>', 0, 'Pretend that this is the time, in seconds since 1970', { debugOnly: true }),
+  bool('printpriority', false, 'Write the fee rate of each transaction to the log when assembling a block', { debugOnly: true }),
+  bool('printtoconsole', undefined, 'Write the log to the console too (default: unless -daemon). -nodebuglogfile switches the file off'),
+  bool('stopafterblockimport', false, 'Stop when the blocks on disk are imported', { debugOnly: true }),
+  int('stopatheight=<n>', 0, 'Stop when the main chain reaches this height', { debugOnly: true }),
+  list('uacomment=<cmt>', 'Append this to the user agent'),
+  list('vbparams=<deployment>:<start>:<end>', 'Times of a version bits deployment (regtest only)', { debugOnly: true }),
+] as const;
+
+/* prettier-ignore */
+const CHAIN_OPTIONS = [
+  bool('regtest', false, 'Use the regression test chain, on which blocks are found at once'),
+  bool('testnet', false, 'Use the test chain'),
+  text('supportdelay=<rule>', undefined, 'When a support of a claim that does not control its name takes effect: after 100 blocks, or after the proportional delay of the deployed network (regtest only; kept in the data folder; default: 100)', { choices: ['100', 'proportional'] }),
+  list('forkheight=<name>@<height>', 'Where a fork happens: extendedexpiration, normalization, takeoverworkaround@min-max, allclaims, segwit, bip34, bip65, bip66 (regtest only)'),
+  text('claimexpiration=<original>,<extended>', undefined, 'After how many blocks claims expire, before and after the extension (regtest only)'),
+] as const;
+
+/* prettier-ignore */
+const RPC_OPTIONS = [
+  bool('rest', false, 'Answer public REST requests'),
+  list('rpcallowip=<ip>', 'Take JSON-RPC connections from here: an address (1.2.3.4), a network with its mask (1.2.3.4/255.255.255.0) or its length (1.2.3.4/24)'),
+  list('rpcauth=<userpw>', 'A user with a hashed password, as <USERNAME>:<SALT>$<HASH> where the hash is the HMAC-SHA256 of the password under the salt, in hex'),
+  list('rpcbind=<addr>[:port]', 'Listen for JSON-RPC at this address, [host]:port for IPv6. Ignored unless -rpcallowip is given too (default: the local host, or all addresses with -rpcallowip)', { networkOnly: true }),
+  text('rpccookiefile=<loc>', '.cookie', 'The cookie for authentication; a relative path starts at the network\'s data folder'),
+  text('rpcpassword=<pw>', '', 'Password for JSON-RPC'),
+  int('rpcport=<port>', undefined, 'Listen for JSON-RPC on this port (default: 9245, testnet: 19245, regtest: 29245)', { networkOnly: true }),
+  int('rpcserialversion=<n>', 1, 'Raw transactions and blocks in hex without (0) or with (1) witnesses'),
+  int('rpcservertimeout=<n>', 30, 'Seconds after which an idle HTTP connection is closed', { debugOnly: true }),
+  int('rpcthreads=<n>', 4, 'How many calls are worked on at once'),
+  text('rpcuser=<user>', '', 'User name for JSON-RPC'),
+  int('rpcworkqueue=<n>', 16, 'How many further calls may wait', { debugOnly: true }),
+  bool('server', true, 'Accept commands by JSON-RPC'),
+] as const;
+
+/* prettier-ignore */
+const HIDDEN_OPTIONS = [
+  bool('h', false, ''),
+  bool('help', false, ''),
+  // Known so that old configurations are answered as the reference answers them (`optionChecks.ts`).
+  bool('rpcssl', false, ''),
+  bool('benchmark', false, ''),
+  text('socks', undefined, ''),
+  bool('tor', false, ''),
+  bool('debugnet', false, ''),
+  bool('whitelistalwaysrelay', false, ''),
+  bool('prematurewitness', false, ''),
+  bool('walletprematurewitness', false, ''),
+  bool('promiscuousmempoolflags', false, ''),
+  text('blockminsize', undefined, ''),
+  int('dbcrashratio', 0, ''),
+  bool('forcecompactdb', false, ''),
+  bool('usehd', false, ''),
+] as const;
+
+/** The whole table, by group in the order of help. */
+export const OPTION_GROUPS = {
+  options: GENERAL_OPTIONS,
+  connection: CONNECTION_OPTIONS,
+  wallet: WALLET_OPTIONS,
+  wallet_debug_test: WALLET_DEBUG_OPTIONS,
+  zmq: ZMQ_OPTIONS,
+  debug_test: DEBUG_OPTIONS,
+  chainparams: CHAIN_OPTIONS,
+  node_relay: RELAY_OPTIONS,
+  block_creation: BLOCK_OPTIONS,
+  rpc: RPC_OPTIONS,
+  hidden: HIDDEN_OPTIONS,
+} as const satisfies Record<OptionCategory, readonly OptionRow[]>;
+
+type Row = (typeof OPTION_GROUPS)[OptionCategory][number];
+
+export const OPTION_ROWS: readonly Row[] = Object.values(OPTION_GROUPS).flat();
+
+export type OptionName = Row['name'];
+
+/** The value of every option, defaults filled in. Amounts are satoshis. */
+export type Options = OptionValues<readonly Row[]>;

@@ -1,0 +1,59 @@
+/** The rows of the options table for the peer network, transaction relay and block assembly. */
+import { amount, bool, int, list, text } from './optionRow.js';
+
+/* prettier-ignore */
+export const CONNECTION_OPTIONS = [
+  list('addnode=<ip>', 'Connect to this node and try to stay connected', { networkOnly: true }),
+  int('banscore=<n>', 100, 'Disconnect a peer whose misbehaviour adds up to this'),
+  int('bantime=<n>', 86_400, 'For how many seconds misbehaving peers are kept away'),
+  list('bind=<addr>', 'Listen at this address, [host]:port for IPv6', { networkOnly: true }),
+  list('connect=<ip>', 'Connect to these nodes only; -noconnect makes no automatic connections', { networkOnly: true }),
+  bool('discover', undefined, 'Find out our own addresses (default: when listening without -externalip and -proxy)'),
+  bool('dns', true, 'Look up names given by -addnode, -seednode and -connect'),
+  bool('dnsseed', undefined, 'Ask the DNS seeds for addresses when short of them (default: unless -connect is used)'),
+  bool('enablebip61', true, 'Send reject messages (BIP61)'),
+  list('externalip=<ip>', 'Our own public address'),
+  bool('forcednsseed', false, 'Ask the DNS seeds for addresses in any case'),
+  bool('listen', true, 'Accept connections (default: unless -proxy or -connect is used)'),
+  bool('listenonion', true, 'Offer an onion service of Tor by itself'),
+  int('maxconnections=<n>', 125, 'Keep at most this many connections'),
+  int('maxreceivebuffer=<n>', 5000, 'Largest receive buffer per connection, in 1000 bytes'),
+  int('maxsendbuffer=<n>', 1000, 'Largest send buffer per connection, in 1000 bytes'),
+  int('maxtimeadjustment=<n>', 4200, 'How far peers may move our clock, in seconds'),
+  int('maxuploadtarget=<n>', 0, 'Try to send no more than this many MiB a day (0 = no limit)'),
+  text('onion=<ip:port>', undefined, 'The SOCKS5 proxy for onion services; -noonion reaches none (default: -proxy)'),
+  list('onlynet=<net>', 'Connect through this network only: ipv4, ipv6 or onion. Incoming connections are not affected'),
+  bool('peerbloomfilters', true, 'Serve bloom filters (BIP37)'),
+  bool('permitbaremultisig', true, 'Relay multisig outputs that are not P2SH'),
+  int('port=<port>', undefined, 'Listen on this port (default: 9246, testnet: 19246, regtest: 29246)', { networkOnly: true }),
+  text('proxy=<ip:port>', undefined, 'Connect through this SOCKS5 proxy; -noproxy uses none'),
+  bool('proxyrandomize', true, 'Use new credentials for each proxy connection, so that Tor separates them'),
+  list('seednode=<ip>', 'Fetch addresses from this node, then disconnect'),
+  int('timeout=<n>', 5000, 'Give up connecting after this many milliseconds'),
+  text('torcontrol=<ip>:<port>', '127.0.0.1:9051', 'The control port of Tor, for -listenonion'),
+  text('torpassword=<pass>', '', 'The password of the control port'),
+  bool('upnp', false, 'Map the port by UPnP'),
+  list('whitebind=<addr>', 'Listen at this address and whitelist who connects there, [host]:port for IPv6'),
+  list('whitelist=<IP address or network>', 'Whitelist peers from this address or network: they are not banned, and what they send is relayed even when it is in the mempool already'),
+] as const;
+
+/* prettier-ignore */
+export const RELAY_OPTIONS = [
+  bool('acceptnonstdtxn', undefined, 'Relay and mine non-standard transactions (testnet and regtest only, where it is the default)', { debugOnly: true }),
+  int('bytespersigop=<n>', 20, 'Bytes that a signature operation counts for in relay and mining'),
+  bool('datacarrier', true, 'Relay and mine transactions that carry data'),
+  int('datacarriersize=<n>', 83, 'Largest data output that is relayed and mined, in bytes'),
+  amount('dustrelayfee=<amt>', 1000n, 'Fee rate, in LBC/kB, at which an output not worth spending is dust', { debugOnly: true }),
+  amount('incrementalrelayfee=<amt>', 1000n, 'Fee rate, in LBC/kB, that relaying costs: for replacement (BIP125) and for a full mempool', { debugOnly: true }),
+  text('mempoolreplacement=<mode>', '1', 'Let transactions in the mempool be replaced (BIP125)'),
+  amount('minrelaytxfee=<amt>', 1000n, 'Fee rate, in LBC/kB, below which a transaction is not relayed, mined or made'),
+  bool('whitelistforcerelay', true, 'Relay what whitelisted peers send even against the policy'),
+  bool('whitelistrelay', true, 'Relay what whitelisted peers send even when not relaying'),
+] as const;
+
+/* prettier-ignore */
+export const BLOCK_OPTIONS = [
+  int('blockmaxweight=<n>', 7_996_000, 'Largest weight (BIP141) of a block we assemble'),
+  amount('blockmintxfee=<amt>', 1000n, 'Lowest fee rate, in LBC/kB, of transactions in a block we assemble'),
+  int('blockversion=<n>', undefined, 'Version of the blocks we assemble, to test forks', { debugOnly: true }),
+] as const;

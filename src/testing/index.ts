@@ -1,0 +1,195 @@
+/**
+ * `lbcnode/testing`: a regtest node in a process of its own, on free loopback ports and in a temporary folder, for
+ * integration tests of programs that talk to a node. Used by this project's own functional tests.
+ *
+ *   const node = await startRegtest();
+ *   await node.rpc('generatetoaddress', [101, address]);
+ *   await node.stop();
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createServer } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface RegtestOptions {
+  /** Further command-line options, as `-txindex` or `-supportdelay=proportional`. */
+  args?: readonly string[];
+  /** A folder to use and to leave behind; without one a temporary folder is made, and removed by `stop`. */
+  dataDir?: string;
+  /** Further environment variables of the process. */
+  env?: Readonly<Record<string, string>>;
+  /** How long starting may take, in milliseconds. */
+  timeoutMs?: number;
+}
+
+/** An error answer of the node. */
+export class RegtestRpcError extends Error {
+  override readonly name = 'RegtestRpcError';
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface RegtestNode {
+  readonly dataDir: string;
+  /** With credentials: `http://user:password@127.0.0.1:port/`. */
+  readonly url: string;
+  readonly rpcPort: number;
+  readonly p2pPort: number;
+  readonly pid: number;
+  /** What the process printed so far. */
+  output(): string;
+  /** Calls a method; rejects with `RegtestRpcError` when the node answers an error. */
+  rpc<T = unknown>(
+    method: string,
+    params?: readonly unknown[] | Readonly<Record<string, unknown>>,
+  ): Promise<T>;
+  /** Posts a body as it is; answers status and text. */
+  post(body: string, path?: string): Promise<{ status: number; text: string }>;
+  /** Stops the node cleanly and removes a temporary folder. */
+  stop(): Promise<void>;
+  /** Kills the process at once (SIGKILL) and keeps the folder. */
+  kill(): Promise<void>;
+  /** Resolves with the exit code, or null when a signal ended it. */
+  exited: Promise<number | null>;
+}
+
+const USER = 'regtest';
+const PASSWORD = 'regtest';
+
+/** A port of the loopback interface that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() =>
+        typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port')),
+      );
+    });
+  });
+}
+
+/** Starts a node and resolves once it answers. Rejects with what it printed when it ends before. */
+export async function startRegtest(options: RegtestOptions = {}): Promise<RegtestNode> {
+  const temporary = options.dataDir === undefined;
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'lbcnode-regtest-'));
+  const [rpcPort, p2pPort] = [await freePort(), await freePort()];
+  const program = fileURLToPath(new URL('../bin/lbcnode.js', import.meta.url));
+  const child = spawn(
+    process.execPath,
+    [
+      program,
+      '-regtest',
+      `-datadir=${dataDir}`,
+      `-rpcport=${rpcPort}`,
+      `-port=${p2pPort}`,
+      `-rpcuser=${USER}`,
+      `-rpcpassword=${PASSWORD}`,
+      '-listen=0',
+      '-printtoconsole',
+      ...(options.args ?? []),
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...options.env } },
+  );
+  let output = '';
+  const collect = (chunk: Buffer): void => {
+    // The last megabyte is enough to tell what went wrong.
+    output = (output + chunk.toString()).slice(-(1 << 20));
+  };
+  child.stdout.on('data', collect);
+  child.stderr.on('data', collect);
+  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  await untilLoaded(child, () => output, exited, options.timeoutMs ?? 60_000);
+
+  const post = (body: string, path = '/'): Promise<{ status: number; text: string }> =>
+    httpPost(rpcPort, path, body);
+  return {
+    dataDir,
+    url: `http://${USER}:${PASSWORD}@127.0.0.1:${rpcPort}/`,
+    rpcPort,
+    p2pPort,
+    pid: child.pid!,
+    output: () => output,
+    exited,
+    post,
+    async rpc<T>(
+      method: string,
+      params: readonly unknown[] | Readonly<Record<string, unknown>> = [],
+    ): Promise<T> {
+      const { status, text } = await post(JSON.stringify({ jsonrpc: '1.0', id: 1, method, params }));
+      let answer: { result: T; error: { code: number; message: string } | null };
+      try {
+        answer = JSON.parse(text);
+      } catch {
+        throw new Error(`HTTP ${status}: ${text.slice(0, 200)}`);
+      }
+      if (answer.error) throw new RegtestRpcError(answer.error.code, answer.error.message);
+      return answer.result;
+    },
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+      await exited;
+      if (temporary) rmSync(dataDir, { recursive: true, force: true });
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+async function untilLoaded(
+  child: ChildProcess,
+  output: () => string,
+  exited: Promise<number | null>,
+  timeoutMs: number,
+): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  let ended = false;
+  void exited.then(() => (ended = true));
+  while (!output().includes('Done loading')) {
+    if (ended) throw new Error(`the node ended while starting:\n${output()}`);
+    if (Date.now() > deadline) {
+      child.kill('SIGKILL');
+      throw new Error(`the node did not start within ${timeoutMs} ms:\n${output()}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+function httpPost(port: number, path: string, body: string): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const data = Buffer.from(body);
+    const call = request(
+      {
+        host: '127.0.0.1',
+        port,
+        path,
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'content-length': data.length,
+          authorization: `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`,
+        },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
+        );
+        response.on('error', reject);
+      },
+    );
+    call.on('error', reject);
+    call.end(data);
+  });
+}
