@@ -7,7 +7,11 @@ NAPI_MODULE_INIT() {
   registerHashing(env, exports);
   registerParsing(env, exports);
   registerCoinTable(env, exports);
-  registerEcdsa(env, exports);
+#ifdef LBC_SECP256K1_BUNDLED
+  setProperty(env, exports, "secp256k1", makeString(env, "bundled"));
+#else
+  setProperty(env, exports, "secp256k1", makeString(env, "system"));
+#endif
   registerVerification(env, exports);
   return exports;
 }

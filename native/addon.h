@@ -11,7 +11,8 @@ constexpr uint32_t kAbi = 1;
 void registerHashing(napi_env env, napi_value exports);
 void registerParsing(napi_env env, napi_value exports);
 void registerCoinTable(napi_env env, napi_value exports);
-void registerEcdsa(napi_env env, napi_value exports);
+// Adds the curve operations, `verify` excepted, to the object `ecdsa`.
+void registerEcdsa(napi_env env, napi_value ecdsa);
 void registerVerification(napi_env env, napi_value exports);
 
 }  // namespace lbc

@@ -35,6 +35,8 @@ export interface ChainOptions {
   /** Called once the active chain reaches this height (`-stopatheight`); 0 never. */
   stopAtHeight: number;
   onStopHeight: () => void;
+  /** Called when changing the chain failed for another reason than a verdict: nothing may be trusted any more. */
+  onFatal: (error: unknown) => void;
 }
 
 export interface AcceptResult {
@@ -62,6 +64,7 @@ export class Chain {
   private preciousRank = -1;
   private preciousWork = 0n;
   private closing = false;
+  private broken = false;
   /** Verdicts found while connecting, for whoever handed the block in. */
   private readonly verdicts = new Map<number, ValidationError | null>();
   /** Replaced by the file importer while it reads (`-reindex`, `-loadblock`). */
@@ -89,6 +92,20 @@ export class Chain {
   /** Runs a task while nothing else changes the chain. */
   exclusively<T>(task: () => Promise<T>): Promise<T> {
     return this.queue.run(task);
+  }
+
+  /** Runs a task that changes the chain. What it throws is no verdict: the node must stop, and nothing more is done. */
+  private change<T>(task: () => Promise<T>): Promise<T> {
+    return this.exclusively(async () => {
+      if (this.broken) throw new Error('the node is stopping after an error');
+      try {
+        return await task();
+      } catch (error) {
+        this.broken = true;
+        this.options.onFatal(error);
+        throw error;
+      }
+    });
   }
 
   /** Source: `IsInitialBlockDownload`; once false it stays false. */
@@ -184,7 +201,7 @@ export class Chain {
 
   /** Makes the most-work valid branch the active one. */
   activateBestChain(): Promise<void> {
-    return this.exclusively(() => this.activate());
+    return this.change(() => this.activate());
   }
 
   private async activate(): Promise<void> {
@@ -334,7 +351,7 @@ export class Chain {
 
   /** Treats a block and all that follow it as invalid, whatever the rules say. Source: `InvalidateBlock`. */
   async invalidateBlock(id: number): Promise<void> {
-    await this.exclusively(async () => {
+    await this.change(async () => {
       const { index } = this;
       const { headers, active } = index;
       const before = this.tip;
@@ -370,7 +387,7 @@ export class Chain {
 
   /** Takes `invalidateBlock` back for a block, its ancestors and descendants. Source: `ReconsiderBlock`. */
   async reconsiderBlock(id: number): Promise<void> {
-    await this.exclusively(async () => {
+    await this.change(async () => {
       this.index.clearFailure(id);
       await this.flusher.flush();
       await this.activate();
@@ -379,7 +396,7 @@ export class Chain {
 
   /** Prefers a block among those of equal work, until a later call or a restart. Source: `PreciousBlock`. */
   async preciousBlock(id: number): Promise<void> {
-    await this.exclusively(async () => {
+    await this.change(async () => {
       const { headers, candidates } = this.index;
       if (headers.compareWork(id, this.tip) < 0) return;
       const tipWork = headers.work(this.tip);
@@ -394,9 +411,16 @@ export class Chain {
     });
   }
 
+  /** Stops making progress after the block under way. */
+  interrupt(): void {
+    this.closing = true;
+  }
+
   /** Waits for what is under way, refuses more, and brings everything to disk. */
   async close(): Promise<void> {
     this.closing = true;
-    await this.exclusively(() => this.flusher.flush());
+    await this.exclusively(async () => {
+      if (!this.broken) await this.flusher.flush();
+    });
   }
 }

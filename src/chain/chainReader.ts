@@ -3,16 +3,22 @@
  * that a walk over all coins begins with. Where a question spans several awaits, the tip may move meanwhile: callers
  * take the ids they need first.
  */
+import { MAX_BLOCK_WEIGHT, WITNESS_SCALE_FACTOR } from '../consensus/limits.js';
 import type { CoinValue } from '../native/binding.js';
 import type { BlockHeader } from '../primitives/header.js';
 import { parseCoinRow } from '../store/coinRow.js';
+import { OUTPOINT_SIZE_BYTES } from '../store/coinTable.js';
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
 import { coinKey, PREFIX } from '../store/keys.js';
 import { prefixEnd } from '../store/rows.js';
+import { breathe } from '../util/breathe.js';
 import { fromLatin1, type Bytes } from '../util/bytes.js';
 import type { Chain } from './chain.js';
 import type { Flusher } from './flusher.js';
 import type { LoadedBlock } from './loadedBlock.js';
+
+/** A block's weight over that of the smallest output (8 bytes of amount and an empty script). */
+const MAX_OUTPUTS_PER_BLOCK = Math.floor(MAX_BLOCK_WEIGHT / (WITNESS_SCALE_FACTOR * 9));
 
 export interface CoinRowEntry {
   /** 36 bytes: txid in wire order, output number little endian. */
@@ -74,6 +80,28 @@ export class ChainReader {
     const now = coins.get(outPoint);
     if (now !== undefined) return now;
     return row ? parseCoinRow(row) : null;
+  }
+
+  /** An unspent output of a transaction, or null when it has none. Source: `AccessByTxid`. */
+  async anyCoinOf(txid: Bytes): Promise<CoinValue | null> {
+    const { coins, store } = this.chain.deps;
+    await this.flusher.settled();
+    const prefix = coinKey(txid);
+    for await (const [key] of store.range({ gte: prefix, lt: prefixEnd(prefix) })) {
+      const coin = await this.coin(fromLatin1(key.slice(PREFIX.coin.length)));
+      if (coin) return coin;
+    }
+    // Outputs that are not on disk yet are in the table, which can only be asked for one after the other.
+    const outPoint = Buffer.alloc(OUTPOINT_SIZE_BYTES);
+    outPoint.set(txid);
+    let since = performance.now();
+    for (let n = 0; n < MAX_OUTPUTS_PER_BLOCK; n++) {
+      outPoint.writeUInt32LE(n, 32);
+      const coin = coins.get(outPoint);
+      if (coin) return coin;
+      since = await breathe(since);
+    }
+    return null;
   }
 
   /**

@@ -9,9 +9,17 @@ export interface ChainState {
   /** Everything in the block files before this position is in the header table. */
   scannedFile: number;
   scannedBytes: number;
+  /** Whether coins were ever written. */
+  coinsOnDisk: boolean;
 }
 
-export const FRESH_STATE: ChainState = { tip: null, headerCount: 0, scannedFile: 0, scannedBytes: 0 };
+export const FRESH_STATE: ChainState = {
+  tip: null,
+  headerCount: 0,
+  scannedFile: 0,
+  scannedBytes: 0,
+  coinsOnDisk: false,
+};
 
 export function formatChainState(state: ChainState): Buffer {
   return Buffer.from(JSON.stringify(state));

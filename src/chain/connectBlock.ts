@@ -9,15 +9,16 @@ import { blockScriptFlags } from '../consensus/scriptFlags.js';
 import { blockSubsidy } from '../consensus/subsidy.js';
 import type { ResolvedInputs } from '../native/binding.js';
 import type { NetworkParams } from '../params/network.js';
-import { TX_OUTPUT_COUNT } from '../primitives/blockLayout.js';
+import { INPUT_STRIDE, TX_OUTPUT_COUNT } from '../primitives/blockLayout.js';
 import { outputAmountAt } from '../primitives/blockView.js';
 import type { BlockFiles } from '../store/blockFiles.js';
-import type { ClaimEvent, ClaimStore } from '../store/claims/claimStore.js';
+import type { ClaimBlock, ClaimEvent, ClaimStore } from '../store/claims/claimStore.js';
 import { OUTPOINT_SIZE_BYTES, type CoinTable } from '../store/coinTable.js';
 import { buildUndo } from '../store/coinRow.js';
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
 import { coinKey } from '../store/keys.js';
 import type { RowStore } from '../store/rowStore.js';
+import type { RowTransaction } from '../store/rows.js';
 import { assert } from '../util/assert.js';
 import { equalBytes, hashToHex } from '../util/bytes.js';
 import { blockClaims } from './blockClaims.js';
@@ -37,6 +38,8 @@ export interface ConnectDeps {
   files: BlockFiles;
   contributors: readonly BlockContributor[];
   timers: StepTimers;
+  /** Whether the database holds coins at all: as long as it does not, the table knows every one of them. */
+  coinsOnDisk: () => boolean;
 }
 
 export interface ConnectOptions {
@@ -52,8 +55,13 @@ export interface ConnectResult {
 }
 
 /** Brings every coin that the block may touch into the table. */
-export async function loadCoins(deps: ConnectDeps, block: LoadedBlock, withOutputs: boolean): Promise<void> {
+export async function loadCoins(
+  deps: Pick<ConnectDeps, 'coins' | 'store' | 'coinsOnDisk'>,
+  block: LoadedBlock,
+  withOutputs: boolean,
+): Promise<void> {
   const { coins, store } = deps;
+  if (!deps.coinsOnDisk()) return;
   const missing = coins.missing(block.raw, block.parsed, withOutputs);
   if (missing.length === 0) return;
   const keys: string[] = [];
@@ -63,17 +71,27 @@ export async function loadCoins(deps: ConnectDeps, block: LoadedBlock, withOutpu
   coins.load(missing, await store.getMany(keys));
 }
 
-/** Checks the block after its parent, which must be the tip, and commits it unless it is wrong. */
-export async function connectBlock(
-  deps: ConnectDeps,
+/** What checking a block against the chain below it needs; the index, and the coins and rows as of its parent. */
+export type CheckDeps = Pick<ConnectDeps, 'params' | 'index' | 'store' | 'coins' | 'claims' | 'timers' | 'coinsOnDisk'>;
+
+/** A verdict, or what a right block spends and does. */
+export type CheckedBlock =
+  { error: ValidationError } | { error: null; resolved: ResolvedInputs; claimEvents: readonly ClaimEvent[] };
+
+/**
+ * Checks the block after its parent, whose state coins and rows must be in. The claims' changes are left in `rows`
+ * (those of a wrong block too: discard them); the coins stay as they are.
+ */
+export async function checkConnect(
+  deps: CheckDeps,
   block: LoadedBlock,
   parent: number,
-  options: ConnectOptions,
-): Promise<ConnectResult> {
-  const { params, index, store, coins, claims, timers } = deps;
+  rows: RowTransaction,
+  checkScripts: boolean,
+): Promise<CheckedBlock> {
+  const { params, index, coins, claims, timers } = deps;
   const { headers, active, versionBits } = index;
   const height = parent === NO_HEADER ? 0 : headers.height(parent) + 1;
-  const failed = (error: ValidationError): ConnectResult => ({ error, claimEvents: [] });
 
   const bip34Block = active.ancestorOf(parent, params.bip34Height);
   const bip30 = enforcesBip30(height, bip34Block === NO_HEADER ? null : headers.hash(bip34Block), params);
@@ -81,7 +99,7 @@ export async function connectBlock(
   await loadCoins(deps, block, bip30);
   const resolved = coins.resolve(block.raw, block.parsed, height, bip30);
   if (resolved.duplicates.length > 0) {
-    return failed(reject('bad-txns-BIP30', { debug: 'tried to overwrite transaction' }));
+    return { error: reject('bad-txns-BIP30', { debug: 'tried to overwrite transaction' }) };
   }
 
   timers.start('inputs');
@@ -95,17 +113,15 @@ export async function connectBlock(
     medianTimeAt: (at) => active.medianTimeOf(active.ancestorOf(parent, at)),
     parentMedianTimeSec: parent === NO_HEADER ? 0 : active.medianTimeOf(parent),
   });
-  if (spends.error) return failed(spends.error);
+  if (spends.error) return { error: spends.error };
 
   // Started early and joined before the commit: the threads work while the claims are computed.
-  const scripts: Promise<ScriptVerdict> | null = options.checkScripts
+  const scripts: Promise<ScriptVerdict> | null = checkScripts
     ? verifyScripts({ raw: block.raw, parsed: block.parsed, resolved, flags })
     : null;
   scripts?.catch(() => undefined);
-
-  timers.start('claims');
-  const rows = store.begin();
   try {
+    timers.start('claims');
     const { root, events } = await claims.connect(rows, blockClaims(block, resolved, height));
     let error: ValidationError | null = null;
     if (!equalBytes(root, block.header.claimRoot)) {
@@ -117,19 +133,58 @@ export async function connectBlock(
     timers.start('scripts');
     const verdict = await scripts;
     if (verdict?.failure) error ??= reject('block-validation-failed', { debug: verdict.failure.message });
-    if (error || options.justCheck) {
-      await store.discard(rows);
-      timers.stop();
-      return { error, claimEvents: [] };
-    }
-    timers.start('commit');
-    await commit(deps, block, parent, height, resolved, rows);
-    timers.stop();
-    return { error: null, claimEvents: events };
+    return error ? { error } : { error: null, resolved, claimEvents: events };
   } catch (error) {
     await scripts?.catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Checks the block after its parent, which must be the tip, and commits it unless it is wrong. */
+export async function connectBlock(
+  deps: ConnectDeps,
+  block: LoadedBlock,
+  parent: number,
+  options: ConnectOptions,
+): Promise<ConnectResult> {
+  const { store, timers } = deps;
+  const rows = store.begin();
+  try {
+    const checked = await checkConnect(deps, block, parent, rows, options.checkScripts);
+    if (checked.error || options.justCheck) {
+      await store.discard(rows);
+      timers.stop();
+      return { error: checked.error, claimEvents: [] };
+    }
+    timers.start('commit');
+    await commit(deps, block, parent, checked.resolved, rows);
+    timers.inputs += block.parsed.inputs.length / INPUT_STRIDE - 1;
+    timers.stop();
+    return { error: null, claimEvents: checked.claimEvents };
+  } catch (error) {
     await store.discard(rows);
     throw error;
+  }
+}
+
+/**
+ * The claim trie's root after a block on top of the tip, which is not kept; null stands for a block that has nothing but
+ * a coinbase. Of the block only the transactions count. Run it while nothing else changes the chain.
+ */
+export async function previewClaimRoot(deps: ConnectDeps, block: LoadedBlock | null): Promise<Buffer> {
+  const { index, store, coins, claims } = deps;
+  const height = index.active.height + 1;
+  let operations: ClaimBlock = { height, transactions: [] };
+  if (block) {
+    await loadCoins(deps, block, false);
+    operations = blockClaims(block, coins.resolve(block.raw, block.parsed, height, false), height);
+  }
+  const rows = store.begin();
+  try {
+    const { root } = await claims.connect(rows, operations);
+    return Buffer.from(root);
+  } finally {
+    await store.discard(rows);
   }
 }
 
@@ -147,12 +202,12 @@ async function commit(
   deps: ConnectDeps,
   block: LoadedBlock,
   parent: number,
-  height: number,
   resolved: ResolvedInputs,
   rows: ReturnType<RowStore['begin']>,
 ): Promise<void> {
   const { index, store, coins, files, contributors } = deps;
   const { headers } = index;
+  const height = parent === NO_HEADER ? 0 : headers.height(parent) + 1;
   for (const contributor of contributors) await contributor.connect(rows, block, height, resolved);
   const id = headers.find(block.hash);
   assert(id !== NO_HEADER, 'a block is connected whose header is unknown');

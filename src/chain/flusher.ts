@@ -46,9 +46,12 @@ export class Flusher {
   };
   private lastMs = performance.now();
   private running: Promise<void> = Promise.resolve();
+  /** Whether coins were ever written to the database. */
+  coinsOnDisk: boolean;
 
-  constructor(options: FlusherOptions, deps: Flusher['deps']) {
+  constructor(options: FlusherOptions, deps: Flusher['deps'], coinsOnDisk: boolean) {
     this.options = options;
+    this.coinsOnDisk = coinsOnDisk;
     this.deps = deps;
     deps.store.beforeSpill = () => this.flush();
   }
@@ -86,6 +89,7 @@ export class Flusher {
     this.checkDiskSpace();
     files.sync();
     const { headers, active } = index;
+    if (coins.dirtyCount > 0) this.coinsOnDisk = true;
     headers.writeDirty(store);
     store.put(
       PREFIX.tip,
@@ -94,6 +98,7 @@ export class Flusher {
         headerCount: headers.count,
         scannedFile: files.currentFile,
         scannedBytes: files.sizeBytes('blk', files.currentFile),
+        coinsOnDisk: this.coinsOnDisk,
       }),
     );
     const source = (maxBytes: number): JournalOp[] | null => {

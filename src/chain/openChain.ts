@@ -48,8 +48,12 @@ export interface OpenChainOptions {
   maxTipAgeSec: number;
   stopAtHeight: number;
   onStopHeight: () => void;
+  /** An error while the chain was being changed: memory can no longer be trusted, the node must stop. */
+  onFatal: (error: unknown) => void;
   adjustedTimeSec: () => number;
   contributors: readonly BlockContributor[];
+  /** Aborted when the node shall stop while it is still starting. */
+  signal: AbortSignal;
   log: Logger;
   /** Named points of commit and flush, for tests that kill the process there. */
   onPoint?: (name: string) => void;
@@ -133,7 +137,7 @@ async function forgetChainState(store: RowStore): Promise<void> {
     from = String.fromCharCode(prefix.charCodeAt(0) + 1);
   }
   await store.dropRange(from, '\xff');
-  store.put(PREFIX.tip, Buffer.from(JSON.stringify({ ...state, tip: null })));
+  store.put(PREFIX.tip, Buffer.from(JSON.stringify({ ...state, tip: null, coinsOnDisk: false })));
   await store.flush();
 }
 
@@ -172,6 +176,7 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
       },
     },
     { store, coins, index, files, timers },
+    state.coinsOnDisk,
   );
   const chain = new Chain(
     {
@@ -181,11 +186,23 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
       adjustedTimeSec: options.adjustedTimeSec,
       stopAtHeight: options.stopAtHeight,
       onStopHeight: options.onStopHeight,
+      onFatal: options.onFatal,
     },
-    { params, index, store, coins, claims, files, contributors: options.contributors, timers },
+    {
+      params,
+      index,
+      store,
+      coins,
+      claims,
+      files,
+      contributors: options.contributors,
+      timers,
+      coinsOnDisk: () => flusher.coinsOnDisk,
+    },
     flusher,
     log,
   );
+  options.signal.addEventListener('abort', () => chain.interrupt());
   acceptGenesis(chain, params);
   await scanBlockFiles(
     chain,
@@ -252,6 +269,7 @@ async function scanBlockFiles(
         );
       }
       since = await breathe(since);
+      if (options.signal.aborted) return;
     }
     // A record torn by a crash must not swallow the one that is appended next.
     if (file === files.currentFile) files.dropTornBlock(file, end);

@@ -5,6 +5,8 @@ export class StepTimers {
   private readonly totals = new Map<Step, number>();
   private current: Step | null = null;
   private since = 0;
+  /** Inputs of connected blocks, coinbases left out. */
+  inputs = 0;
 
   /** Ends the step that runs and begins another. */
   start(step: Step): void {

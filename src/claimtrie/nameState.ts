@@ -100,21 +100,22 @@ export function findClaim(state: NameState, point: string): ActiveClaim | undefi
   return state.claims.find((claim) => claim.point === point);
 }
 
-/** Adds `amount`, which may be negative, to the supports of `claimId`. */
-export function addSupport(state: NameState, claimId: string, amount: bigint): void {
-  if (amount === 0n) return;
+/** Adds `amount`, which may be negative, to the supports of `claimId`. Answers whether the order of claims changed. */
+export function addSupport(state: NameState, claimId: string, amount: bigint): boolean {
+  if (amount === 0n) return false;
   const at = state.claims.findIndex((claim) => claim.claimId === claimId);
   if (at < 0) {
     const sum = (state.dangling.get(claimId) ?? 0n) + amount;
     assert(sum >= 0n, 'more support was taken from a claim id than it had');
     if (sum === 0n) state.dangling.delete(claimId);
     else state.dangling.set(claimId, sum);
-    return;
+    return false;
   }
   const claim = state.claims[at]!;
   state.claims.splice(at, 1);
   claim.effective += amount;
   place(state.claims, claim);
+  return state.claims[at] !== claim;
 }
 
 export function addActiveClaim(state: NameState, item: Item): void {

@@ -26,7 +26,7 @@ export const TX_HAS_WITNESS = 1;
 export const TX_IS_COINBASE = 2;
 /**
  * QUIRK: the transaction has the witness marker but no witness. The reference of this age accepts that, and forgets
- * the marker: size and id are those without it. Test: test/unit/primitives/blockView.test.ts.
+ * the marker: size and id are those without it. Test: test/unit/native/blockView.test.ts.
  */
 export const TX_EMPTY_MARKER = 4;
 

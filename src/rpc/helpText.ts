@@ -178,10 +178,15 @@ function exampleLines(method: RpcMethod): string[] {
     const params = words.join(', ');
     const body = `{"jsonrpc": "1.0", "id": "curltest", "method": "${method.name}", "params": [${params}]}`;
     return [
-      `> lbcnode-cli ${[method.name, ...words].join(' ')}`,
+      `> lbcnode-cli ${[method.name, ...words.map(shellWord)].join(' ')}`,
       `> curl --user myusername --data-binary '${body}' -H 'content-type: text/plain;' ${EXAMPLE_URL}`,
     ];
   });
+}
+
+/** JSON arrays and objects in single quotes, for the shell. */
+function shellWord(word: string): string {
+  return /^[[{]/.test(word) ? `'${word}'` : word;
 }
 
 /** Breaks text at spaces; line breaks of the text are kept. */

@@ -18,16 +18,6 @@ import { ReadError } from '../util/reader.js';
 export const COIN_ROW_HEADER_BYTES = 12;
 const UNDO_HEADER_BYTES = 16;
 
-const OP_RETURN = 0x6a;
-
-/** MAX_SCRIPT_SIZE of this chain (Bitcoin has 10,000): a longer script can never run. */
-const MAX_SCRIPT_SIZE = 20005;
-
-/** Whether no input can ever spend the script, so that no coin is made. Source: `CScript::IsUnspendable`. */
-export function isUnspendable(script: Bytes): boolean {
-  return (script.length > 0 && script[0] === OP_RETURN) || script.length > MAX_SCRIPT_SIZE;
-}
-
 export function formatCoinRow(coin: CoinValue): Buffer {
   const row = Buffer.allocUnsafe(COIN_ROW_HEADER_BYTES + coin.script.length);
   row.writeUInt32LE(coin.heightCode, 0);

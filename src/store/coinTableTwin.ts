@@ -19,9 +19,10 @@ import {
   TX_STRIDE,
 } from '../primitives/blockLayout.js';
 import { claimKind } from '../primitives/scriptScan.js';
+import { isUnspendable } from '../script/script.js';
 import { assert } from '../util/assert.js';
 import { asBuffer, equalBytes, fromLatin1, toLatin1 } from '../util/bytes.js';
-import { COIN_ROW_HEADER_BYTES, formatCoinRow, isUnspendable, parseCoinRow, parseUndo } from './coinRow.js';
+import { COIN_ROW_HEADER_BYTES, formatCoinRow, parseCoinRow, parseUndo } from './coinRow.js';
 import type { CoinTable } from './coinTable.js';
 
 const OUTPOINT_SIZE = 36;

@@ -221,7 +221,7 @@ export class RowStore implements RowReader {
         for (const op of more) ops.push(op);
       }
       this.onPoint('flush:before-batch');
-      if (ops.length > 0) await this.db.batch(ops, { sync: true });
+      await this.write(ops, true);
       this.onPoint('flush:after-batch');
     } else {
       this.onPoint('flush:before-journal');
@@ -250,7 +250,7 @@ export class RowStore implements RowReader {
   private async applyJournal(): Promise<void> {
     if (await this.journal.includesStage()) await this.applyStage();
     for await (const ops of this.journal.read()) {
-      await this.db.batch(ops);
+      await this.write(ops, false);
       this.onPoint('flush:applying-journal');
     }
     // An empty synced batch makes all batches before it durable.
@@ -270,13 +270,24 @@ export class RowStore implements RowReader {
       else batch.push({ type: 'del', key });
       bytes += key.length + value!.length + 32;
       if (bytes >= MAX_BATCH_BYTES) {
-        await this.db.batch(batch);
+        await this.write(batch, false);
         this.onPoint('flush:applying-stage');
         batch = [];
         bytes = 0;
       }
     }
-    await this.db.batch(batch);
+    await this.write(batch, false);
+  }
+
+  /** One atomic batch. The chained form costs half of what an array of operations does. */
+  private async write(ops: readonly JournalOp[], sync: boolean): Promise<void> {
+    if (ops.length === 0) return;
+    const batch = this.db.batch();
+    for (const op of ops) {
+      if (op.type === 'put') batch.put(op.key, op.value);
+      else batch.del(op.key);
+    }
+    await batch.write({ sync });
   }
 
   private async clearStage(): Promise<void> {

@@ -2,12 +2,12 @@
  * Exact JSON values: the types that parsing yields and that answers are made of, and the text forms of
  * numbers and amounts. Owns no parser (jsonParse.ts) and no serializer (jsonWrite.ts).
  *
- * A parsed number is a plain `number` when its text is the one JavaScript prints for it, else a `JsonNumber`
+ * A parsed number is a plain `number` when its text is the one `formatDouble` prints for it, else a `JsonNumber`
  * that keeps the literal's text; `numberText` gives the literal back in both cases, so nothing is ever rounded.
  */
 import { assert } from './assert.js';
 
-/** A number literal whose text a double would not give back (`1.10`, `1e3`, `12345678901234567890`). Written as it is. */
+/** A number literal that a double would not give back (`1.10`, `1e3`, `12345678901234567890`). Written as it is. */
 export class JsonNumber {
   readonly text: string;
   constructor(text: string) {
@@ -61,7 +61,7 @@ export function isJsonNumber(value: JsonValue): value is number | JsonNumber {
 
 /** The literal's text, exactly as it was received. */
 export function numberText(value: number | JsonNumber): string {
-  return typeof value === 'number' ? String(value) : value.text;
+  return typeof value === 'number' ? formatDouble(value) : value.text;
 }
 
 /** A parsed value as plain JavaScript: objects become objects (last duplicate wins), numbers doubles. Rounds; not for amounts. */

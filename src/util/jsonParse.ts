@@ -3,7 +3,7 @@
  * Accepts what the reference's UniValue accepts, within two bounds of ours: 512 levels of nesting (the bound of later
  * Bitcoin Core) and a number of values, so that no body that fits the request limit can exhaust the heap.
  */
-import { JsonNumber, JsonObject, type JsonValue } from './json.js';
+import { formatDouble, JsonNumber, JsonObject, type JsonValue } from './json.js';
 
 /** The text is not JSON, or is nested too deep, or holds too many values. */
 export class JsonParseError extends Error {
@@ -37,9 +37,11 @@ export class JsonScanner {
   readonly text: string;
   offset = 0;
   private values = 0;
+  private readonly maxValues: number;
 
-  constructor(text: string) {
+  constructor(text: string, maxValues = MAX_JSON_VALUES) {
     this.text = text;
+    this.maxValues = maxValues;
   }
 
   fail(): never {
@@ -72,7 +74,7 @@ export class JsonScanner {
     return this.offset === this.text.length;
   }
 
-  /** One whole value, with its own allowance of `MAX_JSON_VALUES`. */
+  /** One whole value, with its own allowance of values. */
   readValue(): JsonValue {
     this.values = 0;
     return this.value(0);
@@ -100,7 +102,7 @@ export class JsonScanner {
   }
 
   private value(depth: number): JsonValue {
-    if (++this.values > MAX_JSON_VALUES) this.fail();
+    if (++this.values > this.maxValues) this.fail();
     const first = this.peek();
     if (first === '[') return this.array(depth);
     if (first === '{') return this.object(depth);
@@ -137,7 +139,7 @@ export class JsonScanner {
     // "01", "1.", "1e" and "2x" end a number in the middle: what follows a literal can be none of these.
     if ((next >= 48 && next <= 57) || next === 46 || next === 101 || next === 69) this.fail();
     const value = Number(literal);
-    return String(value) === literal ? value : new JsonNumber(literal);
+    return Number.isFinite(value) && formatDouble(value) === literal ? value : new JsonNumber(literal);
   }
 
   private key(): string {
@@ -226,9 +228,9 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
   }
 }
 
-/** The one value of a whole text. Throws `JsonParseError`. */
-export function parseJson(text: string): JsonValue {
-  const scanner = new JsonScanner(text);
+/** The one value of a whole text. Throws `JsonParseError`. A client lifts `maxValues` for answers it asked for. */
+export function parseJson(text: string, maxValues = MAX_JSON_VALUES): JsonValue {
+  const scanner = new JsonScanner(text, maxValues);
   const value = scanner.readValue();
   if (!scanner.atEnd()) scanner.fail();
   return value;

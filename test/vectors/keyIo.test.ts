@@ -1,8 +1,6 @@
 /** The reference's base58 and key_io vectors, as its base58_tests.cpp and key_io_tests.cpp run them. */
 import { describe, expect, it } from 'vitest';
-import { MAIN } from '../../src/params/main.js';
-import { REGTEST } from '../../src/params/regtest.js';
-import { TEST } from '../../src/params/test.js';
+import { networkParams } from '../../src/params/networks.js';
 import {
   addressPrefixesOf,
   decodeDestination,
@@ -15,13 +13,13 @@ import { decodeSecret, encodeSecret } from '../../src/script/wif.js';
 import { toHex } from '../../src/util/bytes.js';
 import { readCoreVectors } from './support.js';
 
-const MAIN_PREFIXES = addressPrefixesOf(MAIN);
-const TEST_PREFIXES = addressPrefixesOf(TEST);
+const MAIN_PREFIXES = addressPrefixesOf(networkParams('main'));
+const TEST_PREFIXES = addressPrefixesOf(networkParams('test'));
 
 const CHAINS: Record<string, AddressPrefixes> = {
   lbrycrd: MAIN_PREFIXES,
   lbrycrdtest: TEST_PREFIXES,
-  lbrycrdreg: addressPrefixesOf(REGTEST),
+  lbrycrdreg: addressPrefixesOf(networkParams('regtest')),
 };
 
 function flipCase(text: string): string {

@@ -1,0 +1,40 @@
+// Decides the standard forms of inputs natively. The answer is "valid" or "undecided", never "invalid": whatever is not
+// exactly one of the known forms, or fails, is left to the interpreter of src/script.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "parse.h"
+#include "sighash.h"
+#include "signatureCache.h"
+
+namespace lbc {
+
+// Core's SCRIPT_VERIFY_* bits that matter here; `kKnownFlags` are all of Core 0.17.
+constexpr uint32_t kVerifyP2sh = 1u << 0;
+constexpr uint32_t kVerifyStrictEnc = 1u << 1;
+constexpr uint32_t kVerifyLowS = 1u << 3;
+constexpr uint32_t kVerifyCleanStack = 1u << 8;
+constexpr uint32_t kVerifyWitness = 1u << 11;
+constexpr uint32_t kVerifyWitnessPubkeyType = 1u << 15;
+constexpr uint32_t kKnownFlags = (1u << 17) - 1;
+
+// Everything that the inputs of one batch share. The memory belongs to JavaScript and outlives the batch.
+struct VerifyBatch {
+  ParsedView view;
+  const int64_t* amounts;
+  const uint32_t* scriptOffsets;
+  const uint32_t* scriptLengths;
+  const uint8_t* status;
+  const uint8_t* scripts;
+  uint32_t flags;
+  bool cacheResults;
+  SignatureCache* cache;
+  std::unique_ptr<TxMidstate[]> midstates;  // one a transaction
+};
+
+// Whether input `input` (running number) of transaction `tx` is valid for sure. `cacheHits` is counted up.
+bool verifyInput(VerifyBatch& batch, size_t tx, size_t input, uint32_t* cacheHits);
+
+}  // namespace lbc

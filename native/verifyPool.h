@@ -1,0 +1,63 @@
+// The threads that verify batches of inputs. Knows nothing of JavaScript: a finished job is handed to a callback on the
+// thread that finished it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "verify.h"
+
+namespace lbc {
+
+struct VerifyJob {
+  VerifyBatch batch;
+  // Running numbers of the inputs to look at.
+  size_t firstInput = 0;
+  size_t endInput = 0;
+
+  // Filled in by the threads.
+  std::mutex mutex;
+  std::vector<uint32_t> undecided;
+  uint32_t checked = 0;
+  uint32_t cacheHits = 0;
+
+  size_t nextInput = 0;               // guarded by the pool
+  std::atomic<size_t> unfinished{0};  // inputs
+};
+
+class VerifyPool {
+ public:
+  using Done = std::function<void(VerifyJob*)>;
+
+  explicit VerifyPool(Done done) : done_(std::move(done)) {}
+  ~VerifyPool() { stop(); }
+
+  // At least one.
+  void setThreads(size_t count);
+  // The job must live until `done` is called with it. It must have inputs.
+  void submit(VerifyJob* job);
+  // Ends all threads, which finish what they have in hand; queued jobs wait for `resume` or the next `submit`.
+  void stop();
+  void resume();
+
+ private:
+  void start();
+  void work();
+
+  Done done_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<VerifyJob*> queue_;
+  std::vector<std::thread> threads_;
+  size_t threadCount_ = 0;
+  std::atomic<bool> stopping_{false};
+};
+
+}  // namespace lbc

@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+// Writes what derives from the declarations of RPC methods and from the options table: the references in docs/, the
+// client's types and the command line's conversion table. Needs a built dist/. With --check it only compares.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const { generatedFiles } = await import(new URL('../dist/node/optionsGenerated.js', import.meta.url).href);
+
+let stale = 0;
+for (const [name, text] of Object.entries(generatedFiles())) {
+  const path = join(root, name);
+  let present = null;
+  try {
+    present = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+  }
+  if (present === text) continue;
+  stale++;
+  console.log(`${process.argv.includes('--check') ? 'stale' : 'written'}: ${name}`);
+  if (process.argv.includes('--check')) continue;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+if (process.argv.includes('--check') && stale > 0) process.exit(1);

@@ -1,0 +1,128 @@
+/** The command-line client's own options, its help, and what follows from them for a call. Source: bitcoin-cli.cpp. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { loadConfig } from '../../node/optionsConfig.js';
+import { interpretBool, leadingInteger, OptionArgs, type NetworkSection } from '../../node/optionArgs.js';
+
+interface CliOption {
+  readonly name: string;
+  readonly placeholder?: string;
+  readonly help: string;
+  readonly networkOnly?: boolean;
+  readonly hidden?: boolean;
+}
+
+/** Default RPC ports and data folders of the networks, repeated here so that the client need not load their parameters. */
+const NETWORKS: Readonly<Record<NetworkSection, { rpcPort: number; folder: string }>> = {
+  main: { rpcPort: 9245, folder: '' },
+  test: { rpcPort: 19245, folder: 'testnet3' },
+  regtest: { rpcPort: 29245, folder: 'regtest' },
+};
+
+/** Seconds a call may take. Source: `DEFAULT_HTTP_CLIENT_TIMEOUT`. */
+const DEFAULT_TIMEOUT_SEC = 900;
+
+/* prettier-ignore */
+export const CLI_OPTIONS: readonly CliOption[] = [
+  { name: '?', help: 'Print this help and exit' },
+  { name: 'conf', placeholder: '<file>', help: 'The configuration file; a relative path starts at the data folder (default: lbcnode.conf)' },
+  { name: 'datadir', placeholder: '<dir>', help: 'The data folder (default: ~/.lbcnode)' },
+  { name: 'getinfo', help: 'Ask several methods for an overview of the node. The answers come one after the other and may see different states' },
+  { name: 'named', help: 'Take arguments as name=value instead of by position (default: 0)' },
+  { name: 'regtest', help: 'Use the regression test chain' },
+  { name: 'rpcclienttimeout', placeholder: '<n>', help: `Give up after this many seconds, 0 for never (default: ${DEFAULT_TIMEOUT_SEC})` },
+  { name: 'rpcconnect', placeholder: '<ip>', help: 'The host on which the node runs (default: 127.0.0.1)' },
+  { name: 'rpccookiefile', placeholder: '<loc>', help: 'The cookie for authentication; a relative path starts at the network\'s data folder (default: .cookie)' },
+  { name: 'rpcpassword', placeholder: '<pw>', help: 'Password for JSON-RPC' },
+  { name: 'rpcport', placeholder: '<port>', help: 'The port of the node (default: 9245, testnet: 19245, regtest: 29245)', networkOnly: true },
+  { name: 'rpcuser', placeholder: '<user>', help: 'User name for JSON-RPC' },
+  { name: 'rpcwait', help: 'Wait until the node answers' },
+  { name: 'rpcwallet', placeholder: '<walletname>', help: 'Call this wallet, by the name under which the node loaded it' },
+  { name: 'stdin', help: 'Read further arguments from standard input, one a line' },
+  { name: 'stdinrpcpass', help: 'Read the password from the first line of standard input' },
+  { name: 'testnet', help: 'Use the test chain' },
+  { name: 'version', help: 'Print the version and exit' },
+  { name: 'h', help: '', hidden: true },
+  { name: 'help', help: '', hidden: true },
+  { name: 'rpcssl', help: '', hidden: true },
+];
+
+/** Everything that a call needs to know. */
+export interface CallSettings {
+  readonly host: string;
+  readonly port: number;
+  /** `user:password`; null when there is neither a password nor a readable cookie. */
+  readonly credentials: string | null;
+  readonly path: string;
+  /** 0 waits for ever. */
+  readonly timeoutSec: number;
+  readonly configFile: string;
+}
+
+export class CliOptions {
+  private readonly args = new OptionArgs(CLI_OPTIONS);
+  private network: NetworkSection = 'main';
+  private dataDir = '';
+  private configFile = '';
+
+  /** Reads the words after the program's name; returns the method and its arguments. Throws `OptionError`. */
+  parse(words: readonly string[]): string[] {
+    return this.args.parseCommandLine(words);
+  }
+
+  /** Reads the configuration file. Throws `OptionError`. */
+  load(home: string): void {
+    const outcome = loadConfig(this.args, { ignoreUnknown: true }, home, []);
+    this.network = outcome.network;
+    this.dataDir = outcome.dataDir;
+    this.configFile = outcome.configFile;
+  }
+
+  isOn(name: string): boolean {
+    const value = this.args.value(name);
+    return value !== undefined && interpretBool(value);
+  }
+
+  isSet(name: string): boolean {
+    return this.args.isSet(name);
+  }
+
+  setPassword(password: string): void {
+    this.args.set('rpcpassword', password, false);
+  }
+
+  settings(): CallSettings {
+    const network = NETWORKS[this.network];
+    const { host, port } = splitHost(this.args.value('rpcconnect') ?? '127.0.0.1', network.rpcPort);
+    const chosenPort = this.args.value('rpcport');
+    const timeout = this.args.value('rpcclienttimeout');
+    const wallet = this.args.values('rpcwallet').length > 0 ? this.args.value('rpcwallet') : undefined;
+    return {
+      host,
+      port: chosenPort === undefined ? port : leadingInteger(chosenPort),
+      credentials: this.credentials(resolve(this.dataDir, network.folder)),
+      path: wallet === undefined ? '/' : `/wallet/${encodeURIComponent(wallet)}`,
+      timeoutSec: timeout === undefined ? DEFAULT_TIMEOUT_SEC : leadingInteger(timeout),
+      configFile: this.configFile,
+    };
+  }
+
+  private credentials(networkDir: string): string | null {
+    const password = this.args.value('rpcpassword') ?? '';
+    if (password !== '') return `${this.args.value('rpcuser') ?? ''}:${password}`;
+    try {
+      const cookie = readFileSync(resolve(networkDir, this.args.value('rpccookiefile') ?? '.cookie'), 'utf8');
+      return cookie.split('\n', 1)[0] ?? null;
+    } catch {
+      return null;
+    }
+  }
+}
+
+/** `host`, `host:port` or `[v6]:port`. Source: `SplitHostPort`. */
+function splitHost(text: string, defaultPort: number): { host: string; port: number } {
+  const match = /^(?:\[(.*)\]|([^:]*))(?::([0-9]+))?$/.exec(text);
+  const port = Number(match?.[3] ?? defaultPort);
+  if (match === null || port < 1 || port > 0xffff) return { host: text, port: defaultPort };
+  return { host: match[1] ?? match[2] ?? '', port };
+}

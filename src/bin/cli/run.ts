@@ -1,0 +1,174 @@
+/** The command-line client from words to exit status, with its streams passed in. Source: `CommandLineRPC`, `CallRPC`. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
+import { JsonParseError, parseJson } from '../../util/jsonParse.js';
+import { stringifyJson } from '../../util/jsonWrite.js';
+import { CliError, convertNamed, convertPositional } from './convert.js';
+import { getInfoReply, getInfoRequest } from './getInfo.js';
+import { ConnectionFailed, postRequest } from './httpCall.js';
+import { CLI_OPTIONS, CliOptions, type CallSettings } from './options.js';
+
+/** The codes of `src/rpc/errors.ts` that the client acts on. */
+const IN_WARMUP = -28;
+const WALLET_NOT_SPECIFIED = -19;
+/** How long `-rpcwait` waits between tries. */
+const RETRY_MS = 1000;
+
+export interface CliIo {
+  out(text: string): void;
+  err(text: string): void;
+  /** All of standard input. */
+  readInput(): Promise<string>;
+  readonly home: string;
+  readonly version: string;
+}
+
+/** Runs one command; returns the exit status. */
+export async function runCli(words: readonly string[], io: CliIo): Promise<number> {
+  const options = new CliOptions();
+  let rest: string[];
+  try {
+    rest = options.parse(words);
+    const wantsHelp = ['?', 'h', 'help'].some((name) => options.isSet(name));
+    if (words.length === 0 || wantsHelp || options.isSet('version')) {
+      io.out(options.isSet('version') ? `lbcnode RPC client version v${io.version}\n` : usage(io.version));
+      if (words.length > 0) return 0;
+      io.err('Error: too few parameters\n');
+      return 1;
+    }
+    options.load(io.home);
+    if (options.isOn('rpcssl')) throw new CliError('SSL mode for RPC (-rpcssl) is no longer supported.');
+  } catch (error) {
+    const message = (error as Error).message;
+    io.err(`${message.startsWith('Error') ? '' : 'Error: '}${message}\n`);
+    return 1;
+  }
+  try {
+    return await runCommand(options, rest, io);
+  } catch (error) {
+    io.err(`error: ${(error as Error).message}\n`);
+    return 1;
+  }
+}
+
+async function runCommand(options: CliOptions, words: readonly string[], io: CliIo): Promise<number> {
+  const all = [...words];
+  const needsInput = options.isOn('stdinrpcpass') || options.isOn('stdin');
+  const lines = needsInput ? inputLines(await io.readInput()) : [];
+  if (options.isOn('stdinrpcpass')) {
+    const password = lines.shift();
+    if (password === undefined) {
+      throw new CliError('-stdinrpcpass specified but failed to read from standard input');
+    }
+    options.setPassword(password);
+  }
+  if (options.isOn('stdin')) all.push(...lines);
+  const request = buildRequest(options, all);
+  for (;;) {
+    try {
+      return show(await call(options.settings(), request, options), options.isOn('rpcwait'), io);
+    } catch (error) {
+      if (!(error instanceof ConnectionFailed) || !options.isOn('rpcwait')) throw error;
+      await sleep(RETRY_MS);
+    }
+  }
+}
+
+/** Lines as `getline` gives them: a last line break ends the last line and begins none. */
+function inputLines(text: string): string[] {
+  const lines = text.split('\n');
+  if (lines[lines.length - 1] === '') lines.pop();
+  return lines;
+}
+
+function buildRequest(options: CliOptions, words: string[]): string {
+  if (options.isOn('getinfo')) {
+    if (words.length > 0) throw new CliError('-getinfo takes no arguments');
+    return stringifyJson(getInfoRequest());
+  }
+  const [method, ...args] = words;
+  if (method === undefined) throw new CliError('too few parameters (need at least command)');
+  const params = options.isOn('named') ? convertNamed(method, args) : convertPositional(method, args);
+  return stringifyJson({ method, params, id: 1 });
+}
+
+async function call(settings: CallSettings, request: string, options: CliOptions): Promise<JsonObject> {
+  const { status, body } = await postRequest(settings, `${request}\n`);
+  if (status === 401) {
+    throw new CliError(
+      settings.credentials === null
+        ? 'Could not locate RPC credentials. No authentication cookie could be found, and RPC password is not set.  ' +
+            `See -rpcpassword and -stdinrpcpass.  Configuration file: (${settings.configFile})`
+        : 'Authorization failed: Incorrect rpcuser or rpcpassword',
+    );
+  }
+  if (status >= 400 && ![400, 404, 500].includes(status))
+    throw new CliError(`server returned HTTP error ${status}`);
+  if (body === '') throw new CliError('no response from server');
+  const parsed = parseReply(body);
+  const reply = options.isOn('getinfo') ? getInfoReply(parsed) : parsed;
+  if (!(reply instanceof JsonObject) || reply.size === 0) {
+    throw new CliError('expected reply to have result, error and id properties');
+  }
+  return reply;
+}
+
+function parseReply(body: string): JsonValue {
+  try {
+    return parseJson(body, Infinity);
+  } catch (error) {
+    if (error instanceof JsonParseError) throw new CliError("couldn't parse reply from server");
+    throw error;
+  }
+}
+
+/** Prints the answer; the exit status is 0, or the error's code without its sign. */
+function show(reply: JsonObject, wait: boolean, io: CliIo): number {
+  const error = reply.get('error') ?? null;
+  if (error === null) {
+    const result = reply.get('result') ?? null;
+    const text = typeof result === 'string' ? result : result === null ? '' : stringifyJson(result, 2);
+    if (text !== '') io.out(`${text}\n`);
+    return 0;
+  }
+  const code = error instanceof JsonObject ? (error.get('code') ?? null) : null;
+  const status = isJsonNumber(code) ? Number(numberText(code)) : 1;
+  if (wait && status === IN_WARMUP) throw new ConnectionFailed('server in warmup');
+  io.err(`${errorText(error, code)}\n`);
+  return Math.abs(status);
+}
+
+function errorText(error: JsonValue, code: JsonValue): string {
+  if (!(error instanceof JsonObject)) return `error: ${stringifyJson(error)}`;
+  const message = error.get('message');
+  const shownCode = isJsonNumber(code) ? numberText(code) : typeof code === 'string' ? code : null;
+  let text = shownCode === null ? '' : `error code: ${shownCode}\n`;
+  if (typeof message === 'string') text += `error message:\n${message}`;
+  if (code === WALLET_NOT_SPECIFIED) {
+    text += '\nTry adding "-rpcwallet=<filename>" option to lbcnode-cli command line.';
+  }
+  return text;
+}
+
+function usage(version: string): string {
+  const shown = CLI_OPTIONS.filter((option) => option.hidden !== true);
+  const entries = shown.map(
+    ({ name, placeholder, help }) =>
+      `  -${name}${placeholder === undefined ? '' : `=${placeholder}`}\n       ${help.replace(/(.{1,72})(?: |$)/g, '$1\n       ').trimEnd()}\n\n`,
+  );
+  return (
+    `lbcnode RPC client version v${version}\n\n` +
+    'Usage:  lbcnode-cli [options] <command> [params]  Send command to lbcnode\n' +
+    'or:     lbcnode-cli [options] -named <command> [name=value]...  Send command to lbcnode (with named arguments)\n' +
+    'or:     lbcnode-cli [options] help                List commands\n' +
+    'or:     lbcnode-cli [options] help <command>      Get help for a command\n\n' +
+    `Options:\n\n${entries.join('')}`
+  );
+}
+
+/** The version in the package, read without loading anything else. */
+export function packageVersion(): string {
+  const file = new URL('../../../package.json', import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}

@@ -1,0 +1,75 @@
+/**
+ * The end of a block: what is due enters, what has lived its term leaves, owners are decided.
+ * Order: claim activations, claim expirations, support activations, support expirations, takeover checks.
+ * Source: lbrycrd `CClaimTrieCacheBase::incrementBlock`, `undoIncrement`.
+ */
+import type { ClaimWork, NameWork, TakeoverCheck } from './claimWork.js';
+import { REMOVAL, type Item } from './item.js';
+import { normalizeKey } from './nameKey.js';
+
+/** Activates what is due now, then expires what is: claims, then supports. Both lists are oldest first. */
+export function processDue(work: ClaimWork, due: readonly Item[], expiring: readonly Item[]): void {
+  const entering = [...due, ...work.newDue];
+  for (const supports of [false, true]) {
+    for (const item of entering) {
+      if ((item.kind === 'support') === supports && item.removed === 0) work.activate(item);
+    }
+    for (const item of expiring) if ((item.kind === 'support') === supports) expire(work, item);
+  }
+}
+
+/**
+ * An item which the refiling left behind under a raw name is not found any more and stays; so does a pending one.
+ */
+function expire(work: ClaimWork, created: Item): void {
+  const name = work.matchesNormalized ? normalizeKey(created.name) : created.name;
+  const item =
+    created.removal === REMOVAL.refiled ? work.item(name, created.removed, created.point) : created;
+  if (!item || item.name !== name || item.removed !== 0 || item.activated === 0) return;
+  work.end(item, REMOVAL.expired);
+}
+
+/** The first half of the takeover checks: which of the names in question have another owner now, or none. */
+export function findTakeovers(work: ClaimWork): TakeoverCheck[] {
+  const checks: TakeoverCheck[] = [];
+  for (const name of work.names.values()) {
+    if (name.check) checks.push({ work: name, happened: ownerChanged(name) });
+  }
+  return checks;
+}
+
+function ownerChanged({ state, base }: NameWork): boolean {
+  const best = state.claims[0];
+  return best === undefined || !base.hadClaims || best.claimId !== base.ownerId;
+}
+
+/**
+ * The second half: everything pending under a name that changes hands enters, whatever it supports; `pending` answers
+ * with the stored pending items of a name, oldest first. Then the takeover heights are set.
+ */
+export function settleTakeovers(
+  work: ClaimWork,
+  checks: readonly TakeoverCheck[],
+  pending: (name: string) => readonly Item[],
+): void {
+  for (const { work: name, happened } of checks) {
+    if (happened) {
+      const waiting = [...pending(name.name), ...name.newPending];
+      for (const item of waiting) if (item.kind !== 'support') work.activate(item);
+      for (const item of waiting) if (item.kind === 'support') work.activate(item);
+    }
+    name.check = false;
+    if (!happened && !work.hasTakeoverFlag(name.name)) continue;
+    setTakeover(name, work.trie.isNode(name.name) ? work.height : 0);
+  }
+  // What a check activated has been decided with it: nothing is looked at twice.
+  for (const name of work.names.values()) name.check = false;
+}
+
+/** Gives the name a takeover height; 0 when its node is gone. */
+export function setTakeover(name: NameWork, takeover: number): void {
+  if (name.state.takeover === takeover) return;
+  name.state.takeover = takeover;
+  name.changed = true;
+  name.claimsChanged = true;
+}

@@ -1,0 +1,279 @@
+/**
+ * The claim trie while a block is being connected: the loaded names, items and paths, and the elementary changes that
+ * the steps of a block are made of. Owns the bookkeeping of one block; the order of the steps is in
+ * `blockTransactions.ts` and `blockEnd.ts`, loading and storing in `store/claims`. Everything is synchronous.
+ * Source: lbrycrd `CClaimTrieCacheBase`, whose working copy decides some outcomes (see the workarounds below).
+ */
+import { assert } from '../util/assert.js';
+import { REMOVAL, type Item, type Removal } from './item.js';
+import { normalizeKey } from './nameKey.js';
+import {
+  addActiveClaim,
+  addSupport,
+  countPending,
+  removeActiveClaim,
+  type NameState,
+} from './nameState.js';
+import { filesNormalized, inRemovalWorkaround, inTakeoverWorkaround, matchesNormalized } from './rules.js';
+import type { ClaimRules } from './types.js';
+import { WorkTrie } from './workTrie.js';
+
+/** What a name was at the start of the block. */
+export interface NameBase {
+  hadClaims: boolean;
+  /** Empty without claims. */
+  ownerId: string;
+  takeover: number;
+}
+
+export interface NameWork {
+  readonly name: string;
+  readonly state: NameState;
+  readonly base: NameBase;
+  /** A takeover check is due at the end of the block. */
+  check: boolean;
+  /** The state differs from its row. */
+  changed: boolean;
+  /** The node's part of the hash must be computed anew. */
+  claimsChanged: boolean;
+  /** Next number for an item that is filed here in this block. */
+  nextOrdinal: number;
+  /** Items made in this block that are pending here. */
+  newPending: Item[];
+}
+
+/** One line of the block's log: what disconnecting must take back, in order. */
+export type WorkEvent =
+  | { op: 'create' | 'spend' | 'expire' | 'activate'; item: Item }
+  | { op: 'refile'; item: Item; to: Item }
+  | { op: 'takeover'; name: string; before: number; ownerId: string }
+  | { op: 'snapshot'; name: string; before: number };
+
+/** Outcome of a takeover check, between its two halves. */
+export interface TakeoverCheck {
+  work: NameWork;
+  happened: boolean;
+}
+
+export function itemId(name: string, since: number, point: string): string {
+  return String.fromCharCode(since >>> 16, since & 0xffff) + point + name;
+}
+
+export class ClaimWork {
+  readonly rules: ClaimRules;
+  readonly height: number;
+  readonly names = new Map<string, NameWork>();
+  readonly items = new Map<string, Item>();
+  trie = new WorkTrie();
+  readonly events: WorkEvent[] = [];
+  /** Rows of the due queue: what joins and what leaves, by height. */
+  readonly dueAdded = new Map<number, Set<Item>>();
+  readonly dueRemoved = new Map<number, Set<Item>>();
+  /** Items that enter the trie at the end of the block without having been stored as pending, oldest first. */
+  newDue: Item[] = [];
+  /** Claim ids whose index row changes: to the raw name, or away. */
+  readonly claimIndex = new Map<string, string | null>();
+  readonly matchesNormalized: boolean;
+  readonly filesNormalized: boolean;
+  /**
+   * Names which lost their last claim in this block while they had a child.
+   * QUIRK: the next question for such a name's delay finds none, once. Source: `removalWorkaround`.
+   * Test: test/unit/claimtrie/workarounds.test.ts.
+   */
+  readonly removalFlags = new Set<string>();
+  /**
+   * Names with a spent support while they were not in the reference's working copy; true once made again.
+   * QUIRK: their takeover height becomes this block's. Source: `takeoverWorkaround`.
+   * Test: test/unit/claimtrie/workarounds.test.ts.
+   */
+  private readonly takeoverFlags = new Map<string, boolean>();
+  /** Nodes whose children the reference's working copy holds. Source: `cacheData`. */
+  private readonly expanded = new Set<string>();
+  private readonly watchesTakeovers: boolean;
+  private readonly watchesRemovals: boolean;
+
+  constructor(rules: ClaimRules, height: number) {
+    this.rules = rules;
+    this.height = height;
+    this.matchesNormalized = matchesNormalized(rules, height);
+    this.filesNormalized = filesNormalized(rules, height);
+    this.watchesTakeovers = inTakeoverWorkaround(rules, height);
+    this.watchesRemovals = inRemovalWorkaround(rules, height);
+  }
+
+  /** The name must have been loaded. */
+  name(name: string): NameWork {
+    const work = this.names.get(name);
+    assert(work, 'a name was used before it was loaded');
+    return work;
+  }
+
+  item(name: string, since: number, point: string): Item | undefined {
+    return this.items.get(itemId(name, since, point));
+  }
+
+  addItem(item: Item): void {
+    this.items.set(itemId(item.name, item.since, item.point), item);
+  }
+
+  /** A new item joins the queue under its name. */
+  queueNew(item: Item): void {
+    const work = this.name(item.name);
+    this.addItem(item);
+    countPending(work.state, item.dueHeight, 1);
+    work.state.alive++;
+    work.changed = true;
+    work.newPending.push(item);
+    if (item.dueHeight === this.height) this.newDue.push(item);
+    if (item.kind !== 'support') this.claimIndex.set(item.claimId, item.rawName);
+  }
+
+  /** Takes a pending item out of the queue, whatever becomes of it. */
+  private unqueue(item: Item): void {
+    const work = this.name(item.name);
+    countPending(work.state, item.dueHeight, -1);
+    work.changed = true;
+    if (item.isNew) {
+      work.newPending.splice(work.newPending.indexOf(item), 1);
+      if (item.dueHeight === this.height) this.newDue.splice(this.newDue.indexOf(item), 1);
+    } else if (item.dueHeight !== this.height) {
+      addTo(this.dueRemoved, item.dueHeight, item);
+    }
+  }
+
+  spendPending(item: Item): void {
+    this.unqueue(item);
+    this.name(item.name).state.alive--;
+    if (item.isNew) this.items.delete(itemId(item.name, item.since, item.point));
+    else this.close(item, REMOVAL.spent);
+    if (item.kind !== 'support') this.claimIndex.set(item.claimId, null);
+  }
+
+  private close(item: Item, removal: Removal): void {
+    item.removed = this.height;
+    item.removal = removal;
+    if (removal !== REMOVAL.refiled)
+      this.events.push({ op: removal === REMOVAL.spent ? 'spend' : 'expire', item });
+  }
+
+  /** A pending item enters the trie. Source: `addToCache`. */
+  activate(item: Item): void {
+    this.unqueue(item);
+    const name = this.filesNormalized ? normalizeKey(item.name) : item.name;
+    const target = name === item.name ? item : this.refile(item, name);
+    target.activated = this.height;
+    if (target.isNew) this.recordCreation(target);
+    else this.events.push({ op: 'activate', item: target });
+    this.enter(target);
+  }
+
+  /** Logs a new item, which thereby gets its number. */
+  recordCreation(item: Item): void {
+    this.number(item);
+    this.events.push({ op: 'create', item });
+  }
+
+  private number(item: Item): void {
+    const work = this.name(item.name);
+    item.ordinal = work.nextOrdinal++;
+    work.state.sinceSnapshot++;
+    work.changed = true;
+  }
+
+  /** Files an item under another name; the caller moves its amount. Answers the item that is filed there. */
+  refile(item: Item, name: string): Item {
+    const from = this.name(item.name);
+    const to = this.name(name);
+    from.state.alive--;
+    to.state.alive++;
+    from.changed = to.changed = true;
+    if (item.isNew) {
+      this.items.delete(itemId(item.name, item.since, item.point));
+      item.name = name;
+      this.addItem(item);
+      return item;
+    }
+    const target: Item = { ...item, name, since: this.height };
+    this.close(item, REMOVAL.refiled);
+    this.addItem(target);
+    this.number(target);
+    this.events.push({ op: 'refile', item, to: target });
+    return target;
+  }
+
+  /** Adds the item's weight to the trie at its name. Source: `insertClaimIntoTrie`, `insertSupportIntoMap`. */
+  enter(item: Item): void {
+    const work = this.name(item.name);
+    work.changed = true;
+    if (item.kind === 'support') {
+      if (this.trie.isNode(item.name)) work.check = true;
+      if (addSupport(work.state, item.claimId, item.amount)) work.claimsChanged = true;
+      return;
+    }
+    if (work.state.claims.length === 0) {
+      if (this.watchesTakeovers && this.takeoverFlags.has(item.name) && !this.trie.isNode(item.name))
+        this.takeoverFlags.set(item.name, true);
+      this.trie.insert(item.name);
+    }
+    addActiveClaim(work.state, item);
+    work.claimsChanged = true;
+    work.check = true;
+  }
+
+  /** Takes the item's weight from the trie. Source: `removeClaimFromTrie`, `removeSupportFromMap`. */
+  leave(item: Item, check: boolean): void {
+    const work = this.name(item.name);
+    work.changed = true;
+    if (item.kind === 'support') {
+      if (check && this.trie.isNode(item.name)) work.check = true;
+      if (addSupport(work.state, item.claimId, -item.amount)) work.claimsChanged = true;
+      return;
+    }
+    removeActiveClaim(work.state, item.point);
+    work.claimsChanged = true;
+    if (check) work.check = true;
+    if (work.state.claims.length > 0) return;
+    const children = this.trie.childPaths(item.name);
+    if (this.watchesTakeovers) for (const child of children) this.noteLoad(child);
+    this.trie.remove(item.name);
+    if (children.length > 0 && this.watchesRemovals) this.removalFlags.add(item.name);
+  }
+
+  /** An active item is spent or expires. */
+  end(item: Item, removal: Removal): void {
+    this.leave(item, true);
+    this.name(item.name).state.alive--;
+    this.close(item, removal);
+    if (item.kind !== 'support') this.claimIndex.set(item.claimId, null);
+  }
+
+  /** The reference loads a name's path into its working copy. Only while transactions are processed. */
+  noteLoad(name: string): void {
+    if (!this.watchesTakeovers) return;
+    for (const node of this.trie.storedPath(name)) this.expanded.add(node);
+  }
+
+  /** A support of the name is touched: notes whether its node is outside the working copy. */
+  noteSupport(name: string, inTransactions: boolean): void {
+    if (!this.watchesTakeovers || this.takeoverFlags.has(name)) return;
+    if (!this.name(name).base.hadClaims) return;
+    if (!this.trie.isNode(name) || (inTransactions && !this.isLoaded(name)))
+      this.takeoverFlags.set(name, false);
+  }
+
+  private isLoaded(name: string): boolean {
+    const path = this.trie.storedPath(name);
+    const parent = path[path.length - (name === '' ? 1 : 2)];
+    return parent !== undefined && this.expanded.has(parent);
+  }
+
+  hasTakeoverFlag(name: string): boolean {
+    return this.takeoverFlags.get(name) === true;
+  }
+}
+
+function addTo(map: Map<number, Set<Item>>, height: number, item: Item): void {
+  const set = map.get(height);
+  if (set) set.add(item);
+  else map.set(height, new Set([item]));
+}

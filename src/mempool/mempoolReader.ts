@@ -1,0 +1,88 @@
+/**
+ * What others may ask of the mempool: its figures, its transactions, the outputs it makes and spends, and transactions
+ * for a block. Interfaces only; `emptyMempool.ts` answers for a node that keeps none.
+ */
+import type { Transaction } from '../primitives/transaction.js';
+import type { Bytes } from '../util/bytes.js';
+
+/** A transaction in the mempool. Counts, sizes and fees of relatives include the transaction itself. */
+export interface MempoolEntry {
+  readonly txid: Bytes;
+  readonly wtxid: Bytes;
+  /** BIP141 virtual size. */
+  readonly sizeBytes: number;
+  readonly weight: number;
+  readonly feeSat: bigint;
+  /** Fee with what `prioritisetransaction` added. */
+  readonly modifiedFeeSat: bigint;
+  readonly entryTimeSec: number;
+  /** Height of the chain when it came. */
+  readonly entryHeight: number;
+  readonly descendantCount: number;
+  readonly descendantSizeBytes: number;
+  readonly descendantFeesSat: bigint;
+  readonly ancestorCount: number;
+  readonly ancestorSizeBytes: number;
+  readonly ancestorFeesSat: bigint;
+  /** Unconfirmed transactions that it spends, each once. */
+  readonly parents: readonly Bytes[];
+  /** Unconfirmed transactions that spend it, each once. */
+  readonly children: readonly Bytes[];
+}
+
+export interface MempoolReader {
+  readonly size: number;
+  /** Sum of virtual sizes. */
+  readonly totalSizeBytes: number;
+  readonly totalFeeSat: bigint;
+  /** Memory in use and its bound (`-maxmempool`). */
+  readonly usageBytes: number;
+  readonly maxUsageBytes: number;
+  /** Satoshis per 1,000 virtual bytes that a transaction must pay to be relayed at all, and to get in now. */
+  readonly minRelayFeeRatePerKb: bigint;
+  readonly minFeeRatePerKb: bigint;
+  /** Grows with every transaction that comes or goes (Core's `GetTransactionsUpdated`). */
+  readonly changeCount: number;
+  /** Whether what the last run left on disk has been read. */
+  readonly isLoaded: boolean;
+  /** Ids in mining order, ancestors first. */
+  txids(): Iterable<Bytes>;
+  entry(txid: Bytes): MempoolEntry | null;
+  transaction(txid: Bytes): Transaction | null;
+  /** All unconfirmed ancestors or descendants of a transaction in the mempool, itself left out. */
+  ancestors(txid: Bytes): readonly MempoolEntry[];
+  descendants(txid: Bytes): readonly MempoolEntry[];
+  /** An output made in the mempool; `outPoint` has 36 bytes. */
+  output(outPoint: Bytes): { amountSat: bigint; script: Bytes } | null;
+  isSpent(outPoint: Bytes): boolean;
+  /** Writes `mempool.dat`. Rejects when the disk refuses. */
+  save(): Promise<void>;
+}
+
+/** A transaction chosen for a block. */
+export interface BlockCandidate {
+  readonly txid: Bytes;
+  readonly wtxid: Bytes;
+  /** Serialized with witness. */
+  readonly bytes: Bytes;
+  readonly feeSat: bigint;
+  readonly sigopsCost: number;
+  readonly weight: number;
+}
+
+/** What a block has room for, and what it may hold. */
+export interface BlockLimits {
+  readonly height: number;
+  /** Transactions must be final by this time (median time past of the parent). */
+  readonly lockTimeCutoffSec: number;
+  readonly includeWitness: boolean;
+  readonly maxWeight: number;
+  readonly maxSigopsCost: number;
+  /** Packages that pay less are left out. */
+  readonly minFeeRatePerKb: bigint;
+}
+
+export interface BlockSource {
+  /** The best transactions within the limits, each after those that it spends. */
+  selectForBlock(limits: BlockLimits): readonly BlockCandidate[];
+}

@@ -1,0 +1,51 @@
+/**
+ * The first transaction of a block that we make: height, extra nonce, reward, witness commitment.
+ * Source: lbrycrd miner.cpp `CreateNewBlock`, `IncrementExtraNonce`; validation.cpp `GenerateCoinbaseCommitment`.
+ */
+import { witnessCommitmentScript, witnessMerkleRoot } from '../consensus/witnessCommitment.js';
+import { NULL_HASH, NULL_INDEX, SEQUENCE_FINAL, type Transaction } from '../primitives/transaction.js';
+import { OP } from '../script/opcodes.js';
+import { pushData, pushNumber } from '../script/script.js';
+import { encodeScriptNumber } from '../script/scriptNumber.js';
+import { concatBytes, type Bytes } from '../util/bytes.js';
+
+/** What the commitment is salted with, and the coinbase's only witness item (BIP141). */
+export const WITNESS_RESERVED_VALUE: Bytes = new Uint8Array(32);
+
+/** The height (BIP34), then the extra nonce; 0 stands for one that a miner will put in. */
+export function coinbaseScriptSig(height: number, extraNonce: number): Buffer {
+  const nonce = extraNonce === 0 ? Buffer.of(OP.OP_0) : pushData(encodeScriptNumber(extraNonce));
+  return concatBytes(pushNumber(height), nonce);
+}
+
+export interface CoinbaseParts {
+  height: number;
+  outputScript: Bytes;
+  /** Subsidy and fees. */
+  valueSat: bigint;
+  /** Ids with witness of the transactions that follow, in order. */
+  wtxids: readonly Bytes[];
+  /** Whether segwit is in force for the block; the commitment is made in any case, its witness only then. */
+  segwitActive: boolean;
+}
+
+/** The coinbase with extra nonce 0. */
+export function buildCoinbase(parts: CoinbaseParts): Transaction {
+  const witnessRoot = witnessMerkleRoot([NULL_HASH, ...parts.wtxids]);
+  return {
+    version: 2,
+    inputs: [
+      {
+        prevout: { hash: NULL_HASH, index: NULL_INDEX },
+        scriptSig: coinbaseScriptSig(parts.height, 0),
+        sequence: SEQUENCE_FINAL,
+        witness: parts.segwitActive ? [WITNESS_RESERVED_VALUE] : [],
+      },
+    ],
+    outputs: [
+      { value: parts.valueSat, script: parts.outputScript },
+      { value: 0n, script: witnessCommitmentScript(witnessRoot, WITNESS_RESERVED_VALUE) },
+    ],
+    lockTime: 0,
+  };
+}

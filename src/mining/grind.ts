@@ -1,0 +1,50 @@
+/**
+ * Searching for a nonce, in slices so that the event loop breathes: by the addon, or by its readable twin.
+ * Knows headers and targets only.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { hashToNumber } from '../consensus/compactTarget.js';
+import { loadNative } from '../native/binding.js';
+import { powHash } from '../primitives/header.js';
+import type { Bytes } from '../util/bytes.js';
+
+/** Offset of the nonce in a header. */
+const NONCE_OFFSET = 108;
+/** Hashes between two turns of the event loop: about ten milliseconds' worth of each kind. */
+const NATIVE_SLICE = 2048;
+const TWIN_SLICE = 256;
+
+/** Twin of the addon's `grind`: the first nonce from `startNonce` on that satisfies the target, or -1 after `maxTries`. */
+export function grindTwin(header: Bytes, target: bigint, startNonce: number, maxTries: number): number {
+  const trial = Buffer.from(header);
+  for (let nonce = startNonce; nonce < startNonce + maxTries; nonce++) {
+    trial.writeUInt32LE(nonce, NONCE_OFFSET);
+    if (hashToNumber(powHash(trial)) <= target) return nonce;
+  }
+  return -1;
+}
+
+function targetBytes(target: bigint): Buffer {
+  return Buffer.from(target.toString(16).padStart(64, '0'), 'hex').reverse();
+}
+
+/** The first nonce from 0 on that satisfies the target, or -1 after `maxTries` or when aborted. */
+export async function grind(
+  header: Bytes,
+  target: bigint,
+  maxTries: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const native = loadNative();
+  const targetLE = targetBytes(target);
+  const slice = native ? NATIVE_SLICE : TWIN_SLICE;
+  for (let start = 0; start < maxTries && !signal.aborted; start += slice) {
+    if (start > 0) await setImmediate();
+    const tries = Math.min(slice, maxTries - start);
+    const nonce = native
+      ? native.grind(header, targetLE, start, tries)
+      : grindTwin(header, target, start, tries);
+    if (nonce >= 0) return nonce;
+  }
+  return -1;
+}

@@ -1,0 +1,97 @@
+/**
+ * Making blocks on demand and taking those of others: what the RPC methods of mining stand on.
+ * Source: lbrycrd rpc/mining.cpp `generateBlocks`.
+ */
+import { loadBlock, type LoadedBlock } from '../chain/loadedBlock.js';
+import { decodeCompact } from '../consensus/compactTarget.js';
+import type { ValidationError } from '../consensus/reject.js';
+import { formatHeader } from '../primitives/header.js';
+import { NULL_HASH } from '../primitives/transaction.js';
+import { equalBytes, type Bytes } from '../util/bytes.js';
+import {
+  BlockAssembler,
+  formatTemplate,
+  setExtraNonce,
+  type AssemblerDeps,
+  type AssemblerOptions,
+} from './blockAssembler.js';
+import { grind } from './grind.js';
+import { submitBlock } from './submitBlock.js';
+
+/** Nonces tried before a new template is made. Source: `nInnerLoopCount`. */
+const NONCES_PER_TEMPLATE = 0x10000;
+
+export interface MiningService {
+  /** The last block put together: weight with what is reserved, and transactions without the coinbase. */
+  readonly lastBlock: { readonly weight: number; readonly txCount: number };
+  /**
+   * Mines up to `count` blocks that pay `outputScript`, trying at most `maxTries` nonces in all; answers their ids in
+   * wire order. Rejects with `MiningError` when the chain refuses what was made.
+   */
+  generate(outputScript: Bytes, count: number, maxTries: number, signal: AbortSignal): Promise<Buffer[]>;
+  /** See `submitBlock.ts`. */
+  submit(block: LoadedBlock): Promise<string | null>;
+}
+
+/** The chain refused a block that we had made. */
+export class MiningError extends Error {
+  override readonly name = 'MiningError';
+  readonly verdict: ValidationError;
+
+  constructor(verdict: ValidationError) {
+    super('ProcessNewBlock, block not accepted');
+    this.verdict = verdict;
+  }
+}
+
+export class Miner implements MiningService {
+  readonly assembler: BlockAssembler;
+  private readonly deps: AssemblerDeps;
+
+  constructor(options: AssemblerOptions, deps: AssemblerDeps) {
+    this.assembler = new BlockAssembler(options, deps);
+    this.deps = deps;
+  }
+
+  get lastBlock(): { weight: number; txCount: number } {
+    return this.assembler.lastBlock;
+  }
+
+  async generate(
+    outputScript: Bytes,
+    count: number,
+    maxTries: number,
+    signal: AbortSignal,
+  ): Promise<Buffer[]> {
+    const { chain } = this.deps;
+    const hashes: Buffer[] = [];
+    let triesLeft = maxTries;
+    let extraNonce = 0;
+    let parent: Bytes = NULL_HASH;
+    while (hashes.length < count && triesLeft > 0 && !signal.aborted) {
+      const template = await this.assembler.assemble(outputScript);
+      const { header } = template;
+      if (!equalBytes(header.prevHash, parent)) extraNonce = 0;
+      parent = header.prevHash;
+      setExtraNonce(template, ++extraNonce);
+      const target = decodeCompact(header.bits).target;
+      const tries = Math.min(triesLeft, NONCES_PER_TEMPLATE);
+      const nonce = await grind(formatHeader(header), target, tries, signal);
+      if (nonce < 0) {
+        triesLeft -= tries;
+        continue;
+      }
+      triesLeft -= nonce;
+      header.nonce = nonce;
+      const block = loadBlock(formatTemplate(template));
+      const { error } = await chain.processBlock(block, true);
+      if (error) throw new MiningError(error);
+      hashes.push(block.hash);
+    }
+    return hashes;
+  }
+
+  submit(block: LoadedBlock): Promise<string | null> {
+    return submitBlock(this.deps.chain, block);
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * The log: Core's line format in `debug.log` and on the console, the debug categories, reopening on SIGHUP. The file is
+ * written by pino's destination, synchronously, so that the last line before a crash is there.
+ */
+import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { destination } from 'pino';
+import { LogCategorySet, type LogCategory, type LogControl, type Logger } from '../util/logging.js';
+import { OptionError } from './optionArgs.js';
+import type { LoadedOptions } from './options.js';
+
+/** What is kept of a log that has grown too long, in bytes. Source: Core's `RECENT_DEBUG_HISTORY_SIZE`. */
+export const RECENT_LOG_BYTES = 10_000_000;
+
+export interface FileLogger {
+  readonly logger: Logger & LogControl;
+  /** Writes out and closes the file; what is logged later goes to the console only. */
+  close(): Promise<void>;
+}
+
+export interface LineLoggerOptions {
+  readonly timestamps: boolean;
+  readonly micros: boolean;
+  readonly categories: LogCategorySet;
+  /** The time in milliseconds since 1970, with fractions. */
+  readonly nowMs: () => number;
+  /** Takes each line, its line break included. */
+  readonly write: (line: string) => void;
+}
+
+/** Formats lines and decides which are written. Source: `LogTimestampStr`, `LogPrintf`, `LogPrint`. */
+export class LineLogger implements Logger, LogControl {
+  private readonly options: LineLoggerOptions;
+  private secondsStamped = -1;
+  private secondStamp = '';
+
+  constructor(options: LineLoggerOptions) {
+    this.options = options;
+  }
+
+  info(message: string): void {
+    const stamp = this.options.timestamps ? `${this.stamp()} ` : '';
+    this.options.write(`${stamp}${message}\n`);
+  }
+
+  warn(message: string): void {
+    this.info(/^warning/i.test(message) ? message : `Warning: ${message}`);
+  }
+
+  error(message: string): void {
+    this.info(/^error/i.test(message) ? message : `Error: ${message}`);
+  }
+
+  debug(category: LogCategory, message: string | (() => string)): void {
+    if (this.willLog(category)) this.info(typeof message === 'string' ? message : message());
+  }
+
+  willLog(category: LogCategory): boolean {
+    return this.options.categories.has(category);
+  }
+
+  setCategory(name: string, enabled: boolean): boolean {
+    return this.options.categories.setCategory(name, enabled);
+  }
+
+  categories(): readonly (readonly [LogCategory, boolean])[] {
+    return this.options.categories.categories();
+  }
+
+  /** `2026-01-01T00:00:00Z`, or with microseconds before the Z. */
+  private stamp(): string {
+    const nowMs = this.options.nowMs();
+    const seconds = Math.floor(nowMs / 1000);
+    if (seconds !== this.secondsStamped) {
+      this.secondsStamped = seconds;
+      this.secondStamp = new Date(seconds * 1000).toISOString().slice(0, 19);
+    }
+    if (!this.options.micros) return `${this.secondStamp}Z`;
+    const micros = Math.floor((nowMs - seconds * 1000) * 1000);
+    return `${this.secondStamp}.${String(micros).padStart(6, '0')}Z`;
+  }
+}
+
+/**
+ * Switches categories by `-debug` and `-debugexclude`; returns what was wrong with them. A `none` or `0` among the
+ * first switches all of them off. Source: `AppInitParameterInteraction`.
+ */
+export function applyDebugOptions(
+  categories: LogControl,
+  debug: readonly string[],
+  exclude: readonly string[],
+): string[] {
+  const warnings: string[] = [];
+  const apply = (option: string, names: readonly string[], enabled: boolean): void => {
+    for (const name of names) {
+      if (!categories.setCategory(name, enabled))
+        warnings.push(`Unsupported logging category ${option}=${name}.`);
+    }
+  };
+  if (!debug.includes('0') && !debug.includes('none')) apply('-debug', debug, true);
+  apply('-debugexclude', exclude, false);
+  return warnings;
+}
+
+/** Opens the log that the options ask for. Throws `OptionError` when the file cannot be written. */
+export function createFileLogger({ options, paths }: LoadedOptions): FileLogger {
+  const categories = new LogCategorySet();
+  const warnings = applyDebugOptions(categories, options.debug, options.debugexclude);
+  const file = paths.logFile === null ? null : openLog(paths.logFile, options.debug.length === 0);
+  const toConsole = options.printtoconsole ?? !options.daemon;
+  if (toConsole) process.stdout.on('error', () => undefined);
+  let fileOpen = file !== null;
+  const logger = new LineLogger({
+    timestamps: options.logtimestamps,
+    micros: options.logtimemicros,
+    categories,
+    nowMs: () => performance.timeOrigin + performance.now(),
+    write(line) {
+      if (fileOpen) file?.write(line);
+      if (toConsole) process.stdout.write(line);
+    },
+  });
+  for (const warning of warnings) logger.warn(warning);
+  const reopen = (): void => file?.reopen();
+  process.on('SIGHUP', reopen);
+  return {
+    logger,
+    close() {
+      process.off('SIGHUP', reopen);
+      if (file === null || !fileOpen) return Promise.resolve();
+      fileOpen = false;
+      return new Promise((resolve) => {
+        file.once('close', resolve);
+        file.end();
+      });
+    },
+  };
+}
+
+function openLog(path: string, mayShrink: boolean): ReturnType<typeof destination> {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    if (mayShrink) shrinkLog(path);
+    const file = destination({ dest: path, append: true, sync: true });
+    // Sets this run apart from the one before.
+    file.write('\n\n\n\n\n');
+    return file;
+  } catch (error) {
+    throw new OptionError(`Could not open debug log file ${path}: ${(error as Error).message}`);
+  }
+}
+
+/** Cuts a log that is a tenth over its size down to its end. Source: Core's `ShrinkDebugFile`. */
+export function shrinkLog(path: string): void {
+  if (!existsSync(path)) return;
+  const { size } = statSync(path);
+  if (size <= (RECENT_LOG_BYTES / 10) * 11) return;
+  const tail = Buffer.alloc(RECENT_LOG_BYTES);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, tail, 0, tail.length, size - tail.length);
+  } finally {
+    closeSync(file);
+  }
+  writeFileSync(path, tail);
+}

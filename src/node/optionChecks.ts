@@ -1,0 +1,186 @@
+/**
+ * How options bear on one another: some set others, some exclude others, some figures follow from them.
+ * Source: `InitParameterInteraction`, `AppInitParameterInteraction`. Owns no service: each reads its slice.
+ */
+import { availableParallelism } from 'node:os';
+import type { NetworkParams } from '../params/network.js';
+import { networkParams } from '../params/networks.js';
+import { OverrideError, regtestWith } from '../params/regtest.js';
+import { interpretBool, OptionError, type NetworkSection, type OptionArgs } from './optionArgs.js';
+import { MAX_SCRIPT_THREADS, MIN_PRUNE_TARGET_MIB, type OptionName, type Options } from './optionsTable.js';
+
+const MIB = 1024 * 1024;
+
+/** Which blocks may be deleted. */
+export type PruneMode =
+  | { readonly kind: 'off' }
+  | { readonly kind: 'manual' }
+  | { readonly kind: 'automatic'; readonly targetBytes: number };
+
+/** What follows from the options. */
+export interface DerivedOptions {
+  readonly dbCacheBytes: number;
+  readonly claimTrieCacheBytes: number;
+  /** Verification threads; 1 means none beside the main one. */
+  readonly scriptThreads: number;
+  readonly prune: PruneMode;
+  /** For how many past blocks name proofs are kept; Infinity for all. */
+  readonly claimProofWindowBlocks: number;
+}
+
+interface Interaction {
+  readonly when: OptionName;
+  /** The switch counts when it is on, anything else when it is given. */
+  readonly asSwitch?: { readonly byDefault: boolean; readonly value: boolean };
+  readonly set: readonly (readonly [OptionName, '0' | '1'])[];
+}
+
+/** In order: an earlier one may decide whether a later one applies. */
+const INTERACTIONS: readonly Interaction[] = [
+  { when: 'bind', set: [['listen', '1']] },
+  { when: 'whitebind', set: [['listen', '1']] },
+  { when: 'connect', set: [['dnsseed', '0'], ['listen', '0']] }, // prettier-ignore
+  { when: 'proxy', set: [['listen', '0'], ['upnp', '0'], ['discover', '0']] }, // prettier-ignore
+  {
+    when: 'listen',
+    asSwitch: { byDefault: true, value: false },
+    set: [['upnp', '0'], ['discover', '0'], ['listenonion', '0']], // prettier-ignore
+  },
+  { when: 'externalip', set: [['discover', '0']] },
+  { when: 'blocksonly', asSwitch: { byDefault: false, value: true }, set: [['whitelistrelay', '0']] },
+  { when: 'whitelistforcerelay', asSwitch: { byDefault: true, value: true }, set: [['whitelistrelay', '1']] },
+];
+
+/** Sets what other options imply, unless it was given; returns a line for the log per change. */
+export function applyInteractions(args: OptionArgs): string[] {
+  const notes: string[] = [];
+  for (const { when, asSwitch, set } of INTERACTIONS) {
+    if (!applies(args, when, asSwitch)) continue;
+    const cause = asSwitch === undefined ? `-${when} set` : `-${when}=${asSwitch.value ? 1 : 0}`;
+    for (const [name, value] of set) {
+      if (args.set(name, value, true))
+        notes.push(`parameter interaction: ${cause} -> setting -${name}=${value}`);
+    }
+  }
+  if (!args.isSet('minrelaytxfee') && args.isSet('incrementalrelayfee')) raiseMinRelayFee(args, notes);
+  return notes;
+}
+
+function applies(args: OptionArgs, name: OptionName, asSwitch: Interaction['asSwitch']): boolean {
+  if (asSwitch === undefined) return args.isSet(name);
+  const given = args.value(name);
+  return (given === undefined ? asSwitch.byDefault : interpretBool(given)) === asSwitch.value;
+}
+
+/** A relay fee step above the default minimum raises the minimum. */
+function raiseMinRelayFee(args: OptionArgs, notes: string[]): void {
+  const step = args.value('incrementalrelayfee') ?? '';
+  if (!(Number(step) > DEFAULT_MIN_RELAY_COINS)) return;
+  args.set('minrelaytxfee', step, true);
+  notes.push(`Increasing minrelaytxfee to ${step} to match incrementalrelayfee`);
+}
+const DEFAULT_MIN_RELAY_COINS = 0.00001;
+
+/** The network's parameters with what the options change of them (on regtest alone). */
+export function paramsFor(network: NetworkSection, args: OptionArgs, options: Options): NetworkParams {
+  if (network !== 'regtest') {
+    if (options.vbparams.length > 0) {
+      throw new OptionError('Version bits parameters may only be overridden on regtest.');
+    }
+    for (const name of ['supportdelay', 'forkheight', 'claimexpiration'] as const) {
+      if (args.isSet(name))
+        throw new OptionError(
+          `-${name} may only be given on regtest: ${network} follows the deployed network.`,
+        );
+    }
+    return networkParams(network);
+  }
+  try {
+    return regtestWith({
+      forkHeights: options.forkheight,
+      claimExpiration: options.claimexpiration,
+      vbParams: options.vbparams,
+    });
+  } catch (error) {
+    if (error instanceof OverrideError) throw new OptionError(error.message);
+    throw error;
+  }
+}
+
+/** Refuses what cannot go together and works out what follows; `warnings` collects what is merely odd. */
+export function checkOptions(
+  args: OptionArgs,
+  options: Options,
+  params: NetworkParams,
+  warnings: string[],
+): DerivedOptions {
+  refuseRetired(args, options, warnings);
+  if (options.prune !== 0 && options.txindex)
+    throw new OptionError('Prune mode is incompatible with -txindex.');
+  if (options.bind.length + options.whitebind.length > 0 && !options.listen) {
+    throw new OptionError('Cannot set -bind or -whitebind together with -listen=0');
+  }
+  if (options.minimumchainwork !== undefined && !/^(?:0x)?[0-9a-fA-F]+$/.test(options.minimumchainwork)) {
+    throw new OptionError(`Invalid non-hex (${options.minimumchainwork}) minimum chain work value specified`);
+  }
+  const leastMempoolMb = Math.ceil((options.limitdescendantsize * 1000 * 40) / 1e6);
+  if (options.maxmempool < 0 || options.maxmempool < leastMempoolMb) {
+    throw new OptionError(`-maxmempool must be at least ${leastMempoolMb} MB`);
+  }
+  if (options.rpcserialversion < 0) throw new OptionError('rpcserialversion must be non-negative.');
+  if (options.rpcserialversion > 1) throw new OptionError('unknown rpcserialversion requested.');
+  if (params.requireStandard && options.acceptnonstdtxn === true) {
+    throw new OptionError(`acceptnonstdtxn is not currently supported for ${params.referenceName} chain`);
+  }
+  return {
+    dbCacheBytes: options.dbcache * MIB,
+    claimTrieCacheBytes: options.claimtriecache * MIB,
+    scriptThreads: scriptThreads(options.par, availableParallelism()),
+    prune: pruneMode(options.prune),
+    claimProofWindowBlocks: proofWindow(options.claimproofwindow),
+  };
+}
+
+/** Options of old, which the reference refuses where ignoring them would hurt. */
+function refuseRetired(args: OptionArgs, options: Options, warnings: string[]): void {
+  if (options.rpcssl) throw new OptionError('SSL mode for RPC (-rpcssl) is no longer supported.');
+  if (args.isSet('socks')) {
+    throw new OptionError(
+      "Unsupported argument -socks found. Setting SOCKS version isn't possible anymore, only SOCKS5 proxies are supported.",
+    );
+  }
+  if (options.tor) throw new OptionError('Unsupported argument -tor found, use -onion.');
+  if (options.debugnet) warnings.push('Unsupported argument -debugnet ignored, use -debug=net.');
+  if (options.benchmark) warnings.push('Unsupported argument -benchmark ignored, use -debug=bench.');
+  if (options.whitelistalwaysrelay) {
+    warnings.push(
+      'Unsupported argument -whitelistalwaysrelay ignored, use -whitelistrelay and/or -whitelistforcerelay.',
+    );
+  }
+  if (args.isSet('blockminsize')) warnings.push('Unsupported argument -blockminsize ignored.');
+}
+
+/** 0 is one per core, below 0 leaves cores free. Source: `nScriptCheckThreads`. */
+export function scriptThreads(par: number, cores: number): number {
+  return Math.min(MAX_SCRIPT_THREADS, Math.max(1, par <= 0 ? par + cores : par));
+}
+
+export function pruneMode(prune: number): PruneMode {
+  if (prune < 0) throw new OptionError('Prune cannot be configured with a negative value.');
+  if (prune === 0) return { kind: 'off' };
+  if (prune === 1) return { kind: 'manual' };
+  if (prune < MIN_PRUNE_TARGET_MIB) {
+    throw new OptionError(
+      `Prune configured below the minimum of ${MIN_PRUNE_TARGET_MIB} MiB.  Please use a higher number.`,
+    );
+  }
+  return { kind: 'automatic', targetBytes: prune * MIB };
+}
+
+export function proofWindow(text: string): number {
+  if (text === 'all') return Infinity;
+  if (!/^[0-9]{1,10}$/.test(text)) {
+    throw new OptionError(`Invalid value -claimproofwindow=${text}, it must be a number of blocks or all`);
+  }
+  return Number(text);
+}

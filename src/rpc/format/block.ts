@@ -1,0 +1,165 @@
+/** Blocks and headers as answers show them. Source: lbrycrd rpc/blockchain.cpp `blockheaderToJSON`, `blockToJSON`. */
+import type { ChainReader } from '../../chain/chainReader.js';
+import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import { difficultyOf } from '../../consensus/compactTarget.js';
+import type { BlockHeader } from '../../primitives/header.js';
+import { txidAt } from '../../primitives/blockView.js';
+import { NO_HEADER } from '../../store/headerTable.js';
+import { breathe } from '../../util/breathe.js';
+import { hashToHex } from '../../util/bytes.js';
+import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import { t, type SchemaFields } from '../schema.js';
+import type { ScriptContext } from './script.js';
+import {
+  rawTransactionAtAnswer,
+  shownTransactionAt,
+  transactionAnswer,
+  TRANSACTION_FIELDS,
+} from './transaction.js';
+
+/** 8 hex digits. */
+export function hex32(value: number): string {
+  return (value >>> 0).toString(16).padStart(8, '0');
+}
+
+/** 64 hex digits. */
+export function hex256(value: bigint): string {
+  return value.toString(16).padStart(64, '0');
+}
+
+/** 1 at the tip, -1 off the active chain. */
+export function confirmationsOf(reader: ChainReader, id: number): number {
+  const { active } = reader.chain.index;
+  return active.contains(id) ? active.height - reader.headers.height(id) + 1 : -1;
+}
+
+const ABOVE_FIELDS: SchemaFields = {
+  hash: t.hash('the block hash'),
+  confirmations: t.int('the number of confirmations, or -1 if the block is not on the main chain'),
+};
+
+const BELOW_HEIGHT_FIELDS: SchemaFields = {
+  height: t.int('the height'),
+  version: t.int('the version'),
+  versionHex: t.str('the version in hexadecimal'),
+  merkleroot: t.hash('the merkle root'),
+  nameclaimroot: t.hash('the hash of the root of the claim trie'),
+};
+
+const TAIL_FIELDS: SchemaFields = {
+  time: t.time('the block time'),
+  mediantime: t.time('the median block time'),
+  nonce: t.int('the nonce'),
+  bits: t.str('the compact target in hexadecimal'),
+  difficulty: t.num('the difficulty'),
+  chainwork: t.hash('expected hashes to produce the chain up to this block'),
+  nTx: t.int('the number of transactions in the block; 0 while its data never arrived'),
+  previousblockhash: t.optional(t.hash('the previous block'), 'but for the genesis block'),
+  nextblockhash: t.optional(t.hash('the next block on the main chain'), 'when there is one'),
+};
+
+export const HEADER_SCHEMA = t.object({ ...ABOVE_FIELDS, ...BELOW_HEIGHT_FIELDS, ...TAIL_FIELDS });
+
+function blockSchema(tx: SchemaFields[string]): SchemaFields {
+  return {
+    ...ABOVE_FIELDS,
+    strippedsize: t.int('bytes without witness'),
+    size: t.int('bytes'),
+    weight: t.int('weight as BIP 141 defines it'),
+    ...BELOW_HEIGHT_FIELDS,
+    tx,
+    ...TAIL_FIELDS,
+  };
+}
+
+export const BLOCK_SCHEMA = t.object(blockSchema(t.array(t.hash('a transaction id'))));
+
+export const BLOCK_WITH_TRANSACTIONS_SCHEMA = t.object(
+  blockSchema(
+    t.array(
+      t.object({ ...TRANSACTION_FIELDS, hex: t.hex('the serialized transaction') }),
+      'the transactions, as getrawtransaction shows them',
+    ),
+  ),
+);
+
+function placeAnswer(reader: ChainReader, id: number): Record<string, JsonOut> {
+  return { hash: hashToHex(reader.headers.hash(id)), confirmations: confirmationsOf(reader, id) };
+}
+
+function headAnswer(height: number, header: BlockHeader): Record<string, JsonOut> {
+  return {
+    height,
+    version: header.version,
+    versionHex: hex32(header.version),
+    merkleroot: hashToHex(header.merkleRoot),
+    nameclaimroot: hashToHex(header.claimRoot),
+  };
+}
+
+function tailAnswer(reader: ChainReader, id: number, header: BlockHeader): Record<string, JsonOut | undefined> {
+  const { headers } = reader;
+  const { active } = reader.chain.index;
+  const next = active.next(id);
+  return {
+    time: header.timeSec,
+    mediantime: active.medianTimeOf(id),
+    nonce: header.nonce,
+    bits: hex32(header.bits),
+    difficulty: difficultyOf(header.bits),
+    chainwork: hex256(headers.work(id)),
+    nTx: headers.txCount(id),
+    previousblockhash: headers.prev(id) === NO_HEADER ? undefined : hashToHex(header.prevHash),
+    nextblockhash: next === NO_HEADER ? undefined : hashToHex(headers.hash(next)),
+  };
+}
+
+export function headerAnswer(reader: ChainReader, id: number, header: BlockHeader): JsonOut {
+  return {
+    ...placeAnswer(reader, id),
+    ...headAnswer(reader.headers.height(id), header),
+    ...tailAnswer(reader, id, header),
+  };
+}
+
+export interface BlockAnswerOptions {
+  readonly context: ScriptContext;
+  readonly withTransactions: boolean;
+  readonly serializeWitness: boolean;
+}
+
+/** A block's answer. The transactions are made while it is written. */
+export function blockAnswer(
+  reader: ChainReader,
+  id: number,
+  block: LoadedBlock,
+  options: BlockAnswerOptions,
+): JsonOut {
+  const { parsed } = block;
+  const tx = options.withTransactions ? transactionsOf(block, options) : txidsOf(block);
+  return {
+    ...placeAnswer(reader, id),
+    strippedsize: parsed.strippedSizeBytes,
+    size: parsed.sizeBytes,
+    weight: parsed.weight,
+    ...headAnswer(reader.headers.height(id), block.header),
+    tx: jsonArray(tx),
+    ...tailAnswer(reader, id, block.header),
+  };
+}
+
+function* txidsOf({ parsed }: LoadedBlock): Generator<JsonOut> {
+  for (let n = 0; n < parsed.txCount; n++) yield hashToHex(txidAt(parsed, n));
+}
+
+async function* transactionsOf(block: LoadedBlock, options: BlockAnswerOptions): AsyncGenerator<JsonOut> {
+  let since = performance.now();
+  for (let n = 0; n < block.parsed.txCount; n++) {
+    const shown = shownTransactionAt(block, n);
+    yield {
+      ...transactionAnswer(shown, options.context),
+      hex: rawTransactionAtAnswer(block, n, shown, options.serializeWitness),
+    };
+    since = await breathe(since);
+  }
+}

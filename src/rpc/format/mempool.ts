@@ -1,0 +1,71 @@
+/** Mempool entries as answers show them. Source: lbrycrd rpc/blockchain.cpp `entryToJSON`. */
+import type { MempoolEntry } from '../../mempool/mempoolReader.js';
+import { hashToHex } from '../../util/bytes.js';
+import { coins } from '../../util/json.js';
+import { jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../util/jsonWrite.js';
+import { t } from '../schema.js';
+
+export const MEMPOOL_ENTRY_SCHEMA = t.object({
+  fees: t.object({
+    base: t.coins('the fee'),
+    modified: t.coins('the fee with the deltas that mining goes by'),
+    ancestor: t.coins('modified fees of the unconfirmed ancestors and itself'),
+    descendant: t.coins('modified fees of the unconfirmed descendants and itself'),
+  }),
+  size: t.int('virtual size as BIP 141 defines it'),
+  fee: t.coins('the fee (deprecated)'),
+  modifiedfee: t.coins('the fee with the deltas that mining goes by (deprecated)'),
+  time: t.time('when it entered the mempool'),
+  height: t.int('height of the chain when it entered'),
+  descendantcount: t.int('number of unconfirmed descendants and itself'),
+  descendantsize: t.int('virtual size of the unconfirmed descendants and itself'),
+  descendantfees: t.sats('modified fees of the unconfirmed descendants and itself (deprecated)'),
+  ancestorcount: t.int('number of unconfirmed ancestors and itself'),
+  ancestorsize: t.int('virtual size of the unconfirmed ancestors and itself'),
+  ancestorfees: t.sats('modified fees of the unconfirmed ancestors and itself (deprecated)'),
+  wtxid: t.hash('the hash with witness'),
+  depends: t.array(t.hash('an unconfirmed transaction that it spends')),
+  spentby: t.array(t.hash('an unconfirmed transaction that spends it')),
+});
+
+/** Result of the methods which list transactions by id, or verbosely by what is known of each. */
+export const MEMPOOL_LIST_SCHEMA = t.union([
+  { when: 'for verbose = false', schema: t.array(t.hash('a transaction id')) },
+  { when: 'for verbose = true', schema: t.map('txid', MEMPOOL_ENTRY_SCHEMA) },
+]);
+
+export function mempoolEntryAnswer(entry: MempoolEntry): JsonOut {
+  return {
+    fees: {
+      base: coins(entry.feeSat),
+      modified: coins(entry.modifiedFeeSat),
+      ancestor: coins(entry.ancestorFeesSat),
+      descendant: coins(entry.descendantFeesSat),
+    },
+    size: entry.sizeBytes,
+    fee: coins(entry.feeSat),
+    modifiedfee: coins(entry.modifiedFeeSat),
+    time: entry.entryTimeSec,
+    height: entry.entryHeight,
+    descendantcount: entry.descendantCount,
+    descendantsize: entry.descendantSizeBytes,
+    descendantfees: entry.descendantFeesSat,
+    ancestorcount: entry.ancestorCount,
+    ancestorsize: entry.ancestorSizeBytes,
+    ancestorfees: entry.ancestorFeesSat,
+    wtxid: hashToHex(entry.wtxid),
+    depends: entry.parents.map(hashToHex).sort(),
+    spentby: entry.children.map(hashToHex),
+  };
+}
+
+/** Entries as ids, or by id with all that is known; made while it is written. */
+export function mempoolListAnswer(entries: readonly MempoolEntry[], verbose: boolean): JsonOut {
+  function* ids(): Generator<JsonOut> {
+    for (const entry of entries) yield hashToHex(entry.txid);
+  }
+  function* members(): Generator<JsonMember> {
+    for (const entry of entries) yield [hashToHex(entry.txid), mempoolEntryAnswer(entry)];
+  }
+  return verbose ? jsonObject(members()) : jsonArray(ids());
+}

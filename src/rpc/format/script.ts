@@ -1,0 +1,86 @@
+/**
+ * Output scripts as answers show them. Source: lbrycrd core_write.cpp `ScriptPubKeyToUniv`; lbcd rpcserver.go
+ * `createVoutList`.
+ */
+import { encodeDestination, type AddressPrefixes } from '../../script/address.js';
+import { formatAsm } from '../../script/asm.js';
+import { startsWithClaimOpcode, stripClaimPrefix } from '../../script/claimScript.js';
+import { OP } from '../../script/opcodes.js';
+import { extractDestinations } from '../../script/standard.js';
+import { toHex, type Bytes } from '../../util/bytes.js';
+import type { Profile } from '../method.js';
+import { t, type SchemaFields } from '../schema.js';
+
+export const SCRIPT_TYPES = [
+  'nonstandard',
+  'pubkey',
+  'pubkeyhash',
+  'scripthash',
+  'multisig',
+  'nulldata',
+  'witness_v0_keyhash',
+  'witness_v0_scripthash',
+  'witness_unknown',
+] as const;
+
+/** What a script's answer shows about claims; never there for an ordinary script but in the lbcd profile. */
+export interface ClaimFlags {
+  readonly isclaim: boolean;
+  readonly issupport: boolean;
+}
+
+/** `type` alone needs declaring by each user of the fields. */
+export const SCRIPT_FIELDS: SchemaFields = {
+  asm: t.str('the script as operations'),
+  hex: t.optional(t.hex('the script'), 'but for the script that decodescript was given'),
+  reqSigs: t.optional(t.int('signatures that spending needs'), 'when the script shows addresses'),
+  isclaim: t.optional(
+    t.bool('whether it makes or updates a claim'),
+    'when the script opens with a claim operation; always in the lbcd profile',
+  ),
+  issupport: t.optional(t.bool('whether it supports a claim'), 'likewise'),
+  subtype: t.optional(t.oneOf([...SCRIPT_TYPES, ''], 'shape of the script behind the claim'), 'likewise'),
+  type: t.oneOf(SCRIPT_TYPES, 'shape of the script; nonstandard for claims and supports'),
+  addresses: t.optional(t.array(t.str('an address')), 'when the script shows any'),
+};
+
+export const SCRIPT_SCHEMA = t.object(SCRIPT_FIELDS, 'the output script');
+
+export interface ScriptContext {
+  readonly prefixes: AddressPrefixes;
+  readonly profile: Profile;
+}
+
+/** The members of a script's answer, in the reference's order. */
+export interface ScriptAnswer {
+  readonly asm: string;
+  readonly hex: string | undefined;
+  readonly reqSigs: number | undefined;
+  readonly isclaim: boolean | undefined;
+  readonly issupport: boolean | undefined;
+  readonly subtype: string | undefined;
+  readonly type: string;
+  readonly addresses: string[] | undefined;
+  // An answer is an object of members by name.
+  readonly [name: string]: string | number | boolean | string[] | undefined;
+}
+
+export function scriptAnswer(script: Bytes, context: ScriptContext, includeHex: boolean): ScriptAnswer {
+  const { type, destinations, required } = extractDestinations(stripClaimPrefix(script));
+  const isClaim = startsWithClaimOpcode(script);
+  const isSupport = isClaim && script[0] === OP.OP_SUPPORT_CLAIM;
+  const showClaim = isClaim || context.profile === 'lbcd';
+  const shown = destinations.length > 0;
+  return {
+    asm: formatAsm(script),
+    hex: includeHex ? toHex(script) : undefined,
+    reqSigs: shown ? required : undefined,
+    isclaim: showClaim ? isClaim && !isSupport : undefined,
+    issupport: showClaim ? isSupport : undefined,
+    subtype: isClaim ? type : showClaim ? '' : undefined,
+    type: isClaim ? 'nonstandard' : type,
+    addresses: shown
+      ? destinations.map((destination) => encodeDestination(destination, context.prefixes))
+      : undefined,
+  };
+}

@@ -1,0 +1,70 @@
+/** The states of soft forks as `getblockchaininfo` shows them. Source: lbrycrd rpc/blockchain.cpp `SoftForkDesc`, `BIP9SoftForkDesc`. */
+import type { BlockIndex } from '../../chain/blockIndex.js';
+import { DEPLOYMENT_IDS, type DeploymentId, type NetworkParams } from '../../params/network.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import { t } from '../schema.js';
+
+export const SOFT_FORKS_SCHEMA = t.array(
+  t.object({
+    id: t.str('the name of the soft fork'),
+    version: t.int('the block version that signalled it'),
+    reject: t.object({ status: t.bool('whether blocks of lower versions are refused') }),
+  }),
+  'soft forks by height',
+);
+
+export const BIP9_SOFT_FORKS_SCHEMA = t.map(
+  'name',
+  t.object({
+    status: t.oneOf(['defined', 'started', 'locked_in', 'active', 'failed']),
+    bit: t.optional(t.int('the bit that signals'), 'for status "started"'),
+    startTime: t.int('median time past from which on the bit counts'),
+    timeout: t.int('median time past at which the deployment has failed'),
+    since: t.int('height of the first block of this status'),
+    statistics: t.optional(
+      t.object({
+        period: t.int('blocks of a window'),
+        threshold: t.int('signalling blocks that lock it in'),
+        elapsed: t.int('blocks of the window so far'),
+        count: t.int('those of them that signal'),
+        possible: t.bool('whether the threshold can still be reached in this window'),
+      }),
+      'for status "started"',
+    ),
+  }),
+  'deployments by version bits',
+);
+
+export function softForksAnswer(height: number, params: NetworkParams): JsonOut {
+  const fork = (id: string, version: number, from: number): JsonOut => ({
+    id,
+    version,
+    reject: { status: height >= from },
+  });
+  return [
+    fork('bip34', 2, params.bip34Height),
+    fork('bip66', 3, params.bip66Height),
+    fork('bip65', 4, params.bip65Height),
+  ];
+}
+
+/** The deployments after the tip; the dummy, and those that a timeout of 0 takes out, are not shown. */
+export function bip9SoftForksAnswer(index: BlockIndex, tip: number, params: NetworkParams): JsonOut {
+  const shown = DEPLOYMENT_IDS.filter((id) => id !== 'testdummy' && params.deployments[id].timeoutSec > 0n);
+  return new Map(shown.map((id) => [id, deploymentAnswer(index, tip, params, id)]));
+}
+
+function deploymentAnswer(index: BlockIndex, tip: number, params: NetworkParams, id: DeploymentId): JsonOut {
+  const { versionBits } = index;
+  const { bit, startTimeSec, timeoutSec } = params.deployments[id];
+  const status = versionBits.state(id, tip);
+  const started = status === 'started';
+  return {
+    status,
+    bit: started ? bit : undefined,
+    startTime: startTimeSec,
+    timeout: timeoutSec,
+    since: versionBits.sinceHeight(id, tip),
+    statistics: started ? { ...versionBits.statistics(id, tip) } : undefined,
+  };
+}

@@ -1,0 +1,139 @@
+/**
+ * The claim trie's part of the key table: every row prefix of the claims, and how their keys are made.
+ * A key is a latin1 string, one code unit a byte; heights in keys are big endian, so that they sort.
+ */
+import { u32Key } from '../keys.js';
+
+export const CLAIM_PREFIX = {
+  /** `n` ‖ name → present state of the name. */
+  name: 'n',
+  /** `i` ‖ length ‖ name ‖ since u32 ‖ outpoint → one claim or support, for good. */
+  item: 'i',
+  /** `w` ‖ name, escaped ‖ height u32 → whether the name had an owner from that block on, and its takeover height. */
+  owner: 'w',
+  /** `b` ‖ claim id in printed order → name as the script of the claim's output has it. */
+  claimId: 'b',
+  /** `q` ‖ due height u32 → pending items that enter in that block. */
+  due: 'q',
+  /** `e` ‖ height u32 ‖ chunk u16 → what a block changed. */
+  log: 'e',
+  /** `s` ‖ length ‖ name ‖ height u32 → keys of the items alive after that block. */
+  snapshot: 's',
+  /** `t` ‖ generation ‖ path → node of the trie. */
+  node: 't',
+  /** `v` ‖ epoch u32 ‖ generation ‖ length ‖ path ‖ first byte of the edge ‖ height u32 → slot before that block. */
+  version: 'v',
+  /** `k` ‖ what → root, totals, state of the node history. */
+  summary: 'k',
+  /** `j` ‖ name → a name at the start of the block; exists only while a fork block is in work. */
+  mark: 'j',
+} as const;
+
+/** The trie with the hash form of before the all-claims fork, and the one from it on. */
+export type Generation = '0' | '1';
+
+export const SUMMARY_KEY = CLAIM_PREFIX.summary;
+export const HISTORY_KEY = CLAIM_PREFIX.summary + 'v';
+
+/** A length in one code unit below 255, else in three. */
+function lengthKey(length: number): string {
+  return length < 255
+    ? String.fromCharCode(length)
+    : '\xff' + String.fromCharCode(length >>> 8, length & 255);
+}
+
+/** Order-preserving and free of prefixes: zero bytes are escaped, two of them end the name. */
+function orderedKey(name: string): string {
+  return (name.includes('\0') ? name.replaceAll('\0', '\0\xff') : name) + '\0\0';
+}
+
+export function nameKey(name: string): string {
+  return CLAIM_PREFIX.name + name;
+}
+
+export function markKey(name: string): string {
+  return CLAIM_PREFIX.mark + name;
+}
+
+/** Prefix of the items of a name. */
+export function itemsKey(name: string): string {
+  return CLAIM_PREFIX.item + lengthKey(name.length) + name;
+}
+
+export function itemKey(name: string, since: number, point: string): string {
+  return itemsKey(name) + u32Key(since) + point;
+}
+
+/** `since` and outpoint from a key under `itemsKey(name)`. */
+export function parseItemKey(key: string): { since: number; point: string } {
+  const at = key.length - 40;
+  return { since: readU32(key, at), point: key.slice(at + 4) };
+}
+
+/** Prefix of the ownership history of a name. */
+export function ownersKey(name: string): string {
+  return CLAIM_PREFIX.owner + orderedKey(name);
+}
+
+export function ownerKey(name: string, height: number): string {
+  return ownersKey(name) + u32Key(height);
+}
+
+export function parseOwnerKey(key: string): { name: string; height: number } {
+  const at = key.length - 4;
+  const name = key.slice(1, at - 2);
+  return { name: name.includes('\0') ? name.replaceAll('\0\xff', '\0') : name, height: readU32(key, at) };
+}
+
+/** `claimId` is in wire order; rows sort as ids are printed, so that a printed beginning finds them. */
+export function claimIdKey(claimId: string): string {
+  let reversed = '';
+  for (let i = claimId.length - 1; i >= 0; i--) reversed += claimId[i];
+  return CLAIM_PREFIX.claimId + reversed;
+}
+
+export function dueKey(height: number): string {
+  return CLAIM_PREFIX.due + u32Key(height);
+}
+
+export function logKey(height: number, chunk: number): string {
+  return CLAIM_PREFIX.log + u32Key(height) + String.fromCharCode(chunk >>> 8, chunk & 255);
+}
+
+/** Prefix of the snapshots of a name. */
+export function snapshotsKey(name: string): string {
+  return CLAIM_PREFIX.snapshot + lengthKey(name.length) + name;
+}
+
+export function snapshotKey(name: string, height: number): string {
+  return snapshotsKey(name) + u32Key(height);
+}
+
+export function nodeKey(generation: Generation, path: string): string {
+  return CLAIM_PREFIX.node + generation + path;
+}
+
+/** Prefix of what is known about a node's slots within an epoch. */
+export function versionsKey(epoch: number, generation: Generation, path: string): string {
+  return CLAIM_PREFIX.version + u32Key(epoch) + generation + lengthKey(path.length) + path;
+}
+
+export function versionKey(
+  epoch: number,
+  generation: Generation,
+  path: string,
+  firstByte: number,
+  height: number,
+): string {
+  return versionsKey(epoch, generation, path) + String.fromCharCode(firstByte) + u32Key(height);
+}
+
+export function readU32(key: string, at: number): number {
+  return (
+    ((key.charCodeAt(at) << 24) |
+      (key.charCodeAt(at + 1) << 16) |
+      (key.charCodeAt(at + 2) << 8) |
+      key.charCodeAt(at + 3)) >>>
+    0
+  );
+}

@@ -1,0 +1,311 @@
+/**
+ * Brings rows into the work of a block, and the work back into rows. Owns loading (in batches, the trie level by level)
+ * and the order in which rows are written; knows none of the rules.
+ */
+import { itemId, type ClaimWork, type NameWork } from '../../claimtrie/claimWork.js';
+import { setTakeover } from '../../claimtrie/blockEnd.js';
+import { claimsHash } from '../../claimtrie/claimsHash.js';
+import type { Item } from '../../claimtrie/item.js';
+import { emptyNameState, isBlank } from '../../claimtrie/nameState.js';
+import { hashesAllClaims } from '../../claimtrie/rules.js';
+import { WorkTrie } from '../../claimtrie/workTrie.js';
+import { assert } from '../../util/assert.js';
+import type { RowTransaction } from '../rows.js';
+import { Breather } from './breather.js';
+import {
+  claimIdKey,
+  dueKey,
+  itemKey,
+  logKey,
+  markKey,
+  nameKey,
+  nodeKey,
+  ownerKey,
+  snapshotKey,
+  type Generation,
+} from './claimKeys.js';
+import { formatItemRow, itemRowKey, parseItemRow } from './itemRow.js';
+import { aliveItems } from './itemHistory.js';
+import { LogWriter } from './logRow.js';
+import { formatMarkRow, formatOwnerRow, parseMarkRow } from './markRow.js';
+import { formatNameRow, parseNameRow } from './nameRow.js';
+import { formatNodeRow, type NodeCache } from './nodeRow.js';
+import { formatDueRow, formatSnapshotRow, mergeDue, parseDueRow, type DueEntry } from './queueRow.js';
+import { moveTotals, totalsOf, type ClaimTotals, type Summary } from './summaryRow.js';
+import type { VersionWriter } from './versions.js';
+
+/** A name's history gets a snapshot after this many new items, or twice as many as are alive. Arbitrary. */
+const SNAPSHOT_ITEMS = 64;
+
+export interface ItemKey {
+  name: string;
+  since: number;
+  point: string;
+}
+
+export interface WorkStoreDeps {
+  rows: RowTransaction;
+  cache: NodeCache;
+  versions: VersionWriter;
+}
+
+export class WorkStore {
+  readonly work: ClaimWork;
+  readonly rows: RowTransaction;
+  readonly breather = new Breather();
+  /** Of the trie in which the block finds its paths: the form before it. */
+  readonly generation: Generation;
+  private readonly cache: NodeCache;
+  private readonly versions: VersionWriter;
+  private readonly summary: Summary;
+  private readonly log: LogWriter;
+  private readonly contributions = new Map<string, ClaimTotals>();
+  private chunks = 0;
+  /** The block is taken in batches: what names were at its start is kept in rows. */
+  marking = false;
+  /** Nodes are hashed and written; off in the block whose new form rebuilds them all. */
+  writesNodes = true;
+
+  constructor(work: ClaimWork, summary: Summary, deps: WorkStoreDeps) {
+    this.work = work;
+    this.rows = deps.rows;
+    this.cache = deps.cache;
+    this.versions = deps.versions;
+    this.summary = summary;
+    this.generation = hashesAllClaims(work.rules, work.height - 1) ? '1' : '0';
+    this.log = new LogWriter(work.height, (chunk) => {
+      this.rows.put(logKey(work.height, this.chunks++), chunk);
+    });
+  }
+
+  async loadNames(wanted: Iterable<string>): Promise<void> {
+    const { names } = this.work;
+    const missing = [...new Set(wanted)].filter((name) => !names.has(name));
+    if (missing.length === 0) return;
+    const keys = missing.map(nameKey);
+    if (this.marking) for (const name of missing) keys.push(markKey(name));
+    const rows = await this.rows.getMany(keys);
+    missing.forEach((name, i) => {
+      const row = rows[i];
+      const mark = rows[missing.length + i];
+      const state = row ? parseNameRow(row) : emptyNameState();
+      this.contributions.set(name, totalsOf(state));
+      const best = state.claims[0];
+      const known = mark ? parseMarkRow(mark) : null;
+      names.set(name, {
+        name,
+        state,
+        base: known?.base ?? {
+          hadClaims: best !== undefined,
+          ownerId: best?.claimId ?? '',
+          takeover: state.takeover,
+        },
+        check: known?.check ?? false,
+        changed: false,
+        claimsChanged: false,
+        nextOrdinal: known?.nextOrdinal ?? 0,
+        newPending: [],
+      });
+    });
+  }
+
+  /** Loads the items at these keys; a key without a row stays without an item. */
+  async loadItems(wanted: readonly ItemKey[]): Promise<void> {
+    const { items } = this.work;
+    const missing = wanted.filter(({ name, since, point }) => !items.has(itemId(name, since, point)));
+    if (missing.length === 0) return;
+    const rows = await this.rows.getMany(missing.map(({ name, since, point }) => itemKey(name, since, point)));
+    missing.forEach(({ name, since, point }, i) => {
+      const row = rows[i];
+      const id = itemId(name, since, point);
+      if (row && !items.has(id)) items.set(id, parseItemRow(name, since, point, row));
+    });
+  }
+
+  /** Loads the trie along these names, and the names at leaves below which one of them may be put. */
+  async loadPaths(names: Iterable<string>): Promise<void> {
+    const { trie } = this.work;
+    const leaves = new Set<string>();
+    trie.begin(names);
+    for (;;) {
+      const wanted = trie.wanted(leaves);
+      if (wanted.length === 0) break;
+      const keys = wanted.map((path) => nodeKey(this.generation, path));
+      const rows = await this.rows.getMany(keys);
+      wanted.forEach((path, i) => {
+        const row = rows[i];
+        assert(row || path === '', 'a node of the claim trie is missing from the database');
+        trie.supply(path, row ? this.cache.parse(keys[i]!, row) : null);
+      });
+      await this.breather.pause();
+    }
+    await this.loadNames(leaves);
+  }
+
+  async loadDue(height: number): Promise<DueEntry[]> {
+    return parseDueRow(await this.rows.get(dueKey(height)));
+  }
+
+  /** The stored pending items of these names, by name, oldest first; loads them. */
+  async loadPending(names: readonly NameWork[]): Promise<Map<string, Item[]>> {
+    const pending = new Map<string, Item[]>();
+    const dues = new Set<number>();
+    for (const { name, state } of names) {
+      if (state.pending.size === 0) continue;
+      pending.set(name, []);
+      for (const due of state.pending.keys()) dues.add(due);
+    }
+    if (dues.size === 0) return pending;
+    const rows = await this.rows.getMany([...dues].map(dueKey));
+    const entries: DueEntry[] = [];
+    for (const row of rows) entries.push(...parseDueRow(row).filter((entry) => pending.has(entry.name)));
+    await this.loadItems(entries);
+    for (const { name, since, point } of entries.sort(
+      (a, b) => a.since - b.since || a.txOffset - b.txOffset || (a.point.slice(32) < b.point.slice(32) ? -1 : 1),
+    )) {
+      const item = this.work.item(name, since, point);
+      if (item && item.removed === 0 && item.activated === 0) pending.get(name)!.push(item);
+    }
+    return pending;
+  }
+
+  /** Logs what is pending still of the block's own items, and queues it. */
+  settleNew(): void {
+    const { work } = this;
+    for (const name of work.names.values()) {
+      for (const item of name.newPending) {
+        work.recordCreation(item);
+        item.isNew = false;
+        const due = work.dueAdded.get(item.dueHeight) ?? new Set<Item>();
+        work.dueAdded.set(item.dueHeight, due.add(item));
+      }
+      name.newPending = [];
+    }
+    work.newDue = [];
+  }
+
+  /** Takeover heights die with their nodes, and every change of an owner or a takeover height is logged. */
+  settleOwners(): void {
+    const { work } = this;
+    for (const name of work.names.values()) {
+      const { state, base } = name;
+      const hasClaims = state.claims.length > 0;
+      if (state.takeover === base.takeover && hasClaims === base.hadClaims) continue;
+      const ownerId = state.claims[0]?.claimId ?? '';
+      work.events.push({ op: 'takeover', name: name.name, before: base.takeover, ownerId });
+      const row = formatOwnerRow({ hasClaims, takeover: state.takeover }, work.height);
+      this.rows.put(ownerKey(name.name, work.height), row);
+    }
+  }
+
+  /** Structural nodes that are gone take their takeover heights along; the root keeps its own. */
+  async forgetVanished(): Promise<void> {
+    const { work } = this;
+    const paths = [...work.trie.vanished];
+    await this.loadNames(paths);
+    for (const path of paths) {
+      const name = work.name(path);
+      if (path !== '' && name.state.claims.length === 0 && !name.check && !work.trie.isNode(path))
+        setTakeover(name, 0);
+    }
+  }
+
+  /** Writes everything but the summary and starts with empty hands again. */
+  async flush(): Promise<void> {
+    const { work, rows } = this;
+    await this.hash();
+    this.putItems();
+    await this.putSnapshots();
+    await this.putDue();
+    for (const [claimId, name] of work.claimIndex) {
+      if (name === null) rows.del(claimIdKey(claimId));
+      else rows.put(claimIdKey(claimId), Buffer.from(name, 'latin1'));
+    }
+    for (const name of work.names.values()) this.putName(name);
+    for (const event of work.events) this.log.add(event);
+    await this.breather.pause();
+    work.names.clear();
+    work.items.clear();
+    work.events.length = 0;
+    work.claimIndex.clear();
+    work.trie = new WorkTrie();
+    this.contributions.clear();
+  }
+
+  /** Ends the log. */
+  finish(): void {
+    this.log.finish();
+  }
+
+  private async hash(): Promise<void> {
+    const { work } = this;
+    const { trie } = work;
+    for (const name of work.names.values()) {
+      if (name.claimsChanged && name.state.claims.length > 0) trie.touch(name.name);
+    }
+    if (!this.writesNodes) return;
+    const allClaims = this.generation === '1';
+    const dirty = trie.dirtyNodes();
+    for (const node of dirty) {
+      if (node.hasClaims && node.claimsHash === null) {
+        const { state } = work.name(node.path);
+        node.claimsHash = claimsHash(state.claims, state.takeover, allClaims);
+      }
+      trie.hashNode(node, allClaims);
+      if (this.breather.isDue) await this.breather.pause();
+    }
+    if (dirty.length === 0) return;
+    this.summary.root = trie.rootHash(allClaims);
+    const changes = trie.changes();
+    for (const { path, after } of changes) {
+      const key = nodeKey(this.generation, path);
+      if (after) this.rows.put(key, formatNodeRow(after));
+      else this.rows.del(key);
+      if (this.breather.isDue) await this.breather.pause();
+    }
+    await this.versions.write(this.rows, this.generation, work.height, changes, this.marking);
+  }
+
+  private putItems(): void {
+    const changed = new Set<Item>();
+    for (const event of this.work.events) {
+      if ('item' in event) changed.add(event.item);
+      if (event.op === 'refile') changed.add(event.to);
+    }
+    for (const item of changed) this.rows.put(itemRowKey(item), formatItemRow(item));
+  }
+
+  private async putSnapshots(): Promise<void> {
+    const { work } = this;
+    for (const { name, state } of work.names.values()) {
+      if (state.sinceSnapshot < Math.max(SNAPSHOT_ITEMS, 2 * state.alive)) continue;
+      const alive = await aliveItems(this.rows, name, work.height);
+      this.rows.put(snapshotKey(name, work.height), formatSnapshotRow(alive));
+      work.events.push({ op: 'snapshot', name, before: state.sinceSnapshot });
+      state.sinceSnapshot = 0;
+    }
+  }
+
+  private async putDue(): Promise<void> {
+    const { dueAdded, dueRemoved } = this.work;
+    const heights = [...new Set([...dueAdded.keys(), ...dueRemoved.keys()])];
+    if (heights.length === 0) return;
+    const rows = await this.rows.getMany(heights.map(dueKey));
+    heights.forEach((height, i) => {
+      const merged = mergeDue(parseDueRow(rows[i]), dueAdded.get(height) ?? [], dueRemoved.get(height));
+      if (merged.length > 0) this.rows.put(dueKey(height), formatDueRow(merged));
+      else this.rows.del(dueKey(height));
+    });
+    dueAdded.clear();
+    dueRemoved.clear();
+  }
+
+  private putName(name: NameWork): void {
+    const { state } = name;
+    if (this.marking && (name.changed || name.check)) this.rows.put(markKey(name.name), formatMarkRow(name));
+    if (!name.changed) return;
+    moveTotals(this.summary.totals, this.contributions.get(name.name)!, totalsOf(state));
+    if (isBlank(state)) this.rows.del(nameKey(name.name));
+    else this.rows.put(nameKey(name.name), formatNameRow(state));
+  }
+}

@@ -1,0 +1,331 @@
+import { describe, expect, it } from 'vitest';
+import type { ParsedBlock, ResolvedInputs } from '../../src/native/binding.js';
+import { parseBlockTwin } from '../../src/primitives/blockScan.js';
+import { formatOutPoint, formatTransaction, txid, type Transaction } from '../../src/primitives/transaction.js';
+import { buildUndoTwin, formatCoinRow, parseUndo } from '../../src/store/coinRow.js';
+import { CoinTableTwin } from '../../src/store/coinTableTwin.js';
+import type { CoinTable } from '../../src/store/coinTable.js';
+import { Random, addon, coinbaseTx, formatRawBlock, native, randomScript, randomTx } from './support.js';
+
+/** What the database would hold: latin1 key to row. */
+type Database = Map<string, Buffer>;
+
+/** A native table and its twin, which must answer everything alike, over one database each. */
+class Pair {
+  readonly native: CoinTable = new (addon().CoinTable)();
+  readonly twin: CoinTable = new CoinTableTwin();
+  readonly nativeDb: Database = new Map();
+  readonly twinDb: Database = new Map();
+
+  both<T>(call: (table: CoinTable) => T): T {
+    const expected = call(this.twin);
+    expect(call(this.native)).toEqual(expected);
+    return expected;
+  }
+
+  /** Both must throw, or both must not. */
+  bothThrow(call: (table: CoinTable) => unknown): void {
+    expect(() => call(this.twin)).toThrow();
+    expect(() => call(this.native)).toThrow();
+  }
+
+  checkCounters(): void {
+    expect(this.native.entryCount).toBe(this.twin.entryCount);
+    expect(this.native.dirtyCount).toBe(this.twin.dirtyCount);
+    expect(this.native.dirtyBytes).toBe(this.twin.dirtyBytes);
+  }
+
+  loadMissing(block: Buffer, parsed: ParsedBlock, checkOutputs: boolean): void {
+    const keys = this.both((table) => table.missing(block, parsed, checkOutputs));
+    const values = Array.from({ length: keys.length / 36 }, (_, i) =>
+      this.twinDb.get(keys.toString('latin1', i * 36, i * 36 + 36)),
+    );
+    this.both((table) => table.load(keys, values));
+  }
+
+  /** Flushes up to `maxBytes`, all when it is infinite. With a bound the two choose different entries. */
+  flush(): void {
+    for (const [table, db] of [
+      [this.native, this.nativeDb],
+      [this.twin, this.twinDb],
+    ] as const) {
+      for (let records = table.takeDirty(3000); records; records = table.takeDirty(3000)) applyRecords(db, records);
+      expect(table.dirtyCount).toBe(0);
+      expect(table.dirtyBytes).toBe(0);
+    }
+    expect(this.nativeDb).toEqual(this.twinDb);
+  }
+}
+
+function applyRecords(db: Database, records: Buffer): void {
+  for (let at = 0; at < records.length; ) {
+    const key = records.toString('latin1', at, at + 36);
+    const length = records.readUInt32LE(at + 36);
+    at += 40;
+    if (length === 0xffffffff) {
+      // Coinbase outputs are never fresh, so one may be deleted that the database has never seen.
+      db.delete(key);
+    } else {
+      db.set(key, Buffer.from(records.subarray(at, at + length)));
+      at += length;
+    }
+  }
+}
+
+interface OutPointOf {
+  hash: Buffer;
+  index: number;
+}
+
+/** Random blocks over a growing set of coins, valid or with double spends and unknown coins. */
+class BlockMaker {
+  readonly random: Random;
+  coins: OutPointOf[] = [];
+
+  constructor(seed: number) {
+    this.random = new Random(seed);
+  }
+
+  #take(valid: boolean): OutPointOf | null {
+    if (!valid && this.random.chance(4)) return { hash: this.random.bytes(32), index: this.random.below(3) };
+    if (this.coins.length === 0) return null;
+    const at = this.random.below(this.coins.length);
+    const coin = this.coins[at]!;
+    // An invalid block may spend a coin twice.
+    if (valid || this.random.chance(2)) this.coins.splice(at, 1);
+    return coin;
+  }
+
+  #keep(tx: Transaction, valid: boolean): void {
+    const hash = txid(tx);
+    tx.outputs.forEach((output, index) => {
+      const unspendable = output.script[0] === 0x6a || output.script.length > 20005;
+      if (!unspendable || !valid) this.coins.push({ hash, index });
+    });
+  }
+
+  make(txCount: number, valid: boolean): Buffer {
+    const coinbase = coinbaseTx(this.random);
+    const txs = [coinbase];
+    const late: Transaction[] = [];
+    while (txs.length < txCount) {
+      const inputs: OutPointOf[] = [];
+      for (let i = 1 + this.random.below(3); i > 0; i--) {
+        const coin = this.#take(valid);
+        if (coin) inputs.push(coin);
+      }
+      if (inputs.length === 0) break;
+      const tx = randomTx(this.random, { inputs, outputs: 1 + this.random.below(4), witness: this.random.chance(2) });
+      txs.push(tx);
+      if (valid || this.random.chance(2)) this.#keep(tx, valid);
+      else late.push(tx);
+      // An invalid block may spend what a later transaction makes, or hold a transaction twice.
+      if (!valid && this.random.chance(6)) txs.splice(1, 0, txs[this.random.below(txs.length)]!);
+    }
+    for (const tx of [coinbase, ...late]) this.#keep(tx, valid);
+    return formatRawBlock(this.random, txs.map((tx) => formatTransaction(tx)));
+  }
+}
+
+describe.skipIf(!native)('native coin table against the twin', () => {
+  it('answers single operations alike', () => {
+    const random = new Random(30);
+    const pair = new Pair();
+    const keys = Array.from({ length: 60 }, () => formatOutPoint({ hash: random.bytes(32), index: random.below(4) }));
+    for (let step = 0; step < 20_000; step++) {
+      const key = random.pick(keys);
+      const coin = { heightCode: random.u32(), amount: random.amount(), script: randomScript(random) };
+      switch (random.below(7)) {
+        case 0:
+          pair.both((table) => table.spend(key));
+          break;
+        case 1:
+        case 2: {
+          const overwrite = random.chance(3);
+          const outcomes = [pair.twin, pair.native].map((table) => {
+            try {
+              table.add(key, coin, overwrite);
+              return 'added';
+            } catch {
+              return 'refused';
+            }
+          });
+          expect(outcomes[1]).toBe(outcomes[0]);
+          break;
+        }
+        case 3: {
+          // The database speaks only of what the table does not know.
+          const row = pair.twin.get(key) === undefined ? pair.twinDb.get(key.toString('latin1')) : undefined;
+          if (pair.twin.get(key) === undefined) pair.both((table) => table.load(key, [row]));
+          break;
+        }
+        case 4:
+          if (random.chance(40)) pair.flush();
+          break;
+        case 5:
+          if (random.chance(40)) pair.both((table) => table.trim(0));
+          break;
+        default:
+          pair.both((table) => table.get(key));
+      }
+      pair.checkCounters();
+    }
+    pair.both((table) => table.clear());
+    expect(pair.native.usageBytes).toBe(0);
+    pair.checkCounters();
+  });
+
+  it('connects and disconnects chains of blocks alike, with flushes and evictions on the way', () => {
+    for (let seed = 40; seed < 46; seed++) {
+      const maker = new BlockMaker(seed);
+      const pair = new Pair();
+      const stack: { block: Buffer; parsed: ParsedBlock; undo: Buffer; before: Map<string, Buffer>; coins: OutPointOf[] }[] = [];
+      for (let step = 0; step < 60; step++) {
+        if (stack.length > 0 && maker.random.chance(4)) {
+          const { block, parsed, undo, before, coins } = stack.pop()!;
+          pair.loadMissing(block, parsed, true);
+          expect(pair.both((table) => table.revert(block, parsed, undo, stack.length + 1))).toBe('ok');
+          maker.coins = coins;
+          pair.flush();
+          expect(pair.twinDb).toEqual(before);
+        } else {
+          const height = stack.length + 1;
+          pair.flush();
+          const before = new Map(pair.twinDb);
+          const coins = maker.coins.slice();
+          const block = maker.make(1 + maker.random.below(20), true);
+          const parsed = parseBlockTwin(block);
+          const checkOutputs = maker.random.chance(2);
+          pair.loadMissing(block, parsed, checkOutputs);
+          const resolved = pair.both((table) => table.resolve(block, parsed, height, checkOutputs));
+          expect(resolved.status.every((status) => status === 0)).toBe(true);
+          const undo = buildUndoTwin(parsed, resolved);
+          expect(addon().buildUndo(parsed, resolved).equals(undo)).toBe(true);
+          pair.both((table) => table.apply(block, parsed, height));
+          stack.push({ block, parsed, undo, before, coins });
+        }
+        pair.checkCounters();
+        if (maker.random.chance(3)) pair.flush();
+        if (maker.random.chance(3)) pair.both((table) => table.trim(0));
+        pair.checkCounters();
+      }
+    }
+  });
+
+  it('resolves invalid blocks alike: double spends, unknown coins, wrong order, repeated transactions', () => {
+    let missing = 0;
+    for (let seed = 50; seed < 110; seed++) {
+      const maker = new BlockMaker(seed);
+      const pair = new Pair();
+      const first = maker.make(1, true);
+      const start = parseBlockTwin(first);
+      pair.both((table) => table.apply(first, start, 1));
+      const block = maker.make(15, false);
+      const parsed = parseBlockTwin(block);
+      for (const loaded of [false, true]) {
+        if (loaded) pair.loadMissing(block, parsed, true);
+        const resolved = pair.both((table) => table.resolve(block, parsed, 2));
+        pair.both((table) => table.resolve(block, parsed, 2, false));
+        missing += resolved.status.filter((status) => status === 1).length;
+        // Reading leaves no trace.
+        expect(pair.both((table) => table.resolve(block, parsed, 2))).toEqual(resolved);
+        if (resolved.status.includes(1)) pair.bothThrow((table) => undoOf(table, parsed, resolved));
+      }
+      pair.checkCounters();
+    }
+    expect(missing).toBeGreaterThan(100);
+  });
+
+  it('reports outputs that exist already (BIP30)', () => {
+    const maker = new BlockMaker(60);
+    const pair = new Pair();
+    const block = maker.make(1, true);
+    const parsed = parseBlockTwin(block);
+    pair.both((table) => table.apply(block, parsed, 1));
+    const again = pair.both((table) => table.resolve(block, parsed, 2));
+    const spendable = maker.coins.length > 0;
+    expect(again.duplicates.length).toBe(spendable ? 1 : 0);
+    expect(pair.both((table) => table.resolve(block, parsed, 2, false)).duplicates.length).toBe(0);
+    pair.both((table) => table.apply(block, parsed, 2));
+    expect(spendable).toBe(true);
+  });
+
+  it('calls an undo unclean when the table was not as the block left it', () => {
+    for (const spoil of ['spent', 'changed', 'restored', 'height'] as const) {
+      const maker = new BlockMaker(70);
+      const pair = new Pair();
+      const first = maker.make(1, true);
+      const firstParsed = parseBlockTwin(first);
+      pair.both((table) => table.apply(first, firstParsed, 1));
+      const spentCoin = maker.coins[0]!;
+      maker.coins = [spentCoin];
+      const block = maker.make(2, true);
+      const parsed = parseBlockTwin(block);
+      const resolved = pair.both((table) => table.resolve(block, parsed, 2));
+      const undo = buildUndoTwin(parsed, resolved);
+      expect(parseUndo(undo).length).toBe(1);
+      pair.both((table) => table.apply(block, parsed, 2));
+      const made = formatOutPoint(maker.coins[0]!);
+      const coin = { heightCode: 9, amount: 5n, script: Buffer.of(0x51) };
+      if (spoil === 'spent') pair.both((table) => table.spend(made));
+      if (spoil === 'changed') pair.both((table) => table.add(made, coin, true));
+      if (spoil === 'restored') pair.both((table) => table.add(formatOutPoint(spentCoin), coin, false));
+      pair.loadMissing(block, parsed, true);
+      const height = spoil === 'height' ? 3 : 2;
+      expect(pair.both((table) => table.revert(block, parsed, undo, height))).toBe('unclean');
+      pair.checkCounters();
+    }
+  });
+
+  it('refuses what does not belong together', () => {
+    const maker = new BlockMaker(80);
+    const pair = new Pair();
+    const block = maker.make(3, true);
+    const parsed = parseBlockTwin(block);
+    pair.both((table) => table.apply(block, parsed, 1));
+    const next = maker.make(3, true);
+    const nextParsed = parseBlockTwin(next);
+    pair.bothThrow((table) => table.revert(next, nextParsed, Buffer.alloc(0), 2));
+    pair.bothThrow((table) => table.load(Buffer.alloc(36), []));
+    pair.bothThrow((table) => table.load(Buffer.alloc(36), [Buffer.alloc(11)]));
+    expect(() => pair.native.resolve(block.subarray(0, 200), parsed, 1)).toThrow(/does not belong/);
+    expect(() => pair.native.get(Buffer.alloc(35))).toThrow(TypeError);
+  });
+
+  it('keeps its promise about sizes and trims clean entries only', () => {
+    const random = new Random(90);
+    const table = new (addon().CoinTable)();
+    const count = 50_000;
+    const keys: Buffer[] = [];
+    for (let i = 0; i < count; i++) {
+      const key = formatOutPoint({ hash: random.bytes(32), index: 0 });
+      keys.push(key);
+      const script = Buffer.concat([Buffer.of(0x76, 0xa9, 20), random.bytes(20), Buffer.of(0x88, 0xac)]);
+      if (i % 2) table.add(key, { heightCode: i, amount: BigInt(i), script }, false);
+      else table.load(key, [formatCoinRow({ heightCode: i, amount: BigInt(i), script })]);
+    }
+    expect(table.entryCount).toBe(count);
+    expect(table.usageBytes / count).toBeLessThan(90);
+    table.trim(0);
+    expect(table.entryCount).toBe(count / 2);
+    expect(table.get(keys[0]!)).toBeUndefined();
+    expect(table.get(keys[1]!)!.amount).toBe(1n);
+    const before = table.usageBytes;
+    table.trim(before - 1);
+    expect(table.usageBytes).toBe(before);
+    for (let records = table.takeDirty(100_000); records; records = table.takeDirty(100_000)) {
+      expect(records.length).toBeLessThanOrEqual(100_000);
+    }
+    table.trim(before / 2);
+    expect(table.usageBytes).toBeLessThanOrEqual(before / 2);
+    expect(table.usageBytes).toBeGreaterThan(before / 2 - 1000);
+    // A record larger than the bound still comes, alone.
+    table.add(keys[1]!, { heightCode: 1, amount: 1n, script: Buffer.alloc(500, 0x51) }, true);
+    expect(table.takeDirty(10)!.length).toBe(552);
+    expect(table.takeDirty(10)).toBeNull();
+  });
+});
+
+function undoOf(table: CoinTable, parsed: ParsedBlock, resolved: ResolvedInputs): Buffer {
+  return table instanceof CoinTableTwin ? buildUndoTwin(parsed, resolved) : addon().buildUndo(parsed, resolved);
+}
