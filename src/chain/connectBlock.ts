@@ -40,6 +40,8 @@ export interface ConnectDeps {
   timers: StepTimers;
   /** Whether the database holds coins at all: as long as it does not, the table knows every one of them. */
   coinsOnDisk: () => boolean;
+  /** Called at named points of a commit; tests kill the process there. */
+  onPoint: (name: string) => void;
 }
 
 export interface ConnectOptions {
@@ -72,7 +74,10 @@ export async function loadCoins(
 }
 
 /** What checking a block against the chain below it needs; the index, and the coins and rows as of its parent. */
-export type CheckDeps = Pick<ConnectDeps, 'params' | 'index' | 'store' | 'coins' | 'claims' | 'timers' | 'coinsOnDisk'>;
+export type CheckDeps = Pick<
+  ConnectDeps,
+  'params' | 'index' | 'store' | 'coins' | 'claims' | 'timers' | 'coinsOnDisk'
+>;
 
 /** A verdict, or what a right block spends and does. */
 export type CheckedBlock =
@@ -211,16 +216,19 @@ async function commit(
   for (const contributor of contributors) await contributor.connect(rows, block, height, resolved);
   const id = headers.find(block.hash);
   assert(id !== NO_HEADER, 'a block is connected whose header is unknown');
+  deps.onPoint('commit:before-undo');
   if (parent !== NO_HEADER && !headers.hasStatus(id, STATUS.haveUndo)) {
     const undo = buildUndo(block.parsed, resolved);
     headers.setUndoOffset(id, files.writeUndo(headers.file(id), block.header.prevHash, undo));
     headers.addStatus(id, STATUS.haveUndo);
   }
+  deps.onPoint('commit:before-apply');
   // From here on nothing can fail or be interrupted: memory moves from one block to the next in one turn.
   coins.apply(block.raw, block.parsed, height);
   store.commit(rows);
   headers.addStatus(id, STATUS.validScripts);
   index.active.push(id);
+  deps.onPoint('commit:after-apply');
 }
 
 /** Takes the tip back. Throws when stored undo data does not fit: that is damage, not a verdict. */

@@ -198,6 +198,7 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
       contributors: options.contributors,
       timers,
       coinsOnDisk: () => flusher.coinsOnDisk,
+      onPoint: options.onPoint ?? (() => undefined),
     },
     flusher,
     log,

@@ -59,8 +59,8 @@ export function settleTakeovers(
       for (const item of waiting) if (item.kind === 'support') work.activate(item);
     }
     name.check = false;
-    if (!happened && !work.hasTakeoverFlag(name.name)) continue;
-    setTakeover(name, work.trie.isNode(name.name) ? work.height : 0);
+    if (!happened && !work.hasTakeoverFlag(name.name)) setTakeover(name, name.base.takeover);
+    else setTakeover(name, work.trie.isNode(name.name) ? work.height : 0);
   }
   // What a check activated has been decided with it: nothing is looked at twice.
   for (const name of work.names.values()) name.check = false;

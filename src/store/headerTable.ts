@@ -36,8 +36,8 @@ interface Columns {
   version: Int32Array;
   timeSec: Uint32Array;
   bits: Uint32Array;
-  workLow: BigUint64Array;
-  workHigh: BigUint64Array;
+  /** 128 bits a row, four words, the least significant first. */
+  work: Uint32Array;
   status: Uint8Array;
   file: Int32Array;
   dataOffset: Uint32Array;
@@ -48,9 +48,8 @@ interface Columns {
 
 /** Column name, bytes a row; wide columns first, so that every column of a packed chunk is aligned. */
 const LAYOUT: readonly [keyof Columns, number][] = [
-  ['workLow', 8],
-  ['workHigh', 8],
   ['chainTxCount', 8],
+  ['work', 16],
   ['hash', 32],
   ['prev', 4],
   ['height', 4],
@@ -73,8 +72,7 @@ function makeColumns(rows: number): Columns {
     version: new Int32Array(rows),
     timeSec: new Uint32Array(rows),
     bits: new Uint32Array(rows),
-    workLow: new BigUint64Array(rows),
-    workHigh: new BigUint64Array(rows),
+    work: new Uint32Array(rows * 4),
     status: new Uint8Array(rows),
     file: new Int32Array(rows),
     dataOffset: new Uint32Array(rows),
@@ -192,8 +190,8 @@ export class HeaderTable {
     c.version[id] = header.version;
     c.timeSec[id] = header.timeSec;
     c.bits[id] = header.bits;
-    c.workLow[id] = BigInt.asUintN(64, work);
-    c.workHigh[id] = work >> 64n;
+    for (let word = 0; word < 4; word++)
+      c.work[id * 4 + word] = Number((work >> BigInt(32 * word)) & 0xffffffffn);
     c.file[id] = -1;
     if (this.rows * 2 > this.index.length) this.rehash();
     else this.indexInsert(id);
@@ -236,14 +234,19 @@ export class HeaderTable {
   }
   /** Total work of the chain that ends here. */
   work(id: number): bigint {
-    return (this.columns.workHigh[id]! << 64n) | this.columns.workLow[id]!;
+    const { work } = this.columns;
+    let total = 0n;
+    for (let word = 3; word >= 0; word--) total = (total << 32n) | BigInt(work[id * 4 + word]!);
+    return total;
   }
   /** Order of two chains' work: negative, zero or positive. */
   compareWork(a: number, b: number): number {
-    const { workHigh, workLow } = this.columns;
-    const high = workHigh[a]! - workHigh[b]!;
-    const difference = high !== 0n ? high : workLow[a]! - workLow[b]!;
-    return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+    const { work } = this.columns;
+    for (let word = 3; word >= 0; word--) {
+      const difference = work[a * 4 + word]! - work[b * 4 + word]!;
+      if (difference !== 0) return difference < 0 ? -1 : 1;
+    }
+    return 0;
   }
   status(id: number): number {
     return this.columns.status[id]!;

@@ -45,7 +45,9 @@ export function postRequest(settings: CallSettings, body: string): Promise<HttpA
         );
       },
     );
-    call.on('error', (error) => fail((error as NodeJS.ErrnoException).code ?? error.message));
+    call.on('error', (error: NodeJS.ErrnoException) =>
+      fail(error.code === 'ECONNREFUSED' ? '' : (error.code ?? error.message)),
+    );
     if (timeoutSec > 0) call.setTimeout(timeoutSec * 1000, () => call.destroy(new Error('timeout reached')));
     call.end(body);
   });

@@ -7,6 +7,8 @@
  */
 import type { WorkEvent } from '../../claimtrie/claimWork.js';
 import type { Bytes } from '../../util/bytes.js';
+import type { RowReader } from '../rows.js';
+import { logKey } from './claimKeys.js';
 import { RowDecoder, RowEncoder } from './rowCodec.js';
 
 export interface ItemRef {
@@ -121,4 +123,15 @@ export function parseLogChunk(height: number, chunk: Bytes): LogEvent[] {
     }
   }
   return events;
+}
+
+/** All events of a block, in order; none when it changed nothing. */
+export async function readLog(rows: RowReader, height: number): Promise<LogEvent[]> {
+  const events: LogEvent[] = [];
+  for (let number = 0; ; number++) {
+    const chunk = await rows.get(logKey(height, number));
+    if (!chunk) return events;
+    events.push(...parseLogChunk(height, chunk));
+    if (chunk.length < CHUNK_BYTES) return events;
+  }
 }

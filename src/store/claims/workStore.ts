@@ -30,7 +30,14 @@ import { LogWriter } from './logRow.js';
 import { formatMarkRow, formatOwnerRow, parseMarkRow } from './markRow.js';
 import { formatNameRow, parseNameRow } from './nameRow.js';
 import { formatNodeRow, type NodeCache } from './nodeRow.js';
-import { formatDueRow, formatSnapshotRow, mergeDue, parseDueRow, type DueEntry } from './queueRow.js';
+import {
+  compareDue,
+  formatDueRow,
+  formatSnapshotRow,
+  mergeDue,
+  parseDueRow,
+  type DueEntry,
+} from './queueRow.js';
 import { moveTotals, totalsOf, type ClaimTotals, type Summary } from './summaryRow.js';
 import type { VersionWriter } from './versions.js';
 
@@ -160,9 +167,7 @@ export class WorkStore {
     const entries: DueEntry[] = [];
     for (const row of rows) entries.push(...parseDueRow(row).filter((entry) => pending.has(entry.name)));
     await this.loadItems(entries);
-    for (const { name, since, point } of entries.sort(
-      (a, b) => a.since - b.since || a.txOffset - b.txOffset || (a.point.slice(32) < b.point.slice(32) ? -1 : 1),
-    )) {
+    for (const { name, since, point } of entries.sort(compareDue)) {
       const item = this.work.item(name, since, point);
       if (item && item.removed === 0 && item.activated === 0) pending.get(name)!.push(item);
     }
@@ -205,17 +210,17 @@ export class WorkStore {
     await this.loadNames(paths);
     for (const path of paths) {
       const name = work.name(path);
-      if (path !== '' && name.state.claims.length === 0 && !name.check && !work.trie.isNode(path))
-        setTakeover(name, 0);
+      const { state } = name;
+      if (path !== '' && state.claims.length === 0 && state.takeover !== work.height) setTakeover(name, 0);
     }
   }
 
-  /** Writes everything but the summary and starts with empty hands again. */
-  async flush(): Promise<void> {
+  /** Writes everything but the summary and starts with empty hands again; `final` when no batch follows for its names. */
+  async flush(final: boolean): Promise<void> {
     const { work, rows } = this;
     await this.hash();
     this.putItems();
-    await this.putSnapshots();
+    if (final) await this.putSnapshots();
     await this.putDue();
     for (const [claimId, name] of work.claimIndex) {
       if (name === null) rows.del(claimIdKey(claimId));

@@ -1,0 +1,33 @@
+/**
+ * Moves one name's claims and supports to its normalized form, in the block of the normalization fork.
+ * Source: lbrycrd `normalizeAllNamesInTrieIfNecessary`.
+ */
+import { assert } from '../util/assert.js';
+import { setTakeover } from './blockEnd.js';
+import type { ClaimWork } from './claimWork.js';
+import type { Item } from './item.js';
+import { normalizeKey } from './nameKey.js';
+import { expirationTerm } from './rules.js';
+
+/** `supports` are the active ones filed under the name. What expires in this very block stays where it is. */
+export function refileName(work: ClaimWork, name: string, supports: readonly Item[]): void {
+  const from = work.name(name);
+  const target = normalizeKey(name);
+  const term = expirationTerm(work.rules, work.height);
+  const moves = (item: Item): boolean => item.height + term > work.height;
+  for (const support of supports) {
+    if (!moves(support)) continue;
+    work.noteSupport(target, false);
+    work.leave(support, false);
+    work.enterQuietly(work.refile(support, target));
+  }
+  work.name(target).check = true;
+  for (const claim of from.state.claims.slice()) {
+    const item = work.item(name, claim.since, claim.point);
+    assert(item, 'an active claim has no item');
+    if (!moves(item)) continue;
+    work.leave(item, false);
+    work.enterQuietly(work.refile(item, target));
+  }
+  if (from.state.claims.length === 0 && from.base.hadClaims) setTakeover(from, 0);
+}

@@ -1,0 +1,83 @@
+/**
+ * Builds a whole trie from its names in byte order, holding only the path to the latest one: for the block at which
+ * every hash takes another form. Owns no rows: finished nodes go to whoever asked.
+ */
+import { assert } from '../util/assert.js';
+import type { Bytes } from '../util/bytes.js';
+import { EMPTY_ROOT, nodeHash, type Slot } from './trieNode.js';
+
+interface OpenNode {
+  path: string;
+  slots: Slot[];
+  claimsHash: Bytes | null;
+}
+
+export class TrieBuilder {
+  private readonly allClaims: boolean;
+  private readonly emit: (path: string, node: OpenNode) => void;
+  /** The root and the nodes on the way to the latest name. */
+  private readonly open: OpenNode[] = [{ path: '', slots: [], claimsHash: null }];
+  private last: string | null = null;
+
+  /** `emit` gets each node that has children, and the root, once it is complete; children come first. */
+  constructor(allClaims: boolean, emit: (path: string, node: OpenNode) => void) {
+    this.allClaims = allClaims;
+    this.emit = emit;
+  }
+
+  /** Names must come in ascending byte order, each once. */
+  add(name: string, claimsHash: Bytes): void {
+    assert(this.last === null || name > this.last, 'names of the claim trie out of order');
+    this.last = name;
+    if (name === '') {
+      this.open[0]!.claimsHash = claimsHash;
+      return;
+    }
+    const common = commonPrefix(this.top.path, name);
+    this.closeDownTo(name, common);
+    this.open.push({ path: name, slots: [], claimsHash });
+  }
+
+  private get top(): OpenNode {
+    return this.open[this.open.length - 1]!;
+  }
+
+  /** Completes every open node below the depth `common`, which becomes a node itself if names part there. */
+  private closeDownTo(name: string, common: number): void {
+    while (this.top.path.length > common) {
+      const node = this.open.pop()!;
+      let parent = this.top;
+      if (parent.path.length < common) {
+        parent = { path: name.slice(0, common), slots: [], claimsHash: null };
+        this.open.push(parent);
+      }
+      this.close(node, parent);
+    }
+  }
+
+  private close(node: OpenNode, parent: OpenNode): void {
+    const leaf = node.slots.length === 0;
+    if (!leaf) this.emit(node.path, node);
+    parent.slots.push({
+      edge: node.path.slice(parent.path.length),
+      hash: nodeHash(node, this.allClaims),
+      leaf,
+    });
+  }
+
+  /** Completes the trie and answers its root. */
+  finish(): Bytes {
+    this.closeDownTo('', 0);
+    const root = this.open[0]!;
+    if (root.slots.length === 0 && root.claimsHash === null) return EMPTY_ROOT;
+    this.emit('', root);
+    return nodeHash(root, this.allClaims);
+  }
+}
+
+function commonPrefix(a: string, b: string): number {
+  const end = Math.min(a.length, b.length);
+  let i = 0;
+  while (i < end && a.charCodeAt(i) === b.charCodeAt(i)) i++;
+  return i;
+}

@@ -1,0 +1,16 @@
+/** `getbestblockhash`: the tip of the active chain. */
+import { hashToHex } from '../../../util/bytes.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const getBestBlockHash = defineMethod({
+  name: 'getbestblockhash',
+  category: 'blockchain',
+  summary: 'Returns the hash of the best (tip) block in the longest blockchain.',
+  params: [],
+  result: t.hash('the block hash'),
+  examples: [[]],
+  run({ services: { chain } }) {
+    return hashToHex(chain.headers.hash(chain.chain.tip));
+  },
+});

@@ -1,0 +1,44 @@
+/** `getblock`: a block as hex, or decoded with transaction ids or with its transactions. */
+import { hexOf, type JsonOut } from '../../../util/jsonWrite.js';
+import { formatBlock, parseBlockBytes } from '../../../primitives/block.js';
+import { readBlockChecked, requireBlock } from '../../blockLookup.js';
+import { addressPrefixes } from '../../format/addresses.js';
+import { BLOCK_SCHEMA, BLOCK_WITH_TRANSACTIONS_SCHEMA, blockAnswer } from '../../format/block.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const getBlock = defineMethod({
+  name: 'getblock',
+  category: 'blockchain',
+  summary:
+    'Returns a block: for verbosity 0 as a string of serialized, hex-encoded data, for verbosity 1 as an object with ' +
+    'information about it, for verbosity 2 with information about each of its transactions too.',
+  params: [
+    { name: 'blockhash', type: 'looseHash', required: true, description: 'The block hash' },
+    {
+      name: 'verbosity|verbose',
+      type: 'verbosity',
+      default: 1,
+      description: '0 for hex encoded data, 1 for a json object, and 2 for json object with transaction data',
+    },
+  ],
+  result: t.union([
+    { when: 'for verbosity = 0', schema: t.hex('the serialized block') },
+    { when: 'for verbosity = 1', schema: BLOCK_SCHEMA },
+    { when: 'for verbosity = 2', schema: BLOCK_WITH_TRANSACTIONS_SCHEMA },
+  ]),
+  examples: [['"9c89283ba0f3227f6c03b70216b9f665f0118d5e0fa729cedf4fb34d6a34f463"']],
+  async run({ services, profile }, { blockhash, verbosity }): Promise<JsonOut> {
+    const { chain, params, options } = services;
+    const id = requireBlock(chain, blockhash);
+    const block = await readBlockChecked(services, id);
+    if (verbosity <= 0) {
+      return hexOf(options.serializeWitness ? block.raw : formatBlock(parseBlockBytes(block.raw), false));
+    }
+    return blockAnswer(chain, id, block, {
+      context: { prefixes: addressPrefixes(params), profile },
+      withTransactions: verbosity >= 2,
+      serializeWitness: options.serializeWitness,
+    });
+  },
+});

@@ -1,0 +1,13 @@
+/** `getblockcount`: the height of the tip. */
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const getBlockCount = defineMethod({
+  name: 'getblockcount',
+  category: 'blockchain',
+  summary: 'Returns the number of blocks in the longest blockchain.',
+  params: [],
+  result: t.int('the current block count'),
+  examples: [[]],
+  run: ({ services: { chain } }) => chain.chain.height,
+});

@@ -1,0 +1,34 @@
+/** `getblockheader`: a header as hex or decoded. */
+import { formatHeader } from '../../../primitives/header.js';
+import { hexOf, type JsonOut } from '../../../util/jsonWrite.js';
+import { requireBlock } from '../../blockLookup.js';
+import { HEADER_SCHEMA, headerAnswer } from '../../format/block.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const getBlockHeader = defineMethod({
+  name: 'getblockheader',
+  category: 'blockchain',
+  summary:
+    'Returns a block header: as an object with information about it, or with verbose false as a string of serialized, ' +
+    'hex-encoded data.',
+  params: [
+    { name: 'blockhash', type: 'looseHash', required: true, description: 'The block hash' },
+    {
+      name: 'verbose',
+      type: 'boolean',
+      default: true,
+      description: 'true for a json object, false for the hex encoded data',
+    },
+  ],
+  result: t.union([
+    { when: 'for verbose = true', schema: HEADER_SCHEMA },
+    { when: 'for verbose = false', schema: t.hex('the serialized header') },
+  ]),
+  examples: [['"9c89283ba0f3227f6c03b70216b9f665f0118d5e0fa729cedf4fb34d6a34f463"']],
+  async run({ services: { chain } }, { blockhash, verbose }): Promise<JsonOut> {
+    const id = requireBlock(chain, blockhash);
+    const header = await chain.readHeader(id);
+    return verbose ? headerAnswer(chain, id, header) : hexOf(formatHeader(header));
+  },
+});

@@ -1,0 +1,86 @@
+/** `getblockchaininfo`: the state of the chain. Source: lbrycrd rpc/blockchain.cpp, validation.cpp `GuessVerificationProgress`. */
+import type { ChainReader } from '../../../chain/chainReader.js';
+import { difficultyOf } from '../../../consensus/compactTarget.js';
+import type { ChainTxData } from '../../../params/network.js';
+import { hashToHex } from '../../../util/bytes.js';
+import { hex256 } from '../../format/block.js';
+import { networkName } from '../../format/networkName.js';
+import {
+  BIP9_SOFT_FORKS_SCHEMA,
+  bip9SoftForksAnswer,
+  SOFT_FORKS_SCHEMA,
+  softForksAnswer,
+} from '../../format/softForks.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+/** Share of the chain's transactions that are validated, 0 to 1; by the real clock, not a mocked one. */
+function verificationProgress(chain: ChainReader, tip: number, data: ChainTxData): number {
+  const { headers } = chain;
+  const nowSec = Math.floor(Date.now() / 1000);
+  const count = headers.chainTxCount(tip);
+  const total =
+    count <= data.txCount
+      ? data.txCount + (nowSec - data.timeSec) * data.txPerSec
+      : count + (nowSec - headers.timeSec(tip)) * data.txPerSec;
+  return count / total;
+}
+
+/** Bytes of block and undo files. */
+function sizeOnDisk(chain: ChainReader): number {
+  const { files } = chain.chain.deps;
+  return files
+    .fileNumbers()
+    .reduce((sum, file) => sum + files.sizeBytes('blk', file) + files.sizeBytes('rev', file), 0);
+}
+
+export const getBlockchainInfo = defineMethod({
+  name: 'getblockchaininfo',
+  category: 'blockchain',
+  summary: 'Returns an object containing various state info regarding blockchain processing.',
+  params: [],
+  result: t.object({
+    chain: t.str('the name of the network'),
+    blocks: t.int('the height of the validated chain'),
+    headers: t.int('the height of the best header'),
+    bestblockhash: t.hash('the tip'),
+    difficulty: t.num('the difficulty of the tip'),
+    mediantime: t.time('the median time of the tip'),
+    verificationprogress: t.num('an estimate of how much of the chain is verified, 0 to 1'),
+    initialblockdownload: t.bool('whether the node is still catching up'),
+    chainwork: t.hash('total work in the active chain'),
+    size_on_disk: t.int('bytes of the block and undo files'),
+    pruned: t.bool('whether the block files are subject to pruning'),
+    pruneheight: t.optional(t.int('the lowest block that is stored with all above it'), 'when pruning'),
+    automatic_pruning: t.optional(t.bool('whether files go by themselves'), 'when pruning'),
+    prune_target_size: t.optional(t.int('bytes that pruning aims at'), 'when pruning is automatic'),
+    softforks: SOFT_FORKS_SCHEMA,
+    bip9_softforks: BIP9_SOFT_FORKS_SCHEMA,
+    warnings: t.str('network and blockchain warnings'),
+  }),
+  examples: [[]],
+  run({ services, profile }) {
+    const { chain, params, pruner } = services;
+    const { index, tip } = chain.chain;
+    const { headers } = chain;
+    return {
+      chain: networkName(params, profile),
+      blocks: chain.chain.height,
+      headers: headers.height(index.bestHeader),
+      bestblockhash: hashToHex(headers.hash(tip)),
+      difficulty: difficultyOf(headers.bits(tip)),
+      mediantime: index.active.medianTimeOf(tip),
+      verificationprogress: verificationProgress(chain, tip, params.chainTxData),
+      initialblockdownload: chain.chain.isInitialDownload(),
+      chainwork: hex256(headers.work(tip)),
+      size_on_disk: sizeOnDisk(chain),
+      pruned: pruner !== null,
+      pruneheight: pruner?.lowestStoredHeight(),
+      automatic_pruning: pruner?.automatic,
+      prune_target_size: pruner?.automatic ? pruner.targetBytes : undefined,
+      softforks: softForksAnswer(chain.chain.height, params),
+      bip9_softforks: bip9SoftForksAnswer(index, tip, params),
+      warnings: services.warnings(),
+    };
+  },
+});

@@ -1,0 +1,149 @@
+/**
+ * Connects one block: loads what it may touch, runs the steps of the claim trie on it, stores the outcome.
+ * Owns the order of loading and computing; the fork blocks that touch every name are in `refileFork.ts` and `hashFork.ts`.
+ */
+import { findTakeovers, processDue, settleTakeovers } from '../../claimtrie/blockEnd.js';
+import { namesInvolved, processTransaction, spendCandidates } from '../../claimtrie/blockTransactions.js';
+import { ClaimWork } from '../../claimtrie/claimWork.js';
+import { pointKey, REMOVAL, type Item } from '../../claimtrie/item.js';
+import { expiringCreation } from '../../claimtrie/rules.js';
+import type { ClaimBlock, ClaimEvent, ClaimRules } from '../../claimtrie/types.js';
+import { toLatin1 } from '../../util/bytes.js';
+import { dueKey, SUMMARY_KEY } from './claimKeys.js';
+import { describeEvents } from './claimEvents.js';
+import { isHashFork, rebuildNodes } from './hashFork.js';
+import { itemsSince } from './itemHistory.js';
+import { readLog } from './logRow.js';
+import { isRefileFork, refileNames, settleMarkedNames } from './refileFork.js';
+import { formatSummaryRow, parseSummaryRow, type Summary } from './summaryRow.js';
+import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
+
+export interface Connected {
+  root: Uint8Array;
+  events: ClaimEvent[];
+}
+
+export async function connectClaims(
+  rules: ClaimRules,
+  block: ClaimBlock,
+  deps: WorkStoreDeps,
+): Promise<Connected> {
+  const { rows } = deps;
+  const { height } = block;
+  const [summaryRow, dueRow] = await rows.getMany([SUMMARY_KEY, dueKey(height)]);
+  const summary = parseSummaryRow(summaryRow);
+  const expiring = await expiringItems(rules, height, deps);
+  const refiles = isRefileFork(rules, height);
+  const rehashes = isHashFork(rules, height);
+  if (block.transactions.length === 0 && !dueRow && expiring.length === 0 && !refiles && !rehashes) {
+    return { root: summary.root, events: [] };
+  }
+  const work = new ClaimWork(rules, height);
+  const store = new WorkStore(work, summary, deps);
+  store.writesNodes = !rehashes;
+  const events: ClaimEvent[] = [];
+
+  await processTransactions(store, block);
+  if (refiles) await refileNames(store);
+  await processDueItems(store, expiring);
+  if (refiles) await settleMarkedNames(store);
+  else await settle(store);
+  describeEvents(work, events);
+  await store.flush(true);
+  store.finish();
+  if (dueRow || refiles) rows.del(dueKey(height));
+  if (rehashes) summary.root = await rebuildNodes(rows, '1');
+  rows.put(SUMMARY_KEY, formatSummaryRow(summary));
+  return { root: summary.root, events };
+}
+
+async function processTransactions(store: WorkStore, block: ClaimBlock): Promise<void> {
+  const { work } = store;
+  const { rules, height } = work;
+  const names = new Set<string>();
+  const items: ItemKey[] = [];
+  for (const { spends, outputs } of block.transactions) {
+    for (const spend of spends) {
+      for (const name of namesInvolved(rules, height, toLatin1(spend.name))) names.add(name);
+      if (spend.coinHeight === height) continue;
+      const point = pointKey(spend.txid, spend.n);
+      for (const { name, since } of spendCandidates(rules, height, spend)) items.push({ name, since, point });
+    }
+    for (const output of outputs) {
+      for (const name of namesInvolved(rules, height, toLatin1(output.name))) names.add(name);
+    }
+  }
+  await store.loadNames(names);
+  await store.loadItems(items);
+  await store.loadPaths(names);
+  for (const tx of block.transactions) {
+    processTransaction(work, tx);
+    if (store.breather.isDue) await store.breather.pause();
+  }
+}
+
+/** Activations and expirations of this height. */
+async function processDueItems(store: WorkStore, expiring: readonly Item[]): Promise<void> {
+  const { work } = store;
+  const entries = await store.loadDue(work.height);
+  const names = new Set<string>();
+  for (const { name } of [...entries, ...expiring]) {
+    for (const involved of namesInvolved(work.rules, work.height, name)) names.add(involved);
+    names.add(name);
+  }
+  await store.loadNames(names);
+  await store.loadItems(entries);
+  await store.loadPaths(names);
+  const due: Item[] = [];
+  for (const { name, since, point } of entries) {
+    const item = work.item(name, since, point);
+    if (item && item.removed === 0 && item.activated === 0) due.push(item);
+  }
+  await store.loadItems(expiring);
+  await store.loadItems(
+    expiring.flatMap((item) =>
+      item.removal === REMOVAL.refiled
+        ? namesInvolved(work.rules, work.height, item.name).map((name) => ({
+            name,
+            since: item.removed,
+            point: item.point,
+          }))
+        : [],
+    ),
+  );
+  processDue(
+    work,
+    due,
+    expiring.map((item) => work.item(item.name, item.since, item.point) ?? item),
+  );
+}
+
+async function settle(store: WorkStore): Promise<void> {
+  const { work } = store;
+  const checks = findTakeovers(work);
+  const pending = await store.loadPending(checks.flatMap((check) => (check.happened ? [check.work] : [])));
+  settleTakeovers(work, checks, (name) => pending.get(name) ?? []);
+  store.settleNew();
+  await store.forgetVanished();
+  store.settleOwners();
+}
+
+/** What the block of the right age made, spent and gone or not, claims and supports in their order. */
+async function expiringItems(rules: ClaimRules, height: number, { rows }: WorkStoreDeps): Promise<Item[]> {
+  const created = expiringCreation(rules, height);
+  if (created < 0) return [];
+  const refs = (await readLog(rows, created)).flatMap((event) => (event.op === 'create' ? [event.ref] : []));
+  const known = new Map<string, Item[]>();
+  const items: Item[] = [];
+  for (const { name, ordinal } of refs) {
+    let filed = known.get(name);
+    if (!filed) known.set(name, (filed = await itemsSince(rows, name, created, created)));
+    const item = filed.find((candidate) => candidate.ordinal === ordinal);
+    if (item && (item.removed === 0 || item.removal === REMOVAL.refiled)) items.push(item);
+  }
+  return items;
+}
+
+export async function readSummary(rows: WorkStoreDeps['rows']): Promise<Summary> {
+  return parseSummaryRow(await rows.get(SUMMARY_KEY));
+}

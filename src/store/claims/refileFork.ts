@@ -1,0 +1,120 @@
+/**
+ * The block from whose end on names are normalized: what stands under a name that is not in its normalized form moves.
+ * Taken in batches, so that memory stays bounded however many names there are; what a name was at the start of the
+ * block is kept in marks meanwhile.
+ * Source: lbrycrd `normalizeAllNamesInTrieIfNecessary`.
+ */
+import { findTakeovers, settleTakeovers } from '../../claimtrie/blockEnd.js';
+import type { NameWork } from '../../claimtrie/claimWork.js';
+import type { Item } from '../../claimtrie/item.js';
+import { normalizeKey } from '../../claimtrie/nameKey.js';
+import { countActiveSupports } from '../../claimtrie/nameState.js';
+import { refileName } from '../../claimtrie/refile.js';
+import type { ClaimRules } from '../../claimtrie/types.js';
+import { prefixEnd } from '../rows.js';
+import { CLAIM_PREFIX } from './claimKeys.js';
+import { itemsSince } from './itemHistory.js';
+import { parseMarkRow } from './markRow.js';
+import { parseNodeRow } from './nodeRow.js';
+import type { WorkStore } from './workStore.js';
+
+/** Names that are worked on at once. Bounds the memory: a few kilobytes each. */
+const BATCH_NAMES = 1000;
+
+export function isRefileFork(rules: ClaimRules, height: number): boolean {
+  return height === rules.normalizationForkHeight;
+}
+
+/** Moves what must move. The transactions of the block have been processed. */
+export async function refileNames(store: WorkStore): Promise<void> {
+  store.settleNew();
+  store.marking = true;
+  await flushBatch(store);
+  let batch: string[] = [];
+  for await (const name of nodeNames(store)) {
+    if (normalizeKey(name) === name) continue;
+    batch.push(name);
+    if (batch.length < BATCH_NAMES) continue;
+    await refileBatch(store, batch);
+    batch = [];
+  }
+  await refileBatch(store, batch);
+}
+
+/** Every node of the trie as it was before the block. */
+async function* nodeNames(store: WorkStore): AsyncGenerator<string> {
+  const prefix = CLAIM_PREFIX.node + store.generation;
+  for await (const [key, row] of store.rows.range({ gte: prefix, lt: prefixEnd(prefix) })) {
+    const path = key.slice(prefix.length);
+    yield path;
+    for (const { edge, leaf } of parseNodeRow(row).slots) if (leaf) yield path + edge;
+  }
+}
+
+async function refileBatch(store: WorkStore, batch: readonly string[]): Promise<void> {
+  const { work } = store;
+  const names = new Set(batch.flatMap((name) => [name, normalizeKey(name)]));
+  await store.loadNames(names);
+  await store.loadPaths(names);
+  for (const name of batch) {
+    const { state } = work.name(name);
+    const supports: Item[] = [];
+    if (countActiveSupports(state) > 0) {
+      for (const item of await itemsSince(store.rows, name, 0, work.height)) {
+        if (item.kind !== 'support' || item.removed !== 0 || item.activated === 0) continue;
+        work.addItem(item);
+        supports.push(item);
+      }
+    }
+    await store.loadItems(state.claims.map(({ since, point }) => ({ name, since, point })));
+    refileName(work, name, supports);
+  }
+  await store.forgetVanished();
+  await flushBatch(store);
+}
+
+async function flushBatch(store: WorkStore): Promise<void> {
+  await store.flush(false);
+  await store.rows.relieve();
+}
+
+/** Decides the owners of every name that the block has touched, and forgets the marks. */
+export async function settleMarkedNames(store: WorkStore): Promise<void> {
+  await flushBatch(store);
+  await eachBatch(store, (check) => check, async (names) => {
+    const { work } = store;
+    await store.loadNames(names.flatMap((name) => [name, normalizeKey(name)]));
+    await store.loadPaths(work.names.keys());
+    const checks = findTakeovers(work);
+    const waiting: NameWork[] = checks.flatMap((check) => (check.happened ? [check.work] : []));
+    const pending = await store.loadPending(waiting);
+    settleTakeovers(work, checks, (name) => pending.get(name) ?? []);
+    await store.forgetVanished();
+    await flushBatch(store);
+  });
+  await eachBatch(store, () => true, async (names) => {
+    await store.loadNames(names);
+    store.settleOwners();
+    await store.flush(true);
+    for (const name of names) store.forgetMark(name);
+    await store.rows.relieve();
+  });
+}
+
+/** Hands over the marked names that are wanted, some at a time. */
+async function eachBatch(
+  store: WorkStore,
+  wanted: (check: boolean) => boolean,
+  handle: (names: string[]) => Promise<void>,
+): Promise<void> {
+  let batch: string[] = [];
+  const marks = { gte: CLAIM_PREFIX.mark, lt: prefixEnd(CLAIM_PREFIX.mark) };
+  for await (const [key, row] of store.rows.range(marks)) {
+    if (!wanted(parseMarkRow(row).check)) continue;
+    batch.push(key.slice(CLAIM_PREFIX.mark.length));
+    if (batch.length < BATCH_NAMES) continue;
+    await handle(batch);
+    batch = [];
+  }
+  if (batch.length > 0) await handle(batch);
+}

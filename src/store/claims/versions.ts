@@ -1,0 +1,119 @@
+/**
+ * What the trie's nodes were at past blocks: for each slot that a block changed, what it was before. Hashes only, kept
+ * for a window of blocks and dropped by whole epochs behind it.
+ */
+import type { Slot, TrieNode } from '../../claimtrie/trieNode.js';
+import type { NodeChange } from '../../claimtrie/workTrie.js';
+import { equalBytes } from '../../util/bytes.js';
+import { u32Key } from '../keys.js';
+import { prefixEnd, type RowTransaction } from '../rows.js';
+import { CLAIM_PREFIX, versionKey, type Generation } from './claimKeys.js';
+import { formatVersionRow } from './nodeRow.js';
+
+/** Blocks of an epoch: what is dropped at once. Arbitrary, a fraction of the default window. */
+const EPOCH_BLOCKS = 1024;
+
+/** Number of past blocks for which name proofs are answered, or all. */
+export type ProofWindow = number | 'all';
+
+export function epochOf(window: ProofWindow, height: number): number {
+  return window === 'all' ? 0 : Math.floor(height / EPOCH_BLOCKS);
+}
+
+/** The oldest block whose nodes are surely known when the tip is at `tipHeight`. */
+export function oldestProvable(window: ProofWindow, tipHeight: number): number {
+  return window === 'all' ? 0 : Math.max(0, tipHeight - window);
+}
+
+/** Keys of epochs that no proof within the window needs. */
+export function prunableVersions(
+  window: ProofWindow,
+  tipHeight: number,
+): { gte: string; lt: string } | null {
+  const first = epochOf(window, oldestProvable(window, tipHeight));
+  if (first === 0) return null;
+  return { gte: CLAIM_PREFIX.version + u32Key(0), lt: CLAIM_PREFIX.version + u32Key(first) };
+}
+
+/** The slots of `before` that `after` has not, or has otherwise, and null for those that only `after` has. */
+function* changedSlots(
+  before: TrieNode | null,
+  after: TrieNode | null,
+): Generator<[firstByte: number, before: Slot | null]> {
+  const old = before?.slots ?? [];
+  const now = after?.slots ?? [];
+  for (let i = 0, j = 0; i < old.length || j < now.length; ) {
+    const a = old[i];
+    const b = now[j];
+    const byteA = a ? a.edge.charCodeAt(0) : 256;
+    const byteB = b ? b.edge.charCodeAt(0) : 256;
+    if (byteA === byteB) {
+      if (a !== b && (a!.edge !== b!.edge || !equalBytes(a!.hash, b!.hash))) yield [byteA, a!];
+      i++;
+      j++;
+    } else if (byteA < byteB) {
+      yield [byteA, a!];
+      i++;
+    } else {
+      yield [byteB, null];
+      j++;
+    }
+  }
+}
+
+export class VersionWriter {
+  private readonly window: ProofWindow;
+
+  constructor(window: ProofWindow) {
+    this.window = window;
+  }
+
+  /** Notes what block `height` changes. `again`: an earlier batch of the block may have noted a slot already. */
+  async write(
+    rows: RowTransaction,
+    generation: Generation,
+    height: number,
+    changes: readonly NodeChange[],
+    again: boolean,
+  ): Promise<void> {
+    const epoch = epochOf(this.window, height);
+    const keys: string[] = [];
+    const values: Buffer[] = [];
+    for (const { path, before, after } of changes) {
+      for (const [firstByte, slot] of changedSlots(before, after)) {
+        keys.push(versionKey(epoch, generation, path, firstByte, height));
+        values.push(formatVersionRow(slot));
+      }
+    }
+    const known = again ? await rows.getMany(keys) : [];
+    keys.forEach((key, i) => {
+      if (!known[i]) rows.put(key, values[i]!);
+    });
+  }
+
+  /** Forgets what block `height` changed, given the changes that take it back. */
+  erase(
+    rows: RowTransaction,
+    generation: Generation,
+    height: number,
+    changes: readonly NodeChange[],
+  ): void {
+    const epoch = epochOf(this.window, height);
+    for (const { path, before, after } of changes) {
+      for (const [firstByte] of changedSlots(before, after)) {
+        rows.del(versionKey(epoch, generation, path, firstByte, height));
+      }
+    }
+  }
+
+  /** The same for a block that was taken in batches: looks through the whole epoch. */
+  async eraseAll(rows: RowTransaction, height: number): Promise<void> {
+    const prefix = CLAIM_PREFIX.version + u32Key(epochOf(this.window, height));
+    const suffix = u32Key(height);
+    for await (const [key] of rows.range({ gte: prefix, lt: prefixEnd(prefix) })) {
+      if (!key.endsWith(suffix)) continue;
+      rows.del(key);
+      await rows.relieve();
+    }
+  }
+}

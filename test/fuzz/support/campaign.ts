@@ -1,0 +1,103 @@
+/**
+ * Runs a fuzz target: many inputs made from a seed, each held against the target's laws.
+ * Owns seeds, counts and the report; what an input is and which laws hold is the targets' business. Every input has a
+ * seed of its own, so a failure names all that is needed to see it again:
+ * `LBCNODE_FUZZ_SEED` (default 1) and `LBCNODE_FUZZ_RUNS` (default: as the test says).
+ */
+import { Random } from '../../differential/support.js';
+
+export interface Target<T> {
+  readonly name: string;
+  make(random: Random): T;
+  /** Throws when a law is broken; names what became of the input, for the tally. */
+  check(input: T): string | Promise<string>;
+  /** The input as text from which it can be made again. */
+  show(input: T): string;
+}
+
+export interface Report {
+  readonly inputs: number;
+  /** How often each outcome was met. */
+  readonly outcomes: ReadonlyMap<string, number>;
+  readonly slowestMs: number;
+}
+
+/** Longest text of an input in a failure's message; arbitrary. */
+const SHOWN_CHARS = 20_000;
+
+function environmentNumber(name: string, otherwise: number): number {
+  const text = process.env[name];
+  return text === undefined || text === '' ? otherwise : Number(text);
+}
+
+/** Spreads consecutive numbers over all of 32 bits (the finalizer of MurmurHash3). */
+function mix(value: number): number {
+  let h = value | 0;
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
+
+function nameNumber(name: string): number {
+  let h = 0;
+  for (const char of name) h = Math.imul(h, 31) + char.charCodeAt(0);
+  return h;
+}
+
+function inputSeed(target: string, index: number): number {
+  return mix(mix(environmentNumber('LBCNODE_FUZZ_SEED', 1) ^ nameNumber(target)) + index);
+}
+
+function broken(target: string, index: number, shown: string, cause: unknown): Error {
+  const text = shown.length > SHOWN_CHARS ? `${shown.slice(0, SHOWN_CHARS)}… (${shown.length})` : shown;
+  const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+  return new Error(`${target}, input ${index} of seed ${environmentNumber('LBCNODE_FUZZ_SEED', 1)}: ${why}\n${text}`, {
+    cause,
+  });
+}
+
+/** Makes and checks `runs` inputs. Throws at the first broken law, with the input in the message. */
+export async function fuzz<T>(target: Target<T>, runs: number): Promise<Report> {
+  const count = environmentNumber('LBCNODE_FUZZ_RUNS', runs);
+  const outcomes = new Map<string, number>();
+  let slowestMs = 0;
+  let slowest = 0;
+  for (let index = 0; index < count; index++) {
+    const input = target.make(new Random(inputSeed(target.name, index)));
+    const start = performance.now();
+    let outcome: string;
+    try {
+      const answer = target.check(input);
+      outcome = typeof answer === 'string' ? answer : await answer;
+    } catch (error) {
+      throw broken(target.name, index, target.show(input), error);
+    }
+    const tookMs = performance.now() - start;
+    if (tookMs > slowestMs) [slowestMs, slowest] = [tookMs, index];
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+  }
+  const seed = environmentNumber('LBCNODE_FUZZ_SEED', 1);
+  const tally = [...outcomes].map(([outcome, times]) => `${times} ${outcome}`).join(', ');
+  console.log(
+    `fuzz ${target.name}: ${count} inputs of seed ${seed} (${tally}), slowest ${slowestMs.toFixed(1)} ms (input ${slowest})`,
+  );
+  return { inputs: count, outcomes, slowestMs };
+}
+
+/** A law of a target. Cheaper than an assertion library in a loop of a hundred thousand. */
+export function law(holds: boolean, text: string | (() => string)): asserts holds {
+  if (!holds) throw new Error(`broken law: ${typeof text === 'string' ? text : text()}`);
+}
+
+/** What `run` gives, or the error it throws when that is of the expected kind; anything else is a finding. */
+export function outcomeOf<T, E extends Error>(
+  run: () => T,
+  expected: new (...args: never[]) => E,
+): { value: T; error: null } | { value: null; error: E } {
+  try {
+    return { value: run(), error: null };
+  } catch (error) {
+    if (error instanceof expected) return { value: null, error };
+    throw error;
+  }
+}
