@@ -143,11 +143,8 @@ class InputCheck {
     Stack witness;
     if (!readWitness(&witness)) return false;
 
-    // The prefix pushes and drops; what is behind it decides. Something like a prefix that is none is odd.
+    // The prefix pushes and drops; what is behind it decides. Something like a prefix that is none fits no form.
     const size_t prefix = claimPrefixLength(spent.data, spent.size);
-    if (prefix == 0 && spent.size > 0 && spent.data[0] >= OP_CLAIM_NAME && spent.data[0] <= OP_UPDATE_CLAIM) {
-      return false;
-    }
     if (prefix > 0 && !prefixPushesFit(spent.data, prefix)) return false;
     const Item inner = {spent.data + prefix, spent.size - prefix};
 

@@ -10,7 +10,16 @@
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -91,7 +100,8 @@ async function findSystemSecp256k1(compiler) {
   let compile = [];
   let link = ['-lsecp256k1'];
   try {
-    const flags = async (what) => (await run('pkg-config', [what, 'libsecp256k1'])).stdout.trim().split(/\s+/).filter(Boolean);
+    const flags = async (what) =>
+      (await run('pkg-config', [what, 'libsecp256k1'])).stdout.trim().split(/\s+/).filter(Boolean);
     compile = await flags('--cflags');
     link = await flags('--libs');
   } catch {
@@ -107,7 +117,15 @@ async function findSystemSecp256k1(compiler) {
         'int main() { return secp256k1_context_static == nullptr || &secp256k1_ecdsa_recover == nullptr; }\n',
     );
     const program = join(folder, 'probe');
-    await run(compiler.command, [...compiler.flags, ...machineFlags(), ...compile, source, '-o', program, ...link]);
+    await run(compiler.command, [
+      ...compiler.flags,
+      ...machineFlags(),
+      ...compile,
+      source,
+      '-o',
+      program,
+      ...link,
+    ]);
     await run(program);
     return { compile, link };
   } catch {
@@ -119,12 +137,18 @@ async function findSystemSecp256k1(compiler) {
 
 async function chooseSecp256k1(compiler) {
   const wish = process.env['LBCNODE_SECP256K1'] ?? '';
-  if (!['', 'bundled', 'system'].includes(wish)) throw new BuildError('LBCNODE_SECP256K1 must be bundled or system');
+  if (!['', 'bundled', 'system'].includes(wish))
+    throw new BuildError('LBCNODE_SECP256K1 must be bundled or system');
   const system = wish === 'bundled' ? null : await findSystemSecp256k1(compiler);
   if (system) return { kind: 'system', ...system };
   if (wish === 'system') throw new BuildError('no system libsecp256k1 of 0.2.0 or newer with headers');
-  if (!existsSync(join(SECP256K1, 'src', 'secp256k1.c'))) throw new BuildError('the source in the package secp256k1 is missing');
-  return { kind: 'bundled', compile: ['-DLBC_SECP256K1_BUNDLED=1', `-I${join(SECP256K1, 'include')}`], link: [] };
+  if (!existsSync(join(SECP256K1, 'src', 'secp256k1.c')))
+    throw new BuildError('the source in the package secp256k1 is missing');
+  return {
+    kind: 'bundled',
+    compile: ['-DLBC_SECP256K1_BUNDLED=1', `-I${join(SECP256K1, 'include')}`],
+    link: [],
+  };
 }
 
 /** Runs the tasks, `JOBS` at a time; stops at the first failure. */
@@ -140,9 +164,13 @@ async function compile(compiler, flags, source, object) {
   if (existsSync(object)) return;
   const temporary = `${object}.${process.pid}.tmp`;
   try {
-    await run(compiler.command, [...compiler.flags, ...flags, '-c', source, '-o', temporary], { maxBuffer: 1 << 26 });
+    await run(compiler.command, [...compiler.flags, ...flags, '-c', source, '-o', temporary], {
+      maxBuffer: 1 << 26,
+    });
   } catch (error) {
-    throw new BuildError(`${compiler.command} failed on ${relative(ROOT, source)}:\n${error.stderr ?? error.message}`);
+    throw new BuildError(
+      `${compiler.command} failed on ${relative(ROOT, source)}:\n${error.stderr ?? error.message}`,
+    );
   }
   renameSync(temporary, object);
 }
@@ -153,13 +181,30 @@ async function build(force) {
   if (!cxx) throw new BuildError('no C++ compiler found');
   const cc = await findCompiler([process.env['CC'], 'cc', 'gcc', 'clang']);
   if (!cc) throw new BuildError('no C compiler found');
-  if (!existsSync(join(HEADERS, 'node_api.h'))) throw new BuildError('the package node-api-headers is missing');
+  if (!existsSync(join(HEADERS, 'node_api.h')))
+    throw new BuildError('the package node-api-headers is missing');
 
   const secp256k1 = await chooseSecp256k1(cxx);
   const common = ['-O3', '-fPIC', '-fvisibility=hidden', '-pthread', ...machineFlags()];
   // -fwrapv is not needed: the sources avoid signed overflow.
-  const cxxFlags = [...common, '-std=c++17', '-fno-exceptions', '-fno-rtti', '-Wall', '-Wextra', `-I${HEADERS}`, ...secp256k1.compile];
-  const cFlags = [...common, '-std=c99', '-w', `-I${SECP256K1}`, `-I${join(SECP256K1, 'src')}`, ...bundledDefines()];
+  const cxxFlags = [
+    ...common,
+    '-std=c++17',
+    '-fno-exceptions',
+    '-fno-rtti',
+    '-Wall',
+    '-Wextra',
+    `-I${HEADERS}`,
+    ...secp256k1.compile,
+  ];
+  const cFlags = [
+    ...common,
+    '-std=c99',
+    '-w',
+    `-I${SECP256K1}`,
+    `-I${join(SECP256K1, 'src')}`,
+    ...bundledDefines(),
+  ];
   const linkFlags =
     process.platform === 'darwin'
       ? ['-bundle', '-undefined', 'dynamic_lookup', ...machineFlags()]
@@ -172,7 +217,10 @@ async function build(force) {
   const cxxHash = hashOf(cxx.command, cxx.version, cxxFlags.join(' '), headerHash);
 
   const units = sources.map((source) => {
-    const object = join(OBJECTS, `${basename(source.path, '.cpp')}-${hashOf(cxxHash, source.content).slice(0, 20)}.o`);
+    const object = join(
+      OBJECTS,
+      `${basename(source.path, '.cpp')}-${hashOf(cxxHash, source.content).slice(0, 20)}.o`,
+    );
     return { object, compile: () => compile(cxx, cxxFlags, source.path, object) };
   });
   if (secp256k1.kind === 'bundled') {
@@ -210,6 +258,8 @@ try {
 } catch (error) {
   const optional = process.argv.includes('--optional');
   const reason = error instanceof BuildError ? error.message : (error.stack ?? String(error));
-  console.error(`native addon not built: ${reason}${optional ? ' (the node will run without it, slower)' : ''}`);
+  console.error(
+    `native addon not built: ${reason}${optional ? ' (the node will run without it, slower)' : ''}`,
+  );
   process.exitCode = optional ? 0 : 1;
 }

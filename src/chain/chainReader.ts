@@ -82,6 +82,11 @@ export class ChainReader {
     return row ? parseCoinRow(row) : null;
   }
 
+  /** About how many bytes the flushed coins take on disk. */
+  coinsSizeOnDisk(): Promise<number> {
+    return this.chain.deps.store.sizeOnDisk(PREFIX.coin);
+  }
+
   /** An unspent output of a transaction, or null when it has none. Source: `AccessByTxid`. */
   async anyCoinOf(txid: Bytes): Promise<CoinValue | null> {
     const { coins, store } = this.chain.deps;

@@ -18,7 +18,7 @@ import { buildUndo } from '../store/coinRow.js';
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
 import { coinKey } from '../store/keys.js';
 import type { RowStore } from '../store/rowStore.js';
-import type { RowTransaction } from '../store/rows.js';
+import type { RowReader, RowTransaction } from '../store/rows.js';
 import { assert } from '../util/assert.js';
 import { equalBytes, hashToHex } from '../util/bytes.js';
 import { blockClaims } from './blockClaims.js';

@@ -35,7 +35,7 @@ export interface OpenChainOptions {
   params: NetworkParams;
   identity: FolderIdentity;
   /** `proportional` or blocks. */
-  supportDelay: 'proportional' | number;
+  supportDelay: 'proportional' | 100;
   /** Blocks for which past name proofs are kept. */
   proofWindow: number | 'all';
   /** `-dbcache`, in bytes. */
@@ -162,9 +162,8 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
   const files = new BlockFiles({ folder: options.blocksFolder, magic: params.magic });
   const coins = createCoinTable();
   const timers = new StepTimers();
-  const claims = await ClaimStore.open(store, {
-    forks: params.claimForks,
-    supportDelay: options.supportDelay,
+  const claims = new ClaimStore({
+    rules: { ...params.claimForks, supportDelay: options.supportDelay },
     proofWindow: options.proofWindow,
   });
   const flusher = new Flusher(
@@ -172,7 +171,7 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
       cacheBytes: options.cacheBytes,
       folder: options.folder,
       afterFlush: async () => {
-        for (const [gte, lt] of claims.expiredRanges(index.active.height)) await store.dropRange(gte, lt);
+        for (const { gte, lt } of claims.prunable(index.active.height)) await store.dropRange(gte, lt);
       },
     },
     { store, coins, index, files, timers },

@@ -19,7 +19,7 @@ export function refileName(work: ClaimWork, name: string, supports: readonly Ite
     if (!moves(support)) continue;
     work.noteSupport(target, false);
     work.leave(support, false);
-    work.enterQuietly(work.refile(support, target));
+    work.enter(work.refile(support, target));
   }
   work.name(target).check = true;
   for (const claim of from.state.claims.slice()) {
@@ -27,7 +27,7 @@ export function refileName(work: ClaimWork, name: string, supports: readonly Ite
     assert(item, 'an active claim has no item');
     if (!moves(item)) continue;
     work.leave(item, false);
-    work.enterQuietly(work.refile(item, target));
+    work.enter(work.refile(item, target));
   }
   if (from.state.claims.length === 0 && from.base.hadClaims) setTakeover(from, 0);
 }

@@ -35,9 +35,10 @@ function isHighS(compact: Bytes): boolean {
   return HALF_ORDER.compare(compact, 32, 64) < 0;
 }
 
-/** Length of an integer's contents and the offset of them, packed as `offset * LENGTH_BASE + length`; -1 if broken. */
+/** Multiplier of the packing below; a length has three bytes at most. */
 const LENGTH_BASE = 0x1000000;
 
+/** Where the contents of the integer at `at` begin and how long they are, as `begin * LENGTH_BASE + length`; or -1. */
 function parseInteger(input: Bytes, at: number): number {
   let pos = at;
   if (pos === input.length || input[pos] !== 0x02) return -1;

@@ -5,6 +5,7 @@
  */
 import { LOG_CATEGORIES } from '../util/logging.js';
 import {
+  amount,
   bool,
   int,
   list,
@@ -92,6 +93,7 @@ const DEBUG_OPTIONS = [
   bool('logtimestamps', true, 'Begin each line of the log with the time'),
   int('maxsigcachesize=<n>', 32, 'Size of the signature and script caches together in MiB', { debugOnly: true }),
   int('maxtipage=<n>', 86_400, 'A tip older than this many seconds means that the initial download is not over', { debugOnly: true }),
+  amount('maxtxfee=<amt>', 50_000_000n, 'Highest total fee, in LBC, of a transaction of the wallet or of sendrawtransaction'),
   int('mocktime=<n>', 0, 'Pretend that this is the time, in seconds since 1970', { debugOnly: true }),
   bool('printpriority', false, 'Write the fee rate of each transaction to the log when assembling a block', { debugOnly: true }),
   bool('printtoconsole', undefined, 'Write the log to the console too (default: unless -daemon). -nodebuglogfile switches the file off'),

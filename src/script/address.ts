@@ -25,7 +25,10 @@ export interface AddressPrefixes {
 }
 
 /** The prefixes out of a network's parameters; compute them once. */
-export function addressPrefixesOf({ base58, bech32Hrp }: Pick<NetworkParams, 'base58' | 'bech32Hrp'>): AddressPrefixes {
+export function addressPrefixesOf({
+  base58,
+  bech32Hrp,
+}: Pick<NetworkParams, 'base58' | 'bech32Hrp'>): AddressPrefixes {
   return {
     pubkeyHash: base58.pubkeyHash[0]!,
     scriptHash: base58.scriptHash[0]!,

@@ -71,6 +71,11 @@ export class RowStore implements RowReader {
     await this.db.close();
   }
 
+  /** About how many bytes the rows whose key starts with `prefix` take in LevelDB's files. */
+  sizeOnDisk(prefix: string): Promise<number> {
+    return this.db.approximateSize(fromLatin1(prefix), fromLatin1(prefixEnd(prefix)));
+  }
+
   /** Bytes of committed rows that are not in LevelDB yet. */
   get dirtyBytes(): number {
     return this.overlay.sizeBytes;

@@ -4,7 +4,16 @@ import { TX_EMPTY_MARKER, TX_FLAGS } from '../../src/primitives/blockLayout.js';
 import { parseBlockTwin, parseTxTwin } from '../../src/primitives/blockScan.js';
 import { formatTransaction } from '../../src/primitives/transaction.js';
 import { ReadError } from '../../src/util/reader.js';
-import { Random, addon, mutate, native, randomBlock, randomOutPoint, randomTx, recordedBlocks } from './support.js';
+import {
+  Random,
+  addon,
+  mutate,
+  native,
+  randomBlock,
+  randomOutPoint,
+  randomTx,
+  recordedBlocks,
+} from './support.js';
 
 /** What a parser makes of the bytes: its table, or the text of its refusal. */
 function outcome(parse: (bytes: Buffer) => ParsedBlock, bytes: Buffer): ParsedBlock | string {
@@ -103,13 +112,16 @@ describe.skipIf(!native)('native block parser against the twin', () => {
 
 const recorded = native ? recordedBlocks() : [];
 
-describe.skipIf(recorded.length === 0)('native block parser on recorded blocks (skipped without them)', () => {
-  it('agrees with the twin and with the header', () => {
-    for (const block of recorded.filter((_, i) => i % 7 === 0)) {
-      const parsed = compareBlock(block) as ParsedBlock;
-      expect(parsed.merkleRoot.equals(block.subarray(36, 68))).toBe(true);
-      expect(parsed.sizeBytes).toBe(block.length);
-      expect(parsed.mutated).toBe(false);
-    }
-  });
-});
+describe.skipIf(recorded.length === 0)(
+  'native block parser on recorded blocks (skipped without them)',
+  () => {
+    it('agrees with the twin and with the header', () => {
+      for (const block of recorded.filter((_, i) => i % 7 === 0)) {
+        const parsed = compareBlock(block) as ParsedBlock;
+        expect(parsed.merkleRoot.equals(block.subarray(36, 68))).toBe(true);
+        expect(parsed.sizeBytes).toBe(block.length);
+        expect(parsed.mutated).toBe(false);
+      }
+    });
+  },
+);

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { ParsedBlock, ResolvedInputs } from '../../src/native/binding.js';
 import { parseBlockTwin } from '../../src/primitives/blockScan.js';
-import { formatOutPoint, formatTransaction, txid, type Transaction } from '../../src/primitives/transaction.js';
+import {
+  formatOutPoint,
+  formatTransaction,
+  txid,
+  type Transaction,
+} from '../../src/primitives/transaction.js';
 import { buildUndoTwin, formatCoinRow, parseUndo } from '../../src/store/coinRow.js';
 import { CoinTableTwin } from '../../src/store/coinTableTwin.js';
 import type { CoinTable } from '../../src/store/coinTable.js';
@@ -49,7 +54,8 @@ class Pair {
       [this.native, this.nativeDb],
       [this.twin, this.twinDb],
     ] as const) {
-      for (let records = table.takeDirty(3000); records; records = table.takeDirty(3000)) applyRecords(db, records);
+      for (let records = table.takeDirty(3000); records; records = table.takeDirty(3000))
+        applyRecords(db, records);
       expect(table.dirtyCount).toBe(0);
       expect(table.dirtyBytes).toBe(0);
     }
@@ -58,7 +64,7 @@ class Pair {
 }
 
 function applyRecords(db: Database, records: Buffer): void {
-  for (let at = 0; at < records.length; ) {
+  for (let at = 0; at < records.length;) {
     const key = records.toString('latin1', at, at + 36);
     const length = records.readUInt32LE(at + 36);
     at += 40;
@@ -120,7 +126,11 @@ class BlockMaker {
         if (coin) inputs.push(coin);
       }
       if (inputs.length === 0) break;
-      const tx = randomTx(this.random, { inputs, outputs: 1 + this.random.below(4), witness: this.random.chance(2) });
+      const tx = randomTx(this.random, {
+        inputs,
+        outputs: 1 + this.random.below(4),
+        witness: this.random.chance(2),
+      });
       txs.push(tx);
       if (valid || this.random.chance(2)) this.#keep(tx, valid);
       else late.push(tx);
@@ -128,7 +138,10 @@ class BlockMaker {
       if (!valid && this.random.chance(6)) txs.splice(1, 0, txs[this.random.below(txs.length)]!);
     }
     for (const tx of [coinbase, ...late]) this.#keep(tx, valid);
-    return formatRawBlock(this.random, txs.map((tx) => formatTransaction(tx)));
+    return formatRawBlock(
+      this.random,
+      txs.map((tx) => formatTransaction(tx)),
+    );
   }
 }
 
@@ -136,7 +149,9 @@ describe.skipIf(!native)('native coin table against the twin', () => {
   it('answers single operations alike', () => {
     const random = new Random(30);
     const pair = new Pair();
-    const keys = Array.from({ length: 60 }, () => formatOutPoint({ hash: random.bytes(32), index: random.below(4) }));
+    const keys = Array.from({ length: 60 }, () =>
+      formatOutPoint({ hash: random.bytes(32), index: random.below(4) }),
+    );
     for (let step = 0; step < 20_000; step++) {
       const key = random.pick(keys);
       const coin = { heightCode: random.u32(), amount: random.amount(), script: randomScript(random) };
@@ -184,7 +199,13 @@ describe.skipIf(!native)('native coin table against the twin', () => {
     for (let seed = 40; seed < 46; seed++) {
       const maker = new BlockMaker(seed);
       const pair = new Pair();
-      const stack: { block: Buffer; parsed: ParsedBlock; undo: Buffer; before: Map<string, Buffer>; coins: OutPointOf[] }[] = [];
+      const stack: {
+        block: Buffer;
+        parsed: ParsedBlock;
+        undo: Buffer;
+        before: Map<string, Buffer>;
+        coins: OutPointOf[];
+      }[] = [];
       for (let step = 0; step < 60; step++) {
         if (stack.length > 0 && maker.random.chance(4)) {
           const { block, parsed, undo, before, coins } = stack.pop()!;
@@ -332,5 +353,7 @@ describe.skipIf(!native)('native coin table against the twin', () => {
 });
 
 function undoOf(table: CoinTable, parsed: ParsedBlock, resolved: ResolvedInputs): Buffer {
-  return table instanceof CoinTableTwin ? buildUndoTwin(parsed, resolved) : addon().buildUndo(parsed, resolved);
+  return table instanceof CoinTableTwin
+    ? buildUndoTwin(parsed, resolved)
+    : addon().buildUndo(parsed, resolved);
 }

@@ -25,7 +25,9 @@ describe.skipIf(!native)('native curve operations against the other backends', (
       for (const compressed of [true, false]) {
         const publicKey = ecdsa.publicKeyOf(key, compressed);
         expect(publicKey).toEqual(reference.publicKeyOf(key, compressed));
-        expect(ecdsa.convertPublicKey(publicKey, !compressed)).toEqual(reference.convertPublicKey(publicKey, !compressed));
+        expect(ecdsa.convertPublicKey(publicKey, !compressed)).toEqual(
+          reference.convertPublicKey(publicKey, !compressed),
+        );
       }
       const signature = ecdsa.sign(hash, key, entropy);
       const expected = reference.sign(hash, key, entropy);
@@ -73,7 +75,8 @@ describe.skipIf(!native)('native curve operations against the other backends', (
       }
       const { compact } = ecdsa.sign(hash, key, null);
       if (random.chance(3)) compact.set(negate(compact.subarray(32)), 32);
-      if (random.chance(10)) compact.set(random.pick([ORDER, Buffer.alloc(32), Buffer.alloc(32, 0xff)]), 32 * random.below(2));
+      if (random.chance(10))
+        compact.set(random.pick([ORDER, Buffer.alloc(32), Buffer.alloc(32, 0xff)]), 32 * random.below(2));
       let der = formatDer(compact);
       if (random.chance(4)) der = Buffer.concat([der, random.bytes(random.below(3))]);
       if (random.chance(4)) {
@@ -83,7 +86,11 @@ describe.skipIf(!native)('native curve operations against the other backends', (
       }
       if (random.chance(4)) {
         const r = der.indexOf(0x02, 2);
-        der = Buffer.concat([der.subarray(0, r + 1), Buffer.of(0x82, 0, der[r + 1]! + 1, 0), der.subarray(r + 2)]);
+        der = Buffer.concat([
+          der.subarray(0, r + 1),
+          Buffer.of(0x82, 0, der[r + 1]! + 1, 0),
+          der.subarray(r + 2),
+        ]);
       }
       if (random.chance(3)) der = mutate(random, der);
       if (random.chance(10)) publicKey = mutate(random, publicKey);

@@ -64,7 +64,8 @@ describe.skipIf(!native)('native hashing against the twins', () => {
       let expected = -1;
       for (let nonce = start; nonce < start + 200 && expected < 0; nonce++) {
         header.writeUInt32LE(nonce, 108);
-        if (Buffer.from(powHash(header)).reverse().compare(Buffer.from(target).reverse()) <= 0) expected = nonce;
+        if (Buffer.from(powHash(header)).reverse().compare(Buffer.from(target).reverse()) <= 0)
+          expected = nonce;
       }
       expect(found).toBe(expected);
     }

@@ -23,7 +23,9 @@ describe.skipIf(!native)('native signature hashes against the script layer', () 
     let compared = 0;
     for (let i = 0; i < 3000; i++) {
       const tx = randomTx(random, {
-        inputs: Array.from({ length: 1 + random.below(random.chance(50) ? 300 : 4) }, () => randomOutPoint(random)),
+        inputs: Array.from({ length: 1 + random.below(random.chance(50) ? 300 : 4) }, () =>
+          randomOutPoint(random),
+        ),
         outputs: random.below(4),
         witness: random.chance(2),
       });
@@ -37,7 +39,9 @@ describe.skipIf(!native)('native signature hashes against the script layer', () 
       for (const version of [SIG_VERSION.BASE, SIG_VERSION.WITNESS_V0]) {
         const expected = signatureHash(code, tx, input, hashType, amount, version);
         const witness = version === SIG_VERSION.WITNESS_V0;
-        expect(addon().signatureHash(bytes, parsed, input, code, hashType, amount, witness)).toEqual(expected);
+        expect(addon().signatureHash(bytes, parsed, input, code, hashType, amount, witness)).toEqual(
+          expected,
+        );
       }
       compared++;
     }

@@ -94,7 +94,8 @@ export function randomScript(random: Random): Buffer {
     () => random.bytes(random.below(80)),
     () => Buffer.alloc(0),
     () => random.bytes(random.below(21)),
-    () => Buffer.from(random.bytes(random.below(60)).map((byte) => random.pick([0xac, 0xad, 0xae, 0xaf, byte]))),
+    () =>
+      Buffer.from(random.bytes(random.below(60)).map((byte) => random.pick([0xac, 0xad, 0xae, 0xaf, byte]))),
     () => Buffer.concat([randomClaimPrefix(random), randomScript(random)]),
   ];
   if (random.chance(200)) return Buffer.alloc(20005 + random.below(2), 0x51);
@@ -115,7 +116,9 @@ export function randomTx(random: Random, shape: TxShape): Transaction {
       scriptSig: random.chance(3) ? Buffer.alloc(0) : randomScript(random),
       sequence: random.pick([0xffffffff, 0xfffffffe, 0, random.u32()]),
       witness: shape.witness
-        ? Array.from({ length: random.below(4) }, () => random.bytes(random.below(random.chance(9) ? 600 : 80)))
+        ? Array.from({ length: random.below(4) }, () =>
+            random.bytes(random.below(random.chance(9) ? 600 : 80)),
+          )
         : [],
     })),
     outputs: Array.from({ length: shape.outputs }, () => ({
@@ -190,7 +193,7 @@ export function recordedBlocks(): Buffer[] {
   if (!existsSync(path)) return [];
   const file = gunzipSync(readFileSync(path));
   const blocks: Buffer[] = [];
-  for (let at = 0; at + 8 <= file.length; ) {
+  for (let at = 0; at + 8 <= file.length;) {
     const size = file.readUInt32LE(at + 4);
     blocks.push(file.subarray(at + 8, at + 8 + size));
     at += 8 + size;

@@ -18,7 +18,7 @@ function describeItem(type: ClaimEvent['type'], item: Item): ClaimEvent {
 }
 
 /** Appends the events of the work's log. A spent claim that was updated is no `abandon`. */
-export function describeEvents(work: ClaimWork, events: ClaimEvent[]): void {
+export function describeEvents(work: ClaimWork, withTakeovers: boolean, events: ClaimEvent[]): void {
   const updated = new Set<string>();
   for (const event of work.events) {
     if (event.op === 'create' && event.item.kind === 'update') updated.add(event.item.claimId);
@@ -30,7 +30,8 @@ export function describeEvents(work: ClaimWork, events: ClaimEvent[]): void {
     else if (event.op === 'spend') {
       const { item } = event;
       if (item.kind === 'support' || !updated.has(item.claimId)) events.push(describeItem('abandon', item));
-    } else if (event.op === 'takeover' && event.ownerId !== work.names.get(event.name)?.base.ownerId) {
+    } else if (event.op === 'takeover' && withTakeovers) {
+      if (event.ownerId === work.name(event.name).base.ownerId) continue;
       const claimId = event.ownerId === '' ? {} : { claimId: fromLatin1(event.ownerId) };
       events.push({ type: 'takeover', name: fromLatin1(event.name), ...claimId });
     }

@@ -6,16 +6,15 @@ import { findTakeovers, processDue, settleTakeovers } from '../../claimtrie/bloc
 import { namesInvolved, processTransaction, spendCandidates } from '../../claimtrie/blockTransactions.js';
 import { ClaimWork } from '../../claimtrie/claimWork.js';
 import { pointKey, REMOVAL, type Item } from '../../claimtrie/item.js';
-import { expiringCreation } from '../../claimtrie/rules.js';
+import { expiringCreation, hashesAllClaims } from '../../claimtrie/rules.js';
 import type { ClaimBlock, ClaimEvent, ClaimRules } from '../../claimtrie/types.js';
 import { toLatin1 } from '../../util/bytes.js';
 import { dueKey, SUMMARY_KEY } from './claimKeys.js';
-import { describeEvents } from './claimEvents.js';
 import { isHashFork, rebuildNodes } from './hashFork.js';
 import { itemsSince } from './itemHistory.js';
 import { readLog } from './logRow.js';
 import { isRefileFork, refileNames, settleMarkedNames } from './refileFork.js';
-import { formatSummaryRow, parseSummaryRow, type Summary } from './summaryRow.js';
+import { formatSummaryRow, parseSummaryRow } from './summaryRow.js';
 import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
 
 export interface Connected {
@@ -39,22 +38,20 @@ export async function connectClaims(
     return { root: summary.root, events: [] };
   }
   const work = new ClaimWork(rules, height);
-  const store = new WorkStore(work, summary, deps);
+  const store = new WorkStore(work, summary, hashesAllClaims(rules, height - 1) ? '1' : '0', deps);
   store.writesNodes = !rehashes;
-  const events: ClaimEvent[] = [];
 
   await processTransactions(store, block);
   if (refiles) await refileNames(store);
   await processDueItems(store, expiring);
   if (refiles) await settleMarkedNames(store);
   else await settle(store);
-  describeEvents(work, events);
   await store.flush(true);
   store.finish();
   if (dueRow || refiles) rows.del(dueKey(height));
   if (rehashes) summary.root = await rebuildNodes(rows, '1');
   rows.put(SUMMARY_KEY, formatSummaryRow(summary));
-  return { root: summary.root, events };
+  return { root: summary.root, events: store.reported };
 }
 
 async function processTransactions(store: WorkStore, block: ClaimBlock): Promise<void> {
@@ -142,8 +139,4 @@ async function expiringItems(rules: ClaimRules, height: number, { rows }: WorkSt
     if (item && (item.removed === 0 || item.removal === REMOVAL.refiled)) items.push(item);
   }
   return items;
-}
-
-export async function readSummary(rows: WorkStoreDeps['rows']): Promise<Summary> {
-  return parseSummaryRow(await rows.get(SUMMARY_KEY));
 }

@@ -135,3 +135,12 @@ export async function readLog(rows: RowReader, height: number): Promise<LogEvent
     if (chunk.length < CHUNK_BYTES) return events;
   }
 }
+
+/** How many chunks the log of a block has. */
+export async function countLogChunks(rows: RowReader, height: number): Promise<number> {
+  for (let count = 0; ; count++) {
+    const chunk = await rows.get(logKey(height, count));
+    if (!chunk) return count;
+    if (chunk.length < CHUNK_BYTES) return count + 1;
+  }
+}

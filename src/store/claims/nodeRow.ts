@@ -43,7 +43,7 @@ export function parseVersionRow(firstByte: number, row: Bytes): { edge: string; 
   if (row.length === 0) return null;
   const bytes = asBuffer(row);
   return {
-    edge: String.fromCharCode(firstByte) + bytes.latin1Slice(32, bytes.length),
+    edge: String.fromCharCode(firstByte) + bytes.toString('latin1', 32),
     hash: bytes.subarray(0, 32),
   };
 }

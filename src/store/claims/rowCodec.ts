@@ -55,7 +55,7 @@ export class RowEncoder {
   /** A string of known length, without it. */
   raw(text: string): this {
     this.room(text.length);
-    this.at += this.buffer.latin1Write(text, this.at);
+    this.at += this.buffer.write(text, this.at, 'latin1');
     return this;
   }
 
@@ -139,7 +139,7 @@ export class RowDecoder {
 
   raw(length: number): string {
     const at = this.take(length);
-    return this.buffer.latin1Slice(at, at + length);
+    return this.buffer.toString('latin1', at, at + length);
   }
 
   string(): string {

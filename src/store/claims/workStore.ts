@@ -7,11 +7,12 @@ import { setTakeover } from '../../claimtrie/blockEnd.js';
 import { claimsHash } from '../../claimtrie/claimsHash.js';
 import type { Item } from '../../claimtrie/item.js';
 import { emptyNameState, isBlank } from '../../claimtrie/nameState.js';
-import { hashesAllClaims } from '../../claimtrie/rules.js';
+import type { ClaimEvent } from '../../claimtrie/types.js';
 import { WorkTrie } from '../../claimtrie/workTrie.js';
 import { assert } from '../../util/assert.js';
 import type { RowTransaction } from '../rows.js';
 import { Breather } from './breather.js';
+import { describeEvents } from './claimEvents.js';
 import {
   claimIdKey,
   dueKey,
@@ -60,7 +61,7 @@ export class WorkStore {
   readonly work: ClaimWork;
   readonly rows: RowTransaction;
   readonly breather = new Breather();
-  /** Of the trie in which the block finds its paths: the form before it. */
+  /** The trie in which paths are found and changed. */
   readonly generation: Generation;
   private readonly cache: NodeCache;
   private readonly versions: VersionWriter;
@@ -68,18 +69,25 @@ export class WorkStore {
   private readonly log: LogWriter;
   private readonly contributions = new Map<string, ClaimTotals>();
   private chunks = 0;
+  /** What the block did, for notifications. Of a block taken in batches, takeovers are left out: they may be many. */
+  readonly reported: ClaimEvent[] = [];
   /** The block is taken in batches: what names were at its start is kept in rows. */
   marking = false;
   /** Nodes are hashed and written; off in the block whose new form rebuilds them all. */
   writesNodes = true;
+  /** A block is taken back: there is no log to write, and the history of nodes shrinks. */
+  undoing = false;
+  /** Items whose rows change, or go, beyond those that events speak of. */
+  readonly changedItems = new Set<Item>();
+  readonly deletedItems = new Set<Item>();
 
-  constructor(work: ClaimWork, summary: Summary, deps: WorkStoreDeps) {
+  constructor(work: ClaimWork, summary: Summary, generation: Generation, deps: WorkStoreDeps) {
     this.work = work;
     this.rows = deps.rows;
     this.cache = deps.cache;
     this.versions = deps.versions;
     this.summary = summary;
-    this.generation = hashesAllClaims(work.rules, work.height - 1) ? '1' : '0';
+    this.generation = generation;
     this.log = new LogWriter(work.height, (chunk) => {
       this.rows.put(logKey(work.height, this.chunks++), chunk);
     });
@@ -181,12 +189,21 @@ export class WorkStore {
       for (const item of name.newPending) {
         work.recordCreation(item);
         item.isNew = false;
-        const due = work.dueAdded.get(item.dueHeight) ?? new Set<Item>();
-        work.dueAdded.set(item.dueHeight, due.add(item));
+        this.queue(item);
       }
       name.newPending = [];
     }
     work.newDue = [];
+  }
+
+  /** The item joins its row of the due queue. */
+  queue(item: Item): void {
+    moveItem(item, this.work.dueRemoved, this.work.dueAdded);
+  }
+
+  /** The item leaves its row of the due queue. */
+  unqueue(item: Item): void {
+    moveItem(item, this.work.dueAdded, this.work.dueRemoved);
   }
 
   /** Takeover heights die with their nodes, and every change of an owner or a takeover height is logged. */
@@ -228,6 +245,7 @@ export class WorkStore {
     }
     for (const name of work.names.values()) this.putName(name);
     for (const event of work.events) this.log.add(event);
+    describeEvents(work, !this.marking, this.reported);
     await this.breather.pause();
     work.names.clear();
     work.items.clear();
@@ -235,6 +253,11 @@ export class WorkStore {
     work.claimIndex.clear();
     work.trie = new WorkTrie();
     this.contributions.clear();
+  }
+
+  /** The name's start is not needed any more. */
+  forgetMark(name: string): void {
+    this.rows.del(markKey(name));
   }
 
   /** Ends the log. */
@@ -268,16 +291,20 @@ export class WorkStore {
       else this.rows.del(key);
       if (this.breather.isDue) await this.breather.pause();
     }
-    await this.versions.write(this.rows, this.generation, work.height, changes, this.marking);
+    if (this.undoing) this.versions.erase(this.rows, this.generation, work.height, changes);
+    else await this.versions.write(this.rows, this.generation, work.height, changes, this.marking);
   }
 
   private putItems(): void {
-    const changed = new Set<Item>();
+    const changed = this.changedItems;
     for (const event of this.work.events) {
       if ('item' in event) changed.add(event.item);
       if (event.op === 'refile') changed.add(event.to);
     }
     for (const item of changed) this.rows.put(itemRowKey(item), formatItemRow(item));
+    for (const item of this.deletedItems) this.rows.del(itemRowKey(item));
+    changed.clear();
+    this.deletedItems.clear();
   }
 
   private async putSnapshots(): Promise<void> {
@@ -313,4 +340,10 @@ export class WorkStore {
     if (isBlank(state)) this.rows.del(nameKey(name.name));
     else this.rows.put(nameKey(name.name), formatNameRow(state));
   }
+}
+
+function moveItem(item: Item, from: Map<number, Set<Item>>, to: Map<number, Set<Item>>): void {
+  if (from.get(item.dueHeight)?.delete(item)) return;
+  const items = to.get(item.dueHeight) ?? new Set<Item>();
+  to.set(item.dueHeight, items.add(item));
 }

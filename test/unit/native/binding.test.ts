@@ -20,13 +20,19 @@ describe('the build script', () => {
   const withoutCompiler = { ...process.env, CXX: '', PATH: '/nonexistent' };
 
   it('fails with one line when there is no compiler', () => {
-    const result = spawnSync(process.execPath, [script, '--force'], { env: withoutCompiler, encoding: 'utf8' });
+    const result = spawnSync(process.execPath, [script, '--force'], {
+      env: withoutCompiler,
+      encoding: 'utf8',
+    });
     expect(result.status).toBe(1);
     expect(result.stderr.trim().split('\n')).toEqual(['native addon not built: no C++ compiler found']);
   });
 
   it('succeeds without an addon when that is allowed', () => {
-    const result = spawnSync(process.execPath, [script, '--optional'], { env: withoutCompiler, encoding: 'utf8' });
+    const result = spawnSync(process.execPath, [script, '--optional'], {
+      env: withoutCompiler,
+      encoding: 'utf8',
+    });
     expect(result.status).toBe(0);
     expect(result.stderr).toContain('no C++ compiler found');
   });

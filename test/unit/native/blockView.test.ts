@@ -46,7 +46,10 @@ import {
 } from '../../../src/primitives/transaction.js';
 import { claimPrefixLength, countLegacySigops, nextOp } from '../../../src/primitives/scriptScan.js';
 import { countLegacySigops as scriptSigops } from '../../../src/script/sigops.js';
-import { decodeClaimScript, claimPrefixLength as scriptPrefixLength } from '../../../src/script/claimScript.js';
+import {
+  decodeClaimScript,
+  claimPrefixLength as scriptPrefixLength,
+} from '../../../src/script/claimScript.js';
 import { Reader, ReadError } from '../../../src/util/reader.js';
 import { Random, mutate, randomBlock, randomScript } from '../../differential/support.js';
 
@@ -108,7 +111,11 @@ describe('block view', () => {
       let expected: { id: string; size: number; consumed: number } | null = null;
       try {
         const tx = parseTransaction(reader);
-        expected = { id: txid(tx).toString('hex'), size: formatTransaction(tx).length, consumed: reader.offset };
+        expected = {
+          id: txid(tx).toString('hex'),
+          size: formatTransaction(tx).length,
+          consumed: reader.offset,
+        };
       } catch (error) {
         expect(error).toBeInstanceOf(ReadError);
       }
@@ -134,7 +141,13 @@ describe('block view', () => {
     for (const input of tx.inputs) input.witness = [];
     const plain = formatTransaction(tx);
     const stacks = Buffer.alloc(tx.inputs.length);
-    const marked = Buffer.concat([plain.subarray(0, 4), Buffer.of(0, 1), plain.subarray(4, -4), stacks, plain.subarray(-4)]);
+    const marked = Buffer.concat([
+      plain.subarray(0, 4),
+      Buffer.of(0, 1),
+      plain.subarray(4, -4),
+      stacks,
+      plain.subarray(-4),
+    ]);
     const parsed = parseTxView(marked, true);
     expect(parsed.txs[TX_FLAGS]).toBe(TX_EMPTY_MARKER);
     expect(txidAt(parsed, 0).equals(txid(tx))).toBe(true);

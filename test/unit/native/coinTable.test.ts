@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { buildUndo, buildUndoTwin, formatCoinRow, parseCoinRow, parseUndo } from '../../../src/store/coinRow.js';
+import {
+  buildUndo,
+  buildUndoTwin,
+  formatCoinRow,
+  parseCoinRow,
+  parseUndo,
+} from '../../../src/store/coinRow.js';
 import { createCoinTable, type CoinTable, type CoinValue } from '../../../src/store/coinTable.js';
 import { CoinTableTwin } from '../../../src/store/coinTableTwin.js';
 import { parseBlockView } from '../../../src/primitives/blockView.js';
@@ -33,14 +39,18 @@ function playAgainstModel(table: CoinTable, seed: number): void {
       }
     } else {
       expect(table.spend(key)).toBe(false);
-      const coin = { heightCode: random.u32(), amount: random.amount(), script: random.bytes(random.below(60)) };
+      const coin = {
+        heightCode: random.u32(),
+        amount: random.amount(),
+        script: random.bytes(random.below(60)),
+      };
       if (coin.script[0] === 0x6a) coin.script[0] = 0x51;
       table.add(key, coin, random.chance(2));
       model.set(name, coin);
     }
     if (random.chance(50)) {
       for (let records = table.takeDirty(500); records; records = table.takeDirty(500)) {
-        for (let at = 0; at < records.length; ) {
+        for (let at = 0; at < records.length;) {
           const recordKey = records.toString('hex', at, at + 36);
           const length = records.readUInt32LE(at + 36);
           at += 40;
@@ -57,7 +67,8 @@ function playAgainstModel(table: CoinTable, seed: number): void {
 
 describe('coin table', () => {
   it('holds the coins over flushes and evictions (twin)', () => playAgainstModel(new CoinTableTwin(), 1));
-  it('holds the coins over flushes and evictions (as configured)', () => playAgainstModel(createCoinTable(), 2));
+  it('holds the coins over flushes and evictions (as configured)', () =>
+    playAgainstModel(createCoinTable(), 2));
 
   it('ignores outputs that nobody can spend', () => {
     const table = createCoinTable();
@@ -88,7 +99,11 @@ describe('coin table', () => {
 
 describe('coin rows and undo blobs', () => {
   it('round-trip', () => {
-    const coin = { heightCode: 0xfffffffe, amount: 400_000_000n * 100_000_000n, script: Buffer.from('76a9', 'hex') };
+    const coin = {
+      heightCode: 0xfffffffe,
+      amount: 400_000_000n * 100_000_000n,
+      script: Buffer.from('76a9', 'hex'),
+    };
     expect(parseCoinRow(formatCoinRow(coin))).toEqual(coin);
     expect(() => parseCoinRow(Buffer.alloc(11))).toThrow(ReadError);
   });

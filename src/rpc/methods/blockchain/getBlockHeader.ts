@@ -16,8 +16,8 @@ export const getBlockHeader = defineMethod({
     { name: 'blockhash', type: 'looseHash', required: true, description: 'The block hash' },
     {
       name: 'verbose',
-      type: 'boolean',
-      default: true,
+      type: 'verbosity',
+      default: 1,
       description: 'true for a json object, false for the hex encoded data',
     },
   ],
@@ -29,6 +29,6 @@ export const getBlockHeader = defineMethod({
   async run({ services: { chain } }, { blockhash, verbose }): Promise<JsonOut> {
     const id = requireBlock(chain, blockhash);
     const header = await chain.readHeader(id);
-    return verbose ? headerAnswer(chain, id, header) : hexOf(formatHeader(header));
+    return verbose !== 0 ? headerAnswer(chain, id, header) : hexOf(formatHeader(header));
   },
 });

@@ -1,0 +1,131 @@
+/**
+ * The part of a block's merkle tree that proves some of its transactions (BIP37): making it, reading it, and finding
+ * what it proves. Source: Core merkleblock.cpp `CPartialMerkleTree`.
+ */
+import { sha256dPair } from '../crypto/hash.js';
+import { isZero, type Bytes } from '../util/bytes.js';
+import type { Reader } from '../util/reader.js';
+import type { Writer } from '../util/writer.js';
+import { MAX_BLOCK_WEIGHT, MIN_TRANSACTION_WEIGHT } from './limits.js';
+
+const HASH_SIZE = 32;
+
+export interface PartialMerkleTree {
+  /** Transactions of the whole block. */
+  txCount: number;
+  /** Hashes in the order of a walk in depth, 32 bytes each. */
+  hashes: Bytes[];
+  /** A bit a node of the walk, least significant first: whether a proved transaction lies below it. */
+  flags: Bytes;
+}
+
+/** Nodes at a height above the leaves. */
+function widthAt(txCount: number, height: number): number {
+  return Math.ceil(txCount / 2 ** height);
+}
+
+function treeHeight(txCount: number): number {
+  let height = 0;
+  while (widthAt(txCount, height) > 1) height++;
+  return height;
+}
+
+/** All levels of the tree, the leaves first. */
+function levelsOf(txids: readonly Bytes[]): Bytes[][] {
+  const levels: Bytes[][] = [[...txids]];
+  for (let below = levels[0]!; below.length > 1; below = levels[levels.length - 1]!) {
+    const level: Bytes[] = [];
+    for (let i = 0; i < below.length; i += 2) level.push(sha256dPair(below[i]!, below[i + 1] ?? below[i]!));
+    levels.push(level);
+  }
+  return levels;
+}
+
+function packBits(bits: readonly boolean[]): Buffer {
+  const packed = Buffer.alloc(Math.ceil(bits.length / 8));
+  bits.forEach((bit, i) => {
+    if (bit) packed[i >> 3]! |= 1 << (i & 7);
+  });
+  return packed;
+}
+
+/** The tree that proves the transactions for which `isMatch` holds. At least one transaction. */
+export function buildPartialMerkleTree(
+  txids: readonly Bytes[],
+  isMatch: (index: number) => boolean,
+): PartialMerkleTree {
+  const levels = levelsOf(txids);
+  /** Whether a match lies below a node, level by level. */
+  const marks: boolean[][] = [txids.map((_, index) => isMatch(index))];
+  for (let height = 1; height < levels.length; height++) {
+    const below = marks[height - 1]!;
+    marks.push(levels[height]!.map((_, i) => below[i * 2]! || below[i * 2 + 1] === true));
+  }
+  const bits: boolean[] = [];
+  const hashes: Bytes[] = [];
+  const walk = (height: number, position: number): void => {
+    const marked = marks[height]![position]!;
+    bits.push(marked);
+    if (height === 0 || !marked) {
+      hashes.push(levels[height]![position]!);
+      return;
+    }
+    walk(height - 1, position * 2);
+    if (position * 2 + 1 < levels[height - 1]!.length) walk(height - 1, position * 2 + 1);
+  };
+  walk(levels.length - 1, 0);
+  return { txCount: txids.length, hashes, flags: packBits(bits) };
+}
+
+export interface ProvedTransactions {
+  /** Merkle root that the tree leads to. */
+  root: Bytes;
+  txids: Bytes[];
+}
+
+/** What the tree proves, or null when it is no well-formed tree. Source: `ExtractMatches`. */
+export function provedTransactions(tree: PartialMerkleTree): ProvedTransactions | null {
+  const { txCount, hashes, flags } = tree;
+  if (txCount === 0 || txCount > MAX_BLOCK_WEIGHT / MIN_TRANSACTION_WEIGHT) return null;
+  if (hashes.length > txCount || flags.length * 8 < hashes.length) return null;
+  const txids: Bytes[] = [];
+  let bitsUsed = 0;
+  let hashesUsed = 0;
+  /** Null when bits or hashes run out, or equal neighbours make the tree ambiguous (CVE-2012-2459). */
+  const walk = (height: number, position: number): Bytes | null => {
+    if (bitsUsed >= flags.length * 8) return null;
+    const marked = (flags[bitsUsed >> 3]! & (1 << (bitsUsed & 7))) !== 0;
+    bitsUsed++;
+    if (height === 0 || !marked) {
+      const hash = hashes[hashesUsed++];
+      if (hash === undefined) return null;
+      if (height === 0 && marked) txids.push(hash);
+      return hash;
+    }
+    const left = walk(height - 1, position * 2);
+    if (left === null) return null;
+    if (position * 2 + 1 >= widthAt(txCount, height - 1)) return sha256dPair(left, left);
+    const right = walk(height - 1, position * 2 + 1);
+    if (right === null || Buffer.compare(left, right) === 0) return null;
+    return sha256dPair(left, right);
+  };
+  const root = walk(treeHeight(txCount), 0);
+  if (root === null || isZero(root)) return null;
+  if (Math.ceil(bitsUsed / 8) !== flags.length || hashesUsed !== hashes.length) return null;
+  return { root, txids };
+}
+
+/** Throws `ReadError` where the bytes end early. */
+export function parsePartialMerkleTree(reader: Reader): PartialMerkleTree {
+  const txCount = reader.u32();
+  const count = reader.compactSize();
+  const hashes: Bytes[] = [];
+  for (let i = 0; i < count; i++) hashes.push(reader.view(HASH_SIZE));
+  return { txCount, hashes, flags: reader.varBytes() };
+}
+
+export function writePartialMerkleTree(writer: Writer, tree: PartialMerkleTree): void {
+  writer.u32(tree.txCount).compactSize(tree.hashes.length);
+  for (const hash of tree.hashes) writer.raw(hash);
+  writer.varBytes(tree.flags);
+}

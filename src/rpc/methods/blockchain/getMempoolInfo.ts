@@ -1,0 +1,36 @@
+/** `getmempoolinfo`: the mempool's figures. */
+import { coins } from '../../../util/json.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const getMempoolInfo = defineMethod({
+  name: 'getmempoolinfo',
+  category: 'blockchain',
+  summary: 'Returns details on the active state of the TX memory pool.',
+  params: [],
+  result: t.object({
+    size: t.int('the number of transactions'),
+    bytes: t.int('the sum of their virtual sizes'),
+    usage: t.int('bytes of memory in use'),
+    maxmempool: t.int('the most that may be in use'),
+    mempoolminfee: t.coins('fee per 1,000 virtual bytes for a transaction to be accepted now'),
+    minrelaytxfee: t.coins('fee per 1,000 virtual bytes for a transaction to be relayed at all'),
+    total_fee: t.optional(t.coins('all fees'), 'in the lbcd profile'),
+    unbroadcastcount: t.optional(t.int('transactions no peer has asked for yet'), 'in the lbcd profile'),
+  }),
+  examples: [[]],
+  run({ services: { mempool }, profile }) {
+    const isLbcd = profile === 'lbcd';
+    return {
+      size: mempool.size,
+      bytes: mempool.totalSizeBytes,
+      usage: mempool.usageBytes,
+      maxmempool: mempool.maxUsageBytes,
+      mempoolminfee: coins(mempool.minFeeRatePerKb),
+      minrelaytxfee: coins(mempool.minRelayFeeRatePerKb),
+      total_fee: isLbcd ? coins(mempool.totalFeeSat) : undefined,
+      // lbcd declares the field and never fills it.
+      unbroadcastcount: isLbcd ? 0 : undefined,
+    };
+  },
+});

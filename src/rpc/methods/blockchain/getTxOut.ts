@@ -1,0 +1,83 @@
+/** `gettxout`: one unspent output. */
+import { Writer } from '../../../util/writer.js';
+import { hashToHex, type Bytes } from '../../../util/bytes.js';
+import { coins } from '../../../util/json.js';
+import { addressPrefixes } from '../../format/addresses.js';
+import { SCRIPT_SCHEMA, scriptAnswer } from '../../format/script.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import type { RpcServices } from '../../services.js';
+
+interface UnspentOutput {
+  amountSat: bigint;
+  script: Bytes;
+  confirmations: number;
+  isCoinbase: boolean;
+}
+
+async function findUnspent(
+  services: RpcServices,
+  outPoint: Bytes,
+  useMempool: boolean,
+  height: number,
+): Promise<UnspentOutput | null> {
+  const { mempool, chain } = services;
+  if (useMempool) {
+    if (mempool.isSpent(outPoint)) return null;
+    const unconfirmed = mempool.output(outPoint);
+    if (unconfirmed !== null) return { ...unconfirmed, confirmations: 0, isCoinbase: false };
+  }
+  const coin = await chain.coin(outPoint);
+  if (coin === null) return null;
+  return {
+    amountSat: coin.amount,
+    script: coin.script,
+    confirmations: height - (coin.heightCode >>> 1) + 1,
+    isCoinbase: (coin.heightCode & 1) !== 0,
+  };
+}
+
+export const getTxOut = defineMethod({
+  name: 'gettxout',
+  category: 'blockchain',
+  summary: 'Returns details about an unspent transaction output; nothing when there is none.',
+  params: [
+    { name: 'txid', type: 'looseHash', required: true, description: 'The transaction id' },
+    { name: 'n', type: 'integer', required: true, description: 'The output number' },
+    {
+      name: 'include_mempool',
+      type: 'boolean',
+      default: true,
+      description:
+        'Whether to include the mempool. An unspent output that is spent in the mempool does not appear then',
+    },
+  ],
+  result: t.union([
+    { when: 'when there is no such unspent output', schema: t.none() },
+    {
+      when: 'otherwise',
+      schema: t.object({
+        bestblock: t.hash('the tip of the chain'),
+        confirmations: t.int('the number of confirmations'),
+        value: t.coins('the amount'),
+        scriptPubKey: SCRIPT_SCHEMA,
+        coinbase: t.bool('whether a coinbase made it'),
+      }),
+    },
+  ]),
+  examples: [['"txid"', '1']],
+  async run({ services, profile }, args) {
+    const { chain, params } = services;
+    const outPoint = new Writer(36).raw(args.txid).u32(args.n).finish();
+    const tip = hashToHex(chain.headers.hash(chain.chain.tip));
+    const output = await findUnspent(services, outPoint, args.include_mempool, chain.chain.height);
+    if (output === null) return null;
+    return {
+      bestblock: tip,
+      confirmations: output.confirmations,
+      value: coins(output.amountSat),
+      scriptPubKey: scriptAnswer(output.script, { prefixes: addressPrefixes(params), profile }, true),
+      coinbase: output.isCoinbase,
+    };
+  },
+});

@@ -1,0 +1,82 @@
+/** `gettxoutproof`: proof that transactions are in a block. Source: lbrycrd rpc/rawtransaction.cpp. */
+import { buildPartialMerkleTree, writePartialMerkleTree } from '../../../consensus/partialMerkleTree.js';
+import { HEADER_SIZE_BYTES } from '../../../primitives/header.js';
+import { txidAt } from '../../../primitives/blockView.js';
+import { NO_HEADER } from '../../../store/headerTable.js';
+import { hashFromHex, isHex, type Bytes } from '../../../util/bytes.js';
+import type { JsonValue } from '../../../util/json.js';
+import { hexOf } from '../../../util/jsonWrite.js';
+import { Writer } from '../../../util/writer.js';
+import { blockOfCoin, findTransaction, requireBlock } from '../../blockLookup.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { getString } from '../../paramTypes.js';
+import { t } from '../../schema.js';
+import type { RpcServices } from '../../services.js';
+
+/** The ids by their printed form, in order. */
+function parseTxids(values: readonly JsonValue[]): Map<string, Buffer> {
+  const txids = new Map<string, Buffer>();
+  for (const value of values) {
+    const text = getString(value);
+    if (text.length !== 64 || !isHex(text)) {
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Invalid txid ${text}`);
+    }
+    const key = text.toLowerCase();
+    if (txids.has(key)) {
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Invalid parameter, duplicated txid: ${text}`);
+    }
+    txids.set(key, hashFromHex(key));
+  }
+  return txids;
+}
+
+async function findBlock(services: RpcServices, txids: readonly Bytes[]): Promise<number> {
+  for (const wanted of txids) {
+    const block = await blockOfCoin(services, wanted);
+    if (block !== NO_HEADER) return block;
+  }
+  const last = txids.at(-1);
+  const found = last === undefined ? null : await findTransaction(services, last, false);
+  if (found === null || found.block === NO_HEADER) {
+    throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Transaction not yet in block');
+  }
+  return found.block;
+}
+
+export const getTxOutProof = defineMethod({
+  name: 'gettxoutproof',
+  category: 'blockchain',
+  summary:
+    'Returns a hex-encoded proof that "txid" was included in a block.\nWithout a block hash it works only when there ' +
+    'is an unspent output of one of the transactions, or with -txindex.',
+  params: [
+    { name: 'txids', type: 'array', required: true, description: 'A json array of txids to filter' },
+    { name: 'blockhash', type: 'looseHash', description: 'Looks for the txids in the block with this hash' },
+  ],
+  result: t.hex('the serialized proof'),
+  examples: [['["mytxid"]'], ['["mytxid"]', '"blockhash"']],
+  async run({ services }, args) {
+    const { chain } = services;
+    const wanted = parseTxids(args.txids);
+    const id =
+      args.blockhash === undefined
+        ? await findBlock(services, [...wanted.values()])
+        : requireBlock(chain, args.blockhash);
+    if (!chain.hasData(id)) throw rpcError(RPC_ERROR.INTERNAL_ERROR, "Can't read block from disk");
+    const { raw, parsed } = await chain.readBlock(id);
+    const txids = Array.from({ length: parsed.txCount }, (_, n) => txidAt(parsed, n));
+    const wire = new Set([...wanted.values()].map((hash) => hash.toString('latin1')));
+    const matches = txids.map((hash) => wire.has(hash.toString('latin1')));
+    if (matches.filter(Boolean).length !== wire.size) {
+      const message = 'Not all transactions found in specified or retrieved block';
+      throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, message);
+    }
+    const writer = new Writer(1024).raw(raw.subarray(0, HEADER_SIZE_BYTES));
+    writePartialMerkleTree(
+      writer,
+      buildPartialMerkleTree(txids, (index) => matches[index]!),
+    );
+    return hexOf(writer.finish());
+  },
+});

@@ -1,0 +1,37 @@
+/** `verifychain`: checks the last blocks against what is stored. */
+import { verifyChain as verifyLastBlocks } from '../../../chain/verifyChain.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const verifyChain = defineMethod({
+  name: 'verifychain',
+  category: 'blockchain',
+  summary: 'Verifies blockchain database.',
+  params: [
+    {
+      name: 'checklevel',
+      type: 'integer',
+      defaultText: '-checklevel, 3',
+      description:
+        'How thorough the block verification is, 0 to 4: 0 blocks are read, 1 their rules are checked, 2 their undo ' +
+        'data is read, 3 they are disconnected in memory, 4 and connected again',
+    },
+    {
+      name: 'nblocks',
+      type: 'integer',
+      defaultText: '-checkblocks, 6',
+      description: 'The number of blocks to check, 0 for all',
+    },
+  ],
+  result: t.bool('whether all is well'),
+  examples: [[], ['4', '10']],
+  async run({ services, signal }, { checklevel, nblocks }) {
+    const { chain, options } = services;
+    const problem = await verifyLastBlocks(chain.chain, {
+      level: checklevel ?? options.checkLevel,
+      blocks: nblocks ?? options.checkBlocks,
+      signal,
+    });
+    return problem === null;
+  },
+});

@@ -1,0 +1,181 @@
+/**
+ * Takes back one block, from its log: every name, item, queue and node becomes what it was before, with the old valid
+ * heights and takeover heights. Goes through the log from its end, chunk by chunk, so that memory stays bounded.
+ */
+import { ClaimWork } from '../../claimtrie/claimWork.js';
+import type { Item } from '../../claimtrie/item.js';
+import { countPending } from '../../claimtrie/nameState.js';
+import { hashesAllClaims } from '../../claimtrie/rules.js';
+import { rootHash } from '../../claimtrie/trieNode.js';
+import type { ClaimRules } from '../../claimtrie/types.js';
+import { assert } from '../../util/assert.js';
+import type { Bytes } from '../../util/bytes.js';
+import { logKey, nodeKey, ownerKey, snapshotKey, SUMMARY_KEY } from './claimKeys.js';
+import { isHashFork, rebuildNodes } from './hashFork.js';
+import { itemsSince } from './itemHistory.js';
+import { countLogChunks, parseLogChunk, type ItemRef, type LogEvent } from './logRow.js';
+import { parseNodeRow } from './nodeRow.js';
+import { isRefileFork } from './refileFork.js';
+import { formatSummaryRow, parseSummaryRow } from './summaryRow.js';
+import { WorkStore, type WorkStoreDeps } from './workStore.js';
+
+/** Answers the root after the parent of block `height`, which must be the latest connected one. */
+export async function disconnectClaims(
+  rules: ClaimRules,
+  height: number,
+  deps: WorkStoreDeps,
+): Promise<Bytes> {
+  const { rows } = deps;
+  const summary = parseSummaryRow(await rows.get(SUMMARY_KEY));
+  const rehashed = isHashFork(rules, height);
+  const chunks = await countLogChunks(rows, height);
+  if (chunks === 0 && !rehashed) return summary.root;
+  const generation = hashesAllClaims(rules, height) ? '1' : '0';
+  const work = new ClaimWork(rules, height);
+  const store = new WorkStore(work, summary, generation, deps);
+  store.undoing = true;
+  store.writesNodes = !rehashed;
+  for (let number = chunks - 1; number >= 0; number--) {
+    const chunk = await rows.get(logKey(height, number));
+    assert(chunk, 'a part of the log of a block is missing');
+    await undoEvents(store, parseLogChunk(height, chunk).reverse());
+    rows.del(logKey(height, number));
+    await store.flush(false);
+    await rows.relieve();
+  }
+  if (isRefileFork(rules, height)) await deps.versions.eraseAll(rows, height);
+  if (rehashed) summary.root = await formerRoot(store, summary.totals.names);
+  rows.put(SUMMARY_KEY, formatSummaryRow(summary));
+  return summary.root;
+}
+
+/** Root of the trie of the form before the fork; it is built again if it has been dropped. */
+async function formerRoot({ rows }: WorkStore, names: number): Promise<Bytes> {
+  const row = await rows.get(nodeKey('0', ''));
+  if (!row && names > 0) return rebuildNodes(rows, '0');
+  return rootHash(row ? parseNodeRow(row) : null, false);
+}
+
+/** Names an event is about. */
+function namesOf(event: LogEvent): string[] {
+  if (event.op === 'takeover' || event.op === 'snapshot') return [event.name];
+  return event.op === 'refile' ? [event.ref.name, event.to.name] : [event.ref.name];
+}
+
+async function undoEvents(store: WorkStore, events: readonly LogEvent[]): Promise<void> {
+  const names = new Set(events.flatMap(namesOf));
+  await store.loadNames(names);
+  await store.loadPaths(names);
+  const items = await loadItems(store, events);
+  for (const event of events) {
+    undoEvent(store, event, (ref) => {
+      const item = items.get(refKey(ref));
+      assert(item, 'an item of the log of a block is missing');
+      return item;
+    });
+    if (store.breather.isDue) await store.breather.pause();
+  }
+}
+
+function refKey({ name, since, ordinal }: ItemRef): string {
+  return `${since}:${ordinal}:${name}`;
+}
+
+/** Every item that the events speak of. */
+async function loadItems(store: WorkStore, events: readonly LogEvent[]): Promise<Map<string, Item>> {
+  const found = new Map<string, Item>();
+  const groups = new Set<string>();
+  const refs = events.flatMap((event) => {
+    if (event.op === 'takeover' || event.op === 'snapshot') return [];
+    return event.op === 'refile' ? [event.ref, event.to] : [event.ref];
+  });
+  for (const { name, since } of refs) {
+    const group = `${since}:${name}`;
+    if (groups.has(group)) continue;
+    groups.add(group);
+    for (const item of await itemsSince(store.rows, name, since, since)) found.set(refKey(item), item);
+  }
+  return found;
+}
+
+function undoEvent(store: WorkStore, event: LogEvent, find: (ref: ItemRef) => Item): void {
+  const { work, rows } = store;
+  switch (event.op) {
+    case 'takeover': {
+      const name = work.name(event.name);
+      name.state.takeover = event.before;
+      name.changed = name.claimsChanged = true;
+      rows.del(ownerKey(event.name, work.height));
+      return;
+    }
+    case 'snapshot': {
+      const name = work.name(event.name);
+      name.state.sinceSnapshot = event.before;
+      name.changed = true;
+      rows.del(snapshotKey(event.name, work.height));
+      return;
+    }
+    case 'create': {
+      const item = find(event.ref);
+      takeOut(store, item);
+      forget(store, item);
+      if (item.kind !== 'support') work.claimIndex.set(item.claimId, null);
+      return;
+    }
+    case 'refile': {
+      const target = find(event.to);
+      takeOut(store, target);
+      forget(store, target);
+      putBack(store, find(event.ref));
+      return;
+    }
+    case 'activate': {
+      const item = find(event.ref);
+      takeOut(store, item);
+      item.activated = 0;
+      putBack(store, item);
+      return;
+    }
+    default: {
+      const item = find(event.ref);
+      putBack(store, item);
+      if (item.kind !== 'support') work.claimIndex.set(item.claimId, item.rawName);
+    }
+  }
+}
+
+/** The item is filed nowhere. */
+function takeOut(store: WorkStore, item: Item): void {
+  const { work } = store;
+  const { state } = work.name(item.name);
+  if (item.activated !== 0) work.leave(item, false);
+  else {
+    countPending(state, item.dueHeight, -1);
+    store.unqueue(item);
+  }
+  state.alive--;
+  work.name(item.name).changed = true;
+}
+
+/** The item is filed under its name again, pending or active. */
+function putBack(store: WorkStore, item: Item): void {
+  const { work } = store;
+  const { state } = work.name(item.name);
+  item.removed = 0;
+  item.removal = 0;
+  if (item.activated !== 0) work.enter(item);
+  else {
+    countPending(state, item.dueHeight, 1);
+    store.queue(item);
+  }
+  state.alive++;
+  work.name(item.name).changed = true;
+  store.changedItems.add(item);
+}
+
+/** The item has never been filed here. */
+function forget(store: WorkStore, item: Item): void {
+  store.work.name(item.name).state.sinceSnapshot--;
+  store.changedItems.delete(item);
+  store.deletedItems.add(item);
+}

@@ -1,0 +1,193 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { generatedFiles } from '../../../src/node/optionsGenerated.js';
+import { methodHelp, methodUsage } from '../../../src/rpc/helpText.js';
+import { defineMethod, paramNames } from '../../../src/rpc/method.js';
+import { METHODS } from '../../../src/rpc/methodTable.js';
+import { jsonSchema, openRpcDocument } from '../../../src/rpc/openRpc.js';
+import { PARAM_TYPES } from '../../../src/rpc/paramTypes.js';
+import { t } from '../../../src/rpc/schema.js';
+import { checkResult } from '../../../src/rpc/schemaCheck.js';
+import { coins, toPlain } from '../../../src/util/json.js';
+import { parseJson } from '../../../src/util/jsonParse.js';
+import { hexOf, jsonArray, stringifyJson } from '../../../src/util/jsonWrite.js';
+
+describe('every declared method', () => {
+  it.each(METHODS.map((method) => [method.name, method] as const))('%s is well declared', (name, method) => {
+    expect(name).toMatch(/^[a-z][a-z0-9_.]*$/);
+    expect(method.summary).toMatch(/[.!?"]$/);
+    const names = method.params.flatMap(paramNames);
+    expect(new Set(names).size).toBe(names.length);
+    const firstOptional = method.params.findIndex((param) => param.required !== true);
+    const lastRequired = method.params.findLastIndex((param) => param.required === true);
+    if (firstOptional >= 0) expect(lastRequired).toBeLessThan(firstOptional);
+    for (const param of method.params) {
+      expect(PARAM_TYPES).toHaveProperty(param.type);
+      expect(param.description).not.toBe('');
+      if (param.required === true) expect(param.default).toBeUndefined();
+    }
+    for (const example of method.examples ?? []) {
+      for (const word of example) expect(() => parseJson(word), `${name} ${word}`).not.toThrow();
+    }
+    expect(methodHelp(method).startsWith(`${methodUsage(method)}\n`)).toBe(true);
+  });
+});
+
+describe('generated files', () => {
+  it.each(Object.keys(generatedFiles()))('%s is up to date (node scripts/generateRpcDocs.mjs)', (name) => {
+    const present = readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
+    expect(present).toBe(generatedFiles()[name]);
+  });
+});
+
+const sample = defineMethod({
+  name: 'sample',
+  category: 'blockchain',
+  summary: 'Does a sample thing.',
+  params: [
+    { name: 'blockhash', type: 'hash', required: true, description: 'The block' },
+    { name: 'verbosity|verbose', type: 'verbosity', default: 1, description: 'How much' },
+    { name: 'stats', type: 'array', description: 'Which ones' },
+    {
+      name: 'n',
+      type: 'integer',
+      default: 6,
+      range: { min: 1, max: 9 },
+      defaultText: 'six',
+      description: 'How many',
+    },
+  ],
+  result: t.union([
+    { when: 'for verbosity = 0', schema: t.hex('the block') },
+    {
+      when: 'for verbosity = 1',
+      schema: t.object({
+        hash: t.hash('the id'),
+        fee: t.optional(t.coins('the fee'), 'when known'),
+        tx: t.array(t.object({ txid: t.hash('its id') })),
+        byName: t.map('name', t.int('count')),
+        pair: t.tuple([t.str('address'), t.bool('mine')]),
+      }),
+    },
+  ]),
+  examples: [['"hash"', '1', '["a"]']],
+  run: () => null,
+});
+
+describe('help', () => {
+  it('has the reference layout', () => {
+    expect(methodHelp(sample)).toBe(`sample "blockhash" ( verbosity stats n )
+
+Does a sample thing.
+
+Arguments:
+1. "blockhash"  (string, required) The block
+2. verbosity    (numeric or boolean, optional, default=1) How much
+3. stats        (json array, optional) Which ones
+4. n            (numeric, optional, default=six, 1 to 9) How many
+
+Result (for verbosity = 0):
+"hex"                             (string) the block
+
+Result (for verbosity = 1):
+{                                 (json object)
+  "hash": "hash"                  (string) the id
+  "fee": x.xxxxxxxx               (numeric, optional, when known) the fee
+  "tx": [                         (json array)
+    {                             (json object)
+      "txid": "hash"              (string) its id
+    }
+    ,...
+  ]
+  "byName": {                     (json object)
+    "name": n                     (numeric) count
+    ,...
+  }
+  "pair": [                       (json array)
+    "str"                         (string) address
+    true|false                    (boolean) mine
+  ]
+}
+
+Examples:
+> lbcnode-cli sample "hash" 1 '["a"]'
+> curl --user myusername --data-binary '{"jsonrpc": "1.0", "id": "curltest", "method": "sample", "params": ["hash", 1, ["a"]]}' -H 'content-type: text/plain;' http://127.0.0.1:9245/
+`);
+  });
+});
+
+describe('OpenRPC', () => {
+  it('describes every method', () => {
+    const text = stringifyJson(openRpcDocument([...METHODS, sample]));
+    const document = toPlain(parseJson(text)) as {
+      openrpc: string;
+      methods: { name: string; params: object[]; result: object }[];
+    };
+    expect(document.methods.map((method) => method.name)).toEqual(
+      [...METHODS, sample].map((method) => method.name),
+    );
+    const described = document.methods[document.methods.length - 1]!;
+    expect(described.params[0]).toEqual({
+      name: 'blockhash',
+      description: 'The block',
+      required: true,
+      schema: { type: 'string', pattern: '^[0-9a-fA-F]{64}$' },
+    });
+    expect(described.params[3]).toEqual({
+      name: 'n',
+      description: 'How many (default: six)',
+      required: false,
+      schema: { type: 'integer', minimum: 1, maximum: 9 },
+    });
+    expect(described.result).toMatchObject({ schema: { anyOf: [{ type: 'string' }, { type: 'object' }] } });
+  });
+
+  it('lists what an object must have', () => {
+    const schema = jsonSchema(t.object({ a: t.int(), b: t.optional(t.str()) }));
+    expect(schema).toMatchObject({ required: ['a'], additionalProperties: false });
+  });
+});
+
+describe('checkResult', () => {
+  const good = {
+    hash: '0'.repeat(64),
+    tx: [{ txid: 'a'.repeat(64) }],
+    byName: { x: 1 },
+    pair: ['addr', true],
+  };
+
+  it('passes what is declared', async () => {
+    expect(await checkResult(sample.result, hexOf(Buffer.from('00', 'hex')))).toEqual([]);
+    expect(await checkResult(sample.result, good)).toEqual([]);
+    expect(await checkResult(sample.result, { ...good, fee: coins(5n), tx: jsonArray([]) })).toEqual([]);
+  });
+
+  it.each<[object, string[]]>([
+    [{ ...good, hash: 'x' }, ['result.hash: not 32 bytes of hex: x']],
+    [{ ...good, extra: 1 }, ['result.extra: not declared']],
+    [{ ...good, hash: undefined }, ['result.hash: missing']],
+    [{ ...good, fee: 0.1 }, ['result.fee: not a number of coins with eight decimals: 0.1']],
+    [{ ...good, fee: '1' }, ['result.fee: string, not number']],
+    [{ ...good, tx: [{ txid: null }] }, ['result.tx[0].txid: null, not string']],
+    [{ ...good, byName: { x: 1.5 } }, ['result.byName.x: not an integer: 1.5']],
+    [{ ...good, pair: ['addr'] }, ['result.pair: 1 items, not 2']],
+    [{ ...good, pair: ['addr', 1] }, ['result.pair[1]: number, not bool']],
+  ])('finds what differs: %j', async (value, problems) => {
+    expect(await checkResult(sample.result, value as never)).toEqual(problems);
+  });
+
+  it('knows every kind', async () => {
+    expect(await checkResult(t.none(), null)).toEqual([]);
+    expect(await checkResult(t.none(), 0)).toEqual(['result: number, not null']);
+    expect(await checkResult(t.any(), [1, {}])).toEqual([]);
+    expect(await checkResult(t.oneOf(['a', 'b']), 'b')).toEqual([]);
+    expect(await checkResult(t.oneOf(['a', 'b']), 'c')).toEqual(['result: not one of a, b']);
+    expect(await checkResult(t.hex(), 'ABC')).toEqual(['result: not lower-case hex: ABC']);
+    expect(await checkResult(t.claimId(), 'ab'.repeat(20))).toEqual([]);
+    expect(await checkResult(t.openObject({}), { x: 1 })).toEqual([]);
+    expect(await checkResult(t.int(), 1n << 70n)).toEqual([]);
+    expect(await checkResult(t.num(), 1e-9)).toEqual([]);
+    expect(await checkResult(t.array(t.int()), {})).toEqual(['result: object, not array']);
+    expect(await checkResult(t.map('k', t.int()), [])).toEqual(['result: array, not object']);
+  });
+});
