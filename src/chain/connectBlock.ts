@@ -58,7 +58,7 @@ export interface ConnectResult {
 
 /** Brings every coin that the block may touch into the table. */
 export async function loadCoins(
-  deps: Pick<ConnectDeps, 'coins' | 'store' | 'coinsOnDisk'>,
+  deps: Pick<CheckDeps, 'coins' | 'store' | 'coinsOnDisk'>,
   block: LoadedBlock,
   withOutputs: boolean,
 ): Promise<void> {
@@ -74,10 +74,9 @@ export async function loadCoins(
 }
 
 /** What checking a block against the chain below it needs; the index, and the coins and rows as of its parent. */
-export type CheckDeps = Pick<
-  ConnectDeps,
-  'params' | 'index' | 'store' | 'coins' | 'claims' | 'timers' | 'coinsOnDisk'
->;
+export type CheckDeps = Pick<ConnectDeps, 'params' | 'index' | 'coins' | 'claims' | 'timers' | 'coinsOnDisk'> & {
+  store: Pick<RowReader, 'getMany'>;
+};
 
 /** A verdict, or what a right block spends and does. */
 export type CheckedBlock =

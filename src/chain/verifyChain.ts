@@ -127,7 +127,7 @@ class Verification {
     const { index, claims } = this.deps;
     const { headers } = index;
     const height = headers.height(id);
-    await loadCoins({ coins: this.scratch, store: this.coinRows }, block, true);
+    await loadCoins({ coins: this.scratch, store: this.coinRows, coinsOnDisk: () => true }, block, true);
     if (this.scratch.revert(block.raw, block.parsed, undo, height) !== 'ok') {
       return 'coin database inconsistencies found';
     }
@@ -140,7 +140,7 @@ class Verification {
   }
 
   private async reconnect(block: LoadedBlock, parent: number): Promise<string | null> {
-    const deps = { ...this.deps, coins: this.scratch, store: this.coinRows };
+    const deps = { ...this.deps, coins: this.scratch, store: this.coinRows, coinsOnDisk: () => true };
     const checked = await checkConnect(deps, block, parent, this.rows, true);
     if (checked.error) return checked.error.reason;
     this.scratch.apply(block.raw, block.parsed, this.deps.index.headers.height(parent) + 1);

@@ -164,7 +164,13 @@ async function start(
   nodeServices.attach(opened, derived.prune.kind === 'off' ? null : pruner);
   if (chain.height > 0 && !options.reindex && !options['reindex-chainstate']) {
     dispatcher.setWarmupStatus('Verifying blocks...');
-    if (!(await verifyChain(opened, options.checklevel, options.checkblocks))) {
+    const problem = await verifyChain(chain, {
+      level: options.checklevel,
+      blocks: options.checkblocks,
+      signal: deps.signal,
+    });
+    if (problem !== null) {
+      logger.warn(problem);
       throw new StartError(
         'Corrupted block database detected. Restart with -reindex or -reindex-chainstate to rebuild it.',
       );

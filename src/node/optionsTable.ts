@@ -75,7 +75,7 @@ const ZMQ_OPTIONS = [
 const DEBUG_OPTIONS = [
   bool('addrmantest', false, 'Allow testing the relay of addresses on the local host', { debugOnly: true }),
   bool('checkblockindex', undefined, 'Check the block index for consistency now and then (default: on regtest)', { debugOnly: true }),
-  int('checkblocks=<n>', 144, 'How many blocks to check at start (0 = all)', { debugOnly: true }),
+  int('checkblocks=<n>', 6, 'How many blocks to check at start (0 = all). Few are enough: what a crash leaves is one consistent state', { debugOnly: true }),
   int('checklevel=<n>', 3, 'How thoroughly -checkblocks checks', { debugOnly: true, clamp: [0, 4] }),
   int('checkmempool=<n>', undefined, 'Check the mempool once in this many transactions (default: 1 on regtest, else 0)', { debugOnly: true }),
   bool('checkpoints', true, 'Refuse chains that leave the known history', { debugOnly: true }),

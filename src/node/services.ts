@@ -8,7 +8,6 @@ import type { Pruner } from '../chain/pruner.js';
 import { findTransaction } from '../index/txIndex.js';
 import { emptyMempool } from '../mempool/emptyMempool.js';
 import { Miner } from '../mining/miner.js';
-import { CoinScan } from '../rpc/coinScan.js';
 import type { RpcServices } from '../rpc/services.js';
 import { assert } from '../util/assert.js';
 import type { LogControl, Logger } from '../util/logging.js';
@@ -59,9 +58,6 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
     get chain() {
       return now().opened.reader;
     },
-    get claims() {
-      return now().opened.claims;
-    },
     txIndex: options.txindex ? { find: (txid) => findTransaction(now().opened.store, txid) } : null,
     mempool,
     get mining() {
@@ -78,7 +74,6 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
       connectionCount: () => 0,
       timeOffsetSec: () => 0,
     },
-    coinScan: new CoinScan(),
     options: {
       serializeWitness: options.rpcserialversion > 0,
       checkLevel: options.checklevel,

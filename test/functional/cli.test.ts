@@ -4,21 +4,25 @@
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { convertNamed, convertPositional } from '../../src/bin/cli/convert.js';
 import { runCli } from '../../src/bin/cli/run.js';
+import { RpcDispatcher } from '../../src/rpc/dispatch.js';
 import { rpcError } from '../../src/rpc/errors.js';
 import { defineMethod, type RpcMethod } from '../../src/rpc/method.js';
+import { logging } from '../../src/rpc/methods/control/logging.js';
+import { echo, echoJson } from '../../src/rpc/methods/hidden/echo.js';
 import { t } from '../../src/rpc/schema.js';
+import { MethodTable } from '../../src/rpc/table.js';
 import { RpcHttpServer } from '../../src/server/httpServer.js';
-import { rawJson, stringifyJson, type JsonOut } from '../../src/util/jsonWrite.js';
+import { rawJson, stringifyJson } from '../../src/util/jsonWrite.js';
 import { SILENT_LOGGER } from '../../src/util/logging.js';
-import { testDispatcher } from '../unit/rpc/support.js';
+import { testServices } from '../unit/rpc/support.js';
 
 interface Outcome {
   readonly status: number | null;
@@ -27,25 +31,25 @@ interface Outcome {
 }
 
 function answering(name: string, run: RpcMethod['run']): RpcMethod {
-  return defineMethod({ name, category: 'hidden', summary: 'Test.', params: [], maxArgs: 9, result: t.any(), run });
+  return defineMethod({
+    name,
+    category: 'hidden',
+    summary: 'Test.',
+    params: [],
+    maxArgs: 9,
+    result: t.any(),
+    run,
+  });
 }
 
-const overview: Record<string, JsonOut> = {
-  getnetworkinfo: {
-    version: 1,
-    protocolversion: 2,
-    timeoffset: 0,
-    connections: 3,
-    networks: [{ proxy: 'p:1' }],
-    relayfee: rawJson('0.00001000'),
-    warnings: '',
-  },
-  getblockchaininfo: { chain: 'test', blocks: 7, difficulty: rawJson('4.656542373906925e-10') },
-};
+const JSON_TEXT = '{"a":[],"big":12345678901234567890,"amount":1.10000000,"e":1e-8,"s":"é\\"","n":null}';
 
-const EXTRA = [
+const METHODS = [
+  echo,
+  echoJson,
+  logging,
   answering('t_null', () => null),
-  answering('t_json', () => rawJson('{"a":[],"big":12345678901234567890,"amount":1.10000000,"e":1e-8,"s":"é\\"","n":null}')),
+  answering('t_json', () => rawJson(JSON_TEXT)),
   answering('t_fail', () => {
     throw rpcError(-8, 'Invalid thing\nsecond line');
   }),
@@ -53,6 +57,352 @@ const EXTRA = [
     throw rpcError(-19, 'Wallet file not specified');
   }),
   answering('t_where', (ctx) => ctx.walletName ?? null),
-  ...Object.entries(overview).filter(([name]) => !declared(name)).map(([name, value]) => answering(name, () => value)),
+  answering('t_many', () => Array.from({ length: 200_000 }, (_, index) => index)),
+  answering('getnetworkinfo', () => ({
+    version: 1,
+    protocolversion: 2,
+    timeoffset: 0,
+    connections: 3,
+    networks: [{ proxy: 'p:1' }],
+    relayfee: rawJson('0.00001000'),
+    warnings: '',
+  })),
+  answering('getblockchaininfo', () => ({
+    chain: 'test',
+    blocks: 7,
+    difficulty: rawJson('4.656542373906925e-10'),
+  })),
 ];
 
+let home: string;
+let data: string;
+let server: RpcHttpServer;
+let dispatcher: RpcDispatcher;
+let port: number;
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), 'lbcnode-cli-'));
+  data = join(home, 'data');
+  mkdirSync(join(data, 'regtest'), { recursive: true });
+  dispatcher = new RpcDispatcher(
+    { deprecated: new Set() },
+    {
+      table: new MethodTable(METHODS),
+      services: testServices(),
+      logger: SILENT_LOGGER,
+      onException: () => undefined,
+    },
+  );
+  dispatcher.finishWarmup();
+  const auth = { user: 'user', password: '', rpcAuth: [], cookieFile: join(data, 'regtest', '.cookie') };
+  server = new RpcHttpServer(
+    {
+      auth,
+      port: 0,
+      binds: [],
+      allowIps: undefined,
+      timeoutSec: 30,
+      threads: 4,
+      workQueueDepth: 16,
+      profile: 'documented',
+    },
+    { dispatcher, logger: SILENT_LOGGER },
+  );
+  await server.listen();
+  port = server.addresses()[0]!.port;
+});
+
+afterAll(async () => {
+  await server.close();
+  rmSync(home, { recursive: true });
+});
+
+async function run(words: string[], input = ''): Promise<Outcome> {
+  let out = '';
+  let err = '';
+  const status = await runCli(words, {
+    out: (text) => (out += text),
+    err: (text) => (err += text),
+    readInput: () => Promise.resolve(input),
+    home,
+    version: '1.2.3',
+  });
+  return { status, out, err };
+}
+
+/** A command to the test server, by its cookie. */
+function ask(...words: string[]): Promise<Outcome> {
+  return run(['-regtest', `-datadir=${data}`, `-rpcport=${port}`, ...words]);
+}
+
+describe('answers', () => {
+  it('print strings bare, null as nothing, the rest indented with numbers as they came', async () => {
+    expect(await ask('echo', 'x')).toEqual({ status: 0, out: '[\n  "x"\n]\n', err: '' });
+    expect(await ask('t_null')).toEqual({ status: 0, out: '', err: '' });
+    expect(await ask('t_json')).toEqual({
+      status: 0,
+      out:
+        '{\n  "a": [\n  ],\n  "big": 12345678901234567890,\n  "amount": 1.10000000,\n  "e": 1e-8,\n' +
+        '  "s": "é\\"",\n  "n": null\n}\n',
+      err: '',
+    });
+    expect((await ask('-rpcwallet=my wallet/é', 't_where')).out).toBe('my wallet/é\n');
+  });
+
+  it('that are errors go to stderr with the code as the status', async () => {
+    expect(await ask('t_fail')).toEqual({
+      status: 8,
+      out: '',
+      err: 'error code: -8\nerror message:\nInvalid thing\nsecond line\n',
+    });
+    expect(await ask('nosuch')).toEqual({
+      status: 32601,
+      out: '',
+      err: 'error code: -32601\nerror message:\nMethod not found\n',
+    });
+    expect((await ask('t_wallet')).err).toBe(
+      'error code: -19\nerror message:\nWallet file not specified\n' +
+        'Try adding "-rpcwallet=<filename>" option to lbcnode-cli command line.\n',
+    );
+  });
+
+  it('to -getinfo are put together', async () => {
+    const outcome = await ask('-getinfo');
+    expect(outcome).toEqual({
+      status: 0,
+      out:
+        '{\n  "version": 1,\n  "protocolversion": 2,\n  "blocks": 7,\n  "timeoffset": 0,\n  "connections": 3,\n' +
+        '  "proxy": "p:1",\n  "difficulty": 4.656542373906925e-10,\n  "testnet": true,\n  "relayfee": 0.00001000,\n' +
+        '  "warnings": ""\n}\n',
+      err: '',
+    });
+    expect((await ask('-getinfo', 'x')).err).toBe('error: -getinfo takes no arguments\n');
+  });
+});
+
+describe('arguments', () => {
+  it('are converted by the methods’ declarations', async () => {
+    expect(convertPositional('echo', ['1', 'true', '{}'])).toEqual(['1', 'true', '{}']);
+    expect(stringifyJson(convertPositional('echojson', ['1.10', 'true', '{"a":1}', '"x"', 'null']))).toBe(
+      '[1.10,true,{"a":1},"x",null]',
+    );
+    expect(convertPositional('nosuch', ['1'])).toEqual(['1']);
+    expect(convertPositional('constructor', ['1'])).toEqual(['1']);
+    expect(() => convertPositional('echojson', ['x y'])).toThrow('Error parsing JSON:x y');
+    expect(await ask('echojson', 'x')).toEqual({ status: 1, out: '', err: 'error: Error parsing JSON:x\n' });
+  });
+
+  it('come by name with -named', async () => {
+    expect(stringifyJson(convertNamed('echojson', ['arg1=[1]', 'arg0="a=b"']))).toBe(
+      '{"arg1":[1],"arg0":"a=b"}',
+    );
+    expect((await ask('-named', 'echojson', 'arg0=5', 'arg1=')).err).toBe('error: Error parsing JSON:\n');
+    expect((await ask('-named', 'echo', 'arg0=', 'arg2=x=y')).out).toBe('[\n  "",\n  null,\n  "x=y"\n]\n');
+    expect((await ask('-named', 'echo', 'x')).err).toBe(
+      "error: No '=' in named argument 'x', this needs to be present for every argument (even if it is empty)\n",
+    );
+  });
+
+  it('come from standard input', async () => {
+    const base = ['-regtest', `-datadir=${data}`, `-rpcport=${port}`];
+    expect((await run([...base, '-stdin', 'echo', 'a'], 'b\nc d\n\n')).out).toBe(
+      '[\n  "a",\n  "b",\n  "c d",\n  ""\n]\n',
+    );
+    expect((await run([...base, '-stdin'], 'echo\nx')).out).toBe('[\n  "x"\n]\n');
+  });
+
+  it('are needed', async () => {
+    expect(await ask()).toEqual({
+      status: 1,
+      out: '',
+      err: 'error: too few parameters (need at least command)\n',
+    });
+    const none = await run([]);
+    expect([none.status, none.err]).toEqual([1, 'Error: too few parameters\n']);
+    expect(none.out).toMatch(/^lbcnode RPC client version v1\.2\.3\n\nUsage:/);
+  });
+});
+
+describe('options', () => {
+  it('show help and version', async () => {
+    for (const word of ['-?', '-h', '-help', '--help']) {
+      const outcome = await run([word]);
+      expect([outcome.status, outcome.err]).toEqual([0, '']);
+      expect(outcome.out).toContain('  -rpcwait\n       Wait until the node answers\n');
+    }
+    expect(await run(['-version'])).toEqual({
+      status: 0,
+      out: 'lbcnode RPC client version v1.2.3\n',
+      err: '',
+    });
+  });
+
+  it('are refused when unknown', async () => {
+    expect(await run(['-nosuch', 'help'])).toEqual({
+      status: 1,
+      out: '',
+      err: 'Error: Invalid parameter -nosuch\n',
+    });
+    expect((await run(['-regtest', '-testnet', 'help'])).err).toBe(
+      'Error: Invalid combination of -regtest and -testnet.\n',
+    );
+    expect((await run(['-datadir=/nonexistent/x', 'help'])).err).toBe(
+      'Error: Specified data directory "/nonexistent/x" does not exist.\n',
+    );
+    expect((await run([`-datadir=${data}`, '-rpcssl', 'help'])).err).toBe(
+      'Error: SSL mode for RPC (-rpcssl) is no longer supported.\n',
+    );
+  });
+
+  it('come from the configuration file of the node too', async () => {
+    writeFileSync(join(data, 'test.conf'), `txindex=1\nregtest=1\n[regtest]\nrpcport=${port}\n`);
+    expect((await run([`-datadir=${data}`, '-conf=test.conf', 'echo'])).out).toBe('[\n]\n');
+    writeFileSync(join(data, 'bad.conf'), 'nonsense\n');
+    expect((await run([`-datadir=${data}`, '-conf=bad.conf', 'echo'])).err).toBe(
+      'Error reading configuration file: parse error on line 1: nonsense\n',
+    );
+  });
+
+  it('name the host and the port in one', async () => {
+    const base = ['-regtest', `-datadir=${data}`];
+    expect((await run([...base, `-rpcconnect=127.0.0.1:${port}`, 'echo'])).status).toBe(0);
+    expect((await run([...base, `-rpcconnect=127.0.0.1:1`, `-rpcport=${port}`, 'echo'])).status).toBe(0);
+  });
+});
+
+describe('failures', () => {
+  it('to connect say where', async () => {
+    const unused = createServer();
+    await new Promise<void>((done) => unused.listen({ port: 0, host: '127.0.0.1' }, done));
+    const free = (unused.address() as AddressInfo).port;
+    await new Promise((done) => unused.close(done));
+    expect(await run(['-regtest', `-datadir=${data}`, `-rpcport=${free}`, 'echo'])).toEqual({
+      status: 1,
+      out: '',
+      err:
+        `error: Could not connect to the server 127.0.0.1:${free}\n\n` +
+        'Make sure the lbcnode server is running and that you are connecting to the correct RPC port.\n',
+    });
+  });
+
+  it('to authenticate tell a wrong password from none', async () => {
+    expect((await ask('-rpcpassword=wrong', 'echo')).err).toBe(
+      'error: Authorization failed: Incorrect rpcuser or rpcpassword\n',
+    );
+    expect(
+      (await run(['-regtest', `-datadir=${data}`, `-rpcport=${port}`, '-stdinrpcpass', 'echo'], 'wrong\n'))
+        .err,
+    ).toBe('error: Authorization failed: Incorrect rpcuser or rpcpassword\n');
+    expect((await run(['-regtest', `-datadir=${data}`, '-stdinrpcpass', 'echo'], '')).err).toBe(
+      'error: -stdinrpcpass specified but failed to read from standard input\n',
+    );
+    expect((await ask('-rpccookiefile=nosuch', 'echo')).err).toBe(
+      'error: Could not locate RPC credentials. No authentication cookie could be found, and RPC password is not set.  ' +
+        `See -rpcpassword and -stdinrpcpass.  Configuration file: (${join(data, 'lbcnode.conf')})\n`,
+    );
+  });
+
+  it.each<[number, string, string]>([
+    [503, 'Work queue depth exceeded', 'error: server returned HTTP error 503\n'],
+    [403, '', 'error: server returned HTTP error 403\n'],
+    [200, '', 'error: no response from server\n'],
+    [200, '<html>', "error: couldn't parse reply from server\n"],
+    [200, '[]', 'error: expected reply to have result, error and id properties\n'],
+    [200, '{}', 'error: expected reply to have result, error and id properties\n'],
+    [500, '{"result":null,"error":"odd","id":1}', 'error: "odd"\n'],
+  ])('of the server: %d %j', async (status, body, message) => {
+    const odd = createServer((_request, response) => response.writeHead(status).end(body));
+    await new Promise<void>((done) => odd.listen({ port: 0, host: '127.0.0.1' }, done));
+    const outcome = await run([
+      `-datadir=${data}`,
+      `-rpcport=${(odd.address() as AddressInfo).port}`,
+      'echo',
+    ]);
+    expect([outcome.status, outcome.out, outcome.err]).toEqual([1, '', message]);
+    await new Promise((done) => odd.close(done));
+  });
+
+  it('by a server that does not answer end with the timeout', async () => {
+    const mute = createServer(() => undefined);
+    await new Promise<void>((done) => mute.listen({ port: 0, host: '127.0.0.1' }, done));
+    const mutePort = (mute.address() as AddressInfo).port;
+    const outcome = await run([`-datadir=${data}`, `-rpcport=${mutePort}`, '-rpcclienttimeout=1', 'echo']);
+    expect(outcome.err).toMatch(
+      /^error: Could not connect to the server 127\.0\.0\.1:\d+ \(timeout reached\)\n/,
+    );
+    mute.closeAllConnections();
+    await new Promise((done) => mute.close(done));
+  });
+});
+
+describe('-rpcwait', () => {
+  it('waits for the server and for the end of its warm-up', async () => {
+    let requests = 0;
+    const answers = [
+      { result: null, error: { code: -28, message: 'Loading block index...' }, id: 1 },
+      { result: 'ready', error: null, id: 1 },
+    ];
+    const late = createServer((_request, response) => response.end(JSON.stringify(answers[requests++])));
+    await new Promise<void>((done) => late.listen({ port: 0, host: '127.0.0.1' }, done));
+    const latePort = (late.address() as AddressInfo).port;
+    await new Promise((done) => late.close(done));
+    const words = [`-datadir=${data}`, `-rpcport=${latePort}`, '-rpcwait', 'echo'];
+    const outcome = run(words);
+    setTimeout(() => late.listen({ port: latePort, host: '127.0.0.1' }), 300);
+    expect(await outcome).toEqual({ status: 0, out: 'ready\n', err: '' });
+    expect(requests).toBe(2);
+    await new Promise((done) => late.close(done));
+  });
+});
+
+describe('the program', () => {
+  const dist = resolve(
+    fileURLToPath(new URL('../..', import.meta.url)),
+    process.env['LBCNODE_DIST'] ?? 'dist',
+  );
+  const program = join(dist, 'bin', 'lbcnode-cli.js');
+
+  function spawnCli(words: string[], input?: string): Promise<Outcome & { ms: number }> {
+    const start = performance.now();
+    return new Promise((done, reject) => {
+      const child = spawn(process.execPath, [
+        program,
+        '-regtest',
+        `-datadir=${data}`,
+        `-rpcport=${port}`,
+        ...words,
+      ]);
+      let out = '';
+      let err = '';
+      child.stdout.on('data', (part: Buffer) => (out += part.toString()));
+      child.stderr.on('data', (part: Buffer) => (err += part.toString()));
+      child.on('error', reject);
+      child.on('close', (status) => done({ status, out, err, ms: performance.now() - start }));
+      child.stdin.end(input ?? '');
+    });
+  }
+
+  it('is built', () => {
+    expect(existsSync(program), `${program} is missing: run npm run build`).toBe(true);
+  });
+
+  it('prints, fails and reads its input', async () => {
+    expect(await spawnCli(['echo', 'hé'])).toMatchObject({ status: 0, out: '[\n  "hé"\n]\n', err: '' });
+    expect(await spawnCli(['t_fail'])).toMatchObject({ status: 8, out: '' });
+    expect(await spawnCli(['-stdin', 'echo'], 'one\ntwo\n')).toMatchObject({
+      out: '[\n  "one",\n  "two"\n]\n',
+    });
+  });
+
+  it('gets a long answer out through a pipe', async () => {
+    const outcome = await spawnCli(['t_many']);
+    expect((JSON.parse(outcome.out) as number[]).length).toBe(200_000);
+  });
+
+  it('starts quickly', async () => {
+    const times: number[] = [];
+    for (let round = 0; round < 5; round++) times.push((await spawnCli(['t_null'])).ms);
+    // 150 ms is the aim; the bound leaves room for a busy machine, and fails when something heavy gets imported.
+    expect(Math.min(...times)).toBeLessThan(300);
+  });
+});

@@ -96,9 +96,6 @@ export class MemoryTransaction implements RowTransaction {
   }
 
   commit(): void {
-    for (const [key, value] of this.own.entries()) {
-      if (value === null) this.store.rows.delete(key);
-      else this.store.rows.set(key, value);
-    }
+    for (const [key, value] of this.own.entries()) this.store.rows.set(key, value);
   }
 }

@@ -27,11 +27,15 @@ export function isRefileFork(rules: ClaimRules, height: number): boolean {
 
 /** Moves what must move. The transactions of the block have been processed. */
 export async function refileNames(store: WorkStore): Promise<void> {
+  // A range shows the rows as they were when it began: it must begin before the first batch is written.
+  const nodes = nodeNames(store);
+  let next = await nodes.next();
   store.settleNew();
   store.marking = true;
   await flushBatch(store);
   let batch: string[] = [];
-  for await (const name of nodeNames(store)) {
+  for (; !next.done; next = await nodes.next()) {
+    const name = next.value;
     if (normalizeKey(name) === name) continue;
     batch.push(name);
     if (batch.length < BATCH_NAMES) continue;
