@@ -101,6 +101,28 @@ bool parseKey(const uint8_t* key, size_t size, secp256k1_pubkey* out) {
   return hasPublicKeySize(key, size) && secp256k1_ec_pubkey_parse(verifyContext(), out, key, size);
 }
 
+// Points of the compressed keys which this thread met last: the y of a point costs a tenth of a verification, and many
+// owners use a key more than once.
+struct KnownKey {
+  uint8_t key[kCompressedKeySize];  // all zero: empty
+  secp256k1_pubkey point;
+};
+constexpr size_t kKnownKeys = 512;
+
+bool parseKeyRemembered(const uint8_t* key, size_t size, secp256k1_pubkey* out) {
+  static thread_local KnownKey known[kKnownKeys];
+  if (size != kCompressedKeySize || !hasPublicKeySize(key, size)) return parseKey(key, size, out);
+  KnownKey& slot = known[(key[1] | static_cast<size_t>(key[2]) << 8) % kKnownKeys];
+  if (memcmp(slot.key, key, kCompressedKeySize) != 0) {
+    if (!parseKey(key, size, out)) return false;
+    memcpy(slot.key, key, kCompressedKeySize);
+    slot.point = *out;
+    return true;
+  }
+  *out = slot.point;
+  return true;
+}
+
 }  // namespace
 
 bool hasPublicKeySize(const uint8_t* key, size_t size) {
@@ -112,7 +134,7 @@ bool verifySignature(const uint8_t* hash, const uint8_t* signature, size_t signa
                      size_t keySize) {
   secp256k1_pubkey publicKey;
   secp256k1_ecdsa_signature parsed;
-  if (!parseKey(key, keySize, &publicKey) || !parseLaxDer(signature, signatureSize, &parsed)) return false;
+  if (!parseKeyRemembered(key, keySize, &publicKey) || !parseLaxDer(signature, signatureSize, &parsed)) return false;
   // The library wants a low S, the chain does not.
   secp256k1_ecdsa_signature_normalize(verifyContext(), &parsed, &parsed);
   return secp256k1_ecdsa_verify(verifyContext(), &parsed, hash, &publicKey);

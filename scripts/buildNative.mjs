@@ -225,9 +225,10 @@ async function build(force) {
   });
   if (secp256k1.kind === 'bundled') {
     const files = readSources(SECP256K1, /\.(c|h)$/);
-    const hash = hashOf(cc.command, cc.version, cFlags.join(' '), ...files.map((file) => file.content));
+    const source = join(NATIVE, 'secp256k1Unit.c');
+    const contents = [readFileSync(source), ...files.map((file) => file.content)];
+    const hash = hashOf(cc.command, cc.version, cFlags.join(' '), ...contents);
     const object = join(OBJECTS, `secp256k1-${hash.slice(0, 20)}.o`);
-    const source = join(SECP256K1, 'src', 'secp256k1.c');
     // First, for it takes longest.
     units.unshift({ object, compile: () => compile(cc, cFlags, source, object) });
   }

@@ -74,7 +74,10 @@ export async function loadCoins(
 }
 
 /** What checking a block against the chain below it needs; the index, and the coins and rows as of its parent. */
-export type CheckDeps = Pick<ConnectDeps, 'params' | 'index' | 'coins' | 'claims' | 'timers' | 'coinsOnDisk'> & {
+export type CheckDeps = Pick<
+  ConnectDeps,
+  'params' | 'index' | 'coins' | 'claims' | 'timers' | 'coinsOnDisk'
+> & {
   store: Pick<RowReader, 'getMany'>;
 };
 

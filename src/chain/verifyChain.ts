@@ -64,7 +64,11 @@ class Verification {
   async run(chain: Chain, floor: number, signal: AbortSignal): Promise<string | null> {
     const { headers } = this.deps.index;
     let since = performance.now();
-    for (let id = chain.tip; headers.height(id) > floor && headers.prev(id) !== NO_HEADER; id = headers.prev(id)) {
+    for (
+      let id = chain.tip;
+      headers.height(id) > floor && headers.prev(id) !== NO_HEADER;
+      id = headers.prev(id)
+    ) {
       // A pruned node goes as far back as it has data.
       if (!headers.hasStatus(id, STATUS.haveData)) break;
       const problem = await this.checkStored(chain, id);

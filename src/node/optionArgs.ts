@@ -21,9 +21,13 @@ export interface KnownOption {
 /** Values by option; an empty list means that the option was negated (`-nolisten`). */
 type Given = Map<string, string[]>;
 
-/** The leading integer of a text, 0 where there is none. Source: `atoi64`. */
+/**
+ * The leading integer of a text, 0 where there is none; one too long for a number stops at the largest exact one, as
+ * the reference's stops at 64 bits. Source: `atoi64`.
+ */
 export function leadingInteger(text: string): number {
-  return Number(/^\s*[+-]?[0-9]+/.exec(text)?.[0] ?? 0);
+  const value = Number(/^\s*[+-]?[0-9]+/.exec(text)?.[0] ?? 0);
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, value));
 }
 
 /** `-x` alone switches on, else a number other than 0 does: `-x=true` switches off. Source: `InterpretBool`. */
@@ -52,7 +56,7 @@ export class OptionArgs {
       const stored = this.store(this.commandLine, name, equals < 0 ? '' : text.slice(equals + 1));
       // A network prefix (`-regtest.port=1`) is known but means nothing here, as in the reference.
       if (!this.known.has(stored.slice(stored.indexOf('.') + 1)))
-        throw new OptionError(`Invalid parameter -${stored}`);
+        throw new OptionError(`Invalid parameter -${name}`);
     }
     const included = this.commandLine.get('includeconf') ?? [];
     if (included.length > 0) {

@@ -70,8 +70,8 @@ export async function findInBlock(
 /** The transaction by the index, or null. */
 async function findByIndex(services: RpcServices, wanted: Bytes): Promise<FoundTransaction | null> {
   const { chain, txIndex } = services;
-  for (const { height, offset } of (await txIndex?.find(wanted)) ?? []) {
-    const block = chain.chain.index.active.at(height);
+  for (const { height, offset, staleBlock } of (await txIndex?.find(wanted)) ?? []) {
+    const block = staleBlock ? chain.headers.find(staleBlock) : chain.chain.index.active.at(height);
     if (block === NO_HEADER || !chain.hasData(block)) continue;
     const tx = await readTransactionAt(services, block, offset);
     if (tx !== null && equalBytes(txid(tx), wanted)) return { tx, block };
@@ -119,4 +119,3 @@ export async function blockOfCoin(services: RpcServices, wanted: Bytes): Promise
   const coin = await services.chain.anyCoinOf(wanted);
   return coin === null ? NO_HEADER : services.chain.chain.index.active.at(coin.heightCode >>> 1);
 }
-

@@ -31,7 +31,7 @@ export interface RpcMethodTypes {
   logging: {
     params: [include?: unknown, exclude?: unknown];
     named: { include?: unknown; exclude?: unknown };
-    result: { [key: string]: number };
+    result: { [key: string]: number } | { [key: string]: boolean };
   };
   /** `rpc.discover` */
   'rpc.discover': {

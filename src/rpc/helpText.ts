@@ -86,7 +86,9 @@ function resultSections(schema: Schema): string[] {
   if (schema.kind === 'null') return [];
   if (schema.kind === 'union') {
     return schema.variants.map((variant) =>
-      [`Result (${variant.when}):`, ...shape(variant.schema, '', '')].join('\n'),
+      [variant.when === '' ? 'Result:' : `Result (${variant.when}):`, ...shape(variant.schema, '', '')].join(
+        '\n',
+      ),
     );
   }
   return [['Result:', ...shape(schema, '', '')].join('\n')];

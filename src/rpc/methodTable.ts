@@ -1,14 +1,78 @@
 /** Every RPC method of the node, by category. A method exists when it is listed here. */
 import type { RpcMethod } from './method.js';
+import { getBestBlockHash } from './methods/blockchain/getBestBlockHash.js';
+import { getBlock } from './methods/blockchain/getBlock.js';
+import { getBlockchainInfo } from './methods/blockchain/getBlockchainInfo.js';
+import { getBlockCount } from './methods/blockchain/getBlockCount.js';
+import { getBlockHash } from './methods/blockchain/getBlockHash.js';
+import { getBlockHeader } from './methods/blockchain/getBlockHeader.js';
+import { getBlockStats } from './methods/blockchain/getBlockStats.js';
+import { getChainTips } from './methods/blockchain/getChainTips.js';
+import { getChainTxStats } from './methods/blockchain/getChainTxStats.js';
+import { getDifficulty } from './methods/blockchain/getDifficulty.js';
+import { getMempoolAncestors } from './methods/blockchain/getMempoolAncestors.js';
+import { getMempoolDescendants } from './methods/blockchain/getMempoolDescendants.js';
+import { getMempoolEntry } from './methods/blockchain/getMempoolEntry.js';
+import { getMempoolInfo } from './methods/blockchain/getMempoolInfo.js';
+import { getRawMempool } from './methods/blockchain/getRawMempool.js';
+import { getTxOut } from './methods/blockchain/getTxOut.js';
+import { getTxOutProof } from './methods/blockchain/getTxOutProof.js';
+import { getTxOutSetInfo } from './methods/blockchain/getTxOutSetInfo.js';
+import { preciousBlock } from './methods/blockchain/preciousBlock.js';
+import { pruneBlockchain } from './methods/blockchain/pruneBlockchain.js';
+import { saveMempool } from './methods/blockchain/saveMempool.js';
+import { verifyChain } from './methods/blockchain/verifyChain.js';
+import { verifyTxOutProof } from './methods/blockchain/verifyTxOutProof.js';
 import { discover } from './methods/control/discover.js';
 import { getMemoryInfo } from './methods/control/getMemoryInfo.js';
 import { help } from './methods/control/help.js';
 import { logging } from './methods/control/logging.js';
 import { stop } from './methods/control/stop.js';
 import { uptime } from './methods/control/uptime.js';
+import { generateToAddress } from './methods/generating/generateToAddress.js';
 import { echo, echoJson } from './methods/hidden/echo.js';
+import { getInfo } from './methods/hidden/getInfo.js';
+import { invalidateBlock } from './methods/hidden/invalidateBlock.js';
+import { reconsiderBlock } from './methods/hidden/reconsiderBlock.js';
+import { setMockTime } from './methods/hidden/setMockTime.js';
+import { syncWithValidationInterfaceQueue } from './methods/hidden/syncWithValidationInterfaceQueue.js';
+import { waitForBlock } from './methods/hidden/waitForBlock.js';
+import { waitForBlockHeight } from './methods/hidden/waitForBlockHeight.js';
+import { waitForNewBlock } from './methods/hidden/waitForNewBlock.js';
+import { getMiningInfo } from './methods/mining/getMiningInfo.js';
+import { getNetworkHashPs } from './methods/mining/getNetworkHashPs.js';
+import { submitBlock } from './methods/mining/submitBlock.js';
+import { decodeRawTransaction } from './methods/rawtransactions/decodeRawTransaction.js';
+import { decodeScript } from './methods/rawtransactions/decodeScript.js';
+import { getRawTransaction } from './methods/rawtransactions/getRawTransaction.js';
+import { getIndexInfo } from './methods/util/getIndexInfo.js';
+import { validateAddress } from './methods/util/validateAddress.js';
 
 export const METHODS: readonly RpcMethod[] = [
+  // blockchain
+  getBestBlockHash,
+  getBlock,
+  getBlockchainInfo,
+  getBlockCount,
+  getBlockHash,
+  getBlockHeader,
+  getBlockStats,
+  getChainTips,
+  getChainTxStats,
+  getDifficulty,
+  getMempoolAncestors,
+  getMempoolDescendants,
+  getMempoolEntry,
+  getMempoolInfo,
+  getRawMempool,
+  getTxOut,
+  getTxOutProof,
+  getTxOutSetInfo,
+  preciousBlock,
+  pruneBlockchain,
+  saveMempool,
+  verifyChain,
+  verifyTxOutProof,
   // control
   discover,
   getMemoryInfo,
@@ -16,7 +80,28 @@ export const METHODS: readonly RpcMethod[] = [
   logging,
   stop,
   uptime,
+  // generating
+  generateToAddress,
   // hidden
   echo,
   echoJson,
+  getInfo,
+  invalidateBlock,
+  reconsiderBlock,
+  setMockTime,
+  syncWithValidationInterfaceQueue,
+  waitForBlock,
+  waitForBlockHeight,
+  waitForNewBlock,
+  // mining
+  getMiningInfo,
+  getNetworkHashPs,
+  submitBlock,
+  // rawtransactions
+  decodeRawTransaction,
+  decodeScript,
+  getRawTransaction,
+  // util
+  getIndexInfo,
+  validateAddress,
 ];

@@ -43,6 +43,8 @@ export class RowStore implements RowReader {
   /** Whether committed rows lie in the staging area, between overlay and main rows. */
   private stageCommitted = false;
   private open_: Transaction | null = null;
+  /** Nothing was ever written: as long as that holds no look-up needs the disk. */
+  private diskEmpty = true;
   /** Flushes everything committed; called before a transaction spills for the first time. */
   beforeSpill: () => Promise<void> = () => this.flush();
 
@@ -104,6 +106,7 @@ export class RowStore implements RowReader {
     out: (Bytes | undefined)[],
     throughStage: boolean,
   ): Promise<void> {
+    if (this.diskEmpty) return;
     let rest = missing;
     if (throughStage) {
       const staged = await this.db.getMany(rest.map((i) => fromLatin1(PREFIX.stage + keys[i]!)));
@@ -195,6 +198,7 @@ export class RowStore implements RowReader {
 
   /** Moves rows of an open transaction to the staging area. The overlay must be empty then: flush first. */
   async spill(rows: OrderedRows): Promise<void> {
+    this.diskEmpty = false;
     assert(this.overlay.count === 0, 'a transaction may spill only over a flushed store');
     let batch: { type: 'put'; key: Buffer; value: Buffer }[] = [];
     let bytes = 0;
@@ -245,6 +249,7 @@ export class RowStore implements RowReader {
   }
 
   private async recover(): Promise<void> {
+    this.diskEmpty = (await this.db.keys({ limit: 1 }).all()).length === 0;
     if (await this.journal.isCommitted()) await this.applyJournal();
     else {
       await this.journal.remove();
@@ -287,6 +292,7 @@ export class RowStore implements RowReader {
   /** One atomic batch. The chained form costs half of what an array of operations does. */
   private async write(ops: readonly JournalOp[], sync: boolean): Promise<void> {
     if (ops.length === 0) return;
+    this.diskEmpty = false;
     const batch = this.db.batch();
     for (const op of ops) {
       if (op.type === 'put') batch.put(op.key, op.value);

@@ -257,9 +257,9 @@ describe('options', () => {
   it('come from the configuration file of the node too', async () => {
     writeFileSync(join(data, 'test.conf'), `txindex=1\nregtest=1\n[regtest]\nrpcport=${port}\n`);
     expect((await run([`-datadir=${data}`, '-conf=test.conf', 'echo'])).out).toBe('[\n]\n');
-    writeFileSync(join(data, 'bad.conf'), 'nonsense\n');
+    writeFileSync(join(data, 'bad.conf'), 'garbage\n');
     expect((await run([`-datadir=${data}`, '-conf=bad.conf', 'echo'])).err).toBe(
-      'Error reading configuration file: parse error on line 1: nonsense\n',
+      'Error reading configuration file: parse error on line 1: garbage\n',
     );
   });
 

@@ -17,8 +17,9 @@ export class MemoryRows implements RowReader {
   async *range(range: RowRange): AsyncGenerator<[string, Bytes]> {
     let left = range.limit ?? Infinity;
     for (const [key, value] of this.rows.slice(range)) {
+      if (value === null) continue;
       if (left-- <= 0) return;
-      if (value !== null) yield [key, value];
+      yield [key, value];
     }
   }
 

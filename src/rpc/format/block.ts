@@ -97,7 +97,11 @@ function headAnswer(height: number, header: BlockHeader): Record<string, JsonOut
   };
 }
 
-function tailAnswer(reader: ChainReader, id: number, header: BlockHeader): Record<string, JsonOut | undefined> {
+function tailAnswer(
+  reader: ChainReader,
+  id: number,
+  header: BlockHeader,
+): Record<string, JsonOut | undefined> {
   const { headers } = reader;
   const { active } = reader.chain.index;
   const next = active.next(id);

@@ -3,7 +3,13 @@ import type { LoadedBlock } from '../../chain/loadedBlock.js';
 import { transactionAt } from '../../chain/checkBlockView.js';
 import { strippedSize, weightOf, witnessSize } from '../../consensus/txSize.js';
 import { txBytes, txidAt, txSizeBytes, txWeight, wtxidAt } from '../../primitives/blockView.js';
-import { formatTransaction, isCoinbase, txid, wtxid, type Transaction } from '../../primitives/transaction.js';
+import {
+  formatTransaction,
+  isCoinbase,
+  txid,
+  wtxid,
+  type Transaction,
+} from '../../primitives/transaction.js';
 import { formatAsm } from '../../script/asm.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';

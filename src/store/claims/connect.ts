@@ -14,7 +14,7 @@ import { isHashFork, rebuildNodes } from './hashFork.js';
 import { itemsSince } from './itemHistory.js';
 import { readLog } from './logRow.js';
 import { isRefileFork, refileNames, settleMarkedNames } from './refileFork.js';
-import { formatSummaryRow, parseSummaryRow } from './summaryRow.js';
+import { parseSummaryRow, putSummary } from './summaryRow.js';
 import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
 
 export interface Connected {
@@ -50,7 +50,7 @@ export async function connectClaims(
   store.finish();
   if (dueRow || refiles) rows.del(dueKey(height));
   if (rehashes) summary.root = await rebuildNodes(rows, '1');
-  rows.put(SUMMARY_KEY, formatSummaryRow(summary));
+  putSummary(rows, summary);
   return { root: summary.root, events: store.reported };
 }
 

@@ -16,7 +16,7 @@ import { itemsSince } from './itemHistory.js';
 import { countLogChunks, parseLogChunk, type ItemRef, type LogEvent } from './logRow.js';
 import { parseNodeRow } from './nodeRow.js';
 import { isRefileFork } from './refileFork.js';
-import { formatSummaryRow, parseSummaryRow } from './summaryRow.js';
+import { parseSummaryRow, putSummary } from './summaryRow.js';
 import { WorkStore, type WorkStoreDeps } from './workStore.js';
 
 /** Answers the root after the parent of block `height`, which must be the latest connected one. */
@@ -45,7 +45,7 @@ export async function disconnectClaims(
   }
   if (isRefileFork(rules, height)) await deps.versions.eraseAll(rows, height);
   if (rehashed) summary.root = await formerRoot(store, summary.totals.names);
-  rows.put(SUMMARY_KEY, formatSummaryRow(summary));
+  putSummary(rows, summary);
   return summary.root;
 }
 

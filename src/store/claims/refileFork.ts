@@ -45,14 +45,19 @@ export async function refileNames(store: WorkStore): Promise<void> {
   await refileBatch(store, batch);
 }
 
-/** Every node of the trie as it was before the block. */
+/** Every node of the trie as it was before the block, in byte order. */
 async function* nodeNames(store: WorkStore): AsyncGenerator<string> {
   const prefix = CLAIM_PREFIX.node + store.generation;
+  // Leaves have no rows: those of the nodes passed so far wait for their turn, the last one first in line.
+  const leaves: string[] = [];
   for await (const [key, row] of store.rows.range({ gte: prefix, lt: prefixEnd(prefix) })) {
     const path = key.slice(prefix.length);
+    while (leaves.length > 0 && leaves[leaves.length - 1]! < path) yield leaves.pop()!;
     yield path;
-    for (const { edge, leaf } of parseNodeRow(row).slots) if (leaf) yield path + edge;
+    const { slots } = parseNodeRow(row);
+    for (let i = slots.length - 1; i >= 0; i--) if (slots[i]!.leaf) leaves.push(path + slots[i]!.edge);
   }
+  while (leaves.length > 0) yield leaves.pop()!;
 }
 
 async function refileBatch(store: WorkStore, batch: readonly string[]): Promise<void> {

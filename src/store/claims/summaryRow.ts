@@ -2,6 +2,8 @@
 import { EMPTY_ROOT } from '../../claimtrie/trieNode.js';
 import type { NameState } from '../../claimtrie/nameState.js';
 import type { Bytes } from '../../util/bytes.js';
+import type { RowWriter } from '../rows.js';
+import { SUMMARY_KEY } from './claimKeys.js';
 import { RowDecoder, RowEncoder } from './rowCodec.js';
 
 export interface ClaimTotals {
@@ -26,7 +28,7 @@ export function noTotals(): ClaimTotals {
   return { names: 0, claims: 0, amount: 0n, controllingAmount: 0n };
 }
 
-export function formatSummaryRow({ root, totals }: Summary): Buffer {
+function formatSummaryRow({ root, totals }: Summary): Buffer {
   encoder.bytes(root).number(totals.names).number(totals.claims);
   return encoder.amount(totals.amount).amount(totals.controllingAmount).finish();
 }
@@ -43,6 +45,12 @@ export function parseSummaryRow(row: Bytes | undefined): Summary {
       controllingAmount: input.amount(),
     },
   };
+}
+
+/** An empty trie has no row. */
+export function putSummary(rows: RowWriter, summary: Summary): void {
+  if (summary.totals.names === 0) rows.del(SUMMARY_KEY);
+  else rows.put(SUMMARY_KEY, formatSummaryRow(summary));
 }
 
 /** What one name contributes. */

@@ -51,9 +51,12 @@ function inputSeed(target: string, index: number): number {
 function broken(target: string, index: number, shown: string, cause: unknown): Error {
   const text = shown.length > SHOWN_CHARS ? `${shown.slice(0, SHOWN_CHARS)}… (${shown.length})` : shown;
   const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-  return new Error(`${target}, input ${index} of seed ${environmentNumber('LBCNODE_FUZZ_SEED', 1)}: ${why}\n${text}`, {
-    cause,
-  });
+  return new Error(
+    `${target}, input ${index} of seed ${environmentNumber('LBCNODE_FUZZ_SEED', 1)}: ${why}\n${text}`,
+    {
+      cause,
+    },
+  );
 }
 
 /** Makes and checks `runs` inputs. Throws at the first broken law, with the input in the message. */

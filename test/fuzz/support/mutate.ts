@@ -12,8 +12,8 @@ const TELLING = [
 
 /** Values around which a compact size or a length changes its meaning. */
 const EDGES = [
-  0, 1, 2, 252, 253, 254, 255, 256, 0xffff, 0x10000, 0x01ffffff, 0x02000000, 0x02000001, 0x7fffffff, 0x80000000,
-  0xffffffff,
+  0, 1, 2, 252, 253, 254, 255, 256, 0xffff, 0x10000, 0x01ffffff, 0x02000000, 0x02000001, 0x7fffffff,
+  0x80000000, 0xffffffff,
 ];
 
 /** A compact size of 1, 3, 5 or 9 bytes, canonical or not. */

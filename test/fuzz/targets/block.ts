@@ -13,7 +13,10 @@ import { accepts, parseBothWays, sameTransactions } from './parsing.js';
 function checkCanonicalForm(bytes: Buffer): boolean {
   return accepts(() => {
     const { raw, parsed, header } = loadBlock(bytes);
-    law(parsed.consumedBytes === raw.length && parsed.sizeBytes === raw.length, 'a loaded block is canonical');
+    law(
+      parsed.consumedBytes === raw.length && parsed.sizeBytes === raw.length,
+      'a loaded block is canonical',
+    );
     law(header.timeSec === bytes.readUInt32LE(100), 'a loaded block keeps its header');
   });
 }
@@ -25,7 +28,10 @@ export function checkBlockBytes(bytes: Buffer): string {
   const accepted = accepts(() => {
     block = parseBlock(reader);
   });
-  law(accepted === (parsed !== null), () => `plain parser ${accepted ? 'accepts' : 'refuses'}, the table's does not`);
+  law(
+    accepted === (parsed !== null),
+    () => `plain parser ${accepted ? 'accepts' : 'refuses'}, the table's does not`,
+  );
   const loads = checkCanonicalForm(bytes);
   if (block === null || parsed === null) {
     law(!loads, 'what does not parse does not load');
@@ -37,8 +43,12 @@ export function checkBlockBytes(bytes: Buffer): string {
   const formatted = formatBlock(block);
   law(formatted.length === parsed.sizeBytes, 'size of the formatted block');
   law(formatBlock(block, false).length === parsed.strippedSizeBytes, 'stripped size of the formatted block');
-  if (parsed.sizeBytes !== parsed.consumedBytes) return loads ? 'loaded in another form' : 'refused in canonical form';
-  law(formatted.equals(bytes.subarray(0, parsed.consumedBytes)), 'formatting what was parsed gives the bytes back');
+  if (parsed.sizeBytes !== parsed.consumedBytes)
+    return loads ? 'loaded in another form' : 'refused in canonical form';
+  law(
+    formatted.equals(bytes.subarray(0, parsed.consumedBytes)),
+    'formatting what was parsed gives the bytes back',
+  );
   law(loads, 'a canonical block loads');
   return 'accepted';
 }

@@ -46,7 +46,7 @@ import { claimPrefixLength, decodeClaimScript } from '../../../src/script/claimS
 import { countLegacySigops } from '../../../src/script/sigops.js';
 import { asBuffer } from '../../../src/util/bytes.js';
 import { ReadError } from '../../../src/util/reader.js';
-import { native } from '../../differential/support.js';
+import { addon, native } from '../../differential/support.js';
 import { law } from '../support/campaign.js';
 
 type Parse = (bytes: Buffer) => ParsedBlock;
@@ -60,13 +60,19 @@ function sameTable(a: ParsedBlock, b: ParsedBlock): void {
     const [x, y] = [a[name], b[name]];
     const same =
       x.byteLength === y.byteLength &&
-      Buffer.from(x.buffer, x.byteOffset, x.byteLength).equals(Buffer.from(y.buffer, y.byteOffset, y.byteLength));
+      Buffer.from(x.buffer, x.byteOffset, x.byteLength).equals(
+        Buffer.from(y.buffer, y.byteOffset, y.byteLength),
+      );
     law(same, `addon and twin differ in ${name}`);
   }
 }
 
 /** The table that `parse` makes, or the text of its refusal; errors of another kind pass through. */
-export function parsedOrRefusal(parse: Parse, bytes: Buffer, kind: 'Error' | 'ReadError'): ParsedBlock | string {
+export function parsedOrRefusal(
+  parse: Parse,
+  bytes: Buffer,
+  kind: 'Error' | 'ReadError',
+): ParsedBlock | string {
   try {
     return parse(bytes);
   } catch (error) {
@@ -76,10 +82,14 @@ export function parsedOrRefusal(parse: Parse, bytes: Buffer, kind: 'Error' | 'Re
 }
 
 /** The twin's table, held against the addon's where there is one; null when the bytes are refused. */
-export function parseBothWays(twin: Parse, addon: 'parseBlock' | 'parseTx', bytes: Buffer): ParsedBlock | null {
+export function parseBothWays(
+  twin: Parse,
+  method: 'parseBlock' | 'parseTx',
+  bytes: Buffer,
+): ParsedBlock | null {
   const expected = parsedOrRefusal(twin, bytes, 'ReadError');
   if (native !== null) {
-    const got = parsedOrRefusal((b) => native[addon](b), bytes, 'Error');
+    const got = parsedOrRefusal((b) => addon()[method](b), bytes, 'Error');
     if (typeof expected === 'string' || typeof got === 'string') {
       law(got === expected, () => `addon: ${describe(got)}, twin: ${describe(expected)}`);
     } else sameTable(got, expected);
@@ -125,7 +135,10 @@ function sameTransaction(bytes: Buffer, parsed: ParsedBlock, index: number, tx: 
     const at = row[TX_FIRST_INPUT]! + i;
     const columns = parsed.inputs.subarray(at * INPUT_STRIDE, (at + 1) * INPUT_STRIDE);
     law(view(bytes, columns[INPUT_PREVOUT]!, 36).equals(formatOutPoint(input.prevout)), 'prevout');
-    law(view(bytes, columns[INPUT_SCRIPT]!, columns[INPUT_SCRIPT_LENGTH]!).equals(input.scriptSig), 'scriptSig');
+    law(
+      view(bytes, columns[INPUT_SCRIPT]!, columns[INPUT_SCRIPT_LENGTH]!).equals(input.scriptSig),
+      'scriptSig',
+    );
     law(columns[INPUT_SEQUENCE] === input.sequence, 'sequence');
     const witness = witnessAt(bytes, parsed, at);
     law(witness.length === input.witness.length, 'witness length');
@@ -146,7 +159,10 @@ function sameTransaction(bytes: Buffer, parsed: ParsedBlock, index: number, tx: 
   law(row[TX_LEGACY_SIGOPS] === sigops, 'sigops');
   law(row[TX_CLAIM_OUTPUTS] === claims, 'claim outputs');
   if (row[TX_END]! - row[TX_START]! === whole.length) {
-    law(view(bytes, row[TX_START]!, whole.length).equals(whole), 'formatting what was parsed gives the bytes back');
+    law(
+      view(bytes, row[TX_START]!, whole.length).equals(whole),
+      'formatting what was parsed gives the bytes back',
+    );
   }
 }
 

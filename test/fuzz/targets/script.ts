@@ -21,11 +21,18 @@ const ERROR_NAMES = new Map<number, string>(Object.entries(SCRIPT_ERROR).map(([n
 
 /** Takes signatures by their bytes alone, so that scripts go on behind a good one without anybody having signed. */
 export const COIN_TOSS: SignatureVerifier = {
-  verify: (hash, signature, key) => ((signature[signature.length - 1] ?? 0) + (key[1] ?? 0) + hash.length) % 2 === 0,
+  verify: (hash, signature, key) =>
+    ((signature[signature.length - 1] ?? 0) + (key[1] ?? 0) + hash.length) % 2 === 0,
 };
 
 function verdictOf(spend: Spend, flags: number): ScriptErrorCode {
-  const checker = new TransactionChecker(spend.tx, 0, spend.amount, new PrecomputedSighash(spend.tx), COIN_TOSS);
+  const checker = new TransactionChecker(
+    spend.tx,
+    0,
+    spend.amount,
+    new PrecomputedSighash(spend.tx),
+    COIN_TOSS,
+  );
   return verifyScript(spend.scriptSig, spend.scriptPubKey, spend.witness, flags, checker);
 }
 
@@ -50,7 +57,13 @@ function checkStaticLimits(script: Bytes): void {
 }
 
 function checkEvaluation(spend: Spend, version: 0 | 1): void {
-  const checker = new TransactionChecker(spend.tx, 0, spend.amount, new PrecomputedSighash(spend.tx), COIN_TOSS);
+  const checker = new TransactionChecker(
+    spend.tx,
+    0,
+    spend.amount,
+    new PrecomputedSighash(spend.tx),
+    COIN_TOSS,
+  );
   const stack: Bytes[] = spend.witness.slice(0, -1);
   const error = evalScript(stack, spend.scriptPubKey, spend.flags, checker, version);
   law(ERROR_NAMES.has(error), 'an error of the list');
@@ -79,7 +92,8 @@ export function checkSpend(spend: Spend): string {
   // Every flag only narrows what is accepted: that is what makes each of them a soft fork or a policy.
   const [fewer, more] = [meaningfulFlags(spend.flags & 0x0d5a9), meaningfulFlags(spend.flags | 0x1a2d4)];
   const isFewer = (fewer & ~spend.flags) === 0;
-  if (verdict === SCRIPT_ERROR.OK && isFewer) law(verdictOf(spend, fewer) === SCRIPT_ERROR.OK, 'fewer flags accept');
+  if (verdict === SCRIPT_ERROR.OK && isFewer)
+    law(verdictOf(spend, fewer) === SCRIPT_ERROR.OK, 'fewer flags accept');
   if (verdict !== SCRIPT_ERROR.OK) law(verdictOf(spend, more) !== SCRIPT_ERROR.OK, 'more flags refuse');
   return name;
 }

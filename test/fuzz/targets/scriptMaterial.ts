@@ -154,7 +154,10 @@ function limitScript(random: Random): Buffer {
 export function randomScriptCode(random: Random): Buffer {
   if (random.chance(60)) return limitScript(random);
   if (random.chance(8)) return noise(random, 60);
-  const body = Buffer.concat([randomBody(random, 8), random.chance(3) ? Buffer.alloc(0) : randomPush(random)]);
+  const body = Buffer.concat([
+    randomBody(random, 8),
+    random.chance(3) ? Buffer.alloc(0) : randomPush(random),
+  ]);
   return random.chance(8) ? mutateBytes(random, body) : body;
 }
 
@@ -192,11 +195,19 @@ function nest(random: Random): Pick<Spend, 'scriptSig' | 'scriptPubKey' | 'witne
   const key = keyLike(random);
   switch (random.below(7)) {
     case 0:
-      return { scriptSig: Buffer.concat([pushes(random), pushData(code)]), scriptPubKey: p2sh(code), witness: [] };
+      return {
+        scriptSig: Buffer.concat([pushes(random), pushData(code)]),
+        scriptPubKey: p2sh(code),
+        witness: [],
+      };
     case 1:
       return { scriptSig: Buffer.alloc(0), scriptPubKey: p2wsh(code), witness: [...items(random), code] };
     case 2:
-      return { scriptSig: pushData(p2wsh(code)), scriptPubKey: p2sh(p2wsh(code)), witness: [...items(random), code] };
+      return {
+        scriptSig: pushData(p2wsh(code)),
+        scriptPubKey: p2sh(p2wsh(code)),
+        witness: [...items(random), code],
+      };
     case 3:
       return {
         scriptSig: Buffer.alloc(0),
@@ -232,7 +243,9 @@ export function randomSpend(random: Random): Spend {
     amount: random.amount(),
     scriptSig: damaged && random.chance(2) ? mutateBytes(random, spend.scriptSig) : spend.scriptSig,
     scriptPubKey: damaged && random.chance(2) ? mutateBytes(random, claimed) : claimed,
-    witness: damaged ? spend.witness.map((item) => (random.chance(3) ? mutateBytes(random, item) : item)) : spend.witness,
+    witness: damaged
+      ? spend.witness.map((item) => (random.chance(3) ? mutateBytes(random, item) : item))
+      : spend.witness,
     flags: randomFlags(random),
   };
 }

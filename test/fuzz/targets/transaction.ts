@@ -1,6 +1,10 @@
 /** Fuzz target: the three transaction parsers, with the witness marker and without. */
 import { parseTxTwin } from '../../../src/primitives/blockScan.js';
-import { formatTransaction, parseTransaction, type Transaction } from '../../../src/primitives/transaction.js';
+import {
+  formatTransaction,
+  parseTransaction,
+  type Transaction,
+} from '../../../src/primitives/transaction.js';
 import { Reader } from '../../../src/util/reader.js';
 import { coinbaseTx, randomOutPoint, randomTx, type Random } from '../../differential/support.js';
 import { law, type Target } from '../support/campaign.js';
@@ -24,12 +28,18 @@ export function checkTransactionBytes(bytes: Buffer): string {
   const accepted = accepts(() => {
     tx = parseTransaction(reader);
   });
-  law(accepted === (parsed !== null), () => `plain parser ${accepted ? 'accepts' : 'refuses'}, the table's does not`);
+  law(
+    accepted === (parsed !== null),
+    () => `plain parser ${accepted ? 'accepts' : 'refuses'}, the table's does not`,
+  );
   if (tx === null || parsed === null) return 'refused';
   law(parsed.consumedBytes === reader.offset, 'both end at the same byte');
   sameTransactions(bytes, parsed, [tx], 0);
   if (parsed.sizeBytes !== parsed.consumedBytes) return 'accepted in another form';
-  law(formatTransaction(tx).equals(bytes.subarray(0, reader.offset)), 'formatting what was parsed gives the bytes back');
+  law(
+    formatTransaction(tx).equals(bytes.subarray(0, reader.offset)),
+    'formatting what was parsed gives the bytes back',
+  );
   return 'accepted';
 }
 

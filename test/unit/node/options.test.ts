@@ -104,7 +104,6 @@ describe('values', () => {
       rpcservertimeout: 30,
       rpcport: undefined,
       minrelaytxfee: 1000n,
-      checkblocks: 144,
       checklevel: 3,
       compat: 'documented',
       claimproofwindow: '5000',
@@ -179,7 +178,7 @@ describe('refusals', () => {
   it('refuses unknown options and stray words', () => {
     expect(() => load('-foo')).toThrow(new OptionError('Invalid parameter -foo'));
     expect(() => load('--foo=1')).toThrow('Invalid parameter -foo');
-    expect(() => load('-nofoo')).toThrow('Invalid parameter -foo');
+    expect(() => load('-nofoo')).toThrow('Invalid parameter -nofoo');
     expect(() => load('getinfo')).toThrow(
       "Command line contains unexpected token 'getinfo', see lbcnode -h for a list of options.",
     );

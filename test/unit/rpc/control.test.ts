@@ -60,6 +60,13 @@ describe('logging', () => {
     expect(await call('["net",7]')).toEqual(all(0));
   });
 
+  it('answers with booleans in the lbrycrd profile', async () => {
+    expect(JSON.parse(await run(logging, '[["net"]]', testContext({ profile: 'lbrycrd' })))).toMatchObject({
+      net: true,
+      tor: false,
+    });
+  });
+
   it('refuses unknown categories', async () => {
     await expect(run(logging, '[["nosuch"]]')).rejects.toEqual(
       new RpcError(-8, 'unknown logging category nosuch'),

@@ -15,12 +15,10 @@ export const getMempoolInfo = defineMethod({
     maxmempool: t.int('the most that may be in use'),
     mempoolminfee: t.coins('fee per 1,000 virtual bytes for a transaction to be accepted now'),
     minrelaytxfee: t.coins('fee per 1,000 virtual bytes for a transaction to be relayed at all'),
-    total_fee: t.optional(t.coins('all fees'), 'in the lbcd profile'),
-    unbroadcastcount: t.optional(t.int('transactions no peer has asked for yet'), 'in the lbcd profile'),
+    total_fee: t.optional(t.coins('all fees'), 'but in the lbrycrd profile'),
   }),
   examples: [[]],
   run({ services: { mempool }, profile }) {
-    const isLbcd = profile === 'lbcd';
     return {
       size: mempool.size,
       bytes: mempool.totalSizeBytes,
@@ -28,9 +26,7 @@ export const getMempoolInfo = defineMethod({
       maxmempool: mempool.maxUsageBytes,
       mempoolminfee: coins(mempool.minFeeRatePerKb),
       minrelaytxfee: coins(mempool.minRelayFeeRatePerKb),
-      total_fee: isLbcd ? coins(mempool.totalFeeSat) : undefined,
-      // lbcd declares the field and never fills it.
-      unbroadcastcount: isLbcd ? 0 : undefined,
+      total_fee: profile === 'lbrycrd' ? undefined : coins(mempool.totalFeeSat),
     };
   },
 });

@@ -53,7 +53,10 @@ class SetHasher {
     this.pending.raw(first.outPoint.subarray(0, 32)).varInt(first.coin.heightCode === 0 ? 0 : 1);
     const numbered = outputs.map((entry) => ({ n: entry.outPoint.readUInt32LE(32), coin: entry.coin }));
     for (const { n, coin } of numbered.sort((a, b) => a.n - b.n)) {
-      this.pending.varInt(n + 1).varBytes(coin.script).varBigInt(coin.amount);
+      this.pending
+        .varInt(n + 1)
+        .varBytes(coin.script)
+        .varBigInt(coin.amount);
       figures.totalSat += coin.amount;
       figures.bogoSizeBytes += BOGO_BYTES + coin.script.length;
       if (this.pending.size >= HASH_CHUNK_BYTES) this.drain();
@@ -79,8 +82,7 @@ class SetHasher {
 export const getTxOutSetInfo = defineMethod({
   name: 'gettxoutsetinfo',
   category: 'blockchain',
-  summary:
-    'Returns statistics about the unspent transaction output set.\nNote this call may take some time.',
+  summary: 'Returns statistics about the unspent transaction output set.\nNote this call may take some time.',
   params: [],
   result: t.object({
     height: t.int('the height of the chain'),

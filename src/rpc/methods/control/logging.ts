@@ -20,12 +20,18 @@ export const logging = defineMethod({
     { name: 'include', type: 'any', description: 'A json array of categories to add to debug logging' },
     { name: 'exclude', type: 'any', description: 'A json array of categories to remove from debug logging' },
   ],
-  result: t.map('category', t.int('1 when the category is being debug logged, else 0')),
+  result: t.union([
+    { when: '', schema: t.map('category', t.int('1 when the category is being debug logged, else 0')) },
+    { when: 'in the lbrycrd profile', schema: t.map('category', t.bool('whether it is being debug logged')) },
+  ]),
   examples: [[], ['["all"]', '["http"]']],
   run(ctx, args) {
     switchCategories(ctx, args.include, true);
     switchCategories(ctx, args.exclude, false);
-    return new Map(ctx.services.logging.categories().map(([name, active]) => [name, active ? 1 : 0]));
+    // The reference's help promises 0 and 1, but it answers with booleans.
+    const shown = (active: boolean): number | boolean =>
+      ctx.profile === 'lbrycrd' ? active : active ? 1 : 0;
+    return new Map(ctx.services.logging.categories().map(([name, active]) => [name, shown(active)]));
   },
 });
 

@@ -1,0 +1,113 @@
+/**
+ * Name proofs in both forms, from the nodes on the way to a name. Pure.
+ * Source: lbrycrd claimtrie.cpp and claimtrieforks.cpp `getProofForName`, rpc/claimtrie.cpp `proofToJSON`.
+ */
+import { merklePath, merkleRoot } from '../crypto/merkle.js';
+import type { Bytes } from '../util/bytes.js';
+import { valueHash } from './claimsHash.js';
+import { pointKey } from './item.js';
+import { childrenHash, claimsHalf, completeEdge, type Slot } from './trieNode.js';
+
+/** A node on the way, and the active claims that live there, best first. */
+export interface PathNode {
+  path: string;
+  slots: readonly Slot[];
+  claims: readonly { claimId: Bytes; txid: Bytes; n: number }[];
+  takeover: number;
+}
+
+/** A node of the old form. */
+export interface ProofNode {
+  /** In byte order; null stands for the child on the way, whose hash the reader computes. */
+  children: { character: number; nodeHash: Bytes | null }[];
+  /** Null without claims, and at the name itself. */
+  valueHash: Bytes | null;
+}
+
+export interface NameProof {
+  /** Old form, from the root. */
+  nodes: ProofNode[];
+  /** Form with all claims, from the name; `odd` means that the reader's hash goes to the right. */
+  pairs: { odd: boolean; hash: Bytes }[];
+  /** The proven claim; null when the name has none. */
+  claim: { txid: Bytes; n: number; lastTakeoverHeight: number } | null;
+}
+
+function hashOf(claim: { txid: Bytes; n: number }, takeover: number): Bytes {
+  return valueHash(pointKey(claim.txid, claim.n), takeover);
+}
+
+/** The old form. `name` is normalized already where the rules say so. */
+export function buildNodesProof(path: readonly PathNode[], name: string): NameProof {
+  const proof: NameProof = { nodes: [], pairs: [], claim: null };
+  for (const node of path) addNodes(proof, node, name);
+  return proof;
+}
+
+/**
+ * QUIRK: the steps within an edge are nodes of their own, and the siblings after the child on the way are listed with
+ * the last of these steps, not with the first, where they belong. Test: test/vectors/claimAnswers.test.ts.
+ */
+function addNodes(proof: NameProof, { path, slots, claims, takeover }: PathNode, name: string): void {
+  const best = claims[0];
+  let value = best ? hashOf(best, takeover) : null;
+  let children: ProofNode['children'] = [];
+  for (const slot of slots) {
+    const { edge } = slot;
+    if (!name.startsWith(path + edge)) {
+      children.push({ character: edge.charCodeAt(0), nodeHash: completeEdge(slot) });
+      continue;
+    }
+    for (let i = 0; i + 1 < edge.length; i++) {
+      children.push({ character: edge.charCodeAt(i), nodeHash: null });
+      proof.nodes.push({ children, valueHash: value });
+      children = [];
+      value = null;
+    }
+    children.push({ character: edge.charCodeAt(edge.length - 1), nodeHash: null });
+  }
+  if (path === name) {
+    if (best) proof.claim = { txid: best.txid, n: best.n, lastTakeoverHeight: takeover };
+    value = null;
+  }
+  proof.nodes.push({ children, valueHash: value });
+}
+
+/** The form with all claims. */
+export function buildAllClaimsProof(
+  path: readonly PathNode[],
+  name: string,
+  selects?: (claimId: Bytes) => boolean,
+): NameProof {
+  const proof: NameProof = { nodes: [], pairs: [], claim: null };
+  for (const { path: at, slots, claims, takeover } of path) {
+    const claimHashes = claims.map((claim) => hashOf(claim, takeover));
+    if (at === name) {
+      const index = selects ? claims.findIndex((claim) => selects(claim.claimId)) : claims.length > 0 ? 0 : -1;
+      const claim = claims[index];
+      if (claim) proof.claim = { txid: claim.txid, n: claim.n, lastTakeoverHeight: takeover };
+      proof.pairs.push({ odd: true, hash: childrenHash(slots) });
+      addPath(proof, claimHashes, Math.max(index, 0));
+    } else {
+      const root = claimHashes.length > 0 ? merkleRoot(claimHashes).root : null;
+      proof.pairs.push({ odd: false, hash: claimsHalf(root) });
+      const next = slots.findIndex(({ edge }) => name.startsWith(at + edge));
+      addPath(
+        proof,
+        slots.map((slot) => slot.hash),
+        Math.max(next, 0),
+      );
+    }
+  }
+  proof.pairs.reverse();
+  return proof;
+}
+
+/** The siblings of leaf `index`, from the top down. */
+function addPath(proof: NameProof, hashes: readonly Bytes[], index: number): void {
+  if (hashes.length === 0) return;
+  const siblings = merklePath(hashes, index);
+  for (let level = siblings.length - 1; level >= 0; level--) {
+    proof.pairs.push({ odd: ((index >> level) & 1) === 1, hash: siblings[level]! });
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * What the claim methods ask of the claim trie, as of any block of the active chain, and the adapter over the claim
+ * store. Names, ids and txids are raw bytes in wire order here; text is the formatters' business.
+ *
+ * Answers are of the block asked for, whatever is connected meanwhile. A reorganisation that takes that very block away
+ * is the caller's to notice (`methods/claimtrie/atBlock.ts`).
+ */
+import type { NameProof } from '../claimtrie/proof.js';
+import type { ClaimRules } from '../claimtrie/types.js';
+import { claimIdKey, itemsKey } from '../store/claims/claimKeys.js';
+import {
+  filedName,
+  findClaimById,
+  readChanges,
+  readName,
+  readNames,
+  readTotals,
+  type BlockChanges,
+  type ClaimLocation,
+  type NameInfo,
+  type NameQuery,
+} from '../store/claims/claimQueries.js';
+import { readProof, type ProofQuery } from '../store/claims/proofQueries.js';
+import type { ClaimTotals } from '../store/claims/summaryRow.js';
+import type { ProofWindow } from '../store/claims/versions.js';
+import type { RowReader } from '../store/rows.js';
+import { u32Key } from '../store/keys.js';
+import { toLatin1, type Bytes } from '../util/bytes.js';
+
+export interface ClaimReader {
+  readonly rules: ClaimRules;
+  nameAt(query: NameQuery): Promise<NameInfo>;
+  /** Whether anything was ever filed under the name, up to block `height`. */
+  wasEverFiled(name: Bytes, height: number): Promise<boolean>;
+  /** Names with an active claim after block `height`, in byte order. */
+  namesAt(height: number): AsyncIterable<Bytes>;
+  /** Of the claims alive at the tip whose printed id begins with these digits, the one the reference finds. */
+  findClaim(idDigits: string): Promise<ClaimLocation | null>;
+  /** Names, as their scripts have them, of the claims alive at the tip with these ids; null for other ids. */
+  aliveNames(claimIds: readonly Bytes[]): Promise<(Bytes | null)[]>;
+  /** Throws `ProofUnavailableError` for a block below the window. */
+  proofAt(query: ProofQuery): Promise<NameProof>;
+  changesIn(height: number): Promise<BlockChanges>;
+  /** At the tip. */
+  totals(): Promise<ClaimTotals>;
+}
+
+/** The claim store of the node as `ClaimReader`; `rows` are the committed ones. */
+export function claimReader(
+  rows: RowReader,
+  { rules, proofWindow }: { rules: ClaimRules; proofWindow: ProofWindow },
+): ClaimReader {
+  return {
+    rules,
+    nameAt: (query) => readName(rows, rules, query),
+    async wasEverFiled(name, height) {
+      const items = itemsKey(filedName(rules, name, height));
+      const range = { gte: items + u32Key(0), lt: items + u32Key(height + 1), limit: 1 };
+      for await (const _ of rows.range(range)) return true;
+      return false;
+    },
+    namesAt: (height) => readNames(rows, height),
+    findClaim: (idDigits) => findClaimById(rows, idDigits),
+    async aliveNames(claimIds) {
+      const found = await rows.getMany(claimIds.map((id) => claimIdKey(toLatin1(id))));
+      return found.map((name) => name ?? null);
+    },
+    proofAt: (query) => readProof(rows, rules, proofWindow, query),
+    changesIn: (height) => readChanges(rows, height),
+    totals: () => readTotals(rows),
+  };
+}

@@ -1,0 +1,56 @@
+/** Names of claims, which are any bytes, as text. */
+import { decodeUtf8 } from '../../claimtrie/unicode/utf8.js';
+import { asBuffer, type Bytes } from '../../util/bytes.js';
+
+/** Bytes that have a short escape of their own. */
+const SHORT_ESCAPES: Readonly<Record<number, string>> = {
+  0x08: '\\b',
+  0x09: '\\t',
+  0x0a: '\\n',
+  0x0c: '\\f',
+  0x0d: '\\r',
+  0x22: '\\"',
+  0x5c: '\\\\',
+};
+
+function isUtf8(bytes: Bytes): boolean {
+  return decodeUtf8(bytes, []);
+}
+
+/**
+ * A name as answers show it. QUIRK: what is not well-formed UTF-8 is escaped, byte by byte, and the escapes are text:
+ * JSON escapes their backslashes again, so that a client reads `\u00ff`, six characters. A vertical tab has no escape.
+ * Source: rpc/claimtrie.cpp `escapeNonUtf8`. Test: test/unit/rpc/claimtrie/claimsText.test.ts.
+ */
+export function nameText(name: Bytes): string {
+  if (isUtf8(name)) return asBuffer(name).toString('utf8');
+  let text = '';
+  for (const byte of name) {
+    const short = SHORT_ESCAPES[byte];
+    if (short !== undefined) text += short;
+    else if (byte < 0x08 || (byte >= 0x0e && byte <= 0x1f) || byte >= 0x7f) {
+      text += `\\u${byte.toString(16).padStart(4, '0')}`;
+    } else text += String.fromCharCode(byte);
+  }
+  return text;
+}
+
+/** A name as lbcd shows it: each byte that is no part of well-formed UTF-8 becomes U+FFFD (Go's encoding/json). */
+export function nameTextWithReplacements(name: Bytes): string {
+  const bytes = asBuffer(name);
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  let text = '';
+  for (let at = 0; at < bytes.length; ) {
+    const length = [1, 2, 3, 4].find(
+      (size) => at + size <= bytes.length && isUtf8(bytes.subarray(at, at + size)),
+    );
+    text += length === undefined ? '\ufffd' : bytes.toString('utf8', at, at + length);
+    at += length ?? 1;
+  }
+  return text;
+}
+
+/** The bytes of a name that came as JSON text. */
+export function nameBytes(text: string): Buffer {
+  return Buffer.from(text, 'utf8');
+}

@@ -1,0 +1,45 @@
+/**
+ * `getinfo`: the summary that pools still ask for. The reference dropped it; the shape is that of its last version
+ * which had it, without the wallet's fields. Source: Bitcoin Core 0.15 rpc/misc.cpp, lbcd `InfoChainResult`.
+ */
+import { difficultyOf } from '../../../consensus/compactTarget.js';
+import { coins } from '../../../util/json.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const getInfo = defineMethod({
+  name: 'getinfo',
+  category: 'hidden',
+  summary:
+    'Returns an object containing various state info.\nKept for mining pools; getblockchaininfo, getnetworkinfo and ' +
+    'getwalletinfo say more.',
+  params: [],
+  result: t.object({
+    version: t.int('the version of the node'),
+    protocolversion: t.int('the protocol version'),
+    blocks: t.int('the current number of blocks processed'),
+    timeoffset: t.int('seconds that the peers are ahead'),
+    connections: t.int('the number of connections'),
+    proxy: t.str('the proxy, empty without one'),
+    difficulty: t.num('the current difficulty'),
+    testnet: t.bool('whether this is the test network'),
+    relayfee: t.coins('minimum relay fee per 1,000 virtual bytes'),
+    errors: t.str('network and blockchain warnings'),
+  }),
+  examples: [[]],
+  run({ services }) {
+    const { chain, params, network, mempool } = services;
+    return {
+      version: network.version,
+      protocolversion: network.protocolVersion,
+      blocks: chain.chain.height,
+      timeoffset: network.timeOffsetSec(),
+      connections: network.connectionCount(),
+      proxy: network.proxy,
+      difficulty: difficultyOf(chain.headers.bits(chain.chain.tip)),
+      testnet: params.name === 'test',
+      relayfee: coins(mempool.minRelayFeeRatePerKb),
+      errors: services.warnings(),
+    };
+  },
+});

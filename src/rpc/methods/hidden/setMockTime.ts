@@ -1,0 +1,28 @@
+/** `setmocktime`: stops the clock of a test network. */
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const setMockTime = defineMethod({
+  name: 'setmocktime',
+  category: 'hidden',
+  summary: 'Set the local time to given timestamp (-regtest only).',
+  params: [
+    {
+      name: 'timestamp',
+      type: 'int64',
+      required: true,
+      strict: true,
+      description: 'Unix seconds-since-epoch timestamp. Pass 0 to go back to using the system time',
+    },
+  ],
+  result: t.none(),
+  run({ services: { params, clock } }, { timestamp }) {
+    if (!params.mineBlocksOnDemand) {
+      const message = 'setmocktime for regression testing (-regtest mode) only';
+      throw rpcError(RPC_ERROR.MISC_ERROR, message);
+    }
+    clock.setMockTime(Number(timestamp));
+    return null;
+  },
+});

@@ -1,0 +1,42 @@
+/** What the three methods that wait for a block share: the wait, its parameter and its answer. */
+import { hashToHex } from '../../../util/bytes.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { RpcContext } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const TIMEOUT_PARAM = {
+  name: 'timeout',
+  type: 'integer',
+  default: 0,
+  description: 'Time in milliseconds to wait for a response. 0 indicates no timeout',
+} as const;
+
+export const TIP_SCHEMA = t.object({ hash: t.hash('the tip'), height: t.int('its height') });
+
+/**
+ * Waits until `isReached` holds for the tip, the timeout passes, the client goes or the node stops; answers the tip as
+ * it is then.
+ */
+export async function waitForTip(
+  { services: { chain }, signal }: RpcContext,
+  timeoutMs: number,
+  isReached: () => boolean,
+): Promise<JsonOut> {
+  if (timeoutMs >= 0 && !signal.aborted && !isReached()) {
+    await new Promise<void>((resolve) => {
+      const timer = timeoutMs > 0 ? setTimeout(() => end(), timeoutMs) : undefined;
+      const stopListening = chain.chain.events.on('tipChanged', () => {
+        if (isReached()) end();
+      });
+      const end = (): void => {
+        clearTimeout(timer);
+        stopListening();
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      signal.addEventListener('abort', end);
+    });
+  }
+  const { tip, height } = chain.chain;
+  return { hash: hashToHex(chain.headers.hash(tip)), height };
+}

@@ -1,0 +1,63 @@
+/** `getnetworkhashps`: hashes per second that the chain's work tells of. */
+import type { ChainReader } from '../../../chain/chainReader.js';
+import { retargetIntervalBlocks } from '../../../consensus/retarget.js';
+import type { NetworkParams } from '../../../params/network.js';
+import { NO_HEADER } from '../../../store/headerTable.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const DEFAULT_LOOKUP_BLOCKS = 120;
+
+/**
+ * Work over time of the last `lookup` blocks (those since the last retarget when not positive) up to `height` (the tip
+ * when negative or above it). Source: `GetNetworkHashPS`.
+ */
+export function networkHashesPerSec(
+  { chain, headers }: ChainReader,
+  params: NetworkParams,
+  lookup: number,
+  height: number,
+): number {
+  const { active } = chain.index;
+  const last = height >= 0 && height < active.height ? active.at(height) : active.tip;
+  if (last === NO_HEADER || headers.height(last) === 0) return 0;
+  const wanted = lookup <= 0 ? (headers.height(last) % retargetIntervalBlocks(params)) + 1 : lookup;
+  const blocks = Math.min(wanted, headers.height(last));
+  let first = last;
+  let earliestSec = headers.timeSec(last);
+  let latestSec = earliestSec;
+  for (let i = 0; i < blocks; i++) {
+    first = headers.prev(first);
+    earliestSec = Math.min(earliestSec, headers.timeSec(first));
+    latestSec = Math.max(latestSec, headers.timeSec(first));
+  }
+  if (earliestSec === latestSec) return 0;
+  return Number(headers.work(last) - headers.work(first)) / (latestSec - earliestSec);
+}
+
+export const getNetworkHashPs = defineMethod({
+  name: 'getnetworkhashps',
+  category: 'mining',
+  summary:
+    'Returns the estimated network hashes per second based on the last n blocks.\nPass in nblocks to override the ' +
+    'number of blocks, -1 for those since the last difficulty change. Pass in height to estimate the network speed at ' +
+    'the time when a certain block was found.',
+  params: [
+    {
+      name: 'nblocks',
+      type: 'integer',
+      default: DEFAULT_LOOKUP_BLOCKS,
+      description: 'The number of blocks, or -1 for blocks since last difficulty change',
+    },
+    {
+      name: 'height',
+      type: 'integer',
+      default: -1,
+      description: 'To estimate at the time of the given height',
+    },
+  ],
+  result: t.num('hashes per second'),
+  examples: [[]],
+  run: ({ services: { chain, params } }, { nblocks, height }) =>
+    networkHashesPerSec(chain, params, nblocks, height),
+});

@@ -1,0 +1,37 @@
+/** `decoderawtransaction`: shows what a serialized transaction says. */
+import { addressPrefixes } from '../../format/addresses.js';
+import { decodeTransaction } from '../../format/decodeTransaction.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { shownTransaction, transactionAnswer, TRANSACTION_FIELDS } from '../../format/transaction.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const decodeRawTransaction = defineMethod({
+  name: 'decoderawtransaction',
+  category: 'rawtransactions',
+  summary: 'Return a JSON object representing the serialized, hex-encoded transaction.',
+  params: [
+    {
+      name: 'hexstring',
+      type: 'string',
+      required: true,
+      strict: true,
+      description: 'The transaction hex string',
+    },
+    {
+      name: 'iswitness',
+      type: 'boolean',
+      strict: 'nullable',
+      defaultText: 'whatever fits',
+      description:
+        'Whether the transaction hex is a serialized witness transaction. If it is not present, both forms are tried',
+    },
+  ],
+  result: t.object(TRANSACTION_FIELDS),
+  examples: [['"hexstring"']],
+  run({ services: { params }, profile }, { hexstring, iswitness }) {
+    const tx = decodeTransaction(hexstring, iswitness !== true, iswitness !== false);
+    if (tx === null) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'TX decode failed');
+    return transactionAnswer(shownTransaction(tx), { prefixes: addressPrefixes(params), profile });
+  },
+});

@@ -1,0 +1,68 @@
+/** `decodescript`: shows what a script is, and how it can be wrapped. Source: lbrycrd rpc/rawtransaction.cpp. */
+import { hash160 } from '../../../crypto/hash.js';
+import { encodeDestination } from '../../../script/address.js';
+import { scriptForWitness, solveScript } from '../../../script/standard.js';
+import { EMPTY_BYTES, type Bytes } from '../../../util/bytes.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { addressPrefixes } from '../../format/addresses.js';
+import { SCRIPT_FIELDS, scriptAnswer, type ScriptContext } from '../../format/script.js';
+import { defineMethod } from '../../method.js';
+import { parseHexParam } from '../../paramTypes.js';
+import { t } from '../../schema.js';
+
+/** Shapes that may be put into a witness program. */
+const WRAPPABLE = new Set(['pubkey', 'pubkeyhash', 'multisig', 'nonstandard']);
+const COMPRESSED_KEY_BYTES = 33;
+
+function scriptHashAddress(script: Bytes, { prefixes }: ScriptContext): string {
+  return encodeDestination({ type: 'scripthash', hash: hash160(script) }, prefixes);
+}
+
+/** Whether a key of the script is uncompressed, which witness programs do not allow. */
+function hasUncompressedKey(script: Bytes): boolean {
+  const template = solveScript(script);
+  if (template.type === 'pubkey') return template.publicKey.length !== COMPRESSED_KEY_BYTES;
+  if (template.type !== 'multisig') return false;
+  return template.publicKeys.some((key) => key.length !== COMPRESSED_KEY_BYTES);
+}
+
+function segwitAnswer(script: Bytes, context: ScriptContext): JsonOut {
+  const program = scriptForWitness(script);
+  return { ...scriptAnswer(program, context, true), 'p2sh-segwit': scriptHashAddress(program, context) };
+}
+
+export const decodeScript = defineMethod({
+  name: 'decodescript',
+  category: 'rawtransactions',
+  summary: 'Decode a hex-encoded script.',
+  params: [
+    {
+      name: 'hexstring',
+      type: 'string',
+      required: true,
+      strict: true,
+      description: 'The hex-encoded script',
+    },
+  ],
+  result: t.object({
+    ...SCRIPT_FIELDS,
+    p2sh: t.optional(t.str('address of the P2SH script wrapping it'), 'when the script is no P2SH itself'),
+    segwit: t.optional(
+      t.object({ ...SCRIPT_FIELDS, 'p2sh-segwit': t.str('address of the P2SH script wrapping the program') }),
+      'when a witness program can wrap the script',
+    ),
+  }),
+  examples: [['"hexstring"']],
+  run({ services: { params }, profile }, { hexstring }) {
+    const script = hexstring === '' ? EMPTY_BYTES : parseHexParam(hexstring, 'argument');
+    const context: ScriptContext = { prefixes: addressPrefixes(params), profile };
+    const answer = scriptAnswer(script, context, false);
+    if (answer.type === 'scripthash') return answer;
+    const wraps = WRAPPABLE.has(answer.type) && !hasUncompressedKey(script);
+    return {
+      ...answer,
+      p2sh: scriptHashAddress(script, context),
+      segwit: wraps ? segwitAnswer(script, context) : undefined,
+    };
+  },
+});

@@ -1,0 +1,125 @@
+/** `getrawtransaction`: a transaction as hex or decoded. Source: lbrycrd rpc/rawtransaction.cpp. */
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { NO_HEADER } from '../../../store/headerTable.js';
+import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
+import { findInBlock, findTransaction, type FoundTransaction } from '../../blockLookup.js';
+import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
+import { addressPrefixes } from '../../format/addresses.js';
+import {
+  rawTransactionAnswer,
+  shownTransaction,
+  transactionAnswer,
+  TRANSACTION_FIELDS,
+} from '../../format/transaction.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import type { RpcServices } from '../../services.js';
+
+/** What is known of the block around a transaction. */
+function placeAnswer({ chain }: RpcServices, block: number): Record<string, JsonOut> {
+  const { headers } = chain;
+  const { active } = chain.chain.index;
+  const blockhash = hashToHex(headers.hash(block));
+  if (!active.contains(block)) return { blockhash, confirmations: 0 };
+  const timeSec = headers.timeSec(block);
+  return {
+    blockhash,
+    confirmations: 1 + active.height - headers.height(block),
+    time: timeSec,
+    blocktime: timeSec,
+  };
+}
+
+function notFound(services: RpcServices, block: number): RpcError {
+  if (block !== NO_HEADER && !services.chain.hasData(block)) {
+    return rpcError(RPC_ERROR.MISC_ERROR, 'Block not available');
+  }
+  const what =
+    block !== NO_HEADER
+      ? 'No such transaction found in the provided block'
+      : services.txIndex === null
+        ? 'No such mempool transaction. Use -txindex to enable blockchain transaction queries'
+        : 'No such mempool or blockchain transaction';
+  return rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `${what}. Use gettransaction for wallet transactions.`);
+}
+
+function givenBlock(services: RpcServices, hash: Bytes | undefined): number {
+  if (hash === undefined) return NO_HEADER;
+  const id = services.chain.headers.find(hash);
+  if (id === NO_HEADER) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Block hash not found');
+  return id;
+}
+
+function find(services: RpcServices, txid: Bytes, block: number): Promise<FoundTransaction | null> {
+  return block === NO_HEADER ? findTransaction(services, txid, true) : findInBlock(services, block, txid);
+}
+
+export const getRawTransaction = defineMethod({
+  name: 'getrawtransaction',
+  category: 'rawtransactions',
+  summary:
+    'Return the raw transaction data.\nBy default this function only works for mempool transactions. When called with a ' +
+    'blockhash argument, getrawtransaction will return the transaction if the specified block is available and the ' +
+    'transaction is found in that block. When called without a blockhash argument, getrawtransaction will return the ' +
+    'transaction if it is in the mempool, or if -txindex is enabled and it is in a block in the blockchain.\nDEPRECATED ' +
+    'for now: it also works for transactions with unspent outputs.',
+  params: [
+    {
+      name: 'txid',
+      type: 'hash',
+      required: true,
+      label: 'parameter 1',
+      description: 'The transaction id',
+    },
+    {
+      name: 'verbose',
+      type: 'verbosity',
+      default: 0,
+      description: 'If false, return a string, otherwise return a json object',
+    },
+    {
+      name: 'blockhash',
+      type: 'hash',
+      label: 'parameter 3',
+      description: 'The block in which to look for the transaction',
+    },
+  ],
+  result: t.union([
+    { when: 'for verbose = false', schema: t.hex('the serialized transaction') },
+    {
+      when: 'for verbose = true',
+      schema: t.object({
+        in_active_chain: t.optional(
+          t.bool('whether the given block is in the active chain'),
+          'when a blockhash was given',
+        ),
+        ...TRANSACTION_FIELDS,
+        hex: t.hex('the serialized transaction'),
+        blockhash: t.optional(t.hash('the block'), 'when it is in one'),
+        confirmations: t.optional(t.int('the confirmations'), 'when it is in a block'),
+        time: t.optional(t.time('the block time'), 'when it is in a block of the active chain'),
+        blocktime: t.optional(t.time('the same'), 'likewise'),
+      }),
+    },
+  ]),
+  examples: [['"mytxid"'], ['"mytxid"', 'true'], ['"mytxid"', 'true', '"myblockhash"']],
+  async run({ services, profile }, { txid, verbose, blockhash }): Promise<JsonOut> {
+    const { params, options, chain } = services;
+    if (equalBytes(txid, params.genesis.merkleRoot)) {
+      const message =
+        'The genesis block coinbase is not considered an ordinary transaction and cannot be retrieved';
+      throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, message);
+    }
+    const block = givenBlock(services, blockhash);
+    const found = await find(services, txid, block);
+    if (found === null) throw notFound(services, block);
+    const raw = rawTransactionAnswer(found.tx, options.serializeWitness);
+    if (verbose === 0) return raw;
+    return {
+      in_active_chain: block === NO_HEADER ? undefined : chain.chain.index.active.contains(block),
+      ...transactionAnswer(shownTransaction(found.tx), { prefixes: addressPrefixes(params), profile }),
+      hex: raw,
+      ...(found.block === NO_HEADER ? {} : placeAnswer(services, found.block)),
+    };
+  },
+});

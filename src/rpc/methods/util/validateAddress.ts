@@ -1,0 +1,59 @@
+/** `validateaddress`: whether an address belongs to this network, and what it stands for. */
+import { decodeDestination, encodeDestination } from '../../../script/address.js';
+import { scriptForDestination, type Destination } from '../../../script/standard.js';
+import { toHex, type Bytes } from '../../../util/bytes.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { addressPrefixes } from '../../format/addresses.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+function witnessAnswer(version: number, program: Bytes): Record<string, JsonOut> {
+  return { iswitness: true, witness_version: version, witness_program: toHex(program) };
+}
+
+/** Source: `DescribeAddressVisitor`. */
+function describeDestination(destination: Destination): Record<string, JsonOut> {
+  switch (destination.type) {
+    case 'pubkeyhash':
+      return { isscript: false, iswitness: false };
+    case 'scripthash':
+      return { isscript: true, iswitness: false };
+    case 'witness_v0_keyhash':
+      return { isscript: false, ...witnessAnswer(0, destination.hash) };
+    case 'witness_v0_scripthash':
+      return { isscript: true, ...witnessAnswer(0, destination.hash) };
+    case 'witness_unknown':
+      return witnessAnswer(destination.version, destination.program);
+  }
+}
+
+export const validateAddress = defineMethod({
+  name: 'validateaddress',
+  category: 'util',
+  summary: 'Return information about the given address.',
+  params: [{ name: 'address', type: 'string', required: true, description: 'The address to validate' }],
+  result: t.object({
+    isvalid: t.bool('whether the address is valid; when it is not, this is the only property returned'),
+    address: t.optional(t.str('the address'), 'when it is valid'),
+    scriptPubKey: t.optional(t.hex('the script that pays to the address'), 'when it is valid'),
+    isscript: t.optional(
+      t.bool('whether the key is a script'),
+      'when it is valid, but for unknown witness versions',
+    ),
+    iswitness: t.optional(t.bool('whether the address is a witness address'), 'when it is valid'),
+    witness_version: t.optional(t.int('the version of the witness program'), 'for a witness address'),
+    witness_program: t.optional(t.hex('the witness program'), 'for a witness address'),
+  }),
+  examples: [['"bW5PZEvEBNPQRVhwpYXSjabFgbSw1oaHyR"']],
+  run({ services: { params } }, { address }) {
+    const prefixes = addressPrefixes(params);
+    const destination = decodeDestination(address, prefixes);
+    if (destination === null) return { isvalid: false };
+    return {
+      isvalid: true,
+      address: encodeDestination(destination, prefixes),
+      scriptPubKey: toHex(scriptForDestination(destination)),
+      ...describeDestination(destination),
+    };
+  },
+});
