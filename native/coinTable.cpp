@@ -70,7 +70,7 @@ void CoinTable::Entry::copyScript(uint8_t* out) const {
       memcpy(out, heapScript(script), scriptLength);
       return;
     default:
-      memcpy(out, script, scriptLength);
+      if (scriptLength > 0) memcpy(out, script, scriptLength);
   }
 }
 

@@ -185,7 +185,7 @@ napi_value get(napi_env env, napi_callback_info info) {
   uint8_t* script = nullptr;
   napi_value scriptBuffer = makeEmptyBuffer(env, entry.scriptLength, &script);
   if (!scriptBuffer) return nullptr;
-  if (entry.scriptLength > 0) entry.copyScript(script);
+  entry.copyScript(script);
   setProperty(env, result, "heightCode", makeNumber(env, entry.heightCode));
   setProperty(env, result, "amount", amount);
   setProperty(env, result, "script", scriptBuffer);

@@ -15,6 +15,9 @@ namespace {
 // Core's MAX_SIZE: no length above this is accepted.
 constexpr uint64_t kMaxCompactSize = 0x02000000;
 
+// The scratch tables keep their memory between blocks, up to this many rows.
+constexpr size_t kKeptRows = 1 << 17;
+
 struct Tables {
   std::vector<TxRow> txs;
   std::vector<InputRow> inputs;
@@ -32,6 +35,11 @@ struct Tables {
     wtxids.clear();
     strippedSize = 0;
     size = 0;
+  }
+
+  // Gives the memory back after a block of very many transactions, inputs or outputs.
+  void release() {
+    if (txs.capacity() + inputs.capacity() + outputs.capacity() > kKeptRows) *this = Tables();
   }
 };
 
@@ -225,9 +233,6 @@ class Parser {
   char error_[112] = {};
 };
 
-// The scratch tables keep their memory between blocks, up to this many rows.
-constexpr size_t kKeptRows = 1 << 17;
-
 napi_value parse(napi_env env, napi_callback_info info, bool isBlock) {
   static thread_local Tables tables;
   napi_value arguments[1];
@@ -236,7 +241,10 @@ napi_value parse(napi_env env, napi_callback_info info, bool isBlock) {
   if (bytes.size >= UINT32_MAX) return throwError(env, "ReadCompactSize(): size too large");
   tables.clear();
   Parser parser(bytes.data, bytes.size, &tables);
-  if (!(isBlock ? parser.block() : parser.transaction())) return throwError(env, parser.error());
+  if (!(isBlock ? parser.block() : parser.transaction())) {
+    tables.release();
+    return throwError(env, parser.error());
+  }
 
   const size_t txCount = tables.txs.size();
   napi_value result = makeObject(env);
@@ -268,7 +276,7 @@ napi_value parse(napi_env env, napi_callback_info info, bool isBlock) {
   setProperty(env, result, "sizeBytes", makeNumber(env, static_cast<double>(tables.size)));
   setProperty(env, result, "strippedSizeBytes", makeNumber(env, static_cast<double>(tables.strippedSize)));
   setProperty(env, result, "weight", makeNumber(env, static_cast<double>(tables.strippedSize * 3 + tables.size)));
-  if (tables.inputs.capacity() + tables.outputs.capacity() > kKeptRows) tables = Tables();
+  tables.release();
   return result;
 }
 

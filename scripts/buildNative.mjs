@@ -135,8 +135,7 @@ async function findSystemSecp256k1(compiler) {
   }
 }
 
-async function chooseSecp256k1(compiler) {
-  const wish = process.env['LBCNODE_SECP256K1'] ?? '';
+async function chooseSecp256k1(compiler, wish) {
   if (!['', 'bundled', 'system'].includes(wish))
     throw new BuildError('LBCNODE_SECP256K1 must be bundled or system');
   const system = wish === 'bundled' ? null : await findSystemSecp256k1(compiler);
@@ -175,34 +174,69 @@ async function compile(compiler, flags, source, object) {
   renameSync(temporary, object);
 }
 
-async function build(force) {
-  if (process.platform === 'win32') throw new BuildError('not supported on Windows');
-  const cxx = await findCompiler([process.env['CXX'], 'c++', 'g++', 'clang++']);
-  if (!cxx) throw new BuildError('no C++ compiler found');
-  const cc = await findCompiler([process.env['CC'], 'cc', 'gcc', 'clang']);
-  if (!cc) throw new BuildError('no C compiler found');
-  if (!existsSync(join(HEADERS, 'node_api.h')))
-    throw new BuildError('the package node-api-headers is missing');
+/** What the last successful build was made from and with; empty strings when there is none. */
+function readStamp() {
+  try {
+    const { inputs, tools } = JSON.parse(readFileSync(STAMP, 'utf8'));
+    if (existsSync(TARGET)) return { inputs, tools };
+  } catch {
+    // No stamp, or a damaged one.
+  }
+  return { inputs: '', tools: '' };
+}
 
-  const secp256k1 = await chooseSecp256k1(cxx);
+/** All source text that the addon is made from. */
+function readInputs() {
+  const native = readSources(NATIVE, /\.(cpp|h|c)$/);
+  const api = existsSync(HEADERS) ? readSources(HEADERS, /\.h$/) : [];
+  const secp256k1 = existsSync(SECP256K1) ? readSources(SECP256K1, /\.(c|h)$/) : [];
+  const script = readFileSync(fileURLToPath(import.meta.url));
+  const contents = [...native, ...api, ...secp256k1].map((file) => file.content);
+  return { native, api, secp256k1, hash: hashOf(process.platform, process.arch, script, ...contents) };
+}
+
+/** The version which pkg-config tells, '' when it knows none: a cheap sign that the system library has changed. */
+async function systemSecp256k1Version() {
+  try {
+    return (await run('pkg-config', ['--modversion', 'libsecp256k1'])).stdout;
+  } catch {
+    return '';
+  }
+}
+
+async function build(inputs, force) {
+  if (process.platform === 'win32') throw new BuildError('not supported on Windows');
+  const stamp = readStamp();
+  const isCurrent = !force && stamp.inputs === inputs.hash;
+  const cxx = await findCompiler([process.env['CXX'], 'c++', 'g++', 'clang++']);
+  const cc = await findCompiler([process.env['CC'], 'cc', 'gcc', 'clang']);
+  if (!cxx || !cc) {
+    // An addon that was built elsewhere from the same sources will do.
+    if (isCurrent) return;
+    throw new BuildError(cxx ? 'no C compiler found' : 'no C++ compiler found');
+  }
+  const wish = process.env['LBCNODE_SECP256K1'] ?? '';
+  const tools = hashOf(
+    cxx.command,
+    cxx.version,
+    cc.command,
+    cc.version,
+    wish,
+    await systemSecp256k1Version(),
+  );
+  if (isCurrent && stamp.tools === tools) return;
+  if (inputs.api.length === 0) throw new BuildError('the package node-api-headers is missing');
+
+  const secp256k1 = await chooseSecp256k1(cxx, wish);
   const common = ['-O3', '-fPIC', '-fvisibility=hidden', '-pthread', ...machineFlags()];
-  // -fwrapv is not needed: the sources avoid signed overflow.
   const cxxFlags = [
     ...common,
-    '-std=c++17',
-    '-fno-exceptions',
-    '-fno-rtti',
-    '-Wall',
-    '-Wextra',
-    `-I${HEADERS}`,
+    ...['-std=c++17', '-fno-exceptions', '-fno-rtti', '-Wall', '-Wextra', `-I${HEADERS}`],
     ...secp256k1.compile,
   ];
   const cFlags = [
     ...common,
-    '-std=c99',
-    '-w',
-    `-I${SECP256K1}`,
-    `-I${join(SECP256K1, 'src')}`,
+    ...['-std=c99', '-w', `-I${SECP256K1}`, `-I${join(SECP256K1, 'src')}`],
     ...bundledDefines(),
   ];
   const linkFlags =
@@ -210,36 +244,27 @@ async function build(force) {
       ? ['-bundle', '-undefined', 'dynamic_lookup', ...machineFlags()]
       : ['-shared', '-pthread', '-Wl,-Bsymbolic', '-Wl,-s'];
 
-  const sources = readSources(NATIVE, /\.cpp$/);
-  const headers = readSources(NATIVE, /\.h$/);
-  const apiHeaders = readSources(HEADERS, /\.h$/);
-  const headerHash = hashOf(...[...headers, ...apiHeaders].map((file) => file.content));
-  const cxxHash = hashOf(cxx.command, cxx.version, cxxFlags.join(' '), headerHash);
-
-  const units = sources.map((source) => {
-    const object = join(
-      OBJECTS,
-      `${basename(source.path, '.cpp')}-${hashOf(cxxHash, source.content).slice(0, 20)}.o`,
-    );
-    return { object, compile: () => compile(cxx, cxxFlags, source.path, object) };
-  });
+  // Objects are named by the hash of all that goes into them, and so used again until that changes.
+  const headers = [...inputs.native.filter((file) => file.path.endsWith('.h')), ...inputs.api];
+  const cxxHash = hashOf(cxx.command, cxx.version, ...cxxFlags, ...headers.map((file) => file.content));
+  const units = inputs.native
+    .filter((file) => file.path.endsWith('.cpp'))
+    .map((file) => {
+      const name = `${basename(file.path, '.cpp')}-${hashOf(cxxHash, file.content).slice(0, 20)}.o`;
+      return { compiler: cxx, flags: cxxFlags, source: file.path, object: join(OBJECTS, name) };
+    });
   if (secp256k1.kind === 'bundled') {
-    const files = readSources(SECP256K1, /\.(c|h)$/);
     const source = join(NATIVE, 'secp256k1Unit.c');
-    const contents = [readFileSync(source), ...files.map((file) => file.content)];
-    const hash = hashOf(cc.command, cc.version, cFlags.join(' '), ...contents);
-    const object = join(OBJECTS, `secp256k1-${hash.slice(0, 20)}.o`);
+    const contents = [readFileSync(source), ...inputs.secp256k1.map((file) => file.content)];
+    const name = `secp256k1-${hashOf(cc.command, cc.version, ...cFlags, ...contents).slice(0, 20)}.o`;
     // First, for it takes longest.
-    units.unshift({ object, compile: () => compile(cc, cFlags, source, object) });
+    units.unshift({ compiler: cc, flags: cFlags, source, object: join(OBJECTS, name) });
   }
-
   const objects = units.map((unit) => unit.object);
-  const stamp = hashOf(...objects, linkFlags.join(' '), secp256k1.link.join(' '));
-  if (!force && existsSync(TARGET) && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp) return;
 
   if (force) rmSync(OBJECTS, { recursive: true, force: true });
   mkdirSync(OBJECTS, { recursive: true });
-  await inParallel(units.map((unit) => unit.compile));
+  await inParallel(units.map((unit) => () => compile(unit.compiler, unit.flags, unit.source, unit.object)));
   const temporary = `${TARGET}.${process.pid}.tmp`;
   try {
     await run(cxx.command, [...cxx.flags, ...linkFlags, ...objects, ...secp256k1.link, '-o', temporary]);
@@ -247,16 +272,19 @@ async function build(force) {
     throw new BuildError(`linking failed:\n${error.stderr ?? error.message}`);
   }
   renameSync(temporary, TARGET);
-  writeFileSync(STAMP, stamp);
+  writeFileSync(STAMP, JSON.stringify({ inputs: inputs.hash, tools }));
   for (const name of readdirSync(OBJECTS)) {
     if (!objects.includes(join(OBJECTS, name))) rmSync(join(OBJECTS, name), { force: true });
   }
   console.log(`native addon built with ${basename(cxx.command)} and the ${secp256k1.kind} libsecp256k1`);
 }
 
+const inputs = readInputs();
 try {
-  await build(process.argv.includes('--force'));
+  await build(inputs, process.argv.includes('--force'));
 } catch (error) {
+  // Better none than one of other sources.
+  if (readStamp().inputs !== inputs.hash) rmSync(TARGET, { force: true });
   const optional = process.argv.includes('--optional');
   const reason = error instanceof BuildError ? error.message : (error.stack ?? String(error));
   console.error(

@@ -22,6 +22,7 @@ import {
   TX_VERSION,
 } from '../primitives/blockLayout.js';
 import { inputScriptAt, outputAmountAt, witnessAt } from '../primitives/blockView.js';
+import { SCRIPT_VERIFY } from '../script/flags.js';
 import { countP2shSigops, countWitnessSigops } from '../script/sigops.js';
 import type { LoadedBlock } from './loadedBlock.js';
 
@@ -151,8 +152,8 @@ function inputSigopsCost(
   if (length === 25 && scripts[at] === 0x76) return 0;
   const spent = scripts.subarray(at, at + length);
   const scriptSig = inputScriptAt(raw, parsed, input);
+  const p2sh = (flags & SCRIPT_VERIFY.P2SH) === 0 ? 0 : countP2shSigops(scriptSig, spent);
   return (
-    countP2shSigops(scriptSig, spent) * WITNESS_SCALE_FACTOR +
-    countWitnessSigops(scriptSig, spent, witnessAt(raw, parsed, input), flags)
+    p2sh * WITNESS_SCALE_FACTOR + countWitnessSigops(scriptSig, spent, witnessAt(raw, parsed, input), flags)
   );
 }

@@ -58,12 +58,11 @@ export interface ConnectResult {
 
 /** Brings every coin that the block may touch into the table. */
 export async function loadCoins(
-  deps: Pick<CheckDeps, 'coins' | 'store' | 'coinsOnDisk'>,
+  deps: Pick<CheckDeps, 'coins' | 'store'>,
   block: LoadedBlock,
   withOutputs: boolean,
 ): Promise<void> {
   const { coins, store } = deps;
-  if (!deps.coinsOnDisk()) return;
   const missing = coins.missing(block.raw, block.parsed, withOutputs);
   if (missing.length === 0) return;
   const keys: string[] = [];
@@ -103,7 +102,8 @@ export async function checkConnect(
   const bip34Block = active.ancestorOf(parent, params.bip34Height);
   const bip30 = enforcesBip30(height, bip34Block === NO_HEADER ? null : headers.hash(bip34Block), params);
   timers.start('coins');
-  await loadCoins(deps, block, bip30);
+  // What the table does not know counts as absent, which is right as long as no coin is on disk.
+  if (deps.coinsOnDisk()) await loadCoins(deps, block, bip30);
   const resolved = coins.resolve(block.raw, block.parsed, height, bip30);
   if (resolved.duplicates.length > 0) {
     return { error: reject('bad-txns-BIP30', { debug: 'tried to overwrite transaction' }) };

@@ -2,6 +2,7 @@
 import { headerHash, parseHeaderBytes, HEADER_SIZE_BYTES, type BlockHeader } from '../primitives/header.js';
 import { formatBlock, parseBlockBytes } from '../primitives/block.js';
 import { parseBlockView, type ParsedBlock } from '../primitives/blockView.js';
+import { ReadError } from '../util/reader.js';
 
 export interface LoadedBlock {
   raw: Buffer;
@@ -22,6 +23,10 @@ export function loadBlock(bytes: Buffer): LoadedBlock {
   if (parsed.sizeBytes !== parsed.consumedBytes) {
     raw = Buffer.from(formatBlock(parseBlockBytes(raw)));
     parsed = parseBlockView(raw);
+    // Outputs without inputs read back as a witness marker: there is no form in which such a block could be stored.
+    if (parsed.consumedBytes !== raw.length || parsed.sizeBytes !== raw.length) {
+      throw new ReadError('a transaction without inputs has outputs');
+    }
   } else if (parsed.consumedBytes !== raw.length) {
     raw = raw.subarray(0, parsed.consumedBytes);
   }

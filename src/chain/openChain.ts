@@ -74,6 +74,9 @@ const DB_CACHE_SHARE = 8;
 const MIN_DB_CACHE_BYTES = 8 << 20;
 const MAX_DB_CACHE_BYTES = 64 << 20;
 
+/** From so many headers on, reading them has mapped enough of the database to be worth unmapping. */
+const MANY_HEADERS = 100_000;
+
 /** Opens the folder. Throws `FolderError` with what to do when it cannot be used. */
 export async function openChain(options: OpenChainOptions): Promise<OpenedChain> {
   const { folder, params, log } = options;
@@ -146,6 +149,7 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
   const state = parseChainState(await store.get(PREFIX.tip));
   const headers = new HeaderTable(store);
   await headers.load(state.headerCount);
+  if (state.headerCount > MANY_HEADERS) await store.unmap();
   await headers.prepareTail();
   const index = new BlockIndex(headers, {
     params,

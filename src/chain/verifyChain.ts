@@ -131,7 +131,7 @@ class Verification {
     const { index, claims } = this.deps;
     const { headers } = index;
     const height = headers.height(id);
-    await loadCoins({ coins: this.scratch, store: this.coinRows, coinsOnDisk: () => true }, block, true);
+    await loadCoins({ coins: this.scratch, store: this.coinRows }, block, true);
     if (this.scratch.revert(block.raw, block.parsed, undo, height) !== 'ok') {
       return 'coin database inconsistencies found';
     }

@@ -5,6 +5,7 @@
  */
 import type { ClaimWork, NameWork, TakeoverCheck } from './claimWork.js';
 import { REMOVAL, type Item } from './item.js';
+import { setOrder } from './checkOrder.js';
 import { normalizeKey } from './nameKey.js';
 
 /** Activates what is due now, then expires what is: claims, then supports. Both lists are oldest first. */
@@ -14,7 +15,9 @@ export function processDue(work: ClaimWork, due: readonly Item[], expiring: read
     for (const item of entering) {
       if ((item.kind === 'support') === supports && item.removed === 0) work.activate(item);
     }
-    for (const item of expiring) if ((item.kind === 'support') === supports) expire(work, item);
+    for (const item of expiring) {
+      if ((item.kind === 'support') === supports) expire(work, item);
+    }
   }
 }
 
@@ -29,13 +32,29 @@ function expire(work: ClaimWork, created: Item): void {
   work.end(item, REMOVAL.expired);
 }
 
-/** The first half of the takeover checks: which of the names in question have another owner now, or none. */
-export function findTakeovers(work: ClaimWork): TakeoverCheck[] {
+/**
+ * The first half of the takeover checks: which of the loaded names in question have another owner now, or none.
+ * `order` has their names in the order of checking, when it matters.
+ */
+export function findTakeovers(work: ClaimWork, order: Iterable<string> = []): TakeoverCheck[] {
   const checks: TakeoverCheck[] = [];
-  for (const name of work.names.values()) {
-    if (name.check) checks.push({ work: name, happened: ownerChanged(name) });
-  }
+  const add = (name: NameWork): void => {
+    if (!name.check) return;
+    name.check = false;
+    checks.push({ work: name, happened: ownerChanged(name) });
+  };
+  for (const name of order) add(work.name(name));
+  for (const name of work.names.values()) add(name);
   return checks;
+}
+
+/** The order in which the block's names are checked; none where nothing shows it, since it takes some time. */
+export function checkingOrder(work: ClaimWork): string[] {
+  let waiting = 0;
+  for (const name of work.names.values()) {
+    if (name.check && name.state.pending.size > 0 && ownerChanged(name)) waiting++;
+  }
+  return waiting > 1 ? setOrder([...work.checkOrder]) : [];
 }
 
 function ownerChanged({ state, base }: NameWork): boolean {
@@ -58,7 +77,6 @@ export function settleTakeovers(
       for (const item of waiting) if (item.kind !== 'support') work.activate(item);
       for (const item of waiting) if (item.kind === 'support') work.activate(item);
     }
-    name.check = false;
     if (!happened && !work.hasTakeoverFlag(name.name)) setTakeover(name, name.base.takeover);
     else setTakeover(name, work.trie.isNode(name.name) ? work.height : 0);
   }

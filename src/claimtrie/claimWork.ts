@@ -5,6 +5,7 @@
  * Source: lbrycrd `CClaimTrieCacheBase`, whose working copy decides some outcomes (see the workarounds below).
  */
 import { assert } from '../util/assert.js';
+import { MAX_ORDERED } from './checkOrder.js';
 import { REMOVAL, type Item, type Removal } from './item.js';
 import { normalizeKey } from './nameKey.js';
 import {
@@ -73,6 +74,8 @@ export class ClaimWork {
   newDue: Item[] = [];
   /** Claim ids whose index row changes: to the raw name, or away. */
   readonly claimIndex = new Map<string, string | null>();
+  /** Names to be checked for takeovers, in the order in which they came up. */
+  readonly checkOrder = new Set<string>();
   readonly matchesNormalized: boolean;
   readonly filesNormalized: boolean;
   /**
@@ -114,6 +117,12 @@ export class ClaimWork {
 
   addItem(item: Item): void {
     this.items.set(itemId(item.name, item.since, item.point), item);
+  }
+
+  /** The name's owner is decided at the end of the block. */
+  requestCheck(work: NameWork): void {
+    work.check = true;
+    if (this.checkOrder.size < MAX_ORDERED) this.checkOrder.add(work.name);
   }
 
   /** A new item joins the queue under its name. */
@@ -206,7 +215,7 @@ export class ClaimWork {
     const work = this.name(item.name);
     work.changed = true;
     if (item.kind === 'support') {
-      if (this.trie.isNode(item.name)) work.check = true;
+      if (this.trie.isNode(item.name)) this.requestCheck(work);
       if (addSupport(work.state, item.claimId, item.amount)) work.claimsChanged = true;
       return;
     }
@@ -217,7 +226,7 @@ export class ClaimWork {
     }
     addActiveClaim(work.state, item);
     work.claimsChanged = true;
-    work.check = true;
+    this.requestCheck(work);
   }
 
   /** Takes the item's weight from the trie. Source: `removeClaimFromTrie`, `removeSupportFromMap`. */
@@ -225,13 +234,13 @@ export class ClaimWork {
     const work = this.name(item.name);
     work.changed = true;
     if (item.kind === 'support') {
-      if (check && this.trie.isNode(item.name)) work.check = true;
+      if (check && this.trie.isNode(item.name)) this.requestCheck(work);
       if (addSupport(work.state, item.claimId, -item.amount)) work.claimsChanged = true;
       return;
     }
     removeActiveClaim(work.state, item.point);
     work.claimsChanged = true;
-    if (check) work.check = true;
+    if (check) this.requestCheck(work);
     if (work.state.claims.length > 0) return;
     const children = this.trie.childPaths(item.name);
     if (this.watchesTakeovers) for (const child of children) this.noteLoad(child);

@@ -21,7 +21,7 @@ export function refileName(work: ClaimWork, name: string, supports: readonly Ite
     work.leave(support, false);
     work.enter(work.refile(support, target));
   }
-  work.name(target).check = true;
+  work.requestCheck(work.name(target));
   for (const claim of from.state.claims.slice()) {
     const item = work.item(name, claim.since, claim.point);
     assert(item, 'an active claim has no item');

@@ -67,6 +67,12 @@ function sectionName(name: string): string {
   return Object.hasOwn(SECTION_ALIASES, name) ? (SECTION_ALIASES[name] ?? name) : name;
 }
 
+const WHITE_SPACE = ' \t\r\n';
+
 function trim(text: string): string {
-  return text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
+  let start = 0;
+  let end = text.length;
+  while (start < end && WHITE_SPACE.includes(text[start]!)) start++;
+  while (end > start && WHITE_SPACE.includes(text[end - 1]!)) end--;
+  return text.slice(start, end);
 }

@@ -3,6 +3,18 @@
 /** Parameters and answers of every method, by name, in the documented profile. */
 // prettier-ignore
 export interface RpcMethodTypes {
+  /** `decoderawtransaction "hexstring" ( iswitness )` */
+  decoderawtransaction: {
+    params: [hexstring: string, iswitness?: boolean | null];
+    named: { hexstring: string; iswitness?: boolean | null };
+    result: { txid: string; hash: string; version: number; size: number; vsize: number; weight: number; locktime: number; vin: ({ coinbase: string; sequence: number } | { txid: string; vout: number; scriptSig: { asm: string; hex: string }; txinwitness?: string[]; sequence: number })[]; vout: ({ value: number; n: number; scriptPubKey: { asm: string; hex?: string; reqSigs?: number; isclaim?: boolean; issupport?: boolean; subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | ""; type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown"; addresses?: string[] } })[] };
+  };
+  /** `decodescript "hexstring"` */
+  decodescript: {
+    params: [hexstring: string];
+    named: { hexstring: string };
+    result: { asm: string; hex?: string; reqSigs?: number; isclaim?: boolean; issupport?: boolean; subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | ""; type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown"; addresses?: string[]; p2sh?: string; segwit?: { asm: string; hex?: string; reqSigs?: number; isclaim?: boolean; issupport?: boolean; subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | ""; type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown"; addresses?: string[]; 'p2sh-segwit': string } };
+  };
   /** `echo ( arg0 arg1 arg2 arg3 arg4 arg5 arg6 arg7 arg8 arg9 )` */
   echo: {
     params: [arg0?: unknown, arg1?: unknown, arg2?: unknown, arg3?: unknown, arg4?: unknown, arg5?: unknown, arg6?: unknown, arg7?: unknown, arg8?: unknown, arg9?: unknown];
@@ -15,11 +27,155 @@ export interface RpcMethodTypes {
     named: { arg0?: unknown; arg1?: unknown; arg2?: unknown; arg3?: unknown; arg4?: unknown; arg5?: unknown; arg6?: unknown; arg7?: unknown; arg8?: unknown; arg9?: unknown };
     result: unknown[];
   };
+  /** `generatetoaddress nblocks "address" ( maxtries )` */
+  generatetoaddress: {
+    params: [nblocks: number, address: string, maxtries?: number | null];
+    named: { nblocks: number; address: string; maxtries?: number | null };
+    result: string[];
+  };
+  /** `getbestblockhash` */
+  getbestblockhash: {
+    params: [];
+    named: Record<string, never>;
+    result: string;
+  };
+  /** `getblock "blockhash" ( verbosity )` */
+  getblock: {
+    params: [blockhash: string, verbosity?: number | boolean | null];
+    named: { blockhash: string; verbosity?: number | boolean | null; verbose?: number | boolean | null };
+    result: string | { hash: string; confirmations: number; strippedsize: number; size: number; weight: number; height: number; version: number; versionHex: string; merkleroot: string; nameclaimroot: string; tx: string[]; time: number; mediantime: number; nonce: number; bits: string; difficulty: number; chainwork: string; nTx: number; previousblockhash?: string; nextblockhash?: string } | { hash: string; confirmations: number; strippedsize: number; size: number; weight: number; height: number; version: number; versionHex: string; merkleroot: string; nameclaimroot: string; tx: ({ txid: string; hash: string; version: number; size: number; vsize: number; weight: number; locktime: number; vin: ({ coinbase: string; sequence: number } | { txid: string; vout: number; scriptSig: { asm: string; hex: string }; txinwitness?: string[]; sequence: number })[]; vout: ({ value: number; n: number; scriptPubKey: { asm: string; hex?: string; reqSigs?: number; isclaim?: boolean; issupport?: boolean; subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | ""; type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown"; addresses?: string[] } })[]; hex: string })[]; time: number; mediantime: number; nonce: number; bits: string; difficulty: number; chainwork: string; nTx: number; previousblockhash?: string; nextblockhash?: string };
+  };
+  /** `getblockchaininfo` */
+  getblockchaininfo: {
+    params: [];
+    named: Record<string, never>;
+    result: { chain: string; blocks: number; headers: number; bestblockhash: string; difficulty: number; mediantime: number; verificationprogress: number; initialblockdownload: boolean; chainwork: string; size_on_disk: number; pruned: boolean; pruneheight?: number; automatic_pruning?: boolean; prune_target_size?: number; softforks: ({ id: string; version: number; reject: { status: boolean } })[]; bip9_softforks: { [key: string]: { status: "defined" | "started" | "locked_in" | "active" | "failed"; bit?: number; startTime: number; timeout: number; since: number; statistics?: { period: number; threshold: number; elapsed: number; count: number; possible: boolean } } }; warnings: string };
+  };
+  /** `getblockcount` */
+  getblockcount: {
+    params: [];
+    named: Record<string, never>;
+    result: number;
+  };
+  /** `getblockhash height` */
+  getblockhash: {
+    params: [height: number];
+    named: { height: number };
+    result: string;
+  };
+  /** `getblockheader "blockhash" ( verbose )` */
+  getblockheader: {
+    params: [blockhash: string, verbose?: number | boolean | null];
+    named: { blockhash: string; verbose?: number | boolean | null };
+    result: { hash: string; confirmations: number; height: number; version: number; versionHex: string; merkleroot: string; nameclaimroot: string; time: number; mediantime: number; nonce: number; bits: string; difficulty: number; chainwork: string; nTx: number; previousblockhash?: string; nextblockhash?: string } | string;
+  };
+  /** `getblockstats hash_or_height ( stats )` */
+  getblockstats: {
+    params: [hash_or_height: unknown, stats?: readonly unknown[] | null];
+    named: { hash_or_height: unknown; stats?: readonly unknown[] | null };
+    result: { avgfee?: number; avgfeerate?: number; avgtxsize?: number; blockhash?: string; feerate_percentiles?: number[]; height?: number; ins?: number; maxfee?: number; maxfeerate?: number; maxtxsize?: number; medianfee?: number; mediantime?: number; mediantxsize?: number; minfee?: number; minfeerate?: number; mintxsize?: number; outs?: number; subsidy?: number; swtotal_size?: number; swtotal_weight?: number; swtxs?: number; time?: number; total_out?: number; total_size?: number; total_weight?: number; totalfee?: number; txs?: number; utxo_increase?: number; utxo_size_inc?: number };
+  };
+  /** `getchaintips` */
+  getchaintips: {
+    params: [];
+    named: Record<string, never>;
+    result: ({ height: number; hash: string; branchlen: number; branchhash?: string; branchhashNext?: string; status: "invalid" | "headers-only" | "valid-headers" | "valid-fork" | "active" })[];
+  };
+  /** `getchaintxstats ( nblocks "blockhash" )` */
+  getchaintxstats: {
+    params: [nblocks?: number | null, blockhash?: string | null];
+    named: { nblocks?: number | null; blockhash?: string | null };
+    result: { time: number; txcount: number; window_final_block_hash: string; window_block_count: number; window_tx_count?: number; window_interval?: number; txrate?: number };
+  };
+  /** `getdifficulty` */
+  getdifficulty: {
+    params: [];
+    named: Record<string, never>;
+    result: number;
+  };
+  /** `getindexinfo ( "index_name" )` */
+  getindexinfo: {
+    params: [index_name?: string | null];
+    named: { index_name?: string | null };
+    result: { [key: string]: { synced: boolean; best_block_height: number } };
+  };
+  /** `getinfo` */
+  getinfo: {
+    params: [];
+    named: Record<string, never>;
+    result: { version: number; protocolversion: number; blocks: number; timeoffset: number; connections: number; proxy: string; difficulty: number; testnet: boolean; relayfee: number; errors: string };
+  };
   /** `getmemoryinfo ( "mode" )` */
   getmemoryinfo: {
     params: [mode?: string | null];
     named: { mode?: string | null };
     result: { locked: { used: number; free: number; total: number; locked: number; chunks_used: number; chunks_free: number }; process: { rss: number; heap_used: number; heap_total: number; external: number; array_buffers: number } } | string;
+  };
+  /** `getmempoolancestors "txid" ( verbose )` */
+  getmempoolancestors: {
+    params: [txid: string, verbose?: number | boolean | null];
+    named: { txid: string; verbose?: number | boolean | null };
+    result: string[] | { [key: string]: { fees: { base: number; modified: number; ancestor: number; descendant: number }; size: number; fee: number; modifiedfee: number; time: number; height: number; descendantcount: number; descendantsize: number; descendantfees: number; ancestorcount: number; ancestorsize: number; ancestorfees: number; wtxid: string; depends: string[]; spentby: string[] } };
+  };
+  /** `getmempooldescendants "txid" ( verbose )` */
+  getmempooldescendants: {
+    params: [txid: string, verbose?: number | boolean | null];
+    named: { txid: string; verbose?: number | boolean | null };
+    result: string[] | { [key: string]: { fees: { base: number; modified: number; ancestor: number; descendant: number }; size: number; fee: number; modifiedfee: number; time: number; height: number; descendantcount: number; descendantsize: number; descendantfees: number; ancestorcount: number; ancestorsize: number; ancestorfees: number; wtxid: string; depends: string[]; spentby: string[] } };
+  };
+  /** `getmempoolentry "txid"` */
+  getmempoolentry: {
+    params: [txid: string];
+    named: { txid: string };
+    result: { fees: { base: number; modified: number; ancestor: number; descendant: number }; size: number; fee: number; modifiedfee: number; time: number; height: number; descendantcount: number; descendantsize: number; descendantfees: number; ancestorcount: number; ancestorsize: number; ancestorfees: number; wtxid: string; depends: string[]; spentby: string[] };
+  };
+  /** `getmempoolinfo` */
+  getmempoolinfo: {
+    params: [];
+    named: Record<string, never>;
+    result: { size: number; bytes: number; usage: number; maxmempool: number; mempoolminfee: number; minrelaytxfee: number; total_fee?: number };
+  };
+  /** `getmininginfo` */
+  getmininginfo: {
+    params: [];
+    named: Record<string, never>;
+    result: { blocks: number; currentblockweight: number; currentblocktx: number; difficulty: number; networkhashps: number; pooledtx: number; chain: string; warnings: string; errors?: string; testnet?: boolean };
+  };
+  /** `getnetworkhashps ( nblocks height )` */
+  getnetworkhashps: {
+    params: [nblocks?: number | null, height?: number | null];
+    named: { nblocks?: number | null; height?: number | null };
+    result: number;
+  };
+  /** `getrawmempool ( verbose )` */
+  getrawmempool: {
+    params: [verbose?: number | boolean | null];
+    named: { verbose?: number | boolean | null };
+    result: string[] | { [key: string]: { fees: { base: number; modified: number; ancestor: number; descendant: number }; size: number; fee: number; modifiedfee: number; time: number; height: number; descendantcount: number; descendantsize: number; descendantfees: number; ancestorcount: number; ancestorsize: number; ancestorfees: number; wtxid: string; depends: string[]; spentby: string[] } };
+  };
+  /** `getrawtransaction "txid" ( verbose "blockhash" )` */
+  getrawtransaction: {
+    params: [txid: string, verbose?: number | boolean | null, blockhash?: string | null];
+    named: { txid: string; verbose?: number | boolean | null; blockhash?: string | null };
+    result: string | { in_active_chain?: boolean; txid: string; hash: string; version: number; size: number; vsize: number; weight: number; locktime: number; vin: ({ coinbase: string; sequence: number } | { txid: string; vout: number; scriptSig: { asm: string; hex: string }; txinwitness?: string[]; sequence: number })[]; vout: ({ value: number; n: number; scriptPubKey: { asm: string; hex?: string; reqSigs?: number; isclaim?: boolean; issupport?: boolean; subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | ""; type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown"; addresses?: string[] } })[]; hex: string; blockhash?: string; confirmations?: number; time?: number; blocktime?: number };
+  };
+  /** `gettxout "txid" n ( include_mempool )` */
+  gettxout: {
+    params: [txid: string, n: number, include_mempool?: boolean | null];
+    named: { txid: string; n: number; include_mempool?: boolean | null };
+    result: null | { bestblock: string; confirmations: number; value: number; scriptPubKey: { asm: string; hex?: string; reqSigs?: number; isclaim?: boolean; issupport?: boolean; subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | ""; type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown"; addresses?: string[] }; coinbase: boolean };
+  };
+  /** `gettxoutproof txids ( "blockhash" )` */
+  gettxoutproof: {
+    params: [txids: readonly unknown[], blockhash?: string | null];
+    named: { txids: readonly unknown[]; blockhash?: string | null };
+    result: string;
+  };
+  /** `gettxoutsetinfo` */
+  gettxoutsetinfo: {
+    params: [];
+    named: Record<string, never>;
+    result: { height: number; bestblock: string; transactions: number; txouts: number; bogosize: number; hash_serialized_2: string; disk_size: number; total_amount: number };
   };
   /** `help ( "command" )` */
   help: {
@@ -27,11 +183,35 @@ export interface RpcMethodTypes {
     named: { command?: string | null };
     result: string;
   };
+  /** `invalidateblock "blockhash"` */
+  invalidateblock: {
+    params: [blockhash: string];
+    named: { blockhash: string };
+    result: null;
+  };
   /** `logging ( include exclude )` */
   logging: {
     params: [include?: unknown, exclude?: unknown];
     named: { include?: unknown; exclude?: unknown };
     result: { [key: string]: number } | { [key: string]: boolean };
+  };
+  /** `preciousblock "blockhash"` */
+  preciousblock: {
+    params: [blockhash: string];
+    named: { blockhash: string };
+    result: null;
+  };
+  /** `pruneblockchain height` */
+  pruneblockchain: {
+    params: [height: number];
+    named: { height: number };
+    result: number;
+  };
+  /** `reconsiderblock "blockhash"` */
+  reconsiderblock: {
+    params: [blockhash: string];
+    named: { blockhash: string };
+    result: null;
   };
   /** `rpc.discover` */
   'rpc.discover': {
@@ -39,16 +219,76 @@ export interface RpcMethodTypes {
     named: Record<string, never>;
     result: { openrpc: string; info: { title: string; version: string; [key: string]: unknown }; methods: ({ name: string; [key: string]: unknown })[]; [key: string]: unknown };
   };
+  /** `savemempool` */
+  savemempool: {
+    params: [];
+    named: Record<string, never>;
+    result: null;
+  };
+  /** `setmocktime timestamp` */
+  setmocktime: {
+    params: [timestamp: number];
+    named: { timestamp: number };
+    result: null;
+  };
   /** `stop` */
   stop: {
     params: [];
     named: Record<string, never>;
     result: string;
   };
+  /** `submitblock "hexdata" ( dummy )` */
+  submitblock: {
+    params: [hexdata: string, dummy?: unknown];
+    named: { hexdata: string; dummy?: unknown };
+    result: null | string;
+  };
+  /** `syncwithvalidationinterfacequeue` */
+  syncwithvalidationinterfacequeue: {
+    params: [];
+    named: Record<string, never>;
+    result: null;
+  };
   /** `uptime` */
   uptime: {
     params: [];
     named: Record<string, never>;
     result: number;
+  };
+  /** `validateaddress "address"` */
+  validateaddress: {
+    params: [address: string];
+    named: { address: string };
+    result: { isvalid: boolean; address?: string; scriptPubKey?: string; isscript?: boolean; iswitness?: boolean; witness_version?: number; witness_program?: string };
+  };
+  /** `verifychain ( checklevel nblocks )` */
+  verifychain: {
+    params: [checklevel?: number | null, nblocks?: number | null];
+    named: { checklevel?: number | null; nblocks?: number | null };
+    result: boolean;
+  };
+  /** `verifytxoutproof "proof"` */
+  verifytxoutproof: {
+    params: [proof: string];
+    named: { proof: string };
+    result: string[];
+  };
+  /** `waitforblock "blockhash" ( timeout )` */
+  waitforblock: {
+    params: [blockhash: string, timeout?: number | null];
+    named: { blockhash: string; timeout?: number | null };
+    result: { hash: string; height: number };
+  };
+  /** `waitforblockheight height ( timeout )` */
+  waitforblockheight: {
+    params: [height: number, timeout?: number | null];
+    named: { height: number; timeout?: number | null };
+    result: { hash: string; height: number };
+  };
+  /** `waitfornewblock ( timeout )` */
+  waitfornewblock: {
+    params: [timeout?: number | null];
+    named: { timeout?: number | null };
+    result: { hash: string; height: number };
   };
 }

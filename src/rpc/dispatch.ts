@@ -23,6 +23,8 @@ export interface RpcOrigin {
   readonly walletName: string | undefined;
   /** The authenticated user, for the log. */
   readonly user: string;
+  /** The caller's address, where the log may hold it (`-logips`). */
+  readonly peer?: string;
   /** Aborted when the client goes away: the rest of a batch is not run. */
   readonly gone: AbortSignal;
   /** Aborted when the client goes away or the node stops: waiting methods answer at once. */
@@ -173,10 +175,7 @@ export class RpcDispatcher {
     const request = newRequest();
     try {
       readRequest(value, request);
-      this.deps.logger.debug(
-        'rpc',
-        () => `ThreadRPCServer method=${printable(request.method)} user=${origin.user}`,
-      );
+      this.deps.logger.debug('rpc', () => callLine(request.method, origin));
       const result = await this.execute(request, origin);
       return request.isNotification
         ? { status: 204, envelope: null, request }
@@ -282,6 +281,11 @@ function errorAnswer(request: ParsedRequest, error: RpcError): Answer {
 function errorStatus(code: number): number {
   if (code === RPC_ERROR.INVALID_REQUEST) return 400;
   return code === RPC_ERROR.METHOD_NOT_FOUND ? 404 : 500;
+}
+
+function callLine(method: string, { user, peer }: RpcOrigin): string {
+  const where = peer === undefined ? '' : ` peeraddr=${peer}`;
+  return `ThreadRPCServer method=${printable(method)} user=${user}${where}`;
 }
 
 /** A method name fit for a log line. Source: `SanitizeString`. */

@@ -10,12 +10,14 @@ import type { MiningService } from '../mining/miner.js';
 import type { NetworkParams } from '../params/network.js';
 import type { Bytes } from '../util/bytes.js';
 import type { LogControl } from '../util/logging.js';
+import type { ClaimReader } from './claimReader.js';
 
 export interface RpcServices {
   readonly lifecycle: LifecycleService;
   readonly logging: LogControl;
   readonly params: NetworkParams;
   readonly chain: ChainReader;
+  readonly claims: ClaimReader;
   /** Null without `-txindex`. */
   readonly txIndex: TransactionFinder | null;
   readonly mempool: MempoolReader;

@@ -8,6 +8,12 @@ import type { Bytes } from '../util/bytes.js';
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const CHECKSUM_SIZE = 4;
+/**
+ * Most digits that are decoded where a checksum is wanted. Decoding takes time by the square of the length, and nothing
+ * that is written so comes near: an extended key has 112. Arbitrary beyond that.
+ */
+const MAX_CHECKED_DIGITS = 1024;
+const WHITE_SPACE = ' \t\n\v\f\r';
 
 /** Value of each ASCII character, 255 for what is not in the alphabet. */
 const VALUES = new Uint8Array(128).fill(255);
@@ -38,10 +44,23 @@ export function encodeBase58(bytes: Bytes): string {
   return text;
 }
 
-/** The bytes, or null when a character is not of the alphabet. White space around the text is skipped. */
-export function decodeBase58(text: string): Buffer | null {
+/** What the reference reads of a text: up to the first NUL, without the white space around it. */
+function digitsOf(text: string): string {
   const nul = text.indexOf('\0');
-  const digits = (nul < 0 ? text : text.slice(0, nul)).replace(/^[ \t\n\v\f\r]+|[ \t\n\v\f\r]+$/g, '');
+  let end = nul < 0 ? text.length : nul;
+  let start = 0;
+  while (start < end && WHITE_SPACE.includes(text[start]!)) start++;
+  while (end > start && WHITE_SPACE.includes(text[end - 1]!)) end--;
+  return text.slice(start, end);
+}
+
+/**
+ * The bytes, or null when a character is not of the alphabet or there are more digits than `maxDigits`. White space
+ * around the text is skipped.
+ */
+export function decodeBase58(text: string, maxDigits = Infinity): Buffer | null {
+  const digits = digitsOf(text);
+  if (digits.length > maxDigits) return null;
   const zeros = countLeading(digits, ALPHABET[0]!);
   /** Bytes, least significant first. */
   const bytes: number[] = [];
@@ -63,9 +82,9 @@ export function encodeBase58Check(payload: Bytes): string {
   return encodeBase58(Buffer.concat([payload, sha256d(payload).subarray(0, CHECKSUM_SIZE)]));
 }
 
-/** The payload, or null on a bad character, a missing or a wrong checksum. */
+/** The payload, or null on a bad character, a missing or a wrong checksum, or a text longer than any of its kind. */
 export function decodeBase58Check(text: string): Buffer | null {
-  const bytes = decodeBase58(text);
+  const bytes = decodeBase58(text, MAX_CHECKED_DIGITS);
   if (bytes === null || bytes.length < CHECKSUM_SIZE) return null;
   const payload = bytes.subarray(0, bytes.length - CHECKSUM_SIZE);
   const checksum = sha256d(payload).subarray(0, CHECKSUM_SIZE);

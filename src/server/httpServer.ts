@@ -35,6 +35,8 @@ export interface HttpServerOptions {
   readonly workQueueDepth: number;
   /** The profile of `/` and `/wallet/…`. */
   readonly profile: Profile;
+  /** Whether the log names the address of each call (`-logips`). */
+  readonly logIps?: boolean;
 }
 
 export interface HttpServerDeps {
@@ -239,6 +241,7 @@ export class RpcHttpServer {
         user: users.get(request.raw) ?? '',
         gone: gone.signal,
         signal: wait.signal,
+        ...(this.options.logIps === true ? { peer: peerOf(request) } : {}),
       };
       const rpcReply = await this.deps.dispatcher.handle(bodyOf(request), origin);
       if (this.stopping) response.setHeader('Connection', 'close');

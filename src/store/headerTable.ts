@@ -111,7 +111,7 @@ export class HeaderTable {
     const chunks = Math.ceil(count / CHUNK_ROWS);
     for (let first = 0; first < chunks; first += batch) {
       const numbers = Array.from({ length: Math.min(batch, chunks - first) }, (_, i) => first + i);
-      const values = await this.rowsReader.getMany(numbers.map(hotKey));
+      const values = await this.rowsReader.getMany(numbers.map(hotKey), { once: true });
       numbers.forEach((chunk, i) => {
         const value = values[i];
         assert(value, `header chunk ${chunk} is missing`);
@@ -124,13 +124,12 @@ export class HeaderTable {
 
   private unpack(chunk: number, value: Bytes): void {
     const count = value.length / HOT_BYTES;
-    const aligned = new Uint8Array(value).buffer;
     let at = 0;
     const first = chunk * CHUNK_ROWS;
     for (const [name, width] of LAYOUT) {
       const column = this.columns[name];
       const bytes = new Uint8Array(column.buffer, first * width, count * width);
-      bytes.set(new Uint8Array(aligned, at, count * width));
+      bytes.set(value.subarray(at, at + count * width));
       at += count * width;
     }
   }

@@ -73,6 +73,15 @@ export class RowStore implements RowReader {
     await this.db.close();
   }
 
+  /**
+   * Closes and opens the database files. LevelDB maps what it reads into memory and keeps it mapped: after a walk over
+   * much that will not be read again this gives the memory back. Nothing may be reading meanwhile.
+   */
+  async unmap(): Promise<void> {
+    await this.db.close();
+    await this.db.open();
+  }
+
   /** About how many bytes the rows whose key starts with `prefix` take in LevelDB's files. */
   sizeOnDisk(prefix: string): Promise<number> {
     return this.db.approximateSize(fromLatin1(prefix), fromLatin1(prefixEnd(prefix)));
@@ -87,7 +96,7 @@ export class RowStore implements RowReader {
     return (await this.getMany([key]))[0];
   }
 
-  async getMany(keys: readonly string[]): Promise<(Bytes | undefined)[]> {
+  async getMany(keys: readonly string[], options: { once?: boolean } = {}): Promise<(Bytes | undefined)[]> {
     const out = new Array<Bytes | undefined>(keys.length);
     const missing: number[] = [];
     for (let i = 0; i < keys.length; i++) {
@@ -95,7 +104,7 @@ export class RowStore implements RowReader {
       if (row === undefined) missing.push(i);
       else if (row !== null) out[i] = row;
     }
-    if (missing.length > 0) await this.fillFromDisk(keys, missing, out, this.stageCommitted);
+    if (missing.length > 0) await this.fillFromDisk(keys, missing, out, this.stageCommitted, !options.once);
     return out;
   }
 
@@ -105,6 +114,7 @@ export class RowStore implements RowReader {
     missing: readonly number[],
     out: (Bytes | undefined)[],
     throughStage: boolean,
+    fillCache = true,
   ): Promise<void> {
     if (this.diskEmpty) return;
     let rest = missing;
@@ -119,7 +129,10 @@ export class RowStore implements RowReader {
       rest = lower;
     }
     if (rest.length === 0) return;
-    const rows = await this.db.getMany(rest.map((i) => fromLatin1(keys[i]!)));
+    const rows = await this.db.getMany(
+      rest.map((i) => fromLatin1(keys[i]!)),
+      { fillCache },
+    );
     rest.forEach((i, at) => {
       out[i] = rows[at];
     });

@@ -17,8 +17,11 @@ export interface RowRange {
 
 export interface RowReader {
   get(key: string): Promise<Bytes | undefined>;
-  /** One value or `undefined` a key, in order. One trip to the database, however many keys. */
-  getMany(keys: readonly string[]): Promise<(Bytes | undefined)[]>;
+  /**
+   * One value or `undefined` a key, in order. One trip to the database, however many keys. With `once` the rows are
+   * not expected to be read again, and push nothing out of the database's cache.
+   */
+  getMany(keys: readonly string[], options?: { once?: boolean }): Promise<(Bytes | undefined)[]>;
   /** Rows in key order (or reversed), own uncommitted writes included. Values may be retained. */
   range(range: RowRange): AsyncIterable<[key: string, value: Bytes]>;
 }

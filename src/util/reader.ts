@@ -12,6 +12,8 @@ export class ReadError extends Error {
 /** Core's MAX_SIZE: no compact size above this is accepted for a length. */
 export const MAX_COMPACT_SIZE = 0x02000000;
 
+const NO_BYTES = Buffer.alloc(0);
+
 export class Reader {
   readonly bytes: Buffer;
   offset: number;
@@ -93,9 +95,10 @@ export class Reader {
     return value;
   }
 
-  /** A compact size and that many bytes (a view). */
+  /** A compact size and that many bytes (a view). An empty one is shared: millions of them fit a block's witness. */
   varBytes(): Buffer {
-    return this.view(this.compactSize());
+    const length = this.compactSize();
+    return length === 0 ? NO_BYTES : this.view(length);
   }
 
   /** Core's VARINT (base 128, most significant group first, offset by one per group). Values up to 2^53. */

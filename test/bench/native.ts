@@ -185,7 +185,7 @@ async function benchBlocks(
   const rounds = 20;
   for (let round = 0; round < rounds; round++) {
     const table = make();
-    let keys = Buffer.alloc(0);
+    let keys: Buffer = Buffer.alloc(0);
     steps.missing += (await measure(ops, () => (keys = table.missing(sample.block, parsed, false)), 1)).wall;
     steps.load += (await measure(ops, () => table.load(keys, sample.rows), 1)).wall;
     steps.resolve += (await measure(ops, () => table.resolve(sample.block, parsed, 5, false), 1)).wall;

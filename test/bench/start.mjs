@@ -18,7 +18,7 @@ const HEADERS = Number(process.env.LBCNODE_BENCH_HEADERS ?? 1_600_000);
 const ADDRESS = 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8';
 
 const work = mkdtempSync(join(tmpdir(), 'bench-start-'));
-process.on('exit', () => rmSync(work, { recursive: true, force: true }));
+if (!process.env.KEEP) process.on('exit', () => rmSync(work, { recursive: true, force: true }));
 
 const residentMb = (pid) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;

@@ -61,6 +61,40 @@ describe.skipIf(!native)('native curve operations against the other backends', (
     expect(() => ecdsa.verify(Buffer.alloc(31), Buffer.alloc(70), key)).toThrow(TypeError);
   });
 
+  it('verifies signatures whose S is a special number', () => {
+    // The bundled library is compiled with an inverse of its own for S: aim at its corners.
+    const random = new Random(102);
+    const { ecdsa } = addon();
+    const n = BigInt(`0x${ORDER.toString('hex')}`);
+    const toBytes = (value: bigint) => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
+    const toNumber = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+    const special = [
+      1n,
+      2n,
+      3n,
+      n / 2n,
+      n / 2n - 1n,
+      n / 3n,
+      (1n << 128n) - 1n,
+      (1n << 254n) + 1n,
+      n - (1n << 255n),
+    ];
+    for (let bit = 2n; bit < 255n; bit++) special.push(1n << bit, (1n << bit) - 1n);
+    const key = random.bytes(32);
+    const nonce = random.bytes(32);
+    const publicKey = ecdsa.publicKeyOf(key, true);
+    const r = toNumber(ecdsa.publicKeyOf(nonce, true).subarray(1)) % n;
+    for (const s of special) {
+      // s = (hash + r key) / nonce, solved for the hash.
+      const hash = (((s * toNumber(nonce) - r * toNumber(key)) % n) + n) % n;
+      for (const signed of [s, n - s]) {
+        const der = formatDer(Buffer.concat([toBytes(r), toBytes(signed)]));
+        expect(ecdsa.verify(toBytes(hash), der, publicKey)).toBe(true);
+        expect(ecdsa.verify(toBytes(hash ^ 1n), der, publicKey)).toBe(false);
+      }
+    }
+  });
+
   it('verifies good, high, hybrid, lax and damaged signatures alike', () => {
     const random = new Random(101);
     const { ecdsa } = addon();

@@ -171,8 +171,9 @@ describe('answers', () => {
     expect(outcome).toEqual({
       status: 0,
       out:
-        '{\n  "version": 1,\n  "protocolversion": 2,\n  "blocks": 7,\n  "timeoffset": 0,\n  "connections": 3,\n' +
-        '  "proxy": "p:1",\n  "difficulty": 4.656542373906925e-10,\n  "testnet": true,\n  "relayfee": 0.00001000,\n' +
+        '{\n  "version": 1,\n  "protocolversion": 2,\n  "walletversion": null,\n  "balance": null,\n  "blocks": 7,\n  "timeoffset": 0,\n  "connections": 3,\n' +
+        '  "proxy": "p:1",\n  "difficulty": 4.656542373906925e-10,\n  "testnet": true,\n' +
+        '  "keypoololdest": null,\n  "keypoolsize": null,\n  "paytxfee": null,\n  "relayfee": 0.00001000,\n' +
         '  "warnings": ""\n}\n',
       err: '',
     });

@@ -73,7 +73,7 @@ class Answers {
   }
 
   private name(name: unknown, height: number): Promise<NameInfo> {
-    const query = { name: Buffer.from(name as string), height, repeatPending: true };
+    const query = { name: Buffer.from(name as string), height, asReference: { tipHeight: this.tipHeight } };
     return readName(this.rows, this.chain.rules, query);
   }
 
@@ -153,7 +153,7 @@ class Answers {
       case 'getclaimbyid': {
         const known = await findClaimById(this.rows, params[0] as string);
         if (!known) return {};
-        const query = { name: known.name, height: tip, repeatPending: true };
+        const query = { name: known.name, height: tip, asReference: { tipHeight: tip } };
         const names = await readName(this.rows, this.chain.rules, query);
         return this.whole(names, this.find(names, hashToHex(known.claimId)));
       }

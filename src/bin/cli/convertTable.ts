@@ -6,6 +6,26 @@ export type Conversion = readonly [index: number, names: string, how: 'json' | '
 /** The parameters that are not plain strings, by method. */
 // prettier-ignore
 export const CONVERSIONS: Readonly<Record<string, readonly Conversion[]>> = {
+  decoderawtransaction: [[1, 'iswitness', 'json']],
   echojson: [[0, 'arg0', 'json'], [1, 'arg1', 'json'], [2, 'arg2', 'json'], [3, 'arg3', 'json'], [4, 'arg4', 'json'], [5, 'arg5', 'json'], [6, 'arg6', 'json'], [7, 'arg7', 'json'], [8, 'arg8', 'json'], [9, 'arg9', 'json']],
+  generatetoaddress: [[0, 'nblocks', 'json'], [2, 'maxtries', 'json']],
+  getblock: [[1, 'verbosity|verbose', 'json']],
+  getblockhash: [[0, 'height', 'json']],
+  getblockheader: [[1, 'verbose', 'json']],
+  getblockstats: [[0, 'hash_or_height', 'auto'], [1, 'stats', 'json']],
+  getchaintxstats: [[0, 'nblocks', 'json']],
+  getmempoolancestors: [[1, 'verbose', 'json']],
+  getmempooldescendants: [[1, 'verbose', 'json']],
+  getnetworkhashps: [[0, 'nblocks', 'json'], [1, 'height', 'json']],
+  getrawmempool: [[0, 'verbose', 'json']],
+  getrawtransaction: [[1, 'verbose', 'json']],
+  gettxout: [[1, 'n', 'json'], [2, 'include_mempool', 'json']],
+  gettxoutproof: [[0, 'txids', 'json']],
   logging: [[0, 'include', 'json'], [1, 'exclude', 'json']],
+  pruneblockchain: [[0, 'height', 'json']],
+  setmocktime: [[0, 'timestamp', 'json']],
+  verifychain: [[0, 'checklevel', 'json'], [1, 'nblocks', 'json']],
+  waitforblock: [[1, 'timeout', 'json']],
+  waitforblockheight: [[0, 'height', 'json'], [1, 'timeout', 'json']],
+  waitfornewblock: [[0, 'timeout', 'json']],
 };

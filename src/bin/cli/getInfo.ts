@@ -15,27 +15,35 @@ export function getInfoReply(batch: JsonValue): JsonObject {
     if (reply === undefined) throw new CliError('Batch member is missing');
     if ((reply.get('error') ?? null) !== null) return reply;
   }
-  const entries: [string, JsonValue][] = [];
-  const show = (name: string, value: JsonValue | undefined): void =>
-    void (value !== undefined && entries.push([name, value]));
   const fromNetwork = resultOf(network);
   const fromChain = resultOf(chain);
   const fromWallet = resultOf(wallet);
-  show('version', fromNetwork.get('version'));
-  show('protocolversion', fromNetwork.get('protocolversion'));
-  show('walletversion', fromWallet.get('walletversion'));
-  show('balance', fromWallet.get('balance'));
-  show('blocks', fromChain.get('blocks'));
-  show('timeoffset', fromNetwork.get('timeoffset'));
-  show('connections', fromNetwork.get('connections'));
-  show('proxy', firstProxy(fromNetwork));
-  show('difficulty', fromChain.get('difficulty'));
-  show('testnet', ['test', 'lbrycrdtest'].includes(String(fromChain.get('chain'))));
-  for (const name of ['keypoololdest', 'keypoolsize', 'unlocked_until', 'paytxfee'])
-    show(name, fromWallet.get(name));
-  show('relayfee', fromNetwork.get('relayfee'));
-  show('warnings', fromNetwork.get('warnings'));
-  return new JsonObject([['result', new JsonObject(entries)], ['error', null], ['id', 1]]); // prettier-ignore
+  const chainName = fromChain.get('chain');
+  // Without a wallet its entries are null, as the reference shows them.
+  const entries: [string, JsonValue | undefined][] = [
+    ['version', fromNetwork.get('version')],
+    ['protocolversion', fromNetwork.get('protocolversion')],
+    ['walletversion', fromWallet.get('walletversion') ?? null],
+    ['balance', fromWallet.get('balance') ?? null],
+    ['blocks', fromChain.get('blocks')],
+    ['timeoffset', fromNetwork.get('timeoffset')],
+    ['connections', fromNetwork.get('connections')],
+    ['proxy', firstProxy(fromNetwork)],
+    ['difficulty', fromChain.get('difficulty')],
+    ['testnet', chainName === 'test' || chainName === 'lbrycrdtest'],
+    ['keypoololdest', fromWallet.get('keypoololdest') ?? null],
+    ['keypoolsize', fromWallet.get('keypoolsize') ?? null],
+    ['unlocked_until', fromWallet.get('unlocked_until')],
+    ['paytxfee', fromWallet.get('paytxfee') ?? null],
+    ['relayfee', fromNetwork.get('relayfee')],
+    ['warnings', fromNetwork.get('warnings')],
+  ];
+  const known = entries.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined);
+  return new JsonObject([
+    ['result', new JsonObject(known)],
+    ['error', null],
+    ['id', 1],
+  ]);
 }
 
 function orderReplies(batch: JsonValue): (JsonObject | undefined)[] {

@@ -64,6 +64,11 @@ function coinScript({ chain }: OutputDeps, { txid, n }: OutputInfo): Promise<Byt
   return chain.coin(outPoint).then((coin) => coin?.script ?? null);
 }
 
+/** Whether the output is unspent at the tip. */
+export async function isCoinNow(deps: OutputDeps, item: OutputInfo): Promise<boolean> {
+  return (await coinScript(deps, item)) !== null;
+}
+
 /** Null when the output is to be had neither from its block nor from the unspent outputs. */
 async function readScript(deps: OutputDeps, item: OutputInfo): Promise<Bytes | null> {
   const { chain } = deps;

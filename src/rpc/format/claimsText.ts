@@ -40,7 +40,7 @@ export function nameTextWithReplacements(name: Bytes): string {
   const bytes = asBuffer(name);
   if (isUtf8(bytes)) return bytes.toString('utf8');
   let text = '';
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const length = [1, 2, 3, 4].find(
       (size) => at + size <= bytes.length && isUtf8(bytes.subarray(at, at + size)),
     );

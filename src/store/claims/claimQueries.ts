@@ -15,6 +15,7 @@ import { CLAIM_PREFIX, ownerKey, ownersKey, parseOwnerKey, readU32, SUMMARY_KEY 
 import { aliveItems, itemsSince } from './itemHistory.js';
 import { readLog, type ItemRef, type LogEvent } from './logRow.js';
 import { parseOwnerRow, type Ownership } from './markRow.js';
+import { compareQueued, compareRestored, leftBehind, repeatPending, staleTakeover } from './referenceView.js';
 import { parseSummaryRow, type ClaimTotals } from './summaryRow.js';
 
 /** An output that is filed in the trie, pending or active. Ids and hashes in wire order. */
@@ -60,12 +61,8 @@ export interface NameQuery {
   height: number;
   /** Looks the name up as it is, as the reference does for `getclaimsfortx`. */
   exact?: boolean;
-  /**
-   * Lists pending items as the reference does.
-   * QUIRK: it visits the queue's row of a height once for each pending item of the name, so that k items due at one
-   * height are listed k times. Test: test/vectors/claimAnswers.test.ts.
-   */
-  repeatPending?: boolean;
+  /** Answers as the reference does, oddities and all; it then matters how far behind the tip the block is. */
+  asReference?: { tipHeight: number };
 }
 
 /** The name as it is filed after block `height`. */
@@ -75,7 +72,7 @@ export function filedName(rules: ClaimRules, name: Bytes, height: number): strin
 }
 
 function describe(item: Item, height: number): OutputInfo {
-  const active = item.activated !== 0 && item.activated <= height;
+  const active = wasActive(item, height);
   return {
     claimId: fromLatin1(item.claimId),
     txid: pointTxid(item.point),
@@ -98,35 +95,30 @@ function compareJoining(a: Item, b: Item): number {
   );
 }
 
-function repeated(pending: readonly Item[]): Item[] {
-  return pending.flatMap((item) => pending.filter((other) => other.dueHeight === item.dueHeight));
-}
-
 /** Everything about one name after a block. */
 export async function readName(rows: RowReader, rules: ClaimRules, query: NameQuery): Promise<NameInfo> {
-  const { height } = query;
+  const { height, asReference } = query;
   const name = query.exact ? toLatin1(query.name) : filedName(rules, query.name, height);
   const [items, ownership] = await Promise.all([
     aliveItems(rows, name, height),
     readOwnership(rows, name, height),
   ]);
-  const isActive = (item: Item): boolean => item.activated !== 0 && item.activated <= height;
-  const of = (support: boolean): Item[] => items.filter((item) => (item.kind === 'support') === support);
-  const queued = (list: Item[]): Item[] => {
-    const pending = list.filter((item) => !isActive(item)).sort(compareCreation);
-    return query.repeatPending ? repeated(pending) : pending;
-  };
-  const supports = of(true).filter(isActive).sort(compareJoining).concat(queued(of(true)));
-  const claims = orderClaims(of(false).filter(isActive), supports, isActive).concat(queued(of(false)));
+  let takeover = ownership.hasClaims ? ownership.takeover : 0;
+  if (asReference) {
+    const { tipHeight } = asReference;
+    items.push(...(await leftBehind(rows, rules, name, height, tipHeight)));
+    if (!ownership.hasClaims) takeover = await staleTakeover(rows, rules, name, ownership, height, tipHeight);
+  }
+  const { claims, supports } = arrange(items, height, asReference !== undefined);
 
   let unmatched = supports;
   const infos = claims.map((claim, bid): ClaimInfo => {
     const mine = unmatched.filter((support) => support.claimId === claim.claimId);
     if (mine.length > 0) unmatched = unmatched.filter((support) => support.claimId !== claim.claimId);
-    let effectiveAmount = isActive(claim) ? claim.amount : 0n;
+    let effectiveAmount = wasActive(claim, height) ? claim.amount : 0n;
     let fullAmount = claim.amount;
     for (const support of mine) {
-      if (isActive(support)) effectiveAmount += support.amount;
+      if (wasActive(support, height)) effectiveAmount += support.amount;
       fullAmount += support.amount;
     }
     const described = mine.map((support) => describe(support, height));
@@ -135,16 +127,39 @@ export async function readName(rows: RowReader, rules: ClaimRules, query: NameQu
   number(infos);
   return {
     name: fromLatin1(name),
-    lastTakeoverHeight: ownership.takeover,
+    lastTakeoverHeight: takeover,
     claims: infos,
     supportsWithoutClaim: unmatched.map((support) => describe(support, height)),
   };
 }
 
-function orderClaims(claims: Item[], supports: readonly Item[], isActive: (item: Item) => boolean): Item[] {
+function wasActive(item: Item, height: number): boolean {
+  return item.activated !== 0 && item.activated <= height;
+}
+
+/** Claims in the order of bids and supports in the order of joining; pending ones last, in the order of the queue. */
+function arrange(
+  items: readonly Item[],
+  height: number,
+  asReference: boolean,
+): { claims: Item[]; supports: Item[] } {
+  const of = (support: boolean, active: boolean): Item[] =>
+    items.filter((item) => (item.kind === 'support') === support && wasActive(item, height) === active);
+  const queued = (support: boolean): Item[] => {
+    const pending = of(support, false);
+    if (!asReference) return pending.sort(compareCreation);
+    return repeatPending(pending.sort(compareQueued(height)));
+  };
+  const active = of(true, true).sort(compareJoining);
+  if (asReference) active.sort(compareRestored);
+  return { claims: orderClaims(of(false, true), active).concat(queued(false)), supports: active.concat(queued(true)) };
+}
+
+/** Active claims, the best first, given the active supports. */
+function orderClaims(claims: readonly Item[], supports: readonly Item[]): Item[] {
   const sums = new Map<string, bigint>();
   for (const support of supports) {
-    if (isActive(support)) sums.set(support.claimId, (sums.get(support.claimId) ?? 0n) + support.amount);
+    sums.set(support.claimId, (sums.get(support.claimId) ?? 0n) + support.amount);
   }
   return claims
     .map((item) => ({

@@ -2,10 +2,10 @@
  * Connects one block: loads what it may touch, runs the steps of the claim trie on it, stores the outcome.
  * Owns the order of loading and computing; the fork blocks that touch every name are in `refileFork.ts` and `hashFork.ts`.
  */
-import { findTakeovers, processDue, settleTakeovers } from '../../claimtrie/blockEnd.js';
+import { checkingOrder, findTakeovers, processDue, settleTakeovers } from '../../claimtrie/blockEnd.js';
 import { namesInvolved, processTransaction, spendCandidates } from '../../claimtrie/blockTransactions.js';
 import { ClaimWork } from '../../claimtrie/claimWork.js';
-import { pointKey, REMOVAL, type Item } from '../../claimtrie/item.js';
+import { compareCreation, pointKey, REMOVAL, type Item } from '../../claimtrie/item.js';
 import { expiringCreation, hashesAllClaims } from '../../claimtrie/rules.js';
 import type { ClaimBlock, ClaimEvent, ClaimRules } from '../../claimtrie/types.js';
 import { toLatin1 } from '../../util/bytes.js';
@@ -117,7 +117,7 @@ async function processDueItems(store: WorkStore, expiring: readonly Item[]): Pro
 
 async function settle(store: WorkStore): Promise<void> {
   const { work } = store;
-  const checks = findTakeovers(work);
+  const checks = findTakeovers(work, checkingOrder(work));
   const pending = await store.loadPending(checks.flatMap((check) => (check.happened ? [check.work] : [])));
   settleTakeovers(work, checks, (name) => pending.get(name) ?? []);
   store.settleNew();
@@ -138,5 +138,5 @@ async function expiringItems(rules: ClaimRules, height: number, { rows }: WorkSt
     const item = filed.find((candidate) => candidate.ordinal === ordinal);
     if (item && (item.removed === 0 || item.removal === REMOVAL.refiled)) items.push(item);
   }
-  return items;
+  return items.sort(compareCreation);
 }

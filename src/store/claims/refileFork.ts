@@ -5,6 +5,7 @@
  * Source: lbrycrd `normalizeAllNamesInTrieIfNecessary`.
  */
 import { findTakeovers, settleTakeovers } from '../../claimtrie/blockEnd.js';
+import { MAX_ORDERED, setOrder } from '../../claimtrie/checkOrder.js';
 import type { NameWork } from '../../claimtrie/claimWork.js';
 import type { Item } from '../../claimtrie/item.js';
 import { normalizeKey } from '../../claimtrie/nameKey.js';
@@ -90,40 +91,50 @@ async function flushBatch(store: WorkStore): Promise<void> {
 /** Decides the owners of every name that the block has touched, and forgets the marks. */
 export async function settleMarkedNames(store: WorkStore): Promise<void> {
   await flushBatch(store);
-  await eachBatch(store, (check) => check, async (names) => {
+  for await (const names of namesToCheck(store)) {
     const { work } = store;
     await store.loadNames(names.flatMap((name) => [name, normalizeKey(name)]));
     await store.loadPaths(work.names.keys());
-    const checks = findTakeovers(work);
+    const checks = findTakeovers(work, names);
     const waiting: NameWork[] = checks.flatMap((check) => (check.happened ? [check.work] : []));
     const pending = await store.loadPending(waiting);
     settleTakeovers(work, checks, (name) => pending.get(name) ?? []);
     await store.forgetVanished();
     await flushBatch(store);
-  });
-  await eachBatch(store, () => true, async (names) => {
+  }
+  for await (const names of markedNames(store, () => true)) {
     await store.loadNames(names);
     store.settleOwners();
     await store.flush(true);
     for (const name of names) store.forgetMark(name);
     await store.rows.relieve();
-  });
+  }
 }
 
-/** Hands over the marked names that are wanted, some at a time. */
-async function eachBatch(
+/** Names whose owner is to be decided, some at a time: in the order of checking unless there are too many to order. */
+async function* namesToCheck(store: WorkStore): AsyncGenerator<string[]> {
+  const { checkOrder } = store.work;
+  if (checkOrder.size >= MAX_ORDERED) {
+    yield* markedNames(store, (check) => check);
+    return;
+  }
+  const order = setOrder([...checkOrder]);
+  for (let at = 0; at < order.length; at += BATCH_NAMES) yield order.slice(at, at + BATCH_NAMES);
+}
+
+/** The marked names that are wanted, some at a time. */
+async function* markedNames(
   store: WorkStore,
   wanted: (check: boolean) => boolean,
-  handle: (names: string[]) => Promise<void>,
-): Promise<void> {
+): AsyncGenerator<string[]> {
   let batch: string[] = [];
   const marks = { gte: CLAIM_PREFIX.mark, lt: prefixEnd(CLAIM_PREFIX.mark) };
   for await (const [key, row] of store.rows.range(marks)) {
     if (!wanted(parseMarkRow(row).check)) continue;
     batch.push(key.slice(CLAIM_PREFIX.mark.length));
     if (batch.length < BATCH_NAMES) continue;
-    await handle(batch);
+    yield batch;
     batch = [];
   }
-  if (batch.length > 0) await handle(batch);
+  if (batch.length > 0) yield batch;
 }

@@ -5,7 +5,7 @@ import { parseBlockTwin } from '../../../src/primitives/blockScan.js';
 import { HEADER_SIZE_BYTES } from '../../../src/primitives/header.js';
 import { compactSizeLength } from '../../../src/consensus/txSize.js';
 import { Reader } from '../../../src/util/reader.js';
-import { randomBlock, type Random } from '../../differential/support.js';
+import { formatRawBlock, randomBlock, type Random } from '../../differential/support.js';
 import { law, type Target } from '../support/campaign.js';
 import { mutateBytes, noise } from '../support/mutate.js';
 import { accepts, parseBothWays, sameTransactions } from './parsing.js';
@@ -53,6 +53,26 @@ export function checkBlockBytes(bytes: Buffer): string {
   return 'accepted';
 }
 
+/** Transactions with marker and few or no inputs, whose form without marker may be read as another transaction. */
+function blockOfOddTransactions(random: Random): Buffer {
+  const one = (): Buffer => {
+    const [inputs, outputs] = [random.below(2), random.below(3)];
+    const filler = (length: number): Buffer =>
+      random.chance(2) ? Buffer.alloc(length) : random.bytes(length);
+    const bodies = [
+      ...Array.from({ length: inputs }, () => Buffer.concat([filler(36), Buffer.of(0), filler(4)])),
+      Buffer.of(outputs),
+      ...Array.from({ length: outputs }, () => {
+        const script = filler(random.below(8));
+        return Buffer.concat([filler(8), Buffer.of(script.length), script]);
+      }),
+      ...Array.from({ length: inputs }, () => (random.chance(2) ? Buffer.of(0) : Buffer.of(1, 1, 7))),
+    ];
+    return Buffer.concat([filler(4), Buffer.of(0, 1, inputs), ...bodies, filler(4)]);
+  };
+  return formatRawBlock(random, Array.from({ length: 1 + random.below(2) }, one));
+}
+
 /** `seeds` are real blocks, mixed with generated ones; may be empty. */
 export function blockTarget(seeds: readonly Buffer[]): Target<Buffer> {
   const fresh = (random: Random): Buffer =>
@@ -61,6 +81,7 @@ export function blockTarget(seeds: readonly Buffer[]): Target<Buffer> {
     name: 'block',
     make(random) {
       if (random.chance(10)) return noise(random, 400);
+      if (random.chance(12)) return blockOfOddTransactions(random);
       const block = fresh(random);
       return random.chance(8) ? block : mutateBytes(random, block, fresh(random));
     },

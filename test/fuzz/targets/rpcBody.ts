@@ -190,14 +190,13 @@ export const rpcBodyTarget: Target<Buffer> = {
   show: (body) => body.toString('hex'),
 };
 
-function depthOf(value: unknown): number {
+/** Deepest nesting of a JSON text; by the text, as a member given twice hides the first one's depth in the value. */
+function depthOf(text: string): number {
+  let depth = 0;
   let deepest = 0;
-  const open: [unknown, number][] = [[value, 0]];
-  for (let next = open.pop(); next; next = open.pop()) {
-    const [inner, depth] = next;
-    if (typeof inner !== 'object' || inner === null) continue;
-    deepest = Math.max(deepest, depth + 1);
-    for (const child of Object.values(inner)) open.push([child, depth + 1]);
+  for (const bracket of text.replace(/"(?:[^"\\]|\\.)*"/gs, '').match(/[[\]{}]/g) ?? []) {
+    depth += bracket === '[' || bracket === '{' ? 1 : -1;
+    deepest = Math.max(deepest, depth);
   }
   return deepest;
 }
@@ -222,7 +221,7 @@ export async function checkJsonText(text: string): Promise<string> {
   const plain = outcomeOf(() => JSON.parse(text) as unknown, SyntaxError);
   if (exact.error !== null) {
     if (plain.error !== null) return 'refused';
-    const deep = depthOf(plain.value) > MAX_JSON_DEPTH;
+    const deep = depthOf(text) > MAX_JSON_DEPTH;
     law(deep || text.includes('\\u'), 'what the runtime parses is parsed, but for depth and halves of pairs');
     return deep ? 'too deep' : 'half of a pair';
   }

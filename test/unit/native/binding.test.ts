@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { NATIVE_ABI, loadNative, nativeUnavailableReason } from '../../../src/native/binding.js';
 
@@ -15,8 +16,54 @@ describe('the loader of the addon', () => {
   });
 });
 
+const addonPath = fileURLToPath(new URL('../../../build/lbcnode.node', import.meta.url));
+
+describe.skipIf(!loadNative())('an addon at work', () => {
+  /** Begins a batch of 2,000 inputs, each with a signature that is tried in vain with 16 keys: about a second of work. */
+  const begin = `
+    const native = require(${JSON.stringify(addonPath)});
+    const signature = Buffer.of(0x30, 6, 2, 1, 1, 2, 1, 1, 1);
+    const input = Buffer.concat([Buffer.alloc(36, 1), Buffer.of(11, 0, 9), signature, Buffer.alloc(4)]);
+    const head = Buffer.concat([Buffer.of(1, 0, 0, 0, 0xfd, 0xd0, 0x07), ...Array(2000).fill(input)]);
+    const block = Buffer.concat([head, Buffer.of(1), Buffer.alloc(9), Buffer.alloc(4)]);
+    const parsed = native.parseTx(block);
+    const key = native.ecdsa.publicKeyOf(Buffer.alloc(32, 1), true);
+    const script = Buffer.concat([Buffer.of(0x51), ...Array(16).fill(Buffer.concat([Buffer.of(33), key])), Buffer.of(0x60, 0xae)]);
+    const count = parsed.inputs.length / 6;
+    const resolved = {
+      amounts: new BigInt64Array(count), status: new Uint8Array(count), scripts: script,
+      scriptOffsets: new Uint32Array(count), scriptLengths: new Uint32Array(count).fill(script.length),
+    };
+    native.setVerifyThreads(2);
+    const pending = native.verifyInputs({ block, parsed, resolved, flags: 1 });
+  `;
+
+  function runNode(code: string): { status: number | null; stdout: string; stderr: string } {
+    return spawnSync(process.execPath, ['-e', code], { encoding: 'utf8', timeout: 30_000 });
+  }
+
+  it('keeps the process alive while a batch is open, and not longer', () => {
+    const result = runNode(`${begin}; pending.then((report) => console.log(report.checked));`);
+    expect(result).toMatchObject({ status: 0, stdout: '2000\n', stderr: '' });
+  });
+
+  it('lets the process exit in the middle of a batch', () => {
+    expect(runNode(`${begin}; process.exit(7);`)).toMatchObject({ status: 7, stderr: '' });
+  });
+
+  it('lets a worker thread be ended in the middle of a batch', () => {
+    const code = `
+      ${begin}
+      const { Worker } = require('node:worker_threads');
+      const worker = new Worker(${JSON.stringify(begin)} + ';require("node:worker_threads").parentPort.postMessage(1);', { eval: true });
+      worker.on('message', () => worker.terminate().then(() => pending).then((report) => console.log(report.checked)));
+    `;
+    expect(runNode(code)).toMatchObject({ status: 0, stdout: '2000\n', stderr: '' });
+  });
+});
+
 describe('the build script', () => {
-  const script = new URL('../../../scripts/buildNative.mjs', import.meta.url).pathname;
+  const script = fileURLToPath(new URL('../../../scripts/buildNative.mjs', import.meta.url));
   const withoutCompiler = { ...process.env, CXX: '', PATH: '/nonexistent' };
 
   it('fails with one line when there is no compiler', () => {
@@ -29,7 +76,7 @@ describe('the build script', () => {
   });
 
   it('succeeds without an addon when that is allowed', () => {
-    const result = spawnSync(process.execPath, [script, '--optional'], {
+    const result = spawnSync(process.execPath, [script, '--force', '--optional'], {
       env: withoutCompiler,
       encoding: 'utf8',
     });

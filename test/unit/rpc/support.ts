@@ -4,7 +4,7 @@ import type { RpcContext, RpcMethod } from '../../../src/rpc/method.js';
 import { METHODS } from '../../../src/rpc/methodTable.js';
 import type { RpcServices } from '../../../src/rpc/services.js';
 import { MethodTable } from '../../../src/rpc/table.js';
-import { LogCategorySet, SILENT_LOGGER } from '../../../src/util/logging.js';
+import { LogCategorySet, SILENT_LOGGER, type Logger } from '../../../src/util/logging.js';
 
 export function testServices(): RpcServices & { stops: number[] } {
   const stops: number[] = [];
@@ -39,6 +39,7 @@ export interface DispatcherSetup {
 export function testDispatcher(
   extra: readonly RpcMethod[] = [],
   deprecated: readonly string[] = [],
+  logger: Logger = SILENT_LOGGER,
 ): DispatcherSetup {
   const exceptions: unknown[] = [];
   const dispatcher = new RpcDispatcher(
@@ -46,7 +47,7 @@ export function testDispatcher(
     {
       table: new MethodTable([...METHODS, ...extra]),
       services: testServices(),
-      logger: SILENT_LOGGER,
+      logger,
       onException: (error) => exceptions.push(error),
     },
   );

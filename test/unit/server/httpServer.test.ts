@@ -5,6 +5,7 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { defineMethod } from '../../../src/rpc/method.js';
 import { t } from '../../../src/rpc/schema.js';
@@ -117,7 +118,7 @@ describe('RpcHttpServer', () => {
     overrides: Partial<HttpServerOptions> = {},
     logger: Logger = SILENT_LOGGER,
   ): Promise<number> {
-    const { dispatcher } = testDispatcher(EXTRA);
+    const { dispatcher } = testDispatcher(EXTRA, [], logger);
     server = new RpcHttpServer(
       {
         auth: { user: 'user', password: 'pass', rpcAuth: [], cookieFile: join(folder, '.cookie') },
@@ -313,9 +314,33 @@ describe('RpcHttpServer', () => {
     expect(await at('/wallet/100%25')).toEqual(['documented', '100%']);
   });
 
-  it('refuses callers from networks that are not allowed', async () => {
-    const port = await start({ allowIps: ['10.0.0.0/8'], binds: ['127.0.0.1'] });
-    expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
+  it('refuses callers from networks that are not allowed, before anything else', async () => {
+    let app: FastifyInstance | undefined;
+    const { dispatcher } = testDispatcher(EXTRA);
+    const auth = { user: 'user', password: 'pass', rpcAuth: [], cookieFile: join(folder, '.cookie') };
+    server = new RpcHttpServer(
+      {
+        auth,
+        port: 0,
+        binds: ['127.0.0.1'],
+        allowIps: ['10.0.0.0/8'],
+        timeoutSec: 30,
+        threads: 4,
+        workQueueDepth: 16,
+        profile: 'documented',
+      },
+      { dispatcher, logger: SILENT_LOGGER, extraRoutes: (instance) => (app = instance) },
+    );
+    await server.listen();
+    const from = async (remoteAddress: string, url = '/'): Promise<number> =>
+      (await app!.inject({ method: 'POST', url, remoteAddress, headers: { authorization: 'none' } }))
+        .statusCode;
+    expect(await from('11.0.0.1')).toBe(403);
+    expect(await from('11.0.0.1', '/nosuch')).toBe(403);
+    expect(await from('2001:db8::1')).toBe(403);
+    expect(await from('10.1.2.3')).toBe(401);
+    expect(await from('::ffff:10.1.2.3')).toBe(401);
+    expect((await ask(server.addresses()[0]!.port, '{"method":"echo"}')).status).toBe(200);
     expect(
       () => new RpcHttpServer({ ...({} as HttpServerOptions), allowIps: ['1.2.3.4/33'] }, {} as never),
     ).toThrow(ServerStartError);
@@ -342,6 +367,22 @@ describe('RpcHttpServer', () => {
         .filter((host) => host !== '::1'),
     ).toEqual(['127.0.0.1']);
     expect(lines).toEqual([expect.stringContaining('-rpcbind was ignored')]);
+  });
+
+  it('tells the log who calls what, with addresses when that is wanted', async () => {
+    const lines: string[] = [];
+    const logger: Logger = {
+      ...SILENT_LOGGER,
+      debug: (category, line) => category === 'rpc' && lines.push(typeof line === 'string' ? line : line()),
+    };
+    const port = await start({}, logger);
+    await ask(port, '{"method":"e\\ncho"}');
+    await server?.close();
+    await ask(await start({ logIps: true }, logger), '{"method":"echo"}');
+    expect(lines).toEqual([
+      'ThreadRPCServer method=echo user=user',
+      expect.stringMatching(/^ThreadRPCServer method=echo user=user peeraddr=127\.0\.0\.1:\d+$/),
+    ]);
   });
 
   it('keeps connections alive', async () => {

@@ -17,7 +17,7 @@ export const getIndexInfo = defineMethod({
       best_block_height: t.int('the block height to which the index is synced'),
     }),
   ),
-  examples: [[], ['txindex']],
+  examples: [[], ['"txindex"']],
   run({ services: { chain, txIndex } }, { index_name }) {
     // Indexes are written in the commit of each block: one that exists is never behind.
     const status: JsonOut = { synced: true, best_block_height: chain.chain.height };

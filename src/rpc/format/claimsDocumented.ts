@@ -1,0 +1,225 @@
+/**
+ * Claims as the interface document shows them (its sections 2.1, 2.2, 2.4): exact names, amounts in coins, the name of
+ * every claim. Beyond the document there are `address`, `bid`, `sequence`, `blockhash` (of the block with the output),
+ * `expiration height`, the pending amount, and `pruned`: the output is spent and its block gone, so that the value, null
+ * then, and the address are not known any more.
+ */
+import { expirationTerm } from '../../claimtrie/rules.js';
+import type { ClaimRules } from '../../claimtrie/types.js';
+import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/claimQueries.js';
+import { hashToHex } from '../../util/bytes.js';
+import { coins } from '../../util/json.js';
+import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import type { ChainReader } from '../../chain/chainReader.js';
+import type { ClaimReader } from '../claimReader.js';
+import { t, type OptionalSchema, type Schema, type SchemaFields } from '../schema.js';
+import { ClaimOutputs, type OutputDeps } from './claimsOutput.js';
+import { nameText } from './claimsText.js';
+
+type Answer = Record<string, JsonOut | undefined>;
+
+const VALUE: Schema = t.union([
+  { when: 'mostly', schema: t.hex('the metadata') },
+  { when: 'when it is pruned', schema: t.none() },
+]);
+const PRUNED = t.optional(t.bool('true: value and address are not known any more'), 'when they are pruned');
+const ADDRESS = t.optional(t.str('the address that the output pays to'), 'when it shows one');
+const EXPIRATION = t.int('the height at which it expires');
+const BLOCK_HASH = t.hash('the block with the output');
+const BID = t.int('place by effective amount; 0 is the best');
+const SEQUENCE = t.int('place by height; 0 is the oldest');
+
+/** The names of the same facts in the two families of answers. */
+interface Naming {
+  readonly height: string;
+  readonly validAtHeight: string;
+  readonly amount: string;
+  readonly effectiveAmount: string;
+  readonly pendingAmount: string;
+}
+
+const SPACED: Naming = {
+  height: 'height',
+  validAtHeight: 'valid at height',
+  amount: 'amount',
+  effectiveAmount: 'effective amount',
+  pendingAmount: 'pending amount',
+};
+
+const HUNGARIAN: Naming = {
+  height: 'nHeight',
+  validAtHeight: 'nValidAtHeight',
+  amount: 'nAmount',
+  effectiveAmount: 'nEffectiveAmount',
+  pendingAmount: 'nPendingAmount',
+};
+
+function outputFields(naming: Naming, value: Schema | OptionalSchema): SchemaFields {
+  return {
+    txid: t.hash('the transaction'),
+    n: t.int('the number of the output'),
+    [naming.height]: t.int('the height of the block with the output'),
+    [naming.validAtHeight]: t.int('the height at which it became or becomes valid'),
+    [naming.amount]: t.coins('the amount'),
+    value,
+    address: ADDRESS,
+    blockhash: BLOCK_HASH,
+    'expiration height': EXPIRATION,
+    pruned: PRUNED,
+  };
+}
+
+function claimFields(naming: Naming): SchemaFields {
+  return {
+    name: t.str('the name as it was claimed'),
+    claimId: t.claimId('the claim id'),
+    ...outputFields(naming, VALUE),
+    [naming.effectiveAmount]: t.coins('the amount and that of all supports, as far as they are valid'),
+    [naming.pendingAmount]: t.optional(t.coins('the same once all of them are valid'), 'when it is more'),
+    supports: t.array(
+      t.object(outputFields(naming, t.optional(VALUE, 'when it has metadata'))),
+      'the supports of the claim',
+    ),
+    bid: BID,
+    sequence: SEQUENCE,
+  };
+}
+
+export const CLAIM_SCHEMA = t.union([
+  { when: 'when there is no such claim', schema: t.object({}) },
+  {
+    when: 'in the documented profile',
+    schema: t.object({
+      normalized_name: t.str('the name as it is looked up'),
+      ...claimFields(SPACED),
+      'last takeover height': t.int('the height at which ownership of the name changed last'),
+    }),
+  },
+]);
+
+export const NAME_SCHEMA = t.object({
+  nLastTakeoverHeight: t.int('the height at which ownership of the name changed last'),
+  normalized_name: t.str('the name as it is looked up'),
+  claims: t.array(t.object(claimFields(HUNGARIAN)), 'the active claims, best first, then the pending ones'),
+  'supports without claims': t.array(
+    t.object(outputFields(HUNGARIAN, t.optional(VALUE, 'when it has metadata'))),
+    'supports of ids that have no claim here',
+  ),
+  height: t.int('the height of the block that the answer is about'),
+  blockhash: t.hash('the block that the answer is about'),
+});
+
+export const ENTRY_SCHEMA = t.object({
+  normalized_name: t.str('the name as it is filed'),
+  claims: t.array(
+    t.object({
+      name: t.str('the name as it was claimed'),
+      claimId: t.claimId('the claim id'),
+      ...outputFields(SPACED, VALUE),
+    }),
+    'the active claims, best first',
+  ),
+});
+
+export interface DocumentedDeps extends OutputDeps {
+  readonly chain: OutputDeps['chain'] & Pick<ChainReader, 'headers'>;
+  readonly claims: Pick<ClaimReader, 'rules'>;
+}
+
+/** Source: `forkForExpirationChange`: what is due from the fork on has the extended term. */
+export function expirationHeight(rules: ClaimRules, height: number): number {
+  const original = height + expirationTerm(rules, 0);
+  const { extendedExpirationForkHeight: fork } = rules;
+  return original < fork ? original : height + expirationTerm(rules, fork);
+}
+
+/** Shapes the items of one answer. */
+class Shaper {
+  private readonly deps: DocumentedDeps;
+  private readonly outputs: ClaimOutputs;
+  private readonly naming: Naming;
+
+  constructor(deps: DocumentedDeps, outputs: ClaimOutputs, naming: Naming) {
+    this.deps = deps;
+    this.outputs = outputs;
+    this.naming = naming;
+  }
+
+  output(item: OutputInfo): Answer {
+    const { naming } = this;
+    const { chain, claims } = this.deps;
+    const { value, address, isPruned } = this.outputs.of(item);
+    return {
+      txid: hashToHex(item.txid),
+      n: item.n,
+      [naming.height]: item.height,
+      [naming.validAtHeight]: item.validAtHeight,
+      [naming.amount]: coins(item.amount),
+      value: isPruned ? null : value,
+      address,
+      blockhash: hashToHex(chain.headers.hash(chain.chain.index.active.at(item.height))),
+      'expiration height': expirationHeight(claims.rules, item.height),
+      pruned: isPruned ? true : undefined,
+    };
+  }
+
+  plainClaim(claim: OutputInfo): Answer {
+    return { name: nameText(claim.name), claimId: hashToHex(claim.claimId), ...this.output(claim) };
+  }
+
+  claim(claim: ClaimInfo): Answer {
+    const { naming } = this;
+    const isPending = claim.fullAmount > claim.effectiveAmount;
+    return {
+      ...this.plainClaim(claim),
+      [naming.effectiveAmount]: coins(claim.effectiveAmount),
+      [naming.pendingAmount]: isPending ? coins(claim.fullAmount) : undefined,
+      supports: claim.supports.map((support) => this.output(support)),
+      bid: claim.bid,
+      sequence: claim.sequence,
+    };
+  }
+}
+
+/** Answer of the methods about one claim of a name. */
+export async function documentedClaim(
+  deps: DocumentedDeps,
+  info: NameInfo,
+  claim: ClaimInfo,
+): Promise<JsonOut> {
+  const shaper = new Shaper(deps, await ClaimOutputs.read(deps, [claim, ...claim.supports]), SPACED);
+  return {
+    normalized_name: nameText(info.name),
+    ...shaper.claim(claim),
+    'last takeover height': info.lastTakeoverHeight,
+  };
+}
+
+/** Answer of `getclaimsforname`, as of block `height` with the hash `blockHash`. */
+export async function documentedName(
+  deps: DocumentedDeps,
+  info: NameInfo,
+  height: number,
+  blockHash: string,
+): Promise<JsonOut> {
+  const items = [...info.claims.flatMap((claim) => [claim, ...claim.supports]), ...info.supportsWithoutClaim];
+  const shaper = new Shaper(deps, await ClaimOutputs.read(deps, items), HUNGARIAN);
+  return {
+    nLastTakeoverHeight: info.lastTakeoverHeight,
+    normalized_name: nameText(info.name),
+    claims: info.claims.map((claim) => shaper.claim(claim)),
+    'supports without claims': info.supportsWithoutClaim.map((support) => shaper.output(support)),
+    height,
+    blockhash: blockHash,
+  };
+}
+
+/** An item of `getclaimsintrie`. */
+export async function documentedEntry(deps: DocumentedDeps, info: NameInfo): Promise<JsonOut> {
+  const claims = info.claims.filter((claim) => claim.active);
+  const shaper = new Shaper(deps, await ClaimOutputs.read(deps, claims), SPACED);
+  return {
+    normalized_name: nameText(info.name),
+    claims: jsonArray(claims.map((claim) => shaper.plainClaim(claim))),
+  };
+}

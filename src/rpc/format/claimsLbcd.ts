@@ -1,0 +1,121 @@
+/**
+ * Claims as lbcd shows them: lower case, amounts in satoshis, no `supports` where there are none, and `claims` null where
+ * there are none. Source: lbcd rpcclaimtrie.go, btcjson/claimcmds.go, claimtrie/node/node.go.
+ *
+ * Differences from lbcd: values need no transaction index; a claim's `sequence` is its place by height among the claims
+ * that are there (lbcd counts the claims that were there when it was first made, which may give two the same number).
+ */
+import { compareClaims } from '../../claimtrie/nameState.js';
+import { pointKey } from '../../claimtrie/item.js';
+import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/claimQueries.js';
+import { hashToHex } from '../../util/bytes.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import { t, type SchemaFields } from '../schema.js';
+import { ClaimOutputs, type OutputDeps } from './claimsOutput.js';
+import { nameTextWithReplacements } from './claimsText.js';
+
+type Answer = Record<string, JsonOut | undefined>;
+
+const OUTPUT_FIELDS: SchemaFields = {
+  txid: t.hash('the transaction'),
+  n: t.int('the number of the output'),
+  height: t.int('the height of the block with the output'),
+  validatheight: t.int('the height at which it became or becomes valid'),
+  amount: t.sats('the amount'),
+  address: t.optional(t.str('the address that the output pays to'), 'with values'),
+  value: t.optional(t.hex('the value'), 'with values, when there is one'),
+};
+
+const CLAIM_SCHEMA = t.object({
+  name: t.optional(t.str('the name as it was claimed'), 'with values'),
+  claimid: t.claimId('the claim id'),
+  bid: t.int('place by effective amount; 0 is the best'),
+  sequence: t.int('place by height; 0 is the oldest'),
+  ...OUTPUT_FIELDS,
+  effectiveamount: t.sats('the amount, once valid, and that of the valid supports'),
+  supports: t.optional(t.array(t.object(OUTPUT_FIELDS), 'the valid supports of the claim'), 'when there are any'),
+});
+
+/** Result of the methods about claims for a name. */
+export const LBCD_NAME_SCHEMA = t.object({
+  hash: t.hash('the block that the answer is about'),
+  height: t.int('its height'),
+  lasttakeoverheight: t.int('the height at which ownership of the name changed last'),
+  normalizedname: t.str('the name as it is looked up'),
+  claims: t.union([
+    { when: 'when there are any', schema: t.array(CLAIM_SCHEMA) },
+    { when: 'otherwise', schema: t.none() },
+  ]),
+});
+
+/** A claim with its place in lbcd's order, in which pending claims stand among the active ones. */
+export interface RankedClaim {
+  readonly claim: ClaimInfo;
+  readonly bid: number;
+}
+
+/** Pending claims count with their valid supports only. Source: `SortClaimsByBid`. */
+export function rankByBid(claims: readonly ClaimInfo[]): RankedClaim[] {
+  return claims
+    .map((claim) => ({
+      claim,
+      effective: claim.effectiveAmount,
+      height: claim.height,
+      point: pointKey(claim.txid, claim.n),
+    }))
+    .sort(compareClaims)
+    .map(({ claim }, bid) => ({ claim, bid }));
+}
+
+function outputAnswer(item: OutputInfo, outputs: ClaimOutputs | null): Answer {
+  const shown = outputs?.of(item);
+  return {
+    txid: hashToHex(item.txid),
+    n: item.n,
+    height: item.height,
+    validatheight: item.validAtHeight,
+    amount: item.amount,
+    address: shown?.address,
+    value: shown?.value === '' ? undefined : shown?.value,
+  };
+}
+
+function activeSupports({ supports }: ClaimInfo): OutputInfo[] {
+  return supports.filter((support) => support.active);
+}
+
+function claimAnswer({ claim, bid }: RankedClaim, outputs: ClaimOutputs | null): Answer {
+  const supports = activeSupports(claim);
+  return {
+    name: outputs === null ? undefined : nameTextWithReplacements(claim.name),
+    claimid: hashToHex(claim.claimId),
+    bid,
+    sequence: claim.sequence,
+    ...outputAnswer(claim, outputs),
+    effectiveamount: claim.effectiveAmount,
+    supports: supports.length > 0 ? supports.map((support) => outputAnswer(support, outputs)) : undefined,
+  };
+}
+
+export interface LbcdNameQuery {
+  readonly info: NameInfo;
+  /** Those to show, in this order. */
+  readonly claims: readonly RankedClaim[];
+  readonly height: number;
+  /** Printed. */
+  readonly blockHash: string;
+  readonly includeValues: boolean;
+}
+
+export async function lbcdName(deps: OutputDeps, query: LbcdNameQuery): Promise<JsonOut> {
+  const { info, claims } = query;
+  const items = claims.flatMap(({ claim }) => [claim, ...activeSupports(claim)]);
+  const outputs = query.includeValues ? await ClaimOutputs.read(deps, items) : null;
+  return {
+    hash: query.blockHash,
+    height: query.height,
+    lasttakeoverheight: info.lastTakeoverHeight,
+    normalizedname: nameTextWithReplacements(info.name),
+    claims: claims.length > 0 ? claims.map((claim) => claimAnswer(claim, outputs)) : null,
+  };
+}

@@ -1,0 +1,98 @@
+/**
+ * Name proofs as answers show them. Source: rpc/claimtrie.cpp `proofToJSON`; the documented shape is section 2.5 of the
+ * interface document, with the reference's `pairs` from the all-claims fork on.
+ */
+import type { NameProof } from '../../claimtrie/proof.js';
+import { hashToHex } from '../../util/bytes.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import type { Profile } from '../method.js';
+import { t, type Schema, type SchemaFields } from '../schema.js';
+
+function proofFields(child: Schema): SchemaFields {
+  return {
+    nodes: t.optional(
+      t.array(
+        t.object({
+          children: t.array(child, 'the children of the node, in byte order'),
+          valueHash: t.optional(
+            t.hash('the hash of its value'),
+            'when it has one and is not the requested name',
+          ),
+        }),
+        'the nodes from the root to the name',
+      ),
+      'before the all-claims fork',
+    ),
+    pairs: t.optional(
+      t.array(
+        t.object({
+          odd: t.bool('whether the hash goes to the right'),
+          hash: t.hash('the hash to be mixed in'),
+        }),
+        'from the claim to the root',
+      ),
+      'from the all-claims fork on',
+    ),
+  };
+}
+
+const NODE_HASH = t.optional(t.hash('the hash of the child'), 'but on the way to the name');
+const WHEN_PROVEN = 'when the name has such a claim';
+const TAKEOVER = t.int('the height at which ownership of the name changed last');
+
+/** Result of the proving methods. */
+export const PROOF_SCHEMA = t.union([
+  {
+    when: 'in the documented profile',
+    schema: t.object({
+      ...proofFields(
+        t.object({
+          child: t.object({
+            character: t.str('the byte that leads to the child, as the character with that code point'),
+            nodeHash: NODE_HASH,
+          }),
+        }),
+      ),
+      txhash: t.optional(t.hash('the transaction of the claim'), WHEN_PROVEN),
+      nOut: t.optional(t.int('the number of its output'), WHEN_PROVEN),
+      'last takeover height': t.optional(TAKEOVER, WHEN_PROVEN),
+    }),
+  },
+  {
+    when: 'in the other profiles',
+    schema: t.object({
+      ...proofFields(t.object({ character: t.int('the byte that leads to the child'), nodeHash: NODE_HASH })),
+      txId: t.optional(t.hash('the transaction of the claim'), WHEN_PROVEN),
+      n: t.optional(t.int('the number of its output'), WHEN_PROVEN),
+      lastTakeoverHeight: t.optional(TAKEOVER, WHEN_PROVEN),
+    }),
+  },
+]);
+
+function childAnswer(character: number, nodeHash: string | undefined, profile: Profile): JsonOut {
+  if (profile !== 'documented') return { character, nodeHash };
+  return { child: { character: String.fromCharCode(character), nodeHash } };
+}
+
+function pathAnswer({ nodes, pairs }: NameProof, profile: Profile): Record<string, JsonOut | undefined> {
+  const shownNodes = nodes.map(({ children, valueHash }) => ({
+    children: children.map(({ character, nodeHash }) =>
+      childAnswer(character, nodeHash === null ? undefined : hashToHex(nodeHash), profile),
+    ),
+    valueHash: valueHash === null ? undefined : hashToHex(valueHash),
+  }));
+  return {
+    nodes: nodes.length > 0 ? shownNodes : undefined,
+    pairs: pairs.length > 0 ? pairs.map(({ odd, hash }) => ({ odd, hash: hashToHex(hash) })) : undefined,
+  };
+}
+
+export function proofAnswer(proof: NameProof, profile: Profile): JsonOut {
+  const path = pathAnswer(proof, profile);
+  const { claim } = proof;
+  if (claim === null) return path;
+  const txId = hashToHex(claim.txid);
+  return profile === 'documented'
+    ? { ...path, txhash: txId, nOut: claim.n, 'last takeover height': claim.lastTakeoverHeight }
+    : { ...path, txId, n: claim.n, lastTakeoverHeight: claim.lastTakeoverHeight };
+}

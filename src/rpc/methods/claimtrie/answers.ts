@@ -1,0 +1,58 @@
+/** What the claim methods share: asking for a name in the profile's way, and shaping one claim in the profile's shape. */
+import type { ClaimInfo, NameInfo } from '../../../store/claims/claimQueries.js';
+import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { CLAIM_SCHEMA, documentedClaim } from '../../format/claimsDocumented.js';
+import { LBRYCRD_CLAIM_SCHEMA, lbrycrdClaim } from '../../format/claimsLbrycrd.js';
+import { nameBytes } from '../../format/claimsText.js';
+import type { Profile, RpcContext } from '../../method.js';
+import { t } from '../../schema.js';
+
+/** Result of the methods that answer with one claim, or with an empty object. */
+export const ONE_CLAIM_SCHEMA = t.union([
+  { when: 'in the documented profile', schema: CLAIM_SCHEMA },
+  { when: 'in the other profiles', schema: LBRYCRD_CLAIM_SCHEMA },
+]);
+
+export const NAME_PARAM = {
+  name: 'name',
+  type: 'string',
+  required: true,
+  description: 'The name to look up',
+} as const;
+
+/** The name after block `height`. All profiles but the documented one list pending items as the reference does. */
+export function nameAt(ctx: RpcContext, name: string, height: number): Promise<NameInfo> {
+  const repeatPending = listsAsReference(ctx.profile);
+  return ctx.services.claims.nameAt({ name: nameBytes(name), height, repeatPending });
+}
+
+export function listsAsReference(profile: Profile): boolean {
+  return profile !== 'documented';
+}
+
+/** One claim of a name; an empty object for none. */
+export async function oneClaimAnswer(
+  { services, profile }: RpcContext,
+  info: NameInfo,
+  claim: ClaimInfo | undefined,
+): Promise<JsonOut> {
+  if (claim === undefined) return {};
+  return profile === 'documented' ? documentedClaim(services, info, claim) : lbrycrdClaim(services, info, claim);
+}
+
+/** The first claim whose printed id begins with these lower-case digits. */
+export function claimByDigits({ claims }: NameInfo, digits: string): ClaimInfo | undefined {
+  return claims.find((claim) => hashToHex(claim.claimId).startsWith(digits));
+}
+
+export function claimById({ claims }: NameInfo, claimId: Bytes): ClaimInfo | undefined {
+  return claims.find((claim) => equalBytes(claim.claimId, claimId));
+}
+
+/** The claim at a place by age. One that is listed twice keeps the bid of its first mention. Source: `seqSort`. */
+export function claimBySequence(info: NameInfo, sequence: number): ClaimInfo | undefined {
+  const byAge = [...info.claims].sort((a, b) => a.height - b.height || a.n - b.n);
+  const found = byAge[sequence];
+  return found && { ...found, bid: claimById(info, found.claimId)!.bid, sequence };
+}

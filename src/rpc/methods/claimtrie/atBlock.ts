@@ -1,0 +1,48 @@
+/** Claim queries as of one block of the active chain, named by its hash or the tip. */
+import type { Bytes } from '../../../util/bytes.js';
+import { requireBlock } from '../../blockLookup.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import type { RpcServices } from '../../services.js';
+
+export interface QueriedBlock {
+  readonly id: number;
+  readonly height: number;
+}
+
+/** Declares the optional block hash. `label` is what the reference's errors call it. */
+export function blockParam(label: string) {
+  return {
+    name: 'blockhash',
+    type: 'hash',
+    label,
+    defaultText: 'the tip',
+    description: 'The block after which the claim trie is looked at; any block of the active chain',
+  } as const;
+}
+
+/** Source: rpc/claimtrie.cpp `BlockHashIndex`. */
+export function queriedBlock({ chain }: RpcServices, blockHash: Bytes | undefined): QueriedBlock {
+  const { active } = chain.chain.index;
+  if (blockHash === undefined) return { id: active.tip, height: active.height };
+  const id = requireBlock(chain, blockHash);
+  if (!active.contains(id)) throw rpcError(RPC_ERROR.INTERNAL_ERROR, 'Block not in main chain');
+  return { id, height: chain.headers.height(id) };
+}
+
+/** Runs a query as of a block, and once more when a reorganisation took the block away meanwhile. */
+export async function atBlock<T>(
+  services: RpcServices,
+  blockHash: Bytes | undefined,
+  query: (block: QueriedBlock) => Promise<T>,
+): Promise<T> {
+  const { active } = services.chain.chain.index;
+  for (;;) {
+    const block = queriedBlock(services, blockHash);
+    try {
+      const answer = await query(block);
+      if (active.contains(block.id)) return answer;
+    } catch (error) {
+      if (active.contains(block.id)) throw error;
+    }
+  }
+}

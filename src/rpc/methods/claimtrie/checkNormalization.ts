@@ -1,0 +1,15 @@
+/** `checknormalization`: how a name is filed. */
+import { normalizeName } from '../../../claimtrie/normalize.js';
+import { nameBytes, nameText } from '../../format/claimsText.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const checkNormalization = defineMethod({
+  name: 'checknormalization',
+  category: 'claimtrie',
+  summary: 'Given an unnormalized name of a claim, returns the normalized version of it.',
+  params: [{ name: 'name', type: 'string', required: true, description: 'The name to normalize' }],
+  result: t.str('the normalized name'),
+  examples: [['"MindBlown"']],
+  run: (_ctx, { name }) => nameText(normalizeName(nameBytes(name))),
+});

@@ -1,0 +1,37 @@
+/** `getclaimbyid`: a claim that is alive at the tip, by its id or the beginning of it. */
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { claimById, listsAsReference, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
+import { atBlock } from './atBlock.js';
+
+const LEAST_DIGITS = 3;
+
+export const getClaimById = defineMethod({
+  name: 'getclaimbyid',
+  category: 'claimtrie',
+  summary: 'Gets a claim by its claim id.',
+  params: [
+    {
+      name: 'claimId',
+      type: 'claimIdDigits',
+      required: true,
+      label: 'claimId (parameter 1)',
+      description: 'The claim id, or at least the first three digits of it',
+    },
+  ],
+  result: ONE_CLAIM_SCHEMA,
+  examples: [['"36a719a156a1df178531f3c712b8b37f8e7cc3b3"']],
+  run(ctx, { claimId }) {
+    if (claimId.length < LEAST_DIGITS) {
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'claimId (parameter 1) should be at least 3 chars');
+    }
+    const { claims } = ctx.services;
+    return atBlock(ctx.services, undefined, async ({ height }) => {
+      const found = await claims.findClaim(claimId);
+      if (found === null) return {};
+      const repeatPending = listsAsReference(ctx.profile);
+      const info = await claims.nameAt({ name: found.name, height, repeatPending });
+      return oneClaimAnswer(ctx, info, claimById(info, found.claimId));
+    });
+  },
+});

@@ -1,0 +1,19 @@
+/** `getclaimtrie`: gone from the reference; answers so, whatever is asked. */
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const getClaimTrie = defineMethod({
+  name: 'getclaimtrie',
+  category: 'hidden',
+  summary: 'Was removed from the reference in v0.17; use getnamesintrie. Always answers with an error.',
+  params: [],
+  maxArgs: Infinity,
+  result: t.none(),
+  run() {
+    throw rpcError(
+      RPC_ERROR.METHOD_DEPRECATED,
+      'getclaimtrie was removed in v0.17.\nClients should use getnamesintrie.',
+    );
+  },
+});

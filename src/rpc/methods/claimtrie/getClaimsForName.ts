@@ -1,0 +1,29 @@
+/** `getclaimsforname`: every claim and support of a name. Its declaration for lbcd's clients is `lbcdClaims.ts`'s. */
+import { hashToHex } from '../../../util/bytes.js';
+import { documentedName, NAME_SCHEMA } from '../../format/claimsDocumented.js';
+import { LBRYCRD_NAME_SCHEMA, lbrycrdName } from '../../format/claimsLbrycrd.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { nameAt, NAME_PARAM } from './answers.js';
+import { atBlock, blockParam } from './atBlock.js';
+
+export const getClaimsForName = defineMethod({
+  name: 'getclaimsforname',
+  category: 'claimtrie',
+  summary: 'Returns all claims and supports for a name.',
+  params: [NAME_PARAM, blockParam('blockhash (optional parameter 2)')],
+  result: t.union([
+    { when: 'in the documented profile', schema: NAME_SCHEMA },
+    { when: 'in the lbrycrd profile', schema: LBRYCRD_NAME_SCHEMA },
+  ]),
+  examples: [['"mindblown"']],
+  profiles: ['documented', 'lbrycrd'],
+  run(ctx, { name, blockhash }) {
+    const { services, profile } = ctx;
+    return atBlock(services, blockhash, async ({ id, height }) => {
+      const info = await nameAt(ctx, name, height);
+      if (profile === 'lbrycrd') return lbrycrdName(services, info);
+      return documentedName(services, info, height, hashToHex(services.chain.headers.hash(id)));
+    });
+  },
+});

@@ -1,0 +1,41 @@
+/** `getclaimsintrie`: every active claim, name by name. Made while it is written, so that its size does not matter. */
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { jsonArray } from '../../../util/jsonWrite.js';
+import { documentedEntry, ENTRY_SCHEMA } from '../../format/claimsDocumented.js';
+import { LBRYCRD_ENTRY_SCHEMA, lbrycrdEntry } from '../../format/claimsLbrycrd.js';
+import { defineMethod, type RpcContext } from '../../method.js';
+import { t } from '../../schema.js';
+import { blockParam, queriedBlock } from './atBlock.js';
+
+async function* entries({ services, profile }: RpcContext, height: number): AsyncGenerator<JsonOut> {
+  const { claims } = services;
+  for await (const name of claims.namesAt(height)) {
+    const info = await claims.nameAt({ name, height, exact: true });
+    yield await (profile === 'documented' ? documentedEntry(services, info) : lbrycrdEntry(services, info));
+  }
+}
+
+export const getClaimsInTrie = defineMethod({
+  name: 'getclaimsintrie',
+  category: 'claimtrie',
+  summary: 'Returns all claims in the name trie.',
+  params: [blockParam('blockhash (optional parameter 1)')],
+  result: t.array(
+    t.union([
+      { when: 'in the documented profile', schema: ENTRY_SCHEMA },
+      { when: 'in the other profiles', schema: LBRYCRD_ENTRY_SCHEMA },
+    ]),
+    'the names with active claims, in byte order',
+  ),
+  examples: [[]],
+  deprecated: {
+    option: 'getclaimsintrie',
+    message:
+      'getclaimsintrie is deprecated and will be removed in v0.18. To use this command, start with ' +
+      '-deprecatedrpc=getclaimsintrie',
+    profiles: ['lbrycrd'],
+  },
+  run(ctx, { blockhash }) {
+    return jsonArray(entries(ctx, queriedBlock(ctx.services, blockhash).height));
+  },
+});

@@ -1,0 +1,22 @@
+/** `getnamesintrie`: every name with an active claim. Made while it is written, so that its size does not matter. */
+import { jsonArray } from '../../../util/jsonWrite.js';
+import { nameText } from '../../format/claimsText.js';
+import { defineMethod, type RpcContext } from '../../method.js';
+import { t } from '../../schema.js';
+import { blockParam, queriedBlock } from './atBlock.js';
+
+async function* names({ services }: RpcContext, height: number): AsyncGenerator<string> {
+  for await (const name of services.claims.namesAt(height)) yield nameText(name);
+}
+
+export const getNamesInTrie = defineMethod({
+  name: 'getnamesintrie',
+  category: 'claimtrie',
+  summary: 'Returns all claim names in the trie.',
+  params: [blockParam('blockhash (optional parameter 1)')],
+  result: t.array(t.str('a name'), 'the names with active claims, in byte order'),
+  examples: [[]],
+  run(ctx, { blockhash }) {
+    return jsonArray(names(ctx, queriedBlock(ctx.services, blockhash).height));
+  },
+});

@@ -1,0 +1,13 @@
+/** `gettotalclaimednames`: how many names have an active claim. */
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const getTotalClaimedNames = defineMethod({
+  name: 'gettotalclaimednames',
+  category: 'claimtrie',
+  summary: 'Returns the total number of names that have been successfully claimed, and therefore exist in the trie.',
+  params: [],
+  result: t.int('the total number of names in the trie'),
+  examples: [[]],
+  run: async ({ services }) => (await services.claims.totals()).names,
+});

@@ -1,0 +1,13 @@
+/** `gettotalclaims`: how many claims are active. */
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const getTotalClaims = defineMethod({
+  name: 'gettotalclaims',
+  category: 'claimtrie',
+  summary: 'Returns the total number of active claims in the trie.',
+  params: [],
+  result: t.int('the total number of active claims'),
+  examples: [[]],
+  run: async ({ services }) => (await services.claims.totals()).claims,
+});

@@ -1,0 +1,24 @@
+/** `gettotalvalueofclaims`: the own amounts of the active claims, or of the controlling ones. */
+import { coins } from '../../../util/json.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const getTotalValueOfClaims = defineMethod({
+  name: 'gettotalvalueofclaims',
+  category: 'claimtrie',
+  summary: 'Returns the total value of the claims in the trie.',
+  params: [
+    {
+      name: 'controllingOnly|controlling_only',
+      type: 'boolean',
+      default: false,
+      description: 'Only include the value of controlling claims',
+    },
+  ],
+  result: t.coins('the total value of the claims in the trie'),
+  examples: [[], ['true']],
+  async run({ services }, { controllingOnly }) {
+    const { amount, controllingAmount } = await services.claims.totals();
+    return coins(controllingOnly ? controllingAmount : amount);
+  },
+});

@@ -1,0 +1,30 @@
+/** `getvalueforname`: the claim that controls a name, or one of its claims by id. */
+import { defineMethod } from '../../method.js';
+import { claimByDigits, nameAt, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
+import { atBlock, blockParam } from './atBlock.js';
+
+export const getValueForName = defineMethod({
+  name: 'getvalueforname',
+  category: 'claimtrie',
+  summary: 'Returns the winning value associated with a name, or the one of the claim that is asked for.',
+  params: [
+    NAME_PARAM,
+    blockParam('blockhash (optional parameter 2)'),
+    {
+      name: 'claimId',
+      type: 'claimIdDigits',
+      label: 'claimId (optional parameter 3)',
+      description: 'The id of one of its claims, or the beginning of it',
+      defaultText: 'the winning claim',
+    },
+  ],
+  result: ONE_CLAIM_SCHEMA,
+  examples: [['"mindblown"']],
+  run(ctx, { name, blockhash, claimId }) {
+    return atBlock(ctx.services, blockhash, async ({ height }) => {
+      const info = await nameAt(ctx, name, height);
+      const claim = claimId === undefined ? info.claims[0] : claimByDigits(info, claimId);
+      return oneClaimAnswer(ctx, info, claim);
+    });
+  },
+});
