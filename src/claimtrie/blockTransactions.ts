@@ -35,7 +35,8 @@ export function spendCandidates(
     return found;
   }
   const found = [{ name: raw, since: coinHeight }];
-  if (normalized !== raw && coinHeight + MAX_DELAY > fork) found.push({ name: normalized, since: coinHeight });
+  if (normalized !== raw && coinHeight + MAX_DELAY > fork)
+    found.push({ name: normalized, since: coinHeight });
   return found;
 }
 

@@ -8,13 +8,7 @@ import { assert } from '../util/assert.js';
 import { MAX_ORDERED } from './checkOrder.js';
 import { REMOVAL, type Item, type Removal } from './item.js';
 import { normalizeKey } from './nameKey.js';
-import {
-  addActiveClaim,
-  addSupport,
-  countPending,
-  removeActiveClaim,
-  type NameState,
-} from './nameState.js';
+import { addActiveClaim, addSupport, countPending, removeActiveClaim, type NameState } from './nameState.js';
 import { filesNormalized, inRemovalWorkaround, inTakeoverWorkaround, matchesNormalized } from './rules.js';
 import type { ClaimRules } from './types.js';
 import { WorkTrie } from './workTrie.js';

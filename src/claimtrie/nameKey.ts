@@ -5,8 +5,8 @@
 import { fromLatin1, toLatin1 } from '../util/bytes.js';
 import { normalizeName } from './normalize.js';
 
-const LOWER_CASE_ASCII = /^[\x00-\x40\x5b-\x7f]*$/; // eslint-disable-line no-control-regex
-const ASCII = /^[\x00-\x7f]*$/; // eslint-disable-line no-control-regex
+const LOWER_CASE_ASCII = /^[\x00-\x40\x5b-\x7f]*$/;
+const ASCII = /^[\x00-\x7f]*$/;
 
 /** The normalized form of a name. In ASCII it is the lower case. */
 export function normalizeKey(name: string): string {

@@ -123,10 +123,7 @@ export function addActiveClaim(state: NameState, item: Item): void {
   state.dangling.delete(item.claimId);
   const { point, claimId, amount, height, since } = item;
   const original = item.kind === 'claim';
-  place(
-    state.claims,
-    new ActiveClaim(point, original, claimId, amount, height, since, amount + support),
-  );
+  place(state.claims, new ActiveClaim(point, original, claimId, amount, height, since, amount + support));
 }
 
 export function removeActiveClaim(state: NameState, point: string): ActiveClaim {

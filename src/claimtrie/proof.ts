@@ -83,7 +83,11 @@ export function buildAllClaimsProof(
   for (const { path: at, slots, claims, takeover } of path) {
     const claimHashes = claims.map((claim) => hashOf(claim, takeover));
     if (at === name) {
-      const index = selects ? claims.findIndex((claim) => selects(claim.claimId)) : claims.length > 0 ? 0 : -1;
+      const index = selects
+        ? claims.findIndex((claim) => selects(claim.claimId))
+        : claims.length > 0
+          ? 0
+          : -1;
       const claim = claims[index];
       if (claim) proof.claim = { txid: claim.txid, n: claim.n, lastTakeoverHeight: takeover };
       proof.pairs.push({ odd: true, hash: childrenHash(slots) });

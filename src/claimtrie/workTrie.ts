@@ -97,7 +97,8 @@ export class WorkTrie {
 
   private attach(parent: WorkNode, at: number, node: WorkNode): void {
     const { edge, hash, leaf, edgeHash } = parent.slots[at]!;
-    parent.slots[at] = edgeHash === undefined ? { edge, hash, leaf, node } : { edge, hash, leaf, edgeHash, node };
+    parent.slots[at] =
+      edgeHash === undefined ? { edge, hash, leaf, node } : { edge, hash, leaf, edgeHash, node };
   }
 
   /** True when the name waits for a record. */
@@ -193,7 +194,12 @@ export class WorkTrie {
       const rest = node.slots[0];
       if (rest) {
         const edge = parent.slots[at]!.edge + rest.edge;
-        parent.slots[at] = { edge, hash: rest.hash, leaf: rest.leaf, ...(rest.node ? { node: rest.node } : {}) };
+        parent.slots[at] = {
+          edge,
+          hash: rest.hash,
+          leaf: rest.leaf,
+          ...(rest.node ? { node: rest.node } : {}),
+        };
         if (rest.node) rest.node.parent = parent;
       } else {
         parent.slots.splice(at, 1);

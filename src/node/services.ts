@@ -8,6 +8,7 @@ import type { Pruner } from '../chain/pruner.js';
 import { findTransaction } from '../index/txIndex.js';
 import { emptyMempool } from '../mempool/emptyMempool.js';
 import { Miner } from '../mining/miner.js';
+import { claimReader, type ClaimReader } from '../rpc/claimReader.js';
 import type { RpcServices } from '../rpc/services.js';
 import { assert } from '../util/assert.js';
 import type { LogControl, Logger } from '../util/logging.js';
@@ -37,6 +38,7 @@ interface Attached {
   opened: OpenedChain;
   pruner: Pruner | null;
   mining: Miner;
+  claims: ClaimReader;
 }
 
 export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInput): NodeServices {
@@ -57,6 +59,9 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
     params,
     get chain() {
       return now().opened.reader;
+    },
+    get claims() {
+      return now().claims;
     },
     txIndex: options.txindex ? { find: (txid) => findTransaction(now().opened.store, txid) } : null,
     mempool,
@@ -92,7 +97,7 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
         },
         { chain: opened.chain, source: mempool, adjustedTimeSec: () => clock.nowSec() },
       );
-      attached = { opened, pruner, mining };
+      attached = { opened, pruner, mining, claims: claimReader(opened.store, opened.claims) };
     },
     async save() {
       if (options.persistmempool) await mempool.save();

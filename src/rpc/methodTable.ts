@@ -23,6 +23,29 @@ import { pruneBlockchain } from './methods/blockchain/pruneBlockchain.js';
 import { saveMempool } from './methods/blockchain/saveMempool.js';
 import { verifyChain } from './methods/blockchain/verifyChain.js';
 import { verifyTxOutProof } from './methods/blockchain/verifyTxOutProof.js';
+import { checkNormalization } from './methods/claimtrie/checkNormalization.js';
+import { getChangesInBlock } from './methods/claimtrie/getChangesInBlock.js';
+import { getClaimByBid } from './methods/claimtrie/getClaimByBid.js';
+import { getClaimById } from './methods/claimtrie/getClaimById.js';
+import { getClaimBySeq } from './methods/claimtrie/getClaimBySeq.js';
+import { getClaimProofByBid } from './methods/claimtrie/getClaimProofByBid.js';
+import { getClaimProofBySeq } from './methods/claimtrie/getClaimProofBySeq.js';
+import { getClaimsForName } from './methods/claimtrie/getClaimsForName.js';
+import { getClaimsForNameByBid } from './methods/claimtrie/getClaimsForNameByBid.js';
+import { getClaimsForNameById } from './methods/claimtrie/getClaimsForNameById.js';
+import { getClaimsForNameBySeq } from './methods/claimtrie/getClaimsForNameBySeq.js';
+import { getClaimsForTx } from './methods/claimtrie/getClaimsForTx.js';
+import { getClaimsInTrie } from './methods/claimtrie/getClaimsInTrie.js';
+import { getClaimTrie } from './methods/claimtrie/getClaimTrie.js';
+import { getNameProof } from './methods/claimtrie/getNameProof.js';
+import { getNamesInTrie } from './methods/claimtrie/getNamesInTrie.js';
+import { getTotalClaimedNames } from './methods/claimtrie/getTotalClaimedNames.js';
+import { getTotalClaims } from './methods/claimtrie/getTotalClaims.js';
+import { getTotalValueOfClaims } from './methods/claimtrie/getTotalValueOfClaims.js';
+import { getValueForName } from './methods/claimtrie/getValueForName.js';
+import { lbcdGetChangesInBlock } from './methods/claimtrie/lbcdGetChangesInBlock.js';
+import { lbcdGetClaimsForName } from './methods/claimtrie/lbcdGetClaimsForName.js';
+import { normalize } from './methods/claimtrie/normalize.js';
 import { discover } from './methods/control/discover.js';
 import { getMemoryInfo } from './methods/control/getMemoryInfo.js';
 import { help } from './methods/control/help.js';
@@ -73,6 +96,29 @@ export const METHODS: readonly RpcMethod[] = [
   saveMempool,
   verifyChain,
   verifyTxOutProof,
+  // claimtrie
+  checkNormalization,
+  getChangesInBlock,
+  getClaimByBid,
+  getClaimById,
+  getClaimBySeq,
+  getClaimProofByBid,
+  getClaimProofBySeq,
+  getClaimsForName,
+  getClaimsForNameByBid,
+  getClaimsForNameById,
+  getClaimsForNameBySeq,
+  getClaimsForTx,
+  getClaimsInTrie,
+  getNameProof,
+  getNamesInTrie,
+  getTotalClaimedNames,
+  getTotalClaims,
+  getTotalValueOfClaims,
+  getValueForName,
+  lbcdGetChangesInBlock,
+  lbcdGetClaimsForName,
+  normalize,
   // control
   discover,
   getMemoryInfo,
@@ -85,6 +131,7 @@ export const METHODS: readonly RpcMethod[] = [
   // hidden
   echo,
   echoJson,
+  getClaimTrie,
   getInfo,
   invalidateBlock,
   reconsiderBlock,

@@ -117,6 +117,26 @@ export function parseLooseHash(value: JsonValue): Buffer {
   return hashFromHex(digits.slice(-64).padStart(64, '0'));
 }
 
+const CLAIM_ID_DIGITS = 40;
+
+/**
+ * A claim id or the beginning of one, in printed order: its digits in lower case, any number of them up to 40.
+ * A `0x` in front counts among the 40; the rest is a whole id then only if that many are there. Source:
+ * `ParseClaimtrieId`.
+ */
+export function parseClaimIdDigits(value: JsonValue, label: string): string {
+  const text = typeof value === 'string' ? value : '';
+  const prefix = text.length > 2 && text.startsWith('0x') ? 2 : 0;
+  if (!/^[0-9a-fA-F]+$/.test(text.slice(prefix))) {
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `${label} must be a hexadecimal string`);
+  }
+  if (text.length > CLAIM_ID_DIGITS) {
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `${label} must be max 20-character hexadecimal string`);
+  }
+  const lower = text.toLowerCase();
+  return text.length === CLAIM_ID_DIGITS ? lower.slice(prefix).padStart(CLAIM_ID_DIGITS, '0') : lower;
+}
+
 /** The chain's `MAX_MONEY`, as `AmountFromValue` bounds it. */
 const MAX_MONEY = 1_083_202_000n * 100_000_000n;
 
@@ -173,6 +193,15 @@ export const PARAM_TYPES = {
     client: 'string',
     schema: { type: 'string' },
     parse: parseLooseHash,
+  }),
+  /** A claim id or the beginning of one: its digits in lower case. */
+  claimIdDigits: define({
+    help: 'string',
+    json: 'string',
+    cli: 'string',
+    client: 'string',
+    schema: { type: 'string', pattern: '^(0x)?[0-9a-fA-F]{1,40}$' },
+    parse: parseClaimIdDigits,
   }),
   /** A 32-bit integer. */
   integer: define({

@@ -254,7 +254,9 @@ describe('claim answers of the recorded chains', () => {
         const got = JSON.stringify(answer);
         const wanted = JSON.stringify(without(step.result));
         if (got !== wanted)
-          differences.push(`${step.method} ${JSON.stringify(step.params)} @${chain.tipNode.height}\n  got    ${got}\n  wanted ${wanted}`);
+          differences.push(
+            `${step.method} ${JSON.stringify(step.params)} @${chain.tipNode.height}\n  got    ${got}\n  wanted ${wanted}`,
+          );
       }
       console.log(`chain ${number}: ${JSON.stringify(counts)}, ${differences.length} differ`);
       for (const difference of differences.slice(0, 12)) console.log(difference.slice(0, 3000));

@@ -33,7 +33,10 @@ const CLAIM_SCHEMA = t.object({
   sequence: t.int('place by height; 0 is the oldest'),
   ...OUTPUT_FIELDS,
   effectiveamount: t.sats('the amount, once valid, and that of the valid supports'),
-  supports: t.optional(t.array(t.object(OUTPUT_FIELDS), 'the valid supports of the claim'), 'when there are any'),
+  supports: t.optional(
+    t.array(t.object(OUTPUT_FIELDS), 'the valid supports of the claim'),
+    'when there are any',
+  ),
 });
 
 /** Result of the methods about claims for a name. */

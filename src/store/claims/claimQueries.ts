@@ -152,7 +152,10 @@ function arrange(
   };
   const active = of(true, true).sort(compareJoining);
   if (asReference) active.sort(compareRestored);
-  return { claims: orderClaims(of(false, true), active).concat(queued(false)), supports: active.concat(queued(true)) };
+  return {
+    claims: orderClaims(of(false, true), active).concat(queued(false)),
+    supports: active.concat(queued(true)),
+  };
 }
 
 /** Active claims, the best first, given the active supports. */

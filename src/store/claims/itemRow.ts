@@ -29,7 +29,10 @@ export function formatItemRow(item: Item): Buffer {
       (item.removal << REMOVAL_SHIFT),
   );
   if (since !== height) encoder.number(since - height);
-  encoder.amount(item.amount).number(item.txOffset).number(dueHeight - height);
+  encoder
+    .amount(item.amount)
+    .number(item.txOffset)
+    .number(dueHeight - height);
   if (activated !== 0) encoder.number(dueHeight - activated);
   if (item.removal !== 0) encoder.number(item.removed - since);
   if (item.ordinal !== 0) encoder.number(item.ordinal);

@@ -86,4 +86,3 @@ export function rowHasClaims(row: Bytes): boolean {
   input.number();
   return input.number() > 0;
 }
-

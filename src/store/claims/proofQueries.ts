@@ -3,7 +3,12 @@
  * ones and the history of their slots, and the claims from the items. Owns the reading; the shapes are in
  * `claimtrie/proof.ts`.
  */
-import { buildAllClaimsProof, buildNodesProof, type NameProof, type PathNode } from '../../claimtrie/proof.js';
+import {
+  buildAllClaimsProof,
+  buildNodesProof,
+  type NameProof,
+  type PathNode,
+} from '../../claimtrie/proof.js';
 import { hashesAllClaims } from '../../claimtrie/rules.js';
 import { findSlot, type Slot } from '../../claimtrie/trieNode.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
@@ -64,7 +69,7 @@ async function readPath(
   const fork = rules.allClaimsForkHeight - 1;
   const last = generation === '0' ? Math.min(tipHeight, fork - 1) : tipHeight;
   const nodes: PathNode[] = [];
-  for (let path = ''; ; ) {
+  for (let path = ''; ;) {
     const slots = await slotsAt(rows, window, generation, path, height, last);
     const node = { path, slots, ...(await claimsAt(rows, rules, path, height)) };
     if (path !== '' || slots.length > 0 || node.claims.length > 0) nodes.push(node);
@@ -117,7 +122,7 @@ async function* firstChanges(
   height: number,
 ): AsyncGenerator<[firstByte: number, before: { edge: string; hash: Bytes } | null]> {
   const end = prefix + '\xff'.repeat(6);
-  for (let gte = prefix; ; ) {
+  for (let gte = prefix; ;) {
     let found: [string, Bytes] | null = null;
     for await (const entry of rows.range({ gte, lt: end, limit: 1 })) found = entry;
     if (found === null) return;

@@ -86,7 +86,7 @@ async function readOwnerships(
 
 /** Path of the node above a node at the tip; null for the root and for a name that is no node. */
 async function parentNode(rows: RowReader, generation: Generation, name: string): Promise<string | null> {
-  for (let path = ''; path.length < name.length; ) {
+  for (let path = ''; path.length < name.length;) {
     const row = await rows.get(nodeKey(generation, path));
     const slots = row ? parseNodeRow(row).slots : [];
     const at = findSlot(slots, name.charCodeAt(path.length));

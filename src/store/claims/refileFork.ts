@@ -123,10 +123,7 @@ async function* namesToCheck(store: WorkStore): AsyncGenerator<string[]> {
 }
 
 /** The marked names that are wanted, some at a time. */
-async function* markedNames(
-  store: WorkStore,
-  wanted: (check: boolean) => boolean,
-): AsyncGenerator<string[]> {
+async function* markedNames(store: WorkStore, wanted: (check: boolean) => boolean): AsyncGenerator<string[]> {
   let batch: string[] = [];
   const marks = { gte: CLAIM_PREFIX.mark, lt: prefixEnd(CLAIM_PREFIX.mark) };
   for await (const [key, row] of store.rows.range(marks)) {

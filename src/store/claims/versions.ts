@@ -26,10 +26,7 @@ export function oldestProvable(window: ProofWindow, tipHeight: number): number {
 }
 
 /** Keys of epochs that no proof within the window needs. */
-export function prunableVersions(
-  window: ProofWindow,
-  tipHeight: number,
-): { gte: string; lt: string } | null {
+export function prunableVersions(window: ProofWindow, tipHeight: number): { gte: string; lt: string } | null {
   const first = epochOf(window, oldestProvable(window, tipHeight));
   if (first === 0) return null;
   return { gte: CLAIM_PREFIX.version + u32Key(0), lt: CLAIM_PREFIX.version + u32Key(first) };
@@ -42,7 +39,7 @@ function* changedSlots(
 ): Generator<[firstByte: number, before: Slot | null]> {
   const old = before?.slots ?? [];
   const now = after?.slots ?? [];
-  for (let i = 0, j = 0; i < old.length || j < now.length; ) {
+  for (let i = 0, j = 0; i < old.length || j < now.length;) {
     const a = old[i];
     const b = now[j];
     const byteA = a ? a.edge.charCodeAt(0) : 256;
@@ -92,12 +89,7 @@ export class VersionWriter {
   }
 
   /** Forgets what block `height` changed, given the changes that take it back. */
-  erase(
-    rows: RowTransaction,
-    generation: Generation,
-    height: number,
-    changes: readonly NodeChange[],
-  ): void {
+  erase(rows: RowTransaction, generation: Generation, height: number, changes: readonly NodeChange[]): void {
     const epoch = epochOf(this.window, height);
     for (const { path, before, after } of changes) {
       for (const [firstByte] of changedSlots(before, after)) {

@@ -129,7 +129,9 @@ export class WorkStore {
     const { items } = this.work;
     const missing = wanted.filter(({ name, since, point }) => !items.has(itemId(name, since, point)));
     if (missing.length === 0) return;
-    const rows = await this.rows.getMany(missing.map(({ name, since, point }) => itemKey(name, since, point)));
+    const rows = await this.rows.getMany(
+      missing.map(({ name, since, point }) => itemKey(name, since, point)),
+    );
     missing.forEach(({ name, since, point }, i) => {
       const row = rows[i];
       const id = itemId(name, since, point);

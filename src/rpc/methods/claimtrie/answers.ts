@@ -5,7 +5,7 @@ import type { JsonOut } from '../../../util/jsonWrite.js';
 import { CLAIM_SCHEMA, documentedClaim } from '../../format/claimsDocumented.js';
 import { LBRYCRD_CLAIM_SCHEMA, lbrycrdClaim } from '../../format/claimsLbrycrd.js';
 import { nameBytes } from '../../format/claimsText.js';
-import type { Profile, RpcContext } from '../../method.js';
+import type { RpcContext } from '../../method.js';
 import { t } from '../../schema.js';
 
 /** Result of the methods that answer with one claim, or with an empty object. */
@@ -21,14 +21,19 @@ export const NAME_PARAM = {
   description: 'The name to look up',
 } as const;
 
-/** The name after block `height`. All profiles but the documented one list pending items as the reference does. */
+/** The name after block `height`; in all profiles but the documented one with the reference's oddities. */
 export function nameAt(ctx: RpcContext, name: string, height: number): Promise<NameInfo> {
-  const repeatPending = listsAsReference(ctx.profile);
-  return ctx.services.claims.nameAt({ name: nameBytes(name), height, repeatPending });
+  return nameBytesAt(ctx, nameBytes(name), height);
 }
 
-export function listsAsReference(profile: Profile): boolean {
-  return profile !== 'documented';
+export function nameBytesAt(
+  { services, profile }: RpcContext,
+  name: Bytes,
+  height: number,
+): Promise<NameInfo> {
+  const { claims, chain } = services;
+  if (profile === 'documented') return claims.nameAt({ name, height });
+  return claims.nameAt({ name, height, asReference: { tipHeight: chain.chain.height } });
 }
 
 /** One claim of a name; an empty object for none. */
@@ -38,7 +43,9 @@ export async function oneClaimAnswer(
   claim: ClaimInfo | undefined,
 ): Promise<JsonOut> {
   if (claim === undefined) return {};
-  return profile === 'documented' ? documentedClaim(services, info, claim) : lbrycrdClaim(services, info, claim);
+  return profile === 'documented'
+    ? documentedClaim(services, info, claim)
+    : lbrycrdClaim(services, info, claim);
 }
 
 /** The first claim whose printed id begins with these lower-case digits. */

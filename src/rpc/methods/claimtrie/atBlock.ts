@@ -30,14 +30,14 @@ export function queriedBlock({ chain }: RpcServices, blockHash: Bytes | undefine
 }
 
 /** Runs a query as of a block, and once more when a reorganisation took the block away meanwhile. */
-export async function atBlock<T>(
+export async function retryWhileGone<T>(
   services: RpcServices,
-  blockHash: Bytes | undefined,
+  find: () => QueriedBlock,
   query: (block: QueriedBlock) => Promise<T>,
 ): Promise<T> {
   const { active } = services.chain.chain.index;
   for (;;) {
-    const block = queriedBlock(services, blockHash);
+    const block = find();
     try {
       const answer = await query(block);
       if (active.contains(block.id)) return answer;
@@ -45,4 +45,13 @@ export async function atBlock<T>(
       if (active.contains(block.id)) throw error;
     }
   }
+}
+
+/** The same for the block of that hash, or the tip. */
+export function atBlock<T>(
+  services: RpcServices,
+  blockHash: Bytes | undefined,
+  query: (block: QueriedBlock) => Promise<T>,
+): Promise<T> {
+  return retryWhileGone(services, () => queriedBlock(services, blockHash), query);
 }

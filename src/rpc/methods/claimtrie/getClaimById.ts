@@ -1,7 +1,7 @@
 /** `getclaimbyid`: a claim that is alive at the tip, by its id or the beginning of it. */
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { claimById, listsAsReference, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
+import { claimById, nameBytesAt, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
 import { atBlock } from './atBlock.js';
 
 const LEAST_DIGITS = 3;
@@ -29,8 +29,7 @@ export const getClaimById = defineMethod({
     return atBlock(ctx.services, undefined, async ({ height }) => {
       const found = await claims.findClaim(claimId);
       if (found === null) return {};
-      const repeatPending = listsAsReference(ctx.profile);
-      const info = await claims.nameAt({ name: found.name, height, repeatPending });
+      const info = await nameBytesAt(ctx, found.name, height);
       return oneClaimAnswer(ctx, info, claimById(info, found.claimId));
     });
   },

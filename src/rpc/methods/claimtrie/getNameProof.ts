@@ -24,8 +24,7 @@ export const getNameProof = defineMethod({
   result: PROOF_SCHEMA,
   examples: [['"mindblown"']],
   run(ctx, { name, blockhash, claimId }) {
-    const selects =
-      claimId === undefined ? undefined : (id: Uint8Array) => hashToHex(id).startsWith(claimId);
+    const selects = claimId === undefined ? undefined : (id: Uint8Array) => hashToHex(id).startsWith(claimId);
     return atBlock(ctx.services, blockhash, ({ height }) => provenName(ctx, name, height, selects));
   },
 });

@@ -5,7 +5,8 @@ import { t } from '../../schema.js';
 export const getTotalClaimedNames = defineMethod({
   name: 'gettotalclaimednames',
   category: 'claimtrie',
-  summary: 'Returns the total number of names that have been successfully claimed, and therefore exist in the trie.',
+  summary:
+    'Returns the total number of names that have been successfully claimed, and therefore exist in the trie.',
   params: [],
   result: t.int('the total number of names in the trie'),
   examples: [[]],

@@ -1,0 +1,26 @@
+/** lbcd's `getclaimsfornamebyseq`: the claims of a name at these places by age. */
+import { LBCD_NAME_SCHEMA } from '../../format/claimsLbcd.js';
+import { defineMethod } from '../../method.js';
+import { getInt } from '../../paramTypes.js';
+import { NAME_PARAM } from './answers.js';
+import { HASH_OR_HEIGHT_PARAM } from './lbcdBlock.js';
+import { INCLUDE_VALUES_PARAM, lbcdNameAnswer } from './lbcdNames.js';
+
+export const getClaimsForNameBySeq = defineMethod({
+  name: 'getclaimsfornamebyseq',
+  category: 'claimtrie',
+  summary: 'Looks up the claims for a name by their sequence numbers, best first.',
+  params: [
+    NAME_PARAM,
+    { name: 'sequences', type: 'array', required: true, description: 'Sequence numbers; 0 is the oldest' },
+    HASH_OR_HEIGHT_PARAM,
+    INCLUDE_VALUES_PARAM,
+  ],
+  result: LBCD_NAME_SCHEMA,
+  examples: [['"mindblown"', '[0, 1]']],
+  profiles: ['lbcd'],
+  run(ctx, args) {
+    const wanted = new Set(args.sequences.map(getInt));
+    return lbcdNameAnswer(ctx, args, (claims) => claims.filter(({ claim }) => wanted.has(claim.sequence)));
+  },
+});

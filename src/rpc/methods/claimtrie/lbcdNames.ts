@@ -1,0 +1,47 @@
+/** What lbcd's four methods about the claims of a name share; they differ in which claims they show, and in what order. */
+import { hashToHex } from '../../../util/bytes.js';
+import type { JsonValue } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { lbcdName, rankByBid, type RankedClaim } from '../../format/claimsLbcd.js';
+import { nameBytes } from '../../format/claimsText.js';
+import type { RpcContext } from '../../method.js';
+import { retryWhileGone } from './atBlock.js';
+import { lbcdBlock } from './lbcdBlock.js';
+
+export const INCLUDE_VALUES_PARAM = {
+  name: 'includevalues',
+  type: 'verbosity',
+  default: 0,
+  description: 'Whether to show names, values and addresses',
+} as const;
+
+export interface LbcdNameArgs {
+  readonly name: string;
+  readonly hashorheight: JsonValue | undefined;
+  readonly includevalues: number;
+}
+
+/** The answer with the claims that `choose` takes from all of them in the order of bids. */
+export function lbcdNameAnswer(
+  { services }: RpcContext,
+  args: LbcdNameArgs,
+  choose: (claims: readonly RankedClaim[]) => readonly RankedClaim[],
+): Promise<JsonOut> {
+  const { claims, chain } = services;
+  const named = (): ReturnType<typeof lbcdBlock> => lbcdBlock(services, args.hashorheight);
+  return retryWhileGone(services, named, async ({ id, height }) => {
+    const name = nameBytes(args.name);
+    if (!(await claims.wasEverFiled(name, height))) {
+      throw rpcError(RPC_ERROR.MISC_ERROR, `Message: name does not exist at height ${height}: ${args.name}`);
+    }
+    const info = await claims.nameAt({ name, height });
+    return lbcdName(services, {
+      info,
+      claims: choose(rankByBid(info.claims)),
+      height,
+      blockHash: hashToHex(chain.headers.hash(id)),
+      includeValues: args.includevalues !== 0,
+    });
+  });
+}

@@ -1,0 +1,18 @@
+/** lbcd's `normalize`: how a name is filed. */
+import { normalizeName } from '../../../claimtrie/normalize.js';
+import { nameBytes, nameTextWithReplacements } from '../../format/claimsText.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const normalize = defineMethod({
+  name: 'normalize',
+  category: 'claimtrie',
+  summary: 'Returns the normalized version of a name.',
+  params: [{ name: 'name', type: 'string', required: true, description: 'The name to normalize' }],
+  result: t.object({ normalizedname: t.str('the normalized name') }),
+  examples: [['"MindBlown"']],
+  profiles: ['lbcd'],
+  run: (_ctx, { name }) => ({
+    normalizedname: nameTextWithReplacements(normalizeName(nameBytes(name))),
+  }),
+});

@@ -1,0 +1,51 @@
+/** The unspent outputs of one transaction of the active chain, whether its block is still on disk or not. */
+import type { ChainReader } from '../../../chain/chainReader.js';
+import { OUTPOINT_SIZE_BYTES } from '../../../store/coinTable.js';
+import { coinKey, PREFIX } from '../../../store/keys.js';
+import { prefixEnd } from '../../../store/rows.js';
+import { NO_HEADER } from '../../../store/headerTable.js';
+import { fromLatin1, type Bytes } from '../../../util/bytes.js';
+import { Writer } from '../../../util/writer.js';
+import { findInBlock } from '../../blockLookup.js';
+import type { RpcServices } from '../../services.js';
+
+export interface UnspentOutput {
+  readonly n: number;
+  readonly script: Bytes;
+  readonly amountSat: bigint;
+  /** Of the block with the transaction. */
+  readonly height: number;
+}
+
+/** Numbers of outputs that may be unspent: those that the transaction has, or, its block being pruned, those on disk. */
+async function candidates(services: RpcServices, txid: Bytes, height: number): Promise<number[]> {
+  const { chain } = services;
+  const block = chain.chain.index.active.at(height);
+  const found = block === NO_HEADER ? null : await findInBlock(services, block, txid);
+  if (found !== null) return found.tx.outputs.map((_, n) => n);
+  return storedOutputs(chain, txid);
+}
+
+async function storedOutputs(chain: ChainReader, txid: Bytes): Promise<number[]> {
+  const numbers: number[] = [];
+  const prefix = coinKey(txid);
+  for await (const [key] of chain.chain.deps.store.range({ gte: prefix, lt: prefixEnd(prefix) })) {
+    const outPoint = fromLatin1(key.slice(PREFIX.coin.length));
+    numbers.push(outPoint.readUInt32LE(OUTPOINT_SIZE_BYTES - 4));
+  }
+  return numbers.sort((a, b) => a - b);
+}
+
+/** In the order of their numbers; none for a transaction that is spent or unknown. */
+export async function unspentOutputs(services: RpcServices, txid: Bytes): Promise<UnspentOutput[]> {
+  const { chain } = services;
+  const any = await chain.anyCoinOf(txid);
+  if (any === null) return [];
+  const outputs: UnspentOutput[] = [];
+  for (const n of await candidates(services, txid, any.heightCode >>> 1)) {
+    const coin = await chain.coin(new Writer(OUTPOINT_SIZE_BYTES).raw(txid).u32(n).finish());
+    if (coin === null) continue;
+    outputs.push({ n, script: coin.script, amountSat: coin.amount, height: coin.heightCode >>> 1 });
+  }
+  return outputs;
+}

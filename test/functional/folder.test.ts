@@ -1,0 +1,185 @@
+/** Data folders: what survives stops, kills, rebuilds and misuse. */
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ADDRESS, program, startRegtest, type RegtestNode } from './support/node.js';
+
+describe('a data folder', () => {
+  let dataDir: string;
+  let node: RegtestNode | null = null;
+
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'folder-'));
+  });
+  afterEach(async () => {
+    await node?.stop();
+    node = null;
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const start = async (...args: string[]): Promise<RegtestNode> => {
+    node = await startRegtest({ dataDir, args });
+    return node;
+  };
+  const stop = async (): Promise<void> => {
+    await node?.stop();
+    node = null;
+  };
+  /** Runs the node until it ends by itself; what it printed on stderr. */
+  const refused = (...args: string[]): { status: number | null; stderr: string } => {
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [
+        program('lbcnode'),
+        '-regtest',
+        `-datadir=${dataDir}`,
+        '-listen=0',
+        '-server=0',
+        '-printtoconsole=0',
+        ...args,
+      ],
+      { encoding: 'utf8', timeout: 30_000 },
+    );
+    return { status, stderr };
+  };
+  const state = async (): Promise<{ best: string; set: unknown }> => {
+    const { disk_size: _size, ...set } = await node!.rpc<Record<string, unknown>>('gettxoutsetinfo');
+    return { best: await node!.rpc('getbestblockhash'), set };
+  };
+
+  it('keeps the chain over a stop, a kill, -reindex and -reindex-chainstate', async () => {
+    await start();
+    await node!.rpc('generatetoaddress', [150, ADDRESS]);
+    const before = await state();
+    await stop();
+    expect(existsSync(join(dataDir, 'regtest', 'mempool.dat'))).toBe(true);
+    expect(existsSync(join(dataDir, 'regtest', '.cookie'))).toBe(false);
+    await start();
+    expect(await state()).toEqual(before);
+    await node!.rpc('generatetoaddress', [10, ADDRESS]);
+    const later = await state();
+    await node!.kill();
+    await start();
+    expect(await state()).toEqual(later);
+    await stop();
+    await start('-reindex');
+    expect(await state()).toEqual(later);
+    await stop();
+    await start('-reindex-chainstate');
+    expect(await state()).toEqual(later);
+  });
+
+  it('takes over block files that somebody copied in', async () => {
+    await start();
+    await node!.rpc('generatetoaddress', [30, ADDRESS]);
+    const before = await state();
+    await stop();
+    const other = mkdtempSync(join(tmpdir(), 'copied-'));
+    try {
+      mkdirSync(join(other, 'regtest'));
+      cpSync(join(dataDir, 'regtest', 'blocks'), join(other, 'regtest', 'blocks'), { recursive: true });
+      const copy = await startRegtest({ dataDir: other, args: ['-reindex'] });
+      try {
+        expect(await copy.rpc('getbestblockhash')).toBe(before.best);
+      } finally {
+        await copy.stop();
+      }
+      // The same blocks as a file to import.
+      const third = mkdtempSync(join(tmpdir(), 'imported-'));
+      const imported = await startRegtest({
+        dataDir: third,
+        args: [`-loadblock=${join(dataDir, 'regtest', 'blocks', 'blk00000.dat')}`],
+      });
+      try {
+        expect(await imported.rpc('getbestblockhash')).toBe(before.best);
+      } finally {
+        await imported.stop();
+        rmSync(third, { recursive: true });
+      }
+    } finally {
+      rmSync(other, { recursive: true });
+    }
+  });
+
+  it('loses nothing to a torn record at the end of a block file', async () => {
+    await start();
+    await node!.rpc('generatetoaddress', [5, ADDRESS]);
+    await node!.kill();
+    const file = join(dataDir, 'regtest', 'blocks', 'blk00000.dat');
+    appendFileSync(
+      file,
+      Buffer.concat([Buffer.from('fae4aad1', 'hex'), Buffer.from([0, 1, 0, 0]), Buffer.alloc(20)]),
+    );
+    await start();
+    expect(await node!.rpc('getblockcount')).toBe(5);
+    await node!.rpc('generatetoaddress', [3, ADDRESS]);
+    await node!.kill();
+    await start();
+    expect(await node!.rpc('getblockcount')).toBe(8);
+  });
+
+  it('is locked while a node runs', async () => {
+    await start();
+    const { status, stderr } = refused();
+    expect(status).toBe(1);
+    expect(stderr).toMatch(
+      /^Error: Cannot obtain a lock on data directory .* lbcnode is probably already running\.$/m,
+    );
+  });
+
+  it('is refused under another support delay, other forks, another index, with a word on what to do', async () => {
+    await start();
+    await node!.rpc('generatetoaddress', [2, ADDRESS]);
+    await stop();
+    expect(refused('-supportdelay=proportional')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('was made with -supportdelay=100'),
+    });
+    expect(refused('-forkheight=allclaims@400').stderr).toContain('other fork heights');
+    expect(refused('-claimexpiration=300,600').stderr).toContain('expiration terms');
+    expect(refused('-txindex').stderr).toContain('-reindex-chainstate to change -txindex');
+    await start();
+    expect(await node!.rpc('getblockcount')).toBe(2);
+  });
+
+  it('is refused when it is damaged or belongs to another program', async () => {
+    await start();
+    await node!.rpc('generatetoaddress', [2, ADDRESS]);
+    await stop();
+    const database = join(dataDir, 'regtest', 'chainstate');
+    for (const name of readdirSync(database).filter((entry) => /^(CURRENT|MANIFEST)/.test(entry))) {
+      writeFileSync(join(database, name), 'garbage');
+    }
+    const { status, stderr } = refused();
+    expect(status).toBe(1);
+    expect(stderr).toContain('-reindex to rebuild');
+    await start('-reindex');
+    expect(await node!.rpc('getblockcount')).toBe(2);
+    await stop();
+    mkdirSync(join(dataDir, 'regtest', 'claimtrie'));
+    expect(refused().stderr).toContain('holds the database of another node');
+  });
+
+  it('stops at a height, and by the stop method', async () => {
+    const first = await start('-stopatheight=7');
+    await first.rpc('generatetoaddress', [7, ADDRESS]).catch(() => undefined);
+    expect(await first.exited).toBe(0);
+    node = null;
+    const second = await start();
+    expect(await second.rpc('getblockcount')).toBe(7);
+    await second.rpc('stop');
+    expect(await second.exited).toBe(0);
+    node = null;
+  });
+});

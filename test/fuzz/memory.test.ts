@@ -1,0 +1,161 @@
+/**
+ * Inputs made to be expensive: counts that promise what is not there, inputs as dense as a format allows, texts on which
+ * a careless reader takes time by the square of the length. Each test's time-out is the guard against a hang.
+ */
+import { describe, expect, it } from 'vitest';
+import { loadBlock } from '../../src/chain/loadedBlock.js';
+import { checkBlockView } from '../../src/chain/checkBlockView.js';
+import { parseConfigText } from '../../src/node/configFile.js';
+import { mainParams } from '../../src/params/main.js';
+import { parseBlockBytes } from '../../src/primitives/block.js';
+import { parseBlockTwin, parseTxTwin } from '../../src/primitives/blockScan.js';
+import { parseBlockView, parseTxView } from '../../src/primitives/blockView.js';
+import { parseTransaction } from '../../src/primitives/transaction.js';
+import { addressPrefixesOf, decodeDestination } from '../../src/script/address.js';
+import { formatAsm } from '../../src/script/asm.js';
+import { decodeSecret } from '../../src/script/wif.js';
+import { JsonParseError, parseJson } from '../../src/util/jsonParse.js';
+import { Reader, ReadError } from '../../src/util/reader.js';
+import { Writer } from '../../src/util/writer.js';
+import { memoryOf } from './support/memory.js';
+
+const MIB = 1 << 20;
+/** What a thousand refusals of short inputs may cost before it counts as growth: garbage that was not collected yet. */
+const NOISE_BYTES = 64 * MIB;
+
+/** The largest count that passes for a length, and larger ones. */
+const COUNTS = ['fe00000002', 'fe01000002', 'feffffffff', 'ff0000000001000000', 'ffffffffffffffffff'];
+
+/** Everything of a transaction before one of its counts. */
+const HEADS: Record<string, string> = {
+  inputs: '01000000',
+  'inputs behind the marker': '010000000001',
+  'a scriptSig': `0100000001${'00'.repeat(36)}`,
+  outputs: `0100000001${'00'.repeat(36)}00ffffffff`,
+  'an output script': `0100000001${'00'.repeat(36)}00ffffffff01${'00'.repeat(8)}`,
+  'a witness': `01000000000101${'00'.repeat(36)}00ffffffff01${'00'.repeat(8)}00`,
+  'a witness item': `01000000000101${'00'.repeat(36)}00ffffffff01${'00'.repeat(8)}0001`,
+};
+
+function refusals(input: Buffer, parsers: readonly ((bytes: Buffer) => unknown)[]): void {
+  for (const parse of parsers) {
+    for (let i = 0; i < 100; i++) expect(() => parse(input)).toThrow(ReadError);
+  }
+}
+
+describe('counts that promise too much', () => {
+  const transactions = [parseTxView, parseTxTwin, (bytes: Buffer) => parseTransaction(new Reader(bytes))];
+  const blocks = [parseBlockView, parseBlockTwin, parseBlockBytes, loadBlock];
+
+  it.each(Object.entries(HEADS))('of %s are refused at once', (_name, head) => {
+    const use = memoryOf(() => {
+      for (const count of COUNTS) {
+        const tx = Buffer.from(`${head}${count}${'00'.repeat(50)}`, 'hex');
+        refusals(tx, transactions);
+        refusals(Buffer.concat([Buffer.alloc(112), Buffer.of(1), tx]), blocks);
+      }
+    });
+    expect(use.keptBytes).toBeLessThan(NOISE_BYTES);
+    expect(use.peakBytes).toBeLessThan(NOISE_BYTES);
+  });
+
+  it('of transactions are refused at once', () => {
+    const use = memoryOf(() => {
+      for (const count of COUNTS) refusals(Buffer.from(`${'00'.repeat(112)}${count}`, 'hex'), blocks);
+    });
+    expect(use.peakBytes).toBeLessThan(NOISE_BYTES);
+  });
+});
+
+/** A block of 8 MB with one transaction. */
+function blockOf(inputs: number, outputs: number, items: number, itemBytes: number): Buffer {
+  const writer = new Writer(8 * MIB);
+  writer.raw(Buffer.alloc(112)).compactSize(1).u32(1);
+  if (items > 0) writer.u8(0).u8(1);
+  writer.compactSize(inputs).raw(Buffer.alloc(41 * inputs));
+  writer.compactSize(outputs).raw(Buffer.alloc(9 * outputs));
+  if (items > 0) writer.compactSize(items).raw(Buffer.alloc(items * (1 + itemBytes), itemBytes));
+  return writer.u32(0).finish();
+}
+
+describe('blocks as dense as they can be', () => {
+  it.each([
+    ['outputs', blockOf(1, 880_000, 0, 0)],
+    ['inputs', blockOf(190_000, 1, 0, 0)],
+    ['empty witness items', blockOf(1, 1, 7_900_000, 0)],
+    ['witness items', blockOf(1, 1, 3_900_000, 1)],
+  ])('of %s are parsed and leave nothing behind', (_name, bytes) => {
+    const use = memoryOf(() => {
+      for (let i = 0; i < 3; i++) {
+        expect(parseBlockView(bytes, true).txCount).toBe(1);
+        expect(checkBlockView(loadBlock(bytes))?.reason).toBe('bad-txnmrklroot');
+      }
+      expect(parseBlockTwin(bytes).txCount).toBe(1);
+    });
+    // The offset table has 24 bytes an input and 16 an output; the twin builds it from plain arrays.
+    expect(use.keptBytes).toBeLessThan(NOISE_BYTES);
+    expect(use.peakBytes).toBeLessThan(256 * MIB);
+  });
+
+  it('of empty witness items make no object an item', () => {
+    const bytes = blockOf(1, 1, 7_900_000, 0);
+    const use = memoryOf(() => {
+      expect(parseBlockBytes(bytes).transactions[0]!.inputs[0]!.witness.length).toBe(7_900_000);
+    });
+    // A growing array of references to one empty item: 8 bytes each, and the copy while it grows.
+    expect(use.peakBytes).toBeLessThan(384 * MIB);
+  });
+});
+
+describe('long texts', () => {
+  const long = 4_000_000;
+  const prefixes = addressPrefixesOf(mainParams);
+
+  it.each([
+    ['spaces within', `1${' '.repeat(long)}1`],
+    ['digits', 'z'.repeat(long)],
+    ['zeros', '1'.repeat(long)],
+    ['a NUL', `1${'\0'.repeat(long)}`],
+    ['bech32', `lbc1${'q'.repeat(long)}`],
+  ])(
+    'of %s are no address, and are told so at once',
+    (_name, text) => {
+      expect(decodeDestination(text, prefixes)).toBeNull();
+      expect(decodeSecret(text, prefixes)).toBeNull();
+    },
+    20_000,
+  );
+
+  it('of white space are a configuration file', () => {
+    const entries = parseConfigText(`${' '.repeat(long)}a=1${'\t'.repeat(long)}2 ${' '.repeat(long)}`);
+    expect(entries).toEqual([{ section: '', name: 'a', value: `1${'\t'.repeat(long)}2` }]);
+  }, 20_000);
+
+  it('of pushes are written as assembly', () => {
+    expect(formatAsm(Buffer.alloc(long)).length).toBe(2 * long - 1);
+  }, 20_000);
+
+  it.each([
+    ['one string', `"${'a'.repeat(long)}"`, true],
+    ['escapes', `"${'\\n'.repeat(long)}"`, true],
+    ['escaped pairs', `"${'\\ud83d\\ude00'.repeat(long / 8)}"`, true],
+    ['unpaired halves', `"${'\\ud83d'.repeat(long / 8)}"`, false],
+    ['digits', '9'.repeat(long), true],
+    ['a fraction', `0.${'0'.repeat(long)}1`, true],
+    ['an exponent', `1e${'9'.repeat(long)}`, true],
+    ['nesting', '['.repeat(long), false],
+    ['values', `[${'0,'.repeat(long)}0]`, false],
+    ['open strings', '"\\"'.repeat(long), false],
+  ])(
+    'of %s are parsed as JSON or refused',
+    (_name, text, valid) => {
+      const use = memoryOf(() => {
+        if (valid) expect(parseJson(text)).not.toBeUndefined();
+        else expect(() => parseJson(text)).toThrow(JsonParseError);
+      });
+      expect(use.keptBytes).toBeLessThan(NOISE_BYTES);
+      expect(use.peakBytes).toBeLessThan(256 * MIB);
+    },
+    20_000,
+  );
+});
