@@ -6,6 +6,8 @@
 import type { ConfigEntry } from './configFile.js';
 
 export type NetworkSection = 'main' | 'test' | 'regtest';
+/** The headings that a file may have; the empty one stands for what comes before any. */
+const SECTIONS: readonly string[] = ['', 'main', 'test', 'regtest'];
 
 /** The options cannot be used; the message is for the operator. */
 export class OptionError extends Error {
@@ -152,21 +154,24 @@ export class OptionArgs {
     });
   }
 
-  /** What `WarnForSectionOnlyArgs` complains of: options of the default section that the network does not take from there. */
+  /**
+   * What is odd about sections: those that are no network, and options of the default section that the chosen network
+   * does not take from there. Source: `WarnForSectionOnlyArgs`.
+   */
   sectionWarnings(): string[] {
+    const unknown = [...this.files.keys()].filter((name) => !SECTIONS.includes(name));
+    const warnings = unknown.map((name) => `Section [${name}] is not recognized.`);
     const section = this.section;
-    if (section === null || section === 'main') return [];
-    const ignored = [...this.known.values()].filter(
-      ({ name, networkOnly }) =>
-        networkOnly === true &&
-        !this.commandLine.has(name) &&
-        this.sectionFile()?.has(name) !== true &&
-        this.files.get('')?.has(name) === true,
-    );
-    return ignored.map(
-      ({ name }) =>
+    if (section === null || section === 'main') return warnings;
+    for (const { name, networkOnly } of this.known.values()) {
+      if (networkOnly !== true || this.commandLine.has(name) || this.sectionFile()?.has(name) === true)
+        continue;
+      if (this.files.get('')?.has(name) !== true) continue;
+      warnings.push(
         `Config setting for -${name} only applied on ${section} network when in [${section}] section.`,
-    );
+      );
+    }
+    return warnings;
   }
 
   private sectionFile(): Given | undefined {

@@ -3,6 +3,12 @@
 /** Parameters and answers of every method, by name, in the documented profile. */
 // prettier-ignore
 export interface RpcMethodTypes {
+  /** `checknormalization "name"` */
+  checknormalization: {
+    params: [name: string];
+    named: { name: string };
+    result: string;
+  };
   /** `decoderawtransaction "hexstring" ( iswitness )` */
   decoderawtransaction: {
     params: [hexstring: string, iswitness?: boolean | null];
@@ -87,6 +93,66 @@ export interface RpcMethodTypes {
     named: { nblocks?: number | null; blockhash?: string | null };
     result: { time: number; txcount: number; window_final_block_hash: string; window_block_count: number; window_tx_count?: number; window_interval?: number; txrate?: number };
   };
+  /** `getchangesinblock ( "blockhash" )` */
+  getchangesinblock: {
+    params: [blockhash?: string | null];
+    named: { blockhash?: string | null };
+    result: { claimsAddedOrUpdated: string[]; claimsRemoved: string[]; supportsAddedOrUpdated: string[]; supportsRemoved: string[] };
+  };
+  /** `getclaimbybid "name" ( bid "blockhash" )` */
+  getclaimbybid: {
+    params: [name: string, bid?: number | null, blockhash?: string | null];
+    named: { name: string; bid?: number | null; blockhash?: string | null };
+    result: Record<string, never> | { normalized_name: string; name: string; claimId: string; txid: string; n: number; height: number; 'valid at height': number; amount: number; value: string | null; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean; 'effective amount': number; 'pending amount'?: number; supports: ({ txid: string; n: number; height: number; 'valid at height': number; amount: number; value?: string | null; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean })[]; bid: number; sequence: number; 'last takeover height': number } | Record<string, never> | { normalizedName: string; name?: string; claimId: string; value?: string; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number; effectiveAmount: number; pendingAmount?: number; supports: ({ value?: string; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number })[]; bid: number; sequence: number; lastTakeoverHeight: number };
+  };
+  /** `getclaimbyid "claimId"` */
+  getclaimbyid: {
+    params: [claimId: string];
+    named: { claimId: string };
+    result: Record<string, never> | { normalized_name: string; name: string; claimId: string; txid: string; n: number; height: number; 'valid at height': number; amount: number; value: string | null; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean; 'effective amount': number; 'pending amount'?: number; supports: ({ txid: string; n: number; height: number; 'valid at height': number; amount: number; value?: string | null; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean })[]; bid: number; sequence: number; 'last takeover height': number } | Record<string, never> | { normalizedName: string; name?: string; claimId: string; value?: string; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number; effectiveAmount: number; pendingAmount?: number; supports: ({ value?: string; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number })[]; bid: number; sequence: number; lastTakeoverHeight: number };
+  };
+  /** `getclaimbyseq "name" ( sequence "blockhash" )` */
+  getclaimbyseq: {
+    params: [name: string, sequence?: number | null, blockhash?: string | null];
+    named: { name: string; sequence?: number | null; blockhash?: string | null };
+    result: Record<string, never> | { normalized_name: string; name: string; claimId: string; txid: string; n: number; height: number; 'valid at height': number; amount: number; value: string | null; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean; 'effective amount': number; 'pending amount'?: number; supports: ({ txid: string; n: number; height: number; 'valid at height': number; amount: number; value?: string | null; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean })[]; bid: number; sequence: number; 'last takeover height': number } | Record<string, never> | { normalizedName: string; name?: string; claimId: string; value?: string; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number; effectiveAmount: number; pendingAmount?: number; supports: ({ value?: string; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number })[]; bid: number; sequence: number; lastTakeoverHeight: number };
+  };
+  /** `getclaimproofbybid "name" ( bid "blockhash" )` */
+  getclaimproofbybid: {
+    params: [name: string, bid?: number | null, blockhash?: string | null];
+    named: { name: string; bid?: number | null; blockhash?: string | null };
+    result: { nodes?: ({ children: ({ child: { character: string; nodeHash?: string } })[]; valueHash?: string })[]; pairs?: ({ odd: boolean; hash: string })[]; txhash?: string; nOut?: number; 'last takeover height'?: number } | { nodes?: ({ children: ({ character: number; nodeHash?: string })[]; valueHash?: string })[]; pairs?: ({ odd: boolean; hash: string })[]; txId?: string; n?: number; lastTakeoverHeight?: number } | unknown[];
+  };
+  /** `getclaimproofbyseq "name" ( sequence "blockhash" )` */
+  getclaimproofbyseq: {
+    params: [name: string, sequence?: number | null, blockhash?: string | null];
+    named: { name: string; sequence?: number | null; blockhash?: string | null };
+    result: { nodes?: ({ children: ({ child: { character: string; nodeHash?: string } })[]; valueHash?: string })[]; pairs?: ({ odd: boolean; hash: string })[]; txhash?: string; nOut?: number; 'last takeover height'?: number } | { nodes?: ({ children: ({ character: number; nodeHash?: string })[]; valueHash?: string })[]; pairs?: ({ odd: boolean; hash: string })[]; txId?: string; n?: number; lastTakeoverHeight?: number } | unknown[];
+  };
+  /** `getclaimsforname "name" ( "blockhash" )` */
+  getclaimsforname: {
+    params: [name: string, blockhash?: string | null];
+    named: { name: string; blockhash?: string | null };
+    result: { nLastTakeoverHeight: number; normalized_name: string; claims: ({ name: string; claimId: string; txid: string; n: number; nHeight: number; nValidAtHeight: number; nAmount: number; value: string | null; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean; nEffectiveAmount: number; nPendingAmount?: number; supports: ({ txid: string; n: number; nHeight: number; nValidAtHeight: number; nAmount: number; value?: string | null; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean })[]; bid: number; sequence: number })[]; 'supports without claims': ({ txid: string; n: number; nHeight: number; nValidAtHeight: number; nAmount: number; value?: string | null; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean })[]; height: number; blockhash: string } | { normalizedName: string; claims: ({ name?: string; claimId: string; value?: string; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number; effectiveAmount: number; pendingAmount?: number; supports: ({ value?: string; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number })[]; bid: number; sequence: number })[]; lastTakeoverHeight: number; supportsWithoutClaim: ({ value?: string; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number })[] };
+  };
+  /** `getclaimsfortx "txId"` */
+  getclaimsfortx: {
+    params: [txId: string];
+    named: { txId: string; txid?: string };
+    result: ({ nOut: number; 'claim type': "claim" | "support"; name: string; claimId?: string; value?: string; 'supported claimId'?: string; 'supported txid'?: string; 'supported nout'?: number; depth: number; 'in claim trie'?: boolean; 'is controlling'?: boolean; 'in support map'?: boolean; 'in queue'?: boolean; 'blocks to valid'?: number } | { n: number; name: string; claimId: string; value?: string; depth: number; inClaimTrie?: boolean; isControlling?: boolean; inSupportMap?: boolean; inQueue?: boolean; blocksToValid?: number })[];
+  };
+  /** `getclaimsintrie ( "blockhash" )` */
+  getclaimsintrie: {
+    params: [blockhash?: string | null];
+    named: { blockhash?: string | null };
+    result: ({ normalized_name: string; claims: ({ name: string; claimId: string; txid: string; n: number; height: number; 'valid at height': number; amount: number; value: string | null; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean })[] } | { normalizedName: string; claims: ({ name?: string; claimId: string; value?: string; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number })[] })[];
+  };
+  /** `getclaimtrie` */
+  getclaimtrie: {
+    params: [];
+    named: Record<string, never>;
+    result: null;
+  };
   /** `getdifficulty` */
   getdifficulty: {
     params: [];
@@ -141,6 +207,18 @@ export interface RpcMethodTypes {
     named: Record<string, never>;
     result: { blocks: number; currentblockweight: number; currentblocktx: number; difficulty: number; networkhashps: number; pooledtx: number; chain: string; warnings: string; errors?: string; testnet?: boolean };
   };
+  /** `getnameproof "name" ( "blockhash" "claimId" )` */
+  getnameproof: {
+    params: [name: string, blockhash?: string | null, claimId?: string | null];
+    named: { name: string; blockhash?: string | null; claimId?: string | null };
+    result: { nodes?: ({ children: ({ child: { character: string; nodeHash?: string } })[]; valueHash?: string })[]; pairs?: ({ odd: boolean; hash: string })[]; txhash?: string; nOut?: number; 'last takeover height'?: number } | { nodes?: ({ children: ({ character: number; nodeHash?: string })[]; valueHash?: string })[]; pairs?: ({ odd: boolean; hash: string })[]; txId?: string; n?: number; lastTakeoverHeight?: number };
+  };
+  /** `getnamesintrie ( "blockhash" )` */
+  getnamesintrie: {
+    params: [blockhash?: string | null];
+    named: { blockhash?: string | null };
+    result: string[];
+  };
   /** `getnetworkhashps ( nblocks height )` */
   getnetworkhashps: {
     params: [nblocks?: number | null, height?: number | null];
@@ -159,6 +237,24 @@ export interface RpcMethodTypes {
     named: { txid: string; verbose?: number | boolean | null; blockhash?: string | null };
     result: string | { in_active_chain?: boolean; txid: string; hash: string; version: number; size: number; vsize: number; weight: number; locktime: number; vin: ({ coinbase: string; sequence: number } | { txid: string; vout: number; scriptSig: { asm: string; hex: string }; txinwitness?: string[]; sequence: number })[]; vout: ({ value: number; n: number; scriptPubKey: { asm: string; hex?: string; reqSigs?: number; isclaim?: boolean; issupport?: boolean; subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | ""; type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown"; addresses?: string[] } })[]; hex: string; blockhash?: string; confirmations?: number; time?: number; blocktime?: number };
   };
+  /** `gettotalclaimednames` */
+  gettotalclaimednames: {
+    params: [];
+    named: Record<string, never>;
+    result: number;
+  };
+  /** `gettotalclaims` */
+  gettotalclaims: {
+    params: [];
+    named: Record<string, never>;
+    result: number;
+  };
+  /** `gettotalvalueofclaims ( controllingOnly )` */
+  gettotalvalueofclaims: {
+    params: [controllingOnly?: boolean | null];
+    named: { controllingOnly?: boolean | null; controlling_only?: boolean | null };
+    result: number;
+  };
   /** `gettxout "txid" n ( include_mempool )` */
   gettxout: {
     params: [txid: string, n: number, include_mempool?: boolean | null];
@@ -176,6 +272,12 @@ export interface RpcMethodTypes {
     params: [];
     named: Record<string, never>;
     result: { height: number; bestblock: string; transactions: number; txouts: number; bogosize: number; hash_serialized_2: string; disk_size: number; total_amount: number };
+  };
+  /** `getvalueforname "name" ( "blockhash" "claimId" )` */
+  getvalueforname: {
+    params: [name: string, blockhash?: string | null, claimId?: string | null];
+    named: { name: string; blockhash?: string | null; claimId?: string | null };
+    result: Record<string, never> | { normalized_name: string; name: string; claimId: string; txid: string; n: number; height: number; 'valid at height': number; amount: number; value: string | null; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean; 'effective amount': number; 'pending amount'?: number; supports: ({ txid: string; n: number; height: number; 'valid at height': number; amount: number; value?: string | null; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean })[]; bid: number; sequence: number; 'last takeover height': number } | Record<string, never> | { normalizedName: string; name?: string; claimId: string; value?: string; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number; effectiveAmount: number; pendingAmount?: number; supports: ({ value?: string; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number })[]; bid: number; sequence: number; lastTakeoverHeight: number };
   };
   /** `help ( "command" )` */
   help: {

@@ -59,6 +59,7 @@ export class RpcHttpServer {
   private readonly queue: JobQueue;
   private readonly app: FastifyInstance;
   private readonly servers: Server[] = [];
+  private readonly timeoutMs: number;
   private stopping = false;
   /** What ends the waits of the calls under way. */
   private readonly waits = new Set<AbortController>();
@@ -69,6 +70,7 @@ export class RpcHttpServer {
     this.authenticator = new Authenticator(options.auth, deps.logger);
     this.allowed = ['127.0.0.0/8', '::1', ...(options.allowIps ?? [])].map(parseAllowed);
     this.queue = new JobQueue(Math.max(1, options.threads), Math.max(1, options.workQueueDepth));
+    this.timeoutMs = Math.max(1, options.timeoutSec) * 1000;
     this.app = this.buildApp();
   }
 
@@ -128,9 +130,8 @@ export class RpcHttpServer {
     const server = createServer({ maxHeaderSize: MAX_HEADERS_BYTES }, (request, response) => {
       this.receive(request, response);
     });
-    const timeoutMs = Math.max(1, this.options.timeoutSec) * 1000;
-    server.timeout = timeoutMs;
-    server.keepAliveTimeout = timeoutMs;
+    server.timeout = this.timeoutMs;
+    server.keepAliveTimeout = this.timeoutMs;
     try {
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject);
@@ -245,13 +246,15 @@ export class RpcHttpServer {
       };
       const rpcReply = await this.deps.dispatcher.handle(bodyOf(request), origin);
       if (this.stopping) response.setHeader('Connection', 'close');
-      await sendReply(response, rpcReply, { stallMs: this.options.timeoutSec * 1000, onSlow: leave });
+      await sendReply(response, rpcReply, { stallMs: this.timeoutMs, onSlow: leave });
     } catch (error) {
       this.deps.logger.debug('http', () => `Answer to ${peerOf(request)} was cut off: ${String(error)}`);
     } finally {
       leave();
       this.waits.delete(wait);
       if (!response.writableEnded) response.destroy();
+      // What is handed over but not taken yet is timed like reading.
+      else if (!response.writableFinished) request.socket.setTimeout(this.timeoutMs);
     }
   }
 }

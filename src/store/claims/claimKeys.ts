@@ -42,9 +42,9 @@ function lengthKey(length: number): string {
     : '\xff' + String.fromCharCode(length >>> 8, length & 255);
 }
 
-/** Order-preserving and free of prefixes: zero bytes are escaped, two of them end the name. */
-function orderedKey(name: string): string {
-  return (name.includes('\0') ? name.replaceAll('\0', '\0\xff') : name) + '\0\0';
+/** Order-preserving; with two zero bytes at its end, free of prefixes too. */
+function escapedKey(name: string): string {
+  return name.includes('\0') ? name.replaceAll('\0', '\0\xff') : name;
 }
 
 export function nameKey(name: string): string {
@@ -72,7 +72,12 @@ export function parseItemKey(key: string): { since: number; point: string } {
 
 /** Prefix of the ownership history of a name. */
 export function ownersKey(name: string): string {
-  return CLAIM_PREFIX.owner + orderedKey(name);
+  return ownersPrefix(name) + '\0\0';
+}
+
+/** Prefix of the ownership histories of all names that begin with `start`. */
+export function ownersPrefix(start: string): string {
+  return CLAIM_PREFIX.owner + escapedKey(start);
 }
 
 export function ownerKey(name: string, height: number): string {

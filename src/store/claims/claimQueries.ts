@@ -10,11 +10,11 @@ import { compareClaims } from '../../claimtrie/nameState.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { filesNormalized } from '../../claimtrie/rules.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
-import { prefixEnd, type RowReader } from '../rows.js';
-import { CLAIM_PREFIX, ownerKey, ownersKey, parseOwnerKey, readU32, SUMMARY_KEY } from './claimKeys.js';
+import type { RowReader } from '../rows.js';
+import { CLAIM_PREFIX, SUMMARY_KEY } from './claimKeys.js';
 import { aliveItems, itemsSince } from './itemHistory.js';
 import { readLog, type ItemRef, type LogEvent } from './logRow.js';
-import { parseOwnerRow, type Ownership } from './markRow.js';
+import { readOwnership } from './ownership.js';
 import { compareQueued, compareRestored, leftBehind, repeatPending, staleTakeover } from './referenceView.js';
 import { parseSummaryRow, type ClaimTotals } from './summaryRow.js';
 
@@ -61,7 +61,7 @@ export interface NameQuery {
   height: number;
   /** Looks the name up as it is, as the reference does for `getclaimsfortx`. */
   exact?: boolean;
-  /** Answers as the reference does, oddities and all; it then matters how far behind the tip the block is. */
+  /** Answers as the reference does when its tip is there, oddities and all (`referenceView.ts`). */
   asReference?: { tipHeight: number };
 }
 
@@ -107,7 +107,7 @@ export async function readName(rows: RowReader, rules: ClaimRules, query: NameQu
   if (asReference) {
     const { tipHeight } = asReference;
     items.push(...(await leftBehind(rows, rules, name, height, tipHeight)));
-    if (!ownership.hasClaims) takeover = await staleTakeover(rows, rules, name, ownership, height, tipHeight);
+    if (!ownership.hasClaims) takeover = await staleTakeover(rows, name, ownership, height, tipHeight);
   }
   const { claims, supports } = arrange(items, height, asReference !== undefined);
 
@@ -186,37 +186,6 @@ function number(claims: ClaimInfo[]): void {
   for (const claim of claims) claim.sequence = numbers.get(toLatin1(claim.claimId))!;
 }
 
-/** Whether the name had an owner after a block, and its takeover height. */
-export async function readOwnership(rows: RowReader, name: string, height: number): Promise<Ownership> {
-  const range = { gte: ownersKey(name), lt: ownerKey(name, height + 1), reverse: true, limit: 1 };
-  for await (const [key, row] of rows.range(range)) {
-    const ownership = parseOwnerRow(row, readU32(key, key.length - 4));
-    // The root keeps its takeover height while the trie is empty, but is not a node then.
-    if (name !== '' || ownership.hasClaims || (await hasNames(rows, height))) return ownership;
-  }
-  return { hasClaims: false, takeover: 0 };
-}
-
-async function hasNames(rows: RowReader, height: number): Promise<boolean> {
-  for await (const _ of readNames(rows, height)) return true;
-  return false;
-}
-
-/** Names with an active claim after a block, in byte order. */
-export async function* readNames(rows: RowReader, height: number): AsyncGenerator<Bytes> {
-  const range = { gte: CLAIM_PREFIX.owner, lt: prefixEnd(CLAIM_PREFIX.owner) };
-  let latest: { name: string; hasClaims: boolean } | null = null;
-  for await (const [key, row] of rows.range(range)) {
-    const { name, height: since } = parseOwnerKey(key);
-    if (latest !== null && latest.name !== name) {
-      if (latest.hasClaims) yield fromLatin1(latest.name);
-      latest = null;
-    }
-    if (since <= height) latest = { name, hasClaims: parseOwnerRow(row, since).hasClaims };
-  }
-  if (latest?.hasClaims) yield fromLatin1(latest.name);
-}
-
 /** Totals after the tip. */
 export async function readTotals(rows: RowReader): Promise<ClaimTotals> {
   return parseSummaryRow(await rows.get(SUMMARY_KEY)).totals;
@@ -249,6 +218,8 @@ export async function findClaimById(rows: RowReader, text: string): Promise<Clai
 function fromHexDigits(text: string, fill: string): string {
   return toLatin1(Buffer.from(text.length % 2 === 0 ? text : text + fill, 'hex'));
 }
+
+export { readNames } from './ownership.js';
 
 /** What entered and what left the trie in a block. Each id is that of an output as if it had made a claim. */
 export interface BlockChanges {

@@ -16,8 +16,9 @@ import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { u32Key } from '../keys.js';
 import type { RowReader } from '../rows.js';
 import { nodeKey, readU32, versionsKey, type Generation } from './claimKeys.js';
-import { filedName, readName, readOwnership } from './claimQueries.js';
+import { filedName, readName } from './claimQueries.js';
 import { parseNodeRow, parseVersionRow } from './nodeRow.js';
+import { readOwnership } from './ownership.js';
 import { epochOf, oldestProvable, type ProofWindow } from './versions.js';
 
 /** The nodes of so old a block are not kept. */

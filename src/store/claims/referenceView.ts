@@ -5,14 +5,11 @@
  */
 import { compareCreation, REMOVAL, type Item } from '../../claimtrie/item.js';
 import { normalizeKey } from '../../claimtrie/nameKey.js';
-import { hashesAllClaims } from '../../claimtrie/rules.js';
-import { findSlot } from '../../claimtrie/trieNode.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { RowReader } from '../rows.js';
-import { nodeKey, ownerKey, parseOwnerKey, type Generation } from './claimKeys.js';
 import { aliveItems, itemsSince } from './itemHistory.js';
-import { parseOwnerRow, type Ownership } from './markRow.js';
-import { parseNodeRow } from './nodeRow.js';
+import type { Ownership } from './markRow.js';
+import { ownedNames, ownershipsAfter, readOwnership } from './ownership.js';
 
 /** Blocks of ownership that a delay of one block takes. */
 const BLOCKS_PER_DELAY = 32;
@@ -46,56 +43,40 @@ export function compareRestored(a: Item, b: Item): number {
 
 /**
  * Takeover height shown for a name that has no claims after block `height`. A node that names merely part at keeps the
- * one it was given last. Disconnecting takes it away together with claims, but the node looks its tip's one up again
- * when its parent loses its claims. Source: `cacheData`, `removeClaimFromTrie`.
+ * one it was given last. Disconnecting takes it away together with claims, but the node looks the tip's one up again
+ * when the node above it loses its claims. Source: `cacheData`, `removeClaimFromTrie`.
  */
 export async function staleTakeover(
   rows: RowReader,
-  rules: ClaimRules,
   name: string,
   ownership: Ownership,
   height: number,
   tipHeight: number,
 ): Promise<number> {
-  const later = await readOwnerships(rows, name, height, tipHeight);
+  const later = await ownershipsAfter(rows, name, height, tipHeight);
   const latest = later.at(-1) ?? ownership;
   const claimed = later.find((entry) => entry.hasClaims);
   if (!claimed) return latest.takeover;
-  const parent = await parentNode(rows, hashesAllClaims(rules, tipHeight) ? '1' : '0', name);
-  if (parent === null) return 0;
-  const parentClaimed = (await readOwnerships(rows, parent, height, claimed.height)).some(
-    (entry) => entry.hasClaims,
-  );
-  return parentClaimed ? latest.takeover : 0;
+  if (!(await wasParting(rows, name, height))) return 0;
+  for (let length = name.length - 1; length >= 0; length--) {
+    const above = name.slice(0, length);
+    const changes = await ownershipsAfter(rows, above, height, claimed.height);
+    if (changes.some((entry) => entry.hasClaims)) return latest.takeover;
+    if ((await readOwnership(rows, above, height)).hasClaims || (await wasParting(rows, above, height)))
+      break;
+  }
+  return 0;
 }
 
-/** What changed about a name's owner in the blocks from `above` (exclusive) to `to`. */
-async function readOwnerships(
-  rows: RowReader,
-  name: string,
-  above: number,
-  to: number,
-): Promise<(Ownership & { height: number })[]> {
-  const found: (Ownership & { height: number })[] = [];
-  for await (const [key, row] of rows.range({ gte: ownerKey(name, above + 1), lt: ownerKey(name, to + 1) })) {
-    const { height } = parseOwnerKey(key);
-    found.push({ ...parseOwnerRow(row, height), height });
+/** Whether two or more names with claims parted at `name` after block `height`. */
+async function wasParting(rows: RowReader, name: string, height: number): Promise<boolean> {
+  let first: string | undefined;
+  for await (const longer of ownedNames(rows, height, name)) {
+    if (longer === name) continue;
+    first ??= longer[name.length];
+    if (longer[name.length] !== first) return true;
   }
-  return found;
-}
-
-/** Path of the node above a node at the tip; null for the root and for a name that is no node. */
-async function parentNode(rows: RowReader, generation: Generation, name: string): Promise<string | null> {
-  for (let path = ''; path.length < name.length;) {
-    const row = await rows.get(nodeKey(generation, path));
-    const slots = row ? parseNodeRow(row).slots : [];
-    const at = findSlot(slots, name.charCodeAt(path.length));
-    if (at < 0 || !name.startsWith(slots[at]!.edge, path.length)) return null;
-    const child = path + slots[at]!.edge;
-    if (child === name) return path;
-    path = child;
-  }
-  return null;
+  return false;
 }
 
 /**

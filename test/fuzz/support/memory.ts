@@ -1,4 +1,5 @@
-/** Memory that a piece of work takes: what it leaves behind, and by how much it raised the process's peak. */
+/** Memory that a piece of work takes: what it leaves behind, and the most that it held at once. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -8,7 +9,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 export interface MemoryUse {
   /** Heap, and memory outside of it, that is still held when the work is done and its result dropped. */
   readonly keptBytes: number;
-  /** By how much the largest size of the process grew; 0 when it had been larger before. */
+  /** By how much the process grew at most. Where the system cannot forget an earlier peak, that one hides a smaller one. */
   readonly peakBytes: number;
 }
 
@@ -18,10 +19,21 @@ function heldBytes(): number {
   return heapUsed + external;
 }
 
+/** Writing 5 here makes Linux forget the peak so far. */
+const CLEAR_PEAK = '/proc/self/clear_refs';
+const canClear = existsSync(CLEAR_PEAK);
+
+function peakBytesSoFar(): number {
+  if (!canClear) return process.resourceUsage().maxRSS * 1024;
+  const kib = /^VmHWM:\s*([0-9]+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
+  return Number(kib) * 1024;
+}
+
 export function memoryOf(work: () => void): MemoryUse {
   const held = heldBytes();
-  const peak = process.resourceUsage().maxRSS;
+  if (canClear) writeFileSync(CLEAR_PEAK, '5');
+  const peak = peakBytesSoFar();
   work();
-  const peakBytes = (process.resourceUsage().maxRSS - peak) * 1024;
+  const peakBytes = peakBytesSoFar() - peak;
   return { keptBytes: heldBytes() - held, peakBytes };
 }

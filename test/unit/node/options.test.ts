@@ -378,6 +378,14 @@ describe('configuration files', () => {
     expect(load('-regtest', '-dbcache=400').options.dbcache).toBe(400);
   });
 
+  it('knows the sections by the names of the reference too, and warns of others', () => {
+    config('[main]\ndbcache=50\n[lbrycrdreg]\ndbcache=60\n[typo]\ndbcache=70\n');
+    expect(load().options.dbcache).toBe(50);
+    expect(load('-regtest').options.dbcache).toBe(60);
+    expect(load('-testnet').options.dbcache).toBe(560);
+    expect(load().warnings).toEqual(['Section [typo] is not recognized.']);
+  });
+
   it('negates', () => {
     config('nolisten=1\n[regtest]\nlisten=1\n');
     expect(load().options.listen).toBe(false);

@@ -1,0 +1,59 @@
+/** Who had an owner, and since when: the history of takeovers, by name and for all names. */
+import { fromLatin1, type Bytes } from '../../util/bytes.js';
+import { prefixEnd, type RowReader } from '../rows.js';
+import { ownerKey, ownersKey, ownersPrefix, parseOwnerKey, readU32 } from './claimKeys.js';
+import { parseOwnerRow, type Ownership } from './markRow.js';
+
+/** Whether the name had an owner after a block, and its takeover height. */
+export async function readOwnership(rows: RowReader, name: string, height: number): Promise<Ownership> {
+  const range = { gte: ownersKey(name), lt: ownerKey(name, height + 1), reverse: true, limit: 1 };
+  for await (const [key, row] of rows.range(range)) {
+    const ownership = parseOwnerRow(row, readU32(key, key.length - 4));
+    // The root keeps its takeover height while the trie is empty, but is not a node then.
+    if (name !== '' || ownership.hasClaims || (await hasNames(rows, height))) return ownership;
+  }
+  return { hasClaims: false, takeover: 0 };
+}
+
+async function hasNames(rows: RowReader, height: number): Promise<boolean> {
+  for await (const _ of readNames(rows, height)) return true;
+  return false;
+}
+
+/** What changed about a name's owner after block `height`, up to `to`. */
+export async function ownershipsAfter(
+  rows: RowReader,
+  name: string,
+  height: number,
+  to: number,
+): Promise<(Ownership & { height: number })[]> {
+  const found: (Ownership & { height: number })[] = [];
+  for await (const [key, row] of rows.range({
+    gte: ownerKey(name, height + 1),
+    lt: ownerKey(name, to + 1),
+  })) {
+    const since = readU32(key, key.length - 4);
+    found.push({ ...parseOwnerRow(row, since), height: since });
+  }
+  return found;
+}
+
+/** Names that begin with `prefix` and had an active claim after block `height`, in byte order. */
+export async function* ownedNames(rows: RowReader, height: number, prefix: string): AsyncGenerator<string> {
+  const gte = ownersPrefix(prefix);
+  let latest: { name: string; hasClaims: boolean } | null = null;
+  for await (const [key, row] of rows.range({ gte, lt: prefixEnd(gte) })) {
+    const { name, height: since } = parseOwnerKey(key);
+    if (latest !== null && latest.name !== name) {
+      if (latest.hasClaims) yield latest.name;
+      latest = null;
+    }
+    if (since <= height) latest = { name, hasClaims: parseOwnerRow(row, since).hasClaims };
+  }
+  if (latest?.hasClaims) yield latest.name;
+}
+
+/** Names with an active claim after a block, in byte order. */
+export async function* readNames(rows: RowReader, height: number): AsyncGenerator<Bytes> {
+  for await (const name of ownedNames(rows, height, '')) yield fromLatin1(name);
+}
