@@ -15,7 +15,7 @@ const DAEMON_MARK = 'LBCNODE_DAEMON_CHILD';
 const CRASH_AT = 'LBCNODE_CRASH_AT';
 
 function fail(message: string): never {
-  process.stderr.write(`Error: ${message}\n`);
+  process.stderr.write(message.startsWith('Error') ? `${message}\n` : `Error: ${message}\n`);
   process.exit(1);
 }
 
@@ -59,11 +59,20 @@ function crashPoint(): ((name: string) => void) | undefined {
   };
 }
 
+async function openLog(loaded: LoadedOptions): Promise<Awaited<ReturnType<typeof createFileLogger>>> {
+  try {
+    return await createFileLogger(loaded);
+  } catch (error) {
+    if (error instanceof OptionError) fail(error.message);
+    throw error;
+  }
+}
+
 async function main(): Promise<void> {
   const loaded = load();
   if (loaded.options.daemon && process.env[DAEMON_MARK] !== '1') daemonize();
   if (!loaded.options.sysperms) process.umask(0o077);
-  const log = await createFileLogger(loaded);
+  const log = await openLog(loaded);
   const { logger } = log;
   let node: NodeHandle | null = null;
   let stopping = false;

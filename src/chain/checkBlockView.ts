@@ -37,15 +37,36 @@ import {
   TX_STRIDE,
   TX_STRIPPED_SIZE,
 } from '../primitives/blockLayout.js';
-import { txBytes, txidAt } from '../primitives/blockView.js';
+import { txBytes, txidAt, witnessAt } from '../primitives/blockView.js';
 import { parseTransaction, SEQUENCE_FINAL, type Transaction } from '../primitives/transaction.js';
 import { LOCKTIME_THRESHOLD } from '../script/script.js';
+import { concatBytes } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
 import type { LoadedBlock } from './loadedBlock.js';
 
 /** Transaction `tx` as an object; scripts are views into the block. */
 export function transactionAt(raw: Buffer, parsed: ParsedBlock, tx: number): Transaction {
   return parseTransaction(new Reader(txBytes(raw, parsed, tx)));
+}
+
+/** Bytes of BIP144's marker and flag, which stand behind the version. */
+const WITNESS_MARKER_BYTES = 2;
+
+/**
+ * Transaction `tx` without its witness as an object. The rules here need none, and one of millions of items would cost
+ * an object each.
+ */
+function bareTransactionAt(raw: Buffer, parsed: ParsedBlock, tx: number): Transaction {
+  const row = tx * TX_STRIDE;
+  const bytes = txBytes(raw, parsed, tx);
+  if ((parsed.txs[row + TX_FLAGS]! & TX_HAS_WITNESS) === 0) return parseTransaction(new Reader(bytes), false);
+  const listsEnd = WITNESS_MARKER_BYTES + parsed.txs[row + TX_STRIPPED_SIZE]! - 4;
+  const stripped = concatBytes(
+    bytes.subarray(0, 4),
+    bytes.subarray(4 + WITNESS_MARKER_BYTES, listsEnd),
+    bytes.subarray(-4),
+  );
+  return parseTransaction(new Reader(stripped), false);
 }
 
 /** High half of an amount below 2^48 satoshis: sums of a block's outputs of this size stay exact and in the money range. */
@@ -100,7 +121,7 @@ export function checkBlockView(block: LoadedBlock): ValidationError | null {
   if (early) return early;
   for (let tx = 0; tx < txCount; tx++) {
     if (tx > 0 && surelyPasses(raw, parsed, tx * TX_STRIDE)) continue;
-    const error = checkTransaction(transactionAt(raw, parsed, tx));
+    const error = checkTransaction(bareTransactionAt(raw, parsed, tx));
     if (error) return transactionFailed(error, txidAt(parsed, tx));
   }
   let sigops = 0;
@@ -134,7 +155,9 @@ export function contextualCheckBlockView(block: LoadedBlock, rules: ContextualRu
   for (let row = 0; row < parsed.txCount * TX_STRIDE; row += TX_STRIDE) {
     if (!isFinal(parsed, row, rules)) return reject('bad-txns-nonfinal', { debug: 'non-final transaction' });
   }
-  const coinbase = transactionAt(raw, parsed, 0);
+  const coinbase = bareTransactionAt(raw, parsed, 0);
+  // One item is the reserved value; that there are more than one is all that counts of the others.
+  coinbase.inputs[0]!.witness = witnessAt(raw, parsed, 0, 2);
   const anyWitness = (): boolean => {
     for (let row = 0; row < parsed.txCount * TX_STRIDE; row += TX_STRIDE) {
       if ((parsed.txs[row + TX_FLAGS]! & TX_HAS_WITNESS) !== 0) return true;

@@ -40,6 +40,8 @@ export interface OpenChainOptions {
   proofWindow: number | 'all';
   /** `-dbcache`, in bytes. */
   cacheBytes: number;
+  /** `-dbbatchsize`, in bytes. */
+  batchBytes: number;
   reindex: boolean;
   reindexChainstate: boolean;
   checkpoints: boolean;
@@ -113,6 +115,7 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
     return await RowStore.open({
       path,
       cacheBytes,
+      batchBytes: options.batchBytes,
       ...(options.onPoint ? { onPoint: options.onPoint } : {}),
     });
   } catch (error) {

@@ -9,6 +9,7 @@ import { findTransaction } from '../index/txIndex.js';
 import { emptyMempool } from '../mempool/emptyMempool.js';
 import { Miner } from '../mining/miner.js';
 import { claimReader, type ClaimReader } from '../rpc/claimReader.js';
+import { CoinScan } from '../rpc/coinScan.js';
 import type { RpcServices } from '../rpc/services.js';
 import { assert } from '../util/assert.js';
 import type { LogControl, Logger } from '../util/logging.js';
@@ -79,6 +80,7 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
       connectionCount: () => 0,
       timeOffsetSec: () => 0,
     },
+    coinScan: new CoinScan(),
     options: {
       serializeWitness: options.rpcserialversion > 0,
       checkLevel: options.checklevel,

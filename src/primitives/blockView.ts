@@ -112,12 +112,12 @@ export function outputAmountAt(block: Buffer, parsed: ParsedBlock, output: numbe
   return block.readBigInt64LE(parsed.outputs[output * OUTPUT_STRIDE + OUTPUT_VALUE]!);
 }
 
-/** Witness stack of running input `input`, bottom first, as views; empty without one. */
-export function witnessAt(block: Buffer, parsed: ParsedBlock, input: number): Buffer[] {
+/** Witness stack of running input `input`, bottom first, as views; empty without one. Of a deep one the first `atMost`. */
+export function witnessAt(block: Buffer, parsed: ParsedBlock, input: number, atMost = Infinity): Buffer[] {
   const row = input * INPUT_STRIDE;
   const start = parsed.inputs[row + INPUT_WITNESS]!;
   if (start === 0) return [];
   const reader = new Reader(block, start, parsed.inputs[row + INPUT_WITNESS_END]!);
-  const items = reader.compactSize();
+  const items = Math.min(atMost, reader.compactSize());
   return Array.from({ length: items }, () => reader.varBytes());
 }

@@ -21,6 +21,7 @@ import { getTxOutSetInfo } from './methods/blockchain/getTxOutSetInfo.js';
 import { preciousBlock } from './methods/blockchain/preciousBlock.js';
 import { pruneBlockchain } from './methods/blockchain/pruneBlockchain.js';
 import { saveMempool } from './methods/blockchain/saveMempool.js';
+import { scanTxOutSet } from './methods/blockchain/scanTxOutSet.js';
 import { verifyChain } from './methods/blockchain/verifyChain.js';
 import { verifyTxOutProof } from './methods/blockchain/verifyTxOutProof.js';
 import { checkNormalization } from './methods/claimtrie/checkNormalization.js';
@@ -94,6 +95,7 @@ export const METHODS: readonly RpcMethod[] = [
   preciousBlock,
   pruneBlockchain,
   saveMempool,
+  scanTxOutSet,
   verifyChain,
   verifyTxOutProof,
   // claimtrie

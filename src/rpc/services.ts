@@ -10,6 +10,7 @@ import type { MiningService } from '../mining/miner.js';
 import type { NetworkParams } from '../params/network.js';
 import type { Bytes } from '../util/bytes.js';
 import type { LogControl } from '../util/logging.js';
+import type { CoinScan } from './coinScan.js';
 import type { ClaimReader } from './claimReader.js';
 
 export interface RpcServices {
@@ -26,6 +27,8 @@ export interface RpcServices {
   /** Null unless the node prunes (`-prune`). */
   readonly pruner: Pruner | null;
   readonly network: NetworkSummary;
+  /** The one walk of `scantxoutset` that may be under way. */
+  readonly coinScan: CoinScan;
   readonly options: RpcNodeOptions;
   /** What is wrong with network, chain or build, for the answers that carry warnings; empty when nothing is. */
   warnings(): string;

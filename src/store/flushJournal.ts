@@ -20,13 +20,16 @@ export class FlushJournal {
   private readonly path: string;
   private file: FileHandle | null = null;
   private withStage = false;
+  private pieceBytes = MAX_PIECE_BYTES;
 
   constructor(path: string) {
     this.path = path;
   }
 
-  async begin(withStage: boolean): Promise<void> {
+  /** Starts an empty journal whose pieces, and so the batches applied from it, are of about `pieceBytes`. */
+  async begin(withStage: boolean, pieceBytes = MAX_PIECE_BYTES): Promise<void> {
     this.withStage = withStage;
+    this.pieceBytes = pieceBytes;
     this.file = await open(this.path, 'w');
   }
 
@@ -36,7 +39,7 @@ export class FlushJournal {
     while (from < ops.length) {
       let size = 0;
       let to = from;
-      while (to < ops.length && size < MAX_PIECE_BYTES) {
+      while (to < ops.length && size < this.pieceBytes) {
         const op = ops[to]!;
         size += 8 + op.key.length + (op.type === 'put' ? op.value.length : 0);
         to++;

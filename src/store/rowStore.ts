@@ -26,6 +26,8 @@ export interface RowStoreOptions {
   path: string;
   /** LevelDB's own block cache. */
   cacheBytes: number;
+  /** The most that one batch carries (`-dbbatchsize`); more goes through the journal. At most `MAX_BATCH_BYTES`. */
+  batchBytes?: number;
   /** Called at named points of a flush; tests kill the process there. */
   onPoint?: (name: string) => void;
 }
@@ -39,6 +41,7 @@ export class RowStore implements RowReader {
   private readonly db: ClassicLevel<Buffer, Buffer>;
   private readonly journal: FlushJournal;
   private readonly onPoint: (name: string) => void;
+  private readonly batchBytes: number;
   private readonly overlay = new OrderedRows();
   /** Whether committed rows lie in the staging area, between overlay and main rows. */
   private stageCommitted = false;
@@ -51,6 +54,7 @@ export class RowStore implements RowReader {
   private constructor(db: ClassicLevel<Buffer, Buffer>, options: RowStoreOptions) {
     this.db = db;
     this.onPoint = options.onPoint ?? (() => {});
+    this.batchBytes = Math.min(MAX_BATCH_BYTES, options.batchBytes ?? MAX_BATCH_BYTES);
     this.journal = new FlushJournal(`${options.path}.journal`);
   }
 
@@ -237,9 +241,9 @@ export class RowStore implements RowReader {
    */
   async flush(source: DirtySource = () => null, sourceBytes = 0): Promise<void> {
     const staged = this.stageCommitted;
-    if (!staged && this.overlay.sizeBytes + sourceBytes <= MAX_BATCH_BYTES) {
+    if (!staged && this.overlay.sizeBytes + sourceBytes <= this.batchBytes) {
       const ops = overlayOps(this.overlay);
-      for (let more = source(MAX_BATCH_BYTES); more !== null; more = source(MAX_BATCH_BYTES)) {
+      for (let more = source(this.batchBytes); more !== null; more = source(this.batchBytes)) {
         for (const op of more) ops.push(op);
       }
       this.onPoint('flush:before-batch');
@@ -247,10 +251,10 @@ export class RowStore implements RowReader {
       this.onPoint('flush:after-batch');
     } else {
       this.onPoint('flush:before-journal');
-      await this.journal.begin(staged);
+      await this.journal.begin(staged, this.batchBytes);
       await this.journal.append(overlayOps(this.overlay));
       this.onPoint('flush:in-journal');
-      for (let more = source(MAX_BATCH_BYTES); more !== null; more = source(MAX_BATCH_BYTES)) {
+      for (let more = source(this.batchBytes); more !== null; more = source(this.batchBytes)) {
         await this.journal.append(more);
       }
       await this.journal.commit();

@@ -67,6 +67,7 @@ describe.runIf(source)('crashes during an import', () => {
     dataDir: string,
     afterMs: number | null,
     env: Record<string, string>,
+    further: readonly string[] = [],
   ): Promise<boolean> {
     const child = spawn(
       process.execPath,
@@ -77,6 +78,7 @@ describe.runIf(source)('crashes during an import', () => {
         '-listen=0',
         '-server=0',
         ...ARGS,
+        ...further,
         `-loadblock=${file}`,
         '-stopafterblockimport',
       ],
@@ -118,7 +120,9 @@ describe.runIf(source)('crashes during an import', () => {
       const dataDir = mkdtempSync(join(work, 'point-'));
       let kills = 0;
       for (const count of [1, 2, 5, 20]) {
-        if (await runAndKill(dataDir, null, { LBCNODE_CRASH_AT: `${point}@${count}` })) kills++;
+        // Small batches send every flush through the journal.
+        const journal = /journal/.test(point) ? ['-dbbatchsize=200000'] : [];
+        if (await runAndKill(dataDir, null, { LBCNODE_CRASH_AT: `${point}@${count}` }, journal)) kills++;
       }
       expect(kills).toBeGreaterThan(0);
       expect(await finish(dataDir)).toEqual(expected);

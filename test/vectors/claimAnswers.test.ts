@@ -153,7 +153,7 @@ class Answers {
       case 'getclaimbyid': {
         const known = await findClaimById(this.rows, params[0] as string);
         if (!known) return {};
-        const query = { name: known.name, height: tip, asReference: true };
+        const query = { name: known.name, height: tip, asReference: { tipHeight: tip } };
         const names = await readName(this.rows, this.chain.rules, query);
         return this.whole(names, this.find(names, hashToHex(known.claimId)));
       }

@@ -3,11 +3,11 @@
  * from the unspent outputs. Source: rpc/claimtrie.cpp `claimToJSON`, `supportToJSON`, `claimAndSupportsToJSON`.
  */
 import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/claimQueries.js';
-import { equalBytes, hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
+import { hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
-import type { ClaimReader } from '../claimReader.js';
 import { t, type SchemaFields } from '../schema.js';
-import { isCoinNow, ClaimOutputs, type OutputDeps } from './claimsOutput.js';
+import { spentItems, type OrphanDeps } from './claimsOrphans.js';
+import { ClaimOutputs } from './claimsOutput.js';
 import { nameText } from './claimsText.js';
 
 type Answer = Record<string, JsonOut | undefined>;
@@ -64,10 +64,6 @@ export const LBRYCRD_ENTRY_SCHEMA = t.object({
   claims: t.array(t.object(PLAIN_CLAIM_FIELDS), 'the active claims, best first'),
 });
 
-export interface LbrycrdDeps extends OutputDeps {
-  readonly claims: ClaimReader;
-}
-
 /** What the answers about some items of a name need besides the items. */
 interface Sources {
   readonly outputs: ClaimOutputs;
@@ -77,38 +73,16 @@ interface Sources {
   readonly spent: ReadonlySet<OutputInfo>;
 }
 
-/**
- * The items that are filed although their output was spent.
- * QUIRK: what was queued across the normalization fork under another name than its script's is not found by a spend
- * before the fork; it enters the trie, and shows neither value nor address. Test: the recorded chains.
- */
-async function spentItems(
-  deps: LbrycrdDeps,
+async function readSources(
+  deps: OrphanDeps,
   name: Bytes,
   items: readonly OutputInfo[],
-): Promise<Set<OutputInfo>> {
-  const spent = new Set<OutputInfo>();
-  for (const item of items) {
-    const crossesFork =
-      item.height <= deps.claims.rules.normalizationForkHeight && !equalBytes(item.name, name);
-    if (!crossesFork || (await isCoinNow(deps, item))) continue;
-    // One that has left the trie since was found by the spend.
-    const now = await deps.claims.nameAt({ name, height: deps.chain.chain.height, exact: true });
-    const filed = [
-      ...now.claims,
-      ...now.claims.flatMap((claim) => claim.supports),
-      ...now.supportsWithoutClaim,
-    ];
-    if (filed.some((other) => other.n === item.n && equalBytes(other.txid, item.txid))) spent.add(item);
-  }
-  return spent;
-}
-
-async function readSources(deps: LbrycrdDeps, name: Bytes, items: readonly OutputInfo[]): Promise<Sources> {
+  height: number,
+): Promise<Sources> {
   const [outputs, found, spent] = await Promise.all([
     ClaimOutputs.read(deps, items),
     deps.claims.aliveNames(items.map((item) => item.claimId)),
-    spentItems(deps, name, items),
+    spentItems(deps, name, items, height),
   ]);
   const names = new Map<string, Bytes>();
   items.forEach((item, i) => {
@@ -150,9 +124,14 @@ function claimAnswer(claim: ClaimInfo, sources: Sources): Answer {
   };
 }
 
-/** Answer of the methods about one claim of a name. */
-export async function lbrycrdClaim(deps: LbrycrdDeps, info: NameInfo, claim: ClaimInfo): Promise<JsonOut> {
-  const sources = await readSources(deps, info.name, [claim, ...claim.supports]);
+/** Answer of the methods about one claim of a name, as of block `height`. */
+export async function lbrycrdClaim(
+  deps: OrphanDeps,
+  info: NameInfo,
+  claim: ClaimInfo,
+  height: number,
+): Promise<JsonOut> {
+  const sources = await readSources(deps, info.name, [claim, ...claim.supports], height);
   return {
     normalizedName: nameText(info.name),
     ...claimAnswer(claim, sources),
@@ -163,9 +142,9 @@ export async function lbrycrdClaim(deps: LbrycrdDeps, info: NameInfo, claim: Cla
 }
 
 /** Answer of `getclaimsforname`. */
-export async function lbrycrdName(deps: LbrycrdDeps, info: NameInfo): Promise<JsonOut> {
+export async function lbrycrdName(deps: OrphanDeps, info: NameInfo, height: number): Promise<JsonOut> {
   const items = [...info.claims.flatMap((claim) => [claim, ...claim.supports]), ...info.supportsWithoutClaim];
-  const sources = await readSources(deps, info.name, items);
+  const sources = await readSources(deps, info.name, items, height);
   return {
     normalizedName: nameText(info.name),
     claims: info.claims.map((claim) => ({
@@ -179,9 +158,9 @@ export async function lbrycrdName(deps: LbrycrdDeps, info: NameInfo): Promise<Js
 }
 
 /** An item of `getclaimsintrie`. */
-export async function lbrycrdEntry(deps: LbrycrdDeps, info: NameInfo): Promise<JsonOut> {
+export async function lbrycrdEntry(deps: OrphanDeps, info: NameInfo, height: number): Promise<JsonOut> {
   const claims = info.claims.filter((claim) => claim.active);
-  const sources = await readSources(deps, info.name, claims);
+  const sources = await readSources(deps, info.name, claims, height);
   return {
     normalizedName: nameText(info.name),
     claims: jsonArray(claims.map((claim) => plainClaimAnswer(claim, sources))),

@@ -13,7 +13,10 @@ export interface MemoryUse {
   readonly peakBytes: number;
 }
 
-function heldBytes(): number {
+async function heldBytes(): Promise<number> {
+  collectGarbage();
+  // Memory outside of the heap is given back by callbacks that run after the collection.
+  await new Promise((resolve) => setImmediate(resolve));
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
@@ -29,11 +32,11 @@ function peakBytesSoFar(): number {
   return Number(kib) * 1024;
 }
 
-export function memoryOf(work: () => void): MemoryUse {
-  const held = heldBytes();
+export async function memoryOf(work: () => void): Promise<MemoryUse> {
+  const held = await heldBytes();
   if (canClear) writeFileSync(CLEAR_PEAK, '5');
   const peak = peakBytesSoFar();
   work();
   const peakBytes = peakBytesSoFar() - peak;
-  return { keptBytes: heldBytes() - held, peakBytes };
+  return { keptBytes: (await heldBytes()) - held, peakBytes };
 }

@@ -36,16 +36,17 @@ export function nameBytesAt(
   return claims.nameAt({ name, height, asReference: { tipHeight: chain.chain.height } });
 }
 
-/** One claim of a name; an empty object for none. */
+/** One claim of a name, as of block `height`; an empty object for none. */
 export async function oneClaimAnswer(
   { services, profile }: RpcContext,
   info: NameInfo,
   claim: ClaimInfo | undefined,
+  height: number,
 ): Promise<JsonOut> {
   if (claim === undefined) return {};
   return profile === 'documented'
     ? documentedClaim(services, info, claim)
-    : lbrycrdClaim(services, info, claim);
+    : lbrycrdClaim(services, info, claim, height);
 }
 
 /** The first claim whose printed id begins with these lower-case digits. */

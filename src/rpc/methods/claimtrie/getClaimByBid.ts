@@ -22,7 +22,7 @@ export const getClaimByBid = defineMethod({
   run(ctx, { name, bid, blockhash }) {
     return atBlock(ctx.services, blockhash, async ({ height }) => {
       const info = await nameAt(ctx, name, height);
-      return oneClaimAnswer(ctx, info, info.claims[bid]);
+      return oneClaimAnswer(ctx, info, info.claims[bid], height);
     });
   },
 });

@@ -30,7 +30,7 @@ export const getClaimById = defineMethod({
       const found = await claims.findClaim(claimId);
       if (found === null) return {};
       const info = await nameBytesAt(ctx, found.name, height);
-      return oneClaimAnswer(ctx, info, claimById(info, found.claimId));
+      return oneClaimAnswer(ctx, info, claimById(info, found.claimId), height);
     });
   },
 });

@@ -22,7 +22,7 @@ export const getClaimBySeq = defineMethod({
   run(ctx, { name, sequence, blockhash }) {
     return atBlock(ctx.services, blockhash, async ({ height }) => {
       const info = await nameAt(ctx, name, height);
-      return oneClaimAnswer(ctx, info, claimBySequence(info, sequence));
+      return oneClaimAnswer(ctx, info, claimBySequence(info, sequence), height);
     });
   },
 });

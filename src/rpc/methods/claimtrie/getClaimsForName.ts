@@ -22,7 +22,7 @@ export const getClaimsForName = defineMethod({
     const { services, profile } = ctx;
     return atBlock(services, blockhash, async ({ id, height }) => {
       const info = await nameAt(ctx, name, height);
-      if (profile === 'lbrycrd') return lbrycrdName(services, info);
+      if (profile === 'lbrycrd') return lbrycrdName(services, info, height);
       return documentedName(services, info, height, hashToHex(services.chain.headers.hash(id)));
     });
   },

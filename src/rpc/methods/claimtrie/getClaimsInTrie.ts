@@ -11,7 +11,9 @@ async function* entries({ services, profile }: RpcContext, height: number): Asyn
   const { claims } = services;
   for await (const name of claims.namesAt(height)) {
     const info = await claims.nameAt({ name, height, exact: true });
-    yield await (profile === 'documented' ? documentedEntry(services, info) : lbrycrdEntry(services, info));
+    yield await (profile === 'documented'
+      ? documentedEntry(services, info)
+      : lbrycrdEntry(services, info, height));
   }
 }
 

@@ -24,7 +24,7 @@ export const getValueForName = defineMethod({
     return atBlock(ctx.services, blockhash, async ({ height }) => {
       const info = await nameAt(ctx, name, height);
       const claim = claimId === undefined ? info.claims[0] : claimByDigits(info, claimId);
-      return oneClaimAnswer(ctx, info, claim);
+      return oneClaimAnswer(ctx, info, claim, height);
     });
   },
 });

@@ -1,0 +1,67 @@
+/** The walk over all unspent outputs behind `scantxoutset`: one at a time, with progress and a way to end it early. */
+import type { ChainReader, CoinRowEntry } from '../chain/chainReader.js';
+import { breathe } from '../util/breathe.js';
+import { toLatin1 } from '../util/bytes.js';
+
+/** Outputs between two looks at whether the walk should end. */
+const CHECK_INTERVAL = 8192;
+
+export interface CoinScanResult {
+  /** False when the walk was ended early. */
+  completed: boolean;
+  searched: number;
+  /** Ordered by txid bytes, then by number. */
+  found: CoinRowEntry[];
+}
+
+export class CoinScan {
+  private percent: number | null = null;
+  private shouldEnd = false;
+
+  /** How far the walk is, null when none is under way. */
+  get progressPercent(): number | null {
+    return this.percent;
+  }
+
+  /** Takes the one place for a walk; false when it is taken. `run` or `release` gives it back. */
+  reserve(): boolean {
+    if (this.percent !== null) return false;
+    this.percent = 0;
+    this.shouldEnd = false;
+    return true;
+  }
+
+  release(): void {
+    this.percent = null;
+  }
+
+  /** Ends the walk soon; false when none is under way. */
+  end(): boolean {
+    if (this.percent === null) return false;
+    this.shouldEnd = true;
+    return true;
+  }
+
+  /** Finds the outputs with one of the scripts, which are latin1 strings. Needs `reserve` before. */
+  async run(reader: ChainReader, scripts: ReadonlySet<string>, signal: AbortSignal): Promise<CoinScanResult> {
+    const result: CoinScanResult = { completed: true, searched: 0, found: [] };
+    const { coins } = await reader.allCoins();
+    let since = performance.now();
+    for await (const entry of coins) {
+      result.searched++;
+      if (result.searched % CHECK_INTERVAL === 0 && (this.shouldEnd || signal.aborted)) {
+        result.completed = false;
+        break;
+      }
+      if (scripts.has(toLatin1(entry.coin.script))) result.found.push(entry);
+      // The walk is in the order of hashes, which are evenly spread.
+      this.percent = Math.floor((entry.outPoint.readUInt16BE(0) * 100) / 65536 + 0.5);
+      since = await breathe(since);
+    }
+    const order = (a: CoinRowEntry, b: CoinRowEntry): number =>
+      Buffer.compare(a.outPoint.subarray(0, 32), b.outPoint.subarray(0, 32)) ||
+      a.outPoint.readUInt32LE(32) - b.outPoint.readUInt32LE(32);
+    result.found.sort(order);
+    return result;
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * Output descriptors: the language in which `scantxoutset` is told what to look for. Parsing, and the output scripts
+ * that a descriptor stands for. Source: Core 0.17 script/descriptor.cpp.
+ */
+import { hash160, sha256 } from '../../crypto/hash.js';
+import { decodeDestination, type AddressPrefixes } from '../../script/address.js';
+import { scriptForDestination, scriptForMultisig, scriptForPublicKey } from '../../script/standard.js';
+import { fromHex, isHex, type Bytes } from '../../util/bytes.js';
+import { parseKeyExpression, parseUint32, type KeyExpression } from './keyExpression.js';
+
+export interface Descriptor {
+  /** Whether it stands for other scripts at each position. */
+  readonly isRange: boolean;
+  /** The scripts at a position, or null when only a private key could derive them. */
+  scriptsAt(position: number): Buffer[] | null;
+}
+
+/** Where in a descriptor an expression stands: some are allowed in some places only. */
+type Place = 'top' | 'sh' | 'wsh';
+
+const MAX_MULTISIG_KEYS = 16;
+/** Keys of a multisig that is not wrapped; more would not be relayed. */
+const MAX_BARE_MULTISIG_KEYS = 3;
+/** Largest redeem script (an element of the stack), and what a multisig takes besides its keys. */
+const MAX_REDEEM_SCRIPT_SIZE = 520;
+const MULTISIG_OVERHEAD = 3;
+const COMPRESSED_SIZE = 33;
+
+/** Splits off the expression at the beginning: up to a comma or a closing parenthesis outside of parentheses. */
+function splitExpression(text: string): [expression: string, rest: string] {
+  let depth = 0;
+  let end = 0;
+  for (; end < text.length; end++) {
+    const char = text[end];
+    if (char === '(') depth++;
+    else if (depth > 0 && char === ')') depth--;
+    else if (depth === 0 && (char === ')' || char === ',')) break;
+  }
+  return [text.slice(0, end), text.slice(end)];
+}
+
+/** The arguments when the expression is a call of that function. */
+function argumentsOf(name: string, expression: string): string | null {
+  const isCall = expression.startsWith(`${name}(`) && expression.endsWith(')');
+  return isCall ? expression.slice(name.length + 1, -1) : null;
+}
+
+const payToKeyHash = (key: Bytes): Buffer => scriptForDestination({ type: 'pubkeyhash', hash: hash160(key) });
+const payToWitnessKeyHash = (key: Bytes): Buffer =>
+  scriptForDestination({ type: 'witness_v0_keyhash', hash: hash160(key) });
+const payToScriptHash = (script: Bytes): Buffer =>
+  scriptForDestination({ type: 'scripthash', hash: hash160(script) });
+const payToWitnessScriptHash = (script: Bytes): Buffer =>
+  scriptForDestination({ type: 'witness_v0_scripthash', hash: sha256(script) });
+
+function fixedScript(script: Buffer): Descriptor {
+  return { isRange: false, scriptsAt: () => [script] };
+}
+
+function singleKey(key: KeyExpression | null, scriptsOf: (publicKey: Bytes) => Buffer[]): Descriptor | null {
+  if (key === null) return null;
+  return {
+    isRange: key.isRange,
+    scriptsAt(position) {
+      const publicKey = key.keyAt(position);
+      return publicKey && scriptsOf(publicKey);
+    },
+  };
+}
+
+/** Everything that a key can be paid by. */
+function comboScripts(key: Bytes): Buffer[] {
+  const scripts = [scriptForPublicKey(key), payToKeyHash(key)];
+  if (key.length !== COMPRESSED_SIZE) return scripts;
+  const program = payToWitnessKeyHash(key);
+  return [...scripts, program, payToScriptHash(program)];
+}
+
+function wrapped(inner: Descriptor | null, wrap: (script: Bytes) => Buffer): Descriptor | null {
+  if (inner === null) return null;
+  return {
+    isRange: inner.isRange,
+    scriptsAt: (position) => inner.scriptsAt(position)?.map(wrap) ?? null,
+  };
+}
+
+class Parser {
+  private readonly prefixes: AddressPrefixes;
+
+  constructor(prefixes: AddressPrefixes) {
+    this.prefixes = prefixes;
+  }
+
+  /** The descriptor that the whole text is. */
+  whole(text: string, place: Place): Descriptor | null {
+    const [expression, rest] = splitExpression(text);
+    return rest === '' ? this.expression(expression, place) : null;
+  }
+
+  private key(text: string, allowUncompressed: boolean): KeyExpression | null {
+    return parseKeyExpression(text, allowUncompressed, this.prefixes);
+  }
+
+  private expression(text: string, place: Place): Descriptor | null {
+    const call = (name: string): string | null => argumentsOf(name, text);
+    const anyKey = place !== 'wsh';
+    let inner = call('pk');
+    if (inner !== null) return singleKey(this.key(inner, anyKey), (key) => [scriptForPublicKey(key)]);
+    inner = call('pkh');
+    if (inner !== null) return singleKey(this.key(inner, anyKey), (key) => [payToKeyHash(key)]);
+    inner = call('multi');
+    if (inner !== null) return this.multisig(inner, place);
+    if (place === 'wsh') return null;
+    inner = call('wpkh');
+    if (inner !== null) return singleKey(this.key(inner, false), (key) => [payToWitnessKeyHash(key)]);
+    inner = call('wsh');
+    if (inner !== null) return wrapped(this.whole(inner, 'wsh'), payToWitnessScriptHash);
+    return place === 'top' ? this.topExpression(text) : null;
+  }
+
+  private topExpression(text: string): Descriptor | null {
+    let inner = argumentsOf('combo', text);
+    if (inner !== null) return singleKey(this.key(inner, true), comboScripts);
+    inner = argumentsOf('sh', text);
+    if (inner !== null) return wrapped(this.whole(inner, 'sh'), payToScriptHash);
+    inner = argumentsOf('addr', text);
+    if (inner !== null) {
+      const destination = decodeDestination(inner, this.prefixes);
+      return destination && fixedScript(scriptForDestination(destination));
+    }
+    inner = argumentsOf('raw', text);
+    return inner !== null && inner !== '' && isHex(inner) ? fixedScript(fromHex(inner)) : null;
+  }
+
+  private multisig(text: string, place: Place): Descriptor | null {
+    const [threshold, tail] = splitExpression(text);
+    const required = parseUint32(threshold);
+    if (required === null) return null;
+    const keys: KeyExpression[] = [];
+    for (let rest = tail; rest !== '';) {
+      if (!rest.startsWith(',')) return null;
+      const [expression, after] = splitExpression(rest.slice(1));
+      const key = this.key(expression, place !== 'wsh');
+      if (key === null) return null;
+      keys.push(key);
+      rest = after;
+    }
+    const most = place === 'top' ? MAX_BARE_MULTISIG_KEYS : MAX_MULTISIG_KEYS;
+    if (keys.length < 1 || keys.length > most || required < 1 || required > keys.length) return null;
+    const size = keys.reduce((sum, key) => sum + key.size + 1, MULTISIG_OVERHEAD);
+    if (place === 'sh' && size > MAX_REDEEM_SCRIPT_SIZE) return null;
+    return {
+      isRange: keys.some((key) => key.isRange),
+      scriptsAt(position) {
+        const publicKeys = keys.map((key) => key.keyAt(position));
+        return publicKeys.every((key) => key !== null) ? [scriptForMultisig(required, publicKeys)] : null;
+      },
+    };
+  }
+}
+
+/** The descriptor, or null when the text is none of this network. */
+export function parseDescriptor(text: string, prefixes: AddressPrefixes): Descriptor | null {
+  return new Parser(prefixes).whole(text, 'top');
+}

@@ -1,0 +1,105 @@
+/**
+ * The keys of an output descriptor: a public key in hex, a private key, or an extended key with a path which may end in
+ * a range. Source: Core 0.17 script/descriptor.cpp `ParsePubkey`, `BIP32PubkeyProvider`.
+ */
+import { defaultEcdsa } from '../../crypto/ecdsa.js';
+import { loadNative } from '../../native/binding.js';
+import type { AddressPrefixes } from '../../script/address.js';
+import { decodeBase58Check } from '../../script/base58.js';
+import { decodeSecret } from '../../script/wif.js';
+import { deriveChild, HARDENED, parseExtendedKey, type ExtendedKey } from '../../signing/extendedKey.js';
+import { fromHex, isHex, type Bytes } from '../../util/bytes.js';
+
+const COMPRESSED_SIZE = 33;
+const PREFIX_SIZE = 4;
+
+export interface KeyExpression {
+  /** Whether it stands for a key at every position. */
+  readonly isRange: boolean;
+  /** Bytes of its keys. */
+  readonly size: number;
+  /** The key at a position, or null when only a private key could derive it. */
+  keyAt(position: number): Bytes | null;
+}
+
+/** Decimal digits up to 2^32 - 1, with a sign of plus allowed; null for anything else. Source: `ParseUInt32`. */
+export function parseUint32(text: string): number | null {
+  if (!/^\+?[0-9]{1,20}$/.test(text)) return null;
+  const value = Number(text);
+  return value <= 0xffffffff ? value : null;
+}
+
+function constantKey(key: Bytes): KeyExpression {
+  return { isRange: false, size: key.length, keyAt: () => key };
+}
+
+function decodeExtendedKey(text: string, prefixes: AddressPrefixes): ExtendedKey | null {
+  const payload = decodeBase58Check(text);
+  if (payload === null || payload.length < PREFIX_SIZE) return null;
+  const prefix = payload.readUInt32BE(0);
+  const bytes = payload.subarray(PREFIX_SIZE);
+  if (prefix === prefixes.extSecret) return parseExtendedKey(bytes, true);
+  return prefix === prefixes.extPublic ? parseExtendedKey(bytes, false) : null;
+}
+
+/** Child numbers of a path's elements, or null when one is none. */
+function parsePath(elements: readonly string[]): number[] | null {
+  const path: number[] = [];
+  for (const element of elements) {
+    const isHardened = /['h]$/.test(element);
+    const number = parseUint32(isHardened ? element.slice(0, -1) : element);
+    if (number === null || number >= HARDENED) return null;
+    path.push(isHardened ? number + HARDENED : number);
+  }
+  return path;
+}
+
+class DerivedKeys implements KeyExpression {
+  readonly isRange: boolean;
+  readonly size = COMPRESSED_SIZE;
+  private readonly range: 'none' | 'plain' | 'hardened';
+  /** The key at the end of the path; null when it cannot be derived. */
+  private readonly base: ExtendedKey | null;
+
+  constructor(root: ExtendedKey, path: readonly number[], range: 'none' | 'plain' | 'hardened') {
+    this.range = range;
+    this.isRange = range !== 'none';
+    let key: ExtendedKey | null = root;
+    for (const number of path) key = key && deriveChild(key, number);
+    this.base = key;
+  }
+
+  keyAt(position: number): Bytes | null {
+    if (this.base === null || this.range === 'none') return this.base?.publicKey ?? null;
+    const number = this.range === 'hardened' ? position + HARDENED : position;
+    return deriveChild(this.base, number)?.publicKey ?? null;
+  }
+}
+
+/** Null when the text is no key of this network, or an uncompressed one where that is not allowed. */
+export function parseKeyExpression(
+  text: string,
+  allowUncompressed: boolean,
+  prefixes: AddressPrefixes,
+): KeyExpression | null {
+  const elements = text.split('/');
+  const [first = ''] = elements;
+  if (elements.length === 1) {
+    if (first !== '' && isHex(first)) {
+      const key = fromHex(first);
+      const ecdsa = loadNative()?.ecdsa ?? defaultEcdsa;
+      const fits = allowUncompressed || key.length === COMPRESSED_SIZE;
+      if (fits && ecdsa.isFullyValidPublicKey(key)) return constantKey(key);
+    }
+    const secret = decodeSecret(first, prefixes);
+    if (secret !== null && (allowUncompressed || secret.compressed)) {
+      return constantKey(defaultEcdsa.publicKeyOf(secret.privateKey, secret.compressed));
+    }
+  }
+  const root = decodeExtendedKey(first, prefixes);
+  if (root === null) return null;
+  const last = elements.at(-1)!;
+  const range = last === '*' ? 'plain' : last === "*'" || last === '*h' ? 'hardened' : 'none';
+  const path = parsePath(elements.slice(1, range === 'none' ? undefined : -1));
+  return path && new DerivedKeys(root, path, range);
+}

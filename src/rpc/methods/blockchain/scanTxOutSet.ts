@@ -1,0 +1,169 @@
+/** `scantxoutset`: finds unspent outputs by descriptors. Source: lbrycrd rpc/blockchain.cpp. */
+import type { CoinRowEntry } from '../../../chain/chainReader.js';
+import type { AddressPrefixes } from '../../../script/address.js';
+import { breathe } from '../../../util/breathe.js';
+import { hashToHex, toHex, toLatin1 } from '../../../util/bytes.js';
+import { coins, JsonObject, type JsonValue } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { parseDescriptor } from '../../descriptor/descriptor.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { addressPrefixes } from '../../format/addresses.js';
+import { defineMethod, type RpcContext } from '../../method.js';
+import { getArray, getInt, getString } from '../../paramTypes.js';
+import { t } from '../../schema.js';
+
+const DEFAULT_RANGE = 1000;
+const MAX_RANGE = 1_000_000;
+
+interface ScanObject {
+  text: string;
+  /** Last position of a descriptor that has many. */
+  range: number;
+}
+
+function parseScanObject(value: JsonValue): ScanObject {
+  if (typeof value === 'string') return { text: value, range: DEFAULT_RANGE };
+  if (!(value instanceof JsonObject)) {
+    const message = 'Scan object needs to be either a string or an object';
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, message);
+  }
+  const text = value.get('desc') ?? null;
+  if (text === null) {
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Descriptor needs to be provided in scan object');
+  }
+  const rangeValue = value.get('range') ?? null;
+  const range = rangeValue === null ? DEFAULT_RANGE : getInt(rangeValue);
+  if (range < 0 || range > MAX_RANGE) {
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'range out of range');
+  }
+  return { text: getString(text), range };
+}
+
+/** All scripts that the objects stand for, as latin1 strings. */
+async function wantedScripts(objects: readonly JsonValue[], prefixes: AddressPrefixes): Promise<Set<string>> {
+  const scripts = new Set<string>();
+  let since = performance.now();
+  for (const object of objects) {
+    const { text, range } = parseScanObject(object);
+    const descriptor = parseDescriptor(text, prefixes);
+    if (descriptor === null) {
+      throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `Invalid descriptor '${text}'`);
+    }
+    for (let position = 0; position <= (descriptor.isRange ? range : 0); position++) {
+      const expanded = descriptor.scriptsAt(position);
+      if (expanded === null) {
+        const message = `Cannot derive script without private keys: '${text}'`;
+        throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, message);
+      }
+      for (const script of expanded) scripts.add(toLatin1(script));
+      since = await breathe(since);
+    }
+  }
+  return scripts;
+}
+
+function unspentAnswer({ outPoint, coin }: CoinRowEntry): JsonOut {
+  return {
+    txid: hashToHex(outPoint.subarray(0, 32)),
+    vout: outPoint.readUInt32LE(32),
+    scriptPubKey: toHex(coin.script),
+    amount: coins(coin.amount),
+    height: coin.heightCode >>> 1,
+  };
+}
+
+async function scan({ services, signal }: RpcContext, objects: JsonValue): Promise<JsonOut> {
+  const { chain, coinScan, params } = services;
+  if (!coinScan.reserve()) {
+    const message = 'Scan already in progress, use action "abort" or "status"';
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, message);
+  }
+  try {
+    const scripts = await wantedScripts(getArray(objects), addressPrefixes(params));
+    const { completed, searched, found } = await coinScan.run(chain, scripts, signal);
+    return {
+      success: completed,
+      searched_items: searched,
+      unspents: found.map(unspentAnswer),
+      total_amount: coins(found.reduce((sum, { coin }) => sum + coin.amount, 0n)),
+    };
+  } finally {
+    coinScan.release();
+  }
+}
+
+export const scanTxOutSet = defineMethod({
+  name: 'scantxoutset',
+  category: 'blockchain',
+  summary:
+    'EXPERIMENTAL warning: this call may be removed or changed in future releases.\n' +
+    'Scans the unspent transaction output set for entries that match certain output descriptors.\n' +
+    'Examples of output descriptors are:\n' +
+    '    addr(<address>)                      Outputs whose scriptPubKey corresponds to the specified address (does not include P2PK)\n' +
+    '    raw(<hex script>)                    Outputs whose scriptPubKey equals the specified hex scripts\n' +
+    '    combo(<pubkey>)                      P2PK, P2PKH, P2WPKH, and P2SH-P2WPKH outputs for the given pubkey\n' +
+    '    pkh(<pubkey>)                        P2PKH outputs for the given pubkey\n' +
+    '    sh(multi(<n>,<pubkey>,<pubkey>,...)) P2SH-multisig outputs for the given threshold and pubkeys\n' +
+    'In the above, <pubkey> either refers to a fixed public key in hexadecimal notation, or to an xpub/xprv optionally ' +
+    'followed by one or more path elements separated by "/", and optionally ending in "/*" (unhardened), or "/*\'" or ' +
+    '"/*h" (hardened) to specify all unhardened or hardened child keys. In the latter case, a range needs to be ' +
+    'specified if different from 1000.',
+  params: [
+    {
+      name: 'action',
+      type: 'string',
+      required: true,
+      strict: true,
+      description:
+        'The action to execute: "start" for starting a scan, "abort" for aborting the current scan (returns true when ' +
+        'abort was successful), "status" for progress report (in %) of the current scan',
+    },
+    {
+      name: 'scanobjects',
+      type: 'array',
+      strict: true,
+      description:
+        'What to look for: output descriptors, each by itself or as "desc" of an object which may have a "range" too, ' +
+        'up to which child index keys are derived',
+    },
+  ],
+  result: t.union([
+    {
+      when: 'for action "start"',
+      schema: t.object({
+        success: t.bool('whether the scan reached its end'),
+        searched_items: t.int('the number of outputs looked at'),
+        unspents: t.array(
+          t.object({
+            txid: t.hash('the transaction id'),
+            vout: t.int('the output number'),
+            scriptPubKey: t.hex('the script'),
+            amount: t.coins('the amount'),
+            height: t.int('the height of the transaction'),
+          }),
+        ),
+        total_amount: t.coins('the total amount of all found outputs'),
+      }),
+    },
+    { when: 'for action "abort"', schema: t.bool('whether a scan was under way') },
+    {
+      when: 'for action "status" while a scan is under way',
+      schema: t.object({ progress: t.int('percent done') }),
+    },
+    { when: 'for action "status" otherwise', schema: t.none() },
+  ]),
+  examples: [['start', '["raw(76a914411d3ffb5ad28b03a5be5a4ec2b4ac8cbc0f47c288ac)"]'], ['status'], ['abort']],
+  run(ctx, { action, scanobjects }): JsonOut | Promise<JsonOut> {
+    const { coinScan } = ctx.services;
+    switch (action) {
+      case 'status':
+        return coinScan.progressPercent === null ? null : { progress: coinScan.progressPercent };
+      case 'abort':
+        return coinScan.end();
+      case 'start':
+        return scan(ctx, scanobjects ?? null);
+      default:
+        throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Invalid command');
+    }
+  },
+});

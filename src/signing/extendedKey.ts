@@ -1,0 +1,75 @@
+/**
+ * Hierarchical keys (BIP32): their 74 bytes, and deriving children. Texts and prefixes are the caller's business.
+ * Source: Core 0.17 key.cpp `CExtKey`, pubkey.cpp `CExtPubKey`.
+ */
+import { createHmac } from 'node:crypto';
+import { defaultEcdsa, type EcdsaBackend } from '../crypto/ecdsa.js';
+import { isValidPrivateKey, PRIVATE_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
+import { hash160 } from '../crypto/hash.js';
+import { loadNative } from '../native/binding.js';
+import type { Bytes } from '../util/bytes.js';
+
+/** Bytes of a key behind its network prefix. */
+export const EXTENDED_KEY_SIZE = 74;
+/** Set in the number of a child that only the private key can derive. */
+export const HARDENED = 0x80000000;
+
+export interface ExtendedKey {
+  depth: number;
+  /** First four bytes of the parent's key hash; zeros for a root. */
+  parentFingerprint: Bytes;
+  /** Number of this child below its parent, unsigned 32-bit. */
+  childNumber: number;
+  chainCode: Bytes;
+  /** 33 bytes. */
+  publicKey: Bytes;
+  /** Null when only the public part is known. */
+  privateKey: Bytes | null;
+}
+
+function ecdsa(): EcdsaBackend {
+  return loadNative()?.ecdsa ?? defaultEcdsa;
+}
+
+/** Reads the bytes behind the prefix; null when the key in them is none. */
+export function parseExtendedKey(bytes: Bytes, isPrivate: boolean): ExtendedKey | null {
+  if (bytes.length !== EXTENDED_KEY_SIZE) return null;
+  const view = Buffer.from(bytes);
+  const head = {
+    depth: view[0]!,
+    parentFingerprint: view.subarray(1, 5),
+    childNumber: view.readUInt32BE(5),
+    chainCode: view.subarray(9, 41),
+  };
+  if (isPrivate) {
+    const privateKey = view.subarray(42, 42 + PRIVATE_KEY_SIZE);
+    if (!isValidPrivateKey(privateKey)) return null;
+    return { ...head, publicKey: ecdsa().publicKeyOf(privateKey, true), privateKey };
+  }
+  const publicKey = view.subarray(41, EXTENDED_KEY_SIZE);
+  return ecdsa().isFullyValidPublicKey(publicKey) ? { ...head, publicKey, privateKey: null } : null;
+}
+
+/** The child of that number, or null: hardened ones need the private key, and one in 2^127 does not exist. */
+export function deriveChild(parent: ExtendedKey, childNumber: number): ExtendedKey | null {
+  const isHardened = childNumber >= HARDENED;
+  if (isHardened && parent.privateKey === null) return null;
+  const data = Buffer.alloc(37);
+  if (isHardened) data.set(parent.privateKey!, 1);
+  else data.set(parent.publicKey);
+  data.writeUInt32BE(childNumber, 33);
+  const digest = createHmac('sha512', parent.chainCode).update(data).digest();
+  const tweak = digest.subarray(0, 32);
+  const head = {
+    depth: (parent.depth + 1) & 0xff,
+    parentFingerprint: hash160(parent.publicKey).subarray(0, 4),
+    childNumber,
+    chainCode: digest.subarray(32),
+  };
+  if (parent.privateKey === null) {
+    const publicKey = ecdsa().tweakPublicKey(parent.publicKey, tweak);
+    return publicKey && { ...head, publicKey, privateKey: null };
+  }
+  const privateKey = ecdsa().tweakPrivateKey(parent.privateKey, tweak);
+  return privateKey && { ...head, publicKey: ecdsa().publicKeyOf(privateKey, true), privateKey };
+}
