@@ -37,7 +37,10 @@ export class BlockIndex {
   readonly active: ActiveChain;
   readonly candidates: Candidates;
   readonly versionBits: VersionBits;
-  /** The header with the most work that is known, valid or not yet known to be otherwise. */
+  /**
+   * The header with the most work that ever came. It stays when its branch turns out invalid, as in the reference;
+   * a restart looks for the best one anew.
+   */
   bestHeader = NO_HEADER;
   /** The most work ever found invalid; for warnings only. */
   bestInvalid = NO_HEADER;
@@ -200,17 +203,6 @@ export class BlockIndex {
   noteInvalid(id: number): void {
     if (this.bestInvalid === NO_HEADER || this.headers.compareWork(id, this.bestInvalid) > 0)
       this.bestInvalid = id;
-    if (this.bestHeader !== NO_HEADER && this.headers.isFailed(this.bestHeader)) this.recomputeBestHeader();
-  }
-
-  /** The best header among those not known to be invalid. */
-  recomputeBestHeader(): void {
-    let best = this.active.tip;
-    for (let id = 0; id < this.headers.count; id++) {
-      if (!this.headers.isFailed(id) && (best === NO_HEADER || this.headers.compareWork(id, best) > 0))
-        best = id;
-    }
-    this.bestHeader = best;
   }
 
   /** Takes back the verdict on a block, its descendants and its ancestors. Source: `ResetBlockFailureFlags`. */
@@ -224,7 +216,6 @@ export class BlockIndex {
         this.candidates.add(id);
     }
     for (let id = block; id !== NO_HEADER; id = headers.prev(id)) if (headers.isFailed(id)) this.unfail(id);
-    this.recomputeBestHeader();
   }
 
   private unfail(id: number): void {

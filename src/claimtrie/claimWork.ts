@@ -41,7 +41,7 @@ export interface NameWork {
 export type WorkEvent =
   | { op: 'create' | 'spend' | 'expire' | 'activate'; item: Item }
   | { op: 'refile'; item: Item; to: Item }
-  | { op: 'takeover'; name: string; before: number; ownerId: string }
+  | { op: 'takeover'; name: string; before: number; ownerId: string; formerId: string }
   | { op: 'snapshot'; name: string; before: number };
 
 /** Outcome of a takeover check, between its two halves. */

@@ -2,8 +2,8 @@
  * One claim or support as the trie files it: what it is, since when, and what became of it. Plain data and its orders.
  * Its bytes on disk are `store/claims/itemRow.ts`'s business.
  */
-import { hash160 } from '../crypto/hash.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
+import { hash160Of } from './fastHash.js';
 
 export type ItemKind = 'claim' | 'update' | 'support';
 
@@ -61,7 +61,7 @@ export function pointIndex(point: string): number {
 
 /** Id of the claim made at an outpoint. Source: `ClaimIdHash`, whose message is the outpoint as we key it. */
 export function claimIdAtPoint(point: string): string {
-  return toLatin1(hash160(fromLatin1(point)));
+  return toLatin1(hash160Of(fromLatin1(point)));
 }
 
 /** The order in which outputs came into being: by block, transaction and output number. */

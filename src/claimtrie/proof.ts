@@ -2,9 +2,10 @@
  * Name proofs in both forms, from the nodes on the way to a name. Pure.
  * Source: lbrycrd claimtrie.cpp and claimtrieforks.cpp `getProofForName`, rpc/claimtrie.cpp `proofToJSON`.
  */
-import { merklePath, merkleRoot } from '../crypto/merkle.js';
+import { merklePath } from '../crypto/merkle.js';
 import type { Bytes } from '../util/bytes.js';
 import { valueHash } from './claimsHash.js';
+import { rootOf } from './fastHash.js';
 import { pointKey } from './item.js';
 import { childrenHash, claimsHalf, completeEdge, type Slot } from './trieNode.js';
 
@@ -93,7 +94,7 @@ export function buildAllClaimsProof(
       proof.pairs.push({ odd: true, hash: childrenHash(slots) });
       addPath(proof, claimHashes, Math.max(index, 0));
     } else {
-      const root = claimHashes.length > 0 ? merkleRoot(claimHashes).root : null;
+      const root = claimHashes.length > 0 ? rootOf(claimHashes) : null;
       proof.pairs.push({ odd: false, hash: claimsHalf(root) });
       const next = slots.findIndex(({ edge }) => name.startsWith(at + edge));
       addPath(

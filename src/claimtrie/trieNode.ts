@@ -3,9 +3,9 @@
  * Owns the two hash forms of a node. A slot carries the raw hash of its child; leaves have no record of their own.
  * Source: lbrycrd `recursiveMerkleHash`, `completeHash`, `recursiveBinaryTreeHash`.
  */
-import { merkleRoot } from '../crypto/merkle.js';
-import { sha256d, sha256dPair } from '../crypto/hash.js';
+import { sha256dPair } from '../crypto/hash.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
+import { hash256, rootOf } from './fastHash.js';
 
 /** Root of an empty trie: the number 1. */
 export const EMPTY_ROOT: Bytes = marker(1);
@@ -62,7 +62,7 @@ export function completeEdge(slot: Slot): Bytes {
     for (let i = edge.length - 1; i >= 1; i--) {
       message[0] = edge.charCodeAt(i);
       asBuffer(hash).copy(message, 1);
-      hash = sha256d(message);
+      hash = hash256(message);
     }
   }
   slot.edgeHash = hash;
@@ -78,14 +78,12 @@ function oldHash(slots: readonly Slot[], claims: Bytes | null): Bytes {
     at += 33;
   }
   if (claims) message.set(claims, at);
-  return sha256d(message);
+  return hash256(message);
 }
 
 /** The left half of the form with all claims. */
 export function childrenHash(slots: readonly Slot[]): Bytes {
-  if (slots.length === 0) return NO_CHILDREN;
-  if (slots.length === 1) return slots[0]!.hash;
-  return merkleRoot(slots.map((slot) => slot.hash)).root;
+  return slots.length === 0 ? NO_CHILDREN : rootOf(slots.map((slot) => slot.hash));
 }
 
 /** The right half of the form with all claims. */

@@ -327,6 +327,12 @@ export interface RpcMethodTypes {
     named: Record<string, never>;
     result: null;
   };
+  /** `scantxoutset "action" ( scanobjects )` */
+  scantxoutset: {
+    params: [action: string, scanobjects?: readonly unknown[] | null];
+    named: { action: string; scanobjects?: readonly unknown[] | null };
+    result: { success: boolean; searched_items: number; unspents: ({ txid: string; vout: number; scriptPubKey: string; amount: number; height: number })[]; total_amount: number } | boolean | { progress: number } | null;
+  };
   /** `setmocktime timestamp` */
   setmocktime: {
     params: [timestamp: number];

@@ -92,7 +92,7 @@ function newClaim(block) {
     amount,
     claimId: idOf(txid),
   };
-  if (alive.length < 200000) alive.push(claim);
+  if (alive.length < 20000) alive.push(claim);
   else alive[pick(alive.length)] = claim;
 }
 

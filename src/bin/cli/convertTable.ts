@@ -32,6 +32,7 @@ export const CONVERSIONS: Readonly<Record<string, readonly Conversion[]>> = {
   gettxoutproof: [[0, 'txids', 'json']],
   logging: [[0, 'include', 'json'], [1, 'exclude', 'json']],
   pruneblockchain: [[0, 'height', 'json']],
+  scantxoutset: [[1, 'scanobjects', 'json']],
   setmocktime: [[0, 'timestamp', 'json']],
   verifychain: [[0, 'checklevel', 'json'], [1, 'nblocks', 'json']],
   waitforblock: [[1, 'timeout', 'json']],

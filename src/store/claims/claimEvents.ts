@@ -1,5 +1,5 @@
 /** Tells what a block did, for notifications, from its log. */
-import type { ClaimWork } from '../../claimtrie/claimWork.js';
+import type { WorkEvent } from '../../claimtrie/claimWork.js';
 import { pointIndex, pointTxid, type Item } from '../../claimtrie/item.js';
 import type { ClaimEvent } from '../../claimtrie/types.js';
 import { fromLatin1 } from '../../util/bytes.js';
@@ -17,23 +17,24 @@ function describeItem(type: ClaimEvent['type'], item: Item): ClaimEvent {
   };
 }
 
-/** Appends the events of the work's log. A spent claim that was updated is no `abandon`. */
-export function describeEvents(work: ClaimWork, withTakeovers: boolean, events: ClaimEvent[]): void {
+/** The events behind a block's log. A spent claim that was updated is no `abandon`. */
+export function describeEvents(log: readonly WorkEvent[]): ClaimEvent[] {
+  const events: ClaimEvent[] = [];
   const updated = new Set<string>();
-  for (const event of work.events) {
+  for (const event of log) {
     if (event.op === 'create' && event.item.kind === 'update') updated.add(event.item.claimId);
   }
-  for (const event of work.events) {
+  for (const event of log) {
     if (event.op === 'create') events.push(describeItem(event.item.kind, event.item));
     else if (event.op === 'activate') events.push(describeItem('activation', event.item));
     else if (event.op === 'expire') events.push(describeItem('expiration', event.item));
     else if (event.op === 'spend') {
       const { item } = event;
       if (item.kind === 'support' || !updated.has(item.claimId)) events.push(describeItem('abandon', item));
-    } else if (event.op === 'takeover' && withTakeovers) {
-      if (event.ownerId === work.name(event.name).base.ownerId) continue;
+    } else if (event.op === 'takeover' && event.ownerId !== event.formerId) {
       const claimId = event.ownerId === '' ? {} : { claimId: fromLatin1(event.ownerId) };
       events.push({ type: 'takeover', name: fromLatin1(event.name), ...claimId });
     }
   }
+  return events;
 }

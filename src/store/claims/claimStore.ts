@@ -3,11 +3,11 @@
  * keeping in memory between them. Owns no state but a bounded cache of decoded nodes, which is right whatever becomes
  * of the transaction. Queries are in `claimQueries.ts` and `proofQueries.ts`.
  */
-import type { ClaimBlock, ClaimEvent, ClaimRules } from '../../claimtrie/types.js';
+import type { ClaimBlock, ClaimRules } from '../../claimtrie/types.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { RowReader, RowTransaction } from '../rows.js';
 import { CLAIM_PREFIX, SUMMARY_KEY } from './claimKeys.js';
-import { connectClaims } from './connect.js';
+import { connectClaims, type ConnectedClaims } from './connect.js';
 import { disconnectClaims } from './disconnect.js';
 import { NodeCache } from './nodeRow.js';
 import { parseSummaryRow } from './summaryRow.js';
@@ -23,6 +23,7 @@ export type {
   ClaimSpend,
   ClaimTx,
 } from '../../claimtrie/types.js';
+export type { ConnectedClaims } from './connect.js';
 export type { ProofWindow } from './versions.js';
 
 /** Decoded nodes kept: the upper levels of the trie, which every block touches. About 2 KB each. */
@@ -35,12 +36,6 @@ export interface ClaimStoreOptions {
    * the rows are laid out differently.
    */
   proofWindow: ProofWindow;
-}
-
-export interface ConnectedClaims {
-  /** Root of the trie after the block; the caller holds it against the header's. */
-  root: Bytes;
-  events: ClaimEvent[];
 }
 
 export class ClaimStore {

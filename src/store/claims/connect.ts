@@ -8,7 +8,8 @@ import { ClaimWork } from '../../claimtrie/claimWork.js';
 import { compareCreation, pointKey, REMOVAL, type Item } from '../../claimtrie/item.js';
 import { expiringCreation, hashesAllClaims } from '../../claimtrie/rules.js';
 import type { ClaimBlock, ClaimEvent, ClaimRules } from '../../claimtrie/types.js';
-import { toLatin1 } from '../../util/bytes.js';
+import { toLatin1, type Bytes } from '../../util/bytes.js';
+import { describeEvents } from './claimEvents.js';
 import { dueKey, SUMMARY_KEY } from './claimKeys.js';
 import { isHashFork, rebuildNodes } from './hashFork.js';
 import { itemsSince } from './itemHistory.js';
@@ -17,16 +18,18 @@ import { isRefileFork, refileNames, settleMarkedNames } from './refileFork.js';
 import { parseSummaryRow, putSummary } from './summaryRow.js';
 import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
 
-export interface Connected {
-  root: Uint8Array;
-  events: ClaimEvent[];
+export interface ConnectedClaims {
+  /** Root of the trie after the block; the caller holds it against the header's. */
+  root: Bytes;
+  /** What the block did; described only when somebody asks, and empty for the block that refiles names. */
+  readonly events: ClaimEvent[];
 }
 
 export async function connectClaims(
   rules: ClaimRules,
   block: ClaimBlock,
   deps: WorkStoreDeps,
-): Promise<Connected> {
+): Promise<ConnectedClaims> {
   const { rows } = deps;
   const { height } = block;
   const [summaryRow, dueRow] = await rows.getMany([SUMMARY_KEY, dueKey(height)]);
@@ -51,7 +54,12 @@ export async function connectClaims(
   if (dueRow || refiles) rows.del(dueKey(height));
   if (rehashes) summary.root = await rebuildNodes(rows, '1');
   putSummary(rows, summary);
-  return { root: summary.root, events: store.reported };
+  return {
+    root: summary.root,
+    get events() {
+      return describeEvents(store.reported);
+    },
+  };
 }
 
 async function processTransactions(store: WorkStore, block: ClaimBlock): Promise<void> {

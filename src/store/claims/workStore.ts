@@ -2,17 +2,15 @@
  * Brings rows into the work of a block, and the work back into rows. Owns loading (in batches, the trie level by level)
  * and the order in which rows are written; knows none of the rules.
  */
-import { itemId, type ClaimWork, type NameWork } from '../../claimtrie/claimWork.js';
+import { itemId, type ClaimWork, type NameWork, type WorkEvent } from '../../claimtrie/claimWork.js';
 import { setTakeover } from '../../claimtrie/blockEnd.js';
 import { claimsHash } from '../../claimtrie/claimsHash.js';
 import type { Item } from '../../claimtrie/item.js';
 import { emptyNameState, isBlank } from '../../claimtrie/nameState.js';
-import type { ClaimEvent } from '../../claimtrie/types.js';
 import { WorkTrie } from '../../claimtrie/workTrie.js';
 import { assert } from '../../util/assert.js';
 import type { RowTransaction } from '../rows.js';
 import { Breather } from './breather.js';
-import { describeEvents } from './claimEvents.js';
 import {
   claimIdKey,
   dueKey,
@@ -69,8 +67,8 @@ export class WorkStore {
   private readonly log: LogWriter;
   private readonly contributions = new Map<string, ClaimTotals>();
   private chunks = 0;
-  /** What the block did, for notifications. Of a block taken in batches, takeovers are left out: they may be many. */
-  readonly reported: ClaimEvent[] = [];
+  /** What the block did, for notifications; of a block taken in batches nothing: it may be too much to hold. */
+  readonly reported: WorkEvent[] = [];
   /** The block is taken in batches: what names were at its start is kept in rows. */
   marking = false;
   /** Nodes are hashed and written; off in the block whose new form rebuilds them all. */
@@ -216,7 +214,8 @@ export class WorkStore {
       const hasClaims = state.claims.length > 0;
       if (state.takeover === base.takeover && hasClaims === base.hadClaims) continue;
       const ownerId = state.claims[0]?.claimId ?? '';
-      work.events.push({ op: 'takeover', name: name.name, before: base.takeover, ownerId });
+      const { takeover: before, ownerId: formerId } = base;
+      work.events.push({ op: 'takeover', name: name.name, before, ownerId, formerId });
       const row = formatOwnerRow({ hasClaims, takeover: state.takeover }, work.height);
       this.rows.put(ownerKey(name.name, work.height), row);
     }
@@ -246,8 +245,10 @@ export class WorkStore {
       else rows.put(claimIdKey(claimId), Buffer.from(name, 'latin1'));
     }
     for (const name of work.names.values()) this.putName(name);
-    for (const event of work.events) this.log.add(event);
-    describeEvents(work, !this.marking, this.reported);
+    for (const event of work.events) {
+      this.log.add(event);
+      if (!this.marking) this.reported.push(event);
+    }
     await this.breather.pause();
     work.names.clear();
     work.items.clear();

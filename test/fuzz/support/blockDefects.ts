@@ -4,6 +4,7 @@ import { MAX_MONEY } from '../../../src/consensus/limits.js';
 import { witnessCommitmentScript, witnessMerkleRoot } from '../../../src/consensus/witnessCommitment.js';
 import { merkleRoot } from '../../../src/crypto/merkle.js';
 import { formatBlock, type Block } from '../../../src/primitives/block.js';
+import type { BlockHeader } from '../../../src/primitives/header.js';
 import { txid, wtxid, type Transaction, type TxOutput } from '../../../src/primitives/transaction.js';
 import { buildClaimPrefix, buildSupportPrefix, buildUpdatePrefix } from '../../../src/script/claimScript.js';
 import { OP } from '../../../src/script/opcodes.js';
@@ -71,7 +72,7 @@ export function draft(random: Random): Draft {
 }
 
 export function seal({ transactions, commits, afterCommitment, afterRoot }: Draft): Buffer {
-  const header = {
+  const header: BlockHeader = {
     version: 0x20000000,
     prevHash: Buffer.alloc(32, 1),
     merkleRoot: Buffer.alloc(32),

@@ -1,12 +1,29 @@
 /** `verifytxoutproof`: which transactions a proof of `gettxoutproof` proves. */
-import { parsePartialMerkleTree, provedTransactions } from '../../../consensus/partialMerkleTree.js';
-import { headerHash, parseHeader } from '../../../primitives/header.js';
+import {
+  parsePartialMerkleTree,
+  provedTransactions,
+  type PartialMerkleTree,
+} from '../../../consensus/partialMerkleTree.js';
+import { headerHash, parseHeader, type BlockHeader } from '../../../primitives/header.js';
+import { NULL_HASH } from '../../../primitives/transaction.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
-import { equalBytes, hashToHex } from '../../../util/bytes.js';
-import { Reader } from '../../../util/reader.js';
+import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
+import { Reader, ReadError } from '../../../util/reader.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
+
+/** Answers -1 with the reference's text where the bytes end early or hold a bad length. */
+function parseProof(proof: Bytes): { header: BlockHeader; tree: PartialMerkleTree } {
+  const reader = new Reader(proof);
+  try {
+    return { header: parseHeader(reader), tree: parsePartialMerkleTree(reader) };
+  } catch (error) {
+    if (!(error instanceof ReadError)) throw error;
+    const what = error.message.startsWith('end of data') ? 'CDataStream::read(): end of data' : error.message;
+    throw rpcError(RPC_ERROR.MISC_ERROR, `${what}: iostream error`);
+  }
+}
 
 export const verifyTxOutProof = defineMethod({
   name: 'verifytxoutproof',
@@ -28,14 +45,13 @@ export const verifyTxOutProof = defineMethod({
   ),
   examples: [['"proof"']],
   run({ services: { chain } }, { proof }) {
-    const reader = new Reader(proof);
-    const header = parseHeader(reader);
-    const tree = parsePartialMerkleTree(reader);
+    const { header, tree } = parseProof(proof);
     const proved = provedTransactions(tree);
-    if (proved === null || !equalBytes(proved.root, header.merkleRoot)) return [];
+    // A tree that is none counts as one with a root of zeros.
+    if (!equalBytes(proved?.root ?? NULL_HASH, header.merkleRoot)) return [];
     const id = chain.headers.find(headerHash(proof));
     const known = id !== NO_HEADER && chain.chain.index.active.contains(id) && chain.headers.txCount(id) > 0;
     if (!known) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Block not found in chain');
-    return chain.headers.txCount(id) === tree.txCount ? proved.txids.map(hashToHex) : [];
+    return chain.headers.txCount(id) === tree.txCount ? (proved?.txids ?? []).map(hashToHex) : [];
   },
 });

@@ -21,7 +21,7 @@ export const decodeRawTransaction = defineMethod({
     {
       name: 'iswitness',
       type: 'boolean',
-      strict: 'nullable',
+      strict: true,
       defaultText: 'whatever fits',
       description:
         'Whether the transaction hex is a serialized witness transaction. If it is not present, both forms are tried',

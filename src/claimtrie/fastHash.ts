@@ -1,0 +1,40 @@
+/**
+ * The hashes of the trie, by the addon where it is there and by their readable twins where it is not. Owns the choice
+ * only: below a few hashes the crossing costs more than it saves.
+ * Test: test/unit/claimtrie/fastHash.test.ts.
+ */
+import { hash160, sha256d, sha256dPair } from '../crypto/hash.js';
+import { merkleRoot } from '../crypto/merkle.js';
+import { loadNative } from '../native/binding.js';
+import type { Bytes } from '../util/bytes.js';
+
+const HASH_BYTES = 32;
+/** Measured: from three leaves on one native call is cheaper. */
+const NATIVE_LEAVES = 3;
+
+/** Leaves back to back for the addon; grows with the widest node. */
+let leaves = Buffer.alloc(256 * HASH_BYTES);
+
+/** H of a short message. */
+export function hash256(message: Bytes): Bytes {
+  const native = loadNative();
+  return native ? native.sha256d(message) : sha256d(message);
+}
+
+/** RIPEMD-160 of SHA-256. */
+export function hash160Of(message: Bytes): Bytes {
+  const native = loadNative();
+  return native ? native.hash160(message) : hash160(message);
+}
+
+/** Bitcoin's merkle root of one hash or more. */
+export function rootOf(hashes: readonly Bytes[]): Bytes {
+  const { length } = hashes;
+  if (length === 1) return hashes[0]!;
+  if (length === 2) return sha256dPair(hashes[0]!, hashes[1]!);
+  const native = length >= NATIVE_LEAVES ? loadNative() : null;
+  if (!native) return merkleRoot(hashes).root;
+  if (length * HASH_BYTES > leaves.length) leaves = Buffer.alloc(2 * length * HASH_BYTES);
+  for (let i = 0; i < length; i++) leaves.set(hashes[i]!, i * HASH_BYTES);
+  return native.merkleRoot(leaves.subarray(0, length * HASH_BYTES)).root;
+}
