@@ -15,7 +15,6 @@ import { loadNative, nativeUnavailableReason } from '../native/binding.js';
 import { RpcDispatcher } from '../rpc/dispatch.js';
 import { METHODS } from '../rpc/methodTable.js';
 import { MethodTable } from '../rpc/table.js';
-import { RpcHttpServer } from '../server/httpServer.js';
 import { hashFromHex, hashToHex } from '../util/bytes.js';
 import type { Logger, LogControl } from '../util/logging.js';
 import { AdjustedClock } from './clock.js';
@@ -97,6 +96,8 @@ async function start(
     },
   );
   if (options.server) {
+    // Loaded only when it is wanted: the HTTP stack is a third of the start.
+    const { RpcHttpServer } = await import('../server/httpServer.js');
     const server = new RpcHttpServer(
       {
         auth: {

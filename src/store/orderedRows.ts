@@ -1,4 +1,8 @@
-/** Ordered in-memory rows (a B-tree) with a running size; `null` marks a deletion that hides lower layers. */
+/**
+ * Rows in memory with a running size; `null` marks a deletion that hides lower layers. `OrderedRows` keeps them sorted
+ * (a B-tree) and is for many rows that live long; `KeyedRows` sorts only when somebody walks them and is for the rows of
+ * one transaction, which are mostly written once and read by key.
+ */
 import sortedBTree from 'sorted-btree';
 import type { Bytes } from '../util/bytes.js';
 import type { RowRange } from './rows.js';
@@ -52,5 +56,56 @@ export class OrderedRows {
       rows.push([key, value]);
     });
     return range.reverse ? rows.reverse() : rows;
+  }
+}
+
+export class KeyedRows {
+  private readonly rows = new Map<string, Bytes | null>();
+  private sorted: string[] | null = null;
+  private bytes = 0;
+
+  get sizeBytes(): number {
+    return this.bytes;
+  }
+
+  get(key: string): Bytes | null | undefined {
+    return this.rows.get(key);
+  }
+
+  set(key: string, value: Bytes | null): void {
+    const before = this.rows.get(key);
+    if (before === undefined) {
+      this.bytes += ROW_OVERHEAD_BYTES + key.length;
+      this.sorted = null;
+    } else if (before !== null) this.bytes -= before.length;
+    if (value !== null) this.bytes += value.length;
+    this.rows.set(key, value);
+  }
+
+  clear(): void {
+    this.rows.clear();
+    this.sorted = null;
+    this.bytes = 0;
+  }
+
+  /** All rows, in the order of their first writing. */
+  entries(): IterableIterator<[string, Bytes | null]> {
+    return this.rows.entries();
+  }
+
+  /** As `OrderedRows.slice`; sorts when a key was added since the last time. */
+  slice(range: RowRange): [string, Bytes | null][] {
+    this.sorted ??= [...this.rows.keys()].sort(byCodeUnit);
+    const keys = this.sorted;
+    let low = 0;
+    for (let high = keys.length; low < high;) {
+      const middle = (low + high) >>> 1;
+      if (keys[middle]! < range.gte) low = middle + 1;
+      else high = middle;
+    }
+    const found: [string, Bytes | null][] = [];
+    for (; low < keys.length && keys[low]! < range.lt; low++)
+      found.push([keys[low]!, this.rows.get(keys[low]!) ?? null]);
+    return range.reverse ? found.reverse() : found;
   }
 }

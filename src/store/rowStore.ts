@@ -12,7 +12,7 @@ import { asBuffer, fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { assert } from '../util/assert.js';
 import { FlushJournal, type JournalOp } from './flushJournal.js';
 import { PREFIX } from './keys.js';
-import { OrderedRows } from './orderedRows.js';
+import { KeyedRows, OrderedRows } from './orderedRows.js';
 import { prefixEnd, type RowRange, type RowReader, type RowTransaction } from './rows.js';
 
 /** The most that one LevelDB batch carries (design.md). */
@@ -214,7 +214,7 @@ export class RowStore implements RowReader {
   }
 
   /** Moves rows of an open transaction to the staging area. The overlay must be empty then: flush first. */
-  async spill(rows: OrderedRows): Promise<void> {
+  async spill(rows: KeyedRows): Promise<void> {
     this.diskEmpty = false;
     assert(this.overlay.count === 0, 'a transaction may spill only over a flushed store');
     let batch: { type: 'put'; key: Buffer; value: Buffer }[] = [];
@@ -339,7 +339,7 @@ export class RowStore implements RowReader {
 
 /** See `RowTransaction`. Reads see its own rows, then its spilled ones, then the committed state. */
 export class Transaction implements RowTransaction {
-  readonly rows = new OrderedRows();
+  readonly rows = new KeyedRows();
   spilled = false;
   private readonly store: RowStore;
 

@@ -19,7 +19,7 @@ import { nameText } from './claimsText.js';
 type Answer = Record<string, JsonOut | undefined>;
 
 const VALUE: Schema = t.union([
-  { when: 'mostly', schema: t.hex('the metadata') },
+  { when: 'unless it is pruned', schema: t.hex('the metadata') },
   { when: 'when it is pruned', schema: t.none() },
 ]);
 const PRUNED = t.optional(t.bool('true: value and address are not known any more'), 'when they are pruned');

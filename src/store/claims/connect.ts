@@ -42,7 +42,8 @@ export async function connectClaims(
   }
   const work = new ClaimWork(rules, height);
   const store = new WorkStore(work, summary, hashesAllClaims(rules, height - 1) ? '1' : '0', deps);
-  store.writesNodes = !rehashes;
+  // The block that refiles works on stored nodes from batch to batch; else those of the old form stay as they were.
+  store.writesNodes = refiles || !rehashes;
 
   await processTransactions(store, block);
   if (refiles) await refileNames(store);

@@ -30,11 +30,12 @@ export async function disconnectClaims(
   const rehashed = isHashFork(rules, height);
   const chunks = await countLogChunks(rows, height);
   if (chunks === 0 && !rehashed) return summary.root;
-  const generation = hashesAllClaims(rules, height) ? '1' : '0';
+  const refiled = isRefileFork(rules, height);
+  const generation = hashesAllClaims(rules, height) && !(rehashed && refiled) ? '1' : '0';
   const work = new ClaimWork(rules, height);
   const store = new WorkStore(work, summary, generation, deps);
   store.undoing = true;
-  store.writesNodes = !rehashed;
+  store.writesNodes = refiled || !rehashed;
   for (let number = chunks - 1; number >= 0; number--) {
     const chunk = await rows.get(logKey(height, number));
     assert(chunk, 'a part of the log of a block is missing');
@@ -43,7 +44,7 @@ export async function disconnectClaims(
     await store.flush(false);
     await rows.relieve();
   }
-  if (isRefileFork(rules, height)) await deps.versions.eraseAll(rows, height);
+  if (refiled) await deps.versions.eraseAll(rows, height);
   if (rehashed) summary.root = await formerRoot(store, summary.totals.names);
   putSummary(rows, summary);
   return summary.root;

@@ -18,6 +18,12 @@ export function isHashFork(rules: ClaimRules, height: number): boolean {
   return height === rules.allClaimsForkHeight - 1;
 }
 
+/** The block after which the stored nodes of the old form stand. */
+export function lastOfOldForm(rules: ClaimRules): number {
+  const fork = rules.allClaimsForkHeight - 1;
+  return rules.normalizationForkHeight === fork ? fork : fork - 1;
+}
+
 /** Builds the trie of `generation` from the names as the transaction has them; answers its root. */
 export async function rebuildNodes(rows: RowTransaction, generation: Generation): Promise<Bytes> {
   await dropNodes(rows, generation);

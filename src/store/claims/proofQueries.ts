@@ -11,6 +11,7 @@ import {
 } from '../../claimtrie/proof.js';
 import { hashesAllClaims } from '../../claimtrie/rules.js';
 import { findSlot, type Slot } from '../../claimtrie/trieNode.js';
+import { lastOfOldForm } from './hashFork.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { u32Key } from '../keys.js';
@@ -67,8 +68,7 @@ async function readPath(
   { height, tipHeight }: ProofQuery,
   generation: Generation,
 ): Promise<PathNode[]> {
-  const fork = rules.allClaimsForkHeight - 1;
-  const last = generation === '0' ? Math.min(tipHeight, fork - 1) : tipHeight;
+  const last = generation === '0' ? Math.min(tipHeight, lastOfOldForm(rules)) : tipHeight;
   const nodes: PathNode[] = [];
   for (let path = ''; ;) {
     const slots = await slotsAt(rows, window, generation, path, height, last);

@@ -28,6 +28,14 @@ export function vectorBytes(text: string): Buffer {
   );
 }
 
+/** A text in pieces, of which some are repeated so that long inputs stay short. */
+export type VectorText = string | readonly (string | { readonly unit: string; readonly times: number })[];
+
+export function vectorText(text: VectorText): string {
+  if (typeof text === 'string') return text;
+  return text.map((piece) => (typeof piece === 'string' ? piece : piece.unit.repeat(piece.times))).join('');
+}
+
 /** Every `step`-th block of a recorded chain; none, with a word, when the recordings are not there. */
 export function recordedChainBlocks(chain: number, step: number): Buffer[] {
   const url = new URL(`${chain}/blocks.hex.gz`, CHAINS);

@@ -49,6 +49,8 @@ import { ReadError } from '../../../src/util/reader.js';
 import { addon, native } from '../../differential/support.js';
 import { law } from '../support/campaign.js';
 
+if (native === null) console.log('the addon is not built: the parsers are compared without it');
+
 type Parse = (bytes: Buffer) => ParsedBlock;
 
 const COLUMNS = ['txs', 'inputs', 'outputs', 'txids', 'wtxids', 'merkleRoot', 'witnessMerkleRoot'] as const;

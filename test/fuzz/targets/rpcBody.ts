@@ -89,14 +89,22 @@ function checkEnvelope(value: unknown): void {
 
 const { dispatcher, exceptions } = makeDispatcher();
 
-export async function checkRpcBody(body: Buffer): Promise<string> {
-  const origin = origins[body.length % origins.length]!;
+/** The whole answer; throws what the dispatcher reports as no RPC error. */
+export async function answerTo(
+  body: Buffer,
+  origin = origins[0]!,
+): Promise<{ status: number; text: string }> {
   const reply = await dispatcher.handle(body, origin);
   let text = '';
   for await (const chunk of reply.chunks) text += chunk;
   if (exceptions.length > 0) throw exceptions.pop();
-  law([200, 204, 400, 404, 500].includes(reply.status), () => `status ${reply.status}`);
-  if (reply.status === 204) {
+  return { status: reply.status, text };
+}
+
+export async function checkRpcBody(body: Buffer): Promise<string> {
+  const { status, text } = await answerTo(body, origins[body.length % origins.length]);
+  law([200, 204, 400, 404, 500].includes(status), () => `status ${status}`);
+  if (status === 204) {
     law(text === '', 'status 204 has no body');
     return 'no answer';
   }
@@ -109,7 +117,7 @@ export async function checkRpcBody(body: Buffer): Promise<string> {
     const { error } = answer as { error?: { code: number } | null };
     return error ? `error ${error.code}` : 'result';
   }
-  law(parsedBody?.startsWith('[') === true && reply.status === 200, 'a batch answers a batch');
+  law(parsedBody?.startsWith('[') === true && status === 200, 'a batch answers a batch');
   answer.forEach(checkEnvelope);
   return 'batch';
 }

@@ -152,7 +152,11 @@ export const scanTxOutSet = defineMethod({
     },
     { when: 'for action "status" otherwise', schema: t.none() },
   ]),
-  examples: [['start', '["raw(76a914411d3ffb5ad28b03a5be5a4ec2b4ac8cbc0f47c288ac)"]'], ['status'], ['abort']],
+  examples: [
+    ['"start"', '["raw(76a914411d3ffb5ad28b03a5be5a4ec2b4ac8cbc0f47c288ac)"]'],
+    ['"status"'],
+    ['"abort"'],
+  ],
   run(ctx, { action, scanobjects }): JsonOut | Promise<JsonOut> {
     const { coinScan } = ctx.services;
     switch (action) {

@@ -4,10 +4,16 @@
  */
 import { loadBlock, type LoadedBlock } from '../../../../src/chain/loadedBlock.js';
 import type { CoinValue } from '../../../../src/native/binding.js';
-import { NETWORKS } from '../../../../src/params/networks.js';
+import { networkParams } from '../../../../src/params/networks.js';
 import { TX_START, TX_STRIDE } from '../../../../src/primitives/blockLayout.js';
 import { formatBlock } from '../../../../src/primitives/block.js';
-import { emptyInput, formatOutPoint, NULL_HASH, NULL_INDEX, txid } from '../../../../src/primitives/transaction.js';
+import {
+  emptyInput,
+  formatOutPoint,
+  NULL_HASH,
+  NULL_INDEX,
+  txid,
+} from '../../../../src/primitives/transaction.js';
 import type { OutPoint, Transaction, TxOutput } from '../../../../src/primitives/transaction.js';
 import { claimReader } from '../../../../src/rpc/claimReader.js';
 import { invokeMethod } from '../../../../src/rpc/invoke.js';
@@ -38,7 +44,12 @@ export const ADDRESS = 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8';
 const PAY = scriptForDestination({ type: 'pubkeyhash', hash: new Uint8Array(20) });
 const SIDE_BLOCK = 1_000_000;
 
-export function claimOutput(name: string | Bytes, value: string, amountSat: bigint, pay: Bytes = PAY): TxOutput {
+export function claimOutput(
+  name: string | Bytes,
+  value: string,
+  amountSat: bigint,
+  pay: Bytes = PAY,
+): TxOutput {
   const prefix = buildClaimPrefix(Buffer.from(name as string), Buffer.from(value, 'hex'));
   return { value: amountSat, script: Buffer.concat([prefix, pay]) };
 }
@@ -102,11 +113,18 @@ export class World {
   }
 
   /** Mines one block with these transactions, each a list of what it spends and a list of what it makes. */
-  async mine(...txs: readonly (readonly [spends: readonly OutPoint[], outputs: TxOutput[]])[]): Promise<Mined[]> {
+  async mine(
+    ...txs: readonly (readonly [spends: readonly OutPoint[], outputs: TxOutput[]])[]
+  ): Promise<Mined[]> {
     const height = this.blocks.length;
     const coinbase: Transaction = {
       version: 1,
-      inputs: [{ ...emptyInput({ hash: NULL_HASH, index: NULL_INDEX }), scriptSig: Buffer.from([height >> 8, height & 255]) }],
+      inputs: [
+        {
+          ...emptyInput({ hash: NULL_HASH, index: NULL_INDEX }),
+          scriptSig: Buffer.from([height >> 8, height & 255]),
+        },
+      ],
       outputs: [plainOutput(1n)],
       lockTime: 0,
     };
@@ -168,22 +186,11 @@ export class World {
 
   services(): RpcServices {
     const at = (height: number): number => (height >= 0 && height <= this.height ? height : NO_HEADER);
-    const world = this;
-    const active = {
-      at,
-      contains: (id: number) => at(id) !== NO_HEADER,
-      get height() {
-        return world.height;
-      },
-      get tip() {
-        return world.height;
-      },
-    };
+    const { height } = this;
+    const active = { at, contains: (id: number) => at(id) !== NO_HEADER, height, tip: height };
     const chain = {
       chain: {
-        get height() {
-          return world.height;
-        },
+        height,
         index: { active },
         deps: { store: this.rows },
       },
@@ -210,7 +217,7 @@ export class World {
     };
     return {
       ...testServices(),
-      params: NETWORKS.regtest,
+      params: networkParams('regtest'),
       chain,
       claims: claimReader(this.rows, { rules: this.rules, proofWindow: 'all' }),
       pruner: null,

@@ -1,0 +1,24 @@
+/**
+ * Fee rates: satoshis per 1,000 virtual bytes, rounded as the reference rounds. Arithmetic and texts only.
+ * Source: Core policy/feerate.cpp `CFeeRate`.
+ */
+import { COIN } from '../consensus/limits.js';
+
+/** The rate that a fee makes; 0 for nothing. Rounded towards zero. */
+export function feeRateOf(feeSat: bigint, sizeBytes: number): bigint {
+  return sizeBytes > 0 ? (feeSat * 1000n) / BigInt(sizeBytes) : 0n;
+}
+
+/** What a size costs at a rate. A rate that is not 0 costs at least one satoshi (or minus one). */
+export function feeAtRate(ratePerKb: bigint, sizeBytes: number): bigint {
+  const feeSat = (ratePerKb * BigInt(sizeBytes)) / 1000n;
+  if (feeSat !== 0n || sizeBytes === 0) return feeSat;
+  return ratePerKb > 0n ? 1n : ratePerKb < 0n ? -1n : 0n;
+}
+
+/** As verdicts show a rate. QUIRK: a rate below 0 keeps its sign in both parts, as `%d.%08d` prints it. */
+export function formatFeeRate(ratePerKb: bigint): string {
+  const rest = ratePerKb % COIN;
+  const digits = rest < 0n ? `-${String(-rest).padStart(7, '0')}` : String(rest).padStart(8, '0');
+  return `${ratePerKb / COIN}.${digits} LBC/kB`;
+}

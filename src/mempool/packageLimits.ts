@@ -1,0 +1,70 @@
+/**
+ * The bounds of a chain of unconfirmed transactions, held against a newcomer. Source: Core txmempool.cpp
+ * `CalculateMemPoolAncestors`.
+ */
+import { hashToHex } from '../util/bytes.js';
+import { compareByKey, type PoolEntry } from './poolEntry.js';
+
+/** Counts and sizes include the transaction itself. */
+export interface PackageLimits {
+  /** `-limitancestorcount`. */
+  readonly ancestorCount: number;
+  /** `-limitancestorsize`, in bytes. */
+  readonly ancestorSizeBytes: number;
+  /** `-limitdescendantcount`. */
+  readonly descendantCount: number;
+  /** `-limitdescendantsize`, in bytes. */
+  readonly descendantSizeBytes: number;
+}
+
+export type Ancestry =
+  | { readonly ancestors: ReadonlySet<PoolEntry>; readonly problem: null }
+  | { readonly ancestors: null; readonly problem: string };
+
+function exceeded(problem: string): Ancestry {
+  return { ancestors: null, problem };
+}
+
+/**
+ * The unconfirmed ancestors of a newcomer with these parents, or which bound it breaks. The walk goes by id, lowest
+ * first, so that the reference's text comes out where several are broken.
+ */
+export function findAncestors(
+  parents: readonly PoolEntry[],
+  sizeBytes: number,
+  limits: PackageLimits,
+): Ancestry {
+  const ancestors = new Set<PoolEntry>();
+  if (parents.length === 0) return { ancestors, problem: null };
+  if (parents.length + 1 > limits.ancestorCount) {
+    return exceeded(`too many unconfirmed parents [limit: ${limits.ancestorCount}]`);
+  }
+  const waiting = new Set(parents);
+  let totalSizeBytes = sizeBytes;
+  while (waiting.size > 0) {
+    let next: PoolEntry | null = null;
+    for (const entry of waiting) if (next === null || compareByKey(entry, next) < 0) next = entry;
+    const entry = next!;
+    waiting.delete(entry);
+    ancestors.add(entry);
+    totalSizeBytes += entry.sizeBytes;
+    if (entry.descendantSizeBytes + sizeBytes > limits.descendantSizeBytes) {
+      return exceeded(
+        `exceeds descendant size limit for tx ${hashToHex(entry.txid)} [limit: ${limits.descendantSizeBytes}]`,
+      );
+    }
+    if (entry.descendantCount + 1 > limits.descendantCount) {
+      return exceeded(
+        `too many descendants for tx ${hashToHex(entry.txid)} [limit: ${limits.descendantCount}]`,
+      );
+    }
+    if (totalSizeBytes > limits.ancestorSizeBytes) {
+      return exceeded(`exceeds ancestor size limit [limit: ${limits.ancestorSizeBytes}]`);
+    }
+    for (const parent of entry.parents) if (!ancestors.has(parent)) waiting.add(parent);
+    if (entry.parents.length > 0 && waiting.size + ancestors.size + 1 > limits.ancestorCount) {
+      return exceeded(`too many unconfirmed ancestors [limit: ${limits.ancestorCount}]`);
+    }
+  }
+  return { ancestors, problem: null };
+}

@@ -1,0 +1,147 @@
+/**
+ * What this node relays and mines beyond the rules of consensus: shapes of outputs and inputs, sizes, dust. Pure.
+ * Fees, replacement and packages are in files of their own. Source: lbrycrd policy/policy.cpp, policy/policy.h.
+ */
+import { MAX_BLOCK_SIGOPS_COST, WITNESS_SCALE_FACTOR } from '../consensus/limits.js';
+import { reject, type ValidationError } from '../consensus/reject.js';
+import { compactSizeLength, transactionWeight } from '../consensus/txSize.js';
+import type { Transaction, TxOutput } from '../primitives/transaction.js';
+import { NO_TRANSACTION } from '../script/checker.js';
+import { stripClaimPrefix } from '../script/claimScript.js';
+import { evalScript } from '../script/evalScript.js';
+import { SCRIPT_VERIFY } from '../script/flags.js';
+import {
+  isPayToScriptHash,
+  isPushOnly,
+  isUnspendable,
+  isWitnessProgram,
+  witnessVersion,
+} from '../script/script.js';
+import { SCRIPT_ERROR } from '../script/scriptError.js';
+import { SIG_VERSION } from '../script/sighash.js';
+import { countLegacySigops } from '../script/sigops.js';
+import { solveScript } from '../script/standard.js';
+import type { Bytes } from '../util/bytes.js';
+import { feeAtRate } from './feeRate.js';
+
+/** The highest version that is relayed. Source: `MAX_STANDARD_VERSION`. */
+const MAX_STANDARD_VERSION = 2;
+const MAX_STANDARD_TX_WEIGHT = 400_000;
+/** Room for 15 signatures and keys of a P2SH multisig, rounded up. */
+const MAX_STANDARD_SCRIPTSIG_SIZE = 1650;
+/** Keys of a bare multisig output. */
+const MAX_BARE_MULTISIG_KEYS = 3;
+/** Signature operations of a redeem script. */
+const MAX_P2SH_SIGOPS = 15;
+/** A fifth of what a block may hold. */
+export const MAX_STANDARD_TX_SIGOPS_COST = MAX_BLOCK_SIGOPS_COST / 5;
+const MAX_STANDARD_P2WSH_STACK_ITEMS = 100;
+const MAX_STANDARD_P2WSH_STACK_ITEM_SIZE = 80;
+const MAX_STANDARD_P2WSH_SCRIPT_SIZE = 3600;
+/** Bytes of a typical scriptSig that spends with one signature. */
+const TYPICAL_SCRIPTSIG_SIZE = 107;
+/** Bytes of an input without its script. */
+const BARE_INPUT_SIZE = 32 + 4 + 1 + 4;
+
+export interface StandardRules {
+  /** `-datacarrier` and `-datacarriersize`: longest data output in bytes; null relays none. */
+  readonly maxDataCarrierBytes: number | null;
+  /** `-permitbaremultisig`. */
+  readonly permitBareMultisig: boolean;
+  /** `-dustrelayfee`, satoshis per 1,000 bytes. */
+  readonly dustFeeRatePerKb: bigint;
+}
+
+/** Size that fees are paid for: BIP141's, or more where signature operations abound. Source: `GetVirtualTransactionSize`. */
+export function virtualSize(weight: number, sigopsCost: number, bytesPerSigop: number): number {
+  const counted = Math.max(weight, sigopsCost * bytesPerSigop);
+  return Math.floor((counted + WITNESS_SCALE_FACTOR - 1) / WITNESS_SCALE_FACTOR);
+}
+
+/** What it would cost to spend an output at the dust rate; 0 for one that nobody can spend. Source: `GetDustThreshold`. */
+export function dustThreshold(output: TxOutput, dustFeeRatePerKb: bigint): bigint {
+  const { script } = output;
+  if (isUnspendable(script)) return 0n;
+  const outputSize = 8 + compactSizeLength(script.length) + script.length;
+  const scriptSize = isWitnessProgram(script)
+    ? Math.floor(TYPICAL_SCRIPTSIG_SIZE / WITNESS_SCALE_FACTOR)
+    : TYPICAL_SCRIPTSIG_SIZE;
+  return feeAtRate(dustFeeRatePerKb, outputSize + BARE_INPUT_SIZE + scriptSize);
+}
+
+type OutputKind = 'payment' | 'data' | 'multisig';
+
+/** Null for a shape that is not relayed. Source: `IsStandard`. */
+function outputKind(script: Bytes, rules: StandardRules): OutputKind | null {
+  const bare = stripClaimPrefix(script);
+  const template = solveScript(bare);
+  switch (template.type) {
+    case 'nonstandard':
+    case 'witness_unknown':
+      return null;
+    case 'nulldata':
+      return rules.maxDataCarrierBytes !== null && bare.length <= rules.maxDataCarrierBytes ? 'data' : null;
+    case 'multisig': {
+      const keys = template.publicKeys.length;
+      const isSmall = keys >= 1 && keys <= MAX_BARE_MULTISIG_KEYS;
+      return isSmall && template.required >= 1 && template.required <= keys ? 'multisig' : null;
+    }
+    default:
+      return 'payment';
+  }
+}
+
+/** Whether the transaction itself has a shape that is relayed. Source: `IsStandardTx`. */
+export function checkStandard(tx: Transaction, rules: StandardRules): ValidationError | null {
+  if (tx.version > MAX_STANDARD_VERSION || tx.version < 1) return reject('version');
+  if (transactionWeight(tx) > MAX_STANDARD_TX_WEIGHT) return reject('tx-size');
+  for (const { scriptSig } of tx.inputs) {
+    if (scriptSig.length > MAX_STANDARD_SCRIPTSIG_SIZE) return reject('scriptsig-size');
+    if (!isPushOnly(scriptSig)) return reject('scriptsig-not-pushonly');
+  }
+  let dataOutputs = 0;
+  for (const output of tx.outputs) {
+    const kind = outputKind(output.script, rules);
+    if (kind === null) return reject('scriptpubkey');
+    if (kind === 'data') dataOutputs++;
+    else if (kind === 'multisig' && !rules.permitBareMultisig) return reject('bare-multisig');
+    else if (output.value < dustThreshold(output, rules.dustFeeRatePerKb)) return reject('dust');
+  }
+  return dataOutputs > 1 ? reject('multi-op-return') : null;
+}
+
+/** The last element that a scriptSig leaves behind, run without any rule; null when it fails or leaves nothing. */
+function redeemScriptOf(scriptSig: Bytes): Bytes | null {
+  const stack: Bytes[] = [];
+  const error = evalScript(stack, scriptSig, SCRIPT_VERIFY.NONE, NO_TRANSACTION, SIG_VERSION.BASE);
+  return error === SCRIPT_ERROR.OK ? (stack.at(-1) ?? null) : null;
+}
+
+/** Whether what is spent has a known shape, and redeem scripts are not too costly. Source: `AreInputsStandard`. */
+export function areInputsStandard(tx: Transaction, spentScripts: readonly Bytes[]): boolean {
+  return tx.inputs.every(({ scriptSig }, i) => {
+    const template = solveScript(stripClaimPrefix(spentScripts[i]!));
+    if (template.type === 'nonstandard') return false;
+    if (template.type !== 'scripthash') return true;
+    const redeemScript = redeemScriptOf(scriptSig);
+    return redeemScript !== null && countLegacySigops(redeemScript, true) <= MAX_P2SH_SIGOPS;
+  });
+}
+
+/** Whether no input carries a witness that is larger than ordinary ones, or none is called for. Source: `IsWitnessStandard`. */
+export function isWitnessStandard(tx: Transaction, spentScripts: readonly Bytes[]): boolean {
+  return tx.inputs.every(({ scriptSig, witness }, i) => {
+    if (witness.length === 0) return true;
+    let program: Bytes | null = stripClaimPrefix(spentScripts[i]!);
+    if (isPayToScriptHash(program)) program = redeemScriptOf(scriptSig);
+    if (program === null || !isWitnessProgram(program)) return false;
+    const isScriptHash = witnessVersion(program) === 0 && program.length === 34;
+    if (!isScriptHash) return true;
+    const items = witness.slice(0, -1);
+    return (
+      witness.at(-1)!.length <= MAX_STANDARD_P2WSH_SCRIPT_SIZE &&
+      items.length <= MAX_STANDARD_P2WSH_STACK_ITEMS &&
+      items.every((item) => item.length <= MAX_STANDARD_P2WSH_STACK_ITEM_SIZE)
+    );
+  });
+}

@@ -1,0 +1,182 @@
+/**
+ * A transaction in the mempool: its bytes, what is known of it, and the running sums over its unconfirmed relatives.
+ * Owns the entry's own memory figure; who is related to whom, and keeping the sums right, is `txPool.ts`.
+ * Source: Core txmempool.h `CTxMemPoolEntry`.
+ */
+import { OUTPOINT_SIZE_BYTES } from '../store/coinTable.js';
+import { NO_HEADER } from '../store/headerTable.js';
+import { parseTransaction, type Transaction } from '../primitives/transaction.js';
+import { assert } from '../util/assert.js';
+import { fromLatin1 } from '../util/bytes.js';
+import { Reader } from '../util/reader.js';
+
+/**
+ * Memory in bytes of what surrounds the transaction's own bytes, measured on Node 20 with `test/bench/mempool.mjs`: the
+ * entry with its amounts, keys, buffer objects and its place in the table.
+ */
+const ENTRY_USAGE_BYTES = 1000;
+/** Key and place of a spent outpoint. */
+const SPEND_USAGE_BYTES = 140;
+/** A link to a parent or child, and its share of the array. */
+export const LINK_USAGE_BYTES = 40;
+
+/** Until when relative lock times hold the transaction back. Source: `LockPoints`. */
+export interface LockPoints {
+  /** The last height and median time at which it is locked; -1 for none. */
+  readonly minHeight: number;
+  readonly minTimeSec: number;
+  /** As long as this block is in the active chain the two hold; `NO_HEADER` when they depend on none. */
+  readonly block: number;
+}
+
+export const NO_LOCKS: LockPoints = { minHeight: -1, minTimeSec: -1, block: NO_HEADER };
+
+export interface EntryFacts {
+  /** Ids in wire order, a byte a character; the same string where they are equal. */
+  readonly key: string;
+  readonly wtxKey: string;
+  /** Serialized with witness, a buffer of its own. */
+  readonly bytes: Buffer;
+  readonly tx: Transaction;
+  readonly weight: number;
+  readonly sizeBytes: number;
+  readonly sigopsCost: number;
+  readonly feeSat: bigint;
+  readonly timeSec: number;
+  /** Height of the chain when it came. */
+  readonly height: number;
+  readonly spendsCoinbase: boolean;
+  readonly locks: LockPoints;
+}
+
+const NONE: PoolEntry[] = [];
+
+export class PoolEntry {
+  readonly key: string;
+  readonly wtxKey: string;
+  readonly bytes: Buffer;
+  readonly weight: number;
+  readonly sizeBytes: number;
+  readonly sigopsCost: number;
+  readonly feeSat: bigint;
+  readonly timeSec: number;
+  readonly height: number;
+  readonly spendsCoinbase: boolean;
+  readonly lockTime: number;
+  /** Whether all sequences are final, so that the lock time is void. */
+  readonly hasFinalSequences: boolean;
+  readonly inputCount: number;
+  locks: LockPoints;
+  /** What `prioritisetransaction` added. */
+  feeDeltaSat = 0n;
+  /** Unconfirmed transactions that it spends and that spend it, each once, in no order. */
+  parents: readonly PoolEntry[] = NONE;
+  children: readonly PoolEntry[] = NONE;
+  /** Sums over the entry and its descendants, or its ancestors; fees are modified ones. */
+  descendantCount = 1;
+  descendantSizeBytes: number;
+  descendantFeesSat: bigint;
+  ancestorCount = 1;
+  ancestorSizeBytes: number;
+  ancestorFeesSat: bigint;
+  ancestorSigopsCost: number;
+  /** Place in the queue of eviction, -1 outside of it, and the score that it is ordered by there. */
+  evictionIndex = -1;
+  evictionScore = 0;
+
+  constructor(facts: EntryFacts) {
+    const { tx } = facts;
+    this.key = facts.key;
+    this.wtxKey = facts.wtxKey;
+    this.bytes = facts.bytes;
+    this.weight = facts.weight;
+    this.sizeBytes = facts.sizeBytes;
+    this.sigopsCost = facts.sigopsCost;
+    this.feeSat = facts.feeSat;
+    this.timeSec = facts.timeSec;
+    this.height = facts.height;
+    this.spendsCoinbase = facts.spendsCoinbase;
+    this.locks = facts.locks;
+    this.lockTime = tx.lockTime;
+    this.hasFinalSequences = tx.inputs.every((input) => input.sequence === 0xffffffff);
+    this.inputCount = tx.inputs.length;
+    this.descendantSizeBytes = facts.sizeBytes;
+    this.descendantFeesSat = facts.feeSat;
+    this.ancestorSizeBytes = facts.sizeBytes;
+    this.ancestorFeesSat = facts.feeSat;
+    this.ancestorSigopsCost = facts.sigopsCost;
+  }
+
+  get txid(): Buffer {
+    return fromLatin1(this.key);
+  }
+
+  get wtxid(): Buffer {
+    return fromLatin1(this.wtxKey);
+  }
+
+  get hasWitness(): boolean {
+    return this.key !== this.wtxKey;
+  }
+
+  get modifiedFeeSat(): bigint {
+    return this.feeSat + this.feeDeltaSat;
+  }
+
+  /** Memory of the entry without its links. */
+  get usageBytes(): number {
+    return ENTRY_USAGE_BYTES + this.bytes.length + this.inputCount * SPEND_USAGE_BYTES;
+  }
+
+  /** Parsed anew at each call; scripts are views of `bytes`. */
+  parse(): Transaction {
+    return parseTransaction(new Reader(this.bytes));
+  }
+
+  /** Keys of the outpoints that it spends, in order. */
+  spentKeys(): string[] {
+    return spentKeysOf(this.bytes);
+  }
+
+  changeDescendants(sizeBytes: number, feesSat: bigint, count: number): void {
+    this.descendantSizeBytes += sizeBytes;
+    this.descendantFeesSat += feesSat;
+    this.descendantCount += count;
+    assert(this.descendantCount > 0 && this.descendantSizeBytes > 0, 'descendants of a transaction miscounted');
+  }
+
+  changeAncestors(sizeBytes: number, feesSat: bigint, count: number, sigopsCost: number): void {
+    this.ancestorSizeBytes += sizeBytes;
+    this.ancestorFeesSat += feesSat;
+    this.ancestorCount += count;
+    this.ancestorSigopsCost += sigopsCost;
+    assert(this.ancestorCount > 0 && this.ancestorSizeBytes > 0, 'ancestors of a transaction miscounted');
+  }
+}
+
+/** The outpoints that a serialized transaction spends, 36 bytes each, a byte a character. */
+export function spentKeysOf(bytes: Buffer): string[] {
+  const reader = new Reader(bytes, 4);
+  let count = reader.compactSize();
+  if (count === 0) {
+    reader.skip(1);
+    count = reader.compactSize();
+  }
+  const keys: string[] = [];
+  for (let i = 0; i < count; i++) {
+    keys.push(bytes.latin1Slice(reader.offset, reader.offset + OUTPOINT_SIZE_BYTES));
+    reader.skip(OUTPOINT_SIZE_BYTES);
+    reader.skip(reader.compactSize() + 4);
+  }
+  return keys;
+}
+
+/** The key of the transaction that an outpoint belongs to. */
+export function txKeyOf(outPointKey: string): string {
+  return outPointKey.slice(0, 32);
+}
+
+/** Ascending by id, bytes in wire order: the reference's order of sets of transactions. */
+export function compareByKey(a: PoolEntry, b: PoolEntry): number {
+  return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
+}

@@ -1,0 +1,52 @@
+/**
+ * The fee rate below which a mempool that was full takes nothing for a while: it jumps with every eviction and halves
+ * with time once a block has come. Source: Core txmempool.cpp `GetMinFee`, `trackPackageRemoved`.
+ */
+
+/** Seconds in which it halves while the mempool is at least half full. Source: `ROLLING_FEE_HALFLIFE`. */
+const HALF_LIFE_SEC = 60 * 60 * 12;
+/** It is worked out anew at most this often. */
+const UPDATE_INTERVAL_SEC = 10;
+
+export class RollingFee {
+  private readonly incrementalRatePerKb: bigint;
+  private rate = 0;
+  private updatedSec: number;
+  private blockSinceRaise = false;
+
+  constructor(incrementalRatePerKb: bigint, nowSec: number) {
+    this.incrementalRatePerKb = incrementalRatePerKb;
+    this.updatedSec = nowSec;
+  }
+
+  /** A package of this rate was evicted, the incremental rate added to it. */
+  raise(ratePerKb: bigint): void {
+    if (Number(ratePerKb) <= this.rate) return;
+    this.rate = Number(ratePerKb);
+    this.blockSinceRaise = false;
+  }
+
+  /** A block came: from now on it falls. */
+  noteBlock(nowSec: number): void {
+    this.updatedSec = nowSec;
+    this.blockSinceRaise = true;
+  }
+
+  /** Satoshis per 1,000 virtual bytes; 0 when the mempool was not full lately. */
+  current(nowSec: number, usageBytes: number, maxUsageBytes: number): bigint {
+    if (!this.blockSinceRaise || this.rate === 0) return BigInt(Math.round(this.rate));
+    if (nowSec > this.updatedSec + UPDATE_INTERVAL_SEC) {
+      let halfLifeSec = HALF_LIFE_SEC;
+      if (usageBytes < maxUsageBytes / 4) halfLifeSec /= 4;
+      else if (usageBytes < maxUsageBytes / 2) halfLifeSec /= 2;
+      this.rate /= 2 ** ((nowSec - this.updatedSec) / halfLifeSec);
+      this.updatedSec = nowSec;
+      if (this.rate < Number(this.incrementalRatePerKb) / 2) {
+        this.rate = 0;
+        return 0n;
+      }
+    }
+    const rounded = BigInt(Math.round(this.rate));
+    return rounded > this.incrementalRatePerKb ? rounded : this.incrementalRatePerKb;
+  }
+}

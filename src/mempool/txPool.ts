@@ -1,0 +1,269 @@
+/**
+ * The transactions themselves: by id, by what they spend, and by kinship, with the sums over ancestors and descendants
+ * kept right as they come and go. Decides nothing about who may enter. Changes are synchronous and whole.
+ * Source: Core txmempool.cpp `CTxMemPool`.
+ */
+import { assert } from '../util/assert.js';
+import { EvictionQueue } from './evictionQueue.js';
+import { LINK_USAGE_BYTES, txKeyOf, type PoolEntry } from './poolEntry.js';
+
+/** Why a transaction left. Source: `MemPoolRemovalReason`. */
+export type RemovalReason = 'expiry' | 'sizelimit' | 'reorg' | 'block' | 'conflict' | 'replaced';
+
+export interface PoolListener {
+  added(entry: PoolEntry): void;
+  removed(entry: PoolEntry, reason: RemovalReason): void;
+}
+
+/** Memory of a fee delta. */
+const DELTA_USAGE_BYTES = 150;
+
+export class TxPool {
+  private readonly byKey = new Map<string, PoolEntry>();
+  /** Spenders by outpoint key. */
+  private readonly spenders = new Map<string, PoolEntry>();
+  private readonly deltas = new Map<string, bigint>();
+  private readonly eviction = new EvictionQueue();
+  private readonly listener: PoolListener;
+  private entryUsageBytes = 0;
+  private links = 0;
+  /** No entry is older. */
+  private oldestTimeSec = Infinity;
+  /** Sum of virtual sizes. */
+  totalSizeBytes = 0;
+  totalFeeSat = 0n;
+  /** Source: `nTransactionsUpdated`. */
+  changeCount = 0;
+
+  constructor(listener: PoolListener) {
+    this.listener = listener;
+  }
+
+  get size(): number {
+    return this.byKey.size;
+  }
+
+  get usageBytes(): number {
+    return this.entryUsageBytes + this.links * LINK_USAGE_BYTES + this.deltas.size * DELTA_USAGE_BYTES;
+  }
+
+  get(key: string): PoolEntry | undefined {
+    return this.byKey.get(key);
+  }
+
+  has(key: string): boolean {
+    return this.byKey.has(key);
+  }
+
+  entries(): IterableIterator<PoolEntry> {
+    return this.byKey.values();
+  }
+
+  spenderOf(outPointKey: string): PoolEntry | undefined {
+    return this.spenders.get(outPointKey);
+  }
+
+  spentOutPoints(): IterableIterator<[string, PoolEntry]> {
+    return this.spenders.entries();
+  }
+
+  /** The entries that spend outputs of a transaction with so many outputs, each once, whether or not it is here. */
+  spendersOf(key: string, outputCount: number): Set<PoolEntry> {
+    const found = new Set<PoolEntry>();
+    const index = Buffer.alloc(4);
+    for (let n = 0; n < outputCount; n++) {
+      index.writeUInt32LE(n, 0);
+      const spender = this.spenders.get(key + index.latin1Slice());
+      if (spender) found.add(spender);
+    }
+    return found;
+  }
+
+  /** The unconfirmed transactions that spent outpoints belong to, each once. */
+  parentsOf(spentKeys: readonly string[]): PoolEntry[] {
+    const parents: PoolEntry[] = [];
+    for (const outPoint of spentKeys) {
+      const parent = this.byKey.get(txKeyOf(outPoint));
+      if (parent && !parents.includes(parent)) parents.push(parent);
+    }
+    return parents;
+  }
+
+  /** All unconfirmed ancestors, without the entry. */
+  ancestorsOf(entry: PoolEntry): Set<PoolEntry> {
+    return closure(entry.parents, (next) => next.parents);
+  }
+
+  /** The entries and all their unconfirmed descendants. Source: `CalculateDescendants`. */
+  withDescendants(entries: Iterable<PoolEntry>): Set<PoolEntry> {
+    return closure(entries, (next) => next.children);
+  }
+
+  /**
+   * Adds an entry whose ancestors were worked out before and whose children, if any, are linked by `linkChildren` later.
+   * Source: `addUnchecked`.
+   */
+  add(entry: PoolEntry, ancestors: ReadonlySet<PoolEntry>): void {
+    assert(!this.byKey.has(entry.key), 'a transaction enters the mempool twice');
+    this.byKey.set(entry.key, entry);
+    const delta = this.deltas.get(entry.key);
+    if (delta !== undefined) this.setDelta(entry, delta);
+    const spentKeys = entry.spentKeys();
+    for (const outPoint of spentKeys) {
+      assert(!this.spenders.has(outPoint), 'two transactions of the mempool spend one output');
+      this.spenders.set(outPoint, entry);
+    }
+    for (const parent of this.parentsOf(spentKeys)) this.link(parent, entry);
+    for (const ancestor of ancestors) {
+      this.growDescendants(ancestor, entry.sizeBytes, entry.modifiedFeeSat, 1);
+      entry.changeAncestors(ancestor.sizeBytes, ancestor.modifiedFeeSat, 1, ancestor.sigopsCost);
+    }
+    this.entryUsageBytes += entry.usageBytes;
+    this.totalSizeBytes += entry.sizeBytes;
+    this.totalFeeSat += entry.feeSat;
+    this.oldestTimeSec = Math.min(this.oldestTimeSec, entry.timeSec);
+    this.changeCount++;
+    this.eviction.add(entry);
+    this.listener.added(entry);
+  }
+
+  /**
+   * Removes a set that holds, unless `keepsDescendants`, all descendants of its members; otherwise those that stay lose
+   * an ancestor (it was confirmed). Source: `RemoveStaged`.
+   */
+  remove(entries: ReadonlySet<PoolEntry>, reason: RemovalReason, keepsDescendants = false): void {
+    if (keepsDescendants) {
+      for (const entry of entries) {
+        for (const below of this.withDescendants(entry.children)) {
+          below.changeAncestors(-entry.sizeBytes, -entry.modifiedFeeSat, -1, -entry.sigopsCost);
+        }
+      }
+    }
+    for (const entry of entries) {
+      // In the middle of a reorganisation not all children are linked: the links say whose sums the entry is part of.
+      for (const ancestor of this.ancestorsOf(entry)) {
+        this.growDescendants(ancestor, -entry.sizeBytes, -entry.modifiedFeeSat, -1);
+      }
+      for (const parent of entry.parents) {
+        parent.children = without(parent.children, entry);
+        this.links--;
+      }
+    }
+    for (const entry of entries) {
+      for (const child of entry.children) {
+        child.parents = without(child.parents, entry);
+        this.links--;
+      }
+    }
+    for (const entry of entries) this.drop(entry, reason);
+  }
+
+  private drop(entry: PoolEntry, reason: RemovalReason): void {
+    for (const outPoint of entry.spentKeys()) this.spenders.delete(outPoint);
+    this.links -= entry.parents.length + entry.children.length;
+    this.byKey.delete(entry.key);
+    this.eviction.remove(entry);
+    this.entryUsageBytes -= entry.usageBytes;
+    this.totalSizeBytes -= entry.sizeBytes;
+    this.totalFeeSat -= entry.feeSat;
+    if (this.byKey.size === 0) this.oldestTimeSec = Infinity;
+    this.changeCount++;
+    this.listener.removed(entry, reason);
+  }
+
+  private link(parent: PoolEntry, child: PoolEntry): void {
+    parent.children = [...parent.children, child];
+    child.parents = [...child.parents, parent];
+    this.links += 2;
+  }
+
+  private growDescendants(entry: PoolEntry, sizeBytes: number, feesSat: bigint, count: number): void {
+    entry.changeDescendants(sizeBytes, feesSat, count);
+    this.eviction.update(entry);
+  }
+
+  /**
+   * Makes the kinship whole of entries that came back from disconnected blocks, given in the order in which they were
+   * added: entries that were here before may spend them. Source: `UpdateTransactionsFromBlock`.
+   */
+  linkChildren(returned: readonly PoolEntry[], outputCountOf: (entry: PoolEntry) => number): void {
+    const counted = new Set(returned);
+    // Backwards, so that what descends from an entry is complete when its turn comes.
+    for (const entry of returned.toReversed()) {
+      for (const child of this.spendersOf(entry.key, outputCountOf(entry))) {
+        if (!counted.has(child)) this.link(entry, child);
+      }
+      for (const below of this.withDescendants(entry.children)) {
+        if (counted.has(below)) continue;
+        below.changeAncestors(entry.sizeBytes, entry.modifiedFeeSat, 1, entry.sigopsCost);
+        this.growDescendants(entry, below.sizeBytes, below.modifiedFeeSat, 1);
+      }
+    }
+  }
+
+  /** What `prioritise` added for a transaction, here or to come. */
+  deltaOf(key: string): bigint {
+    return this.deltas.get(key) ?? 0n;
+  }
+
+  feeDeltas(): IterableIterator<[string, bigint]> {
+    return this.deltas.entries();
+  }
+
+  /** Makes a transaction count as if it paid more (or less). Source: `PrioritiseTransaction`. */
+  prioritise(key: string, deltaSat: bigint): void {
+    const total = this.deltaOf(key) + deltaSat;
+    this.deltas.set(key, total);
+    const entry = this.byKey.get(key);
+    if (!entry) return;
+    this.setDelta(entry, total);
+    for (const ancestor of this.ancestorsOf(entry)) this.growDescendants(ancestor, 0, deltaSat, 0);
+    for (const below of this.withDescendants(entry.children)) below.changeAncestors(0, deltaSat, 0, 0);
+    this.changeCount++;
+  }
+
+  clearDelta(key: string): void {
+    this.deltas.delete(key);
+  }
+
+  private setDelta(entry: PoolEntry, deltaSat: bigint): void {
+    const change = deltaSat - entry.feeDeltaSat;
+    entry.feeDeltaSat = deltaSat;
+    entry.changeDescendants(0, change, 0);
+    entry.changeAncestors(0, change, 0, 0);
+    this.eviction.update(entry);
+  }
+
+  /** The entry that goes first when room is wanted. */
+  firstToEvict(): PoolEntry | undefined {
+    return this.eviction.first(this.byKey.values());
+  }
+
+  /** Removes what is older than a time, with descendants; returns how many. Source: `Expire`. */
+  expire(beforeSec: number): number {
+    if (this.oldestTimeSec >= beforeSec) return 0;
+    const expired: PoolEntry[] = [];
+    this.oldestTimeSec = Infinity;
+    for (const entry of this.byKey.values()) {
+      if (entry.timeSec < beforeSec) expired.push(entry);
+      else this.oldestTimeSec = Math.min(this.oldestTimeSec, entry.timeSec);
+    }
+    const all = this.withDescendants(expired);
+    this.remove(all, 'expiry');
+    return all.size;
+  }
+}
+
+function without(entries: readonly PoolEntry[], gone: PoolEntry): readonly PoolEntry[] {
+  return entries.filter((entry) => entry !== gone);
+}
+
+function closure(
+  start: Iterable<PoolEntry>,
+  next: (entry: PoolEntry) => readonly PoolEntry[],
+): Set<PoolEntry> {
+  const seen = new Set(start);
+  // A set hands out what is added while it is being walked.
+  for (const entry of seen) for (const other of next(entry)) seen.add(other);
+  return seen;
+}

@@ -1,0 +1,234 @@
+/**
+ * A regtest chain on a temporary folder with everything that RPC methods ask for: blocks are made by the node's own
+ * miner, with transactions that a test hands in. For unit tests; nothing listens and no process is started.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openChain, type OpenedChain } from '../../src/chain/openChain.js';
+import { loadBlock, type LoadedBlock } from '../../src/chain/loadedBlock.js';
+import { Pruner } from '../../src/chain/pruner.js';
+import { findTransaction, txIndex } from '../../src/index/txIndex.js';
+import { emptyMempool } from '../../src/mempool/emptyMempool.js';
+import type { BlockCandidate, BlockSource, MempoolReader } from '../../src/mempool/mempoolReader.js';
+import { Miner } from '../../src/mining/miner.js';
+import type { NetworkParams } from '../../src/params/network.js';
+import { regtestParams } from '../../src/params/regtest.js';
+import {
+  formatTransaction,
+  transactionWeight,
+  txid,
+  wtxid,
+  type Transaction,
+} from '../../src/primitives/transaction.js';
+import { CoinScan } from '../../src/rpc/coinScan.js';
+import { invokeMethod } from '../../src/rpc/invoke.js';
+import { type Profile, type RpcContext, type RpcMethod } from '../../src/rpc/method.js';
+import { checkJson } from '../../src/rpc/schemaCheck.js';
+import type { RpcServices } from '../../src/rpc/services.js';
+import { MethodTable } from '../../src/rpc/table.js';
+import { scriptForDestination } from '../../src/script/standard.js';
+import { hashFromHex, type Bytes } from '../../src/util/bytes.js';
+import { toPlain, type JsonValue } from '../../src/util/json.js';
+import { parseJson } from '../../src/util/jsonParse.js';
+import { jsonChunks } from '../../src/util/jsonWrite.js';
+import { LogCategorySet, SILENT_LOGGER } from '../../src/util/logging.js';
+import { Writer } from '../../src/util/writer.js';
+
+/** Anyone can spend it. */
+export const OPEN_SCRIPT = Buffer.from('51', 'hex');
+/** An address and its script: twenty zero bytes, which nobody can spend. */
+export const ADDRESS = 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8';
+export const ADDRESS_SCRIPT = scriptForDestination({ type: 'pubkeyhash', hash: new Uint8Array(20) });
+
+export const START_TIME_SEC = 1_600_000_000;
+
+export interface TestChainOptions {
+  txIndex?: boolean;
+  prune?: boolean;
+  params?: NetworkParams;
+  mempool?: Partial<MempoolReader>;
+}
+
+export interface Answer {
+  result?: unknown;
+  error?: { code: number; message: string };
+}
+
+export class TestChain {
+  readonly folder: string;
+  readonly opened: OpenedChain;
+  readonly services: RpcServices;
+  readonly miner: Miner;
+  /** Transactions for the next block; emptied by it. */
+  readonly pending: Transaction[] = [];
+  timeSec = START_TIME_SEC;
+
+  private constructor(folder: string, opened: OpenedChain, options: TestChainOptions) {
+    const { params = regtestParams } = options;
+    this.folder = folder;
+    this.opened = opened;
+    const source: BlockSource = { selectForBlock: () => this.pending.splice(0).map(blockCandidate) };
+    const clock = (): number => this.timeSec;
+    this.miner = new Miner(
+      { maxWeight: 8_000_000, minFeeRatePerKb: 0n, version: null },
+      { chain: opened.chain, source, adjustedTimeSec: clock },
+    );
+    const empty = emptyMempool({
+      maxUsageBytes: 300_000_000,
+      minRelayFeeRatePerKb: 1000n,
+      dumpPath: join(folder, 'mempool.dat'),
+    });
+    const pruner = new Pruner(opened.chain, opened.flusher, { targetBytes: null }, SILENT_LOGGER);
+    this.services = {
+      lifecycle: { startTimeSec: START_TIME_SEC, requestStop: () => undefined },
+      logging: new LogCategorySet(),
+      params,
+      chain: opened.reader,
+      txIndex: options.txIndex === false ? null : { find: (id) => findTransaction(opened.store, id) },
+      mempool: { ...empty, ...options.mempool },
+      mining: this.miner,
+      clock: { adjustedTimeSec: clock, setMockTime: (timeSec) => void (this.timeSec = timeSec) },
+      pruner: options.prune === true ? pruner : null,
+      network: {
+        version: 10_000,
+        protocolVersion: 70_015,
+        proxy: '',
+        connectionCount: () => 3,
+        timeOffsetSec: () => -1,
+      },
+      coinScan: new CoinScan(),
+      options: { serializeWitness: true, checkLevel: 3, checkBlocks: 6 },
+      warnings: () => 'a warning',
+    } as Partial<RpcServices> as RpcServices;
+  }
+
+  static async open(options: TestChainOptions = {}): Promise<TestChain> {
+    const folder = mkdtempSync(join(tmpdir(), 'lbcnode-chain-'));
+    const { params = regtestParams } = options;
+    const opened = await openChain({
+      folder,
+      blocksFolder: join(folder, 'blocks'),
+      params,
+      identity: {
+        network: params.name,
+        supportDelay: '100',
+        claimRules: JSON.stringify(params.claimForks),
+        txIndex: options.txIndex !== false,
+        proofWindow: '5000',
+      },
+      supportDelay: 100,
+      proofWindow: 5000,
+      cacheBytes: 32 << 20,
+      batchBytes: 16 << 20,
+      reindex: false,
+      reindexChainstate: false,
+      checkpoints: true,
+      minimumChainWork: 0n,
+      assumeValid: null,
+      maxTipAgeSec: 86_400,
+      stopAtHeight: 0,
+      onStopHeight: () => undefined,
+      onFatal: (error) => {
+        throw error;
+      },
+      adjustedTimeSec: () => START_TIME_SEC,
+      contributors: options.txIndex === false ? [] : [txIndex],
+      signal: new AbortController().signal,
+      log: SILENT_LOGGER,
+    });
+    return new TestChain(folder, opened, options);
+  }
+
+  async close(): Promise<void> {
+    await this.opened.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Mines blocks that pay `script`; the first holds what is pending. Answers their ids in wire order. */
+  mine(count: number, script: Bytes = OPEN_SCRIPT): Promise<Buffer[]> {
+    return this.miner.generate(script, count, Infinity, new AbortController().signal);
+  }
+
+  /** The block at a height of the active chain. */
+  blockAt(height: number): Promise<LoadedBlock> {
+    return this.opened.reader.readBlock(this.opened.chain.index.active.at(height));
+  }
+
+  /** Makes a block after the tip without handing it to the chain, and changes it before its nonce is found. */
+  async makeBlock(change: (block: LoadedBlock) => LoadedBlock = (block) => block): Promise<LoadedBlock> {
+    const chain = this.opened.chain;
+    const [hash] = await this.mine(1);
+    const id = chain.index.headers.find(hash!);
+    const block = await chain.readBlock(id);
+    await chain.invalidateBlock(id);
+    return change(loadBlock(Buffer.from(block.raw)));
+  }
+
+  context(profile: Profile = 'documented', signal = new AbortController().signal): RpcContext {
+    return {
+      profile,
+      services: this.services,
+      signal,
+      walletName: undefined,
+      table: new MethodTable([]),
+      isDeprecatedEnabled: () => false,
+    };
+  }
+
+  /** Calls a method; an answer that does not fit its declaration fails the test. */
+  async call(
+    method: RpcMethod,
+    params: readonly JsonValue[] = [],
+    context = this.context(),
+  ): Promise<Answer> {
+    try {
+      const out = await invokeMethod(method, context, params);
+      let text = '';
+      for await (const chunk of jsonChunks(out)) text += chunk;
+      const parsed = parseJson(text);
+      const problems = checkJson(method.result, parsed);
+      if (problems.length > 0) throw new Error(`${method.name}: ${problems.join('; ')}`);
+      return { result: toPlain(parsed) };
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && typeof error.code === 'number') {
+        return { error: { code: error.code, message: error.message } };
+      }
+      throw error;
+    }
+  }
+}
+
+function blockCandidate(tx: Transaction): BlockCandidate {
+  return {
+    txid: txid(tx),
+    wtxid: wtxid(tx),
+    bytes: formatTransaction(tx),
+    feeSat: 0n,
+    sigopsCost: 0,
+    weight: transactionWeight(tx),
+  };
+}
+
+/** A transaction that spends outputs which anyone can spend. */
+export function spend(
+  inputs: readonly { txid: Bytes; n: number }[],
+  outputs: readonly { value: bigint; script: Bytes }[],
+): Transaction {
+  return {
+    version: 2,
+    inputs: inputs.map(({ txid: hash, n }) => ({
+      prevout: { hash, index: n },
+      scriptSig: new Uint8Array(0),
+      sequence: 0xffffffff,
+      witness: [],
+    })),
+    outputs: outputs.map(({ value, script }) => ({ value, script })),
+    lockTime: 0,
+  };
+}
+
+/** 36 bytes: the key of an output given by its printed transaction id. */
+export function outPointOf(printedTxid: string, n: number): Buffer {
+  return new Writer(36).raw(hashFromHex(printedTxid)).u32(n).finish();
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { ClaimOutputs } from '../../../../src/rpc/format/claimsOutput.js';
+import { ADDRESS, claimOutput, plainOutput, World } from './world.js';
+
+/** The claims of a name, with their outputs read. */
+async function readClaims(world: World, name: string) {
+  const services = world.services();
+  const { claims } = await services.claims.nameAt({ name: Buffer.from(name), height: world.height });
+  return { claims, outputs: await ClaimOutputs.read(services, claims) };
+}
+
+describe('ClaimOutputs', () => {
+  it('reads an output from the first bytes of its transaction', async () => {
+    const world = new World();
+    await world.mine();
+    await world.mine([[], [plainOutput(1n), claimOutput('n', 'abcd', 1n)]]);
+    const { claims, outputs } = await readClaims(world, 'n');
+    expect(outputs.of(claims[0]!)).toEqual({ value: 'abcd', address: ADDRESS, isPruned: false });
+    expect(world.reads).toEqual([4096]);
+  });
+
+  it('reads on where the output lies further behind', async () => {
+    const world = new World();
+    await world.mine();
+    const before = Array.from({ length: 200 }, () => plainOutput(1n));
+    await world.mine([[], [...before, claimOutput('n', 'abcd', 1n)]]);
+    const { claims, outputs } = await readClaims(world, 'n');
+    expect(outputs.of(claims[0]!).value).toBe('abcd');
+    expect(world.reads).toEqual([4096, 131_072]);
+  });
+
+  it('reads it where it stands whole at the end of what was read, though the transaction goes on', async () => {
+    const world = new World();
+    await world.mine();
+    const after = Array.from({ length: 300 }, () => plainOutput(1n));
+    await world.mine([[], [claimOutput('n', 'abcd', 1n), ...after]]);
+    await readClaims(world, 'n');
+    expect(world.reads).toEqual([4096]);
+  });
+
+  it('takes the unspent output where the block is pruned, and knows nothing of a spent one', async () => {
+    const world = new World();
+    await world.mine();
+    const [made] = await world.mine([[], [claimOutput('n', 'abcd', 1n)]]);
+    world.pruned.add(1);
+    const unspent = await readClaims(world, 'n');
+    expect(unspent.outputs.of(unspent.claims[0]!)).toEqual({
+      value: 'abcd',
+      address: ADDRESS,
+      isPruned: false,
+    });
+    await world.mine([[made!.out(0)], [plainOutput(1n)]]);
+    const services = world.services();
+    const { claims } = await services.claims.nameAt({ name: Buffer.from('n'), height: 1 });
+    const outputs = await ClaimOutputs.read(services, claims);
+    expect(outputs.of(claims[0]!)).toEqual({ value: undefined, address: undefined, isPruned: true });
+    expect(world.reads).toEqual([]);
+  });
+
+  it('shows no address of a script that has none', async () => {
+    const world = new World();
+    await world.mine();
+    await world.mine([[], [claimOutput('n', '', 1n, Buffer.of(0x51))]]);
+    const { claims, outputs } = await readClaims(world, 'n');
+    expect(outputs.of(claims[0]!)).toEqual({ value: '', address: undefined, isPruned: false });
+  });
+});

@@ -1,0 +1,169 @@
+/** The claim methods as lbcd answers them, over a real claim store. */
+import { describe, expect, it } from 'vitest';
+import { hashToHex } from '../../../../src/util/bytes.js';
+import {
+  ADDRESS,
+  blockHashAt,
+  claimOutput,
+  plainOutput,
+  SIDE_BLOCK_HASH,
+  supportOutput,
+  World,
+} from './world.js';
+
+/** A controlling claim with a support, and a pending one. */
+async function someClaims() {
+  const world = new World();
+  await world.mine();
+  const [first] = await world.mine([[], [claimOutput('Name', 'aa', 200n)]]);
+  await world.mineEmpty(95);
+  const [second] = await world.mine([[], [claimOutput('name', 'bb', 300n)]]);
+  const [support] = await world.mine([[], [supportOutput('name', first!.claimId(0), 50n)]]);
+  return { world, first: first!, second: second!, support: support! };
+}
+
+describe('getclaimsforname', () => {
+  it('answers in lower case and satoshis, without values unless they are asked for', async () => {
+    const { world, first, second, support } = await someClaims();
+    expect(await world.call('lbcd', 'getclaimsforname', 'NAME')).toEqual({
+      hash: blockHashAt(98),
+      height: 98,
+      lasttakeoverheight: 1,
+      normalizedname: 'name',
+      claims: [
+        {
+          claimid: hashToHex(first.claimId(0)),
+          bid: 0,
+          sequence: 0,
+          txid: first.id,
+          n: 0,
+          height: 1,
+          validatheight: 1,
+          amount: 200,
+          effectiveamount: 250,
+          supports: [{ txid: support.id, n: 0, height: 98, validatheight: 98, amount: 50 }],
+        },
+        {
+          claimid: hashToHex(second.claimId(0)),
+          bid: 1,
+          sequence: 1,
+          txid: second.id,
+          n: 0,
+          height: 97,
+          validatheight: 100,
+          amount: 300,
+          effectiveamount: 0,
+        },
+      ],
+    });
+    for (const includeValues of [true, 1]) {
+      expect(await world.call('lbcd', 'getclaimsforname', 'name', '', includeValues)).toMatchObject({
+        claims: [
+          { name: 'Name', value: 'aa', address: ADDRESS, supports: [{ address: ADDRESS }] },
+          { name: 'name', value: 'bb', address: ADDRESS },
+        ],
+      });
+    }
+  });
+
+  it('takes a block by height or hash, as text or as a number', async () => {
+    const { world } = await someClaims();
+    for (const block of ['1', 1, blockHashAt(1)]) {
+      expect(await world.call('lbcd', 'getclaimsforname', 'name', block)).toMatchObject({
+        hash: blockHashAt(1),
+        height: 1,
+        claims: [{ effectiveamount: 200 }],
+      });
+    }
+  });
+
+  it('fails as lbcd does', async () => {
+    const { world } = await someClaims();
+    const ask = (name: string, block: string) => world.failure('lbcd', 'getclaimsforname', name, block);
+    expect(await ask('nobody', '')).toEqual([-1, 'Message: name does not exist at height 98: nobody']);
+    expect(await ask('name', '0')).toEqual([-1, 'Message: name does not exist at height 0: name']);
+    expect(await ask('name', '99')).toEqual([
+      -5,
+      'Unable to locate a block at height 99: no block at height 99 exists',
+    ]);
+    expect(await ask('name', '-1')).toEqual([
+      -5,
+      'Unable to locate a block at height -1: no block at height -1 exists',
+    ]);
+    expect((await ask('name', 'zz'))[0]).toBe(-8);
+    expect((await ask('name', 'a'.repeat(65)))[0]).toBe(-8);
+    expect(await ask('name', SIDE_BLOCK_HASH)).toEqual([
+      -5,
+      `Unable to find a block with hash ${SIDE_BLOCK_HASH}: block ${SIDE_BLOCK_HASH} is not in the main chain`,
+    ]);
+  });
+
+  it('has null for the claims of a name that has lost them', async () => {
+    const world = new World();
+    await world.mine();
+    const [made] = await world.mine([[], [claimOutput('n', '', 1n)]]);
+    await world.mine([[made!.out(0)], [plainOutput(1n)]]);
+    expect(await world.call('lbcd', 'getclaimsforname', 'n')).toMatchObject({ height: 2, claims: null });
+  });
+
+  it('places a pending claim with valid supports among the active ones', async () => {
+    const { world, second } = await someClaims();
+    await world.mine([[], [claimOutput('name', '', 1n)]]);
+    const [boost] = await world.mine([[], [supportOutput('name', second.claimId(0), 1000n)]]);
+    await world.mineEmpty(2);
+    const answer = await world.call('lbcd', 'getclaimsforname', 'name');
+    expect(boost!.height).toBe(100);
+    expect(answer).toMatchObject({ claims: [{ bid: 0 }, { bid: 1 }, { bid: 2 }] });
+  });
+});
+
+describe('the selecting methods', () => {
+  it('go by the beginnings of ids, by bids in the order asked for, and by sequence numbers', async () => {
+    const { world, first, second } = await someClaims();
+    const txids = async (method: string, list: (string | number)[]) => {
+      const answer = await world.call('lbcd', method, 'name', list);
+      return (answer as { claims: { txid: string }[] | null }).claims?.map(({ txid }) => txid) ?? null;
+    };
+    const id = hashToHex(second.claimId(0));
+    expect(await txids('getclaimsfornamebyid', [id.slice(0, 6)])).toEqual([second.id]);
+    expect(await txids('getclaimsfornamebyid', [id, hashToHex(first.claimId(0))])).toEqual([
+      first.id,
+      second.id,
+    ]);
+    expect(await txids('getclaimsfornamebyid', ['x'])).toBeNull();
+    expect(await txids('getclaimsfornamebybid', [1, 0, 1, 7, -1])).toEqual([second.id, first.id, second.id]);
+    expect(await txids('getclaimsfornamebyseq', [1])).toEqual([second.id]);
+    expect(await txids('getclaimsfornamebyseq', [])).toBeNull();
+    expect((await world.failure('lbcd', 'getclaimsfornamebybid', 'name', ['x']))[0]).toBe(-1);
+  });
+
+  it('are there in the lbcd profile only', async () => {
+    const world = new World();
+    await expect(world.call('lbrycrd', 'getclaimsfornamebybid', 'name', [0])).rejects.toThrow('no getclaims');
+    await expect(world.call('documented', 'normalize', 'name')).rejects.toThrow('no normalize');
+  });
+});
+
+describe('getchangesinblock', () => {
+  it('lists the names that a block touched', async () => {
+    const world = new World();
+    await world.mine();
+    await world.mine([
+      [],
+      [claimOutput('b', '', 1n), claimOutput('A', '', 1n), claimOutput(Buffer.of(0xff), '', 1n)],
+    ]);
+    expect(await world.call('lbcd', 'getchangesinblock', '1')).toEqual({
+      hash: blockHashAt(1),
+      height: 1,
+      names: ['a', 'b', '\ufffd'],
+    });
+    expect(await world.call('lbcd', 'getchangesinblock', '0')).toMatchObject({ names: [] });
+    expect(await world.call('lbcd', 'getchangesinblock')).toMatchObject({ height: 1 });
+  });
+});
+
+describe('normalize', () => {
+  it('answers with an object', async () => {
+    expect(await new World().call('lbcd', 'normalize', 'ÀB')).toEqual({ normalizedname: 'a\u0300b' });
+  });
+});

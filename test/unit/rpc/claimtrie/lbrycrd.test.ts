@@ -1,0 +1,259 @@
+/** The claim methods as lbrycrd 0.17.3 answers them, over a real claim store. The recorded chains hold the rest. */
+import { describe, expect, it } from 'vitest';
+import { hashToHex } from '../../../../src/util/bytes.js';
+import { invokeMethod } from '../../../../src/rpc/invoke.js';
+import { getClaimsInTrie } from '../../../../src/rpc/methods/claimtrie/getClaimsInTrie.js';
+import { checkResult } from '../../../../src/rpc/schemaCheck.js';
+import { REGTEST_RULES } from '../../../support/claimChain.js';
+import { testContext } from '../support.js';
+import {
+  ADDRESS,
+  blockHashAt,
+  claimOutput,
+  plainOutput,
+  supportOutput,
+  updateOutput,
+  World,
+} from './world.js';
+
+describe('getclaimsforname', () => {
+  it('answers in camel case and satoshis', async () => {
+    const world = new World();
+    await world.mine();
+    const [made] = await world.mine([[], [claimOutput('Name', 'aa', 200n)]]);
+    const [support] = await world.mine([[], [supportOutput('name', made!.claimId(0), 50n)]]);
+    expect(await world.call('lbrycrd', 'getclaimsforname', 'NAME')).toEqual({
+      normalizedName: 'name',
+      claims: [
+        {
+          name: 'Name',
+          value: 'aa',
+          address: ADDRESS,
+          claimId: hashToHex(made!.claimId(0)),
+          txId: made!.id,
+          n: 0,
+          height: 1,
+          validAtHeight: 1,
+          amount: 200,
+          effectiveAmount: 250,
+          supports: [{ address: ADDRESS, txId: support!.id, n: 0, height: 2, validAtHeight: 2, amount: 50 }],
+          bid: 0,
+          sequence: 0,
+        },
+      ],
+      lastTakeoverHeight: 1,
+      supportsWithoutClaim: [],
+    });
+  });
+
+  it('lacks the name of a claim that is gone at the tip, and has that of its successor', async () => {
+    const world = new World();
+    await world.mine();
+    const [gone, renamed] = await world.mine(
+      [[], [claimOutput('gone', 'aa', 1n)]],
+      [[], [claimOutput('Kept', 'bb', 1n)]],
+    );
+    await world.mine(
+      [[gone!.out(0)], [plainOutput(1n)]],
+      [[renamed!.out(0)], [updateOutput('KEPT', renamed!.claimId(0), 'cc', 1n)]],
+    );
+    const ask = (name: string) => world.call('lbrycrd', 'getvalueforname', name, blockHashAt(1));
+    const answer = await ask('gone');
+    expect(answer).toMatchObject({ normalizedName: 'gone', value: 'aa', address: ADDRESS });
+    expect(answer).not.toHaveProperty('name');
+    expect(await ask('kept')).toMatchObject({ name: 'KEPT', value: 'bb' });
+  });
+
+  it('lists pending items of one height once for each of them, and sums them up so', async () => {
+    const world = new World();
+    await world.mine();
+    await world.mine([[], [claimOutput('n', '', 1n)]]);
+    await world.mineEmpty(95);
+    const [a, b] = await world.mine([[], [claimOutput('n', '', 5n)]], [[], [claimOutput('n', '', 4n)]]);
+    await world.mine();
+    const { claims } = (await world.call('lbrycrd', 'getclaimsforname', 'n')) as {
+      claims: { txId: string; bid: number; sequence: number; pendingAmount?: number }[];
+    };
+    expect(claims.map(({ txId }) => txId).slice(1)).toEqual([a!.id, b!.id, a!.id, b!.id]);
+    expect(claims.map(({ bid }) => bid)).toEqual([0, 1, 2, 3, 4]);
+    expect(claims.map(({ pendingAmount }) => pendingAmount)).toEqual([undefined, 5, 4, 5, 4]);
+    expect(await world.call('lbrycrd', 'getclaimbyseq', 'n', 3)).toMatchObject({ bid: 1, sequence: 3 });
+    const documented = (await world.call('documented', 'getclaimsforname', 'n')) as { claims: unknown[] };
+    expect(documented.claims).toHaveLength(3);
+  });
+
+  it('shows neither value nor address of an output that is no coin', async () => {
+    const world = new World();
+    await world.mine();
+    const tooLong = Buffer.alloc(20_001, 0x51);
+    await world.mine([[], [claimOutput('long', 'aa', 1n, tooLong)]]);
+    const answer = await world.call('lbrycrd', 'getvalueforname', 'long');
+    expect(answer).toMatchObject({ name: 'long', amount: 1 });
+    expect(answer).not.toHaveProperty('value');
+    expect(await world.call('documented', 'getvalueforname', 'long')).toMatchObject({ value: 'aa' });
+  });
+
+  it('shows neither of a claim whose spend was missed near the normalization fork', async () => {
+    const world = new World({ ...REGTEST_RULES, normalizationForkHeight: 100, allClaimsForkHeight: 350 });
+    await world.mine();
+    const [owner] = await world.mine([[], [claimOutput('Name', '', 1n)]]);
+    await world.mineEmpty(96);
+    // Delayed to 101, beyond the fork, so queued as `name`. When block 100 spends it, `Name` has no owner any more and
+    // so no delay: it is looked for as `Name`.
+    const [queued] = await world.mine([[], [claimOutput('Name', 'bb', 5n)]]);
+    await world.mine([[owner!.out(0)], [plainOutput(1n)]]);
+    const [spend] = await world.mine([[queued!.out(0)], [plainOutput(1n)]]);
+    expect(spend!.height).toBe(100);
+    await world.mineEmpty(10);
+    const ask = () => world.call('lbrycrd', 'getvalueforname', 'name', blockHashAt(110));
+    const ghost = await ask();
+    expect(ghost).toMatchObject({ txId: queued!.id, amount: 5 });
+    expect(ghost).not.toHaveProperty('value');
+    expect(ghost).not.toHaveProperty('address');
+    // When it has expired, the trie does not tell any more; the spend is found in its block.
+    await world.mineEmpty(495);
+    expect(await world.call('lbrycrd', 'getvalueforname', 'name')).toEqual({});
+    const { name: _, ...withoutName } = ghost as Record<string, unknown>;
+    expect(await ask()).toEqual(withoutName);
+    // Before the spend it had its value.
+    expect(await world.call('lbrycrd', 'getvalueforname', 'name', blockHashAt(99))).toMatchObject({
+      value: 'bb',
+      pendingAmount: 5,
+    });
+  });
+});
+
+describe('getclaimsfortx', () => {
+  it('looks at the first unspent output and takes it for output 0', async () => {
+    const world = new World();
+    await world.mine();
+    const [made] = await world.mine([[], [plainOutput(1n), claimOutput('name', 'aa', 5n)]]);
+    expect(await world.call('lbrycrd', 'getclaimsfortx', made!.id)).toEqual([]);
+    await world.mine([[made!.out(0)], [plainOutput(1n)]]);
+    expect(await world.call('lbrycrd', 'getclaimsfortx', made!.id)).toEqual([
+      {
+        n: 0,
+        name: 'name',
+        claimId: hashToHex(made!.claimId(0)),
+        value: 'aa',
+        depth: 1,
+        inClaimTrie: false,
+        inQueue: false,
+      },
+    ]);
+  });
+
+  it('does not normalize the name', async () => {
+    const world = new World();
+    await world.mine();
+    const [upper, lower] = await world.mine(
+      [[], [claimOutput('Up', '', 5n)]],
+      [[], [claimOutput('low', '', 5n)]],
+    );
+    expect(await world.call('lbrycrd', 'getclaimsfortx', upper!.id)).toMatchObject([{ inClaimTrie: false }]);
+    expect(await world.call('lbrycrd', 'getclaimsfortx', lower!.id)).toMatchObject([
+      { inClaimTrie: true, isControlling: true },
+    ]);
+  });
+
+  it('is read from the unspent outputs where the block is pruned', async () => {
+    const world = new World();
+    await world.mine();
+    const [made] = await world.mine([[], [claimOutput('low', 'aa', 5n)]]);
+    world.pruned.add(1);
+    const rows = world.rows.begin();
+    for (const [key] of world.coins) rows.put(`C${Buffer.from(key, 'hex').toString('latin1')}`, Buffer.of(1));
+    rows.commit();
+    expect(await world.call('lbrycrd', 'getclaimsfortx', made!.id)).toMatchObject([
+      { name: 'low', value: 'aa' },
+    ]);
+  });
+});
+
+describe('getclaimsintrie', () => {
+  const message =
+    'getclaimsintrie is deprecated and will be removed in v0.18. To use this command, start with ' +
+    '-deprecatedrpc=getclaimsintrie';
+
+  it('is refused unless it was asked for at the start', async () => {
+    const world = new World();
+    await world.mine();
+    expect(await world.failure('lbrycrd', 'getclaimsintrie')).toEqual([-32, message]);
+    await world.mine([[], [claimOutput('name', 'aa', 5n)]]);
+    const ctx = testContext({
+      profile: 'lbrycrd',
+      services: world.services(),
+      isDeprecatedEnabled: (name) => name === 'getclaimsintrie',
+    });
+    const answer = await invokeMethod(getClaimsInTrie, ctx, []);
+    expect(await checkResult(getClaimsInTrie.result, answer)).toEqual([]);
+  });
+});
+
+describe('getclaimproofbyseq', () => {
+  it('has the shape of the reference, and its label', async () => {
+    const world = new World(REGTEST_RULES);
+    await world.mine();
+    const [made] = await world.mine([[], [claimOutput('n', '', 5n)]]);
+    expect(await world.call('lbrycrd', 'getclaimproofbyseq', 'n', 0)).toEqual({
+      nodes: [{ children: [{ character: 110 }] }, { children: [] }],
+      txId: made!.id,
+      n: 0,
+      lastTakeoverHeight: 1,
+    });
+    expect(await world.failure('lbrycrd', 'getclaimproofbyseq', 'n', 0, 'zz')).toEqual([
+      -8,
+      "blockhash (optional parameter 3 must be hexadecimal string (not 'zz')",
+    ]);
+  });
+
+  it('of a block below the window is refused', async () => {
+    const world = new World(REGTEST_RULES);
+    await world.mine();
+    const services = world.services();
+    const { ProofUnavailableError } = await import('../../../../src/store/claims/proofQueries.js');
+    const claims = {
+      ...services.claims,
+      proofAt: () => Promise.reject(new ProofUnavailableError(3, 10)),
+    };
+    const { getNameProof } = await import('../../../../src/rpc/methods/claimtrie/getNameProof.js');
+    const ctx = testContext({ profile: 'lbrycrd', services: { ...services, claims } });
+    await expect(invokeMethod(getNameProof, ctx, ['n'])).rejects.toMatchObject({
+      code: -32603,
+      message: 'Block is too deep: name proofs reach back to block 10; block 3 is older',
+    });
+  });
+});
+
+describe('a reorganisation while a query runs', () => {
+  it('asks again as of the new tip', async () => {
+    const world = new World();
+    await world.mine();
+    await world.mine([[], [claimOutput('n', '', 5n)]]);
+    const services = world.services();
+    const { active } = services.chain.chain.index;
+    const answered: number[] = [];
+    let isGone = true;
+    const chain = {
+      ...services.chain,
+      chain: {
+        ...services.chain.chain,
+        height: 1,
+        index: { active: { ...active, tip: 1, height: 1, contains: () => !isGone } },
+      },
+    };
+    const claims = {
+      ...services.claims,
+      nameAt: async (query: Parameters<typeof services.claims.nameAt>[0]) => {
+        answered.push(query.height);
+        if (answered.length === 1) throw new Error('the row is gone');
+        isGone = false;
+        return services.claims.nameAt(query);
+      },
+    };
+    const { getValueForName } = await import('../../../../src/rpc/methods/claimtrie/getValueForName.js');
+    const ctx = testContext({ services: { ...services, chain, claims } as unknown as typeof services });
+    expect(await invokeMethod(getValueForName, ctx, ['n'])).toMatchObject({ name: 'n' });
+    expect(answered).toEqual([1, 1]);
+  });
+});

@@ -1,0 +1,13 @@
+/** The claim store against the naive model, many lives. */
+import { describe, expect, it } from 'vitest';
+import { liveAndCompare, SMALL_RULES } from '../../../support/claimComparison.js';
+
+describe('claim store and naive model, at length', () => {
+  for (const [name, rules] of Object.entries(SMALL_RULES)) {
+    it(`agree on thirty random lives, ${name}`, async () => {
+      let disconnected = 0;
+      for (let seed = 1; seed <= 30; seed++) disconnected += await liveAndCompare(seed * 104729, rules, 300);
+      expect(disconnected).toBeGreaterThan(300);
+    });
+  }
+});
