@@ -32,6 +32,8 @@ export interface OpenChainOptions {
   folder: string;
   /** Folder of the block files (`-blocksdir`). */
   blocksFolder: string;
+  /** A block file is full from here on. */
+  maxBlockFileBytes?: number;
   params: NetworkParams;
   identity: FolderIdentity;
   /** `proportional` or blocks. */
@@ -166,7 +168,11 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
     );
   }
   index.restore(tip);
-  const files = new BlockFiles({ folder: options.blocksFolder, magic: params.magic });
+  const files = new BlockFiles({
+    folder: options.blocksFolder,
+    magic: params.magic,
+    ...(options.maxBlockFileBytes ? { maxFileBytes: options.maxBlockFileBytes } : {}),
+  });
   const coins = createCoinTable();
   const timers = new StepTimers();
   const claims = new ClaimStore({

@@ -125,6 +125,7 @@ async function start(
   const opened = await openChain({
     folder: paths.networkDir,
     blocksFolder: paths.blocksDir,
+    maxBlockFileBytes: options.maxblockfilesize,
     params,
     identity: {
       network: params.name,

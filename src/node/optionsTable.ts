@@ -95,6 +95,7 @@ const DEBUG_OPTIONS = [
   int('maxtipage=<n>', 86_400, 'A tip older than this many seconds means that the initial download is not over', { debugOnly: true }),
   amount('maxtxfee=<amt>', 50_000_000n, 'Highest total fee, in LBC, of a transaction of the wallet or of sendrawtransaction'),
   int('mocktime=<n>', 0, 'Pretend that this is the time, in seconds since 1970', { debugOnly: true }),
+  int('maxblockfilesize=<n>', 134_217_728, 'Begin a new block file beyond this many bytes', { debugOnly: true, clamp: [65_536, 134_217_728] }),
   bool('printpriority', false, 'Write the fee rate of each transaction to the log when assembling a block', { debugOnly: true }),
   bool('printtoconsole', undefined, 'Write the log to the console too (default: unless -daemon). -nodebuglogfile switches the file off'),
   bool('stopafterblockimport', false, 'Stop when the blocks on disk are imported', { debugOnly: true }),

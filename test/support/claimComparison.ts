@@ -26,9 +26,9 @@ class Comparison {
   readonly proofs = new Map<number, string>();
   disconnected = 0;
 
-  constructor(seed: number, rules: ClaimRules) {
+  constructor(seed: number, rules: ClaimRules, names: readonly Buffer[]) {
     this.rules = rules;
-    this.life = new ClaimLife(seed);
+    this.life = new ClaimLife(seed, names);
     this.model = new ClaimModel(rules);
     this.store = new ClaimStore({ rules, proofWindow: seed % 2 === 0 ? 5000 : 'all' });
     this.digests.push(this.digest());
@@ -148,8 +148,13 @@ function foldPairs({ pairs, claim }: NameProof): Uint8Array {
 }
 
 /** Connects `blocks` blocks with reorganisations in between; answers how many blocks were taken back. */
-export async function liveAndCompare(seed: number, rules: ClaimRules, blocks: number): Promise<number> {
-  const comparison = new Comparison(seed, rules);
+export async function liveAndCompare(
+  seed: number,
+  rules: ClaimRules,
+  blocks: number,
+  names: readonly Buffer[] = LIFE_NAMES,
+): Promise<number> {
+  const comparison = new Comparison(seed, rules, names);
   const { life, model } = comparison;
   while (model.tip.height < blocks) {
     if (life.chance(6)) {

@@ -3,7 +3,7 @@
  * address: it looks these up among the unspent outputs.
  * QUIRK: near the normalization fork the reference looks for what a block spends under the normalized name already where
  * the item is queued under the other, or the other way round, and does not find it; the item enters the trie all the
- * same. Source: claimtrie.cpp `remove`, `adjustNameForValidHeight`. Test: the recorded chains.
+ * same. Source: claimtrie.cpp `remove`, `adjustNameForValidHeight`. Test: test/unit/rpc/claimtrie/lbrycrd.test.ts.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import { normalizeName } from '../../claimtrie/normalize.js';

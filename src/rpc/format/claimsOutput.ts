@@ -130,7 +130,7 @@ export class ClaimOutputs {
   /**
    * Whether the reference, which looks among the unspent outputs, would find this one.
    * QUIRK: an output whose script is too long to be run is never among them, so that its claim shows neither value nor
-   * address there. Test: test/unit/rpc/claimtrie/claimsOutput.test.ts.
+   * address there. Test: test/unit/rpc/claimtrie/lbrycrd.test.ts.
    */
   isCoin(item: OutputInfo): boolean {
     return this.shown.has(item) && !this.unspendable.has(item);

@@ -1,4 +1,4 @@
-/** `getchangesinblock`: what went into the trie and what expired in a block. For lbcd's clients see `lbcdChanges.ts`. */
+/** `getchangesinblock`: what went into the trie and what expired in a block. For lbcd's clients see `lbcdGetChangesInBlock.ts`. */
 import type { Bytes } from '../../../util/bytes.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';

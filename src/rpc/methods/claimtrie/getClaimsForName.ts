@@ -1,4 +1,4 @@
-/** `getclaimsforname`: every claim and support of a name. Its declaration for lbcd's clients is `lbcdClaims.ts`'s. */
+/** `getclaimsforname`: every claim and support of a name. Its declaration for lbcd's clients is `lbcdGetClaimsForName.ts`'s. */
 import { hashToHex } from '../../../util/bytes.js';
 import { documentedName, NAME_SCHEMA } from '../../format/claimsDocumented.js';
 import { LBRYCRD_NAME_SCHEMA, lbrycrdName } from '../../format/claimsLbrycrd.js';

@@ -125,7 +125,7 @@ const LBRYCRD_STANDING = ['inClaimTrie', 'isControlling', 'inSupportMap', 'inQue
 
 /**
  * QUIRK: the reference looks at the first unspent output alone and takes it for output 0, in the id of a claim as well
- * as in the trie; and it looks the name up as the script has it, without normalizing. Test: the recorded chains.
+ * as in the trie; and it looks the name up as the script has it, without normalizing. Test: test/unit/rpc/claimtrie/lbrycrd.test.ts.
  */
 async function lbrycrdAnswer(
   { claims }: RpcServices,

@@ -1,6 +1,6 @@
 /** `getclaimsintrie`: every active claim, name by name. Made while it is written, so that its size does not matter. */
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import { jsonArray } from '../../../util/jsonWrite.js';
+import { breathe } from '../../../util/breathe.js';
+import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import { documentedEntry, ENTRY_SCHEMA } from '../../format/claimsDocumented.js';
 import { LBRYCRD_ENTRY_SCHEMA, lbrycrdEntry } from '../../format/claimsLbrycrd.js';
 import { defineMethod, type RpcContext } from '../../method.js';
@@ -9,11 +9,13 @@ import { blockParam, queriedBlock } from './atBlock.js';
 
 async function* entries({ services, profile }: RpcContext, height: number): AsyncGenerator<JsonOut> {
   const { claims } = services;
+  let since = performance.now();
   for await (const name of claims.namesAt(height)) {
     const info = await claims.nameAt({ name, height, exact: true });
     yield await (profile === 'documented'
       ? documentedEntry(services, info)
       : lbrycrdEntry(services, info, height));
+    since = await breathe(since);
   }
 }
 

@@ -1,4 +1,5 @@
 /** `getnamesintrie`: every name with an active claim. Made while it is written, so that its size does not matter. */
+import { breathe } from '../../../util/breathe.js';
 import { jsonArray } from '../../../util/jsonWrite.js';
 import { nameText } from '../../format/claimsText.js';
 import { defineMethod, type RpcContext } from '../../method.js';
@@ -6,7 +7,11 @@ import { t } from '../../schema.js';
 import { blockParam, queriedBlock } from './atBlock.js';
 
 async function* names({ services }: RpcContext, height: number): AsyncGenerator<string> {
-  for await (const name of services.claims.namesAt(height)) yield nameText(name);
+  let since = performance.now();
+  for await (const name of services.claims.namesAt(height)) {
+    yield nameText(name);
+    since = await breathe(since);
+  }
 }
 
 export const getNamesInTrie = defineMethod({

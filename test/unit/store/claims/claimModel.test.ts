@@ -10,4 +10,10 @@ describe('claim store and naive model', () => {
       expect(disconnected).toBeGreaterThan(20);
     });
   }
+
+  it('agree on hot names, whose history has snapshots', async () => {
+    const names = ['ab', 'Ab', 'abc'].map((name) => Buffer.from(name));
+    const rules = SMALL_RULES['forks as on main']!;
+    expect(await liveAndCompare(31, rules, 280, names)).toBeGreaterThan(5);
+  });
 });

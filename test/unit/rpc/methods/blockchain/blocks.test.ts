@@ -21,14 +21,23 @@ describe('getblock and its kin', () => {
     chain = await TestChain.open();
     const mined = await chain.mine(101);
     const coinbase = txidAt((await chain.blockAt(1)).parsed, 0);
-    const claim = Buffer.concat([buildClaimPrefix(Buffer.from('name'), Buffer.from('beef', 'hex')), ADDRESS_SCRIPT]);
-    const support = Buffer.concat([buildSupportPrefix(Buffer.from('name'), Buffer.alloc(20, 7)), ADDRESS_SCRIPT]);
+    const claim = Buffer.concat([
+      buildClaimPrefix(Buffer.from('name'), Buffer.from('beef', 'hex')),
+      ADDRESS_SCRIPT,
+    ]);
+    const support = Buffer.concat([
+      buildSupportPrefix(Buffer.from('name'), Buffer.alloc(20, 7)),
+      ADDRESS_SCRIPT,
+    ]);
     chain.pending.push(
-      spend([{ txid: coinbase, n: 0 }], [
-        { value: 60_000_000n, script: claim },
-        { value: 30_000_000n, script: support },
-        { value: 5_000_000n, script: OPEN_SCRIPT },
-      ]),
+      spend(
+        [{ txid: coinbase, n: 0 }],
+        [
+          { value: 60_000_000n, script: claim },
+          { value: 30_000_000n, script: support },
+          { value: 5_000_000n, script: OPEN_SCRIPT },
+        ],
+      ),
     );
     hashes = [...mined, ...(await chain.mine(1))].map(hashToHex);
   });
@@ -75,7 +84,8 @@ describe('getblock and its kin', () => {
       nameclaimroot: hashToHex((await chain.blockAt(102)).header.claimRoot),
     });
     expect(result).not.toHaveProperty('nextblockhash');
-    for (const verbosity of [1, true]) expect((await chain.call(getBlock, [hash, verbosity])).result).toEqual(result);
+    for (const verbosity of [1, true])
+      expect((await chain.call(getBlock, [hash, verbosity])).result).toEqual(result);
   });
 
   it('shows claims in the transactions of a block', async () => {
@@ -115,7 +125,9 @@ describe('getblock and its kin', () => {
     expect(await chain.call(getBlock, [` 0x${GENESIS}zz`, 0])).toHaveProperty('result');
     for (const hash of ['zz', '', '00', 'f'.repeat(64)]) {
       expect(await chain.call(getBlock, [hash])).toEqual({ error: { code: -5, message: 'Block not found' } });
-      expect(await chain.call(getBlockHeader, [hash])).toEqual({ error: { code: -5, message: 'Block not found' } });
+      expect(await chain.call(getBlockHeader, [hash])).toEqual({
+        error: { code: -5, message: 'Block not found' },
+      });
     }
     expect(await chain.call(getBlock, [5])).toEqual({
       error: { code: -1, message: 'JSON value is not a string as expected' },
@@ -154,4 +166,3 @@ describe('getblock and its kin', () => {
     expect(whole.length - (stripped.result as string).length).toBe(2 * (2 + 34));
   });
 });
-

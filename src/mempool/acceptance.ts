@@ -1,0 +1,219 @@
+/**
+ * Whether a transaction may enter the mempool, and entering it: the checks in the reference's order. The rules
+ * themselves are those of consensus and of this folder. The chain must stand still meanwhile: callers hold its queue.
+ * Source: lbrycrd validation.cpp `AcceptToMemoryPoolWorker`.
+ */
+import { checkTransaction } from '../consensus/checkTransaction.js';
+import { checkTxInputs } from '../consensus/checkTxInputs.js';
+import { reject, type ValidationError } from '../consensus/reject.js';
+import { transactionSigopCost } from '../consensus/sigopCost.js';
+import { parseTxView, txidAt, txWeight, wtxidAt, type ParsedBlock } from '../primitives/blockView.js';
+import { formatTransaction, hasWitness, isCoinbase, type Transaction } from '../primitives/transaction.js';
+import { STANDARD_SCRIPT_VERIFY_FLAGS } from '../script/flags.js';
+import { fromLatin1, hashToHex, toLatin1, type Bytes } from '../util/bytes.js';
+import type { ChainView, SeenCoin } from './chainView.js';
+import { feeAtRate } from './feeRate.js';
+import type { MempoolOptions } from './mempoolOptions.js';
+import { findAncestors } from './packageLimits.js';
+import {
+  areInputsStandard,
+  checkStandard,
+  isWitnessStandard,
+  MAX_STANDARD_TX_SIGOPS_COST,
+  virtualSize,
+} from './policy.js';
+import { PoolEntry, spentKeysOf } from './poolEntry.js';
+import { checkReplacement, findConflicts } from './replacement.js';
+import type { TxPool } from './txPool.js';
+import { verifyTransaction } from './verifyTransaction.js';
+
+export interface AcceptOptions {
+  /** Fees and the size of the mempool do not matter: for what a disconnected block held. */
+  readonly bypassLimits?: boolean;
+  /** A higher fee is a mistake; 0 and absence mean that none is too high. */
+  readonly maxFeeSat?: bigint;
+  /** Only the verdict is wanted. */
+  readonly testOnly?: boolean;
+  /** When it came, if not now. */
+  readonly acceptTimeSec?: number;
+}
+
+export interface AcceptVerdict {
+  /** Whether it entered (or would have, with `testOnly`). */
+  readonly accepted: boolean;
+  /** Why it is refused; null also when only its inputs are unknown. */
+  readonly error: ValidationError | null;
+  /** Whether it spends what neither chain nor mempool has: it may be right all the same. */
+  readonly missingInputs: boolean;
+  /** Ids of the transactions that it replaced. */
+  readonly replaced: readonly Bytes[];
+}
+
+export interface AcceptanceDeps {
+  readonly pool: TxPool;
+  readonly view: ChainView;
+  readonly options: MempoolOptions;
+  readonly nowSec: () => number;
+  /** Fee rate that a mempool lately full asks for. */
+  readonly rollingFeeRatePerKb: () => bigint;
+  /** Drops what is expired or does not fit any more. */
+  readonly limitSize: () => void;
+}
+
+/** A transaction with everything that follows from it alone. */
+export interface Newcomer {
+  readonly tx: Transaction;
+  readonly bytes: Buffer;
+  readonly parsed: ParsedBlock;
+  readonly key: string;
+  readonly wtxKey: string;
+}
+
+export function prepare(tx: Transaction): Newcomer {
+  const bytes = Buffer.from(formatTransaction(tx));
+  const parsed = parseTxView(bytes);
+  const key = toLatin1(txidAt(parsed, 0));
+  return { tx, bytes, parsed, key, wtxKey: hasWitness(tx) ? toLatin1(wtxidAt(parsed, 0)) : key };
+}
+
+const MISSING: AcceptVerdict = { accepted: false, error: null, missingInputs: true, replaced: [] };
+
+function refused(error: ValidationError): AcceptVerdict {
+  return { accepted: false, error, missingInputs: false, replaced: [] };
+}
+
+/** Checks a transaction and, unless only tested, adds it. */
+export async function acceptTransaction(
+  deps: AcceptanceDeps,
+  tx: Transaction,
+  accept: AcceptOptions = {},
+): Promise<AcceptVerdict> {
+  const { pool, view, options } = deps;
+  const shape = checkTransaction(tx) ?? (isCoinbase(tx) ? reject('coinbase') : null);
+  if (shape) return refused(shape);
+  const unusual = options.requireStandard ? checkStandard(tx, options.standard) : null;
+  if (unusual) return refused(unusual);
+  const hasFinalSequences = tx.inputs.every((input) => input.sequence === 0xffffffff);
+  if (!view.isFinal({ lockTime: tx.lockTime, hasFinalSequences })) return refused(reject('non-final'));
+  const newcomer = prepare(tx);
+  if (pool.has(newcomer.key)) return refused(reject('txn-already-in-mempool'));
+  const spentKeys = spentKeysOf(newcomer.bytes);
+  const { conflicts, error: conflict } = findConflicts(pool, spentKeys, options.allowsReplacement);
+  if (conflict) return refused(conflict);
+
+  const coins = await view.coins(spentKeys);
+  if (coins.includes(null)) return isKnown(view, newcomer) ? refused(reject('txn-already-known')) : MISSING;
+  const made = makeEntry(deps, newcomer, coins as SeenCoin[], accept);
+  if ('error' in made) return refused(made.error);
+  const { entry } = made;
+  const fees = checkFees(deps, entry, accept);
+  if (fees) return refused(fees);
+
+  const { ancestors, problem } = findAncestors(pool.parentsOf(spentKeys), entry.sizeBytes, options.limits);
+  if (problem !== null) return refused(reject('too-long-mempool-chain', { debug: problem }));
+  for (const ancestor of ancestors) {
+    if (!conflicts.includes(ancestor)) continue;
+    const debug = `${hashToHex(entry.txid)} spends conflicting transaction ${hashToHex(ancestor.txid)}`;
+    return refused(reject('bad-txns-spends-conflicting-tx', { debug }));
+  }
+  let replaced: ReadonlySet<PoolEntry> = new Set();
+  if (conflicts.length > 0) {
+    const replacement = {
+      key: entry.key,
+      spentKeys,
+      modifiedFeeSat: entry.feeSat + pool.deltaOf(entry.key),
+      sizeBytes: entry.sizeBytes,
+    };
+    const verdict = checkReplacement(pool, replacement, conflicts, options.incrementalFeeRatePerKb);
+    if (verdict.error) return refused(verdict.error);
+    replaced = verdict.replaced;
+  }
+
+  const scripts = await verifyTransaction(newcomer, coins as SeenCoin[]);
+  if (scripts) return refused(scripts);
+  const verdict = {
+    accepted: true,
+    error: null,
+    missingInputs: false,
+    replaced: [...replaced].map(({ txid }) => txid),
+  };
+  if (accept.testOnly) return verdict;
+  pool.remove(replaced, 'replaced');
+  pool.add(entry, ancestors);
+  if (!accept.bypassLimits) {
+    deps.limitSize();
+    if (!pool.has(entry.key)) return refused(reject('mempool full'));
+  }
+  return verdict;
+}
+
+/**
+ * Whether the chain has the transaction already: as far as the coin cache tells at once, as in the reference.
+ */
+function isKnown(view: ChainView, { key, tx }: Newcomer): boolean {
+  const outPoint = fromLatin1(`${key}\0\0\0\0`);
+  return tx.outputs.some((_, n) => {
+    outPoint.writeUInt32LE(n, 32);
+    return view.reader.cachedCoin(outPoint) !== undefined;
+  });
+}
+
+/** What needs the coins but no scripts, up to the count of signature operations. */
+function makeEntry(
+  { view, options, nowSec }: AcceptanceDeps,
+  { tx, bytes, parsed, key, wtxKey }: Newcomer,
+  coins: readonly SeenCoin[],
+  accept: AcceptOptions,
+): { entry: PoolEntry } | { error: ValidationError } {
+  const locks = view.lockPoints(tx, coins);
+  if (!view.areOpen(locks)) return { error: reject('non-BIP68-final') };
+  const inputs = checkTxInputs(tx, coins, view.nextHeight);
+  if (inputs.error) return { error: inputs.error };
+  const scripts = coins.map((coin) => coin.script);
+  if (options.requireStandard && !areInputsStandard(tx, scripts)) {
+    return { error: reject('bad-txns-nonstandard-inputs') };
+  }
+  if (options.requireStandard && hasWitness(tx) && !isWitnessStandard(tx, scripts)) {
+    return { error: reject('bad-witness-nonstandard') };
+  }
+  const sigopsCost = transactionSigopCost(tx, (i) => scripts[i]!, STANDARD_SCRIPT_VERIFY_FLAGS);
+  const weight = txWeight(parsed, 0);
+  const entry = new PoolEntry({
+    key,
+    wtxKey,
+    bytes,
+    tx,
+    weight,
+    sizeBytes: virtualSize(weight, sigopsCost, options.bytesPerSigop),
+    sigopsCost,
+    feeSat: inputs.feeSat,
+    timeSec: accept.acceptTimeSec ?? nowSec(),
+    height: view.nextHeight - 1,
+    spendsCoinbase: coins.some((coin) => coin.isCoinbase),
+    locks,
+  });
+  if (sigopsCost > MAX_STANDARD_TX_SIGOPS_COST) {
+    return { error: reject('bad-txns-too-many-sigops', { debug: String(sigopsCost) }) };
+  }
+  return { entry };
+}
+
+/** Whether it pays enough, and not absurdly much. */
+function checkFees(
+  { pool, options, rollingFeeRatePerKb }: AcceptanceDeps,
+  entry: PoolEntry,
+  accept: AcceptOptions,
+): ValidationError | null {
+  if (!accept.bypassLimits) {
+    const paidSat = entry.feeSat + pool.deltaOf(entry.key);
+    const rollingSat = feeAtRate(rollingFeeRatePerKb(), entry.sizeBytes);
+    if (rollingSat > 0n && paidSat < rollingSat) {
+      return reject('mempool min fee not met', { debug: `${paidSat} < ${rollingSat}` });
+    }
+    const relaySat = feeAtRate(options.minRelayFeeRatePerKb, entry.sizeBytes);
+    if (paidSat < relaySat) return reject('min relay fee not met', { debug: `${paidSat} < ${relaySat}` });
+  }
+  const maxFeeSat = accept.maxFeeSat ?? 0n;
+  if (maxFeeSat === 0n || entry.feeSat <= maxFeeSat) return null;
+  return reject('absurdly-high-fee', { debug: `${entry.feeSat} > ${maxFeeSat}` });
+}

@@ -1,0 +1,113 @@
+/**
+ * The chain as a transaction sees it that wants to be in the next block: its coins and those of the mempool, and until
+ * when lock times hold it back. Source: Core `CCoinsViewMemPool`, validation.cpp `CheckFinalTx`, `CheckSequenceLocks`.
+ */
+import type { ChainReader } from '../chain/chainReader.js';
+import type { SpentCoin } from '../consensus/checkTxInputs.js';
+import {
+  calculateSequenceLocks,
+  SEQUENCE_LOCKTIME_DISABLE_FLAG,
+  sequenceLocksOpen,
+  versionHasSequenceLocks,
+} from '../consensus/lockTime.js';
+import type { CoinValue } from '../native/binding.js';
+import { LOCKTIME_THRESHOLD } from '../script/script.js';
+import type { Transaction } from '../primitives/transaction.js';
+import { NO_HEADER } from '../store/headerTable.js';
+import { fromLatin1 } from '../util/bytes.js';
+import { NO_LOCKS, txKeyOf, type LockPoints, type PoolEntry } from './poolEntry.js';
+import type { TxPool } from './txPool.js';
+
+/** Height of a coin that a transaction of the mempool makes. Source: `MEMPOOL_HEIGHT`. */
+const MEMPOOL_HEIGHT = 0x7fffffff;
+
+/** A coin of the chain, or one that the mempool makes. */
+export interface SeenCoin extends SpentCoin {
+  readonly script: CoinValue['script'];
+  readonly amount: bigint;
+}
+
+export class ChainView {
+  readonly reader: ChainReader;
+  private readonly pool: TxPool;
+
+  constructor(reader: ChainReader, pool: TxPool) {
+    this.reader = reader;
+    this.pool = pool;
+  }
+
+  /** Height of the block that the transaction would be in. */
+  get nextHeight(): number {
+    return this.reader.chain.height + 1;
+  }
+
+  /** Median time past of the tip. */
+  get medianTimeSec(): number {
+    const { active } = this.reader.chain.index;
+    return active.medianTimeOf(active.tip);
+  }
+
+  /**
+   * The coins that the outpoints name, in order; null from the first missing one on. A transaction of the mempool hides
+   * what the chain may know under its id.
+   */
+  async coins(spentKeys: readonly string[]): Promise<(SeenCoin | null)[]> {
+    const made = new Map<PoolEntry, Transaction>();
+    const found = spentKeys.map((key) => {
+      const parent = this.pool.get(txKeyOf(key));
+      return parent ? madeCoin(parent, key, made) : this.chainCoin(key);
+    });
+    return Promise.all(found);
+  }
+
+  private async chainCoin(key: string): Promise<SeenCoin | null> {
+    const coin = await this.reader.coin(fromLatin1(key));
+    if (!coin) return null;
+    return {
+      value: coin.amount,
+      amount: coin.amount,
+      script: coin.script,
+      height: coin.heightCode >>> 1,
+      isCoinbase: (coin.heightCode & 1) !== 0,
+    };
+  }
+
+  /** Whether an absolute lock time is over in the next block. Source: `CheckFinalTx`. */
+  isFinal({ lockTime, hasFinalSequences }: Pick<PoolEntry, 'lockTime' | 'hasFinalSequences'>): boolean {
+    if (lockTime === 0 || hasFinalSequences) return true;
+    return lockTime < (lockTime < LOCKTIME_THRESHOLD ? this.nextHeight : this.medianTimeSec);
+  }
+
+  /** Until when the inputs' relative lock times hold; `coins` are those that they spend. */
+  lockPoints(tx: Transaction, coins: readonly SpentCoin[]): LockPoints {
+    const isLocked = versionHasSequenceLocks(tx.version);
+    if (!isLocked || tx.inputs.every((input) => (input.sequence & SEQUENCE_LOCKTIME_DISABLE_FLAG) !== 0)) {
+      return NO_LOCKS;
+    }
+    const { active } = this.reader.chain.index;
+    const { nextHeight } = this;
+    // What is in the mempool counts as if it came with the next block.
+    const heights = coins.map(({ height }) => (height === MEMPOOL_HEIGHT ? nextHeight : height));
+    const locks = calculateSequenceLocks(tx, heights, (height) => active.medianTimeOf(active.at(height)));
+    const highest = heights.reduce((max, height) => (height < nextHeight ? Math.max(max, height) : max), 0);
+    return { ...locks, block: active.at(highest) };
+  }
+
+  /** Whether lock points still say the truth after the chain changed. Source: `TestLockPointValidity`. */
+  areValid(locks: LockPoints): boolean {
+    return locks.block === NO_HEADER || this.reader.chain.index.active.contains(locks.block);
+  }
+
+  areOpen(locks: LockPoints): boolean {
+    return sequenceLocksOpen(locks, this.nextHeight, this.medianTimeSec);
+  }
+}
+
+function madeCoin(parent: PoolEntry, key: string, made: Map<PoolEntry, Transaction>): SeenCoin | null {
+  let tx = made.get(parent);
+  if (!tx) made.set(parent, (tx = parent.parse()));
+  const output = tx.outputs[fromLatin1(key).readUInt32LE(32)];
+  if (!output) return null;
+  const { value, script } = output;
+  return { value, amount: value, script, height: MEMPOOL_HEIGHT, isCoinbase: false };
+}

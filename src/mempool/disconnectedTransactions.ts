@@ -1,0 +1,74 @@
+/**
+ * The transactions of blocks that a reorganisation takes back, kept until the new branch stands. Bounded: the ones
+ * disconnected first (the latest on the old branch) are given up when there are too many.
+ * Source: Core txmempool.h `DisconnectedBlockTransactions`.
+ */
+import { txBytes, txidAt } from '../primitives/blockView.js';
+import type { ConnectedBlock } from '../chain/chainEvents.js';
+import { toLatin1 } from '../util/bytes.js';
+
+/** Source: `MAX_DISCONNECTED_TX_POOL_SIZE`. */
+const MAX_BYTES = 20_000_000;
+/** Memory of a transaction beside its own bytes. */
+const OVERHEAD_BYTES = 400;
+
+export interface DisconnectedTransaction {
+  readonly key: string;
+  readonly bytes: Buffer;
+}
+
+export class DisconnectedTransactions {
+  /** In the order of disconnection, so that the earliest of the chain is last. */
+  private readonly queue = new Map<string, Buffer>();
+  private readonly maxBytes: number;
+  private usageBytes = 0;
+
+  constructor(maxBytes = MAX_BYTES) {
+    this.maxBytes = maxBytes;
+  }
+
+  get size(): number {
+    return this.queue.size;
+  }
+
+  /** Keeps a block's transactions; returns those that had to be given up for it. */
+  add({ raw, parsed }: Pick<ConnectedBlock, 'raw' | 'parsed'>): DisconnectedTransaction[] {
+    for (let tx = parsed.txCount - 1; tx >= 0; tx--) {
+      const key = toLatin1(txidAt(parsed, tx));
+      if (this.queue.has(key)) continue;
+      // A copy: a view would keep the whole block.
+      const bytes = Buffer.from(txBytes(raw, parsed, tx));
+      this.queue.set(key, bytes);
+      this.usageBytes += bytes.length + OVERHEAD_BYTES;
+    }
+    const dropped: DisconnectedTransaction[] = [];
+    for (const [key, bytes] of this.queue) {
+      if (this.usageBytes <= this.maxBytes) break;
+      this.drop(key, bytes);
+      dropped.push({ key, bytes });
+    }
+    return dropped;
+  }
+
+  /** Forgets what a block of the new branch holds. */
+  removeConfirmed({ parsed }: Pick<ConnectedBlock, 'parsed'>): void {
+    for (let tx = 0; tx < parsed.txCount && this.queue.size > 0; tx++) {
+      const key = toLatin1(txidAt(parsed, tx));
+      const bytes = this.queue.get(key);
+      if (bytes) this.drop(key, bytes);
+    }
+  }
+
+  /** Hands everything out, the earliest of the chain first, and forgets it. */
+  take(): DisconnectedTransaction[] {
+    const all = [...this.queue].map(([key, bytes]) => ({ key, bytes })).reverse();
+    this.queue.clear();
+    this.usageBytes = 0;
+    return all;
+  }
+
+  private drop(key: string, bytes: Buffer): void {
+    this.queue.delete(key);
+    this.usageBytes -= bytes.length + OVERHEAD_BYTES;
+  }
+}

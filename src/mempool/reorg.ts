@@ -1,0 +1,87 @@
+/**
+ * The mempool after blocks were taken back: what they held returns unless the new branch has it, and what became
+ * impossible leaves. The chain must stand still meanwhile. Source: lbrycrd validation.cpp `UpdateMempoolForReorg`,
+ * txmempool.cpp `removeForReorg`, `removeRecursive`.
+ */
+import { COINBASE_MATURITY } from '../consensus/limits.js';
+import { isCoinbase, parseTransaction, type Transaction } from '../primitives/transaction.js';
+import { breathe } from '../util/breathe.js';
+import { Reader } from '../util/reader.js';
+import { acceptTransaction, type AcceptanceDeps } from './acceptance.js';
+import type { DisconnectedTransaction } from './disconnectedTransactions.js';
+import { txKeyOf, type PoolEntry } from './poolEntry.js';
+import type { RemovalReason, TxPool } from './txPool.js';
+
+/** Removes a transaction with its descendants, or what spends it when itself is not here. */
+export function removeRecursive(
+  pool: TxPool,
+  key: string,
+  outputCount: number,
+  reason: RemovalReason,
+): void {
+  const entry = pool.get(key);
+  const roots = entry ? [entry] : pool.spendersOf(key, outputCount);
+  pool.remove(pool.withDescendants(roots), reason);
+}
+
+/** Brings disconnected transactions back, the earliest first; returns those that are in the mempool now. */
+export async function returnDisconnected(
+  deps: AcceptanceDeps,
+  disconnected: readonly DisconnectedTransaction[],
+): Promise<PoolEntry[]> {
+  const { pool } = deps;
+  const returned: PoolEntry[] = [];
+  const outputCounts = new Map<PoolEntry, number>();
+  let since = performance.now();
+  for (const { key, bytes } of disconnected) {
+    const tx = parseTransaction(new Reader(bytes));
+    const accepted =
+      !isCoinbase(tx) && (await acceptTransaction(deps, tx, { bypassLimits: true })).accepted;
+    const entry = pool.get(key);
+    if (!accepted) removeRecursive(pool, key, tx.outputs.length, 'reorg');
+    else if (entry) {
+      returned.push(entry);
+      outputCounts.set(entry, tx.outputs.length);
+    }
+    since = await breathe(since);
+  }
+  // One that came back may have replaced another, or have left with one that could not come back.
+  const here = returned.filter((entry) => pool.get(entry.key) === entry);
+  pool.linkChildren(here, (entry) => outputCounts.get(entry)!);
+  return here;
+}
+
+/** Removes what cannot be in the next block any more: locked, or spending a coinbase that is gone or too young. */
+export async function removeImpossible({ pool, view }: AcceptanceDeps): Promise<void> {
+  const impossible: PoolEntry[] = [];
+  let since = performance.now();
+  for (const entry of [...pool.entries()]) {
+    if (!(await isStillPossible(view, entry, pool))) impossible.push(entry);
+    since = await breathe(since);
+  }
+  pool.remove(pool.withDescendants(impossible), 'reorg');
+}
+
+async function isStillPossible(
+  view: AcceptanceDeps['view'],
+  entry: PoolEntry,
+  pool: TxPool,
+): Promise<boolean> {
+  if (!view.isFinal(entry)) return false;
+  if (!view.areValid(entry.locks) && !(await renewLocks(view, entry))) return false;
+  if (!view.areOpen(entry.locks)) return false;
+  if (!entry.spendsCoinbase) return true;
+  const confirmed = entry.spentKeys().filter((key) => !pool.has(txKeyOf(key)));
+  return (await view.coins(confirmed)).every(
+    (coin) => coin && !(coin.isCoinbase && view.nextHeight - coin.height < COINBASE_MATURITY),
+  );
+}
+
+/** Works relative locks out anew; false when an input is gone. */
+async function renewLocks(view: AcceptanceDeps['view'], entry: PoolEntry): Promise<boolean> {
+  const tx: Transaction = entry.parse();
+  const coins = await view.coins(entry.spentKeys());
+  if (coins.includes(null)) return false;
+  entry.locks = view.lockPoints(tx, coins as Exclude<(typeof coins)[number], null>[]);
+  return true;
+}

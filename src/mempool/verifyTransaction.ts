@@ -1,0 +1,123 @@
+/**
+ * The scripts of a transaction that wants to enter: the addon decides ordinary inputs on its threads and remembers their
+ * signatures for the block to come, the interpreter decides the others and says why one fails.
+ * Source: lbrycrd validation.cpp `CheckInputs` as `AcceptToMemoryPoolWorker` calls it.
+ *
+ * The reference runs all scripts again under the flags of the tip, to fill its cache of executed scripts. Every one of
+ * those flags is a standard one and flags only narrow, so that the second run cannot fail; there is no such cache here.
+ */
+import { reject, type ValidationError } from '../consensus/reject.js';
+import { defaultEcdsa } from '../crypto/ecdsa.js';
+import { loadNative, type CoinValue, type NativeAddon } from '../native/binding.js';
+import type { ParsedBlock } from '../primitives/blockView.js';
+import { hasWitness, type Transaction } from '../primitives/transaction.js';
+import { TransactionChecker } from '../script/checker.js';
+import {
+  SCRIPT_VERIFY,
+  STANDARD_NOT_MANDATORY_VERIFY_FLAGS,
+  STANDARD_SCRIPT_VERIFY_FLAGS,
+} from '../script/flags.js';
+import { verifyScript } from '../script/interpreter.js';
+import { SCRIPT_ERROR, scriptErrorMessage, type ScriptErrorCode } from '../script/scriptError.js';
+import { PrecomputedSighash } from '../script/sighash.js';
+import { concatBytes } from '../util/bytes.js';
+
+const EMPTY = new Uint32Array(0);
+
+/** What an input spends. */
+export type SpentOutput = Pick<CoinValue, 'amount' | 'script'>;
+
+export interface ScriptedTransaction {
+  readonly tx: Transaction;
+  /** The same, serialized with witness, and the table of offsets into it. */
+  readonly bytes: Buffer;
+  readonly parsed: ParsedBlock;
+}
+
+/** Null when every input may spend `spent` of the same place under the standard flags. */
+export async function verifyTransaction(
+  transaction: ScriptedTransaction,
+  spent: readonly SpentOutput[],
+): Promise<ValidationError | null> {
+  const native = loadNative();
+  const undecided = native
+    ? await undecidedInputs(native, transaction, spent)
+    : spent.map((_, input) => input);
+  if (undecided.length === 0) return null;
+  const check = inputChecker(transaction.tx, spent);
+  for (const input of undecided) {
+    const code = check(input, STANDARD_SCRIPT_VERIFY_FLAGS);
+    if (code !== SCRIPT_ERROR.OK) return failure(transaction.tx, input, code, check);
+  }
+  return null;
+}
+
+async function undecidedInputs(
+  native: NativeAddon,
+  { bytes, parsed }: ScriptedTransaction,
+  spent: readonly SpentOutput[],
+): Promise<Iterable<number> & { length: number }> {
+  const count = spent.length;
+  const scriptOffsets = new Uint32Array(count);
+  const scriptLengths = new Uint32Array(count);
+  const amounts = new BigInt64Array(count);
+  let offset = 0;
+  spent.forEach(({ amount, script }, i) => {
+    amounts[i] = amount;
+    scriptOffsets[i] = offset;
+    scriptLengths[i] = script.length;
+    offset += script.length;
+  });
+  const { undecided } = await native.verifyInputs({
+    block: bytes,
+    parsed,
+    resolved: {
+      amounts,
+      scriptOffsets,
+      scriptLengths,
+      scripts: concatBytes(...spent.map(({ script }) => script)),
+      status: new Uint8Array(count),
+      heightCodes: EMPTY,
+      claimKinds: new Uint8Array(0),
+      duplicates: EMPTY,
+    },
+    flags: STANDARD_SCRIPT_VERIFY_FLAGS,
+    cacheResults: true,
+  });
+  return undecided;
+}
+
+type InputChecker = (input: number, flags: number) => ScriptErrorCode;
+
+function inputChecker(tx: Transaction, spent: readonly SpentOutput[]): InputChecker {
+  const shared = new PrecomputedSighash(tx);
+  const ecdsa = loadNative()?.ecdsa ?? defaultEcdsa;
+  return (input, flags) => {
+    const { amount, script } = spent[input]!;
+    const { scriptSig, witness } = tx.inputs[input]!;
+    const checker = new TransactionChecker(tx, input, amount, shared, ecdsa);
+    return verifyScript(scriptSig, script, witness, flags, checker);
+  };
+}
+
+function failure(
+  tx: Transaction,
+  input: number,
+  code: ScriptErrorCode,
+  check: InputChecker,
+): ValidationError {
+  const mandatory = STANDARD_SCRIPT_VERIFY_FLAGS & ~STANDARD_NOT_MANDATORY_VERIFY_FLAGS;
+  const isPolicy = check(input, mandatory) === SCRIPT_ERROR.OK;
+  return reject(isPolicy ? 'non-mandatory-script-verify-flag' : 'mandatory-script-verify-flag-failed', {
+    suffix: ` (${scriptErrorMessage(code)})`,
+    corruption: lacksOnlyWitness(tx, check),
+  });
+}
+
+/** Whether a witness may have been stripped on the way: the same id may then belong to a transaction that is right. */
+function lacksOnlyWitness(tx: Transaction, check: InputChecker): boolean {
+  if (hasWitness(tx)) return false;
+  const withoutCleanStack = STANDARD_SCRIPT_VERIFY_FLAGS & ~SCRIPT_VERIFY.CLEANSTACK;
+  const passes = (flags: number): boolean => tx.inputs.every((_, i) => check(i, flags) === SCRIPT_ERROR.OK);
+  return passes(withoutCleanStack & ~SCRIPT_VERIFY.WITNESS) && !passes(withoutCleanStack);
+}

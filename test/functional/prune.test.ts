@@ -1,0 +1,91 @@
+/** Pruning: old block files go, the rest works, and claim questions about the past are still answered. */
+import { readdirSync } from 'node:fs';
+import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { ADDRESS, shared, startRegtest } from './support/node.js';
+
+const source = shared('bench/bench-40x1000.dat.gz');
+
+interface Claim {
+  value: string | null;
+  address?: string;
+  txid: string;
+}
+
+interface Named {
+  normalized_name: string;
+  claims: { txid: string; n: number }[];
+}
+
+describe.runIf(source)('a pruned node', () => {
+  it('drops old files by hand, goes on, and marks what is gone', async () => {
+    const work = mkdtempSync(join(tmpdir(), 'prune-'));
+    const file = join(work, 'bootstrap.dat');
+    await pipeline(createReadStream(source!), createGunzip(), createWriteStream(file));
+    const args = ['-supportdelay=proportional', '-prune=1', '-maxblockfilesize=1000000'];
+    let node = await startRegtest({
+      dataDir: work,
+      args: [...args, `-loadblock=${file}`],
+      timeoutMs: 120_000,
+    });
+    try {
+      const blkFiles = (): string[] =>
+        readdirSync(join(work, 'regtest', 'blocks')).filter((name) => name.startsWith('blk'));
+      const before = blkFiles().length;
+      expect(before).toBeGreaterThan(10);
+      // A claim of the past whose output is spent by now: its value lies in the block file alone.
+      const then = await node.rpc<string>('getblockhash', [445]);
+      const names = await node.rpc<Named[]>('getclaimsintrie', [then]);
+      let spent: { name: string; txid: string } | null = null;
+      for (const { normalized_name: name, claims } of names) {
+        for (const { txid, n } of claims) {
+          if (!spent && (await node.rpc('gettxout', [txid, n])) === null) spent = { name, txid };
+        }
+        if (spent) break;
+      }
+      expect(spent).not.toBeNull();
+      const claimThen = async (): Promise<Claim> => {
+        const { claims } = await node.rpc<{ claims: Claim[] }>('getclaimsforname', [spent!.name, then]);
+        return claims.find(({ txid }) => txid === spent!.txid)!;
+      };
+      const fresh = await claimThen();
+      expect(typeof fresh.value).toBe('string');
+      // A short chain is not pruned, and the last 288 blocks never are.
+      await expect(node.rpc('pruneblockchain', [460])).rejects.toThrow(
+        'Blockchain is too short for pruning.',
+      );
+      await node.rpc('generatetoaddress', [700, ADDRESS]);
+
+      const height = await node.rpc<number>('pruneblockchain', [460]);
+      expect(height).toBeGreaterThan(300);
+      expect(blkFiles().length).toBeLessThan(before);
+      const info = await node.rpc<{ pruned: boolean; pruneheight: number; automatic_pruning: boolean }>(
+        'getblockchaininfo',
+      );
+      expect(info).toMatchObject({ pruned: true, pruneheight: height + 1, automatic_pruning: false });
+      const gone = await node.rpc<string>('getblockhash', [height]);
+      await expect(node.rpc('getblock', [gone])).rejects.toThrow('Block not available (pruned data)');
+
+      const { value: _value, address: _address, ...rest } = fresh;
+      expect(await claimThen()).toEqual({ ...rest, value: null, pruned: true });
+      const proof = await node.rpc<{ pairs?: unknown[]; nodes?: unknown[] }>('getnameproof', [
+        spent!.name,
+        then,
+      ]);
+      expect((proof.pairs ?? proof.nodes)!.length).toBeGreaterThan(0);
+
+      await node.rpc('generatetoaddress', [5, ADDRESS]);
+      await node.kill();
+      node = await startRegtest({ dataDir: work, args });
+      expect(await node.rpc('getblockcount')).toBe(1174);
+      expect((await node.rpc<{ pruneheight: number }>('getblockchaininfo')).pruneheight).toBe(height + 1);
+    } finally {
+      await node.stop();
+      rmSync(work, { recursive: true, force: true });
+    }
+  });
+});

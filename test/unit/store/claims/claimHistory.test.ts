@@ -1,0 +1,231 @@
+/** What the store answers about the past, what it costs, and what may be dropped. */
+import { describe, expect, it } from 'vitest';
+import { findClaimById, readChanges, readName } from '../../../../src/store/claims/claimQueries.js';
+import { ProofUnavailableError, readProof } from '../../../../src/store/claims/proofQueries.js';
+import type { ClaimEvent, ClaimRules } from '../../../../src/store/claims/claimStore.js';
+import type { RowRange, RowReader } from '../../../../src/store/rows.js';
+import { hashToHex, toHex, type Bytes } from '../../../../src/util/bytes.js';
+import { HandChain } from '../../../support/claimBlocks.js';
+import type { MemoryRows } from '../../../support/memoryRows.js';
+
+const RULES: ClaimRules = {
+  originalExpiration: 100_000,
+  extendedExpiration: 200_000,
+  extendedExpirationForkHeight: 90_000,
+  normalizationForkHeight: 1,
+  takeoverWorkaroundMin: -1,
+  takeoverWorkaroundMax: -1,
+  allClaimsForkHeight: 2,
+  supportDelay: 'proportional',
+};
+
+/** Counts the rows that a query reads. */
+class CountingRows implements RowReader {
+  read = 0;
+  private readonly rows: MemoryRows;
+
+  constructor(rows: MemoryRows) {
+    this.rows = rows;
+  }
+
+  get(key: string): Promise<Bytes | undefined> {
+    this.read++;
+    return this.rows.get(key);
+  }
+
+  getMany(keys: readonly string[]): Promise<(Bytes | undefined)[]> {
+    this.read += keys.length;
+    return this.rows.getMany(keys);
+  }
+
+  async *range(range: RowRange): AsyncGenerator<[string, Bytes]> {
+    for await (const entry of this.rows.range(range)) {
+      this.read++;
+      yield entry;
+    }
+  }
+}
+
+describe('history of a hot name', () => {
+  it('costs in proportion to what is alive, at any height', async () => {
+    const chain = new HandChain(RULES, 10);
+    let claim = chain.claim('hot', 10);
+    await chain.mine();
+    for (let i = 0; i < 3000; i++) {
+      claim = chain.update(claim, 10 + i);
+      await chain.mine();
+    }
+    for (const height of [11, 12, 500, 1777, 3010]) {
+      const rows = new CountingRows(chain.rows);
+      const info = await readName(rows, RULES, { name: Buffer.from('hot'), height });
+      expect(info.claims.map(({ amount, effectiveAmount }) => [amount, effectiveAmount])).toEqual([
+        [BigInt(height - 11 + (height > 11 ? 9 : 10)), BigInt(height - 11 + (height > 11 ? 9 : 10))],
+      ]);
+      expect(info.lastTakeoverHeight).toBe(11);
+      expect(rows.read).toBeLessThan(150);
+    }
+  });
+
+  it('lets a support come and go at a price that does not grow with their number', async () => {
+    const chain = new HandChain(RULES, 10);
+    const claim = chain.claim('hot', 10);
+    await chain.mine();
+    const supports = Array.from({ length: 2000 }, () => chain.support(claim, 1));
+    await chain.mine();
+    const before = [...chain.rows.rows.entries()].length;
+    chain.spend(supports[1234]!);
+    const rows = chain.rows.begin();
+    let written = 0;
+    const put = rows.put.bind(rows);
+    rows.put = (key, value) => {
+      written += key.length + value.length;
+      put(key, value);
+    };
+    const block = {
+      height: chain.height + 1,
+      transactions: [{ txid: Buffer.alloc(32), txOffset: 80, spends: [supports[1235]!], outputs: [] }],
+    };
+    await chain.store.connect(rows, block);
+    expect(written).toBeLessThan(600);
+    expect(before).toBeGreaterThan(2000);
+    expect((await chain.name('hot')).claims[0]!.effectiveAmount).toBe(2010n);
+  });
+});
+
+describe('proofs of past blocks', () => {
+  async function prove(chain: HandChain, name: string, height: number): Promise<string> {
+    const query = { name: Buffer.from(name), height, tipHeight: chain.height };
+    return JSON.stringify(await readProof(chain.rows, chain.rules, chain.store.proofWindow, query));
+  }
+
+  for (const window of [200, 'all'] as const) {
+    it(`hold across epochs, window ${window}`, async () => {
+      const chain = new HandChain(RULES, 900, window);
+      const names = ['a', 'ab', 'abc', 'b', 'longer-name', 'longer-thing'];
+      const claims = names.map((name) => chain.claim(name, 10));
+      const kept = new Map<number, string[]>();
+      for (let i = 0; i < 400; i++) {
+        const at = (i * 7) % names.length;
+        claims[at] = chain.update(claims[at]!, 10 + i);
+        if (i % 9 === 0) chain.claim(`extra ${i}`, 5);
+        await chain.mine();
+        kept.set(chain.height, await Promise.all(names.map((name) => prove(chain, name, chain.height))));
+        for (const { gte, lt } of chain.store.prunable(chain.height)) {
+          for await (const [key] of chain.rows.range({ gte, lt })) chain.rows.rows.set(key, null);
+        }
+      }
+      let compared = 0;
+      for (const [height, proofs] of kept) {
+        if (window !== 'all' && height < chain.height - window) continue;
+        expect(await Promise.all(names.map((name) => prove(chain, name, height)))).toEqual(proofs);
+        compared++;
+      }
+      expect(compared).toBe(window === 'all' ? 400 : 201);
+      if (window === 'all') expect(chain.store.prunable(chain.height)).toEqual([]);
+      else {
+        const oldest = chain.height - window;
+        await expect(prove(chain, 'a', oldest - 1)).rejects.toThrow(ProofUnavailableError);
+        await expect(prove(chain, 'a', oldest - 1)).rejects.toMatchObject({ oldestHeight: oldest });
+      }
+    });
+  }
+});
+
+describe('nodes of the old form', () => {
+  it('are built again when a reorg comes past the fork after they were dropped', async () => {
+    const rules = { ...RULES, normalizationForkHeight: 5, allClaimsForkHeight: 20 };
+    const chain = new HandChain(rules, 0, 50);
+    const roots: string[] = [];
+    for (let i = 0; i < 120; i++) {
+      chain.claim(`name ${i % 40}`, 10 + i);
+      roots.push(await chain.mine());
+    }
+    const [, nodes] = [chain.rows.dump(), chain.store.prunable(chain.height)];
+    expect(nodes.some(({ gte }) => gte === 't0')).toBe(true);
+    for (const { gte, lt } of nodes) {
+      for await (const [key] of chain.rows.range({ gte, lt })) chain.rows.rows.set(key, null);
+    }
+    while (chain.height > 10) expect(await chain.disconnect()).toBe(roots[chain.height - 1]);
+  });
+});
+
+describe('claims by id', () => {
+  it('are found by any beginning of the printed id while they live, pending ones too', async () => {
+    const chain = new HandChain(RULES, 10);
+    const made = Array.from({ length: 300 }, (_, i) => chain.claim(`name ${i}`, 10));
+    await chain.mine();
+    for (const claim of made) {
+      const id = hashToHex(claim.claimId);
+      const found = await findClaimById(chain.rows, id);
+      expect([toHex(found!.claimId), Buffer.from(found!.name)]).toEqual([toHex(claim.claimId), claim.name]);
+      for (const length of [3, 7, 20, 39]) {
+        const beginning = id.slice(0, length);
+        const matches = made.filter((other) => hashToHex(other.claimId).startsWith(beginning));
+        const first = matches.map((other) => toHex(other.claimId)).sort()[0];
+        expect(toHex((await findClaimById(chain.rows, beginning))!.claimId)).toBe(first);
+      }
+    }
+    await chain.mineTo(700);
+    const pending = chain.claim('Name 0', 1);
+    chain.spend(made[1]!);
+    await chain.mine();
+    const found = await findClaimById(chain.rows, hashToHex(pending.claimId));
+    expect(Buffer.from(found!.name).toString()).toBe('Name 0');
+    expect(await findClaimById(chain.rows, hashToHex(made[1]!.claimId))).toBeNull();
+    await chain.disconnect();
+    expect(await findClaimById(chain.rows, hashToHex(pending.claimId))).toBeNull();
+    expect(await findClaimById(chain.rows, hashToHex(made[1]!.claimId))).not.toBeNull();
+    for (const text of ['', 'xyz', 'ABC', '0'.repeat(41)])
+      expect(await findClaimById(chain.rows, text)).toBeNull();
+  });
+});
+
+describe('events and changes of a block', () => {
+  it('tell what happened', async () => {
+    const chain = new HandChain({ ...RULES, originalExpiration: 700 }, 10);
+    const owner = chain.claim('name', 100);
+    chain.claim('old', 1);
+    await chain.mineTo(650);
+    const rival = chain.claim('Name', 1000);
+    const short = chain.claim('short', 1);
+    chain.spend(short);
+    const support = chain.support(owner, 7);
+    const rows = chain.rows.begin();
+    const block = chain['txs'];
+    const { events } = await chain.store.connect(rows, { height: 651, transactions: block });
+    const told = (list: readonly ClaimEvent[]): unknown[] =>
+      list.map(({ type, name, n, amount, validAtHeight }) => [
+        type,
+        Buffer.from(name).toString(),
+        n,
+        amount,
+        validAtHeight,
+      ]);
+    expect(told(events)).toEqual([
+      ['support', 'name', 0, 7n, 651],
+      ['claim', 'name', 0, 1000n, 670],
+    ]);
+    await chain.mine();
+    const made = await readChanges(chain.rows, 651);
+    expect(made.supportsAddedOrUpdated).toHaveLength(1);
+    expect(made.claimsAddedOrUpdated).toEqual([]);
+    expect(made.names.map((name) => Buffer.from(name).toString())).toEqual(['name']);
+
+    await chain.mineTo(669);
+    const due = await chain.store.connect(chain.rows.begin(), { height: 670, transactions: [] });
+    expect(due.events.map(({ type }) => type)).toEqual(['activation', 'takeover']);
+    expect(toHex(due.events[1]!.claimId!)).toBe(toHex(rival.claimId));
+
+    chain.spend(support);
+    await chain.mineTo(710);
+    const late = await chain.store.connect(chain.rows.begin(), { height: 711, transactions: [] });
+    expect(late.events.map(({ type, name }) => [type, Buffer.from(name).toString()])).toEqual([
+      ['expiration', 'name'],
+      ['expiration', 'old'],
+      ['takeover', 'old'],
+    ]);
+    await chain.mine();
+    expect((await readChanges(chain.rows, 711)).claimsRemoved).toHaveLength(2);
+    expect(await readChanges(chain.rows, 712)).toMatchObject({ claimsRemoved: [], names: [] });
+  });
+});
