@@ -54,6 +54,11 @@ export interface ProcessResult extends AcceptResult {
 export class Chain {
   readonly deps: ConnectDeps;
   readonly events = new ChainEvents();
+  /**
+   * Awaited in the chain's queue after each step of the active chain, before its tip is announced and before whoever
+   * asked for the change gets an answer; told whether blocks were disconnected. What rejects stops the node.
+   */
+  readonly afterStep: ((disconnected: boolean) => Promise<void>)[] = [];
   private readonly options: ChainOptions;
   private readonly flusher: Flusher;
   private readonly log: Logger;
@@ -259,7 +264,12 @@ export class Chain {
       index.candidates.prune(this.tip);
       if (start === NO_HEADER || headers.compareWork(this.tip, start) > 0) break;
     }
+    await this.completeStep(start !== fork);
     return true;
+  }
+
+  private async completeStep(disconnected: boolean): Promise<void> {
+    for (const listener of this.afterStep) await listener(disconnected);
   }
 
   private async connectTip(id: number): Promise<ValidationError | null> {
@@ -367,6 +377,7 @@ export class Chain {
       }
       index.markFailed(id);
       index.reconsiderCandidates();
+      if (disconnected.length > 0) await this.completeStep(true);
       await this.flusher.flush();
       if (disconnected.length > 0) this.announceDisconnect(before);
       await this.activate();

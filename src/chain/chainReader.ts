@@ -82,6 +82,11 @@ export class ChainReader {
     return row ? parseCoinRow(row) : null;
   }
 
+  /** The unspent output at the tip if the cache holds it: at once, null says nothing. */
+  cachedCoin(outPoint: Bytes): CoinValue | null {
+    return this.chain.deps.coins.get(outPoint) ?? null;
+  }
+
   /** About how many bytes the flushed coins take on disk. */
   coinsSizeOnDisk(): Promise<number> {
     return this.chain.deps.store.sizeOnDisk(PREFIX.coin);

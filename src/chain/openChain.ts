@@ -56,6 +56,8 @@ export interface OpenChainOptions {
   onFatal: (error: unknown) => void;
   adjustedTimeSec: () => number;
   contributors: readonly BlockContributor[];
+  /** Called before the first block is connected: who listens to the chain from the start does so here. */
+  onChain?: (reader: ChainReader) => void;
   /** Aborted when the node shall stop while it is still starting. */
   signal: AbortSignal;
   log: Logger;
@@ -216,6 +218,8 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
     log,
   );
   options.signal.addEventListener('abort', () => chain.interrupt());
+  const reader = new ChainReader(chain, flusher);
+  options.onChain?.(reader);
   acceptGenesis(chain, params);
   await scanBlockFiles(
     chain,
@@ -225,7 +229,7 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
   await chain.activateBestChain();
   return {
     chain,
-    reader: new ChainReader(chain, flusher),
+    reader,
     store,
     claims,
     flusher,

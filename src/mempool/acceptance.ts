@@ -58,6 +58,8 @@ export interface AcceptanceDeps {
   readonly rollingFeeRatePerKb: () => bigint;
   /** Drops what is expired or does not fit any more. */
   readonly limitSize: () => void;
+  /** Called with what entered and stays. */
+  readonly onAccepted: (entry: PoolEntry) => void;
 }
 
 /** A transaction with everything that follows from it alone. */
@@ -144,6 +146,7 @@ export async function acceptTransaction(
     deps.limitSize();
     if (!pool.has(entry.key)) return refused(reject('mempool full'));
   }
+  deps.onAccepted(entry);
   return verdict;
 }
 
@@ -154,7 +157,7 @@ function isKnown(view: ChainView, { key, tx }: Newcomer): boolean {
   const outPoint = fromLatin1(`${key}\0\0\0\0`);
   return tx.outputs.some((_, n) => {
     outPoint.writeUInt32LE(n, 32);
-    return view.reader.cachedCoin(outPoint) !== undefined;
+    return view.reader.cachedCoin(outPoint) !== null;
   });
 }
 

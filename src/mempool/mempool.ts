@@ -8,11 +8,10 @@
  */
 import type { ChainReader } from '../chain/chainReader.js';
 import type { ConnectedBlock } from '../chain/chainEvents.js';
-import { TX_OUTPUT_COUNT, TX_STRIDE } from '../primitives/blockLayout.js';
+import { TX_FIRST_INPUT, TX_INPUT_COUNT, TX_STRIDE } from '../primitives/blockLayout.js';
 import { prevoutAt, txidAt } from '../primitives/blockView.js';
-import { INPUT_STRIDE, TX_FIRST_INPUT, TX_INPUT_COUNT } from '../primitives/blockLayout.js';
 import { parseTransaction, type Transaction } from '../primitives/transaction.js';
-import { hashToHex, toLatin1, type Bytes } from '../util/bytes.js';
+import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import { Reader } from '../util/reader.js';
 import {
@@ -35,7 +34,7 @@ import type {
   MempoolReader,
 } from './mempoolReader.js';
 import { MempoolFiles } from './mempoolFiles.js';
-import type { PoolEntry } from './poolEntry.js';
+import { compareByKey, txKeyOf, type PoolEntry } from './poolEntry.js';
 import { removeImpossible, removeRecursive, returnDisconnected } from './reorg.js';
 import { RollingFee } from './rollingFee.js';
 import { TxPool, type RemovalReason } from './txPool.js';
@@ -48,8 +47,9 @@ export interface MempoolDeps {
 }
 
 export interface MempoolListener {
-  /** A transaction was let in. Its bytes are those with witness. */
+  /** A transaction was let in, and is there to stay. */
   added?(entry: MempoolEntry): void;
+  /** One left; with `sizelimit` perhaps one that was too cheap for a full mempool and was never announced. */
   removed?(entry: MempoolEntry, reason: RemovalReason): void;
 }
 
@@ -68,10 +68,8 @@ export class Mempool implements MempoolReader, BlockSource {
   constructor(options: MempoolOptions, deps: MempoolDeps) {
     this.options = options;
     this.deps = deps;
-    this.pool = new TxPool({
-      added: (entry) => this.listeners.forEach((listener) => listener.added?.(describe(entry))),
-      removed: (entry, reason) =>
-        this.listeners.forEach((listener) => listener.removed?.(describe(entry), reason)),
+    this.pool = new TxPool((entry, reason) => {
+      for (const listener of this.listeners) listener.removed?.(describe(entry), reason);
     });
     this.view = new ChainView(deps.reader, this.pool);
     this.rolling = new RollingFee(options.incrementalFeeRatePerKb, deps.nowSec());
@@ -82,6 +80,9 @@ export class Mempool implements MempoolReader, BlockSource {
       nowSec: deps.nowSec,
       rollingFeeRatePerKb: () => this.rollingFeeRatePerKb(),
       limitSize: () => this.limitSize(),
+      onAccepted: (entry) => {
+        for (const listener of this.listeners) listener.added?.(describe(entry));
+      },
     };
     this.files = new MempoolFiles(options, this.pool, {
       accept: (tx, accept) => this.acceptToMempool(tx, accept),
@@ -113,7 +114,7 @@ export class Mempool implements MempoolReader, BlockSource {
   private blockConnected({ raw, parsed }: ConnectedBlock): void {
     this.disconnected.removeConfirmed({ parsed });
     const { pool } = this;
-    for (let tx = 0; tx < parsed.txCount; tx++) {
+    for (let tx = 0; tx < parsed.txCount && !pool.isIdle; tx++) {
       const key = toLatin1(txidAt(parsed, tx));
       const entry = pool.get(key);
       if (entry) pool.remove(new Set([entry]), 'block', true);
@@ -176,3 +177,108 @@ export class Mempool implements MempoolReader, BlockSource {
       pool.remove(pool.withDescendants([entry]), 'sizelimit');
     }
   }
+
+  get size(): number {
+    return this.pool.size;
+  }
+  get totalSizeBytes(): number {
+    return this.pool.totalSizeBytes;
+  }
+  get totalFeeSat(): bigint {
+    return this.pool.totalFeeSat;
+  }
+  get usageBytes(): number {
+    return this.pool.usageBytes;
+  }
+  get maxUsageBytes(): number {
+    return this.options.maxUsageBytes;
+  }
+  get minRelayFeeRatePerKb(): bigint {
+    return this.options.minRelayFeeRatePerKb;
+  }
+  get minFeeRatePerKb(): bigint {
+    const rolling = this.rollingFeeRatePerKb();
+    return rolling > this.minRelayFeeRatePerKb ? rolling : this.minRelayFeeRatePerKb;
+  }
+  get changeCount(): number {
+    return this.pool.changeCount;
+  }
+  get isLoaded(): boolean {
+    return this.files.isLoaded;
+  }
+
+  txids(): Bytes[] {
+    return this.pool.inMiningOrder().map(({ txid }) => txid);
+  }
+
+  entry(txid: Bytes): MempoolEntry | null {
+    const entry = this.pool.get(toLatin1(txid));
+    return entry ? describe(entry) : null;
+  }
+
+  transaction(txid: Bytes): Transaction | null {
+    return this.pool.get(toLatin1(txid))?.parse() ?? null;
+  }
+
+  ancestors(txid: Bytes): MempoolEntry[] {
+    const entry = this.pool.get(toLatin1(txid));
+    return entry ? inOrder(this.pool.ancestorsOf(entry)).map(describe) : [];
+  }
+
+  descendants(txid: Bytes): MempoolEntry[] {
+    const entry = this.pool.get(toLatin1(txid));
+    return entry ? inOrder(this.pool.withDescendants(entry.children)).map(describe) : [];
+  }
+
+  output(outPoint: Bytes): { amountSat: bigint; script: Bytes } | null {
+    const key = toLatin1(outPoint);
+    const output = this.pool.get(txKeyOf(key))?.parse().outputs[fromLatin1(key).readUInt32LE(32)];
+    return output ? { amountSat: output.value, script: output.script } : null;
+  }
+
+  isSpent(outPoint: Bytes): boolean {
+    return this.pool.spenderOf(toLatin1(outPoint)) !== undefined;
+  }
+
+  selectForBlock(limits: BlockLimits): BlockCandidate[] {
+    return selectTransactions(this.pool, limits);
+  }
+
+  /**
+   * Reads what the last run left; a long file may be read on when this resolves, until `finished`. Ends early when
+   * aborted, and `isLoaded` stays false then.
+   */
+  load(signal: AbortSignal): Promise<{ finished: Promise<void> }> {
+    return this.files.load(signal);
+  }
+
+  save(): Promise<void> {
+    return this.files.save();
+  }
+}
+
+/** Ascending by id in wire order, as sets of the reference are. */
+function inOrder(entries: Iterable<PoolEntry>): PoolEntry[] {
+  return [...entries].sort(compareByKey);
+}
+
+function describe(entry: PoolEntry): MempoolEntry {
+  return {
+    txid: entry.txid,
+    wtxid: entry.wtxid,
+    sizeBytes: entry.sizeBytes,
+    weight: entry.weight,
+    feeSat: entry.feeSat,
+    modifiedFeeSat: entry.modifiedFeeSat,
+    entryTimeSec: entry.timeSec,
+    entryHeight: entry.height,
+    descendantCount: entry.descendantCount,
+    descendantSizeBytes: entry.descendantSizeBytes,
+    descendantFeesSat: entry.descendantFeesSat,
+    ancestorCount: entry.ancestorCount,
+    ancestorSizeBytes: entry.ancestorSizeBytes,
+    ancestorFeesSat: entry.ancestorFeesSat,
+    parents: inOrder(entry.parents).map(({ txid }) => txid),
+    children: inOrder(entry.children).map(({ txid }) => txid),
+  };
+}

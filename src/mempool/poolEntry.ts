@@ -164,7 +164,7 @@ export function spentKeysOf(bytes: Buffer): string[] {
   }
   const keys: string[] = [];
   for (let i = 0; i < count; i++) {
-    keys.push(bytes.latin1Slice(reader.offset, reader.offset + OUTPOINT_SIZE_BYTES));
+    keys.push(bytes.toString('latin1', reader.offset, reader.offset + OUTPOINT_SIZE_BYTES));
     reader.skip(OUTPOINT_SIZE_BYTES);
     reader.skip(reader.compactSize() + 4);
   }

@@ -4,16 +4,12 @@
  * Source: Core txmempool.cpp `CTxMemPool`.
  */
 import { assert } from '../util/assert.js';
+import { toLatin1 } from '../util/bytes.js';
 import { EvictionQueue } from './evictionQueue.js';
-import { LINK_USAGE_BYTES, txKeyOf, type PoolEntry } from './poolEntry.js';
+import { compareByKey, LINK_USAGE_BYTES, txKeyOf, type PoolEntry } from './poolEntry.js';
 
 /** Why a transaction left. Source: `MemPoolRemovalReason`. */
 export type RemovalReason = 'expiry' | 'sizelimit' | 'reorg' | 'block' | 'conflict' | 'replaced';
-
-export interface PoolListener {
-  added(entry: PoolEntry): void;
-  removed(entry: PoolEntry, reason: RemovalReason): void;
-}
 
 /** Memory of a fee delta. */
 const DELTA_USAGE_BYTES = 150;
@@ -24,7 +20,7 @@ export class TxPool {
   private readonly spenders = new Map<string, PoolEntry>();
   private readonly deltas = new Map<string, bigint>();
   private readonly eviction = new EvictionQueue();
-  private readonly listener: PoolListener;
+  private readonly onRemoved: (entry: PoolEntry, reason: RemovalReason) => void;
   private entryUsageBytes = 0;
   private links = 0;
   /** No entry is older. */
@@ -35,16 +31,26 @@ export class TxPool {
   /** Source: `nTransactionsUpdated`. */
   changeCount = 0;
 
-  constructor(listener: PoolListener) {
-    this.listener = listener;
+  constructor(onRemoved: (entry: PoolEntry, reason: RemovalReason) => void) {
+    this.onRemoved = onRemoved;
   }
 
   get size(): number {
     return this.byKey.size;
   }
 
+  /** Whether it holds nothing that a block could concern. */
+  get isIdle(): boolean {
+    return this.byKey.size === 0 && this.deltas.size === 0;
+  }
+
   get usageBytes(): number {
-    return this.entryUsageBytes + this.links * LINK_USAGE_BYTES + this.deltas.size * DELTA_USAGE_BYTES;
+    return this.entryUsageBytes + this.links * LINK_USAGE_BYTES + this.deltaUsageBytes;
+  }
+
+  /** The share of what `prioritise` was told. */
+  get deltaUsageBytes(): number {
+    return this.deltas.size * DELTA_USAGE_BYTES;
   }
 
   get(key: string): PoolEntry | undefined {
@@ -57,6 +63,11 @@ export class TxPool {
 
   entries(): IterableIterator<PoolEntry> {
     return this.byKey.values();
+  }
+
+  /** All entries, those with few ancestors first, of these the best paying. Source: `GetSortedDepthAndScore`. */
+  inMiningOrder(): PoolEntry[] {
+    return [...this.byKey.values()].sort(compareDepthAndScore);
   }
 
   spenderOf(outPointKey: string): PoolEntry | undefined {
@@ -73,7 +84,7 @@ export class TxPool {
     const index = Buffer.alloc(4);
     for (let n = 0; n < outputCount; n++) {
       index.writeUInt32LE(n, 0);
-      const spender = this.spenders.get(key + index.latin1Slice());
+      const spender = this.spenders.get(key + toLatin1(index));
       if (spender) found.add(spender);
     }
     return found;
@@ -124,7 +135,6 @@ export class TxPool {
     this.oldestTimeSec = Math.min(this.oldestTimeSec, entry.timeSec);
     this.changeCount++;
     this.eviction.add(entry);
-    this.listener.added(entry);
   }
 
   /**
@@ -168,7 +178,7 @@ export class TxPool {
     this.totalFeeSat -= entry.feeSat;
     if (this.byKey.size === 0) this.oldestTimeSec = Infinity;
     this.changeCount++;
-    this.listener.removed(entry, reason);
+    this.onRemoved(entry, reason);
   }
 
   private link(parent: PoolEntry, child: PoolEntry): void {
@@ -252,6 +262,16 @@ export class TxPool {
     this.remove(all, 'expiry');
     return all.size;
   }
+}
+
+/**
+ * By number of ancestors, then by fee rate without what `prioritise` added, then by id. QUIRK: ids are compared as the
+ * reference's `uint256`, whose bytes are in wire order, and the higher one goes first.
+ */
+function compareDepthAndScore(a: PoolEntry, b: PoolEntry): number {
+  if (a.ancestorCount !== b.ancestorCount) return a.ancestorCount - b.ancestorCount;
+  const difference = Number(b.feeSat) * a.sizeBytes - Number(a.feeSat) * b.sizeBytes;
+  return difference !== 0 ? difference : compareByKey(b, a);
 }
 
 function without(entries: readonly PoolEntry[], gone: PoolEntry): readonly PoolEntry[] {

@@ -33,14 +33,12 @@ export interface MiningService {
   submit(block: LoadedBlock): Promise<string | null>;
 }
 
-/** The chain refused a block that we had made. */
+/** The chain refused a block that we had made; the cause is its verdict. */
 export class MiningError extends Error {
   override readonly name = 'MiningError';
-  readonly verdict: ValidationError;
 
   constructor(verdict: ValidationError) {
-    super('ProcessNewBlock, block not accepted');
-    this.verdict = verdict;
+    super('ProcessNewBlock, block not accepted', { cause: verdict });
   }
 }
 

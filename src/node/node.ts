@@ -152,6 +152,7 @@ async function start(
     onFatal: deps.onFatal,
     adjustedTimeSec: () => clock.nowSec(),
     contributors: options.txindex ? [txIndex] : [],
+    onChain: (reader) => nodeServices.follow(reader),
     signal: deps.signal,
     log: logger,
     ...(deps.onPoint ? { onPoint: deps.onPoint } : {}),
@@ -184,6 +185,7 @@ async function start(
 
   dispatcher.setWarmupStatus('Importing blocks...');
   await importFiles(opened, loaded, logger, deps.signal);
+  await nodeServices.load(deps.onFatal);
   dispatcher.finishWarmup();
   const { headers } = chain.index;
   logger.info(`best block ${hashToHex(headers.hash(chain.tip))} at height ${chain.height}`);

@@ -2,11 +2,11 @@
  * Fills the RPC methods' view of the node. What needs the chain is attached once it is open; until then every call is
  * answered "warming up", so nobody asks.
  */
-import { join } from 'node:path';
+import type { ChainReader } from '../chain/chainReader.js';
 import type { OpenedChain } from '../chain/openChain.js';
 import type { Pruner } from '../chain/pruner.js';
 import { findTransaction } from '../index/txIndex.js';
-import { emptyMempool } from '../mempool/emptyMempool.js';
+import { Mempool } from '../mempool/mempool.js';
 import { Miner } from '../mining/miner.js';
 import { claimReader, type ClaimReader } from '../rpc/claimReader.js';
 import { CoinScan } from '../rpc/coinScan.js';
@@ -14,6 +14,7 @@ import type { RpcServices } from '../rpc/services.js';
 import { assert } from '../util/assert.js';
 import type { LogControl, Logger } from '../util/logging.js';
 import type { AdjustedClock } from './clock.js';
+import { mempoolSettings } from './mempoolSettings.js';
 import type { LoadedOptions } from './options.js';
 
 /** The version as one number, as the reference counts: major, minor, revision, build, two digits each. */
@@ -30,7 +31,11 @@ export interface ServicesInput {
 
 export interface NodeServices {
   services: RpcServices;
+  /** Makes what follows the chain from its first block on. */
+  follow(reader: ChainReader): void;
   attach(opened: OpenedChain, pruner: Pruner | null): void;
+  /** Reads the mempool that the last run left; a long one goes on being read, `onFatal` hearing of a broken disk. */
+  load(onFatal: (error: unknown) => void): Promise<void>;
   /** Writes what must be on disk after a stop. */
   save(): Promise<void>;
 }
@@ -43,17 +48,19 @@ interface Attached {
 }
 
 export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInput): NodeServices {
-  const { options, params, paths } = loaded;
+  const { options, params } = loaded;
   let attached: Attached | null = null;
+  let mempool: Mempool | null = null;
+  const loading = new AbortController();
+  let mempoolRead: Promise<void> = Promise.resolve();
   const now = (): Attached => {
     assert(attached, 'a method asked for the chain before it was open');
     return attached;
   };
-  const mempool = emptyMempool({
-    maxUsageBytes: options.maxmempool * 1_000_000,
-    minRelayFeeRatePerKb: options.minrelaytxfee,
-    dumpPath: join(paths.networkDir, 'mempool.dat'),
-  });
+  const theMempool = (): Mempool => {
+    assert(mempool, 'a method asked for the mempool before there was one');
+    return mempool;
+  };
   const services: RpcServices = {
     lifecycle: { startTimeSec, requestStop: deps.requestStop },
     logging: deps.logger,
@@ -65,7 +72,9 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
       return now().claims;
     },
     txIndex: options.txindex ? { find: (txid) => findTransaction(now().opened.store, txid) } : null,
-    mempool,
+    get mempool() {
+      return theMempool();
+    },
     get mining() {
       return now().mining;
     },
@@ -90,6 +99,13 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
   };
   return {
     services,
+    follow(reader) {
+      mempool = new Mempool(mempoolSettings(loaded), {
+        reader,
+        nowSec: () => clock.nowSec(),
+        log: deps.logger,
+      });
+    },
     attach(opened, pruner) {
       const mining = new Miner(
         {
@@ -97,12 +113,18 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
           minFeeRatePerKb: options.blockmintxfee,
           version: loaded.network === 'regtest' ? (options.blockversion ?? null) : null,
         },
-        { chain: opened.chain, source: mempool, adjustedTimeSec: () => clock.nowSec() },
+        { chain: opened.chain, source: theMempool(), adjustedTimeSec: () => clock.nowSec() },
       );
       attached = { opened, pruner, mining, claims: claimReader(opened.store, opened.claims) };
     },
+    async load(onFatal) {
+      const { finished } = await theMempool().load(loading.signal);
+      mempoolRead = finished.catch(onFatal);
+    },
     async save() {
-      if (options.persistmempool) await mempool.save();
+      loading.abort();
+      await mempoolRead;
+      if (options.persistmempool && theMempool().isLoaded) await theMempool().save();
     },
   };
 }

@@ -9,8 +9,8 @@ import { openChain, type OpenedChain } from '../../src/chain/openChain.js';
 import { loadBlock, type LoadedBlock } from '../../src/chain/loadedBlock.js';
 import { Pruner } from '../../src/chain/pruner.js';
 import { findTransaction, txIndex } from '../../src/index/txIndex.js';
-import { emptyMempool } from '../../src/mempool/emptyMempool.js';
-import type { BlockCandidate, BlockSource, MempoolReader } from '../../src/mempool/mempoolReader.js';
+import type { BlockCandidate, BlockSource } from '../../src/mempool/mempoolReader.js';
+import { formatTemplate, setExtraNonce } from '../../src/mining/blockAssembler.js';
 import { Miner } from '../../src/mining/miner.js';
 import type { NetworkParams } from '../../src/params/network.js';
 import { regtestParams } from '../../src/params/regtest.js';
@@ -34,6 +34,7 @@ import { parseJson } from '../../src/util/jsonParse.js';
 import { jsonChunks } from '../../src/util/jsonWrite.js';
 import { LogCategorySet, SILENT_LOGGER } from '../../src/util/logging.js';
 import { Writer } from '../../src/util/writer.js';
+import { emptyMempool } from './emptyMempool.js';
 
 /** Anyone can spend it. */
 export const OPEN_SCRIPT = Buffer.from('51', 'hex');
@@ -47,7 +48,6 @@ export interface TestChainOptions {
   txIndex?: boolean;
   prune?: boolean;
   params?: NetworkParams;
-  mempool?: Partial<MempoolReader>;
 }
 
 export interface Answer {
@@ -74,11 +74,6 @@ export class TestChain {
       { maxWeight: 8_000_000, minFeeRatePerKb: 0n, version: null },
       { chain: opened.chain, source, adjustedTimeSec: clock },
     );
-    const empty = emptyMempool({
-      maxUsageBytes: 300_000_000,
-      minRelayFeeRatePerKb: 1000n,
-      dumpPath: join(folder, 'mempool.dat'),
-    });
     const pruner = new Pruner(opened.chain, opened.flusher, { targetBytes: null }, SILENT_LOGGER);
     this.services = {
       lifecycle: { startTimeSec: START_TIME_SEC, requestStop: () => undefined },
@@ -86,7 +81,7 @@ export class TestChain {
       params,
       chain: opened.reader,
       txIndex: options.txIndex === false ? null : { find: (id) => findTransaction(opened.store, id) },
-      mempool: { ...empty, ...options.mempool },
+      mempool: emptyMempool(),
       mining: this.miner,
       clock: { adjustedTimeSec: clock, setMockTime: (timeSec) => void (this.timeSec = timeSec) },
       pruner: options.prune === true ? pruner : null,
@@ -155,14 +150,11 @@ export class TestChain {
     return this.opened.reader.readBlock(this.opened.chain.index.active.at(height));
   }
 
-  /** Makes a block after the tip without handing it to the chain, and changes it before its nonce is found. */
-  async makeBlock(change: (block: LoadedBlock) => LoadedBlock = (block) => block): Promise<LoadedBlock> {
-    const chain = this.opened.chain;
-    const [hash] = await this.mine(1);
-    const id = chain.index.headers.find(hash!);
-    const block = await chain.readBlock(id);
-    await chain.invalidateBlock(id);
-    return change(loadBlock(Buffer.from(block.raw)));
+  /** A block that would follow the tip, without proof of work; the chain does not see it. */
+  async makeBlock(): Promise<LoadedBlock> {
+    const template = await this.miner.assembler.assemble(OPEN_SCRIPT);
+    setExtraNonce(template, 1);
+    return loadBlock(formatTemplate(template));
   }
 
   context(profile: Profile = 'documented', signal = new AbortController().signal): RpcContext {

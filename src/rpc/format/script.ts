@@ -23,13 +23,7 @@ export const SCRIPT_TYPES = [
   'witness_unknown',
 ] as const;
 
-/** What a script's answer shows about claims; never there for an ordinary script but in the lbcd profile. */
-export interface ClaimFlags {
-  readonly isclaim: boolean;
-  readonly issupport: boolean;
-}
-
-/** `type` alone needs declaring by each user of the fields. */
+/** The members of a script's answer. */
 export const SCRIPT_FIELDS: SchemaFields = {
   asm: t.str('the script as operations'),
   hex: t.optional(t.hex('the script'), 'but for the script that decodescript was given'),

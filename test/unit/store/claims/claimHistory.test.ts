@@ -203,7 +203,7 @@ describe('events and changes of a block', () => {
       ]);
     expect(told(events)).toEqual([
       ['support', 'name', 0, 7n, 651],
-      ['claim', 'name', 0, 1000n, 670],
+      ['claim', 'name', 0, 1000n, 671],
     ]);
     await chain.mine();
     const made = await readChanges(chain.rows, 651);
@@ -211,8 +211,8 @@ describe('events and changes of a block', () => {
     expect(made.claimsAddedOrUpdated).toEqual([]);
     expect(made.names.map((name) => Buffer.from(name).toString())).toEqual(['name']);
 
-    await chain.mineTo(669);
-    const due = await chain.store.connect(chain.rows.begin(), { height: 670, transactions: [] });
+    await chain.mineTo(670);
+    const due = await chain.store.connect(chain.rows.begin(), { height: 671, transactions: [] });
     expect(due.events.map(({ type }) => type)).toEqual(['activation', 'takeover']);
     expect(toHex(due.events[1]!.claimId!)).toBe(toHex(rival.claimId));
 

@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MempoolEntry } from '../../../../../src/mempool/mempoolReader.js';
 import { getMempoolAncestors } from '../../../../../src/rpc/methods/blockchain/getMempoolAncestors.js';
@@ -69,14 +67,15 @@ describe('the mempool methods', () => {
     }
   });
 
-  it('leave a dump without transactions', async () => {
-    expect(await chain.call(saveMempool)).toEqual({ result: null });
-    const path = join(chain.folder, 'mempool.dat');
-    expect(readFileSync(path).toString('hex')).toBe('0100000000000000' + '0000000000000000' + '00');
-    expect(existsSync(`${path}.new`)).toBe(false);
+  it('save what there is', async () => {
+    let saves = 0;
+    const mempool = { ...chain.services.mempool, save: () => Promise.resolve(void saves++) };
+    const context = { ...chain.context(), services: { ...chain.services, mempool } };
+    expect(await chain.call(saveMempool, [], context)).toEqual({ result: null });
+    expect(saves).toBe(1);
   });
 
-  it('refuse a dump before the last one was read, or to a folder that is gone', async () => {
+  it('refuse to save before the last dump was read, and say when the disk refuses', async () => {
     const fail = (part: object): ReturnType<TestChain['call']> => {
       const mempool = { ...chain.services.mempool, ...part };
       return chain.call(saveMempool, [], { ...chain.context(), services: { ...chain.services, mempool } });

@@ -11,6 +11,7 @@ describe('pruneblockchain', () => {
   beforeAll(async () => {
     chain = await TestChain.open({ prune: true, params: { ...regtestParams, pruneAfterHeight: 300 } });
     await chain.mine(290);
+    // The next block begins another file, as if the first were full.
     chain.opened.chain.deps.files['current' as never] = 1 as never;
   });
   afterAll(() => chain.close());

@@ -1,0 +1,128 @@
+/**
+ * The form of `mempool.dat`: version, transactions each with time and fee delta, and the fee deltas of transactions that
+ * are not here. Written to a new file that takes the old one's place; read piece by piece.
+ * Source: Core validation.cpp `DumpMempool`, `LoadMempool`.
+ */
+import { open, rename, type FileHandle } from 'node:fs/promises';
+import { parseTransaction, type Transaction } from '../primitives/transaction.js';
+import { toLatin1, type Bytes } from '../util/bytes.js';
+import { Reader, ReadError } from '../util/reader.js';
+import { Writer } from '../util/writer.js';
+
+/** Source: `MEMPOOL_DUMP_VERSION`. */
+const DUMP_VERSION = 1n;
+/** Written and read at once; arbitrary. */
+const PIECE_BYTES = 1 << 20;
+/** No record is larger: a transaction fills at most a block. */
+const LARGEST_RECORD_BYTES = 9 << 20;
+
+export interface DumpedTransaction {
+  /** Serialized with witness. */
+  readonly bytes: Bytes;
+  readonly timeSec: number;
+  readonly feeDeltaSat: bigint;
+}
+
+/** Fee deltas by id, a byte a character. */
+export type DumpedDelta = readonly [key: string, feeDeltaSat: bigint];
+
+/** Writes a dump and makes it last before it takes the place of the one before. Rejects when the disk refuses. */
+export async function writeDump(
+  path: string,
+  transactions: readonly DumpedTransaction[],
+  deltas: readonly DumpedDelta[],
+): Promise<void> {
+  const fresh = `${path}.new`;
+  const file = await open(fresh, 'w');
+  try {
+    let writer = new Writer(PIECE_BYTES + 4096).u64(DUMP_VERSION).u64(BigInt(transactions.length));
+    for (const { bytes, timeSec, feeDeltaSat } of transactions) {
+      writer.raw(bytes).i64(BigInt(timeSec)).i64(feeDeltaSat);
+      if (writer.size < PIECE_BYTES) continue;
+      await file.writeFile(writer.finish());
+      writer = new Writer(PIECE_BYTES + 4096);
+    }
+    writer.compactSize(deltas.length);
+    for (const [key, feeDeltaSat] of deltas) writer.raw(Buffer.from(key, 'latin1')).i64(feeDeltaSat);
+    await file.writeFile(writer.finish());
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(fresh, path);
+}
+
+export interface DumpReader {
+  transaction(tx: Transaction, timeSec: number, feeDeltaSat: bigint): Promise<void>;
+  delta(key: string, feeDeltaSat: bigint): void;
+}
+
+/** Reads records of unknown length from a file without holding more of it than one record and a piece. */
+class RecordFile {
+  private readonly file: FileHandle;
+  private piece = Buffer.alloc(0);
+  private offset = 0;
+  private ended = false;
+
+  constructor(file: FileHandle) {
+    this.file = file;
+  }
+
+  /** The record that `parse` reads; throws `ReadError` when the file ends within it. */
+  async next<T>(parse: (reader: Reader) => T): Promise<T> {
+    for (;;) {
+      const reader = new Reader(this.piece, this.offset);
+      try {
+        const record = parse(reader);
+        this.offset = reader.offset;
+        return record;
+      } catch (error) {
+        const left = this.piece.length - this.offset;
+        if (!(error instanceof ReadError) || this.ended || left > LARGEST_RECORD_BYTES) throw error;
+      }
+      await this.readMore();
+    }
+  }
+
+  private async readMore(): Promise<void> {
+    const rest = this.piece.subarray(this.offset);
+    const wanted = Math.max(PIECE_BYTES, rest.length);
+    const grown = Buffer.alloc(rest.length + wanted);
+    rest.copy(grown);
+    const { bytesRead } = await this.file.read(grown, rest.length, wanted);
+    this.ended = bytesRead === 0;
+    this.piece = grown.subarray(0, rest.length + bytesRead);
+    this.offset = 0;
+  }
+}
+
+/**
+ * Reads a dump to its end or until aborted; false when there is none or it has another version. Throws `ReadError`
+ * where it is damaged, what stood before being read.
+ */
+export async function readDump(path: string, into: DumpReader, signal: AbortSignal): Promise<boolean> {
+  const file = await open(path, 'r').catch(() => null);
+  if (!file) return false;
+  try {
+    const records = new RecordFile(file);
+    if ((await records.next((reader) => reader.u64())) !== DUMP_VERSION) return false;
+    const count = await records.next((reader) => reader.u64());
+    for (let n = 0n; n < count && !signal.aborted; n++) {
+      const record = await records.next((reader) => ({
+        tx: parseTransaction(reader),
+        timeSec: Number(reader.i64()),
+        feeDeltaSat: reader.i64(),
+      }));
+      await into.transaction(record.tx, record.timeSec, record.feeDeltaSat);
+    }
+    if (signal.aborted) return true;
+    const deltas = await records.next((reader) => reader.compactSize());
+    for (let n = 0; n < deltas; n++) {
+      const [key, feeDeltaSat] = await records.next((reader) => [toLatin1(reader.hash()), reader.i64()] as const);
+      into.delta(key, feeDeltaSat);
+    }
+    return true;
+  } finally {
+    await file.close();
+  }
+}

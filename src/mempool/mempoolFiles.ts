@@ -1,0 +1,141 @@
+/**
+ * What the mempool leaves on disk. `mempool.dat` holds all of it, written at the end and when asked. Beside it lies
+ * `mempool-returned.dat`: what reorganisations gave back, written before anybody can build on the new tip, because after
+ * a crash nobody would send it again, and read without regard to fees, because it came without.
+ */
+import { rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { txid, type Transaction } from '../primitives/transaction.js';
+import { toLatin1 } from '../util/bytes.js';
+import type { Logger } from '../util/logging.js';
+import { ReadError } from '../util/reader.js';
+import type { AcceptOptions, AcceptVerdict } from './acceptance.js';
+import { readDump, writeDump, type DumpedTransaction } from './dumpFormat.js';
+import type { MempoolOptions } from './mempoolOptions.js';
+import type { PoolEntry } from './poolEntry.js';
+import type { TxPool } from './txPool.js';
+
+/** A dump up to this size is read before the node answers; a larger one meanwhile. Arbitrary: about a second. */
+const QUICK_DUMP_BYTES = 2 << 20;
+
+export interface MempoolFilesDeps {
+  readonly accept: (tx: Transaction, options: AcceptOptions) => Promise<AcceptVerdict>;
+  readonly nowSec: () => number;
+  readonly log: Logger;
+}
+
+export class MempoolFiles {
+  private readonly options: MempoolOptions;
+  private readonly pool: TxPool;
+  private readonly deps: MempoolFilesDeps;
+  private readonly returnedPath: string;
+  /** Keys of what reorganisations gave back since the last whole dump. */
+  private readonly returned = new Set<string>();
+  private writing: Promise<void> = Promise.resolve();
+  /** Whether what the last run left has been read. */
+  isLoaded = false;
+
+  constructor(options: MempoolOptions, pool: TxPool, deps: MempoolFilesDeps) {
+    this.options = options;
+    this.pool = pool;
+    this.deps = deps;
+    this.returnedPath = join(dirname(options.dumpPath), 'mempool-returned.dat');
+  }
+
+  /** Resolves when all is read, or once only a long file is left, which `finished` then waits for. */
+  async load(signal: AbortSignal): Promise<{ finished: Promise<void> }> {
+    if (!this.options.persist) {
+      this.isLoaded = true;
+      return { finished: Promise.resolve() };
+    }
+    await this.read(this.returnedPath, { bypassLimits: true }, signal);
+    const dumpBytes = await stat(this.options.dumpPath).then(
+      ({ size }) => size,
+      () => 0,
+    );
+    const finished = this.read(this.options.dumpPath, {}, signal).then(() => {
+      this.isLoaded = !signal.aborted;
+    });
+    if (dumpBytes <= QUICK_DUMP_BYTES) await finished;
+    return { finished };
+  }
+
+  private async read(path: string, accept: AcceptOptions, signal: AbortSignal): Promise<void> {
+    const { pool, deps, options } = this;
+    const counts = { succeeded: 0, failed: 0, expired: 0, present: 0 };
+    const isReturned = accept.bypassLimits === true;
+    try {
+      const found = await readDump(
+        path,
+        {
+          transaction: async (tx, timeSec, feeDeltaSat) => {
+            const key = toLatin1(txid(tx));
+            if (feeDeltaSat !== 0n) pool.prioritise(key, feeDeltaSat);
+            if (timeSec + options.expirySec <= deps.nowSec()) return void counts.expired++;
+            const { accepted } = await deps.accept(tx, { ...accept, acceptTimeSec: timeSec });
+            if (accepted) counts.succeeded++;
+            else if (pool.has(key)) counts.present++;
+            else counts.failed++;
+            if (isReturned && pool.has(key)) this.returned.add(key);
+          },
+          delta: (key, feeDeltaSat) => pool.prioritise(key, feeDeltaSat),
+        },
+        signal,
+      );
+      if (!found) {
+        if (!isReturned) deps.log.info('Failed to open mempool file from disk. Continuing anyway.');
+        return;
+      }
+    } catch (error) {
+      if (!(error instanceof ReadError)) throw error;
+      deps.log.warn(`Failed to deserialize mempool data on disk: ${error.message}. Continuing anyway.`);
+      return;
+    }
+    const { succeeded, failed, expired, present } = counts;
+    deps.log.info(
+      `Imported mempool transactions from disk: ${succeeded} succeeded, ${failed} failed, ${expired} expired, ${present} already there`,
+    );
+  }
+
+  /** Writes the whole mempool. Rejects when the disk refuses. */
+  save(): Promise<void> {
+    return this.inTurn(async () => {
+      const entries = this.pool.inMiningOrder();
+      const deltas = [...this.pool.feeDeltas()].filter(([key]) => !this.pool.has(key)).sort(byKey);
+      await writeDump(this.options.dumpPath, entries.map(dumped), deltas);
+      this.returned.clear();
+      await rm(this.returnedPath, { force: true });
+    });
+  }
+
+  /** Makes what a reorganisation gave back outlast a crash. */
+  async keepReturned(entries: readonly PoolEntry[]): Promise<void> {
+    if (!this.options.persist || entries.length === 0) return;
+    for (const { key } of entries) this.returned.add(key);
+    await this.inTurn(async () => {
+      const kept: PoolEntry[] = [];
+      for (const key of this.returned) {
+        const entry = this.pool.get(key);
+        if (entry) kept.push(entry);
+        else this.returned.delete(key);
+      }
+      // Those with few ancestors first: each after what it spends.
+      kept.sort((a, b) => a.ancestorCount - b.ancestorCount);
+      await writeDump(this.returnedPath, kept.map(dumped), []);
+    });
+  }
+
+  private inTurn(task: () => Promise<void>): Promise<void> {
+    const result = this.writing.then(task);
+    this.writing = result.catch(() => undefined);
+    return result;
+  }
+}
+
+function dumped({ bytes, timeSec, feeDeltaSat }: PoolEntry): DumpedTransaction {
+  return { bytes, timeSec, feeDeltaSat };
+}
+
+function byKey([a]: readonly [string, bigint], [b]: readonly [string, bigint]): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,36 @@
+/** The fork blocks that touch every name, with 200,000 names: right, within bounded memory. */
+import { describe, expect, it } from 'vitest';
+import { FORK_RULES, ForkRun } from '../../../support/forkBlocks.js';
+
+const NAMES = 200_000;
+const FORK = 120;
+/** What a fork block may take beyond what was there: the spill bound of a transaction, several times over. */
+const EXTRA_MB = 600;
+
+describe('fork blocks with 200,000 names', () => {
+  for (const fork of ['normalization', 'hash form'] as const) {
+    it(fork, async () => {
+      const rules =
+        fork === 'normalization'
+          ? { ...FORK_RULES, normalizationForkHeight: FORK }
+          : { ...FORK_RULES, allClaimsForkHeight: FORK + 1 };
+      const run = new ForkRun(rules);
+      await run.open();
+      try {
+        const before = await run.grow(NAMES, FORK - 1);
+        const digest = await run.digest();
+        const figures = await run.cross(async (root) => {
+          expect(root).toBe(await run.rootFromNames(fork === 'hash form'));
+        });
+        console.log(
+          `${fork}, ${NAMES} names: connected in ${figures.connectSec.toFixed(1)} s, disconnected in ${figures.disconnectSec.toFixed(1)} s, again in ${figures.reconnectSec.toFixed(1)} s, ${figures.extraMb.toFixed(0)} MB more memory`,
+        );
+        expect(await run.disconnect()).toBe(before);
+        expect(await run.digest()).toBe(digest);
+        expect(figures.extraMb).toBeLessThan(EXTRA_MB);
+      } finally {
+        await run.close();
+      }
+    });
+  }
+});
