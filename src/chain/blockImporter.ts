@@ -73,9 +73,11 @@ export async function importBlockFile(
     let block: LoadedBlock;
     try {
       block = loadBlock(record.bytes);
+      record.advance = 8 + block.consumedBytes;
     } catch (error) {
       if (!(error instanceof ReadError)) throw error;
       log.warn(`skipped what is no block at ${record.offset} of ${path}: ${error.message}`);
+      record.advance = 1;
       continue;
     }
     const ready = [block];

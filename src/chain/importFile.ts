@@ -17,6 +17,11 @@ export interface FoundBlock {
   offset: number;
   /** Offset of the end of the record. */
   end: number;
+  /**
+   * How far the search goes on from the magic. The reader of the record lowers it: to one byte when the bytes are no
+   * block, to the end of the block when they hold one and more. So a wrong length swallows no block behind it.
+   */
+  advance: number;
 }
 
 /** Yields the records from `from` on, in order. A torn record at the end of the file is not yielded. */
@@ -61,8 +66,14 @@ export async function* readBlockRecords(path: string, magic: Buffer, from = 0): 
         drop(1);
         continue;
       }
-      yield { bytes: window.subarray(8, 8 + length), offset: base + 8, end: base + 8 + length };
-      drop(8 + length);
+      const found = {
+        bytes: window.subarray(8, 8 + length),
+        offset: base + 8,
+        end: base + 8 + length,
+        advance: 8 + length,
+      };
+      yield found;
+      drop(found.advance);
     }
   } finally {
     await file.close();

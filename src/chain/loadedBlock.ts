@@ -10,6 +10,8 @@ export interface LoadedBlock {
   header: BlockHeader;
   /** Wire order. */
   hash: Buffer;
+  /** How many of the bytes it was parsed from belong to it. */
+  consumedBytes: number;
 }
 
 /**
@@ -20,6 +22,7 @@ export interface LoadedBlock {
 export function loadBlock(bytes: Buffer): LoadedBlock {
   let raw = bytes;
   let parsed = parseBlockView(raw);
+  const { consumedBytes } = parsed;
   if (parsed.sizeBytes !== parsed.consumedBytes) {
     raw = Buffer.from(formatBlock(parseBlockBytes(raw)));
     parsed = parseBlockView(raw);
@@ -30,5 +33,6 @@ export function loadBlock(bytes: Buffer): LoadedBlock {
   } else if (parsed.consumedBytes !== raw.length) {
     raw = raw.subarray(0, parsed.consumedBytes);
   }
-  return { raw, parsed, header: parseHeaderBytes(raw), hash: headerHash(raw.subarray(0, HEADER_SIZE_BYTES)) };
+  const hash = headerHash(raw.subarray(0, HEADER_SIZE_BYTES));
+  return { raw, parsed, header: parseHeaderBytes(raw), hash, consumedBytes };
 }

@@ -24,7 +24,7 @@ import type { BlockContributor } from './contributor.js';
 import { Flusher } from './flusher.js';
 import { claimFolder, FolderError, type FolderIdentity } from './folderIdentity.js';
 import { readBlockRecords } from './importFile.js';
-import { loadBlock } from './loadedBlock.js';
+import { loadBlock, type LoadedBlock } from './loadedBlock.js';
 import { StepTimers } from './stepTimers.js';
 
 export interface OpenChainOptions {
@@ -276,11 +276,15 @@ async function scanBlockFiles(
     let end = start;
     if (options.reindex) log.info(`Reindexing block file ${files.path('blk', file)}...`);
     for await (const record of readBlockRecords(files.path('blk', file), params.magic, start)) {
-      end = record.end;
       try {
-        await acceptStored(chain, Buffer.from(record.bytes), { file, offset: record.offset }, orphans);
+        const block = loadBlock(Buffer.from(record.bytes));
+        record.advance = 8 + block.consumedBytes;
+        end = record.offset + block.consumedBytes;
+        await acceptStored(chain, block, { file, offset: record.offset }, orphans);
       } catch (error) {
         if (!(error instanceof ReadError)) throw error;
+        record.advance = 1;
+        end = record.offset - 7;
         log.warn(
           `skipped what is no block at ${record.offset} of ${files.path('blk', file)}: ${error.message}`,
         );
@@ -304,13 +308,13 @@ type Position = { file: number; offset: number };
 /** Accepts a block that lies in our files; one whose parent comes later in them waits. */
 async function acceptStored(
   chain: Chain,
-  raw: Buffer,
+  first: LoadedBlock,
   position: Position,
   orphans: Map<string, Position[]>,
 ): Promise<void> {
-  const ready = [{ raw, position }];
+  const ready = [{ block: first, position }];
   for (let item = ready.pop(); item; item = ready.pop()) {
-    const block = loadBlock(item.raw);
+    const { block } = item;
     const { error } = chain.acceptBlock(block, true, item.position);
     if (error?.reason === 'prev-blk-not-found') {
       const parent = hashToHex(block.header.prevHash);
@@ -320,11 +324,11 @@ async function acceptStored(
       continue;
     }
     if (error) continue;
-    if (chain.index.active.height + 1 < chain.index.headers.height(chain.index.bestHeader))
-      await chain.activateBestChain();
+    // One by one, as they came: a branch that was connected once is connected again, and counts as validated.
+    await chain.activateBestChain();
     const hash = hashToHex(block.hash);
     for (const waiting of orphans.get(hash) ?? []) {
-      ready.push({ raw: chain.deps.files.readBlockSync(waiting), position: waiting });
+      ready.push({ block: loadBlock(chain.deps.files.readBlockSync(waiting)), position: waiting });
     }
     orphans.delete(hash);
   }

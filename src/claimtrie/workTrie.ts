@@ -3,7 +3,8 @@
  * the end. Owns structure: where nodes part and merge. Knows no claims but that a name has some, and no rows.
  *
  * Use: `begin` a load, `supply` the wanted records until none is wanted, then `insert`, `remove` and `touch` at will
- * (only along loaded paths), then `hash`, then take the `changes`.
+ * (only along loaded paths), again from the start if need be; then `setClaimsHash` for each of `unhashedNodes`,
+ * `hashNode` for each of `dirtyNodes`, and take the `changes`.
  * Source: lbrycrd prefixtrie.cpp.
  */
 import { assert } from '../util/assert.js';
@@ -49,8 +50,11 @@ export class WorkTrie {
   private root: WorkNode | null = null;
   private readonly records = new Map<string, TrieNode | null>();
   private readonly dirty = new Set<WorkNode>();
+  /** Dirty nodes with claims whose part of the hash is to be given by `setClaimsHash`. */
+  private readonly unhashed = new Set<WorkNode>();
   /** Paths at which a node ceased to be, though one may stand there again. */
-  readonly vanished = new Set<string>();
+  private readonly removed = new Set<string>();
+  private vanished: string[] = [];
   private cursors: Cursor[] = [];
   private waiting: string[] = [];
   private readonly asked = new Map<string, { parent: WorkNode; at: number }>();
@@ -170,6 +174,7 @@ export class WorkTrie {
   private claim(node: WorkNode): void {
     node.hasClaims = true;
     node.claimsHash = null;
+    this.unhashed.add(node);
     this.markDirty(node);
   }
 
@@ -187,6 +192,7 @@ export class WorkTrie {
     let node = place.node;
     node.hasClaims = false;
     node.claimsHash = null;
+    this.unhashed.delete(node);
     this.markDirty(node);
     while (node.parent !== null && !node.hasClaims && node.slots.length < 2) {
       const parent: WorkNode = node.parent;
@@ -205,7 +211,8 @@ export class WorkTrie {
         parent.slots.splice(at, 1);
       }
       this.dirty.delete(node);
-      this.vanished.add(node.path);
+      this.removed.add(node.path);
+      this.vanished.push(node.path);
       node = parent;
       if (rest) break;
     }
@@ -215,14 +222,22 @@ export class WorkTrie {
   touch(name: string): void {
     const place = this.find(name);
     assert(place.kind === 'exact', 'a name without a node was touched');
-    place.node.claimsHash = null;
-    this.markDirty(place.node);
+    this.claim(place.node);
+  }
+
+  /** The paths at which a node has ceased to be since the last call. */
+  takeVanished(): string[] {
+    const { vanished } = this;
+    this.vanished = [];
+    return vanished;
   }
 
   private markDirty(from: WorkNode): void {
     for (let node: WorkNode | null = from; node !== null && !node.dirty; node = node.parent) {
       node.dirty = true;
       this.dirty.add(node);
+      // A leaf that gets something below it: its claims are in no record.
+      if (node.hasClaims && node.claimsHash === null) this.unhashed.add(node);
     }
   }
 
@@ -248,6 +263,21 @@ export class WorkTrie {
         node = slot.node;
       }
     }
+  }
+
+  get dirtyCount(): number {
+    return this.dirty.size;
+  }
+
+  /** The nodes whose claims' part of the hash is wanted. */
+  unhashedNodes(): WorkNode[] {
+    return [...this.unhashed];
+  }
+
+  setClaimsHash(node: WorkNode, hash: Bytes | null): void {
+    assert(hash !== null, 'a node with claims has no hash of them');
+    node.claimsHash = hash;
+    this.unhashed.delete(node);
   }
 
   /** The nodes that must be hashed, children before their parents. `hashNode` takes them one by one. */
@@ -279,9 +309,9 @@ export class WorkTrie {
       const before = this.records.get(node.path) ?? null;
       const after = this.recordOf(node);
       if (before !== null || after !== null) changes.push({ path: node.path, before, after });
-      this.vanished.delete(node.path);
+      this.removed.delete(node.path);
     }
-    for (const path of this.vanished) {
+    for (const path of this.removed) {
       const before = this.records.get(path) ?? null;
       if (before !== null) changes.push({ path, before, after: null });
     }

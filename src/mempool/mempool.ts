@@ -31,6 +31,7 @@ import type {
   BlockLimits,
   BlockSource,
   MempoolEntry,
+  MempoolGate,
   MempoolReader,
 } from './mempoolReader.js';
 import { MempoolFiles } from './mempoolFiles.js';
@@ -53,7 +54,7 @@ export interface MempoolListener {
   removed?(entry: MempoolEntry, reason: RemovalReason): void;
 }
 
-export class Mempool implements MempoolReader, BlockSource {
+export class Mempool implements MempoolReader, MempoolGate, BlockSource {
   private readonly options: MempoolOptions;
   private readonly deps: MempoolDeps;
   private readonly pool: TxPool;
@@ -101,12 +102,10 @@ export class Mempool implements MempoolReader, BlockSource {
     return () => void this.listeners.delete(listener);
   }
 
-  /** Lets a transaction in unless something speaks against it. Rejects only when the environment fails. */
   acceptToMempool(tx: Transaction, accept: AcceptOptions = {}): Promise<AcceptVerdict> {
     return this.deps.reader.chain.exclusively(() => acceptTransaction(this.acceptance, tx, accept));
   }
 
-  /** Makes a transaction, here or to come, count as if it paid so much more. */
   prioritise(txid: Bytes, deltaSat: bigint): void {
     this.pool.prioritise(toLatin1(txid), deltaSat);
   }
@@ -254,6 +253,11 @@ export class Mempool implements MempoolReader, BlockSource {
 
   save(): Promise<void> {
     return this.files.save();
+  }
+
+  /** Rejects with an `AssertionError` when the mempool is not whole (see `checkInvariants.ts`). */
+  check(): Promise<void> {
+    return this.deps.reader.chain.exclusively(() => checkInvariants(this.pool, this.view));
   }
 }
 

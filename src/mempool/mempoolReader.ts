@@ -1,9 +1,10 @@
 /**
- * What others may ask of the mempool: its figures, its transactions, the outputs it makes and spends, and transactions
- * for a block. Interfaces only; `emptyMempool.ts` answers for a node that keeps none.
+ * What others may ask of the mempool: its figures, its transactions, the outputs it makes and spends, transactions for a
+ * block, and to let a transaction in. Interfaces only; `mempool.ts` fills them.
  */
 import type { Transaction } from '../primitives/transaction.js';
 import type { Bytes } from '../util/bytes.js';
+import type { AcceptOptions, AcceptVerdict } from './acceptance.js';
 
 /** A transaction in the mempool. Counts, sizes and fees of relatives include the transaction itself. */
 export interface MempoolEntry {
@@ -57,6 +58,14 @@ export interface MempoolReader {
   isSpent(outPoint: Bytes): boolean;
   /** Writes `mempool.dat`. Rejects when the disk refuses. */
   save(): Promise<void>;
+}
+
+/** Letting transactions in. */
+export interface MempoolGate {
+  /** Lets a transaction in unless something speaks against it. Rejects only when the environment fails. */
+  acceptToMempool(tx: Transaction, options?: AcceptOptions): Promise<AcceptVerdict>;
+  /** Makes a transaction, here or to come, count as if it paid so much more. */
+  prioritise(txid: Bytes, deltaSat: bigint): void;
 }
 
 /** A transaction chosen for a block. */

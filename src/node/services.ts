@@ -75,6 +75,9 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
     get mempool() {
       return theMempool();
     },
+    get mempoolGate() {
+      return theMempool();
+    },
     get mining() {
       return now().mining;
     },
@@ -91,6 +94,7 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
     },
     coinScan: new CoinScan(),
     options: {
+      maxTxFeeSat: options.maxtxfee,
       serializeWitness: options.rpcserialversion > 0,
       checkLevel: options.checklevel,
       checkBlocks: options.checkblocks,

@@ -65,10 +65,13 @@ import { waitForBlockHeight } from './methods/hidden/waitForBlockHeight.js';
 import { waitForNewBlock } from './methods/hidden/waitForNewBlock.js';
 import { getMiningInfo } from './methods/mining/getMiningInfo.js';
 import { getNetworkHashPs } from './methods/mining/getNetworkHashPs.js';
+import { prioritiseTransaction } from './methods/mining/prioritiseTransaction.js';
 import { submitBlock } from './methods/mining/submitBlock.js';
 import { decodeRawTransaction } from './methods/rawtransactions/decodeRawTransaction.js';
 import { decodeScript } from './methods/rawtransactions/decodeScript.js';
 import { getRawTransaction } from './methods/rawtransactions/getRawTransaction.js';
+import { sendRawTransaction } from './methods/rawtransactions/sendRawTransaction.js';
+import { testMempoolAccept } from './methods/rawtransactions/testMempoolAccept.js';
 import { getIndexInfo } from './methods/util/getIndexInfo.js';
 import { validateAddress } from './methods/util/validateAddress.js';
 
@@ -145,11 +148,14 @@ export const METHODS: readonly RpcMethod[] = [
   // mining
   getMiningInfo,
   getNetworkHashPs,
+  prioritiseTransaction,
   submitBlock,
   // rawtransactions
   decodeRawTransaction,
   decodeScript,
   getRawTransaction,
+  sendRawTransaction,
+  testMempoolAccept,
   // util
   getIndexInfo,
   validateAddress,

@@ -3,6 +3,7 @@
  * named for what the reference's methods call: `get_str`, `get_int`, `ParseHashV`, `AmountFromValue` and so on.
  * A wrong JSON type in `get_*` is error -1 there, in the `Parse*V` helpers -8, in amounts -3; so it is here.
  */
+import { isMoneyRange } from '../consensus/limits.js';
 import { fromHex, hashFromHex, isHex } from '../util/bytes.js';
 import {
   isJsonNumber,
@@ -137,9 +138,6 @@ export function parseClaimIdDigits(value: JsonValue, label: string): string {
   return text.length === CLAIM_ID_DIGITS ? lower.slice(prefix).padStart(CLAIM_ID_DIGITS, '0') : lower;
 }
 
-/** The chain's `MAX_MONEY`, as `AmountFromValue` bounds it. */
-const MAX_MONEY = 1_083_202_000n * 100_000_000n;
-
 /** Satoshis from a number or string in coins, exact. Source: `AmountFromValue`. */
 export function parseAmount(value: JsonValue): bigint {
   if (!isJsonNumber(value) && typeof value !== 'string') {
@@ -147,7 +145,7 @@ export function parseAmount(value: JsonValue): bigint {
   }
   const amount = parseFixedPoint(typeof value === 'string' ? value : numberText(value), 8);
   if (amount === null) throw rpcError(RPC_ERROR.TYPE_ERROR, 'Invalid amount');
-  if (amount < 0n || amount > MAX_MONEY) throw rpcError(RPC_ERROR.TYPE_ERROR, 'Amount out of range');
+  if (!isMoneyRange(amount)) throw rpcError(RPC_ERROR.TYPE_ERROR, 'Amount out of range');
   return amount;
 }
 

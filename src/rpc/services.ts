@@ -5,7 +5,7 @@
 import type { ChainReader } from '../chain/chainReader.js';
 import type { Pruner } from '../chain/pruner.js';
 import type { TxLocation } from '../index/txIndex.js';
-import type { MempoolReader } from '../mempool/mempoolReader.js';
+import type { MempoolGate, MempoolReader } from '../mempool/mempoolReader.js';
 import type { MiningService } from '../mining/miner.js';
 import type { NetworkParams } from '../params/network.js';
 import type { Bytes } from '../util/bytes.js';
@@ -22,6 +22,7 @@ export interface RpcServices {
   /** Null without `-txindex`. */
   readonly txIndex: TransactionFinder | null;
   readonly mempool: MempoolReader;
+  readonly mempoolGate: MempoolGate;
   readonly mining: MiningService;
   readonly clock: ClockService;
   /** Null unless the node prunes (`-prune`). */
@@ -68,6 +69,8 @@ export interface NetworkSummary {
 
 /** The options that answers depend on. */
 export interface RpcNodeOptions {
+  /** Highest fee of a transaction that callers send (`-maxtxfee`). */
+  readonly maxTxFeeSat: bigint;
   /** Whether raw blocks and transactions are shown with witness (`-rpcserialversion=1`). */
   readonly serializeWitness: boolean;
   /** Defaults of `verifychain` (`-checklevel`, `-checkblocks`). */

@@ -34,6 +34,7 @@ import { parseJson } from '../../src/util/jsonParse.js';
 import { jsonChunks } from '../../src/util/jsonWrite.js';
 import { LogCategorySet, SILENT_LOGGER } from '../../src/util/logging.js';
 import { Writer } from '../../src/util/writer.js';
+import { noMempool } from './noMempool.js';
 import { emptyMempool } from './emptyMempool.js';
 
 /** Anyone can spend it. */
@@ -93,7 +94,7 @@ export class TestChain {
         timeOffsetSec: () => -1,
       },
       coinScan: new CoinScan(),
-      options: { serializeWitness: true, checkLevel: 3, checkBlocks: 6 },
+      options: { maxTxFeeSat: 50_000_000n, serializeWitness: true, checkLevel: 3, checkBlocks: 6 },
       warnings: () => 'a warning',
     } as Partial<RpcServices> as RpcServices;
   }
@@ -101,6 +102,7 @@ export class TestChain {
   static async open(options: TestChainOptions = {}): Promise<TestChain> {
     const folder = mkdtempSync(join(tmpdir(), 'lbcnode-chain-'));
     const { params = regtestParams } = options;
+    let chain: TestChain | null = null;
     const opened = await openChain({
       folder,
       blocksFolder: join(folder, 'blocks'),
@@ -127,12 +129,12 @@ export class TestChain {
       onFatal: (error) => {
         throw error;
       },
-      adjustedTimeSec: () => START_TIME_SEC,
+      adjustedTimeSec: () => chain?.timeSec ?? START_TIME_SEC,
       contributors: options.txIndex === false ? [] : [txIndex],
       signal: new AbortController().signal,
       log: SILENT_LOGGER,
     });
-    return new TestChain(folder, opened, options);
+    return (chain = new TestChain(folder, opened, options));
   }
 
   async close(): Promise<void> {

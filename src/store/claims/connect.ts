@@ -51,6 +51,7 @@ export async function connectClaims(
   if (refiles) await settleMarkedNames(store);
   else await settle(store);
   await store.flush(true);
+  await store.writeNodes();
   store.finish();
   if (dueRow || refiles) rows.del(dueKey(height));
   if (rehashes) summary.root = await rebuildNodes(rows, '1');

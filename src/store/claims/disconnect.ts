@@ -17,7 +17,7 @@ import { countLogChunks, parseLogChunk, type ItemRef, type LogEvent } from './lo
 import { parseNodeRow } from './nodeRow.js';
 import { isRefileFork } from './refileFork.js';
 import { parseSummaryRow, putSummary } from './summaryRow.js';
-import { WorkStore, type WorkStoreDeps } from './workStore.js';
+import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
 
 /** Answers the root after the parent of block `height`, which must be the latest connected one. */
 export async function disconnectClaims(
@@ -44,6 +44,7 @@ export async function disconnectClaims(
     await store.flush(false);
     await rows.relieve();
   }
+  await store.writeNodes();
   if (refiled) await deps.versions.eraseAll(rows, height);
   if (rehashed) summary.root = await formerRoot(store, summary.totals.names);
   putSummary(rows, summary);
@@ -85,16 +86,25 @@ function refKey({ name, since, ordinal }: ItemRef): string {
 /** Every item that the events speak of. */
 async function loadItems(store: WorkStore, events: readonly LogEvent[]): Promise<Map<string, Item>> {
   const found = new Map<string, Item>();
-  const groups = new Set<string>();
-  const refs = events.flatMap((event) => {
-    if (event.op === 'takeover' || event.op === 'snapshot') return [];
-    return event.op === 'refile' ? [event.ref, event.to] : [event.ref];
-  });
-  for (const { name, since } of refs) {
-    const group = `${since}:${name}`;
-    if (groups.has(group)) continue;
-    groups.add(group);
-    for (const item of await itemsSince(store.rows, name, since, since)) found.set(refKey(item), item);
+  const { work } = store;
+  const moved: ItemKey[] = [];
+  const groups = new Map<string, ItemRef>();
+  for (const event of events) {
+    if (event.op === 'takeover' || event.op === 'snapshot') continue;
+    if (event.op === 'refile') {
+      const { ref, to, point } = event;
+      moved.push({ ...ref, point }, { ...to, point });
+    } else groups.set(`${event.ref.since}:${event.ref.name}`, event.ref);
+  }
+  await store.loadItems(moved);
+  for (const { name, since, point } of moved) {
+    const item = work.item(name, since, point);
+    if (item) found.set(refKey(item), item);
+  }
+  for (const { name, since } of groups.values()) {
+    for (const item of await itemsSince(store.rows, name, since, since)) {
+      if (!found.has(refKey(item))) found.set(refKey(item), item);
+    }
   }
   return found;
 }

@@ -2,13 +2,15 @@
  * The log of one block: what it did to items, takeover heights and snapshots, in order. Disconnecting takes it back from
  * the end; expiration finds in it what a block made; `getchangesinblock` reads it.
  *
- * Items are named by name, `since` and ordinal, which their rows confirm. A long log is cut into chunks, each with a
- * table of names of its own.
+ * Items are named by name, `since` and ordinal, which their rows confirm; those which the normalization fork moves, of
+ * which there are very many, by their outpoint too, so that their rows are found at once. A long log is cut into
+ * chunks, each with a table of names of its own.
  */
 import type { WorkEvent } from '../../claimtrie/claimWork.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { RowReader } from '../rows.js';
 import { logKey } from './claimKeys.js';
+import { readPoint, writePoint } from './nameRow.js';
 import { RowDecoder, RowEncoder } from './rowCodec.js';
 
 export interface ItemRef {
@@ -25,7 +27,7 @@ export type LogEvent =
       /** Of `create`: whether it entered the trie in its own block. */
       active: boolean;
     }
-  | { op: 'refile'; ref: ItemRef; to: ItemRef; isSupport: boolean }
+  | { op: 'refile'; ref: ItemRef; to: ItemRef; isSupport: boolean; point: string }
   | { op: 'takeover'; name: string; before: number }
   | { op: 'snapshot'; name: string; before: number };
 
@@ -71,6 +73,7 @@ export class LogWriter {
       if (event.op === 'refile') {
         this.name(event.to.name);
         if (item.ordinal !== 0 || ordinal !== 0) out.number(ordinal);
+        writePoint(out, item.point);
       }
     }
     if (out.size >= CHUNK_BYTES) this.finish();
@@ -117,7 +120,7 @@ export function parseLogChunk(height: number, chunk: Bytes): LogEvent[] {
     if (op === 'refile') {
       const target = name();
       const to = { name: target, since: height, ordinal: numbered ? input.number() : 0 };
-      events.push({ op, ref, to, isSupport });
+      events.push({ op, ref, to, isSupport, point: readPoint(input) });
     } else {
       events.push({ op, ref, isSupport, active: (header & FLAG_ACTIVE) !== 0 });
     }

@@ -42,6 +42,8 @@ import type { VersionWriter } from './versions.js';
 
 /** A name's history gets a snapshot after this many new items, or twice as many as are alive. Arbitrary. */
 const SNAPSHOT_ITEMS = 64;
+/** Changed nodes are held up to this number, some hundred bytes each. Arbitrary: most blocks change far fewer. */
+const MAX_DIRTY_NODES = 50_000;
 
 export interface ItemKey {
   name: string;
@@ -224,7 +226,7 @@ export class WorkStore {
   /** Structural nodes that are gone take their takeover heights along; the root keeps its own. */
   async forgetVanished(): Promise<void> {
     const { work } = this;
-    const paths = [...work.trie.vanished];
+    const paths = work.trie.takeVanished();
     await this.loadNames(paths);
     for (const path of paths) {
       const name = work.name(path);
@@ -233,10 +235,13 @@ export class WorkStore {
     }
   }
 
-  /** Writes everything but the summary and starts with empty hands again; `final` when no batch follows for its names. */
+  /**
+   * Writes everything but nodes and summary, and starts with empty hands again; `final` when no batch follows for its
+   * names. Nodes wait for `writeNodes` unless they have become too many.
+   */
   async flush(final: boolean): Promise<void> {
     const { work, rows } = this;
-    await this.hash();
+    await this.hashClaims();
     this.putItems();
     if (final) await this.putSnapshots();
     await this.putDue();
@@ -254,8 +259,8 @@ export class WorkStore {
     work.items.clear();
     work.events.length = 0;
     work.claimIndex.clear();
-    work.trie = new WorkTrie();
     this.contributions.clear();
+    if (work.trie.dirtyCount > MAX_DIRTY_NODES) await this.writeNodes();
   }
 
   /** The name's start is not needed any more. */
@@ -268,24 +273,33 @@ export class WorkStore {
     this.log.finish();
   }
 
-  private async hash(): Promise<void> {
+  /** The claims' part of every node that has changed, while its name is at hand. */
+  private async hashClaims(): Promise<void> {
     const { work } = this;
     const { trie } = work;
     for (const name of work.names.values()) {
       if (name.claimsChanged && name.state.claims.length > 0) trie.touch(name.name);
     }
     if (!this.writesNodes) return;
+    for (const node of trie.unhashedNodes()) {
+      const { claims, takeover } = work.name(node.path).state;
+      trie.setClaimsHash(node, claimsHash(claims, takeover, this.generation === '1'));
+      if (this.breather.isDue) await this.breather.pause();
+    }
+  }
+
+  /** Hashes and writes the nodes; paths are loaded anew from here on. */
+  async writeNodes(): Promise<void> {
+    const { work } = this;
+    const { trie } = work;
     const allClaims = this.generation === '1';
     const dirty = trie.dirtyNodes();
+    work.trie = new WorkTrie();
+    if (!this.writesNodes || dirty.length === 0) return;
     for (const node of dirty) {
-      if (node.hasClaims && node.claimsHash === null) {
-        const { state } = work.name(node.path);
-        node.claimsHash = claimsHash(state.claims, state.takeover, allClaims);
-      }
       trie.hashNode(node, allClaims);
       if (this.breather.isDue) await this.breather.pause();
     }
-    if (dirty.length === 0) return;
     this.summary.root = trie.rootHash(allClaims);
     const changes = trie.changes();
     for (const { path, after } of changes) {
@@ -296,6 +310,7 @@ export class WorkStore {
     }
     if (this.undoing) this.versions.erase(this.rows, this.generation, work.height, changes);
     else await this.versions.write(this.rows, this.generation, work.height, changes, this.marking);
+    if (this.marking) await this.rows.relieve();
   }
 
   private putItems(): void {

@@ -42,11 +42,10 @@ function load(trie: WorkTrie, records: Records, names: Iterable<string>): void {
 }
 
 function finish(trie: WorkTrie, records: Records, names: Map<string, number>, allClaims: boolean): string {
-  for (const node of trie.dirtyNodes()) {
-    if (node.hasClaims && node.claimsHash === null)
-      node.claimsHash = hashOf(node.path, names.get(node.path)!);
-    trie.hashNode(node, allClaims);
+  for (const node of trie.unhashedNodes()) {
+    trie.setClaimsHash(node, hashOf(node.path, names.get(node.path)!));
   }
+  for (const node of trie.dirtyNodes()) trie.hashNode(node, allClaims);
   const root = toHex(trie.rootHash(allClaims));
   for (const { path, after } of trie.changes()) {
     if (after) records.set(path, after);
@@ -116,7 +115,8 @@ describe('working trie', () => {
     expect(next.storedPath('abx')).toEqual(['', 'ab']);
     next.remove('abd');
     expect(next.isNode('ab')).toBe(false);
-    expect([...next.vanished]).toEqual(['abd', 'ab']);
+    expect(next.takeVanished()).toEqual(['abd', 'ab']);
+    expect(next.takeVanished()).toEqual([]);
     expect(next.storedPath('abcde')).toEqual(['', 'ab', 'abc', 'abcde']);
   });
 

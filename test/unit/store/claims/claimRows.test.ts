@@ -255,7 +255,7 @@ describe('log', () => {
         case 3: {
           const to = { name: `other ${i}`, since: 1000, ordinal: i % 4 };
           writer.add({ op: 'refile', item, to: makeItem({ ...to, kind }) });
-          wanted.push({ op: 'refile', ref, to, isSupport });
+          wanted.push({ op: 'refile', ref, to, isSupport, point: item.point });
           break;
         }
         case 4:

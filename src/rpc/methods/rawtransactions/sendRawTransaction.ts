@@ -1,0 +1,73 @@
+/** `sendrawtransaction`: lets a transaction into the mempool. Source: lbrycrd rpc/rawtransaction.cpp. */
+import { formatVerdict } from '../../../consensus/reject.js';
+import { formatOutPoint, txid as txidOf, type Transaction } from '../../../primitives/transaction.js';
+import { hashToHex } from '../../../util/bytes.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { decodeTransaction } from '../../format/decodeTransaction.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import type { RpcServices } from '../../services.js';
+
+/** Reads the transaction that a caller sends; -22 when it is none. */
+export function requireTransaction(hex: string): Transaction {
+  const tx = decodeTransaction(hex, false, true);
+  if (tx === null) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'TX decode failed');
+  return tx;
+}
+
+/** Whether an output of the transaction is unspent on the chain. */
+async function isOnChain(
+  { chain }: RpcServices,
+  { outputs }: Transaction,
+  hash: Uint8Array,
+): Promise<boolean> {
+  for (let index = 0; index < outputs.length; index++) {
+    if (await chain.coin(formatOutPoint({ hash, index }))) return true;
+  }
+  return false;
+}
+
+export const sendRawTransaction = defineMethod({
+  name: 'sendrawtransaction',
+  category: 'rawtransactions',
+  summary:
+    'Submits raw transaction (serialized, hex-encoded) to local node and network.\nAlso see createrawtransaction and ' +
+    'signrawtransaction calls.',
+  params: [
+    {
+      name: 'hexstring',
+      type: 'string',
+      required: true,
+      strict: true,
+      description: 'The hex string of the raw transaction',
+    },
+    {
+      name: 'allowhighfees',
+      type: 'boolean',
+      default: false,
+      strict: true,
+      description: 'Allow high fees',
+    },
+  ],
+  result: t.hash('the transaction hash'),
+  examples: [['"signedhex"']],
+  async run({ services }, { hexstring, allowhighfees }) {
+    const { mempool, mempoolGate, options } = services;
+    const tx = requireTransaction(hexstring);
+    const txid = txidOf(tx);
+    if (await isOnChain(services, tx, txid)) {
+      throw rpcError(RPC_ERROR.VERIFY_ALREADY_IN_CHAIN, 'transaction already in block chain');
+    }
+    if (mempool.entry(txid) === null) {
+      const { error, missingInputs } = await mempoolGate.acceptToMempool(tx, {
+        maxFeeSat: allowhighfees ? 0n : options.maxTxFeeSat,
+      });
+      if (missingInputs) throw rpcError(RPC_ERROR.VERIFY_ERROR, 'Missing inputs');
+      // It may have come from elsewhere while this call waited for its turn.
+      if (error && error.reason !== 'txn-already-in-mempool') {
+        throw rpcError(RPC_ERROR.VERIFY_REJECTED, formatVerdict(error));
+      }
+    }
+    return hashToHex(txid);
+  },
+});

@@ -1,0 +1,24 @@
+/** A mempool without transactions, for tests that hand in what they need of one. */
+import type { MempoolReader } from '../../src/mempool/mempoolReader.js';
+
+export function noMempool(): MempoolReader {
+  return {
+    size: 0,
+    totalSizeBytes: 0,
+    totalFeeSat: 0n,
+    usageBytes: 0,
+    maxUsageBytes: 300_000_000,
+    minRelayFeeRatePerKb: 1000n,
+    minFeeRatePerKb: 1000n,
+    changeCount: 0,
+    isLoaded: true,
+    txids: () => [],
+    entry: () => null,
+    transaction: () => null,
+    ancestors: () => [],
+    descendants: () => [],
+    output: () => null,
+    isSpent: () => false,
+    save: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * Random traffic for a mempool: transactions, chains of them, replacements and conflicts, from what the world has at
+ * the moment. The same seed over the same answers gives the same traffic.
+ */
+import { formatOutPoint, txid, type Transaction } from '../../../src/primitives/transaction.js';
+import { coinsOf, spendCoins, type Coin, type PoolWorld } from './support.js';
+
+/** A small generator of numbers (mulberry32). */
+export class Dice {
+  private state: number;
+
+  constructor(seed: number) {
+    this.state = seed >>> 0;
+  }
+
+  /** From 0 to below `bound`. */
+  below(bound: number): number {
+    this.state = (this.state + 0x6d2b79f5) >>> 0;
+    let t = this.state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) % bound;
+  }
+
+  chance(percent: number): boolean {
+    return this.below(100) < percent;
+  }
+
+  pick<T>(items: readonly T[]): T {
+    return items[this.below(items.length)]!;
+  }
+}
+
+const SEQUENCES = [0xffffffff, 0xffffffff, 0xfffffffe, 0xfffffffd, 0, 1, 2, 3, 0x00400001];
+
+export class Traffic {
+  readonly dice: Dice;
+  private readonly world: PoolWorld;
+  /** Every coin ever seen; most of the young ones are good. */
+  private readonly coins: Coin[] = [];
+  private seenHeight = 0;
+
+  constructor(world: PoolWorld, seed: number) {
+    this.world = world;
+    this.dice = new Dice(seed);
+  }
+
+  /** Learns of coinbases that came with blocks; some are too young to be spent. */
+  async learn(): Promise<void> {
+    for (; this.seenHeight < this.world.height - 96; this.seenHeight++) {
+      this.coins.push(await this.world.coinbase(this.seenHeight + 1));
+    }
+    this.seenHeight = Math.min(this.seenHeight, this.world.height);
+  }
+
+  /** A transaction over coins that mostly are there and unspent; it may well be refused. */
+  async transaction(): Promise<Transaction> {
+    const { dice } = this;
+    const inputs = new Set<Coin>();
+    const wanted = dice.chance(60) ? 1 : 1 + dice.below(4);
+    for (let tries = 0; tries < 60 && inputs.size < wanted; tries++) {
+      const coin = this.coin();
+      if (dice.chance(3) || (await this.isGood(coin))) inputs.add(coin);
+    }
+    if (inputs.size === 0) inputs.add(this.coin());
+    const value = [...inputs].reduce((sum, coin) => sum + coin.value, 0n);
+    const fee = BigInt(dice.chance(10) ? dice.below(300) : 200 + dice.below(20_000));
+    return spendCoins([...inputs], fee < value ? fee : value / 2n, {
+      sequence: dice.pick(SEQUENCES),
+      outputs: 1 + (dice.chance(50) ? 0 : dice.below(4)),
+      lockTime: dice.chance(10) ? this.world.height - 2 + dice.below(5) : 0,
+      ...(dice.chance(20) ? { padding: dice.below(3000) } : {}),
+    });
+  }
+
+  /** Tells that a transaction was let in: from now on its outputs may be spent. */
+  accepted(tx: Transaction): void {
+    this.coins.push(...coinsOf(tx));
+  }
+
+  /** A coin; young ones more often than old ones. */
+  private coin(): Coin {
+    const { dice, coins } = this;
+    if (dice.chance(60)) return coins[coins.length - 1 - dice.below(Math.min(coins.length, 30))]!;
+    return dice.pick(coins);
+  }
+
+  /** Whether the coin exists and nothing in the mempool spends it. */
+  private async isGood({ txid: hash, n }: Coin): Promise<boolean> {
+    const { mempool, chain } = this.world;
+    const outPoint = formatOutPoint({ hash, index: n });
+    if (mempool.isSpent(outPoint)) return false;
+    return mempool.output(outPoint) !== null || (await chain.opened.reader.coin(outPoint)) !== null;
+  }
+
+  /** Some of what is in the mempool, ancestors first, each with all that it spends there. */
+  package(): Transaction[] {
+    const { mempool } = this.world;
+    const chosen = new Set<string>();
+    const transactions: Transaction[] = [];
+    for (const id of mempool.txids()) {
+      const entry = mempool.entry(id)!;
+      const complete = entry.parents.every((parent) => chosen.has(Buffer.from(parent).toString('hex')));
+      if (!complete || !this.dice.chance(50)) continue;
+      chosen.add(Buffer.from(id).toString('hex'));
+      transactions.push(mempool.transaction(id)!);
+    }
+    return transactions;
+  }
+
+  /** A transaction that spends what one of the mempool spends. */
+  conflict(): Transaction | null {
+    const ids = [...this.world.mempool.txids()];
+    if (ids.length === 0) return null;
+    const rival = this.world.mempool.transaction(this.dice.pick(ids))!;
+    const { prevout } = this.dice.pick(rival.inputs);
+    const coin = this.coins.find(
+      ({ txid: hash, n }) => n === prevout.index && Buffer.compare(hash, prevout.hash) === 0,
+    );
+    if (!coin) return null;
+    const tx = spendCoins([coin], coin.value > 50_000n ? BigInt(this.dice.below(50_000)) : 0n, {
+      sequence: this.dice.pick(SEQUENCES),
+    });
+    return Buffer.compare(txid(tx), txid(rival)) === 0 ? null : tx;
+  }
+}
