@@ -118,7 +118,9 @@ export async function readDump(path: string, into: DumpReader, signal: AbortSign
     if (signal.aborted) return true;
     const deltas = await records.next((reader) => reader.compactSize());
     for (let n = 0; n < deltas; n++) {
-      const [key, feeDeltaSat] = await records.next((reader) => [toLatin1(reader.hash()), reader.i64()] as const);
+      const [key, feeDeltaSat] = await records.next(
+        (reader) => [toLatin1(reader.hash()), reader.i64()] as const,
+      );
       into.delta(key, feeDeltaSat);
     }
     return true;

@@ -14,7 +14,7 @@ import { Reader } from '../util/reader.js';
  * Memory in bytes of what surrounds the transaction's own bytes, measured on Node 20 with `test/bench/mempool.mjs`: the
  * entry with its amounts, keys, buffer objects and its place in the table.
  */
-const ENTRY_USAGE_BYTES = 1000;
+const ENTRY_USAGE_BYTES = 1150;
 /** Key and place of a spent outpoint. */
 const SPEND_USAGE_BYTES = 140;
 /** A link to a parent or child, and its share of the array. */
@@ -142,7 +142,10 @@ export class PoolEntry {
     this.descendantSizeBytes += sizeBytes;
     this.descendantFeesSat += feesSat;
     this.descendantCount += count;
-    assert(this.descendantCount > 0 && this.descendantSizeBytes > 0, 'descendants of a transaction miscounted');
+    assert(
+      this.descendantCount > 0 && this.descendantSizeBytes > 0,
+      'descendants of a transaction miscounted',
+    );
   }
 
   changeAncestors(sizeBytes: number, feesSat: bigint, count: number, sigopsCost: number): void {

@@ -13,12 +13,7 @@ import { txKeyOf, type PoolEntry } from './poolEntry.js';
 import type { RemovalReason, TxPool } from './txPool.js';
 
 /** Removes a transaction with its descendants, or what spends it when itself is not here. */
-export function removeRecursive(
-  pool: TxPool,
-  key: string,
-  outputCount: number,
-  reason: RemovalReason,
-): void {
+export function removeRecursive(pool: TxPool, key: string, outputCount: number, reason: RemovalReason): void {
   const entry = pool.get(key);
   const roots = entry ? [entry] : pool.spendersOf(key, outputCount);
   pool.remove(pool.withDescendants(roots), reason);
@@ -35,8 +30,7 @@ export async function returnDisconnected(
   let since = performance.now();
   for (const { key, bytes } of disconnected) {
     const tx = parseTransaction(new Reader(bytes));
-    const accepted =
-      !isCoinbase(tx) && (await acceptTransaction(deps, tx, { bypassLimits: true })).accepted;
+    const accepted = !isCoinbase(tx) && (await acceptTransaction(deps, tx, { bypassLimits: true })).accepted;
     const entry = pool.get(key);
     if (!accepted) removeRecursive(pool, key, tx.outputs.length, 'reorg');
     else if (entry) {

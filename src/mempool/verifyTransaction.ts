@@ -1,6 +1,7 @@
 /**
- * The scripts of a transaction that wants to enter: the addon decides ordinary inputs on its threads and remembers their
- * signatures for the block to come, the interpreter decides the others and says why one fails.
+ * The scripts of a transaction that wants to enter. The interpreter decides, with the addon's curve arithmetic, which
+ * remembers signatures for the block to come; where inputs are many the addon decides the ordinary ones on its threads
+ * before. For few inputs the way there and back costs more than it saves.
  * Source: lbrycrd validation.cpp `CheckInputs` as `AcceptToMemoryPoolWorker` calls it.
  *
  * The reference runs all scripts again under the flags of the tip, to fill its cache of executed scripts. Every one of
@@ -20,9 +21,12 @@ import {
 import { verifyScript } from '../script/interpreter.js';
 import { SCRIPT_ERROR, scriptErrorMessage, type ScriptErrorCode } from '../script/scriptError.js';
 import { PrecomputedSighash } from '../script/sighash.js';
+import { breathe } from '../util/breathe.js';
 import { concatBytes } from '../util/bytes.js';
 
 const EMPTY = new Uint32Array(0);
+/** From so many inputs on the threads are asked. */
+const BATCH_INPUTS = 5;
 
 /** What an input spends. */
 export type SpentOutput = Pick<CoinValue, 'amount' | 'script'>;
@@ -40,14 +44,17 @@ export async function verifyTransaction(
   spent: readonly SpentOutput[],
 ): Promise<ValidationError | null> {
   const native = loadNative();
-  const undecided = native
-    ? await undecidedInputs(native, transaction, spent)
-    : spent.map((_, input) => input);
+  const undecided =
+    native && spent.length >= BATCH_INPUTS
+      ? await undecidedInputs(native, transaction, spent)
+      : spent.map((_, input) => input);
   if (undecided.length === 0) return null;
   const check = inputChecker(transaction.tx, spent);
+  let since = performance.now();
   for (const input of undecided) {
     const code = check(input, STANDARD_SCRIPT_VERIFY_FLAGS);
     if (code !== SCRIPT_ERROR.OK) return failure(transaction.tx, input, code, check);
+    since = await breathe(since);
   }
   return null;
 }

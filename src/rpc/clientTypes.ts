@@ -303,6 +303,12 @@ export interface RpcMethodTypes {
     named: { blockhash: string };
     result: null;
   };
+  /** `prioritisetransaction "txid" dummy fee_delta` */
+  prioritisetransaction: {
+    params: [txid: string, dummy: unknown, fee_delta: number];
+    named: { txid: string; dummy: unknown; fee_delta: number };
+    result: boolean;
+  };
   /** `pruneblockchain height` */
   pruneblockchain: {
     params: [height: number];
@@ -333,6 +339,12 @@ export interface RpcMethodTypes {
     named: { action: string; scanobjects?: readonly unknown[] | null };
     result: { success: boolean; searched_items: number; unspents: ({ txid: string; vout: number; scriptPubKey: string; amount: number; height: number })[]; total_amount: number } | boolean | { progress: number } | null;
   };
+  /** `sendrawtransaction "hexstring" ( allowhighfees )` */
+  sendrawtransaction: {
+    params: [hexstring: string, allowhighfees?: boolean | null];
+    named: { hexstring: string; allowhighfees?: boolean | null };
+    result: string;
+  };
   /** `setmocktime timestamp` */
   setmocktime: {
     params: [timestamp: number];
@@ -356,6 +368,12 @@ export interface RpcMethodTypes {
     params: [];
     named: Record<string, never>;
     result: null;
+  };
+  /** `testmempoolaccept rawtxs ( allowhighfees )` */
+  testmempoolaccept: {
+    params: [rawtxs: readonly unknown[], allowhighfees?: boolean | null];
+    named: { rawtxs: readonly unknown[]; allowhighfees?: boolean | null };
+    result: ({ txid: string; allowed: boolean; 'reject-reason'?: string })[];
   };
   /** `uptime` */
   uptime: {

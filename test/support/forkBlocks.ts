@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { claimsHash } from '../../src/claimtrie/claimsHash.js';
 import { TrieBuilder } from '../../src/claimtrie/trieBuilder.js';
 import { ClaimStore, type ClaimRules, type ClaimTx } from '../../src/store/claims/claimStore.js';
@@ -19,7 +21,7 @@ export interface ForkFigures {
   connectSec: number;
   disconnectSec: number;
   reconnectSec: number;
-  /** Growth of resident memory while the fork block was in work, at its peak. */
+  /** Growth of live memory while the fork block was in work, at its peak. */
   extraMb: number;
 }
 
@@ -140,18 +142,26 @@ export class ForkRun {
   }
 }
 
-/** Samples resident memory. */
+/** Samples the memory that survives a collection, heap and buffers; resident memory follows the collector's mood. */
 class MemoryMeter {
+  private readonly collect: () => void;
   private readonly before: number;
   private peak: number;
   private readonly timer: NodeJS.Timeout;
 
   constructor() {
-    globalThis.gc?.();
-    this.before = this.peak = process.memoryUsage.rss();
+    setFlagsFromString('--expose-gc');
+    this.collect = runInNewContext('gc') as () => void;
+    this.before = this.peak = this.live();
     this.timer = setInterval(() => {
-      this.peak = Math.max(this.peak, process.memoryUsage.rss());
-    }, 20);
+      this.peak = Math.max(this.peak, this.live());
+    }, 1000);
+  }
+
+  private live(): number {
+    this.collect();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
   }
 
   stop(): number {

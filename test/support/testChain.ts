@@ -34,7 +34,6 @@ import { parseJson } from '../../src/util/jsonParse.js';
 import { jsonChunks } from '../../src/util/jsonWrite.js';
 import { LogCategorySet, SILENT_LOGGER } from '../../src/util/logging.js';
 import { Writer } from '../../src/util/writer.js';
-import { noMempool } from './noMempool.js';
 import { emptyMempool } from './emptyMempool.js';
 
 /** Anyone can spend it. */

@@ -111,7 +111,9 @@ describe('the mempool under random traffic', () => {
     await drive(world, 3, STEPS / 3);
     await world.mempool.save();
     const again = world.restarted();
-    await (await again.mempool.load(new AbortController().signal)).finished;
+    await (
+      await again.mempool.load(new AbortController().signal)
+    ).finished;
     const paid = world.ids().filter((id) => {
       const entry = world.mempool.entry(Buffer.from(id, 'hex').reverse())!;
       return entry.modifiedFeeSat >= BigInt(entry.sizeBytes);

@@ -41,10 +41,7 @@ export const testMempoolAccept = defineMethod({
   async run({ services: { mempoolGate, options } }, { rawtxs, allowhighfees }) {
     const [first] = rawtxs;
     if (first === undefined || rawtxs.length !== 1) {
-      throw rpcError(
-        RPC_ERROR.INVALID_PARAMETER,
-        'Array must contain exactly one raw transaction for now',
-      );
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Array must contain exactly one raw transaction for now');
     }
     const tx = requireTransaction(getString(first));
     const { accepted, error } = await mempoolGate.acceptToMempool(tx, {

@@ -1,0 +1,216 @@
+#!/usr/bin/env node
+// The mempool alone, over a chain in a temporary folder: what letting in a transaction with two ordinary inputs costs
+// beside its two signature verifications, what the memory of a full mempool is beside what it counts, and what choosing
+// a block costs.
+//
+//   node test/bench/mempool.mjs [--maxmempool 300] [--transactions 8000]
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const dist = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
+const { openChain } = await dist('chain/openChain.js');
+const { Mempool } = await dist('mempool/mempool.js');
+const { regtestParams } = await dist('params/regtest.js');
+const { loadNative } = await dist('native/binding.js');
+const { defaultEcdsa, signHash, generatePrivateKey } = await dist('crypto/ecdsa.js');
+const { hash160 } = await dist('crypto/hash.js');
+const { scriptForDestination } = await dist('script/standard.js');
+const { signatureHash, SIG_VERSION, SIGHASH, PrecomputedSighash } = await dist('script/sighash.js');
+const { pushData } = await dist('script/script.js');
+const { SILENT_LOGGER } = await dist('util/logging.js');
+
+const args = process.argv.slice(2);
+const option = (name, fallback) => {
+  const at = args.indexOf(`--${name}`);
+  return at < 0 ? fallback : Number(args[at + 1]);
+};
+const maxBytes = option('maxmempool', 300) * 1_000_000;
+const signedCount = option('transactions', 8000);
+
+const folder = mkdtempSync(join(tmpdir(), 'mempool-bench-'));
+const nowSec = () => Math.floor(Date.now() / 1000);
+const opened = await openChain({
+  folder,
+  blocksFolder: join(folder, 'blocks'),
+  params: regtestParams,
+  identity: { network: 'regtest', supportDelay: '100', claimRules: '', txIndex: false, proofWindow: '1' },
+  supportDelay: 100,
+  proofWindow: 1,
+  cacheBytes: 1 << 30,
+  batchBytes: 16 << 20,
+  maxBlockFileBytes: 128 << 20,
+  reindex: false,
+  reindexChainstate: false,
+  checkpoints: false,
+  minimumChainWork: 0n,
+  assumeValid: null,
+  maxTipAgeSec: 1e12,
+  stopAtHeight: 0,
+  onStopHeight: () => undefined,
+  onFatal: (error) => {
+    throw error;
+  },
+  adjustedTimeSec: nowSec,
+  contributors: [],
+  signal: new AbortController().signal,
+  log: SILENT_LOGGER,
+});
+const { coins } = opened.chain.deps;
+
+function newMempool() {
+  return new Mempool(
+    {
+      maxUsageBytes: maxBytes,
+      expirySec: 1e9,
+      minRelayFeeRatePerKb: 1000n,
+      incrementalFeeRatePerKb: 1000n,
+      allowsReplacement: true,
+      requireStandard: false,
+      standard: { maxDataCarrierBytes: 83, permitBareMultisig: true, dustFeeRatePerKb: 1000n },
+      bytesPerSigop: 20,
+      limits: {
+        ancestorCount: 25,
+        ancestorSizeBytes: 101000,
+        descendantCount: 25,
+        descendantSizeBytes: 101000,
+      },
+      checkEvery: 0,
+      dumpPath: join(folder, 'mempool.dat'),
+      persist: false,
+    },
+    { reader: opened.reader, nowSec, log: SILENT_LOGGER },
+  );
+}
+
+let serial = 0;
+/** Makes up an unspent output of the chain, in the coin cache. */
+function makeCoin(script) {
+  const hash = Buffer.alloc(32);
+  hash.writeUInt32LE(++serial, 0);
+  hash.writeUInt32LE(Math.imul(serial, 0x9e3779b1) >>> 0, 8);
+  hash[31] = 1;
+  coins.add(Buffer.concat([hash, Buffer.alloc(4)]), { heightCode: 2, amount: 100_000n, script }, true);
+  return { hash, index: 0 };
+}
+
+const empty = Buffer.alloc(0);
+function transaction(script, feeSat, scriptSig = empty) {
+  return {
+    version: 2,
+    inputs: [0, 1].map(() => ({ prevout: makeCoin(script), scriptSig, sequence: 0xfffffffe, witness: [] })),
+    outputs: [
+      { value: 150_000n - feeSat, script },
+      { value: 50_000n, script },
+    ],
+    lockTime: 0,
+  };
+}
+
+function sign(tx, script, key, publicKey) {
+  const shared = new PrecomputedSighash(tx);
+  tx.inputs.forEach((input, i) => {
+    const hash = signatureHash(script, tx, i, SIGHASH.ALL, 100_000n, SIG_VERSION.BASE, shared);
+    const signature = Buffer.concat([signHash(hash, key), Buffer.of(SIGHASH.ALL)]);
+    input.scriptSig = Buffer.concat([pushData(signature), pushData(publicKey)]);
+  });
+  return tx;
+}
+
+/** Processor time since a reading; other programs disturb it less than the clock. */
+function processorUs(since) {
+  const { user, system } = process.cpuUsage(since);
+  return user + system;
+}
+
+// Acceptance beside its signatures.
+let verifyUs = 0;
+const ecdsa = loadNative()?.ecdsa ?? defaultEcdsa;
+const key = generatePrivateKey();
+const publicKey = defaultEcdsa.publicKeyOf(key, true);
+const script = scriptForDestination({ type: 'pubkeyhash', hash: hash160(publicKey) });
+const signed = Array.from({ length: signedCount }, () =>
+  sign(transaction(script, 1000n), script, key, publicKey),
+);
+{
+  const messages = Array.from({ length: 500 }, (_, i) => Buffer.alloc(32, i + 1));
+  messages.forEach((message, i) => message.writeUInt32LE(i + 7, 0));
+  const signatures = messages.map((message) => signHash(message, key));
+  const cpu = process.cpuUsage();
+  messages.forEach((message, i) => ecdsa.verify(message, signatures[i], publicKey));
+  verifyUs = processorUs(cpu) / messages.length;
+}
+{
+  const mempool = newMempool();
+  const warm = signed.splice(0, signedCount / 2);
+  for (const tx of warm) await mempool.acceptToMempool(tx);
+  const cpu = process.cpuUsage();
+  const began = performance.now();
+  for (const tx of signed) {
+    const { accepted, error } = await mempool.acceptToMempool(tx);
+    if (!accepted) throw new Error(error?.reason);
+  }
+  const us = processorUs(cpu) / signed.length;
+  const wallUs = ((performance.now() - began) * 1000) / signed.length;
+  console.log(
+    `acceptance of two inputs: processor ${us.toFixed(1)} us (clock ${wallUs.toFixed(1)} us); ` +
+      `one verification ${verifyUs.toFixed(1)} us; ${(us / (2 * verifyUs)).toFixed(2)} times two`,
+  );
+  opened.chain.afterStep.length = 0;
+}
+
+// Memory of a full mempool of ordinary size: spends that need no signature but have its bytes.
+const drop = Buffer.from('6d51', 'hex');
+const scriptSig = Buffer.concat([pushData(Buffer.alloc(72, 1)), pushData(Buffer.alloc(33, 2))]);
+const plain = Buffer.concat([Buffer.from('76a914', 'hex'), Buffer.alloc(20, 7), Buffer.from('88ac', 'hex')]);
+const wanted = Math.ceil(maxBytes / 1600);
+const fill = Array.from({ length: wanted }, () => [makeCoin(drop), makeCoin(drop)]);
+global.gc?.();
+const rssBefore = process.memoryUsage.rss();
+const mempool = newMempool();
+let accepted = 0;
+for (let n = 0; mempool.usageBytes < maxBytes * 0.99; n++) {
+  const prevouts = fill[n] ?? [makeCoin(drop), makeCoin(drop)];
+  const feeSat = 500n + BigInt(Math.imul(n, 2654435761) >>> 20);
+  const verdict = await mempool.acceptToMempool({
+    version: 2,
+    inputs: prevouts.map((prevout) => ({ prevout, scriptSig, sequence: 0xfffffffe, witness: [] })),
+    outputs: [
+      { value: 150_000n - feeSat, script: plain },
+      { value: 50_000n, script: plain },
+    ],
+    lockTime: 0,
+  });
+  if (!verdict.accepted) throw new Error(verdict.error?.reason);
+  accepted++;
+}
+const rssPeak = process.memoryUsage.rss();
+global.gc?.();
+const rssAfter = process.memoryUsage.rss();
+const mb = (bytes) => (bytes / 1e6).toFixed(0);
+console.log(
+  `full: ${accepted} transactions, ${mb(mempool.totalSizeBytes)} MB of them, counted ${mb(mempool.usageBytes)} MB; ` +
+    `resident +${mb(rssPeak - rssBefore)} MB, after collection +${mb(rssAfter - rssBefore)} MB, heap ${mb(process.memoryUsage().heapUsed)} MB, external ${mb(process.memoryUsage().external)} MB`,
+);
+
+for (let round = 0; round < 3; round++) {
+  const began = performance.now();
+  const chosen = mempool.selectForBlock({
+    height: 2,
+    lockTimeCutoffSec: nowSec(),
+    includeWitness: true,
+    maxWeight: 7_992_000,
+    maxSigopsCost: 79_600,
+    minFeeRatePerKb: 1000n,
+  });
+  console.log(
+    `a block of ${chosen.length} out of ${mempool.size}: ${(performance.now() - began).toFixed(0)} ms`,
+  );
+}
+const began = performance.now();
+await mempool.save();
+console.log(`dump: ${(performance.now() - began).toFixed(0)} ms`);
+await opened.close();
+rmSync(folder, { recursive: true, force: true });
