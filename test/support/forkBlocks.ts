@@ -120,8 +120,11 @@ export class ForkRun {
     return hash.digest('hex');
   }
 
-  /** Connects the fork block, takes it back, connects it again; `check` sees the root each time it is connected. */
-  async cross(check: (root: string) => Promise<void>): Promise<ForkFigures> {
+  /** Connects the fork block, takes it back, connects it again; the checks see the root after each step. */
+  async cross(
+    check: (root: string) => Promise<void>,
+    checkBack: (root: string) => Promise<void>,
+  ): Promise<ForkFigures> {
     const meter = new MemoryMeter();
     const timed = async (work: () => Promise<string>): Promise<{ root: string; seconds: number }> => {
       const began = performance.now();
@@ -131,6 +134,7 @@ export class ForkRun {
     const first = await timed(() => this.connect());
     await check(first.root);
     const back = await timed(() => this.disconnect());
+    await checkBack(back.root);
     const again = await timed(() => this.connect());
     await check(again.root);
     return {

@@ -228,7 +228,8 @@ export async function policyCases(world: PoolWorld): Promise<PolicyCase[]> {
   const funding = spendCoins([coin], 0n);
   const outputs = SPENDS.map(({ from = p2sh(TRUE) }) => ({ value: VALUE, script: from }));
   funding.outputs = outputs;
-  await world.mineBlock([funding]);
+  const plain = spendCoins([await world.coinbase(2)], 0n, { script: P2PKH });
+  await world.mineBlock([funding, plain]);
   const fundingId = txid(funding);
   const cases = SPENDS.map((spend, n): PolicyCase => {
     const { name, expected, to = [P2PKH], version = 2, feeSat = FEE } = spend;
@@ -252,7 +253,7 @@ export async function policyCases(world: PoolWorld): Promise<PolicyCase[]> {
     };
   });
   cases.push({ name: 'a coinbase', tx: looseCoinbase(), expected: '16: coinbase' });
-  cases.push({ name: 'what is confirmed', tx: funding, expected: '18: txn-already-known' });
+  cases.push({ name: 'what is confirmed', tx: plain, expected: '18: txn-already-known' });
   return cases;
 }
 

@@ -80,7 +80,7 @@ describe('types', () => {
       await read('verbosity', '2'),
     ]).toEqual([1, 0, 2]);
     expect([await read('amount', '1.10'), await read('amount', '"0.00000001"')]).toEqual([110000000n, 1n]);
-    expect(await read('amount', '21000000000')).toBe(2100000000000000000n);
+    expect(await read('amount', '9999999999')).toBe(999999999900000000n);
     expect(await read('hashOrHeight', '7')).toBe(7);
     expect(await read('hashOrHeight', `"${HASH}"`)).toEqual(Buffer.from(HASH, 'hex').reverse());
     expect(await read('object', '{"a":1}')).toBeInstanceOf(JsonObject);
@@ -129,7 +129,8 @@ describe('types', () => {
     ['amount', '"x"', -3, 'Invalid amount'],
     ['amount', '0.000000001', -3, 'Invalid amount'],
     ['amount', '-1', -3, 'Amount out of range'],
-    ['amount', '21000000000.00000001', -3, 'Amount out of range'],
+    ['amount', '-0.00000001', -3, 'Amount out of range'],
+    ['amount', '10000000000', -3, 'Invalid amount'],
   ])('%s refuses %s', async (type, value, code, message) => {
     expect(await refuse(type, value)).toEqual([code, message]);
   });
