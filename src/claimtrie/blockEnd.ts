@@ -8,15 +8,24 @@ import { REMOVAL, type Item } from './item.js';
 import { setOrder } from './checkOrder.js';
 import { normalizeKey } from './nameKey.js';
 
-/** Activates what is due now, then expires what is: claims, then supports. Both lists are oldest first. */
-export function processDue(work: ClaimWork, due: readonly Item[], expiring: readonly Item[]): void {
+/**
+ * Activates what is due now, then expires what is: claims, then supports. Both lists are oldest first. Yields between
+ * items, so that the caller may pause.
+ */
+export function* processDue(
+  work: ClaimWork,
+  due: readonly Item[],
+  expiring: readonly Item[],
+): Generator<void> {
   const entering = [...due, ...work.newDue];
   for (const supports of [false, true]) {
     for (const item of entering) {
       if ((item.kind === 'support') === supports && item.removed === 0) work.activate(item);
+      yield;
     }
     for (const item of expiring) {
       if ((item.kind === 'support') === supports) expire(work, item);
+      yield;
     }
   }
 }
@@ -64,13 +73,13 @@ function ownerChanged({ state, base }: NameWork): boolean {
 
 /**
  * The second half: everything pending under a name that changes hands enters, whatever it supports; `pending` answers
- * with the stored pending items of a name, oldest first. Then the takeover heights are set.
+ * with the stored pending items of a name, oldest first. Then the takeover heights are set. Yields between names.
  */
-export function settleTakeovers(
+export function* settleTakeovers(
   work: ClaimWork,
   checks: readonly TakeoverCheck[],
   pending: (name: string) => readonly Item[],
-): void {
+): Generator<void> {
   for (const { work: name, happened } of checks) {
     if (happened) {
       const waiting = [...pending(name.name), ...name.newPending];
@@ -79,6 +88,7 @@ export function settleTakeovers(
     }
     if (!happened && !work.hasTakeoverFlag(name.name)) setTakeover(name, name.base.takeover);
     else setTakeover(name, work.trie.isNode(name.name) ? work.height : 0);
+    yield;
   }
   // What a check activated has been decided with it: nothing is looked at twice.
   for (const name of work.names.values()) name.check = false;

@@ -34,7 +34,7 @@ export interface NameWork {
   /** Next number for an item that is filed here in this block. */
   nextOrdinal: number;
   /** Items made in this block that are pending here. */
-  newPending: Item[];
+  newPending: Set<Item>;
 }
 
 /** One line of the block's log: what disconnecting must take back, in order. */
@@ -65,7 +65,7 @@ export class ClaimWork {
   readonly dueAdded = new Map<number, Set<Item>>();
   readonly dueRemoved = new Map<number, Set<Item>>();
   /** Items that enter the trie at the end of the block without having been stored as pending, oldest first. */
-  newDue: Item[] = [];
+  readonly newDue = new Set<Item>();
   /** Claim ids whose index row changes: to the raw name, or away. */
   readonly claimIndex = new Map<string, string | null>();
   /** Names to be checked for takeovers, in the order in which they came up. */
@@ -126,8 +126,8 @@ export class ClaimWork {
     countPending(work.state, item.dueHeight, 1);
     work.state.alive++;
     work.changed = true;
-    work.newPending.push(item);
-    if (item.dueHeight === this.height) this.newDue.push(item);
+    work.newPending.add(item);
+    if (item.dueHeight === this.height) this.newDue.add(item);
     if (item.kind !== 'support') this.claimIndex.set(item.claimId, item.rawName);
   }
 
@@ -137,8 +137,8 @@ export class ClaimWork {
     countPending(work.state, item.dueHeight, -1);
     work.changed = true;
     if (item.isNew) {
-      work.newPending.splice(work.newPending.indexOf(item), 1);
-      if (item.dueHeight === this.height) this.newDue.splice(this.newDue.indexOf(item), 1);
+      work.newPending.delete(item);
+      this.newDue.delete(item);
     } else if (item.dueHeight !== this.height) {
       addTo(this.dueRemoved, item.dueHeight, item);
     }

@@ -1,6 +1,6 @@
 /** A row store in memory for tests: ordered, with transactions that are committed or thrown away. */
 import type { Bytes } from '../../src/util/bytes.js';
-import { OrderedRows } from '../../src/store/orderedRows.js';
+import { KeyedRows, OrderedRows } from '../../src/store/orderedRows.js';
 import type { RowRange, RowReader, RowTransaction } from '../../src/store/rows.js';
 
 export class MemoryRows implements RowReader {
@@ -50,7 +50,7 @@ export class MemoryRows implements RowReader {
 }
 
 export class MemoryTransaction implements RowTransaction {
-  readonly own = new OrderedRows();
+  readonly own = new KeyedRows();
   private readonly store: MemoryRows;
 
   constructor(store: MemoryRows) {

@@ -10,6 +10,11 @@ export class Breather {
     return performance.now() - this.since > SLICE_MS;
   }
 
+  /** Runs to its end what yields now and then. */
+  async run(steps: Iterable<void>): Promise<void> {
+    for (const _ of steps) if (this.isDue) await this.pause();
+  }
+
   /** Hands over if the slice is used up. */
   async pause(): Promise<void> {
     if (!this.isDue) return;

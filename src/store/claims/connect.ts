@@ -118,18 +118,15 @@ async function processDueItems(store: WorkStore, expiring: readonly Item[]): Pro
         : [],
     ),
   );
-  processDue(
-    work,
-    due,
-    expiring.map((item) => work.item(item.name, item.since, item.point) ?? item),
-  );
+  const ending = expiring.map((item) => work.item(item.name, item.since, item.point) ?? item);
+  await store.breather.run(processDue(work, due, ending));
 }
 
 async function settle(store: WorkStore): Promise<void> {
   const { work } = store;
   const checks = findTakeovers(work, checkingOrder(work));
   const pending = await store.loadPending(checks.flatMap((check) => (check.happened ? [check.work] : [])));
-  settleTakeovers(work, checks, (name) => pending.get(name) ?? []);
+  await store.breather.run(settleTakeovers(work, checks, (name) => pending.get(name) ?? []));
   store.settleNew();
   await store.forgetVanished();
   store.settleOwners();

@@ -33,10 +33,15 @@ export function parseNodeRow(row: Bytes): TrieNode {
   return { slots, claimsHash };
 }
 
+const NO_SLOT = Buffer.alloc(0);
+
 /** What a slot was before a block: null when there was none. The first byte of the edge is in the key. */
 export function formatVersionRow(slot: Slot | null): Buffer {
-  if (slot !== null) encoder.bytes(slot.hash).raw(slot.edge.slice(1));
-  return encoder.finish();
+  if (slot === null) return NO_SLOT;
+  const row = Buffer.allocUnsafe(31 + slot.edge.length);
+  row.set(slot.hash, 0);
+  if (slot.edge.length > 1) row.write(slot.edge.slice(1), 32, 'latin1');
+  return row;
 }
 
 export function parseVersionRow(firstByte: number, row: Bytes): { edge: string; hash: Bytes } | null {

@@ -73,7 +73,10 @@ async function refileBatch(store: WorkStore, batch: readonly string[]): Promise<
     batch.flatMap((name) => work.name(name).state.claims.map(({ since, point }) => ({ name, since, point }))),
   );
   const supports = await activeSupports(store, batch);
-  for (const name of batch) refileName(work, name, supports.get(name) ?? []);
+  for (const name of batch) {
+    refileName(work, name, supports.get(name) ?? []);
+    if (store.breather.isDue) await store.breather.pause();
+  }
   await store.forgetVanished();
   await flushBatch(store);
 }
@@ -113,7 +116,7 @@ export async function settleMarkedNames(store: WorkStore): Promise<void> {
     const checks = findTakeovers(work, names);
     const waiting: NameWork[] = checks.flatMap((check) => (check.happened ? [check.work] : []));
     const pending = await store.loadPending(waiting);
-    settleTakeovers(work, checks, (name) => pending.get(name) ?? []);
+    await store.breather.run(settleTakeovers(work, checks, (name) => pending.get(name) ?? []));
     await store.forgetVanished();
     await flushBatch(store);
   }

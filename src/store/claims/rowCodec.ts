@@ -72,7 +72,8 @@ export class RowEncoder {
 
   /** What was written, as an array of its own; the encoder starts anew. */
   finish(): Buffer {
-    const row = Buffer.from(this.buffer.subarray(0, this.at));
+    const row = Buffer.allocUnsafe(this.at);
+    this.buffer.copy(row, 0, 0, this.at);
     this.at = 0;
     return row;
   }

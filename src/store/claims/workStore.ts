@@ -9,6 +9,7 @@ import type { Item } from '../../claimtrie/item.js';
 import { emptyNameState, isBlank } from '../../claimtrie/nameState.js';
 import { WorkTrie } from '../../claimtrie/workTrie.js';
 import { assert } from '../../util/assert.js';
+import type { Bytes } from '../../util/bytes.js';
 import type { RowTransaction } from '../rows.js';
 import { Breather } from './breather.js';
 import {
@@ -42,6 +43,8 @@ import type { VersionWriter } from './versions.js';
 
 /** A name's history gets a snapshot after this many new items, or twice as many as are alive. Arbitrary. */
 const SNAPSHOT_ITEMS = 64;
+/** Rows that are fetched and decoded between two chances to breathe. Arbitrary. */
+const ROWS_AT_ONCE = 2000;
 /** Changed nodes are held up to this number, some hundred bytes each. Arbitrary: most blocks change far fewer. */
 const MAX_DIRTY_NODES = 50_000;
 
@@ -96,47 +99,50 @@ export class WorkStore {
   async loadNames(wanted: Iterable<string>): Promise<void> {
     const { names } = this.work;
     const missing = [...new Set(wanted)].filter((name) => !names.has(name));
-    if (missing.length === 0) return;
-    const keys = missing.map(nameKey);
-    if (this.marking) for (const name of missing) keys.push(markKey(name));
-    const rows = await this.rows.getMany(keys);
-    missing.forEach((name, i) => {
-      const row = rows[i];
-      const mark = rows[missing.length + i];
-      const state = row ? parseNameRow(row) : emptyNameState();
-      this.contributions.set(name, totalsOf(state));
-      const best = state.claims[0];
-      const known = mark ? parseMarkRow(mark) : null;
-      names.set(name, {
-        name,
-        state,
-        base: known?.base ?? {
-          hadClaims: best !== undefined,
-          ownerId: best?.claimId ?? '',
-          takeover: state.takeover,
-        },
-        check: known?.check ?? false,
-        changed: false,
-        claimsChanged: false,
-        nextOrdinal: known?.nextOrdinal ?? 0,
-        newPending: [],
-      });
-    });
+    for (let at = 0; at < missing.length; at += ROWS_AT_ONCE) {
+      const some = missing.slice(at, at + ROWS_AT_ONCE);
+      const rows = await this.rows.getMany(some.map(nameKey));
+      const marks = this.marking ? await this.rows.getMany(some.map(markKey)) : [];
+      some.forEach((name, i) => names.set(name, this.readName(name, rows[i], marks[i])));
+      await this.breather.pause();
+    }
+  }
+
+  private readName(name: string, row: Bytes | undefined, mark: Bytes | undefined): NameWork {
+    const state = row ? parseNameRow(row) : emptyNameState();
+    this.contributions.set(name, totalsOf(state));
+    const best = state.claims[0];
+    const known = mark ? parseMarkRow(mark) : null;
+    return {
+      name,
+      state,
+      base: known?.base ?? {
+        hadClaims: best !== undefined,
+        ownerId: best?.claimId ?? '',
+        takeover: state.takeover,
+      },
+      check: known?.check ?? false,
+      changed: false,
+      claimsChanged: false,
+      nextOrdinal: known?.nextOrdinal ?? 0,
+      newPending: new Set(),
+    };
   }
 
   /** Loads the items at these keys; a key without a row stays without an item. */
   async loadItems(wanted: readonly ItemKey[]): Promise<void> {
     const { items } = this.work;
     const missing = wanted.filter(({ name, since, point }) => !items.has(itemId(name, since, point)));
-    if (missing.length === 0) return;
-    const rows = await this.rows.getMany(
-      missing.map(({ name, since, point }) => itemKey(name, since, point)),
-    );
-    missing.forEach(({ name, since, point }, i) => {
-      const row = rows[i];
-      const id = itemId(name, since, point);
-      if (row && !items.has(id)) items.set(id, parseItemRow(name, since, point, row));
-    });
+    for (let at = 0; at < missing.length; at += ROWS_AT_ONCE) {
+      const some = missing.slice(at, at + ROWS_AT_ONCE);
+      const rows = await this.rows.getMany(some.map(({ name, since, point }) => itemKey(name, since, point)));
+      some.forEach(({ name, since, point }, i) => {
+        const row = rows[i];
+        const id = itemId(name, since, point);
+        if (row && !items.has(id)) items.set(id, parseItemRow(name, since, point, row));
+      });
+      await this.breather.pause();
+    }
   }
 
   /** Loads the trie along these names, and the names at leaves below which one of them may be put. */
@@ -193,9 +199,9 @@ export class WorkStore {
         item.isNew = false;
         this.queue(item);
       }
-      name.newPending = [];
+      name.newPending.clear();
     }
-    work.newDue = [];
+    work.newDue.clear();
   }
 
   /** The item joins its row of the due queue. */
@@ -242,19 +248,21 @@ export class WorkStore {
   async flush(final: boolean): Promise<void> {
     const { work, rows } = this;
     await this.hashClaims();
-    this.putItems();
+    await this.putItems();
     if (final) await this.putSnapshots();
     await this.putDue();
     for (const [claimId, name] of work.claimIndex) {
       if (name === null) rows.del(claimIdKey(claimId));
       else rows.put(claimIdKey(claimId), Buffer.from(name, 'latin1'));
     }
-    for (const name of work.names.values()) this.putName(name);
+    for (const name of work.names.values()) {
+      this.putName(name);
+      if (this.breather.isDue) await this.breather.pause();
+    }
     for (const event of work.events) {
       this.log.add(event);
       if (!this.marking) this.reported.push(event);
     }
-    await this.breather.pause();
     work.names.clear();
     work.items.clear();
     work.events.length = 0;
@@ -313,13 +321,16 @@ export class WorkStore {
     if (this.marking) await this.rows.relieve();
   }
 
-  private putItems(): void {
+  private async putItems(): Promise<void> {
     const changed = this.changedItems;
     for (const event of this.work.events) {
       if ('item' in event) changed.add(event.item);
       if (event.op === 'refile') changed.add(event.to);
     }
-    for (const item of changed) this.rows.put(itemRowKey(item), formatItemRow(item));
+    for (const item of changed) {
+      this.rows.put(itemRowKey(item), formatItemRow(item));
+      if (this.breather.isDue) await this.breather.pause();
+    }
     for (const item of this.deletedItems) this.rows.del(itemRowKey(item));
     changed.clear();
     this.deletedItems.clear();

@@ -34,8 +34,6 @@ export interface ReplayOutcome {
 
 /** Methods which a later part of the node brings. */
 const LATER = new Set([
-  'sendrawtransaction',
-  'testmempoolaccept',
   'createrawtransaction',
   'estimatesmartfee',
   'setban',

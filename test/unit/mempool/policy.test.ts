@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hash160 } from '../../../src/crypto/hash.js';
-import { checkStandard, dustThreshold, virtualSize, type StandardRules } from '../../../src/mempool/policy.js';
+import {
+  checkStandard,
+  dustThreshold,
+  virtualSize,
+  type StandardRules,
+} from '../../../src/mempool/policy.js';
 import { scriptForDestination, scriptForMultisig } from '../../../src/script/standard.js';
 import { policyCases, type PolicyCase } from './policyCases.js';
 import { PoolWorld, spendCoins } from './support.js';
@@ -53,9 +58,9 @@ describe('standard outputs', () => {
     expect(checkStandard(data, { ...rules, maxDataCarrierBytes: 5 })?.reason).toBe('scriptpubkey');
     expect(checkStandard(data, { ...rules, maxDataCarrierBytes: null })?.reason).toBe('scriptpubkey');
     const dear = { ...rules, dustFeeRatePerKb: 550_000n };
-    expect(checkStandard(payTo(scriptForDestination({ type: 'pubkeyhash', hash: hash160(key) })), dear)).toMatchObject(
-      { reason: 'dust', rejectCode: 0x41 },
-    );
+    expect(
+      checkStandard(payTo(scriptForDestination({ type: 'pubkeyhash', hash: hash160(key) })), dear),
+    ).toMatchObject({ reason: 'dust', rejectCode: 0x41 });
   });
 
   it('have a dust threshold of what spending them costs', () => {

@@ -30,7 +30,11 @@ const p2wsh = (script: Bytes): Buffer =>
 
 /** Signature operations which are not executed. */
 const idleSigops = (count: number): Buffer =>
-  concatBytes(Buffer.of(OP.OP_0, OP.OP_IF), Buffer.alloc(count, OP.OP_CHECKSIG), Buffer.of(OP.OP_ENDIF, OP.OP_1));
+  concatBytes(
+    Buffer.of(OP.OP_0, OP.OP_IF),
+    Buffer.alloc(count, OP.OP_CHECKSIG),
+    Buffer.of(OP.OP_ENDIF, OP.OP_1),
+  );
 /** Takes so many elements off the stack and leaves true. */
 const dropping = (count: number): Buffer => concatBytes(Buffer.alloc(count, OP.OP_DROP), TRUE);
 
@@ -75,7 +79,11 @@ const SPENDS: readonly (Spend & { readonly name: string; readonly expected: stri
     to: [buildScript(OP.OP_1, Buffer.alloc(32, 1))],
     expected: '64: scriptpubkey',
   },
-  { name: 'multisig of four keys', to: [scriptForMultisig(1, [KEY, KEY, KEY, KEY])], expected: '64: scriptpubkey' },
+  {
+    name: 'multisig of four keys',
+    to: [scriptForMultisig(1, [KEY, KEY, KEY, KEY])],
+    expected: '64: scriptpubkey',
+  },
   { name: 'multisig of three keys', to: [scriptForMultisig(1, [KEY, KEY, KEY])], expected: 'accepted' },
   { name: 'a claim of an ordinary output', to: [concatBytes(CLAIM, P2PKH)], expected: 'accepted' },
   { name: 'a claim of a script hash', to: [concatBytes(CLAIM, p2sh(TRUE))], expected: 'accepted' },
@@ -115,7 +123,12 @@ const SPENDS: readonly (Spend & { readonly name: string; readonly expected: stri
     to: [P2PKH, { value: 191n, script: concatBytes(CLAIM, P2WPKH) }],
     expected: '65: dust',
   },
-  { name: 'spending an unknown output', from: TRUE, scriptSig: Buffer.alloc(0), expected: '64: bad-txns-nonstandard-inputs' },
+  {
+    name: 'spending an unknown output',
+    from: TRUE,
+    scriptSig: Buffer.alloc(0),
+    expected: '64: bad-txns-nonstandard-inputs',
+  },
   { name: 'spending a claim', from: concatBytes(CLAIM, p2sh(TRUE)), expected: 'accepted' },
   {
     name: 'a redeem script of 15 signature operations',
@@ -249,7 +262,12 @@ export async function policyCases(world: PoolWorld): Promise<PolicyCase[]> {
     return {
       name,
       expected,
-      tx: { version, inputs: [{ prevout, scriptSig, sequence: 0xffffffff, witness }], outputs: made, lockTime: 0 },
+      tx: {
+        version,
+        inputs: [{ prevout, scriptSig, sequence: 0xffffffff, witness }],
+        outputs: made,
+        lockTime: 0,
+      },
     };
   });
   cases.push({ name: 'a coinbase', tx: looseCoinbase(), expected: '16: coinbase' });

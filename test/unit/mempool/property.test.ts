@@ -105,21 +105,4 @@ describe('the mempool under random traffic', () => {
     expect(tally['accepted']).toBeGreaterThan(STEPS / 16);
     expect(tally['removed: sizelimit']).toBeGreaterThan(0);
   });
-
-  it('can be read back from disk', async () => {
-    world = await PoolWorld.open(130);
-    await drive(world, 3, STEPS / 3);
-    await world.mempool.save();
-    const again = world.restarted();
-    await (
-      await again.mempool.load(new AbortController().signal)
-    ).finished;
-    const paid = world.ids().filter((id) => {
-      const entry = world.mempool.entry(Buffer.from(id, 'hex').reverse())!;
-      return entry.modifiedFeeSat >= BigInt(entry.sizeBytes);
-    });
-    expect(again.ids().length).toBeGreaterThan(0);
-    for (const id of again.ids()) expect(paid).toContain(id);
-    await again.mempool.check();
-  });
 });

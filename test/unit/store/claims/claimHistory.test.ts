@@ -92,6 +92,30 @@ describe('history of a hot name', () => {
   });
 });
 
+describe('a block of very many claims', () => {
+  it('lets the event loop breathe, and is taken back as it was', async () => {
+    const chain = new HandChain(RULES, 10);
+    for (let i = 0; i < 15_000; i++) chain.claim(`name ${i % 12_000}`, 10 + (i % 7));
+    let turns = 0;
+    let longestMs = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      turns++;
+      longestMs = Math.max(longestMs, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    await chain.mine();
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(5);
+    console.log(
+      `15,000 claims in a block: ${turns} turns of the event loop, the longest ${longestMs.toFixed(0)} ms`,
+    );
+    expect((await chain.name('name 7')).claims).toHaveLength(2);
+    expect(await chain.disconnect()).toBe('01' + '00'.repeat(31));
+    expect(chain.rows.dump().size).toBe(0);
+  });
+});
+
 describe('proofs of past blocks', () => {
   async function prove(chain: HandChain, name: string, height: number): Promise<string> {
     const query = { name: Buffer.from(name), height, tipHeight: chain.height };

@@ -220,7 +220,7 @@ describe('ownership and marks', () => {
         state: emptyNameState(),
         changed: false,
         claimsChanged: false,
-        newPending: [],
+        newPending: new Set<Item>(),
       };
       expect(parseMarkRow(formatMarkRow(work))).toEqual(mark);
     }

@@ -1,0 +1,166 @@
+import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { formatTransaction, txid } from '../../../src/primitives/transaction.js';
+import { hashToHex } from '../../../src/util/bytes.js';
+import { Writer } from '../../../src/util/writer.js';
+import { coinsOf, PoolWorld, spendCoins } from './support.js';
+
+describe('the mempool on disk', () => {
+  let world: PoolWorld;
+  afterEach(() => world.close());
+
+  const dump = (): string => world.options.dumpPath;
+  const returned = (): string => join(world.chain.folder, 'mempool-returned.dat');
+  async function load(into: PoolWorld, signal = new AbortController().signal): Promise<void> {
+    await (
+      await into.mempool.load(signal)
+    ).finished;
+  }
+
+  it('has the form of the reference', async () => {
+    world = await PoolWorld.open(102);
+    const parent = spendCoins([await world.coinbase(1)], 1000n);
+    const child = spendCoins(coinsOf(parent), 5000n);
+    await world.mustAccept(parent);
+    world.chain.timeSec += 7;
+    await world.mustAccept(child);
+    const absent = Buffer.alloc(32, 8);
+    world.mempool.prioritise(txid(child), -300n);
+    world.mempool.prioritise(absent, 77n);
+    await world.mempool.save();
+    const time = BigInt(world.chain.timeSec);
+    const expected = new Writer()
+      .u64(1n)
+      .u64(2n)
+      .raw(formatTransaction(parent))
+      .i64(time - 7n)
+      .i64(0n)
+      .raw(formatTransaction(child))
+      .i64(time)
+      .i64(-300n)
+      .compactSize(1)
+      .raw(absent)
+      .i64(77n)
+      .finish();
+    expect(readFileSync(dump()).toString('hex')).toBe(expected.toString('hex'));
+    expect(existsSync(`${dump()}.new`)).toBe(false);
+  });
+
+  it('comes back with times and deltas', async () => {
+    world = await PoolWorld.open(102);
+    const parent = spendCoins([await world.coinbase(1)], 30n);
+    world.mempool.prioritise(txid(parent), 1000n);
+    await world.mustAccept(parent);
+    const child = spendCoins(coinsOf(parent), 1000n);
+    await world.mustAccept(child);
+    const later = spendCoins([await world.coinbase(2)], 30n);
+    world.mempool.prioritise(txid(later), 500n);
+    await world.mempool.save();
+    const before = [parent, child].map((tx) => world.mempool.entry(txid(tx)));
+    world.chain.timeSec += 1000;
+    world = world.restarted();
+    expect(world.mempool.isLoaded).toBe(false);
+    await load(world);
+    expect(world.mempool.isLoaded).toBe(true);
+    expect([parent, child].map((tx) => world.mempool.entry(txid(tx)))).toEqual(before);
+    expect(await world.refusal(later)).toBe('accepted');
+    await world.mempool.check();
+  });
+
+  it('is read in pieces, however large', async () => {
+    world = await PoolWorld.open(140);
+    const sent: string[] = [];
+    for (let height = 1; height <= 40; height++) {
+      const tx = spendCoins([await world.coinbase(height)], 1_000_000n, { padding: 60_000 });
+      sent.push(hashToHex(await world.mustAccept(tx)));
+    }
+    await world.mempool.save();
+    world = world.restarted();
+    const { finished } = await world.mempool.load(new AbortController().signal);
+    expect(world.mempool.isLoaded).toBe(false);
+    await finished;
+    expect(world.ids()).toEqual(sent.sort());
+  });
+
+  it('leaves out what has expired, was mined or does not pay', async () => {
+    world = await PoolWorld.open(103, { expirySec: 1000 });
+    const old = spendCoins([await world.coinbase(1)], 1000n);
+    await world.mustAccept(old);
+    world.chain.timeSec += 600;
+    const mined = spendCoins([await world.coinbase(2)], 1000n);
+    const kept = spendCoins([await world.coinbase(3)], 1000n);
+    await world.mustAccept(mined);
+    await world.mustAccept(kept);
+    await world.mempool.save();
+    await world.mineBlock([mined]);
+    world.chain.timeSec += 500;
+    world = world.restarted();
+    await load(world);
+    expect(world.ids()).toEqual([hashToHex(txid(kept))]);
+  });
+
+  it('is left alone when it cannot be read, as far as it goes', async () => {
+    world = await PoolWorld.open(102);
+    for (const height of [1, 2]) await world.mustAccept(spendCoins([await world.coinbase(height)], 1000n));
+    await world.mempool.save();
+    const whole = readFileSync(dump());
+    truncateSync(dump(), whole.length - 40);
+    world = world.restarted();
+    await load(world);
+    expect(world.mempool.isLoaded).toBe(true);
+    expect(world.mempool.size).toBe(1);
+    writeFileSync(dump(), Buffer.concat([Buffer.of(2), whole.subarray(1)]));
+    world = world.restarted();
+    await load(world);
+    expect(world.mempool.size).toBe(0);
+  });
+
+  it('does not count as read when reading was broken off', async () => {
+    world = await PoolWorld.open(101);
+    await world.mustAccept(spendCoins([await world.coinbase(1)], 1000n));
+    await world.mempool.save();
+    world = world.restarted();
+    const stop = new AbortController();
+    stop.abort();
+    await load(world, stop.signal);
+    expect(world.mempool.isLoaded).toBe(false);
+  });
+
+  it('keeps what a reorganisation gave back without being asked, free of charge too', async () => {
+    world = await PoolWorld.open(101);
+    const parent = spendCoins([await world.coinbase(1)], 0n);
+    const child = spendCoins(coinsOf(parent), 0n);
+    await world.mineBlock([parent, child]);
+    await world.disconnectFrom(102);
+    const ids = world.ids();
+    expect(ids.length).toBe(2);
+    // The process dies here.
+    world = world.restarted();
+    await load(world);
+    expect(world.ids()).toEqual(ids);
+    // A second reorganisation does not forget the first.
+    const other = spendCoins([await world.coinbase(2)], 0n);
+    await world.mineBlock([other]);
+    await world.disconnectFrom(102);
+    world = world.restarted();
+    await load(world);
+    expect(world.ids()).toEqual([...ids, hashToHex(txid(other))].sort());
+    // A whole dump takes over, and has no place for what pays nothing.
+    await world.mempool.save();
+    expect(existsSync(returned())).toBe(false);
+    world = world.restarted();
+    await load(world);
+    expect(world.mempool.size).toBe(0);
+  });
+
+  it('writes nothing by itself with -persistmempool=0', async () => {
+    world = await PoolWorld.open(101, { persist: false });
+    await world.mineBlock([spendCoins([await world.coinbase(1)], 1000n)]);
+    await world.disconnectFrom(102);
+    expect(world.mempool.size).toBe(1);
+    expect(existsSync(returned())).toBe(false);
+    await load(world);
+    expect(world.mempool.isLoaded).toBe(true);
+  });
+});
