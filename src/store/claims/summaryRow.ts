@@ -24,7 +24,7 @@ export interface Summary {
 
 const encoder = new RowEncoder();
 
-export function noTotals(): ClaimTotals {
+function noTotals(): ClaimTotals {
   return { names: 0, claims: 0, amount: 0n, controllingAmount: 0n };
 }
 
