@@ -31,6 +31,8 @@ export class MempoolFiles {
   private readonly returnedPath: string;
   /** Keys of what reorganisations gave back since the last whole dump. */
   private readonly returned = new Set<string>();
+  /** Until the last run's file is read it must stay as it is. */
+  private returnedAreRead = false;
   private writing: Promise<void> = Promise.resolve();
   /** Whether what the last run left has been read. */
   isLoaded = false;
@@ -49,6 +51,10 @@ export class MempoolFiles {
       return { finished: Promise.resolve() };
     }
     await this.read(this.returnedPath, { bypassLimits: true }, signal);
+    if (!signal.aborted) {
+      this.returnedAreRead = true;
+      await this.writeReturned();
+    }
     const dumpBytes = await stat(this.options.dumpPath).then(
       ({ size }) => size,
       () => 0,
@@ -112,7 +118,11 @@ export class MempoolFiles {
   async keepReturned(entries: readonly PoolEntry[]): Promise<void> {
     if (!this.options.persist || entries.length === 0) return;
     for (const { key } of entries) this.returned.add(key);
-    await this.inTurn(async () => {
+    if (this.returnedAreRead) await this.writeReturned();
+  }
+
+  private writeReturned(): Promise<void> {
+    return this.inTurn(async () => {
       const kept: PoolEntry[] = [];
       for (const key of this.returned) {
         const entry = this.pool.get(key);
@@ -121,7 +131,8 @@ export class MempoolFiles {
       }
       // Those with few ancestors first: each after what it spends.
       kept.sort((a, b) => a.ancestorCount - b.ancestorCount);
-      await writeDump(this.returnedPath, kept.map(dumped), []);
+      if (kept.length === 0) await rm(this.returnedPath, { force: true });
+      else await writeDump(this.returnedPath, kept.map(dumped), []);
     });
   }
 

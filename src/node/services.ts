@@ -26,7 +26,7 @@ export interface ServicesInput {
   loaded: LoadedOptions;
   clock: AdjustedClock;
   startTimeSec: number;
-  deps: { logger: Logger & LogControl; requestStop: () => void };
+  deps: { logger: Logger & LogControl; requestStop: () => void; signal: AbortSignal };
 }
 
 export interface NodeServices {
@@ -122,7 +122,7 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
       attached = { opened, pruner, mining, claims: claimReader(opened.store, opened.claims) };
     },
     async load(onFatal) {
-      const { finished } = await theMempool().load(loading.signal);
+      const { finished } = await theMempool().load(AbortSignal.any([loading.signal, deps.signal]));
       mempoolRead = finished.catch(onFatal);
     },
     async save() {

@@ -23,7 +23,7 @@ export const CLAIM_PREFIX = {
   node: 't',
   /** `v` ‖ epoch u32 ‖ generation ‖ length ‖ path ‖ first byte of the edge ‖ height u32 → slot before that block. */
   version: 'v',
-  /** `k` → root and totals; absent while the trie is empty. */
+  /** `k` → root and totals, absent while the trie is empty; `kv` → first epoch of node history that is kept. */
   summary: 'k',
   /** `j` ‖ name → a name at the start of the block; exists only while a fork block is in work. */
   mark: 'j',
@@ -33,6 +33,8 @@ export const CLAIM_PREFIX = {
 export type Generation = '0' | '1';
 
 export const SUMMARY_KEY = CLAIM_PREFIX.summary;
+/** The first epoch of node history that is surely there. */
+export const DROPPED_KEY = CLAIM_PREFIX.summary + 'v';
 
 /** A length in one code unit below 255, else in three. */
 function lengthKey(length: number): string {

@@ -11,7 +11,7 @@ import { connectClaims, type ConnectedClaims } from './connect.js';
 import { disconnectClaims } from './disconnect.js';
 import { NodeCache } from './nodeRow.js';
 import { parseSummaryRow } from './summaryRow.js';
-import { oldestProvable, prunableVersions, VersionWriter, type ProofWindow } from './versions.js';
+import { oldestKept, prunableVersions, VersionWriter, type ProofWindow } from './versions.js';
 import { prefixEnd } from '../rows.js';
 
 export type {
@@ -77,7 +77,7 @@ export class ClaimStore {
     const versions = prunableVersions(this.proofWindow, tipHeight);
     if (versions) ranges.push(versions);
     const fork = this.rules.allClaimsForkHeight - 1;
-    if (oldestProvable(this.proofWindow, tipHeight) >= fork && this.proofWindow !== 'all') {
+    if (versions && oldestKept(this.proofWindow, tipHeight) >= fork) {
       const nodes = CLAIM_PREFIX.node + '0';
       ranges.push({ gte: nodes, lt: prefixEnd(nodes) });
     }

@@ -16,6 +16,7 @@ import { itemsSince } from './itemHistory.js';
 import { readLog } from './logRow.js';
 import { isRefileFork, refileNames, settleMarkedNames } from './refileFork.js';
 import { parseSummaryRow, putSummary } from './summaryRow.js';
+import { noteDropped } from './versions.js';
 import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
 
 export interface ConnectedClaims {
@@ -32,6 +33,7 @@ export async function connectClaims(
 ): Promise<ConnectedClaims> {
   const { rows } = deps;
   const { height } = block;
+  await noteDropped(rows, deps.versions.window, height);
   const [summaryRow, dueRow] = await rows.getMany([SUMMARY_KEY, dueKey(height)]);
   const summary = parseSummaryRow(summaryRow);
   const expiring = await expiringItems(rules, height, deps);

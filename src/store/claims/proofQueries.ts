@@ -50,7 +50,7 @@ export async function readProof(
   query: ProofQuery,
 ): Promise<NameProof> {
   const { height, tipHeight } = query;
-  const oldest = oldestProvable(window, tipHeight);
+  const oldest = await oldestProvable(rows, window, tipHeight);
   if (height < oldest) throw new ProofUnavailableError(height, oldest);
   const allClaims = hashesAllClaims(rules, height);
   const name = allClaims ? toLatin1(query.name) : filedName(rules, query.name, height);

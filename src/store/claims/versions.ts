@@ -6,12 +6,15 @@ import type { Slot, TrieNode } from '../../claimtrie/trieNode.js';
 import type { NodeChange } from '../../claimtrie/workTrie.js';
 import { equalBytes } from '../../util/bytes.js';
 import { u32Key } from '../keys.js';
-import { prefixEnd, type RowTransaction } from '../rows.js';
-import { CLAIM_PREFIX, versionKey, type Generation } from './claimKeys.js';
+import { prefixEnd, type RowReader, type RowTransaction } from '../rows.js';
+import { CLAIM_PREFIX, DROPPED_KEY, versionKey, type Generation } from './claimKeys.js';
 import { formatVersionRow } from './nodeRow.js';
+import { RowDecoder, RowEncoder } from './rowCodec.js';
 
 /** Blocks of an epoch: what is dropped at once. Arbitrary, a fraction of the default window. */
 const EPOCH_BLOCKS = 1024;
+
+const encoder = new RowEncoder();
 
 /** Number of past blocks for which name proofs are answered, or all. */
 export type ProofWindow = number | 'all';
@@ -20,14 +23,45 @@ export function epochOf(window: ProofWindow, height: number): number {
   return window === 'all' ? 0 : Math.floor(height / EPOCH_BLOCKS);
 }
 
-/** The oldest block whose nodes are surely known when the tip is at `tipHeight`. */
-export function oldestProvable(window: ProofWindow, tipHeight: number): number {
-  return window === 'all' ? 0 : Math.max(0, tipHeight - window);
+/** The first epoch that proofs need when the tip is at `tipHeight`. */
+function firstEpoch(window: ProofWindow, tipHeight: number): number {
+  return window === 'all' ? 0 : Math.max(0, Math.floor((tipHeight - window) / EPOCH_BLOCKS));
+}
+
+/** The oldest block that no dropped epoch is needed for once the tip has been at `tipHeight`. */
+export function oldestKept(window: ProofWindow, tipHeight: number): number {
+  return firstEpoch(window, tipHeight) * EPOCH_BLOCKS;
+}
+
+/**
+ * Notes, in the block with which an epoch falls behind the window, that it may be dropped from now on. The note
+ * outlives a reorganisation: what is gone does not come back with a lower tip.
+ */
+export async function noteDropped(rows: RowTransaction, window: ProofWindow, height: number): Promise<void> {
+  const first = firstEpoch(window, height);
+  if (first === 0 || first === firstEpoch(window, height - 1)) return;
+  if ((await readDropped(rows)) < first) rows.put(DROPPED_KEY, encoder.number(first).finish());
+}
+
+/** Epochs below this one may have been dropped. */
+async function readDropped(rows: RowReader): Promise<number> {
+  const row = await rows.get(DROPPED_KEY);
+  return row ? new RowDecoder(row).number() : 0;
+}
+
+/** The oldest block for which proofs are answered when the tip is at `tipHeight`. */
+export async function oldestProvable(
+  rows: RowReader,
+  window: ProofWindow,
+  tipHeight: number,
+): Promise<number> {
+  if (window === 'all') return 0;
+  return Math.min(tipHeight, Math.max(tipHeight - window, (await readDropped(rows)) * EPOCH_BLOCKS));
 }
 
 /** Keys of epochs that no proof within the window needs. */
 export function prunableVersions(window: ProofWindow, tipHeight: number): { gte: string; lt: string } | null {
-  const first = epochOf(window, oldestProvable(window, tipHeight));
+  const first = firstEpoch(window, tipHeight);
   if (first === 0) return null;
   return { gte: CLAIM_PREFIX.version + u32Key(0), lt: CLAIM_PREFIX.version + u32Key(first) };
 }
@@ -59,7 +93,7 @@ function* changedSlots(
 }
 
 export class VersionWriter {
-  private readonly window: ProofWindow;
+  readonly window: ProofWindow;
 
   constructor(window: ProofWindow) {
     this.window = window;

@@ -129,6 +129,7 @@ describe('the mempool on disk', () => {
 
   it('keeps what a reorganisation gave back without being asked, free of charge too', async () => {
     world = await PoolWorld.open(101);
+    await load(world);
     const parent = spendCoins([await world.coinbase(1)], 0n);
     const child = spendCoins(coinsOf(parent), 0n);
     await world.mineBlock([parent, child]);
@@ -152,6 +153,32 @@ describe('the mempool on disk', () => {
     world = world.restarted();
     await load(world);
     expect(world.mempool.size).toBe(0);
+  });
+
+  it('keeps it also when blocks are taken back before it was read', async () => {
+    world = await PoolWorld.open(101);
+    await load(world);
+    const first = spendCoins([await world.coinbase(1)], 0n);
+    const second = spendCoins([await world.coinbase(2)], 0n);
+    await world.mineBlock([first]);
+    await world.disconnectFrom(102);
+    world.chain.timeSec++;
+    await world.mineBlock([second]);
+    world = world.restarted();
+    await world.disconnectFrom(102);
+    expect(world.ids()).toEqual([hashToHex(txid(second))]);
+    await load(world);
+    const both = [first, second].map((tx) => hashToHex(txid(tx))).sort();
+    expect(world.ids()).toEqual(both);
+    world = world.restarted();
+    await load(world);
+    expect(world.ids()).toEqual(both);
+    // When nothing of it is left, neither is the file.
+    await world.mineBlock([first, second]);
+    world = world.restarted();
+    await load(world);
+    expect(world.mempool.size).toBe(0);
+    expect(existsSync(returned())).toBe(false);
   });
 
   it('writes nothing by itself with -persistmempool=0', async () => {

@@ -155,21 +155,45 @@ describe('proofs of past blocks', () => {
   }
 });
 
+describe('proofs after a reorganisation deeper than the window', () => {
+  it('are refused where what they need may be gone', async () => {
+    const chain = new HandChain(RULES, 2000, 100);
+    let claim = chain.claim('a', 10);
+    for (let i = 0; i < 400; i++) {
+      await chain.mine();
+      claim = chain.update(claim, 10 + i);
+    }
+    await chain.mine();
+    for (const { gte, lt } of chain.store.prunable(chain.height)) {
+      for await (const [key] of chain.rows.range({ gte, lt })) chain.rows.rows.set(key, null);
+    }
+    const ask = (height: number): Promise<unknown> =>
+      readProof(chain.rows, RULES, 100, { name: Buffer.from('a'), height, tipHeight: chain.height });
+    // Epochs have 1024 blocks: that of block 2047 is behind the window from tip 2148 on.
+    while (chain.height > 2100) await chain.disconnect();
+    await expect(ask(2047)).rejects.toMatchObject({ oldestHeight: 2048 });
+    for (const height of [2048, 2100]) expect(await ask(height)).toMatchObject({ claim: {} });
+    while (chain.height > 2010) await chain.disconnect();
+    await expect(ask(2009)).rejects.toMatchObject({ oldestHeight: 2010 });
+    expect(await ask(2010)).toMatchObject({ claim: {} });
+  });
+});
+
 describe('nodes of the old form', () => {
   it('are built again when a reorg comes past the fork after they were dropped', async () => {
-    const rules = { ...RULES, normalizationForkHeight: 5, allClaimsForkHeight: 20 };
-    const chain = new HandChain(rules, 0, 50);
+    const rules = { ...RULES, normalizationForkHeight: 1005, allClaimsForkHeight: 1020 };
+    const chain = new HandChain(rules, 1000, 50);
     const roots: string[] = [];
     for (let i = 0; i < 120; i++) {
       chain.claim(`name ${i % 40}`, 10 + i);
       roots.push(await chain.mine());
     }
-    const [, nodes] = [chain.rows.dump(), chain.store.prunable(chain.height)];
+    const nodes = chain.store.prunable(chain.height);
     expect(nodes.some(({ gte }) => gte === 't0')).toBe(true);
     for (const { gte, lt } of nodes) {
       for await (const [key] of chain.rows.range({ gte, lt })) chain.rows.rows.set(key, null);
     }
-    while (chain.height > 10) expect(await chain.disconnect()).toBe(roots[chain.height - 1]);
+    while (chain.height > 1010) expect(await chain.disconnect()).toBe(roots[chain.height - 1001]);
   });
 });
 
