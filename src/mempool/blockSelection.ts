@@ -1,6 +1,9 @@
 /**
  * Chooses the transactions of a block: again and again the one that pays best together with its unconfirmed ancestors
  * which are not chosen yet. The same mempool gives the same block. Source: lbrycrd miner.cpp `addPackageTxs`.
+ *
+ * Not taken over: the reference lets the second and later chosen ancestors out of a package's fees without what
+ * `prioritise` added, so that a promised fee counts on for their descendants (or is missing there).
  */
 import { WITNESS_SCALE_FACTOR } from '../consensus/limits.js';
 import { LOCKTIME_THRESHOLD } from '../script/script.js';
