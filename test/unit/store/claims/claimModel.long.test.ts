@@ -5,13 +5,13 @@ import { liveAndCompare, SMALL_RULES } from '../../../support/claimComparison.js
 
 describe('claim store and naive model, at length', () => {
   for (const [name, rules] of Object.entries(SMALL_RULES)) {
-    it(`agree on thirty random lives, ${name}`, async () => {
+    it(`agree on fifteen random lives, ${name}`, async () => {
       let disconnected = 0;
-      for (let seed = 1; seed <= 30; seed++) {
+      for (let seed = 1; seed <= 15; seed++) {
         disconnected += await liveAndCompare(seed * 104729, rules, 300);
         await setImmediate();
       }
-      expect(disconnected).toBeGreaterThan(300);
+      expect(disconnected).toBeGreaterThan(150);
     });
   }
 });
