@@ -5,24 +5,24 @@
  */
 import { workEquivalentTimeSec } from '../consensus/compactTarget.js';
 import type { ValidationError } from '../consensus/reject.js';
-import type { FilePosition } from '../store/blockFiles.js';
+import { BlockFileError, type FilePosition } from '../store/blockFiles.js';
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
 import type { Logger } from '../util/logging.js';
-import { hashToHex, type Bytes } from '../util/bytes.js';
+import { equalBytes, hashToHex, type Bytes } from '../util/bytes.js';
 import { breathe } from '../util/breathe.js';
+import { ReadError } from '../util/reader.js';
 import { SerialQueue } from '../util/serialQueue.js';
 import { ChainEvents } from './chainEvents.js';
 import { checkBlockView, contextualCheckBlockView } from './checkBlockView.js';
 import { connectBlock, disconnectBlock, type ConnectDeps } from './connectBlock.js';
 import type { Flusher } from './flusher.js';
 import { loadBlock, type LoadedBlock } from './loadedBlock.js';
+import { WaitingBlocks } from './waitingBlocks.js';
 
 /** Blocks that may run ahead of the tip unasked (Core's MIN_BLOCKS_TO_KEEP). */
 export const MIN_BLOCKS_TO_KEEP = 288;
 /** Scripts are run on what is buried less than this under the best header, whatever assume-valid says. */
 const ASSUME_VALID_BURIED_SEC = 60n * 60n * 24n * 7n * 2n;
-/** Accepted blocks that wait in memory for their connection; more are read from disk again. */
-const WAITING_BYTES = 64 << 20;
 
 export interface ChainOptions {
   minimumChainWork: bigint;
@@ -63,8 +63,7 @@ export class Chain {
   private readonly flusher: Flusher;
   private readonly log: Logger;
   private readonly queue = new SerialQueue();
-  private readonly waiting = new Map<number, LoadedBlock>();
-  private waitingBytes = 0;
+  private readonly waiting: WaitingBlocks;
   private leftInitialDownload = false;
   private preciousRank = -1;
   private preciousWork = 0n;
@@ -80,6 +79,8 @@ export class Chain {
     this.deps = deps;
     this.flusher = flusher;
     this.log = log;
+    this.waiting = new WaitingBlocks(deps.index);
+    flusher.onFailure = (error) => void this.fail(error);
   }
 
   get index(): ConnectDeps['index'] {
@@ -99,18 +100,30 @@ export class Chain {
     return this.queue.run(task);
   }
 
-  /** Runs a task that changes the chain. What it throws is no verdict: the node must stop, and nothing more is done. */
-  private change<T>(task: () => Promise<T>): Promise<T> {
+  /**
+   * Runs a task that changes the chain or flushes it, while nothing else does. What it throws is no verdict: the node
+   * must stop, and nothing more is done.
+   */
+  change<T>(task: () => Promise<T>): Promise<T> {
     return this.exclusively(async () => {
-      if (this.broken) throw new Error('the node is stopping after an error');
+      this.refuseWhenBroken();
       try {
         return await task();
       } catch (error) {
-        this.broken = true;
-        this.options.onFatal(error);
-        throw error;
+        throw this.fail(error);
       }
     });
+  }
+
+  private refuseWhenBroken(): void {
+    if (this.broken) throw new Error('the node is stopping after an error');
+  }
+
+  /** Memory and disk may disagree from now on. Answers the error, to be thrown. */
+  private fail(error: unknown): unknown {
+    if (!this.broken) this.options.onFatal(error);
+    this.broken = true;
+    return error;
   }
 
   /** Source: `IsInitialBlockDownload`; once false it stays false. */
@@ -126,7 +139,8 @@ export class Chain {
 
   /** The checks before and at storing, in the order of `ProcessNewBlock`; stores the block when it is new and right. */
   acceptBlock(block: LoadedBlock, requested: boolean, position: FilePosition | null = null): AcceptResult {
-    const { index, files } = this.deps;
+    this.refuseWhenBroken();
+    const { index } = this.deps;
     const { headers } = index;
     const wrong = index.checkWork(block.header, block.raw.subarray(0, 112)) ?? checkBlockView(block);
     if (wrong) {
@@ -144,9 +158,17 @@ export class Chain {
       if (!contextual.corruption) index.markFailed(id);
       return { id, error: contextual, isNew: false };
     }
-    index.receiveData(id, block.parsed.txCount, position ?? files.writeBlock(block.raw));
-    this.keepWaiting(id, block);
+    index.receiveData(id, block.parsed.txCount, position ?? this.store(block.raw));
+    this.waiting.add(id, block);
     return { id, error: null, isNew: true };
+  }
+
+  private store(raw: Buffer): FilePosition {
+    try {
+      return this.deps.files.writeBlock(raw);
+    } catch (error) {
+      throw this.fail(error);
+    }
   }
 
   private wantsUnrequested(id: number): boolean {
@@ -169,25 +191,37 @@ export class Chain {
     });
   }
 
-  private keepWaiting(id: number, block: LoadedBlock): void {
-    if (this.waitingBytes + block.raw.length > WAITING_BYTES) return;
-    this.waiting.set(id, block);
-    this.waitingBytes += block.raw.length;
-  }
-
+  /** The block as it came, or as it lies on disk and was checked once more. Throws `BlockFileError`. */
   private async takeBlock(id: number): Promise<LoadedBlock> {
-    const waiting = this.waiting.get(id);
-    if (waiting) {
-      this.waiting.delete(id);
-      this.waitingBytes -= waiting.raw.length;
-      return waiting;
-    }
-    return this.readBlock(id);
+    const waiting = this.waiting.take(id);
+    if (waiting) return waiting;
+    const block = await this.readBlock(id);
+    const wrong = checkBlockView(block);
+    if (wrong) throw this.damaged(id, wrong.reason);
+    return block;
   }
 
-  /** Reads a stored block. */
+  /** Reads a stored block. Throws `BlockFileError` when the bytes are not that block any more. */
   async readBlock(id: number): Promise<LoadedBlock> {
-    return loadBlock(await this.deps.files.readBlock(this.index.headers.dataPosition(id)));
+    const { headers } = this.index;
+    let block: LoadedBlock;
+    try {
+      block = loadBlock(await this.deps.files.readBlock(headers.dataPosition(id)));
+    } catch (error) {
+      if (error instanceof ReadError) throw this.damaged(id, error.message);
+      throw error;
+    }
+    if (!equalBytes(block.hash, headers.hash(id))) throw this.damaged(id, 'another block lies there');
+    return block;
+  }
+
+  private damaged(id: number, what: string): BlockFileError {
+    const { headers } = this.index;
+    const { file, offset } = headers.dataPosition(id);
+    return new BlockFileError(
+      `block ${hashToHex(headers.hash(id))} is damaged on disk (${this.deps.files.path('blk', file)} at ${offset}: ${what}). ` +
+        'Bring the file back, or restart with -reindex to rebuild the database from the block files.',
+    );
   }
 
   /**
@@ -220,6 +254,7 @@ export class Chain {
       if (progressed && this.tip !== start) this.announceTip(start);
       since = await breathe(since);
     }
+    this.waiting.dropBeaten();
     await this.flusher.afterActivation(this.isInitialDownload());
   }
 
@@ -359,9 +394,16 @@ export class Chain {
     });
   }
 
-  /** Treats a block and all that follow it as invalid, whatever the rules say. Source: `InvalidateBlock`. */
-  async invalidateBlock(id: number): Promise<void> {
-    await this.change(async () => {
+  /**
+   * Treats a block and all that follow it as invalid, whatever the rules say; the genesis block stays as it is.
+   * Answers the block whose data, needed to take it back, was pruned: then nothing changed; else `NO_HEADER`.
+   * Source: `InvalidateBlock`.
+   */
+  async invalidateBlock(id: number): Promise<number> {
+    return this.change(async () => {
+      if (this.index.headers.prev(id) === NO_HEADER) return NO_HEADER;
+      const pruned = this.prunedAbove(id);
+      if (pruned !== NO_HEADER) return pruned;
       const { index } = this;
       const { headers, active } = index;
       const before = this.tip;
@@ -381,7 +423,18 @@ export class Chain {
       await this.flusher.flush();
       if (disconnected.length > 0) this.announceDisconnect(before);
       await this.activate();
+      return NO_HEADER;
     });
+  }
+
+  /** The highest block of the active chain from `id` up that cannot be disconnected, or `NO_HEADER`. */
+  private prunedAbove(id: number): number {
+    const { headers, active } = this.index;
+    if (!active.contains(id)) return NO_HEADER;
+    for (let at = this.tip; ; at = headers.prev(at)) {
+      if (!headers.hasStatus(at, STATUS.haveData | STATUS.haveUndo)) return at;
+      if (at === id) return NO_HEADER;
+    }
   }
 
   private announceDisconnect(before: number): void {
@@ -430,8 +483,7 @@ export class Chain {
   /** Waits for what is under way, refuses more, and brings everything to disk. */
   async close(): Promise<void> {
     this.closing = true;
-    await this.exclusively(async () => {
-      if (!this.broken) await this.flusher.flush();
-    });
+    await this.exclusively(() => Promise.resolve());
+    if (!this.broken) await this.change(() => this.flusher.flush());
   }
 }

@@ -120,7 +120,7 @@ export class ChainReader {
    */
   async allCoins(): Promise<{ tip: number; coins: AsyncIterable<CoinRowEntry> }> {
     const { store } = this.chain.deps;
-    return this.chain.exclusively(async () => {
+    return this.chain.change(async () => {
       await this.flusher.flush();
       const rows = store.range({ gte: PREFIX.coin, lt: prefixEnd(PREFIX.coin) })[Symbol.asyncIterator]();
       // The first step opens the database's snapshot.

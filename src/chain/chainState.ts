@@ -11,6 +11,10 @@ export interface ChainState {
   scannedBytes: number;
   /** Whether coins were ever written. */
   coinsOnDisk: boolean;
+  /** Whether block files were ever deleted: then not every block can be had from the files. */
+  pruned: boolean;
+  /** Coins, claims and indexes are being dropped (`-reindex-chainstate`); what is left of them means nothing. */
+  resetting: boolean;
 }
 
 export const FRESH_STATE: ChainState = {
@@ -19,6 +23,8 @@ export const FRESH_STATE: ChainState = {
   scannedFile: 0,
   scannedBytes: 0,
   coinsOnDisk: false,
+  pruned: false,
+  resetting: false,
 };
 
 export function formatChainState(state: ChainState): Buffer {
@@ -26,5 +32,5 @@ export function formatChainState(state: ChainState): Buffer {
 }
 
 export function parseChainState(row: Bytes | undefined): ChainState {
-  return row ? (JSON.parse(Buffer.from(row).toString()) as ChainState) : FRESH_STATE;
+  return row ? { ...FRESH_STATE, ...(JSON.parse(Buffer.from(row).toString()) as ChainState) } : FRESH_STATE;
 }

@@ -3,7 +3,7 @@
  * indexes, headers and tip always tell of the same block. Source: Core `FlushStateToDisk`.
  */
 import { statfsSync } from 'node:fs';
-import type { BlockFiles } from '../store/blockFiles.js';
+import type { BlockFiles, FilePosition } from '../store/blockFiles.js';
 import { DELETED_VALUE, OUTPOINT_SIZE_BYTES, type CoinTable } from '../store/coinTable.js';
 import type { JournalOp } from '../store/flushJournal.js';
 import type { RowStore } from '../store/rowStore.js';
@@ -11,7 +11,7 @@ import { PREFIX } from '../store/keys.js';
 import { hashToHex } from '../util/bytes.js';
 import { NO_HEADER } from '../store/headerTable.js';
 import type { BlockIndex } from './blockIndex.js';
-import { formatChainState } from './chainState.js';
+import { formatChainState, type ChainState } from './chainState.js';
 import type { StepTimers } from './stepTimers.js';
 
 /** A cache that fits is flushed this often all the same, so that a crash costs little work. */
@@ -48,12 +48,24 @@ export class Flusher {
   private running: Promise<void> = Promise.resolve();
   /** Whether coins were ever written to the database. */
   coinsOnDisk: boolean;
+  /** Whether block files were ever deleted. */
+  pruned: boolean;
+  /** While the files are read at start: from where on they must be read again if the process dies now. */
+  scanFrom: FilePosition | null = null;
+  /** Told of a flush that failed: what the caches gave up may be lost, so nothing may be flushed after it. */
+  onFailure: (error: unknown) => void = () => undefined;
 
-  constructor(options: FlusherOptions, deps: Flusher['deps'], coinsOnDisk: boolean) {
+  constructor(
+    options: FlusherOptions,
+    deps: Flusher['deps'],
+    state: Pick<ChainState, 'coinsOnDisk' | 'pruned'>,
+  ) {
     this.options = options;
-    this.coinsOnDisk = coinsOnDisk;
+    this.coinsOnDisk = state.coinsOnDisk;
+    this.pruned = state.pruned;
     this.deps = deps;
-    deps.store.beforeSpill = () => this.flush();
+    // In the middle of a block: its coins must stay in the cache, so nothing is trimmed.
+    deps.store.beforeSpill = () => this.run(false);
   }
 
   get usageBytes(): number {
@@ -78,12 +90,16 @@ export class Flusher {
 
   /** Everything to disk, as one atomic step. */
   async flush(): Promise<void> {
-    const running = this.write();
-    this.running = running.catch(() => undefined);
+    await this.run(true);
+  }
+
+  private async run(trim: boolean): Promise<void> {
+    const running = this.write(trim);
+    this.running = running.catch(this.onFailure);
     await running;
   }
 
-  private async write(): Promise<void> {
+  private async write(trim: boolean): Promise<void> {
     const { store, coins, index, files, timers } = this.deps;
     const began = performance.now();
     this.checkDiskSpace();
@@ -91,14 +107,18 @@ export class Flusher {
     const { headers, active } = index;
     if (coins.dirtyCount > 0) this.coinsOnDisk = true;
     headers.writeDirty(store);
+    const end = { file: files.currentFile, offset: files.sizeBytes('blk', files.currentFile) };
+    const scanned = this.scanFrom ?? end;
     store.put(
       PREFIX.tip,
       formatChainState({
         tip: active.tip === NO_HEADER ? null : hashToHex(headers.hash(active.tip)),
         headerCount: headers.count,
-        scannedFile: files.currentFile,
-        scannedBytes: files.sizeBytes('blk', files.currentFile),
+        scannedFile: scanned.file,
+        scannedBytes: scanned.offset,
         coinsOnDisk: this.coinsOnDisk,
+        pruned: this.pruned,
+        resetting: false,
       }),
     );
     const source = (maxBytes: number): JournalOp[] | null => {
@@ -106,7 +126,7 @@ export class Flusher {
       return records && coinOps(records);
     };
     await store.flush(source, coins.dirtyBytes);
-    if (coins.usageBytes > this.options.cacheBytes * KEEP_SHARE)
+    if (trim && coins.usageBytes > this.options.cacheBytes * KEEP_SHARE)
       coins.trim(this.options.cacheBytes * KEEP_SHARE);
     await this.options.afterFlush?.();
     this.lastMs = performance.now();

@@ -34,11 +34,15 @@ export async function readIdentity(store: RowStore): Promise<Stored | null> {
   return row ? (JSON.parse(Buffer.from(row).toString()) as Stored) : null;
 }
 
-/** Compares the folder with what is asked for; a fresh folder becomes what is asked for. Throws `FolderError`. */
-export async function claimFolder(store: RowStore, wanted: FolderIdentity): Promise<void> {
+/**
+ * Compares the folder with what is asked for; a fresh folder becomes what is asked for. What only says which rows are
+ * kept may change when they are all `rebuilt`. Throws `FolderError`.
+ */
+export async function claimFolder(store: RowStore, wanted: FolderIdentity, rebuilt: boolean): Promise<void> {
   const stored = await readIdentity(store);
+  const write = (): void => store.put(KEY, Buffer.from(JSON.stringify({ schema: SCHEMA, ...wanted })));
   if (stored === null) {
-    store.put(KEY, Buffer.from(JSON.stringify({ schema: SCHEMA, ...wanted })));
+    write();
     return;
   }
   if (stored.schema !== SCHEMA) {
@@ -58,6 +62,10 @@ export async function claimFolder(store: RowStore, wanted: FolderIdentity): Prom
     throw new FolderError(
       `The data folder was made under other fork heights or expiration terms (${stored.claimRules}; now ${wanted.claimRules}). Use the same -forkheight and -claimexpiration, or another folder.`,
     );
+  }
+  if (rebuilt) {
+    write();
+    return;
   }
   if (stored.txIndex !== wanted.txIndex) {
     throw new FolderError('You need to rebuild the database using -reindex-chainstate to change -txindex');

@@ -24,8 +24,16 @@ export interface FoundBlock {
   advance: number;
 }
 
-/** Yields the records from `from` on, in order. A torn record at the end of the file is not yielded. */
-export async function* readBlockRecords(path: string, magic: Buffer, from = 0): AsyncGenerator<FoundBlock> {
+/**
+ * Yields the records from `from` on, in order. A record whose end is missing is not yielded; `onTorn` hears where it
+ * begins.
+ */
+export async function* readBlockRecords(
+  path: string,
+  magic: Buffer,
+  from = 0,
+  onTorn: (offset: number) => void = () => undefined,
+): AsyncGenerator<FoundBlock> {
   const file = await open(path, 'r');
   try {
     let base = from;
@@ -63,6 +71,7 @@ export async function* readBlockRecords(path: string, magic: Buffer, from = 0): 
       }
       if (!(await fill(8 + length))) {
         // Torn, or a stray magic before garbage: go on behind it.
+        onTorn(base);
         drop(1);
         continue;
       }

@@ -3,7 +3,7 @@
  * the files hold and the database does not know, verifies the last ones, and connects what is better than the tip.
  * Source: Core init.cpp (step 7), validation.cpp `LoadBlockIndex`, `ReplayBlocks`, `ThreadImport`.
  */
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NetworkParams } from '../params/network.js';
 import { BlockFiles } from '../store/blockFiles.js';
@@ -12,10 +12,8 @@ import { createCoinTable } from '../store/coinTable.js';
 import { HeaderTable, NO_HEADER, STATUS } from '../store/headerTable.js';
 import { PREFIX } from '../store/keys.js';
 import { RowStore } from '../store/rowStore.js';
-import { hashFromHex, hashToHex, type Bytes } from '../util/bytes.js';
-import { breathe } from '../util/breathe.js';
+import { hashFromHex, type Bytes } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
-import { ReadError } from '../util/reader.js';
 import { BlockIndex } from './blockIndex.js';
 import { Chain } from './chain.js';
 import { ChainReader } from './chainReader.js';
@@ -23,8 +21,9 @@ import { parseChainState } from './chainState.js';
 import type { BlockContributor } from './contributor.js';
 import { Flusher } from './flusher.js';
 import { claimFolder, FolderError, type FolderIdentity } from './folderIdentity.js';
-import { readBlockRecords } from './importFile.js';
-import { loadBlock, type LoadedBlock } from './loadedBlock.js';
+import { beginChainStateReset, beginReindex, finishChainStateReset, finishReindex } from './folderReset.js';
+import { loadBlock } from './loadedBlock.js';
+import { scanBlockFiles } from './scanBlockFiles.js';
 import { StepTimers } from './stepTimers.js';
 
 export interface OpenChainOptions {
@@ -46,6 +45,8 @@ export interface OpenChainOptions {
   batchBytes: number;
   reindex: boolean;
   reindexChainstate: boolean;
+  /** Whether block files may be deleted (`-prune`). */
+  pruning: boolean;
   checkpoints: boolean;
   minimumChainWork: bigint;
   assumeValid: Bytes | null;
@@ -87,20 +88,31 @@ const MANY_HEADERS = 100_000;
 export async function openChain(options: OpenChainOptions): Promise<OpenedChain> {
   const { folder, params, log } = options;
   mkdirSync(folder, { recursive: true });
-  const databasePath = join(folder, 'chainstate');
-  if (options.reindex) {
-    rmSync(databasePath, { recursive: true, force: true });
-    rmSync(`${databasePath}.journal`, { force: true });
-  }
-  if (existsSync(join(databasePath, 'obfuscate_key')) || existsSync(join(folder, 'claimtrie'))) {
+  const paths = { folder, database: join(folder, 'chainstate'), blocks: options.blocksFolder };
+  if (existsSync(join(paths.database, 'obfuscate_key')) || existsSync(join(folder, 'claimtrie'))) {
     throw new FolderError(
       `${folder} holds the database of another node. Point -datadir at a folder of its own and import its blocks: -loadblock=<file>, or copy its blocks folder and start with -reindex.`,
     );
   }
-  const store = await openStore(databasePath, options);
+  if (options.reindex) beginReindex(paths, options.pruning);
+  finishReindex(paths);
+  const store = await openStore(paths.database, options);
   try {
-    await claimFolder(store, options.identity);
-    if (options.reindexChainstate && !options.reindex) await forgetChainState(store);
+    const resets = options.reindexChainstate && !options.reindex;
+    const { pruned } = parseChainState(await store.get(PREFIX.tip));
+    if (pruned && resets) {
+      throw new FolderError(
+        'Block files of this folder were pruned, so that its chain state cannot be rebuilt from them. Use -reindex, which will fetch the whole chain again.',
+      );
+    }
+    if (pruned && !options.pruning) {
+      throw new FolderError(
+        'You need to rebuild the database using -reindex to go back to unpruned mode. This will redownload the entire blockchain',
+      );
+    }
+    await claimFolder(store, options.identity, resets);
+    if (resets) await beginChainStateReset(store);
+    await finishChainStateReset(store);
     return await bringUp(store, options);
   } catch (error) {
     await store.close();
@@ -137,20 +149,6 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
   }
 }
 
-/** Keeps headers and folder identity, drops coins, claims and indexes (`-reindex-chainstate`). */
-async function forgetChainState(store: RowStore): Promise<void> {
-  const state = parseChainState(await store.get(PREFIX.tip));
-  const kept = [PREFIX.headerChunk, PREFIX.meta, PREFIX.tip];
-  let from = '\x00';
-  for (const prefix of [...kept].sort()) {
-    await store.dropRange(from, prefix);
-    from = String.fromCharCode(prefix.charCodeAt(0) + 1);
-  }
-  await store.dropRange(from, '\xff');
-  store.put(PREFIX.tip, Buffer.from(JSON.stringify({ ...state, tip: null, coinsOnDisk: false })));
-  await store.flush();
-}
-
 async function bringUp(store: RowStore, options: OpenChainOptions): Promise<OpenedChain> {
   const { params, log } = options;
   const state = parseChainState(await store.get(PREFIX.tip));
@@ -175,6 +173,7 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
     magic: params.magic,
     ...(options.maxBlockFileBytes ? { maxFileBytes: options.maxBlockFileBytes } : {}),
   });
+  checkBlockFiles(headers, files);
   const coins = createCoinTable();
   const timers = new StepTimers();
   const claims = new ClaimStore({
@@ -190,7 +189,7 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
       },
     },
     { store, coins, index, files, timers },
-    state.coinsOnDisk,
+    state,
   );
   const chain = new Chain(
     {
@@ -222,10 +221,10 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
   options.onChain?.(reader);
   acceptGenesis(chain, params);
   await scanBlockFiles(
-    chain,
-    options,
-    options.reindex ? { file: 0, bytes: 0 } : { file: state.scannedFile, bytes: state.scannedBytes },
+    { chain, flusher, log, signal: options.signal, announce: options.reindex },
+    { file: state.scannedFile, offset: state.scannedBytes },
   );
+  if (!options.signal.aborted) ensureGenesisData(chain, params);
   await chain.activateBestChain();
   return {
     chain,
@@ -235,9 +234,12 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
     flusher,
     timers,
     async close() {
-      await chain.close();
-      files.close();
-      await store.close();
+      try {
+        await chain.close();
+        files.close();
+      } finally {
+        await store.close();
+      }
     },
   };
 }
@@ -255,81 +257,25 @@ function acceptGenesis(chain: Chain, params: NetworkParams): void {
     chain.index.receiveData(id, block.parsed.txCount, files.writeBlock(block.raw));
 }
 
-/**
- * Feeds every block that the files hold behind a position to the chain, in the order in which they were written: what a
- * killed process had accepted but not flushed, files that somebody copied in, or all of them with `-reindex`.
- */
-async function scanBlockFiles(
-  chain: Chain,
-  options: OpenChainOptions,
-  from: { file: number; bytes: number },
-): Promise<void> {
-  const { files } = chain.deps;
+/** When the files that were there hold no genesis block after all, it is written behind them. */
+function ensureGenesisData(chain: Chain, params: NetworkParams): void {
   const { headers } = chain.index;
-  const { log, params } = options;
-  const orphans = new Map<string, { file: number; offset: number }[]>();
-  chain.importing = true;
-  let since = performance.now();
-  for (const file of files.fileNumbers()) {
-    if (file < from.file) continue;
-    const start = file === from.file ? from.bytes : 0;
-    let end = start;
-    if (options.reindex) log.info(`Reindexing block file ${files.path('blk', file)}...`);
-    for await (const record of readBlockRecords(files.path('blk', file), params.magic, start)) {
-      try {
-        const block = loadBlock(Buffer.from(record.bytes));
-        record.advance = 8 + block.consumedBytes;
-        end = record.offset + block.consumedBytes;
-        await acceptStored(chain, block, { file, offset: record.offset }, orphans);
-      } catch (error) {
-        if (!(error instanceof ReadError)) throw error;
-        record.advance = 1;
-        end = record.offset - 7;
-        log.warn(
-          `skipped what is no block at ${record.offset} of ${files.path('blk', file)}: ${error.message}`,
-        );
-      }
-      since = await breathe(since);
-      if (options.signal.aborted) return;
-    }
-    // A record torn by a crash must not swallow the one that is appended next.
-    if (file === files.currentFile) files.dropTornBlock(file, end);
-  }
-  chain.importing = false;
   const genesis = headers.find(params.genesisHash);
-  if (!headers.hasStatus(genesis, STATUS.haveData)) {
-    chain.index.receiveData(genesis, 1, files.writeBlock(params.genesis.block));
-  }
-  await chain.activateBestChain();
+  if (headers.hasStatus(genesis, STATUS.haveData)) return;
+  chain.index.receiveData(genesis, 1, chain.deps.files.writeBlock(params.genesis.block));
 }
 
-type Position = { file: number; offset: number };
-
-/** Accepts a block that lies in our files; one whose parent comes later in them waits. */
-async function acceptStored(
-  chain: Chain,
-  first: LoadedBlock,
-  position: Position,
-  orphans: Map<string, Position[]>,
-): Promise<void> {
-  const ready = [{ block: first, position }];
-  for (let item = ready.pop(); item; item = ready.pop()) {
-    const { block } = item;
-    const { error } = chain.acceptBlock(block, true, item.position);
-    if (error?.reason === 'prev-blk-not-found') {
-      const parent = hashToHex(block.header.prevHash);
-      const waiting = orphans.get(parent);
-      if (waiting) waiting.push(item.position);
-      else orphans.set(parent, [item.position]);
-      continue;
+/**
+ * Every file that the headers name must be there, and reach as far as they say. Throws `FolderError`.
+ * Source: `LoadBlockIndexDB`.
+ */
+function checkBlockFiles(headers: HeaderTable, files: BlockFiles): void {
+  for (const kind of ['blk', 'rev'] as const) {
+    for (const [file, offset] of headers.furthestOffsets(kind)) {
+      if (files.sizeBytes(kind, file) > offset) continue;
+      throw new FolderError(
+        `${files.path(kind, file)} is missing or shorter than the database expects. Bring it back, or restart with -reindex to rebuild the database from the block files that are there.`,
+      );
     }
-    if (error) continue;
-    // One by one, as they came: a branch that was connected once is connected again, and counts as validated.
-    await chain.activateBestChain();
-    const hash = hashToHex(block.hash);
-    for (const waiting of orphans.get(hash) ?? []) {
-      ready.push({ block: loadBlock(chain.deps.files.readBlockSync(waiting)), position: waiting });
-    }
-    orphans.delete(hash);
   }
 }

@@ -38,7 +38,8 @@ export class Pruner {
       const { currentFile } = chain.deps.files;
       if (this.options.targetBytes === null || currentFile === this.checkedFile) return;
       this.checkedFile = currentFile;
-      void this.pruneToTarget();
+      // What fails is reported by the chain, which stops the node.
+      this.pruneToTarget().catch(() => undefined);
     });
   }
 
@@ -84,7 +85,7 @@ export class Pruner {
 
   /** Deletes files whose blocks all lie at or below `height`. Answers the height of the last block pruned. */
   pruneToHeight(height: number): Promise<number> {
-    return this.chain.exclusively(async () => {
+    return this.chain.change(async () => {
       const last = Math.min(height, this.chain.height - MIN_BLOCKS_TO_KEEP);
       await this.remove(this.uses().filter((use) => use.lastHeight <= last));
       return this.lowestStoredHeight() - 1;
@@ -93,7 +94,7 @@ export class Pruner {
 
   /** Deletes the oldest files until the rest fits the target. */
   private pruneToTarget(): Promise<void> {
-    return this.chain.exclusively(async () => {
+    return this.chain.change(async () => {
       const { params } = this.chain.deps;
       if (this.chain.tip === NO_HEADER || this.chain.height <= params.pruneAfterHeight) return;
       const last = this.chain.height - MIN_BLOCKS_TO_KEEP;
@@ -114,6 +115,7 @@ export class Pruner {
   private async remove(uses: FileUse[]): Promise<void> {
     if (uses.length === 0) return;
     for (const use of uses) for (const id of use.ids) this.chain.index.forgetData(id);
+    this.flusher.pruned = true;
     await this.flusher.flush();
     for (const use of uses) this.chain.deps.files.remove(use.file);
     this.log.info(`Prune: deleted block files ${uses.map((use) => use.file).join(', ')}`);

@@ -140,6 +140,7 @@ async function start(
     batchBytes: options.dbbatchsize,
     reindex: options.reindex,
     reindexChainstate: options['reindex-chainstate'],
+    pruning: derived.prune.kind !== 'off',
     checkpoints: options.checkpoints,
     minimumChainWork:
       options.minimumchainwork === undefined
@@ -188,7 +189,8 @@ async function start(
   await nodeServices.load(deps.onFatal);
   dispatcher.finishWarmup();
   const { headers } = chain.index;
-  logger.info(`best block ${hashToHex(headers.hash(chain.tip))} at height ${chain.height}`);
+  if (chain.height >= 0)
+    logger.info(`best block ${hashToHex(headers.hash(chain.tip))} at height ${chain.height}`);
   return { chain, stop: stopAll };
 }
 

@@ -6,15 +6,16 @@
  */
 import {
   closeSync,
+  constants,
   existsSync,
   fdatasyncSync,
-  fstatSync,
   ftruncateSync,
   mkdirSync,
   openSync,
   readSync,
   readdirSync,
   rmSync,
+  statSync,
   writevSync,
 } from 'node:fs';
 import { read } from 'node:fs';
@@ -31,6 +32,7 @@ export const MAX_BLOCK_FILE_BYTES = 128 << 20;
 const HEAD_BYTES = 8;
 const CHECKSUM_BYTES = 32;
 const MAX_OPEN_FILES = 32;
+const WHAT_TO_DO = 'Restart with -reindex to rebuild the database from the block files.';
 
 /** Where a block's bytes begin, behind magic and length (Core's `CDiskBlockPos`). */
 export interface FilePosition {
@@ -45,11 +47,20 @@ export class BlockFileError extends Error {
   override readonly name = 'BlockFileError';
 }
 
+interface OpenFile {
+  fd: number;
+  writable: boolean;
+  /** Reads under way; the descriptor is closed by the last of them once the file is retired. */
+  pins: number;
+  retired: boolean;
+}
+
 export class BlockFiles {
   private readonly folder: string;
   private readonly magic: Buffer;
   private readonly maxFileBytes: number;
-  private readonly descriptors = new Map<string, number>();
+  /** Open files, the least recently used first. */
+  private readonly opened = new Map<string, OpenFile>();
   private readonly ends = new Map<string, number>();
   private readonly unsynced = new Set<string>();
   /** Number of the block file that is appended to. */
@@ -64,16 +75,12 @@ export class BlockFiles {
   }
 
   path(kind: Kind, file: number): string {
-    return join(this.folder, `${kind}${String(file).padStart(5, '0')}.dat`);
+    return join(this.folder, fileName(kind, file));
   }
 
   /** Numbers of the block files on disk, ascending. */
   fileNumbers(): number[] {
-    return readdirSync(this.folder)
-      .map((name) => /^blk(\d{5})\.dat$/.exec(name)?.[1])
-      .filter((digits) => digits !== undefined)
-      .map(Number)
-      .sort((a, b) => a - b);
+    return blockFileNumbers(this.folder);
   }
 
   get currentFile(): number {
@@ -86,34 +93,62 @@ export class BlockFiles {
     const known = this.ends.get(key);
     if (known !== undefined) return known;
     if (!existsSync(this.path(kind, file))) return 0;
-    const size = fstatSync(this.descriptor(kind, file)).size;
+    const size = statSync(this.path(kind, file)).size;
     this.ends.set(key, size);
     return size;
   }
 
-  private descriptor(kind: Kind, file: number): number {
+  /** The open file; one that is only read is never created. Throws `BlockFileError` when there is none to read. */
+  private open(kind: Kind, file: number, writable: boolean): OpenFile {
     const key = `${kind}${file}`;
-    let fd = this.descriptors.get(key);
-    if (fd !== undefined) {
-      this.descriptors.delete(key);
-      this.descriptors.set(key, fd);
-      return fd;
+    const known = this.opened.get(key);
+    if (known && (known.writable || !writable)) {
+      this.opened.delete(key);
+      this.opened.set(key, known);
+      return known;
     }
-    if (this.descriptors.size >= MAX_OPEN_FILES) {
-      const [oldest, oldestFd] = this.descriptors.entries().next().value!;
-      if (this.unsynced.delete(oldest)) fdatasyncSync(oldestFd);
-      closeSync(oldestFd);
-      this.descriptors.delete(oldest);
-    }
+    if (known) this.retire(key, known);
+    while (this.opened.size >= MAX_OPEN_FILES) this.retire(...this.opened.entries().next().value!);
     const path = this.path(kind, file);
-    fd = openSync(path, existsSync(path) ? 'r+' : 'w+');
-    this.descriptors.set(key, fd);
-    return fd;
+    let fd: number;
+    if (writable) fd = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o666);
+    else {
+      try {
+        fd = openSync(path, 'r');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+        throw new BlockFileError(`${path} is missing. ${WHAT_TO_DO}`);
+      }
+    }
+    const opened = { fd, writable, pins: 0, retired: false };
+    this.opened.set(key, opened);
+    return opened;
+  }
+
+  /** Forgets an open file and closes it as soon as nobody reads from it: a number given up would be another file's. */
+  private retire(key: string, file: OpenFile): void {
+    if (this.unsynced.delete(key)) fdatasyncSync(file.fd);
+    this.opened.delete(key);
+    file.retired = true;
+    if (file.pins === 0) closeSync(file.fd);
+  }
+
+  /** Reads asynchronously while the descriptor is held. */
+  private async read(kind: Kind, file: number, bytes: Buffer, at: number): Promise<number> {
+    const opened = this.open(kind, file, false);
+    opened.pins++;
+    try {
+      const { bytesRead } = await readAsync(opened.fd, bytes, 0, bytes.length, at);
+      return bytesRead;
+    } finally {
+      opened.pins--;
+      if (opened.retired && opened.pins === 0) closeSync(opened.fd);
+    }
   }
 
   private append(kind: Kind, file: number, parts: Bytes[]): number {
     const at = this.sizeBytes(kind, file);
-    const fd = this.descriptor(kind, file);
+    const { fd } = this.open(kind, file, true);
     const total = parts.reduce((sum, part) => sum + part.length, 0);
     let written = writevSync(fd, parts, at);
     if (written < total) {
@@ -149,41 +184,37 @@ export class BlockFiles {
   private lengthAt(kind: Kind, position: FilePosition): number {
     const head = Buffer.allocUnsafe(HEAD_BYTES);
     const got = readSync(
-      this.descriptor(kind, position.file),
+      this.open(kind, position.file, false).fd,
       head,
       0,
       HEAD_BYTES,
       position.offset - HEAD_BYTES,
     );
     if (got < HEAD_BYTES || !head.subarray(0, 4).equals(this.magic)) throw this.damaged(kind, position);
-    return head.readUInt32LE(4);
+    const length = head.readUInt32LE(4);
+    if (position.offset + length > this.sizeBytes(kind, position.file)) throw this.damaged(kind, position);
+    return length;
   }
 
   private damaged(kind: Kind, position: FilePosition): BlockFileError {
     return new BlockFileError(
       `${this.path(kind, position.file)} does not hold what the database expects at ${position.offset}. ` +
-        'Restart with -reindex to rebuild the database from the block files.',
+        WHAT_TO_DO,
     );
   }
 
   /** Reads a whole block synchronously. Throws `BlockFileError` when the file does not hold one there. */
   readBlockSync(position: FilePosition): Buffer {
     const bytes = Buffer.allocUnsafe(this.lengthAt('blk', position));
-    const got = readSync(this.descriptor('blk', position.file), bytes, 0, bytes.length, position.offset);
+    const got = readSync(this.open('blk', position.file, false).fd, bytes, 0, bytes.length, position.offset);
     if (got < bytes.length) throw this.damaged('blk', position);
     return bytes;
   }
 
   async readBlock(position: FilePosition): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(this.lengthAt('blk', position));
-    const { bytesRead } = await readAsync(
-      this.descriptor('blk', position.file),
-      bytes,
-      0,
-      bytes.length,
-      position.offset,
-    );
-    if (bytesRead < bytes.length) throw this.damaged('blk', position);
+    const got = await this.read('blk', position.file, bytes, position.offset);
+    if (got < bytes.length) throw this.damaged('blk', position);
     return bytes;
   }
 
@@ -191,9 +222,8 @@ export class BlockFiles {
   async readPart(position: FilePosition, from: number, length: number): Promise<Buffer> {
     const available = Math.max(0, Math.min(length, this.lengthAt('blk', position) - from));
     const bytes = Buffer.allocUnsafe(available);
-    const fd = this.descriptor('blk', position.file);
-    const { bytesRead } = await readAsync(fd, bytes, 0, available, position.offset + from);
-    if (bytesRead < available) throw this.damaged('blk', position);
+    const got = await this.read('blk', position.file, bytes, position.offset + from);
+    if (got < available) throw this.damaged('blk', position);
     return bytes;
   }
 
@@ -201,7 +231,7 @@ export class BlockFiles {
   readUndoSync(position: FilePosition, parentHash: Bytes): Buffer {
     const length = this.lengthAt('rev', position);
     const bytes = Buffer.allocUnsafe(length + CHECKSUM_BYTES);
-    const got = readSync(this.descriptor('rev', position.file), bytes, 0, bytes.length, position.offset);
+    const got = readSync(this.open('rev', position.file, false).fd, bytes, 0, bytes.length, position.offset);
     const undo = bytes.subarray(0, length);
     if (got < bytes.length || !sha256dPair(parentHash, undo).equals(bytes.subarray(length))) {
       throw this.damaged('rev', position);
@@ -212,40 +242,64 @@ export class BlockFiles {
   /** Makes everything written so far durable. */
   sync(): void {
     for (const key of this.unsynced) {
-      const fd = this.descriptors.get(key);
-      assert(fd !== undefined, `unsynced file ${key} is not open`);
-      fdatasyncSync(fd);
+      const file = this.opened.get(key);
+      assert(file !== undefined, `unsynced file ${key} is not open`);
+      fdatasyncSync(file.fd);
     }
     this.unsynced.clear();
   }
 
-  /** Forgets a block whose record begins at `end` but was not written whole; padding of other programs stays. */
-  dropTornBlock(file: number, end: number): void {
-    if (this.sizeBytes('blk', file) <= end) return;
-    const head = Buffer.alloc(this.magic.length);
-    const fd = this.descriptor('blk', file);
-    const got = readSync(fd, head, 0, head.length, end);
-    if (got === 0 || !this.magic.subarray(0, got).equals(head.subarray(0, got))) return;
-    ftruncateSync(fd, end);
+  /** Drops what a block file holds from `end` on: a record that was not written whole. */
+  truncate(file: number, end: number): void {
+    ftruncateSync(this.open('blk', file, true).fd, end);
     this.ends.set(`blk${file}`, end);
   }
 
   /** Deletes a pair of files (pruning). */
   remove(file: number): void {
-    for (const kind of ['blk', 'rev'] as const) {
-      const key = `${kind}${file}`;
-      const fd = this.descriptors.get(key);
-      if (fd !== undefined) closeSync(fd);
-      this.descriptors.delete(key);
-      this.ends.delete(key);
-      this.unsynced.delete(key);
-      rmSync(this.path(kind, file), { force: true });
-    }
+    for (const kind of ['blk', 'rev'] as const) this.removeOne(kind, file);
+  }
+
+  private removeOne(kind: Kind, file: number): void {
+    const key = `${kind}${file}`;
+    this.unsynced.delete(key);
+    const opened = this.opened.get(key);
+    if (opened) this.retire(key, opened);
+    this.ends.delete(key);
+    rmSync(this.path(kind, file), { force: true });
   }
 
   close(): void {
     this.sync();
-    for (const fd of this.descriptors.values()) closeSync(fd);
-    this.descriptors.clear();
+    for (const [key, file] of this.opened) this.retire(key, file);
   }
+}
+
+/** Deletes all undo files: connecting the blocks anew writes them anew. Source: Core `CleanupBlockRevFiles`. */
+export function removeUndoFiles(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    if (/^rev\d{5}\.dat$/.test(name)) rmSync(join(folder, name));
+  }
+}
+
+/** Deletes block files behind a gap, which no chain from the genesis block can reach. Source: `CleanupBlockRevFiles`. */
+export function removeUnreachableFiles(folder: string): void {
+  let expected = 0;
+  for (const file of blockFileNumbers(folder)) {
+    if (file === expected) expected++;
+    else rmSync(join(folder, fileName('blk', file)));
+  }
+}
+
+/** Numbers of the block files in a folder, ascending. */
+function blockFileNumbers(folder: string): number[] {
+  return readdirSync(folder)
+    .map((name) => /^blk(\d{5})\.dat$/.exec(name)?.[1])
+    .filter((digits) => digits !== undefined)
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+function fileName(kind: Kind, file: number): string {
+  return `${kind}${String(file).padStart(5, '0')}.dat`;
 }

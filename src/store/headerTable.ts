@@ -300,6 +300,26 @@ export class HeaderTable {
     return this.columns.file[id]!;
   }
 
+  /** Per file that blocks (or their undo data) are said to lie in, the highest offset at which one begins. */
+  furthestOffsets(kind: 'blk' | 'rev'): Map<number, number> {
+    const furthest = new Map<number, number>();
+    const offsets = kind === 'blk' ? this.columns.dataOffset : this.columns.undoOffset;
+    const wanted = kind === 'blk' ? STATUS.haveData : STATUS.haveUndo;
+    let file = -1;
+    let offset = 0;
+    for (let id = 0; id < this.rows; id++) {
+      if (!this.hasStatus(id, wanted)) continue;
+      if (this.file(id) !== file) {
+        if (file >= 0) furthest.set(file, offset);
+        file = this.file(id);
+        offset = furthest.get(file) ?? 0;
+      }
+      offset = Math.max(offset, offsets[id]!);
+    }
+    if (file >= 0) furthest.set(file, offset);
+    return furthest;
+  }
+
   /** The whole header; reads its cold half from disk unless it is in memory. */
   async readHeader(id: number): Promise<BlockHeader> {
     const chunk = Math.floor(id / CHUNK_ROWS);

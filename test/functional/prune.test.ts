@@ -78,8 +78,17 @@ describe.runIf(source)('a pruned node', () => {
       ]);
       expect((proof.pairs ?? proof.nodes)!.length).toBeGreaterThan(0);
 
+      await expect(node.rpc('invalidateblock', [gone])).rejects.toThrow(
+        /cannot be taken back below height \d+: data of that block was pruned/,
+      );
       await node.rpc('generatetoaddress', [5, ADDRESS]);
       await node.kill();
+      await expect(startRegtest({ dataDir: work, args: [args[0]!] })).rejects.toThrow(
+        'using -reindex to go back to unpruned mode',
+      );
+      await expect(startRegtest({ dataDir: work, args: [...args, '-reindex-chainstate'] })).rejects.toThrow(
+        'cannot be rebuilt from them',
+      );
       node = await startRegtest({ dataDir: work, args });
       expect(await node.rpc('getblockcount')).toBe(1174);
       expect((await node.rpc<{ pruneheight: number }>('getblockchaininfo')).pruneheight).toBe(height + 1);

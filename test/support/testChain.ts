@@ -119,6 +119,7 @@ export class TestChain {
       batchBytes: 16 << 20,
       reindex: false,
       reindexChainstate: false,
+      pruning: false,
       checkpoints: true,
       minimumChainWork: 0n,
       assumeValid: null,

@@ -1,9 +1,27 @@
-import { mkdtempSync, appendFileSync, statSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readBlockRecords } from '../../../src/chain/importFile.js';
 import { BlockFileError, BlockFiles } from '../../../src/store/blockFiles.js';
+
+/** Where a link leads; nothing when it is gone. */
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
 
 const magic = Buffer.from('fae4aad1', 'hex');
 const block = (size: number, fill: number): Buffer => Buffer.alloc(size, fill);
@@ -54,23 +72,53 @@ describe('BlockFiles', () => {
     expect(() => files.readUndoSync({ file: 0, offset: at }, Buffer.alloc(32, 8))).toThrow(BlockFileError);
   });
 
-  it('drops a torn record but leaves padding alone', async () => {
+  it('tells where a torn record begins, so that it can be dropped before the next is written', async () => {
     files.writeBlock(block(100, 1));
     const end = files.sizeBytes('blk', 0);
     files.close();
-    appendFileSync(files.path('blk', 0), Buffer.concat([magic, Buffer.from([200, 0, 0, 0]), block(50, 2)]));
+    appendFileSync(
+      files.path('blk', 0),
+      Buffer.concat([Buffer.alloc(64), magic, Buffer.from([200, 0, 0, 0]), block(50, 2)]),
+    );
     files = new BlockFiles({ folder, magic, maxFileBytes: 1000 });
-    expect(await records(0)).toEqual([100]);
-    files.dropTornBlock(0, end);
-    expect(statSync(files.path('blk', 0)).size).toBe(end);
+    const torn: number[] = [];
+    const sizes: number[] = [];
+    for await (const { bytes } of readBlockRecords(files.path('blk', 0), magic, 0, (at) => torn.push(at)))
+      sizes.push(bytes.length);
+    expect([sizes, torn]).toEqual([[100], [end + 64]]);
+    files.truncate(0, end + 64);
+    expect(statSync(files.path('blk', 0)).size).toBe(end + 64);
     files.writeBlock(block(120, 3));
     expect(await records(0)).toEqual([100, 120]);
+  });
+
+  it('keeps a file open while it is read, however many others are opened meanwhile', async () => {
     files.close();
-    const padded = statSync(files.path('blk', 0)).size;
-    appendFileSync(files.path('blk', 0), Buffer.alloc(64));
+    files = new BlockFiles({ folder, magic, maxFileBytes: 600 });
+    const positions = Array.from({ length: 100 }, (_, n) => files.writeBlock(block(500, n)));
+    expect(positions.at(-1)!.file).toBe(99);
+    const read = await Promise.all(positions.map((position) => files.readBlock(position)));
+    read.forEach((bytes, n) => expect(bytes).toEqual(block(500, n)));
+    const pending = files.readBlock(positions[7]!);
+    files.remove(7);
+    expect(await pending).toEqual(block(500, 7));
+    files.close();
+    // Every descriptor is closed again, those too that were given up under a read.
+    if (existsSync('/proc/self/fd')) {
+      const open = readdirSync('/proc/self/fd').map((fd) => linkOf(`/proc/self/fd/${fd}`));
+      expect(open.filter((path) => path.startsWith(folder))).toEqual([]);
+    }
+  });
+
+  it('does not make a file by reading, and tells of one that is missing or too short', async () => {
+    const position = files.writeBlock(block(300, 1));
+    expect(() => files.readBlockSync({ file: 3, offset: 8 })).toThrow(/blk00003\.dat is missing/);
+    await expect(files.readBlock({ file: 3, offset: 8 })).rejects.toThrow(BlockFileError);
+    expect(files.fileNumbers()).toEqual([0]);
+    files.close();
+    truncateSync(files.path('blk', 0), 200);
     files = new BlockFiles({ folder, magic, maxFileBytes: 1000 });
-    files.dropTornBlock(0, padded);
-    expect(statSync(files.path('blk', 0)).size).toBe(padded + 64);
+    expect(() => files.readBlockSync(position)).toThrow(BlockFileError);
   });
 
   it('finds records between garbage', async () => {

@@ -1,5 +1,7 @@
 /** `invalidateblock`: treats a block as invalid, whatever the rules say. */
+import { NO_HEADER } from '../../../store/headerTable.js';
 import { requireBlock } from '../../blockLookup.js';
+import { RPC_ERROR, RpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
 
@@ -18,7 +20,13 @@ export const invalidateBlock = defineMethod({
   result: t.none(),
   examples: [['"blockhash"']],
   async run({ services: { chain } }, { blockhash }) {
-    await chain.chain.invalidateBlock(requireBlock(chain, blockhash));
+    const pruned = await chain.chain.invalidateBlock(requireBlock(chain, blockhash));
+    if (pruned !== NO_HEADER) {
+      throw new RpcError(
+        RPC_ERROR.DATABASE_ERROR,
+        `The chain cannot be taken back below height ${chain.headers.height(pruned)}: data of that block was pruned`,
+      );
+    }
     return null;
   },
 });

@@ -1,0 +1,126 @@
+/**
+ * Reads at start what the block files hold and the database does not know: what a killed process had accepted but not
+ * flushed, files that somebody copied in, or all of them with `-reindex`.
+ * Source: Core validation.cpp `LoadExternalBlockFile`, init.cpp `ThreadImport`.
+ */
+import type { ValidationError } from '../consensus/reject.js';
+import type { FilePosition } from '../store/blockFiles.js';
+import { hashToHex } from '../util/bytes.js';
+import { breathe } from '../util/breathe.js';
+import type { Logger } from '../util/logging.js';
+import { ReadError } from '../util/reader.js';
+import type { Chain } from './chain.js';
+import type { Flusher } from './flusher.js';
+import { readBlockRecords } from './importFile.js';
+import { loadBlock, type LoadedBlock } from './loadedBlock.js';
+
+/** Bytes of magic and length before a block. */
+const RECORD_HEAD_BYTES = 8;
+
+export interface ScanOptions {
+  chain: Chain;
+  flusher: Flusher;
+  log: Logger;
+  signal: AbortSignal;
+  /** Whether each file is worth a line of log. */
+  announce: boolean;
+}
+
+/**
+ * Feeds every block behind `from` to the chain, in the order in which they were written. A flush on the way records how
+ * far the reading came, so that a process killed meanwhile goes on from there. Stops early when the signal is aborted.
+ */
+export async function scanBlockFiles(options: ScanOptions, from: FilePosition): Promise<void> {
+  const { chain, flusher, log, signal } = options;
+  const { files, params } = chain.deps;
+  const orphans = new OrphanPositions();
+  chain.importing = true;
+  let since = performance.now();
+  for (const file of files.fileNumbers()) {
+    if (file < from.file) continue;
+    const start = file === from.file ? from.offset : 0;
+    const path = files.path('blk', file);
+    let torn: number | null = null;
+    if (options.announce) log.info(`Reindexing block file ${path}...`);
+    flusher.scanFrom = orphans.first ?? { file, offset: start };
+    const onTorn = (offset: number): void => {
+      torn ??= offset;
+    };
+    for await (const record of readBlockRecords(path, params.magic, start, onTorn)) {
+      torn = null;
+      flusher.scanFrom = orphans.first ?? { file, offset: record.offset - RECORD_HEAD_BYTES };
+      if (signal.aborted) return;
+      try {
+        const block = loadBlock(Buffer.from(record.bytes));
+        const error = await acceptStored(chain, block, { file, offset: record.offset }, orphans);
+        // What only looks like a block may hide one: a torn record that another was appended to.
+        record.advance = error ? RECORD_HEAD_BYTES : RECORD_HEAD_BYTES + block.consumedBytes;
+      } catch (error) {
+        if (!(error instanceof ReadError)) throw error;
+        record.advance = 1;
+        log.warn(`skipped what is no block at ${record.offset} of ${path}: ${error.message}`);
+      }
+      since = await breathe(since);
+    }
+    // A record torn by a crash must not swallow the one that is appended next.
+    if (file === files.currentFile && torn !== null) files.truncate(file, torn);
+  }
+  flusher.scanFrom = null;
+  chain.importing = false;
+}
+
+/** Where blocks lie whose parent comes later in the files. */
+class OrphanPositions {
+  private readonly byParent = new Map<string, FilePosition[]>();
+  /** All of them in the order of reading. */
+  private readonly waiting = new Set<FilePosition>();
+
+  /** Start of the record that waits longest. */
+  get first(): FilePosition | null {
+    const position = this.waiting.values().next().value;
+    return position ? { file: position.file, offset: position.offset - RECORD_HEAD_BYTES } : null;
+  }
+
+  add(parent: string, position: FilePosition): void {
+    this.waiting.add(position);
+    const siblings = this.byParent.get(parent);
+    if (siblings) siblings.push(position);
+    else this.byParent.set(parent, [position]);
+  }
+
+  take(parent: string): FilePosition[] {
+    const positions = this.byParent.get(parent) ?? [];
+    this.byParent.delete(parent);
+    for (const position of positions) this.waiting.delete(position);
+    return positions;
+  }
+}
+
+/** Accepts a block that lies in our files, and what waited for it. Answers why the first one is refused, if it is. */
+async function acceptStored(
+  chain: Chain,
+  first: LoadedBlock,
+  position: FilePosition,
+  orphans: OrphanPositions,
+): Promise<ValidationError | null> {
+  let refused: ValidationError | null = null;
+  const ready = [{ block: first, position }];
+  for (let item = ready.pop(); item; item = ready.pop()) {
+    const { block } = item;
+    const { error } = chain.acceptBlock(block, true, item.position);
+    if (error?.reason === 'prev-blk-not-found') {
+      orphans.add(hashToHex(block.header.prevHash), item.position);
+      continue;
+    }
+    if (error) {
+      if (block === first) refused = error;
+      continue;
+    }
+    // One by one, as they came: a branch that was connected once is connected again, and counts as validated.
+    await chain.activateBestChain();
+    for (const waiting of orphans.take(hashToHex(block.hash))) {
+      ready.push({ block: loadBlock(chain.deps.files.readBlockSync(waiting)), position: waiting });
+    }
+  }
+  return refused;
+}

@@ -1,0 +1,179 @@
+/** Interrupted starts, damaged and missing files: what was acknowledged stays, and nothing wrong is connected. */
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ADDRESS, program, startRegtest, type RegtestNode } from './support/node.js';
+
+describe('recovery', () => {
+  let dataDir: string;
+  let node: RegtestNode;
+  const inFolder = (...path: string[]): string => join(dataDir, 'regtest', ...path);
+
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'recovery-'));
+  });
+  afterEach(async () => {
+    await node.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const start = async (...args: string[]): Promise<void> => {
+    node = await startRegtest({ dataDir, args });
+  };
+  const generate = (blocks: number): Promise<string[]> => node.rpc('generatetoaddress', [blocks, ADDRESS]);
+  const state = async (): Promise<unknown> => {
+    const { disk_size: _size, ...set } = await node.rpc<Record<string, unknown>>('gettxoutsetinfo');
+    return set;
+  };
+  /** Runs a node that must end by itself. */
+  const run = (args: string[], env: Record<string, string> = {}): ReturnType<typeof spawnSync> =>
+    spawnSync(
+      process.execPath,
+      [
+        program('lbcnode'),
+        '-regtest',
+        `-datadir=${dataDir}`,
+        '-listen=0',
+        '-server=0',
+        '-printtoconsole=0',
+        ...args,
+      ],
+      { encoding: 'utf8', timeout: 30_000, env: { ...process.env, ...env } },
+    );
+
+  it('goes on with the block files where an interrupted start left off', async () => {
+    await start();
+    await generate(120);
+    const before = await state();
+    await node.kill();
+    // Stopped cleanly in the middle of reading what the kill left unflushed.
+    expect(run(['-stopatheight=50']).status).toBe(0);
+    expect(run(['-stopatheight=90']).status).toBe(0);
+    await start();
+    expect(await state()).toEqual(before);
+  });
+
+  it('finishes an interrupted -reindex without being asked again', async () => {
+    await start();
+    await generate(120);
+    const before = await state();
+    await node.stop();
+    const undoBytes = statSync(inFolder('blocks', 'rev00000.dat')).size;
+    expect(run(['-reindex', '-stopatheight=60']).status).toBe(0);
+    await start();
+    expect(await state()).toEqual(before);
+    await node.stop();
+    await start('-reindex');
+    expect(await state()).toEqual(before);
+    expect(statSync(inFolder('blocks', 'rev00000.dat')).size).toBe(undoBytes);
+  });
+
+  it('finishes a -reindex that was killed while it removed the database', async () => {
+    await start();
+    await generate(20);
+    const before = await state();
+    await node.stop();
+    writeFileSync(inFolder('reindexing'), '');
+    rmSync(inFolder('chainstate', 'CURRENT'));
+    await start();
+    expect(await state()).toEqual(before);
+    expect(existsSync(inFolder('reindexing'))).toBe(false);
+  });
+
+  it('finishes a -reindex-chainstate that was killed, and changes the indexes by one', async () => {
+    await start();
+    const [block] = await generate(30);
+    const before = await state();
+    await node.stop();
+    const killed = run(['-reindex-chainstate', '-txindex'], { LBCNODE_CRASH_AT: 'flush:after-batch@1' });
+    expect(killed.signal).toBe('SIGKILL');
+    await start('-txindex');
+    expect(await node.rpc('getindexinfo')).toHaveProperty('txindex');
+    expect(await state()).toEqual(before);
+    const { tx } = await node.rpc<{ tx: string[] }>('getblock', [block]);
+    expect(await node.rpc('getrawtransaction', [tx[0], true])).toMatchObject({ blockhash: block });
+    await node.stop();
+    await start('-reindex-chainstate', '-claimproofwindow=100');
+    expect(await state()).toEqual(before);
+    expect(await node.rpc('getindexinfo')).toEqual({});
+  });
+
+  it('does not start without a block file that it needs, nor with a shorter one', async () => {
+    await start();
+    await generate(20);
+    const before = await state();
+    await node.stop();
+    for (const name of ['blk00000.dat', 'rev00000.dat']) {
+      const file = inFolder('blocks', name);
+      renameSync(file, `${file}.away`);
+      const { status, stderr } = run([]);
+      expect(status).toBe(1);
+      expect(stderr).toContain(`${name} is missing or shorter than the database expects`);
+      expect(existsSync(file)).toBe(false);
+      const bytes = readFileSync(`${file}.away`);
+      writeFileSync(file, bytes);
+      truncateSync(file, bytes.length >> 1);
+      expect(run([]).stderr).toContain(`${name} is missing or shorter`);
+      renameSync(`${file}.away`, file);
+    }
+    await start();
+    expect(await state()).toEqual(before);
+  });
+
+  it('never connects a block that was damaged on disk', async () => {
+    await start();
+    const hashes = await generate(10);
+    const before = await state();
+    await node.rpc('invalidateblock', [hashes[8]]);
+    const file = inFolder('blocks', 'blk00000.dat');
+    const bytes = readFileSync(file);
+    // The last byte of the last block but one: the lock time of its coinbase.
+    const { size } = await node.rpc<{ size: number }>('getblock', [hashes[9]]);
+    const at = bytes.length - size - 8 - 1;
+    bytes[at]! ^= 1;
+    writeFileSync(file, bytes);
+    await node.rpc('reconsiderblock', [hashes[8]]).catch(() => undefined);
+    expect(await node.exited).toBe(1);
+    expect(node.output()).toContain(`block ${hashes[8]} is damaged on disk`);
+    bytes[at]! ^= 1;
+    writeFileSync(file, bytes);
+    await start();
+    await node.rpc('reconsiderblock', [hashes[8]]);
+    expect(await state()).toEqual(before);
+  });
+
+  it('stops when a block cannot be written, and goes on once it can', async () => {
+    await start('-maxblockfilesize=65536');
+    await generate(5);
+    mkdirSync(inFolder('blocks', 'blk00001.dat'));
+    await expect(generate(400)).rejects.toThrow();
+    expect(await node.exited).toBe(1);
+    expect(node.output()).toContain('EISDIR');
+    rmSync(inFolder('blocks', 'blk00001.dat'), { recursive: true });
+    await start('-maxblockfilesize=65536');
+    expect(await node.rpc('getblockcount')).toBeGreaterThanOrEqual(5);
+    await generate(20);
+  });
+
+  it('leaves the genesis block alone', async () => {
+    await start();
+    await generate(3);
+    const genesis = await node.rpc<string>('getblockhash', [0]);
+    expect(await node.rpc('invalidateblock', [genesis])).toBe(null);
+    expect(await node.rpc('getchaintips')).toMatchObject([{ height: 3, status: 'active' }]);
+    await generate(1);
+    expect(await node.rpc('getblockcount')).toBe(4);
+  });
+});

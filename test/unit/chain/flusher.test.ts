@@ -1,0 +1,73 @@
+import { tmpdir } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { parseChainState } from '../../../src/chain/chainState.js';
+import { Flusher } from '../../../src/chain/flusher.js';
+import { StepTimers } from '../../../src/chain/stepTimers.js';
+import { NO_HEADER } from '../../../src/store/headerTable.js';
+import { TestHeaders } from './headers.js';
+
+/** A flusher over parts that note what it asks of them. */
+function makeFlusher() {
+  const headers = new TestHeaders();
+  const genesis = headers.add(NO_HEADER);
+  const notes = { trims: 0, states: [] as unknown[], diskFails: false };
+  const store = {
+    beforeSpill: async (): Promise<void> => undefined,
+    mustFlush: false,
+    dirtyBytes: 0,
+    put: (key: string, row: Buffer) => void (key === 'T' && notes.states.push(parseChainState(row))),
+    flush: async () => {
+      if (notes.diskFails) throw new Error('no disk');
+    },
+  };
+  const flusher = new Flusher(
+    { cacheBytes: 1000, folder: tmpdir() },
+    {
+      store,
+      coins: {
+        usageBytes: 5000,
+        dirtyCount: 1,
+        dirtyBytes: 100,
+        takeDirty: () => null,
+        trim: () => notes.trims++,
+      },
+      index: { headers: headers.table, active: { tip: genesis } },
+      files: { sync: () => undefined, currentFile: 2, sizeBytes: () => 700 },
+      timers: new StepTimers(),
+    } as unknown as ConstructorParameters<typeof Flusher>[1],
+    { coinsOnDisk: false, pruned: false },
+  );
+  return { flusher, store, notes };
+}
+
+describe('Flusher', () => {
+  it('trims the coin cache after a block, and leaves it alone in the middle of one', async () => {
+    const { flusher, store, notes } = makeFlusher();
+    await store.beforeSpill();
+    expect(notes).toMatchObject({ trims: 0, states: [{ coinsOnDisk: true }] });
+    await flusher.afterBlock();
+    expect(notes.trims).toBe(1);
+  });
+
+  it('records how far the files were read while they are read, and their end otherwise', async () => {
+    const { flusher, notes } = makeFlusher();
+    flusher.scanFrom = { file: 1, offset: 55 };
+    await flusher.flush();
+    flusher.scanFrom = null;
+    await flusher.flush();
+    expect(notes.states).toMatchObject([
+      { scannedFile: 1, scannedBytes: 55 },
+      { scannedFile: 2, scannedBytes: 700 },
+    ]);
+  });
+
+  it('tells of a flush that failed', async () => {
+    const { flusher, notes } = makeFlusher();
+    const failures: unknown[] = [];
+    flusher.onFailure = (error) => failures.push(error);
+    notes.diskFails = true;
+    await expect(flusher.flush()).rejects.toThrow('no disk');
+    await flusher.settled();
+    expect(failures).toMatchObject([{ message: 'no disk' }]);
+  });
+});
