@@ -5,19 +5,19 @@
  */
 import { workEquivalentTimeSec } from '../consensus/compactTarget.js';
 import type { ValidationError } from '../consensus/reject.js';
-import { BlockFileError, type FilePosition } from '../store/blockFiles.js';
+import { headerHash, parseHeaderBytes } from '../primitives/header.js';
+import type { FilePosition } from '../store/blockFiles.js';
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
 import type { Logger } from '../util/logging.js';
-import { equalBytes, hashToHex, type Bytes } from '../util/bytes.js';
+import { hashToHex, type Bytes } from '../util/bytes.js';
 import { breathe } from '../util/breathe.js';
-import { ReadError } from '../util/reader.js';
 import { SerialQueue } from '../util/serialQueue.js';
 import { ChainEvents } from './chainEvents.js';
 import { checkBlockView, contextualCheckBlockView } from './checkBlockView.js';
 import { connectBlock, disconnectBlock, type ConnectDeps } from './connectBlock.js';
 import type { Flusher } from './flusher.js';
-import { loadBlock, type LoadedBlock } from './loadedBlock.js';
-import { WaitingBlocks } from './waitingBlocks.js';
+import type { LoadedBlock } from './loadedBlock.js';
+import { StoredBlocks } from './storedBlocks.js';
 
 /** Blocks that may run ahead of the tip unasked (Core's MIN_BLOCKS_TO_KEEP). */
 export const MIN_BLOCKS_TO_KEEP = 288;
@@ -63,7 +63,7 @@ export class Chain {
   private readonly flusher: Flusher;
   private readonly log: Logger;
   private readonly queue = new SerialQueue();
-  private readonly waiting: WaitingBlocks;
+  private readonly blocks: StoredBlocks;
   private leftInitialDownload = false;
   private preciousRank = -1;
   private preciousWork = 0n;
@@ -79,7 +79,7 @@ export class Chain {
     this.deps = deps;
     this.flusher = flusher;
     this.log = log;
-    this.waiting = new WaitingBlocks(deps.index);
+    this.blocks = new StoredBlocks(deps.files, deps.index);
     flusher.onFailure = (error) => void this.fail(error);
   }
 
@@ -158,17 +158,40 @@ export class Chain {
       if (!contextual.corruption) index.markFailed(id);
       return { id, error: contextual, isNew: false };
     }
-    index.receiveData(id, block.parsed.txCount, position ?? this.store(block.raw));
-    this.waiting.add(id, block);
-    return { id, error: null, isNew: true };
-  }
-
-  private store(raw: Buffer): FilePosition {
     try {
-      return this.deps.files.writeBlock(raw);
+      this.blocks.add(id, block, position);
     } catch (error) {
       throw this.fail(error);
     }
+    if (headers.prev(id) === this.tip && !this.isInitialDownload())
+      this.events.emit('blockFound', {
+        id,
+        height: headers.height(id),
+        hash: block.hash,
+        raw: block.raw,
+        parsed: block.parsed,
+      });
+    return { id, error: null, isNew: true };
+  }
+
+  /**
+   * Accepts headers that follow one another, up to the first that is wrong. Answers the id of the last one accepted
+   * (`NO_HEADER` for none) and the verdict. Source: `ProcessNewBlockHeaders`.
+   */
+  acceptHeaders(headers: readonly Buffer[]): { last: number; error: ValidationError | null } {
+    this.refuseWhenBroken();
+    const { index } = this.deps;
+    const previousBest = index.bestHeader;
+    let last = NO_HEADER;
+    let error: ValidationError | null = null;
+    for (const bytes of headers) {
+      const accepted = index.acceptHeader(parseHeaderBytes(bytes), headerHash(bytes));
+      error = accepted.error;
+      if (error) break;
+      last = accepted.id;
+    }
+    if (index.bestHeader !== previousBest) this.events.emit('headerTip', { id: index.bestHeader });
+    return { last, error };
   }
 
   private wantsUnrequested(id: number): boolean {
@@ -191,37 +214,9 @@ export class Chain {
     });
   }
 
-  /** The block as it came, or as it lies on disk and was checked once more. Throws `BlockFileError`. */
-  private async takeBlock(id: number): Promise<LoadedBlock> {
-    const waiting = this.waiting.take(id);
-    if (waiting) return waiting;
-    const block = await this.readBlock(id);
-    const wrong = checkBlockView(block);
-    if (wrong) throw this.damaged(id, wrong.reason);
-    return block;
-  }
-
   /** Reads a stored block. Throws `BlockFileError` when the bytes are not that block any more. */
-  async readBlock(id: number): Promise<LoadedBlock> {
-    const { headers } = this.index;
-    let block: LoadedBlock;
-    try {
-      block = loadBlock(await this.deps.files.readBlock(headers.dataPosition(id)));
-    } catch (error) {
-      if (error instanceof ReadError) throw this.damaged(id, error.message);
-      throw error;
-    }
-    if (!equalBytes(block.hash, headers.hash(id))) throw this.damaged(id, 'another block lies there');
-    return block;
-  }
-
-  private damaged(id: number, what: string): BlockFileError {
-    const { headers } = this.index;
-    const { file, offset } = headers.dataPosition(id);
-    return new BlockFileError(
-      `block ${hashToHex(headers.hash(id))} is damaged on disk (${this.deps.files.path('blk', file)} at ${offset}: ${what}). ` +
-        'Bring the file back, or restart with -reindex to rebuild the database from the block files.',
-    );
+  readBlock(id: number): Promise<LoadedBlock> {
+    return this.blocks.read(id);
   }
 
   /**
@@ -254,7 +249,7 @@ export class Chain {
       if (progressed && this.tip !== start) this.announceTip(start);
       since = await breathe(since);
     }
-    this.waiting.dropBeaten();
+    this.blocks.dropBeaten();
     await this.flusher.afterActivation(this.isInitialDownload());
   }
 
@@ -309,7 +304,7 @@ export class Chain {
 
   private async connectTip(id: number): Promise<ValidationError | null> {
     const { headers } = this.index;
-    const block = await this.takeBlock(id);
+    const block = await this.blocks.take(id);
     const parent = headers.prev(id);
     const checkScripts = this.mustCheckScripts(id);
     const { error, claimEvents } = await connectBlock(this.deps, block, parent, {
@@ -317,6 +312,7 @@ export class Chain {
       justCheck: false,
     });
     this.noteVerdict(id, error);
+    this.events.emit('blockChecked', { id, hash: block.hash, error });
     const hash = hashToHex(block.hash);
     if (error) {
       this.log.warn(
@@ -344,7 +340,7 @@ export class Chain {
 
   private async disconnectTip(): Promise<void> {
     const id = this.tip;
-    const block = await this.takeBlock(id);
+    const block = await this.blocks.take(id);
     await disconnectBlock(this.deps, block);
     await this.flusher.afterBlock();
     this.events.emit('blockDisconnected', {

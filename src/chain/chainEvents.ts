@@ -1,8 +1,11 @@
 /**
  * What the chain tells others, as one typed list in a documented order. For each block, in order of (dis)connection:
  * `blockConnected` or `blockDisconnected`, after its commit; then, once the best tip stands, `tipChanged`. `headerTip`
- * comes when a better header is known. Listeners run synchronously, in the order of registration, and must not throw.
+ * comes when a better header is known; `blockFound` when a block that follows the tip was stored and not yet connected,
+ * unless the initial download is under way; `blockChecked` with the verdict of connecting a block, before its
+ * `blockConnected`. Listeners run synchronously, in the order of registration, and must not throw.
  */
+import type { ValidationError } from '../consensus/reject.js';
 import type { Bytes } from '../util/bytes.js';
 import type { ParsedBlock } from '../primitives/blockView.js';
 import type { ClaimEvent } from '../store/claims/claimStore.js';
@@ -22,6 +25,8 @@ export interface ChainEventMap {
   blockDisconnected: ConnectedBlock;
   tipChanged: { id: number; height: number; hash: Bytes; forkId: number; initialDownload: boolean };
   headerTip: { id: number };
+  blockFound: { id: number; height: number; hash: Bytes; raw: Buffer; parsed: ParsedBlock };
+  blockChecked: { id: number; hash: Bytes; error: ValidationError | null };
 }
 
 type Listener<K extends keyof ChainEventMap> = (event: ChainEventMap[K]) => void;

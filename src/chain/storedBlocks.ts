@@ -1,0 +1,67 @@
+/**
+ * The blocks' data: written to the block files, kept in memory until connected, read back and looked at once more. Owns
+ * no verdict: data that is not what it was when it was stored is damage.
+ */
+import { BlockFileError, type BlockFiles, type FilePosition } from '../store/blockFiles.js';
+import { equalBytes, hashToHex } from '../util/bytes.js';
+import { ReadError } from '../util/reader.js';
+import type { BlockIndex } from './blockIndex.js';
+import { checkBlockView } from './checkBlockView.js';
+import { loadBlock, type LoadedBlock } from './loadedBlock.js';
+import { WaitingBlocks } from './waitingBlocks.js';
+
+export class StoredBlocks {
+  private readonly files: BlockFiles;
+  private readonly index: BlockIndex;
+  private readonly waiting: WaitingBlocks;
+
+  constructor(files: BlockFiles, index: BlockIndex) {
+    this.files = files;
+    this.index = index;
+    this.waiting = new WaitingBlocks(index);
+  }
+
+  /** Makes a new block's data known; writes it unless it lies in the files already. Throws when the disk fails. */
+  add(id: number, block: LoadedBlock, position: FilePosition | null): void {
+    this.index.receiveData(id, block.parsed.txCount, position ?? this.files.writeBlock(block.raw));
+    this.waiting.add(id, block);
+  }
+
+  /** The block for its connection: as it came, or as it lies on disk and was checked again. Throws `BlockFileError`. */
+  async take(id: number): Promise<LoadedBlock> {
+    const waiting = this.waiting.take(id);
+    if (waiting) return waiting;
+    const block = await this.read(id);
+    const wrong = checkBlockView(block);
+    if (wrong) throw this.damaged(id, wrong.reason);
+    return block;
+  }
+
+  /** Reads a stored block. Throws `BlockFileError` when the bytes are not that block any more. */
+  async read(id: number): Promise<LoadedBlock> {
+    const { headers } = this.index;
+    let block: LoadedBlock;
+    try {
+      block = loadBlock(await this.files.readBlock(headers.dataPosition(id)));
+    } catch (error) {
+      if (error instanceof ReadError) throw this.damaged(id, error.message);
+      throw error;
+    }
+    if (!equalBytes(block.hash, headers.hash(id))) throw this.damaged(id, 'another block lies there');
+    return block;
+  }
+
+  /** Forgets what was kept for a connection that cannot come any more. */
+  dropBeaten(): void {
+    this.waiting.dropBeaten();
+  }
+
+  private damaged(id: number, what: string): BlockFileError {
+    const { headers } = this.index;
+    const { file, offset } = headers.dataPosition(id);
+    return new BlockFileError(
+      `block ${hashToHex(headers.hash(id))} is damaged on disk (${this.files.path('blk', file)} at ${offset}: ${what}). ` +
+        'Bring the file back, or restart with -reindex to rebuild the database from the block files.',
+    );
+  }
+}
