@@ -6,7 +6,7 @@
 namespace lbc {
 
 // NATIVE_ABI of src/native/binding.ts.
-constexpr uint32_t kAbi = 1;
+constexpr uint32_t kAbi = 2;
 
 void registerHashing(napi_env env, napi_value exports);
 void registerParsing(napi_env env, napi_value exports);

@@ -1,10 +1,13 @@
 #include "ecdsa.h"
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
 #include <secp256k1.h>
 #include <secp256k1_recovery.h>
+
+#include "curveLanes.h"
 
 namespace lbc {
 
@@ -68,8 +71,10 @@ bool placeInteger(Integer integer, uint8_t* out) {
 }
 
 // Reads a signature as leniently as the chain's oldest blocks need: negative or padded integers, long lengths, trailing
-// bytes. QUIRK: an integer out of range parses, as a signature that never verifies. Test: test/differential/ecdsa.test.ts.
-bool parseLaxDer(const uint8_t* input, size_t size, secp256k1_ecdsa_signature* signature) {
+// bytes. R and S go to `compact`, 32 bytes each. QUIRK: a signature with an integer of more than 32 bytes parses, as one that
+// never verifies: all zero. Test: test/differential/ecdsa.test.ts.
+bool readLaxDer(const uint8_t* input, size_t size, uint8_t* compact) {
+  memset(compact, 0, 64);
   const uint8_t* at = input;
   const uint8_t* end = input + size;
   if (at == end || *at++ != 0x30 || at == end) return false;
@@ -81,10 +86,15 @@ bool parseLaxDer(const uint8_t* input, size_t size, secp256k1_ecdsa_signature* s
   }
   Integer r, s;
   if (!readInteger(at, end, &r) || !readInteger(at, end, &s)) return false;
-  uint8_t compact[64] = {};
-  const bool inRange = placeInteger(r, compact) && placeInteger(s, compact + 32) &&
-                       secp256k1_ecdsa_signature_parse_compact(verifyContext(), signature, compact);
-  if (!inRange) {
+  if (!placeInteger(r, compact) || !placeInteger(s, compact + 32)) memset(compact, 0, 64);
+  return true;
+}
+
+// The same for the library. QUIRK: what is not below the group order parses too, and never verifies.
+bool parseLaxDer(const uint8_t* input, size_t size, secp256k1_ecdsa_signature* signature) {
+  uint8_t compact[64];
+  if (!readLaxDer(input, size, compact)) return false;
+  if (!secp256k1_ecdsa_signature_parse_compact(verifyContext(), signature, compact)) {
     memset(compact, 0, sizeof compact);
     (void)!secp256k1_ecdsa_signature_parse_compact(verifyContext(), signature, compact);
   }
@@ -123,6 +133,36 @@ bool parseKeyRemembered(const uint8_t* key, size_t size, secp256k1_pubkey* out) 
   return true;
 }
 
+// The lanes take as long for one signature as for all; the library is faster for a single one.
+constexpr size_t kLeastForLanes = 2;
+
+#ifdef LBC_HAS_LANES
+
+// Answers what the lanes can answer of up to LBC_LANES checks.
+void verifyInLanes(SignatureCheck* checks, size_t count) {
+  uint8_t compact[LBC_LANES][64];
+  lbc_signature signatures[LBC_LANES] = {};
+  for (size_t i = 0; i < count; i++) {
+    const SignatureCheck& check = checks[i];
+    // All zero, a signature is left to the library, which finds the same fault again.
+    if (!hasPublicKeySize(check.key, check.keySize) ||
+        !readLaxDer(check.signature, check.signatureSize, compact[i])) {
+      memset(compact[i], 0, sizeof compact[i]);
+    }
+    signatures[i] = {check.hash, compact[i], check.key, check.keySize};
+  }
+  lbc_lane_batch batch;
+  lbc_prepare_lanes(&batch, signatures, static_cast<int>(count));
+  const uint8_t valid = verifyLanes(batch);
+  for (size_t i = 0; i < count; i++) checks[i].isValid = checks[i].byLanes = valid >> i & 1;
+}
+
+#else
+
+void verifyInLanes(SignatureCheck*, size_t) {}
+
+#endif
+
 }  // namespace
 
 bool hasPublicKeySize(const uint8_t* key, size_t size) {
@@ -138,6 +178,19 @@ bool verifySignature(const uint8_t* hash, const uint8_t* signature, size_t signa
   // The library wants a low S, the chain does not.
   secp256k1_ecdsa_signature_normalize(verifyContext(), &parsed, &parsed);
   return secp256k1_ecdsa_verify(verifyContext(), &parsed, hash, &publicKey);
+}
+
+void verifySignatures(SignatureCheck* checks, size_t count) {
+  for (size_t done = 0; hasLanes() && count - done >= kLeastForLanes;) {
+    const size_t now = std::min<size_t>(count - done, LBC_LANES);
+    verifyInLanes(checks + done, now);
+    done += now;
+  }
+  for (size_t i = 0; i < count; i++) {
+    SignatureCheck& check = checks[i];
+    if (check.byLanes) continue;
+    check.isValid = verifySignature(check.hash, check.signature, check.signatureSize, check.key, check.keySize);
+  }
 }
 
 bool isFullyValidPublicKey(const uint8_t* key, size_t size) {

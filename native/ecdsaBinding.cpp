@@ -1,5 +1,8 @@
 // JavaScript bindings of the curve operations, in the shape of EcdsaBackend (src/crypto/ecdsa.ts).
+#include <vector>
+
 #include "addon.h"
+#include "curveLanes.h"
 #include "ecdsa.h"
 #include "napi.h"
 
@@ -112,6 +115,57 @@ napi_value jsTweakPublicKey(napi_env env, napi_callback_info info) {
   return makeKey(env, key, true);
 }
 
+// Element `index` of an array: an object with hash, signature and publicKey.
+bool readCheck(napi_env env, napi_value items, uint32_t index, SignatureCheck* check) {
+  napi_value item, hashValue, signatureValue, keyValue;
+  const uint8_t* hash;
+  Span signature, key;
+  if (napi_get_element(env, items, index, &item) != napi_ok || !readProperty(env, item, "hash", &hashValue) ||
+      !readProperty(env, item, "signature", &signatureValue) || !readProperty(env, item, "publicKey", &keyValue) ||
+      !readFixedBytes(env, hashValue, 32, "hash", &hash) || !readBytes(env, signatureValue, "signature", &signature) ||
+      !readBytes(env, keyValue, "publicKey", &key)) {
+    return false;
+  }
+  memcpy(check->hash, hash, sizeof check->hash);
+  check->signature = signature.data;
+  check->signatureSize = signature.size;
+  check->key = key.data;
+  check->keySize = key.size;
+  return true;
+}
+
+napi_value jsVerifyMany(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  uint32_t count;
+  if (!readArguments(env, info, 1, arguments)) return nullptr;
+  if (napi_get_array_length(env, arguments[0], &count) != napi_ok) return throwTypeError(env, "items must be an array");
+  std::vector<SignatureCheck> checks(count);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!readCheck(env, arguments[0], i, &checks[i])) return nullptr;
+  }
+  verifySignatures(checks.data(), count);
+  uint8_t* answers;
+  napi_value result = makeEmptyBuffer(env, count, &answers);
+  for (uint32_t i = 0; i < count; i++) answers[i] = checks[i].byLanes ? 2 : checks[i].isValid ? 1 : 0;
+  return result;
+}
+
+napi_value jsLaneField(napi_env env, napi_callback_info info) {
+  napi_value arguments[3];
+  uint32_t operation;
+  const uint8_t *a, *b;
+  LaneField left, right, result;
+  if (!readArguments(env, info, 3, arguments) || !readUint32(env, arguments[0], "operation", &operation) ||
+      !readFixedBytes(env, arguments[1], sizeof left, "a", &a) ||
+      !readFixedBytes(env, arguments[2], sizeof right, "b", &b)) {
+    return nullptr;
+  }
+  memcpy(left, a, sizeof left);
+  memcpy(right, b, sizeof right);
+  if (!hasLanes() || !computeInLanes(operation, left, right, &result)) return throwError(env, "no such operation here");
+  return makeBuffer(env, result, sizeof result);
+}
+
 }  // namespace
 
 void registerEcdsa(napi_env env, napi_value ecdsa) {
@@ -120,6 +174,9 @@ void registerEcdsa(napi_env env, napi_value ecdsa) {
 #else
   setProperty(env, ecdsa, "name", makeString(env, "native addon, system libsecp256k1"));
 #endif
+  setProperty(env, ecdsa, "lanes", makeNumber(env, hasLanes() ? LBC_LANES : 0));
+  setFunction(env, ecdsa, "verifyMany", jsVerifyMany);
+  setFunction(env, ecdsa, "laneField", jsLaneField);
   setFunction(env, ecdsa, "isFullyValidPublicKey", jsIsFullyValidPublicKey);
   setFunction(env, ecdsa, "publicKeyOf", jsPublicKeyOf);
   setFunction(env, ecdsa, "convertPublicKey", jsConvertPublicKey);

@@ -155,3 +155,144 @@ static void lbc_scalar_inverse_var(secp256k1_scalar *out, const secp256k1_scalar
 #endif
 
 #include "src/secp256k1.c"
+
+#if defined(__x86_64__) && defined(USE_ENDOMORPHISM) && defined(USE_FIELD_5X52) && defined(USE_SCALAR_4X64)
+
+#include <string.h>
+
+#include "laneBatch.h"
+
+static void lbc_put_field(uint64_t (*out)[LBC_LANES], int lane, const secp256k1_fe *value) {
+    int i;
+    for (i = 0; i < LBC_LIMBS; i++) out[i][lane] = value->n[i];
+}
+
+/*
+ * Digits of `width` bits of a magnitude of 131 bits at most: the bits of each window, whose highest counts negative, and the
+ * highest bit of the window below. Source of the method: Booth (1951).
+ */
+static void lbc_put_digits(int16_t (*out)[LBC_LANES], int count, int width, int lane, const secp256k1_scalar *magnitude,
+                           int negative) {
+    const unsigned __int128 value = (unsigned __int128)magnitude->d[1] << 64 | magnitude->d[0];
+    const uint64_t mask = (UINT64_C(2) << width) - 1;
+    int i;
+    for (i = 0; i < count; i++) {
+        /* The window with the bit below it. Above bit 127 there are the few of the third word. */
+        const int from = width * i - 1;
+        uint64_t bits;
+        int digit;
+        if (from < 0) {
+            bits = (uint64_t)value << 1;
+        } else if (from < 128) {
+            bits = (uint64_t)(value >> from);
+            if (from > 64) bits |= magnitude->d[2] << (128 - from);
+        } else {
+            bits = magnitude->d[2] >> (from - 128);
+        }
+        bits &= mask;
+        digit = (int)((bits + 1) >> 1) - (int)((bits >> width) << width);
+        out[i][lane] = (int16_t)(negative ? -digit : digit);
+    }
+}
+
+/* Digits of the two halves of u2, the scalar of the key. False should a half be longer than it can be. */
+static int lbc_put_key_digits(lbc_lane_batch *batch, int lane, const secp256k1_scalar *u2) {
+    secp256k1_scalar half[2];
+    int i;
+    secp256k1_scalar_split_lambda(&half[0], &half[1], u2);
+    for (i = 0; i < 2; i++) {
+        const int negative = secp256k1_scalar_is_high(&half[i]);
+        if (negative) secp256k1_scalar_negate(&half[i], &half[i]);
+        if (half[i].d[3] != 0 || half[i].d[2] > 3) return 0;
+        lbc_put_digits(batch->key_digits[i], LBC_KEY_DIGITS, LBC_KEY_BITS, lane, &half[i], negative);
+    }
+    return 1;
+}
+
+static int lbc_put_key(lbc_lane_batch *batch, int lane, const uint8_t *key, size_t size) {
+    const uint8_t bit = (uint8_t)(1 << lane);
+    secp256k1_ge point;
+    if (size == 33) {
+        if (!secp256k1_fe_set_b32(&point.x, key + 1)) return 0;
+        lbc_put_field(batch->key_x, lane, &point.x);
+        batch->compressed |= bit;
+        if (key[0] == SECP256K1_TAG_PUBKEY_ODD) batch->odd |= bit;
+        return 1;
+    }
+    if (!secp256k1_eckey_pubkey_parse(&point, key, size)) return 0;
+    lbc_put_field(batch->key_x, lane, &point.x);
+    lbc_put_field(batch->key_y, lane, &point.y);
+    return 1;
+}
+
+void lbc_prepare_lanes(lbc_lane_batch *batch, const lbc_signature *signatures, int count) {
+    secp256k1_scalar r[LBC_LANES], s[LBC_LANES], before[LBC_LANES];
+    secp256k1_scalar product, inverse;
+    int lane;
+    memset(batch, 0, sizeof *batch);
+    secp256k1_scalar_set_int(&product, 1);
+    for (lane = 0; lane < count; lane++) {
+        int r_overflow, s_overflow;
+        secp256k1_scalar_set_b32(&r[lane], signatures[lane].compact, &r_overflow);
+        secp256k1_scalar_set_b32(&s[lane], signatures[lane].compact + 32, &s_overflow);
+        if (r_overflow || s_overflow || secp256k1_scalar_is_zero(&r[lane]) || secp256k1_scalar_is_zero(&s[lane])) continue;
+        if (!lbc_put_key(batch, lane, signatures[lane].key, signatures[lane].key_size)) continue;
+        batch->ready |= (uint8_t)(1 << lane);
+        before[lane] = product;
+        secp256k1_scalar_mul(&product, &product, &s[lane]);
+    }
+    /* One inverse for all: that of the product, off which the others are peeled. */
+    secp256k1_scalar_inverse_var(&inverse, &product);
+    for (lane = count - 1; lane >= 0; lane--) {
+        secp256k1_scalar message, own, u1, u2, low, high;
+        secp256k1_fe x;
+        if (!(batch->ready >> lane & 1)) continue;
+        secp256k1_scalar_mul(&own, &inverse, &before[lane]);
+        secp256k1_scalar_mul(&inverse, &inverse, &s[lane]);
+        secp256k1_scalar_set_b32(&message, signatures[lane].hash, NULL);
+        secp256k1_scalar_mul(&u1, &own, &message);
+        secp256k1_scalar_mul(&u2, &own, &r[lane]);
+        if (!lbc_put_key_digits(batch, lane, &u2)) {
+            batch->ready &= (uint8_t)~(1 << lane);
+            continue;
+        }
+        secp256k1_scalar_split_128(&low, &high, &u1);
+        lbc_put_digits(batch->generator_digits[0], LBC_GENERATOR_DIGITS, LBC_GENERATOR_BITS, lane, &low, 0);
+        lbc_put_digits(batch->generator_digits[1], LBC_GENERATOR_DIGITS, LBC_GENERATOR_BITS, lane, &high, 0);
+        secp256k1_fe_set_b32(&x, signatures[lane].compact);
+        lbc_put_field(batch->r, lane, &x);
+    }
+}
+
+static void lbc_multiples(lbc_lane_point *out, const secp256k1_gej *base) {
+    enum { COUNT = LBC_GENERATOR_MULTIPLES };
+    secp256k1_gej *sums = (secp256k1_gej *)checked_malloc(&default_error_callback, COUNT * sizeof *sums);
+    secp256k1_ge *points = (secp256k1_ge *)checked_malloc(&default_error_callback, COUNT * sizeof *points);
+    secp256k1_ge step;
+    int i, k;
+    secp256k1_ge_set_gej(&step, (secp256k1_gej *)base);
+    sums[0] = *base;
+    for (i = 1; i < COUNT; i++) secp256k1_gej_add_ge_var(&sums[i], &sums[i - 1], &step, NULL);
+    secp256k1_ge_set_all_gej_var(points, sums, COUNT);
+    for (i = 0; i < COUNT; i++) {
+        secp256k1_fe_normalize_var(&points[i].x);
+        secp256k1_fe_normalize_var(&points[i].y);
+        for (k = 0; k < LBC_LIMBS; k++) {
+            out[i].limb[k] = points[i].x.n[k];
+            out[i].limb[LBC_LIMBS + k] = points[i].y.n[k];
+        }
+    }
+    free(sums);
+    free(points);
+}
+
+void lbc_generator_multiples(lbc_lane_point *out) {
+    secp256k1_gej base;
+    int i;
+    secp256k1_gej_set_ge(&base, &secp256k1_ge_const_g);
+    lbc_multiples(out, &base);
+    for (i = 0; i < 128; i++) secp256k1_gej_double_var(&base, &base, NULL);
+    lbc_multiples(out + LBC_GENERATOR_MULTIPLES, &base);
+}
+
+#endif

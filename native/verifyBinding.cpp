@@ -40,9 +40,12 @@ Environment* environmentOf(napi_env env) {
 }
 
 napi_value makeReport(napi_env env, VerifyJob& job) {
-  std::sort(job.undecided.begin(), job.undecided.end());
+  std::vector<uint32_t>& undecided = job.undecided;
+  std::sort(undecided.begin(), undecided.end());
+  // An input may depend on several signatures.
+  undecided.erase(std::unique(undecided.begin(), undecided.end()), undecided.end());
   napi_value report = makeObject(env);
-  setProperty(env, report, "undecided", makeUint32Array(env, job.undecided.data(), job.undecided.size()));
+  setProperty(env, report, "undecided", makeUint32Array(env, undecided.data(), undecided.size()));
   setProperty(env, report, "checked", makeNumber(env, job.checked));
   setProperty(env, report, "cacheHits", makeNumber(env, job.cacheHits));
   return report;

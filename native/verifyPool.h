@@ -22,7 +22,7 @@ struct VerifyJob {
   size_t firstInput = 0;
   size_t endInput = 0;
 
-  // Filled in by the threads.
+  // Filled in by the threads; `undecided` in no order, and perhaps with repetitions.
   std::mutex mutex;
   std::vector<uint32_t> undecided;
   uint32_t checked = 0;

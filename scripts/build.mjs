@@ -2,7 +2,7 @@
 // Builds `dist/` and, where a C++ compiler is there, the native addon. With --if-stale only what changed is built.
 // Needs nothing but what `npm ci` installed, also when install scripts are switched off.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -45,9 +45,14 @@ if (!(onlyIfStale && existsSync(stamp) && readFileSync(stamp, 'utf8') === print)
     console.error('The packages are not installed. Run `npm ci` first.');
     process.exit(1);
   }
-  rmSync(join(root, 'dist'), { recursive: true, force: true });
-  run(tsc, ['-p', 'tsconfig.json']);
-  mkdirSync(join(root, 'dist'), { recursive: true });
-  writeFileSync(stamp, print);
+  // Beside the old one, and then in its place: whoever runs it meanwhile finds it whole.
+  const [next, old] = [join(root, 'dist.next'), join(root, 'dist.old')];
+  rmSync(next, { recursive: true, force: true });
+  run(tsc, ['-p', 'tsconfig.json', '--outDir', next]);
+  writeFileSync(join(next, '.stamp'), print);
+  rmSync(old, { recursive: true, force: true });
+  if (existsSync(join(root, 'dist'))) renameSync(join(root, 'dist'), old);
+  renameSync(next, join(root, 'dist'));
+  rmSync(old, { recursive: true, force: true });
 }
 run(join(root, 'scripts', 'buildNative.mjs'), ['--optional']);

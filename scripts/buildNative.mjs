@@ -255,7 +255,8 @@ async function build(inputs, force) {
     });
   if (secp256k1.kind === 'bundled') {
     const source = join(NATIVE, 'secp256k1Unit.c');
-    const contents = [readFileSync(source), ...inputs.secp256k1.map((file) => file.content)];
+    const included = [...headers, ...inputs.secp256k1];
+    const contents = [readFileSync(source), ...included.map((file) => file.content)];
     const name = `secp256k1-${hashOf(cc.command, cc.version, ...cFlags, ...contents).slice(0, 20)}.o`;
     // First, for it takes longest.
     units.unshift({ compiler: cc, flags: cFlags, source, object: join(OBJECTS, name) });

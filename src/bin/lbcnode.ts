@@ -3,7 +3,9 @@
  * The node's program: options, log, start, signals, stop. Errors before the start go to stderr as `Error: …`, exit 1.
  */
 import { spawn } from 'node:child_process';
-import { createFileLogger } from '../node/logger.js';
+import { errorText } from '../node/closeStack.js';
+import { FolderLockError, lockFolder } from '../node/folderLock.js';
+import { createFileLogger, type FileLogger } from '../node/logger.js';
 import { startNode, type NodeHandle } from '../node/node.js';
 import { OptionError } from '../node/optionArgs.js';
 import { loadOptions, parseCommandLine, type LoadedOptions } from '../node/options.js';
@@ -59,75 +61,134 @@ function crashPoint(): ((name: string) => void) | undefined {
   };
 }
 
-async function openLog(loaded: LoadedOptions): Promise<Awaited<ReturnType<typeof createFileLogger>>> {
+function openLog(loaded: LoadedOptions): FileLogger {
   try {
-    return await createFileLogger(loaded);
+    return createFileLogger(loaded);
   } catch (error) {
     if (error instanceof OptionError) fail(error.message);
     throw error;
   }
 }
 
+async function lock(loaded: LoadedOptions): Promise<() => Promise<void>> {
+  try {
+    return await lockFolder(loaded.paths.networkDir);
+  } catch (error) {
+    if (error instanceof FolderLockError) fail(error.message);
+    throw error;
+  }
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Errors that tell the operator what to mend; others are logged with their stack. */
+const OPERATOR_ERRORS = ['StartError', 'FolderError', 'ServerStartError', 'ValidationError'];
+
+/** A running program: its node, its log, and the one way to its end. */
+class Program {
+  private readonly log: FileLogger;
+  private readonly unlock: () => Promise<void>;
+  private readonly starting = new AbortController();
+  private node: NodeHandle | null = null;
+  private stopping = false;
+  private exitCode = 0;
+  private reported: unknown = null;
+
+  /** `unlock` is held until the end: the lock lives as long as somebody can still give it free. */
+  constructor(log: FileLogger, unlock: () => Promise<void>) {
+    this.log = log;
+    this.unlock = unlock;
+  }
+
+  async run(loaded: LoadedOptions): Promise<void> {
+    const { logger } = this.log;
+    // Without a server nothing else keeps the process going.
+    setInterval(() => undefined, LONGEST_TIMER_MS);
+    const onPoint = crashPoint();
+    try {
+      this.node = await startNode(loaded, {
+        logger,
+        requestStop: () => setImmediate(() => void this.stop()),
+        onFatal: (error) => this.fatal(error),
+        signal: this.starting.signal,
+        ...(onPoint ? { onPoint } : {}),
+      });
+    } catch (error) {
+      this.report(error, !(error instanceof Error && OPERATOR_ERRORS.includes(error.name)));
+      this.exitCode = 1;
+      return this.exit();
+    }
+    if (this.stopping) return this.shutDown(this.node);
+    logger.info('Done loading');
+    if (loaded.options.printtoconsole === false) process.stdout.write('Done loading\n');
+    if (loaded.options.stopafterblockimport) await this.shutDown(this.node);
+  }
+
+  /** Stops the node, or lets the start under way end early. A second call changes nothing. */
+  async stop(): Promise<void> {
+    if (this.stopping) return;
+    this.stopping = true;
+    this.starting.abort();
+    if (this.node) await this.shutDown(this.node);
+  }
+
+  /** A bug or a broken environment: stops, with an exit code that says so. */
+  fatal(error: unknown): void {
+    this.exitCode = 1;
+    this.log.logger.error(`A fatal internal error occurred, see debug.log for details: ${errorText(error)}`);
+    this.report(error, true);
+    void this.stop();
+  }
+
+  private async shutDown(node: NodeHandle): Promise<void> {
+    const { logger } = this.log;
+    this.stopping = true;
+    this.starting.abort();
+    logger.info('Shutdown: In progress...');
+    try {
+      await node.stop();
+      logger.info('Shutdown: done');
+    } catch (error) {
+      this.exitCode = 1;
+      logger.error('Shutdown: not everything could be brought to disk');
+      this.report(error, true);
+    }
+    await this.exit();
+  }
+
+  private report(error: unknown, withStack: boolean): void {
+    if (error === this.reported) return;
+    this.reported = error;
+    const { logger } = this.log;
+    const text = errorText(error);
+    logger.error(text);
+    if (withStack && error instanceof Error && error.stack) logger.info(error.stack);
+    process.stderr.write(text.startsWith('Error') ? `${text}\n` : `Error: ${text}\n`);
+  }
+
+  private async exit(): Promise<never> {
+    await this.log.close();
+    await this.unlock().catch(() => undefined);
+    process.exit(this.exitCode);
+  }
+}
+
 async function main(): Promise<void> {
   const loaded = load();
-  if (loaded.options.daemon && process.env[DAEMON_MARK] !== '1') daemonize();
+  const isParent = loaded.options.daemon && process.env[DAEMON_MARK] !== '1';
   if (!loaded.options.sysperms) process.umask(0o077);
-  const log = await openLog(loaded);
-  const { logger } = log;
-  let node: NodeHandle | null = null;
-  let stopping = false;
-  let exitCode = 0;
-  const starting = new AbortController();
-
-  const stop = async (): Promise<void> => {
-    if (stopping) return;
-    stopping = true;
-    starting.abort();
-    if (!node) return;
-    logger.info('Shutdown: In progress...');
-    await node.stop();
-    logger.info('Shutdown: done');
-    await log.close();
-    process.exit(exitCode);
-  };
-  const onFatal = (error: unknown): void => {
-    const text = error instanceof Error ? error.message : String(error);
-    logger.error(`A fatal internal error occurred, see debug.log for details: ${text}`);
-    if (error instanceof Error && error.stack) logger.info(error.stack);
-    process.stderr.write(`Error: ${text}\n`);
-    exitCode = 1;
-    void stop();
-  };
-  process.on('SIGTERM', () => void stop());
-  process.on('SIGINT', () => void stop());
-  process.on('uncaughtException', onFatal);
-  process.on('unhandledRejection', onFatal);
-
-  const onPoint = crashPoint();
-  try {
-    node = await startNode(loaded, {
-      logger,
-      requestStop: () => setImmediate(() => void stop()),
-      onFatal,
-      signal: starting.signal,
-      ...(onPoint ? { onPoint } : {}),
-    });
-  } catch (error) {
-    const known =
-      error instanceof Error &&
-      ['StartError', 'FolderError', 'ServerStartError', 'ValidationError'].includes(error.name);
-    const text = error instanceof Error ? error.message : String(error);
-    if (!known && error instanceof Error && error.stack) logger.info(error.stack);
-    logger.error(text);
-    await log.close();
-    fail(text);
+  // Before anything is written to the folder, the log included: another node may be at work there.
+  const unlock = await lock(loaded);
+  if (isParent) {
+    await unlock();
+    daemonize();
   }
-  logger.info('Done loading');
-  if (loaded.options.printtoconsole === false) process.stdout.write('Done loading\n');
-  if (stopping || loaded.options.stopafterblockimport) {
-    stopping = false;
-    await stop();
-  }
+  const program = new Program(openLog(loaded), unlock);
+  process.on('SIGTERM', () => void program.stop());
+  process.on('SIGINT', () => void program.stop());
+  process.on('uncaughtException', (error) => program.fatal(error));
+  process.on('unhandledRejection', (error) => program.fatal(error));
+  await program.run(loaded);
 }
 
 await main();

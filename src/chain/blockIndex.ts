@@ -94,6 +94,11 @@ export class BlockIndex {
     else this.unlinked.set(prev, [id]);
   }
 
+  /** Whether the block's data is here and waits for that of an ancestor. */
+  isUnlinked(id: number): boolean {
+    return this.unlinked.get(this.headers.prev(id))?.includes(id) ?? false;
+  }
+
   private lastCheckpointHeight(): number | null {
     if (!this.options.checkpoints) return null;
     const { checkpoints } = this.options.params;

@@ -60,6 +60,10 @@ export class Candidates {
     this.ids.delete(id);
   }
 
+  has(id: number): boolean {
+    return this.ids.has(id);
+  }
+
   best(): number {
     let best: number = NO_HEADER;
     for (const id of this.ids) if (best === NO_HEADER || this.compare(id, best) > 0) best = id;

@@ -53,10 +53,10 @@ export function transactionAt(raw: Buffer, parsed: ParsedBlock, tx: number): Tra
 const WITNESS_MARKER_BYTES = 2;
 
 /**
- * Transaction `tx` without its witness as an object. The rules here need none, and one of millions of items would cost
- * an object each.
+ * Transaction `tx` without its witness as an object; scripts are views. Neither the rules here nor signature hashes need
+ * one, and a witness of millions of items would cost an object each.
  */
-function bareTransactionAt(raw: Buffer, parsed: ParsedBlock, tx: number): Transaction {
+export function bareTransactionAt(raw: Buffer, parsed: ParsedBlock, tx: number): Transaction {
   const row = tx * TX_STRIDE;
   const bytes = txBytes(raw, parsed, tx);
   if ((parsed.txs[row + TX_FLAGS]! & TX_HAS_WITNESS) === 0) return parseTransaction(new Reader(bytes), false);

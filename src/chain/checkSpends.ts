@@ -21,8 +21,9 @@ import {
   TX_STRIDE,
   TX_VERSION,
 } from '../primitives/blockLayout.js';
-import { inputScriptAt, outputAmountAt, witnessAt } from '../primitives/blockView.js';
+import { inputScriptAt, outputAmountAt, witnessTopAt } from '../primitives/blockView.js';
 import { SCRIPT_VERIFY } from '../script/flags.js';
+import { OP } from '../script/opcodes.js';
 import { countP2shSigops, countWitnessSigops } from '../script/sigops.js';
 import type { LoadedBlock } from './loadedBlock.js';
 
@@ -61,10 +62,8 @@ export function checkSpends(block: LoadedBlock, resolved: ResolvedInputs, rules:
     if ((txs[row + TX_FLAGS]! & TX_IS_COINBASE) === 0) {
       const first = txs[row + TX_FIRST_INPUT]!;
       const end = first + txs[row + TX_INPUT_COUNT]!;
-      const error = checkCoins(resolved, first, end, rules.height);
-      if (error) return failed(error);
-      let valueIn = 0n;
-      for (let input = first; input < end; input++) valueIn += resolved.amounts[input]!;
+      const valueIn = sumOfCoins(resolved, first, end, rules.height);
+      if (typeof valueIn !== 'bigint') return failed(valueIn);
       let valueOut = 0n;
       const firstOutput = txs[row + TX_FIRST_OUTPUT]!;
       for (let i = 0; i < txs[row + TX_OUTPUT_COUNT]!; i++)
@@ -95,12 +94,13 @@ export function checkSpends(block: LoadedBlock, resolved: ResolvedInputs, rules:
   return { error: null, feesSat };
 }
 
-function checkCoins(
+/** What the inputs are worth together, in satoshis, when all of them may be spent. */
+function sumOfCoins(
   resolved: ResolvedInputs,
   first: number,
   end: number,
   height: number,
-): ValidationError | null {
+): ValidationError | bigint {
   for (let input = first; input < end; input++) if (resolved.status[input] !== 0) return missingInputs();
   let sum = 0n;
   for (let input = first; input < end; input++) {
@@ -113,7 +113,7 @@ function checkCoins(
     sum += amount;
     if (!isMoneyRange(amount) || !isMoneyRange(sum)) return reject('bad-txns-inputvalues-outofrange');
   }
-  return null;
+  return sum;
 }
 
 function sequencesOpen(
@@ -149,11 +149,14 @@ function inputSigopsCost(
   const at = resolved.scriptOffsets[input]!;
   const length = resolved.scriptLengths[input]!;
   const { scripts } = resolved;
-  if (length === 25 && scripts[at] === 0x76) return 0;
+  if (length === 25 && scripts[at] === OP.OP_DUP) return 0;
+  if (length === 22 && scripts[at] === OP.OP_0 && scripts[at + 1] === 20) {
+    return (flags & SCRIPT_VERIFY.WITNESS) === 0 ? 0 : 1;
+  }
   const spent = scripts.subarray(at, at + length);
   const scriptSig = inputScriptAt(raw, parsed, input);
   const p2sh = (flags & SCRIPT_VERIFY.P2SH) === 0 ? 0 : countP2shSigops(scriptSig, spent);
-  return (
-    p2sh * WITNESS_SCALE_FACTOR + countWitnessSigops(scriptSig, spent, witnessAt(raw, parsed, input), flags)
-  );
+  // Of a witness only the script counts, its last item.
+  const witness = witnessTopAt(raw, parsed, input, 1);
+  return p2sh * WITNESS_SCALE_FACTOR + countWitnessSigops(scriptSig, spent, witness, flags);
 }

@@ -26,7 +26,7 @@ import type { BlockIndex } from './blockIndex.js';
 import { checkSpends } from './checkSpends.js';
 import type { BlockContributor } from './contributor.js';
 import type { LoadedBlock } from './loadedBlock.js';
-import { verifyScripts, type ScriptVerdict } from './scriptVerifier.js';
+import { startScripts } from './scriptVerifier.js';
 import type { StepTimers } from './stepTimers.js';
 
 export interface ConnectDeps {
@@ -113,37 +113,39 @@ export async function checkConnect(
   const csvActive = versionBits.isActive('csv', parent);
   const segwitActive = versionBits.isActive('segwit', parent);
   const flags = blockScriptFlags({ height, blockHash: block.hash, csvActive, segwitActive }, params);
-  const spends = checkSpends(block, resolved, {
-    height,
-    flags,
-    sequenceLocks: csvActive,
-    medianTimeAt: (at) => active.medianTimeOf(active.ancestorOf(parent, at)),
-    parentMedianTimeSec: parent === NO_HEADER ? 0 : active.medianTimeOf(parent),
-  });
-  if (spends.error) return { error: spends.error };
-
-  // Started early and joined before the commit: the threads work while the claims are computed.
-  const scripts: Promise<ScriptVerdict> | null = checkScripts
-    ? verifyScripts({ raw: block.raw, parsed: block.parsed, resolved, flags })
+  // The threads work while spends and claims are computed, and are joined before the commit.
+  const scripts = checkScripts
+    ? startScripts({ raw: block.raw, parsed: block.parsed, resolved, flags })
     : null;
-  scripts?.catch(() => undefined);
   try {
+    const spends = checkSpends(block, resolved, {
+      height,
+      flags,
+      sequenceLocks: csvActive,
+      medianTimeAt: (at) => active.medianTimeOf(active.ancestorOf(parent, at)),
+      parentMedianTimeSec: parent === NO_HEADER ? 0 : active.medianTimeOf(parent),
+    });
+    if (spends.error) return { error: spends.error };
+
     timers.start('claims');
     const { root, events } = await claims.connect(rows, blockClaims(block, resolved, height));
-    let error: ValidationError | null = null;
     if (!equalBytes(root, block.header.claimRoot)) {
-      error = reject('bad-claim-merkle-hash', {
-        debug: `the merkle root of the claim trie does not match (actual=${hashToHex(root)} vs block=${hashToHex(block.header.claimRoot)} on height=${height})`,
-      });
+      return {
+        error: reject('bad-claim-merkle-hash', {
+          debug: `the merkle root of the claim trie does not match (actual=${hashToHex(root)} vs block=${hashToHex(block.header.claimRoot)} on height=${height})`,
+        }),
+      };
     }
-    error ??= checkCoinbaseAmount(block, spends.feesSat + blockSubsidy(height, params.subsidyLevelInterval));
+    const subsidySat = blockSubsidy(height, params.subsidyLevelInterval);
+    const error = checkCoinbaseAmount(block, spends.feesSat + subsidySat);
+    if (error) return { error };
+
     timers.start('scripts');
-    const verdict = await scripts;
-    if (verdict?.failure) error ??= reject('block-validation-failed', { debug: verdict.failure.message });
-    return error ? { error } : { error: null, resolved, claimEvents: events };
-  } catch (error) {
-    await scripts?.catch(() => undefined);
-    throw error;
+    const failure = (await scripts?.finish())?.failure;
+    if (failure) return { error: reject('block-validation-failed', { debug: failure.message }) };
+    return { error: null, resolved, claimEvents: events };
+  } finally {
+    await scripts?.join();
   }
 }
 

@@ -10,14 +10,15 @@ import {
   TX_IS_COINBASE,
   TX_STRIDE,
 } from '../primitives/blockLayout.js';
-import { inputScriptAt, witnessAt } from '../primitives/blockView.js';
+import { inputScriptAt, witnessTopAt } from '../primitives/blockView.js';
 import type { Transaction } from '../primitives/transaction.js';
 import { TransactionChecker } from '../script/checker.js';
 import { verifyScript } from '../script/interpreter.js';
+import { MAX_STACK_SIZE } from '../script/script.js';
 import { SCRIPT_ERROR, scriptErrorMessage, type ScriptErrorCode } from '../script/scriptError.js';
 import { PrecomputedSighash } from '../script/sighash.js';
 import { breathe } from '../util/breathe.js';
-import { transactionAt } from './checkBlockView.js';
+import { bareTransactionAt } from './checkBlockView.js';
 
 export interface ScriptJob {
   raw: Buffer;
@@ -39,14 +40,42 @@ export interface ScriptVerdict {
   interpreted: number;
 }
 
-/** Verifies every input of the block but the coinbase's. Never blocks the event loop for long. */
-export async function verifyScripts(job: ScriptJob): Promise<ScriptVerdict> {
-  const native = loadNative();
-  if (!native) return interpret(job, null);
-  const { raw, parsed, resolved, flags } = job;
-  const { undecided } = await native.verifyInputs({ block: raw, parsed, resolved, flags });
-  return undecided.length === 0 ? { failure: null, interpreted: 0 } : interpret(job, undecided);
+/** The scripts of a block, begun. */
+export interface ScriptRun {
+  /** Joins the threads and decides what they left over. Only for a block whose coins are all there. */
+  finish(): Promise<ScriptVerdict>;
+  /** Resolves when the threads are done with the job, whatever came of it. */
+  join(): Promise<void>;
 }
+
+/**
+ * Begins to verify every input of the block but the coinbase's. The addon's threads may work before it is known whether
+ * the coins can be spent: an input without a coin they leave over.
+ */
+export function startScripts(job: ScriptJob): ScriptRun {
+  const native = loadNative();
+  if (!native) return { finish: () => interpret(job, null), join: () => Promise.resolve() };
+  const { raw, parsed, resolved, flags } = job;
+  const report = native.verifyInputs({ block: raw, parsed, resolved, flags });
+  const joined = report.then(
+    () => undefined,
+    () => undefined,
+  );
+  return {
+    finish: async () => {
+      const { undecided } = await report;
+      return undecided.length === 0 ? { failure: null, interpreted: 0 } : interpret(job, undecided);
+    },
+    join: () => joined,
+  };
+}
+
+/**
+ * Witness items that the interpreter gets to see. More than this on a stack is no success whatever the script: each
+ * operation is followed by a look at the stack's size, none takes off more than CHECKMULTISIG does (20 keys, 20
+ * signatures, two counts, a dummy), and after none at all the stack is not clean. One item is the script.
+ */
+const WITNESS_ITEMS = MAX_STACK_SIZE + 64;
 
 /** Runs the interpreter over the given inputs (ascending), or over all. */
 async function interpret(job: ScriptJob, only: Uint32Array | null): Promise<ScriptVerdict> {
@@ -66,12 +95,12 @@ async function interpret(job: ScriptJob, only: Uint32Array | null): Promise<Scri
         if (only[next] !== input) continue;
         next++;
       }
-      transaction ??= transactionAt(raw, parsed, tx);
+      transaction ??= bareTransactionAt(raw, parsed, tx);
       midstates ??= new PrecomputedSighash(transaction);
       const at = resolved.scriptOffsets[input]!;
       const spent = resolved.scripts.subarray(at, at + resolved.scriptLengths[input]!);
       const checker = new TransactionChecker(transaction, input - first, resolved.amounts[input]!, midstates);
-      const witness = witnessAt(raw, parsed, input);
+      const witness = witnessTopAt(raw, parsed, input, WITNESS_ITEMS);
       const code = verifyScript(inputScriptAt(raw, parsed, input), spent, witness, flags, checker);
       interpreted++;
       if (code !== SCRIPT_ERROR.OK) {

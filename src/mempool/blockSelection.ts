@@ -193,6 +193,8 @@ export function selectTransactions(pool: TxPool, limits: BlockLimits): BlockCand
     wtxid: entry.wtxid,
     bytes: entry.bytes,
     feeSat: entry.feeSat,
+    modifiedFeeSat: entry.modifiedFeeSat,
+    sizeBytes: entry.sizeBytes,
     sigopsCost: entry.sigopsCost,
     weight: entry.weight,
   }));

@@ -33,6 +33,8 @@ import type {
   MempoolEntry,
   MempoolGate,
   MempoolReader,
+  RelayEntry,
+  RelaySource,
 } from './mempoolReader.js';
 import { MempoolFiles } from './mempoolFiles.js';
 import { compareByKey, txKeyOf, type PoolEntry } from './poolEntry.js';
@@ -47,14 +49,15 @@ export interface MempoolDeps {
   readonly log: Logger;
 }
 
+/** `bytes` are the transaction, serialized with witness; not to be changed. */
 export interface MempoolListener {
   /** A transaction was let in, and is there to stay. */
-  added?(entry: MempoolEntry): void;
+  added?(entry: MempoolEntry, bytes: Buffer): void;
   /** One left; with `sizelimit` perhaps one that was too cheap for a full mempool and was never announced. */
-  removed?(entry: MempoolEntry, reason: RemovalReason): void;
+  removed?(entry: MempoolEntry, reason: RemovalReason, bytes: Buffer): void;
 }
 
-export class Mempool implements MempoolReader, MempoolGate, BlockSource {
+export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySource {
   private readonly options: MempoolOptions;
   private readonly deps: MempoolDeps;
   private readonly pool: TxPool;
@@ -70,7 +73,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource {
     this.options = options;
     this.deps = deps;
     this.pool = new TxPool((entry, reason) => {
-      for (const listener of this.listeners) listener.removed?.(describe(entry), reason);
+      for (const listener of this.listeners) listener.removed?.(describe(entry), reason, entry.bytes);
     });
     this.view = new ChainView(deps.reader, this.pool);
     this.rolling = new RollingFee(options.incrementalFeeRatePerKb, deps.nowSec());
@@ -82,7 +85,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource {
       rollingFeeRatePerKb: () => this.rollingFeeRatePerKb(),
       limitSize: () => this.limitSize(),
       onAccepted: (entry) => {
-        for (const listener of this.listeners) listener.added?.(describe(entry));
+        for (const listener of this.listeners) listener.added?.(describe(entry), entry.bytes);
       },
     };
     this.files = new MempoolFiles(options, this.pool, {
@@ -157,7 +160,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource {
     }
   }
 
-  private rollingFeeRatePerKb(): bigint {
+  rollingFeeRatePerKb(): bigint {
     return this.rolling.current(this.deps.nowSec(), this.pool.usageBytes, this.options.maxUsageBytes);
   }
 
@@ -237,6 +240,22 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource {
 
   isSpent(outPoint: Bytes): boolean {
     return this.pool.spenderOf(toLatin1(outPoint)) !== undefined;
+  }
+
+  hasKey(key: string): boolean {
+    return this.pool.has(key);
+  }
+
+  relayEntry(key: string): RelayEntry | null {
+    return this.pool.get(key) ?? null;
+  }
+
+  relayEntries(): readonly RelayEntry[] {
+    return this.pool.inMiningOrder();
+  }
+
+  transactions(): Iterable<RelayEntry> {
+    return this.pool.entries();
   }
 
   selectForBlock(limits: BlockLimits): BlockCandidate[] {

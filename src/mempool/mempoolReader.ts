@@ -60,6 +60,37 @@ export interface MempoolReader {
   save(): Promise<void>;
 }
 
+/** A transaction as whoever announces and serves it sees it. */
+export interface RelayEntry {
+  /** Id in wire order, a byte a character. */
+  readonly key: string;
+  readonly wtxid: Bytes;
+  /** Serialized with witness; not to be changed. */
+  readonly bytes: Buffer;
+  readonly hasWitness: boolean;
+  /** BIP141 virtual size. */
+  readonly sizeBytes: number;
+  readonly feeSat: bigint;
+  /** When it came. */
+  readonly timeSec: number;
+  /** Itself included. */
+  readonly ancestorCount: number;
+}
+
+/** What relaying asks of the mempool, often: ids are keys, 32 bytes in wire order, a byte a character. */
+export interface RelaySource {
+  /** Grows with every transaction that comes or goes. */
+  readonly changeCount: number;
+  hasKey(key: string): boolean;
+  relayEntry(key: string): RelayEntry | null;
+  /** All, in mining order. */
+  relayEntries(): readonly RelayEntry[];
+  /** All in the order in which they came; may be walked while they come and go. */
+  transactions(): Iterable<RelayEntry>;
+  /** Satoshis per 1,000 virtual bytes that a mempool lately full asks for; 0 when it was not. */
+  rollingFeeRatePerKb(): bigint;
+}
+
 /** Letting transactions in. */
 export interface MempoolGate {
   /** Lets a transaction in unless something speaks against it. Rejects only when the environment fails. */
@@ -75,6 +106,10 @@ export interface BlockCandidate {
   /** Serialized with witness. */
   readonly bytes: Bytes;
   readonly feeSat: bigint;
+  /** Fee with what `prioritisetransaction` added. */
+  readonly modifiedFeeSat: bigint;
+  /** Virtual size as the mempool counts it. */
+  readonly sizeBytes: number;
   readonly sigopsCost: number;
   readonly weight: number;
 }

@@ -26,7 +26,7 @@ import { feeAtRate } from './feeRate.js';
 
 /** The highest version that is relayed. Source: `MAX_STANDARD_VERSION`. */
 const MAX_STANDARD_VERSION = 2;
-const MAX_STANDARD_TX_WEIGHT = 400_000;
+export const MAX_STANDARD_TX_WEIGHT = 400_000;
 /** Room for 15 signatures and keys of a P2SH multisig, rounded up. */
 const MAX_STANDARD_SCRIPTSIG_SIZE = 1650;
 /** Keys of a bare multisig output. */

@@ -180,6 +180,6 @@ export function txKeyOf(outPointKey: string): string {
 }
 
 /** Ascending by id, bytes in wire order: the reference's order of sets of transactions. */
-export function compareByKey(a: PoolEntry, b: PoolEntry): number {
+export function compareByKey(a: Pick<PoolEntry, 'key'>, b: Pick<PoolEntry, 'key'>): number {
   return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
 }

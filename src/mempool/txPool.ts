@@ -268,11 +268,13 @@ export class TxPool {
  * By number of ancestors, then by fee rate without what `prioritise` added, then by id. QUIRK: ids are compared as the
  * reference's `uint256`, whose bytes are in wire order, and the higher one goes first.
  */
-function compareDepthAndScore(a: PoolEntry, b: PoolEntry): number {
+export function compareDepthAndScore(a: Scored, b: Scored): number {
   if (a.ancestorCount !== b.ancestorCount) return a.ancestorCount - b.ancestorCount;
   const difference = Number(b.feeSat) * a.sizeBytes - Number(a.feeSat) * b.sizeBytes;
   return difference !== 0 ? difference : compareByKey(b, a);
 }
+
+type Scored = Pick<PoolEntry, 'key' | 'ancestorCount' | 'feeSat' | 'sizeBytes'>;
 
 function without(entries: readonly PoolEntry[], gone: PoolEntry): readonly PoolEntry[] {
   return entries.filter((entry) => entry !== gone);

@@ -13,7 +13,8 @@ import type { BlockCandidate, BlockSource } from '../mempool/mempoolReader.js';
 import { formatHeader, type BlockHeader } from '../primitives/header.js';
 import { formatTransaction, NULL_HASH, txid, type Transaction } from '../primitives/transaction.js';
 import { assert } from '../util/assert.js';
-import type { Bytes } from '../util/bytes.js';
+import { hashToHex, type Bytes } from '../util/bytes.js';
+import { formatCoins } from '../util/json.js';
 import { Writer } from '../util/writer.js';
 import { buildCoinbase, coinbaseScriptSig } from './coinbase.js';
 
@@ -28,6 +29,8 @@ export interface AssemblerOptions {
   minFeeRatePerKb: bigint;
   /** `-blockversion`, on regtest only; null takes the one that version bits ask for. */
   version: number | null;
+  /** Takes a line with the fee rate of each chosen transaction (`-printpriority`). */
+  printPriority?: (line: string) => void;
 }
 
 export interface AssemblerDeps {
@@ -107,10 +110,17 @@ export class BlockAssembler {
       maxSigopsCost: MAX_BLOCK_SIGOPS_COST - RESERVED_SIGOPS_COST,
       minFeeRatePerKb: this.options.minFeeRatePerKb,
     });
+    if (this.options.printPriority) for (const tx of chosen) this.options.printPriority(feeLine(tx));
     const weight = chosen.reduce((sum, tx) => sum + tx.weight, RESERVED_WEIGHT);
     this.lastBlock = { weight, txCount: chosen.length };
     return chosen;
   }
+}
+
+/** The fee rate that counts for the order, and the transaction. Source: `BlockAssembler::AddToBlock`. */
+function feeLine({ modifiedFeeSat, sizeBytes, txid }: BlockCandidate): string {
+  const feeRatePerKb = (modifiedFeeSat * 1000n) / BigInt(sizeBytes);
+  return `fee ${formatCoins(feeRatePerKb)} LBC/kB txid ${hashToHex(txid)}`;
 }
 
 function templateMerkleRoot(template: BlockTemplate): Buffer {

@@ -12,6 +12,9 @@ import type { LoadedOptions } from './options.js';
 /** What is kept of a log that has grown too long, in bytes. Source: Core's `RECENT_DEBUG_HISTORY_SIZE`. */
 export const RECENT_LOG_BYTES = 10_000_000;
 
+/** Lines kept while the file cannot be written, in bytes. */
+const UNWRITTEN_LOG_BYTES = 1 << 20;
+
 export interface FileLogger {
   readonly logger: Logger & LogControl;
   /** Writes out and closes the file; what is logged later goes to the console only. */
@@ -121,7 +124,14 @@ export function createFileLogger({ options, paths }: LoadedOptions): FileLogger 
     },
   });
   for (const warning of warnings) logger.warn(warning);
-  const reopen = (): void => file?.reopen();
+  const reopen = (): void => {
+    try {
+      file?.reopen();
+    } catch (error) {
+      // The old file goes on being written.
+      logger.warn(`The log could not be opened anew: ${(error as Error).message}`);
+    }
+  };
   process.on('SIGHUP', reopen);
   return {
     logger,
@@ -131,6 +141,8 @@ export function createFileLogger({ options, paths }: LoadedOptions): FileLogger 
       fileOpen = false;
       return new Promise((resolve) => {
         file.once('close', resolve);
+        // What could not be written so far cannot be written now either.
+        file.once('error', () => resolve());
         file.end();
       });
     },
@@ -141,7 +153,13 @@ function openLog(path: string, mayShrink: boolean): ReturnType<typeof destinatio
   try {
     mkdirSync(dirname(path), { recursive: true });
     if (mayShrink) shrinkLog(path);
-    const file = destination({ dest: path, append: true, sync: true });
+    const file = destination({ dest: path, append: true, sync: true, maxLength: UNWRITTEN_LOG_BYTES });
+    let failing = false;
+    // A log that cannot be written stops nobody: lines wait for room up to a bound, then they are dropped.
+    file.on('error', (error) => {
+      if (!failing) process.stderr.write(`Error: ${path} cannot be written: ${error.message}\n`);
+      failing = true;
+    });
     // Sets this run apart from the one before.
     file.write('\n\n\n\n\n');
     return file;

@@ -2,11 +2,9 @@
  * The composition root: the one place where the services are made and wired, in the order in which they start; they
  * stop in the reverse order. Holds no rule and no protocol.
  */
-import { existsSync, mkdirSync } from 'node:fs';
-import { open, rm, writeFile } from 'node:fs/promises';
-import { basename } from 'node:path';
-import { importBlockFile } from '../chain/blockImporter.js';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import type { Chain } from '../chain/chain.js';
+import { checkBlockIndex } from '../chain/checkBlockIndex.js';
 import { openChain, type OpenedChain } from '../chain/openChain.js';
 import { Pruner } from '../chain/pruner.js';
 import { verifyChain } from '../chain/verifyChain.js';
@@ -15,9 +13,14 @@ import { loadNative, nativeUnavailableReason } from '../native/binding.js';
 import { RpcDispatcher } from '../rpc/dispatch.js';
 import { METHODS } from '../rpc/methodTable.js';
 import { MethodTable } from '../rpc/table.js';
-import { hashFromHex, hashToHex } from '../util/bytes.js';
+import type { RpcHttpServer } from '../server/httpServer.js';
+import { AssertionError } from '../util/assert.js';
+import { hashToHex } from '../util/bytes.js';
 import type { Logger, LogControl } from '../util/logging.js';
 import { AdjustedClock } from './clock.js';
+import { CloseStack, errorText } from './closeStack.js';
+import { importFiles } from './importFiles.js';
+import { notifyBlocks } from './notify.js';
 import type { LoadedOptions } from './options.js';
 import { programVersion } from './optionsHelp.js';
 import { makeServices } from './services.js';
@@ -45,41 +48,35 @@ export interface NodeDeps {
   onPoint?: (name: string) => void;
 }
 
-type Closer = () => Promise<void> | void;
-
-/** Starts a node. Rejects with `StartError`, `FolderError` or `ServerStartError` when it cannot; all is closed then. */
+/**
+ * Starts a node. The caller holds the lock of its folder (`lockFolder`). Rejects with `StartError`, `FolderError` or
+ * `ServerStartError` when it cannot; all is closed then.
+ */
 export async function startNode(loaded: LoadedOptions, deps: NodeDeps): Promise<NodeHandle> {
-  const closers: Closer[] = [];
-  const stopAll = async (): Promise<void> => {
-    for (let close = closers.pop(); close; close = closers.pop()) await close();
-  };
+  const closers = new CloseStack();
   try {
-    return await start(loaded, deps, closers, stopAll);
+    return await start(loaded, deps, closers);
   } catch (error) {
-    await stopAll();
+    await closers
+      .close()
+      .catch((also: unknown) => deps.logger.error(`Stopping failed too: ${errorText(also)}`));
     throw error;
   }
 }
 
-async function start(
-  loaded: LoadedOptions,
-  deps: NodeDeps,
-  closers: Closer[],
-  stopAll: () => Promise<void>,
-): Promise<NodeHandle> {
-  const { options, derived, params, paths, network } = loaded;
+async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack): Promise<NodeHandle> {
+  const { options, derived, params, paths } = loaded;
   const { logger } = deps;
   const startTimeSec = Math.floor(Date.now() / 1000);
-  mkdirSync(paths.networkDir, { recursive: true });
-  await writeFile(paths.pidFile, `${process.pid}\n`);
-  closers.push(() => rm(paths.pidFile, { force: true }));
-  logger.info(`lbcnode version ${programVersion()} on ${network}, data in ${paths.networkDir}`);
+  await writePidFile(paths.pidFile, closers);
+  logger.info(`lbcnode version ${programVersion()} on ${loaded.network}, data in ${paths.networkDir}`);
   for (const note of loaded.notes) logger.info(note);
   for (const warning of loaded.warnings) logger.warn(warning);
   startNative(loaded, logger);
 
   const clock = new AdjustedClock(options.mocktime);
   const nodeServices = makeServices({ loaded, clock, startTimeSec, deps });
+  let stopping = false;
   const dispatcher = new RpcDispatcher(
     { deprecated: new Set(options.deprecatedrpc) },
     {
@@ -87,7 +84,8 @@ async function start(
       services: nodeServices.services,
       logger,
       onException: (error, method) => {
-        if (isFatal(error)) deps.onFatal(error);
+        // What was cut off by the stop finds the database closed.
+        if (isFatal(error) && !stopping) deps.onFatal(error);
         else
           logger.warn(
             `${method} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
@@ -95,31 +93,8 @@ async function start(
       },
     },
   );
-  if (options.server) {
-    // Loaded only when it is wanted: the HTTP stack is a third of the start.
-    const { RpcHttpServer } = await import('../server/httpServer.js');
-    const server = new RpcHttpServer(
-      {
-        auth: {
-          user: options.rpcuser,
-          password: options.rpcpassword,
-          rpcAuth: options.rpcauth,
-          cookieFile: paths.cookieFile,
-        },
-        port: options.rpcport ?? params.rpcPort,
-        binds: options.rpcbind,
-        allowIps: loaded.isSet('rpcallowip') ? options.rpcallowip : undefined,
-        timeoutSec: options.rpcservertimeout,
-        threads: options.rpcthreads,
-        workQueueDepth: options.rpcworkqueue,
-        logIps: options.logips,
-        profile: options.compat as 'documented' | 'lbrycrd' | 'lbcd',
-      },
-      { dispatcher, logger },
-    );
-    await server.listen();
-    closers.push(() => server.close());
-  }
+  const server = options.server ? await startServer(loaded, dispatcher, logger) : null;
+  closers.push(() => server?.close());
 
   dispatcher.setWarmupStatus('Loading block index...');
   const opened = await openChain({
@@ -142,18 +117,19 @@ async function start(
     reindexChainstate: options['reindex-chainstate'],
     pruning: derived.prune.kind !== 'off',
     checkpoints: options.checkpoints,
-    minimumChainWork:
-      options.minimumchainwork === undefined
-        ? params.minimumChainWork
-        : BigInt(`0x${options.minimumchainwork.replace(/^0x/, '')}`),
-    assumeValid: assumeValidOf(loaded),
+    minimumChainWork: derived.minimumChainWork,
+    assumeValid: derived.assumeValid,
     maxTipAgeSec: options.maxtipage,
     stopAtHeight: options.stopatheight,
     onStopHeight: deps.requestStop,
     onFatal: deps.onFatal,
-    adjustedTimeSec: () => clock.nowSec(),
+    adjustedTimeSec: () => clock.adjustedSec(),
     contributors: options.txindex ? [txIndex] : [],
-    onChain: (reader) => nodeServices.follow(reader),
+    onChain: (reader) => {
+      nodeServices.follow(reader);
+      if (options.checkblockindex ?? params.defaultConsistencyChecks)
+        watchBlockIndex(reader.chain, loaded, logger);
+    },
     signal: deps.signal,
     log: logger,
     ...(deps.onPoint ? { onPoint: deps.onPoint } : {}),
@@ -183,15 +159,70 @@ async function start(
     }
   }
   watchTip(opened, logger);
+  notifyBlocks(chain, options.blocknotify, logger);
 
   dispatcher.setWarmupStatus('Importing blocks...');
   await importFiles(opened, loaded, logger, deps.signal);
   await nodeServices.load(deps.onFatal);
+  dispatcher.setWarmupStatus('Starting network threads...');
+  const network = await nodeServices.connect(deps.onFatal);
+  closers.push(() => network.stop());
+  for (const failure of network.failures) logger.error(failure);
+  if (network.failures.length > 0)
+    throw new StartError('Failed to listen on any port. Use -listen=0 if you want this.');
   dispatcher.finishWarmup();
   const { headers } = chain.index;
   if (chain.height >= 0)
     logger.info(`best block ${hashToHex(headers.hash(chain.tip))} at height ${chain.height}`);
-  return { chain, stop: stopAll };
+  // The server came first, to answer during the warm-up, but no call may find the chain closed.
+  closers.push(() => server?.close());
+  return {
+    chain,
+    stop() {
+      stopping = true;
+      return closers.close();
+    },
+  };
+}
+
+/** The file with our process id; removed at the end unless another process has put its own there. */
+async function writePidFile(path: string, closers: CloseStack): Promise<void> {
+  const content = `${process.pid}\n`;
+  await writeFile(path, content);
+  closers.push(async () => {
+    const present = await readFile(path, 'utf8').catch(() => null);
+    if (present === content) await rm(path, { force: true });
+  });
+}
+
+async function startServer(
+  { options, params, paths, isSet }: LoadedOptions,
+  dispatcher: RpcDispatcher,
+  logger: Logger,
+): Promise<RpcHttpServer> {
+  // Loaded only when it is wanted: the HTTP stack is a third of the start.
+  const { RpcHttpServer } = await import('../server/httpServer.js');
+  const server = new RpcHttpServer(
+    {
+      auth: {
+        user: options.rpcuser,
+        password: options.rpcpassword,
+        rpcAuth: options.rpcauth,
+        cookieFile: paths.cookieFile,
+      },
+      port: options.rpcport ?? params.rpcPort,
+      binds: options.rpcbind,
+      allowIps: isSet('rpcallowip') ? options.rpcallowip : undefined,
+      timeoutSec: options.rpcservertimeout,
+      threads: options.rpcthreads,
+      workQueueDepth: options.rpcworkqueue,
+      logIps: options.logips,
+      profile: options.compat as 'documented' | 'lbrycrd' | 'lbcd',
+    },
+    { dispatcher, logger },
+  );
+  await server.listen();
+  return server;
 }
 
 function startNative(loaded: LoadedOptions, logger: Logger): void {
@@ -215,20 +246,26 @@ function supportDelayOf(loaded: LoadedOptions): string {
   return given ?? '100';
 }
 
-function assumeValidOf(loaded: LoadedOptions): Buffer | null {
-  const given = loaded.options.assumevalid;
-  if (given === undefined) return loaded.params.assumeValid;
-  const digits = given.replace(/^0x/, '');
-  if (/^0*$/.test(digits)) return null;
-  return hashFromHex(digits.padStart(64, '0'));
+/**
+ * Whether an answer failed for a reason that concerns the whole node: a broken invariant or the database. What cannot
+ * be written the chain reports itself; a block that cannot be read is the failure of whoever asked for it.
+ */
+export function isFatal(error: unknown): boolean {
+  if (error instanceof AssertionError) return true;
+  const code = (error as { code?: unknown } | null | undefined)?.code;
+  return typeof code === 'string' && code.startsWith('LEVEL_');
 }
 
-/** Bugs and broken environments must stop the node; everything else is an answer's own failure. */
-function isFatal(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (['AssertionError', 'BlockFileError', 'DiskSpaceError'].includes(error.name)) return true;
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' && (code.startsWith('LEVEL_') || code === 'ENOSPC' || code === 'EIO');
+/** Checks the block index against itself whenever the best chain stands (`-checkblockindex`). */
+function watchBlockIndex(chain: Chain, { params, derived }: LoadedOptions, logger: Logger): void {
+  const rules = { genesisHash: params.genesisHash, prunes: derived.prune.kind !== 'off' };
+  chain.afterStep.push(async () => {
+    const { index } = chain;
+    // On the way to a better branch the tip may be lower than it was.
+    if (index.candidates.best() !== chain.tip) return;
+    checkBlockIndex(index, rules);
+    logger.debug('bench', () => `Block index checked: ${index.headers.count} headers`);
+  });
 }
 
 /** A line of log for each new tip, as the reference writes it; few of them during the initial download. */
@@ -245,51 +282,4 @@ function watchTip(opened: OpenedChain, logger: Logger): void {
       `UpdateTip: new best=${hashToHex(hash)} height=${height} version=0x${(headers.version(id) >>> 0).toString(16).padStart(8, '0')} tx=${headers.chainTxCount(id)} date='${date}' cache=${(flusher.usageBytes / (1 << 20)).toFixed(1)}MiB`,
     );
   });
-}
-
-/** `-loadblock`, and a `bootstrap.dat` in the data folder, which is renamed once it is done. */
-async function importFiles(
-  opened: OpenedChain,
-  loaded: LoadedOptions,
-  logger: Logger,
-  signal: AbortSignal,
-): Promise<void> {
-  const { chain, flusher, timers } = opened;
-  const bootstrap = `${loaded.paths.networkDir}/bootstrap.dat`;
-  const files = [...(existsSync(bootstrap) ? [bootstrap] : []), ...loaded.options.loadblock];
-  for (const file of files) {
-    const readable = await open(file, 'r').catch(() => null);
-    if (!readable) {
-      logger.warn(`Could not open blocks file ${file}`);
-      continue;
-    }
-    await readable.close();
-    logger.info(`Importing blocks file ${file}...`);
-    const began = performance.now();
-    chain.importing = true;
-    const { stored, read } = await importBlockFile(chain, file, {
-      magic: loaded.params.magic,
-      log: logger,
-      signal,
-      describeCache: () => `cache ${(flusher.usageBytes / (1 << 20)).toFixed(0)} MiB`,
-    });
-    chain.importing = false;
-    const seconds = (performance.now() - began) / 1000;
-    logger.info(`Imported ${stored} new of ${read} blocks of ${basename(file)} in ${seconds.toFixed(2)} s`);
-    if (logger.willLog('bench')) {
-      const report = {
-        blocks: read,
-        height: chain.height,
-        transactions: chain.index.headers.chainTxCount(chain.tip),
-        inputs: timers.inputs,
-        seconds,
-        steps: timers.snapshot(),
-      };
-      logger.debug('bench', `Import report: ${JSON.stringify(report)}`);
-    }
-    if (file === bootstrap) {
-      const { rename } = await import('node:fs/promises');
-      await rename(bootstrap, `${bootstrap}.old`);
-    }
-  }
 }

@@ -6,6 +6,9 @@ import { availableParallelism } from 'node:os';
 import type { NetworkParams } from '../params/network.js';
 import { networkParams } from '../params/networks.js';
 import { OverrideError, regtestWith } from '../params/regtest.js';
+import type { ReachableNetwork } from '../rpc/services.js';
+import { hashFromHex, type Bytes } from '../util/bytes.js';
+import { reachableNetworks, userAgent } from './networkSettings.js';
 import { interpretBool, OptionError, type NetworkSection, type OptionArgs } from './optionArgs.js';
 import { MAX_SCRIPT_THREADS, MIN_PRUNE_TARGET_MIB, type OptionName, type Options } from './optionsTable.js';
 
@@ -26,6 +29,11 @@ export interface DerivedOptions {
   readonly prune: PruneMode;
   /** For how many past blocks name proofs are kept; Infinity for all. */
   readonly claimProofWindowBlocks: number;
+  /** Block id in wire order; null checks every script. */
+  readonly assumeValid: Bytes | null;
+  readonly minimumChainWork: bigint;
+  readonly userAgent: string;
+  readonly networks: readonly ReachableNetwork[];
 }
 
 interface Interaction {
@@ -120,8 +128,10 @@ export function checkOptions(
   if (options.bind.length + options.whitebind.length > 0 && !options.listen) {
     throw new OptionError('Cannot set -bind or -whitebind together with -listen=0');
   }
-  if (options.minimumchainwork !== undefined && !/^(?:0x)?[0-9a-fA-F]+$/.test(options.minimumchainwork)) {
-    throw new OptionError(`Invalid non-hex (${options.minimumchainwork}) minimum chain work value specified`);
+  for (const name of ['port', 'rpcport'] as const) {
+    const port = options[name];
+    if (port !== undefined && (port < 0 || port > 0xffff))
+      throw new OptionError(`Invalid port specified in -${name}: '${args.value(name)}'`);
   }
   const leastMempoolMb = Math.ceil((options.limitdescendantsize * 1000 * 40) / 1e6);
   if (options.maxmempool < 0 || options.maxmempool < leastMempoolMb) {
@@ -138,6 +148,13 @@ export function checkOptions(
     scriptThreads: scriptThreads(options.par, availableParallelism()),
     prune: pruneMode(options.prune),
     claimProofWindowBlocks: proofWindow(options.claimproofwindow),
+    assumeValid: options.assumevalid === undefined ? params.assumeValid : assumedBlock(options.assumevalid),
+    minimumChainWork:
+      options.minimumchainwork === undefined
+        ? params.minimumChainWork
+        : leastChainWork(options.minimumchainwork),
+    userAgent: userAgent(options.uacomment),
+    networks: reachableNetworks(args, options),
   };
 }
 
@@ -183,4 +200,23 @@ export function proofWindow(text: string): number {
     throw new OptionError(`Invalid value -claimproofwindow=${text}, it must be a number of blocks or all`);
   }
   return Number(text);
+}
+
+/** The block whose ancestors' scripts are taken for valid, in wire order; null for `0`. A short hash has zeros in front. */
+export function assumedBlock(text: string): Bytes | null {
+  const digits = /^(?:0x)?([0-9a-fA-F]{1,64})$/.exec(text)?.[1];
+  if (digits === undefined) {
+    throw new OptionError(
+      `Invalid value -assumevalid=${text}, it must be a block hash in hex, or 0 to verify everything`,
+    );
+  }
+  return /^0+$/.test(digits) ? null : hashFromHex(digits.padStart(64, '0'));
+}
+
+export function leastChainWork(text: string): bigint {
+  const digits = /^(?:0x)?([0-9a-fA-F]+)$/.exec(text)?.[1];
+  if (digits === undefined) {
+    throw new OptionError(`Invalid non-hex (${text}) minimum chain work value specified`);
+  }
+  return BigInt(`0x${digits}`);
 }

@@ -29,7 +29,7 @@ export interface OptionRow {
   /** Undefined where the default depends on the network or on other options; `help` says how. */
   readonly default: boolean | number | bigint | string | undefined;
   /** What stands after the `=` in help: `<n>`. */
-  readonly placeholder?: string;
+  readonly valueName?: string;
   readonly help: string;
   /** Shown by `-help-debug` only. */
   readonly debugOnly?: boolean;
@@ -41,13 +41,13 @@ export interface OptionRow {
   readonly clamp?: readonly [min: number, max: number];
 }
 
-type Extra = Omit<OptionRow, 'name' | 'kind' | 'default' | 'help' | 'placeholder'>;
+type Extra = Omit<OptionRow, 'name' | 'kind' | 'default' | 'help' | 'valueName'>;
 
 /** Splits `dbcache=<n>` into the name and what follows it. */
-function split<S extends string>(spec: S): { name: NameOf<S>; placeholder?: string } {
+function split<S extends string>(spec: S): { name: NameOf<S>; valueName?: string } {
   const equals = spec.indexOf('=');
   if (equals < 0) return { name: spec as unknown as NameOf<S> };
-  return { name: spec.slice(0, equals) as NameOf<S>, placeholder: spec.slice(equals + 1) };
+  return { name: spec.slice(0, equals) as NameOf<S>, valueName: spec.slice(equals + 1) };
 }
 type NameOf<S extends string> = S extends `${infer Name}=${string}` ? Name : S;
 

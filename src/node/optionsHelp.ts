@@ -37,7 +37,7 @@ function groupText(heading: string, rows: readonly OptionRow[], debug: boolean):
 
 /** `-dbcache=<n>`. */
 export function optionUsage(row: OptionRow): string {
-  return `-${row.name}${row.placeholder === undefined ? '' : `=${row.placeholder}`}`;
+  return `-${row.name}${row.valueName === undefined ? '' : `=${row.valueName}`}`;
 }
 
 /** The help of a row with its default, bounds and whether it may be repeated. */

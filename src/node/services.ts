@@ -8,17 +8,23 @@ import type { Pruner } from '../chain/pruner.js';
 import { findTransaction } from '../index/txIndex.js';
 import { Mempool } from '../mempool/mempool.js';
 import { Miner } from '../mining/miner.js';
+import { formatHost } from '../net/netAddress.js';
+import { PeerNetwork } from '../net/peerNetwork.js';
 import { claimReader, type ClaimReader } from '../rpc/claimReader.js';
 import { CoinScan } from '../rpc/coinScan.js';
-import type { RpcServices } from '../rpc/services.js';
+import type { PeerService } from '../rpc/peerService.js';
+import type { LocalAddress, RpcServices } from '../rpc/services.js';
 import { assert } from '../util/assert.js';
 import type { LogControl, Logger } from '../util/logging.js';
+import { ChainWarnings } from './chainWarnings.js';
 import type { AdjustedClock } from './clock.js';
 import { mempoolSettings } from './mempoolSettings.js';
+import { versionNumber } from './networkSettings.js';
+import { notifyAlert } from './notify.js';
 import type { LoadedOptions } from './options.js';
+import { peerService } from './peerService.js';
+import { peerSettings } from './peerSettings.js';
 
-/** The version as one number, as the reference counts: major, minor, revision, build, two digits each. */
-const CLIENT_VERSION = 10_000;
 /** The P2P protocol spoken: with witnesses, compact blocks and NETWORK_LIMITED. */
 const PROTOCOL_VERSION = 70_015;
 
@@ -34,6 +40,8 @@ export interface NodeServices {
   /** Makes what follows the chain from its first block on. */
   follow(reader: ChainReader): void;
   attach(opened: OpenedChain, pruner: Pruner | null): void;
+  /** Finds peers and talks to them. Tells why it cannot listen, one line an address, and how to stop. */
+  connect(onBug: (error: unknown) => void): Promise<{ failures: string[]; stop(): Promise<void> }>;
   /** Reads the mempool that the last run left; a long one goes on being read, `onFatal` hearing of a broken disk. */
   load(onFatal: (error: unknown) => void): Promise<void>;
   /** Writes what must be on disk after a stop. */
@@ -48,9 +56,12 @@ interface Attached {
 }
 
 export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInput): NodeServices {
-  const { options, params } = loaded;
+  const { options, params, derived } = loaded;
   let attached: Attached | null = null;
   let mempool: Mempool | null = null;
+  let warnings: ChainWarnings | null = null;
+  let peers: { net: PeerNetwork; service: PeerService } | null = null;
+  let clockWarning = '';
   const loading = new AbortController();
   let mempoolRead: Promise<void> = Promise.resolve();
   const now = (): Attached => {
@@ -64,6 +75,7 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
   const services: RpcServices = {
     lifecycle: { startTimeSec, requestStop: deps.requestStop },
     logging: deps.logger,
+    log: deps.logger,
     params,
     get chain() {
       return now().opened.reader;
@@ -81,25 +93,34 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
     get mining() {
       return now().mining;
     },
-    clock: { adjustedTimeSec: () => clock.nowSec(), setMockTime: (timeSec) => clock.setMock(timeSec) },
+    clock: { adjustedTimeSec: () => clock.adjustedSec(), setMockTime: (timeSec) => clock.setMock(timeSec) },
     get pruner() {
       return now().pruner;
     },
     network: {
-      version: CLIENT_VERSION,
+      version: versionNumber(),
+      userAgent: derived.userAgent,
       protocolVersion: PROTOCOL_VERSION,
-      proxy: options.proxy ?? '',
-      connectionCount: () => 0,
-      timeOffsetSec: () => 0,
+      relaysTransactions: !options.blocksonly,
+      isActive: () => peers?.net.peers.isActive ?? false,
+      localServices: () => peers?.net.localServices() ?? 0n,
+      connectionCount: () => peers?.net.peers.count ?? 0,
+      timeOffsetSec: () => peers?.net.timeOffset.offsetSec ?? 0,
+      networks: () => derived.networks,
+      localAddresses: () => localAddresses(peers?.net ?? null),
+    },
+    get peers() {
+      return peers?.service ?? null;
     },
     coinScan: new CoinScan(),
     options: {
       maxTxFeeSat: options.maxtxfee,
+      incrementalFeeRatePerKb: options.incrementalrelayfee,
       serializeWitness: options.rpcserialversion > 0,
       checkLevel: options.checklevel,
       checkBlocks: options.checkblocks,
     },
-    warnings: () => '',
+    warnings: () => warnings?.text() || clockWarning,
   };
   return {
     services,
@@ -109,6 +130,11 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
         nowSec: () => clock.nowSec(),
         log: deps.logger,
       });
+      warnings = new ChainWarnings({
+        chain: reader.chain,
+        log: deps.logger,
+        alert: (message) => notifyAlert(options.alertnotify, message, deps.logger),
+      });
     },
     attach(opened, pruner) {
       const mining = new Miner(
@@ -116,10 +142,30 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
           maxWeight: options.blockmaxweight,
           minFeeRatePerKb: options.blockmintxfee,
           version: loaded.network === 'regtest' ? (options.blockversion ?? null) : null,
+          ...(options.printpriority ? { printPriority: (line) => deps.logger.info(line) } : {}),
         },
-        { chain: opened.chain, source: theMempool(), adjustedTimeSec: () => clock.nowSec() },
+        { chain: opened.chain, source: theMempool(), adjustedTimeSec: () => clock.adjustedSec() },
       );
       attached = { opened, pruner, mining, claims: claimReader(opened.store, opened.claims) };
+    },
+    async connect(onBug) {
+      const { reader, chain } = now().opened;
+      const net = new PeerNetwork(peerSettings(loaded), {
+        chain,
+        reader,
+        mempool: theMempool(),
+        nowSec: () => clock.nowSec(),
+        adjustedTimeSec: () => clock.adjustedSec(),
+        log: deps.logger,
+        warn: (message) => {
+          clockWarning = message;
+          notifyAlert(options.alertnotify, message, deps.logger);
+        },
+        onBug,
+      });
+      clock.peersOffsetSec = () => net.timeOffset.offsetSec;
+      peers = { net, service: peerService(net, () => clock.nowSec(), deps.logger) };
+      return { failures: await net.start(), stop: () => net.stop() };
     },
     async load(onFatal) {
       const { finished } = await theMempool().load(AbortSignal.any([loading.signal, deps.signal]));
@@ -131,4 +177,9 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
       if (options.persistmempool && theMempool().isLoaded) await theMempool().save();
     },
   };
+}
+
+function localAddresses(net: PeerNetwork | null): LocalAddress[] {
+  const known = net?.local.list() ?? [];
+  return known.map(({ address, score }) => ({ address: formatHost(address), port: address.port, score }));
 }

@@ -65,13 +65,11 @@ export const mainParams: NetworkParams = {
   ],
   chainTxData: { timeSec: 1467272478, txCount: 4146, txPerSec: 600 },
 
+  // lbrycrd knew the first three below lbry.io; lbcd moved them. What is said there today nobody answers for.
   dnsSeeds: [
     'dnsseed1.lbry.com',
     'dnsseed2.lbry.com',
     'dnsseed3.lbry.com',
-    'dnsseed1.lbry.io',
-    'dnsseed2.lbry.io',
-    'dnsseed3.lbry.io',
     'seed.lbry.grin.io',
     'seed.allaboutlbc.com',
   ],

@@ -63,12 +63,7 @@ export const testParams: NetworkParams = {
   // The reference kept Bitcoin's figures here; they only colour the progress estimate.
   chainTxData: { timeSec: 1531929919, txCount: 19438708, txPerSec: 0.626 },
 
-  dnsSeeds: [
-    'testdnsseed1.lbry.com',
-    'testdnsseed2.lbry.com',
-    'testdnsseed1.lbry.io',
-    'testdnsseed2.lbry.io',
-  ],
+  dnsSeeds: ['testdnsseed1.lbry.com', 'testdnsseed2.lbry.com'],
   fixedSeeds: [{ host: '159.203.154.219', port: 19246 }],
 
   pruneAfterHeight: 1000,

@@ -112,12 +112,28 @@ export function outputAmountAt(block: Buffer, parsed: ParsedBlock, output: numbe
   return block.readBigInt64LE(parsed.outputs[output * OUTPUT_STRIDE + OUTPUT_VALUE]!);
 }
 
-/** Witness stack of running input `input`, bottom first, as views; empty without one. Of a deep one the first `atMost`. */
-export function witnessAt(block: Buffer, parsed: ParsedBlock, input: number, atMost = Infinity): Buffer[] {
+function openWitness(block: Buffer, parsed: ParsedBlock, input: number): Reader | null {
   const row = input * INPUT_STRIDE;
   const start = parsed.inputs[row + INPUT_WITNESS]!;
-  if (start === 0) return [];
-  const reader = new Reader(block, start, parsed.inputs[row + INPUT_WITNESS_END]!);
+  return start === 0 ? null : new Reader(block, start, parsed.inputs[row + INPUT_WITNESS_END]!);
+}
+
+/** Witness stack of running input `input`, bottom first, as views; empty without one. Of a deep one the first `atMost`. */
+export function witnessAt(block: Buffer, parsed: ParsedBlock, input: number, atMost = Infinity): Buffer[] {
+  const reader = openWitness(block, parsed, input);
+  if (!reader) return [];
   const items = Math.min(atMost, reader.compactSize());
   return Array.from({ length: items }, () => reader.varBytes());
+}
+
+/**
+ * The same of a deep stack with the last `atMost`, the witness script among them. A view costs some hundred bytes, and a
+ * block holds millions of items: readers ask for no more than they need.
+ */
+export function witnessTopAt(block: Buffer, parsed: ParsedBlock, input: number, atMost: number): Buffer[] {
+  const reader = openWitness(block, parsed, input);
+  if (!reader) return [];
+  const items = reader.compactSize();
+  for (let skipped = atMost; skipped < items; skipped++) reader.skip(reader.compactSize());
+  return Array.from({ length: Math.min(atMost, items) }, () => reader.varBytes());
 }

@@ -4,8 +4,11 @@ import type { LoadedBlock } from '../chain/loadedBlock.js';
 import { transactionAt } from '../chain/checkBlockView.js';
 import { txidAt } from '../primitives/blockView.js';
 import { parseTransaction, txid, type Transaction } from '../primitives/transaction.js';
+import type { CoinValue } from '../native/binding.js';
+import { BlockFileError } from '../store/blockFiles.js';
+import { parseUndo } from '../store/coinRow.js';
 import { NO_HEADER } from '../store/headerTable.js';
-import { equalBytes, type Bytes } from '../util/bytes.js';
+import { equalBytes, hashToHex, type Bytes } from '../util/bytes.js';
 import { Reader, ReadError } from '../util/reader.js';
 import { RPC_ERROR, rpcError, type RpcError } from './errors.js';
 import type { RpcServices } from './services.js';
@@ -22,25 +25,62 @@ export function requireBlock(reader: ChainReader, hash: Bytes): number {
   return id;
 }
 
-function noData(services: RpcServices, id: number): RpcError {
-  const pruned = services.pruner !== null && services.chain.headers.txCount(id) > 0;
+function noData({ chain, pruner }: RpcServices, id: number): RpcError {
+  const pruned = pruner !== null && !chain.hasData(id) && chain.headers.txCount(id) > 0;
   return rpcError(
     RPC_ERROR.MISC_ERROR,
     pruned ? 'Block not available (pruned data)' : 'Block not found on disk',
   );
 }
 
-/** Reads a block; -1 when its data never came or was pruned. Source: `GetBlockChecked`. */
-export async function readBlockChecked(services: RpcServices, id: number): Promise<LoadedBlock> {
-  const { chain } = services;
-  if (!chain.hasData(id)) throw noData(services, id);
+/** Whether the disk did not give what was stored there: the failure of one read, not of the node. */
+function isUnreadable(error: unknown): error is Error {
+  if (error instanceof BlockFileError || error instanceof ReadError) return true;
+  return error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === 'string';
+}
+
+/** What `read` gives, or null when the block's files cannot be read, of which the log then tells. */
+async function orNull<T>(
+  { chain, log }: RpcServices,
+  id: number,
+  read: () => T | Promise<T>,
+): Promise<T | null> {
   try {
-    return await chain.readBlock(id);
+    return await read();
   } catch (error) {
     // Pruned while it was being read.
-    if (!chain.hasData(id)) throw noData(services, id);
-    throw error;
+    if (!chain.hasData(id)) return null;
+    if (!isUnreadable(error)) throw error;
+    log.error(
+      `block ${hashToHex(chain.headers.hash(id))} at height ${chain.headers.height(id)} cannot be read: ${error.message}`,
+    );
+    return null;
   }
+}
+
+/** A block, or null when its data never came, was pruned or cannot be read. Source: `ReadBlockFromDisk`. */
+export async function readBlockOrNull(services: RpcServices, id: number): Promise<LoadedBlock | null> {
+  const { chain } = services;
+  return chain.hasData(id) ? orNull(services, id, () => chain.readBlock(id)) : null;
+}
+
+/** Reads a block; -1 when its data never came, was pruned or cannot be read. Source: `GetBlockChecked`. */
+export async function readBlockChecked(services: RpcServices, id: number): Promise<LoadedBlock> {
+  const block = await readBlockOrNull(services, id);
+  if (block === null) throw noData(services, id);
+  return block;
+}
+
+/** The coins that a block spends, in order; -1 when they cannot be read. Source: later Core's `GetUndoChecked`. */
+export async function readUndoChecked(services: RpcServices, id: number): Promise<CoinValue[]> {
+  const spent = await orNull(services, id, () => parseUndo(services.chain.readUndo(id)));
+  if (spent === null) {
+    throw rpcError(
+      RPC_ERROR.MISC_ERROR,
+      "Undo data expected but can't be read. This could be due to disk corruption or a conflict with a pruning event.",
+    );
+  }
+  return spent;
 }
 
 /** A transaction and the block that it was found in, `NO_HEADER` for none. */
@@ -61,8 +101,8 @@ export async function findInBlock(
   id: number,
   wanted: Bytes,
 ): Promise<FoundTransaction | null> {
-  if (!services.chain.hasData(id)) return null;
-  const block = await readBlockChecked(services, id);
+  const block = await readBlockOrNull(services, id);
+  if (block === null) return null;
   const at = positionInBlock(block, wanted);
   return at < 0 ? null : { tx: transactionAt(block.raw, block.parsed, at), block: id };
 }
@@ -86,10 +126,11 @@ async function readTransactionAt(
 ): Promise<Transaction | null> {
   const { chain } = services;
   for (const length of [FIRST_READ_BYTES, LARGEST_READ_BYTES]) {
+    const bytes = await orNull(services, block, () => chain.readPart(block, offset, length));
+    if (bytes === null) return null;
     try {
-      return parseTransaction(new Reader(await chain.readPart(block, offset, length)));
+      return parseTransaction(new Reader(bytes));
     } catch (error) {
-      if (!chain.hasData(block)) return null;
       if (!(error instanceof ReadError)) throw error;
     }
   }

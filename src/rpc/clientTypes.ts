@@ -3,11 +3,23 @@
 /** Parameters and answers of every method, by name, in the documented profile. */
 // prettier-ignore
 export interface RpcMethodTypes {
+  /** `addnode "node" "command"` */
+  addnode: {
+    params: [node: string, command: string];
+    named: { node: string; command: string };
+    result: null;
+  };
   /** `checknormalization "name"` */
   checknormalization: {
     params: [name: string];
     named: { name: string };
     result: string;
+  };
+  /** `clearbanned` */
+  clearbanned: {
+    params: [];
+    named: Record<string, never>;
+    result: null;
   };
   /** `decoderawtransaction "hexstring" ( iswitness )` */
   decoderawtransaction: {
@@ -20,6 +32,12 @@ export interface RpcMethodTypes {
     params: [hexstring: string];
     named: { hexstring: string };
     result: { asm: string; hex?: string; reqSigs?: number; isclaim?: boolean; issupport?: boolean; subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | ""; type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown"; addresses?: string[]; p2sh?: string; segwit?: { asm: string; hex?: string; reqSigs?: number; isclaim?: boolean; issupport?: boolean; subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | ""; type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown"; addresses?: string[]; 'p2sh-segwit': string } };
+  };
+  /** `disconnectnode ( address nodeid )` */
+  disconnectnode: {
+    params: [address?: unknown, nodeid?: unknown];
+    named: { address?: unknown; nodeid?: unknown };
+    result: null;
   };
   /** `echo ( arg0 arg1 arg2 arg3 arg4 arg5 arg6 arg7 arg8 arg9 )` */
   echo: {
@@ -38,6 +56,12 @@ export interface RpcMethodTypes {
     params: [nblocks: number, address: string, maxtries?: number | null];
     named: { nblocks: number; address: string; maxtries?: number | null };
     result: string[];
+  };
+  /** `getaddednodeinfo ( "node" )` */
+  getaddednodeinfo: {
+    params: [node?: string | null];
+    named: { node?: string | null };
+    result: ({ addednode: string; connected: boolean; addresses: ({ address: string; connected: "inbound" | "outbound" })[] })[];
   };
   /** `getbestblockhash` */
   getbestblockhash: {
@@ -153,6 +177,12 @@ export interface RpcMethodTypes {
     named: Record<string, never>;
     result: null;
   };
+  /** `getconnectioncount` */
+  getconnectioncount: {
+    params: [];
+    named: Record<string, never>;
+    result: number;
+  };
   /** `getdifficulty` */
   getdifficulty: {
     params: [];
@@ -219,11 +249,35 @@ export interface RpcMethodTypes {
     named: { blockhash?: string | null };
     result: string[];
   };
+  /** `getnettotals` */
+  getnettotals: {
+    params: [];
+    named: Record<string, never>;
+    result: { totalbytesrecv: number; totalbytessent: number; timemillis: number; uploadtarget: { timeframe: number; target: number; target_reached: boolean; serve_historical_blocks: boolean; bytes_left_in_cycle: number; time_left_in_cycle: number } };
+  };
   /** `getnetworkhashps ( nblocks height )` */
   getnetworkhashps: {
     params: [nblocks?: number | null, height?: number | null];
     named: { nblocks?: number | null; height?: number | null };
     result: number;
+  };
+  /** `getnetworkinfo` */
+  getnetworkinfo: {
+    params: [];
+    named: Record<string, never>;
+    result: { version: number; subversion: string; protocolversion: number; localservices: string; localrelay: boolean; timeoffset: number; networkactive: boolean; connections: number; networks: ({ name: "ipv4" | "ipv6" | "onion"; limited: boolean; reachable: boolean; proxy: string; proxy_randomize_credentials: boolean })[]; relayfee: number; incrementalfee: number; localaddresses: ({ address: string; port: number; score: number })[]; warnings: string };
+  };
+  /** `getnodeaddresses ( count )` */
+  getnodeaddresses: {
+    params: [count?: number | null];
+    named: { count?: number | null };
+    result: ({ time: number; services: number; address: string; port: number })[];
+  };
+  /** `getpeerinfo` */
+  getpeerinfo: {
+    params: [];
+    named: Record<string, never>;
+    result: ({ id: number; addr: string; addrlocal?: string; addrbind?: string; services: string; relaytxes: boolean; lastsend: number; lastrecv: number; bytessent: number; bytesrecv: number; conntime: number; timeoffset: number; pingtime?: number; minping?: number; pingwait?: number; version: number; subver: string; inbound: boolean; addnode: boolean; startingheight: number; banscore: number; synced_headers: number; synced_blocks: number; inflight: number[]; whitelisted: boolean; minfeefilter: number; bytessent_per_msg: { [key: string]: number }; bytesrecv_per_msg: { [key: string]: number } })[];
   };
   /** `getrawmempool ( verbose )` */
   getrawmempool: {
@@ -291,11 +345,23 @@ export interface RpcMethodTypes {
     named: { blockhash: string };
     result: null;
   };
+  /** `listbanned` */
+  listbanned: {
+    params: [];
+    named: Record<string, never>;
+    result: ({ address: string; banned_until: number; ban_created: number; ban_reason: string })[];
+  };
   /** `logging ( include exclude )` */
   logging: {
     params: [include?: unknown, exclude?: unknown];
     named: { include?: unknown; exclude?: unknown };
     result: { [key: string]: number } | { [key: string]: boolean };
+  };
+  /** `ping` */
+  ping: {
+    params: [];
+    named: Record<string, never>;
+    result: null;
   };
   /** `preciousblock "blockhash"` */
   preciousblock: {
@@ -345,11 +411,23 @@ export interface RpcMethodTypes {
     named: { hexstring: string; allowhighfees?: boolean | null };
     result: string;
   };
+  /** `setban "subnet" "command" ( bantime absolute )` */
+  setban: {
+    params: [subnet: string, command: string, bantime?: number | null, absolute?: unknown];
+    named: { subnet: string; command: string; bantime?: number | null; absolute?: unknown };
+    result: null;
+  };
   /** `setmocktime timestamp` */
   setmocktime: {
     params: [timestamp: number];
     named: { timestamp: number };
     result: null;
+  };
+  /** `setnetworkactive state` */
+  setnetworkactive: {
+    params: [state: boolean];
+    named: { state: boolean };
+    result: boolean;
   };
   /** `stop` */
   stop: {

@@ -47,7 +47,7 @@ export interface RpcDispatcherDeps {
   readonly table: MethodTable;
   readonly services: RpcServices;
   readonly logger: Logger;
-  /** Told of every exception that is no `RpcError`: the composition root stops the node on bugs and broken disks. */
+  /** Told of every exception that is no `RpcError`: the composition root stops the node when it concerns all of it. */
   readonly onException: (error: unknown, method: string) => void;
 }
 
@@ -221,7 +221,7 @@ async function checkBatchSyntax(text: string): Promise<void> {
   if (!scanner.take(']')) {
     let sliceStart = performance.now();
     do {
-      scanner.skipValue(1);
+      scanner.skipValue();
       sliceStart = await breathe(sliceStart);
     } while (scanner.take(','));
     if (!scanner.take(']')) scanner.fail();

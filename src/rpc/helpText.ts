@@ -100,9 +100,9 @@ const LEAF_SAMPLES = {
   boolean: ['true|false', 'boolean'],
   string: ['"str"', 'string'],
   hex: ['"hex"', 'string'],
-  number: ['x.xxx', 'numeric'],
+  number: ['n.nnn', 'numeric'],
   integer: ['n', 'numeric'],
-  coins: ['x.xxxxxxxx', 'numeric'],
+  coins: ['n.nnnnnnnn', 'numeric'],
   hash: ['"hash"', 'string'],
   enum: ['"str"', 'string'],
 } as const;

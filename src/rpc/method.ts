@@ -33,7 +33,7 @@
  * An answer is any `JsonOut`: amounts by `coins(satoshis)`, 64-bit integers as bigint, big hex by `hexOf(bytes)`, long
  * lists by `jsonArray(asyncIterable)` (nothing that can still fail belongs in such a stream: check first, stream
  * after). To fail, throw `rpcError(code, message)`. Any other exception answers -1 with its message, as in the
- * reference, except assertions and environment failures, which stop the node.
+ * reference; assertions and failures of the database stop the node too.
  */
 import type { JsonValue } from '../util/json.js';
 import type { JsonOut } from '../util/jsonWrite.js';

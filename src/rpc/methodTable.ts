@@ -67,6 +67,19 @@ import { getMiningInfo } from './methods/mining/getMiningInfo.js';
 import { getNetworkHashPs } from './methods/mining/getNetworkHashPs.js';
 import { prioritiseTransaction } from './methods/mining/prioritiseTransaction.js';
 import { submitBlock } from './methods/mining/submitBlock.js';
+import { addNode } from './methods/network/addNode.js';
+import { clearBanned } from './methods/network/clearBanned.js';
+import { disconnectNode } from './methods/network/disconnectNode.js';
+import { getAddedNodeInfo } from './methods/network/getAddedNodeInfo.js';
+import { getConnectionCount } from './methods/network/getConnectionCount.js';
+import { getNetTotals } from './methods/network/getNetTotals.js';
+import { getNodeAddresses } from './methods/network/getNodeAddresses.js';
+import { getPeerInfo } from './methods/network/getPeerInfo.js';
+import { listBanned } from './methods/network/listBanned.js';
+import { ping } from './methods/network/ping.js';
+import { setBan } from './methods/network/setBan.js';
+import { setNetworkActive } from './methods/network/setNetworkActive.js';
+import { getNetworkInfo } from './methods/network/getNetworkInfo.js';
 import { decodeRawTransaction } from './methods/rawtransactions/decodeRawTransaction.js';
 import { decodeScript } from './methods/rawtransactions/decodeScript.js';
 import { getRawTransaction } from './methods/rawtransactions/getRawTransaction.js';
@@ -150,6 +163,20 @@ export const METHODS: readonly RpcMethod[] = [
   getNetworkHashPs,
   prioritiseTransaction,
   submitBlock,
+  // network
+  getNetworkInfo,
+  addNode,
+  clearBanned,
+  disconnectNode,
+  getAddedNodeInfo,
+  getConnectionCount,
+  getNetTotals,
+  getNodeAddresses,
+  getPeerInfo,
+  listBanned,
+  ping,
+  setBan,
+  setNetworkActive,
   // rawtransactions
   decodeRawTransaction,
   decodeScript,

@@ -9,13 +9,16 @@ import type { MempoolGate, MempoolReader } from '../mempool/mempoolReader.js';
 import type { MiningService } from '../mining/miner.js';
 import type { NetworkParams } from '../params/network.js';
 import type { Bytes } from '../util/bytes.js';
-import type { LogControl } from '../util/logging.js';
+import type { LogControl, Logger } from '../util/logging.js';
 import type { CoinScan } from './coinScan.js';
+import type { PeerService } from './peerService.js';
 import type { ClaimReader } from './claimReader.js';
 
 export interface RpcServices {
   readonly lifecycle: LifecycleService;
   readonly logging: LogControl;
+  /** For what an answer does not tell its caller. */
+  readonly log: Logger;
   readonly params: NetworkParams;
   readonly chain: ChainReader;
   readonly claims: ClaimReader;
@@ -27,7 +30,9 @@ export interface RpcServices {
   readonly clock: ClockService;
   /** Null unless the node prunes (`-prune`). */
   readonly pruner: Pruner | null;
-  readonly network: NetworkSummary;
+  readonly network: NetworkService;
+  /** Null when the node runs without peers. */
+  readonly peers: PeerService | null;
   /** The one walk of `scantxoutset` that may be under way. */
   readonly coinScan: CoinScan;
   readonly options: RpcNodeOptions;
@@ -56,21 +61,53 @@ export interface ClockService {
   setMockTime(timeSec: number): void;
 }
 
-/** What `getinfo` says about the node and its network. */
-export interface NetworkSummary {
+/** The node among its peers, as `getnetworkinfo` and `getinfo` tell it. Whatever runs the peer network fills it. */
+export interface NetworkService {
   /** The node's version as one number (Core's `CLIENT_VERSION`). */
   readonly version: number;
+  /** The user agent: `/lbcnode:0.1.0/`. */
+  readonly userAgent: string;
   readonly protocolVersion: number;
-  /** Address of the proxy, empty without one. */
-  readonly proxy: string;
+  /** Whether peers are asked for transactions. */
+  readonly relaysTransactions: boolean;
+  /** Whether there is a peer network and it is switched on. */
+  isActive(): boolean;
+  /** The services offered to peers, as the bits of Core's `ServiceFlags`. */
+  localServices(): bigint;
   connectionCount(): number;
+  /** How far the peers' clocks are ahead, in seconds. */
   timeOffsetSec(): number;
+  /** `ipv4`, `ipv6` and `onion`, in this order. */
+  networks(): readonly ReachableNetwork[];
+  /** Our own addresses as far as they are known. */
+  localAddresses(): readonly LocalAddress[];
+}
+
+/** One network of peers, and the way there. */
+export interface ReachableNetwork {
+  readonly name: string;
+  /** Whether options leave it out (`-onlynet`). */
+  readonly limited: boolean;
+  readonly reachable: boolean;
+  /** `host:port`, empty without a proxy. */
+  readonly proxy: string;
+  /** Whether each connection through the proxy gets credentials of its own (`-proxyrandomize`). */
+  readonly randomizesProxyCredentials: boolean;
+}
+
+/** An address at which peers may reach us; a higher score was confirmed by more of them. */
+export interface LocalAddress {
+  readonly address: string;
+  readonly port: number;
+  readonly score: number;
 }
 
 /** The options that answers depend on. */
 export interface RpcNodeOptions {
   /** Highest fee of a transaction that callers send (`-maxtxfee`). */
   readonly maxTxFeeSat: bigint;
+  /** Step in which fees grow, for replacement and a full mempool (`-incrementalrelayfee`). */
+  readonly incrementalFeeRatePerKb: bigint;
   /** Whether raw blocks and transactions are shown with witness (`-rpcserialversion=1`). */
   readonly serializeWitness: boolean;
   /** Defaults of `verifychain` (`-checklevel`, `-checkblocks`). */

@@ -1,27 +1,7 @@
-/** Where the server listens. Source: `HTTPBindAddresses`, `SplitHostPort`. */
+/** Where the server listens. Source: `HTTPBindAddresses`. */
+import { splitHostPort, type HostPort } from '../util/hostPort.js';
 
-export interface Endpoint {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** `host`, `host:port`, `[v6]`, `[v6]:port` or a bare IPv6 address; a port that is no port stays part of the host. */
-export function splitHostPort(text: string, defaultPort: number): Endpoint {
-  let host = text;
-  let port = defaultPort;
-  const colon = text.lastIndexOf(':');
-  const bracketed = colon > 0 && text.startsWith('[') && text[colon - 1] === ']';
-  const single = colon >= 0 && text.indexOf(':') === colon;
-  if (bracketed || single) {
-    const digits = text.slice(colon + 1);
-    const number = /^[0-9]+$/.test(digits) ? Number(digits) : 0;
-    if (number > 0 && number < 0x10000) {
-      host = text.slice(0, colon);
-      port = number;
-    }
-  }
-  return { host: host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host, port };
-}
+export type Endpoint = HostPort;
 
 /** The endpoints to bind: loopback alone unless `-rpcallowip` was given, for `-rpcbind` without it is ignored. */
 export function chooseEndpoints(port: number, binds: readonly string[], allowsOthers: boolean): Endpoint[] {

@@ -2,7 +2,13 @@
  * The HTTP transport of JSON-RPC on fastify: addresses, access list, authentication, paths, limits, a clean stop.
  * Owns sockets and the cookie; what a request means is the dispatcher's business. Source: httpserver.cpp, httprpc.cpp.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -13,12 +19,18 @@ import type { Logger } from '../util/logging.js';
 import { Authenticator, type AuthOptions } from './auth.js';
 import { chooseEndpoints, type Endpoint } from './endpoints.js';
 import { sendReply } from './replyStream.js';
-import { parseIp, Subnet } from './subnet.js';
+import { parseIp, Subnet } from '../util/subnet.js';
 
 /** Largest request body. Source: `MAX_SIZE`. */
 export const MAX_BODY_BYTES = 0x02000000;
 /** Largest request line and headers. Source: `MAX_HEADERS_SIZE`. */
 const MAX_HEADERS_BYTES = 8192;
+/** What an answer that is no JSON-RPC calls itself. Source: libevent's `default_content_type`. */
+const DEFAULT_CONTENT_TYPE = 'text/html; charset=ISO-8859-1';
+/** The methods that are handed to handlers. Source: libevent's `allowed_methods`. */
+const KNOWN_METHODS: readonly string[] = ['GET', 'POST', 'HEAD', 'PUT', 'DELETE'];
+/** Calls to a wallet: its name, percent-encoded, follows. */
+const WALLET_PATH = '/wallet/';
 /** What a wrong password costs. */
 const WRONG_PASSWORD_MS = 250;
 /** How long a stop waits for answers under way. */
@@ -61,6 +73,7 @@ export class RpcHttpServer {
   private readonly servers: Server[] = [];
   private readonly timeoutMs: number;
   private stopping = false;
+  private closed: Promise<void> | null = null;
   /** What ends the waits of the calls under way. */
   private readonly waits = new Set<AbortController>();
 
@@ -107,7 +120,12 @@ export class RpcHttpServer {
   }
 
   /** Takes no more requests, lets answers under way finish (cutting them after a while), removes the cookie. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.closed ??= this.shutDown();
+    return this.closed;
+  }
+
+  private async shutDown(): Promise<void> {
     this.stopping = true;
     for (const wait of this.waits) wait.abort();
     const closed = Promise.all(
@@ -149,7 +167,11 @@ export class RpcHttpServer {
   private receive(request: IncomingMessage, response: ServerResponse): void {
     if (this.stopping) {
       this.deps.logger.debug('http', 'Rejecting request while shutting down');
-      response.writeHead(503, { Connection: 'close', 'Content-Length': 0 }).end();
+      sendErrorPage(response, 503);
+      return;
+    }
+    if (!KNOWN_METHODS.includes(request.method ?? '')) {
+      sendErrorPage(response, 501);
       return;
     }
     // Any content type means the same here, and fastify refuses some spellings that real clients use.
@@ -158,26 +180,36 @@ export class RpcHttpServer {
   }
 
   private buildApp(): FastifyInstance {
-    const app = fastify({ bodyLimit: MAX_BODY_BYTES, routerOptions: { ignoreTrailingSlash: false } });
+    const app = fastify({
+      bodyLimit: MAX_BODY_BYTES,
+      routerOptions: { ignoreTrailingSlash: false },
+      // A wallet's name may be anything, also what the router takes for no path.
+      rewriteUrl: ({ url = '' }) => (url.startsWith(WALLET_PATH) ? WALLET_PATH : url),
+    });
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-    app.addHook('onRequest', async (request, reply) => this.checkAddress(request, reply));
+    app.addHook('onRequest', async (request, reply) => {
+      reply.header('Content-Type', DEFAULT_CONTENT_TYPE);
+      await this.checkAddress(request, reply);
+      if (!reply.sent && request.method === 'DELETE') await reply.code(405).send();
+    });
     app.setNotFoundHandler((_request, reply) => reply.code(404).send());
     app.setErrorHandler((error: { statusCode?: number; message: string }, _request, reply) =>
       reply.code(error.statusCode ?? 500).send(error.message),
     );
     const routes: [string, Profile][] = [
       ['/', this.options.profile],
-      ['/wallet/*', this.options.profile],
+      [WALLET_PATH, this.options.profile],
       ['/lbrycrd', 'lbrycrd'],
       ['/lbcd', 'lbcd'],
     ];
     for (const [url, profile] of routes) {
-      app.all(
-        url,
-        { onRequest: async (request, reply) => this.checkCaller(request, reply) },
-        (request, reply) => this.answer(request, reply, profile),
-      );
+      const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+        // The router takes a query for no part of the path; here it belongs to it.
+        if (!matchesPath(request.originalUrl, url)) await reply.code(404).send();
+        else await this.checkCaller(request, reply);
+      };
+      app.all(url, { onRequest }, (request, reply) => this.answer(request, reply, profile));
     }
     this.deps.extraRoutes?.(app);
     return app;
@@ -238,7 +270,7 @@ export class RpcHttpServer {
       if (gone.signal.aborted) return;
       const origin: RpcOrigin = {
         profile,
-        walletName: walletNameOf(request.url),
+        walletName: walletNameOf(request.originalUrl),
         user: users.get(request.raw) ?? '',
         gone: gone.signal,
         signal: wait.signal,
@@ -262,6 +294,19 @@ export class RpcHttpServer {
 /** The authenticated user of a request, between the check and the answer. */
 const users = new WeakMap<IncomingMessage, string>();
 
+/** Whether the request's target is the path as it is written, or begins with it in the case of wallets. */
+function matchesPath(target: string, path: string): boolean {
+  return path === WALLET_PATH ? target.startsWith(path) : target === path;
+}
+
+/** The answer to what no handler was asked for. Source: libevent `evhttp_send_error`. */
+function sendErrorPage(response: ServerResponse, status: 501 | 503): void {
+  const title = STATUS_CODES[status] ?? '';
+  const page = `<HTML><HEAD>\n<TITLE>${status} ${title}</TITLE>\n</HEAD><BODY>\n<H1>${title}</H1>\n</BODY></HTML>\n`;
+  const headers = { 'Content-Type': 'text/html', Connection: 'close', 'Content-Length': page.length };
+  response.writeHead(status, headers).end(page);
+}
+
 function bodyOf(request: FastifyRequest): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 }
@@ -272,8 +317,8 @@ function peerOf(request: FastifyRequest): string {
 
 /** The wallet that the path names, percent-decoded; a broken encoding is taken as it stands. */
 function walletNameOf(url: string): string | undefined {
-  if (!url.startsWith('/wallet/')) return undefined;
-  const encoded = url.slice('/wallet/'.length);
+  if (!url.startsWith(WALLET_PATH)) return undefined;
+  const encoded = url.slice(WALLET_PATH.length);
   try {
     return decodeURIComponent(encoded);
   } catch {

@@ -107,7 +107,13 @@ export async function startRegtest(options: RegtestOptions = {}): Promise<Regtes
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
-  await untilLoaded(child, () => output, exited, options.timeoutMs ?? 60_000);
+  try {
+    await untilLoaded(child, () => output, exited, options.timeoutMs ?? 60_000);
+  } catch (error) {
+    await exited;
+    if (temporary) rmSync(dataDir, { recursive: true, force: true });
+    throw error;
+  }
 
   const post = (body: string, path = '/'): Promise<{ status: number; text: string }> =>
     httpPost(rpcPort, path, body);

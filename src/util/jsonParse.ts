@@ -1,17 +1,16 @@
 /**
  * A strict JSON parser that loses nothing: number literals keep their text, objects keep order and duplicates.
- * Accepts what the reference's UniValue accepts, within two bounds of ours: 512 levels of nesting (the bound of later
- * Bitcoin Core) and a number of values, so that no body that fits the request limit can exhaust the heap.
+ * Accepts what the reference's UniValue accepts, at any depth of nesting, within one bound of ours: a number of values,
+ * so that no body that fits the request limit can exhaust the heap. Open containers lie on a stack of its own, not on
+ * the runtime's.
  */
 import { formatDouble, JsonNumber, JsonObject, type JsonValue } from './json.js';
 
-/** The text is not JSON, or is nested too deep, or holds too many values. */
+/** The text is not JSON, or holds too many values. */
 export class JsonParseError extends Error {
   override readonly name = 'JsonParseError';
 }
 
-/** Deepest nesting of arrays and objects. Source: `MAX_JSON_DEPTH` of later UniValue. */
-export const MAX_JSON_DEPTH = 512;
 /** Most values in one parsed tree. Arbitrary: far above any real request, far below what would fill the heap. */
 export const MAX_JSON_VALUES = 2_000_000;
 
@@ -23,11 +22,15 @@ const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
+/** An array or object whose end has not come yet; `key` is that of the member being read. */
+type OpenContainer =
+  | { readonly close: ']'; readonly items: JsonValue[] }
+  | { readonly close: '}'; readonly entries: [string, JsonValue][]; key: string };
+
 /** Parses one value at a time from a text; `skipValue` checks syntax without building anything. */
 export class JsonScanner {
   readonly text: string;
   offset = 0;
-  private values = 0;
   private readonly maxValues: number;
 
   constructor(text: string, maxValues = MAX_JSON_VALUES) {
@@ -67,37 +70,77 @@ export class JsonScanner {
 
   /** One whole value, with its own allowance of values. */
   readValue(): JsonValue {
-    this.values = 0;
-    return this.value(0);
-  }
-
-  /** Passes over one value, refusing what `readValue` would refuse (but for the count of values). */
-  skipValue(depth = 0): void {
-    const first = this.peek();
-    if (first === '[' || first === '{') {
-      if (depth >= MAX_JSON_DEPTH) this.fail();
-      const close = first === '[' ? ']' : '}';
-      this.offset++;
-      if (this.take(close)) return;
-      do {
-        if (first === '{') {
-          this.key();
-          if (!this.take(':')) this.fail();
-        }
-        this.skipValue(depth + 1);
-      } while (this.take(','));
-      if (!this.take(close)) this.fail();
-      return;
+    const open: OpenContainer[] = [];
+    for (let values = 1; values <= this.maxValues; values++) {
+      const value = this.start(open);
+      if (value === undefined) continue;
+      const whole = this.finish(value, open);
+      if (whole !== undefined) return whole;
     }
-    this.scalar(first);
+    return this.fail();
   }
 
-  private value(depth: number): JsonValue {
-    if (++this.values > this.maxValues) this.fail();
+  /** Reads a scalar or an empty container; opens any other container, which gives undefined. */
+  private start(open: OpenContainer[]): JsonValue | undefined {
     const first = this.peek();
-    if (first === '[') return this.array(depth);
-    if (first === '{') return this.object(depth);
-    return this.scalar(first);
+    if (first !== '[' && first !== '{') return this.scalar(first);
+    this.offset++;
+    if (first === '[') {
+      if (this.take(']')) return [];
+      open.push({ close: ']', items: [] });
+    } else {
+      if (this.take('}')) return new JsonObject([]);
+      open.push({ close: '}', entries: [], key: this.key() });
+    }
+    return undefined;
+  }
+
+  /** Puts a value where it belongs, and each container that ends with it. The outermost one when it is whole. */
+  private finish(value: JsonValue, open: OpenContainer[]): JsonValue | undefined {
+    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+      if (top.close === ']') top.items.push(value);
+      else top.entries.push([top.key, value]);
+      if (this.take(',')) {
+        if (top.close === '}') top.key = this.key();
+        return undefined;
+      }
+      if (!this.take(top.close)) this.fail();
+      open.pop();
+      value = top.close === ']' ? top.items : new JsonObject(top.entries);
+    }
+    return value;
+  }
+
+  /** Passes over one value, refusing what `readValue` would refuse (but for the count of values that are not nested). */
+  skipValue(): void {
+    const open: string[] = [];
+    for (;;) {
+      const first = this.peek();
+      const close = first === '[' ? ']' : first === '{' ? '}' : '';
+      if (close === '') this.scalar(first);
+      else {
+        this.offset++;
+        if (!this.take(close)) {
+          if (open.push(close) > this.maxValues) this.fail();
+          if (close === '}') this.key();
+          continue;
+        }
+      }
+      if (this.skipEnds(open)) return;
+    }
+  }
+
+  /** Passes over the ends of containers and the comma to the next value; true when the outermost value has ended. */
+  private skipEnds(open: string[]): boolean {
+    for (let close = open.at(-1); close !== undefined; close = open.at(-1)) {
+      if (this.take(',')) {
+        if (close === '}') this.key();
+        return false;
+      }
+      if (!this.take(close)) this.fail();
+      open.pop();
+    }
+    return true;
   }
 
   private scalar(first: string): null | boolean | number | string | JsonNumber {
@@ -133,9 +176,12 @@ export class JsonScanner {
     return Number.isFinite(value) && formatDouble(value) === literal ? value : new JsonNumber(literal);
   }
 
+  /** The key of a member and the colon behind it. */
   private key(): string {
     if (this.peek() !== '"') this.fail();
-    return this.string();
+    const key = this.string();
+    if (!this.take(':')) this.fail();
+    return key;
   }
 
   private string(): string {
@@ -162,31 +208,6 @@ export class JsonScanner {
     this.offset = at + 1;
     const whole = decodeLiteral(text.slice(start, this.offset));
     return whole !== null && isWellFormed(whole) ? whole : this.fail();
-  }
-
-  private array(depth: number): JsonValue[] {
-    if (depth >= MAX_JSON_DEPTH) this.fail();
-    this.offset++;
-    const items: JsonValue[] = [];
-    if (this.take(']')) return items;
-    do items.push(this.value(depth + 1));
-    while (this.take(','));
-    if (!this.take(']')) this.fail();
-    return items;
-  }
-
-  private object(depth: number): JsonObject {
-    if (depth >= MAX_JSON_DEPTH) this.fail();
-    this.offset++;
-    const entries: [string, JsonValue][] = [];
-    if (this.take('}')) return new JsonObject(entries);
-    do {
-      const key = this.key();
-      if (!this.take(':')) this.fail();
-      entries.push([key, this.value(depth + 1)]);
-    } while (this.take(','));
-    if (!this.take('}')) this.fail();
-    return new JsonObject(entries);
   }
 }
 

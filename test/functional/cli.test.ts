@@ -303,6 +303,18 @@ describe('failures', () => {
     );
   });
 
+  it.each(['99999', '0', '-1', 'x'])('of a port that is none: %j', async (given) => {
+    expect((await run([`-datadir=${data}`, `-rpcport=${given}`, 'echo'])).err).toBe(
+      `error: Invalid port provided in -rpcport: ${given}\n`,
+    );
+    const connect = `[::1]:${given}`;
+    if (/^[0-9]+$/.test(given)) {
+      expect((await run([`-datadir=${data}`, `-rpcconnect=${connect}`, 'echo'])).err).toBe(
+        `error: Invalid port provided in -rpcconnect: ${connect}\n`,
+      );
+    }
+  });
+
   it.each<[number, string, string]>([
     [503, 'Work queue depth exceeded', 'error: server returned HTTP error 503\n'],
     [403, '', 'error: server returned HTTP error 403\n'],

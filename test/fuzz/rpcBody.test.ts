@@ -4,7 +4,7 @@ import { jsonTarget, rpcBodyTarget } from './targets/rpcBody.js';
 
 it('parses JSON as the runtime does, and loses nothing', async () => {
   const { outcomes } = await fuzz(jsonTarget, 6_000);
-  for (const outcome of ['refused', 'value', 'too deep', 'half of a pair']) {
+  for (const outcome of ['refused', 'value', 'half of a pair']) {
     expect(outcomes.get(outcome), outcome).toBeGreaterThan(5);
   }
   expect(outcomes.get('half of a pair let through')).toBeUndefined();

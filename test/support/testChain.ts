@@ -88,12 +88,34 @@ export class TestChain {
       network: {
         version: 10_000,
         protocolVersion: 70_015,
-        proxy: '',
+        userAgent: '/lbcnode:0.1.0/',
+        relaysTransactions: true,
+        isActive: () => true,
+        localServices: () => 0x40dn,
         connectionCount: () => 3,
         timeOffsetSec: () => -1,
+        networks: () => [
+          { name: 'ipv4', limited: false, reachable: true, proxy: '', randomizesProxyCredentials: false },
+          { name: 'ipv6', limited: true, reachable: false, proxy: '', randomizesProxyCredentials: false },
+          {
+            name: 'onion',
+            limited: false,
+            reachable: true,
+            proxy: '127.0.0.1:9050',
+            randomizesProxyCredentials: true,
+          },
+        ],
+        localAddresses: () => [{ address: '203.0.113.1', port: 29246, score: 4 }],
       },
+      peers: null,
       coinScan: new CoinScan(),
-      options: { maxTxFeeSat: 50_000_000n, serializeWitness: true, checkLevel: 3, checkBlocks: 6 },
+      options: {
+        maxTxFeeSat: 50_000_000n,
+        incrementalFeeRatePerKb: 1000n,
+        serializeWitness: true,
+        checkLevel: 3,
+        checkBlocks: 6,
+      },
       warnings: () => 'a warning',
     } as Partial<RpcServices> as RpcServices;
   }
@@ -199,6 +221,8 @@ function blockCandidate(tx: Transaction): BlockCandidate {
     wtxid: wtxid(tx),
     bytes: formatTransaction(tx),
     feeSat: 0n,
+    modifiedFeeSat: 0n,
+    sizeBytes: Math.ceil(transactionWeight(tx) / 4),
     sigopsCost: 0,
     weight: transactionWeight(tx),
   };

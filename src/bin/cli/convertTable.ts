@@ -7,6 +7,7 @@ export type Conversion = readonly [index: number, names: string, how: 'json' | '
 // prettier-ignore
 export const CONVERSIONS: Readonly<Record<string, readonly Conversion[]>> = {
   decoderawtransaction: [[1, 'iswitness', 'json']],
+  disconnectnode: [[1, 'nodeid', 'json']],
   echojson: [[0, 'arg0', 'json'], [1, 'arg1', 'json'], [2, 'arg2', 'json'], [3, 'arg3', 'json'], [4, 'arg4', 'json'], [5, 'arg5', 'json'], [6, 'arg6', 'json'], [7, 'arg7', 'json'], [8, 'arg8', 'json'], [9, 'arg9', 'json']],
   generatetoaddress: [[0, 'nblocks', 'json'], [2, 'maxtries', 'json']],
   getblock: [[1, 'verbosity|verbose', 'json']],
@@ -25,6 +26,7 @@ export const CONVERSIONS: Readonly<Record<string, readonly Conversion[]>> = {
   getmempoolancestors: [[1, 'verbose', 'json']],
   getmempooldescendants: [[1, 'verbose', 'json']],
   getnetworkhashps: [[0, 'nblocks', 'json'], [1, 'height', 'json']],
+  getnodeaddresses: [[0, 'count', 'json']],
   getrawmempool: [[0, 'verbose', 'json']],
   getrawtransaction: [[1, 'verbose', 'json']],
   gettotalvalueofclaims: [[0, 'controllingOnly|controlling_only', 'json']],
@@ -35,7 +37,9 @@ export const CONVERSIONS: Readonly<Record<string, readonly Conversion[]>> = {
   pruneblockchain: [[0, 'height', 'json']],
   scantxoutset: [[1, 'scanobjects', 'json']],
   sendrawtransaction: [[1, 'allowhighfees', 'json']],
+  setban: [[2, 'bantime', 'json'], [3, 'absolute', 'json']],
   setmocktime: [[0, 'timestamp', 'json']],
+  setnetworkactive: [[0, 'state', 'json']],
   testmempoolaccept: [[0, 'rawtxs', 'json'], [1, 'allowhighfees', 'json']],
   verifychain: [[0, 'checklevel', 'json'], [1, 'nblocks', 'json']],
   waitforblock: [[1, 'timeout', 'json']],

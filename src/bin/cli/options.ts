@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { loadConfig } from '../../node/optionsConfig.js';
 import { interpretBool, leadingInteger, OptionArgs, type NetworkSection } from '../../node/optionArgs.js';
+import { CliError } from './convert.js';
 
 interface CliOption {
   readonly name: string;
-  readonly placeholder?: string;
+  readonly valueName?: string;
   readonly help: string;
   readonly networkOnly?: boolean;
   readonly hidden?: boolean;
@@ -25,19 +26,19 @@ const DEFAULT_TIMEOUT_SEC = 900;
 /* prettier-ignore */
 export const CLI_OPTIONS: readonly CliOption[] = [
   { name: '?', help: 'Print this help and exit' },
-  { name: 'conf', placeholder: '<file>', help: 'The configuration file; a relative path starts at the data folder (default: lbcnode.conf)' },
-  { name: 'datadir', placeholder: '<dir>', help: 'The data folder (default: ~/.lbcnode)' },
+  { name: 'conf', valueName: '<file>', help: 'The configuration file; a relative path starts at the data folder (default: lbcnode.conf)' },
+  { name: 'datadir', valueName: '<dir>', help: 'The data folder (default: ~/.lbcnode)' },
   { name: 'getinfo', help: 'Ask several methods for an overview of the node. The answers come one after the other and may see different states' },
   { name: 'named', help: 'Take arguments as name=value instead of by position (default: 0)' },
   { name: 'regtest', help: 'Use the regression test chain' },
-  { name: 'rpcclienttimeout', placeholder: '<n>', help: `Give up after this many seconds, 0 for never (default: ${DEFAULT_TIMEOUT_SEC})` },
-  { name: 'rpcconnect', placeholder: '<ip>', help: 'The host on which the node runs (default: 127.0.0.1)' },
-  { name: 'rpccookiefile', placeholder: '<loc>', help: 'The cookie for authentication; a relative path starts at the network\'s data folder (default: .cookie)' },
-  { name: 'rpcpassword', placeholder: '<pw>', help: 'Password for JSON-RPC' },
-  { name: 'rpcport', placeholder: '<port>', help: 'The port of the node (default: 9245, testnet: 19245, regtest: 29245)', networkOnly: true },
-  { name: 'rpcuser', placeholder: '<user>', help: 'User name for JSON-RPC' },
+  { name: 'rpcclienttimeout', valueName: '<n>', help: `Give up after this many seconds, 0 for never (default: ${DEFAULT_TIMEOUT_SEC})` },
+  { name: 'rpcconnect', valueName: '<ip>', help: 'The host on which the node runs (default: 127.0.0.1)' },
+  { name: 'rpccookiefile', valueName: '<loc>', help: 'The cookie for authentication; a relative path starts at the network\'s data folder (default: .cookie)' },
+  { name: 'rpcpassword', valueName: '<pw>', help: 'Password for JSON-RPC' },
+  { name: 'rpcport', valueName: '<port>', help: 'The port of the node (default: 9245, testnet: 19245, regtest: 29245)', networkOnly: true },
+  { name: 'rpcuser', valueName: '<user>', help: 'User name for JSON-RPC' },
   { name: 'rpcwait', help: 'Wait until the node answers' },
-  { name: 'rpcwallet', placeholder: '<walletname>', help: 'Call this wallet, by the name under which the node loaded it' },
+  { name: 'rpcwallet', valueName: '<walletname>', help: 'Call this wallet, by the name under which the node loaded it' },
   { name: 'stdin', help: 'Read further arguments from standard input, one a line' },
   { name: 'stdinrpcpass', help: 'Read the password from the first line of standard input' },
   { name: 'testnet', help: 'Use the test chain' },
@@ -99,7 +100,7 @@ export class CliOptions {
     const wallet = this.args.values('rpcwallet').length > 0 ? this.args.value('rpcwallet') : undefined;
     return {
       host,
-      port: chosenPort === undefined ? port : leadingInteger(chosenPort),
+      port: chosenPort === undefined ? port : checkPort('rpcport', chosenPort, leadingInteger(chosenPort)),
       credentials: this.credentials(resolve(this.dataDir, network.folder)),
       path: wallet === undefined ? '/' : `/wallet/${encodeURIComponent(wallet)}`,
       timeoutSec: timeout === undefined ? DEFAULT_TIMEOUT_SEC : leadingInteger(timeout),
@@ -122,7 +123,12 @@ export class CliOptions {
 /** `host`, `host:port` or `[v6]:port`. Source: `SplitHostPort`. */
 function splitHost(text: string, defaultPort: number): { host: string; port: number } {
   const match = /^(?:\[(.*)\]|([^:]*))(?::([0-9]+))?$/.exec(text);
-  const port = Number(match?.[3] ?? defaultPort);
-  if (match === null || port < 1 || port > 0xffff) return { host: text, port: defaultPort };
+  if (match === null) return { host: text, port: defaultPort };
+  const port = match[3] === undefined ? defaultPort : checkPort('rpcconnect', text, Number(match[3]));
   return { host: match[1] ?? match[2] ?? '', port };
+}
+
+function checkPort(option: string, given: string, port: number): number {
+  if (port < 1 || port > 0xffff) throw new CliError(`Invalid port provided in -${option}: ${given}`);
+  return port;
 }

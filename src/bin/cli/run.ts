@@ -154,8 +154,8 @@ function errorText(error: JsonValue, code: JsonValue): string {
 function usage(version: string): string {
   const shown = CLI_OPTIONS.filter((option) => option.hidden !== true);
   const entries = shown.map(
-    ({ name, placeholder, help }) =>
-      `  -${name}${placeholder === undefined ? '' : `=${placeholder}`}\n       ${help.replace(/(.{1,72})(?: |$)/g, '$1\n       ').trimEnd()}\n\n`,
+    ({ name, valueName, help }) =>
+      `  -${name}${valueName === undefined ? '' : `=${valueName}`}\n       ${help.replace(/(.{1,72})(?: |$)/g, '$1\n       ').trimEnd()}\n\n`,
   );
   return (
     `lbcnode RPC client version v${version}\n\n` +

@@ -33,11 +33,7 @@ export interface ReplayOutcome {
 }
 
 /** Methods which a later part of the node brings. */
-const LATER = new Set([
-  'createrawtransaction',
-  'estimatesmartfee',
-  'setban',
-]);
+const LATER = new Set(['createrawtransaction', 'estimatesmartfee', 'setban']);
 
 /** Fields that depend on the machine, the clock or the build. */
 const VOLATILE: Readonly<Record<string, readonly string[]>> = {

@@ -93,7 +93,7 @@ Result (for verbosity = 0):
 Result (for verbosity = 1):
 {                                 (json object)
   "hash": "hash"                  (string) the id
-  "fee": x.xxxxxxxx               (numeric, optional, when known) the fee
+  "fee": n.nnnnnnnn               (numeric, optional, when known) the fee
   "tx": [                         (json array)
     {                             (json object)
       "txid": "hash"              (string) its id

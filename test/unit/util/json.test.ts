@@ -13,7 +13,7 @@ import {
 import {
   decodeUtf8,
   JsonParseError,
-  MAX_JSON_DEPTH,
+  JsonScanner,
   MAX_JSON_VALUES,
   parseJson,
 } from '../../../src/util/jsonParse.js';
@@ -214,12 +214,23 @@ describe('parsing', () => {
     expect(() => parseJson(text)).toThrow(JsonParseError);
   });
 
-  it('bounds the depth', () => {
+  it('nests as deep as there may be values', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
-    expect(() => parseJson(nested(MAX_JSON_DEPTH))).not.toThrow();
-    expect(() => parseJson(nested(MAX_JSON_DEPTH + 1))).toThrow(JsonParseError);
-    expect(() => parseJson('['.repeat(5_000_000))).toThrow(JsonParseError);
-    expect(() => parseJson('{"a":'.repeat(1_000_000))).toThrow(JsonParseError);
+    for (const text of [nested(600), nested(100_000), `${'{"a":['.repeat(50_000)}1${']}'.repeat(50_000)}`]) {
+      expect(stringifyJson(parseJson(text))).toBe(text);
+      const scanner = new JsonScanner(text);
+      scanner.skipValue();
+      expect(scanner.atEnd()).toBe(true);
+    }
+    for (const text of [
+      nested(MAX_JSON_VALUES + 2),
+      '['.repeat(5_000_000),
+      '{"a":'.repeat(1_000_000),
+      `${'['.repeat(1000)}${']'.repeat(999)}}`,
+    ]) {
+      expect(() => parseJson(text)).toThrow(JsonParseError);
+      expect(() => new JsonScanner(text).skipValue()).toThrow(JsonParseError);
+    }
   });
 
   it('bounds the number of values', () => {

@@ -19,11 +19,10 @@ import {
   TX_STRIDE,
 } from '../../../primitives/blockLayout.js';
 import { outputAmountAt, txSizeBytes, txWeight } from '../../../primitives/blockView.js';
-import { parseUndo } from '../../../store/coinRow.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
 import { hashToHex } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
-import { readBlockChecked, requireBlock } from '../../blockLookup.js';
+import { readBlockChecked, readUndoChecked, requireBlock } from '../../blockLookup.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { networkName } from '../../format/networkName.js';
 import { defineMethod, type Profile } from '../../method.js';
@@ -280,7 +279,7 @@ export const getBlockStats = defineMethod({
     }
     return select(
       {
-        ...blockFigures(block, parseUndo(chain.readUndo(id))),
+        ...blockFigures(block, await readUndoChecked(services, id)),
         blockhash: hashToHex(block.hash),
         height,
         mediantime: medianTimeSec,

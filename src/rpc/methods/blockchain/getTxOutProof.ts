@@ -7,7 +7,7 @@ import { hashFromHex, isHex, type Bytes } from '../../../util/bytes.js';
 import type { JsonValue } from '../../../util/json.js';
 import { hexOf } from '../../../util/jsonWrite.js';
 import { Writer } from '../../../util/writer.js';
-import { blockOfCoin, findTransaction, requireBlock } from '../../blockLookup.js';
+import { blockOfCoin, findTransaction, readBlockOrNull, requireBlock } from '../../blockLookup.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getString } from '../../paramTypes.js';
@@ -63,8 +63,9 @@ export const getTxOutProof = defineMethod({
       args.blockhash === undefined
         ? await findBlock(services, [...wanted.values()])
         : requireBlock(chain, args.blockhash);
-    if (!chain.hasData(id)) throw rpcError(RPC_ERROR.INTERNAL_ERROR, "Can't read block from disk");
-    const { raw, parsed } = await chain.readBlock(id);
+    const block = await readBlockOrNull(services, id);
+    if (block === null) throw rpcError(RPC_ERROR.INTERNAL_ERROR, "Can't read block from disk");
+    const { raw, parsed } = block;
     const txids = Array.from({ length: parsed.txCount }, (_, n) => txidAt(parsed, n));
     const wire = new Set([...wanted.values()].map((hash) => hash.toString('latin1')));
     const matches = txids.map((hash) => wire.has(hash.toString('latin1')));

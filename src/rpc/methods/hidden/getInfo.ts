@@ -35,7 +35,7 @@ export const getInfo = defineMethod({
       blocks: chain.chain.height,
       timeoffset: network.timeOffsetSec(),
       connections: network.connectionCount(),
-      proxy: network.proxy,
+      proxy: network.networks()[0]?.proxy ?? '',
       difficulty: difficultyOf(chain.headers.bits(chain.chain.tip)),
       testnet: params.name === 'test',
       relayfee: coins(mempool.minRelayFeeRatePerKb),

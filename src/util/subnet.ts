@@ -1,4 +1,7 @@
-/** IP addresses and subnets of the `-rpcallowip` list. Source: `CSubNet`, `LookupSubNet`; numeric addresses only. */
+/**
+ * IP addresses and subnets, as in `-rpcallowip`, `-whitelist` and bans; numeric addresses only. How they are printed is
+ * for those who print them. Source: Core netaddress.cpp `CSubNet`, netbase.cpp `LookupSubNet`.
+ */
 import { isIPv4, isIPv6 } from 'node:net';
 
 /** An address as 16 bytes; IPv4 is mapped into IPv6 (`::ffff:a.b.c.d`), so that both ways of writing one agree. */
@@ -27,26 +30,54 @@ function isMappedIpv4(ip: Uint8Array): boolean {
 }
 
 export class Subnet {
-  private readonly network: Uint8Array;
-  private readonly mask: Uint8Array;
+  /** The lowest address, and the bits that all addresses share with it; 16 bytes each. */
+  readonly network: Uint8Array;
+  readonly mask: Uint8Array;
 
   private constructor(network: Uint8Array, mask: Uint8Array) {
     this.network = network.map((byte, index) => byte & (mask[index] ?? 0));
     this.mask = mask;
   }
 
-  /** `1.2.3.4`, `1.2.3.0/24`, `1.2.3.0/255.255.255.0` and the same in IPv6; null for anything else. */
-  static parse(text: string): Subnet | null {
+  /**
+   * `1.2.3.4`, `1.2.3.0/24`, `1.2.3.0/255.255.255.0` and the same in IPv6; null for anything else. `parseHost` may know
+   * more ways of writing an address.
+   */
+  static parse(text: string, parseHost: (host: string) => Uint8Array | null = parseIp): Subnet | null {
     const slash = text.lastIndexOf('/');
-    const network = parseIp(slash < 0 ? text : text.slice(0, slash));
+    const network = parseHost(slash < 0 ? text : text.slice(0, slash));
     if (network === null) return null;
-    const mask =
-      slash < 0 ? new Uint8Array(16).fill(0xff) : parseMask(text.slice(slash + 1), isMappedIpv4(network));
+    if (slash < 0) return Subnet.single(network);
+    const mask = parseMask(text.slice(slash + 1), isMappedIpv4(network));
     return mask === null ? null : new Subnet(network, mask);
+  }
+
+  /** One address alone; 16 bytes. */
+  static single(ip: Uint8Array): Subnet {
+    return new Subnet(ip, new Uint8Array(16).fill(0xff));
+  }
+
+  /** Those whose bits under the mask are the network's; 16 bytes each. */
+  static of(network: Uint8Array, mask: Uint8Array): Subnet {
+    return new Subnet(network, mask);
   }
 
   contains(ip: Uint8Array): boolean {
     return this.network.every((byte, index) => ((ip[index] ?? 0) & (this.mask[index] ?? 0)) === byte);
+  }
+
+  get isIpv4(): boolean {
+    return isMappedIpv4(this.network);
+  }
+
+  /** Bits of the prefix, of 32 or 128; null when the mask is none. */
+  get prefixBits(): number | null {
+    const bits = [...this.mask.subarray(this.isIpv4 ? 12 : 0)]
+      .map((byte) => byte.toString(2).padStart(8, '0'))
+      .join('');
+    const end = bits.indexOf('0');
+    if (end < 0) return bits.length;
+    return bits.includes('1', end) ? null : end;
   }
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseEndpoints, splitHostPort } from '../../../src/server/endpoints.js';
-import { parseIp, Subnet } from '../../../src/server/subnet.js';
+import { parseIp, Subnet } from '../../../src/util/subnet.js';
 
 function contains(subnet: string, address: string): boolean {
   const parsed = Subnet.parse(subnet);
@@ -51,37 +50,29 @@ describe('subnets', () => {
   });
 });
 
-describe('endpoints', () => {
-  // The reference's netbase_tests.cpp, netbase_splithost.
-  it.each([
-    ['www.bitcoin.org', 'www.bitcoin.org', 5],
-    ['[www.bitcoin.org]', 'www.bitcoin.org', 5],
-    ['www.bitcoin.org:80', 'www.bitcoin.org', 80],
-    ['[www.bitcoin.org]:80', 'www.bitcoin.org', 80],
-    ['127.0.0.1', '127.0.0.1', 5],
-    ['127.0.0.1:8333', '127.0.0.1', 8333],
-    ['[127.0.0.1]:8333', '127.0.0.1', 8333],
-    ['::ffff:127.0.0.1', '::ffff:127.0.0.1', 5],
-    ['[::ffff:127.0.0.1]:8333', '::ffff:127.0.0.1', 8333],
-    ['[::]:8333', '::', 8333],
-    ['::8333', '::8333', 5],
-    [':8333', '', 8333],
-    ['[]:8333', '', 8333],
-    ['', '', 5],
-    ['host:99999', 'host:99999', 5],
-  ])('splits %j', (text, host, port) => {
-    expect(splitHostPort(text, 5)).toEqual({ host, port });
+describe('what a subnet is made of', () => {
+  it('is one address without a mask, and the same however the mask is written', () => {
+    expect(Subnet.parse('1.2.3.4')).toEqual(Subnet.parse('1.2.3.4/32'));
+    expect(Subnet.parse('1.2.3.99/24')).toEqual(Subnet.parse('::ffff:1.2.3.0/255.255.255.0'));
+    expect(Subnet.single(parseIp('::1')!)).toEqual(Subnet.parse('::1/128'));
   });
 
-  it('opens to others only when they are allowed', () => {
-    expect(chooseEndpoints(9, ['0.0.0.0'], false)).toEqual([
-      { host: '::1', port: 9 },
-      { host: '127.0.0.1', port: 9 },
-    ]);
-    expect(chooseEndpoints(9, [], true).map((endpoint) => endpoint.host)).toEqual(['::', '0.0.0.0']);
-    expect(chooseEndpoints(9, ['1.2.3.4', '[::1]:7'], true)).toEqual([
-      { host: '1.2.3.4', port: 9 },
-      { host: '::1', port: 7 },
-    ]);
+  it.each([
+    ['1.2.3.4', 32],
+    ['1.2.3.4/0', 0],
+    ['1.2.3.4/255.255.254.0', 23],
+    ['1.2.3.4/255.255.232.0', null],
+    ['1.2.3.4/0.0.0.255', null],
+    ['::', 128],
+    ['::/0', 0],
+    ['1::/ffff:8000::', 17],
+  ])('%s has a prefix of %s bits', (text, bits) => {
+    expect(Subnet.parse(text)!.prefixBits).toBe(bits);
+  });
+
+  it('may be given more ways of writing an address', () => {
+    const parse = (host: string): Uint8Array | null => (host === 'here' ? parseIp('::1') : null);
+    expect(Subnet.parse('here/64', parse)).toEqual(Subnet.parse('::/64'));
+    expect(Subnet.parse('::1', parse)).toBeNull();
   });
 });

@@ -1,0 +1,305 @@
+/**
+ * The addresses of peers that we know of: those not tried yet, and those that answered. Both tables are of fixed size,
+ * and an address's place follows from a keyed hash over its group and its source's group, so that one network range can
+ * neither fill the book nor push out what others told. Owns no file and no connection. Source: Core addrman.{h,cpp}.
+ *
+ * Deviation: an address whose place in the tried table is contested gives way after 40 minutes even when it could not be
+ * tested (as in later releases of Core), so that addresses out of our reach do not block newcomers for ever.
+ */
+import type { Logger } from '../../util/logging.js';
+import type { AddressEntry } from '../messages/addr.js';
+import { formatNetAddress, isRoutable, type NetAddress } from '../netAddress.js';
+import type { RandomSource } from '../part.js';
+import { addressOf, ipKey, isTerrible, selectionChance, type BookEntry } from './entry.js';
+import {
+  GETADDR_MAX,
+  GETADDR_PERCENT,
+  MAX_COLLISIONS,
+  NEW_PLACES_PER_ADDRESS,
+  REPLACEMENT_SEC,
+  TEST_WINDOW_SEC,
+} from './limits.js';
+import { BookTables, type BookSnapshot } from './tables.js';
+
+/** How often the time of an address that we are connected to is renewed. */
+const CONNECTED_INTERVAL_SEC = 20 * 60;
+const KEY_BYTES = 32;
+const HOUR_SEC = 3600;
+const DAY_SEC = 86_400;
+
+export interface AddressBookDeps {
+  readonly random: RandomSource;
+  /** Network time. */
+  readonly nowSec: () => number;
+  readonly log: Logger;
+}
+
+/** An address as chosen for a connection. */
+export interface SelectedAddress extends AddressEntry {
+  /** When we last tried it; 0 when not since we started. */
+  readonly lastTrySec: number;
+}
+
+export class AddressBook {
+  private readonly deps: AddressBookDeps;
+  private tables: BookTables;
+  /** Those that answered but whose place in the tried table is taken. */
+  private readonly collisions = new Set<BookEntry>();
+  /** 1 at first, so that "never" is earlier. */
+  private lastGoodSec = 1;
+
+  constructor(deps: AddressBookDeps) {
+    this.deps = deps;
+    this.tables = new BookTables(deps.random.bytes(KEY_BYTES));
+  }
+
+  /** The number of addresses. */
+  get size(): number {
+    return this.tables.list.length;
+  }
+  get triedCount(): number {
+    return this.tables.tried.occupiedCount;
+  }
+  get newCount(): number {
+    return this.size - this.triedCount;
+  }
+
+  /** Forgets everything and takes a new key. */
+  clear(): void {
+    this.use(new BookTables(this.deps.random.bytes(KEY_BYTES)));
+  }
+
+  private use(tables: BookTables): void {
+    this.tables = tables;
+    this.collisions.clear();
+    this.lastGoodSec = 1;
+  }
+
+  /**
+   * Takes up what `source` (its port does not matter) tells of, as heard of `timePenaltySec` earlier than told. Returns
+   * how many were new.
+   */
+  add(records: readonly AddressEntry[], source: NetAddress, timePenaltySec = 0): number {
+    let added = 0;
+    for (const record of records) if (this.addOne(record, source, timePenaltySec)) added++;
+    if (added > 0) {
+      const { log } = this.deps;
+      log.debug(
+        'addrman',
+        () =>
+          `Added ${added} addresses from ${formatNetAddress(source)}: ${this.triedCount} tried, ${this.newCount} new`,
+      );
+    }
+    return added;
+  }
+
+  private addOne(record: AddressEntry, source: NetAddress, penaltySec: number): boolean {
+    if (!isRoutable(record.address)) return false;
+    const ip = ipKey(record.address);
+    const sourceIp = ipKey(source);
+    // Whoever speaks of itself knows best.
+    const timePenaltySec = ip === sourceIp ? 0 : penaltySec;
+    const known = this.tables.get(ip);
+    if (known !== null && !this.update(known, record, timePenaltySec)) return false;
+    const entry = known ?? this.create(record, sourceIp, timePenaltySec);
+    const isKept = this.placeNew(entry, sourceIp);
+    return known === null && isKept;
+  }
+
+  private create(record: AddressEntry, source: string, timePenaltySec: number): BookEntry {
+    return this.tables.enlist({
+      ip: ipKey(record.address),
+      port: record.address.port,
+      services: record.services,
+      timeSec: Math.max(0, record.timeSec - timePenaltySec),
+      source,
+      lastSuccessSec: 0,
+      attempts: 0,
+    });
+  }
+
+  /** Takes over what is new about a known address; true when it may take one place more. */
+  private update(entry: BookEntry, { timeSec, services }: AddressEntry, timePenaltySec: number): boolean {
+    const isOnline = this.deps.nowSec() - timeSec < DAY_SEC;
+    const intervalSec = isOnline ? HOUR_SEC : DAY_SEC;
+    if (timeSec !== 0 && (entry.timeSec === 0 || entry.timeSec < timeSec - intervalSec - timePenaltySec)) {
+      entry.timeSec = Math.max(0, timeSec - timePenaltySec);
+    }
+    entry.services |= services;
+    if (timeSec === 0 || (entry.timeSec !== 0 && timeSec <= entry.timeSec)) return false;
+    if (entry.isTried || entry.newSlots.length >= NEW_PLACES_PER_ADDRESS) return false;
+    // Each place makes the next one half as likely.
+    const odds = 2 ** entry.newSlots.length;
+    return odds === 1 || this.deps.random.int(odds) === 0;
+  }
+
+  /** Gives the entry the place that follows from this source, if it is free or badly used; false when it has none then. */
+  private placeNew(entry: BookEntry, source: string): boolean {
+    const { fresh, placement } = this.tables;
+    const slot = placement.newSlot(entry, source);
+    const present = fresh.get(slot);
+    if (present === entry) return true;
+    const isReplaceable =
+      present === null ||
+      isTerrible(present, this.deps.nowSec()) ||
+      (present.newSlots.length > 1 && entry.newSlots.length === 0);
+    if (isReplaceable) {
+      this.tables.placeNew(slot, entry);
+    } else if (entry.newSlots.length === 0) {
+      this.tables.forget(entry);
+      return false;
+    }
+    return true;
+  }
+
+  /** The address answered: it moves to the tried table, unless another one's place would have to be tested first. */
+  good(address: NetAddress, nowSec = this.deps.nowSec(), testBeforeEvict = true): void {
+    this.lastGoodSec = nowSec;
+    const entry = this.find(address);
+    if (entry === null) return;
+    entry.lastSuccessSec = nowSec;
+    entry.lastTrySec = nowSec;
+    entry.attempts = 0;
+    // Its time stays: it would tell others whom we are connected to.
+    if (entry.isTried || entry.newSlots.length === 0) return;
+    const { log } = this.deps;
+    if (testBeforeEvict && this.contender(entry) !== null) {
+      log.debug(
+        'addrman',
+        () =>
+          `Collision inserting element into tried table, moving ${formatNetAddress(address)} to m_tried_collisions=${this.collisions.size}`,
+      );
+      if (this.collisions.size < MAX_COLLISIONS) this.collisions.add(entry);
+      return;
+    }
+    log.debug('addrman', () => `Moving ${formatNetAddress(address)} to tried`);
+    this.tables.makeTried(entry);
+  }
+
+  /** We try to connect; `countsFailure` unless it may be our own network that is down. */
+  attempt(address: NetAddress, countsFailure: boolean, nowSec = this.deps.nowSec()): void {
+    const entry = this.find(address);
+    if (entry === null) return;
+    entry.lastTrySec = nowSec;
+    if (countsFailure && entry.lastCountedAttemptSec < this.lastGoodSec) {
+      entry.lastCountedAttemptSec = nowSec;
+      entry.attempts++;
+    }
+  }
+
+  /** We were connected until now. */
+  connected(address: NetAddress, nowSec = this.deps.nowSec()): void {
+    const entry = this.find(address);
+    if (entry !== null && nowSec - entry.timeSec > CONNECTED_INTERVAL_SEC) entry.timeSec = nowSec;
+  }
+
+  setServices(address: NetAddress, services: bigint): void {
+    const entry = this.find(address);
+    if (entry !== null) entry.services = services;
+  }
+
+  /** An address to connect to, with an even chance from either table; null when there is none. */
+  select(newOnly = false): SelectedAddress | null {
+    const { random } = this.deps;
+    if (this.size === 0 || (newOnly && this.newCount === 0)) return null;
+    const useTried = !newOnly && this.triedCount > 0 && (this.newCount === 0 || random.int(2) === 0);
+    const table = useTried ? this.tables.tried : this.tables.fresh;
+    const nowSec = this.deps.nowSec();
+    for (let factor = 1; ; factor *= 1.2) {
+      const entry = table.random(random);
+      if (random.int(2 ** 30) < factor * selectionChance(entry, nowSec) * 2 ** 30) return selected(entry);
+    }
+  }
+
+  /** A tried address whose place is contested, to be tested; null when none is. */
+  selectTriedCollision(): SelectedAddress | null {
+    if (this.collisions.size === 0) return null;
+    const newcomer = [...this.collisions][this.deps.random.int(this.collisions.size)]!;
+    if (!this.tables.has(newcomer)) {
+      this.collisions.delete(newcomer);
+      return null;
+    }
+    const present = this.contender(newcomer);
+    return present === null ? null : selected(present);
+  }
+
+  /** Gives contested places to newcomers where the address that has it failed its test. */
+  resolveCollisions(): void {
+    const nowSec = this.deps.nowSec();
+    for (const newcomer of this.collisions) {
+      const outcome = this.judgeCollision(newcomer, nowSec);
+      if (outcome === 'wait') continue;
+      this.collisions.delete(newcomer);
+      if (outcome === 'replace') this.good(addressOf(newcomer), nowSec, false);
+    }
+  }
+
+  private judgeCollision(newcomer: BookEntry, nowSec: number): 'wait' | 'keep' | 'replace' {
+    if (!this.tables.has(newcomer) || newcomer.isTried) return 'keep';
+    const present = this.contender(newcomer);
+    if (present === null) return 'replace';
+    if (nowSec - present.lastSuccessSec < REPLACEMENT_SEC) return 'keep';
+    const sinceTestSec = nowSec - present.lastTrySec;
+    const hasFailed = sinceTestSec < REPLACEMENT_SEC && sinceTestSec > 60;
+    const isOverdue = sinceTestSec >= REPLACEMENT_SEC && nowSec - newcomer.lastSuccessSec > TEST_WINDOW_SEC;
+    if (!hasFailed && !isOverdue) return 'wait';
+    this.deps.log.debug(
+      'addrman',
+      () =>
+        `Swapping ${formatNetAddress(addressOf(newcomer))} for ${formatNetAddress(addressOf(present))} in tried table`,
+    );
+    return 'replace';
+  }
+
+  /** Who has the place in the tried table that this entry would get. */
+  private contender(entry: BookEntry): BookEntry | null {
+    return this.tables.tried.get(this.tables.placement.triedSlot(entry));
+  }
+
+  /** A random part of the book, for a peer that asks. */
+  getAddresses(): AddressEntry[] {
+    const { list } = this.tables;
+    const { random } = this.deps;
+    const nowSec = this.deps.nowSec();
+    const wanted = Math.min(GETADDR_MAX, Math.floor((GETADDR_PERCENT * list.length) / 100));
+    const found: AddressEntry[] = [];
+    for (let at = 0; at < list.length && found.length < wanted; at++) {
+      this.tables.swapListed(at, at + random.int(list.length - at));
+      const entry = list[at]!;
+      if (!isTerrible(entry, nowSec)) found.push(recordOf(entry));
+    }
+    return found;
+  }
+
+  /** What the book knows of the IP address, whatever the port; null when nothing. */
+  lookUp(address: NetAddress): SelectedAddress | null {
+    const entry = this.tables.get(ipKey(address));
+    return entry === null ? null : selected(entry);
+  }
+
+  /** All that a file must keep. The entries are live: use it before anything else happens. */
+  snapshot(): BookSnapshot {
+    return this.tables.snapshot();
+  }
+
+  /** Becomes what was kept. */
+  restore(snapshot: BookSnapshot): void {
+    this.use(BookTables.restore(snapshot));
+    const lost = snapshot.fresh.length + snapshot.tried.length - this.size;
+    if (lost > 0) this.deps.log.debug('addrman', `addrman lost ${lost} addresses due to collisions`);
+  }
+
+  /** The entry of exactly this IP address and port. */
+  private find(address: NetAddress): BookEntry | null {
+    const entry = this.tables.get(ipKey(address));
+    return entry === null || entry.port !== address.port ? null : entry;
+  }
+}
+
+function recordOf(entry: BookEntry): AddressEntry {
+  return { address: addressOf(entry), services: entry.services, timeSec: entry.timeSec };
+}
+
+function selected(entry: BookEntry): SelectedAddress {
+  return { ...recordOf(entry), lastTrySec: entry.lastTrySec };
+}

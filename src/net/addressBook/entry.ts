@@ -1,0 +1,70 @@
+/** One address of the book, and what follows from its record alone. Source: Core addrman.h `CAddrInfo`. */
+import { fromLatin1, toLatin1 } from '../../util/bytes.js';
+import type { NetAddress } from '../netAddress.js';
+import { HORIZON_SEC, MAX_FAILURES, MAX_RETRIES, MIN_FAIL_SEC } from './limits.js';
+
+/** What the file keeps of an address. IP addresses are 16 bytes, one character each: the shortest form to hold many. */
+export interface StoredEntry {
+  readonly ip: string;
+  readonly port: number;
+  services: bigint;
+  timeSec: number;
+  /** IP address of whoever told of it first. */
+  readonly source: string;
+  /** 0 when we never reached it. */
+  lastSuccessSec: number;
+  /** Failures since the last success. */
+  attempts: number;
+}
+
+export interface BookEntry extends StoredEntry {
+  /** 0 when we did not try it since we started. */
+  lastTrySec: number;
+  lastCountedAttemptSec: number;
+  isTried: boolean;
+  /** Places in the new table; empty when tried. */
+  newSlots: number[];
+  /** Index in the book's list of all entries. */
+  listIndex: number;
+}
+
+export function makeEntry(stored: StoredEntry): BookEntry {
+  const { ip, port, services, timeSec, source, lastSuccessSec, attempts } = stored;
+  return {
+    ip,
+    port,
+    services,
+    timeSec,
+    source,
+    lastSuccessSec,
+    attempts,
+    lastTrySec: 0,
+    lastCountedAttemptSec: 0,
+    isTried: false,
+    newSlots: [],
+    listIndex: -1,
+  };
+}
+
+export const ipKey = (address: NetAddress): string => toLatin1(address.ip);
+
+export const addressOf = ({ ip, port }: Pick<StoredEntry, 'ip' | 'port'>): NetAddress => ({
+  ip: fromLatin1(ip),
+  port,
+});
+
+/** Whether the record is so bad that the address may just be dropped. Source: `CAddrInfo::IsTerrible`. */
+export function isTerrible(entry: BookEntry, nowSec: number): boolean {
+  const { timeSec, lastTrySec, lastSuccessSec, attempts } = entry;
+  if (lastTrySec !== 0 && lastTrySec >= nowSec - 60) return false;
+  if (timeSec > nowSec + 10 * 60) return true;
+  if (timeSec === 0 || nowSec - timeSec > HORIZON_SEC) return true;
+  if (lastSuccessSec === 0 && attempts >= MAX_RETRIES) return true;
+  return nowSec - lastSuccessSec > MIN_FAIL_SEC && attempts >= MAX_FAILURES;
+}
+
+/** How likely the address is taken once it was drawn, compared with a fresh one. Source: `CAddrInfo::GetChance`. */
+export function selectionChance(entry: BookEntry, nowSec: number): number {
+  const sinceTrySec = Math.max(nowSec - entry.lastTrySec, 0);
+  return (sinceTrySec < 10 * 60 ? 0.01 : 1) * 0.66 ** Math.min(entry.attempts, 8);
+}

@@ -1,0 +1,139 @@
+/**
+ * `peers.dat`: the address book on disk, in Core's format of version 1. Source: Core addrman.h `CAddrMan::Serialize`,
+ * `Unserialize`, addrdb.cpp `CAddrDB`; client version `CLIENT_VERSION`.
+ */
+import { toLatin1 } from '../../util/bytes.js';
+import type { Logger } from '../../util/logging.js';
+import { Reader, ReadError } from '../../util/reader.js';
+import { SerialQueue } from '../../util/serialQueue.js';
+import { Writer } from '../../util/writer.js';
+import { readCheckedFile, writeCheckedFile } from '../checkedFile.js';
+import type { AddressBook } from './addressBook.js';
+import type { StoredEntry } from './entry.js';
+import { BUCKET_SIZE, NEW_BUCKETS, TRIED_BUCKETS } from './limits.js';
+import type { BookSnapshot } from './tables.js';
+
+const FORMAT_VERSION = 1;
+const KEY_BYTES = 32;
+/** Tells readers of version 0, which did not look at the version, that they cannot read this. */
+const BUCKET_COUNT_MASK = 1 << 30;
+/** Each address is preceded by the version of the program that wrote it; nobody reads it. This is lbrycrd 0.17.3.3. */
+const CLIENT_VERSION = 170_303;
+const ENTRY_BYTES = 62;
+const IP_BYTES = 16;
+
+const MAX_NEW = NEW_BUCKETS * BUCKET_SIZE;
+const MAX_TRIED = TRIED_BUCKETS * BUCKET_SIZE;
+/** What full tables take, and as much again. */
+const MAX_FILE_BYTES = 2 * (MAX_NEW * (ENTRY_BYTES + 4) + MAX_TRIED * ENTRY_BYTES);
+
+export function formatPeers({ key, fresh, tried, newBuckets }: BookSnapshot): Buffer {
+  const writer = new Writer(64 + ENTRY_BYTES * (fresh.length + tried.length) + 8 * NEW_BUCKETS);
+  writer.u8(FORMAT_VERSION).u8(KEY_BYTES).raw(key);
+  writer.i32(fresh.length).i32(tried.length);
+  writer.i32(NEW_BUCKETS ^ BUCKET_COUNT_MASK);
+  for (const entry of fresh) writeEntry(writer, entry);
+  for (const entry of tried) writeEntry(writer, entry);
+  for (const bucket of newBuckets ?? []) {
+    writer.i32(bucket.length);
+    for (const index of bucket) writer.i32(index);
+  }
+  return writer.finish();
+}
+
+function writeEntry(writer: Writer, entry: StoredEntry): void {
+  writer.i32(CLIENT_VERSION).u32(entry.timeSec).u64(entry.services);
+  writer.raw(Buffer.from(entry.ip, 'latin1'));
+  writer.u8(entry.port >> 8).u8(entry.port & 0xff);
+  writer.raw(Buffer.from(entry.source, 'latin1'));
+  writer.i64(BigInt(entry.lastSuccessSec)).i32(entry.attempts);
+}
+
+/** Throws `ReadError` on what is no book of version 0 or 1. */
+export function parsePeers(content: Buffer): BookSnapshot {
+  const reader = new Reader(content);
+  const version = reader.u8();
+  if (reader.u8() !== KEY_BYTES) throw new ReadError('Incorrect keysize in addrman deserialization');
+  const key = Buffer.from(reader.view(KEY_BYTES));
+  const freshCount = readCount(reader, MAX_NEW, 'nNew');
+  const triedCount = readCount(reader, MAX_TRIED, 'nTried');
+  const bucketCount = reader.i32() ^ (version === 0 ? 0 : BUCKET_COUNT_MASK);
+  const fresh = readEntries(reader, freshCount);
+  const tried = readEntries(reader, triedCount);
+  // Places are worth nothing when they are numbered otherwise.
+  if (version !== FORMAT_VERSION || bucketCount !== NEW_BUCKETS)
+    return { key, fresh, tried, newBuckets: null };
+  const newBuckets = Array.from({ length: NEW_BUCKETS }, () => {
+    const size = readCount(reader, BUCKET_SIZE, 'bucket size');
+    return Array.from({ length: size }, () => reader.i32());
+  });
+  return { key, fresh, tried, newBuckets };
+}
+
+function readCount(reader: Reader, most: number, what: string): number {
+  const count = reader.i32();
+  if (count < 0 || count > most)
+    throw new ReadError(`Corrupt CAddrMan serialization, ${what} exceeds limit.`);
+  return count;
+}
+
+function readEntries(reader: Reader, count: number): StoredEntry[] {
+  const entries: StoredEntry[] = [];
+  for (let i = 0; i < count; i++) entries.push(readEntry(reader));
+  return entries;
+}
+
+function readEntry(reader: Reader): StoredEntry {
+  reader.skip(4);
+  const timeSec = reader.u32();
+  const services = reader.u64();
+  const ip = toLatin1(reader.view(IP_BYTES));
+  const port = reader.u8() * 0x100 + reader.u8();
+  const source = toLatin1(reader.view(IP_BYTES));
+  const lastSuccessSec = between(0, Number(reader.i64()), Number.MAX_SAFE_INTEGER);
+  const attempts = between(0, reader.i32(), 2 ** 30);
+  return { ip, port, services, timeSec, source, lastSuccessSec, attempts };
+}
+
+/** What was kept may be anything; it must be fit to count on with, and to be kept again. */
+function between(least: number, value: number, most: number): number {
+  return Math.min(Math.max(value, least), most);
+}
+
+export class PeersFile {
+  private readonly path: string;
+  private readonly magic: Buffer;
+  private readonly log: Logger;
+  private readonly queue = new SerialQueue();
+
+  constructor(path: string, magic: Buffer, log: Logger) {
+    this.path = path;
+    this.magic = magic;
+    this.log = log;
+  }
+
+  /** Fills the book from the file; without one, or from a damaged one, the book stays empty. */
+  async load(book: AddressBook): Promise<void> {
+    try {
+      const content = await readCheckedFile(this.path, this.magic, MAX_FILE_BYTES);
+      if (content === null) {
+        this.log.info('Invalid or missing peers.dat; recreating');
+        return;
+      }
+      book.restore(parsePeers(content));
+      this.log.info(`Loaded ${book.size} addresses from peers.dat`);
+    } catch (error) {
+      if (!(error instanceof ReadError)) throw error;
+      book.clear();
+      this.log.warn(`Invalid peers.dat (${error.message}); recreating`);
+    }
+  }
+
+  /** Rejects when the disk refuses. */
+  save(book: AddressBook): Promise<void> {
+    return this.queue.run(async () => {
+      await writeCheckedFile(this.path, this.magic, formatPeers(book.snapshot()));
+      this.log.debug('net', `Flushed ${book.size} addresses to peers.dat`);
+    });
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * The structure beneath the address book: every entry once in a shuffled list, by IP address, and in the slots of the new
+ * or the tried table. Invariant: an entry is either tried and has one tried slot, or has one to eight new slots. Knows
+ * nothing of time or trust. Source: Core addrman.cpp `Create`, `Delete`, `ClearNew`, `MakeTried`, `Unserialize`.
+ */
+import { makeEntry, type BookEntry, type StoredEntry } from './entry.js';
+import { BUCKET_SIZE, NEW_BUCKETS, NEW_PLACES_PER_ADDRESS, TRIED_BUCKETS } from './limits.js';
+import { Placement } from './placement.js';
+import { SlotTable } from './slotTable.js';
+
+/** All that outlasts a restart. */
+export interface BookSnapshot {
+  /** The secret of the placement, 32 bytes. */
+  readonly key: Buffer;
+  readonly fresh: readonly StoredEntry[];
+  readonly tried: readonly StoredEntry[];
+  /** For each bucket of the new table the indices into `fresh`; null when places must be found anew. */
+  readonly newBuckets: readonly (readonly number[])[] | null;
+}
+
+export class BookTables {
+  readonly placement: Placement;
+  /** All entries, in an order that draws keep shuffling. */
+  readonly list: BookEntry[] = [];
+  readonly fresh = new SlotTable<BookEntry>(NEW_BUCKETS * BUCKET_SIZE);
+  readonly tried = new SlotTable<BookEntry>(TRIED_BUCKETS * BUCKET_SIZE);
+  private readonly byIp = new Map<string, BookEntry>();
+
+  constructor(key: Buffer) {
+    this.placement = new Placement(key);
+  }
+
+  get(ip: string): BookEntry | null {
+    return this.byIp.get(ip) ?? null;
+  }
+
+  has(entry: BookEntry): boolean {
+    return this.byIp.get(entry.ip) === entry;
+  }
+
+  /** Lists an entry whose IP address is not listed yet; the caller gives it a slot or forgets it. */
+  enlist(stored: StoredEntry): BookEntry {
+    const entry = makeEntry(stored);
+    this.byIp.set(entry.ip, entry);
+    entry.listIndex = this.list.length;
+    this.list.push(entry);
+    return entry;
+  }
+
+  /** Takes an entry without slots off the list. */
+  forget(entry: BookEntry): void {
+    this.swapListed(entry.listIndex, this.list.length - 1);
+    this.list.pop();
+    this.byIp.delete(entry.ip);
+  }
+
+  swapListed(a: number, b: number): void {
+    if (a === b) return;
+    const first = this.list[a]!;
+    const second = this.list[b]!;
+    this.list[a] = second;
+    this.list[b] = first;
+    second.listIndex = a;
+    first.listIndex = b;
+  }
+
+  /** Puts the entry into a slot of the new table; the address that has it loses it, and is forgotten if it was the last. */
+  placeNew(slot: number, entry: BookEntry): void {
+    const present = this.fresh.get(slot);
+    if (present !== null) {
+      this.fresh.clear(slot);
+      present.newSlots = present.newSlots.filter((other) => other !== slot);
+      if (present.newSlots.length === 0) this.forget(present);
+    }
+    this.fresh.set(slot, entry);
+    entry.newSlots.push(slot);
+  }
+
+  /** Moves an entry to the tried table; the address that has its place goes back to the new table. */
+  makeTried(entry: BookEntry): void {
+    for (const slot of entry.newSlots) this.fresh.clear(slot);
+    entry.newSlots = [];
+    const slot = this.placement.triedSlot(entry);
+    const evicted = this.tried.get(slot);
+    if (evicted !== null) {
+      this.tried.clear(slot);
+      evicted.isTried = false;
+      this.placeNew(this.placement.newSlot(evicted, evicted.source), evicted);
+    }
+    this.tried.set(slot, entry);
+    entry.isTried = true;
+  }
+
+  snapshot(): BookSnapshot {
+    const fresh = this.list.filter((entry) => !entry.isTried);
+    const tried = this.list.filter((entry) => entry.isTried);
+    const newBuckets: number[][] = Array.from({ length: NEW_BUCKETS }, () => []);
+    fresh.forEach(({ newSlots }, index) => {
+      for (const slot of newSlots) newBuckets[Math.floor(slot / BUCKET_SIZE)]!.push(index);
+    });
+    return { key: this.placement.key, fresh, tried, newBuckets };
+  }
+
+  /** What was kept; what finds no place, or is there twice, is left out. */
+  static restore({ key, fresh, tried, newBuckets }: BookSnapshot): BookTables {
+    const tables = new BookTables(key);
+    const entries = fresh.map((stored) => (tables.get(stored.ip) === null ? tables.enlist(stored) : null));
+    if (newBuckets === null) tables.placeAnew(entries);
+    else tables.placeAsKept(entries, newBuckets);
+    for (const entry of entries) if (entry !== null && entry.newSlots.length === 0) tables.forget(entry);
+    for (const stored of tried) tables.restoreTried(stored);
+    return tables;
+  }
+
+  private placeAnew(entries: readonly (BookEntry | null)[]): void {
+    for (const entry of entries) {
+      if (entry !== null) this.placeIfFree(this.placement.newSlot(entry, entry.source), entry);
+    }
+  }
+
+  private placeAsKept(
+    entries: readonly (BookEntry | null)[],
+    newBuckets: readonly (readonly number[])[],
+  ): void {
+    newBuckets.forEach((indices, bucket) => {
+      for (const index of indices) {
+        const entry = entries[index];
+        if (entry) this.placeIfFree(this.placement.slotInNewBucket(entry, bucket), entry);
+      }
+    });
+  }
+
+  private placeIfFree(slot: number, entry: BookEntry): void {
+    if (this.fresh.get(slot) === null && entry.newSlots.length < NEW_PLACES_PER_ADDRESS)
+      this.placeNew(slot, entry);
+  }
+
+  private restoreTried(stored: StoredEntry): void {
+    const slot = this.placement.triedSlot(stored);
+    if (this.get(stored.ip) !== null || this.tried.get(slot) !== null) return;
+    const entry = this.enlist(stored);
+    this.tried.set(slot, entry);
+    entry.isTried = true;
+  }
+}

@@ -1,0 +1,247 @@
+/**
+ * Who is kept away: addresses and subnets, each until a time. Kept in `banlist.dat` in Core's format. Whoever bans
+ * disconnects the peers that are there. Source: Core net.cpp `CConnman::Ban`, `Unban`, `IsBanned`, `SweepBanned`,
+ * `DumpBanlist`, addrdb.h `CBanEntry`.
+ *
+ * Deviation: bans for misbehaviour are bounded; whoever owns many addresses could fill the memory otherwise.
+ */
+import { compareBytes, toLatin1 } from '../util/bytes.js';
+import type { Logger } from '../util/logging.js';
+import { Reader, ReadError } from '../util/reader.js';
+import { SerialQueue } from '../util/serialQueue.js';
+import { Subnet } from '../util/subnet.js';
+import { Writer } from '../util/writer.js';
+import { readCheckedFile, writeCheckedFile } from './checkedFile.js';
+import { formatSubnet, isValid, parseHost, type HostAddress } from './netAddress.js';
+
+/** As `listbanned` prints them. */
+export const BAN_REASONS = ['unknown', 'node misbehaving', 'manually added'] as const;
+export type BanReason = (typeof BAN_REASONS)[number];
+
+export interface Ban {
+  readonly subnet: Subnet;
+  readonly createdSec: number;
+  readonly untilSec: number;
+  readonly reason: BanReason;
+}
+
+export interface BanListOptions {
+  /** `banlist.dat` in the network's folder. */
+  readonly path: string;
+  readonly magic: Buffer;
+  /** How long a ban lasts that says nothing else (`-bantime`). */
+  readonly banTimeSec: number;
+}
+
+export interface BanListDeps {
+  readonly nowSec: () => number;
+  readonly log: Logger;
+}
+
+const ENTRY_VERSION = 1;
+const IP_BYTES = 16;
+/** Arbitrary; about 25 MB of memory. */
+export const MAX_MISBEHAVIOUR_BANS = 50_000;
+const MAX_FILE_BYTES = 64 << 20;
+
+/** What `setban` means by a text: an address, or a subnet when there is a slash. Null when it is neither. */
+export function parseBanTarget(text: string): Subnet | null {
+  const subnet = Subnet.parse(text, parseHost);
+  if (subnet === null || text.includes('/')) return subnet;
+  return isValid({ ip: Buffer.from(subnet.network) }) ? subnet : null;
+}
+
+export class BanList {
+  private readonly options: BanListOptions;
+  private readonly deps: BanListDeps;
+  /** By mask, then by network: an address is looked up once for each mask in use. */
+  private byMask = new Map<string, { mask: Uint8Array; bans: Map<string, Ban> }>();
+  private misbehaviourCount = 0;
+  private isDirty = false;
+  private readonly queue = new SerialQueue();
+
+  constructor(options: BanListOptions, deps: BanListDeps) {
+    this.options = options;
+    this.deps = deps;
+  }
+
+  isBanned(address: HostAddress): boolean {
+    if (!isValid(address)) return false;
+    const nowSec = this.deps.nowSec();
+    const masked = Buffer.alloc(IP_BYTES);
+    for (const { mask, bans } of this.byMask.values()) {
+      for (let i = 0; i < IP_BYTES; i++) masked[i] = address.ip[i]! & mask[i]!;
+      const ban = bans.get(toLatin1(masked));
+      if (ban !== undefined && nowSec < ban.untilSec) return true;
+    }
+    return false;
+  }
+
+  /** Whether exactly this subnet is banned. */
+  isSubnetBanned(subnet: Subnet): boolean {
+    const ban = this.byMask.get(toLatin1(subnet.mask))?.bans.get(toLatin1(subnet.network));
+    return ban !== undefined && this.deps.nowSec() < ban.untilSec;
+  }
+
+  /**
+   * Bans for `timeSec` seconds, or until that time when it is `absolute`; 0 and less mean `-bantime`. False when the
+   * subnet is banned for as long already.
+   */
+  ban(subnet: Subnet, reason: BanReason, timeSec = 0, absolute = false): boolean {
+    const createdSec = this.deps.nowSec();
+    const untilSec = Math.min(
+      timeSec <= 0 ? createdSec + this.options.banTimeSec : absolute ? timeSec : createdSec + timeSec,
+      Number.MAX_SAFE_INTEGER,
+    );
+    const present = this.byMask.get(toLatin1(subnet.mask))?.bans.get(toLatin1(subnet.network));
+    if (present !== undefined && present.untilSec >= untilSec) return false;
+    this.put({ subnet, createdSec, untilSec, reason });
+    this.isDirty = true;
+    if (this.misbehaviourCount > MAX_MISBEHAVIOUR_BANS) this.thinOut();
+    return true;
+  }
+
+  /** Bans one address for `-bantime`. */
+  banAddress(address: HostAddress, reason: BanReason): boolean {
+    return this.ban(Subnet.single(address.ip), reason);
+  }
+
+  /** False when exactly this subnet is not on the list. */
+  unban(subnet: Subnet): boolean {
+    if (!this.drop(subnet)) return false;
+    this.isDirty = true;
+    return true;
+  }
+
+  clear(): void {
+    this.byMask = new Map();
+    this.misbehaviourCount = 0;
+    this.isDirty = true;
+  }
+
+  /** Bans that last, in the order of their networks. */
+  list(): Ban[] {
+    this.sweep();
+    return [...this.all()].sort(
+      (a, b) =>
+        compareBytes(a.subnet.network, b.subnet.network) || compareBytes(a.subnet.mask, b.subnet.mask),
+    );
+  }
+
+  /** Drops bans that are over. */
+  sweep(): void {
+    const nowSec = this.deps.nowSec();
+    for (const ban of [...this.all()]) {
+      if (nowSec <= ban.untilSec) continue;
+      this.drop(ban.subnet);
+      this.isDirty = true;
+      this.deps.log.debug(
+        'net',
+        () => `Removed banned node ip/subnet from banlist.dat: ${formatSubnet(ban.subnet)}`,
+      );
+    }
+  }
+
+  private *all(): Generator<Ban> {
+    for (const { bans } of this.byMask.values()) yield* bans.values();
+  }
+
+  private put(ban: Ban): void {
+    this.drop(ban.subnet);
+    const maskKey = toLatin1(ban.subnet.mask);
+    const group = this.byMask.get(maskKey) ?? { mask: ban.subnet.mask, bans: new Map<string, Ban>() };
+    this.byMask.set(maskKey, group);
+    group.bans.set(toLatin1(ban.subnet.network), ban);
+    if (ban.reason === 'node misbehaving') this.misbehaviourCount++;
+  }
+
+  private drop(subnet: Subnet): boolean {
+    const maskKey = toLatin1(subnet.mask);
+    const group = this.byMask.get(maskKey);
+    const networkKey = toLatin1(subnet.network);
+    const ban = group?.bans.get(networkKey);
+    if (group === undefined || ban === undefined) return false;
+    group.bans.delete(networkKey);
+    if (group.bans.size === 0) this.byMask.delete(maskKey);
+    if (ban.reason === 'node misbehaving') this.misbehaviourCount--;
+    return true;
+  }
+
+  /** Drops the tenth of the bans for misbehaviour that would end first. */
+  private thinOut(): void {
+    const bans = [...this.all()].filter(({ reason }) => reason === 'node misbehaving');
+    bans.sort((a, b) => a.untilSec - b.untilSec);
+    for (const { subnet } of bans.slice(0, Math.ceil(bans.length / 10))) this.drop(subnet);
+    this.deps.log.warn(`More than ${MAX_MISBEHAVIOUR_BANS} peers are banned; the oldest bans were lifted`);
+  }
+
+  /** Fills the list from the file; without one, or from a damaged one, it stays empty. */
+  async load(): Promise<void> {
+    const { path, magic } = this.options;
+    const { log } = this.deps;
+    try {
+      const content = await readCheckedFile(path, magic, MAX_FILE_BYTES);
+      if (content === null) {
+        log.info('Invalid or missing banlist.dat; recreating');
+        this.isDirty = true;
+        return;
+      }
+      const bans = parseBans(content);
+      for (const ban of bans) this.put(ban);
+      this.sweep();
+      log.debug('net', `Loaded ${bans.length} banned node ips/subnets from banlist.dat`);
+    } catch (error) {
+      if (!(error instanceof ReadError)) throw error;
+      this.isDirty = true;
+      log.warn(`Invalid banlist.dat (${error.message}); recreating`);
+    }
+  }
+
+  /** Writes what changed since the last time. Rejects when the disk refuses. */
+  save(): Promise<void> {
+    return this.queue.run(async () => {
+      const bans = this.list();
+      if (!this.isDirty) return;
+      this.isDirty = false;
+      try {
+        await writeCheckedFile(this.options.path, this.options.magic, formatBans(bans));
+      } catch (error) {
+        this.isDirty = true;
+        throw error;
+      }
+      this.deps.log.debug('net', `Flushed ${bans.length} banned node ips/subnets to banlist.dat`);
+    });
+  }
+}
+
+/** Source: the serialization of `banmap_t`. */
+function formatBans(bans: readonly Ban[]): Buffer {
+  const writer = new Writer();
+  writer.compactSize(bans.length);
+  for (const { subnet, createdSec, untilSec, reason } of bans) {
+    writer.raw(subnet.network).raw(subnet.mask).u8(1);
+    writer.i32(ENTRY_VERSION).i64(BigInt(createdSec)).i64(BigInt(untilSec)).u8(BAN_REASONS.indexOf(reason));
+  }
+  return writer.finish();
+}
+
+function parseBans(content: Buffer): Ban[] {
+  const reader = new Reader(content);
+  const count = reader.compactSize();
+  const bans: Ban[] = [];
+  for (let i = 0; i < count; i++) {
+    const subnet = Subnet.of(Buffer.from(reader.view(IP_BYTES)), Buffer.from(reader.view(IP_BYTES)));
+    const isUsable = reader.u8() !== 0;
+    reader.skip(4);
+    const createdSec = readTime(reader);
+    const untilSec = readTime(reader);
+    const reason = BAN_REASONS[reader.u8()] ?? 'unknown';
+    if (isUsable) bans.push({ subnet, createdSec, untilSec, reason });
+  }
+  return bans;
+}
+
+/** Seconds, as far as they can be told apart. */
+function readTime(reader: Reader): number {
+  return Math.min(Math.max(Number(reader.i64()), 0), Number.MAX_SAFE_INTEGER);
+}

@@ -1,0 +1,177 @@
+/**
+ * The filter by which a light client says which transactions it wants (BIP37). Owns the bits and the matching; who set
+ * the filter and what is sent to them is not known here. Source: Core bloom.cpp `CBloomFilter`.
+ */
+import {
+  TX_FIRST_INPUT,
+  TX_FIRST_OUTPUT,
+  TX_INPUT_COUNT,
+  TX_OUTPUT_COUNT,
+  TX_STRIDE,
+} from '../../primitives/blockLayout.js';
+import {
+  inputScriptAt,
+  outputScriptAt,
+  prevoutAt,
+  txidAt,
+  type ParsedBlock,
+} from '../../primitives/blockView.js';
+import { formatOutPoint } from '../../primitives/transaction.js';
+import { nextOp, opDataStart } from '../../script/script.js';
+import { OP } from '../../script/opcodes.js';
+import { solveScript } from '../../script/standard.js';
+import type { Bytes } from '../../util/bytes.js';
+import type { FilterLoadMessage } from '../messages/filterload.js';
+import { murmur3 } from './murmur3.js';
+
+/** Bytes: 20,000 items at a false positive rate below 0.1%, or 10,000 below 0.0001%. */
+export const MAX_BLOOM_FILTER_SIZE = 36_000;
+export const MAX_HASH_FUNCTIONS = 50;
+
+/** The lower two bits of the flags: which outputs enter the filter when they match, so that their spending matches too. */
+export const BLOOM_UPDATE = { none: 0, all: 1, publicKeysOnly: 2 } as const;
+const UPDATE_MASK = 3;
+
+/** Between the seeds of two hash functions; leaves enough bits different. */
+export const SEED_STEP = 0xfba4c795;
+const LN2 = Math.LN2;
+
+export interface BloomFilterOptions {
+  /** Items that it should hold. */
+  readonly elements: number;
+  /** Chance, when it holds them, that another item seems to be among them. */
+  readonly falsePositiveRate: number;
+  /** Unsigned 32-bit. */
+  readonly tweak: number;
+  readonly flags: number;
+}
+
+/** Whether a filter keeps to the limits; one that does not costs 100 points. Source: `IsWithinSizeConstraints`. */
+export function isWithinFilterLimits({ data, hashFunctions }: FilterLoadMessage): boolean {
+  return data.length <= MAX_BLOOM_FILTER_SIZE && hashFunctions <= MAX_HASH_FUNCTIONS;
+}
+
+export class BloomFilter {
+  private readonly data: Buffer;
+  private readonly hashFunctions: number;
+  private readonly tweak: number;
+  private readonly flags: number;
+  /** All bits are set: everything matches, at no cost. */
+  private isFull: boolean;
+  private isEmpty: boolean;
+
+  private constructor(data: Buffer, hashFunctions: number, tweak: number, flags: number) {
+    this.data = data;
+    this.hashFunctions = hashFunctions;
+    this.tweak = tweak;
+    this.flags = flags;
+    // Without bytes it is full: a filter of no size cannot be asked.
+    this.isFull = data.every((byte) => byte === 0xff);
+    this.isEmpty = data.every((byte) => byte === 0);
+  }
+
+  /** The filter that a peer sent, within the limits; its bytes are copied. */
+  static parse({ data, hashFunctions, tweak, flags }: FilterLoadMessage): BloomFilter {
+    return new BloomFilter(Buffer.from(data), hashFunctions, tweak, flags);
+  }
+
+  /** The best empty filter for its purpose, as far as the limits allow one. */
+  static create({ elements, falsePositiveRate, tweak, flags }: BloomFilterOptions): BloomFilter {
+    const bits = Math.floor((-1 / LN2 ** 2) * elements * Math.log(falsePositiveRate));
+    const size = Math.floor(Math.min(bits, MAX_BLOOM_FILTER_SIZE * 8) / 8);
+    const functions = Math.floor(Math.floor((size * 8) / elements) * LN2);
+    return new BloomFilter(Buffer.alloc(size), Math.min(functions, MAX_HASH_FUNCTIONS), tweak, flags);
+  }
+
+  /** The filter that everything passes: what a cleared filter is. */
+  static matchAll(): BloomFilter {
+    return new BloomFilter(Buffer.alloc(0), 0, 0, 0);
+  }
+
+  format(): FilterLoadMessage {
+    const { data, hashFunctions, tweak, flags } = this;
+    return { data: Buffer.from(data), hashFunctions, tweak, flags };
+  }
+
+  private bitOf(hashFunction: number, item: Bytes): number {
+    return murmur3(Math.imul(hashFunction, SEED_STEP) + this.tweak, item) % (this.data.length * 8);
+  }
+
+  insert(item: Bytes): void {
+    if (this.isFull) return;
+    for (let i = 0; i < this.hashFunctions; i++) {
+      const bit = this.bitOf(i, item);
+      this.data[bit >> 3]! |= 1 << (bit & 7);
+    }
+    this.isEmpty = false;
+  }
+
+  contains(item: Bytes): boolean {
+    if (this.isFull) return true;
+    if (this.isEmpty) return false;
+    for (let i = 0; i < this.hashFunctions; i++) {
+      const bit = this.bitOf(i, item);
+      if ((this.data[bit >> 3]! & (1 << (bit & 7))) === 0) return false;
+    }
+    return true;
+  }
+
+  /**
+   * Whether transaction `tx` of what `bytes` and `parsed` describe (a block or a single transaction) is wanted: by its
+   * id, by a push of an output script or of a scriptSig, or by an output that it spends. Outputs that match enter the
+   * filter as its flags say. Source: `IsRelevantAndUpdate`.
+   */
+  isRelevantAndUpdate(bytes: Buffer, parsed: ParsedBlock, tx: number): boolean {
+    if (this.isFull) return true;
+    if (this.isEmpty) return false;
+    const idMatches = this.contains(txidAt(parsed, tx));
+    const outputMatches = this.matchOutputs(bytes, parsed, tx);
+    return idMatches || outputMatches || this.matchesInput(bytes, parsed, tx);
+  }
+
+  private matchOutputs(bytes: Buffer, parsed: ParsedBlock, tx: number): boolean {
+    const row = tx * TX_STRIDE;
+    const first = parsed.txs[row + TX_FIRST_OUTPUT]!;
+    let found = false;
+    for (let index = 0; index < parsed.txs[row + TX_OUTPUT_COUNT]!; index++) {
+      const script = outputScriptAt(bytes, parsed, first + index);
+      if (!this.containsPush(script)) continue;
+      found = true;
+      if (this.wantsOutput(script)) this.insert(formatOutPoint({ hash: txidAt(parsed, tx), index }));
+    }
+    return found;
+  }
+
+  private wantsOutput(script: Bytes): boolean {
+    const update = this.flags & UPDATE_MASK;
+    if (update === BLOOM_UPDATE.all) return true;
+    if (update !== BLOOM_UPDATE.publicKeysOnly) return false;
+    const { type } = solveScript(script);
+    return type === 'pubkey' || type === 'multisig';
+  }
+
+  private matchesInput(bytes: Buffer, parsed: ParsedBlock, tx: number): boolean {
+    const row = tx * TX_STRIDE;
+    const first = parsed.txs[row + TX_FIRST_INPUT]!;
+    for (let input = first; input < first + parsed.txs[row + TX_INPUT_COUNT]!; input++) {
+      if (this.contains(prevoutAt(bytes, parsed, input))) return true;
+      if (this.containsPush(inputScriptAt(bytes, parsed, input))) return true;
+    }
+    return false;
+  }
+
+  /** Whether one of the pushes before the first broken one, if it is not empty, is in the filter. */
+  private containsPush(script: Bytes): boolean {
+    for (let at = 0; at < script.length;) {
+      const opcode = script[at]!;
+      const next = nextOp(script, at);
+      if (next < 0) return false;
+      if (opcode <= OP.OP_PUSHDATA4) {
+        const start = opDataStart(opcode, at);
+        if (next > start && this.contains(script.subarray(start, next))) return true;
+      }
+      at = next;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Small files whole in memory, in the frame that Core gives `peers.dat` and `banlist.dat`: the network's magic, the
+ * content, and the double SHA-256 of both. Written to a new file that takes the old one's place.
+ * Source: Core addrdb.cpp `SerializeFileDB`, `DeserializeDB`.
+ */
+import { open, readFile, rename, stat } from 'node:fs/promises';
+import { sha256d } from '../crypto/hash.js';
+import { asBuffer, concatBytes, equalBytes, type Bytes } from '../util/bytes.js';
+import { ReadError } from '../util/reader.js';
+
+const HASH_BYTES = 32;
+
+/**
+ * The content of a file; null when there is none. Throws `ReadError` when it is damaged, of another network or larger
+ * than `maxBytes`, and the system's error when the disk refuses.
+ */
+export async function readCheckedFile(path: string, magic: Bytes, maxBytes: number): Promise<Buffer | null> {
+  let framed: Buffer;
+  try {
+    const { size } = await stat(path);
+    if (size > maxBytes) throw new ReadError(`file of ${size} bytes is too large`);
+    framed = await readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+  const end = framed.length - HASH_BYTES;
+  if (end < magic.length) throw new ReadError('file is too short');
+  if (!equalBytes(framed.subarray(0, magic.length), magic))
+    throw new ReadError('Invalid network magic number');
+  if (!equalBytes(sha256d(framed.subarray(0, end)), framed.subarray(end))) {
+    throw new ReadError('Checksum mismatch, data corrupted');
+  }
+  return framed.subarray(magic.length, end);
+}
+
+/** Replaces a file and makes it last. Callers write one file only once at a time. Rejects when the disk refuses. */
+export async function writeCheckedFile(path: string, magic: Bytes, content: Bytes): Promise<void> {
+  const framed = concatBytes(magic, asBuffer(content));
+  const fresh = `${path}.new`;
+  const file = await open(fresh, 'w');
+  try {
+    await file.writeFile(framed);
+    await file.writeFile(sha256d(framed));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(fresh, path);
+}

@@ -1,0 +1,215 @@
+/**
+ * Blocks as short ids (BIP152): making such a message, and putting the block together again from what is at hand. Owns
+ * no peer and no mempool: transactions are handed in. Source: Core blockencodings.cpp.
+ */
+import {
+  MAX_BLOCK_SERIALIZED_SIZE,
+  MAX_BLOCK_WEIGHT,
+  MIN_SERIALIZABLE_TRANSACTION_WEIGHT,
+} from '../../consensus/limits.js';
+import { compactSizeLength } from '../../consensus/txSize.js';
+import { loadBlock, type LoadedBlock } from '../../chain/loadedBlock.js';
+import { sha256 } from '../../crypto/hash.js';
+import { TX_FLAGS, TX_HAS_WITNESS, TX_STRIDE } from '../../primitives/blockLayout.js';
+import { txBytes, txidAt, wtxidAt } from '../../primitives/blockView.js';
+import { HEADER_SIZE_BYTES } from '../../primitives/header.js';
+import { assert } from '../../util/assert.js';
+import { equalBytes, type Bytes } from '../../util/bytes.js';
+import { ReadError } from '../../util/reader.js';
+import { Writer } from '../../util/writer.js';
+import { SHORT_ID_SIZE_BYTES, type CompactBlockMessage } from '../messages/cmpctblock.js';
+import { isNullTransaction, withoutWitness } from '../rawTransaction.js';
+import { ShortIdTable } from './shortIdTable.js';
+import { SipHash, SIP_KEY_SIZE_BYTES } from './sipHash.js';
+
+const MAX_TRANSACTIONS = MAX_BLOCK_WEIGHT / MIN_SERIALIZABLE_TRANSACTION_WEIGHT;
+const MAX_INDEX = 0xffff;
+/** Offset of the compact target in a header; zero makes the header null. */
+const BITS_OFFSET = 104;
+
+/** The hash of a compact block's short ids: its key is of the header and the nonce. Source: `FillShortTxIDSelector`. */
+export function shortIdHash(header: Bytes, nonce: bigint): SipHash {
+  const digest = sha256(new Writer(HEADER_SIZE_BYTES + 8).raw(header).u64(nonce).finish());
+  return new SipHash(digest.subarray(0, SIP_KEY_SIZE_BYTES));
+}
+
+/** Transaction `index` of a block as peers with BIP144 read it, or the others. */
+function rawTransactionAt({ raw, parsed }: LoadedBlock, index: number, withWitness: boolean): Buffer {
+  const bytes = txBytes(raw, parsed, index);
+  const hasWitness = (parsed.txs[index * TX_STRIDE + TX_FLAGS]! & TX_HAS_WITNESS) !== 0;
+  return hasWitness && !withWitness ? withoutWitness(bytes) : bytes;
+}
+
+/**
+ * The message for a block of at least one transaction; only the coinbase is prefilled. Version 2 has short ids of wtxids
+ * and transactions with witness (`withWitness`), version 1 neither. The nonce should be random, one for each block.
+ */
+export function buildCompactBlock(
+  block: LoadedBlock,
+  nonce: bigint,
+  withWitness: boolean,
+): CompactBlockMessage {
+  const { raw, parsed } = block;
+  const header = raw.subarray(0, HEADER_SIZE_BYTES);
+  const sip = shortIdHash(header, nonce);
+  const shortIds = Buffer.alloc((parsed.txCount - 1) * SHORT_ID_SIZE_BYTES);
+  for (let i = 1; i < parsed.txCount; i++) {
+    sip.update(withWitness ? wtxidAt(parsed, i) : txidAt(parsed, i));
+    const at = (i - 1) * SHORT_ID_SIZE_BYTES;
+    shortIds.writeUInt32LE(sip.low, at);
+    shortIds.writeUInt16LE(sip.high & 0xffff, at + 4);
+  }
+  return { header, nonce, shortIds, prefilled: [{ index: 0, raw: rawTransactionAt(block, 0, withWitness) }] };
+}
+
+/** The transactions that a getblocktxn asks for, or null when the block has not so many (which costs 100 points). */
+export function pickTransactions(
+  block: LoadedBlock,
+  indexes: readonly number[],
+  withWitness: boolean,
+): Buffer[] | null {
+  if (indexes.some((index) => index >= block.parsed.txCount)) return null;
+  return indexes.map((index) => rawTransactionAt(block, index, withWitness));
+}
+
+/** A transaction that may belong to the block: of the mempool, or one that lately was in it. */
+export interface Candidate {
+  readonly wtxid: Bytes;
+  /** Serialized with witness. */
+  readonly bytes: Bytes;
+}
+
+/**
+ * `invalid`: the peer sent what nobody may send; `failed`: it cannot be put together, which is nobody's fault, and the
+ * whole block must be fetched. Source: `ReadStatus`.
+ */
+export type Unreadable = { readonly status: 'invalid' | 'failed' };
+export type BeginResult = { readonly status: 'ok'; readonly partial: PartialBlock } | Unreadable;
+export type CompleteResult = { readonly status: 'ok'; readonly block: LoadedBlock } | Unreadable;
+
+const INVALID: Unreadable = { status: 'invalid' };
+const FAILED: Unreadable = { status: 'failed' };
+
+/** A block of which some transactions are there. Holds views of the message. Source: `PartiallyDownloadedBlock`. */
+export class PartialBlock {
+  /** 112 bytes. */
+  readonly header: Buffer;
+  private readonly sip: SipHash;
+  /** By place in the block; null where nothing is there. */
+  private readonly txs: (Bytes | null)[];
+  private readonly table: ShortIdTable;
+  /** What stands for a short id, by its number; `AMBIGUOUS` when more than one transaction has it. */
+  private readonly found: (Candidate | typeof AMBIGUOUS | undefined)[];
+  private readonly prefilledCount: number;
+  private matches = 0;
+  private isSpent = false;
+
+  private constructor(message: CompactBlockMessage, txs: (Bytes | null)[], table: ShortIdTable) {
+    this.header = message.header;
+    this.sip = shortIdHash(message.header, message.nonce);
+    this.txs = txs;
+    this.table = table;
+    this.found = Array.from({ length: table.count });
+    this.prefilledCount = message.prefilled.length;
+  }
+
+  /** Source: `InitData` up to the mempool. */
+  static begin(message: CompactBlockMessage): BeginResult {
+    const { header, shortIds, prefilled } = message;
+    const shortIdCount = shortIds.length / SHORT_ID_SIZE_BYTES;
+    const count = shortIdCount + prefilled.length;
+    if (header.readUInt32LE(BITS_OFFSET) === 0 || count === 0 || count > MAX_TRANSACTIONS) return INVALID;
+    const txs = Array.from<Bytes | null>({ length: count }).fill(null);
+    for (const [i, { index, raw }] of prefilled.entries()) {
+      // A place that neither the short ids nor the prefilled ones before it reach would stay empty.
+      if (isNullTransaction(raw) || index > MAX_INDEX || index > shortIdCount + i) return INVALID;
+      txs[index] = raw;
+    }
+    const table = ShortIdTable.build(shortIds);
+    return table === null ? FAILED : { status: 'ok', partial: new PartialBlock(message, txs, table) };
+  }
+
+  /**
+   * Takes what belongs to the block from among the candidates; may be called with one portion after the other. Two
+   * different transactions for one place leave it empty. Returns whether more would be of use.
+   */
+  fill(candidates: Iterable<Candidate>): boolean {
+    const { sip, table, found } = this;
+    if (this.matches === table.count) return false;
+    for (const candidate of candidates) {
+      sip.update(candidate.wtxid);
+      const number = table.find(sip.low, sip.high & 0xffff);
+      if (number < 0) continue;
+      const other = found[number];
+      if (other === undefined) {
+        found[number] = candidate;
+        // As in the reference, one more that fits a place is not looked for once all are taken.
+        if (++this.matches === table.count) return false;
+      } else if (other !== AMBIGUOUS && !equalBytes(other.wtxid, candidate.wtxid)) {
+        found[number] = AMBIGUOUS;
+        this.matches--;
+      }
+    }
+    return true;
+  }
+
+  /** How many transactions came with the message, and how many were among the candidates. */
+  get counts(): { prefilled: number; found: number; total: number } {
+    return { prefilled: this.prefilledCount, found: this.matches, total: this.txs.length };
+  }
+
+  /** Places of the transactions to be asked for, ascending. */
+  missing(): number[] {
+    const places: number[] = [];
+    let number = 0;
+    for (const [place, tx] of this.txs.entries()) {
+      if (tx === null && this.foundAt(number++) === null) places.push(place);
+    }
+    return places;
+  }
+
+  private foundAt(number: number): Bytes | null {
+    const candidate = this.found[number];
+    return candidate === undefined || candidate === AMBIGUOUS ? null : candidate.bytes;
+  }
+
+  /**
+   * The block, given the missing transactions in order; once only. It is whole and has the header's merkle root, and no
+   * other rule was checked. Source: `FillBlock`.
+   */
+  complete(missing: readonly Bytes[]): CompleteResult {
+    assert(!this.isSpent, 'a partial block is completed once');
+    this.isSpent = true;
+    let [number, used] = [0, 0];
+    const txs: Bytes[] = [];
+    for (const tx of this.txs) {
+      const whole = tx ?? this.foundAt(number++) ?? missing[used++];
+      if (whole === undefined) return INVALID;
+      txs.push(whole);
+    }
+    if (used !== missing.length) return INVALID;
+    return assemble(this.header, txs);
+  }
+}
+
+/** More than one candidate has the short id. */
+const AMBIGUOUS = Symbol('ambiguous');
+
+function assemble(header: Buffer, txs: readonly Bytes[]): CompleteResult {
+  let size = HEADER_SIZE_BYTES + compactSizeLength(txs.length);
+  for (const tx of txs) size += tx.length;
+  // No such block is valid; a mempool is large enough to make one of hundreds of megabytes.
+  if (size > MAX_BLOCK_SERIALIZED_SIZE) return FAILED;
+  const writer = new Writer(size).raw(header).compactSize(txs.length);
+  for (const tx of txs) writer.raw(tx);
+  try {
+    const block = loadBlock(writer.finish());
+    const { merkleRoot, mutated } = block.parsed;
+    // Another transaction with the same short id, most likely.
+    if (mutated || !equalBytes(merkleRoot, block.header.merkleRoot)) return FAILED;
+    return { status: 'ok', block };
+  } catch (error) {
+    if (error instanceof ReadError) return INVALID;
+    throw error;
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * Messages on a stream: 4 bytes of magic, 12 of command, 4 of length and 4 of checksum, then the payload. Owns the bytes
+ * that came and were not taken yet; what a payload says is `messages/`. Source: Core net.cpp `ReceiveMsgBytes`,
+ * `CNetMessage`, protocol.cpp `CMessageHeader::IsValid`.
+ */
+import { sha256d } from '../crypto/hash.js';
+import { EMPTY_BYTES, asBuffer, type Bytes } from '../util/bytes.js';
+import { MAX_PAYLOAD_BYTES } from './messages/codec.js';
+
+const COMMAND_OFFSET = 4;
+const COMMAND_SIZE = 12;
+const LENGTH_OFFSET = 16;
+const CHECKSUM_OFFSET = 20;
+const CHECKSUM_SIZE = 4;
+export const FRAME_HEAD_BYTES = 24;
+
+/** A chunk of this size or more is kept as it came; smaller ones are copied together, lest each cost an object. */
+const KEEP_CHUNK_BYTES = 1024;
+const BLOCK_BYTES = 8192;
+
+/** The stream is not one of this network, or announces what nobody may send: the connection must end. */
+export class FrameError extends Error {
+  override readonly name = 'FrameError';
+  readonly reason: 'magic' | 'oversize';
+
+  constructor(reason: FrameError['reason'], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export interface Frame {
+  /**
+   * The command without the zeros behind it, one byte a character. QUIRK: a malformed one (bytes that do not print, bytes
+   * behind a zero) is no error but, like an unknown one, a message to be ignored; it equals no known command.
+   * Source: `ProcessMessages`. Test: test/unit/net/framing.test.ts.
+   */
+  readonly command: string;
+  /** A buffer of its own. */
+  readonly payload: Buffer;
+  /** A message with a wrong checksum is to be ignored. */
+  readonly checksumOk: boolean;
+}
+
+/** Bytes in the order in which they came, taken from the front. Allocates by what came, not by what was announced. */
+class ByteQueue {
+  length = 0;
+  private readonly pieces: Bytes[] = [];
+  /** Bytes of the first piece that were taken already. */
+  private taken = 0;
+  /** Small chunks, from `blockStart` on not among the pieces yet. */
+  private block = EMPTY_BYTES;
+  private blockStart = 0;
+  private blockEnd = 0;
+
+  push(chunk: Bytes): void {
+    if (chunk.length === 0) return;
+    if (this.length === 0 || chunk.length >= KEEP_CHUNK_BYTES) {
+      this.seal();
+      this.pieces.push(chunk);
+    } else {
+      this.pushCopy(chunk);
+    }
+    this.length += chunk.length;
+  }
+
+  private pushCopy(chunk: Bytes): void {
+    if (this.block.length - this.blockEnd < chunk.length) {
+      this.seal();
+      this.block = new Uint8Array(BLOCK_BYTES);
+      this.blockStart = 0;
+      this.blockEnd = 0;
+    }
+    this.block.set(chunk, this.blockEnd);
+    this.blockEnd += chunk.length;
+  }
+
+  private seal(): void {
+    if (this.blockEnd === this.blockStart) return;
+    this.pieces.push(this.block.subarray(this.blockStart, this.blockEnd));
+    this.blockStart = this.blockEnd;
+  }
+
+  /** Moves the first bytes into all of `target`; as many must be there. */
+  take(target: Buffer): void {
+    this.seal();
+    let done = 0;
+    let spent = 0;
+    while (done < target.length) {
+      const piece = asBuffer(this.pieces[spent]!);
+      const copied = piece.copy(target, done, this.taken);
+      done += copied;
+      this.taken += copied;
+      if (this.taken < piece.length) break;
+      this.taken = 0;
+      spent++;
+    }
+    if (spent > 0) this.pieces.splice(0, spent);
+    this.length -= target.length;
+  }
+}
+
+export class FrameReader {
+  private readonly magic: Buffer;
+  private readonly queue = new ByteQueue();
+  private readonly head = Buffer.alloc(FRAME_HEAD_BYTES);
+  /** Length of the payload whose head was read; −1 between messages. */
+  private announced = -1;
+
+  constructor(magic: Buffer) {
+    this.magic = magic;
+  }
+
+  /** Bytes that came and are not in a frame yet. */
+  get bufferedBytes(): number {
+    return this.queue.length;
+  }
+
+  /** Takes what came from the socket; the buffer is kept for a while and must not change. */
+  push(chunk: Buffer): void {
+    this.queue.push(chunk);
+  }
+
+  /** The next whole message, or null until more came. Throws `FrameError`, and then again at every call. */
+  next(): Frame | null {
+    if (this.announced < 0) {
+      if (this.queue.length < FRAME_HEAD_BYTES) return null;
+      this.queue.take(this.head);
+      this.announced = this.head.readUInt32LE(LENGTH_OFFSET);
+    }
+    this.checkHead();
+    if (this.queue.length < this.announced) return null;
+    // Not from the pool: a small payload that somebody keeps would hold a whole slab.
+    const payload = Buffer.allocUnsafeSlow(this.announced);
+    this.queue.take(payload);
+    this.announced = -1;
+    const checksumOk =
+      sha256d(payload).compare(this.head, CHECKSUM_OFFSET, FRAME_HEAD_BYTES, 0, CHECKSUM_SIZE) === 0;
+    return { command: readCommand(this.head), payload, checksumOk };
+  }
+
+  private checkHead(): void {
+    if (this.head.compare(this.magic, 0, COMMAND_OFFSET, 0, COMMAND_OFFSET) !== 0)
+      throw new FrameError(
+        'magic',
+        `magic ${this.head.toString('hex', 0, COMMAND_OFFSET)} of another network`,
+      );
+    if (this.announced > MAX_PAYLOAD_BYTES)
+      throw new FrameError('oversize', `oversized message of ${this.announced} bytes`);
+  }
+}
+
+function readCommand(head: Buffer): string {
+  let end = COMMAND_OFFSET + COMMAND_SIZE;
+  while (end > COMMAND_OFFSET && head[end - 1] === 0) end--;
+  return head.toString('latin1', COMMAND_OFFSET, end);
+}
+
+/** The 24 bytes before a payload. */
+export function formatFrameHead(magic: Buffer, command: string, payload: Bytes): Buffer {
+  const head = Buffer.alloc(FRAME_HEAD_BYTES);
+  writeFrameHead(head, magic, command, payload);
+  return head;
+}
+
+/** The whole message as one buffer. The payload is copied; `formatFrameHead` is for those who can do without. */
+export function formatFrame(magic: Buffer, command: string, payload: Bytes): Buffer {
+  const frame = Buffer.allocUnsafe(FRAME_HEAD_BYTES + payload.length);
+  writeFrameHead(frame, magic, command, payload);
+  frame.set(payload, FRAME_HEAD_BYTES);
+  return frame;
+}
+
+function writeFrameHead(head: Buffer, magic: Buffer, command: string, payload: Bytes): void {
+  magic.copy(head, 0);
+  head.fill(0, COMMAND_OFFSET, LENGTH_OFFSET);
+  head.write(command, COMMAND_OFFSET, COMMAND_SIZE, 'latin1');
+  head.writeUInt32LE(payload.length, LENGTH_OFFSET);
+  sha256d(asBuffer(payload)).copy(head, CHECKSUM_OFFSET, 0, CHECKSUM_SIZE);
+}

@@ -1,0 +1,50 @@
+/** Names of things that nodes announce and ask for. Source: Core protocol.h `CInv`, `GetDataMsg`; BIP37, BIP144, BIP152. */
+import type { Writer } from '../util/writer.js';
+import { MAX_PAYLOAD_BYTES, readItems, type MessageCodec } from './messages/codec.js';
+
+export const INV = {
+  tx: 1,
+  block: 2,
+  /** In getdata only: a merkleblock and its transactions. */
+  filteredBlock: 3,
+  /** In getdata only: a cmpctblock. */
+  compactBlock: 4,
+  /** In getdata only: with witness. */
+  witnessTx: 0x40000001,
+  witnessBlock: 0x40000002,
+} as const;
+
+/** Items of an inv, getdata or notfound; more cost 20 points. */
+export const MAX_INV_ITEMS = 50_000;
+const ITEM_SIZE = 36;
+
+export interface InvItem {
+  /** One of `INV`, or anything else that a peer makes up; unsigned 32-bit. */
+  readonly type: number;
+  /** 32 bytes, wire order. */
+  readonly hash: Buffer;
+}
+
+export interface InventoryMessage {
+  /** One above `MAX_INV_ITEMS` at most, however many came. */
+  readonly items: readonly InvItem[];
+}
+
+/** The codec that inv, getdata and notfound share. */
+export function inventoryCodec(command: string): MessageCodec<InventoryMessage> {
+  return {
+    command,
+    maxSizeBytes: MAX_PAYLOAD_BYTES,
+    parse: (reader) => ({
+      items: readItems(reader, ITEM_SIZE, MAX_INV_ITEMS, () => ({ type: reader.u32(), hash: reader.hash() })),
+    }),
+    format(writer, { items }) {
+      writer.compactSize(items.length);
+      for (const item of items) writeItem(writer, item);
+    },
+  };
+}
+
+function writeItem(writer: Writer, { type, hash }: InvItem): void {
+  writer.u32(type).raw(hash);
+}

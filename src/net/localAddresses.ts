@@ -1,0 +1,135 @@
+/**
+ * Our own addresses: those the operator names, those of listening sockets and interfaces, and how often peers said that
+ * they see us there. Decides which one a peer is told. Source: Core net.cpp `AddLocal`, `RemoveLocal`, `SeenLocal`,
+ * `IsLocal`, `GetLocal`, `Discover`, `IsPeerAddrLocalGood`, `AdvertiseLocal`.
+ */
+import { networkInterfaces } from 'node:os';
+import type { Logger } from '../util/logging.js';
+import { toLatin1 } from '../util/bytes.js';
+import {
+  formatNetAddress,
+  isRoutable,
+  parseHost,
+  reachabilityScore,
+  type HostAddress,
+  type NetAddress,
+} from './netAddress.js';
+import type { Networks } from './networks.js';
+import type { RandomSource } from './part.js';
+
+/** Where we know an address from; the higher the more it is worth. */
+export const LOCAL_SCORE = { none: 0, interface: 1, bind: 2, upnp: 3, manual: 4 } as const;
+
+export interface LocalAddressOptions {
+  /** `-listen`: without it no address is of use to others. */
+  readonly listens: boolean;
+  /** `-discover`: whether addresses count that the operator did not name. */
+  readonly discovers: boolean;
+  /** The port we listen on. */
+  readonly port: number;
+}
+
+export interface LocalAddressDeps {
+  readonly networks: Networks;
+  readonly random: RandomSource;
+  readonly log: Logger;
+}
+
+export interface LocalAddressInfo {
+  readonly address: NetAddress;
+  readonly score: number;
+}
+
+export class LocalAddresses {
+  private readonly options: LocalAddressOptions;
+  private readonly deps: LocalAddressDeps;
+  /** By IP address: each has one port. */
+  private readonly byIp = new Map<string, { address: NetAddress; score: number }>();
+
+  constructor(options: LocalAddressOptions, deps: LocalAddressDeps) {
+    this.options = options;
+    this.deps = deps;
+  }
+
+  /** False when the address is of no use: not reachable from outside, not wanted or not discovered by the operator. */
+  add(address: NetAddress, score: number): boolean {
+    if (!isRoutable(address) || this.deps.networks.isLimited(address)) return false;
+    if (!this.options.discovers && score < LOCAL_SCORE.manual) return false;
+    this.deps.log.info(`AddLocal(${formatNetAddress(address)},${score})`);
+    const key = toLatin1(address.ip);
+    const known = this.byIp.get(key);
+    if (known === undefined) this.byIp.set(key, { address, score });
+    else if (score >= known.score) this.byIp.set(key, { address, score: score + 1 });
+    return true;
+  }
+
+  remove(address: NetAddress): void {
+    this.deps.log.info(`RemoveLocal(${formatNetAddress(address)})`);
+    this.byIp.delete(toLatin1(address.ip));
+  }
+
+  /** A peer that connected to us says it sees us there. */
+  seen(address: HostAddress): void {
+    const known = this.byIp.get(toLatin1(address.ip));
+    if (known !== undefined && isRoutable(address)) known.score++;
+  }
+
+  /** Whether the address is one of ours, whatever the port. */
+  isLocal(address: HostAddress): boolean {
+    return this.byIp.has(toLatin1(address.ip));
+  }
+
+  /** In the order of their addresses. */
+  list(): LocalAddressInfo[] {
+    return [...this.byIp.values()].sort((a, b) => Buffer.compare(a.address.ip, b.address.ip));
+  }
+
+  /** The one at which a peer (null: anybody) can reach us best; null when there is none. Source: `GetLocal`. */
+  best(peer: HostAddress | null): NetAddress | null {
+    if (!this.options.listens) return null;
+    let [best, bestReach, bestScore]: [NetAddress | null, number, number] = [null, -1, -1];
+    for (const { address, score } of this.list()) {
+      const reach = reachabilityScore(address, peer);
+      if (reach > bestReach || (reach === bestReach && score > bestScore)) {
+        [best, bestReach, bestScore] = [address, reach, score];
+      }
+    }
+    return best;
+  }
+
+  /**
+   * What to tell a peer of where we are, now and then what it told us itself (`seenUsAt`, in case it knows better); null
+   * when there is nothing to tell. Source: `AdvertiseLocal`.
+   */
+  toAdvertise(peer: HostAddress, seenUsAt: HostAddress | null): NetAddress | null {
+    if (!this.options.listens) return null;
+    const own = this.best(peer);
+    if (seenUsAt === null || !this.isViewGood(peer, seenUsAt)) return own;
+    if (own === null) return { ip: seenUsAt.ip, port: this.options.port };
+    const odds = this.scoreOf(own) > LOCAL_SCORE.manual ? 8 : 2;
+    return this.deps.random.int(odds) === 0 ? { ip: seenUsAt.ip, port: own.port } : own;
+  }
+
+  private scoreOf(address: HostAddress): number {
+    return this.byIp.get(toLatin1(address.ip))?.score ?? 0;
+  }
+
+  /** Whether a peer's view of our address may be right. Source: `IsPeerAddrLocalGood`. */
+  private isViewGood(peer: HostAddress, seenUsAt: HostAddress): boolean {
+    const isUsable = isRoutable(peer) && isRoutable(seenUsAt);
+    return this.options.discovers && isUsable && !this.deps.networks.isLimited(seenUsAt);
+  }
+
+  /** Adds the addresses of this machine's interfaces. Source: `Discover`. */
+  discover(interfaces = networkInterfaces()): void {
+    if (!this.options.discovers) return;
+    for (const [name, infos] of Object.entries(interfaces)) {
+      for (const { address, family, internal } of infos ?? []) {
+        const ip = internal ? null : parseHost(address);
+        if (ip !== null && this.add({ ip, port: this.options.port }, LOCAL_SCORE.interface)) {
+          this.deps.log.info(`Discover: ${family} ${name}: ${address}`);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,27 @@
+/** What a light client gets of a block: the header, and the proof of the transactions that it wants (BIP37). Source: Core merkleblock.cpp `CMerkleBlock`. */
+import { buildPartialMerkleTree } from '../consensus/partialMerkleTree.js';
+import type { LoadedBlock } from '../chain/loadedBlock.js';
+import { HEADER_SIZE_BYTES } from '../primitives/header.js';
+import { txidAt } from '../primitives/blockView.js';
+import type { MerkleBlockMessage } from './messages/merkleblock.js';
+
+export interface MerkleBlock {
+  readonly message: MerkleBlockMessage;
+  /** Places of the wanted transactions in the block, ascending. */
+  readonly matches: readonly number[];
+}
+
+/**
+ * `isMatch` is asked once for each transaction, in order: a filter may change with each. The block has at least one
+ * transaction.
+ */
+export function buildMerkleBlock(
+  { raw, parsed }: LoadedBlock,
+  isMatch: (tx: number) => boolean,
+): MerkleBlock {
+  const marks = Array.from({ length: parsed.txCount }, (_, tx) => isMatch(tx));
+  const txids = marks.map((_, tx) => txidAt(parsed, tx));
+  const tree = buildPartialMerkleTree(txids, (tx) => marks[tx]!);
+  const matches = [...marks.keys()].filter((tx) => marks[tx]!);
+  return { message: { header: raw.subarray(0, HEADER_SIZE_BYTES), tree }, matches };
+}

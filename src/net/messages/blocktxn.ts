@@ -1,0 +1,26 @@
+/** Transactions of a block that were asked for (BIP152). Source: Core blockencodings.h `BlockTransactions`. */
+import { readRawTransaction } from '../rawTransaction.js';
+import { MAX_PAYLOAD_BYTES, type MessageCodec } from './codec.js';
+
+export interface BlockTxnMessage {
+  /** Wire order. */
+  readonly blockHash: Buffer;
+  /** In the order in which they were asked for. */
+  readonly txs: readonly Buffer[];
+}
+
+export const blocktxnCodec: MessageCodec<BlockTxnMessage> = {
+  command: 'blocktxn',
+  maxSizeBytes: MAX_PAYLOAD_BYTES,
+  parse(reader) {
+    const blockHash = reader.hash();
+    const count = reader.compactSize();
+    const txs: Buffer[] = [];
+    for (let i = 0; i < count; i++) txs.push(readRawTransaction(reader));
+    return { blockHash, txs };
+  },
+  format(writer, { blockHash, txs }) {
+    writer.raw(blockHash).compactSize(txs.length);
+    for (const tx of txs) writer.raw(tx);
+  },
+};

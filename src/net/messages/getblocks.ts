@@ -1,0 +1,39 @@
+/** Asks for an inv of the blocks behind the last common one. Source: Core protocol.h `GETBLOCKS`, `CBlockLocator`. */
+import type { Reader } from '../../util/reader.js';
+import type { Writer } from '../../util/writer.js';
+import { MAX_PAYLOAD_BYTES, readItems, type MessageCodec } from './codec.js';
+
+/** Hashes of a locator; a peer that sends more is disconnected. */
+export const MAX_LOCATOR_HASHES = 101;
+const HASH_SIZE = 32;
+
+export interface LocatorMessage {
+  /** Of the sender, signed 32-bit; means nothing. */
+  readonly version: number;
+  /**
+   * Block ids from the tip backward, ever sparser; 32 bytes each, wire order. One above `MAX_LOCATOR_HASHES` at most,
+   * however many came.
+   */
+  readonly locator: readonly Buffer[];
+  /** Last block wanted; zeros for as many as may be sent. */
+  readonly stopHash: Buffer;
+}
+
+export function readLocatorMessage(reader: Reader): LocatorMessage {
+  const version = reader.i32();
+  const locator = readItems(reader, HASH_SIZE, MAX_LOCATOR_HASHES, () => reader.hash());
+  return { version, locator, stopHash: reader.hash() };
+}
+
+export function writeLocatorMessage(writer: Writer, { version, locator, stopHash }: LocatorMessage): void {
+  writer.i32(version).compactSize(locator.length);
+  for (const hash of locator) writer.raw(hash);
+  writer.raw(stopHash);
+}
+
+export const getblocksCodec: MessageCodec<LocatorMessage> = {
+  command: 'getblocks',
+  maxSizeBytes: MAX_PAYLOAD_BYTES,
+  parse: readLocatorMessage,
+  format: writeLocatorMessage,
+};

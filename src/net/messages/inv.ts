@@ -1,0 +1,4 @@
+/** Announces transactions or blocks. Source: Core protocol.h `INV`. */
+import { inventoryCodec } from '../inventory.js';
+
+export const invCodec = inventoryCodec('inv');

@@ -1,0 +1,18 @@
+/** Answers a ping (BIP31). Source: Core protocol.h `PONG`. */
+import { MAX_PAYLOAD_BYTES, type MessageCodec } from './codec.js';
+
+const NONCE_SIZE = 8;
+
+export interface PongMessage {
+  /** Unsigned 64-bit; null when the payload is too short for one, which is no error: it ends the ping. */
+  readonly nonce: bigint | null;
+}
+
+export const pongCodec: MessageCodec<PongMessage> = {
+  command: 'pong',
+  maxSizeBytes: MAX_PAYLOAD_BYTES,
+  parse: (reader) => ({ nonce: reader.remaining < NONCE_SIZE ? null : reader.u64() }),
+  format(writer, { nonce }) {
+    if (nonce !== null) writer.u64(nonce);
+  },
+};

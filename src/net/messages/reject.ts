@@ -1,0 +1,33 @@
+/** A message of the receiver was not accepted (BIP61). Source: Core protocol.h `REJECT`, validation.h. */
+import { MAX_PAYLOAD_BYTES, readLimitedString, writeString, type MessageCodec } from './codec.js';
+
+const MAX_COMMAND_LENGTH = 12;
+/** Bytes of a reason; longer ones are cut when they are sent, and are malformed when they come. */
+export const MAX_REJECT_REASON_LENGTH = 111;
+
+export interface RejectMessage {
+  /** Command of what was rejected. Strings have one byte a character, whatever a peer put there. */
+  readonly message: string;
+  readonly code: number;
+  readonly reason: string;
+  /** Of the block or transaction, wire order; null for other messages. */
+  readonly hash: Buffer | null;
+}
+
+export const rejectCodec: MessageCodec<RejectMessage> = {
+  command: 'reject',
+  maxSizeBytes: MAX_PAYLOAD_BYTES,
+  parse(reader) {
+    const message = readLimitedString(reader, MAX_COMMAND_LENGTH);
+    const code = reader.u8();
+    const reason = readLimitedString(reader, MAX_REJECT_REASON_LENGTH);
+    const hasHash = message === 'block' || message === 'tx';
+    return { message, code, reason, hash: hasHash ? reader.hash() : null };
+  },
+  format(writer, { message, code, reason, hash }) {
+    writeString(writer, message);
+    writer.u8(code);
+    writeString(writer, reason.slice(0, MAX_REJECT_REASON_LENGTH));
+    if (hash !== null) writer.raw(hash);
+  },
+};

@@ -1,0 +1,68 @@
+/** All messages of protocol 70015, by command. What is not listed is an unknown command, which is no error. */
+import { addrCodec } from './addr.js';
+import { blockCodec } from './block.js';
+import { blocktxnCodec } from './blocktxn.js';
+import { cmpctblockCodec } from './cmpctblock.js';
+import { feefilterCodec } from './feefilter.js';
+import { filteraddCodec } from './filteradd.js';
+import { filterclearCodec } from './filterclear.js';
+import { filterloadCodec } from './filterload.js';
+import { getaddrCodec } from './getaddr.js';
+import { getblocksCodec } from './getblocks.js';
+import { getblocktxnCodec } from './getblocktxn.js';
+import { getdataCodec } from './getdata.js';
+import { getheadersCodec } from './getheaders.js';
+import { headersCodec } from './headers.js';
+import { invCodec } from './inv.js';
+import { mempoolCodec } from './mempool.js';
+import { merkleblockCodec } from './merkleblock.js';
+import { notfoundCodec } from './notfound.js';
+import { pingCodec } from './ping.js';
+import { pongCodec } from './pong.js';
+import { rejectCodec } from './reject.js';
+import { sendcmpctCodec } from './sendcmpct.js';
+import { sendheadersCodec } from './sendheaders.js';
+import { txCodec } from './tx.js';
+import { verackCodec } from './verack.js';
+import { versionCodec } from './version.js';
+
+/** In the reference's order (`allNetMessageTypes`). */
+const codecs = {
+  version: versionCodec,
+  verack: verackCodec,
+  addr: addrCodec,
+  inv: invCodec,
+  getdata: getdataCodec,
+  merkleblock: merkleblockCodec,
+  getblocks: getblocksCodec,
+  getheaders: getheadersCodec,
+  tx: txCodec,
+  headers: headersCodec,
+  block: blockCodec,
+  getaddr: getaddrCodec,
+  mempool: mempoolCodec,
+  ping: pingCodec,
+  pong: pongCodec,
+  notfound: notfoundCodec,
+  filterload: filterloadCodec,
+  filteradd: filteraddCodec,
+  filterclear: filterclearCodec,
+  reject: rejectCodec,
+  sendheaders: sendheadersCodec,
+  feefilter: feefilterCodec,
+  sendcmpct: sendcmpctCodec,
+  cmpctblock: cmpctblockCodec,
+  getblocktxn: getblocktxnCodec,
+  blocktxn: blocktxnCodec,
+} as const;
+
+/** Without a prototype: a peer may well send a command like `constructor`, which is not in it. */
+export const MESSAGES = Object.freeze(Object.setPrototypeOf(codecs, null) as typeof codecs);
+
+export type Command = keyof typeof MESSAGES;
+
+export type Payload<C extends Command> = ReturnType<(typeof MESSAGES)[C]['parse']>;
+
+export function isCommand(command: string): command is Command {
+  return command in MESSAGES;
+}

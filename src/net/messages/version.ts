@@ -1,0 +1,75 @@
+/**
+ * The first message of each side. What stands behind the receiver's address is optional, field by field, as in versions
+ * long gone. Source: Core net_processing.cpp `ProcessMessage` (version), `PushNodeVersion`.
+ */
+import { readNetAddress, writeNetAddress, NO_ADDRESS, type NetAddress } from '../netAddress.js';
+import { MAX_PAYLOAD_BYTES, readLimitedString, writeString, type MessageCodec } from './codec.js';
+
+/** Bytes of a user agent; a longer one is malformed. */
+export const MAX_USER_AGENT_LENGTH = 256;
+
+export interface VersionMessage {
+  /** Protocol version, signed 32-bit. */
+  readonly version: number;
+  readonly services: bigint;
+  /** The sender's clock, signed 64-bit. */
+  readonly timeSec: bigint;
+  /** Where the sender sees the receiver. */
+  readonly receiver: NetAddress;
+  readonly receiverServices: bigint;
+  /** Without meaning; `NO_ADDRESS` when absent. */
+  readonly sender: NetAddress;
+  readonly senderServices: bigint;
+  /** By which a node knows a connection to itself; 1 when absent. */
+  readonly nonce: bigint;
+  /** One byte a character, whatever the peer put there; empty when absent. */
+  readonly userAgent: string;
+  /** −1 when absent. */
+  readonly startHeight: number;
+  /** Whether transactions are wanted before a filter is set (BIP37); true when absent. */
+  readonly relay: boolean;
+}
+
+/** QUIRK: this number stands for 300. Source: `ProcessMessage`. Test: test/unit/net/messages/codecs.test.ts. */
+const MISWRITTEN_300 = 10_300;
+
+export const versionCodec: MessageCodec<VersionMessage> = {
+  command: 'version',
+  maxSizeBytes: MAX_PAYLOAD_BYTES,
+  parse(reader) {
+    const version = reader.i32();
+    const services = reader.u64();
+    const timeSec = reader.i64();
+    const receiverServices = reader.u64();
+    const receiver = readNetAddress(reader);
+    let [sender, senderServices, nonce] = [NO_ADDRESS, 0n, 1n];
+    if (reader.remaining > 0) {
+      senderServices = reader.u64();
+      sender = readNetAddress(reader);
+      nonce = reader.u64();
+    }
+    return {
+      version: version === MISWRITTEN_300 ? 300 : version,
+      services,
+      timeSec,
+      receiver,
+      receiverServices,
+      sender,
+      senderServices,
+      nonce,
+      userAgent: reader.remaining > 0 ? readLimitedString(reader, MAX_USER_AGENT_LENGTH) : '',
+      startHeight: reader.remaining > 0 ? reader.i32() : -1,
+      relay: reader.remaining > 0 ? reader.u8() !== 0 : true,
+    };
+  },
+  format(writer, message) {
+    writer.i32(message.version).u64(message.services).i64(message.timeSec);
+    writer.u64(message.receiverServices);
+    writeNetAddress(writer, message.receiver);
+    writer.u64(message.senderServices);
+    writeNetAddress(writer, message.sender);
+    writer.u64(message.nonce);
+    writeString(writer, message.userAgent);
+    writer.i32(message.startHeight).u8(message.relay ? 1 : 0);
+  },
+};

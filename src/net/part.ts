@@ -1,0 +1,94 @@
+/**
+ * What the parts of the protocol and the peer layer know of each other. A part handles some messages and keeps its own
+ * state for each peer; the peer layer owns sockets, handshake, slots and punishment. Interfaces only.
+ */
+import type { Command, Payload } from './messages/table.js';
+import type { NetAddress } from './netAddress.js';
+
+/**
+ * Who opened the connection and what for: `manual` by -addnode, -connect or the addnode method, `feeler` to see whether
+ * an address answers, `oneShot` to fetch addresses.
+ */
+export type ConnectionKind = 'inbound' | 'outbound' | 'manual' | 'feeler' | 'oneShot';
+
+/** What a peer said of itself. */
+export interface PeerVersion {
+  readonly protocolVersion: number;
+  readonly services: bigint;
+  readonly timeSec: number;
+  /** As it came; for logs and answers use `cleanUserAgent`. */
+  readonly userAgent: string;
+  readonly cleanUserAgent: string;
+  /** −1 when the peer did not tell. */
+  readonly startHeight: number;
+  /** Whether the peer wants transactions before it sets a filter (BIP37). */
+  readonly relay: boolean;
+}
+
+export interface Peer {
+  readonly id: number;
+  readonly kind: ConnectionKind;
+  readonly remote: NetAddress;
+  /** As printed: `host:port`, or what the operator gave. */
+  readonly name: string;
+  readonly isWhitelisted: boolean;
+  readonly connectedAtSec: number;
+  /** Null until the peer's version message came. */
+  readonly version: PeerVersion | null;
+  /** Whether both sides acknowledged the other's version. */
+  readonly isReady: boolean;
+  /** Whether the connection has ended or is about to. */
+  readonly isGone: boolean;
+  /** Whether so much waits to be sent (`-maxsendbuffer`) that nothing but answers should be added. */
+  readonly isSendFull: boolean;
+  /** Resolves once `isSendFull` is false or the peer is gone. */
+  sendRoom(): Promise<void>;
+  send<C extends Command>(command: C, payload: Payload<C>): void;
+  /** Sends a payload that was formatted already. */
+  sendRaw(command: Command, payload: Buffer): void;
+  /** Adds to the peer's misbehaviour; at `-banscore` it is disconnected, and banned unless it is one of ours. */
+  punish(points: number, reason: string): void;
+  /** Sends a reject message (BIP61) unless they are switched off. */
+  reject(command: string, code: number, reason: string, hash?: Buffer): void;
+  disconnect(reason: string): void;
+  /** Notes that the peer gave us something new; protects it from being evicted. */
+  noteUseful(what: 'block' | 'tx'): void;
+}
+
+/** What only parts know of a peer, for `getpeerinfo`. */
+export interface PeerPartInfo {
+  relaysTransactions: boolean;
+  syncedHeaders: number;
+  syncedBlocks: number;
+  inFlightHeights: number[];
+  minFeeFilterRatePerKb: bigint;
+}
+
+export type Handlers = {
+  readonly [C in Command]?: (peer: Peer, payload: Payload<C>) => void | Promise<void>;
+};
+
+/**
+ * Messages of one peer are handled one after the other, a handler's promise being awaited; those of different peers
+ * interleave. What a handler throws, but a `ReadError`, is a bug.
+ */
+export interface NetPart {
+  readonly handlers: Handlers;
+  /** The peer's version is known; nothing may be sent yet but what belongs to the handshake. */
+  onVersion?(peer: Peer): void;
+  /** The handshake is complete. */
+  onReady?(peer: Peer): void;
+  /** Comes once for each peer whose version was heard of. */
+  onGone?(peer: Peer): void;
+  /** About every 100 ms for each ready peer that has room in its send buffer. Source: `SendMessages`. */
+  onTick?(peer: Peer, nowMs: number): void;
+  describe?(peer: Peer): Partial<PeerPartInfo>;
+}
+
+/** Randomness, injected so that tests can repeat what happened. */
+export interface RandomSource {
+  /** An integer from 0 to `below` − 1. */
+  int(below: number): number;
+  u64(): bigint;
+  bytes(count: number): Buffer;
+}

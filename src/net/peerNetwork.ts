@@ -1,0 +1,375 @@
+/**
+ * The node among its peers: makes the parts of the network layer, wires them, starts and stops them in order. Holds no
+ * rule of its own. What others need of it are its public members.
+ */
+import { randomBytes, randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import type { Chain } from '../chain/chain.js';
+import type { ChainReader } from '../chain/chainReader.js';
+import type { Mempool } from '../mempool/mempool.js';
+import type { NetworkParams } from '../params/network.js';
+import type { Logger } from '../util/logging.js';
+import type { Subnet } from '../util/subnet.js';
+import { AddressBook } from './addressBook/addressBook.js';
+import { PeersFile } from './addressBook/peersFile.js';
+import { BanList } from './banList.js';
+import { Dialer } from './dial.js';
+import { LOCAL_SCORE, LocalAddresses } from './localAddresses.js';
+import type { VersionMessage } from './messages/version.js';
+import { isRoutable, parseNetAddress, type NetAddress } from './netAddress.js';
+import type { Networks } from './networks.js';
+import type { Peer, RandomSource } from './part.js';
+import { Connector } from './peers/connector.js';
+import { Listener, type Binding } from './peers/listener.js';
+import { PeerManager } from './peers/peerManager.js';
+import { AddressRelay } from './relay/addressRelay.js';
+import { makeTxRelay, type TxRelay, type TxRelayOptions } from './relay/txRelay.js';
+import { addFixedSeeds, seedFromDns, type SeedDeps, type SeedOptions } from './seeds.js';
+import { DESIRABLE_SERVICES, NODE } from './services.js';
+import { makeBlockSync, type BlockSync } from './sync/blockSync.js';
+import { TimeOffset } from './timeOffset.js';
+import { TorControl } from './torControl.js';
+
+export interface PeerNetworkOptions extends TxRelayOptions {
+  params: NetworkParams;
+  /** Folder of `peers.dat`, `banlist.dat` and the onion key. */
+  folder: string;
+  userAgent: string;
+  networks: Networks;
+  /** The port that we listen on and tell others. */
+  port: number;
+  bindings: readonly Binding[];
+  whitelist: readonly Subnet[];
+  externalAddresses: readonly NetAddress[];
+  discovers: boolean;
+  /** Nodes of `-connect`; null for automatic connections. */
+  connect: readonly string[] | null;
+  addNodes: readonly string[];
+  seedNodes: readonly string[];
+  /** Whether name servers are asked for addresses, and whether in any case (`-dnsseed`, `-forcednsseed`). */
+  asksDnsSeeds: boolean;
+  forcesDnsSeeds: boolean;
+  allowsLookup: boolean;
+  connectTimeoutMs: number;
+  maxConnections: number;
+  maxReceiveBytes: number;
+  maxSendBytes: number;
+  banScore: number;
+  banTimeSec: number;
+  sendsRejects: boolean;
+  maxTimeAdjustmentSec: number;
+  minimumChainWork: bigint;
+  prunes: boolean;
+  uploadTargetBytes: number;
+  reconstructionExtraTransactions: number;
+  /** Null without `-listenonion`. */
+  tor: { target: string; password: string; hasOnionProxy: boolean } | null;
+}
+
+export interface PeerNetworkDeps {
+  chain: Chain;
+  reader: ChainReader;
+  mempool: Mempool;
+  /** The node's clock, which a test may set. */
+  nowSec(): number;
+  adjustedTimeSec(): number;
+  log: Logger;
+  /** Something that the operator should know. */
+  warn(message: string): void;
+  /** Heard of a bug: no peer may cause one. */
+  onBug(error: unknown): void;
+}
+
+/** Automatic connections, and one more for feelers. */
+const MAX_OUTBOUND = 8;
+const MAX_FEELERS = 1;
+const SAVE_ADDRESSES_MS = 15 * 60_000;
+const SAVE_BANS_MS = 15 * 60_000;
+
+const RANDOM: RandomSource = {
+  int: (below) => randomInt(below),
+  u64: () => randomBytes(8).readBigUInt64LE(),
+  bytes: (count) => randomBytes(count),
+};
+
+export class PeerNetwork {
+  readonly book: AddressBook;
+  readonly bans: BanList;
+  readonly local: LocalAddresses;
+  readonly peers: PeerManager;
+  readonly connector: Connector;
+  readonly sync: BlockSync;
+  readonly relay: TxRelay;
+  readonly timeOffset: TimeOffset;
+  private readonly options: PeerNetworkOptions;
+  private readonly deps: PeerNetworkDeps;
+  private readonly dialer: Dialer;
+  private readonly listener: Listener;
+  private readonly peersFile: PeersFile;
+  private readonly tor: TorControl | null;
+  private readonly stopping = new AbortController();
+  private readonly timers: NodeJS.Timeout[] = [];
+  private readonly background: Promise<unknown>[] = [];
+  private readonly maxOutbound: number;
+
+  constructor(options: PeerNetworkOptions, deps: PeerNetworkDeps) {
+    this.options = options;
+    this.deps = deps;
+    const { params, networks } = options;
+    const { log, chain } = deps;
+    const adjustedTimeSec = (): number => deps.adjustedTimeSec();
+    this.maxOutbound = Math.min(MAX_OUTBOUND, options.maxConnections);
+    this.book = new AddressBook({ random: RANDOM, nowSec: adjustedTimeSec, log });
+    this.peersFile = new PeersFile(join(options.folder, 'peers.dat'), params.magic, log);
+    this.bans = new BanList(
+      { path: join(options.folder, 'banlist.dat'), magic: params.magic, banTimeSec: options.banTimeSec },
+      { nowSec: () => deps.nowSec(), log },
+    );
+    this.local = new LocalAddresses(
+      { listens: options.bindings.length > 0, discovers: options.discovers, port: options.port },
+      { networks, random: RANDOM, log },
+    );
+    this.timeOffset = new TimeOffset(
+      { maxAdjustmentSec: options.maxTimeAdjustmentSec },
+      { log, warn: deps.warn },
+    );
+    this.peers = this.makePeers();
+    this.sync = this.makeSync();
+    this.relay = makeTxRelay(options, {
+      reader: deps.reader,
+      mempool: deps.mempool,
+      uploadTarget: this.sync.uploadTarget,
+      extras: this.sync.extraTransactions,
+      localServices: () => this.localServices(),
+      random: RANDOM,
+      nowMs: () => performance.now(),
+      nowSec: () => deps.nowSec(),
+      log,
+    });
+    this.sync.getData.addServer(this.relay.server);
+    const addresses = new AddressRelay({
+      book: this.book,
+      local: this.local,
+      networks,
+      chain,
+      seenUsAt: (peer: Peer) => this.peers.peer(peer.id)?.seenUsAt ?? null,
+      localServices: () => this.localServices(),
+      adjustedTimeSec,
+      random: RANDOM,
+      log,
+    });
+    this.peers.parts.push(...this.sync.parts, ...this.relay.parts, addresses);
+    this.dialer = new Dialer(
+      {
+        defaultPort: params.p2pPort,
+        connectTimeoutMs: options.connectTimeoutMs,
+        allowsLookup: options.allowsLookup,
+      },
+      { networks, random: RANDOM, log },
+    );
+    this.listener = this.makeListener();
+    this.connector = this.makeConnector();
+    this.tor =
+      options.tor === null || options.bindings.length === 0
+        ? null
+        : new TorControl(
+            { ...options.tor, keyPath: join(options.folder, 'onion_private_key'), port: options.port },
+            { networks, localAddresses: this.local, random: RANDOM, log },
+          );
+  }
+
+  private makePeers(): PeerManager {
+    const { options, deps } = this;
+    return new PeerManager(
+      {
+        magic: options.params.magic,
+        banScore: options.banScore,
+        maxReceiveBytes: options.maxReceiveBytes,
+        maxSendBytes: options.maxSendBytes,
+        sendsRejects: options.sendsRejects,
+        userAgent: options.userAgent,
+        relaysTransactions: options.relaysTransactions,
+      },
+      {
+        log: deps.log,
+        random: RANDOM,
+        addresses: this.book,
+        ban: (address) => void this.bans.banAddress(address, 'node misbehaving'),
+        nowMs: () => performance.now(),
+        nowSec: () => deps.nowSec(),
+        adjustedTimeSec: () => deps.adjustedTimeSec(),
+        height: () => deps.chain.height,
+        localServices: () => this.localServices(),
+        onVersion: (peer, message) => this.versionCame(peer, message),
+      },
+    );
+  }
+
+  private makeSync(): BlockSync {
+    const { options, deps } = this;
+    return makeBlockSync(
+      {
+        params: options.params,
+        minimumChainWork: options.minimumChainWork,
+        prunes: options.prunes,
+        uploadTargetBytes: options.uploadTargetBytes,
+        extraTransactions: options.reconstructionExtraTransactions,
+      },
+      {
+        chain: deps.chain,
+        mempool: deps.mempool,
+        clock: {
+          nowMs: () => performance.now(),
+          nowSec: () => deps.nowSec(),
+          adjustedTimeSec: () => deps.adjustedTimeSec(),
+        },
+        random: RANDOM,
+        log: deps.log,
+        localServices: () => this.localServices(),
+        blockFilterOf: (peer) => this.relay.filters.blockFilterOf(peer),
+      },
+    );
+  }
+
+  private makeListener(): Listener {
+    const { options, deps } = this;
+    return new Listener(
+      {
+        bindings: options.bindings,
+        maxInbound: Math.max(0, options.maxConnections - this.maxOutbound - MAX_FEELERS),
+      },
+      {
+        peers: this.peers,
+        log: deps.log,
+        isBanned: (address) => this.bans.isBanned(address),
+        isWhitelisted: (address) => this.isWhitelisted(address),
+        relayOf: (peer) => ({
+          relaysTransactions: this.relay.filters.relaysTo(peer),
+          hasBloomFilter: this.relay.filters.filterOf(peer) !== null,
+        }),
+      },
+    );
+  }
+
+  private makeConnector(): Connector {
+    const { options, deps } = this;
+    return new Connector(
+      {
+        connect: options.connect,
+        addNodes: options.addNodes,
+        seedNodes: options.seedNodes,
+        maxConnections: options.maxConnections,
+        maxOutbound: this.maxOutbound,
+        defaultPort: options.params.p2pPort,
+      },
+      {
+        peers: this.peers,
+        book: this.book,
+        log: deps.log,
+        random: RANDOM,
+        nowMs: () => performance.now(),
+        adjustedTimeSec: () => deps.adjustedTimeSec(),
+        isBanned: (address) => this.bans.isBanned(address),
+        isWhitelisted: (address) => this.isWhitelisted(address),
+        isOwn: (address) => this.local.isLocal(address),
+        isLimited: (address) => options.networks.isLimited(address),
+        wantsExtraOutbound: () => this.sync.care.wantsExtraOutbound(),
+        addFixedSeeds: () => addFixedSeeds(this.seedOptions(), this.seedDeps()),
+        dialer: this.dialer,
+      },
+    );
+  }
+
+  private isWhitelisted(address: NetAddress): boolean {
+    return this.options.whitelist.some((subnet) => subnet.contains(address.ip));
+  }
+
+  /** What we offer. Source: init.cpp `nLocalServices`. */
+  localServices(): bigint {
+    const { prunes, servesFilters } = this.options;
+    let services: bigint = NODE.witness | NODE.networkLimited;
+    if (!prunes) services |= NODE.network;
+    if (servesFilters) services |= NODE.bloom;
+    return services;
+  }
+
+  private versionCame(peer: Peer, message: VersionMessage): void {
+    if (peer.kind === 'inbound' && isRoutable(message.receiver)) this.local.seen(message.receiver);
+    this.timeOffset.add(peer.remote, Number(message.timeSec) - this.deps.nowSec());
+  }
+
+  private seedOptions(): SeedOptions {
+    const { params, forcesDnsSeeds } = this.options;
+    const { dnsSeeds, fixedSeeds, p2pPort: port } = params;
+    return { dnsSeeds, fixedSeeds, port, services: DESIRABLE_SERVICES, force: forcesDnsSeeds };
+  }
+
+  private seedDeps(): SeedDeps {
+    return {
+      book: this.book,
+      random: RANDOM,
+      log: this.deps.log,
+      nowSec: () => this.deps.adjustedTimeSec(),
+      hasNameProxy: () => this.options.networks.nameProxy !== null,
+      resolve: (host, signal) => this.dialer.resolve(host, signal),
+      addOneShot: (name) => this.connector.addOneShot(name),
+      countOutboundPeers: () =>
+        [...this.peers.peers()].filter(({ kind, isReady }) => kind === 'outbound' && isReady).length,
+    };
+  }
+
+  /** Reads what the last run left, listens, and begins to connect. Answers why a binding failed, one line each. */
+  async start(): Promise<string[]> {
+    const { options, deps } = this;
+    await this.peersFile.load(this.book);
+    await this.bans.load();
+    for (const address of options.externalAddresses) this.local.add(address, LOCAL_SCORE.manual);
+    if (options.discovers) {
+      this.local.discover();
+      for (const { host, port, isWhitelisted } of options.bindings) {
+        const address = parseNetAddress(host, port);
+        if (address && !isWhitelisted && isRoutable(address))
+          this.local.add({ ...address, port }, LOCAL_SCORE.bind);
+      }
+    }
+    const failures = await this.listener.listen();
+    if (failures.length > 0) return failures;
+    const onBug = (error: unknown): void => {
+      if (!this.stopping.signal.aborted) deps.onBug(error);
+    };
+    this.peers.start(onBug);
+    this.connector.start(onBug);
+    this.tor?.start();
+    if (options.asksDnsSeeds)
+      this.background.push(
+        seedFromDns(this.seedOptions(), this.seedDeps(), this.stopping.signal).catch(onBug),
+      );
+    this.every(SAVE_ADDRESSES_MS, () => this.peersFile.save(this.book));
+    this.every(SAVE_BANS_MS, () => this.bans.save());
+    return [];
+  }
+
+  private every(ms: number, task: () => Promise<void>): void {
+    const run = (): void => {
+      task().catch((error: unknown) =>
+        this.deps.log.warn(`addresses of peers could not be saved: ${String(error)}`),
+      );
+    };
+    this.timers.push(setInterval(run, ms).unref());
+  }
+
+  /** Says good-bye to everybody and keeps what is known of addresses. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    for (const timer of this.timers) clearInterval(timer);
+    await this.listener.close();
+    await this.connector.stop();
+    await this.tor?.stop();
+    this.peers.stop();
+    this.sync.stop();
+    await this.relay.stop();
+    await Promise.all(this.background);
+    await this.peersFile.save(this.book);
+    await this.bans.save();
+  }
+}

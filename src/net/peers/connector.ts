@@ -1,0 +1,317 @@
+/**
+ * Opens connections: to the nodes of -connect alone, or to eight of the address book in different network groups, with a
+ * feeler now and then, and to those of -addnode; asks seeds for addresses. Decides nothing about what is said.
+ * Source: Core net.cpp `ThreadOpenConnections`, `ThreadOpenAddedConnections`, `OpenNetworkConnection`, `ProcessOneShot`.
+ */
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../../util/logging.js';
+import type { AddressBook } from '../addressBook/addressBook.js';
+import { DialError, type Dialer } from '../dial.js';
+import {
+  addressKey,
+  formatNetAddress,
+  groupOf,
+  NO_ADDRESS,
+  parseNetAddress,
+  type NetAddress,
+} from '../netAddress.js';
+import type { ConnectionKind, RandomSource } from '../part.js';
+import { hasDesirableServices, mayKnowAddresses } from '../services.js';
+import { endOf } from './listener.js';
+import type { PeerManager } from './peerManager.js';
+
+export interface ConnectorOptions {
+  /** Nodes of `-connect`; null when connections are made automatically. An empty list makes none. */
+  connect: readonly string[] | null;
+  addNodes: readonly string[];
+  seedNodes: readonly string[];
+  maxConnections: number;
+  /** Automatic connections at a time. */
+  maxOutbound: number;
+  defaultPort: number;
+}
+
+export interface ConnectorDeps {
+  peers: PeerManager;
+  book: AddressBook;
+  log: Logger;
+  random: RandomSource;
+  nowMs(): number;
+  adjustedTimeSec(): number;
+  isBanned(address: NetAddress): boolean;
+  isWhitelisted(address: NetAddress): boolean;
+  /** Whether the address is one of our own. */
+  isOwn(address: NetAddress): boolean;
+  /** Whether options leave its network out (`-onlynet`). */
+  isLimited(address: NetAddress): boolean;
+  /** One more than usual when our tip is stale. */
+  wantsExtraOutbound(): boolean;
+  /** Addresses built into the program, for when nothing else is to be had. */
+  addFixedSeeds(): void;
+  dialer: Dialer;
+}
+
+const MAX_ADDED = 8;
+const ROUND_MS = 500;
+const FEELER_INTERVAL_MS = 120_000;
+const FEELER_NOISE_MS = 1000;
+const FIXED_SEEDS_AFTER_MS = 60_000;
+const MAX_DRAWS = 100;
+/** An address tried less than this ago is passed over for the first draws. */
+const RETRY_SEC = 600;
+const ADDED_INTERVAL_MS = 60_000;
+
+export interface AddedNode {
+  name: string;
+  /** What it resolved to when it is connected. */
+  connected: { address: string; inbound: boolean } | null;
+}
+
+export class Connector {
+  private readonly options: ConnectorOptions;
+  private readonly deps: ConnectorDeps;
+  private readonly added: string[];
+  private readonly oneShots: string[];
+  private readonly stopping = new AbortController();
+  private readonly loops: Promise<void>[] = [];
+  private wakeAdded: AbortController = new AbortController();
+  /** Connections being opened, by name or address. */
+  private readonly opening = new Set<string>();
+
+  constructor(options: ConnectorOptions, deps: ConnectorDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.added = [...new Set(options.addNodes)];
+    this.oneShots = [...options.seedNodes];
+  }
+
+  start(onBug: (error: unknown) => void): void {
+    const { connect } = this.options;
+    const main = connect === null ? this.openAutomatically() : this.openNamed(connect);
+    for (const loop of [main, this.openAdded()]) {
+      this.loops.push(
+        loop.catch((error: unknown) => {
+          if (!this.stopping.signal.aborted) onBug(error);
+        }),
+      );
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    this.wakeAdded.abort();
+    await Promise.all(this.loops);
+  }
+
+  /** Fetches addresses from a node once. */
+  addOneShot(name: string): void {
+    this.oneShots.push(name);
+  }
+
+  /** The nodes of `-addnode` and of the addnode method. */
+  addedNodes(): AddedNode[] {
+    return this.added.map((name) => {
+      const numeric = parseNetAddress(name, this.options.defaultPort);
+      for (const peer of this.deps.peers.peers()) {
+        const isIt = numeric ? addressKey(peer.remote) === addressKey(numeric) : peer.name === name;
+        if (isIt)
+          return { name, connected: { address: formatNetAddress(peer.remote), inbound: peer.isInbound } };
+      }
+      return { name, connected: null };
+    });
+  }
+
+  /** False when it was there already. */
+  addNode(name: string): boolean {
+    if (this.added.includes(name)) return false;
+    this.added.push(name);
+    this.wakeAdded.abort();
+    return true;
+  }
+
+  /** False when it was not there. */
+  removeNode(name: string): boolean {
+    const at = this.added.indexOf(name);
+    if (at < 0) return false;
+    this.added.splice(at, 1);
+    return true;
+  }
+
+  /** Tries a node once, now (`addnode onetry`). */
+  async tryOnce(name: string): Promise<void> {
+    await this.open(name, 'manual', false);
+  }
+
+  private async pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.stopping.signal });
+  }
+
+  private async processOneShot(): Promise<void> {
+    const name = this.oneShots.shift();
+    if (name !== undefined) await this.open(name, 'oneShot', false);
+  }
+
+  /** `-connect`: the same nodes again and again, a little slower each round. */
+  private async openNamed(names: readonly string[]): Promise<void> {
+    for (let round = 0; names.length > 0 || this.oneShots.length > 0; round++) {
+      await this.processOneShot();
+      for (const name of names) {
+        await this.open(name, 'manual', false);
+        await this.pause(ROUND_MS * Math.min(10, round));
+      }
+      await this.pause(ROUND_MS);
+    }
+  }
+
+  private async openAdded(): Promise<void> {
+    for (;;) {
+      let tried = false;
+      for (const { name, connected } of this.addedNodes()) {
+        if (connected) continue;
+        if (this.deps.peers.countOf('manual') >= MAX_ADDED) break;
+        tried = true;
+        await this.open(name, 'manual', false);
+        await this.pause(ROUND_MS);
+      }
+      this.wakeAdded = new AbortController();
+      const wake = AbortSignal.any([this.stopping.signal, this.wakeAdded.signal]);
+      await sleep(tried ? ADDED_INTERVAL_MS : ADDED_INTERVAL_MS / 30, undefined, { signal: wake }).catch(
+        () => undefined,
+      );
+      if (this.stopping.signal.aborted) return;
+    }
+  }
+
+  private async openAutomatically(): Promise<void> {
+    const { deps, options } = this;
+    const startedMs = deps.nowMs();
+    let nextFeelerMs = startedMs + this.poisson(FEELER_INTERVAL_MS);
+    let hasFixedSeeds = false;
+    for (;;) {
+      await this.processOneShot();
+      await this.pause(ROUND_MS);
+      if (!deps.peers.isActive) continue;
+      if (deps.book.size === 0 && !hasFixedSeeds && deps.nowMs() - startedMs > FIXED_SEEDS_AFTER_MS) {
+        deps.log.info("Adding fixed seed nodes as DNS doesn't seem to be available.");
+        deps.addFixedSeeds();
+        hasFixedSeeds = true;
+      }
+      const outbound = deps.peers.countOf('outbound', 'feeler', 'oneShot');
+      const isFull = outbound >= options.maxOutbound && !deps.wantsExtraOutbound();
+      if (isFull && deps.nowMs() <= nextFeelerMs) continue;
+      if (isFull) nextFeelerMs = deps.nowMs() + this.poisson(FEELER_INTERVAL_MS);
+      const groups = this.connectedGroups();
+      const address = this.draw(isFull, groups);
+      if (address === null) continue;
+      if (isFull) {
+        // Some noise, so that feelers of many nodes do not come at once.
+        await this.pause(deps.random.int(FEELER_NOISE_MS));
+        deps.log.debug('net', `Making feeler connection to ${formatNetAddress(address)}`);
+      }
+      const countsFailure = groups.size >= Math.min(options.maxConnections - 1, 2);
+      await this.open(address, isFull ? 'feeler' : 'outbound', countsFailure);
+    }
+  }
+
+  private poisson(meanMs: number): number {
+    return -Math.log(1 - this.deps.random.int(2 ** 30) / 2 ** 30) * meanMs;
+  }
+
+  /** Groups of the automatic connections: one of each is enough. */
+  private connectedGroups(): Set<string> {
+    const groups = new Set<string>();
+    for (const peer of this.deps.peers.peers()) {
+      if (peer.kind === 'outbound' || peer.kind === 'feeler' || peer.kind === 'oneShot')
+        groups.add(groupOf(peer.remote).toString('latin1'));
+    }
+    return groups;
+  }
+
+  private draw(isFeeler: boolean, groups: ReadonlySet<string>): NetAddress | null {
+    const { book, adjustedTimeSec, isOwn, isLimited } = this.deps;
+    book.resolveCollisions();
+    for (let draws = 1; draws <= MAX_DRAWS; draws++) {
+      const chosen = (isFeeler ? book.selectTriedCollision() : null) ?? book.select(isFeeler);
+      if (chosen === null) return null;
+      const { address } = chosen;
+      if (groups.has(groupOf(address).toString('latin1')) || isOwn(address)) return null;
+      if (isLimited(address)) continue;
+      if (adjustedTimeSec() - chosen.lastTrySec < RETRY_SEC && draws < 30) continue;
+      if (isFeeler ? !mayKnowAddresses(chosen.services) : !hasDesirableServices(chosen.services)) continue;
+      if (address.port !== this.options.defaultPort && draws < 50) continue;
+      return address;
+    }
+    return null;
+  }
+
+  /** Opens one connection unless there is one already, or there must be none. */
+  private async open(
+    target: NetAddress | string,
+    kind: ConnectionKind,
+    countsFailure: boolean,
+  ): Promise<void> {
+    const { deps } = this;
+    if (!deps.peers.isActive) return;
+    const name = typeof target === 'string' ? target : undefined;
+    const numeric = typeof target === 'string' ? parseNetAddress(target, this.options.defaultPort) : target;
+    if (this.isConnected(name, numeric)) return;
+    // Who the operator names is connected to even when it is banned.
+    if (name === undefined && (deps.isOwn(numeric!) || deps.isBanned(numeric!))) return;
+    const key = name ?? addressKey(numeric!);
+    if (this.opening.has(key)) return;
+    this.opening.add(key);
+    const shown = name ?? formatNetAddress(numeric!);
+    try {
+      deps.log.debug('net', `trying connection ${shown}`);
+      await this.dial(target, kind, countsFailure);
+    } catch (error) {
+      if (!(error instanceof DialError)) throw error;
+      deps.log.debug('net', `connecting to ${shown} failed: ${error.message}`);
+    } finally {
+      this.opening.delete(key);
+    }
+  }
+
+  private async dial(
+    target: NetAddress | string,
+    kind: ConnectionKind,
+    countsFailure: boolean,
+  ): Promise<void> {
+    const { deps } = this;
+    const context = { signal: this.stopping.signal, isManual: kind === 'manual' };
+    const name = typeof target === 'string' ? target : undefined;
+    const located =
+      typeof target === 'string' ? await deps.dialer.locate(target, context) : { address: target };
+    const { address } = located;
+    if (address && this.isConnected(undefined, address)) return;
+    let socket: Socket;
+    try {
+      socket = await deps.dialer.connect(located, context);
+    } catch (error) {
+      const isKnown = !(error instanceof DialError && error.isProxyFailure);
+      if (address && isKnown && !context.signal.aborted) deps.book.attempt(address, countsFailure);
+      throw error;
+    }
+    if (address) deps.book.attempt(address, countsFailure);
+    if (this.stopping.signal.aborted || !deps.peers.isActive) {
+      socket.destroy();
+      return;
+    }
+    deps.peers.add(socket, {
+      kind,
+      remote: address ?? NO_ADDRESS,
+      local: endOf(socket.localAddress, socket.localPort),
+      isWhitelisted: address !== null && deps.isWhitelisted(address),
+      ...(name !== undefined ? { name } : {}),
+    });
+  }
+
+  private isConnected(name: string | undefined, address: NetAddress | null): boolean {
+    for (const peer of this.deps.peers.peers()) {
+      if (name !== undefined && peer.name === name) return true;
+      if (address && addressKey(peer.remote) === addressKey(address)) return true;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * Lets peers in: listens at the bound addresses, refuses who is banned, and makes room by evicting when all inbound
+ * slots are taken. Source: Core net.cpp `InitBinds`, `BindListenPort`, `AcceptConnection`.
+ */
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Logger } from '../../util/logging.js';
+import { formatNetAddress, parseHost, type NetAddress } from '../netAddress.js';
+import { hasDesirableServices } from '../services.js';
+import { selectEviction } from './eviction.js';
+import type { PeerManager } from './peerManager.js';
+import type { PeerSession } from './peerSession.js';
+
+export interface Binding {
+  /** Numeric; `::` and `0.0.0.0` are every interface. */
+  host: string;
+  port: number;
+  /** Whether who connects here is whitelisted (`-whitebind`). */
+  isWhitelisted: boolean;
+}
+
+export interface ListenerOptions {
+  bindings: readonly Binding[];
+  maxInbound: number;
+}
+
+export interface ListenerDeps {
+  peers: PeerManager;
+  log: Logger;
+  isBanned(address: NetAddress): boolean;
+  /** `-whitelist`. */
+  isWhitelisted(address: NetAddress): boolean;
+  /** Whether the peer wants transactions or set a filter, as far as its parts know. */
+  relayOf(peer: PeerSession): { relaysTransactions: boolean; hasBloomFilter: boolean };
+}
+
+export class Listener {
+  private readonly options: ListenerOptions;
+  private readonly deps: ListenerDeps;
+  private readonly servers: Server[] = [];
+
+  constructor(options: ListenerOptions, deps: ListenerDeps) {
+    this.options = options;
+    this.deps = deps;
+  }
+
+  /** Listens wherever it can; answers why it could not elsewhere, one line a binding. */
+  async listen(): Promise<string[]> {
+    const failures: string[] = [];
+    for (const binding of this.options.bindings) {
+      const failure = await this.bind(binding);
+      if (failure !== null) failures.push(failure);
+    }
+    return failures;
+  }
+
+  get isListening(): boolean {
+    return this.servers.length > 0;
+  }
+
+  private bind(binding: Binding): Promise<string | null> {
+    const where = binding.host.includes(':')
+      ? `[${binding.host}]:${binding.port}`
+      : `${binding.host}:${binding.port}`;
+    return new Promise((resolve) => {
+      const server = createServer({ noDelay: true }, (socket) => this.accept(socket, binding));
+      server.once('error', (error: NodeJS.ErrnoException) => {
+        resolve(
+          error.code === 'EADDRINUSE'
+            ? `Unable to bind to ${where} on this computer. lbcnode is probably already running.`
+            : `Unable to bind to ${where} on this computer (bind returned error ${error.message})`,
+        );
+      });
+      // IPv4 has a binding of its own.
+      server.listen({ host: binding.host, port: binding.port, ipv6Only: binding.host.includes(':') }, () => {
+        server.on('error', (error) => this.deps.log.warn(`listening at ${where}: ${error.message}`));
+        this.deps.log.info(`Bound to ${where}`);
+        this.servers.push(server);
+        resolve(null);
+      });
+    });
+  }
+
+  private accept(socket: Socket, binding: Binding): void {
+    const { peers, log } = this.deps;
+    // Until it is a peer, an error must not end the process.
+    socket.on('error', () => undefined);
+    const remote = endOf(socket.remoteAddress, socket.remotePort);
+    const local = endOf(socket.localAddress, socket.localPort);
+    if (remote === null) {
+      socket.destroy();
+      return;
+    }
+    const isWhitelisted = binding.isWhitelisted || this.deps.isWhitelisted(remote);
+    const refusal = this.refusal(remote, isWhitelisted);
+    if (refusal !== null) {
+      log.debug('net', `connection from ${formatNetAddress(remote)} dropped (${refusal})`);
+      socket.destroy();
+      return;
+    }
+    log.debug('net', `connection from ${formatNetAddress(remote)} accepted`);
+    peers.add(socket, { kind: 'inbound', remote, local, isWhitelisted });
+  }
+
+  private refusal(remote: NetAddress, isWhitelisted: boolean): string | null {
+    const { peers } = this.deps;
+    if (!peers.isActive) return 'not accepting new connections';
+    if (!isWhitelisted && this.deps.isBanned(remote)) return 'banned';
+    if (peers.countOf('inbound') >= this.options.maxInbound && !this.evict()) return 'full';
+    return null;
+  }
+
+  private evict(): boolean {
+    const { peers } = this.deps;
+    const candidates = [...peers.peers()]
+      .filter((peer) => peer.isInbound && !peer.isWhitelisted)
+      .map((peer) => ({
+        id: peer.id,
+        connectedAtSec: peer.connectedAtSec,
+        minPingMs: peer.minPingMs < 0 ? Infinity : peer.minPingMs,
+        lastBlockMs: peer.lastBlockMs,
+        lastTxMs: peer.lastTxMs,
+        hasDesirableServices: peer.version !== null && hasDesirableServices(peer.version.services),
+        keyedGroup: peer.info.keyedGroup,
+        ...this.deps.relayOf(peer),
+      }));
+    const evicted = selectEviction(candidates);
+    if (evicted === null) return false;
+    peers.peer(evicted)!.disconnect('evicted for a new connection');
+    return true;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(
+      this.servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))),
+    );
+  }
+}
+
+/** One end of a connection; an address of a link comes with the link's name, which is no part of it. */
+export function endOf(host = '', port = 0): NetAddress | null {
+  const ip = parseHost(host.replace(/%.*$/, ''));
+  return ip === null ? null : { ip, port };
+}

@@ -1,0 +1,290 @@
+/**
+ * All peers: takes sockets in as peers, keeps count of slots, gives each its turn, punishes and bans, says good-bye. Who
+ * is connected to is decided by `connector.ts`, who is let in by `listener.ts`; what is said by the parts.
+ * Source: Core net.cpp `CConnman`, net_processing.cpp `Misbehaving`, `SendRejectsAndCheckIfBanned`.
+ */
+import type { Socket } from 'node:net';
+import { sha256 } from '../../crypto/hash.js';
+import type { Logger } from '../../util/logging.js';
+import { MESSAGES } from '../messages/table.js';
+import type { VersionMessage } from '../messages/version.js';
+import {
+  formatNetAddress,
+  groupOf,
+  isLocal,
+  isRoutable,
+  NO_ADDRESS,
+  type NetAddress,
+} from '../netAddress.js';
+import type { ConnectionKind, NetPart, Peer, RandomSource } from '../part.js';
+import { DESIRABLE_SERVICES, hasDesirableServices } from '../services.js';
+import { Connection } from './connection.js';
+import { PeerSession, PROTOCOL_VERSION, REJECT_CODE, type SessionHost } from './peerSession.js';
+
+export interface PeerManagerOptions {
+  magic: Buffer;
+  /** `-banscore`. */
+  banScore: number;
+  /** `-maxreceivebuffer` and `-maxsendbuffer`, in bytes. */
+  maxReceiveBytes: number;
+  maxSendBytes: number;
+  /** `-enablebip61`. */
+  sendsRejects: boolean;
+  userAgent: string;
+  /** Whether transactions are wanted (not `-blocksonly`). */
+  relaysTransactions: boolean;
+}
+
+/** What the peer layer tells the address book. */
+export interface AddressNotes {
+  good(address: NetAddress): void;
+  connected(address: NetAddress): void;
+  setServices(address: NetAddress, services: bigint): void;
+}
+
+export interface PeerManagerDeps {
+  log: Logger;
+  random: RandomSource;
+  addresses: AddressNotes;
+  /** Bans an address for `-bantime`. */
+  ban(address: NetAddress): void;
+  nowMs(): number;
+  nowSec(): number;
+  /** The network's time, sent in our version. */
+  adjustedTimeSec(): number;
+  /** Height of our chain. */
+  height(): number;
+  localServices(): bigint;
+  /** Hears of an inbound peer's opinion on where we are, and of every peer's clock. */
+  onVersion(peer: Peer, message: VersionMessage): void;
+}
+
+/** Turns are given this often; one turn lets every part send what is due. */
+const TICK_MS = 100;
+
+export class PeerManager implements SessionHost {
+  readonly parts: NetPart[] = [];
+  readonly log: Logger;
+  readonly random: RandomSource;
+  private readonly options: PeerManagerOptions;
+  private readonly deps: PeerManagerDeps;
+  private readonly sessions = new Map<number, PeerSession>();
+  private readonly goneListeners = new Set<(peer: PeerSession) => void>();
+  private readonly commands: ReadonlySet<string> = new Set(Object.keys(MESSAGES));
+  /** Keys the groups of addresses, so that nobody can foresee who is protected from eviction. */
+  private readonly groupKey: Buffer;
+  private nextId = 0;
+  private timer: NodeJS.Timeout | null = null;
+  private bytesSentBefore = 0;
+  private bytesReceivedBefore = 0;
+  private active = true;
+  private onBug: (error: unknown) => void = () => undefined;
+
+  constructor(options: PeerManagerOptions, deps: PeerManagerDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.log = deps.log;
+    this.random = deps.random;
+    this.groupKey = deps.random.bytes(16);
+  }
+
+  get sendsRejects(): boolean {
+    return this.options.sendsRejects;
+  }
+  /** Whether the network is switched on (`setnetworkactive`). */
+  get isActive(): boolean {
+    return this.active;
+  }
+  nowMs(): number {
+    return this.deps.nowMs();
+  }
+  nowSec(): number {
+    return this.deps.nowSec();
+  }
+
+  /** Connected peers in the order in which they came. */
+  peers(): IterableIterator<PeerSession> {
+    return this.sessions.values();
+  }
+
+  get count(): number {
+    return this.sessions.size;
+  }
+
+  countOf(...kinds: ConnectionKind[]): number {
+    let count = 0;
+    for (const { kind } of this.sessions.values()) if (kinds.includes(kind)) count++;
+    return count;
+  }
+
+  peer(id: number): PeerSession | undefined {
+    return this.sessions.get(id);
+  }
+
+  /** Bytes of all connections since the start. */
+  totals(): { bytesSent: number; bytesReceived: number } {
+    let [bytesSent, bytesReceived] = [this.bytesSentBefore, this.bytesReceivedBefore];
+    for (const { connection } of this.sessions.values()) {
+      bytesSent += connection.bytesSent;
+      bytesReceived += connection.bytesReceived;
+    }
+    return { bytesSent, bytesReceived };
+  }
+
+  onPeerGone(listener: (peer: PeerSession) => void): void {
+    this.goneListeners.add(listener);
+  }
+
+  /** Begins to give turns. `onBug` hears of an error that no peer may cause. */
+  start(onBug: (error: unknown) => void): void {
+    this.onBug = onBug;
+    this.timer = setInterval(() => this.tick(), TICK_MS);
+    this.timer.unref();
+  }
+
+  stop(): void {
+    if (this.timer) clearInterval(this.timer);
+    this.timer = null;
+    for (const session of [...this.sessions.values()]) session.disconnect('the node is stopping');
+  }
+
+  setActive(active: boolean): void {
+    if (this.active === active) return;
+    this.active = active;
+    this.log.debug('net', `SetNetworkActive: ${active}`);
+    if (!active) for (const session of [...this.sessions.values()]) session.disconnect('network not active');
+  }
+
+  private tick(): void {
+    const nowMs = this.deps.nowMs();
+    try {
+      // Others first now and then: nobody is always the first to be told.
+      const order = [...this.sessions.values()];
+      const first = order.length === 0 ? 0 : this.random.int(order.length);
+      for (let i = 0; i < order.length; i++) order[(first + i) % order.length]!.tick(nowMs);
+    } catch (error) {
+      this.onBug(error);
+    }
+  }
+
+  /** Makes a connected socket a peer. `name` is what the operator called it, when it was one of theirs. */
+  add(
+    socket: Socket,
+    what: {
+      kind: ConnectionKind;
+      remote: NetAddress;
+      local: NetAddress | null;
+      name?: string;
+      isWhitelisted: boolean;
+    },
+  ): PeerSession {
+    const { magic, maxReceiveBytes, maxSendBytes } = this.options;
+    const connection = new Connection(
+      socket,
+      { magic, maxReceiveBytes, maxSendBytes, nowMs: this.deps.nowMs },
+      this.commands,
+    );
+    const session = new PeerSession(
+      {
+        id: this.nextId++,
+        kind: what.kind,
+        remote: what.remote,
+        local: what.local,
+        name: what.name ?? formatNetAddress(what.remote),
+        isWhitelisted: what.isWhitelisted,
+        nonce: this.random.u64(),
+        keyedGroup: sha256(Buffer.concat([this.groupKey, groupOf(what.remote)])).readBigUInt64LE(),
+      },
+      connection,
+      this,
+    );
+    this.sessions.set(session.id, session);
+    this.log.debug('net', `Added connection peer=${session.id}`);
+    session.run().catch(this.onBug);
+    return session;
+  }
+
+  ownVersion(peer: PeerSession): VersionMessage {
+    const { deps, options } = this;
+    const services = deps.localServices();
+    const { remote } = peer;
+    return {
+      version: PROTOCOL_VERSION,
+      services,
+      timeSec: BigInt(deps.adjustedTimeSec()),
+      receiver: isRoutable(remote) ? remote : NO_ADDRESS,
+      receiverServices: 0n,
+      sender: NO_ADDRESS,
+      senderServices: services,
+      nonce: peer.info.nonce,
+      userAgent: options.userAgent,
+      startHeight: deps.height(),
+      relay: options.relaysTransactions,
+    };
+  }
+
+  refuseVersion(peer: PeerSession, message: VersionMessage): string | null {
+    if (!peer.isInbound) this.deps.addresses.setServices(peer.remote, message.services);
+    const lacks = !hasDesirableServices(message.services);
+    if (lacks && (peer.kind === 'outbound' || peer.kind === 'oneShot')) {
+      const wanted = DESIRABLE_SERVICES.toString(16).padStart(8, '0');
+      peer.reject('version', REJECT_CODE.nonstandard, `Expected to offer services ${wanted}`);
+      return `does not offer the expected services (${message.services.toString(16).padStart(8, '0')} offered, ${wanted} expected)`;
+    }
+    if (peer.isInbound && this.isOwnNonce(message.nonce)) {
+      this.log.info(`connected to self at ${peer.name}, disconnecting`);
+      return 'connected to self';
+    }
+    return null;
+  }
+
+  /** Whether one of our own outgoing connections, not acknowledged yet, announced itself by this number. */
+  private isOwnNonce(nonce: bigint): boolean {
+    for (const session of this.sessions.values()) {
+      if (!session.isInbound && !session.isReady && session.info.nonce === nonce) return true;
+    }
+    return false;
+  }
+
+  versionAccepted(peer: PeerSession, message: VersionMessage): void {
+    this.deps.onVersion(peer, message);
+    if (!peer.isInbound) this.deps.addresses.good(peer.remote);
+    if (peer.kind === 'feeler') peer.disconnect('feeler connection completed');
+  }
+
+  misbehaved(peer: PeerSession, before: number, reason: string): void {
+    const { banScore } = this.options;
+    const score = peer.misbehaviorScore;
+    const what = `Misbehaving: peer=${peer.id} (${before} -> ${score}) ${reason}`;
+    if (score < banScore || before >= banScore) {
+      this.log.debug('net', what);
+      return;
+    }
+    if (peer.isWhitelisted) this.log.info(`Warning: not punishing whitelisted peer ${peer.name}: ${what}`);
+    else if (peer.kind === 'manual')
+      this.log.info(`Warning: not punishing manually-connected peer ${peer.name}: ${what}`);
+    else {
+      this.log.debug('net', `${what} BAN THRESHOLD EXCEEDED`);
+      if (isLocal(peer.remote)) this.log.info(`Warning: not banning local peer ${peer.name}!`);
+      else this.deps.ban(peer.remote);
+      peer.disconnect(`misbehaving: ${reason}`);
+    }
+  }
+
+  gone(peer: PeerSession): void {
+    this.sessions.delete(peer.id);
+    this.bytesSentBefore += peer.connection.bytesSent;
+    this.bytesReceivedBefore += peer.connection.bytesReceived;
+    if (peer.version) {
+      if (peer.isReady && peer.misbehaviorScore === 0) this.deps.addresses.connected(peer.remote);
+      for (const part of this.parts) part.onGone?.(peer);
+    }
+    for (const listener of this.goneListeners) listener(peer);
+  }
+
+  /** Disconnects every peer at an address (a ban). */
+  disconnectWhere(matches: (address: NetAddress) => boolean, reason: string): void {
+    for (const session of [...this.sessions.values()])
+      if (matches(session.remote)) session.disconnect(reason);
+  }
+}

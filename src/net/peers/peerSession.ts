@@ -1,0 +1,372 @@
+/**
+ * One peer from the first byte to the last: handshake, one message after the other to the parts that handle it, pings,
+ * time limits, punishment. Knows nothing of other peers. Source: Core net_processing.cpp `ProcessMessages`,
+ * `ProcessMessage` (version, verack, ping, pong), net.cpp `InactivityCheck`.
+ */
+import { breathe } from '../../util/breathe.js';
+import type { Logger } from '../../util/logging.js';
+import { Reader, ReadError } from '../../util/reader.js';
+import { Writer } from '../../util/writer.js';
+import type { Frame } from '../framing.js';
+import { MESSAGES, type Command, type Payload } from '../messages/table.js';
+import type { VersionMessage } from '../messages/version.js';
+import type { NetAddress } from '../netAddress.js';
+import type { ConnectionKind, NetPart, Peer, PeerVersion, RandomSource } from '../part.js';
+import type { Connection } from './connection.js';
+import { cleanUserAgent } from './userAgent.js';
+
+export const PROTOCOL_VERSION = 70_015;
+/** Older peers speak no `getheaders`. */
+const MIN_PEER_VERSION = 31_800;
+/** From here on pings carry a nonce (BIP31). */
+const PING_NONCE_VERSION = 60_001;
+const HANDSHAKE_LIMIT_MS = 60_000;
+const PING_INTERVAL_MS = 2 * 60_000;
+const INACTIVITY_LIMIT_MS = 20 * 60_000;
+
+/** BIP61. */
+export const REJECT_CODE = { malformed: 0x01, obsolete: 0x11, duplicate: 0x12, nonstandard: 0x40 } as const;
+
+export interface SessionHost {
+  readonly log: Logger;
+  readonly random: RandomSource;
+  readonly parts: readonly NetPart[];
+  readonly sendsRejects: boolean;
+  nowMs(): number;
+  nowSec(): number;
+  /** Our version message to this peer. */
+  ownVersion(peer: PeerSession): VersionMessage;
+  /** Why the peer must go for what its version says, or null; may already have told the peer. */
+  refuseVersion(peer: PeerSession, version: VersionMessage): string | null;
+  versionAccepted(peer: PeerSession, version: VersionMessage): void;
+  /** The peer's score has grown; `before` is what it was. */
+  misbehaved(peer: PeerSession, before: number, reason: string): void;
+  gone(peer: PeerSession): void;
+}
+
+export interface SessionInfo {
+  id: number;
+  kind: ConnectionKind;
+  remote: NetAddress;
+  /** Our side of the connection; null behind a proxy. */
+  local: NetAddress | null;
+  name: string;
+  isWhitelisted: boolean;
+  /** To recognise a connection to ourselves. */
+  nonce: bigint;
+  /** Keyed by the network group of the address, which a peer cannot foresee. */
+  keyedGroup: bigint;
+}
+
+export class PeerSession implements Peer {
+  readonly info: SessionInfo;
+  readonly connection: Connection;
+  readonly connectedAtSec: number;
+  version: PeerVersion | null = null;
+  /** The address that the peer sees us at. */
+  seenUsAt: NetAddress | null = null;
+  timeOffsetSec = 0;
+  isReady = false;
+  misbehaviorScore = 0;
+  lastBlockMs = 0;
+  lastTxMs = 0;
+  /** Round trips in milliseconds; −1 before the first. */
+  pingMs = -1;
+  minPingMs = -1;
+  private readonly host: SessionHost;
+  private readonly startedMs: number;
+  private pingNonce = 0n;
+  private pingSentMs = 0;
+  private lastPingMs = 0;
+  private pingWanted = false;
+  private readonly own = new Map<Command, (payload: never) => void>([
+    ['version', (payload: VersionMessage) => this.onVersion(payload)],
+    ['verack', () => this.onVerack()],
+    ['ping', (payload: Payload<'ping'>) => this.onPing(payload)],
+    ['pong', (payload: Payload<'pong'>) => this.onPong(payload)],
+  ]);
+
+  constructor(info: SessionInfo, connection: Connection, host: SessionHost) {
+    this.info = info;
+    this.connection = connection;
+    this.host = host;
+    this.startedMs = host.nowMs();
+    this.connectedAtSec = host.nowSec();
+    connection.onEnd = (reason) => {
+      host.log.debug('net', `disconnecting peer=${info.id}: ${reason}`);
+      host.gone(this);
+    };
+  }
+
+  get id(): number {
+    return this.info.id;
+  }
+  get kind(): ConnectionKind {
+    return this.info.kind;
+  }
+  get remote(): NetAddress {
+    return this.info.remote;
+  }
+  get name(): string {
+    return this.info.name;
+  }
+  get isWhitelisted(): boolean {
+    return this.info.isWhitelisted;
+  }
+  get isInbound(): boolean {
+    return this.info.kind === 'inbound';
+  }
+  get isGone(): boolean {
+    return this.connection.isEnded;
+  }
+  get isSendFull(): boolean {
+    return this.connection.isSendFull;
+  }
+  /** How long the present ping has been under way, in milliseconds; 0 when none is. */
+  get pingWaitMs(): number {
+    return this.pingNonce === 0n ? 0 : this.host.nowMs() - this.pingSentMs;
+  }
+
+  sendRoom(): Promise<void> {
+    return this.connection.sendRoom();
+  }
+
+  send<C extends Command>(command: C, payload: Payload<C>): void {
+    const writer = new Writer();
+    (MESSAGES[command].format as (writer: Writer, value: Payload<C>) => void)(writer, payload);
+    this.sendRaw(command, writer.finish());
+  }
+
+  sendRaw(command: Command, payload: Buffer): void {
+    this.connection.send(command, payload);
+  }
+
+  punish(points: number, reason: string): void {
+    if (points <= 0 || this.isGone) return;
+    const before = this.misbehaviorScore;
+    this.misbehaviorScore += points;
+    this.host.misbehaved(this, before, reason);
+  }
+
+  reject(command: string, code: number, reason: string, hash?: Buffer): void {
+    if (!this.host.sendsRejects) return;
+    this.send('reject', { message: command, code, reason, hash: hash ?? null });
+  }
+
+  disconnect(reason: string): void {
+    this.connection.end(reason);
+  }
+
+  noteUseful(what: 'block' | 'tx'): void {
+    if (what === 'block') this.lastBlockMs = this.host.nowMs();
+    else this.lastTxMs = this.host.nowMs();
+  }
+
+  /** Asks for a round trip at the next tick. */
+  requestPing(): void {
+    this.pingWanted = true;
+  }
+
+  /** Handles messages until the connection ends. */
+  async run(): Promise<void> {
+    if (!this.isInbound) this.sendOwnVersion();
+    let since = performance.now();
+    for (;;) {
+      const frame = await this.connection.nextFrame();
+      if (frame === null) return;
+      // A peer that does not take our answers is not asked for its questions.
+      await this.sendRoom();
+      if (this.isGone) return;
+      await this.handle(frame);
+      since = await breathe(since);
+    }
+  }
+
+  private async handle({ command, payload, checksumOk }: Frame): Promise<void> {
+    const { log } = this.host;
+    log.debug('net', `received: ${printable(command)} (${payload.length} bytes) peer=${this.id}`);
+    if (!checksumOk) {
+      log.debug('net', `${printable(command)} (${payload.length} bytes): CHECKSUM ERROR peer=${this.id}`);
+      return;
+    }
+    if (!this.mayHandle(command)) return;
+    if (!(command in MESSAGES)) {
+      log.debug('net', `Unknown command "${printable(command)}" from peer=${this.id}`);
+      return;
+    }
+    const name = command as Command;
+    const own = this.own.get(name);
+    // What nobody handles is not even parsed.
+    if (!own && !this.host.parts.some((part) => part.handlers[name])) return;
+    const codec = MESSAGES[name];
+    let value: unknown;
+    try {
+      if (payload.length > codec.maxSizeBytes) throw new ReadError('size too large');
+      value = codec.parse(new Reader(payload));
+    } catch (error) {
+      if (!(error instanceof ReadError)) throw error;
+      log.debug(
+        'net',
+        `${name} (${payload.length} bytes) from peer=${this.id} is malformed: ${error.message}`,
+      );
+      this.reject(name, REJECT_CODE.malformed, 'error parsing message');
+      return;
+    }
+    if (own) {
+      own(value as never);
+      return;
+    }
+    for (const part of this.host.parts) {
+      const handler = part.handlers[name] as
+        ((peer: Peer, payload: unknown) => void | Promise<void>) | undefined;
+      if (handler) await handler.call(part.handlers, this, value);
+      if (this.isGone) return;
+    }
+  }
+
+  /** Version first, then verack, then the rest; anything else out of turn costs a point. */
+  private mayHandle(command: string): boolean {
+    if (this.version === null) {
+      if (command === 'version') return true;
+      if (command !== 'reject') this.punish(1, `${printable(command)} before version`);
+      return false;
+    }
+    if (this.isReady || command === 'verack' || command === 'version' || command === 'reject') return true;
+    this.punish(1, `${printable(command)} before verack`);
+    return false;
+  }
+
+  private sendOwnVersion(): void {
+    this.send('version', this.host.ownVersion(this));
+  }
+
+  private onVersion(message: VersionMessage): void {
+    const { host } = this;
+    if (this.version !== null) {
+      this.reject('version', REJECT_CODE.duplicate, 'Duplicate version message');
+      this.punish(1, 'duplicate version');
+      return;
+    }
+    const refusal =
+      message.version < MIN_PEER_VERSION
+        ? this.refuseObsolete(message.version)
+        : host.refuseVersion(this, message);
+    if (refusal !== null) {
+      this.disconnect(refusal);
+      return;
+    }
+    if (this.isInbound) this.sendOwnVersion();
+    this.send('verack', null);
+    this.version = {
+      protocolVersion: message.version,
+      services: message.services,
+      timeSec: Number(message.timeSec),
+      userAgent: message.userAgent,
+      cleanUserAgent: cleanUserAgent(message.userAgent),
+      startHeight: message.startHeight,
+      relay: message.relay,
+    };
+    this.seenUsAt = message.receiver;
+    this.timeOffsetSec = this.version.timeSec - host.nowSec();
+    host.log.debug(
+      'net',
+      `receive version message: ${this.version.cleanUserAgent}: version ${message.version}, blocks=${message.startHeight}, peer=${this.id}`,
+    );
+    host.versionAccepted(this, message);
+    if (this.isGone) return;
+    for (const part of host.parts) part.onVersion?.(this);
+  }
+
+  private refuseObsolete(version: number): string {
+    this.reject('version', REJECT_CODE.obsolete, `Version must be ${MIN_PEER_VERSION} or greater`);
+    return `using obsolete version ${version}`;
+  }
+
+  private onVerack(): void {
+    if (this.isReady) return;
+    this.isReady = true;
+    if (!this.isInbound) {
+      this.host.log.info(
+        `New outbound peer connected: version: ${this.version!.protocolVersion}, blocks=${this.version!.startHeight}, peer=${this.id}`,
+      );
+    }
+    for (const part of this.host.parts) part.onReady?.(this);
+  }
+
+  private onPing({ nonce }: Payload<'ping'>): void {
+    if (this.version!.protocolVersion >= PING_NONCE_VERSION && nonce !== null) this.send('pong', { nonce });
+  }
+
+  private onPong({ nonce }: Payload<'pong'>): void {
+    if (nonce === null) {
+      // Too short for a nonce: whatever it answers, the ping is over.
+      this.pingNonce = 0n;
+      return;
+    }
+    if (this.pingNonce === 0n || nonce !== this.pingNonce) {
+      if (nonce === 0n) this.pingNonce = 0n;
+      return;
+    }
+    this.pingNonce = 0n;
+    const tookMs = this.host.nowMs() - this.pingSentMs;
+    if (tookMs < 0) return;
+    this.pingMs = tookMs;
+    this.minPingMs = this.minPingMs < 0 ? tookMs : Math.min(this.minPingMs, tookMs);
+  }
+
+  /** Pings, and time limits; called about every 100 ms. */
+  tick(nowMs: number): void {
+    const late = this.lateness(nowMs);
+    if (late !== null) {
+      this.disconnect(late);
+      return;
+    }
+    if (!this.isReady || this.isSendFull) return;
+    const due = this.pingNonce === 0n && nowMs - this.lastPingMs > PING_INTERVAL_MS;
+    if (due || this.pingWanted) this.sendPing(nowMs);
+    for (const part of this.host.parts) {
+      if (this.isGone || this.isSendFull) return;
+      part.onTick?.(this, nowMs);
+    }
+  }
+
+  private sendPing(nowMs: number): void {
+    this.pingWanted = false;
+    this.lastPingMs = nowMs;
+    if (this.version!.protocolVersion < PING_NONCE_VERSION) {
+      this.send('ping', { nonce: null });
+      return;
+    }
+    do this.pingNonce = this.host.random.u64();
+    while (this.pingNonce === 0n);
+    this.pingSentMs = nowMs;
+    this.send('ping', { nonce: this.pingNonce });
+  }
+
+  /** Why the peer is too slow to be kept, or null. Source: `InactivityCheck`. */
+  private lateness(nowMs: number): string | null {
+    const ageMs = nowMs - this.startedMs;
+    if (ageMs <= HANDSHAKE_LIMIT_MS) return null;
+    const { lastSendMs, lastReceiveMs } = this.connection;
+    if (lastReceiveMs === 0 || lastSendMs === 0) {
+      return `socket no message in first 60 seconds, ${Number(lastReceiveMs !== 0)} ${Number(lastSendMs !== 0)}`;
+    }
+    if (this.connection.sendQueueBytes > 0 && nowMs - this.connection.lastProgressMs > INACTIVITY_LIMIT_MS)
+      return `socket sending timeout: ${Math.round((nowMs - this.connection.lastProgressMs) / 1000)}s`;
+    if (nowMs - lastSendMs > INACTIVITY_LIMIT_MS)
+      return `socket sending timeout: ${Math.round((nowMs - lastSendMs) / 1000)}s`;
+    const receiveLimitMs =
+      (this.version?.protocolVersion ?? 0) >= PING_NONCE_VERSION ? INACTIVITY_LIMIT_MS : 90 * 60_000;
+    if (nowMs - lastReceiveMs > receiveLimitMs)
+      return `socket receive timeout: ${Math.round((nowMs - lastReceiveMs) / 1000)}s`;
+    if (this.pingNonce !== 0n && nowMs - this.pingSentMs > INACTIVITY_LIMIT_MS)
+      return `ping timeout: ${((nowMs - this.pingSentMs) / 1000).toFixed(1)}s`;
+    if (!this.isReady) return 'version handshake timeout';
+    return null;
+  }
+}
+
+/** A command as it may stand in a log. */
+function printable(command: string): string {
+  return command.replace(/[^\x20-\x7e]/g, '?');
+}

@@ -1,0 +1,8 @@
+/** Characters that a user agent may show, ours or a peer's. Source: Core utilstrencodings.cpp `SanitizeString`. */
+
+const UNSAFE = /[^A-Za-z0-9 .,;\-_/:?@()]/g;
+
+/** The user agent without what could harm a log or a terminal. */
+export function cleanUserAgent(userAgent: string): string {
+  return userAgent.replace(UNSAFE, '');
+}

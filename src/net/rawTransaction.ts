@@ -1,0 +1,69 @@
+/**
+ * Transactions within messages as their bytes: finding where one ends without building objects. Accepts what
+ * `parseTransaction` accepts. Source: Core primitives/transaction.h `UnserializeTransaction`.
+ */
+import { formatTransaction, parseTransaction } from '../primitives/transaction.js';
+import { ReadError, Reader } from '../util/reader.js';
+
+const VERSION_SIZE = 4;
+const OUTPOINT_SIZE = 36;
+const SEQUENCE_SIZE = 4;
+const VALUE_SIZE = 8;
+const LOCK_TIME_SIZE = 4;
+
+function skipInputs(reader: Reader): number {
+  const count = reader.compactSize();
+  for (let i = 0; i < count; i++) {
+    reader.skip(OUTPOINT_SIZE);
+    reader.skip(reader.compactSize());
+    reader.skip(SEQUENCE_SIZE);
+  }
+  return count;
+}
+
+function skipOutputs(reader: Reader): void {
+  const count = reader.compactSize();
+  for (let i = 0; i < count; i++) {
+    reader.skip(VALUE_SIZE);
+    reader.skip(reader.compactSize());
+  }
+}
+
+function skipWitness(reader: Reader, inputs: number): void {
+  for (let i = 0; i < inputs; i++) {
+    const items = reader.compactSize();
+    for (let k = 0; k < items; k++) reader.skip(reader.compactSize());
+  }
+}
+
+/** The bytes of the transaction at the reader (a view), which moves behind it. Throws `ReadError` when it does not parse. */
+export function readRawTransaction(reader: Reader): Buffer {
+  const start = reader.offset;
+  reader.skip(VERSION_SIZE);
+  let inputs = skipInputs(reader);
+  let flags = 0;
+  if (inputs > 0) skipOutputs(reader);
+  else {
+    flags = reader.u8();
+    if (flags !== 0) {
+      inputs = skipInputs(reader);
+      skipOutputs(reader);
+    }
+  }
+  if ((flags & 1) !== 0) skipWitness(reader, inputs);
+  if ((flags & ~1) !== 0) throw new ReadError('Unknown transaction optional data');
+  reader.skip(LOCK_TIME_SIZE);
+  return reader.bytes.subarray(start, reader.offset);
+}
+
+/** Whether a transaction that parses has neither inputs nor outputs. Source: `CTransaction::IsNull`. */
+export function isNullTransaction(raw: Buffer): boolean {
+  const hasMarker = raw[4] === 0 && raw[5] !== 0;
+  return hasMarker ? raw[6] === 0 && raw[7] === 0 : raw[4] === 0;
+}
+
+/** The transaction as a peer without BIP144 reads it; the same bytes when it has no witness. */
+export function withoutWitness(raw: Buffer): Buffer {
+  const hasMarker = raw[4] === 0 && raw[5] !== 0;
+  return hasMarker ? formatTransaction(parseTransaction(new Reader(raw)), false) : raw;
+}

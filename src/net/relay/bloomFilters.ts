@@ -1,0 +1,103 @@
+/**
+ * The bloom filters that peers set on what they are told (BIP37), and whether they want transactions at all. Owns who set
+ * which filter; the filter itself is `bloom/bloomFilter.ts`. Source: Core net_processing.cpp `ProcessMessage`
+ * (filterload, filteradd, filterclear); BIP111.
+ */
+import { BloomFilter, isWithinFilterLimits } from '../bloom/bloomFilter.js';
+import { MAX_FILTER_ITEM_SIZE, type FilterAddMessage } from '../messages/filteradd.js';
+import type { FilterLoadMessage } from '../messages/filterload.js';
+import type { NetPart, Peer, PeerPartInfo } from '../part.js';
+
+export interface BloomFilterPartOptions {
+  /** `-peerbloomfilters`. */
+  readonly servesFilters: boolean;
+}
+
+/** From here on a peer can know whether filters are served (BIP111). */
+const NO_BLOOM_VERSION = 70_011;
+
+const MATCH_ALL = BloomFilter.matchAll();
+
+interface PeerFilter {
+  relays: boolean;
+  /** Null lets everything through. */
+  filter: BloomFilter | null;
+}
+
+export class BloomFilters implements NetPart {
+  readonly handlers = {
+    filterload: (peer: Peer, message: FilterLoadMessage) => this.onLoad(peer, message),
+    filteradd: (peer: Peer, message: FilterAddMessage) => this.onAdd(peer, message),
+    filterclear: (peer: Peer) => this.onClear(peer),
+  };
+  private readonly options: BloomFilterPartOptions;
+  private readonly states = new Map<Peer, PeerFilter>();
+
+  constructor(options: BloomFilterPartOptions) {
+    this.options = options;
+  }
+
+  onVersion(peer: Peer): void {
+    this.states.set(peer, { relays: peer.version!.relay, filter: null });
+  }
+
+  onGone(peer: Peer): void {
+    this.states.delete(peer);
+  }
+
+  describe(peer: Peer): Partial<PeerPartInfo> {
+    return { relaysTransactions: this.relaysTo(peer) };
+  }
+
+  /** Whether the peer wants to hear of transactions: it said so, or has set or cleared a filter since. */
+  relaysTo(peer: Peer): boolean {
+    return this.states.get(peer)?.relays ?? false;
+  }
+
+  /** The filter that the peer set; null when it set none, or took it away: then it wants all. Matching may change it. */
+  filterOf(peer: Peer): BloomFilter | null {
+    return this.states.get(peer)?.filter ?? null;
+  }
+
+  /**
+   * The filter for blocks that the peer wants filtered. QUIRK: in the reference each peer has one from the start, which
+   * everything passes, so that a filtered block is the whole one for who set none. Test: test/unit/net/relay/bloomFilters.test.ts.
+   */
+  blockFilterOf(peer: Peer): BloomFilter {
+    return this.filterOf(peer) ?? MATCH_ALL;
+  }
+
+  /** Whether filters are served; a peer that sets one all the same is punished, or sent away if it cannot know. */
+  private isServed(peer: Peer, command: string): boolean {
+    if (this.options.servesFilters) return true;
+    if (peer.version!.protocolVersion >= NO_BLOOM_VERSION)
+      peer.punish(100, `${command} without being offered`);
+    else peer.disconnect(`${command} without being offered`);
+    return false;
+  }
+
+  private onLoad(peer: Peer, message: FilterLoadMessage): void {
+    const state = this.states.get(peer);
+    if (!state || !this.isServed(peer, 'filterload')) return;
+    if (!isWithinFilterLimits(message)) {
+      peer.punish(100, 'too-large bloom filter');
+      return;
+    }
+    state.filter = BloomFilter.parse(message);
+    state.relays = true;
+  }
+
+  private onAdd(peer: Peer, { data }: FilterAddMessage): void {
+    const state = this.states.get(peer);
+    if (!state || !this.isServed(peer, 'filteradd')) return;
+    if (data.length > MAX_FILTER_ITEM_SIZE) peer.punish(100, 'bad filteradd message');
+    else state.filter?.insert(data);
+  }
+
+  private onClear(peer: Peer): void {
+    const state = this.states.get(peer);
+    if (!state) return;
+    state.filter = null;
+    state.relays = true;
+  }
+}

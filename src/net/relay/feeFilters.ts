@@ -1,0 +1,108 @@
+/**
+ * Fee rates below which a transaction need not be announced (BIP133): what peers ask of us, and what we ask of them,
+ * which follows the mempool's own bound, blurred and late. Source: Core net_processing.cpp `ProcessMessage` (feefilter),
+ * `SendMessages`.
+ */
+import { isMoneyRange } from '../../consensus/limits.js';
+import type { RelaySource } from '../../mempool/mempoolReader.js';
+import type { Logger } from '../../util/logging.js';
+import type { FeeFilterMessage } from '../messages/feefilter.js';
+import type { NetPart, Peer, PeerPartInfo, RandomSource } from '../part.js';
+import { FeeRounder } from './feeRounder.js';
+import { poissonNextMs } from './poisson.js';
+import { forcesRelay, type RelayOptions } from './relayOptions.js';
+
+export interface FeeFilterOptions extends RelayOptions {
+  /** `-feefilter`. */
+  readonly sendsFeeFilters: boolean;
+  /** `-minrelaytxfee`, satoshis per 1,000 virtual bytes. */
+  readonly minRelayFeeRatePerKb: bigint;
+}
+
+export interface FeeFilterDeps {
+  readonly mempool: Pick<RelaySource, 'rollingFeeRatePerKb'>;
+  readonly random: RandomSource;
+  readonly log: Logger;
+}
+
+interface PeerFees {
+  /** Asked of us. */
+  wantedRatePerKb: bigint;
+  /** Asked of the peer. */
+  sentRatePerKb: bigint;
+  nextSendMs: number;
+}
+
+/** Older peers do not know the message. */
+const FEEFILTER_VERSION = 70_013;
+const SEND_INTERVAL_MS = 10 * 60_000;
+/** After a big change it is sent within this time. */
+const CHANGE_DELAY_SEC = 5 * 60;
+/** What a node asks for by default, whatever this one is told: steps are the same for all. Source: `DEFAULT_MIN_RELAY_TX_FEE`. */
+const DEFAULT_FEE_RATE_PER_KB = 1000n;
+
+export class FeeFilters implements NetPart {
+  readonly handlers = {
+    feefilter: (peer: Peer, message: FeeFilterMessage) => this.onFeeFilter(peer, message),
+  };
+  private readonly options: FeeFilterOptions;
+  private readonly deps: FeeFilterDeps;
+  private readonly rounder: FeeRounder;
+  private readonly states = new Map<Peer, PeerFees>();
+
+  constructor(options: FeeFilterOptions, deps: FeeFilterDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.rounder = new FeeRounder(DEFAULT_FEE_RATE_PER_KB, deps.random);
+  }
+
+  /** What a transaction must pay to be announced to the peer, satoshis per 1,000 virtual bytes. */
+  rateOf(peer: Peer): bigint {
+    return this.states.get(peer)?.wantedRatePerKb ?? 0n;
+  }
+
+  onReady(peer: Peer): void {
+    this.states.set(peer, { wantedRatePerKb: 0n, sentRatePerKb: 0n, nextSendMs: 0 });
+  }
+
+  onGone(peer: Peer): void {
+    this.states.delete(peer);
+  }
+
+  describe(peer: Peer): Partial<PeerPartInfo> {
+    return { minFeeFilterRatePerKb: this.rateOf(peer) };
+  }
+
+  private onFeeFilter(peer: Peer, { feeRatePerKb }: FeeFilterMessage): void {
+    const state = this.states.get(peer);
+    if (!state || !isMoneyRange(feeRatePerKb)) return;
+    state.wantedRatePerKb = feeRatePerKb;
+    this.deps.log.debug('net', `received: feefilter of ${feeRatePerKb} satoshis per kB from peer=${peer.id}`);
+  }
+
+  onTick(peer: Peer, nowMs: number): void {
+    const state = this.states.get(peer);
+    if (!state || !this.options.sendsFeeFilters || forcesRelay(this.options, peer)) return;
+    if (peer.version!.protocolVersion < FEEFILTER_VERSION) return;
+    if (nowMs > state.nextSendMs) this.send(peer, state, nowMs);
+    else if (nowMs + CHANGE_DELAY_SEC * 1000 < state.nextSendMs && this.hasChangedMuch(state)) {
+      state.nextSendMs = nowMs + this.deps.random.int(CHANGE_DELAY_SEC) * 1000;
+    }
+  }
+
+  private send(peer: Peer, state: PeerFees, nowMs: number): void {
+    const { minRelayFeeRatePerKb } = this.options;
+    const rounded = this.rounder.round(this.deps.mempool.rollingFeeRatePerKb());
+    const feeRatePerKb = rounded > minRelayFeeRatePerKb ? rounded : minRelayFeeRatePerKb;
+    if (feeRatePerKb !== state.sentRatePerKb) {
+      peer.send('feefilter', { feeRatePerKb });
+      state.sentRatePerKb = feeRatePerKb;
+    }
+    state.nextSendMs = poissonNextMs(nowMs, SEND_INTERVAL_MS, this.deps.random);
+  }
+
+  private hasChangedMuch({ sentRatePerKb }: PeerFees): boolean {
+    const rate = this.deps.mempool.rollingFeeRatePerKb();
+    return rate < (3n * sentRatePerKb) / 4n || rate > (4n * sentRatePerKb) / 3n;
+  }
+}

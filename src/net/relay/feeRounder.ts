@@ -1,0 +1,33 @@
+/**
+ * Blurs a fee rate before peers are told of it, so that it does not tell one node from another. Source: Core
+ * policy/fees.cpp `FeeFilterRounder`.
+ */
+import type { RandomSource } from '../part.js';
+
+const MAX_RATE = 1e7;
+/** Each step is so many times the one before. */
+const SPACING = 1.1;
+
+export class FeeRounder {
+  /** Ascending, satoshis per 1,000 virtual bytes; the first is 0. */
+  private readonly steps: readonly number[];
+  private readonly random: RandomSource;
+
+  constructor(minRatePerKb: bigint, random: RandomSource) {
+    this.random = random;
+    const steps = [0];
+    for (let step = Math.max(1, Math.floor(Number(minRatePerKb) / 2)); step <= MAX_RATE; step *= SPACING) {
+      steps.push(step);
+    }
+    this.steps = steps;
+  }
+
+  /** The next step above in one case of three, else the one below. */
+  round(ratePerKb: bigint): bigint {
+    const { steps } = this;
+    let at = steps.findIndex((step) => step >= Number(ratePerKb));
+    if (at < 0) at = steps.length - 1;
+    else if (at > 0 && this.random.int(3) !== 0) at--;
+    return BigInt(Math.floor(steps[at]!));
+  }
+}

@@ -1,0 +1,62 @@
+/** A binary heap: hands out what goes first, and sorts no more than it is asked for. Owns no order. */
+
+export class Heap<T> {
+  private readonly items: T[];
+  private readonly compare: (a: T, b: T) => number;
+
+  /** `compare` is negative when `a` goes before `b`. The heap takes `items` over, in time linear to their number. */
+  constructor(compare: (a: T, b: T) => number, items: T[] = []) {
+    this.compare = compare;
+    this.items = items;
+    for (let at = (items.length >> 1) - 1; at >= 0; at--) this.sink(at);
+  }
+
+  get size(): number {
+    return this.items.length;
+  }
+
+  /** What goes first, left where it is. */
+  peek(): T | undefined {
+    return this.items[0];
+  }
+
+  push(item: T): void {
+    const { items } = this;
+    let at = items.length;
+    items.push(item);
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (this.compare(item, items[parent]!) >= 0) break;
+      items[at] = items[parent]!;
+      at = parent;
+    }
+    items[at] = item;
+  }
+
+  /** Takes out what goes first. */
+  pop(): T | undefined {
+    const { items } = this;
+    const first = items[0];
+    const last = items.pop();
+    if (items.length > 0) {
+      items[0] = last!;
+      this.sink(0);
+    }
+    return first;
+  }
+
+  private sink(from: number): void {
+    const { items, compare } = this;
+    const item = items[from]!;
+    let at = from;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= items.length) break;
+      if (child + 1 < items.length && compare(items[child + 1]!, items[child]!) < 0) child++;
+      if (compare(items[child]!, item) >= 0) break;
+      items[at] = items[child]!;
+      at = child;
+    }
+    items[at] = item;
+  }
+}

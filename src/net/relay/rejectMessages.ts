@@ -1,0 +1,24 @@
+/** What peers say of our messages (BIP61): logged, nothing else. Source: Core net_processing.cpp `ProcessMessage` (reject). */
+import { hashToHex } from '../../util/bytes.js';
+import type { Logger } from '../../util/logging.js';
+import type { RejectMessage } from '../messages/reject.js';
+import type { NetPart, Peer } from '../part.js';
+
+/** What a log may show of a peer's words; their length is bounded by the message. Source: `SanitizeString`. */
+const UNSAFE = /[^A-Za-z0-9 .,;\-_/:?@()]/g;
+
+export class RejectMessages implements NetPart {
+  readonly handlers = { reject: (_peer: Peer, message: RejectMessage) => this.onReject(message) };
+  private readonly log: Logger;
+
+  constructor(deps: { readonly log: Logger }) {
+    this.log = deps.log;
+  }
+
+  private onReject({ message, code, reason, hash }: RejectMessage): void {
+    this.log.debug('net', () => {
+      const what = hash === null ? '' : `: hash ${hashToHex(hash)}`;
+      return `Reject ${`${message} code ${code}: ${reason}${what}`.replace(UNSAFE, '')}`;
+    });
+  }
+}

@@ -1,0 +1,270 @@
+/**
+ * Tells peers of transactions, late and in batches, so that nobody can see where one came from; and gives those that
+ * were told of what they ask for. Each peer has a list of what it should hear of and a memory of what it knows.
+ * Source: Core net_processing.cpp `RelayTransaction`, `SendMessages` (inventory), `ProcessMessage` (mempool),
+ * `ProcessGetData`; net.h `PushInventory`; BIP35.
+ *
+ * Deviations: the list of a peer is bounded, and an answer to `mempool` goes out in parts, one a turn.
+ */
+import { feeRateOf } from '../../mempool/feeRate.js';
+import type { RelayEntry, RelaySource } from '../../mempool/mempoolReader.js';
+import { compareDepthAndScore } from '../../mempool/txPool.js';
+import { parseTxView } from '../../primitives/blockView.js';
+import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import type { RollingBloomFilter } from '../bloom/rollingBloomFilter.js';
+import { INV, type InvItem } from '../inventory.js';
+import type { NetPart, Peer, RandomSource } from '../part.js';
+import { withoutWitness } from '../rawTransaction.js';
+import type { InventoryServer } from '../sync/getData.js';
+import type { UploadTarget } from '../sync/uploadTarget.js';
+import type { BloomFilters } from './bloomFilters.js';
+import type { FeeFilters } from './feeFilters.js';
+import { Heap } from './heap.js';
+import { poissonNextMs, SharedTimer } from './poisson.js';
+import { RelayMemory } from './relayMemory.js';
+import { rollingFilter } from './rollingFilter.js';
+
+export interface TxAnnouncerOptions {
+  /** `-peerbloomfilters`: whoever wants it is told of the whole mempool. */
+  readonly servesFilters: boolean;
+}
+
+export interface TxAnnouncerDeps {
+  readonly mempool: RelaySource;
+  readonly filters: Pick<BloomFilters, 'relaysTo' | 'filterOf'>;
+  readonly fees: Pick<FeeFilters, 'rateOf'>;
+  /** Whether so much was sent today that mempools are not told any more (`-maxuploadtarget`). */
+  readonly uploadTarget: Pick<UploadTarget, 'isReached'>;
+  readonly random: RandomSource;
+  readonly nowMs: () => number;
+  /** The clock by which the mempool notes when a transaction came. */
+  readonly nowSec: () => number;
+}
+
+interface PeerInventory {
+  /** Made when it is first needed: half a megabyte. */
+  known: RollingBloomFilter | null;
+  readonly toSend: Set<string>;
+  nextSendMs: number;
+  wantsMempool: boolean;
+  /** The answer to `mempool` that is under way, and how far it is. */
+  answer: readonly RelayEntry[];
+  answered: number;
+  /** When the mempool was last looked through for the peer; 0 for never. */
+  mempoolSec: number;
+}
+
+const INBOUND_INTERVAL_MS = 5000;
+const OUTBOUND_INTERVAL_MS = 2000;
+/** Transactions of one batch: seven for each second between batches. Source: `INVENTORY_BROADCAST_MAX`. */
+const BATCH = 7 * 5;
+/** What a peer should hear of. Arbitrary: far more than it could be told in an hour. */
+const MAX_TO_SEND = 50_000;
+/** So much is kept when there is more. */
+const KEPT_TO_SEND = MAX_TO_SEND * 0.9;
+/** Source: net.cpp `filterInventoryKnown`. */
+const KNOWN_ITEMS = 50_000;
+const KNOWN_FALSE_POSITIVE_RATE = 0.000001;
+/** Transactions of the mempool looked at in one turn of one peer. */
+const ANSWER_PART = 1000;
+const RELAY_MEMORY_BYTES = 64 << 20;
+
+export class TxAnnouncer implements NetPart, InventoryServer {
+  readonly handlers = { mempool: (peer: Peer) => this.onMempool(peer) };
+  private readonly options: TxAnnouncerOptions;
+  private readonly deps: TxAnnouncerDeps;
+  private readonly states = new Map<Peer, PeerInventory>();
+  private readonly inboundTimer: SharedTimer;
+  private readonly relayed = new RelayMemory({ maxBytes: RELAY_MEMORY_BYTES });
+  /** The mempool in order, for those who ask while it stays as it is. */
+  private ordered: { changeCount: number; entries: readonly RelayEntry[] } | null = null;
+
+  constructor(options: TxAnnouncerOptions, deps: TxAnnouncerDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.inboundTimer = new SharedTimer(deps.random);
+  }
+
+  onReady(peer: Peer): void {
+    this.states.set(peer, {
+      known: null,
+      toSend: new Set(),
+      nextSendMs: 0,
+      wantsMempool: false,
+      answer: [],
+      answered: 0,
+      mempoolSec: 0,
+    });
+  }
+
+  onGone(peer: Peer): void {
+    this.states.delete(peer);
+    this.forgetOrder();
+  }
+
+  /** Tells all peers of a transaction of the mempool, but those that know it. */
+  announce(txid: Bytes): void {
+    const key = toLatin1(txid);
+    for (const state of this.states.values()) {
+      if (state.known?.contains(txid) === true) continue;
+      state.toSend.add(key);
+      if (state.toSend.size > MAX_TO_SEND) this.shorten(state.toSend);
+    }
+  }
+
+  /** Drops what has left the mempool; if that does not make room, the oldest. */
+  private shorten(toSend: Set<string>): void {
+    for (const key of toSend) if (!this.deps.mempool.hasKey(key)) toSend.delete(key);
+    for (const key of toSend) {
+      if (toSend.size <= KEPT_TO_SEND) return;
+      toSend.delete(key);
+    }
+  }
+
+  /** How many transactions the peer is yet to hear of. */
+  pendingCount(peer: Peer): number {
+    return this.states.get(peer)?.toSend.size ?? 0;
+  }
+
+  /** Notes that the peer has the transaction. */
+  noteKnown(peer: Peer, txid: Bytes): void {
+    const state = this.states.get(peer);
+    if (state) this.remember(state, txid);
+  }
+
+  private remember(state: PeerInventory, txid: Bytes): void {
+    state.known ??= rollingFilter(KNOWN_ITEMS, KNOWN_FALSE_POSITIVE_RATE, this.deps.random);
+    state.known.insert(txid);
+  }
+
+  private onMempool(peer: Peer): void {
+    const state = this.states.get(peer);
+    if (!state) return;
+    if (!this.options.servesFilters && !peer.isWhitelisted) {
+      peer.disconnect('mempool request with bloom filters disabled');
+    } else if (this.deps.uploadTarget.isReached && !peer.isWhitelisted) {
+      peer.disconnect('mempool request with bandwidth limit reached');
+    } else {
+      state.wantsMempool = true;
+    }
+  }
+
+  onTick(peer: Peer, nowMs: number): void {
+    const state = this.states.get(peer);
+    if (!state) return;
+    const items: InvItem[] = [];
+    if (this.isTimeToSend(peer, state, nowMs)) {
+      if (!this.deps.filters.relaysTo(peer)) state.toSend.clear();
+      if (state.wantsMempool) this.beginAnswer(state);
+      this.takeBatch(peer, state, nowMs, items);
+    }
+    if (state.answered < state.answer.length) this.takeAnswer(peer, state, items);
+    if (items.length > 0) peer.send('inv', { items });
+  }
+
+  private isTimeToSend(peer: Peer, state: PeerInventory, nowMs: number): boolean {
+    if (nowMs <= state.nextSendMs) return peer.isWhitelisted;
+    state.nextSendMs =
+      peer.kind === 'inbound'
+        ? this.inboundTimer.next(nowMs, INBOUND_INTERVAL_MS)
+        : poissonNextMs(nowMs, OUTBOUND_INTERVAL_MS, this.deps.random);
+    return true;
+  }
+
+  /** The best of what the peer should hear of: few ancestors first, then what pays most. */
+  private takeBatch(peer: Peer, state: PeerInventory, nowMs: number, items: InvItem[]): void {
+    if (state.toSend.size === 0) return;
+    const wants = this.wishesOf(peer);
+    const heap = new Heap(compareDepthAndScore, this.entriesToSend(state.toSend));
+    let sent = 0;
+    while (sent < BATCH) {
+      const entry = heap.pop();
+      if (entry === undefined) return;
+      state.toSend.delete(entry.key);
+      const hash = fromLatin1(entry.key);
+      if (state.known?.contains(hash) === true || !wants(entry)) continue;
+      items.push({ type: INV.tx, hash });
+      this.relayed.add(entry.key, entry.bytes, nowMs);
+      this.remember(state, hash);
+      sent++;
+    }
+  }
+
+  /** What is still in the mempool; the rest is dropped. */
+  private entriesToSend(toSend: Set<string>): RelayEntry[] {
+    const entries: RelayEntry[] = [];
+    for (const key of toSend) {
+      const entry = this.deps.mempool.relayEntry(key);
+      if (entry) entries.push(entry);
+      else toSend.delete(key);
+    }
+    return entries;
+  }
+
+  /** Whether a transaction pays enough for the peer and passes its filter. */
+  private wishesOf(peer: Peer): (entry: RelayEntry) => boolean {
+    const rate = this.deps.fees.rateOf(peer);
+    const filter = this.deps.filters.filterOf(peer);
+    return ({ feeSat, sizeBytes, bytes }) => {
+      if (rate !== 0n && feeRateOf(feeSat, sizeBytes) < rate) return false;
+      return filter === null || filter.isRelevantAndUpdate(bytes, parseTxView(bytes), 0);
+    };
+  }
+
+  private beginAnswer(state: PeerInventory): void {
+    const { mempool, nowSec } = this.deps;
+    if (this.ordered?.changeCount !== mempool.changeCount) {
+      this.ordered = { changeCount: mempool.changeCount, entries: mempool.relayEntries() };
+    }
+    state.wantsMempool = false;
+    state.answer = this.ordered.entries;
+    state.answered = 0;
+    state.mempoolSec = nowSec();
+  }
+
+  private takeAnswer(peer: Peer, state: PeerInventory, items: InvItem[]): void {
+    const wants = this.wishesOf(peer);
+    const part = state.answer.slice(state.answered, state.answered + ANSWER_PART);
+    state.answered += part.length;
+    for (const entry of part) {
+      state.toSend.delete(entry.key);
+      if (!this.deps.mempool.hasKey(entry.key) || !wants(entry)) continue;
+      const hash = fromLatin1(entry.key);
+      this.remember(state, hash);
+      items.push({ type: INV.tx, hash });
+    }
+    if (state.answered < state.answer.length) return;
+    state.answer = [];
+    state.answered = 0;
+    this.forgetOrder();
+  }
+
+  /** Once nobody is being answered, the order need not be kept. */
+  private forgetOrder(): void {
+    for (const { answer } of this.states.values()) if (answer.length > 0) return;
+    this.ordered = null;
+  }
+
+  handles(type: number): boolean {
+    return type === INV.tx || type === INV.witnessTx;
+  }
+
+  /**
+   * Sends a transaction that the peer asks for, if it was announced lately to anybody, or was in the mempool when the
+   * peer asked for all of it: what is otherwise here is nobody's business. False when there is none to send.
+   */
+  serve(peer: Peer, { type, hash }: InvItem): boolean {
+    const bytes = this.bytesFor(peer, toLatin1(hash));
+    if (bytes === null) return false;
+    peer.sendRaw('tx', type === INV.witnessTx ? bytes : withoutWitness(bytes));
+    return true;
+  }
+
+  private bytesFor(peer: Peer, key: string): Buffer | null {
+    const relayed = this.relayed.get(key, this.deps.nowMs());
+    if (relayed) return relayed;
+    const mempoolSec = this.states.get(peer)?.mempoolSec ?? 0;
+    const entry = mempoolSec === 0 ? null : this.deps.mempool.relayEntry(key);
+    return entry !== null && entry.timeSec <= mempoolSec ? entry.bytes : null;
+  }
+}

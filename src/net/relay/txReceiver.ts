@@ -1,0 +1,230 @@
+/**
+ * Transactions that peers send: lets them into the mempool and passes them on, keeps those whose parents are missing and
+ * looks at them again when a parent comes, remembers and answers refusals. One transaction after the other, whoever sent
+ * it, so that nothing enters between looking and letting in. Source: Core net_processing.cpp `ProcessMessage` (tx).
+ *
+ * Deviation: a transaction that is here already is not remembered as refused, as in later releases of Core: its children
+ * would be taken for those of a refused one.
+ */
+import { REJECT_CODE, formatVerdict, type ValidationError } from '../../consensus/reject.js';
+import type { AcceptVerdict } from '../../mempool/acceptance.js';
+import type { Mempool } from '../../mempool/mempool.js';
+import {
+  formatTransaction,
+  hasWitness,
+  parseTransaction,
+  transactionWeight,
+  txid as txidOf,
+  wtxid as wtxidOf,
+  type Transaction,
+} from '../../primitives/transaction.js';
+import { asBuffer, fromLatin1, hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
+import type { Logger } from '../../util/logging.js';
+import { ReadError, Reader } from '../../util/reader.js';
+import { SerialQueue } from '../../util/serialQueue.js';
+import type { RawMessage } from '../messages/codec.js';
+import { MAX_REJECT_REASON_LENGTH } from '../messages/reject.js';
+import type { NetPart, Peer } from '../part.js';
+import type { KnownTransactions } from './knownTransactions.js';
+import type { Orphan, OrphanPool } from './orphanPool.js';
+import { forcesRelay, takesTransactionsFrom, type RelayOptions } from './relayOptions.js';
+import type { TxAnnouncer } from './txAnnounce.js';
+import type { TxRequests } from './txRequests.js';
+
+export interface TxReceiverDeps {
+  readonly mempool: Pick<Mempool, 'acceptToMempool' | 'listen' | 'size' | 'usageBytes'>;
+  readonly known: Pick<KnownTransactions, 'alreadyHave' | 'isRejected' | 'noteRejected' | 'tip'>;
+  readonly orphans: OrphanPool;
+  readonly requests: Pick<TxRequests, 'request' | 'noteReceived'>;
+  readonly announcer: Pick<TxAnnouncer, 'announce' | 'noteKnown'>;
+  /** Takes what did not enter, or was replaced, and may be in a block all the same. */
+  readonly extras: { add(transaction: { readonly wtxid: Bytes; readonly bytes: Bytes }): void };
+  readonly log: Logger;
+}
+
+/** Refused transactions from this size on are not kept for compact blocks. */
+const MAX_EXTRA_BYTES = 100_000;
+
+export class TxReceiver implements NetPart {
+  readonly handlers = { tx: (peer: Peer, { raw }: RawMessage) => this.onTx(peer, raw) };
+  private readonly options: RelayOptions;
+  private readonly deps: TxReceiverDeps;
+  private readonly queue = new SerialQueue();
+  private readonly stopListening: () => void;
+  private isClosed = false;
+
+  constructor(options: RelayOptions, deps: TxReceiverDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.stopListening = deps.mempool.listen({
+      removed: ({ wtxid }, reason, bytes) => {
+        if (reason === 'replaced') deps.extras.add({ wtxid, bytes });
+      },
+    });
+  }
+
+  onGone(peer: Peer): void {
+    this.deps.orphans.removeOf(peer);
+  }
+
+  /** Takes no more; resolves when what is being looked at is done with. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.stopListening();
+    this.deps.orphans.close();
+    await this.queue.idle();
+  }
+
+  private async onTx(peer: Peer, raw: Buffer): Promise<void> {
+    if (!takesTransactionsFrom(this.options, peer)) {
+      this.deps.log.debug('net', `transaction sent in violation of protocol peer=${peer.id}`);
+      return;
+    }
+    const tx = this.parse(peer, raw);
+    if (tx === null) return;
+    const txid = txidOf(tx);
+    this.deps.announcer.noteKnown(peer, txid);
+    this.deps.requests.noteReceived(peer, txid);
+    await this.queue.run(() => this.receive(peer, tx, txid));
+  }
+
+  private parse(peer: Peer, raw: Buffer): Transaction | null {
+    try {
+      return parseTransaction(new Reader(raw));
+    } catch (error) {
+      if (!(error instanceof ReadError)) throw error;
+      this.deps.log.debug('net', `tx from peer=${peer.id} is malformed: ${error.message}`);
+      peer.reject('tx', REJECT_CODE.MALFORMED, 'error parsing message');
+      return null;
+    }
+  }
+
+  private async receive(peer: Peer, tx: Transaction, txid: Buffer): Promise<void> {
+    if (this.isClosed) return;
+    const { known, mempool } = this.deps;
+    if (known.alreadyHave(txid)) {
+      this.forceRelay(peer, txid, null);
+      return;
+    }
+    const { tip } = known;
+    const verdict = await mempool.acceptToMempool(tx);
+    if (verdict.accepted) {
+      this.logAccepted(peer, txid);
+      peer.noteUseful('tx');
+      this.deps.announcer.announce(txid);
+      await this.resolveOrphans(toLatin1(txid), tx.outputs.length);
+    } else if (verdict.missingInputs) {
+      this.keepOrphan(peer, tx, txid, tip);
+    } else {
+      this.refuse(peer, tx, txid, verdict.error!, tip);
+    }
+  }
+
+  private logAccepted(peer: Peer, txid: Bytes): void {
+    const { log, mempool } = this.deps;
+    log.debug('mempool', () => {
+      const pool = `poolsz ${mempool.size} txn, ${Math.floor(mempool.usageBytes / 1000)} kB`;
+      return `AcceptToMemoryPool: peer=${peer.id}: accepted ${hashToHex(txid)} (${pool})`;
+    });
+  }
+
+  /** Parents that were refused are no use waiting for; the others are asked for. */
+  private keepOrphan(peer: Peer, tx: Transaction, txid: Buffer, tip: number): void {
+    const { known, log, orphans, requests, announcer } = this.deps;
+    if (tx.inputs.some(({ prevout }) => known.isRejected(prevout.hash))) {
+      log.debug('mempool', () => `not keeping orphan with rejected parents ${hashToHex(txid)}`);
+      known.noteRejected(txid, tip);
+      return;
+    }
+    if (peer.isGone) return;
+    const parents = new Set(tx.inputs.map(({ prevout }) => toLatin1(prevout.hash)));
+    for (const key of parents) {
+      const parent = fromLatin1(key);
+      announcer.noteKnown(peer, parent);
+      if (!known.alreadyHave(parent)) requests.request(peer, parent);
+    }
+    const bytes = Buffer.from(formatTransaction(tx));
+    const isNew = orphans.add({ key: toLatin1(txid), bytes, weight: transactionWeight(tx), peer });
+    if (isNew) this.deps.extras.add({ wtxid: wtxidOf(tx), bytes });
+  }
+
+  private refuse(peer: Peer, tx: Transaction, txid: Buffer, error: ValidationError, tip: number): void {
+    const { log } = this.deps;
+    if (error.reason !== 'txn-already-in-mempool') this.remember(tx, txid, error, tip);
+    this.forceRelay(peer, txid, error);
+    log.debug(
+      'mempoolrej',
+      () => `${hashToHex(txid)} from peer=${peer.id} was not accepted: ${formatVerdict(error)}`,
+    );
+    if (error.rejectCode > REJECT_CODE.NONE && error.rejectCode < REJECT_CODE.HIGH_FEE) {
+      peer.reject('tx', error.rejectCode, error.reason.slice(0, MAX_REJECT_REASON_LENGTH), txid);
+    }
+    if (error.dosScore > 0) peer.punish(error.dosScore, error.reason);
+  }
+
+  /**
+   * A witness is not part of the id: where there is one, or one may have been taken away, a right transaction may come
+   * under the same id, and the id is not remembered as refused.
+   */
+  private remember(tx: Transaction, txid: Buffer, error: ValidationError, tip: number): void {
+    const isWitness = hasWitness(tx);
+    if (!isWitness && error.corruption) return;
+    if (!isWitness) this.deps.known.noteRejected(txid, tip);
+    const bytes = asBuffer(formatTransaction(tx));
+    if (bytes.length < MAX_EXTRA_BYTES)
+      this.deps.extras.add({ wtxid: wtxidOf(tx), bytes: Buffer.from(bytes) });
+  }
+
+  /** Passes on what a whitelisted peer sends, as far as it is in the mempool, unless it deserves punishment. */
+  private forceRelay(peer: Peer, txid: Bytes, error: ValidationError | null): void {
+    if (!forcesRelay(this.options, peer)) return;
+    const { announcer, log } = this.deps;
+    const hash = hashToHex(txid);
+    if (error === null || error.dosScore === 0) {
+      log.info(`Force relaying tx ${hash} from whitelisted peer=${peer.id}`);
+      announcer.announce(txid);
+    } else {
+      const why = formatVerdict(error);
+      log.info(`Not relaying invalid transaction ${hash} from whitelisted peer=${peer.id} (${why})`);
+    }
+  }
+
+  /** Looks again at the orphans that waited for a transaction, then at those that waited for them, and so on. */
+  private async resolveOrphans(key: string, outputCount: number): Promise<void> {
+    const { orphans } = this.deps;
+    const parents = [{ key, outputCount }];
+    const blamed = new Set<Peer>();
+    // The list grows while it is walked.
+    for (const parent of parents) {
+      for (const orphan of orphans.spendersOf(parent.key, parent.outputCount)) {
+        if (this.isClosed) return;
+        // It may have gone while others were looked at.
+        if (blamed.has(orphan.peer) || !orphans.has(orphan.key)) continue;
+        const tx = parseTransaction(new Reader(orphan.bytes));
+        const verdict = await this.resolve(orphan, tx);
+        if (verdict.accepted) parents.push({ key: orphan.key, outputCount: tx.outputs.length });
+        else if ((verdict.error?.dosScore ?? 0) > 0) blamed.add(orphan.peer);
+      }
+    }
+  }
+
+  /** Nobody but the sender of the orphan is punished: who sent the parent did nothing wrong. */
+  private async resolve(orphan: Orphan, tx: Transaction): Promise<AcceptVerdict> {
+    const { announcer, known, log, mempool, orphans } = this.deps;
+    const { tip } = known;
+    const verdict = await mempool.acceptToMempool(tx);
+    if (verdict.missingInputs) return verdict;
+    const txid = fromLatin1(orphan.key);
+    orphans.remove(orphan.key);
+    const { error } = verdict;
+    if (error === null) {
+      log.debug('mempool', () => `   accepted orphan tx ${hashToHex(txid)}`);
+      announcer.announce(txid);
+      return verdict;
+    }
+    log.debug('mempool', () => `   removed orphan tx ${hashToHex(txid)}`);
+    if (error.dosScore > 0) orphan.peer.punish(error.dosScore, 'invalid orphan transaction');
+    if (!hasWitness(tx) && !error.corruption) known.noteRejected(txid, tip);
+    return verdict;
+  }
+}

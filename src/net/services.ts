@@ -1,0 +1,31 @@
+/** What a node offers, as the bits of its version message. Source: Core protocol.h `ServiceFlags`. */
+
+export const NODE = {
+  /** The whole chain. */
+  network: 1n,
+  /** BIP64; not offered here. */
+  getutxo: 2n,
+  /** Bloom filters (BIP111). */
+  bloom: 4n,
+  /** Blocks and transactions with witness (BIP144). */
+  witness: 8n,
+  /** Xtreme Thinblocks; not offered here. */
+  xthin: 16n,
+  /** The last 288 blocks (BIP159). */
+  networkLimited: 1024n,
+} as const;
+
+/**
+ * What a peer that we choose must offer. QUIRK: lbrycrd asks for bloom filters and not for witness, in initial download
+ * and after it. Source: lbrycrd protocol.cpp `GetDesirableServiceFlags`. Test: test/unit/net/services.test.ts.
+ */
+export const DESIRABLE_SERVICES = NODE.network | NODE.bloom;
+
+export function hasDesirableServices(services: bigint): boolean {
+  return (services & DESIRABLE_SERVICES) === DESIRABLE_SERVICES;
+}
+
+/** Whether the node may know many addresses. Source: `MayHaveUsefulAddressDB`. */
+export function mayKnowAddresses(services: bigint): boolean {
+  return (services & (NODE.network | NODE.networkLimited)) !== 0n;
+}

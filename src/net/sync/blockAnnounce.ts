@@ -1,0 +1,200 @@
+/**
+ * Telling peers of new blocks: by header, in compact form or by id, as each of them wants, once each, and only what
+ * follows on what the peer has. A block that follows the tip goes out in compact form before it is connected.
+ * Source: Core net_processing.cpp `NewPoWValidBlock`, `UpdatedBlockTip`, `SendMessages` (announcements, inventory).
+ */
+import type { ChainEventMap } from '../../chain/chainEvents.js';
+import { formatHeader } from '../../primitives/header.js';
+import { NO_HEADER } from '../../store/headerTable.js';
+import { hashToHex } from '../../util/bytes.js';
+import type { CompactPeers } from '../compact/compactPeers.js';
+import { INV } from '../inventory.js';
+import type { NetPart, Peer } from '../part.js';
+import type { SyncPeer } from './peerTable.js';
+import type { RecentBlocks } from './recentBlocks.js';
+import type { SyncDeps } from './syncDeps.js';
+
+/** More new blocks at once are not announced one by one. */
+export const MAX_BLOCKS_TO_ANNOUNCE = 8;
+/** From here on peers know `sendheaders` (BIP130). */
+const SENDHEADERS_VERSION = 70_012;
+/** From here on peers do not ban for a compact block that turns out invalid. */
+const UNCHECKED_COMPACT_VERSION = 70_015;
+/** A peer that claimed to be so many blocks further than we are now is told nothing. */
+const START_HEIGHT_SLACK = 2000;
+
+export interface BlockAnnounceDeps extends SyncDeps {
+  readonly compact: Pick<CompactPeers, 'prefersCompact' | 'wantsWitness'>;
+  readonly recent: RecentBlocks;
+}
+
+interface AnnouncePeer {
+  prefersHeaders: boolean;
+  /** New blocks of the active chain to be told, by header id, in order. */
+  pending: number[];
+  /** Headers are being read for it: the next announcement waits. */
+  isBusy: boolean;
+}
+
+export class BlockAnnounce implements NetPart {
+  readonly handlers = {
+    sendheaders: (peer: Peer) => {
+      const own = this.own.get(peer.id);
+      if (own) own.prefersHeaders = true;
+    },
+  };
+  private readonly deps: BlockAnnounceDeps;
+  private readonly own = new Map<number, AnnouncePeer>();
+  private readonly listeners: (() => void)[];
+  /** Height of the highest block announced before it was connected. */
+  private highestFast = 0;
+
+  constructor(deps: BlockAnnounceDeps) {
+    const { events } = deps.chain;
+    this.deps = deps;
+    this.listeners = [
+      events.on('blockFound', (block) => this.announceFound(block)),
+      events.on('blockConnected', (block) => {
+        if (!deps.chain.isInitialDownload()) deps.recent.add(block);
+      }),
+      events.on('tipChanged', (tip) => this.queueNew(tip)),
+    ];
+  }
+
+  stop(): void {
+    for (const remove of this.listeners) remove();
+  }
+
+  onVersion(peer: Peer): void {
+    this.own.set(peer.id, { prefersHeaders: false, pending: [], isBusy: false });
+  }
+
+  onReady(peer: Peer): void {
+    if (peer.version!.protocolVersion >= SENDHEADERS_VERSION) peer.send('sendheaders', null);
+  }
+
+  onGone(peer: Peer): void {
+    this.own.delete(peer.id);
+  }
+
+  /** A block that follows the tip is right as far as can be seen without connecting it. */
+  private announceFound(found: ChainEventMap['blockFound']): void {
+    const { chain, compact, peers, recent, log } = this.deps;
+    const { headers, versionBits } = chain.index;
+    const { id, height } = found;
+    if (height <= this.highestFast) return;
+    this.highestFast = height;
+    const block = recent.add(found);
+    const parent = headers.prev(id);
+    const hasWitness = versionBits.isActive('segwit', parent);
+    for (const state of peers.ready()) {
+      const { peer } = state;
+      if (peer.version!.protocolVersion < UNCHECKED_COMPACT_VERSION) continue;
+      peers.refresh(state);
+      const canRead = compact.prefersCompact(peer) && (!hasWitness || compact.wantsWitness(peer));
+      if (!canRead || peers.hasHeader(state, id) || !peers.hasHeader(state, parent)) continue;
+      log.debug('net', () => `sending header-and-ids ${hashToHex(found.hash)} to peer=${peer.id}`);
+      peer.sendRaw('cmpctblock', block.compactPayload(true));
+      state.bestSent = id;
+    }
+  }
+
+  /** Queues what is new in the active chain for everybody. */
+  private queueNew({ id, height, forkId, initialDownload }: ChainEventMap['tipChanged']): void {
+    if (initialDownload) return;
+    const { headers } = this.deps.chain.index;
+    const fresh: number[] = [];
+    for (let at = id; at !== forkId && fresh.length < MAX_BLOCKS_TO_ANNOUNCE; at = headers.prev(at))
+      fresh.push(at);
+    fresh.reverse();
+    for (const { peer } of this.deps.peers.ready()) {
+      const { startHeight } = peer.version!;
+      const own = this.own.get(peer.id);
+      if (!own || height <= (startHeight === -1 ? 0 : startHeight - START_HEIGHT_SLACK)) continue;
+      own.pending.push(...fresh);
+      // Of more than may be announced one by one only the last counts.
+      own.pending.splice(0, own.pending.length - MAX_BLOCKS_TO_ANNOUNCE - 1);
+    }
+  }
+
+  onTick(peer: Peer): void {
+    const own = this.own.get(peer.id);
+    const state = this.deps.peers.get(peer);
+    if (own && state && own.pending.length > 0 && !own.isBusy)
+      this.announce(state, own, own.pending.splice(0));
+  }
+
+  private announce(state: SyncPeer, own: AnnouncePeer, ids: readonly number[]): void {
+    const { peers, compact } = this.deps;
+    peers.refresh(state);
+    const prefersCompact = compact.prefersCompact(state.peer);
+    const byHeader = own.prefersHeaders || (prefersCompact && ids.length === 1);
+    const unknown = byHeader && ids.length <= MAX_BLOCKS_TO_ANNOUNCE ? this.unknownTo(state, ids) : null;
+    if (unknown === null) {
+      this.announceById(state, ids.at(-1)!);
+      return;
+    }
+    if (unknown.length === 0) return;
+    const last = ids.at(-1)!;
+    if (prefersCompact && unknown.length === 1 && this.sendCompact(state, last)) return;
+    if (own.prefersHeaders) void this.sendHeaders(state, own, unknown);
+    else this.announceById(state, last);
+  }
+
+  /**
+   * Those of the blocks, and all behind, that the peer does not have; null when no header of them would connect, or the
+   * active chain is another one now.
+   */
+  private unknownTo(state: SyncPeer, ids: readonly number[]): number[] | null {
+    const { peers, chain } = this.deps;
+    const { headers, active } = chain.index;
+    const unknown: number[] = [];
+    let previous = NO_HEADER;
+    for (const id of ids) {
+      const parent = headers.prev(id);
+      if (!active.contains(id) || (previous !== NO_HEADER && parent !== previous)) return null;
+      previous = id;
+      if (unknown.length > 0) unknown.push(id);
+      else if (!peers.hasHeader(state, id)) {
+        if (parent !== NO_HEADER && !peers.hasHeader(state, parent)) return null;
+        unknown.push(id);
+      }
+    }
+    return unknown;
+  }
+
+  /** Sends a block in compact form, if it is at hand. */
+  private sendCompact(state: SyncPeer, id: number): boolean {
+    const { recent, compact, log } = this.deps;
+    const block = recent.find(id);
+    if (!block) return false;
+    log.debug('net', () => `sending header-and-ids ${hashToHex(block.block.hash)} to peer=${state.peer.id}`);
+    state.peer.sendRaw('cmpctblock', block.compactPayload(compact.wantsWitness(state.peer)));
+    state.bestSent = id;
+    return true;
+  }
+
+  private async sendHeaders(state: SyncPeer, own: AnnouncePeer, ids: readonly number[]): Promise<void> {
+    const { chain, log } = this.deps;
+    const { peer } = state;
+    own.isBusy = true;
+    try {
+      const headers: Buffer[] = [];
+      for (const id of ids) headers.push(formatHeader(await chain.index.headers.readHeader(id)));
+      if (peer.isGone) return;
+      peer.send('headers', { headers });
+      state.bestSent = ids.at(-1)!;
+    } catch (error) {
+      log.warn(`new headers could not be read for peer=${peer.id}: ${String(error)}`);
+    } finally {
+      own.isBusy = false;
+    }
+  }
+
+  /** The last block alone, unless the peer has it. It was our tip once, if it is not now. */
+  private announceById(state: SyncPeer, id: number): void {
+    if (this.deps.peers.hasHeader(state, id)) return;
+    const hash = Buffer.from(this.deps.chain.index.headers.hash(id));
+    state.peer.send('inv', { items: [{ type: INV.block, hash }] });
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Blocks that come: parsed, stored at once, connected in the background. Whoever brings more than can be connected must
+ * wait. Source: Core net_processing.cpp `BLOCK`, validation.cpp `ProcessNewBlock`.
+ */
+import { loadBlock, type LoadedBlock } from '../../chain/loadedBlock.js';
+import { REJECT_CODE } from '../../consensus/reject.js';
+import { NO_HEADER } from '../../store/headerTable.js';
+import { hashToHex } from '../../util/bytes.js';
+import { ReadError } from '../../util/reader.js';
+import type { Payload } from '../messages/table.js';
+import type { NetPart, Peer } from '../part.js';
+import type { Activation } from './activation.js';
+import type { BlockRequests } from './blockRequests.js';
+import { refuseBlock, type BlockSources } from './blockSources.js';
+import type { BlocksInFlight } from './blocksInFlight.js';
+import type { SyncDeps } from './syncDeps.js';
+
+export interface BlockReceiverDeps extends Pick<SyncDeps, 'chain' | 'log'> {
+  readonly inFlight: BlocksInFlight;
+  readonly requests: Pick<BlockRequests, 'topUp'>;
+  readonly activation: Activation;
+  readonly sources: BlockSources;
+}
+
+/** How a block came. */
+export interface Delivery {
+  /** We asked for it: it is stored though it may not become the tip. */
+  requested: boolean;
+  /** Whether the peer answers for its content. */
+  mayPunish: boolean;
+}
+
+export class BlockReceiver implements NetPart {
+  readonly handlers = {
+    block: (peer: Peer, { raw }: Payload<'block'>) => this.onBlock(peer, raw),
+  };
+  private readonly deps: BlockReceiverDeps;
+
+  constructor(deps: BlockReceiverDeps) {
+    this.deps = deps;
+  }
+
+  private async onBlock(peer: Peer, raw: Buffer): Promise<void> {
+    const { chain, inFlight, log } = this.deps;
+    if (chain.importing) return;
+    let block: LoadedBlock;
+    try {
+      block = loadBlock(raw);
+    } catch (error) {
+      if (!(error instanceof ReadError)) throw error;
+      log.debug('net', `block (${raw.length} bytes) from peer=${peer.id} is malformed: ${error.message}`);
+      peer.reject('block', REJECT_CODE.MALFORMED, 'error parsing message');
+      return;
+    }
+    log.debug('net', () => `received block ${hashToHex(block.hash)} peer=${peer.id}`);
+    const id = chain.index.headers.find(block.hash);
+    const requested = id !== NO_HEADER && inFlight.receive(id);
+    await this.take(peer, block, { requested, mayPunish: true });
+  }
+
+  /**
+   * Stores a block and has it connected in the background. Resolves at once, unless too much is stored and not yet
+   * connected. Rejects only when the environment fails.
+   */
+  async take(peer: Peer, block: LoadedBlock, { requested, mayPunish }: Delivery): Promise<void> {
+    const { chain, inFlight, activation, requests, sources } = this.deps;
+    const { id, error, isNew } = chain.acceptBlock(block, requested);
+    if (error) refuseBlock(peer, block.hash, error, mayPunish);
+    if (isNew) {
+      sources.note(id, peer, mayPunish);
+      peer.noteUseful('block');
+      activation.noteAccepted(id, block.raw.length);
+      void activation.request();
+    }
+    if (peer.isGone) return;
+    requests.topUp(peer);
+    if (activation.isCongested) await inFlight.holding(peer, () => activation.room());
+  }
+}

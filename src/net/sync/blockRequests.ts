@@ -1,0 +1,218 @@
+/**
+ * Who is asked for which block. Blocks are fetched from all fit peers at once, within a window ahead of what both sides
+ * have; whoever holds all others up is disconnected, and so is whoever takes too long. What was fetched before a restart
+ * the chain knows: nothing is kept here. Source: Core net_processing.cpp `FindNextBlocksToDownload`, `SendMessages`
+ * (stalling, download timeout, getdata), `ProcessHeadersMessage` (direct fetch).
+ */
+import { NO_HEADER, STATUS } from '../../store/headerTable.js';
+import { hashToHex } from '../../util/bytes.js';
+import { INV, type InvItem } from '../inventory.js';
+import type { NetPart, Peer, PeerPartInfo } from '../part.js';
+import type { BlocksInFlight } from './blocksInFlight.js';
+import { blockTypeFor, type SyncPeer } from './peerTable.js';
+import { isNearlyInStep, type SyncDeps } from './syncDeps.js';
+
+/** Blocks that one peer may owe us. */
+export const MAX_BLOCKS_IN_TRANSIT = 16;
+/** Source: `BLOCK_DOWNLOAD_WINDOW`. */
+const DOWNLOAD_WINDOW = 1024;
+/** Source: `BLOCK_STALLING_TIMEOUT`. */
+const STALLING_LIMIT_MS = 2000;
+/** How long a block may take, in target spacings, and how much longer for each other peer that blocks come from. */
+const DOWNLOAD_LIMIT_SPACINGS = 1;
+const DOWNLOAD_LIMIT_SPACINGS_PER_PEER = 0.5;
+/**
+ * Blocks below the peer's best that a limited peer surely has: two fewer than it promises, against races. The reference
+ * asks for older ones too, and is disconnected for it; a node that was off for half a day needs them.
+ */
+const LIMITED_DEPTH = 288 - 2;
+/** Headers walked at a time: towards the best one only its ancestors are found quickly. */
+const WALK_BATCH = 128;
+/** Once a peer owes so few, it is asked for more without waiting for its turn. */
+const TOP_UP_BELOW = MAX_BLOCKS_IN_TRANSIT / 2;
+
+export interface BlockRequestsOptions {
+  /** Branches with less are not downloaded. */
+  minimumChainWork: bigint;
+  /** Blocks beyond the last common one that are fetched; 1,024 unless a test wants fewer. */
+  downloadWindow?: number;
+}
+
+export interface BlockRequestsDeps extends SyncDeps {
+  readonly inFlight: BlocksInFlight;
+  /** Who sends compact blocks as we want them. */
+  readonly compact: { supportsWanted(peer: Peer): boolean };
+}
+
+interface NextBlocks {
+  wanted: number[];
+  /** Whom we wait for when the window could not move. */
+  staller: Peer | null;
+}
+
+export class BlockRequests implements NetPart {
+  readonly handlers = {};
+  private readonly options: BlockRequestsOptions;
+  private readonly deps: BlockRequestsDeps;
+
+  constructor(options: BlockRequestsOptions, deps: BlockRequestsDeps) {
+    this.options = options;
+    this.deps = deps;
+  }
+
+  onGone(peer: Peer): void {
+    this.deps.inFlight.dropPeer(peer);
+  }
+
+  describe(peer: Peer): Partial<PeerPartInfo> {
+    const { headers } = this.deps.chain.index;
+    return { inFlightHeights: this.deps.inFlight.idsFrom(peer).map((id) => headers.height(id)) };
+  }
+
+  onTick(peer: Peer): void {
+    const late = this.lateness(peer);
+    if (late === null) {
+      this.askForMore(peer);
+      return;
+    }
+    this.deps.log.info(`${late}, disconnecting`);
+    peer.disconnect(late);
+  }
+
+  /** Why the peer is too slow to wait for, or null. */
+  private lateness(peer: Peer): string | null {
+    const { inFlight, params, chain } = this.deps;
+    if (inFlight.stallingMs(peer) > STALLING_LIMIT_MS) return `Peer=${peer.id} is stalling block download`;
+    const [first] = inFlight.idsFrom(peer);
+    if (first === undefined) return null;
+    const spacings = DOWNLOAD_LIMIT_SPACINGS + DOWNLOAD_LIMIT_SPACINGS_PER_PEER * (inFlight.peerCount - 1);
+    if (inFlight.waitingMs(peer) <= params.targetSpacingSec * 1000 * spacings) return null;
+    return `Timeout downloading block ${hashToHex(chain.index.headers.hash(first))} from peer=${peer.id}`;
+  }
+
+  /** Asks the peer for the next blocks when it owes us few. */
+  topUp(peer: Peer): void {
+    if (!peer.isSendFull && this.deps.inFlight.countFrom(peer) <= TOP_UP_BELOW) this.askForMore(peer);
+  }
+
+  private askForMore(peer: Peer): void {
+    const { inFlight, peers, chain } = this.deps;
+    const state = peers.get(peer);
+    const room = MAX_BLOCKS_IN_TRANSIT - inFlight.countFrom(peer);
+    if (!state || peer.isGone || room <= 0 || chain.importing || state.isClient) return;
+    const isInitial = chain.isInitialDownload();
+    if (isInitial && (state.isLimited || !peers.mayFetchFrom(state))) return;
+    const { wanted, staller } = this.findNext(state, room);
+    this.ask(state, wanted);
+    if (staller && inFlight.countFrom(peer) === 0) inFlight.markStalling(staller);
+  }
+
+  private ask(state: SyncPeer, ids: readonly number[], type = blockTypeFor(state)): void {
+    if (ids.length === 0) return;
+    const { inFlight, chain, log } = this.deps;
+    const { headers } = chain.index;
+    const items: InvItem[] = ids.map((id) => ({ type, hash: Buffer.from(headers.hash(id)) }));
+    for (const id of ids) inFlight.request(state.peer, id);
+    log.debug(
+      'net',
+      () =>
+        `Requesting ${ids.length} blocks, ${hashToHex(items[0]!.hash)} (${headers.height(ids[0]!)}) first, peer=${state.peer.id}`,
+    );
+    state.peer.send('getdata', { items });
+  }
+
+  /** Asks this peer for one block as a whole, though it may be noted as asked for. */
+  askWhole(state: SyncPeer, id: number): void {
+    const hash = Buffer.from(this.deps.chain.index.headers.hash(id));
+    state.peer.send('getdata', { items: [{ type: blockTypeFor(state), hash }] });
+  }
+
+  /** Headers above `from` on the branch that ends at `to`, up to a height, ascending. */
+  private *branch(from: number, to: number, maxHeight: number): Generator<number> {
+    const { headers } = this.deps.chain.index;
+    for (let at = from; headers.height(at) < maxHeight;) {
+      const count = Math.min(maxHeight - headers.height(at), WALK_BATCH);
+      const batch = [this.deps.headerChain.ancestorOf(to, headers.height(at) + count)];
+      while (batch.length < count) batch.push(headers.prev(batch.at(-1)!));
+      at = batch[0]!;
+      yield* batch.reverse();
+    }
+  }
+
+  /** Up to `count` blocks that the peer has and nobody was asked for; moves `lastCommon` as far as it goes. */
+  private findNext(state: SyncPeer, count: number): NextBlocks {
+    const found: NextBlocks = { wanted: [], staller: null };
+    const { chain, headerChain, inFlight, peers } = this.deps;
+    const { headers, active } = chain.index;
+    peers.refresh(state);
+    const best = state.bestKnown;
+    if (best === NO_HEADER || headers.compareWork(best, chain.tip) < 0) return found;
+    if (headers.work(best) < this.options.minimumChainWork) return found;
+    // A guess that may be wrong either way: the next line mends it.
+    if (state.lastCommon === NO_HEADER)
+      state.lastCommon = active.at(Math.min(headers.height(best), active.height));
+    state.lastCommon = headerChain.lastCommon(state.lastCommon, best);
+    if (state.lastCommon === best) return found;
+    const windowEnd = headers.height(state.lastCommon) + (this.options.downloadWindow ?? DOWNLOAD_WINDOW);
+    // One more than the window: to see that it is the window that holds us up.
+    const maxHeight = Math.min(headers.height(best), windowEnd + 1);
+    let waitingFor: Peer | null = null;
+    for (const id of this.branch(state.lastCommon, best, maxHeight)) {
+      if (headers.isFailed(id) || !this.canGive(state, id)) break;
+      if (headers.hasStatus(id, STATUS.haveData) || active.contains(id)) {
+        if (headers.chainTxCount(id) > 0) state.lastCommon = id;
+        continue;
+      }
+      const flying = inFlight.get(id);
+      if (flying) {
+        waitingFor ??= flying.peer;
+        continue;
+      }
+      if (headers.height(id) > windowEnd) {
+        if (found.wanted.length === 0 && waitingFor?.id !== state.peer.id) found.staller = waitingFor;
+        break;
+      }
+      if (state.isLimited && headers.height(best) - headers.height(id) >= LIMITED_DEPTH) continue;
+      found.wanted.push(id);
+      if (found.wanted.length === count) break;
+    }
+    return found;
+  }
+
+  /** Blocks with witness only come from peers that keep it. */
+  private canGive(state: SyncPeer, id: number): boolean {
+    const { headers, versionBits } = this.deps.chain.index;
+    return state.hasWitness || !versionBits.isActive('segwit', headers.prev(id));
+  }
+
+  /** Fetches the few blocks that lead to a header which came just now, when it is not worse than the tip. */
+  fetchTowards(state: SyncPeer, id: number): void {
+    const { chain, inFlight, log, compact } = this.deps;
+    const { headers, active } = chain.index;
+    if (!isNearlyInStep(this.deps) || headers.isFailed(id) || headers.compareWork(chain.tip, id) > 0) return;
+    const missing: number[] = [];
+    let at = id;
+    while (at !== NO_HEADER && !active.contains(at) && missing.length <= MAX_BLOCKS_IN_TRANSIT) {
+      const isHere = headers.hasStatus(at, STATUS.haveData) || inFlight.has(at);
+      if (!isHere && this.canGive(state, at)) missing.push(at);
+      at = headers.prev(at);
+    }
+    if (!active.contains(at)) {
+      log.debug(
+        'net',
+        () => `Large reorg, won't direct fetch to ${hashToHex(headers.hash(id))} (${headers.height(id)})`,
+      );
+      return;
+    }
+    const room = Math.max(0, MAX_BLOCKS_IN_TRANSIT - inFlight.countFrom(state.peer));
+    const wanted = missing.reverse().slice(0, room);
+    const isOnlyOne = wanted.length === 1 && inFlight.size === 0;
+    const parent = headers.prev(id);
+    const inCompactForm =
+      isOnlyOne &&
+      compact.supportsWanted(state.peer) &&
+      headers.hasStatus(parent, STATUS.validScripts) &&
+      !headers.isFailed(parent);
+    this.ask(state, wanted, inCompactForm ? INV.compactBlock : blockTypeFor(state));
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * Giving blocks to peers: whole, without witness, filtered or in compact form. Old blocks of other branches are not
+ * given, nor blocks deeper than we offer, nor old ones once the day's bound on uploads is near.
+ * Source: Core net_processing.cpp `ProcessGetBlockData`, `BlockRequestAllowed`.
+ */
+import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import { workEquivalentTimeSec } from '../../consensus/compactTarget.js';
+import { HEADER_SIZE_BYTES } from '../../primitives/header.js';
+import { txBytes } from '../../primitives/blockView.js';
+import { BlockFileError } from '../../store/blockFiles.js';
+import { NO_HEADER, STATUS } from '../../store/headerTable.js';
+import { equalBytes, hashToHex } from '../../util/bytes.js';
+import { Writer } from '../../util/writer.js';
+import type { BloomFilter } from '../bloom/bloomFilter.js';
+import type { CompactPeers } from '../compact/compactPeers.js';
+import { INV, type InvItem } from '../inventory.js';
+import { buildMerkleBlock } from '../merkleBlock.js';
+import type { NetPart, Peer, RandomSource } from '../part.js';
+import { withoutWitness } from '../rawTransaction.js';
+import { NODE } from '../services.js';
+import type { Activation } from './activation.js';
+import type { InventoryServer } from './getData.js';
+import { RecentBlock, type RecentBlocks } from './recentBlocks.js';
+import { isNearlyInStep, type SyncDeps } from './syncDeps.js';
+import type { UploadTarget } from './uploadTarget.js';
+
+/** Blocks of other branches are given so long, by their time and by the work on top. */
+const STALE_RELAY_AGE_SEC = 30 * 24 * 60 * 60;
+/** Older blocks count as history. */
+const HISTORICAL_AGE_SEC = 7 * 24 * 60 * 60;
+/** What NETWORK_LIMITED offers, and two more against races. */
+const LIMITED_DEPTH = 288 + 2;
+/** Compact blocks this deep are of no use to anybody. */
+const MAX_COMPACT_DEPTH = 5;
+const KINDS: readonly number[] = [INV.block, INV.witnessBlock, INV.filteredBlock, INV.compactBlock];
+
+export type BlockFilter = Pick<BloomFilter, 'isRelevantAndUpdate'>;
+
+export interface BlockServingDeps extends SyncDeps {
+  readonly activation: Activation;
+  readonly recent: RecentBlocks;
+  readonly compact: Pick<CompactPeers, 'wantsWitness'>;
+  readonly uploadTarget: UploadTarget;
+  readonly random: RandomSource;
+  readonly localServices: () => bigint;
+  /** What the peer wants of a block that it asks for filtered (BIP37). */
+  readonly blockFilterOf: (peer: Peer) => BlockFilter;
+}
+
+/** Whether anybody may have the block: it is no old one of another branch, which would tell us from others. */
+export function mayServe({ chain, params }: Pick<SyncDeps, 'chain' | 'params'>, id: number): boolean {
+  const { headers, active, bestHeader } = chain.index;
+  if (active.contains(id)) return true;
+  if (!headers.hasStatus(id, STATUS.validScripts) || headers.isFailed(id)) return false;
+  const work = (of: number): bigint => headers.work(of);
+  return (
+    headers.timeSec(bestHeader) - headers.timeSec(id) < STALE_RELAY_AGE_SEC &&
+    workEquivalentTimeSec(work(bestHeader), work(id), headers.bits(bestHeader), params.targetSpacingSec) <
+      STALE_RELAY_AGE_SEC
+  );
+}
+
+export class BlockServing implements InventoryServer, NetPart {
+  readonly handlers = {};
+  private readonly deps: BlockServingDeps;
+  /** The last block of a getblocks answer, by peer: when it is asked for, the peer is told to go on. */
+  private readonly continueAt = new Map<number, Buffer>();
+
+  constructor(deps: BlockServingDeps) {
+    this.deps = deps;
+  }
+
+  handles(type: number): boolean {
+    return KINDS.includes(type);
+  }
+
+  /** Once this block was given, the tip is announced. `hash` in wire order. */
+  setContinue(peer: Peer, hash: Buffer): void {
+    this.continueAt.set(peer.id, hash);
+  }
+
+  onGone(peer: Peer): void {
+    this.continueAt.delete(peer.id);
+  }
+
+  /** Blocks that are not here, or not for this peer, are passed over in silence. */
+  async serve(peer: Peer, { type, hash }: InvItem): Promise<true> {
+    const { chain, activation, log } = this.deps;
+    const { headers } = chain.index;
+    const id = headers.find(hash);
+    if (id === NO_HEADER) return true;
+    const isUnchecked = headers.chainTxCount(id) > 0 && !headers.hasStatus(id, STATUS.validScripts);
+    // Announced in compact form and about to be connected: wait for the verdict, unless that may take long.
+    if (isUnchecked && !headers.isFailed(id) && !chain.isInitialDownload()) await activation.request();
+    if (peer.isGone || !this.isAllowed(peer, id, type) || !headers.hasStatus(id, STATUS.haveData))
+      return true;
+    try {
+      await this.send(peer, id, type);
+    } catch (error) {
+      if (!(error instanceof BlockFileError)) throw error;
+      log.warn(`block ${hashToHex(hash)} could not be read for peer=${peer.id}: ${error.message}`);
+      return true;
+    }
+    if (!peer.isGone) this.sendContinue(peer, hash);
+    return true;
+  }
+
+  private isAllowed(peer: Peer, id: number, type: number): boolean {
+    const { chain, uploadTarget, localServices, log } = this.deps;
+    const { headers, bestHeader } = chain.index;
+    if (!mayServe(this.deps, id)) {
+      log.debug('net', `ignoring request from peer=${peer.id} for old block that isn't in the main chain`);
+      return false;
+    }
+    if (peer.isWhitelisted) return true;
+    const isHistorical = headers.timeSec(bestHeader) - headers.timeSec(id) > HISTORICAL_AGE_SEC;
+    if ((isHistorical || type === INV.filteredBlock) && uploadTarget.refusesHistoricalBlocks) {
+      peer.disconnect('historical block serving limit reached');
+      return false;
+    }
+    const services = localServices();
+    const isLimited = (services & NODE.networkLimited) !== 0n && (services & NODE.network) === 0n;
+    // It must not be seen how much we have pruned; and the peer must not wait for the block.
+    if (isLimited && chain.height - headers.height(id) > LIMITED_DEPTH) {
+      peer.disconnect('block request below NODE_NETWORK_LIMITED threshold');
+      return false;
+    }
+    return true;
+  }
+
+  private async send(peer: Peer, id: number, type: number): Promise<void> {
+    const { compact } = this.deps;
+    if (type === INV.filteredBlock) await this.sendFiltered(peer, id);
+    else if (type === INV.compactBlock && this.isWorthCompact(id)) {
+      const { random, recent } = this.deps;
+      const block = recent.find(id) ?? new RecentBlock(id, await this.load(id), random);
+      if (!peer.isGone) peer.sendRaw('cmpctblock', block.compactPayload(compact.wantsWitness(peer)));
+    } else {
+      const withWitness = type === INV.compactBlock ? compact.wantsWitness(peer) : type === INV.witnessBlock;
+      const payload = await this.payload(id, withWitness);
+      if (!peer.isGone) peer.sendRaw('block', payload);
+    }
+  }
+
+  private isWorthCompact(id: number): boolean {
+    const { chain } = this.deps;
+    return isNearlyInStep(this.deps) && chain.index.headers.height(id) >= chain.height - MAX_COMPACT_DEPTH;
+  }
+
+  private load(id: number): Promise<LoadedBlock> | LoadedBlock {
+    return this.deps.recent.find(id)?.block ?? this.deps.chain.readBlock(id);
+  }
+
+  /** The block as it lies on disk, or without witness. */
+  private async payload(id: number, withWitness: boolean): Promise<Buffer> {
+    const { chain, recent } = this.deps;
+    const { headers, versionBits } = chain.index;
+    const mayHaveWitness = versionBits.isActive('segwit', headers.prev(id));
+    if (mayHaveWitness && !withWitness) return strippedBlock(await this.load(id));
+    return recent.find(id)?.block.raw ?? chain.deps.files.readBlock(headers.dataPosition(id));
+  }
+
+  /** The proof and the transactions, as the peer could not ask for those. */
+  private async sendFiltered(peer: Peer, id: number): Promise<void> {
+    const block = await this.load(id);
+    if (peer.isGone) return;
+    const filter = this.deps.blockFilterOf(peer);
+    const { message, matches } = buildMerkleBlock(block, (tx) =>
+      filter.isRelevantAndUpdate(block.raw, block.parsed, tx),
+    );
+    peer.send('merkleblock', message);
+    for (const tx of matches) peer.sendRaw('tx', withoutWitness(txBytes(block.raw, block.parsed, tx)));
+  }
+
+  private sendContinue(peer: Peer, hash: Buffer): void {
+    const { chain } = this.deps;
+    const last = this.continueAt.get(peer.id);
+    if (!last || !equalBytes(last, hash)) return;
+    this.continueAt.delete(peer.id);
+    const tip = Buffer.from(chain.index.headers.hash(chain.tip));
+    peer.send('inv', { items: [{ type: INV.block, hash: tip }] });
+  }
+}
+
+/** A block's bytes without witnesses. */
+function strippedBlock({ raw, parsed }: LoadedBlock): Buffer {
+  if (parsed.strippedSizeBytes === raw.length) return raw;
+  const writer = new Writer(parsed.strippedSizeBytes).raw(raw.subarray(0, HEADER_SIZE_BYTES));
+  writer.compactSize(parsed.txCount);
+  for (let tx = 0; tx < parsed.txCount; tx++) writer.raw(withoutWitness(txBytes(raw, parsed, tx)));
+  return writer.finish();
+}

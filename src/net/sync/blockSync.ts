@@ -1,0 +1,140 @@
+/**
+ * The block side of the protocol put together: its parts in the order in which messages and turns reach them, and what
+ * others need of them. Holds no rule.
+ */
+import type { Chain } from '../../chain/chain.js';
+import type { NetworkParams } from '../../params/network.js';
+import type { Logger } from '../../util/logging.js';
+import type { Candidate, PartialBlock } from '../compact/compactBlock.js';
+import { CompactPeers } from '../compact/compactPeers.js';
+import { CompactRelay } from '../compact/compactRelay.js';
+import { CompactServing } from '../compact/compactServing.js';
+import { ExtraTransactions } from '../compact/extraTransactions.js';
+import type { NetPart, Peer, RandomSource } from '../part.js';
+import { Activation } from './activation.js';
+import { BlockAnnounce } from './blockAnnounce.js';
+import { BlockReceiver } from './blockReceiver.js';
+import { BlockRequests, type BlockRequestsOptions } from './blockRequests.js';
+import { BlocksInFlight } from './blocksInFlight.js';
+import { BlockServing, type BlockFilter } from './blockServing.js';
+import { BlockSources } from './blockSources.js';
+import { GetData } from './getData.js';
+import { HeaderChain } from './headerChain.js';
+import { HeaderServing } from './headerServing.js';
+import { HeadersSync } from './headersSync.js';
+import { OutboundCare } from './outboundCare.js';
+import { PeerTable } from './peerTable.js';
+import { RecentBlocks } from './recentBlocks.js';
+import type { Clock } from './syncDeps.js';
+import { UploadTarget } from './uploadTarget.js';
+
+export interface BlockSyncOptions extends BlockRequestsOptions {
+  params: Pick<NetworkParams, 'targetSpacingSec'>;
+  /** `-prune`. */
+  prunes: boolean;
+  /** `-maxuploadtarget` in bytes; 0 for no bound. */
+  uploadTargetBytes: number;
+  /** `-blockreconstructionextratxn`. */
+  extraTransactions: number;
+}
+
+export interface BlockSyncDeps {
+  chain: Chain;
+  mempool: { transactions(): Iterable<Candidate> };
+  clock: Clock;
+  random: RandomSource;
+  log: Logger;
+  localServices: () => bigint;
+  /** What a peer wants of a block that it asks for filtered. */
+  blockFilterOf: (peer: Peer) => BlockFilter;
+}
+
+export interface BlockSync {
+  /** In their order; those of transactions and addresses may come behind. */
+  readonly parts: readonly NetPart[];
+  readonly peers: PeerTable;
+  readonly inFlight: BlocksInFlight;
+  readonly activation: Activation;
+  /** The servers of other things are added here. */
+  readonly getData: GetData;
+  readonly care: OutboundCare;
+  readonly uploadTarget: UploadTarget;
+  readonly extraTransactions: ExtraTransactions;
+  /** Stops listening to the chain. */
+  stop(): void;
+}
+
+export function makeBlockSync(options: BlockSyncOptions, deps: BlockSyncDeps): BlockSync {
+  const { chain, clock, random, log } = deps;
+  const { minimumChainWork, params } = options;
+  const headerChain = new HeaderChain(chain.index);
+  const peers = new PeerTable({ index: chain.index, headerChain });
+  const shared = { chain, headerChain, peers, params, clock, log };
+  const inFlight = new BlocksInFlight<PartialBlock>({ nowMs: () => clock.nowMs() });
+  const compact = new CompactPeers();
+  const activation = new Activation(chain);
+  const sources = new BlockSources({ chain, inFlight, compact });
+  const care = new OutboundCare({ ...shared, inFlight });
+  const requests = new BlockRequests(options, { ...shared, inFlight, compact });
+  const headersSync = new HeadersSync({ minimumChainWork }, { ...shared, requests, care });
+  const receiver = new BlockReceiver({ chain, log, inFlight, requests, activation, sources });
+  const recent = new RecentBlocks(random);
+  const announce = new BlockAnnounce({ ...shared, compact, recent });
+  const uploadTarget = new UploadTarget(
+    { targetBytes: options.uploadTargetBytes },
+    { nowSec: () => clock.nowSec() },
+  );
+  const { localServices, blockFilterOf, mempool } = deps;
+  const blocks = new BlockServing({
+    ...shared,
+    activation,
+    recent,
+    compact,
+    uploadTarget,
+    random,
+    localServices,
+    blockFilterOf,
+  });
+  const headerServing = new HeaderServing({ prunes: options.prunes }, { ...shared, activation, blocks });
+  const extra = new ExtraTransactions({ capacity: options.extraTransactions });
+  const compactRelay = new CompactRelay({
+    ...shared,
+    inFlight,
+    compact,
+    extra,
+    mempool,
+    headersSync,
+    requests,
+    receiver,
+  });
+  const compactServing = new CompactServing({ chain, log, compact, recent, blocks });
+  const getData = new GetData();
+  getData.addServer(blocks);
+  return {
+    // The table of peers first: the others look into it. Announcements go out before more is asked for.
+    parts: [
+      peers,
+      headersSync,
+      announce,
+      compact,
+      care,
+      requests,
+      receiver,
+      compactRelay,
+      compactServing,
+      headerServing,
+      getData,
+      blocks,
+    ],
+    peers,
+    inFlight,
+    activation,
+    getData,
+    care,
+    uploadTarget,
+    extraTransactions: extra,
+    stop() {
+      for (const part of [activation, sources, care, announce]) part.stop();
+    },
+  };
+}

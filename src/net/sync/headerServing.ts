@@ -1,0 +1,122 @@
+/**
+ * Telling peers which blocks follow on what they have: headers, or ids for those that do not ask for headers.
+ * Source: Core net_processing.cpp `GETHEADERS`, `GETBLOCKS`.
+ */
+import { MIN_BLOCKS_TO_KEEP } from '../../chain/chain.js';
+import { formatHeader } from '../../primitives/header.js';
+import { NO_HEADER, STATUS } from '../../store/headerTable.js';
+import { breathe } from '../../util/breathe.js';
+import { equalBytes } from '../../util/bytes.js';
+import { INV, type InvItem } from '../inventory.js';
+import { MAX_LOCATOR_HASHES } from '../messages/getblocks.js';
+import { MAX_HEADERS } from '../messages/headers.js';
+import type { Payload } from '../messages/table.js';
+import type { NetPart, Peer } from '../part.js';
+import type { Activation } from './activation.js';
+import { mayServe, type BlockServing } from './blockServing.js';
+import type { SyncDeps } from './syncDeps.js';
+
+/** Ids in answer to one getblocks. */
+const MAX_BLOCK_IDS = 500;
+/** Blocks that are told of must still be here an hour later. */
+const PRUNE_MARGIN_SEC = 60 * 60;
+
+export interface HeaderServingOptions {
+  /** Whether old blocks are deleted (`-prune`). */
+  prunes: boolean;
+}
+
+export interface HeaderServingDeps extends SyncDeps {
+  readonly activation: Activation;
+  readonly blocks: Pick<BlockServing, 'setContinue'>;
+}
+
+export class HeaderServing implements NetPart {
+  readonly handlers = {
+    getheaders: (peer: Peer, message: Payload<'getheaders'>) => this.onGetHeaders(peer, message),
+    getblocks: (peer: Peer, message: Payload<'getblocks'>) => this.onGetBlocks(peer, message),
+  };
+  private readonly options: HeaderServingOptions;
+  private readonly deps: HeaderServingDeps;
+
+  constructor(options: HeaderServingOptions, deps: HeaderServingDeps) {
+    this.options = options;
+    this.deps = deps;
+  }
+
+  private refusesLocator(peer: Peer, command: string, { length }: readonly Buffer[]): boolean {
+    if (length <= MAX_LOCATOR_HASHES) return false;
+    peer.disconnect(`${command} locator size ${length} > ${MAX_LOCATOR_HASHES}`);
+    return true;
+  }
+
+  private async onGetHeaders(peer: Peer, { locator, stopHash }: Payload<'getheaders'>): Promise<void> {
+    const { chain, peers, log } = this.deps;
+    const { headers } = chain.index;
+    if (this.refusesLocator(peer, 'getheaders', locator)) return;
+    if (chain.isInitialDownload() && !peer.isWhitelisted) {
+      log.debug('net', `Ignoring getheaders from peer=${peer.id} because node is in initial block download`);
+      return;
+    }
+    const first = this.firstHeader(locator, stopHash);
+    if (first === null) return;
+    const ids = this.idsFrom(first, stopHash);
+    // The tip when the peer has all, and even when less than we sent it before: what it does not ask for, it may lack.
+    const bestSent = ids.at(-1) ?? chain.tip;
+    const list: Buffer[] = [];
+    let since = performance.now();
+    for (const id of ids) {
+      list.push(formatHeader(await headers.readHeader(id)));
+      since = await breathe(since);
+    }
+    if (peer.isGone) return;
+    peer.send('headers', { headers: list });
+    const state = peers.get(peer);
+    if (state) state.bestSent = bestSent;
+  }
+
+  /** The first header to send, `NO_HEADER` for none, or null when no answer is due. */
+  private firstHeader(locator: readonly Buffer[], stopHash: Buffer): number | null {
+    const { chain, headerChain } = this.deps;
+    if (locator.length > 0) return chain.index.active.next(headerChain.findFork(locator));
+    const id = chain.index.headers.find(stopHash);
+    return id !== NO_HEADER && mayServe(this.deps, id) ? id : null;
+  }
+
+  private idsFrom(first: number, stopHash: Buffer): number[] {
+    const { headers, active } = this.deps.chain.index;
+    const ids: number[] = [];
+    for (let id = first; id !== NO_HEADER; id = active.next(id)) {
+      ids.push(id);
+      if (ids.length === MAX_HEADERS || equalBytes(headers.hash(id), stopHash)) break;
+    }
+    return ids;
+  }
+
+  private async onGetBlocks(peer: Peer, { locator, stopHash }: Payload<'getblocks'>): Promise<void> {
+    const { chain, activation, headerChain, blocks } = this.deps;
+    const { headers, active } = chain.index;
+    if (this.refusesLocator(peer, 'getblocks', locator)) return;
+    // The peer may know of a block that is being connected just now.
+    if (!chain.isInitialDownload()) await activation.request();
+    if (peer.isGone) return;
+    const items: InvItem[] = [];
+    for (let id = active.next(headerChain.findFork(locator)); id !== NO_HEADER; id = active.next(id)) {
+      const hash = Buffer.from(headers.hash(id));
+      if (equalBytes(hash, stopHash) || this.isSoonPruned(id)) break;
+      items.push({ type: INV.block, hash });
+      if (items.length < MAX_BLOCK_IDS) continue;
+      blocks.setContinue(peer, hash);
+      break;
+    }
+    if (items.length > 0) peer.send('inv', { items });
+  }
+
+  private isSoonPruned(id: number): boolean {
+    if (!this.options.prunes) return false;
+    const { chain, params } = this.deps;
+    const { headers } = chain.index;
+    const kept = MIN_BLOCKS_TO_KEEP - Math.floor(PRUNE_MARGIN_SEC / params.targetSpacingSec);
+    return !headers.hasStatus(id, STATUS.haveData) || headers.height(id) <= chain.height - kept;
+  }
+}

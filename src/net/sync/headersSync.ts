@@ -1,0 +1,249 @@
+/**
+ * Headers: asks for them, one peer at a time until the chain is nearly of today, takes them in, and punishes for those
+ * that cannot be. What follows from new headers (fetching blocks, keeping or losing a peer) is told to others.
+ * Source: Core net_processing.cpp `ProcessHeadersMessage`, `SendMessages` (start of block sync, headers timeout), `INV`.
+ */
+import type { ValidationError } from '../../consensus/reject.js';
+import { headerHash } from '../../primitives/header.js';
+import { NO_HEADER } from '../../store/headerTable.js';
+import { breathe } from '../../util/breathe.js';
+import { equalBytes, hashToHex } from '../../util/bytes.js';
+import { INV, MAX_INV_ITEMS } from '../inventory.js';
+import { MAX_HEADERS } from '../messages/headers.js';
+import type { Payload } from '../messages/table.js';
+import type { NetPart, Peer } from '../part.js';
+import { MAX_BLOCKS_TO_ANNOUNCE } from './blockAnnounce.js';
+import type { BlockRequests } from './blockRequests.js';
+import type { OutboundCare } from './outboundCare.js';
+import { isReplaceable, type SyncPeer } from './peerTable.js';
+import { sendGetHeaders, type SyncDeps } from './syncDeps.js';
+
+const DAY_SEC = 24 * 60 * 60;
+/** Time for the first headers: a base, and so much for each that is to be expected. */
+const DOWNLOAD_LIMIT_BASE_MS = 15 * 60 * 1000;
+const DOWNLOAD_LIMIT_PER_HEADER_MS = 1;
+/** Headers that follow nothing known, in a row, that cost nothing. */
+const MAX_UNCONNECTING = 10;
+/** Headers checked in one turn of the loop. */
+const SLICE_HEADERS = 250;
+
+export interface HeadersSyncOptions {
+  /** During the initial download outbound peers with less are not kept. */
+  minimumChainWork: bigint;
+}
+
+export interface HeadersSyncDeps extends SyncDeps {
+  readonly requests: Pick<BlockRequests, 'fetchTowards'>;
+  readonly care: Pick<OutboundCare, 'considerProtecting'>;
+}
+
+interface HeadersPeer {
+  unconnecting: number;
+  /** Until when the first headers must have come; infinite once we caught up. */
+  deadlineMs: number;
+}
+
+export class HeadersSync implements NetPart {
+  readonly handlers = {
+    headers: (peer: Peer, { headers, tooMany }: Payload<'headers'>) => this.onHeaders(peer, headers, tooMany),
+    inv: (peer: Peer, { items }: Payload<'inv'>) => this.onInv(peer, items),
+  };
+  private readonly options: HeadersSyncOptions;
+  private readonly deps: HeadersSyncDeps;
+  private readonly own = new Map<number, HeadersPeer>();
+
+  constructor(options: HeadersSyncOptions, deps: HeadersSyncDeps) {
+    this.options = options;
+    this.deps = deps;
+  }
+
+  onVersion(peer: Peer): void {
+    this.own.set(peer.id, { unconnecting: 0, deadlineMs: 0 });
+  }
+
+  onGone(peer: Peer): void {
+    this.own.delete(peer.id);
+  }
+
+  onTick(peer: Peer, nowMs: number): void {
+    const state = this.deps.peers.get(peer);
+    const own = this.own.get(peer.id);
+    if (!state || !own) return;
+    this.startSync(state, own, nowMs);
+    this.checkDeadline(state, own, nowMs);
+  }
+
+  private get bestAgeSec(): number {
+    const { headers, bestHeader } = this.deps.chain.index;
+    return this.deps.clock.adjustedTimeSec() - headers.timeSec(bestHeader);
+  }
+
+  private startSync(state: SyncPeer, own: HeadersPeer, nowMs: number): void {
+    const { chain, params, peers, log } = this.deps;
+    if (state.syncStarted || state.isClient || chain.importing) return;
+    if (this.bestAgeSec >= DAY_SEC && (peers.syncingCount > 0 || !peers.mayFetchFrom(state))) return;
+    state.syncStarted = true;
+    const expected = Math.trunc(this.bestAgeSec / params.targetSpacingSec);
+    own.deadlineMs = nowMs + DOWNLOAD_LIMIT_BASE_MS + DOWNLOAD_LIMIT_PER_HEADER_MS * expected;
+    // From the parent of the best header on: so the answer of a peer in step is not empty and tells its best block.
+    const { headers, bestHeader } = chain.index;
+    const parent = headers.prev(bestHeader);
+    const from = parent === NO_HEADER ? bestHeader : parent;
+    log.debug('net', `initial getheaders (${headers.height(from)}) to peer=${state.peer.id}`);
+    sendGetHeaders(this.deps, state.peer, from);
+  }
+
+  private checkDeadline(state: SyncPeer, own: HeadersPeer, nowMs: number): void {
+    const { peers, log } = this.deps;
+    if (!state.syncStarted || own.deadlineMs === Infinity) return;
+    if (this.bestAgeSec < DAY_SEC) {
+      own.deadlineMs = Infinity;
+      return;
+    }
+    const others = peers.preferredCount - (state.isPreferred ? 1 : 0);
+    if (nowMs <= own.deadlineMs || peers.syncingCount !== 1 || others < 1) return;
+    const { peer } = state;
+    if (!peer.isWhitelisted) {
+      log.info(`Timeout downloading headers from peer=${peer.id}, disconnecting`);
+      peer.disconnect('timeout downloading headers');
+      return;
+    }
+    log.info(`Timeout downloading headers from whitelisted peer=${peer.id}, not disconnecting`);
+    state.syncStarted = false;
+    own.deadlineMs = 0;
+  }
+
+  /**
+   * Blocks announced by their ids: their headers are asked for, those up to the last one, which is taken for the best.
+   * The other items of the message are the transaction relay's.
+   */
+  private onInv(peer: Peer, items: Payload<'inv'>['items']): void {
+    if (items.length > MAX_INV_ITEMS) {
+      peer.punish(20, `message inv size() = ${items.length}`);
+      return;
+    }
+    const { chain, peers } = this.deps;
+    const state = peers.get(peer);
+    if (!state) return;
+    let unknown: Buffer | null = null;
+    for (const { type, hash } of items) {
+      if (type !== INV.block) continue;
+      peers.noteAnnounced(state, hash);
+      if (chain.index.headers.find(hash) === NO_HEADER) unknown = hash;
+    }
+    if (unknown === null || chain.importing) return;
+    sendGetHeaders(this.deps, peer, chain.index.bestHeader, unknown);
+  }
+
+  private async onHeaders(
+    peer: Peer,
+    headers: readonly Buffer[],
+    tooMany: number | undefined,
+  ): Promise<void> {
+    if (this.deps.chain.importing) return;
+    if (tooMany !== undefined || headers.length > MAX_HEADERS) {
+      peer.punish(20, `headers message size = ${tooMany ?? headers.length}`);
+      return;
+    }
+    const refuseInvalidChain = peer.kind !== 'inbound' && peer.kind !== 'manual';
+    await this.process(peer, headers, refuseInvalidChain);
+  }
+
+  /**
+   * Takes headers in, however they came. With `refuseInvalidChain` a peer that builds on a block known to be invalid is
+   * disconnected.
+   */
+  async process(peer: Peer, headers: readonly Buffer[], refuseInvalidChain: boolean): Promise<void> {
+    const { chain, peers } = this.deps;
+    const table = chain.index.headers;
+    const state = peers.get(peer);
+    const own = this.own.get(peer.id);
+    if (headers.length === 0 || !state || !own) return;
+    if (table.find(prevHashOf(headers[0]!)) === NO_HEADER && headers.length < MAX_BLOCKS_TO_ANNOUNCE) {
+      this.handleUnconnecting(state, own, headers);
+      return;
+    }
+    const hashes = headers.map(headerHash);
+    if (headers.some((header, i) => i > 0 && !equalBytes(prevHashOf(header), hashes[i - 1]!))) {
+      peer.punish(20, 'non-continuous headers sequence');
+      return;
+    }
+    const hasNews = table.find(hashes.at(-1)!) === NO_HEADER;
+    const { error, firstInvalid } = await this.accept(headers, hashes);
+    if (peer.isGone) return;
+    if (error) {
+      if (error.dosScore > 0) peer.punish(error.dosScore, 'invalid header received');
+      if (refuseInvalidChain && table.find(firstInvalid) !== NO_HEADER)
+        peer.disconnect('its chain holds a block known to be invalid');
+      return;
+    }
+    own.unconnecting = 0;
+    this.follow(state, table.find(hashes.at(-1)!), hasNews, headers.length === MAX_HEADERS);
+  }
+
+  /** Perhaps an announcement by a peer that is ahead: its headers from our branch on are asked for. */
+  private handleUnconnecting(state: SyncPeer, own: HeadersPeer, headers: readonly Buffer[]): void {
+    const { chain, peers, log } = this.deps;
+    const { peer } = state;
+    own.unconnecting++;
+    sendGetHeaders(this.deps, peer, chain.index.bestHeader);
+    log.debug(
+      'net',
+      () =>
+        `received header ${hashToHex(headerHash(headers[0]!))}: missing prev block, sending getheaders (peer=${peer.id}, ${own.unconnecting} in a row)`,
+    );
+    peers.noteAnnounced(state, headerHash(headers.at(-1)!));
+    if (own.unconnecting % MAX_UNCONNECTING === 0) peer.punish(20, 'headers that do not connect');
+  }
+
+  /** Accepts headers in slices, up to the first that is wrong. */
+  private async accept(
+    headers: readonly Buffer[],
+    hashes: readonly Buffer[],
+  ): Promise<{ error: ValidationError | null; firstInvalid: Buffer }> {
+    const { chain } = this.deps;
+    let since = performance.now();
+    for (let first = 0; first < headers.length; first += SLICE_HEADERS) {
+      const { last, error } = chain.acceptHeaders(headers.slice(first, first + SLICE_HEADERS));
+      if (error) {
+        const accepted = last === NO_HEADER ? Buffer.alloc(0) : chain.index.headers.hash(last);
+        const at = hashes.findIndex((hash, i) => i >= first && equalBytes(hash, accepted));
+        return { error, firstInvalid: hashes[at < 0 ? first : at + 1]! };
+      }
+      since = await breathe(since);
+    }
+    return { error: null, firstInvalid: Buffer.alloc(0) };
+  }
+
+  /** What valid headers from a peer lead to. */
+  private follow(state: SyncPeer, last: number, hasNews: boolean, isFull: boolean): void {
+    const { chain, clock, peers, requests, care, log } = this.deps;
+    const { headers } = chain.index;
+    const { peer } = state;
+    peers.noteAnnounced(state, Buffer.from(headers.hash(last)));
+    if (hasNews && headers.compareWork(last, chain.tip) > 0) state.lastAnnouncementSec = clock.nowSec();
+    if (isFull) {
+      log.debug('net', `more getheaders (${headers.height(last)}) to end to peer=${peer.id}`);
+      sendGetHeaders(this.deps, peer, last);
+    }
+    requests.fetchTowards(state, last);
+    if (!isFull && this.isTooWeak(state)) {
+      log.info(`Disconnecting outbound peer ${peer.id} -- headers chain has insufficient work`);
+      peer.disconnect('headers chain has insufficient work');
+      return;
+    }
+    care.considerProtecting(state);
+  }
+
+  /** Whether an outbound peer without more headers cannot help with the initial download. */
+  private isTooWeak({ peer, bestKnown }: SyncPeer): boolean {
+    const { chain } = this.deps;
+    if (!isReplaceable(peer) || bestKnown === NO_HEADER || !chain.isInitialDownload()) return false;
+    return chain.index.headers.work(bestKnown) < this.options.minimumChainWork;
+  }
+}
+
+/** Id of a header's parent, a view. */
+function prevHashOf(header: Buffer): Buffer {
+  return header.subarray(4, 36);
+}

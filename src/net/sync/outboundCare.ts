@@ -1,0 +1,174 @@
+/**
+ * Which outbound peers are worth their slot: one whose chain stays behind ours goes, one more is tried when no block came
+ * for long, and of too many the one that told least news goes. Connects nobody; the peer layer asks here.
+ * Source: Core net_processing.cpp `ConsiderEviction`, `CheckForStaleTipAndEvictPeers`, `EvictExtraOutboundPeers`.
+ */
+import { NO_HEADER } from '../../store/headerTable.js';
+import { hashToHex } from '../../util/bytes.js';
+import type { NetPart, Peer } from '../part.js';
+import type { BlocksInFlight } from './blocksInFlight.js';
+import { isReplaceable, type SyncPeer } from './peerTable.js';
+import { sendGetHeaders, type SyncDeps } from './syncDeps.js';
+
+/** Peers with as good a chain as ours that are never replaced. */
+const MAX_PROTECTED = 4;
+/** How long a peer may stay behind, and then to answer a last question. */
+const CHAIN_SYNC_LIMIT_SEC = 20 * 60;
+const HEADERS_RESPONSE_SEC = 2 * 60;
+/** How often to look whether the tip is stale. */
+const STALE_CHECK_INTERVAL_SEC = 10 * 60;
+/** A tip is stale after so many blocks' time. */
+const STALE_TIP_BLOCKS = 3;
+/** A younger connection had no time to tell anything. */
+const MIN_CONNECT_SEC = 30;
+
+export interface OutboundCareDeps extends SyncDeps {
+  readonly inFlight: BlocksInFlight;
+}
+
+interface CaredPeer {
+  /** 0 when the peer is not behind. */
+  deadlineSec: number;
+  /** Our tip when the deadline was set; the peer must reach its work. */
+  goal: number;
+  asked: boolean;
+  isProtected: boolean;
+}
+
+export class OutboundCare implements NetPart {
+  readonly handlers = {};
+  private readonly deps: OutboundCareDeps;
+  private readonly own = new Map<number, CaredPeer>();
+  private protectedCount = 0;
+  private lastTipSec = 0;
+  private staleCheckSec = 0;
+  private wantsExtra = false;
+  readonly stop: () => void;
+
+  constructor(deps: OutboundCareDeps) {
+    this.deps = deps;
+    this.stop = deps.chain.events.on('blockConnected', () => {
+      this.lastTipSec = deps.clock.nowSec();
+    });
+  }
+
+  onVersion(peer: Peer): void {
+    this.own.set(peer.id, { deadlineSec: 0, goal: NO_HEADER, asked: false, isProtected: false });
+  }
+
+  onGone(peer: Peer): void {
+    if (this.own.get(peer.id)?.isProtected) this.protectedCount--;
+    this.own.delete(peer.id);
+  }
+
+  onTick(peer: Peer): void {
+    const state = this.deps.peers.get(peer);
+    const own = this.own.get(peer.id);
+    if (state && own && isReplaceable(peer) && state.syncStarted && !own.isProtected)
+      this.checkProgress(state, own);
+  }
+
+  /** Called when the peer sent valid headers. */
+  considerProtecting({ peer, bestKnown }: SyncPeer): void {
+    const own = this.own.get(peer.id);
+    if (!own || own.isProtected || !isReplaceable(peer) || peer.isGone || bestKnown === NO_HEADER) return;
+    if (this.protectedCount >= MAX_PROTECTED || this.isBehind(bestKnown, this.deps.chain.tip)) return;
+    own.isProtected = true;
+    this.protectedCount++;
+    this.deps.log.debug('net', `Protecting outbound peer=${peer.id} from eviction`);
+  }
+
+  private isBehind(best: number, goal: number): boolean {
+    return best === NO_HEADER || this.deps.chain.index.headers.compareWork(best, goal) < 0;
+  }
+
+  private checkProgress({ peer, bestKnown }: SyncPeer, own: CaredPeer): void {
+    const { chain, clock, log } = this.deps;
+    const { headers } = chain.index;
+    const now = clock.nowSec();
+    if (!this.isBehind(bestKnown, chain.tip)) {
+      own.deadlineSec = 0;
+      own.goal = NO_HEADER;
+      own.asked = false;
+      return;
+    }
+    if (own.deadlineSec === 0 || (own.goal !== NO_HEADER && !this.isBehind(bestKnown, own.goal))) {
+      own.deadlineSec = now + CHAIN_SYNC_LIMIT_SEC;
+      own.goal = chain.tip;
+      own.asked = false;
+      return;
+    }
+    if (now <= own.deadlineSec) return;
+    if (own.asked) {
+      const best = bestKnown === NO_HEADER ? '<none>' : hashToHex(headers.hash(bestKnown));
+      log.info(`Disconnecting outbound peer ${peer.id} for old chain, best known block = ${best}`);
+      peer.disconnect('old chain');
+      return;
+    }
+    log.debug('net', `sending getheaders to outbound peer=${peer.id} to verify chain work`);
+    sendGetHeaders(this.deps, peer, this.parentOrSelf(own.goal));
+    own.asked = true;
+    own.deadlineSec = now + HEADERS_RESPONSE_SEC;
+  }
+
+  private parentOrSelf(id: number): number {
+    const parent = this.deps.chain.index.headers.prev(id);
+    return parent === NO_HEADER ? id : parent;
+  }
+
+  /**
+   * Whether no block came for so long that one outbound peer more than usual should be tried. To be asked every now and
+   * then; the answer is worked out anew every ten minutes.
+   */
+  wantsExtraOutbound(): boolean {
+    const { clock, log } = this.deps;
+    const now = clock.nowSec();
+    if (now > this.staleCheckSec) {
+      this.wantsExtra = this.isTipStale(now);
+      if (this.wantsExtra)
+        log.info(
+          `Potential stale tip detected, will try using extra outbound peer (last tip update: ${now - this.lastTipSec} seconds ago)`,
+        );
+      this.staleCheckSec = now + STALE_CHECK_INTERVAL_SEC;
+    }
+    return this.wantsExtra;
+  }
+
+  private isTipStale(now: number): boolean {
+    const { params, inFlight } = this.deps;
+    if (this.lastTipSec === 0) this.lastTipSec = now;
+    return this.lastTipSec < now - params.targetSpacingSec * STALE_TIP_BLOCKS && inFlight.size === 0;
+  }
+
+  /**
+   * Whom to disconnect when there are `extra` more outbound peers than usual: at most one. To be asked about every 45
+   * seconds. No further peer is tried then until the tip is found stale again.
+   */
+  peersToEvict(extra: number): Peer[] {
+    if (extra <= 0) return [];
+    let worst: SyncPeer | null = null;
+    for (const state of this.deps.peers.ready()) {
+      if (!isReplaceable(state.peer) || this.own.get(state.peer.id)?.isProtected) continue;
+      if (worst === null || this.isWorse(state, worst)) worst = state;
+    }
+    if (worst === null) return [];
+    const { clock, inFlight, log } = this.deps;
+    const { peer } = worst;
+    const isYoung = clock.nowSec() - peer.connectedAtSec <= MIN_CONNECT_SEC;
+    if (isYoung || inFlight.countFrom(peer) > 0) {
+      log.debug('net', `keeping outbound peer=${peer.id} chosen for eviction`);
+      return [];
+    }
+    log.debug(
+      'net',
+      `disconnecting extra outbound peer=${peer.id} (last block announcement received at time ${worst.lastAnnouncementSec})`,
+    );
+    this.wantsExtra = false;
+    return [peer];
+  }
+
+  private isWorse(a: SyncPeer, b: SyncPeer): boolean {
+    if (a.lastAnnouncementSec !== b.lastAnnouncementSec) return a.lastAnnouncementSec < b.lastAnnouncementSec;
+    return a.peer.id > b.peer.id;
+  }
+}

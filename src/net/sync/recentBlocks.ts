@@ -1,0 +1,66 @@
+/**
+ * The last few blocks, found or connected, as they are announced and asked for by everybody at once: no disk, and each
+ * compact form made once. Source: Core net_processing.cpp `most_recent_block`, `most_recent_compact_block`.
+ */
+import type { ConnectedBlock } from '../../chain/chainEvents.js';
+import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import { parseHeaderBytes } from '../../primitives/header.js';
+import { asBuffer } from '../../util/bytes.js';
+import { buildCompactBlock } from '../compact/compactBlock.js';
+import { cmpctblockCodec } from '../messages/cmpctblock.js';
+import { formatPayload } from '../messages/codec.js';
+import type { RandomSource } from '../part.js';
+
+/** Enough for those of which an announcement may still be due. */
+const KEPT = 3;
+
+export class RecentBlock {
+  readonly id: number;
+  readonly block: LoadedBlock;
+  private readonly random: RandomSource;
+  private readonly compact = new Map<boolean, Buffer>();
+
+  constructor(id: number, block: LoadedBlock, random: RandomSource) {
+    this.id = id;
+    this.block = block;
+    this.random = random;
+  }
+
+  /** The payload of a cmpctblock message of version 2 (`withWitness`) or 1. */
+  compactPayload(withWitness: boolean): Buffer {
+    let payload = this.compact.get(withWitness);
+    if (!payload) {
+      const message = buildCompactBlock(this.block, this.random.u64(), withWitness);
+      payload = formatPayload(cmpctblockCodec, message);
+      this.compact.set(withWitness, payload);
+    }
+    return payload;
+  }
+}
+
+export class RecentBlocks {
+  private readonly random: RandomSource;
+  private readonly blocks = new Map<number, RecentBlock>();
+
+  constructor(random: RandomSource) {
+    this.random = random;
+  }
+
+  /** Keeps a block; the one that came first goes for it. */
+  add({ id, raw, parsed, hash }: Pick<ConnectedBlock, 'id' | 'raw' | 'parsed' | 'hash'>): RecentBlock {
+    let recent = this.blocks.get(id);
+    if (!recent) {
+      const header = parseHeaderBytes(raw);
+      const block = { raw, parsed, header, hash: asBuffer(hash), consumedBytes: raw.length };
+      recent = new RecentBlock(id, block, this.random);
+    }
+    this.blocks.delete(id);
+    this.blocks.set(id, recent);
+    if (this.blocks.size > KEPT) this.blocks.delete(this.blocks.keys().next().value!);
+    return recent;
+  }
+
+  find(id: number): RecentBlock | undefined {
+    return this.blocks.get(id);
+  }
+}

@@ -1,0 +1,50 @@
+/** What the parts of the block side share: the chain, the clock, the log, and small questions about them. */
+import type { Chain } from '../../chain/chain.js';
+import type { NetworkParams } from '../../params/network.js';
+import { NULL_HASH } from '../../primitives/transaction.js';
+import type { Bytes } from '../../util/bytes.js';
+import type { Logger } from '../../util/logging.js';
+import type { Peer } from '../part.js';
+import type { HeaderChain } from './headerChain.js';
+import type { PeerTable } from './peerTable.js';
+
+export interface Clock {
+  /** Passes evenly: for time limits. */
+  nowMs(): number;
+  /** The node's time, which a test may set. */
+  nowSec(): number;
+  /** The network's time. */
+  adjustedTimeSec(): number;
+}
+
+export interface SyncDeps {
+  readonly chain: Chain;
+  readonly headerChain: HeaderChain;
+  readonly peers: PeerTable;
+  readonly params: Pick<NetworkParams, 'targetSpacingSec'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** The protocol that locators name. */
+const PROTOCOL_VERSION = 70_015;
+/** A tip younger than so many blocks' time is nearly in step. */
+const NEARLY_IN_STEP_BLOCKS = 20;
+
+/**
+ * Whether the chain is so nearly in step that single new blocks are fetched from whoever announced them.
+ * Source: `CanDirectFetch`.
+ */
+export function isNearlyInStep({ chain, params, clock }: SyncDeps): boolean {
+  const oldestSec = clock.adjustedTimeSec() - params.targetSpacingSec * NEARLY_IN_STEP_BLOCKS;
+  return chain.index.headers.timeSec(chain.tip) > oldestSec;
+}
+
+/** Asks the peer for the headers that follow the branch of `id`, up to `stopHash`. */
+export function sendGetHeaders(deps: SyncDeps, peer: Peer, id: number, stopHash: Bytes = NULL_HASH): void {
+  peer.send('getheaders', {
+    version: Math.min(peer.version!.protocolVersion, PROTOCOL_VERSION),
+    locator: deps.headerChain.locator(id),
+    stopHash: Buffer.from(stopHash),
+  });
+}

@@ -1,0 +1,89 @@
+/**
+ * How far the peers' clocks are ahead of ours: the median of what the first 200 addresses said, within a bound.
+ * Source: Core timedata.cpp `AddTimeData`.
+ */
+import { toLatin1 } from '../util/bytes.js';
+import type { Logger } from '../util/logging.js';
+import type { HostAddress } from './netAddress.js';
+
+/** QUIRK: counted with the zero that the samples begin with. Test: test/unit/net/timeOffset.test.ts. */
+const MAX_SAMPLES = 200;
+/** From so many samples on (with the zero) the median counts. */
+const MIN_SAMPLES = 5;
+/** Peers nearer than this agree with our clock. */
+const AGREEMENT_SEC = 5 * 60;
+
+export const CLOCK_WARNING =
+  "Please check that your computer's date and time are correct! If your clock is wrong, lbcnode will not work properly.";
+
+export interface TimeOffsetOptions {
+  /** `-maxtimeadjustment`; a median further off is taken for 0. */
+  readonly maxAdjustmentSec: number;
+}
+
+export interface TimeOffsetDeps {
+  readonly log: Logger;
+  /** Hears once that our clock is likely wrong. */
+  readonly warn: (message: string) => void;
+}
+
+export class TimeOffset {
+  private readonly maxAdjustmentSec: number;
+  private readonly deps: TimeOffsetDeps;
+  private readonly known = new Set<string>();
+  /** Ascending; our own clock is the first sample. */
+  private readonly samples: number[] = [0];
+  private hasWarned = false;
+  private offset = 0;
+
+  constructor(options: TimeOffsetOptions, deps: TimeOffsetDeps) {
+    this.maxAdjustmentSec = Math.max(0, options.maxAdjustmentSec);
+    this.deps = deps;
+  }
+
+  /** Seconds to add to our clock. */
+  get offsetSec(): number {
+    return this.offset;
+  }
+
+  /** A peer's clock is ahead of ours by so much; each address has one say. */
+  add(peer: HostAddress, sampleSec: number): void {
+    const key = toLatin1(peer.ip);
+    // QUIRK: with 200 samples their number is even, and stays so: from then on nothing moves the clock.
+    if (this.known.size >= MAX_SAMPLES || this.known.has(key)) return;
+    this.known.add(key);
+    if (this.samples.length >= MAX_SAMPLES) return;
+    const at = this.samples.findIndex((other) => other > sampleSec);
+    this.samples.splice(at < 0 ? this.samples.length : at, 0, sampleSec);
+    const { log } = this.deps;
+    log.debug(
+      'net',
+      `added time data, samples ${this.samples.length}, offset ${signed(sampleSec)} (${signed(Math.trunc(sampleSec / 60))} minutes)`,
+    );
+    if (this.samples.length >= MIN_SAMPLES && this.samples.length % 2 === 1) this.update();
+  }
+
+  private update(): void {
+    const median = this.samples[(this.samples.length - 1) / 2]!;
+    const isCredible = Math.abs(median) <= this.maxAdjustmentSec;
+    this.offset = isCredible ? median : 0;
+    if (!isCredible) this.warnUnlessSomebodyAgrees();
+    this.deps.log.debug(
+      'net',
+      () =>
+        `${this.samples.map(signed).join('  ')}  |  nTimeOffset = ${signed(this.offset)}  (${signed(Math.trunc(this.offset / 60))} minutes)`,
+    );
+  }
+
+  /** Our own sample, the zero, does not count as agreement. */
+  private warnUnlessSomebodyAgrees(): void {
+    if (this.hasWarned) return;
+    if (this.samples.some((sample) => sample !== 0 && Math.abs(sample) < AGREEMENT_SEC)) return;
+    this.hasWarned = true;
+    this.deps.warn(CLOCK_WARNING);
+  }
+}
+
+function signed(value: number): string {
+  return value < 0 ? String(value) : `+${value}`;
+}

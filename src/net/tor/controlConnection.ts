@@ -1,0 +1,99 @@
+/**
+ * A connection to Tor's control port: one command after the other, each with its reply; events are let pass.
+ * Source: Tor control-spec.txt section 2; Core torcontrol.cpp `TorControlConnection`.
+ */
+import { connect, type Socket } from 'node:net';
+
+/** Longest line, and longest reply, in bytes; the specification has no limit. */
+const MAX_REPLY_BYTES = 100_000;
+/** Replies with this code and above are events. */
+const FIRST_EVENT_CODE = 600;
+
+export interface ControlReply {
+  /** 250 for success. */
+  readonly code: number;
+  /** Without the code; one character a byte. */
+  readonly lines: readonly string[];
+}
+
+/** The connection is over, or never was. */
+export class ControlError extends Error {
+  override readonly name = 'ControlError';
+}
+
+interface Waiting {
+  resolve(reply: ControlReply): void;
+  reject(error: ControlError): void;
+}
+
+export class ControlConnection {
+  /** Resolves once the connection is over. */
+  readonly closed: Promise<void>;
+  private readonly socket: Socket;
+  private readonly waiting: Waiting[] = [];
+  private partial = '';
+  private lines: string[] = [];
+  private replyBytes = 0;
+  private end: ControlError | null = null;
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    this.closed = new Promise((resolve) => {
+      socket.on('close', () => {
+        this.fail('the connection was closed');
+        resolve();
+      });
+    });
+    socket.setEncoding('latin1');
+    socket.on('data', (text: string) => this.receive(text));
+  }
+
+  /** Rejects with `ControlError` when nobody answers or the signal aborts; a later abort closes the connection. */
+  static open(host: string, port: number, signal: AbortSignal): Promise<ControlConnection> {
+    return new Promise((resolve, reject) => {
+      const socket = connect({ host, port, signal });
+      socket.on('error', (error) => reject(new ControlError(error.message || String(error))));
+      socket.on('connect', () => resolve(new ControlConnection(socket)));
+    });
+  }
+
+  /** Sends one line. Rejects with `ControlError` when the connection ends before the reply. */
+  command(line: string): Promise<ControlReply> {
+    if (this.end !== null) return Promise.reject(this.end);
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ resolve, reject });
+      this.socket.write(`${line}\r\n`);
+    });
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  private receive(text: string): void {
+    const lines = (this.partial + text).split('\n');
+    this.partial = lines.pop()!;
+    for (const line of lines) this.takeLine(line.endsWith('\r') ? line.slice(0, -1) : line);
+    if (Math.max(this.partial.length, this.replyBytes) > MAX_REPLY_BYTES) {
+      this.fail('the reply is too long');
+      this.close();
+    }
+  }
+
+  /** Three digits, then a space in the last line of a reply. */
+  private takeLine(line: string): void {
+    if (line.length < 4) return;
+    this.lines.push(line.slice(4));
+    this.replyBytes += line.length;
+    if (line[3] !== ' ') return;
+    const reply = { code: parseInt(line.slice(0, 3), 10) || 0, lines: this.lines };
+    this.lines = [];
+    this.replyBytes = 0;
+    if (reply.code < FIRST_EVENT_CODE) this.waiting.shift()?.resolve(reply);
+  }
+
+  private fail(message: string): void {
+    this.end ??= new ControlError(message);
+    for (const { reject } of this.waiting.splice(0)) reject(this.end);
+  }
+}

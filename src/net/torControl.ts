@@ -1,0 +1,319 @@
+/**
+ * Keeps an onion service of our own by way of Tor's control port (`-listenonion`), and uses Tor's proxy for onion names
+ * once it is found. Connects again whenever the connection is lost. Nothing here keeps the node from working.
+ * Source: Core torcontrol.cpp `TorController`; Tor control-spec.txt.
+ *
+ * Deviations: the reference asks for services of version 2, which Tor has ceased to serve (2021). Here a service of
+ * version 3 is made. Its address does not fit the addr messages of this protocol, so peers are not told of it: the
+ * operator finds it in the log and may hand it on. A key of version 2 from earlier is tried, and told of if it works.
+ */
+import { createHmac } from 'node:crypto';
+import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { equalBytes, fromHex, fromLatin1, isHex, toHex } from '../util/bytes.js';
+import { splitHostPort } from '../util/hostPort.js';
+import type { Logger } from '../util/logging.js';
+import { LOCAL_SCORE, type LocalAddresses } from './localAddresses.js';
+import { parseNetAddress, type NetAddress } from './netAddress.js';
+import type { Networks } from './networks.js';
+import type { RandomSource } from './part.js';
+import { ControlConnection, ControlError, type ControlReply } from './tor/controlConnection.js';
+import { parseReplyArguments, quote, splitReplyLine } from './tor/replies.js';
+
+const DEFAULT_CONTROL_PORT = 9051;
+/** Where Tor's SOCKS proxy listens unless told otherwise. */
+const TOR_PROXY = { host: '127.0.0.1', port: 9050, randomizesCredentials: true };
+
+const COOKIE_BYTES = 32;
+const NONCE_BYTES = 32;
+const SERVER_KEY = 'Tor safe cookie authentication server-to-controller hash';
+const CLIENT_KEY = 'Tor safe cookie authentication controller-to-server hash';
+
+const OK = 250;
+const UNRECOGNIZED_COMMAND = 510;
+
+const RETRY_START_MS = 1000;
+const RETRY_GROWTH = 1.5;
+const RETRY_MAX_MS = 600_000;
+
+/** Kinds of private keys: of services of version 2 and 3. */
+const OLD_KEY = /^RSA1024:/;
+const ANY_KEY = /^(RSA1024|ED25519-V3):[A-Za-z0-9+/=]+$/;
+
+export interface TorControlOptions {
+  /** `host:port` of the control port (`-torcontrol`). */
+  readonly target: string;
+  /** `-torpassword`; empty for none. */
+  readonly password: string;
+  /** `onion_private_key` in the network's folder. */
+  readonly keyPath: string;
+  /** The port that we listen on, and that the service has. */
+  readonly port: number;
+  /** Whether `-onion` was given: then Tor's own proxy is not looked for. */
+  readonly hasOnionProxy: boolean;
+  /** Wait before the first attempt to connect again; a second unless told. */
+  readonly retryStartMs?: number;
+}
+
+export interface TorControlDeps {
+  readonly networks: Networks;
+  readonly localAddresses: LocalAddresses;
+  readonly random: RandomSource;
+  readonly log: Logger;
+}
+
+/** Tor or the disk does not do what we ask; the message says what the operator may do. */
+class TorRefusal extends Error {
+  override readonly name = 'TorRefusal';
+}
+
+export class TorControl {
+  private readonly options: TorControlOptions;
+  private readonly deps: TorControlDeps;
+  private readonly abort = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+  /** Said already: the same is not said at every attempt. */
+  private lastComplaint = '';
+  /** Our service's address while it is advertised. */
+  private advertised: NetAddress | null = null;
+
+  constructor(options: TorControlOptions, deps: TorControlDeps) {
+    this.options = options;
+    this.deps = deps;
+  }
+
+  start(): void {
+    this.running = this.run();
+  }
+
+  /** Ends the service. */
+  async stop(): Promise<void> {
+    this.abort.abort();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.abort;
+    const startMs = this.options.retryStartMs ?? RETRY_START_MS;
+    let delayMs = startMs;
+    while (!signal.aborted) {
+      if (await this.session()) delayMs = startMs;
+      if (signal.aborted) return;
+      this.deps.log.debug(
+        'tor',
+        `tor: Not connected to Tor control port ${this.options.target}, trying to reconnect`,
+      );
+      await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+      delayMs = Math.min(delayMs * RETRY_GROWTH, RETRY_MAX_MS);
+    }
+  }
+
+  /** One connection from beginning to end; true when Tor let us in. */
+  private async session(): Promise<boolean> {
+    const { host, port } = splitHostPort(this.options.target, DEFAULT_CONTROL_PORT);
+    const { log } = this.deps;
+    let connection: ControlConnection | null = null;
+    let isLetIn = false;
+    try {
+      connection = await ControlConnection.open(host, port, this.abort.signal);
+      log.debug('tor', 'tor: Successfully connected!');
+      await this.authenticate(connection);
+      isLetIn = true;
+      this.useProxy();
+      await this.addService(connection);
+      await connection.closed;
+    } catch (error) {
+      if (error instanceof TorRefusal) this.complain(error.message);
+      else if (error instanceof ControlError) log.debug('tor', `tor: ${error.message}`);
+      else this.complain(`tor: ${(error as Error).message}`);
+      // What Tor offers beside the service stays of use.
+      if (isLetIn) await connection?.closed;
+    } finally {
+      connection?.close();
+      if (this.advertised !== null) this.deps.localAddresses.remove(this.advertised);
+      this.advertised = null;
+    }
+    return isLetIn;
+  }
+
+  private complain(message: string): void {
+    if (message === this.lastComplaint) this.deps.log.debug('tor', message);
+    else this.deps.log.info(message);
+    this.lastComplaint = message;
+  }
+
+  private async authenticate(connection: ControlConnection): Promise<void> {
+    const { log } = this.deps;
+    const info = await connection.command('PROTOCOLINFO 1');
+    if (info.code !== OK) throw new TorRefusal('tor: Requesting protocol info failed');
+    const version = argumentsOf(info, 'VERSION').get('Tor');
+    if (version !== undefined) log.debug('tor', `tor: Connected to Tor version ${printable(version)}`);
+    const auth = argumentsOf(info, 'AUTH');
+    const methods = (auth.get('METHODS') ?? '').split(',');
+    log.debug('tor', `tor: Supported authentication methods: ${printable(methods.join(', '))}`);
+    const command = await this.credentials(connection, methods, auth.get('COOKIEFILE') ?? '');
+    const reply = await connection.command(command);
+    if (reply.code !== OK) throw new TorRefusal('tor: Authentication failed');
+    log.debug('tor', 'tor: Authentication successful');
+  }
+
+  /** The command that lets us in. A cookie is never sent as it is: whoever listens there could be after a file of ours. */
+  private async credentials(
+    connection: ControlConnection,
+    methods: readonly string[],
+    cookieFile: string,
+  ): Promise<string> {
+    const { password } = this.options;
+    if (password !== '') {
+      if (methods.includes('HASHEDPASSWORD')) return `AUTHENTICATE ${quote(password)}`;
+      throw new TorRefusal(
+        'tor: Password provided with -torpassword, but HASHEDPASSWORD authentication is not available',
+      );
+    }
+    if (methods.includes('NULL')) return 'AUTHENTICATE';
+    if (methods.includes('SAFECOOKIE'))
+      return `AUTHENTICATE ${toHex(await this.answerChallenge(connection, cookieFile))}`;
+    if (methods.includes('HASHEDPASSWORD')) {
+      throw new TorRefusal(
+        'tor: The only supported authentication mechanism left is password, but no password provided with -torpassword',
+      );
+    }
+    throw new TorRefusal('tor: No supported authentication method');
+  }
+
+  /** Both sides prove that they know the cookie without telling it (SAFECOOKIE). */
+  private async answerChallenge(connection: ControlConnection, cookieFile: string): Promise<Buffer> {
+    const cookie = await readCookie(cookieFile);
+    const clientNonce = this.deps.random.bytes(NONCE_BYTES);
+    const reply = await connection.command(`AUTHCHALLENGE SAFECOOKIE ${toHex(clientNonce)}`);
+    if (reply.code !== OK) throw new TorRefusal('tor: SAFECOOKIE authentication challenge failed');
+    const found = argumentsOf(reply, 'AUTHCHALLENGE');
+    const serverHash = hexArgument(found, 'SERVERHASH');
+    const serverNonce = hexArgument(found, 'SERVERNONCE');
+    if (serverHash === null || serverNonce === null)
+      throw new TorRefusal('tor: Invalid reply to AUTHCHALLENGE');
+    if (serverNonce.length !== NONCE_BYTES) {
+      throw new TorRefusal('tor: ServerNonce is not 32 bytes, as required by spec');
+    }
+    const prove = (key: string): Buffer =>
+      createHmac('sha256', key).update(cookie).update(clientNonce).update(serverNonce).digest();
+    if (!equalBytes(prove(SERVER_KEY), serverHash)) {
+      throw new TorRefusal('tor: ServerHash does not match expected ServerHash');
+    }
+    return prove(CLIENT_KEY);
+  }
+
+  private useProxy(): void {
+    if (this.options.hasOnionProxy) return;
+    this.deps.networks.setRoute('onion', { isLimited: false, proxy: TOR_PROXY });
+  }
+
+  private async addService(connection: ControlConnection): Promise<void> {
+    const { port } = this.options;
+    const cached = await this.readKey();
+    const reply = await connection.command(
+      `ADD_ONION ${cached ?? 'NEW:ED25519-V3'} Port=${port},127.0.0.1:${port}`,
+    );
+    if (reply.code !== OK) throw new TorRefusal(this.addFailure(reply.code, cached));
+    const found = new Map(reply.lines.flatMap((line) => [...parseReplyArguments(line)]));
+    const id = found.get('ServiceID') ?? '';
+    if (!/^[a-z2-7]+$/.test(id)) throw new TorRefusal('tor: Error parsing ADD_ONION parameters');
+    this.announce(`${id}.onion`);
+    const key = found.get('PrivateKey');
+    if (key !== undefined && key !== cached) await this.keepKey(key);
+  }
+
+  private async keepKey(key: string): Promise<void> {
+    const { keyPath } = this.options;
+    await writePrivately(keyPath, key).catch((error: Error) => {
+      throw new TorRefusal(`tor: Error writing service private key to ${keyPath}: ${error.message}`);
+    });
+    this.deps.log.debug('tor', `tor: Cached service private key to ${keyPath}`);
+  }
+
+  private announce(name: string): void {
+    const { port } = this.options;
+    const { log, localAddresses } = this.deps;
+    const address = parseNetAddress(name, port);
+    if (address === null) {
+      log.info(
+        `tor: Got onion service ${name}:${port}. Peers cannot be told of it, for its address does not fit their messages; hand it on yourself.`,
+      );
+      return;
+    }
+    log.info(`tor: Got service ID ${name}, advertising service ${name}:${port}`);
+    if (localAddresses.add(address, LOCAL_SCORE.manual)) this.advertised = address;
+  }
+
+  private addFailure(code: number, cached: string | null): string {
+    if (code === UNRECOGNIZED_COMMAND) {
+      return 'tor: Add onion failed with unrecognized command (You probably need to upgrade Tor)';
+    }
+    if (cached !== null && OLD_KEY.test(cached)) {
+      return `tor: Tor no longer serves onion services of version 2 (error code ${code}); remove ${this.options.keyPath} to get one of version 3`;
+    }
+    return `tor: Add onion failed; error code ${code}`;
+  }
+
+  /** The key of the service that we had before; null when there was none. */
+  private async readKey(): Promise<string | null> {
+    const { keyPath } = this.options;
+    let text: string;
+    try {
+      text = (await readFile(keyPath, 'latin1')).trim();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
+    if (!ANY_KEY.test(text)) {
+      throw new TorRefusal(`tor: ${keyPath} holds no private key; remove it to get a new onion service`);
+    }
+    this.deps.log.debug('tor', `tor: Reading cached private key from ${keyPath}`);
+    return text;
+  }
+}
+
+/** The arguments of the reply's line of this type; empty when there is none. */
+function argumentsOf(reply: ControlReply, type: string): Map<string, string> {
+  for (const line of reply.lines) {
+    const parts = splitReplyLine(line);
+    if (parts.type === type) return parseReplyArguments(parts.rest);
+  }
+  return new Map();
+}
+
+function hexArgument(found: ReadonlyMap<string, string>, name: string): Buffer | null {
+  const text = found.get(name);
+  return text === undefined || !isHex(text) ? null : fromHex(text);
+}
+
+/** `path` is one character a byte. Throws `TorRefusal`. */
+async function readCookie(path: string): Promise<Buffer> {
+  const named = printable(path);
+  const file = await open(fromLatin1(path), 'r').catch(() => {
+    throw new TorRefusal(`tor: Authentication cookie ${named} could not be opened (check permissions)`);
+  });
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(COOKIE_BYTES + 1), 0, COOKIE_BYTES + 1, 0);
+    if (bytesRead === COOKIE_BYTES) return buffer.subarray(0, COOKIE_BYTES);
+  } finally {
+    await file.close();
+  }
+  throw new TorRefusal(
+    `tor: Authentication cookie ${named} is not exactly 32 bytes, as is required by the spec`,
+  );
+}
+
+/** Replaces a file by one that nobody else may read. */
+async function writePrivately(path: string, text: string): Promise<void> {
+  const fresh = `${path}.new`;
+  // Removed first: a file left behind would keep its own mode.
+  await rm(fresh, { force: true });
+  await writeFile(fresh, text, { mode: 0o600 });
+  await rename(fresh, path);
+}
+
+/** What Tor says as it may stand in a log. */
+function printable(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?');
+}

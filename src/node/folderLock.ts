@@ -1,0 +1,67 @@
+/**
+ * One process at a time in a data folder. Taken before anything is written there, released by the death of the process.
+ * Source: `LockDirectory`, `LockDataDirectory`.
+ *
+ * The runtime has no file locks, but LevelDB takes one of the operating system when it opens a database. So the lock is
+ * an empty database of its own: it works with and without the native addon, on every system, over `kill -9`, and, unlike
+ * a socket or a file with a process id, is neither left behind nor blind to a process in another container. The chain's
+ * own database cannot serve: `-reindex` deletes it, and whoever does that must hold the lock already.
+ */
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ClassicLevel } from 'classic-level';
+import { errorText } from './closeStack.js';
+
+/** Name of the lock's database in the folder. */
+const LOCK_NAME = 'lock';
+/** The file in it that the operating system locks. */
+const LOCK_FILE = 'LOCK';
+
+/** The folder is in use or cannot be written; the message is for the operator. */
+export class FolderLockError extends Error {
+  override readonly name = 'FolderLockError';
+}
+
+/** Makes the folder if need be and locks it; the returned function gives it free. Throws `FolderLockError`. */
+export async function lockFolder(folder: string): Promise<() => Promise<void>> {
+  const path = join(folder, LOCK_NAME);
+  try {
+    await mkdir(path, { recursive: true });
+    return await openLock(path).catch(async (error: unknown) => {
+      if (isLocked(error)) throw error;
+      // Damaged, by a crash of the machine for instance; there is nothing in it to lose.
+      await emptyLock(path);
+      return openLock(path);
+    });
+  } catch (error) {
+    if (isLocked(error)) {
+      throw new FolderLockError(
+        `Cannot obtain a lock on data directory ${folder}. lbcnode is probably already running.`,
+      );
+    }
+    throw new FolderLockError(
+      `Cannot write to data directory '${folder}'; check permissions. (${errorText(causeOf(error))})`,
+    );
+  }
+}
+
+async function openLock(path: string): Promise<() => Promise<void>> {
+  const database = new ClassicLevel(path);
+  await database.open();
+  return () => database.close();
+}
+
+/** Removes all but the locked file itself: whoever holds it goes on holding it. */
+async function emptyLock(path: string): Promise<void> {
+  for (const name of await readdir(path)) {
+    if (name !== LOCK_FILE) await rm(join(path, name), { recursive: true, force: true });
+  }
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error ? error.cause : error;
+}
+
+function isLocked(error: unknown): boolean {
+  return (causeOf(error) as { code?: unknown } | null)?.code === 'LEVEL_LOCKED';
+}

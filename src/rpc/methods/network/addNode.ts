@@ -1,0 +1,36 @@
+/** `addnode`: nodes that the operator wants connections to. Source: lbrycrd rpc/net.cpp. */
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { methodHelp } from '../../helpText.js';
+import { defineMethod, type RpcMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { requirePeers } from './requirePeers.js';
+
+export const addNode: RpcMethod = defineMethod({
+  name: 'addnode',
+  category: 'network',
+  summary:
+    'Attempts to add or remove a node from the addnode list, or tries a connection to a node once.\n' +
+    'Nodes added by addnode (or -connect) are protected from disconnection for misbehaviour and are not required to be ' +
+    'full nodes as other outbound peers are (though such peers will not be synced from).',
+  params: [
+    { name: 'node', type: 'string', required: true, description: 'The node (see getpeerinfo for nodes)' },
+    {
+      name: 'command',
+      type: 'string',
+      required: true,
+      description: "'add', 'remove', or 'onetry' to try a connection once",
+    },
+  ],
+  result: t.none(),
+  examples: [['"192.168.0.6:9246"', '"onetry"']],
+  run({ services }, { node, command }) {
+    if (!['add', 'remove', 'onetry'].includes(command)) throw rpcError(RPC_ERROR.MISC_ERROR, methodHelp(addNode));
+    const peers = requirePeers(services);
+    if (command === 'onetry') peers.tryOnce(node);
+    else if (command === 'add' && !peers.addNode(node))
+      throw rpcError(RPC_ERROR.CLIENT_NODE_ALREADY_ADDED, 'Error: Node already added');
+    else if (command === 'remove' && !peers.removeNode(node))
+      throw rpcError(RPC_ERROR.CLIENT_NODE_NOT_ADDED, 'Error: Node has not been added.');
+    return null;
+  },
+});

@@ -1,0 +1,17 @@
+/** `clearbanned`: lets everybody in again. Source: lbrycrd rpc/net.cpp. */
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { requirePeers } from './requirePeers.js';
+
+export const clearBanned = defineMethod({
+  name: 'clearbanned',
+  category: 'network',
+  summary: 'Clear all banned IPs.',
+  params: [],
+  result: t.none(),
+  examples: [[]],
+  run({ services }) {
+    requirePeers(services).clearBans();
+    return null;
+  },
+});

@@ -1,0 +1,14 @@
+/** `getconnectioncount`: the number of peers. */
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { requirePeers } from './requirePeers.js';
+
+export const getConnectionCount = defineMethod({
+  name: 'getconnectioncount',
+  category: 'network',
+  summary: 'Returns the number of connections to other nodes.',
+  params: [],
+  result: t.int('the connection count'),
+  examples: [[]],
+  run: ({ services }) => requirePeers(services).list().length,
+});

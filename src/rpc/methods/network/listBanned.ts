@@ -1,0 +1,29 @@
+/** `listbanned`: who is kept away. Source: lbrycrd rpc/net.cpp. */
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { requirePeers } from './requirePeers.js';
+
+export const listBanned = defineMethod({
+  name: 'listbanned',
+  category: 'network',
+  summary: 'List all banned IPs/Subnets.',
+  params: [],
+  result: t.array(
+    t.object({
+      address: t.str('the address or subnet'),
+      banned_until: t.time('until when'),
+      ban_created: t.time('since when'),
+      ban_reason: t.str('node misbehaving, or manually added'),
+    }),
+  ),
+  examples: [[]],
+  run: ({ services }) =>
+    requirePeers(services)
+      .bans()
+      .map(({ subnet, createdSec, untilSec, reason }) => ({
+        address: subnet,
+        banned_until: untilSec,
+        ban_created: createdSec,
+        ban_reason: reason,
+      })),
+});

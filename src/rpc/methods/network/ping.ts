@@ -1,0 +1,20 @@
+/** `ping`: measures the round trip to every peer. */
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { requirePeers } from './requirePeers.js';
+
+export const ping = defineMethod({
+  name: 'ping',
+  category: 'network',
+  summary:
+    'Requests that a ping be sent to all other nodes, to measure ping time.\n' +
+    'Results are in getpeerinfo: pingtime and pingwait are decimal seconds.\n' +
+    'The ping is queued with all other commands, so it measures processing backlog, not just network ping.',
+  params: [],
+  result: t.none(),
+  examples: [[]],
+  run({ services }) {
+    requirePeers(services).ping();
+    return null;
+  },
+});

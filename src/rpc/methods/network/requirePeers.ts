@@ -1,0 +1,10 @@
+/** The peer layer for a method that needs it. */
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import type { PeerService } from '../../peerService.js';
+import type { RpcServices } from '../../services.js';
+
+/** Throws the reference's error when the node runs without peers. */
+export function requirePeers({ peers }: Pick<RpcServices, 'peers'>): PeerService {
+  if (peers) return peers;
+  throw rpcError(RPC_ERROR.CLIENT_P2P_DISABLED, 'Error: Peer-to-peer functionality missing or disabled');
+}

@@ -1,0 +1,20 @@
+/** `setnetworkactive`: the switch of the peer network. Source: lbrycrd rpc/net.cpp. */
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { requirePeers } from './requirePeers.js';
+
+export const setNetworkActive = defineMethod({
+  name: 'setnetworkactive',
+  category: 'network',
+  summary: 'Disable/enable all p2p network activity.',
+  params: [
+    { name: 'state', type: 'boolean', required: true, description: 'true to enable networking, false to disable' },
+  ],
+  result: t.bool('the state now'),
+  examples: [['true']],
+  run({ services }, { state }) {
+    const peers = requirePeers(services);
+    peers.setActive(state);
+    return peers.isActive();
+  },
+});

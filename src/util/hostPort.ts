@@ -1,0 +1,24 @@
+/** A host and a port as one text. Source: Core utilstrencodings.cpp `SplitHostPort`. */
+
+export interface HostPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** `host`, `host:port`, `[v6]`, `[v6]:port` or a bare IPv6 address; a port that is no port stays part of the host. */
+export function splitHostPort(text: string, defaultPort: number): HostPort {
+  let host = text;
+  let port = defaultPort;
+  const colon = text.lastIndexOf(':');
+  const bracketed = colon > 0 && text.startsWith('[') && text[colon - 1] === ']';
+  const single = colon >= 0 && text.indexOf(':') === colon;
+  if (bracketed || single) {
+    const digits = text.slice(colon + 1);
+    const number = /^[0-9]+$/.test(digits) ? Number(digits) : 0;
+    if (number > 0 && number < 0x10000) {
+      host = text.slice(0, colon);
+      port = number;
+    }
+  }
+  return { host: host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host, port };
+}

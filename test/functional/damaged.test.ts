@@ -1,0 +1,68 @@
+/** A block that cannot be read any more is the failure of whoever asks for it, not of the node. */
+import { openSync, closeSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
+
+let node: RegtestNode | null = null;
+
+afterEach(async () => {
+  await node?.stop();
+  node = null;
+});
+
+/** Writes zeros over a block's header, or the eight bytes before it, in its file. */
+async function damage(hash: string, part: 'magic' | 'header'): Promise<void> {
+  const file = join(node!.dataDir, 'regtest', 'blocks', 'blk00000.dat');
+  const raw = Buffer.from(await node!.rpc<string>('getblock', [hash, 0]), 'hex');
+  const at = readFileSync(file).indexOf(raw);
+  const fd = openSync(file, 'r+');
+  writeSync(
+    fd,
+    part === 'magic' ? Buffer.alloc(8) : Buffer.alloc(80),
+    0,
+    undefined,
+    part === 'magic' ? at - 8 : at,
+  );
+  closeSync(fd);
+}
+
+describe.each(['magic', 'header'] as const)('with a damaged %s', (part) => {
+  it('methods that read the block answer as the reference does, and the node lives on', async () => {
+    node = await startRegtest({ args: ['-txindex'] });
+    const { rpc } = node;
+    const hashes = await rpc<string[]>('generatetoaddress', [10, ADDRESS]);
+    const hash = hashes[4]!;
+    const { tx } = await rpc<{ tx: string[] }>('getblock', [hash]);
+    await damage(hash, part);
+    const failure = (method: string, params: unknown[]): Promise<unknown> =>
+      rpc(method, params).then(
+        (result) => ({ result }),
+        ({ code, message }: { code: number; message: string }) => ({ code, message }),
+      );
+    const notOnDisk = { code: -1, message: 'Block not found on disk' };
+    for (const verbosity of [0, 1, 2])
+      expect(await failure('getblock', [hash, verbosity])).toEqual(notOnDisk);
+    expect(await failure('getblockstats', [hash])).toEqual(notOnDisk);
+    expect(await failure('gettxoutproof', [tx, hash])).toEqual({
+      code: -32603,
+      message: "Can't read block from disk",
+    });
+    expect(await failure('getrawtransaction', [tx[0], true, hash])).toEqual({
+      code: -5,
+      message: 'No such transaction found in the provided block. Use gettransaction for wallet transactions.',
+    });
+    if (part === 'magic') {
+      expect(await failure('getrawtransaction', [tx[0]])).toEqual({
+        code: -5,
+        message: 'No such mempool or blockchain transaction. Use gettransaction for wallet transactions.',
+      });
+    }
+    expect(await rpc('verifychain', [1, 0])).toBe(false);
+    expect(node.output()).toContain(`block ${hash} at height 5 cannot be read`);
+    expect(await rpc('getblockcount')).toBe(10);
+    await rpc('generatetoaddress', [1, ADDRESS]);
+    await node.stop();
+    expect(await node.exited).toBe(0);
+  });
+});

@@ -1,0 +1,165 @@
+/** How the program ends: interrupted imports, failing flushes, failing starts, a second node on the same folder. */
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ADDRESS, freePort, program, startRegtest } from './support/node.js';
+import { startProcess, type NodeProcess } from './support/process.js';
+
+let dataDir: string;
+let networkDir: string;
+const running: NodeProcess[] = [];
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'stopping-'));
+  networkDir = join(dataDir, 'regtest');
+});
+
+afterEach(async () => {
+  for (const { child, exited } of running.splice(0)) {
+    child.kill('SIGKILL');
+    await exited;
+  }
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+function start(...args: string[]): NodeProcess {
+  const node = startProcess(dataDir, args);
+  running.push(node);
+  return node;
+}
+
+/** The block file of a chain of ten blocks. */
+async function tenBlocks(): Promise<Buffer> {
+  const node = await startRegtest();
+  try {
+    await node.rpc('generatetoaddress', [10, ADDRESS]);
+    return readFileSync(join(node.dataDir, 'regtest', 'blocks', 'blk00000.dat'));
+  } finally {
+    await node.stop();
+  }
+}
+
+describe('an import of bootstrap.dat', () => {
+  it('that is interrupted leaves the file, and takes up no other', async () => {
+    const blocks = await tenBlocks();
+    mkdirSync(networkDir);
+    const bootstrap = join(networkDir, 'bootstrap.dat');
+    // Long enough to be interrupted: the same blocks over and over, which are read and passed over.
+    writeFileSync(bootstrap, Buffer.concat(Array.from({ length: 20_000 }, () => blocks)));
+    const other = join(dataDir, 'other.dat');
+    writeFileSync(other, blocks);
+    const node = start('-server=0', `-loadblock=${other}`);
+    await node.printed('Importing blocks file');
+    node.child.kill('SIGTERM');
+    expect(await node.exited).toBe(0);
+    expect(existsSync(bootstrap)).toBe(true);
+    expect(existsSync(`${bootstrap}.old`)).toBe(false);
+    expect(node.output()).toMatch(/Import of bootstrap\.dat interrupted at \d+ blocks/);
+    expect(node.output()).not.toContain(other);
+
+    // Read to its end it is renamed.
+    writeFileSync(bootstrap, blocks);
+    const again = start('-server=0', '-stopafterblockimport');
+    expect(await again.exited).toBe(0);
+    expect(again.output()).toContain('of 11 blocks of bootstrap.dat');
+    expect(again.output()).toContain('at height 10');
+    expect(existsSync(bootstrap)).toBe(false);
+    expect(existsSync(`${bootstrap}.old`)).toBe(true);
+  });
+});
+
+describe('a node', () => {
+  it('whose last flush fails ends with exit code 1 and says why', async () => {
+    const node = start(`-rpcport=${await freePort()}`);
+    await node.printed('Done loading');
+    renameSync(networkDir, join(dataDir, 'away'));
+    node.child.kill('SIGTERM');
+    expect(await node.exited).toBe(1);
+    expect(node.output()).toContain('Shutdown: not everything could be brought to disk');
+    expect(node.output()).toMatch(/^Error: .*ENOENT/m);
+  });
+
+  it('that fails while it starts ends with exit code 1', async () => {
+    const first = start('-server=0', '-rpcuser=u', '-rpcpassword=p');
+    await first.printed('Done loading');
+    first.child.kill('SIGTERM');
+    expect(await first.exited).toBe(0);
+    const blockFile = join(networkDir, 'blocks', 'blk00000.dat');
+    writeFileSync(blockFile, Buffer.alloc(statSync(blockFile).size, 1));
+    const second = start('-server=0', '-reindex-chainstate');
+    expect(await second.exited).toBe(1);
+    expect(second.output()).toMatch(/^Error: .*blk00000\.dat/m);
+  });
+
+  it('goes on when its log cannot be written', async ({ skip }) => {
+    if (!existsSync('/dev/full')) skip('there is no /dev/full here');
+    const node = start('-server=0', '-debuglogfile=/dev/full');
+    await node.printed('Done loading');
+    node.child.kill('SIGTERM');
+    expect(await node.exited).toBe(0);
+    expect(node.output()).toContain('Error: /dev/full cannot be written');
+  });
+});
+
+describe('a second node on the same folder', () => {
+  it('is refused before it writes anything, even with -reindex', async () => {
+    const port = await freePort();
+    const first = start(`-rpcport=${port}`);
+    await first.printed('Done loading');
+    const own = ['.cookie', 'lbcnode.pid', 'debug.log', 'chainstate/CURRENT'].map((name) =>
+      join(networkDir, name),
+    );
+    const before = own.map((file) => readFileSync(file));
+    for (const args of [[], ['-reindex'], ['-daemon'], ['-server=0', '-pid=other.pid']]) {
+      const { status, stderr } = spawnSync(
+        process.execPath,
+        [
+          program('lbcnode'),
+          '-regtest',
+          `-datadir=${dataDir}`,
+          '-listen=0',
+          `-rpcport=${await freePort()}`,
+          ...args,
+        ],
+        { encoding: 'utf8' },
+      );
+      expect(status, args.join(' ')).toBe(1);
+      expect(stderr).toBe(
+        `Error: Cannot obtain a lock on data directory ${networkDir}. lbcnode is probably already running.\n`,
+      );
+      expect(
+        own.map((file) => readFileSync(file)),
+        args.join(' '),
+      ).toEqual(before);
+    }
+    expect(existsSync(join(networkDir, 'other.pid'))).toBe(false);
+    first.child.kill('SIGTERM');
+    expect(await first.exited).toBe(0);
+    expect(own.slice(0, 2).map((file) => existsSync(file))).toEqual([false, false]);
+  });
+
+  it('may start once the first was killed', async () => {
+    const first = start('-server=0');
+    await first.printed('Done loading');
+    first.child.kill('SIGKILL');
+    await first.exited;
+    const second = start('-server=0');
+    await second.printed('Done loading');
+    // The process id of another is left alone.
+    writeFileSync(join(networkDir, 'lbcnode.pid'), '1\n');
+    second.child.kill('SIGTERM');
+    expect(await second.exited).toBe(0);
+    expect(readFileSync(join(networkDir, 'lbcnode.pid'), 'utf8')).toBe('1\n');
+  });
+});

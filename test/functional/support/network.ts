@@ -1,0 +1,113 @@
+/** A few nodes that know one another, for functional tests of the network: real processes, loopback sockets. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hash160 } from '../../../src/crypto/hash.js';
+import { regtestParams } from '../../../src/params/regtest.js';
+import { formatTransaction, type Transaction } from '../../../src/primitives/transaction.js';
+import { addressPrefixesOf, encodeDestination } from '../../../src/script/address.js';
+import { scriptForDestination } from '../../../src/script/standard.js';
+import { hashFromHex, toHex } from '../../../src/util/bytes.js';
+import { startRegtest, type RegtestNode, type RegtestOptions } from './node.js';
+
+/** Anybody can spend it: the hash of a script that says yes. */
+export const OPEN = { type: 'scripthash', hash: hash160(Buffer.of(0x51)) } as const;
+export const OPEN_ADDRESS = encodeDestination(OPEN, addressPrefixesOf(regtestParams));
+
+export interface PeerInfo {
+  id: number;
+  addr: string;
+  inbound: boolean;
+  version: number;
+  banscore: number;
+  synced_headers: number;
+  synced_blocks: number;
+  inflight: number[];
+  whitelisted: boolean;
+  bytessent_per_msg: Record<string, number>;
+  bytesrecv_per_msg: Record<string, number>;
+}
+
+/** Starts a node that listens on loopback and connects to nobody by itself. */
+export function startPeer(options: RegtestOptions = {}): Promise<RegtestNode> {
+  return startRegtest({
+    ...options,
+    args: ['-listen=1', '-bind=127.0.0.1', '-dnsseed=0', '-listenonion=0', ...(options.args ?? [])],
+  });
+}
+
+export const addressOf = (node: RegtestNode): string => `127.0.0.1:${node.p2pPort}`;
+export const peersOf = (node: RegtestNode): Promise<PeerInfo[]> => node.rpc<PeerInfo[]>('getpeerinfo');
+
+/** Polls until the question is answered with yes. */
+export async function until(
+  what: string,
+  question: () => Promise<boolean>,
+  timeoutMs = 60_000,
+): Promise<void> {
+  for (const end = Date.now() + timeoutMs; !(await question());) {
+    if (Date.now() > end) throw new Error(`still waiting after ${timeoutMs} ms: ${what}`);
+    await sleep(50);
+  }
+}
+
+/** Connects `from` to `to` and waits for the handshake. */
+export async function connect(from: RegtestNode, to: RegtestNode): Promise<void> {
+  await from.rpc('addnode', [addressOf(to), 'onetry']);
+  await until('the handshake', async () =>
+    (await peersOf(from)).some(({ addr, version }) => addr === addressOf(to) && version > 0),
+  );
+}
+
+export async function disconnect(from: RegtestNode, to: RegtestNode): Promise<void> {
+  await from.rpc('disconnectnode', [addressOf(to)]);
+  await until('the end of the connection', async () =>
+    (await peersOf(from)).every(({ addr }) => addr !== addressOf(to)),
+  );
+}
+
+/** Waits until all nodes have the same tip. */
+export async function untilSameTip(nodes: readonly RegtestNode[], timeoutMs?: number): Promise<void> {
+  await until(
+    'the same tip',
+    async () => {
+      const tips = await Promise.all(nodes.map((node) => node.rpc<string>('getbestblockhash')));
+      return new Set(tips).size === 1;
+    },
+    timeoutMs,
+  );
+}
+
+export async function untilSameMempool(nodes: readonly RegtestNode[], timeoutMs?: number): Promise<void> {
+  await until(
+    'the same mempool',
+    async () => {
+      const pools = await Promise.all(nodes.map((node) => node.rpc<string[]>('getrawmempool')));
+      return new Set(pools.map((ids) => ids.sort().join())).size === 1;
+    },
+    timeoutMs,
+  );
+}
+
+export async function chainState(node: RegtestNode): Promise<unknown> {
+  const { disk_size: _size, ...set } = await node.rpc<Record<string, unknown>>('gettxoutsetinfo');
+  return set;
+}
+
+/** A transaction that spends the coinbase of a block mined to `OPEN_ADDRESS`. */
+export async function spendCoinbase(node: RegtestNode, height: number, feeSat = 1000n): Promise<string> {
+  const hash = await node.rpc<string>('getblockhash', [height]);
+  const { tx: ids } = await node.rpc<{ tx: string[] }>('getblock', [hash]);
+  const tx: Transaction = {
+    version: 2,
+    inputs: [
+      {
+        prevout: { hash: hashFromHex(ids[0]!), index: 0 },
+        scriptSig: Buffer.of(1, 0x51),
+        sequence: 0xffffffff,
+        witness: [],
+      },
+    ],
+    outputs: [{ value: 100_000_000n - feeSat, script: scriptForDestination(OPEN) }],
+    lockTime: 0,
+  };
+  return toHex(formatTransaction(tx));
+}

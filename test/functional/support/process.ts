@@ -1,0 +1,48 @@
+/** A node as a bare process, for starts that are interrupted, fail, or are asked with the cookie. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { program } from './node.js';
+
+export interface NodeProcess {
+  readonly child: ChildProcess;
+  /** What it printed so far, on both streams. */
+  output(): string;
+  /** Resolves when it has printed the text; rejects when it ends before. */
+  printed(text: string): Promise<void>;
+  /** Resolves with the exit code, or null when a signal ended it. */
+  readonly exited: Promise<number | null>;
+}
+
+/** Starts a regtest node on a folder with these options and nothing else. */
+export function startProcess(dataDir: string, args: readonly string[]): NodeProcess {
+  const child = spawn(
+    process.execPath,
+    [program('lbcnode'), '-regtest', `-datadir=${dataDir}`, '-listen=0', '-printtoconsole', ...args],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  let ended = false;
+  const exited = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
+  void exited.then(() => (ended = true));
+  return {
+    child,
+    output: () => output,
+    exited,
+    async printed(text) {
+      while (!output.includes(text)) {
+        if (ended) throw new Error(`the node ended without saying "${text}":\n${output}`);
+        await sleep(5);
+      }
+    },
+  };
+}
+
+/** Resolves when `holds` does; the test's own time limit ends the wait. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await sleep(10);
+}
+
+export const untilExists = (path: string): Promise<void> => until(() => existsSync(path));

@@ -1,0 +1,191 @@
+/**
+ * A peer without a socket: remembers what it was sent and how it was judged. What it is sent passes through the codecs, so
+ * that a payload which does not format or parse fails the test. For parts of the protocol alone.
+ */
+import { MESSAGES, type Command, type Payload } from '../../src/net/messages/table.js';
+import type { MessageCodec } from '../../src/net/messages/codec.js';
+import { formatPayload, parsePayload } from '../../src/net/messages/codec.js';
+import type { NetAddress } from '../../src/net/netAddress.js';
+import type { ConnectionKind, NetPart, Peer, PeerVersion, RandomSource } from '../../src/net/part.js';
+import { NODE } from '../../src/net/services.js';
+
+export interface Sent {
+  readonly command: Command;
+  readonly payload: unknown;
+}
+
+export interface FakePeerOptions {
+  kind?: ConnectionKind;
+  services?: bigint;
+  protocolVersion?: number;
+  startHeight?: number;
+  isWhitelisted?: boolean;
+  connectedAtSec?: number;
+  relay?: boolean;
+}
+
+/** The score at which a peer is sent away. */
+const BAN_SCORE = 100;
+
+let nextId = 0;
+
+export class FakePeer implements Peer {
+  readonly id = nextId++;
+  readonly kind: ConnectionKind;
+  readonly remote: NetAddress = {
+    ip: Buffer.from('00000000000000000000ffff01020304', 'hex'),
+    port: 1000 + this.id,
+  };
+  readonly name = `1.2.3.4:${1000 + this.id}`;
+  readonly isWhitelisted: boolean;
+  readonly connectedAtSec: number;
+  readonly version: PeerVersion;
+  isReady = false;
+  isGone = false;
+  isSendFull = false;
+  readonly sent: Sent[] = [];
+  score = 0;
+  readonly punishments: string[] = [];
+  readonly rejects: { command: string; code: number; reason: string; hash: Buffer | undefined }[] = [];
+  readonly useful: ('block' | 'tx')[] = [];
+  /** Why it was disconnected; null while it is not. */
+  goneReason: string | null = null;
+  /** Told of each message instead of remembering it. */
+  onSent: ((sent: Sent) => void) | null = null;
+  /** Told once of the end. */
+  onGone: () => void = () => undefined;
+
+  constructor(options: FakePeerOptions = {}) {
+    this.kind = options.kind ?? 'outbound';
+    this.isWhitelisted = options.isWhitelisted ?? false;
+    this.connectedAtSec = options.connectedAtSec ?? 0;
+    this.version = {
+      protocolVersion: options.protocolVersion ?? 70_015,
+      services: options.services ?? NODE.network | NODE.bloom | NODE.witness,
+      timeSec: 0,
+      userAgent: '/fake:1/',
+      cleanUserAgent: '/fake:1/',
+      startHeight: options.startHeight ?? 0,
+      relay: options.relay ?? true,
+    };
+  }
+
+  sendRoom(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  send<C extends Command>(command: C, payload: Payload<C>): void {
+    const codec = MESSAGES[command] as unknown as MessageCodec<Payload<C>>;
+    this.sendRaw(command, formatPayload(codec, payload));
+  }
+
+  sendRaw(command: Command, payload: Buffer): void {
+    if (this.isGone) return;
+    const sent = { command, payload: parsePayload(MESSAGES[command] as MessageCodec<unknown>, payload) };
+    if (this.onSent) this.onSent(sent);
+    else this.sent.push(sent);
+  }
+
+  punish(points: number, reason: string): void {
+    if (this.isGone) return;
+    this.score += points;
+    this.punishments.push(`${points} ${reason}`);
+    if (this.score >= BAN_SCORE && !this.isWhitelisted && this.kind !== 'manual') {
+      this.disconnect(`misbehaving: ${reason}`);
+    }
+  }
+
+  reject(command: string, code: number, reason: string, hash?: Buffer): void {
+    this.rejects.push({ command, code, reason, hash });
+  }
+
+  disconnect(reason: string): void {
+    if (this.isGone) return;
+    this.isGone = true;
+    this.goneReason = reason;
+    this.onGone();
+  }
+
+  noteUseful(what: 'block' | 'tx'): void {
+    this.useful.push(what);
+  }
+
+  /** Payloads of a command sent so far; they are forgotten. */
+  take<C extends Command>(command: C): Payload<C>[] {
+    const taken = this.sent.filter((sent) => sent.command === command);
+    for (const sent of taken) this.sent.splice(this.sent.indexOf(sent), 1);
+    return taken.map(({ payload }) => payload as Payload<C>);
+  }
+
+  /** Commands sent and not taken yet, in order. */
+  get commands(): Command[] {
+    return this.sent.map(({ command }) => command);
+  }
+}
+
+/** Does with parts what the peer layer does: handshakes, messages one after the other, turns, good-byes. */
+export class PartHost {
+  private readonly parts: readonly NetPart[];
+
+  constructor(parts: readonly NetPart[]) {
+    this.parts = parts;
+  }
+
+  /** `prepare` may change the peer before it is told anything. */
+  connect(options: FakePeerOptions = {}, prepare?: (peer: FakePeer) => void): FakePeer {
+    const peer = new FakePeer(options);
+    prepare?.(peer);
+    peer.onGone = () => {
+      for (const part of this.parts) part.onGone?.(peer);
+    };
+    for (const part of this.parts) part.onVersion?.(peer);
+    peer.isReady = true;
+    for (const part of this.parts) part.onReady?.(peer);
+    return peer;
+  }
+
+  /** Hands a message to all parts that take it. */
+  async deliver<C extends Command>(peer: Peer, command: C, payload: Payload<C>): Promise<void> {
+    for (const part of this.parts) {
+      const handler = part.handlers[command] as ((peer: Peer, payload: Payload<C>) => unknown) | undefined;
+      if (handler) await handler.call(part.handlers, peer, payload);
+      if (peer.isGone) return;
+    }
+  }
+
+  tick(nowMs: number, ...peers: Peer[]): void {
+    for (const peer of peers) {
+      for (const part of this.parts) {
+        if (peer.isGone || peer.isSendFull) break;
+        part.onTick?.(peer, nowMs);
+      }
+    }
+  }
+
+  /** What `getpeerinfo` would tell. */
+  describe(peer: Peer): object {
+    return Object.assign({}, ...this.parts.map((part) => part.describe?.(peer) ?? {})) as object;
+  }
+}
+
+/** Repeats itself: for tests that need numbers without meaning. */
+export class CountingRandom implements RandomSource {
+  private state = 1;
+
+  private next(): number {
+    this.state = (Math.imul(this.state, 1_103_515_245) + 12_345) >>> 0;
+    return this.state;
+  }
+
+  int(below: number): number {
+    return (this.next() >>> 8) % below;
+  }
+
+  u64(): bigint {
+    return (BigInt(this.next()) << 32n) | BigInt(this.next());
+  }
+
+  bytes(count: number): Buffer {
+    return Buffer.from(Array.from({ length: count }, () => this.next() >>> 24));
+  }
+}

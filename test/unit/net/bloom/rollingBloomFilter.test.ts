@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { RollingBloomFilter } from '../../../../src/net/bloom/rollingBloomFilter.js';
+import { Random } from '../../../differential/support.js';
+
+// After bloom_tests.cpp, rolling_bloom, with numbers that repeat.
+describe('a rolling bloom filter', () => {
+  const random = new Random(77);
+  const tweak = (): number => random.u32();
+  const data = Array.from({ length: 399 }, () => random.bytes(32));
+
+  it('remembers the last hundred, and confuses about one in a hundred', () => {
+    const filter = new RollingBloomFilter(100, 0.01, tweak);
+    for (const item of data) filter.insert(item);
+    for (const item of data.slice(299)) expect(filter.contains(item)).toBe(true);
+    let hits = 0;
+    for (let i = 0; i < 10_000; i++) if (filter.contains(random.bytes(32))) hits++;
+    expect(hits).toBeGreaterThan(25);
+    expect(hits).toBeLessThan(175);
+  });
+
+  it('forgets all by a reset, and chooses another tweak', () => {
+    const tweaks = [1, 2];
+    const filter = new RollingBloomFilter(100, 0.01, () => tweaks.shift()!);
+    for (const item of data) filter.insert(item);
+    filter.reset();
+    expect(tweaks).toEqual([]);
+    expect(data.some((item) => filter.contains(item))).toBe(false);
+  });
+
+  it('goes on remembering the last hundred, and forgets the rest', () => {
+    const filter = new RollingBloomFilter(100, 0.01, tweak);
+    for (const [i, item] of data.entries()) {
+      if (i >= 100) expect(filter.contains(data[i - 100]!)).toBe(true);
+      filter.insert(item);
+      expect(filter.contains(item)).toBe(true);
+    }
+    for (let i = 0; i < 999; i++) filter.insert(random.bytes(32));
+    expect(data.filter((item) => filter.contains(item)).length).toBeLessThan(100);
+  });
+
+  it('forgets exactly by generations: an item stays for two and a half at most', () => {
+    const filter = new RollingBloomFilter(10, 1e-9, tweak);
+    const [first, ...rest] = data;
+    filter.insert(first!);
+    for (const [i, item] of rest.slice(0, 20).entries()) {
+      filter.insert(item);
+      // Generations of five: the first item is wiped as the fourth one begins.
+      expect(filter.contains(first!), `${i + 1} items later`).toBe(i + 1 < 15);
+    }
+  });
+
+  it('holds more', () => {
+    const filter = new RollingBloomFilter(1000, 0.001, tweak);
+    for (const item of data) filter.insert(item);
+    expect(data.every((item) => filter.contains(item))).toBe(true);
+  });
+
+  it('takes items of any length', () => {
+    const filter = new RollingBloomFilter(120_000, 0.000001, tweak);
+    filter.insert(Buffer.alloc(18));
+    expect(filter.contains(Buffer.alloc(18))).toBe(true);
+    expect(filter.contains(Buffer.alloc(17))).toBe(false);
+  });
+});

@@ -1,0 +1,328 @@
+import { describe, expect, it } from 'vitest';
+import { HEADER_SIZE_BYTES } from '../../../../src/primitives/header.js';
+import {
+  formatPayload,
+  MAX_PAYLOAD_BYTES,
+  parsePayload,
+  type MessageCodec,
+} from '../../../../src/net/messages/codec.js';
+import { MAX_FILTER_ITEM_SIZE } from '../../../../src/net/messages/filteradd.js';
+import { MAX_HEADERS } from '../../../../src/net/messages/headers.js';
+import { isCommand, MESSAGES, type Command } from '../../../../src/net/messages/table.js';
+import { parseNetAddress } from '../../../../src/net/netAddress.js';
+import { ReadError } from '../../../../src/util/reader.js';
+
+const hash = (fill: number): Buffer => Buffer.alloc(32, fill);
+const header = (fill: number): Buffer => Buffer.alloc(HEADER_SIZE_BYTES, fill);
+const four = parseNetAddress('1.2.3.4:9246', 0)!;
+/** Neither inputs nor outputs. */
+const TX = Buffer.from('01000000000000000000', 'hex');
+/** One input, one output, with a witness. */
+const WITNESS_TX = Buffer.from(
+  `01000000000101${'11'.repeat(36)}00ffffffff01${'00'.repeat(8)}01510201aa020bbb00000000`,
+  'hex',
+);
+const H = (fill: string): string => fill.repeat(32);
+const FOUR = '00000000000000000000ffff01020304241e';
+
+const codecOf = (command: Command): MessageCodec<unknown> => MESSAGES[command] as MessageCodec<unknown>;
+
+/** Every message once or more: its value, and its bytes as the protocol has them. */
+const SAMPLES: readonly (readonly [Command, unknown, string])[] = [
+  [
+    'version',
+    {
+      version: 70015,
+      services: 13n,
+      timeSec: 1_600_000_000n,
+      receiver: four,
+      receiverServices: 1n,
+      sender: parseNetAddress('[::1]:1', 0)!,
+      senderServices: 0xffffffffffffffffn,
+      nonce: 0x0807060504030201n,
+      userAgent: '/a:1/',
+      startHeight: 7,
+      relay: false,
+    },
+    `7f110100${'0d00000000000000'}00105e5f00000000${'0100000000000000'}${FOUR}` +
+      `${'ff'.repeat(8)}${'00'.repeat(15)}010001${'0102030405060708'}052f613a312f0700000000`,
+  ],
+  ['verack', null, ''],
+  ['getaddr', null, ''],
+  ['mempool', null, ''],
+  ['sendheaders', null, ''],
+  ['filterclear', null, ''],
+  ['ping', { nonce: 1n }, '0100000000000000'],
+  ['ping', { nonce: null }, ''],
+  ['pong', { nonce: 0xfffffffffffffffen }, 'feffffffffffffff'],
+  [
+    'addr',
+    { addresses: [{ timeSec: 0xf0000000, services: 1n, address: four }] },
+    `01000000f00100000000000000${FOUR}`,
+  ],
+  ['addr', { addresses: [] }, '00'],
+  [
+    'inv',
+    {
+      items: [
+        { type: 1, hash: hash(1) },
+        { type: 0x40000002, hash: hash(2) },
+      ],
+    },
+    `0201000000${H('01')}02000040${H('02')}`,
+  ],
+  ['getdata', { items: [{ type: 0xffffffff, hash: hash(3) }] }, `01ffffffff${H('03')}`],
+  ['notfound', { items: [] }, '00'],
+  [
+    'getblocks',
+    { version: 70015, locator: [hash(1), hash(2)], stopHash: hash(0) },
+    `7f11010002${H('01')}${H('02')}${H('00')}`,
+  ],
+  ['getheaders', { version: -1, locator: [], stopHash: hash(5) }, `ffffffff00${H('05')}`],
+  ['headers', { headers: [header(1), header(2)] }, `02${'01'.repeat(112)}00${'02'.repeat(112)}00`],
+  ['block', { raw: Buffer.of(1, 2, 3) }, '010203'],
+  ['tx', { raw: Buffer.of(4) }, '04'],
+  ['feefilter', { feeRatePerKb: -1n }, 'ffffffffffffffff'],
+  ['sendcmpct', { announce: true, version: 2n }, '010200000000000000'],
+  [
+    'cmpctblock',
+    {
+      header: header(1),
+      nonce: 2n,
+      shortIds: Buffer.alloc(12, 3),
+      prefilled: [
+        { index: 0, raw: TX },
+        { index: 3, raw: WITNESS_TX },
+      ],
+    },
+    `${'01'.repeat(112)}020000000000000002${'03'.repeat(12)}0200${TX.toString('hex')}02${WITNESS_TX.toString('hex')}`,
+  ],
+  ['getblocktxn', { blockHash: hash(1), indexes: [0, 1, 3, 4, 300] }, `${H('01')}0500000100fd2701`],
+  ['getblocktxn', { blockHash: hash(1), indexes: [65535] }, `${H('01')}01fdffff`],
+  [
+    'blocktxn',
+    { blockHash: hash(1), txs: [WITNESS_TX, TX] },
+    `${H('01')}02${WITNESS_TX.toString('hex')}${TX.toString('hex')}`,
+  ],
+  [
+    'filterload',
+    { data: Buffer.of(1, 2), hashFunctions: 11, tweak: 0xfffffffe, flags: 1 },
+    '0201020b000000feffffff01',
+  ],
+  ['filteradd', { data: Buffer.alloc(3, 7) }, '03070707'],
+  [
+    'merkleblock',
+    { header: header(1), tree: { txCount: 3, hashes: [hash(1), hash(2)], flags: Buffer.of(5) } },
+    `${'01'.repeat(112)}0300000002${H('01')}${H('02')}0105`,
+  ],
+  ['reject', { message: 'tx', code: 16, reason: 'bad', hash: hash(4) }, `02747810036261${'64'}${H('04')}`],
+  ['reject', { message: 'ping', code: 1, reason: '', hash: null }, '0470696e670100'],
+];
+
+describe('the table of messages', () => {
+  it('has all of protocol 70015, each under its command', () => {
+    expect(Object.keys(MESSAGES).sort()).toEqual(
+      (
+        'addr block blocktxn cmpctblock feefilter filteradd filterclear filterload getaddr getblocks getblocktxn ' +
+        'getdata getheaders headers inv mempool merkleblock notfound ping pong reject sendcmpct sendheaders tx ' +
+        'verack version'
+      ).split(' '),
+    );
+    for (const [command, codec] of Object.entries(MESSAGES)) {
+      expect(codec.command).toBe(command);
+      expect(codec.maxSizeBytes).toBe(MAX_PAYLOAD_BYTES);
+    }
+  });
+
+  it('knows no other commands, those of objects neither', () => {
+    for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'Ping', ''])
+      expect(isCommand(name) || name in MESSAGES, name).toBe(false);
+    expect(isCommand('ping')).toBe(true);
+  });
+
+  it('is tried whole below', () => {
+    expect(new Set(SAMPLES.map(([command]) => command))).toEqual(new Set(Object.keys(MESSAGES)));
+  });
+});
+
+describe.each(SAMPLES)('%s', (command, value, hex) => {
+  const codec = codecOf(command);
+  const payload = Buffer.from(hex, 'hex');
+
+  it('is written', () => {
+    expect(formatPayload(codec, value).toString('hex')).toBe(hex);
+  });
+
+  it('is read', () => {
+    expect(parsePayload(codec, payload)).toEqual(value);
+  });
+
+  it('is read with bytes behind it', () => {
+    const longer = Buffer.concat([payload, Buffer.from('0102030405060708', 'hex')]);
+    if (command === 'block' || command === 'tx') expect(parsePayload(codec, longer)).toEqual({ raw: longer });
+    else if (hex !== '' || command !== 'ping') expect(parsePayload(codec, longer)).toEqual(value);
+  });
+
+  it('is refused when it ends early', () => {
+    if (['block', 'tx', 'pong'].includes(command)) return;
+    // What stands behind the nonce of a version is optional.
+    const optional = command === 'version' ? [46, 80, 86, 90] : [0];
+    for (let length = 0; length < payload.length; length++) {
+      if (command === 'version' || command === 'ping') if (optional.includes(length)) continue;
+      expect(() => parsePayload(codec, payload.subarray(0, length)), `${length} bytes`).toThrow(ReadError);
+    }
+  });
+});
+
+describe('version', () => {
+  const whole = Buffer.from(SAMPLES[0]![2], 'hex');
+  const read = (length: number) => parsePayload(MESSAGES.version, whole.subarray(0, length));
+
+  it('may end behind the address of the receiver, behind the nonce, the user agent and the height', () => {
+    const absent = { nonce: 1n, userAgent: '', startHeight: -1, relay: true };
+    expect(read(46)).toMatchObject({ ...absent, receiver: four, senderServices: 0n });
+    expect(read(80)).toMatchObject({ ...absent, nonce: 0x0807060504030201n });
+    expect(read(86)).toMatchObject({ userAgent: '/a:1/', startHeight: -1, relay: true });
+    expect(read(90)).toMatchObject({ startHeight: 7, relay: true });
+    expect(read(91)).toMatchObject({ startHeight: 7, relay: false });
+  });
+
+  it('takes 10300 for 300', () => {
+    const old = Buffer.from(whole);
+    old.writeInt32LE(10_300);
+    expect(parsePayload(MESSAGES.version, old).version).toBe(300);
+  });
+
+  it('has a user agent of 256 bytes at most, each a character', () => {
+    const withAgent = (length: string, bytes: number): Buffer =>
+      Buffer.concat([whole.subarray(0, 80), Buffer.from(length, 'hex'), Buffer.alloc(bytes, 0xe9)]);
+    expect(parsePayload(MESSAGES.version, withAgent('fd0001', 256)).userAgent).toBe('é'.repeat(256));
+    expect(() => parsePayload(MESSAGES.version, withAgent('fd0101', 257))).toThrow(ReadError);
+  });
+
+  it('has the time as it came', () => {
+    const late = Buffer.from(whole);
+    late.fill(0xff, 12, 20);
+    late[19] = 0x7f;
+    const message = parsePayload(MESSAGES.version, late);
+    expect(message.timeSec).toBe(0x7fffffffffffffffn);
+    expect(formatPayload(MESSAGES.version, message)).toEqual(late);
+  });
+});
+
+describe('ping and pong', () => {
+  it('a pong too short for a nonce is none, a ping is refused', () => {
+    for (let length = 1; length < 8; length++) {
+      expect(parsePayload(MESSAGES.pong, Buffer.alloc(length))).toEqual({ nonce: null });
+      expect(() => parsePayload(MESSAGES.ping, Buffer.alloc(length))).toThrow(ReadError);
+    }
+    expect(formatPayload(MESSAGES.pong, { nonce: null }).length).toBe(0);
+  });
+});
+
+describe('what exceeds a limit', () => {
+  it.each([0, 1, 1000])('is read one above it, for those who punish it, when there are %i more', (more) => {
+    const items = Array.from({ length: 50_001 + more }, (_, i) => ({ type: i, hash: hash(i) }));
+    const inv = formatPayload(MESSAGES.inv, { items });
+    const { items: read } = parsePayload(MESSAGES.inv, inv);
+    expect([read.length, read[50_000]]).toEqual([50_001, items[50_000]]);
+    expect(() => parsePayload(MESSAGES.inv, inv.subarray(0, -1))).toThrow(ReadError);
+    const addresses = Array.from({ length: 1001 + more }, () => ({
+      timeSec: 1,
+      services: 1n,
+      address: four,
+    }));
+    const addr = formatPayload(MESSAGES.addr, { addresses });
+    expect(parsePayload(MESSAGES.addr, addr).addresses).toEqual(addresses.slice(0, 1001));
+    const locator = Array.from({ length: 102 + more }, (_, i) => hash(i));
+    const blocks = formatPayload(MESSAGES.getblocks, { version: 1, locator, stopHash: hash(255) });
+    expect(parsePayload(MESSAGES.getblocks, blocks)).toEqual({
+      version: 1,
+      locator: locator.slice(0, 102),
+      stopHash: hash(255),
+    });
+  });
+
+  it('of an item is for others to see', () => {
+    const data = Buffer.alloc(MAX_FILTER_ITEM_SIZE + 1);
+    const payload = formatPayload(MESSAGES.filteradd, { data });
+    expect(parsePayload(MESSAGES.filteradd, payload).data.length).toBe(20_001);
+  });
+
+  it('of headers is not read, only counted', () => {
+    expect(parsePayload(MESSAGES.headers, Buffer.from('fdd107', 'hex'))).toEqual({
+      headers: [],
+      tooMany: 2001,
+    });
+    expect(() => parsePayload(MESSAGES.headers, Buffer.from('fdd007', 'hex'))).toThrow(ReadError);
+    const most = Array.from({ length: MAX_HEADERS }, () => header(1));
+    expect(
+      parsePayload(MESSAGES.headers, formatPayload(MESSAGES.headers, { headers: most })).headers.length,
+    ).toBe(2000);
+  });
+
+  it.each(['inv', 'addr', 'headers', 'getdata', 'notfound', 'filteradd', 'filterload'] as const)(
+    'of lengths themselves is refused: %s',
+    (command) => {
+      expect(() => parsePayload(codecOf(command), Buffer.from('fe01000002', 'hex'))).toThrow(ReadError);
+      expect(() => parsePayload(codecOf(command), Buffer.from('fdfc00', 'hex'))).toThrow(ReadError);
+    },
+  );
+});
+
+describe('headers', () => {
+  it('may say any number of transactions', () => {
+    const bytes = Buffer.concat([Buffer.of(1), header(9), Buffer.from('fd0001', 'hex')]);
+    expect(parsePayload(MESSAGES.headers, bytes).headers).toEqual([header(9)]);
+  });
+});
+
+describe('reject', () => {
+  it('cuts a reason to 111 bytes, and refuses a longer one', () => {
+    const message = { message: 'tx', code: 1, reason: 'x'.repeat(200), hash: hash(1) };
+    const bytes = formatPayload(MESSAGES.reject, message);
+    expect(parsePayload(MESSAGES.reject, bytes).reason).toBe('x'.repeat(111));
+    const longer = Buffer.concat([Buffer.of(2, 0x74, 0x78, 1, 112), Buffer.alloc(112 + 32)]);
+    expect(() => parsePayload(MESSAGES.reject, longer)).toThrow(ReadError);
+  });
+
+  it('refuses a command of thirteen bytes', () => {
+    expect(() => parsePayload(MESSAGES.reject, Buffer.concat([Buffer.of(13), Buffer.alloc(20)]))).toThrow(
+      ReadError,
+    );
+  });
+});
+
+describe('places of transactions', () => {
+  const request = (...offsets: string[]): Buffer =>
+    Buffer.concat([hash(1), Buffer.of(offsets.length), Buffer.from(offsets.join(''), 'hex')]);
+  const read = (bytes: Buffer): readonly number[] => parsePayload(MESSAGES.getblocktxn, bytes).indexes;
+
+  // blockencodings_tests.cpp, TransactionsRequestDeserialization…Test.
+  it('go up to 65,535', () => {
+    expect(read(request('fdffff'))).toEqual([0xffff]);
+    expect(read(request('fd0070', 'fdfe8f'))).toEqual([0x7000, 0xffff]);
+    expect(() => read(request('fd0070', 'fdfe8f', '00'))).toThrow(ReadError);
+    expect(() => read(request('fe00000100'))).toThrow(ReadError);
+  });
+
+  it('of prefilled transactions may lie above, which is for others to refuse', () => {
+    const prefix = Buffer.concat([header(1), Buffer.alloc(8), Buffer.of(0)]);
+    const two = Buffer.concat([prefix, Buffer.of(2), Buffer.from('fdffff', 'hex'), TX, Buffer.of(0), TX]);
+    expect(parsePayload(MESSAGES.cmpctblock, two).prefilled.map(({ index }) => index)).toEqual([
+      65535, 65536,
+    ]);
+    const wide = Buffer.concat([prefix, Buffer.of(1), Buffer.from('fe00000100', 'hex'), TX]);
+    expect(() => parsePayload(MESSAGES.cmpctblock, wide)).toThrow(ReadError);
+  });
+
+  it('are 65,535 in a compact block at most', () => {
+    const withIds = (count: number, prefilled: Buffer): Buffer => {
+      const size = Buffer.of(0xfd, count & 0xff, count >> 8);
+      return Buffer.concat([header(1), Buffer.alloc(8), size, Buffer.alloc(6 * count), prefilled]);
+    };
+    const one = Buffer.concat([Buffer.of(1, 0), TX]);
+    expect(parsePayload(MESSAGES.cmpctblock, withIds(65534, one)).shortIds.length).toBe(6 * 65534);
+    expect(() => parsePayload(MESSAGES.cmpctblock, withIds(65535, one))).toThrow(/overflowed 16 bits/);
+  });
+});

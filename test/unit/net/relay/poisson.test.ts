@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { poissonNextMs, SharedTimer } from '../../../../src/net/relay/poisson.js';
+import { seededRandom } from './support.js';
+
+describe('moments that nobody can foresee', () => {
+  it('come on average as often as they should, and as unevenly', () => {
+    const random = seededRandom(3);
+    const waits = Array.from({ length: 20_000 }, () => poissonNextMs(1_000_000, 5000, random) - 1_000_000);
+    const mean = waits.reduce((sum, wait) => sum + wait, 0) / waits.length;
+    expect(mean).toBeGreaterThan(4850);
+    expect(mean).toBeLessThan(5150);
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(0);
+    // Of an exponential distribution 1 / e are longer than the mean.
+    const longer = waits.filter((wait) => wait > 5000).length / waits.length;
+    expect(longer).toBeGreaterThan(0.35);
+    expect(longer).toBeLessThan(0.385);
+  });
+
+  it('bear the extremes of what is drawn', () => {
+    const fixed = (u64: bigint): number =>
+      poissonNextMs(10, 1000, { int: () => 0, u64: () => u64, bytes: (count) => Buffer.alloc(count) });
+    expect(fixed(0n)).toBe(10);
+    expect(fixed(2n ** 64n - 1n)).toBeCloseTo(10 + 1000 * 48 * Math.LN2, 6);
+  });
+
+  it('are the same for all who share them', () => {
+    const timer = new SharedTimer(seededRandom(5));
+    const next = timer.next(1000, 5000);
+    expect(timer.next(1000, 5000)).toBe(next);
+    expect(timer.next(next, 5000)).toBe(next);
+    expect(timer.next(next + 1, 5000)).toBeGreaterThan(next);
+  });
+});

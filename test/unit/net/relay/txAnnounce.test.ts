@@ -1,0 +1,383 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { INV } from '../../../../src/net/inventory.js';
+import { BloomFilter, BLOOM_UPDATE } from '../../../../src/net/bloom/bloomFilter.js';
+import { BloomFilters } from '../../../../src/net/relay/bloomFilters.js';
+import { TxAnnouncer } from '../../../../src/net/relay/txAnnounce.js';
+import { formatTransaction, txid } from '../../../../src/primitives/transaction.js';
+import { hashToHex, toHex } from '../../../../src/util/bytes.js';
+import { PartHost, type FakePeer, type FakePeerOptions } from '../../../support/fakePeer.js';
+import { EntryMempool, numberedTx, seededRandom, START_SEC, TestClock } from './support.js';
+
+/** Longer than any wait that the tests draw. */
+const LONG_SEC = 120;
+
+describe('announcing transactions', () => {
+  let clock: TestClock;
+  let mempool: EntryMempool;
+  let filters: BloomFilters;
+  let announcer: TxAnnouncer;
+  let host: PartHost;
+  const rates = new Map<number, bigint>();
+  const uploadTarget = { isReached: false };
+
+  function make(servesFilters = true): void {
+    clock = new TestClock();
+    mempool = new EntryMempool();
+    filters = new BloomFilters({ servesFilters });
+    announcer = new TxAnnouncer(
+      { servesFilters },
+      {
+        mempool,
+        filters,
+        fees: { rateOf: (peer) => rates.get(peer.id) ?? 0n },
+        uploadTarget,
+        random: seededRandom(),
+        nowMs: clock.nowMs,
+        nowSec: clock.nowSec,
+      },
+    );
+    host = new PartHost([filters, announcer]);
+  }
+
+  beforeEach(() => {
+    rates.clear();
+    uploadTarget.isReached = false;
+    make();
+  });
+
+  /** A peer whose first, idle turn is over. */
+  function connect(options: FakePeerOptions = {}): FakePeer {
+    const peer = host.connect(options);
+    host.tick(clock.ms, peer);
+    return peer;
+  }
+
+  /** Printed ids of what the peer was told since the last call, in order. */
+  function told(peer: FakePeer): string[] {
+    return peer.take('inv').flatMap(({ items }) => {
+      for (const { type } of items) expect(type).toBe(INV.tx);
+      return items.map(({ hash }) => hashToHex(hash));
+    });
+  }
+
+  function turn(...peers: FakePeer[]): string[][] {
+    host.tick(clock.ms, ...peers);
+    return peers.map(told);
+  }
+
+  /** Puts transactions into the mempool and announces them; answers their printed ids. */
+  function announce(count: number, first = 0): string[] {
+    return Array.from({ length: count }, (_, i) => {
+      const id = mempool.put(numberedTx(first + i), { feeSat: BigInt(100_000 - i) });
+      announcer.announce(id);
+      return hashToHex(id);
+    });
+  }
+
+  /** Seconds, in steps of 100 ms, until the peer is told something. */
+  function waitFor(peer: FakePeer): number {
+    for (let sec = 0; sec < LONG_SEC; sec += 0.1) {
+      if (turn(peer)[0]!.length > 0) return sec;
+      clock.advance(0.1);
+    }
+    throw new Error('nothing came');
+  }
+
+  describe('takes its time', () => {
+    it('of five seconds on average for inbound peers, of two for outbound ones', () => {
+      const mean = (options: FakePeerOptions): number => {
+        const peer = connect(options);
+        let sum = 0;
+        for (let i = 0; i < 150; i++) {
+          announce(1, i);
+          sum += waitFor(peer);
+        }
+        peer.disconnect('done');
+        return sum / 150;
+      };
+      const inbound = mean({ kind: 'inbound' });
+      expect(inbound).toBeGreaterThan(3.8);
+      expect(inbound).toBeLessThan(6.2);
+      make();
+      const outbound = mean({ kind: 'outbound' });
+      expect(outbound).toBeGreaterThan(1.5);
+      expect(outbound).toBeLessThan(2.6);
+    });
+
+    it('the same for all inbound peers, for each outbound one its own', () => {
+      const inbound = Array.from({ length: 6 }, () => connect({ kind: 'inbound' }));
+      const outbound = Array.from({ length: 6 }, () => connect({ kind: 'outbound' }));
+      announce(1);
+      const when = (peers: FakePeer[]): Set<number> => {
+        const start = clock.ms;
+        const moments = new Set<number>();
+        for (let step = 0; step < 1000; step++) {
+          turn(...peers).forEach((ids) => ids.length > 0 && moments.add(clock.ms - start));
+          clock.advance(0.1);
+        }
+        return moments;
+      };
+      expect(when(inbound).size).toBe(1);
+      make();
+      const others = outbound.map(() => connect({ kind: 'outbound' }));
+      announce(1);
+      expect(when(others).size).toBeGreaterThan(2);
+    });
+
+    it('but none for whitelisted peers', () => {
+      const peer = connect({ isWhitelisted: true });
+      for (let i = 0; i < 5; i++) {
+        expect(turn(peer)).toEqual([[]]);
+        expect(turn(peer)).toEqual([[]]);
+        const ids = announce(1, i);
+        expect(turn(peer)).toEqual([ids]);
+      }
+    });
+  });
+
+  it('goes by ancestors, then by fee rate, in batches of 35', () => {
+    const peer = connect();
+    const expected: { ancestorCount: number; feeSat: bigint; id: string }[] = [];
+    const random = seededRandom(9);
+    for (let i = 0; i < 100; i++) {
+      const entry = { ancestorCount: 1 + random.int(4), feeSat: BigInt(1000 + random.int(5000)) };
+      const id = mempool.put(numberedTx(i), entry);
+      expected.push({ ...entry, id: hashToHex(id) });
+      announcer.announce(id);
+    }
+    const order = expected
+      .sort((a, b) => a.ancestorCount - b.ancestorCount || Number(b.feeSat - a.feeSat))
+      .map(({ id }) => id);
+    for (const [from, to] of [
+      [0, 35],
+      [35, 70],
+      [70, 100],
+    ] as const) {
+      clock.advance(LONG_SEC);
+      expect(turn(peer)).toEqual([order.slice(from, to)]);
+    }
+    clock.advance(LONG_SEC);
+    expect(turn(peer)).toEqual([[]]);
+  });
+
+  it('leaves out what the peer has, and what it was told', () => {
+    const [first, second] = [connect(), connect()];
+    const id = mempool.put(numberedTx(1));
+    announcer.noteKnown(first, id);
+    announcer.announce(id);
+    clock.advance(LONG_SEC);
+    expect(turn(first, second)).toEqual([[], [hashToHex(id)]]);
+    announcer.announce(id);
+    const late = mempool.put(numberedTx(2));
+    announcer.announce(late);
+    announcer.noteKnown(second, late);
+    clock.advance(LONG_SEC);
+    expect(turn(first, second)).toEqual([[hashToHex(late)], []]);
+  });
+
+  it('leaves out what has left the mempool', () => {
+    const peer = connect();
+    const [gone] = [mempool.put(numberedTx(1))];
+    announcer.announce(gone);
+    const [stays] = announce(1, 2);
+    mempool.drop(gone);
+    clock.advance(LONG_SEC);
+    expect(turn(peer)).toEqual([[stays]]);
+  });
+
+  it('leaves out what pays less than the peer wants', () => {
+    const [modest, picky] = [connect(), connect()];
+    const sizeBytes = formatTransaction(numberedTx(0)).length;
+    rates.set(picky.id, 2000n);
+    const enough = BigInt(2 * sizeBytes);
+    const [poor, rich] = [enough - 1n, enough].map((feeSat, i) => {
+      const id = mempool.put(numberedTx(i), { feeSat });
+      announcer.announce(id);
+      return hashToHex(id);
+    });
+    clock.advance(LONG_SEC);
+    expect(turn(modest, picky)).toEqual([[rich, poor], [rich]]);
+  });
+
+  it('leaves out what does not pass the filter of the peer', async () => {
+    const peer = connect();
+    const wanted = Buffer.concat([Buffer.of(20), Buffer.alloc(20, 7)]);
+    const filter = BloomFilter.create({
+      elements: 10,
+      falsePositiveRate: 0.000001,
+      tweak: 5,
+      flags: BLOOM_UPDATE.all,
+    });
+    filter.insert(wanted.subarray(1));
+    await host.deliver(peer, 'filterload', filter.format());
+    announcer.announce(mempool.put(numberedTx(1)));
+    const match = mempool.put(numberedTx(2, wanted));
+    announcer.announce(match);
+    // The output that matched is in the filter now: what spends it matches too.
+    const spender = numberedTx(3);
+    spender.inputs[0]!.prevout = { hash: match, index: 0 };
+    announcer.announce(mempool.put(spender, { ancestorCount: 2 }));
+    clock.advance(LONG_SEC);
+    expect(turn(peer)).toEqual([[hashToHex(match), hashToHex(txid(spender))]]);
+    await host.deliver(peer, 'filterclear', null);
+    const ids = announce(1, 4);
+    clock.advance(LONG_SEC);
+    expect(turn(peer)).toEqual([ids]);
+  });
+
+  it('does not reach who wants no transactions, until a filter is set', async () => {
+    const peer = connect({ relay: false });
+    announce(1);
+    clock.advance(LONG_SEC);
+    expect(turn(peer)).toEqual([[]]);
+    await host.deliver(peer, 'filterclear', null);
+    const ids = announce(1, 1);
+    clock.advance(LONG_SEC);
+    expect(turn(peer)).toEqual([ids]);
+  });
+
+  it('keeps a bounded list of what a peer should hear of', () => {
+    const peer = connect();
+    for (let i = 0; i < 20; i++) mempool.put(numberedTx(i), { feeSat: 100_000n - BigInt(i) });
+    const here = mempool.ids();
+    for (const id of here) announcer.announce(id);
+    const gone = Buffer.alloc(32);
+    let most = 0;
+    for (let i = 0; i < 120_000; i++) {
+      gone.writeUInt32BE(i);
+      announcer.announce(gone);
+      most = Math.max(most, announcer.pendingCount(peer));
+    }
+    expect(most).toBe(50_000);
+    clock.advance(LONG_SEC);
+    expect(turn(peer)[0]).toEqual(here.map(hashToHex));
+    expect(announcer.pendingCount(peer)).toBe(0);
+  });
+
+  it('forgets the oldest when all of a full list is in the mempool', () => {
+    const peer = connect();
+    mempool.hasKey = () => true;
+    const first = mempool.put(numberedTx(1));
+    announcer.announce(first);
+    const others = Buffer.alloc(32);
+    for (let i = 0; i < 50_000; i++) {
+      others.writeUInt32BE(i);
+      announcer.announce(others);
+    }
+    expect(announcer.pendingCount(peer)).toBe(45_000);
+    clock.advance(LONG_SEC);
+    expect(turn(peer)).toEqual([[]]);
+  });
+
+  describe('all of the mempool (BIP35)', () => {
+    it('comes at the next batch in order, in parts, and is served from then on', async () => {
+      const ids = Array.from({ length: 2300 }, (_, i) =>
+        mempool.put(numberedTx(i), { feeSat: BigInt(5000 - i) }),
+      );
+      const peer = connect();
+      await host.deliver(peer, 'mempool', null);
+      expect(announcer.serve(peer, { type: INV.tx, hash: ids[0]! })).toBe(false);
+      clock.advance(LONG_SEC);
+      const order = ids.map(hashToHex);
+      expect(turn(peer)).toEqual([order.slice(0, 1000)]);
+      // What came a moment later was not part of it.
+      clock.advance(1);
+      const late = mempool.put(numberedTx(9999), { timeSec: clock.nowSec() });
+      mempool.drop(ids[1500]!);
+      expect(turn(peer)).toEqual([order.slice(1000, 2000).filter((id) => id !== order[1500])]);
+      expect(turn(peer)).toEqual([order.slice(2000)]);
+      expect(turn(peer)).toEqual([[]]);
+      expect(announcer.serve(peer, { type: INV.tx, hash: ids[2299]! })).toBe(true);
+      expect(announcer.serve(peer, { type: INV.tx, hash: late })).toBe(false);
+    });
+
+    it('is held to fee rate and filter of the peer', async () => {
+      const peer = connect();
+      const wanted = Buffer.concat([Buffer.of(20), Buffer.alloc(20, 7)]);
+      const poor = mempool.put(numberedTx(1, wanted), { feeSat: 1n });
+      const rich = mempool.put(numberedTx(2, wanted));
+      mempool.put(numberedTx(3));
+      rates.set(peer.id, 1000n);
+      const options = { elements: 10, falsePositiveRate: 0.000001, tweak: 5, flags: BLOOM_UPDATE.none };
+      const filter = BloomFilter.create(options);
+      filter.insert(wanted.subarray(1));
+      await host.deliver(peer, 'filterload', filter.format());
+      await host.deliver(peer, 'mempool', null);
+      clock.advance(LONG_SEC);
+      expect(turn(peer)).toEqual([[hashToHex(rich)]]);
+      rates.clear();
+      await host.deliver(peer, 'mempool', null);
+      clock.advance(LONG_SEC);
+      expect(turn(peer)[0]!.sort()).toEqual([hashToHex(poor), hashToHex(rich)].sort());
+    });
+
+    it('is not told where filters are not served or too much was sent, but to whitelisted peers', async () => {
+      make(false);
+      const [stranger, friend] = [connect(), connect({ isWhitelisted: true })];
+      await host.deliver(stranger, 'mempool', null);
+      expect(stranger.goneReason).toBe('mempool request with bloom filters disabled');
+      mempool.put(numberedTx(1));
+      await host.deliver(friend, 'mempool', null);
+      expect(turn(friend)[0]).toHaveLength(1);
+      make();
+      uploadTarget.isReached = true;
+      const [other, second] = [connect(), connect({ isWhitelisted: true })];
+      await host.deliver(other, 'mempool', null);
+      await host.deliver(second, 'mempool', null);
+      expect(other.goneReason).toBe('mempool request with bandwidth limit reached');
+      expect(second.goneReason).toBeNull();
+    });
+  });
+
+  describe('allows to ask', () => {
+    it('anybody for what was announced to somebody, for a quarter of an hour', () => {
+      const [first, second] = [connect(), connect({ relay: false })];
+      const tx = numberedTx(1);
+      const id = mempool.put(tx);
+      const item = { type: INV.tx, hash: id };
+      announcer.announce(id);
+      expect(announcer.serve(first, item)).toBe(false);
+      clock.advance(LONG_SEC);
+      turn(first);
+      mempool.drop(id);
+      expect(announcer.serve(second, item)).toBe(true);
+      expect(second.take('tx').map(({ raw }) => toHex(raw))).toEqual([toHex(formatTransaction(tx))]);
+      clock.advance(15 * 60);
+      expect(announcer.serve(second, item)).toBe(true);
+      clock.advance(0.001);
+      expect(announcer.serve(second, item)).toBe(false);
+      expect(announcer.serve(second, { type: INV.tx, hash: Buffer.alloc(32) })).toBe(false);
+    });
+
+    it('for a transaction with or without witness', () => {
+      const peer = connect();
+      const tx = numberedTx(1, undefined, [Buffer.of(1, 2, 3)]);
+      const id = mempool.put(tx);
+      announcer.announce(id);
+      clock.advance(LONG_SEC);
+      turn(peer);
+      announcer.serve(peer, { type: INV.witnessTx, hash: id });
+      announcer.serve(peer, { type: INV.tx, hash: id });
+      expect(peer.take('tx').map(({ raw }) => toHex(raw))).toEqual([
+        toHex(formatTransaction(tx)),
+        toHex(formatTransaction(tx, false)),
+      ]);
+    });
+
+    it('for transactions alone', () => {
+      const types = Object.values(INV).filter((type) => announcer.handles(type));
+      expect(types).toEqual([INV.tx, INV.witnessTx]);
+    });
+  });
+
+  it('counts entries of the mempool from the second in which it was told', async () => {
+    const peer = connect();
+    await host.deliver(peer, 'mempool', null);
+    clock.advance(LONG_SEC);
+    turn(peer);
+    const same = mempool.put(numberedTx(1), { timeSec: START_SEC + LONG_SEC });
+    const later = mempool.put(numberedTx(2), { timeSec: START_SEC + LONG_SEC + 1 });
+    expect(announcer.serve(peer, { type: INV.tx, hash: same })).toBe(true);
+    expect(announcer.serve(peer, { type: INV.tx, hash: later })).toBe(false);
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { ChainEvents } from '../../../../src/chain/chainEvents.js';
+import { Activation } from '../../../../src/net/sync/activation.js';
+
+const MIB = 1 << 20;
+
+/** A chain whose runs end when the test says so. */
+class FakeChain {
+  readonly events = new ChainEvents();
+  /** Ends the run that is under way. */
+  readonly ends: ((error?: Error) => void)[] = [];
+
+  activateBestChain(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.ends.push((error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  check(id: number): void {
+    this.events.emit('blockChecked', { id, hash: Buffer.alloc(32), error: null });
+  }
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('Activation', () => {
+  it('has one run under way and one waiting at most', async () => {
+    const chain = new FakeChain();
+    const activation = new Activation(chain);
+    const done: string[] = [];
+    for (const name of ['a', 'b']) void activation.request().then(() => done.push(name));
+    await turn();
+    // Asked for before the first run began: it serves both.
+    expect(chain.ends).toHaveLength(1);
+    for (const name of ['c', 'd']) void activation.request().then(() => done.push(name));
+    await turn();
+    expect(chain.ends).toHaveLength(1);
+    chain.ends[0]!();
+    await turn();
+    expect(done).toEqual(['a', 'b']);
+    expect(chain.ends).toHaveLength(2);
+    chain.ends[1]!();
+    await turn();
+    expect(done).toEqual(['a', 'b', 'c', 'd']);
+    expect(chain.ends).toHaveLength(2);
+  });
+
+  it('never rejects', async () => {
+    const chain = new FakeChain();
+    const activation = new Activation(chain);
+    const first = activation.request();
+    await turn();
+    const second = activation.request();
+    chain.ends[0]!(new Error('disk full'));
+    await first;
+    await turn();
+    chain.ends[1]!(new Error('disk full'));
+    await second;
+  });
+
+  it('makes room when half of what was too much is connected', async () => {
+    const chain = new FakeChain();
+    const activation = new Activation(chain);
+    void activation.request();
+    await turn();
+    for (let id = 0; id < 33; id++) {
+      expect(activation.isCongested).toBe(false);
+      activation.noteAccepted(id, MIB);
+    }
+    // The same block counts once.
+    activation.noteAccepted(0, MIB);
+    expect(activation.isCongested).toBe(true);
+    let isFree = false;
+    void activation.room().then(() => (isFree = true));
+    for (let id = 0; id < 16; id++) chain.check(id);
+    await turn();
+    expect(isFree).toBe(false);
+    expect(activation.isCongested).toBe(false);
+    chain.check(16);
+    await turn();
+    expect(isFree).toBe(true);
+  });
+
+  it('makes room when nothing more can be connected', async () => {
+    const chain = new FakeChain();
+    const activation = new Activation(chain);
+    void activation.request();
+    await turn();
+    activation.noteAccepted(7, 40 * MIB);
+    void activation.request();
+    let isFree = false;
+    void activation.room().then(() => (isFree = true));
+    chain.ends[0]!();
+    await turn();
+    // Another run is due: it may connect the rest.
+    expect(isFree).toBe(false);
+    chain.ends[1]!();
+    await turn();
+    expect(isFree).toBe(true);
+    expect(activation.isCongested).toBe(false);
+    await activation.room();
+  });
+});

@@ -1,0 +1,218 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { regtestWith } from '../../../../src/params/regtest.js';
+import { headerHash } from '../../../../src/primitives/header.js';
+import type { FakePeer, FakePeerOptions } from '../../../support/fakePeer.js';
+import { headersOf, SyncWorld } from './support.js';
+
+describe('announcements', () => {
+  let world: SyncWorld;
+  let source: SyncWorld;
+  beforeAll(async () => {
+    source = await SyncWorld.open();
+    await source.mine(20);
+  });
+  afterAll(() => source.close());
+  beforeEach(async () => {
+    world = await SyncWorld.open();
+    await world.copyFrom(source.world, 1, 5);
+  });
+  afterEach(() => world.close());
+
+  const hashOf = async (height: number, of = source): Promise<string> =>
+    (await of.world.blockAt(height)).hash.toString('hex');
+  /** A peer that has what we have. */
+  const connectInStep = async (options: FakePeerOptions = {}): Promise<FakePeer> => {
+    const peer = world.connectQuiet(options);
+    const headers = await headersOf(world.world, 5, 5);
+    await world.deliver(peer, 'headers', { headers });
+    return peer;
+  };
+  /** Turns until nothing more is sent. */
+  const turns = async (...peers: FakePeer[]): Promise<void> => {
+    await world.settle();
+    world.tick(...peers);
+    await world.settle();
+  };
+  /** What announcements were sent: command and the printed hashes in wire order. */
+  const announced = (peer: FakePeer): string[] => {
+    const found: string[] = [];
+    for (const { command, payload } of peer.sent.splice(0)) {
+      const of = payload as { items?: { hash: Buffer }[]; headers?: Buffer[]; header?: Buffer };
+      if (command === 'inv') found.push(`inv ${of.items!.map(({ hash }) => hash.toString('hex')).join()}`);
+      if (command === 'headers')
+        found.push(`headers ${of.headers!.map((header) => headerHash(header).toString('hex')).join()}`);
+      if (command === 'cmpctblock') found.push(`cmpctblock ${headerHash(of.header!).toString('hex')}`);
+    }
+    return found;
+  };
+
+  it('asks for headers and for compact blocks of both versions, of those that know them', () => {
+    expect(world.connect().commands).toEqual(['sendheaders', 'sendcmpct', 'sendcmpct']);
+    expect(world.connect().take('sendcmpct')).toEqual([
+      { announce: false, version: 2n },
+      { announce: false, version: 1n },
+    ]);
+    expect(world.connect({ protocolVersion: 70_013 }).commands).toEqual(['sendheaders']);
+    expect(world.connect({ protocolVersion: 70_011 }).commands).toEqual([]);
+  });
+
+  it('are the id of the tip to whoever asked for nothing else', async () => {
+    const peer = await connectInStep();
+    await world.copyFrom(source.world, 6, 7);
+    await turns(peer);
+    expect(announced(peer)).toEqual([`inv ${await hashOf(7)}`]);
+    await turns(peer);
+    expect(announced(peer)).toEqual([]);
+  });
+
+  it('are headers to whoever asked for them, from the first that is unknown on', async () => {
+    const peer = await connectInStep();
+    await world.deliver(peer, 'sendheaders', null);
+    await world.copyFrom(source.world, 6, 8);
+    await turns(peer);
+    expect(announced(peer)).toEqual([`headers ${await hashOf(6)},${await hashOf(7)},${await hashOf(8)}`]);
+    // That much it knows now.
+    await world.copyFrom(source.world, 9, 9);
+    await turns(peer);
+    expect(announced(peer)).toEqual([`headers ${await hashOf(9)}`]);
+  });
+
+  it('leave out what the peer announced itself', async () => {
+    const [peer, teller] = [await connectInStep(), await connectInStep()];
+    await world.deliver(peer, 'sendheaders', null);
+    await world.deliver(teller, 'headers', { headers: await headersOf(source.world, 6, 7) });
+    await world.copyFrom(source.world, 6, 7);
+    await turns(peer, teller);
+    expect(announced(peer)).toEqual([`headers ${await hashOf(6)},${await hashOf(7)}`]);
+    expect(announced(teller)).toEqual([]);
+  });
+
+  it('are the id of the tip when its header would not connect to what the peer has', async () => {
+    const peer = world.connectQuiet();
+    await world.deliver(peer, 'sendheaders', null);
+    await world.copyFrom(source.world, 6, 7);
+    await turns(peer);
+    expect(announced(peer)).toEqual([`inv ${await hashOf(7)}`]);
+  });
+
+  it('are the id of the tip when more than eight blocks are new', async () => {
+    const peer = await connectInStep();
+    await world.deliver(peer, 'sendheaders', null);
+    await world.copyFrom(source.world, 6, 14);
+    await turns(peer);
+    expect(announced(peer)).toEqual([`inv ${await hashOf(14)}`]);
+  });
+
+  it('are the headers of the new branch after a reorganisation', async () => {
+    const fork = await SyncWorld.open();
+    try {
+      await fork.copyFrom(source.world, 1, 4);
+      fork.world.timeSec += 100;
+      await fork.mine(3);
+      const peer = await connectInStep();
+      await world.deliver(peer, 'sendheaders', null);
+      await world.copyFrom(fork.world, 5, 7);
+      await turns(peer);
+      const hashes = await Promise.all([5, 6, 7].map((height) => hashOf(height, fork)));
+      expect(announced(peer)).toEqual([`headers ${hashes.join()}`]);
+    } finally {
+      await fork.close();
+    }
+  });
+
+  it('are the last id when the tip left its branch before the peer was told', async () => {
+    const fork = await SyncWorld.open();
+    try {
+      await fork.copyFrom(source.world, 1, 4);
+      fork.world.timeSec += 100;
+      await fork.mine(5);
+      const peer = await connectInStep();
+      await world.deliver(peer, 'sendheaders', null);
+      await world.copyFrom(source.world, 6, 6);
+      await world.copyFrom(fork.world, 5, 9);
+      await turns(peer);
+      expect(announced(peer)).toEqual([`inv ${await hashOf(9, fork)}`]);
+    } finally {
+      await fork.close();
+    }
+  });
+
+  it('are compact blocks to whoever wants them, before they are connected', async () => {
+    const peer = await connectInStep();
+    await world.deliver(peer, 'sendcmpct', { announce: true, version: 2n });
+    const block = await source.world.blockAt(6);
+    world.chain.acceptBlock(block, true);
+    expect(announced(peer)).toEqual([`cmpctblock ${await hashOf(6)}`]);
+    await world.chain.activateBestChain();
+    await turns(peer);
+    expect(announced(peer)).toEqual([]);
+    // A second block at that height is not announced before it wins.
+    const fork = await SyncWorld.open();
+    try {
+      await fork.copyFrom(source.world, 1, 5);
+      fork.world.timeSec += 100;
+      await fork.mine(1);
+      world.chain.acceptBlock(await fork.world.blockAt(6), true);
+    } finally {
+      await fork.close();
+    }
+    expect(announced(peer)).toEqual([]);
+  });
+
+  it('are compact blocks later to whoever learned of the parent only meanwhile', async () => {
+    const peer = world.connectQuiet();
+    await world.deliver(peer, 'sendcmpct', { announce: true, version: 2n });
+    world.chain.acceptBlock(await source.world.blockAt(6), true);
+    expect(announced(peer)).toEqual([]);
+    await world.chain.activateBestChain();
+    await world.deliver(peer, 'headers', { headers: await headersOf(source.world, 5, 5) });
+    await turns(peer);
+    expect(announced(peer)).toEqual([`cmpctblock ${await hashOf(6)}`]);
+  });
+
+  it('hold back compact blocks with witness from peers that want none, and from old ones', async () => {
+    const witness = await SyncWorld.open({ params: regtestWith({ forkHeights: ['segwit@1'] }) });
+    try {
+      await witness.mine(5);
+      const before = world;
+      world = witness;
+      const plain = await connectInStep();
+      const old = await connectInStep({ protocolVersion: 70_014 });
+      await witness.deliver(plain, 'sendcmpct', { announce: true, version: 1n });
+      await witness.deliver(old, 'sendcmpct', { announce: true, version: 2n });
+      await witness.mine(1);
+      expect([announced(plain), announced(old)]).toEqual([[], []]);
+      // At their turn they get what they can read.
+      await witness.settle();
+      witness.tick(plain, old);
+      const [compact] = plain.take('cmpctblock');
+      // The coinbase without its witness: no marker behind the version.
+      expect(compact!.prefilled[0]!.raw[4]).toBe(1);
+      const [whole] = old.take('cmpctblock');
+      expect(whole!.prefilled[0]!.raw.subarray(4, 6)).toEqual(Buffer.from([0, 1]));
+      world = before;
+    } finally {
+      await witness.close();
+    }
+  });
+
+  it('are not made during the initial download, nor to peers far ahead', async () => {
+    const far = await connectInStep({ startHeight: 5000 });
+    const near = await connectInStep({ startHeight: 2000 });
+    const silent = await connectInStep({ startHeight: -1 });
+    await world.copyFrom(source.world, 6, 6);
+    await turns(far, near, silent);
+    expect([announced(far), announced(near).length, announced(silent).length]).toEqual([[], 1, 1]);
+    const initial = await SyncWorld.open();
+    try {
+      initial.world.timeSec += 3 * 86_400;
+      const peer = initial.connectQuiet();
+      await initial.copyFrom(source.world, 1, 5);
+      await initial.settle();
+      initial.tick(peer);
+      expect(peer.take('inv')).toEqual([]);
+    } finally {
+      await initial.close();
+    }
+  });
+});

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { isFatal } from '../../../src/node/node.js';
+import { BlockFileError } from '../../../src/store/blockFiles.js';
+import { AssertionError } from '../../../src/util/assert.js';
+
+it('only broken invariants and the database concern the whole node', () => {
+  const coded = (code: string): Error => Object.assign(new Error(code), { code });
+  expect(isFatal(new AssertionError('x'))).toBe(true);
+  for (const code of ['LEVEL_IO_ERROR', 'LEVEL_CORRUPTION', 'LEVEL_DATABASE_NOT_OPEN'])
+    expect(isFatal(coded(code)), code).toBe(true);
+  for (const error of [
+    new BlockFileError('x'),
+    coded('EIO'),
+    coded('EMFILE'),
+    new TypeError('x'),
+    'text',
+    null,
+  ])
+    expect(isFatal(error)).toBe(false);
+});

@@ -1,0 +1,161 @@
+/** The HTTP transport under load: connections, limits, streams, clients that go away, the stop. */
+import http from 'node:http';
+import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MAX_BODY_BYTES } from '../../../src/server/httpServer.js';
+import { ask, given, ServerBench } from './support.js';
+
+let bench: ServerBench;
+beforeEach(() => {
+  bench = new ServerBench();
+});
+afterEach(() => bench.close());
+
+describe('RpcHttpServer', () => {
+  it('keeps connections alive', async () => {
+    const port = await bench.start();
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    const sockets = new Set<number | undefined>();
+    agent.on('free', (socket: net.Socket) => sockets.add(socket.localPort));
+    for (let i = 0; i < 5; i++) expect((await ask(port, '{"method":"echo"}', { agent })).status).toBe(200);
+    await sleep(10);
+    expect(sockets.size).toBe(1);
+    agent.destroy();
+  });
+
+  it('refuses work beyond the queue', async () => {
+    const port = await bench.start({ threads: 1, workQueueDepth: 2 });
+    const answers = await Promise.all(Array.from({ length: 6 }, () => ask(port, '{"method":"test_slow"}')));
+    const refused = answers.filter((answer) => answer.status === 503);
+    expect(answers.filter((answer) => answer.status === 200).length).toBe(3);
+    expect(refused.length).toBe(3);
+    expect(refused[0]?.text).toBe('Work queue depth exceeded');
+  });
+
+  it('refuses bodies over the limit', async () => {
+    const port = await bench.start();
+    const answer = await new Promise<number>((resolve, reject) => {
+      const headers = { 'content-length': String(MAX_BODY_BYTES + 1) };
+      const request = http.request({
+        host: '127.0.0.1',
+        port,
+        method: 'POST',
+        auth: 'user:pass',
+        headers,
+        agent: false,
+      });
+      request.on('response', (response) => {
+        resolve(response.statusCode ?? 0);
+        request.destroy();
+      });
+      request.on('error', reject);
+      request.write('{');
+    });
+    expect(answer).toBe(413);
+  });
+
+  it('takes a body of several megabytes', async () => {
+    const port = await bench.start();
+    const text = 'ab'.repeat(4_000_000);
+    const answer = await ask(port, JSON.stringify({ method: 'echo', params: [text] }));
+    expect((JSON.parse(answer.text) as { result: string[] }).result[0]).toBe(text);
+  });
+
+  it('streams large answers in chunks', async () => {
+    const port = await bench.start();
+    const answer = await ask(port, '{"method":"test_big","params":[5000000]}');
+    expect(answer.headers['transfer-encoding']).toBe('chunked');
+    expect((JSON.parse(answer.text) as { result: string }).result).toBe('00'.repeat(5_000_000));
+  });
+
+  it('cuts the connection when an answer breaks off', async () => {
+    const port = await bench.start();
+    await expect(ask(port, '{"method":"test_broken"}')).rejects.toThrow(/aborted|hang up|ECONNRESET/);
+    expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
+  });
+
+  it('stops working for a client that goes away', async () => {
+    const port = await bench.start();
+    given.up = 0;
+    await new Promise<void>((resolve) => {
+      const request = http.request(
+        { host: '127.0.0.1', port, method: 'POST', auth: 'user:pass', agent: false },
+        (response) => {
+          response.once('data', () => request.destroy());
+        },
+      );
+      request.on('error', () => undefined);
+      request.on('close', () => resolve());
+      request.end('{"method":"test_endless"}');
+    });
+    for (let i = 0; i < 100 && given.up === 0; i++) await sleep(20);
+    expect(given.up).toBe(1);
+  });
+
+  it('cuts off a client that does not read, in bounded memory, and serves others meanwhile', async () => {
+    const port = await bench.start({ threads: 1, timeoutSec: 1 });
+    given.up = 0;
+    const socket = net.connect(port, '127.0.0.1');
+    const body = '{"method":"test_endless"}';
+    const auth = Buffer.from('user:pass').toString('base64');
+    socket.write(
+      `POST / HTTP/1.1\r\nHost: x\r\nAuthorization: Basic ${auth}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    socket.pause();
+    socket.on('error', () => undefined);
+    const before = process.memoryUsage().rss;
+    await sleep(500);
+    expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
+    for (let i = 0; i < 100 && given.up === 0; i++) await sleep(50);
+    expect(given.up).toBe(1);
+    expect(process.memoryUsage().rss - before).toBeLessThan(100e6);
+    socket.destroy();
+  });
+
+  it('ends the wait of a client that goes away', async () => {
+    const port = await bench.start({ threads: 1 });
+    const request = http.request({
+      host: '127.0.0.1',
+      port,
+      method: 'POST',
+      auth: 'user:pass',
+      agent: false,
+    });
+    request.on('error', () => undefined);
+    request.end('{"method":"test_wait","params":[60000]}');
+    await sleep(100);
+    request.destroy();
+    expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
+  });
+
+  it('survives garbage on the socket', async () => {
+    const port = await bench.start();
+    const answer = await new Promise<string>((resolve) => {
+      let text = '';
+      const socket = net.connect(port, '127.0.0.1', () => socket.write('\x16\x03\x01garbage\r\n\r\n'));
+      socket.on('data', (part) => (text += part.toString()));
+      socket.on('error', () => undefined);
+      socket.on('close', () => resolve(text));
+    });
+    expect(answer).toMatch(/^HTTP\/1.1 400/);
+    expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
+  });
+
+  it('finishes answers under way when it stops, ends waits and takes no more', async () => {
+    const port = await bench.start();
+    const agent = new http.Agent({ keepAlive: true });
+    await ask(port, '{"method":"echo"}', { agent });
+    const slowAnswer = ask(port, '{"method":"test_slow"}');
+    const waitAnswer = ask(port, '{"method":"test_wait","params":[60000]}');
+    await sleep(100);
+    const before = performance.now();
+    const closing = bench.server?.close();
+    expect(JSON.parse((await waitAnswer).text)).toMatchObject({ result: 'interrupted' });
+    expect(JSON.parse((await slowAnswer).text)).toMatchObject({ result: 'done' });
+    await closing;
+    expect(performance.now() - before).toBeLessThan(2000);
+    await expect(ask(port, '{"method":"echo"}')).rejects.toThrow('ECONNREFUSED');
+    agent.destroy();
+  });
+});

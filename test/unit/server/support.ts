@@ -1,0 +1,169 @@
+/** A server on a free port with methods that wait, stream and break off, and a client that shows what came back. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defineMethod } from '../../../src/rpc/method.js';
+import { t } from '../../../src/rpc/schema.js';
+import { RpcHttpServer, type HttpServerOptions } from '../../../src/server/httpServer.js';
+import { hexOf, jsonArray } from '../../../src/util/jsonWrite.js';
+import { SILENT_LOGGER, type Logger } from '../../../src/util/logging.js';
+import { testDispatcher } from '../rpc/support.js';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly text: string;
+}
+
+const waiting = defineMethod({
+  name: 'test_wait',
+  category: 'hidden',
+  summary: '',
+  params: [{ name: 'ms', type: 'integer', default: 100, description: '' }],
+  result: t.str(),
+  run: async (ctx, args) => {
+    await sleep(args.ms, undefined, { signal: ctx.signal }).catch(() => undefined);
+    return ctx.signal.aborted ? 'interrupted' : 'waited';
+  },
+});
+
+const slow = defineMethod({
+  name: 'test_slow',
+  category: 'hidden',
+  summary: '',
+  params: [],
+  result: t.str(),
+  run: () => sleep(300, 'done'),
+});
+
+const where = defineMethod({
+  name: 'test_where',
+  category: 'hidden',
+  summary: '',
+  params: [],
+  result: t.array(t.any()),
+  run: (ctx) => [ctx.profile, ctx.walletName ?? null],
+});
+
+const big = defineMethod({
+  name: 'test_big',
+  category: 'hidden',
+  summary: '',
+  params: [{ name: 'bytes', type: 'integer', required: true, description: '' }],
+  result: t.hex(),
+  run: (_ctx, args) => hexOf(Buffer.alloc(args.bytes)),
+});
+
+/** How many answers of `test_endless` were given up. */
+export const given = { up: 0 };
+const endless = defineMethod({
+  name: 'test_endless',
+  category: 'hidden',
+  summary: '',
+  params: [],
+  result: t.array(t.str()),
+  run: () =>
+    jsonArray(
+      (function* () {
+        try {
+          for (;;) yield 'x'.repeat(1000);
+        } finally {
+          given.up++;
+        }
+      })(),
+    ),
+});
+
+const broken = defineMethod({
+  name: 'test_broken',
+  category: 'hidden',
+  summary: '',
+  params: [],
+  result: t.array(t.str()),
+  run: () =>
+    jsonArray(
+      (function* () {
+        for (let i = 0; i < 5000; i++) yield 'x'.repeat(1000);
+        throw new Error('midway');
+      })(),
+    ),
+});
+
+/** The methods beside the node's own. */
+export const EXTRA = [waiting, slow, where, big, endless, broken];
+
+/** A folder and at most one server, for one test. */
+export class ServerBench {
+  readonly folder = mkdtempSync(join(tmpdir(), 'lbcnode-http-'));
+  server: RpcHttpServer | undefined;
+
+  /** Starts a server; answers its port. */
+  async start(overrides: Partial<HttpServerOptions> = {}, logger: Logger = SILENT_LOGGER): Promise<number> {
+    const { dispatcher } = testDispatcher(EXTRA, [], logger);
+    this.server = new RpcHttpServer(
+      {
+        auth: { user: 'user', password: 'pass', rpcAuth: [], cookieFile: join(this.folder, '.cookie') },
+        port: 0,
+        binds: [],
+        allowIps: undefined,
+        timeoutSec: 30,
+        threads: 4,
+        workQueueDepth: 16,
+        profile: 'documented',
+        ...overrides,
+      },
+      { dispatcher, logger },
+    );
+    await this.server.listen();
+    return this.server.addresses()[0]!.port;
+  }
+
+  async close(): Promise<void> {
+    await this.server?.close();
+    rmSync(this.folder, { recursive: true });
+  }
+}
+
+/** Posts a body, unless told otherwise with the right password. */
+export function ask(
+  port: number,
+  body: string,
+  options: {
+    path?: string;
+    auth?: string | null;
+    method?: string;
+    headers?: Record<string, string>;
+    agent?: http.Agent;
+  } = {},
+): Promise<Answer> {
+  const auth = options.auth === undefined ? 'user:pass' : options.auth;
+  return new Promise((resolve, reject) => {
+    const request = http.request(
+      {
+        host: '127.0.0.1',
+        port,
+        path: options.path ?? '/',
+        method: options.method ?? 'POST',
+        ...(auth === null ? {} : { auth }),
+        ...(options.agent ? { agent: options.agent } : { agent: false }),
+        headers: options.headers ?? {},
+      },
+      (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('error', reject);
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text: Buffer.concat(parts).toString(),
+          }),
+        );
+      },
+    );
+    request.on('error', reject);
+    request.end(body);
+  });
+}
