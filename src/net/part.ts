@@ -80,6 +80,8 @@ export interface NetPart {
   onReady?(peer: Peer): void;
   /** Comes once for each peer whose version was heard of. */
   onGone?(peer: Peer): void;
+  /** Whether turns are wanted too while the send buffer is full: for time limits, by parts that send little. */
+  readonly ticksWhenFull?: boolean;
   /** About every 100 ms for each ready peer that has room in its send buffer. Source: `SendMessages`. */
   onTick?(peer: Peer, nowMs: number): void;
   describe?(peer: Peer): Partial<PeerPartInfo>;

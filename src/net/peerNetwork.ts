@@ -83,6 +83,8 @@ export interface PeerNetworkDeps {
 /** Automatic connections, and one more for feelers. */
 const MAX_OUTBOUND = 8;
 const MAX_FEELERS = 1;
+/** Source: `EXTRA_PEER_CHECK_INTERVAL`. */
+const EXTRA_CHECK_MS = 45_000;
 const SAVE_ADDRESSES_MS = 15 * 60_000;
 const SAVE_BANS_MS = 15 * 60_000;
 
@@ -200,6 +202,7 @@ export class PeerNetwork {
         adjustedTimeSec: () => deps.adjustedTimeSec(),
         height: () => deps.chain.height,
         localServices: () => this.localServices(),
+        onSent: (bytes) => this.sync.uploadTarget.recordSent(bytes),
         onVersion: (peer, message) => this.versionCame(peer, message),
       },
     );
@@ -344,9 +347,16 @@ export class PeerNetwork {
       this.background.push(
         seedFromDns(this.seedOptions(), this.seedDeps(), this.stopping.signal).catch(onBug),
       );
+    this.timers.push(setInterval(() => this.evictExtra(), EXTRA_CHECK_MS).unref());
     this.every(SAVE_ADDRESSES_MS, () => this.peersFile.save(this.book));
     this.every(SAVE_BANS_MS, () => this.bans.save());
     return [];
+  }
+
+  /** Parts with an outbound peer too many, the one that gave us least. */
+  private evictExtra(): void {
+    const extra = this.peers.countOf('outbound') - this.maxOutbound;
+    for (const peer of this.sync.care.peersToEvict(extra)) peer.disconnect('one outbound peer too many');
   }
 
   private every(ms: number, task: () => Promise<void>): void {

@@ -13,6 +13,8 @@ export interface ConnectionOptions {
   /** `isSendFull` from here on (`-maxsendbuffer`). */
   maxSendBytes: number;
   nowMs: () => number;
+  /** Hears of all bytes sent. */
+  onSent: (bytes: number) => void;
 }
 
 /** Magic, command, length and checksum. */
@@ -111,6 +113,7 @@ export class Connection {
     if (this.ended !== null) return;
     const frame = formatFrame(this.options.magic, command, payload);
     this.bytesSent += frame.length;
+    this.options.onSent(frame.length);
     this.sentByCommand.set(command, (this.sentByCommand.get(command) ?? 0) + frame.length);
     this.lastSendMs = this.options.nowMs();
     if (this.sendQueueBytes === 0) this.lastProgressMs = this.lastSendMs;

@@ -55,6 +55,8 @@ export interface PeerManagerDeps {
   /** Height of our chain. */
   height(): number;
   localServices(): bigint;
+  /** Hears of all bytes sent to whomever. */
+  onSent(bytes: number): void;
   /** Hears of an inbound peer's opinion on where we are, and of every peer's clock. */
   onVersion(peer: Peer, message: VersionMessage): void;
 }
@@ -181,7 +183,7 @@ export class PeerManager implements SessionHost {
     const { magic, maxReceiveBytes, maxSendBytes } = this.options;
     const connection = new Connection(
       socket,
-      { magic, maxReceiveBytes, maxSendBytes, nowMs: this.deps.nowMs },
+      { magic, maxReceiveBytes, maxSendBytes, nowMs: this.deps.nowMs, onSent: this.deps.onSent },
       this.commands,
     );
     const session = new PeerSession(

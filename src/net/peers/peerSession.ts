@@ -209,7 +209,8 @@ export class PeerSession implements Peer {
         'net',
         `${name} (${payload.length} bytes) from peer=${this.id} is malformed: ${error.message}`,
       );
-      this.reject(name, REJECT_CODE.malformed, 'error parsing message');
+      // Answering a reject by a reject would never end.
+      if (name !== 'reject') this.reject(name, REJECT_CODE.malformed, 'error parsing message');
       return;
     }
     if (own) {
@@ -321,12 +322,12 @@ export class PeerSession implements Peer {
       this.disconnect(late);
       return;
     }
-    if (!this.isReady || this.isSendFull) return;
+    if (!this.isReady) return;
     const due = this.pingNonce === 0n && nowMs - this.lastPingMs > PING_INTERVAL_MS;
-    if (due || this.pingWanted) this.sendPing(nowMs);
+    if ((due || this.pingWanted) && !this.isSendFull) this.sendPing(nowMs);
     for (const part of this.host.parts) {
-      if (this.isGone || this.isSendFull) return;
-      part.onTick?.(this, nowMs);
+      if (this.isGone) return;
+      if (!this.isSendFull || part.ticksWhenFull) part.onTick?.(this, nowMs);
     }
   }
 

@@ -51,6 +51,7 @@ interface NextBlocks {
 }
 
 export class BlockRequests implements NetPart {
+  readonly ticksWhenFull = true;
   readonly handlers = {};
   private readonly options: BlockRequestsOptions;
   private readonly deps: BlockRequestsDeps;

@@ -44,6 +44,7 @@ interface HeadersPeer {
 }
 
 export class HeadersSync implements NetPart {
+  readonly ticksWhenFull = true;
   readonly handlers = {
     headers: (peer: Peer, { headers, tooMany }: Payload<'headers'>) => this.onHeaders(peer, headers, tooMany),
     inv: (peer: Peer, { items }: Payload<'inv'>) => this.onInv(peer, items),

@@ -36,6 +36,7 @@ interface CaredPeer {
 }
 
 export class OutboundCare implements NetPart {
+  readonly ticksWhenFull = true;
   readonly handlers = {};
   private readonly deps: OutboundCareDeps;
   private readonly own = new Map<number, CaredPeer>();

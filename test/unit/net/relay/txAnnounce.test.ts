@@ -291,6 +291,22 @@ describe('announcing transactions', () => {
       expect(announcer.serve(peer, { type: INV.tx, hash: late })).toBe(false);
     });
 
+    it('is as it is when it is asked for, whoever is still being answered', async () => {
+      const ids = Array.from({ length: 1500 }, (_, i) =>
+        mempool.put(numberedTx(i), { feeSat: BigInt(5000 - i) }),
+      );
+      const [first, second] = [connect(), connect()];
+      await host.deliver(first, 'mempool', null);
+      clock.advance(LONG_SEC);
+      expect(turn(first)[0]).toHaveLength(1000);
+      const late = mempool.put(numberedTx(9999), { feeSat: 9999n });
+      await host.deliver(second, 'mempool', null);
+      clock.advance(LONG_SEC);
+      const [rest, all] = turn(first, second);
+      expect(rest).toEqual(ids.slice(1000).map(hashToHex));
+      expect(all).toEqual([late, ...ids.slice(0, 999)].map(hashToHex));
+    });
+
     it('is held to fee rate and filter of the peer', async () => {
       const peer = connect();
       const wanted = Buffer.concat([Buffer.of(20), Buffer.alloc(20, 7)]);

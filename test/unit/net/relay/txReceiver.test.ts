@@ -323,6 +323,15 @@ describe('transactions of peers', () => {
       expect(orphans.size).toBe(0);
     });
 
+    it('are not kept for a peer that left meanwhile', async () => {
+      const peer = host.connect();
+      const [, child] = await family(2);
+      const sent = send(peer, child!);
+      peer.disconnect('done');
+      await sent;
+      expect(orphans.size).toBe(0);
+    });
+
     it('go with a block that has them', async () => {
       const peer = host.connect();
       const all = await family(3);

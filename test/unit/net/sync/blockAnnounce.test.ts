@@ -143,10 +143,7 @@ describe('announcements', () => {
     const block = await source.world.blockAt(6);
     world.chain.acceptBlock(block, true);
     expect(announced(peer)).toEqual([`cmpctblock ${await hashOf(6)}`]);
-    await world.chain.activateBestChain();
-    await turns(peer);
-    expect(announced(peer)).toEqual([]);
-    // A second block at that height is not announced before it wins.
+    // A second block at that height is not announced.
     const fork = await SyncWorld.open();
     try {
       await fork.copyFrom(source.world, 1, 5);
@@ -157,6 +154,24 @@ describe('announcements', () => {
       await fork.close();
     }
     expect(announced(peer)).toEqual([]);
+    await world.chain.activateBestChain();
+    await turns(peer);
+    expect(announced(peer)).toEqual([]);
+  });
+
+  it('keep to the version of compact blocks that the peer named first', async () => {
+    const [witness, plain] = [await connectInStep(), await connectInStep()];
+    for (const message of [
+      { announce: true, version: 2n },
+      { announce: false, version: 1n },
+      { announce: false, version: 3n },
+    ])
+      await world.deliver(witness, 'sendcmpct', message);
+    await world.deliver(plain, 'sendcmpct', { announce: false, version: 1n });
+    await world.deliver(plain, 'sendcmpct', { announce: true, version: 2n });
+    world.chain.acceptBlock(await source.world.blockAt(6), true);
+    expect(announced(witness)).toEqual([`cmpctblock ${await hashOf(6)}`]);
+    expect(announced(plain)).toEqual([]);
   });
 
   it('are compact blocks later to whoever learned of the parent only meanwhile', async () => {

@@ -195,6 +195,16 @@ describe('blocks from fake peers', () => {
     ]);
   });
 
+  it('fetches nothing behind a block known to be invalid', async () => {
+    await open(5);
+    const peer = world.connectQuiet();
+    await world.deliver(peer, 'headers', { headers: await headersOf(source.world, 1, 5) });
+    const { index } = world.chain;
+    index.markFailed(index.headers.find((await source.world.blockAt(3)).hash));
+    world.tick(peer);
+    expect(world.host.describe(peer)).toMatchObject({ inFlightHeights: [1, 2] });
+  });
+
   it('downloads no branch of less than the least work', async () => {
     await open(5, { sync: { minimumChainWork: 1n << 60n } });
     const peer = world.connectQuiet({ kind: 'manual' });

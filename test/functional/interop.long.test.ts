@@ -1,0 +1,115 @@
+/** Beside a real reference node on loopback: sync, relay and reorganisation, each both ways. */
+import { createGunzip } from 'node:zlib';
+import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ADDRESS, shared, type RegtestNode } from './support/node.js';
+import { OPEN_ADDRESS, peersOf, spendCoinbase, startPeer, until } from './support/network.js';
+import { referenceBinary, startReference, type ReferenceNode } from './support/reference.js';
+
+const binary = referenceBinary();
+const bench = shared('bench/bench-40x1000.dat.gz');
+const ELSEWHERE = 'n2eMqTT929pb1RDNuqEnxdaLau1rxy3efi';
+const RULES = '-supportdelay=proportional';
+
+interface Rpc {
+  rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>;
+}
+
+describe.runIf(binary)('beside the reference', () => {
+  const closers: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+  const ours = async (...args: string[]): Promise<RegtestNode> => {
+    const node = await startPeer({ args: [RULES, ...args], timeoutMs: 120_000 });
+    closers.push(() => node.stop());
+    return node;
+  };
+  const theirs = async (...args: string[]): Promise<ReferenceNode> => {
+    const node = await startReference(binary!, args);
+    closers.push(() => node.stop());
+    return node;
+  };
+  const sameTip = (a: Rpc, b: Rpc, timeoutMs = 60_000): Promise<void> =>
+    until(
+      'the same tip',
+      async () => (await a.rpc('getbestblockhash')) === (await b.rpc('getbestblockhash')),
+      timeoutMs,
+    );
+  const sameMempool = (a: Rpc, b: Rpc, size: number): Promise<void> =>
+    until('the same mempool', async () => {
+      const [ofA, ofB] = [await a.rpc<string[]>('getrawmempool'), await b.rpc<string[]>('getrawmempool')];
+      return ofA.length === size && ofA.sort().join() === ofB.sort().join();
+    });
+  const coinSet = async (node: Rpc): Promise<unknown> => {
+    const { hash_serialized_2: hash, height } = await node.rpc<Record<string, unknown>>('gettxoutsetinfo');
+    return { hash, height };
+  };
+
+  it.runIf(bench)('fetches the bench chain from it, and gives it the bench chain', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'interop-'));
+    closers.push(async () => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, 'bench.dat');
+    await pipeline(createReadStream(bench!), createGunzip(), createWriteStream(file));
+    const old = '-maxtipage=2000000000';
+    const full = await theirs(`-loadblock=${file}`, old);
+    await until('their import', async () => (await full.rpc<number>('getblockcount')) === 469, 120_000);
+    const node = await ours(old, `-connect=127.0.0.1:${full.p2pPort}`);
+    await sameTip(node, full, 120_000);
+    expect(await coinSet(node)).toEqual(await coinSet(full));
+    const fresh = await theirs(`-connect=127.0.0.1:${node.p2pPort}`, old);
+    await sameTip(node, fresh, 120_000);
+    expect(await coinSet(fresh)).toEqual(await coinSet(node));
+  });
+
+  it('relays blocks and transactions both ways, and reorganises both ways', async () => {
+    const them = await theirs();
+    const us = await ours(`-connect=127.0.0.1:${them.p2pPort}`);
+    await until('the handshake', async () => (await peersOf(us)).some(({ version }) => version === 70015));
+    await them.rpc('generatetoaddress', [110, OPEN_ADDRESS]);
+    await sameTip(us, them);
+    await us.rpc('generatetoaddress', [5, ADDRESS]);
+    await sameTip(us, them);
+
+    for (let height = 1; height <= 3; height++)
+      await us.rpc('sendrawtransaction', [await spendCoinbase(us, height)]);
+    await sameMempool(us, them, 3);
+    for (let height = 4; height <= 6; height++)
+      await them.rpc('sendrawtransaction', [await spendCoinbase(us, height)]);
+    await sameMempool(us, them, 6);
+    await them.rpc('generatetoaddress', [1, ADDRESS]);
+    await sameTip(us, them);
+    await sameMempool(us, them, 0);
+    for (let height = 7; height <= 8; height++)
+      await us.rpc('sendrawtransaction', [await spendCoinbase(us, height)]);
+    await sameMempool(us, them, 2);
+    await us.rpc('generatetoaddress', [1, ADDRESS]);
+    await sameTip(us, them);
+
+    const [peer] = await peersOf(us);
+    expect(peer!.banscore).toBe(0);
+    expect(peer!.bytesrecv_per_msg['cmpctblock']).toBeGreaterThan(0);
+    const [we] =
+      await them.rpc<{ banscore: number; bytesrecv_per_msg: Record<string, number> }[]>('getpeerinfo');
+    expect(we!.banscore).toBe(0);
+    expect(we!.bytesrecv_per_msg['cmpctblock']).toBeGreaterThan(0);
+
+    // Apart, each on a branch of its own; first theirs is longer, then ours.
+    for (const [longer, shorter] of [
+      [them, us],
+      [us, them],
+    ] as const) {
+      await us.rpc('setnetworkactive', [false]);
+      await until('parting', async () => (await them.rpc<number>('getconnectioncount')) === 0);
+      await shorter.rpc('generatetoaddress', [10, ADDRESS]);
+      const branch = await longer.rpc<string[]>('generatetoaddress', [12, ELSEWHERE]);
+      await us.rpc('setnetworkactive', [true]);
+      await sameTip(us, them);
+      expect(await shorter.rpc('getbestblockhash')).toBe(branch.at(-1));
+      expect(await coinSet(us)).toEqual(await coinSet(them));
+    }
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { selectEviction, type EvictionCandidate } from '../../../../src/net/peers/eviction.js';
+
+/** Peers that came one second apart, each alone in its group, none with anything to its credit. */
+function crowd(
+  count: number,
+  changes: (i: number) => Partial<EvictionCandidate> = () => ({}),
+): EvictionCandidate[] {
+  return Array.from({ length: count }, (_, i) => ({
+    id: i,
+    connectedAtSec: 1000 + i,
+    minPingMs: Infinity,
+    lastBlockMs: 0,
+    lastTxMs: 0,
+    hasDesirableServices: true,
+    relaysTransactions: true,
+    hasBloomFilter: false,
+    keyedGroup: BigInt(i),
+    ...changes(i),
+  }));
+}
+
+describe('eviction', () => {
+  it('spares everybody among few', () => {
+    expect(selectEviction([])).toBe(null);
+    expect(selectEviction(crowd(20))).toBe(null);
+    expect(selectEviction(crowd(21))).not.toBe(null);
+  });
+
+  it('takes the youngest of the most crowded group', () => {
+    // Forty peers of two groups; thirty of them are neighbours.
+    const candidates = crowd(40, (i) => ({ keyedGroup: i < 30 ? 7n : BigInt(100 + i) }));
+    const evicted = selectEviction(candidates)!;
+    expect(candidates[evicted]!.keyedGroup).toBe(7n);
+    const older = selectEviction(candidates.filter(({ id }) => id !== evicted))!;
+    expect(older).toBeLessThan(evicted);
+  });
+
+  it('protects who is near, and who brought blocks and transactions last', () => {
+    const useful = new Set([30, 31, 32, 33]);
+    for (const change of [{ minPingMs: 1 }, { lastBlockMs: 5 }, { lastTxMs: 5 }]) {
+      let left = crowd(60, (i) => ({ keyedGroup: 7n, ...(useful.has(i) ? change : {}) }));
+      for (let evicted = selectEviction(left); evicted !== null; evicted = selectEviction(left)) {
+        expect(useful.has(evicted)).toBe(false);
+        left = left.filter(({ id }) => id !== evicted);
+      }
+      expect(left.length).toBeLessThan(25);
+    }
+  });
+
+  it('protects the half that has been there longest', () => {
+    const first = selectEviction(crowd(60, () => ({ keyedGroup: 7n })))!;
+    expect(first).toBeGreaterThan(30);
+  });
+});
