@@ -225,7 +225,8 @@ LBC_LANE_INLINE void storeMask(LaneField* out, __mmask8 mask) {
   storeField(out, a);
 }
 
-LBC_LANE_CODE bool compute(uint32_t operation, const Field& a, const Field& b, LaneField* out) {
+LBC_LANE_CODE bool compute(uint32_t operation, const LaneField& left, const LaneField& right, LaneField* out) {
+  const Field a = loadField(left), b = loadField(right);
   switch (operation) {
     case 0: return storeField(out, multiply(a, b)), true;
     case 1: return storeField(out, square(a)), true;
@@ -262,8 +263,8 @@ bool hasLanes() {
 
 uint8_t verifyLanes(const lbc_lane_batch& batch) { return verify(batch, generatorMultiples()); }
 
-LBC_LANE_CODE bool computeInLanes(uint32_t operation, const LaneField& a, const LaneField& b, LaneField* out) {
-  return compute(operation, loadField(a), loadField(b), out);
+bool computeInLanes(uint32_t operation, const LaneField& a, const LaneField& b, LaneField* out) {
+  return compute(operation, a, b, out);
 }
 
 }  // namespace lbc

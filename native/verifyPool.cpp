@@ -52,9 +52,12 @@ void VerifyPool::resume() {
 void VerifyPool::submit(VerifyJob* job) {
   job->nextInput = job->firstInput;
   job->unfinished = job->endInput - job->firstInput;
-  const std::lock_guard<std::mutex> guard(mutex_);
-  queue_.push_back(job);
-  if (threads_.empty()) start();
+  {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    queue_.push_back(job);
+    if (threads_.empty()) start();
+  }
+  // Awake, a thread finds the lock free.
   wake_.notify_all();
 }
 

@@ -3,6 +3,7 @@
  * The node's program: options, log, start, signals, stop. Errors before the start go to stderr as `Error: …`, exit 1.
  */
 import { spawn } from 'node:child_process';
+import { setFlagsFromString } from 'node:v8';
 import { errorText } from '../node/closeStack.js';
 import { FolderLockError, lockFolder } from '../node/folderLock.js';
 import { createFileLogger, type FileLogger } from '../node/logger.js';
@@ -15,6 +16,12 @@ import { helpText, versionText } from '../node/optionsHelp.js';
 const DAEMON_MARK = 'LBCNODE_DAEMON_CHILD';
 /** Kills the process at a named point of a flush, for crash tests: `LBCNODE_CRASH_AT=<point>[:<count>]`. */
 const CRASH_AT = 'LBCNODE_CRASH_AT';
+
+/**
+ * Bytes of bytecode that a function runs before V8 optimizes it, some nine times V8's own number. The compiler's threads
+ * stand in the way of those that verify signatures: in a short import they took a quarter of all processor time.
+ */
+const OPTIMIZE_AFTER_BYTES = 600_000;
 
 function fail(message: string): never {
   process.stderr.write(message.startsWith('Error') ? `${message}\n` : `Error: ${message}\n`);
@@ -191,4 +198,5 @@ async function main(): Promise<void> {
   await program.run(loaded);
 }
 
+setFlagsFromString(`--interrupt-budget=${OPTIMIZE_AFTER_BYTES}`);
 await main();

@@ -97,7 +97,6 @@ async function start(program, programArgs) {
       '-rpcuser=u',
       '-rpcpassword=p',
       '-assumevalid=0',
-      '-maxtipage=2000000000',
       '-dnsseed=0',
       '-listenonion=0',
       ...programArgs(p2pPort),
@@ -128,7 +127,7 @@ async function start(program, programArgs) {
   };
 }
 
-const listen = (port) => ['-listen=1', `-bind=127.0.0.1:${port}`, `-port=${port}`];
+const listen = (port) => ['-maxtipage=2000000000', '-listen=1', `-bind=127.0.0.1:${port}`, `-port=${port}`];
 const server = await start(process.execPath, (port) => [...listen(port), `-loadblock=${file}`]);
 let height = null;
 while (height === null) {

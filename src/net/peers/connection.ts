@@ -87,6 +87,11 @@ export class Connection {
     this.wakeReader?.();
   }
 
+  /** Whether `nextFrame` answers at once. */
+  get hasFrame(): boolean {
+    return this.head < this.frames.length;
+  }
+
   /** The next frame, or null once the connection has ended. Only one caller may wait. */
   async nextFrame(): Promise<Frame | null> {
     while (this.head === this.frames.length && this.ended === null) {

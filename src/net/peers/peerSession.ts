@@ -77,7 +77,7 @@ export class PeerSession implements Peer {
   private readonly startedMs: number;
   private pingNonce = 0n;
   private pingSentMs = 0;
-  private lastPingMs = 0;
+  private lastPingMs = -Infinity;
   private pingWanted = false;
   private readonly own = new Map<Command, (payload: never) => void>([
     ['version', (payload: VersionMessage) => this.onVersion(payload)],
@@ -179,6 +179,8 @@ export class PeerSession implements Peer {
       if (this.isGone) return;
       await this.handle(frame);
       since = await breathe(since);
+      // What the message calls for goes out at once, not at the next turn.
+      if (!this.connection.hasFrame && !this.isGone) this.tick(this.host.nowMs());
     }
   }
 
@@ -209,8 +211,7 @@ export class PeerSession implements Peer {
         'net',
         `${name} (${payload.length} bytes) from peer=${this.id} is malformed: ${error.message}`,
       );
-      // Answering a reject by a reject would never end.
-      if (name !== 'reject') this.reject(name, REJECT_CODE.malformed, 'error parsing message');
+      this.refuseMalformed(name);
       return;
     }
     if (own) {
@@ -223,6 +224,12 @@ export class PeerSession implements Peer {
       if (handler) await handler.call(part.handlers, this, value);
       if (this.isGone) return;
     }
+  }
+
+  /** Answering a reject by a reject would never end; and `notfound` the reference does not read. */
+  private refuseMalformed(command: Command): void {
+    if (command === 'reject' || command === 'notfound') return;
+    this.reject(command, REJECT_CODE.malformed, 'error parsing message');
   }
 
   /** Version first, then verack, then the rest; anything else out of turn costs a point. */
@@ -295,7 +302,9 @@ export class PeerSession implements Peer {
   }
 
   private onPing({ nonce }: Payload<'ping'>): void {
-    if (this.version!.protocolVersion >= PING_NONCE_VERSION && nonce !== null) this.send('pong', { nonce });
+    if (this.version!.protocolVersion < PING_NONCE_VERSION) return;
+    if (nonce === null) this.refuseMalformed('ping');
+    else this.send('pong', { nonce });
   }
 
   private onPong({ nonce }: Payload<'pong'>): void {
