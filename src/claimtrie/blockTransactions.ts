@@ -12,11 +12,12 @@ import { findClaim } from './nameState.js';
 import { countsMetadataSupports, MAX_DELAY, proportionalDelay } from './rules.js';
 import type { ClaimOutput, ClaimRules, ClaimSpend, ClaimTx } from './types.js';
 
-/** A claim which the transaction has spent and which may serve one update. */
-interface SpentClaim {
-  /** As `matchName` sees it. */
-  name: string;
-  claimId: string;
+/** How many claims the transaction has spent that may each serve one update, by claim id and name. */
+type SpentClaims = Map<string, number>;
+
+/** `name` as `matchName` sees it. */
+function spentKey(claimId: string, name: string): string {
+  return claimId + name;
 }
 
 /** Where a spent output may be filed: the keys under which the loader looks for its item. */
@@ -57,10 +58,11 @@ export function namesInvolved(rules: ClaimRules, height: number, name: string): 
 export function processTransaction(work: ClaimWork, tx: ClaimTx): void {
   const counted = (item: { kind: string; hasMetadata: boolean }): boolean =>
     item.kind !== 'support' || !item.hasMetadata || countsMetadataSupports(work.rules, work.height);
-  const spent: SpentClaim[] = [];
+  const spent: SpentClaims = new Map();
   for (const spend of tx.spends) {
     if (!counted(spend) || !removeSpent(work, spend) || spend.kind === 'support') continue;
-    spent.push({ name: matchName(work, toLatin1(spend.name)), claimId: toLatin1(spend.claimId) });
+    const key = spentKey(toLatin1(spend.claimId), matchName(work, toLatin1(spend.name)));
+    spent.set(key, (spent.get(key) ?? 0) + 1);
   }
   for (const output of tx.outputs) {
     if (!counted(output)) continue;
@@ -74,13 +76,12 @@ function matchName(work: ClaimWork, name: string): string {
 }
 
 /** An update counts for a claim with its id and name that its transaction took out; each serves once. */
-function takeSpent(work: ClaimWork, spent: SpentClaim[], output: ClaimOutput): boolean {
+function takeSpent(work: ClaimWork, spent: SpentClaims, output: ClaimOutput): boolean {
   assert(output.claimId, 'an update without a claim id');
-  const claimId = toLatin1(output.claimId);
-  const name = matchName(work, toLatin1(output.name));
-  const at = spent.findIndex((claim) => claim.claimId === claimId && claim.name === name);
-  if (at < 0) return false;
-  spent.splice(at, 1);
+  const key = spentKey(toLatin1(output.claimId), matchName(work, toLatin1(output.name)));
+  const left = spent.get(key) ?? 0;
+  if (left === 0) return false;
+  spent.set(key, left - 1);
   return true;
 }
 

@@ -3,8 +3,9 @@
  * only: below a few hashes the crossing costs more than it saves.
  * Test: test/unit/claimtrie/fastHash.test.ts.
  */
-import { hash160, sha256d, sha256dPair } from '../crypto/hash.js';
+import { hash160, sha256d } from '../crypto/hash.js';
 import { merkleRoot } from '../crypto/merkle.js';
+import { hashPairInto } from '../crypto/sha256Pair.js';
 import { loadNative } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
 
@@ -29,12 +30,23 @@ export function hash160Of(message: Bytes): Bytes {
 
 /** Bitcoin's merkle root of one hash or more. */
 export function rootOf(hashes: readonly Bytes[]): Bytes {
-  const { length } = hashes;
-  if (length === 1) return hashes[0]!;
-  if (length === 2) return sha256dPair(hashes[0]!, hashes[1]!);
-  const native = length >= NATIVE_LEAVES ? loadNative() : null;
-  if (!native) return merkleRoot(hashes).root;
-  if (length * HASH_BYTES > leaves.length) leaves = Buffer.alloc(2 * length * HASH_BYTES);
-  for (let i = 0; i < length; i++) leaves.set(hashes[i]!, i * HASH_BYTES);
-  return native.merkleRoot(leaves.subarray(0, length * HASH_BYTES)).root;
+  if (hashes.length === 1) return hashes[0]!;
+  return rootOfFilled(hashes.length, (target, at, i) => target.set(hashes[i]!, at));
+}
+
+/** The same of `count` hashes, of which `fill` writes number `i` into `target` at `at`. */
+export function rootOfFilled(count: number, fill: (target: Buffer, at: number, i: number) => void): Bytes {
+  if (count * HASH_BYTES > leaves.length) leaves = Buffer.alloc(2 * count * HASH_BYTES);
+  for (let i = 0; i < count; i++) fill(leaves, i * HASH_BYTES, i);
+  const native = count >= NATIVE_LEAVES ? loadNative() : null;
+  if (native) return native.merkleRoot(leaves.subarray(0, count * HASH_BYTES)).root;
+  const root = Buffer.allocUnsafe(HASH_BYTES);
+  if (count === 2) hashPairInto(leaves, 0, leaves, HASH_BYTES, root, 0);
+  else if (count === 1) leaves.copy(root, 0, 0, HASH_BYTES);
+  else merkleRoot(hashesIn(leaves, count)).root.copy(root);
+  return root;
+}
+
+function hashesIn(bytes: Buffer, count: number): Buffer[] {
+  return Array.from({ length: count }, (_, i) => bytes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES));
 }

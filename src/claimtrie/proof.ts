@@ -7,7 +7,8 @@ import type { Bytes } from '../util/bytes.js';
 import { valueHash } from './claimsHash.js';
 import { rootOf } from './fastHash.js';
 import { pointKey } from './item.js';
-import { childrenHash, claimsHalf, completeEdge, type Slot } from './trieNode.js';
+import type { Slot } from './slots.js';
+import { childrenHash, claimsHalf, completeEdge } from './trieNode.js';
 
 /** A node on the way, and the active claims that live there, best first. */
 export interface PathNode {
@@ -53,10 +54,9 @@ function addNodes(proof: NameProof, { path, slots, claims, takeover }: PathNode,
   const best = claims[0];
   let value = best ? hashOf(best, takeover) : null;
   let children: ProofNode['children'] = [];
-  for (const slot of slots) {
-    const { edge } = slot;
+  for (const { edge, hash } of slots) {
     if (!name.startsWith(path + edge)) {
-      children.push({ character: edge.charCodeAt(0), nodeHash: completeEdge(slot) });
+      children.push({ character: edge.charCodeAt(0), nodeHash: completeEdge(edge, hash) });
       continue;
     }
     for (let i = 0; i + 1 < edge.length; i++) {
@@ -91,7 +91,7 @@ export function buildAllClaimsProof(
           : -1;
       const claim = claims[index];
       if (claim) proof.claim = { txid: claim.txid, n: claim.n, lastTakeoverHeight: takeover };
-      proof.pairs.push({ odd: true, hash: childrenHash(slots) });
+      proof.pairs.push({ odd: true, hash: childrenHash(slots.map((slot) => slot.hash)) });
       addPath(proof, claimHashes, Math.max(index, 0));
     } else {
       const root = claimHashes.length > 0 ? rootOf(claimHashes) : null;

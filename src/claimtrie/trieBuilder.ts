@@ -4,23 +4,29 @@
  */
 import { assert } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';
-import { EMPTY_ROOT, nodeHash, type Slot } from './trieNode.js';
+import { packSlot } from './slots.js';
+import { nodeHash, rootHash, type TrieNode } from './trieNode.js';
 
 interface OpenNode {
   path: string;
-  slots: Slot[];
+  /** Packed, one by one. */
+  slots: Buffer[];
   claimsHash: Bytes | null;
+}
+
+function recordOf({ slots, claimsHash }: OpenNode): TrieNode {
+  return { slots: Buffer.concat(slots), claimsHash };
 }
 
 export class TrieBuilder {
   private readonly allClaims: boolean;
-  private readonly emit: (path: string, node: OpenNode) => void;
+  private readonly emit: (path: string, node: TrieNode) => void;
   /** The root and the nodes on the way to the latest name. */
   private readonly open: OpenNode[] = [{ path: '', slots: [], claimsHash: null }];
   private last: string | null = null;
 
   /** `emit` gets each node that has children, and the root, once it is complete; children come first. */
-  constructor(allClaims: boolean, emit: (path: string, node: OpenNode) => void) {
+  constructor(allClaims: boolean, emit: (path: string, node: TrieNode) => void) {
     this.allClaims = allClaims;
     this.emit = emit;
   }
@@ -57,21 +63,18 @@ export class TrieBuilder {
 
   private close(node: OpenNode, parent: OpenNode): void {
     const leaf = node.slots.length === 0;
-    if (!leaf) this.emit(node.path, node);
-    parent.slots.push({
-      edge: node.path.slice(parent.path.length),
-      hash: nodeHash(node, this.allClaims),
-      leaf,
-    });
+    const record = recordOf(node);
+    if (!leaf) this.emit(node.path, record);
+    const edge = node.path.slice(parent.path.length);
+    parent.slots.push(packSlot(edge, nodeHash(record, this.allClaims), leaf));
   }
 
   /** Completes the trie and answers its root. */
   finish(): Bytes {
     this.closeDownTo('', 0);
-    const root = this.open[0]!;
-    if (root.slots.length === 0 && root.claimsHash === null) return EMPTY_ROOT;
-    this.emit('', root);
-    return nodeHash(root, this.allClaims);
+    const root = recordOf(this.open[0]!);
+    if (root.slots.length > 0 || root.claimsHash !== null) this.emit('', root);
+    return rootHash(root, this.allClaims);
   }
 }
 

@@ -9,17 +9,17 @@
  */
 import { assert } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';
-import { EMPTY_ROOT, findSlot, nodeHash, type Slot, type TrieNode } from './trieNode.js';
-
-interface WorkSlot extends Slot {
-  /** The child, when it is loaded. */
-  node?: WorkNode;
-}
+import { NO_SLOTS, packSlot, patchSlot, SlotCursor, spliceSlots } from './slots.js';
+import { nodeHash, rootHash, type TrieNode } from './trieNode.js';
 
 export interface WorkNode {
   readonly path: string;
   parent: WorkNode | null;
-  slots: WorkSlot[];
+  /** Packed. Those of a record are replaced by a copy before they change. */
+  slots: Buffer;
+  isOwn: boolean;
+  /** The children that are loaded, in no order. */
+  children: WorkNode[];
   hasClaims: boolean;
   /** Null while it must be computed anew. */
   claimsHash: Bytes | null;
@@ -39,12 +39,11 @@ interface Cursor {
   node: WorkNode;
 }
 
-type Place =
-  | { kind: 'exact'; node: WorkNode }
-  | { kind: 'gap'; node: WorkNode; at: number }
-  | { kind: 'split'; node: WorkNode; at: number; common: number };
+/** Where a name is, or would be: at a node, between the slots of one, or within the slot that the cursor is at. */
+type Place = { kind: 'exact' | 'gap'; node: WorkNode } | { kind: 'split'; node: WorkNode; common: number };
 
 const NO_HASH: Bytes = new Uint8Array(32);
+const NO_CHILDREN: WorkNode[] = [];
 
 export class WorkTrie {
   private root: WorkNode | null = null;
@@ -57,7 +56,9 @@ export class WorkTrie {
   private vanished: string[] = [];
   private cursors: Cursor[] = [];
   private waiting: string[] = [];
-  private readonly asked = new Map<string, { parent: WorkNode; at: number }>();
+  private readonly asked = new Map<string, WorkNode>();
+  /** Where the last search ended. */
+  private readonly slot = new SlotCursor();
 
   /** Starts loading the paths of `names`. Must be finished by `supply` before anything else is done. */
   begin(names: Iterable<string>): void {
@@ -93,82 +94,74 @@ export class WorkTrie {
       this.waiting = [];
       return;
     }
-    const place = this.asked.get(path);
-    assert(place && record, 'a record of the claim trie is missing');
+    const parent = this.asked.get(path);
+    assert(parent && record, 'a record of the claim trie is missing');
     this.asked.delete(path);
-    this.attach(place.parent, place.at, makeNode(path, place.parent, record));
-  }
-
-  private attach(parent: WorkNode, at: number, node: WorkNode): void {
-    const { edge, hash, leaf, edgeHash } = parent.slots[at]!;
-    parent.slots[at] =
-      edgeHash === undefined ? { edge, hash, leaf, node } : { edge, hash, leaf, edgeHash, node };
+    makeNode(path, parent, record);
   }
 
   /** True when the name waits for a record. */
   private advance(cursor: Cursor, paths: Set<string>, leaves: Set<string>): boolean {
     const { name } = cursor;
+    const { slot } = this;
     for (;;) {
       const { node } = cursor;
       const depth = node.path.length;
-      if (depth === name.length) return false;
-      const at = findSlot(node.slots, name.charCodeAt(depth));
-      if (at < 0) return false;
-      const slot = node.slots[at]!;
-      if (!name.startsWith(slot.edge, depth)) return false;
-      const path = node.path + slot.edge;
-      if (slot.node === undefined) {
+      if (depth === name.length || !slot.seek(node.slots, name.charCodeAt(depth))) return false;
+      if (slot.commonLength(name, depth) < slot.edgeLength) return false;
+      const child = childOf(node, slot.first);
+      if (!child) {
+        const path = name.slice(0, depth + slot.edgeLength);
         if (slot.leaf) {
           if (path.length < name.length) leaves.add(path);
           return false;
         }
-        this.asked.set(path, { parent: node, at });
+        this.asked.set(path, node);
         paths.add(path);
         return true;
       }
-      cursor.node = slot.node;
+      cursor.node = child;
     }
   }
 
   /** Whether the name is a node: it has claims, or names part there. The root is one unless the trie is empty. */
   isNode(name: string): boolean {
-    const place = this.find(name);
-    if (place.kind !== 'exact') return false;
-    return name !== '' || place.node.hasClaims || place.node.slots.length > 0;
+    const { kind, node } = this.find(name);
+    return kind === 'exact' && (name !== '' || node.hasClaims || node.slots.length > 0);
   }
 
   childPaths(name: string): string[] {
-    const place = this.find(name);
-    return place.kind === 'exact' ? place.node.slots.map((slot) => name + slot.edge) : [];
+    const { kind, node } = this.find(name);
+    const paths: string[] = [];
+    const { slot } = this;
+    if (kind !== 'exact') return paths;
+    for (let more = slot.load(node.slots, 0); more; more = slot.next()) paths.push(name + slot.edge);
+    return paths;
   }
 
   /** The name has an active claim now. */
   insert(name: string): void {
     const place = this.find(name);
-    if (place.kind === 'exact') {
-      this.claim(place.node);
-      return;
+    if (place.kind === 'split') this.part(place.node, place.common, name);
+    else if (place.kind === 'gap') this.addLeaf(place.node, name);
+    else this.claim(place.node);
+  }
+
+  /** Names part within the slot that the cursor is at: a node comes to stand there. */
+  private part(parent: WorkNode, common: number, name: string): void {
+    const { at, end, edge, hash, leaf } = this.slot;
+    const lower = childOf(parent, edge.charCodeAt(0));
+    const above = edge.slice(0, common);
+    if (lower) parent.children.splice(parent.children.indexOf(lower), 1);
+    const middle = makeNode(parent.path + above, parent, null);
+    own(middle, packSlot(edge.slice(common), hash, leaf));
+    if (lower) adopt(middle, lower);
+    own(parent, spliceSlots(parent.slots, at, end, packSlot(above, NO_HASH, false)));
+    if (middle.path.length === name.length) this.claim(middle);
+    else {
+      this.slot.seek(middle.slots, name.charCodeAt(middle.path.length));
+      this.addLeaf(middle, name);
     }
-    if (place.kind === 'gap') {
-      this.addLeaf(place.node, place.at, name);
-      return;
-    }
-    const { node: parent, at, common } = place;
-    const slot = parent.slots[at]!;
-    const middle = makeNode(parent.path + slot.edge.slice(0, common), parent, null);
-    const lower: WorkSlot = { edge: slot.edge.slice(common), hash: slot.hash, leaf: slot.leaf };
-    if (slot.node) {
-      lower.node = slot.node;
-      slot.node.parent = middle;
-    }
-    middle.slots.push(lower);
-    parent.slots[at] = { edge: slot.edge.slice(0, common), hash: NO_HASH, leaf: false, node: middle };
-    if (middle.path.length === name.length) {
-      this.claim(middle);
-      return;
-    }
-    const below = findSlot(middle.slots, name.charCodeAt(middle.path.length));
-    this.addLeaf(middle, ~below, name);
   }
 
   private claim(node: WorkNode): void {
@@ -178,51 +171,54 @@ export class WorkTrie {
     this.markDirty(node);
   }
 
-  private addLeaf(parent: WorkNode, at: number, name: string): void {
-    const node = makeNode(name, parent, null);
-    const edge = name.slice(parent.path.length);
-    parent.slots.splice(at, 0, { edge, hash: NO_HASH, leaf: true, node });
-    this.claim(node);
+  /** The cursor is where the leaf's slot belongs. */
+  private addLeaf(parent: WorkNode, name: string): void {
+    const { at } = this.slot;
+    const slot = packSlot(name.slice(parent.path.length), NO_HASH, true);
+    own(parent, spliceSlots(parent.slots, at, at, slot));
+    this.claim(makeNode(name, parent, null));
   }
 
   /** The name has no active claim any more. Nodes that have become needless merge. Source: `CPrefixTrie::erase`. */
   remove(name: string): void {
     const place = this.find(name);
     assert(place.kind === 'exact' && place.node.hasClaims, 'a name without claims was removed from the trie');
-    let node = place.node;
+    let { node } = place;
     node.hasClaims = false;
     node.claimsHash = null;
     this.unhashed.delete(node);
     this.markDirty(node);
-    while (node.parent !== null && !node.hasClaims && node.slots.length < 2) {
-      const parent: WorkNode = node.parent;
-      const at = findSlot(parent.slots, node.path.charCodeAt(parent.path.length));
-      const rest = node.slots[0];
-      if (rest) {
-        const edge = parent.slots[at]!.edge + rest.edge;
-        parent.slots[at] = {
-          edge,
-          hash: rest.hash,
-          leaf: rest.leaf,
-          ...(rest.node ? { node: rest.node } : {}),
-        };
-        if (rest.node) rest.node.parent = parent;
-      } else {
-        parent.slots.splice(at, 1);
-      }
+    while (node.parent !== null && !node.hasClaims && !hasTwoSlots(node)) {
+      const { parent } = node;
+      const merges = node.slots.length > 0;
+      this.cutOut(node, parent);
       this.dirty.delete(node);
       this.removed.add(node.path);
       this.vanished.push(node.path);
+      if (merges) break;
       node = parent;
-      if (rest) break;
     }
+  }
+
+  /** The node goes; the way to its one child, if it has any, becomes its parent's. */
+  private cutOut(node: WorkNode, parent: WorkNode): void {
+    const { slot } = this;
+    let piece: Bytes = NO_SLOTS;
+    if (slot.load(node.slots, 0)) {
+      const edge = node.path.slice(parent.path.length) + slot.edge;
+      piece = packSlot(edge, slot.hash, slot.leaf);
+    }
+    slot.seek(parent.slots, node.path.charCodeAt(parent.path.length));
+    own(parent, spliceSlots(parent.slots, slot.at, slot.end, piece));
+    parent.children.splice(parent.children.indexOf(node), 1);
+    for (const child of node.children) adopt(parent, child);
   }
 
   /** The claims of the name, or its takeover height, have changed: its part of the hash is computed anew. */
   touch(name: string): void {
-    const place = this.find(name);
-    assert(place.kind === 'exact', 'a name without a node was touched');
-    this.claim(place.node);
+    const { kind, node } = this.find(name);
+    assert(kind === 'exact', 'a name without a node was touched');
+    this.claim(node);
   }
 
   /** The paths at which a node has ceased to be since the last call. */
@@ -244,24 +240,20 @@ export class WorkTrie {
   private find(name: string): Place {
     let node = this.root;
     assert(node, 'the claim trie was used before it was loaded');
+    const { slot } = this;
     for (;;) {
       const depth = node.path.length;
       if (depth === name.length) return { kind: 'exact', node };
-      const at = findSlot(node.slots, name.charCodeAt(depth));
-      if (at < 0) return { kind: 'gap', node, at: ~at };
-      const slot: WorkSlot = node.slots[at]!;
-      if (!name.startsWith(slot.edge, depth)) {
-        return { kind: 'split', node, at, common: commonLength(slot.edge, name, depth) };
-      }
-      if (slot.node === undefined) {
+      if (!slot.seek(node.slots, name.charCodeAt(depth))) return { kind: 'gap', node };
+      const common = slot.commonLength(name, depth);
+      if (common < slot.edgeLength) return { kind: 'split', node, common };
+      let child = childOf(node, slot.first);
+      if (!child) {
         assert(slot.leaf, 'a path of the claim trie was not loaded');
-        const leaf = makeNode(node.path + slot.edge, node, null);
-        leaf.hasClaims = true;
-        this.attach(node, at, leaf);
-        node = leaf;
-      } else {
-        node = slot.node;
+        child = makeNode(name.slice(0, depth + common), node, null);
+        child.hasClaims = true;
       }
+      node = child;
     }
   }
 
@@ -289,17 +281,17 @@ export class WorkTrie {
   hashNode(node: WorkNode, allClaims: boolean): void {
     const { parent } = node;
     if (parent === null) return;
-    const at = findSlot(parent.slots, node.path.charCodeAt(parent.path.length));
-    const { edge } = parent.slots[at]!;
-    parent.slots[at] = { edge, hash: nodeHash(node, allClaims), leaf: node.slots.length === 0, node };
+    if (!parent.isOwn) own(parent, Buffer.from(parent.slots));
+    const { slot } = this;
+    const isThere = slot.seek(parent.slots, node.path.charCodeAt(parent.path.length));
+    assert(isThere, 'a node of the claim trie is not among the children of its parent');
+    patchSlot(parent.slots, slot, nodeHash(node, allClaims), node.slots.length === 0);
   }
 
   /** Root after everything is hashed. */
   rootHash(allClaims: boolean): Bytes {
-    const { root } = this;
-    assert(root, 'the claim trie was used before it was loaded');
-    if (root.slots.length === 0 && !root.hasClaims) return EMPTY_ROOT;
-    return nodeHash(root, allClaims);
+    assert(this.root, 'the claim trie was used before it was loaded');
+    return rootHash(this.root, allClaims);
   }
 
   /** Every record that may have changed. Ends the use of this trie. */
@@ -307,7 +299,7 @@ export class WorkTrie {
     const changes: NodeChange[] = [];
     for (const node of this.dirty) {
       const before = this.records.get(node.path) ?? null;
-      const after = this.recordOf(node);
+      const after = recordOf(node);
       if (before !== null || after !== null) changes.push({ path: node.path, before, after });
       this.removed.delete(node.path);
     }
@@ -318,55 +310,65 @@ export class WorkTrie {
     return changes;
   }
 
-  private recordOf(node: WorkNode): TrieNode | null {
-    if (node.slots.length === 0 && (node.parent !== null || !node.hasClaims)) return null;
-    const slots = node.slots.map((slot): Slot => {
-      if (slot.node === undefined) return slot;
-      const { edge, hash, leaf, edgeHash } = slot;
-      return edgeHash === undefined ? { edge, hash, leaf } : { edge, hash, leaf, edgeHash };
-    });
-    return { slots, claimsHash: node.claimsHash };
-  }
-
   /**
    * The nodes of the trie as it was loaded whose path leads to `name`, the root first. Only along loaded paths.
    * Source: `CPrefixTrie::nodes` on the base trie.
    */
   storedPath(name: string): string[] {
     const nodes: string[] = [];
-    let path = '';
-    for (;;) {
+    const { slot } = this;
+    for (let path = ''; ;) {
       const record = this.records.get(path);
       if (path === '' && !record) return nodes;
       nodes.push(path);
-      if (!record || path.length === name.length) return nodes;
-      const at = findSlot(record.slots, name.charCodeAt(path.length));
-      const edge = at < 0 ? null : record.slots[at]!.edge;
-      if (edge === null || !name.startsWith(edge, path.length)) return nodes;
-      path += edge;
+      const depth = path.length;
+      if (!record || depth === name.length || !slot.seek(record.slots, name.charCodeAt(depth))) return nodes;
+      if (slot.commonLength(name, depth) < slot.edgeLength) return nodes;
+      path = name.slice(0, depth + slot.edgeLength);
     }
   }
 }
 
+/** Joins its parent's children. */
 function makeNode(path: string, parent: WorkNode | null, record: TrieNode | null): WorkNode {
-  return {
+  const node: WorkNode = {
     path,
     parent,
-    slots: record ? record.slots.slice() : [],
+    slots: record ? record.slots : NO_SLOTS,
+    isOwn: false,
+    children: NO_CHILDREN,
     hasClaims: record !== null && record.claimsHash !== null,
     claimsHash: record ? record.claimsHash : null,
     dirty: false,
   };
+  if (parent) adopt(parent, node);
+  return node;
 }
 
-/** Length of the common beginning of `edge` and `name` from `depth` on. */
-function commonLength(edge: string, name: string, depth: number): number {
-  let length = 0;
-  while (
-    length < edge.length &&
-    depth + length < name.length &&
-    edge.charCodeAt(length) === name.charCodeAt(depth + length)
-  )
-    length++;
-  return length;
+function adopt(parent: WorkNode, child: WorkNode): void {
+  child.parent = parent;
+  if (parent.children === NO_CHILDREN) parent.children = [child];
+  else parent.children.push(child);
+}
+
+/** The loaded child on the way that begins with `code`. */
+function childOf(node: WorkNode, code: number): WorkNode | undefined {
+  const depth = node.path.length;
+  return node.children.find((child) => child.path.charCodeAt(depth) === code);
+}
+
+/** Gives the node slots of its own. */
+function own(node: WorkNode, slots: Buffer): void {
+  node.slots = slots;
+  node.isOwn = true;
+}
+
+function hasTwoSlots({ slots }: WorkNode): boolean {
+  const cursor = new SlotCursor();
+  return cursor.load(slots, 0) && cursor.end < slots.length;
+}
+
+function recordOf({ slots, claimsHash, hasClaims, parent }: WorkNode): TrieNode | null {
+  if (slots.length === 0 && (parent !== null || !hasClaims)) return null;
+  return { slots, claimsHash };
 }

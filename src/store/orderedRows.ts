@@ -1,59 +1,101 @@
 /**
- * Rows in memory with a running size; `null` marks a deletion that hides lower layers. `OrderedRows` keeps them sorted
- * (a B-tree) and is for many rows that live long; `KeyedRows` sorts only when somebody walks them and is for the rows of
- * one transaction, which are mostly written once and read by key.
+ * Rows in memory with a running size; `null` marks a deletion that hides lower layers. `OrderedRows` packs the values
+ * outside the JavaScript heap and is for many rows that live long; `KeyedRows` keeps them as they were given and is for
+ * the rows of one transaction. Both find a row by its key in a hash table and sort keys only when somebody walks them.
  */
-import sortedBTree from 'sorted-btree';
 import type { Bytes } from '../util/bytes.js';
 import type { RowRange } from './rows.js';
+import { SortedKeys } from './sortedKeys.js';
+import { ValueArena } from './valueArena.js';
 
-/** The package is CommonJS: Node's import wraps its default export once more, test runners may not. */
-const BTree = sortedBTree.default ?? (sortedBTree as unknown as typeof sortedBTree.default);
-
-/** What a row costs in memory besides its bytes: B-tree slot, string and view headers. Measured, rounded up. */
+/** What a key costs in memory besides its bytes: the string's head, its place in the hash table and in the order. */
+const KEY_OVERHEAD_BYTES = 80;
+/** What a row of a transaction costs besides its bytes: as above, and the head of the value's view. */
 const ROW_OVERHEAD_BYTES = 160;
 
-const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+/** Stands for the place of a value in a row that marks a deletion. */
+const DELETED = -1;
+
+/** Hash tables per kind of row: the language bounds one at some 16 million entries, and doubling a large one takes long. */
+const TABLES_PER_KIND = 8;
+const KINDS = 256;
 
 export class OrderedRows {
-  private readonly tree = new BTree<string, Bytes | null>(undefined, byCodeUnit);
-  private bytes = 0;
+  /** By the first byte of the key, which says what kind of row it is, and by one of its middle. */
+  private readonly tables = new Array<Map<string, number> | null>(KINDS * TABLES_PER_KIND).fill(null);
+  private readonly order = new SortedKeys();
+  private readonly values = new ValueArena();
+  private keyBytes = 0;
+  private rows = 0;
 
   get sizeBytes(): number {
-    return this.bytes;
+    return this.keyBytes + this.values.usedBytes;
   }
 
   get count(): number {
-    return this.tree.size;
+    return this.rows;
   }
 
+  private tableOf(key: string): Map<string, number> {
+    // An empty key has no first byte, but a place like any other.
+    const at =
+      (key.charCodeAt(0) | 0) * TABLES_PER_KIND + ((key.charCodeAt(key.length >>> 1) % TABLES_PER_KIND) | 0);
+    return (this.tables[at] ??= new Map());
+  }
+
+  /** A copy of the value, the caller's own. */
   get(key: string): Bytes | null | undefined {
-    return this.tree.get(key);
+    const place = this.tableOf(key).get(key);
+    return place === undefined ? undefined : this.copy(place);
+  }
+
+  private copy(place: number): Bytes | null {
+    return place === DELETED ? null : Buffer.from(this.values.view(place));
   }
 
   set(key: string, value: Bytes | null): void {
-    const before = this.tree.get(key);
-    if (before === undefined) this.bytes += ROW_OVERHEAD_BYTES + key.length;
-    else if (before !== null) this.bytes -= before.length;
-    if (value !== null) this.bytes += value.length;
-    this.tree.set(key, value);
+    const table = this.tableOf(key);
+    const before = table.get(key);
+    if (before === undefined) {
+      this.keyBytes += KEY_OVERHEAD_BYTES + key.length;
+      this.rows++;
+      this.order.add(key);
+    }
+    const place = this.store(before ?? DELETED, value);
+    if (place !== before) table.set(key, place);
+  }
+
+  private store(before: number, value: Bytes | null): number {
+    if (value === null) {
+      if (before !== DELETED) this.values.free(before);
+      return DELETED;
+    }
+    return before === DELETED ? this.values.add(value) : this.values.replace(before, value);
   }
 
   clear(): void {
-    this.tree.clear();
-    this.bytes = 0;
+    this.tables.fill(null);
+    this.order.clear();
+    this.values.clear();
+    this.keyBytes = 0;
+    this.rows = 0;
   }
 
-  /** All rows in key order. Do not change the tree while iterating. */
-  entries(): IterableIterator<[string, Bytes | null]> {
-    return this.tree.entries();
+  /**
+   * All rows, kind by kind, else in no order: what lies together in a table file is then of few kinds, and looking for
+   * a row means looking into few files. The values are views: do not change the rows while iterating, nor keep any.
+   */
+  *entries(): Generator<[string, Bytes | null]> {
+    for (const table of this.tables) {
+      if (table === null) continue;
+      for (const [key, place] of table) yield [key, place === DELETED ? null : this.values.view(place)];
+    }
   }
 
-  /** Rows within the range in its order, deletions included; a snapshot, so the tree may change meanwhile. */
+  /** Rows within the range in its order, deletions included; a snapshot, so the rows may change meanwhile. */
   slice(range: RowRange): [string, Bytes | null][] {
-    const rows: [string, Bytes | null][] = [];
-    this.tree.forRange(range.gte, range.lt, false, (key, value) => {
-      rows.push([key, value]);
+    const rows = this.order.between(range.gte, range.lt).map((key): [string, Bytes | null] => {
+      return [key, this.copy(this.tableOf(key).get(key)!)];
     });
     return range.reverse ? rows.reverse() : rows;
   }
@@ -61,7 +103,7 @@ export class OrderedRows {
 
 export class KeyedRows {
   private readonly rows = new Map<string, Bytes | null>();
-  private sorted: string[] | null = null;
+  private readonly order = new SortedKeys();
   private bytes = 0;
 
   get sizeBytes(): number {
@@ -76,7 +118,7 @@ export class KeyedRows {
     const before = this.rows.get(key);
     if (before === undefined) {
       this.bytes += ROW_OVERHEAD_BYTES + key.length;
-      this.sorted = null;
+      this.order.add(key);
     } else if (before !== null) this.bytes -= before.length;
     if (value !== null) this.bytes += value.length;
     this.rows.set(key, value);
@@ -84,7 +126,7 @@ export class KeyedRows {
 
   clear(): void {
     this.rows.clear();
-    this.sorted = null;
+    this.order.clear();
     this.bytes = 0;
   }
 
@@ -93,19 +135,11 @@ export class KeyedRows {
     return this.rows.entries();
   }
 
-  /** As `OrderedRows.slice`; sorts when a key was added since the last time. */
+  /** As `OrderedRows.slice`. */
   slice(range: RowRange): [string, Bytes | null][] {
-    this.sorted ??= [...this.rows.keys()].sort(byCodeUnit);
-    const keys = this.sorted;
-    let low = 0;
-    for (let high = keys.length; low < high;) {
-      const middle = (low + high) >>> 1;
-      if (keys[middle]! < range.gte) low = middle + 1;
-      else high = middle;
-    }
-    const found: [string, Bytes | null][] = [];
-    for (; low < keys.length && keys[low]! < range.lt; low++)
-      found.push([keys[low]!, this.rows.get(keys[low]!) ?? null]);
+    const found = this.order.between(range.gte, range.lt).map((key): [string, Bytes | null] => {
+      return [key, this.rows.get(key) ?? null];
+    });
     return range.reverse ? found.reverse() : found;
   }
 }

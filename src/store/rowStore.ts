@@ -10,16 +10,30 @@
 import { ClassicLevel } from 'classic-level';
 import { asBuffer, fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { assert } from '../util/assert.js';
-import { FlushJournal, type JournalOp } from './flushJournal.js';
+import { breathe } from '../util/breathe.js';
+import { FlushJournal, type JournalOp, type RowChange } from './flushJournal.js';
 import { PREFIX } from './keys.js';
+import { fromArray, mergeLayers, type Layer } from './mergeLayers.js';
 import { KeyedRows, OrderedRows } from './orderedRows.js';
 import { prefixEnd, type RowRange, type RowReader, type RowTransaction } from './rows.js';
 
 /** The most that one LevelDB batch carries (design.md). */
 export const MAX_BATCH_BYTES = 16 << 20;
+/** What is written at once where that is no matter of atomicity: batches are memory which LevelDB frees late. */
+const PIECE_BYTES = 2 << 20;
+/**
+ * LevelDB maps the table files that it has open into memory, where what was read of them counts as the process's own:
+ * this many of this size bound it to 384 MiB, however large the database. Opening a table again costs some 50 µs.
+ */
+const FILE_BYTES = 4 << 20;
+const OPEN_FILES = 96 + 10;
+/** The longest that rows are read on the event loop; what is left is read by a thread. */
+const READ_NOW_MS = 3;
 /** An uncommitted transaction beyond this spills to the staging area when it calls `relieve`. */
 const SPILL_BYTES = 48 << 20;
 const RANGE_CHUNK = 256;
+/** Rows between two looks at the clock. Arbitrary, some tenths of a millisecond. */
+const ROWS_A_LOOK = 256;
 
 export interface RowStoreOptions {
   /** Folder of the LevelDB files. */
@@ -35,13 +49,14 @@ export interface RowStoreOptions {
 /** Produces the dirty rows of a cache outside the overlay (the coins) in pieces of at most `maxBytes`; null at the end. */
 export type DirtySource = (maxBytes: number) => JournalOp[] | null;
 
-type Layer = (range: RowRange) => AsyncIterable<[string, Bytes | null]>;
+type Batch = ReturnType<ClassicLevel<Buffer, Buffer>['batch']>;
 
 export class RowStore implements RowReader {
   private readonly db: ClassicLevel<Buffer, Buffer>;
   private readonly journal: FlushJournal;
   private readonly onPoint: (name: string) => void;
   private readonly batchBytes: number;
+  private readonly pieceBytes: number;
   private readonly overlay = new OrderedRows();
   /** Whether committed rows lie in the staging area, between overlay and main rows. */
   private stageCommitted = false;
@@ -55,6 +70,7 @@ export class RowStore implements RowReader {
     this.db = db;
     this.onPoint = options.onPoint ?? (() => {});
     this.batchBytes = Math.min(MAX_BATCH_BYTES, options.batchBytes ?? MAX_BATCH_BYTES);
+    this.pieceBytes = Math.min(PIECE_BYTES, this.batchBytes);
     this.journal = new FlushJournal(`${options.path}.journal`);
   }
 
@@ -65,7 +81,8 @@ export class RowStore implements RowReader {
       valueEncoding: 'buffer',
       cacheSize: options.cacheBytes,
       writeBufferSize: 16 << 20,
-      maxFileSize: 8 << 20,
+      maxFileSize: FILE_BYTES,
+      maxOpenFiles: OPEN_FILES,
     });
     await db.open();
     const store = new RowStore(db, options);
@@ -132,14 +149,35 @@ export class RowStore implements RowReader {
       });
       rest = lower;
     }
-    if (rest.length === 0) return;
+    const late = this.readNow(keys, rest, out, fillCache);
+    if (late.length === 0) return;
     const rows = await this.db.getMany(
-      rest.map((i) => fromLatin1(keys[i]!)),
+      late.map((i) => fromLatin1(keys[i]!)),
       { fillCache },
     );
-    rest.forEach((i, at) => {
+    late.forEach((i, at) => {
       out[i] = rows[at];
     });
+  }
+
+  /**
+   * Reads what the system has in memory without the trip to a thread, which costs as much as several rows and contends
+   * with the compaction for LevelDB's lock. Answers what was not come to because a row had to be waited for.
+   */
+  private readNow(
+    keys: readonly string[],
+    wanted: readonly number[],
+    out: (Bytes | undefined)[],
+    fillCache: boolean,
+  ): readonly number[] {
+    const until = performance.now() + READ_NOW_MS;
+    for (let n = 0; n < wanted.length; n++) {
+      const i = wanted[n]!;
+      const key = fromLatin1(keys[i]!);
+      out[i] = fillCache ? this.db.getSync(key) : this.db.getSync(key, { fillCache });
+      if (performance.now() > until) return wanted.slice(n + 1);
+    }
+    return [];
   }
 
   range(range: RowRange): AsyncIterable<[string, Bytes]> {
@@ -225,7 +263,7 @@ export class RowStore implements RowReader {
       if (value !== null) staged.set(value, 1);
       batch.push({ type: 'put', key: fromLatin1(PREFIX.stage + key), value: staged });
       bytes += key.length + staged.length + 32;
-      if (bytes >= MAX_BATCH_BYTES) {
+      if (bytes >= this.pieceBytes) {
         await this.db.batch(batch);
         batch = [];
         bytes = 0;
@@ -242,24 +280,21 @@ export class RowStore implements RowReader {
   async flush(source: DirtySource = () => null, sourceBytes = 0): Promise<void> {
     const staged = this.stageCommitted;
     if (!staged && this.overlay.sizeBytes + sourceBytes <= this.batchBytes) {
-      const ops = overlayOps(this.overlay);
-      for (let more = source(this.batchBytes); more !== null; more = source(this.batchBytes)) {
-        for (const op of more) ops.push(op);
-      }
       this.onPoint('flush:before-batch');
-      await this.write(ops, true);
+      const batch = this.db.batch();
+      await fill(batch, this.overlay.entries());
+      await fill(batch, changesOf(source, this.pieceBytes));
+      await this.write(batch, true);
       this.onPoint('flush:after-batch');
     } else {
       this.onPoint('flush:before-journal');
-      await this.journal.begin(staged, this.batchBytes);
-      await this.journal.append(overlayOps(this.overlay));
+      await this.journal.begin(staged, this.pieceBytes);
+      await this.journal.append(this.overlay.entries());
       this.onPoint('flush:in-journal');
-      for (let more = source(this.batchBytes); more !== null; more = source(this.batchBytes)) {
-        await this.journal.append(more);
-      }
+      await this.journal.append(changesOf(source, this.pieceBytes));
       await this.journal.commit();
       this.onPoint('flush:journal-committed');
-      await this.applyJournal();
+      await this.applyJournal(staged);
     }
     this.overlay.clear();
     this.stageCommitted = false;
@@ -267,17 +302,19 @@ export class RowStore implements RowReader {
 
   private async recover(): Promise<void> {
     this.diskEmpty = (await this.db.keys({ limit: 1 }).all()).length === 0;
-    if (await this.journal.isCommitted()) await this.applyJournal();
+    if (await this.journal.isCommitted()) await this.applyJournal(await this.journal.includesStage());
     else {
       await this.journal.remove();
       await this.clearStage();
     }
   }
 
-  private async applyJournal(): Promise<void> {
-    if (await this.journal.includesStage()) await this.applyStage();
-    for await (const ops of this.journal.read()) {
-      await this.write(ops, false);
+  private async applyJournal(withStage: boolean): Promise<void> {
+    if (withStage) await this.applyStage();
+    for await (const changes of this.journal.read()) {
+      const batch = this.db.batch();
+      await fill(batch, changes);
+      await this.write(batch, false);
       this.onPoint('flush:applying-journal');
     }
     // An empty synced batch makes all batches before it durable.
@@ -288,33 +325,27 @@ export class RowStore implements RowReader {
   }
 
   private async applyStage(): Promise<void> {
-    let batch: JournalOp[] = [];
+    let batch = this.db.batch();
     let bytes = 0;
     const range = { gte: PREFIX.stage, lt: prefixEnd(PREFIX.stage) };
     for await (const [stagedKey, value] of this.diskRange(range, '')) {
       const key = fromLatin1(stagedKey.slice(1));
-      if (value![0] === 1) batch.push({ type: 'put', key, value: asBuffer(value!.subarray(1)) });
-      else batch.push({ type: 'del', key });
-      bytes += key.length + value!.length + 32;
-      if (bytes >= MAX_BATCH_BYTES) {
-        await this.write(batch, false);
-        this.onPoint('flush:applying-stage');
-        batch = [];
-        bytes = 0;
-      }
+      if (value![0] === 1) batch.put(key, asBuffer(value!.subarray(1)));
+      else batch.del(key);
+      bytes += key.length + value!.length;
+      if (bytes < this.pieceBytes) continue;
+      await this.write(batch, false);
+      this.onPoint('flush:applying-stage');
+      batch = this.db.batch();
+      bytes = 0;
     }
     await this.write(batch, false);
   }
 
   /** One atomic batch. The chained form costs half of what an array of operations does. */
-  private async write(ops: readonly JournalOp[], sync: boolean): Promise<void> {
-    if (ops.length === 0) return;
+  private async write(batch: Batch, sync: boolean): Promise<void> {
+    if (batch.length === 0) return batch.close();
     this.diskEmpty = false;
-    const batch = this.db.batch();
-    for (const op of ops) {
-      if (op.type === 'put') batch.put(op.key, op.value);
-      else batch.del(op.key);
-    }
     await batch.write({ sync });
   }
 
@@ -394,47 +425,22 @@ export class Transaction implements RowTransaction {
   }
 }
 
-function overlayOps(overlay: OrderedRows): JournalOp[] {
-  const ops: JournalOp[] = [];
-  for (const [key, value] of overlay.entries()) {
-    if (value === null) ops.push({ type: 'del', key: fromLatin1(key) });
-    else ops.push({ type: 'put', key: fromLatin1(key), value: asBuffer(value) });
+/** What a cache outside the overlay has to say, a change at a time. */
+function* changesOf(source: DirtySource, maxBytes: number): Generator<RowChange> {
+  for (let more = source(maxBytes); more !== null; more = source(maxBytes)) {
+    for (const op of more) yield [op.key, op.type === 'put' ? op.value : null];
   }
-  return ops;
 }
 
-async function* fromArray(rows: [string, Bytes | null][]): AsyncGenerator<[string, Bytes | null]> {
-  yield* rows;
-}
-
-/** Merges ordered layers, the first hiding the later ones; deletions drop out. */
-async function* mergeLayers(range: RowRange, layers: Layer[]): AsyncGenerator<[string, Bytes]> {
-  const sign = range.reverse ? -1 : 1;
-  const sources = layers.map((layer) => layer(range)[Symbol.asyncIterator]());
-  let left = range.limit ?? Infinity;
-  try {
-    const heads = await Promise.all(sources.map((source) => source.next()));
-    while (left > 0) {
-      let best: string | null = null;
-      for (const head of heads) {
-        if (head.done) continue;
-        if (best === null || (head.value[0] < best ? -1 : head.value[0] > best ? 1 : 0) * sign < 0)
-          best = head.value[0];
-      }
-      if (best === null) return;
-      let winner: Bytes | null | undefined;
-      for (let i = 0; i < heads.length; i++) {
-        const head = heads[i]!;
-        if (head.done || head.value[0] !== best) continue;
-        if (winner === undefined) winner = head.value[1];
-        heads[i] = await sources[i]!.next();
-      }
-      if (winner) {
-        left--;
-        yield [best, winner];
-      }
-    }
-  } finally {
-    await Promise.all(sources.map((source) => source.return?.(undefined)));
+/** Puts the changes into the batch, which copies them, and lets the event loop run now and then. */
+async function fill(batch: Batch, changes: Iterable<RowChange>): Promise<void> {
+  let since: number | Promise<number> = performance.now();
+  for (const [key, value] of changes) {
+    const bytes = typeof key === 'string' ? fromLatin1(key) : key;
+    if (value === null) batch.del(bytes);
+    else batch.put(bytes, asBuffer(value));
+    if (batch.length % ROWS_A_LOOK !== 0) continue;
+    since = breathe(since);
+    if (typeof since !== 'number') since = await since;
   }
 }

@@ -11,8 +11,9 @@ import type { ClaimRules } from '../../claimtrie/types.js';
 import { filesNormalized } from '../../claimtrie/rules.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import type { RowReader } from '../rows.js';
+import { Breather } from './breather.js';
 import { CLAIM_PREFIX, SUMMARY_KEY } from './claimKeys.js';
-import { aliveItems, itemsSince } from './itemHistory.js';
+import { aliveItems, itemsByOrdinal } from './itemHistory.js';
 import { readLog, type ItemRef, type LogEvent } from './logRow.js';
 import { readOwnership } from './ownership.js';
 import { compareQueued, compareRestored, leftBehind, repeatPending, staleTakeover } from './referenceView.js';
@@ -99,22 +100,26 @@ function compareJoining(a: Item, b: Item): number {
 export async function readName(rows: RowReader, rules: ClaimRules, query: NameQuery): Promise<NameInfo> {
   const { height, asReference } = query;
   const name = query.exact ? toLatin1(query.name) : filedName(rules, query.name, height);
-  const [items, ownership] = await Promise.all([
+  const [alive, ownership] = await Promise.all([
     aliveItems(rows, name, height),
     readOwnership(rows, name, height),
   ]);
+  let items = alive;
   let takeover = ownership.hasClaims ? ownership.takeover : 0;
   if (asReference) {
     const { tipHeight } = asReference;
-    items.push(...(await leftBehind(rows, rules, name, height, tipHeight)));
+    items = alive.concat(await leftBehind(rows, rules, name, height, tipHeight));
     if (!ownership.hasClaims) takeover = await staleTakeover(rows, name, ownership, height, tipHeight);
   }
   const { claims, supports } = arrange(items, height, asReference !== undefined);
 
-  let unmatched = supports;
-  const infos = claims.map((claim, bid): ClaimInfo => {
-    const mine = unmatched.filter((support) => support.claimId === claim.claimId);
-    if (mine.length > 0) unmatched = unmatched.filter((support) => support.claimId !== claim.claimId);
+  const { matched, unmatched } = matchSupports(claims, supports);
+  const sequences = sequenceOf(claims);
+  const breather = new Breather();
+  const infos: ClaimInfo[] = [];
+  for (const [bid, claim] of claims.entries()) {
+    if (breather.isDue) await breather.pause();
+    const mine = matched[bid]!;
     let effectiveAmount = wasActive(claim, height) ? claim.amount : 0n;
     let fullAmount = claim.amount;
     for (const support of mine) {
@@ -122,15 +127,39 @@ export async function readName(rows: RowReader, rules: ClaimRules, query: NameQu
       fullAmount += support.amount;
     }
     const described = mine.map((support) => describe(support, height));
-    return { ...describe(claim, height), effectiveAmount, fullAmount, supports: described, bid, sequence: 0 };
-  });
-  number(infos);
+    const sequence = sequences.get(claim.claimId)!;
+    infos.push({
+      ...describe(claim, height),
+      effectiveAmount,
+      fullAmount,
+      supports: described,
+      bid,
+      sequence,
+    });
+  }
   return {
     name: fromLatin1(name),
     lastTakeoverHeight: takeover,
     claims: infos,
     supportsWithoutClaim: unmatched.map((support) => describe(support, height)),
   };
+}
+
+/** The supports of each claim; of claims with one id the first has them all. Those of other ids are left over. */
+export function matchSupports<T extends { claimId: string }>(
+  claims: readonly { claimId: string }[],
+  supports: readonly T[],
+): { matched: T[][]; unmatched: T[] } {
+  const groups = new Map<string, T[]>();
+  for (const claim of claims) groups.set(claim.claimId, []);
+  const unmatched: T[] = [];
+  for (const support of supports) (groups.get(support.claimId) ?? unmatched).push(support);
+  const matched = claims.map(({ claimId }) => {
+    const mine = groups.get(claimId) ?? [];
+    groups.delete(claimId);
+    return mine;
+  });
+  return { matched, unmatched };
 }
 
 function wasActive(item: Item, height: number): boolean {
@@ -175,15 +204,15 @@ function orderClaims(claims: readonly Item[], supports: readonly Item[]): Item[]
     .map(({ item }) => item);
 }
 
-/** Source: `seqSort`, `indexOf`: a claim listed twice has the number of its first mention. */
-function number(claims: ClaimInfo[]): void {
-  const order = [...claims].sort((a, b) => a.height - b.height || a.n - b.n);
+/** The place of each claim in the order of heights. A claim listed twice has the number of its first mention. */
+function sequenceOf(claims: readonly Item[]): Map<string, number> {
+  // Source: `seqSort`, `indexOf`.
+  const order = [...claims].sort((a, b) => a.height - b.height || pointIndex(a.point) - pointIndex(b.point));
   const numbers = new Map<string, number>();
-  order.forEach((claim, i) => {
-    const id = toLatin1(claim.claimId);
-    if (!numbers.has(id)) numbers.set(id, i);
+  order.forEach(({ claimId }, i) => {
+    if (!numbers.has(claimId)) numbers.set(claimId, i);
   });
-  for (const claim of claims) claim.sequence = numbers.get(toLatin1(claim.claimId))!;
+  return numbers;
 }
 
 /** Totals after the tip. */
@@ -245,13 +274,12 @@ export async function readChanges(rows: RowReader, height: number): Promise<Bloc
     names: [],
   };
   const names = new Set<string>();
-  const known = new Map<string, Item[]>();
+  const known = new Map<string, Map<number, Item>>();
   const idOf = async ({ name, since, ordinal }: ItemRef): Promise<Bytes> => {
     const group = `${since}:${name}`;
     let items = known.get(group);
-    if (!items) known.set(group, (items = await itemsSince(rows, name, since, since)));
-    const item = items.find((candidate) => candidate.ordinal === ordinal);
-    return fromLatin1(claimIdAtPoint(item!.point));
+    if (!items) known.set(group, (items = await itemsByOrdinal(rows, name, since)));
+    return fromLatin1(claimIdAtPoint(items.get(ordinal)!.point));
   };
   for (const [i, event] of log.entries()) {
     names.add('ref' in event ? event.ref.name : event.name);

@@ -1,7 +1,7 @@
 /**
- * The claim trie in the database: connects and disconnects blocks within a row transaction, and keeps what is worth
- * keeping in memory between them. Owns no state but a bounded cache of decoded nodes, which is right whatever becomes
- * of the transaction. Queries are in `claimQueries.ts` and `proofQueries.ts`.
+ * The claim trie in the database: connects and disconnects blocks within a row transaction. Keeps no
+ * rows between blocks, since a block changes every node that it loads. Queries are in `claimQueries.ts` and
+ * `proofQueries.ts`.
  */
 import type { ClaimBlock, ClaimRules } from '../../claimtrie/types.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -9,9 +9,8 @@ import type { RowReader, RowTransaction } from '../rows.js';
 import { CLAIM_PREFIX, SUMMARY_KEY } from './claimKeys.js';
 import { connectClaims, type ConnectedClaims } from './connect.js';
 import { disconnectClaims } from './disconnect.js';
-import { NodeCache } from './nodeRow.js';
 import { parseSummaryRow } from './summaryRow.js';
-import { oldestKept, prunableVersions, VersionWriter, type ProofWindow } from './versions.js';
+import { epochStart, firstEpoch, versionsOf, VersionWriter, type ProofWindow } from './versions.js';
 import { prefixEnd } from '../rows.js';
 
 export type {
@@ -26,9 +25,6 @@ export type {
 export type { ConnectedClaims } from './connect.js';
 export type { ProofWindow } from './versions.js';
 
-/** Decoded nodes kept: the upper levels of the trie, which every block touches. About 2 KB each. */
-const CACHED_NODES = 8192;
-
 export interface ClaimStoreOptions {
   rules: ClaimRules;
   /**
@@ -41,8 +37,10 @@ export interface ClaimStoreOptions {
 export class ClaimStore {
   readonly rules: ClaimRules;
   readonly proofWindow: ProofWindow;
-  private readonly cache = new NodeCache(CACHED_NODES);
   private readonly versions: VersionWriter;
+  /** Epochs of node history before this one, and the nodes of the old form, have been named as prunable. */
+  private namedEpochs = 0;
+  private namedOldForm = false;
 
   constructor({ rules, proofWindow }: ClaimStoreOptions) {
     this.rules = rules;
@@ -55,12 +53,12 @@ export class ClaimStore {
    * commits `rows` or discards them, nothing else remembers.
    */
   connect(rows: RowTransaction, block: ClaimBlock): Promise<ConnectedClaims> {
-    return connectClaims(this.rules, block, { rows, cache: this.cache, versions: this.versions });
+    return connectClaims(this.rules, block, { rows, versions: this.versions });
   }
 
   /** Takes back the latest connected block, which has this height; answers the root before it. */
   async disconnect(rows: RowTransaction, height: number): Promise<{ root: Bytes }> {
-    const deps = { rows, cache: this.cache, versions: this.versions };
+    const deps = { rows, versions: this.versions };
     return { root: await disconnectClaims(this.rules, height, deps) };
   }
 
@@ -70,17 +68,20 @@ export class ClaimStore {
 
   /**
    * Key ranges that no query within the proof window needs once block `tipHeight` is on disk; dropping them is the
-   * caller's business, at any time.
+   * caller's business. Each is named once and not again until the tip has been before it: looking for what is gone
+   * already would cost a walk over all that was there.
    */
   prunable(tipHeight: number): { gte: string; lt: string }[] {
     const ranges: { gte: string; lt: string }[] = [];
-    const versions = prunableVersions(this.proofWindow, tipHeight);
-    if (versions) ranges.push(versions);
-    const fork = this.rules.allClaimsForkHeight - 1;
-    if (versions && oldestKept(this.proofWindow, tipHeight) >= fork) {
+    const first = firstEpoch(this.proofWindow, tipHeight);
+    if (this.namedEpochs < first) ranges.push(versionsOf(this.namedEpochs, first));
+    this.namedEpochs = first;
+    const oldForm = first === 0 || epochStart(first) < this.rules.allClaimsForkHeight - 1;
+    if (!oldForm && !this.namedOldForm) {
       const nodes = CLAIM_PREFIX.node + '0';
       ranges.push({ gte: nodes, lt: prefixEnd(nodes) });
     }
+    this.namedOldForm = !oldForm;
     return ranges;
   }
 }

@@ -12,7 +12,7 @@ import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { describeEvents } from './claimEvents.js';
 import { dueKey, SUMMARY_KEY } from './claimKeys.js';
 import { isHashFork, rebuildNodes } from './hashFork.js';
-import { itemsSince } from './itemHistory.js';
+import { itemsByOrdinal } from './itemHistory.js';
 import { readLog } from './logRow.js';
 import { isRefileFork, refileNames, settleMarkedNames } from './refileFork.js';
 import { parseSummaryRow, putSummary } from './summaryRow.js';
@@ -82,9 +82,7 @@ async function processTransactions(store: WorkStore, block: ClaimBlock): Promise
       for (const name of namesInvolved(rules, height, toLatin1(output.name))) names.add(name);
     }
   }
-  await store.loadNames(names);
-  await store.loadItems(items);
-  await store.loadPaths(names);
+  await store.load(names, items);
   for (const tx of block.transactions) {
     processTransaction(work, tx);
     if (store.breather.isDue) await store.breather.pause();
@@ -100,9 +98,7 @@ async function processDueItems(store: WorkStore, expiring: readonly Item[]): Pro
     for (const involved of namesInvolved(work.rules, work.height, name)) names.add(involved);
     names.add(name);
   }
-  await store.loadNames(names);
-  await store.loadItems(entries);
-  await store.loadPaths(names);
+  await store.load(names, entries);
   const due: Item[] = [];
   for (const { name, since, point } of entries) {
     const item = work.item(name, since, point);
@@ -139,12 +135,12 @@ async function expiringItems(rules: ClaimRules, height: number, { rows }: WorkSt
   const created = expiringCreation(rules, height);
   if (created < 0) return [];
   const refs = (await readLog(rows, created)).flatMap((event) => (event.op === 'create' ? [event.ref] : []));
-  const known = new Map<string, Item[]>();
+  const known = new Map<string, Map<number, Item>>();
   const items: Item[] = [];
   for (const { name, ordinal } of refs) {
     let filed = known.get(name);
-    if (!filed) known.set(name, (filed = await itemsSince(rows, name, created, created)));
-    const item = filed.find((candidate) => candidate.ordinal === ordinal);
+    if (!filed) known.set(name, (filed = await itemsByOrdinal(rows, name, created)));
+    const item = filed.get(ordinal);
     if (item && (item.removed === 0 || item.removal === REMOVAL.refiled)) items.push(item);
   }
   return items.sort(compareCreation);

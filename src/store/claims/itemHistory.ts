@@ -5,6 +5,7 @@
 import type { Item } from '../../claimtrie/item.js';
 import { u32Key } from '../keys.js';
 import type { RowReader } from '../rows.js';
+import { Breather } from './breather.js';
 import { itemKey, itemsKey, parseItemKey, readU32, snapshotKey } from './claimKeys.js';
 import { parseItemRow } from './itemRow.js';
 import { parseSnapshotRow } from './queueRow.js';
@@ -17,10 +18,23 @@ function wasFiled(item: Item, height: number): boolean {
 export async function itemsSince(rows: RowReader, name: string, from: number, to: number): Promise<Item[]> {
   const prefix = itemsKey(name);
   const items: Item[] = [];
+  const breather = new Breather();
   for await (const [key, row] of rows.range({ gte: prefix + u32Key(from), lt: prefix + u32Key(to + 1) })) {
+    if (breather.isDue) await breather.pause();
     const { since, point } = parseItemKey(key);
     items.push(parseItemRow(name, since, point, row));
   }
+  return items;
+}
+
+/** Items first filed under the name in block `since`, by their number among them. */
+export async function itemsByOrdinal(
+  rows: RowReader,
+  name: string,
+  since: number,
+): Promise<Map<number, Item>> {
+  const items = new Map<number, Item>();
+  for (const item of await itemsSince(rows, name, since, since)) items.set(item.ordinal, item);
   return items;
 }
 
@@ -38,6 +52,5 @@ export async function aliveItems(rows: RowReader, name: string, height: number):
       if (itemRow) items.push(parseItemRow(name, since, point, itemRow));
     });
   }
-  items.push(...(await itemsSince(rows, name, from, height)));
-  return items.filter((item) => wasFiled(item, height));
+  return items.concat(await itemsSince(rows, name, from, height)).filter((item) => wasFiled(item, height));
 }

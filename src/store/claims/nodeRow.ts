@@ -1,85 +1,49 @@
 /** The row of a trie node, and the row of one of its slots as it was before a block. */
-import type { Slot, TrieNode } from '../../claimtrie/trieNode.js';
+import { areSlots, type Slot, type SlotCursor } from '../../claimtrie/slots.js';
+import type { TrieNode } from '../../claimtrie/trieNode.js';
 import { asBuffer, type Bytes } from '../../util/bytes.js';
-import { RowDecoder, RowEncoder } from './rowCodec.js';
+import { ReadError } from '../../util/reader.js';
 
 const FLAG_CLAIMS = 1;
-const FLAG_LEAF = 1;
+const HASH_BYTES = 32;
 
-const encoder = new RowEncoder();
-
-export function formatNodeRow(node: TrieNode): Buffer {
-  encoder.byte(node.claimsHash ? FLAG_CLAIMS : 0);
-  if (node.claimsHash) encoder.bytes(node.claimsHash);
-  for (const { edge, hash, leaf } of node.slots) {
-    encoder
-      .number(edge.length * 2 + (leaf ? FLAG_LEAF : 0))
-      .raw(edge)
-      .bytes(hash);
-  }
-  return encoder.finish();
+/** A byte that says whether the claims' hash follows, that hash, the slots. */
+export function formatNodeRow({ slots, claimsHash }: TrieNode): Buffer {
+  const slotsAt = claimsHash ? 1 + HASH_BYTES : 1;
+  const row = Buffer.allocUnsafe(slotsAt + slots.length);
+  row[0] = claimsHash ? FLAG_CLAIMS : 0;
+  if (claimsHash) row.set(claimsHash, 1);
+  slots.copy(row, slotsAt);
+  return row;
 }
 
-/** The hashes are views into the row. */
-export function parseNodeRow(row: Bytes): TrieNode {
-  const input = new RowDecoder(row);
-  const claimsHash = input.byte() & FLAG_CLAIMS ? input.bytes(32) : null;
-  const slots: Slot[] = [];
-  while (!input.done) {
-    const header = input.number();
-    const edge = input.raw(header >>> 1);
-    slots.push({ edge, hash: input.bytes(32), leaf: (header & FLAG_LEAF) !== 0 });
-  }
-  return { slots, claimsHash };
+/** Views into the row. */
+export function parseNodeRow(bytes: Bytes): TrieNode {
+  const row = asBuffer(bytes);
+  const slotsAt = row[0] === FLAG_CLAIMS ? 1 + HASH_BYTES : 1;
+  const slots = row.subarray(slotsAt);
+  if (row.length < slotsAt || !areSlots(slots)) throw new ReadError('a node of the claim trie is damaged');
+  return { slots, claimsHash: slotsAt > 1 ? row.subarray(1, slotsAt) : null };
 }
 
 const NO_SLOT = Buffer.alloc(0);
 
 /** What a slot was before a block: null when there was none. The first byte of the edge is in the key. */
-export function formatVersionRow(slot: Slot | null): Buffer {
+export function formatVersionRow(slot: SlotCursor | null): Buffer {
   if (slot === null) return NO_SLOT;
-  const row = Buffer.allocUnsafe(31 + slot.edge.length);
-  row.set(slot.hash, 0);
-  if (slot.edge.length > 1) row.write(slot.edge.slice(1), 32, 'latin1');
+  const row = Buffer.allocUnsafe(HASH_BYTES + slot.edgeLength - 1);
+  slot.copyHash(row, 0);
+  slot.copyEdge(row, HASH_BYTES, 1);
   return row;
 }
 
-export function parseVersionRow(firstByte: number, row: Bytes): { edge: string; hash: Bytes } | null {
+/** Whether the child was a leaf is not kept: proofs do not ask. */
+export function parseVersionRow(firstByte: number, row: Bytes): Slot | null {
   if (row.length === 0) return null;
   const bytes = asBuffer(row);
   return {
-    edge: String.fromCharCode(firstByte) + bytes.toString('latin1', 32),
-    hash: bytes.subarray(0, 32),
+    edge: String.fromCharCode(firstByte) + bytes.toString('latin1', HASH_BYTES),
+    hash: bytes.subarray(0, HASH_BYTES),
+    leaf: false,
   };
-}
-
-/** Decoded nodes by key, the least recently used dropped first. A hit counts only for the very same row. */
-export class NodeCache {
-  private readonly entries = new Map<string, { row: Bytes; node: TrieNode }>();
-  private readonly capacity: number;
-
-  constructor(capacity: number) {
-    this.capacity = capacity;
-  }
-
-  parse(key: string, row: Bytes): TrieNode {
-    const known = this.entries.get(key);
-    if (known) {
-      this.entries.delete(key);
-      if (known.row === row) {
-        this.entries.set(key, known);
-        return known.node;
-      }
-    }
-    const node = parseNodeRow(row);
-    this.remember(key, row, node);
-    return node;
-  }
-
-  private remember(key: string, row: Bytes, node: TrieNode): void {
-    this.entries.set(key, { row, node });
-    if (this.entries.size <= this.capacity) return;
-    const oldest = this.entries.keys().next();
-    if (!oldest.done) this.entries.delete(oldest.value);
-  }
 }

@@ -38,11 +38,21 @@ export async function ownershipsAfter(
   return found;
 }
 
-/** Names that begin with `prefix` and had an active claim after block `height`, in byte order. */
-export async function* ownedNames(rows: RowReader, height: number, prefix: string): AsyncGenerator<string> {
-  const gte = ownersPrefix(prefix);
+/**
+ * Names that begin with `prefix` and had an active claim after block `height`, in byte order; only those behind all
+ * that begin with `passed`, if that is given.
+ */
+export async function* ownedNames(
+  rows: RowReader,
+  height: number,
+  prefix: string,
+  passed?: string,
+): AsyncGenerator<string> {
+  const lt = prefixEnd(ownersPrefix(prefix));
+  const gte = passed === undefined ? ownersPrefix(prefix) : prefixEnd(ownersPrefix(passed));
+  if (gte >= lt) return;
   let latest: { name: string; hasClaims: boolean } | null = null;
-  for await (const [key, row] of rows.range({ gte, lt: prefixEnd(gte) })) {
+  for await (const [key, row] of rows.range({ gte, lt })) {
     const { name, height: since } = parseOwnerKey(key);
     if (latest !== null && latest.name !== name) {
       if (latest.hasClaims) yield latest.name;

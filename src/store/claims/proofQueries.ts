@@ -10,7 +10,7 @@ import {
   type PathNode,
 } from '../../claimtrie/proof.js';
 import { hashesAllClaims } from '../../claimtrie/rules.js';
-import { findSlot, type Slot } from '../../claimtrie/trieNode.js';
+import { unpackSlots, type Slot } from '../../claimtrie/slots.js';
 import { lastOfOldForm } from './hashFork.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
@@ -74,9 +74,9 @@ async function readPath(
     const slots = await slotsAt(rows, window, generation, path, height, last);
     const node = { path, slots, ...(await claimsAt(rows, rules, path, height)) };
     if (path !== '' || slots.length > 0 || node.claims.length > 0) nodes.push(node);
-    const at = path.length < name.length ? findSlot(slots, name.charCodeAt(path.length)) : -1;
-    const slot = at < 0 ? undefined : slots[at];
-    if (slot === undefined || !name.startsWith(slot.edge, path.length)) return nodes;
+    const { length } = path;
+    const slot = slots.find(({ edge }) => name.startsWith(edge, length));
+    if (slot === undefined) return nodes;
     path += slot.edge;
   }
 }
@@ -104,13 +104,14 @@ async function slotsAt(
 ): Promise<Slot[]> {
   const row = await rows.get(nodeKey(generation, path));
   const slots = new Map<number, Slot>();
-  for (const slot of row ? parseNodeRow(row).slots : []) slots.set(slot.edge.charCodeAt(0), slot);
+  for (const slot of row ? unpackSlots(parseNodeRow(row).slots) : [])
+    slots.set(slot.edge.charCodeAt(0), slot);
   // From the newest epoch to the oldest: an older note tells of an earlier time.
   for (let epoch = epochOf(window, last); height < last && epoch >= epochOf(window, height + 1); epoch--) {
     const prefix = versionsKey(epoch, generation, path);
     for await (const [firstByte, before] of firstChanges(rows, prefix, height)) {
       if (before === null) slots.delete(firstByte);
-      else slots.set(firstByte, { ...before, leaf: false });
+      else slots.set(firstByte, before);
     }
   }
   return [...slots.keys()].sort((a, b) => a - b).map((firstByte) => slots.get(firstByte)!);
@@ -121,7 +122,7 @@ async function* firstChanges(
   rows: RowReader,
   prefix: string,
   height: number,
-): AsyncGenerator<[firstByte: number, before: { edge: string; hash: Bytes } | null]> {
+): AsyncGenerator<[firstByte: number, before: Slot | null]> {
   const end = prefix + '\xff'.repeat(6);
   for (let gte = prefix; ;) {
     let found: [string, Bytes] | null = null;

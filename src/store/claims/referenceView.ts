@@ -14,12 +14,23 @@ import { ownedNames, ownershipsAfter, readOwnership } from './ownership.js';
 /** Blocks of ownership that a delay of one block takes. */
 const BLOCKS_PER_DELAY = 32;
 
+/** A longer listing is given without repetitions: it grows with the square of what is pending. Arbitrary. */
+const MAX_REPEATED = 100_000;
+
 /**
  * It visits the queue's row of a height once for each pending item of the name, so that k items due at one height are
  * listed k times. Source: `insertRowsFromQueue`.
  */
-export function repeatPending(pending: readonly Item[]): Item[] {
-  return pending.flatMap((item) => pending.filter((other) => other.dueHeight === item.dueHeight));
+export function repeatPending(pending: Item[]): Item[] {
+  const rows = new Map<number, Item[]>();
+  for (const item of pending) {
+    const row = rows.get(item.dueHeight);
+    if (row) row.push(item);
+    else rows.set(item.dueHeight, [item]);
+  }
+  let listed = 0;
+  for (const row of rows.values()) listed += row.length ** 2;
+  return listed > MAX_REPEATED ? pending : pending.flatMap((item) => rows.get(item.dueHeight)!);
 }
 
 /**
@@ -70,11 +81,11 @@ export async function staleTakeover(
 
 /** Whether two or more names with claims parted at `name` after block `height`. */
 async function wasParting(rows: RowReader, name: string, height: number): Promise<boolean> {
-  let first: string | undefined;
   for await (const longer of ownedNames(rows, height, name)) {
     if (longer === name) continue;
-    first ??= longer[name.length];
-    if (longer[name.length] !== first) return true;
+    const way = longer.slice(0, name.length + 1);
+    for await (const _ of ownedNames(rows, height, name, way)) return true;
+    return false;
   }
   return false;
 }

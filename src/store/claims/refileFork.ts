@@ -11,6 +11,7 @@ import type { Item } from '../../claimtrie/item.js';
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import { countActiveSupports } from '../../claimtrie/nameState.js';
 import { refileName } from '../../claimtrie/refile.js';
+import { unpackSlots } from '../../claimtrie/slots.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { prefixEnd } from '../rows.js';
 import { CLAIM_PREFIX } from './claimKeys.js';
@@ -58,7 +59,7 @@ async function* nodeNames(store: WorkStore): AsyncGenerator<string> {
     const path = key.slice(prefix.length);
     while (leaves.length > 0 && leaves[leaves.length - 1]! < path) yield leaves.pop()!;
     yield path;
-    const { slots } = parseNodeRow(row);
+    const slots = unpackSlots(parseNodeRow(row).slots);
     for (let i = slots.length - 1; i >= 0; i--) if (slots[i]!.leaf) leaves.push(path + slots[i]!.edge);
   }
   while (leaves.length > 0) yield leaves.pop()!;

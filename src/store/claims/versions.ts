@@ -2,9 +2,9 @@
  * What the trie's nodes were at past blocks: for each slot that a block changed, what it was before. Hashes only, kept
  * for a window of blocks and dropped by whole epochs behind it.
  */
-import type { Slot, TrieNode } from '../../claimtrie/trieNode.js';
+import { NO_SLOTS, SlotCursor } from '../../claimtrie/slots.js';
+import type { TrieNode } from '../../claimtrie/trieNode.js';
 import type { NodeChange } from '../../claimtrie/workTrie.js';
-import { equalBytes } from '../../util/bytes.js';
 import { u32Key } from '../keys.js';
 import { prefixEnd, type RowReader, type RowTransaction } from '../rows.js';
 import { CLAIM_PREFIX, DROPPED_KEY, versionKey, type Generation } from './claimKeys.js';
@@ -24,13 +24,13 @@ export function epochOf(window: ProofWindow, height: number): number {
 }
 
 /** The first epoch that proofs need when the tip is at `tipHeight`. */
-function firstEpoch(window: ProofWindow, tipHeight: number): number {
+export function firstEpoch(window: ProofWindow, tipHeight: number): number {
   return window === 'all' ? 0 : Math.max(0, Math.floor((tipHeight - window) / EPOCH_BLOCKS));
 }
 
-/** The oldest block that no dropped epoch is needed for once the tip has been at `tipHeight`. */
-export function oldestKept(window: ProofWindow, tipHeight: number): number {
-  return firstEpoch(window, tipHeight) * EPOCH_BLOCKS;
+/** The first block of an epoch. */
+export function epochStart(epoch: number): number {
+  return epoch * EPOCH_BLOCKS;
 }
 
 /**
@@ -59,36 +59,31 @@ export async function oldestProvable(
   return Math.min(tipHeight, Math.max(tipHeight - window, (await readDropped(rows)) * EPOCH_BLOCKS));
 }
 
-/** Keys of epochs that no proof within the window needs. */
-export function prunableVersions(window: ProofWindow, tipHeight: number): { gte: string; lt: string } | null {
-  const first = firstEpoch(window, tipHeight);
-  if (first === 0) return null;
-  return { gte: CLAIM_PREFIX.version + u32Key(0), lt: CLAIM_PREFIX.version + u32Key(first) };
+/** Keys of the epochs from `from` up to but not including `to`. */
+export function versionsOf(from: number, to: number): { gte: string; lt: string } {
+  return { gte: CLAIM_PREFIX.version + u32Key(from), lt: CLAIM_PREFIX.version + u32Key(to) };
 }
 
-/** The slots of `before` that `after` has not, or has otherwise, and null for those that only `after` has. */
-function* changedSlots(
+/**
+ * Calls `note` for each slot of `before` that `after` has not, or has otherwise, and without a slot for those that only
+ * `after` has.
+ */
+function changedSlots(
   before: TrieNode | null,
   after: TrieNode | null,
-): Generator<[firstByte: number, before: Slot | null]> {
-  const old = before?.slots ?? [];
-  const now = after?.slots ?? [];
-  for (let i = 0, j = 0; i < old.length || j < now.length;) {
-    const a = old[i];
-    const b = now[j];
-    const byteA = a ? a.edge.charCodeAt(0) : 256;
-    const byteB = b ? b.edge.charCodeAt(0) : 256;
-    if (byteA === byteB) {
-      if (a !== b && (a!.edge !== b!.edge || !equalBytes(a!.hash, b!.hash))) yield [byteA, a!];
-      i++;
-      j++;
-    } else if (byteA < byteB) {
-      yield [byteA, a!];
-      i++;
-    } else {
-      yield [byteB, null];
-      j++;
-    }
+  note: (firstByte: number, before: SlotCursor | null) => void,
+): void {
+  if (before?.slots === after?.slots) return;
+  const old = new SlotCursor();
+  const now = new SlotCursor();
+  let more = old.load(before?.slots ?? NO_SLOTS, 0);
+  let moreNow = now.load(after?.slots ?? NO_SLOTS, 0);
+  while (more || moreNow) {
+    const order = !moreNow ? -1 : !more ? 1 : old.first - now.first;
+    if (order > 0) note(now.first, null);
+    else if (order < 0 || !old.equals(now)) note(old.first, old);
+    if (order <= 0) more = old.next();
+    if (order >= 0) moreNow = now.next();
   }
 }
 
@@ -111,10 +106,10 @@ export class VersionWriter {
     const keys: string[] = [];
     const values: Buffer[] = [];
     for (const { path, before, after } of changes) {
-      for (const [firstByte, slot] of changedSlots(before, after)) {
+      changedSlots(before, after, (firstByte, slot) => {
         keys.push(versionKey(epoch, generation, path, firstByte, height));
         values.push(formatVersionRow(slot));
-      }
+      });
     }
     const known = again ? await rows.getMany(keys) : [];
     keys.forEach((key, i) => {
@@ -126,9 +121,9 @@ export class VersionWriter {
   erase(rows: RowTransaction, generation: Generation, height: number, changes: readonly NodeChange[]): void {
     const epoch = epochOf(this.window, height);
     for (const { path, before, after } of changes) {
-      for (const [firstByte] of changedSlots(before, after)) {
+      changedSlots(before, after, (firstByte) => {
         rows.del(versionKey(epoch, generation, path, firstByte, height));
-      }
+      });
     }
   }
 

@@ -29,7 +29,7 @@ import { aliveItems } from './itemHistory.js';
 import { LogWriter } from './logRow.js';
 import { formatMarkRow, formatOwnerRow, parseMarkRow } from './markRow.js';
 import { formatNameRow, parseNameRow } from './nameRow.js';
-import { formatNodeRow, type NodeCache } from './nodeRow.js';
+import { formatNodeRow, parseNodeRow } from './nodeRow.js';
 import {
   compareDue,
   formatDueRow,
@@ -56,7 +56,6 @@ export interface ItemKey {
 
 export interface WorkStoreDeps {
   rows: RowTransaction;
-  cache: NodeCache;
   versions: VersionWriter;
 }
 
@@ -66,7 +65,6 @@ export class WorkStore {
   readonly breather = new Breather();
   /** The trie in which paths are found and changed. */
   readonly generation: Generation;
-  private readonly cache: NodeCache;
   private readonly versions: VersionWriter;
   private readonly summary: Summary;
   private readonly log: LogWriter;
@@ -87,7 +85,6 @@ export class WorkStore {
   constructor(work: ClaimWork, summary: Summary, generation: Generation, deps: WorkStoreDeps) {
     this.work = work;
     this.rows = deps.rows;
-    this.cache = deps.cache;
     this.versions = deps.versions;
     this.summary = summary;
     this.generation = generation;
@@ -145,24 +142,34 @@ export class WorkStore {
     }
   }
 
+  /** Loads names, the trie along them and items at once: what waits for the disk does so side by side. */
+  async load(names: ReadonlySet<string>, items: readonly ItemKey[]): Promise<void> {
+    const [leaves] = await Promise.all([this.loadTrie(names), this.loadNames(names), this.loadItems(items)]);
+    await this.loadNames(leaves);
+  }
+
   /** Loads the trie along these names, and the names at leaves below which one of them may be put. */
   async loadPaths(names: Iterable<string>): Promise<void> {
+    await this.loadNames(await this.loadTrie(names));
+  }
+
+  /** Loads the trie along these names; answers the leaves below which one of them may be put. */
+  private async loadTrie(names: Iterable<string>): Promise<Set<string>> {
     const { trie } = this.work;
     const leaves = new Set<string>();
     trie.begin(names);
     for (;;) {
       const wanted = trie.wanted(leaves);
-      if (wanted.length === 0) break;
+      if (wanted.length === 0) return leaves;
       const keys = wanted.map((path) => nodeKey(this.generation, path));
       const rows = await this.rows.getMany(keys);
       wanted.forEach((path, i) => {
         const row = rows[i];
         assert(row || path === '', 'a node of the claim trie is missing from the database');
-        trie.supply(path, row ? this.cache.parse(keys[i]!, row) : null);
+        trie.supply(path, row ? parseNodeRow(row) : null);
       });
       await this.breather.pause();
     }
-    await this.loadNames(leaves);
   }
 
   async loadDue(height: number): Promise<DueEntry[]> {
@@ -180,8 +187,7 @@ export class WorkStore {
     }
     if (dues.size === 0) return pending;
     const rows = await this.rows.getMany([...dues].map(dueKey));
-    const entries: DueEntry[] = [];
-    for (const row of rows) entries.push(...parseDueRow(row).filter((entry) => pending.has(entry.name)));
+    const entries = rows.flatMap((row) => parseDueRow(row).filter((entry) => pending.has(entry.name)));
     await this.loadItems(entries);
     for (const { name, since, point } of entries.sort(compareDue)) {
       const item = this.work.item(name, since, point);

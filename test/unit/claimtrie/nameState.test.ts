@@ -1,12 +1,15 @@
 /** The state of one name: order of claims, sums of supports, counters. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { claimIdAtPoint, pointIndex, pointKey, pointTxid, type Item } from '../../../src/claimtrie/item.js';
 import {
+  ActiveClaim,
   addActiveClaim,
   addSupport,
+  compareClaims,
   countActiveSupports,
   countPending,
   emptyNameState,
+  findClaim,
   isBlank,
   removeActiveClaim,
 } from '../../../src/claimtrie/nameState.js';
@@ -94,6 +97,72 @@ describe('state of a name', () => {
       expect(pointTxid(point)).toEqual(txid);
       expect(pointIndex(point)).toBe(n);
       expect(claimIdAtPoint(point)).toBe(toLatin1(claimIdOf(txid, n)));
+    }
+  });
+});
+
+describe('a name with very many claims', () => {
+  const manyItem = (i: number, amount: bigint): Item => {
+    const txid = Buffer.alloc(32);
+    txid.writeUInt32BE(Math.imul(i, 2654435761) >>> 0);
+    const id = `id ${i}`.padEnd(20, '.');
+    return { ...item(0, amount, 1 + (i % 50), 'update'), point: pointKey(txid, i % 3), claimId: id };
+  };
+
+  it('keeps order and sums through every change', () => {
+    const state = emptyNameState();
+    const items = Array.from({ length: 300 }, (_, i) => manyItem(i, BigInt(10 + ((i * 7) % 40))));
+    const support = new Map<string, bigint>();
+    const present = new Set<Item>();
+    for (let step = 0; step < 4000; step++) {
+      const chosen = items[(step * 7919) % items.length]!;
+      const action = (step * 31) % 7;
+      if (action < 2 && present.has(chosen)) {
+        expect(removeActiveClaim(state, chosen.point).claimId).toBe(chosen.claimId);
+        present.delete(chosen);
+      } else if (action < 4 && !present.has(chosen)) {
+        addActiveClaim(state, chosen);
+        present.add(chosen);
+      } else {
+        const given = support.get(chosen.claimId) ?? 0n;
+        const change = given > 30n ? -given : BigInt(1 + (step % 13));
+        const before = state.claims.map(({ point }) => point);
+        const moved = addSupport(state, chosen.claimId, change);
+        expect(moved).toBe(state.claims.some(({ point }, i) => point !== before[i]));
+        support.set(chosen.claimId, given + change);
+      }
+      if (step % 100 !== 0) continue;
+      expect(state.claims).toEqual([...state.claims].sort(compareClaims));
+      const effective = (claim: Item): bigint => claim.amount + (support.get(claim.claimId) ?? 0n);
+      expect(new Map(state.claims.map((claim) => [claim.point, claim.effective]))).toEqual(
+        new Map([...present].map((claim) => [claim.point, effective(claim)])),
+      );
+      for (const claim of items) expect(findClaim(state, claim.point) !== undefined).toBe(present.has(claim));
+      const dangling = items.filter(
+        (claim) => !present.has(claim) && (support.get(claim.claimId) ?? 0n) > 0n,
+      );
+      expect(new Map(state.dangling)).toEqual(
+        new Map(dangling.map(({ claimId }) => [claimId, support.get(claimId)!])),
+      );
+    }
+    expect(state.claims.length).toBeGreaterThan(32);
+  });
+
+  it('is not walked through for each of its supports', () => {
+    const CLAIMS = 20_000;
+    const CHANGES = 2000;
+    const state = emptyNameState();
+    const items = Array.from({ length: CLAIMS }, (_, i) => manyItem(i, BigInt(i * 3)));
+    for (const claim of items) addActiveClaim(state, claim);
+    state.index = null;
+    const asked = vi.spyOn(ActiveClaim.prototype, 'claimId', 'get');
+    try {
+      for (let i = 0; i < CHANGES; i++) addSupport(state, items[(i * 7919) % CLAIMS]!.claimId, 1n);
+      for (let i = 0; i < CHANGES; i++) addSupport(state, `none ${i % 5}`.padEnd(20), 1n);
+      expect(asked.mock.calls.length).toBeGreaterThan(0);
+      expect(asked.mock.calls.length).toBeLessThan(4 * (CLAIMS + CHANGES));
+    } finally {
+      asked.mockRestore();
     }
   });
 });

@@ -1,6 +1,7 @@
 /** The working trie: whatever is inserted and removed, it is the trie that is built from the names that remain. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { unpackSlots } from '../../../src/claimtrie/slots.js';
 import { TrieBuilder } from '../../../src/claimtrie/trieBuilder.js';
 import { EMPTY_ROOT, rootHash, type TrieNode } from '../../../src/claimtrie/trieNode.js';
 import { WorkTrie } from '../../../src/claimtrie/workTrie.js';
@@ -17,7 +18,9 @@ function describeRecords(records: Records): string[] {
   return [...records]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([path, { slots, claimsHash }]) => {
-      const children = slots.map(({ edge, hash, leaf }) => `${edge}=${toHex(hash)}${leaf ? ' leaf' : ''}`);
+      const children = unpackSlots(slots).map(
+        ({ edge, hash, leaf }) => `${edge}=${toHex(hash)}${leaf ? ' leaf' : ''}`,
+      );
       return `${path}: ${claimsHash ? toHex(claimsHash) : '-'} ${children.join(' ')}`;
     });
 }
@@ -25,7 +28,7 @@ function describeRecords(records: Records): string[] {
 function build(names: Map<string, number>, allClaims: boolean): { records: Records; root: string } {
   const records: Records = new Map();
   const builder = new TrieBuilder(allClaims, (path, node) => {
-    records.set(path, { slots: node.slots, claimsHash: node.claimsHash });
+    records.set(path, node);
   });
   for (const name of [...names.keys()].sort()) builder.add(name, hashOf(name, names.get(name)!));
   return { root: toHex(builder.finish()), records };

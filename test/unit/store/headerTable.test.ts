@@ -12,7 +12,7 @@ class Rows implements RowReader {
   async getMany(keys: readonly string[]): Promise<(Bytes | undefined)[]> {
     return keys.map((key) => this.rows.get(key));
   }
-   
+
   async *range(_range: RowRange): AsyncGenerator<[string, Bytes]> {
     throw new Error('the header table walks no ranges');
   }

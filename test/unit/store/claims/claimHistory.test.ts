@@ -1,8 +1,15 @@
 /** What the store answers about the past, what it costs, and what may be dropped. */
 import { describe, expect, it } from 'vitest';
-import { findClaimById, readChanges, readName } from '../../../../src/store/claims/claimQueries.js';
+import {
+  findClaimById,
+  matchSupports,
+  readChanges,
+  readName,
+} from '../../../../src/store/claims/claimQueries.js';
+import { repeatPending } from '../../../../src/store/claims/referenceView.js';
 import { ProofUnavailableError, readProof } from '../../../../src/store/claims/proofQueries.js';
 import type { ClaimEvent, ClaimRules } from '../../../../src/store/claims/claimStore.js';
+import type { Item } from '../../../../src/claimtrie/item.js';
 import type { RowRange, RowReader } from '../../../../src/store/rows.js';
 import { hashToHex, toHex, type Bytes } from '../../../../src/util/bytes.js';
 import { HandChain } from '../../../support/claimBlocks.js';
@@ -92,6 +99,74 @@ describe('history of a hot name', () => {
   });
 });
 
+describe('a name with many claims and many supports', () => {
+  it('is matched in proportion to their number', () => {
+    let asked = 0;
+    const withId = (id: number): { claimId: string } => ({
+      get claimId() {
+        asked++;
+        return `id ${id}`;
+      },
+    });
+    const claims = Array.from({ length: 20_000 }, (_, i) => withId(i % 19_999));
+    const supports = Array.from({ length: 20_000 }, (_, i) => withId((i * 7) % 25_000));
+    const { matched, unmatched } = matchSupports(claims, supports);
+    expect(asked).toBeLessThan(4 * (claims.length + supports.length));
+    expect(matched).toHaveLength(20_000);
+    expect(matched[7]).toEqual([supports[1]]);
+    // Listed twice: the first mention has what there is.
+    expect(claims[0]!.claimId).toBe(claims[19_999]!.claimId);
+    expect([matched[0]!.length, matched[19_999]!.length]).toEqual([1, 0]);
+    expect(unmatched).toHaveLength(
+      supports.filter(({ claimId }) => Number(claimId.slice(3)) >= 19_999).length,
+    );
+  });
+
+  it('is read in proportion to their number', async () => {
+    const chain = new HandChain(RULES, 10);
+    const claims = Array.from({ length: 600 }, (_, i) => chain.claim('hot', 10 + ((i * 7) % 100)));
+    await chain.mine();
+    for (let i = 0; i < 900; i++) chain.support(claims[(i * 7) % 500]!, 1 + (i % 3));
+    await chain.mine();
+    const rows = new CountingRows(chain.rows);
+    const info = await readName(rows, RULES, { name: Buffer.from('hot'), height: chain.height });
+    expect(rows.read).toBeLessThan(2 * 1500 + 20);
+    expect(info.claims).toHaveLength(600);
+    expect(info.claims.reduce((sum, { supports }) => sum + supports.length, 0)).toBe(900);
+    for (const { amount, supports, effectiveAmount, bid, sequence } of info.claims) {
+      expect(effectiveAmount).toBe(supports.reduce((sum, support) => sum + support.amount, amount));
+      expect(info.claims[bid]!.sequence).toBe(sequence);
+    }
+    expect(new Set(info.claims.map(({ sequence }) => sequence)).size).toBe(600);
+  });
+
+  it('repeats what is pending as the reference does, but not without bound', () => {
+    const due = (heights: number[]): Item[] =>
+      heights.map((dueHeight, i) => ({ dueHeight, ordinal: i }) as Item);
+    const few = due([5, 6, 5]);
+    expect(repeatPending(few).map(({ ordinal }) => ordinal)).toEqual([0, 2, 1, 0, 2]);
+    const some = due(new Array<number>(300).fill(9));
+    expect(repeatPending(some)).toHaveLength(90_000);
+    const many = due(new Array<number>(20_000).fill(9));
+    expect(repeatPending(many)).toEqual(many);
+  });
+
+  it('shows a takeover height of before its claims without a walk over all longer names', async () => {
+    const chain = new HandChain(RULES, 10);
+    for (let i = 0; i < 800; i++) chain.claim(`name x${i}`, 10);
+    await chain.mine();
+    const { height } = chain;
+    chain.claim('name ', 10);
+    chain.claim('name y', 10);
+    await chain.mine();
+    const rows = new CountingRows(chain.rows);
+    const asReference = { tipHeight: chain.height };
+    const info = await readName(rows, RULES, { name: Buffer.from('name '), height, asReference });
+    expect(info).toMatchObject({ claims: [], lastTakeoverHeight: 0 });
+    expect(rows.read).toBeLessThan(40);
+  });
+});
+
 describe('a block of very many claims', () => {
   it('lets the event loop breathe, and is taken back as it was', async () => {
     const chain = new HandChain(RULES, 10);
@@ -176,6 +251,29 @@ describe('proofs after a reorganisation deeper than the window', () => {
     while (chain.height > 2010) await chain.disconnect();
     await expect(ask(2009)).rejects.toMatchObject({ oldestHeight: 2010 });
     expect(await ask(2010)).toMatchObject({ claim: {} });
+  });
+});
+
+describe('what may be dropped', () => {
+  it('is named once, and again when the tip has been before it', () => {
+    const { store } = new HandChain({ ...RULES, allClaimsForkHeight: 4000 }, 0, 100);
+    const named = (tip: number): string[] =>
+      store
+        .prunable(tip)
+        .map(({ gte, lt }) => `${toHex(Buffer.from(gte, 'latin1'))}-${toHex(Buffer.from(lt, 'latin1'))}`);
+    const epochs = (from: number, to: number): string => {
+      const key = (epoch: number): string => `76${epoch.toString(16).padStart(8, '0')}`;
+      return `${key(from)}-${key(to)}`;
+    };
+    expect(named(1123)).toEqual([]);
+    expect(named(1124)).toEqual([epochs(0, 1)]);
+    expect(named(2147)).toEqual([]);
+    expect(named(3172)).toEqual([epochs(1, 3)]);
+    expect(named(4195)).toEqual([]);
+    expect(named(4196)).toEqual([epochs(3, 4), '7430-7431']);
+    expect(named(4197)).toEqual([]);
+    expect(named(2148)).toEqual([]);
+    expect(named(4196)).toEqual([epochs(2, 4), '7430-7431']);
   });
 });
 

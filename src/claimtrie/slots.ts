@@ -1,0 +1,181 @@
+/**
+ * The ways from a node of the claim trie to its children, as they are stored: packed into one byte string. A block passes
+ * ten thousand of them and changes one in ten, so they are read where they lie and made into objects for nobody but
+ * proofs.
+ *
+ * Layout, per slot in ascending order of the first byte of the edge: twice the length of the edge, plus one for a leaf,
+ * as a little-endian base-128 number; the edge; the 32-byte hash of the child.
+ */
+import { assert } from '../util/assert.js';
+import type { Bytes } from '../util/bytes.js';
+
+const HASH_BYTES = 32;
+const LEAF = 1;
+
+/** No children. */
+export const NO_SLOTS: Buffer = Buffer.alloc(0);
+
+/** The way to one child. */
+export interface Slot {
+  /** Bytes from the node's path to the child's, at least one; the first tells the slots of a node apart. */
+  readonly edge: string;
+  readonly hash: Bytes;
+  /** Whether the child has no children, hence no record. */
+  readonly leaf: boolean;
+}
+
+/** A place in packed slots: at one of them, or between two. Used again and again, so that looking costs no memory. */
+export class SlotCursor {
+  private slots = NO_SLOTS;
+  /** Where the slot begins. */
+  at = 0;
+  edgeAt = 0;
+  /** Where the edge ends and the hash begins. */
+  hashAt = 0;
+  leaf = false;
+
+  /** Goes to the slot that begins at `at`; false behind the last one. */
+  load(slots: Buffer, at: number): boolean {
+    this.slots = slots;
+    this.at = at;
+    if (at >= slots.length) return false;
+    let byte = slots[at]!;
+    let head = byte & 0x7f;
+    let next = at + 1;
+    for (let shift = 7; byte >= 0x80; shift += 7) {
+      byte = slots[next++]!;
+      head |= (byte & 0x7f) << shift;
+    }
+    this.leaf = (head & LEAF) !== 0;
+    this.edgeAt = next;
+    this.hashAt = next + (head >>> 1);
+    return true;
+  }
+
+  /** Goes to the slot behind this one; false behind the last one. */
+  next(): boolean {
+    return this.load(this.slots, this.end);
+  }
+
+  /** Goes to the slot whose edge begins with `code`; false when there is none, at the place where it would stand. */
+  seek(slots: Buffer, code: number): boolean {
+    for (let more = this.load(slots, 0); more; more = this.next()) {
+      const first = this.first;
+      if (first >= code) return first === code;
+    }
+    return false;
+  }
+
+  get end(): number {
+    return this.hashAt + HASH_BYTES;
+  }
+
+  /** First byte of the edge. */
+  get first(): number {
+    return this.slots[this.edgeAt]!;
+  }
+
+  get edgeLength(): number {
+    return this.hashAt - this.edgeAt;
+  }
+
+  get edge(): string {
+    // The engine keeps strings of one character: asking for one is much cheaper than decoding it.
+    if (this.edgeLength === 1) return String.fromCharCode(this.first);
+    return this.slots.toString('latin1', this.edgeAt, this.hashAt);
+  }
+
+  /** A view. */
+  get hash(): Buffer {
+    return this.slots.subarray(this.hashAt, this.end);
+  }
+
+  copyHash(target: Buffer, at: number): void {
+    this.slots.copy(target, at, this.hashAt, this.end);
+  }
+
+  /** The edge without its first `skip` bytes. */
+  copyEdge(target: Buffer, at: number, skip: number): void {
+    this.slots.copy(target, at, this.edgeAt + skip, this.hashAt);
+  }
+
+  /** Length of the common beginning of the edge and of `name` from `depth` on. */
+  commonLength(name: string, depth: number): number {
+    const most = Math.min(this.edgeLength, name.length - depth);
+    let length = 0;
+    while (length < most && this.slots[this.edgeAt + length] === name.charCodeAt(depth + length)) length++;
+    return length;
+  }
+
+  /** Whether both slots have the same edge and the same hash. */
+  equals(other: SlotCursor): boolean {
+    const length = this.end - this.edgeAt;
+    if (other.end - other.edgeAt !== length) return false;
+    // From the end: hashes differ more often than edges.
+    for (let i = length - 1; i >= 0; i--) {
+      if (this.slots[this.edgeAt + i] !== other.slots[other.edgeAt + i]) return false;
+    }
+    return true;
+  }
+}
+
+export function packSlot(edge: string, hash: Bytes, leaf: boolean): Buffer {
+  assert(edge.length > 0, 'a slot of the claim trie without an edge');
+  let head = edge.length * 2 + (leaf ? LEAF : 0);
+  const size = (head < 0x80 ? 1 : head < 0x4000 ? 2 : 3) + edge.length + HASH_BYTES;
+  const slot = Buffer.allocUnsafe(size);
+  let at = 0;
+  for (; head >= 0x80; head >>>= 7) slot[at++] = (head & 0x7f) | 0x80;
+  slot[at++] = head;
+  at += slot.write(edge, at, 'latin1');
+  slot.set(hash, at);
+  return slot;
+}
+
+export function packSlots(slots: readonly Slot[]): Buffer {
+  return Buffer.concat(slots.map(({ edge, hash, leaf }) => packSlot(edge, hash, leaf)));
+}
+
+/** The hashes are views. */
+export function unpackSlots(slots: Buffer): Slot[] {
+  const unpacked: Slot[] = [];
+  const cursor = new SlotCursor();
+  for (let more = cursor.load(slots, 0); more; more = cursor.next()) {
+    const { edge, hash, leaf } = cursor;
+    unpacked.push({ edge, hash, leaf });
+  }
+  return unpacked;
+}
+
+export function countSlots(slots: Buffer): number {
+  const cursor = new SlotCursor();
+  let count = 0;
+  for (let more = cursor.load(slots, 0); more; more = cursor.next()) count++;
+  return count;
+}
+
+/** Whether the bytes are slots from their beginning to their end. */
+export function areSlots(slots: Buffer): boolean {
+  const cursor = new SlotCursor();
+  let end = 0;
+  while (cursor.load(slots, end)) {
+    if (cursor.edgeLength < 1 || !(cursor.end <= slots.length)) return false;
+    end = cursor.end;
+  }
+  return end === slots.length;
+}
+
+/** The slots with what lies from `from` to `to` replaced. */
+export function spliceSlots(slots: Buffer, from: number, to: number, piece: Bytes): Buffer {
+  const spliced = Buffer.allocUnsafe(slots.length - (to - from) + piece.length);
+  slots.copy(spliced, 0, 0, from);
+  spliced.set(piece, from);
+  slots.copy(spliced, from + piece.length, to);
+  return spliced;
+}
+
+/** Overwrites hash and kind of the slot that the cursor, which is over these very slots, is at. */
+export function patchSlot(slots: Buffer, { at, hashAt }: SlotCursor, hash: Bytes, leaf: boolean): void {
+  slots[at] = (slots[at]! & ~LEAF) | (leaf ? LEAF : 0);
+  slots.set(hash, hashAt);
+}
