@@ -45,7 +45,10 @@ describe('syncing', () => {
     const file = join(work, 'bench.dat');
     await pipeline(createReadStream(bench!), createGunzip(), createWriteStream(file));
     const rules = '-supportdelay=proportional';
-    const source = await start({ args: [rules, '-maxtipage=2000000000', `-loadblock=${file}`], timeoutMs: 120_000 });
+    const source = await start({
+      args: [rules, '-maxtipage=2000000000', `-loadblock=${file}`],
+      timeoutMs: 120_000,
+    });
     expect(await heightOf(source)).toBe(469);
     const dataDir = folder();
     const args = [rules, `-connect=${addressOf(source)}`];

@@ -10,7 +10,11 @@ export const getAddedNodeInfo = defineMethod({
   summary:
     'Returns information about the given added node, or all added nodes (note that onetry addnodes are not listed here).',
   params: [
-    { name: 'node', type: 'string', description: 'Return information about this node only (default: all nodes)' },
+    {
+      name: 'node',
+      type: 'string',
+      description: 'Return information about this node only (default: all nodes)',
+    },
   ],
   result: t.array(
     t.object({

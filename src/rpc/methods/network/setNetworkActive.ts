@@ -8,7 +8,12 @@ export const setNetworkActive = defineMethod({
   category: 'network',
   summary: 'Disable/enable all p2p network activity.',
   params: [
-    { name: 'state', type: 'boolean', required: true, description: 'true to enable networking, false to disable' },
+    {
+      name: 'state',
+      type: 'boolean',
+      required: true,
+      description: 'true to enable networking, false to disable',
+    },
   ],
   result: t.bool('the state now'),
   examples: [['true']],
