@@ -77,8 +77,22 @@ export async function freePort(): Promise<number> {
   });
 }
 
+/** A port that was free a moment ago may be taken when the node wants it: then others are tried. */
+const ATTEMPTS = 3;
+
 /** Starts a node and resolves once it answers. Rejects with what it printed when it ends before. */
 export async function startRegtest(options: RegtestOptions = {}): Promise<RegtestNode> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startOnce(options);
+    } catch (error) {
+      const isTaken = /Unable to bind|EADDRINUSE/.test(String(error));
+      if (!isTaken || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function startOnce(options: RegtestOptions): Promise<RegtestNode> {
   const temporary = options.dataDir === undefined;
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'lbcnode-regtest-'));
   const [rpcPort, p2pPort] = [await freePort(), await freePort()];

@@ -5,6 +5,8 @@
  */
 import type { Socket } from 'node:net';
 import { FrameError, FrameReader, formatFrame, type Frame } from '../framing.js';
+import type { ReceiveBudget } from './receiveBudget.js';
+import { SendQueue } from './sendQueue.js';
 
 export interface ConnectionOptions {
   magic: Buffer;
@@ -12,6 +14,8 @@ export interface ConnectionOptions {
   maxReceiveBytes: number;
   /** `isSendFull` from here on (`-maxsendbuffer`). */
   maxSendBytes: number;
+  /** Shared by all connections. */
+  budget: ReceiveBudget;
   nowMs: () => number;
   /** Hears of all bytes sent. */
   onSent: (bytes: number) => void;
@@ -19,8 +23,15 @@ export interface ConnectionOptions {
 
 /** Magic, command, length and checksum. */
 const FRAME_HEAD_BYTES = 24;
+/** What a queued frame takes besides its payload, roughly: else a queue of empty ones would be twenty times too big. */
+const FRAME_OVERHEAD_BYTES = 500;
 /** Commands that only a peer makes up are counted together, so that they cannot fill the table. */
 const OTHER = '*other*';
+const GIVEN: Frame = { command: '', payload: Buffer.alloc(0), checksumOk: false };
+/** How long a last message (a reject) may take to get out. */
+const LINGER_MS = 500;
+
+const costOf = ({ payload }: Frame): number => FRAME_OVERHEAD_BYTES + payload.length;
 
 export class Connection {
   readonly socket: Socket;
@@ -34,10 +45,13 @@ export class Connection {
   readonly receivedByCommand = new Map<string, number>();
   private readonly options: ConnectionOptions;
   private readonly reader: FrameReader;
+  private readonly sending: SendQueue;
   /** Frames not taken yet, from `head` on. */
   private frames: Frame[] = [];
   private head = 0;
-  private queuedBytes = 0;
+  /** What the frames cost that are queued, and the one that was taken last, which is being handled. */
+  private queuedCost = 0;
+  private takenCost = 0;
   private isPaused = false;
   private ended: string | null = null;
   private wakeReader: (() => void) | null = null;
@@ -51,10 +65,12 @@ export class Connection {
     this.options = options;
     this.knownCommands = knownCommands;
     this.reader = new FrameReader(options.magic);
+    this.sending = new SendQueue(socket);
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => this.receive(chunk));
     socket.on('drain', () => {
       this.lastProgressMs = options.nowMs();
+      this.sending.flush();
       this.wakeAllWriters();
     });
     socket.on('error', (error) => this.end(`socket error: ${error.message}`));
@@ -75,12 +91,15 @@ export class Connection {
   }
 
   private enqueue(frame: Frame): void {
+    if (this.ended !== null) return;
     const sizeBytes = FRAME_HEAD_BYTES + frame.payload.length;
     const command = this.knownCommands.has(frame.command) ? frame.command : OTHER;
     this.receivedByCommand.set(command, (this.receivedByCommand.get(command) ?? 0) + sizeBytes);
+    const { budget, maxReceiveBytes } = this.options;
     this.frames.push(frame);
-    this.queuedBytes += sizeBytes;
-    if (this.queuedBytes > this.options.maxReceiveBytes && !this.isPaused) {
+    this.queuedCost += costOf(frame);
+    budget.take(costOf(frame));
+    if (!this.isPaused && (this.queuedCost > maxReceiveBytes || budget.isExceeded)) {
       this.isPaused = true;
       this.socket.pause();
     }
@@ -92,26 +111,39 @@ export class Connection {
     return this.head < this.frames.length;
   }
 
-  /** The next frame, or null once the connection has ended. Only one caller may wait. */
+  /**
+   * The next frame, or null once the connection has ended. Only one caller may wait, and whoever asks for the next one is
+   * done with the one before.
+   */
   async nextFrame(): Promise<Frame | null> {
+    this.options.budget.giveBack(this.takenCost);
+    this.takenCost = 0;
     while (this.head === this.frames.length && this.ended === null) {
+      this.resume();
       await new Promise<void>((resolve) => {
         this.wakeReader = resolve;
       });
       this.wakeReader = null;
     }
     if (this.ended !== null) return null;
-    const frame = this.frames[this.head++]!;
+    const frame = this.frames[this.head]!;
+    // Nobody but the one who took it shall hold it.
+    this.frames[this.head++] = GIVEN;
     if (this.head === this.frames.length || this.head > 1024) {
       this.frames = this.frames.slice(this.head);
       this.head = 0;
     }
-    this.queuedBytes -= FRAME_HEAD_BYTES + frame.payload.length;
-    if (this.isPaused && this.queuedBytes <= this.options.maxReceiveBytes) {
-      this.isPaused = false;
-      this.socket.resume();
-    }
+    this.takenCost = costOf(frame);
+    this.queuedCost -= this.takenCost;
+    const { budget, maxReceiveBytes } = this.options;
+    if (this.queuedCost <= maxReceiveBytes && !budget.isExceeded) this.resume();
     return frame;
+  }
+
+  private resume(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    this.socket.resume();
   }
 
   send(command: string, payload: Buffer): void {
@@ -122,16 +154,16 @@ export class Connection {
     this.sentByCommand.set(command, (this.sentByCommand.get(command) ?? 0) + frame.length);
     this.lastSendMs = this.options.nowMs();
     if (this.sendQueueBytes === 0) this.lastProgressMs = this.lastSendMs;
-    this.socket.write(frame);
+    this.sending.write(frame);
   }
 
   /** Bytes that wait to be sent. */
   get sendQueueBytes(): number {
-    return this.socket.writableLength;
+    return this.sending.sizeBytes;
   }
 
   get isSendFull(): boolean {
-    return this.socket.writableLength > this.options.maxSendBytes;
+    return this.sending.sizeBytes > this.options.maxSendBytes;
   }
 
   /** Resolves once there is room to send, or the connection has ended. */
@@ -155,8 +187,11 @@ export class Connection {
     this.ended = reason;
     this.frames = [];
     this.head = 0;
-    this.queuedBytes = 0;
+    this.options.budget.giveBack(this.queuedCost + this.takenCost);
+    this.queuedCost = 0;
+    this.takenCost = 0;
     this.socket.pause();
+    this.sending.flush();
     this.socket.end();
     setTimeout(() => this.socket.destroy(), LINGER_MS).unref();
     this.wakeReader?.();
@@ -164,6 +199,3 @@ export class Connection {
     this.onEnd(reason);
   }
 }
-
-/** How long a last message (a reject) may take to get out. */
-const LINGER_MS = 500;

@@ -6,6 +6,7 @@
 import type { Socket } from 'node:net';
 import { sha256 } from '../../crypto/hash.js';
 import type { Logger } from '../../util/logging.js';
+import { SerialQueue } from '../../util/serialQueue.js';
 import { MESSAGES } from '../messages/table.js';
 import type { VersionMessage } from '../messages/version.js';
 import {
@@ -19,6 +20,7 @@ import {
 import type { ConnectionKind, NetPart, Peer, RandomSource } from '../part.js';
 import { DESIRABLE_SERVICES, hasDesirableServices } from '../services.js';
 import { Connection } from './connection.js';
+import { ReceiveBudget } from './receiveBudget.js';
 import { PeerSession, PROTOCOL_VERSION, REJECT_CODE, type SessionHost } from './peerSession.js';
 
 export interface PeerManagerOptions {
@@ -68,6 +70,8 @@ export class PeerManager implements SessionHost {
   readonly parts: NetPart[] = [];
   readonly log: Logger;
   readonly random: RandomSource;
+  readonly heavyMessages = new SerialQueue();
+  private readonly budget = new ReceiveBudget();
   private readonly options: PeerManagerOptions;
   private readonly deps: PeerManagerDeps;
   private readonly sessions = new Map<number, PeerSession>();
@@ -183,7 +187,14 @@ export class PeerManager implements SessionHost {
     const { magic, maxReceiveBytes, maxSendBytes } = this.options;
     const connection = new Connection(
       socket,
-      { magic, maxReceiveBytes, maxSendBytes, nowMs: this.deps.nowMs, onSent: this.deps.onSent },
+      {
+        magic,
+        maxReceiveBytes,
+        maxSendBytes,
+        budget: this.budget,
+        nowMs: this.deps.nowMs,
+        onSent: this.deps.onSent,
+      },
       this.commands,
     );
     const session = new PeerSession(

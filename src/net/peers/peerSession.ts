@@ -6,6 +6,7 @@
 import { breathe } from '../../util/breathe.js';
 import type { Logger } from '../../util/logging.js';
 import { Reader, ReadError } from '../../util/reader.js';
+import type { SerialQueue } from '../../util/serialQueue.js';
 import { Writer } from '../../util/writer.js';
 import type { Frame } from '../framing.js';
 import { MESSAGES, type Command, type Payload } from '../messages/table.js';
@@ -27,11 +28,19 @@ const INACTIVITY_LIMIT_MS = 20 * 60_000;
 /** BIP61. */
 export const REJECT_CODE = { malformed: 0x01, obsolete: 0x11, duplicate: 0x12, nonstandard: 0x40 } as const;
 
+/**
+ * Lists that take many times their size when parsed. Of all peers together one is worked on at a time; none of those who
+ * handle them waits for the peer.
+ */
+const HEAVY: ReadonlySet<Command> = new Set<Command>(['inv', 'addr', 'notfound', 'headers']);
+const HEAVY_BYTES = 32 << 10;
+
 export interface SessionHost {
   readonly log: Logger;
   readonly random: RandomSource;
   readonly parts: readonly NetPart[];
   readonly sendsRejects: boolean;
+  readonly heavyMessages: SerialQueue;
   nowMs(): number;
   nowSec(): number;
   /** Our version message to this peer. */
@@ -197,9 +206,20 @@ export class PeerSession implements Peer {
       return;
     }
     const name = command as Command;
+    if (payload.length >= HEAVY_BYTES && HEAVY.has(name)) {
+      await this.host.heavyMessages.run(async () => this.dispatch(name, payload));
+    } else await this.dispatch(name, payload);
+  }
+
+  /**
+   * Parses and hands over. No asynchronous function of its own: what was parsed is held by those alone who handle it,
+   * which may be long when they wait for the peer.
+   */
+  private dispatch(name: Command, payload: Buffer): void | Promise<void> {
     const own = this.own.get(name);
+    const parts = this.host.parts.filter((part) => part.handlers[name]);
     // What nobody handles is not even parsed.
-    if (!own && !this.host.parts.some((part) => part.handlers[name])) return;
+    if (this.isGone || (!own && parts.length === 0)) return;
     const codec = MESSAGES[name];
     let value: unknown;
     try {
@@ -207,21 +227,26 @@ export class PeerSession implements Peer {
       value = codec.parse(new Reader(payload));
     } catch (error) {
       if (!(error instanceof ReadError)) throw error;
-      log.debug(
+      this.host.log.debug(
         'net',
         `${name} (${payload.length} bytes) from peer=${this.id} is malformed: ${error.message}`,
       );
       this.refuseMalformed(name);
       return;
     }
-    if (own) {
-      own(value as never);
-      return;
-    }
-    for (const part of this.host.parts) {
-      const handler = part.handlers[name] as
-        ((peer: Peer, payload: unknown) => void | Promise<void>) | undefined;
-      if (handler) await handler.call(part.handlers, this, value);
+    if (own) own(value as never);
+    else if (parts.length === 1) return this.callPart(parts[0]!, name, value);
+    else return this.callParts(parts, name, value);
+  }
+
+  private callPart(part: NetPart, name: Command, value: unknown): void | Promise<void> {
+    const handler = part.handlers[name] as (peer: Peer, payload: unknown) => void | Promise<void>;
+    return handler.call(part.handlers, this, value);
+  }
+
+  private async callParts(parts: readonly NetPart[], name: Command, value: unknown): Promise<void> {
+    for (const part of parts) {
+      await this.callPart(part, name, value);
       if (this.isGone) return;
     }
   }

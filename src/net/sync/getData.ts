@@ -20,7 +20,8 @@ export interface InventoryServer {
 
 export class GetData implements NetPart {
   readonly handlers = {
-    getdata: (peer: Peer, { items }: Payload<'getdata'>) => this.onGetData(peer, items),
+    // Packed before anything is waited for: a peer that does not read keeps the list for long.
+    getdata: (peer: Peer, { items }: Payload<'getdata'>) => this.onGetData(peer, items.length, pack(items)),
   };
   /** Asked in order; items that none of them handles are ignored. */
   private readonly servers: InventoryServer[] = [];
@@ -29,9 +30,9 @@ export class GetData implements NetPart {
     this.servers.push(server);
   }
 
-  private async onGetData(peer: Peer, items: readonly InvItem[]): Promise<void> {
-    if (items.length > MAX_INV_ITEMS) {
-      peer.punish(20, `message getdata size() = ${items.length}`);
+  private async onGetData(peer: Peer, count: number, packed: Buffer): Promise<void> {
+    if (count > MAX_INV_ITEMS) {
+      peer.punish(20, `message getdata size() = ${count}`);
       return;
     }
     let missing: InvItem[] = [];
@@ -41,7 +42,8 @@ export class GetData implements NetPart {
     };
     let previous: InventoryServer | undefined;
     let since = performance.now();
-    for (const item of items) {
+    for (let at = 0; at < packed.length; at += ITEM_BYTES) {
+      const item = unpack(packed, at);
       const server = this.servers.find((known) => known.handles(item.type));
       if (!server) continue;
       if (server !== previous) tellMissing();
@@ -53,4 +55,20 @@ export class GetData implements NetPart {
     }
     tellMissing();
   }
+}
+
+/** Type and hash of an item. */
+const ITEM_BYTES = 36;
+
+function pack(items: readonly InvItem[]): Buffer {
+  const packed = Buffer.allocUnsafe(items.length * ITEM_BYTES);
+  items.forEach(({ type, hash }, i) => {
+    packed.writeUInt32LE(type >>> 0, i * ITEM_BYTES);
+    packed.set(hash, i * ITEM_BYTES + 4);
+  });
+  return packed;
+}
+
+function unpack(packed: Buffer, at: number): InvItem {
+  return { type: packed.readUInt32LE(at), hash: packed.subarray(at + 4, at + ITEM_BYTES) };
 }
