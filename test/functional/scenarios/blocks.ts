@@ -1,0 +1,368 @@
+/** Blocks that peers send: asked for or not, whole or in compact form, right or wrong. */
+import { describe, expect, it } from 'vitest';
+import { until } from '../support/network.js';
+import {
+  hasBlock,
+  mineBlock,
+  mineHeaders,
+  mineRow,
+  placeAt,
+  transaction,
+  txid,
+  type Changes,
+  type MinedBlock,
+  type Place,
+} from '../support/rawChain.js';
+import {
+  blocktxn,
+  cmpctblock,
+  Cursor,
+  headers,
+  INV_WITNESS_BLOCK,
+  item,
+  itemsOf,
+  NO_HASH,
+  sendcmpct,
+  shortId,
+  shown,
+} from '../support/rawMessages.js';
+import type { RawPeer } from '../support/rawPeer.js';
+import {
+  answersAmong,
+  COIN_SAT,
+  INVALID,
+  MALFORMED,
+  nextReject,
+  rejectsIn,
+  type Stage,
+} from '../support/stage.js';
+
+export function blockScenarios(stage: () => Stage): void {
+  const tip = (): Promise<Place> => placeAt(stage());
+
+  describe('blocks that nobody asked for', () => {
+    it('are taken when they follow the tip', async () => {
+      const peer = await stage().greet();
+      const block = mineBlock(await tip());
+      peer.send('block', block.raw);
+      await stage().untilTip(block);
+      await stage().expectScore(peer, 0);
+    });
+
+    it('are taken with bytes behind them, and once', async () => {
+      const peer = await stage().greet();
+      const block = mineBlock(await tip());
+      peer.send('block', Buffer.concat([block.raw, Buffer.alloc(1000, 1)]));
+      await stage().untilTip(block);
+      for (let i = 0; i < 3; i++) peer.send('block', block.raw);
+      expect(rejectsIn(await peer.settled())).toEqual([]);
+      await stage().expectScore(peer, 0);
+    });
+
+    it('may be of any version below the height of BIP34', async () => {
+      const peer = await stage().greet();
+      const block = mineBlock(await tip(), [], { version: 1 });
+      peer.send('block', block.raw);
+      await stage().untilTip(block);
+    });
+
+    it('are left alone when they have less work than the tip, or follow nothing', async () => {
+      const peer = await stage().greet();
+      const best = await tip();
+      const weak = mineBlock(await placeAt(stage(), best.height - 5));
+      const lost = mineBlock({ ...best, hash: Buffer.alloc(32, 9) });
+      peer.send('block', weak.raw);
+      peer.send('block', lost.raw);
+      expect(rejectsIn(await peer.settled())).toEqual([]);
+      await stage().expectScore(peer, 0);
+      expect(await hasBlock(stage(), weak.hash)).toBe(false);
+      expect(await hasBlock(stage(), lost.hash)).toBe(false);
+      expect(await stage().tipHash()).toBe(shown(best.hash));
+    });
+
+    it('are left alone when they are far ahead of the tip', async () => {
+      const peer = await stage().greet();
+      const best = await tip();
+      const far = mineRow(best, 290);
+      peer.send('headers', headers(far.map(({ header }) => header)));
+      peer.send('block', far[288]!.raw);
+      await peer.settled();
+      expect(await hasBlock(stage(), far[288]!.hash)).toBe(false);
+      peer.send('block', far[287]!.raw);
+      await peer.settled();
+      await until('the block that is just near enough', () => hasBlock(stage(), far[287]!.hash));
+      expect(await stage().tipHash()).toBe(shown(best.hash));
+    });
+  });
+
+  describe('blocks that are wrong', () => {
+    const nothing = transaction([{ txid: Buffer.alloc(32, 0x77) }], [{ valueSat: 1000n }]);
+    type Broken = (parent: Place, coin: Buffer) => MinedBlock;
+    const changed =
+      (changes: Changes): Broken =>
+      (parent) =>
+        mineBlock(parent, [], changes);
+    const spends = (coin: Buffer, valueSat = COIN_SAT): Buffer =>
+      transaction([{ txid: coin }], [{ valueSat }]);
+    const emptied = (block: MinedBlock): MinedBlock => ({
+      ...block,
+      raw: Buffer.concat([block.header, Buffer.of(0)]),
+    });
+    const wrong: [string, Broken, string, number][] = [
+      ['work that is not there', changed({ noWork: true }), 'high-hash', 50],
+      ['a root of other transactions', changed({ merkleRoot: Buffer.alloc(32, 1) }), 'bad-txnmrklroot', 100],
+      ['a root of other claims', changed({ claimRoot: Buffer.alloc(32, 2) }), 'bad-claim-merkle-hash', 100],
+      ['too high a reward', changed({ coinbaseSat: COIN_SAT + 1n }), 'bad-cb-amount', 100],
+      ['a target that is not the due one', changed({ bits: 0x207ffffe }), 'bad-diffbits', 100],
+      ['a time too far ahead', changed({ timeSec: Math.floor(Date.now() / 1000) + 9000 }), 'time-too-new', 0],
+      ['a time too far back', changed({ timeSec: 1_500_000_000 }), 'time-too-old', 0],
+      [
+        'no coinbase',
+        (parent) => mineBlock(parent, [nothing], {}, (txs) => txs.slice(1)),
+        'bad-cb-missing',
+        100,
+      ],
+      [
+        'two coinbases',
+        (parent) => mineBlock(parent, [], {}, ([first]) => [first!, first!]),
+        'bad-txns-duplicate',
+        100,
+      ],
+      [
+        'two different coinbases',
+        (parent) => mineBlock(parent, [], {}, (txs) => [...txs, ...mineBlock(parent).txs]),
+        'bad-cb-multiple',
+        100,
+      ],
+      [
+        'a coin that is not there',
+        (parent) => mineBlock(parent, [nothing]),
+        'bad-txns-inputs-missingorspent',
+        100,
+      ],
+      [
+        'a coin twice',
+        (parent, coin) => mineBlock(parent, [spends(coin), spends(coin, 5n)]),
+        'bad-txns-inputs-missingorspent',
+        100,
+      ],
+      [
+        'more out than in',
+        (parent, coin) => mineBlock(parent, [spends(coin, COIN_SAT + 1n)]),
+        'bad-txns-in-belowout',
+        100,
+      ],
+      [
+        'a script that fails',
+        (parent, coin) =>
+          mineBlock(parent, [transaction([{ txid: coin, script: Buffer.of(1, 0x52) }], [{ valueSat: 5n }])]),
+        'block-validation-failed',
+        100,
+      ],
+      [
+        'no transactions',
+        (parent) => emptied(mineBlock(parent, [], { merkleRoot: NO_HASH })),
+        'bad-blk-length',
+        100,
+      ],
+    ];
+
+    it.each(wrong)('%s', async (_what, make, reason, points) => {
+      const peer = await stage().greetTrusted();
+      const best = await tip();
+      const block = make(best, await stage().coin());
+      peer.send('block', block.raw);
+      expect(await nextReject(peer)).toEqual({
+        message: 'block',
+        code: INVALID,
+        reason,
+        hash: shown(block.hash),
+      });
+      await stage().expectScore(peer, points);
+      expect(await stage().tipHash()).toBe(shown(best.hash));
+      if (points < 100) return;
+      const stranger = await stage().greet();
+      stranger.send('block', make(best, await stage().coin()).raw);
+      await stage().expectSentAway(stranger);
+      expect(await nextReject(stranger)).toMatchObject({ reason });
+    });
+
+    it('and known to be, cost nothing more', async () => {
+      const [first, second] = [await stage().greetTrusted(), await stage().greet()];
+      const block = mineBlock(await tip(), [], { coinbaseSat: COIN_SAT + 7n });
+      first.send('block', block.raw);
+      await nextReject(first);
+      expect(rejectsIn(await second.answersTo('block', block.raw))).toEqual([]);
+      await stage().expectScore(second, 0);
+      const child = mineBlock(block);
+      second.send('block', child.raw);
+      expect(await nextReject(second)).toMatchObject({ code: INVALID, reason: 'bad-prevblk' });
+      await stage().expectSentAway(second);
+    });
+
+    it('in their transactions only, do not keep the right ones out', { retry: 2 }, async () => {
+      const [liar, honest] = [await stage().greet(), await stage().greet()];
+      const block = mineBlock(await tip(), [
+        transaction([{ txid: await stage().coin() }], [{ valueSat: 5n }]),
+      ]);
+      const fake = Buffer.from(block.raw);
+      fake[fake.length - 1]! ^= 1;
+      liar.send('headers', headers([block.header]));
+      expect(itemsOf(await liar.next('getdata'))).toEqual([item(INV_WITNESS_BLOCK, block.hash)]);
+      liar.send('block', fake);
+      await stage().expectSentAway(liar);
+      expect(await nextReject(liar)).toMatchObject({ reason: 'bad-txnmrklroot' });
+      honest.send('headers', headers([block.header]));
+      expect(itemsOf(await honest.next('getdata'))).toEqual([item(INV_WITNESS_BLOCK, block.hash)]);
+      honest.send('block', block.raw);
+      await stage().untilTip(block);
+    });
+
+    it('that cannot be read are rejected and forgotten', async () => {
+      const peer = await stage().greet();
+      const block = mineBlock(await tip());
+      peer.send('block', block.raw.subarray(0, -1));
+      expect(await nextReject(peer)).toMatchObject({ message: 'block', code: MALFORMED });
+      peer.send('block', block.raw);
+      await stage().untilTip(block);
+      await stage().expectScore(peer, 0);
+    });
+  });
+
+  // Blocks that were asked for must come within a second on this network, and machines pause at times.
+  describe('blocks that do not come', { retry: 2 }, () => {
+    it('are asked of somebody else, and who promised them is sent away', async () => {
+      const [liar, honest] = [await stage().greet(), await stage().greet()];
+      const row = mineRow(await tip(), 4);
+      const all = headers(row.map(({ header }) => header));
+      liar.send('headers', all);
+      expect(itemsOf(await liar.next('getdata'))).toHaveLength(4);
+      honest.send('headers', all);
+      await honest.settled();
+      // A block may take one and a half of the seconds that lie between blocks here, with two peers.
+      await stage().expectSentAway(liar);
+      expect(itemsOf(await honest.next('getdata'))).toHaveLength(4);
+      for (const { raw } of row) honest.send('block', raw);
+      await stage().untilTip(row[3]!);
+    });
+
+    it('of a branch that is only headers hold nobody up', async () => {
+      const liar = await stage().greet();
+      const best = await tip();
+      liar.send('headers', headers(mineHeaders(best, 100)));
+      await liar.next('getdata');
+      const honest = await stage().greet();
+      const row = mineRow(best, 20);
+      honest.send('headers', headers(row.map(({ header }) => header)));
+      for (const { raw } of row) honest.send('block', raw);
+      await stage().untilTip(row[19]!);
+      await stage().expectSentAway(liar);
+      await stage().expectScore(honest, 0);
+    });
+  });
+
+  describe('compact blocks', { retry: 2 }, () => {
+    async function compactPeer(trusted = false): Promise<RawPeer> {
+      const peer = trusted ? await stage().greetTrusted() : await stage().greet();
+      peer.send('sendcmpct', sendcmpct(true, 2));
+      await peer.settled();
+      return peer;
+    }
+    /** Coinbase and shortened ids of the rest. */
+    const compact = (block: MinedBlock, nonce = 5n): Buffer =>
+      cmpctblock(
+        block.header,
+        nonce,
+        block.txs.slice(1).map((tx) => shortId(block.header, nonce, txid(tx))),
+        [{ step: 0, tx: block.txs[0]! }],
+      );
+    const wantedOf = (payload: Buffer): number[] => {
+      const cursor = new Cursor(payload);
+      cursor.hash();
+      let next = 0;
+      return cursor.list((each) => (next += each.count() + 1) - 1);
+    };
+
+    it('are put together of what is here, and what is missing is asked for', async () => {
+      const peer = await compactPeer();
+      const here = await stage().payment();
+      await stage().rpc('sendrawtransaction', [here.toString('hex')]);
+      const block = mineBlock(await tip(), [await stage().payment(), here, await stage().payment()]);
+      peer.send('cmpctblock', compact(block));
+      expect(wantedOf(await peer.next('getblocktxn'))).toEqual([1, 3]);
+      peer.send('blocktxn', blocktxn(block.hash, [block.txs[1]!, block.txs[3]!]));
+      await stage().untilTip(block);
+      const whole = mineBlock(await tip());
+      peer.send('cmpctblock', compact(whole));
+      await stage().untilTip(whole);
+      await stage().expectScore(peer, 0);
+    });
+
+    it('are fetched whole when what came does not fit', async () => {
+      const peer = await compactPeer();
+      const block = mineBlock(await tip(), [await stage().payment(), await stage().payment()]);
+      peer.send('cmpctblock', compact(block));
+      await peer.next('getblocktxn');
+      peer.send('blocktxn', blocktxn(block.hash, [block.txs[2]!, block.txs[1]!]));
+      expect(itemsOf(await peer.next('getdata'))).toEqual([item(INV_WITNESS_BLOCK, block.hash)]);
+      peer.send('block', block.raw);
+      await stage().untilTip(block);
+      await stage().expectScore(peer, 0);
+    });
+
+    it('are fetched whole when two short ids are the same', async () => {
+      const peer = await compactPeer();
+      const block = mineBlock(await tip(), [await stage().payment(), await stage().payment()]);
+      const same = Buffer.alloc(6, 1);
+      peer.send('cmpctblock', cmpctblock(block.header, 1n, [same, same], [{ step: 0, tx: block.txs[0]! }]));
+      expect(itemsOf(await peer.next('getdata'))).toEqual([item(INV_WITNESS_BLOCK, block.hash)]);
+      peer.send('block', block.raw);
+      await stage().untilTip(block);
+    });
+
+    it('with too few transactions, or too many, end the connection', async () => {
+      for (const given of [1, 3]) {
+        const peer = await compactPeer();
+        const block = mineBlock(await tip(), [await stage().payment(), await stage().payment()]);
+        peer.send('cmpctblock', compact(block));
+        await peer.next('getblocktxn');
+        peer.send('blocktxn', blocktxn(block.hash, Array<Buffer>(given).fill(block.txs[1]!)));
+        await stage().expectSentAway(peer);
+      }
+    });
+
+    it.each<[string, (block: MinedBlock) => Buffer]>([
+      ['nothing in it', ({ header }) => cmpctblock(header, 1n, [], [])],
+      ['a place beyond its end', ({ header, txs }) => cmpctblock(header, 1n, [], [{ step: 1, tx: txs[0]! }])],
+      [
+        'an empty transaction',
+        ({ header }) =>
+          cmpctblock(header, 1n, [], [{ step: 0, tx: Buffer.from('02000000000000000000', 'hex') }]),
+      ],
+    ])('end the connection: %s', async (_what, make) => {
+      const peer = await compactPeer();
+      peer.send('cmpctblock', make(mineBlock(await tip())));
+      await stage().expectSentAway(peer);
+    });
+
+    it('that turn out wrong are rejected, and cost nothing: others may pass them on unchecked', async () => {
+      const peer = await compactPeer();
+      const block = mineBlock(await tip(), [], { coinbaseSat: COIN_SAT + 3n });
+      peer.send('cmpctblock', compact(block));
+      expect(await nextReject(peer)).toMatchObject({ reason: 'bad-cb-amount', hash: shown(block.hash) });
+      await stage().expectScore(peer, 0);
+    });
+
+    it('that nobody expects the rest of are passed over', async () => {
+      const peer = await stage().greet();
+      // The first question is the node's own.
+      await peer.next('getheaders');
+      const block = mineBlock(await tip());
+      expect(answersAmong(await peer.answersTo('blocktxn', blocktxn(block.hash, block.txs)))).toEqual([]);
+      const lost = mineBlock({ ...(await tip()), hash: Buffer.alloc(32, 8) });
+      peer.send('cmpctblock', compact(lost));
+      await peer.next('getheaders');
+      await stage().expectScore(peer, 0);
+    });
+  });
+}

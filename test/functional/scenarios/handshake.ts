@@ -1,0 +1,152 @@
+/** The first messages of a connection, in order and out of order. */
+import { describe, expect, it } from 'vitest';
+import { until } from '../support/network.js';
+import { readVersion, text, u32, version } from '../support/rawMessages.js';
+import { listen, RawPeer } from '../support/rawPeer.js';
+import { DUPLICATE, MALFORMED, nextReject, OBSOLETE, rejectsIn, type Stage } from '../support/stage.js';
+
+export function handshakeScenarios(stage: () => Stage): void {
+  describe('handshake', () => {
+    it('answers a version by its own and a verack, then says how it wants blocks', async () => {
+      const peer = await stage().open();
+      peer.send('version', version({ height: 5 }));
+      const theirs = readVersion(await peer.next('version'));
+      expect(theirs).toMatchObject({ version: 70015, relay: true });
+      expect(theirs.services & 13n).toBe(13n);
+      expect(theirs.height).toBe(await stage().rpc('getblockcount'));
+      expect(theirs.userAgent).toMatch(/^\/.*\/$/);
+      await peer.next('verack');
+      expect(peer.inbox).toEqual([]);
+      peer.send('verack');
+      const first = (await peer.settled()).slice(0, 3);
+      expect(first.map(({ command, payload }) => `${command} ${payload.toString('hex')}`)).toEqual([
+        'sendheaders ',
+        'sendcmpct 000200000000000000',
+        'sendcmpct 000100000000000000',
+      ]);
+      expect(await stage().infoOf(peer)).toMatchObject({
+        inbound: true,
+        version: 70015,
+        subver: '/scripted:1/',
+        startingheight: 5,
+        banscore: 0,
+      });
+    });
+
+    it('counts a point for each message before the version, and sends away at a hundred', async () => {
+      const peer = await stage().open();
+      for (let i = 0; i < 99; i++) peer.send('ping', Buffer.alloc(8));
+      peer.send('reject', Buffer.concat([text('version'), Buffer.of(1), text('')]));
+      await until('99 points', async () => (await stage().infoOf(peer))?.banscore === 99);
+      expect(peer.inbox).toEqual([]);
+      peer.send('verack');
+      await stage().expectSentAway(peer);
+      expect(peer.inbox).toEqual([]);
+    });
+
+    it('counts a point for each message before the verack, and answers none', async () => {
+      const peer = await stage().open();
+      peer.send('version', version());
+      peer.send('getaddr');
+      peer.send('inv', Buffer.of(0));
+      peer.send('ping', Buffer.alloc(8));
+      peer.send('verack');
+      await stage().expectScore(peer, 3);
+    });
+
+    it('takes one version only', async () => {
+      const peer = await stage().greet();
+      peer.send('version', version());
+      expect(await nextReject(peer)).toEqual({
+        message: 'version',
+        code: DUPLICATE,
+        reason: 'Duplicate version message',
+        hash: null,
+      });
+      await stage().expectScore(peer, 1);
+    });
+
+    it('talks to old versions as they can understand, and not to obsolete ones', async () => {
+      const obsolete = await stage().open();
+      obsolete.send('version', version({ version: 31799 }));
+      expect(await nextReject(obsolete)).toMatchObject({
+        message: 'version',
+        code: OBSOLETE,
+        reason: 'Version must be 31800 or greater',
+      });
+      await stage().expectSentAway(obsolete);
+
+      const old = await stage().greet({ version: 60000 });
+      old.send('ping', Buffer.alloc(8));
+      old.send('getheaders', Buffer.concat([u32(60000), Buffer.of(0), Buffer.alloc(32)]));
+      old.send('getdata', Buffer.concat([Buffer.of(1), u32(1), Buffer.alloc(32, 9)]));
+      await old.next('notfound');
+      expect(old.inbox.filter(({ command }) => /^(pong|send.*|feefilter)$/.test(command))).toEqual([]);
+      expect((await stage().infoOf(old))?.banscore).toBe(0);
+    });
+
+    it('makes do with a version that ends early, and with none that is cut', async () => {
+      const short = await stage().open();
+      const whole = version();
+      short.send('version', whole.subarray(0, 45));
+      expect(await nextReject(short)).toMatchObject({ message: 'version', code: MALFORMED });
+      short.send('version', whole.subarray(0, 46));
+      await short.next('version');
+      await short.next('verack');
+      short.send('verack');
+      await stage().expectScore(short, 0);
+      expect(await stage().infoOf(short)).toMatchObject({ subver: '', startingheight: -1 });
+    });
+
+    it('takes a user agent of 256 bytes, shows what is harmless of it, and refuses a longer one', async () => {
+      const peer = await stage().open();
+      peer.send('version', version({ userAgent: 'x'.repeat(257) }));
+      expect(await nextReject(peer)).toMatchObject({ message: 'version', code: MALFORMED });
+      await peer.handshake({ userAgent: '/a<b>\x1b[2J\xff/'.padEnd(256, 'x') });
+      await stage().expectScore(peer, 0);
+      expect((await stage().infoOf(peer))!.subver).toBe(`/ab2J/${'x'.repeat(245)}`);
+    });
+
+    it('knows itself by the number it gave', async () => {
+      const listener = await listen();
+      await stage().rpc('addnode', [listener.address, 'onetry']);
+      const outgoing = await listener.next();
+      const { nonce } = readVersion(await outgoing.next('version'));
+      const mirror = await stage().open();
+      mirror.send('version', version({ nonce }));
+      await stage().expectSentAway(mirror);
+      expect(mirror.inbox).toEqual([]);
+      outgoing.close();
+      listener.close();
+      // The number of a connection that has ended means nothing.
+      await until('its end', async () => (await stage().rpc<unknown[]>('getpeerinfo')).length === 0);
+      await stage().greet({ nonce });
+    });
+
+    it('opens the conversation with whom it connects to, and does not send away whom the operator named', async () => {
+      const listener = await listen();
+      await stage().rpc('addnode', [listener.address, 'onetry']);
+      const peer = await listener.next();
+      readVersion(await peer.next('version'));
+      expect(peer.inbox).toEqual([]);
+      peer.send('version', version());
+      await peer.next('verack');
+      peer.send('verack');
+      await peer.next('getaddr');
+      for (let i = 0; i < 6; i++)
+        peer.send('addr', Buffer.concat([Buffer.from('fde903', 'hex'), Buffer.alloc(30_030)]));
+      expect(rejectsIn(await peer.settled())).toEqual([]);
+      const [info] = await stage().rpc<{ banscore: number; addnode: boolean }[]>('getpeerinfo');
+      expect(info).toMatchObject({ addnode: true, banscore: 120 });
+      peer.close();
+      listener.close();
+    });
+
+    it('refuses nobody for a clock or services of his own', async () => {
+      const peer = await RawPeer.greet(stage().subject.port, { services: 0n, timeSec: 1, relay: false });
+      await stage().expectScore(peer, 0);
+      expect(await stage().infoOf(peer)).toMatchObject({ services: '0'.repeat(16), relaytxes: false });
+      peer.close();
+    });
+  });
+}

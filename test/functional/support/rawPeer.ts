@@ -1,0 +1,236 @@
+/**
+ * A peer in the hands of a test: a socket, frames and a handshake of its own, which says exactly what it is told to, right
+ * or wrong. Shares no code with the node. Answers pings by itself (unless told not to) and keeps everything else that
+ * comes until the test asks for it.
+ */
+import { randomBytes } from 'node:crypto';
+import { connect, createServer, type Socket } from 'node:net';
+import { sha256d, u32, version, type VersionFields } from './rawMessages.js';
+
+const MAGIC = Buffer.from('fae4aad1', 'hex');
+const HEAD = 24;
+/** Patience, not a bound that anything is held to: machines are slow at times. */
+const PATIENCE_MS = 60_000;
+/** Protocol version up to which pings are not answered. */
+const LAST_WITHOUT_PONG = 60_000;
+
+export interface RawMessage {
+  command: string;
+  payload: Buffer;
+}
+
+export interface FrameChanges {
+  magic?: Buffer;
+  checksum?: Buffer;
+  /** Announced instead of the payload's length. */
+  length?: number;
+}
+
+export function frame(command: string | Buffer, payload: Buffer, changes: FrameChanges = {}): Buffer {
+  const name = Buffer.alloc(12);
+  name.set(typeof command === 'string' ? Buffer.from(command, 'latin1') : command);
+  return Buffer.concat([
+    changes.magic ?? MAGIC,
+    name,
+    u32(changes.length ?? payload.length),
+    changes.checksum ?? sha256d(payload).subarray(0, 4),
+    payload,
+  ]);
+}
+
+const NOTHING = Buffer.alloc(0);
+
+export class RawPeer {
+  readonly socket: Socket;
+  /** Messages that came and were not asked for yet, in their order; pings are not among them. */
+  inbox: RawMessage[] = [];
+  answersPings = true;
+  isClosed = false;
+  /** Bytes that came. */
+  receivedBytes = 0;
+  private buffered: Buffer[] = [];
+  private bufferedBytes = 0;
+  private readonly wakers = new Set<() => void>();
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.setNoDelay(true);
+    socket.on('data', (chunk: Buffer) => this.take(chunk));
+    // A reset is as good an end as any.
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      this.isClosed = true;
+      this.wake();
+    });
+    socket.on('end', () => socket.end());
+  }
+
+  /** Connects and says nothing. */
+  static async open(port: number): Promise<RawPeer> {
+    const socket = connect({ port, host: '127.0.0.1' });
+    const peer = new RawPeer(socket);
+    await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+    return peer;
+  }
+
+  /** Connects and shakes hands. */
+  static async greet(port: number, fields: VersionFields = {}): Promise<RawPeer> {
+    const peer = await RawPeer.open(port);
+    await peer.handshake(fields);
+    return peer;
+  }
+
+  /** By this `getpeerinfo` knows it. */
+  get address(): string {
+    return `127.0.0.1:${this.socket.localPort}`;
+  }
+
+  private wake(): void {
+    for (const waker of [...this.wakers]) waker();
+  }
+
+  private take(chunk: Buffer): void {
+    this.receivedBytes += chunk.length;
+    this.buffered.push(chunk);
+    this.bufferedBytes += chunk.length;
+    while (this.bufferedBytes >= HEAD) {
+      if (this.buffered[0]!.length < HEAD) this.buffered = [Buffer.concat(this.buffered)];
+      const length = this.buffered[0]!.readUInt32LE(16);
+      if (this.bufferedBytes < HEAD + length) break;
+      const all = Buffer.concat(this.buffered);
+      this.receive(all.subarray(0, HEAD + length));
+      this.bufferedBytes -= HEAD + length;
+      this.buffered = this.bufferedBytes > 0 ? [all.subarray(HEAD + length)] : [];
+    }
+    this.wake();
+  }
+
+  private receive(bytes: Buffer): void {
+    const payload = Buffer.from(bytes.subarray(HEAD));
+    const command = bytes.toString('latin1', 4, 16).replace(/\0+$/, '');
+    const isWhole = sha256d(payload).subarray(0, 4).equals(bytes.subarray(20, HEAD));
+    if (!isWhole || !bytes.subarray(0, 4).equals(MAGIC))
+      throw new Error(`the node sent a damaged ${command}`);
+    if (command !== 'ping') this.inbox.push({ command, payload });
+    else if (this.answersPings) this.send('pong', payload);
+  }
+
+  send(command: string | Buffer, payload: Buffer = NOTHING, changes?: FrameChanges): void {
+    this.sendBytes(frame(command, payload, changes));
+  }
+
+  sendBytes(bytes: Buffer): void {
+    if (!this.socket.destroyed) this.socket.write(bytes);
+  }
+
+  /** Sends, and waits until the system has taken it (or the connection has ended). */
+  async flood(bytes: Buffer): Promise<void> {
+    if (this.socket.destroyed || this.socket.write(bytes)) return;
+    await this.until(() => this.isClosed || this.socket.writableLength === 0, 'the node to read', Infinity);
+  }
+
+  /** Waits for something that changes when bytes come, go or end. */
+  private async until(holds: () => boolean, what: string, patienceMs = PATIENCE_MS): Promise<void> {
+    const end = Date.now() + patienceMs;
+    while (!holds()) {
+      if (Date.now() > end) throw new Error(`waited ${patienceMs} ms for ${what}; came: ${this.commands()}`);
+      await new Promise<void>((resolve) => {
+        const done = (): void => {
+          clearTimeout(timer);
+          this.wakers.delete(done);
+          this.socket.off('drain', done);
+          resolve();
+        };
+        const timer = setTimeout(done, 1000);
+        this.socket.once('drain', done);
+        this.wakers.add(done);
+      });
+    }
+  }
+
+  commands(): string {
+    return this.inbox.map(({ command }) => command).join(' ') || 'nothing';
+  }
+
+  /** The next message of a kind; what came before it of other kinds stays. */
+  async next(command: string): Promise<Buffer> {
+    return (await this.nextOf((message) => message.command === command, command)).payload;
+  }
+
+  async nextOf(matches: (message: RawMessage) => boolean, what: string): Promise<RawMessage> {
+    await this.until(() => this.isClosed || this.inbox.some(matches), what);
+    const at = this.inbox.findIndex(matches);
+    if (at < 0) throw new Error(`the connection ended before ${what}; came: ${this.commands()}`);
+    return this.inbox.splice(at, 1)[0]!;
+  }
+
+  /** Version and verack, both ways; the node has heard ours. */
+  async handshake(fields: VersionFields = {}): Promise<void> {
+    this.send('version', version(fields));
+    await this.next('version');
+    await this.next('verack');
+    this.send('verack');
+    if ((fields.version ?? Infinity) > LAST_WITHOUT_PONG) await this.handled();
+  }
+
+  /** Waits until everything sent so far was handled. What comes meanwhile is kept. */
+  async handled(): Promise<void> {
+    const nonce = randomBytes(8);
+    this.send('ping', nonce);
+    const isPong = ({ command, payload }: RawMessage): boolean => command === 'pong' && payload.equals(nonce);
+    await this.nextOf(isPong, 'pong');
+  }
+
+  /** Like `handled`, and answers what came meanwhile and before, and forgets it. */
+  async settled(): Promise<RawMessage[]> {
+    await this.handled();
+    return this.inbox.splice(0);
+  }
+
+  /** What is answered to a message, the node's own initiatives included. */
+  async answersTo(command: string, payload?: Buffer): Promise<RawMessage[]> {
+    await this.settled();
+    this.send(command, payload);
+    return this.settled();
+  }
+
+  /** Waits for the node to end the connection. */
+  closed(): Promise<void> {
+    return this.until(() => this.isClosed, 'the end of the connection');
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+}
+
+export interface RawListener {
+  /** `host:port`, for `addnode`. */
+  readonly address: string;
+  /** Nodes that connected, in their order. */
+  next(): Promise<RawPeer>;
+  close(): void;
+}
+
+/** A scripted peer that is connected to. */
+export async function listen(): Promise<RawListener> {
+  const came: RawPeer[] = [];
+  const waiting: ((peer: RawPeer) => void)[] = [];
+  const server = createServer((socket) => {
+    const peer = new RawPeer(socket);
+    const waiter = waiting.shift();
+    if (waiter) waiter(peer);
+    else came.push(peer);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('no port');
+  return {
+    address: `127.0.0.1:${bound.port}`,
+    next: () => {
+      const peer = came.shift();
+      return peer ? Promise.resolve(peer) : new Promise((resolve) => waiting.push(resolve));
+    },
+    close: () => server.close(),
+  };
+}
