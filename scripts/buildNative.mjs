@@ -1,12 +1,14 @@
 /**
  * Builds the native addon `build/lbcnode.node` from `native/` and libsecp256k1, by calling the compilers directly.
  * Headers of Node-API come from the package `node-api-headers`; libsecp256k1 from the system when it has 0.2.0 or
- * newer with headers, else from the source that the package `secp256k1` ships. Nothing is downloaded.
+ * newer with headers, else from the source that the package `secp256k1` ships. Nothing is downloaded. A processor with
+ * AVX-512 IFMA prefers that source also where the system has a newer one: the lanes of `curveLanes.cpp` need it, and
+ * gain more than a newer version does.
  *
  * usage: node scripts/buildNative.mjs [--optional] [--force]
  *   --optional  without a usable compiler print one line and exit with 0: the node runs on TypeScript alone
  *   --force     build again although nothing changed
- * environment: CXX, CC (compilers), LBCNODE_SECP256K1=bundled|system (default: system if there, else bundled)
+ * environment: CXX, CC (compilers), LBCNODE_SECP256K1=bundled|system (default: as said above)
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -135,10 +137,21 @@ async function findSystemSecp256k1(compiler) {
   }
 }
 
+/** Whether this machine's processor verifies signatures in lanes. */
+function hasIfma() {
+  if (process.arch !== 'x64') return false;
+  try {
+    return /\bavx512ifma\b/.test(readFileSync('/proc/cpuinfo', 'latin1'));
+  } catch {
+    return false;
+  }
+}
+
 async function chooseSecp256k1(compiler, wish) {
   if (!['', 'bundled', 'system'].includes(wish))
     throw new BuildError('LBCNODE_SECP256K1 must be bundled or system');
-  const system = wish === 'bundled' ? null : await findSystemSecp256k1(compiler);
+  const prefersBundled = wish === 'bundled' || (wish === '' && hasIfma());
+  const system = prefersBundled ? null : await findSystemSecp256k1(compiler);
   if (system) return { kind: 'system', ...system };
   if (wish === 'system') throw new BuildError('no system libsecp256k1 of 0.2.0 or newer with headers');
   if (!existsSync(join(SECP256K1, 'src', 'secp256k1.c')))
