@@ -4,6 +4,7 @@
 NAPI_MODULE_INIT() {
   using namespace lbc;
   setProperty(env, exports, "abi", makeNumber(env, kAbi));
+  registerDatabaseFiles(env, exports);
   registerHashing(env, exports);
   registerParsing(env, exports);
   registerCoinTable(env, exports);

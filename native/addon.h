@@ -6,8 +6,9 @@
 namespace lbc {
 
 // NATIVE_ABI of src/native/binding.ts.
-constexpr uint32_t kAbi = 2;
+constexpr uint32_t kAbi = 3;
 
+void registerDatabaseFiles(napi_env env, napi_value exports);
 void registerHashing(napi_env env, napi_value exports);
 void registerParsing(napi_env env, napi_value exports);
 void registerCoinTable(napi_env env, napi_value exports);

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
-export const NATIVE_ABI = 2;
+export const NATIVE_ABI = 3;
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
@@ -176,6 +176,13 @@ export interface NativeAddon {
   merkleRoot(leaves: Uint8Array): { root: Buffer; mutated: boolean };
   /** First nonce from `startNonce` on whose proof-of-work hash is at most the target, or -1 after `maxTries`. */
   grind(header: Uint8Array, targetLE: Uint8Array, startNonce: number, maxTries: number): number;
+
+  /**
+   * Makes LevelDB read its table files instead of mapping them into memory. The first call must come when the package is
+   * loaded and before the process opens its first database, or LevelDB ends the process; further ones repeat the answer.
+   * False where it cannot be had: the files are mapped then.
+   */
+  unmapDatabaseFiles(): boolean;
 
   /** Throw an `Error` with the message of the twin's `ReadError`. */
   parseBlock(bytes: Uint8Array): ParsedBlock;

@@ -9,7 +9,7 @@
  */
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ClassicLevel } from 'classic-level';
+import { makeLevelDb } from '../store/levelDb.js';
 import { errorText } from './closeStack.js';
 
 /** Name of the lock's database in the folder. */
@@ -46,7 +46,7 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
 }
 
 async function openLock(path: string): Promise<() => Promise<void>> {
-  const database = new ClassicLevel(path);
+  const database = makeLevelDb(path, { cacheBytes: 0, writeBufferBytes: 64 << 10 });
   await database.open();
   return () => database.close();
 }

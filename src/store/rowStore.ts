@@ -7,12 +7,12 @@
  * from there into LevelDB in batches of at most 16 MiB; a crash before the commit record leaves the old state, one
  * after it is repaired by applying the journal again (puts and deletes are idempotent).
  */
-import { ClassicLevel } from 'classic-level';
 import { asBuffer, fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { assert } from '../util/assert.js';
 import { breathe } from '../util/breathe.js';
 import { FlushJournal, type JournalOp, type RowChange } from './flushJournal.js';
 import { PREFIX } from './keys.js';
+import { makeLevelDb, type LevelDb } from './levelDb.js';
 import { fromArray, mergeLayers, type Layer } from './mergeLayers.js';
 import { KeyedRows, OrderedRows } from './orderedRows.js';
 import { prefixEnd, type RowRange, type RowReader, type RowTransaction } from './rows.js';
@@ -21,14 +21,12 @@ import { prefixEnd, type RowRange, type RowReader, type RowTransaction } from '.
 export const MAX_BATCH_BYTES = 16 << 20;
 /** What is written at once where that is no matter of atomicity: batches are memory which LevelDB frees late. */
 const PIECE_BYTES = 2 << 20;
-/**
- * LevelDB maps the table files that it has open into memory, where what was read of them counts as the process's own:
- * this many of this size bound it to 384 MiB, however large the database. Opening a table again costs some 50 µs.
- */
-const FILE_BYTES = 4 << 20;
-const OPEN_FILES = 96 + 10;
+/** LevelDB's memory for what is not in a table file yet. */
+const WRITE_BUFFER_BYTES = 16 << 20;
 /** The longest that rows are read on the event loop; what is left is read by a thread. */
 const READ_NOW_MS = 3;
+/** From so many rows on a thread reads half of them meanwhile. The trip there takes as long as a few rows. */
+const SHARED_ROWS = 32;
 /** An uncommitted transaction beyond this spills to the staging area when it calls `relieve`. */
 const SPILL_BYTES = 48 << 20;
 const RANGE_CHUNK = 256;
@@ -49,10 +47,10 @@ export interface RowStoreOptions {
 /** Produces the dirty rows of a cache outside the overlay (the coins) in pieces of at most `maxBytes`; null at the end. */
 export type DirtySource = (maxBytes: number) => JournalOp[] | null;
 
-type Batch = ReturnType<ClassicLevel<Buffer, Buffer>['batch']>;
+type Batch = ReturnType<LevelDb['batch']>;
 
 export class RowStore implements RowReader {
-  private readonly db: ClassicLevel<Buffer, Buffer>;
+  private readonly db: LevelDb;
   private readonly journal: FlushJournal;
   private readonly onPoint: (name: string) => void;
   private readonly batchBytes: number;
@@ -66,7 +64,7 @@ export class RowStore implements RowReader {
   /** Flushes everything committed; called before a transaction spills for the first time. */
   beforeSpill: () => Promise<void> = () => this.flush();
 
-  private constructor(db: ClassicLevel<Buffer, Buffer>, options: RowStoreOptions) {
+  private constructor(db: LevelDb, options: RowStoreOptions) {
     this.db = db;
     this.onPoint = options.onPoint ?? (() => {});
     this.batchBytes = Math.min(MAX_BATCH_BYTES, options.batchBytes ?? MAX_BATCH_BYTES);
@@ -76,13 +74,9 @@ export class RowStore implements RowReader {
 
   /** Opens the database and finishes or forgets an interrupted flush. */
   static async open(options: RowStoreOptions): Promise<RowStore> {
-    const db = new ClassicLevel<Buffer, Buffer>(options.path, {
-      keyEncoding: 'buffer',
-      valueEncoding: 'buffer',
-      cacheSize: options.cacheBytes,
-      writeBufferSize: 16 << 20,
-      maxFileSize: FILE_BYTES,
-      maxOpenFiles: OPEN_FILES,
+    const db = makeLevelDb(options.path, {
+      cacheBytes: options.cacheBytes,
+      writeBufferBytes: WRITE_BUFFER_BYTES,
     });
     await db.open();
     const store = new RowStore(db, options);
@@ -95,8 +89,8 @@ export class RowStore implements RowReader {
   }
 
   /**
-   * Closes and opens the database files. LevelDB maps what it reads into memory and keeps it mapped: after a walk over
-   * much that will not be read again this gives the memory back. Nothing may be reading meanwhile.
+   * Closes and opens the database files. LevelDB keeps what it has open in memory, whole files where it maps them: after
+   * a walk over much that will not be read again this gives the memory back. Nothing may be reading meanwhile.
    */
   async unmap(): Promise<void> {
     await this.db.close();
@@ -149,35 +143,49 @@ export class RowStore implements RowReader {
       });
       rest = lower;
     }
-    const late = this.readNow(keys, rest, out, fillCache);
-    if (late.length === 0) return;
+    // Many rows are read from both sides at once.
+    const here = rest.length < SHARED_ROWS ? rest.length : rest.length >> 1;
+    await Promise.all([
+      this.readOnThread(keys, rest.slice(here), out, fillCache),
+      this.readHere(keys, rest.slice(0, here), out, fillCache),
+    ]);
+  }
+
+  private async readOnThread(
+    keys: readonly string[],
+    wanted: readonly number[],
+    out: (Bytes | undefined)[],
+    fillCache: boolean,
+  ): Promise<void> {
+    if (wanted.length === 0) return;
     const rows = await this.db.getMany(
-      late.map((i) => fromLatin1(keys[i]!)),
+      wanted.map((i) => fromLatin1(keys[i]!)),
       { fillCache },
     );
-    late.forEach((i, at) => {
+    wanted.forEach((i, at) => {
       out[i] = rows[at];
     });
   }
 
   /**
-   * Reads what the system has in memory without the trip to a thread, which costs as much as several rows and contends
-   * with the compaction for LevelDB's lock. Answers what was not come to because a row had to be waited for.
+   * Reads what the system has in memory without the trip to a thread, which costs as much as several rows. What is not
+   * come to, because a row had to be waited for, a thread reads after all.
    */
-  private readNow(
+  private async readHere(
     keys: readonly string[],
     wanted: readonly number[],
     out: (Bytes | undefined)[],
     fillCache: boolean,
-  ): readonly number[] {
+  ): Promise<void> {
     const until = performance.now() + READ_NOW_MS;
     for (let n = 0; n < wanted.length; n++) {
       const i = wanted[n]!;
       const key = fromLatin1(keys[i]!);
       out[i] = fillCache ? this.db.getSync(key) : this.db.getSync(key, { fillCache });
-      if (performance.now() > until) return wanted.slice(n + 1);
+      if (performance.now() <= until) continue;
+      await this.readOnThread(keys, wanted.slice(n + 1), out, fillCache);
+      return;
     }
-    return [];
   }
 
   range(range: RowRange): AsyncIterable<[string, Bytes]> {
