@@ -32,6 +32,22 @@ function run(script, args = []) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
+/** Moves a finished folder where an old one may be, again when another build was faster. */
+function putInPlace(next, place) {
+  for (let attempt = 1; ; attempt++) {
+    const old = `${next}.old${attempt}`;
+    try {
+      if (existsSync(place)) renameSync(place, old);
+      renameSync(next, place);
+      return;
+    } catch (error) {
+      if (attempt === 5) throw error;
+    } finally {
+      rmSync(old, { recursive: true, force: true });
+    }
+  }
+}
+
 const inputs = [
   ...filesBelow(join(root, 'src')),
   join(root, 'tsconfig.json'),
@@ -45,14 +61,12 @@ if (!(onlyIfStale && existsSync(stamp) && readFileSync(stamp, 'utf8') === print)
     console.error('The packages are not installed. Run `npm ci` first.');
     process.exit(1);
   }
-  // Beside the old one, and then in its place: whoever runs it meanwhile finds it whole.
-  const [next, old] = [join(root, 'dist.next'), join(root, 'dist.old')];
-  rmSync(next, { recursive: true, force: true });
+  // Beside the old one, and then in its place: whoever runs it meanwhile finds it whole. Under a name of its own, since
+  // another build may be under way.
+  const next = join(root, `dist.next.${process.pid}`);
+  process.on('exit', () => rmSync(next, { recursive: true, force: true }));
   run(tsc, ['-p', 'tsconfig.json', '--outDir', next]);
   writeFileSync(join(next, '.stamp'), print);
-  rmSync(old, { recursive: true, force: true });
-  if (existsSync(join(root, 'dist'))) renameSync(join(root, 'dist'), old);
-  renameSync(next, join(root, 'dist'));
-  rmSync(old, { recursive: true, force: true });
+  putInPlace(next, join(root, 'dist'));
 }
 run(join(root, 'scripts', 'buildNative.mjs'), ['--optional']);
