@@ -15,6 +15,8 @@ export interface FolderIdentity {
   /** Fork heights and expiration terms as the network has them now (regtest can change them). */
   claimRules: string;
   txIndex: boolean;
+  /** Absent in folders that were made before there was one. */
+  addressIndex?: boolean;
   /** Window of past name proofs in blocks, or `all`. */
   proofWindow: string;
 }
@@ -69,6 +71,11 @@ export async function claimFolder(store: RowStore, wanted: FolderIdentity, rebui
   }
   if (stored.txIndex !== wanted.txIndex) {
     throw new FolderError('You need to rebuild the database using -reindex-chainstate to change -txindex');
+  }
+  if ((stored.addressIndex ?? false) !== (wanted.addressIndex ?? false)) {
+    throw new FolderError(
+      'You need to rebuild the database using -reindex-chainstate to change -addressindex',
+    );
   }
   if (stored.proofWindow !== wanted.proofWindow) {
     throw new FolderError(

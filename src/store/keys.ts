@@ -15,6 +15,12 @@ export const PREFIX = {
   meta: 'M',
   /** `X` ‖ first bytes of a txid ‖ height ‖ offset → nothing (transaction index, verified on read). */
   txIndex: 'X',
+  /** `A` ‖ key of a script (16 bytes) ‖ height ‖ transaction number → txid, received, spent (address index). */
+  addressHistory: 'A',
+  /** `U` ‖ key of a script ‖ height ‖ outpoint → amount of an unspent output. */
+  addressUnspent: 'U',
+  /** `S` ‖ key of a script → received, spent, number of transactions. */
+  addressTotals: 'S',
   /** `~` ‖ key → staged write of a large transaction: 0 for a deletion, 1 ‖ value for a put. */
   stage: '~',
 } as const;

@@ -18,10 +18,10 @@ export const getIndexInfo = defineMethod({
     }),
   ),
   examples: [[], ['"txindex"']],
-  run({ services: { chain, txIndex } }, { index_name }) {
+  run({ services: { chain, txIndex, addresses } }, { index_name }) {
     // Indexes are written in the commit of each block: one that exists is never behind.
     const status: JsonOut = { synced: true, best_block_height: chain.chain.height };
-    const running = txIndex === null ? [] : ['txindex'];
+    const running = [...(txIndex ? ['txindex'] : []), ...(addresses ? ['addressindex'] : [])];
     const shown = running.filter((name) => index_name === undefined || name === index_name);
     return new Map(shown.map((name) => [name, status]));
   },

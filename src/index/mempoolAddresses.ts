@@ -1,0 +1,65 @@
+/**
+ * The mempool's side of the address index: which unconfirmed transactions touch a script. Follows the mempool by its
+ * events. Keeps ids alone, about a hundred bytes for each script of a transaction; what those did is read from the
+ * transactions when somebody asks. `-maxmempool` does not count it.
+ */
+import { formatOutPoint, type Transaction } from '../primitives/transaction.js';
+import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
+import { scriptKeyOf } from './addressScripts.js';
+
+/** Where the scripts of spent outputs are found. */
+export interface OutputScripts {
+  /** The output made in the mempool or, at once, in the chain; null when neither has it. `outPoint` has 36 bytes. */
+  scriptOf(outPoint: Bytes): Bytes | null;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+export class MempoolAddresses {
+  private readonly outputs: OutputScripts;
+  /** Ids (32 bytes in wire order, a byte a character) by key of a script, in the order in which they came. */
+  private readonly byScript = new Map<string, Set<string>>();
+  private readonly scriptsOf = new Map<string, readonly string[]>();
+
+  constructor(outputs: OutputScripts) {
+    this.outputs = outputs;
+  }
+
+  /** Files a transaction that was let in. Its spent outputs must still be where `scriptOf` finds them. */
+  add(txid: Bytes, tx: Transaction): void {
+    const keys = new Set<string>();
+    for (const { prevout } of tx.inputs) {
+      const script = this.outputs.scriptOf(formatOutPoint(prevout));
+      const key = script && scriptKeyOf(script);
+      if (key) keys.add(key);
+    }
+    for (const { script } of tx.outputs) {
+      const key = scriptKeyOf(script);
+      if (key !== null) keys.add(key);
+    }
+    const id = toLatin1(txid);
+    this.scriptsOf.set(id, [...keys]);
+    for (const key of keys) {
+      const ids = this.byScript.get(key);
+      if (ids) ids.add(id);
+      else this.byScript.set(key, new Set([id]));
+    }
+  }
+
+  remove(txid: Bytes): void {
+    const id = toLatin1(txid);
+    for (const key of this.scriptsOf.get(id) ?? []) {
+      const ids = this.byScript.get(key);
+      ids?.delete(id);
+      if (ids?.size === 0) this.byScript.delete(key);
+    }
+    this.scriptsOf.delete(id);
+  }
+
+  /** Ids in wire order of the transactions in the mempool that touch one of the scripts, each once. */
+  transactionsOf(scriptKeys: readonly string[]): Buffer[] {
+    const ids = new Set<string>();
+    for (const key of scriptKeys) for (const id of this.byScript.get(key) ?? NONE) ids.add(id);
+    return [...ids].map(fromLatin1);
+  }
+}

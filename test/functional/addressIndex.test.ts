@@ -1,0 +1,134 @@
+/** The address index of a real node: with the mempool, over a reorganisation, a kill, and turned on afterwards. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hash160 } from '../../src/crypto/hash.js';
+import { regtestParams } from '../../src/params/regtest.js';
+import { formatTransaction } from '../../src/primitives/transaction.js';
+import { addressPrefixesOf, encodeDestination } from '../../src/script/address.js';
+import { scriptForDestination } from '../../src/script/standard.js';
+import { hashFromHex, toHex } from '../../src/util/bytes.js';
+import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
+
+/** Anybody can spend them: hashes of scripts that say yes. */
+const redeem = (n: number): Buffer => Buffer.of(0x50 + n);
+const destination = (n: number) => ({ type: 'scripthash', hash: hash160(redeem(n)) }) as const;
+const addressOf = (n: number): string => encodeDestination(destination(n), addressPrefixesOf(regtestParams));
+const [FIRST, SECOND] = [addressOf(1), addressOf(2)];
+const FEE = 100_000n;
+
+interface Balance {
+  balance: number;
+  received: number;
+  txcount: number;
+  unconfirmed: number;
+}
+
+describe('-addressindex', () => {
+  let folder: string;
+  let node: RegtestNode;
+  const start = async (...args: string[]): Promise<void> => {
+    node = await startRegtest({ dataDir: folder, args });
+  };
+  const balance = (address: string): Promise<Balance> => node.rpc('getaddressbalance', [address]);
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'lbcnode-addresses-'));
+    await start('-addressindex');
+    await node.rpc('generatetoaddress', [1, FIRST]);
+    await node.rpc('generatetoaddress', [105, ADDRESS]);
+  });
+  afterAll(async () => {
+    await node.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Pays the whole output to an address. */
+  async function pay(txid: string, n: number, from: number, to: number, valueSat: bigint): Promise<string> {
+    const tx = {
+      version: 2,
+      inputs: [
+        {
+          prevout: { hash: hashFromHex(txid), index: n },
+          scriptSig: Buffer.concat([Buffer.of(1), redeem(from)]),
+          sequence: 0xffffffff,
+          witness: [],
+        },
+      ],
+      outputs: [{ value: valueSat, script: scriptForDestination(destination(to)) }],
+      lockTime: 0,
+    };
+    return node.rpc('sendrawtransaction', [toHex(formatTransaction(tx)), true]);
+  }
+
+  it('tells what is confirmed and what the mempool will do to it, through a block and back', async () => {
+    expect(await balance(FIRST)).toEqual({
+      balance: 100_000_000,
+      received: 100_000_000,
+      txcount: 1,
+      unconfirmed: 0,
+    });
+    const [coin] = await node.rpc<{ txid: string }[]>('getaddressutxos', [{ addresses: [FIRST] }]);
+    const first = await pay(coin!.txid, 0, 1, 2, 100_000_000n - FEE);
+    const second = await pay(first, 0, 2, 1, 100_000_000n - 2n * FEE);
+
+    expect(await balance(FIRST)).toMatchObject({ balance: 100_000_000, unconfirmed: -200_000 });
+    expect(await balance(SECOND)).toEqual({ balance: 0, received: 0, txcount: 0, unconfirmed: 0 });
+    expect(await node.rpc('getaddressmempool', [{ addresses: [SECOND] }])).toMatchObject([
+      { address: SECOND, txid: first, index: 0, satoshis: 99_900_000 },
+      { address: SECOND, txid: second, index: 0, satoshis: -99_900_000, prevtxid: first, prevout: 0 },
+    ]);
+    expect(await node.rpc('getaddresstxids', [{ addresses: [FIRST, SECOND], mempool: true }])).toEqual([
+      coin!.txid,
+      first,
+      second,
+    ]);
+    expect(await node.rpc('getaddressutxos', [{ addresses: [FIRST, SECOND], mempool: true }])).toMatchObject([
+      { address: FIRST, txid: second, satoshis: 99_800_000, height: -1 },
+    ]);
+
+    const [block] = await node.rpc<string[]>('generatetoaddress', [1, ADDRESS]);
+    expect(await node.rpc('getaddressmempool', [[FIRST, SECOND]])).toEqual([]);
+    expect(await balance(FIRST)).toEqual({
+      balance: 99_800_000,
+      received: 199_800_000,
+      txcount: 3,
+      unconfirmed: 0,
+    });
+
+    await node.rpc('invalidateblock', [block!]);
+    expect(await balance(FIRST)).toMatchObject({ balance: 100_000_000, txcount: 1, unconfirmed: -200_000 });
+    await node.rpc('reconsiderblock', [block!]);
+    expect(await balance(FIRST)).toMatchObject({ balance: 99_800_000, txcount: 3, unconfirmed: 0 });
+  });
+
+  it('is whole after a kill', async () => {
+    const before = await node.rpc('getaddresstxids', [{ addresses: [FIRST, ADDRESS], verbose: true }]);
+    await node.kill();
+    await start('-addressindex');
+    expect(await node.rpc('getaddresstxids', [{ addresses: [FIRST, ADDRESS], verbose: true }])).toEqual(
+      before,
+    );
+    expect(await node.rpc('getindexinfo')).toEqual({
+      addressindex: { synced: true, best_block_height: await node.rpc('getblockcount') },
+    });
+  });
+
+  it('is turned off and on by -reindex-chainstate only', async () => {
+    const before = await node.rpc('getaddressutxos', [[FIRST, ADDRESS]]);
+    await node.stop();
+    const refused = spawnSync(
+      process.execPath,
+      ['dist/bin/lbcnode.js', '-regtest', `-datadir=${folder}`, '-server=0', '-listen=0', '-connect=0'],
+      { encoding: 'utf8' },
+    );
+    expect(refused.stderr).toContain('-reindex-chainstate to change -addressindex');
+    expect(refused.status).toBe(1);
+    await start('-reindex-chainstate');
+    await expect(balance(FIRST)).rejects.toThrow('Start with -addressindex');
+    await node.stop();
+    await start('-reindex-chainstate', '-addressindex');
+    expect(await node.rpc('getaddressutxos', [[FIRST, ADDRESS]])).toEqual(before);
+  });
+});
