@@ -1,12 +1,48 @@
 /**
  * A typed client for programs: `await client.call('getblockcount')`. Parameters and answers are typed from the methods'
  * declarations (`clientTypes.ts`, generated). Numbers come as doubles; `callExact` keeps every literal as it was sent.
- * Light on purpose: it imports neither the methods nor the node.
+ * Light on purpose: it imports neither the methods nor the node. With it come claims and transactions offline, which need
+ * no node at all (`claimOutputs.ts`, `clientTransactions.ts`).
  */
 import { Agent, request } from 'node:http';
 import { JsonObject, isJsonNumber, numberText, toPlain, type JsonValue } from '../util/json.js';
 import { parseJson } from '../util/jsonParse.js';
 import type { RpcMethodTypes } from './clientTypes.js';
+
+export {
+  addressOfScript,
+  claimIdOf,
+  claimOperationOf,
+  claimOutput,
+  coinsOf,
+  paymentOutput,
+  satoshisOf,
+  scriptForAddress,
+  supportOutput,
+  updateOutput,
+  type ClaimKind,
+  type ClaimOperation,
+  type ClaimRequest,
+  type NetworkName,
+  type OutputDraft,
+  type PaymentRequest,
+  type SupportRequest,
+  type UpdateRequest,
+} from './claimOutputs.js';
+export {
+  abandonTransaction,
+  buildTransaction,
+  signTransaction,
+  transactionId,
+  virtualSizeOf,
+  type AbandonRequest,
+  type InputDraft,
+  type OutputRef,
+  type SignAnswer,
+  type SignRequest,
+  type SpentOutput,
+  type TransactionRequest,
+} from './clientTransactions.js';
 
 export type RpcMethodName = keyof RpcMethodTypes;
 export type RpcParams<M extends RpcMethodName> = RpcMethodTypes[M]['params'];

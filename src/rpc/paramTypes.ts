@@ -279,6 +279,41 @@ export const PARAM_TYPES = {
     schema: { type: 'array' },
     parse: getArray,
   }),
+  /** A string or a number that the method reads itself, where the reference looks at it after other things. */
+  unreadString: define({
+    help: 'string',
+    json: 'string',
+    cli: 'string',
+    client: 'string',
+    schema: { type: 'string' },
+    parse: (value: JsonValue): JsonValue => value,
+  }),
+  unreadInteger: define({
+    help: 'numeric',
+    json: 'number',
+    cli: 'json',
+    client: 'number',
+    schema: { type: 'integer' },
+    parse: (value: JsonValue): JsonValue => value,
+  }),
+  /** A list; a null is passed on, for methods that refuse it in their own words. */
+  arrayOrNull: define({
+    help: 'json array',
+    json: 'array',
+    cli: 'json',
+    client: 'readonly unknown[]',
+    schema: { type: 'array' },
+    parse: (value: JsonValue): JsonValue[] | null => (value === null ? null : getArray(value)),
+  }),
+  /** A list or an object, unread. */
+  arrayOrObject: define({
+    help: 'json array or object',
+    json: null,
+    cli: 'json',
+    client: 'readonly unknown[] | object',
+    schema: { oneOf: [{ type: 'array' }, { type: 'object' }] },
+    parse: (value: JsonValue): JsonValue => value,
+  }),
   /** Whatever JSON was sent. */
   any: define({
     help: 'any',

@@ -3,11 +3,10 @@
  * Source: Core 0.17 key.cpp `CExtKey`, pubkey.cpp `CExtPubKey`.
  */
 import { createHmac } from 'node:crypto';
-import { defaultEcdsa, type EcdsaBackend } from '../crypto/ecdsa.js';
 import { isValidPrivateKey, PRIVATE_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
 import { hash160 } from '../crypto/hash.js';
-import { loadNative } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
+import { ecdsaBackend } from './ecdsaBackend.js';
 
 /** Bytes of a key behind its network prefix. */
 export const EXTENDED_KEY_SIZE = 74;
@@ -27,10 +26,6 @@ export interface ExtendedKey {
   privateKey: Bytes | null;
 }
 
-function ecdsa(): EcdsaBackend {
-  return loadNative()?.ecdsa ?? defaultEcdsa;
-}
-
 /** Reads the bytes behind the prefix; null when the key in them is none. */
 export function parseExtendedKey(bytes: Bytes, isPrivate: boolean): ExtendedKey | null {
   if (bytes.length !== EXTENDED_KEY_SIZE) return null;
@@ -44,10 +39,10 @@ export function parseExtendedKey(bytes: Bytes, isPrivate: boolean): ExtendedKey 
   if (isPrivate) {
     const privateKey = view.subarray(42, 42 + PRIVATE_KEY_SIZE);
     if (!isValidPrivateKey(privateKey)) return null;
-    return { ...head, publicKey: ecdsa().publicKeyOf(privateKey, true), privateKey };
+    return { ...head, publicKey: ecdsaBackend().publicKeyOf(privateKey, true), privateKey };
   }
   const publicKey = view.subarray(41, EXTENDED_KEY_SIZE);
-  return ecdsa().isFullyValidPublicKey(publicKey) ? { ...head, publicKey, privateKey: null } : null;
+  return ecdsaBackend().isFullyValidPublicKey(publicKey) ? { ...head, publicKey, privateKey: null } : null;
 }
 
 /** The child of that number, or null: hardened ones need the private key, and one in 2^127 does not exist. */
@@ -67,9 +62,9 @@ export function deriveChild(parent: ExtendedKey, childNumber: number): ExtendedK
     chainCode: digest.subarray(32),
   };
   if (parent.privateKey === null) {
-    const publicKey = ecdsa().tweakPublicKey(parent.publicKey, tweak);
+    const publicKey = ecdsaBackend().tweakPublicKey(parent.publicKey, tweak);
     return publicKey && { ...head, publicKey, privateKey: null };
   }
-  const privateKey = ecdsa().tweakPrivateKey(parent.privateKey, tweak);
-  return privateKey && { ...head, publicKey: ecdsa().publicKeyOf(privateKey, true), privateKey };
+  const privateKey = ecdsaBackend().tweakPrivateKey(parent.privateKey, tweak);
+  return privateKey && { ...head, publicKey: ecdsaBackend().publicKeyOf(privateKey, true), privateKey };
 }

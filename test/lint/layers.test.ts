@@ -13,7 +13,7 @@ const RANKS: Readonly<Record<string, number>> = {
   params: 3,
   primitives: 3,
   script: 4,
-  signing: 4,
+  signing: 5,
   claimtrie: 5,
   consensus: 6,
   store: 7,

@@ -68,6 +68,7 @@ export const sendRawTransaction = defineMethod({
         throw rpcError(RPC_ERROR.VERIFY_REJECTED, formatVerdict(error));
       }
     }
+    mempoolGate.keepAnnouncing(txid);
     services.peers?.announce(txid);
     return hashToHex(txid);
   },

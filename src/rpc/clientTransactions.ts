@@ -1,0 +1,192 @@
+/**
+ * Transactions offline, for programs: built from outputs of `claimOutputs.ts` or any others, signed with given keys.
+ * Part of `lbcnode/client`; it needs no node but to send what comes out (`sendrawtransaction`).
+ *
+ *   const unsigned = buildTransaction({ inputs: [{ txid, vout: 0 }], outputs: [claim, change] });
+ *   const { hex, complete } = signTransaction({ hex: unsigned, network: 'main', spent, privateKeys: [key] });
+ *   const claimId = claimIdOf(transactionId(hex), 0);
+ *
+ * The fee is what the inputs hold beyond the outputs; nobody adds change.
+ */
+import {
+  emptyInput,
+  formatTransaction,
+  parseTransaction,
+  SEQUENCE_FINAL,
+  transactionWeight,
+  txid as txidBytes,
+  type Transaction,
+  type TxOutput,
+} from '../primitives/transaction.js';
+import { scriptForWitness } from '../script/standard.js';
+import { decodeSecret } from '../script/wif.js';
+import { parseSighashType } from '../signing/sighashType.js';
+import { inputProblem, signInput, signingTask } from '../signing/signInput.js';
+import { MemoryKeyStore, signingKeyOf } from '../signing/signingProvider.js';
+import { fromHex, hashToHex, isHex, toHex } from '../util/bytes.js';
+import { Reader, ReadError } from '../util/reader.js';
+import {
+  hashBytes,
+  networkPrefixes,
+  paymentOutput,
+  type NetworkName,
+  type OutputDraft,
+} from './claimOutputs.js';
+
+/** An output by its transaction and number. */
+export interface OutputRef {
+  readonly txid: string;
+  readonly vout: number;
+}
+
+export interface InputDraft extends OutputRef {
+  /** Unless given, one that lets the lock time count and, if wanted, the transaction be replaced. */
+  readonly sequence?: number;
+}
+
+export interface TransactionRequest {
+  readonly inputs: readonly InputDraft[];
+  readonly outputs: readonly OutputDraft[];
+  /** Height, or seconds since 1970, from which on it may enter a block. */
+  readonly lockTime?: number;
+  /** Whether it may be replaced by one of a higher fee (BIP125). */
+  readonly replaceable?: boolean;
+}
+
+/** An output that is spent: what signing it needs to know. */
+export interface SpentOutput extends OutputRef {
+  readonly amountSat: bigint;
+  readonly script: Uint8Array;
+  /** Of a P2SH or P2WSH output, claim or not: the script behind the hash. */
+  readonly redeemScript?: Uint8Array;
+}
+
+export interface SignRequest {
+  readonly network: NetworkName;
+  /** The transaction; signatures that it has are kept. */
+  readonly hex: string;
+  /** The outputs that its inputs spend. */
+  readonly spent: readonly SpentOutput[];
+  /** In wallet import format, as a node exports them. */
+  readonly privateKeys: readonly string[];
+  /** ALL unless given; as `signrawtransactionwithkey` names them. */
+  readonly sighashType?: string;
+}
+
+export interface SignAnswer {
+  readonly hex: string;
+  /** Whether every input is signed in full. */
+  readonly complete: boolean;
+  /** What is wrong with which input; empty when complete. */
+  readonly problems: readonly { readonly input: number; readonly problem: string }[];
+}
+
+const TRANSACTION_VERSION = 2;
+const REPLACEABLE_SEQUENCE = 0xfffffffd;
+const WITNESS_SCALE = 4;
+
+function uint32(value: number, what: string): number {
+  if (!Number.isInteger(value) || value < 0 || value > 0xffffffff) {
+    throw new RangeError(`${what} is no unsigned 32-bit number: ${value}`);
+  }
+  return value;
+}
+
+/** An unsigned transaction as hex. */
+export function buildTransaction(request: TransactionRequest): string {
+  const { inputs, outputs, lockTime = 0, replaceable = false } = request;
+  const usual = replaceable ? REPLACEABLE_SEQUENCE : lockTime === 0 ? SEQUENCE_FINAL : SEQUENCE_FINAL - 1;
+  const tx: Transaction = {
+    version: TRANSACTION_VERSION,
+    inputs: inputs.map(({ txid, vout, sequence = usual }) => ({
+      ...emptyInput({ hash: hashBytes(txid, 32, 'txid'), index: uint32(vout, 'vout') }),
+      sequence: uint32(sequence, 'sequence'),
+    })),
+    outputs: outputs.map(({ value, script }) => ({ value, script })),
+    lockTime: uint32(lockTime, 'lockTime'),
+  };
+  return toHex(formatTransaction(tx));
+}
+
+export interface AbandonRequest {
+  readonly network: NetworkName;
+  /** The output of the claim, or of the support, and the amount in it. */
+  readonly output: OutputRef & { readonly amountSat: bigint };
+  /** Where the amount goes. */
+  readonly address: string;
+  readonly feeSat: bigint;
+}
+
+/** An unsigned transaction that ends a claim or a support by spending it to an address. */
+export function abandonTransaction({ network, output, address, feeSat }: AbandonRequest): string {
+  const left = output.amountSat - feeSat;
+  if (feeSat < 0n || left <= 0n) {
+    throw new RangeError(`a fee of ${feeSat} leaves nothing of ${output.amountSat}`);
+  }
+  return buildTransaction({
+    inputs: [output],
+    outputs: [paymentOutput({ network, address, amountSat: left })],
+  });
+}
+
+function parseHex(hex: string): Transaction {
+  if (!isHex(hex)) throw new RangeError('the transaction is not hex');
+  try {
+    const reader = new Reader(fromHex(hex));
+    const tx = parseTransaction(reader);
+    if (reader.remaining === 0) return tx;
+  } catch (error) {
+    if (!(error instanceof ReadError)) throw error;
+  }
+  throw new RangeError('the bytes are no transaction');
+}
+
+/** The id of a transaction. Signing changes it unless all inputs are witness ones. */
+export function transactionId(hex: string): string {
+  return hashToHex(txidBytes(parseHex(hex)));
+}
+
+/** Virtual bytes (BIP141), by which fees are counted; of a signed transaction. */
+export function virtualSizeOf(hex: string): number {
+  return Math.ceil(transactionWeight(parseHex(hex)) / WITNESS_SCALE);
+}
+
+function keyStore({ network, privateKeys, spent }: SignRequest): MemoryKeyStore {
+  const store = new MemoryKeyStore();
+  for (const text of privateKeys) {
+    const secret = decodeSecret(text, networkPrefixes(network));
+    if (secret === null) throw new RangeError(`a private key is none of network ${network}`);
+    store.addKey(signingKeyOf(secret.privateKey, secret.compressed));
+  }
+  for (const { redeemScript } of spent) {
+    if (redeemScript === undefined) continue;
+    store.addScript(redeemScript);
+    store.addScript(scriptForWitness(redeemScript));
+  }
+  return store;
+}
+
+const refKey = ({ txid, vout }: OutputRef): string => `${txid.toLowerCase()}:${vout}`;
+
+/** Signs what the keys can sign, claims like any other output, and says what is left to do. */
+export function signTransaction(request: SignRequest): SignAnswer {
+  const { sighashType = 'ALL' } = request;
+  const hashType = parseSighashType(sighashType);
+  if (hashType === null) throw new RangeError(`no signature hash type: ${sighashType}`);
+  const tx = parseHex(request.hex);
+  const task = signingTask(tx, keyStore(request), hashType);
+  const known = new Map(
+    request.spent.map((output): [string, TxOutput] => [
+      refKey(output),
+      { value: output.amountSat, script: output.script },
+    ]),
+  );
+  const problems: { input: number; problem: string }[] = [];
+  for (const [input, { prevout }] of tx.inputs.entries()) {
+    const spent = known.get(refKey({ txid: hashToHex(prevout.hash), vout: prevout.index }));
+    if (spent !== undefined) signInput(task, input, spent);
+    const problem = spent === undefined ? 'the spent output was not told' : inputProblem(task, input, spent);
+    if (problem !== null) problems.push({ input, problem });
+  }
+  return { hex: toHex(formatTransaction(tx)), complete: problems.length === 0, problems };
+}

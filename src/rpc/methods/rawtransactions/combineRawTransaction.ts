@@ -1,0 +1,69 @@
+/** `combinerawtransaction`: the signatures of several copies of a transaction in one. */
+import { formatTransaction, type Transaction } from '../../../primitives/transaction.js';
+import { PrecomputedSighash, SIGHASH } from '../../../script/sighash.js';
+import { dataFromInput } from '../../../signing/extractSignatures.js';
+import { produceSignature } from '../../../signing/produceSignature.js';
+import { InputSigner } from '../../../signing/signatureCreator.js';
+import { combineSignatures, emptySignatureData } from '../../../signing/signatureData.js';
+import { NO_KEYS } from '../../../signing/signingProvider.js';
+import { breathe } from '../../../util/breathe.js';
+import { hexOf } from '../../../util/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { decodeTransaction } from '../../format/decodeTransaction.js';
+import { defineMethod } from '../../method.js';
+import { getString } from '../../paramTypes.js';
+import { t } from '../../schema.js';
+import { findSpentCoins, type SpentCoins } from './spentCoins.js';
+
+async function combine(
+  variants: readonly Transaction[],
+  merged: Transaction,
+  coins: SpentCoins,
+): Promise<void> {
+  const shared = variants.map((tx) => new PrecomputedSighash(tx));
+  const sharedByMerged = new PrecomputedSighash(merged);
+  let since = performance.now();
+  for (const [i, input] of merged.inputs.entries()) {
+    const spent = coins.get(input.prevout);
+    if (spent === null) throw rpcError(RPC_ERROR.VERIFY_ERROR, 'Input not found or already spent');
+    const data = emptySignatureData();
+    for (const [n, variant] of variants.entries()) {
+      if (i < variant.inputs.length) combineSignatures(data, dataFromInput(variant, i, spent, shared[n]));
+      since = await breathe(since);
+    }
+    const signer = new InputSigner(merged, i, spent.value, SIGHASH.ALL, sharedByMerged);
+    produceSignature(NO_KEYS, signer, spent.script, data);
+    input.scriptSig = data.scriptSig;
+    input.witness = data.scriptWitness;
+  }
+}
+
+export const combineRawTransaction = defineMethod({
+  name: 'combinerawtransaction',
+  category: 'rawtransactions',
+  summary:
+    'Combine multiple partially signed transactions into one transaction.\nThe combined transaction may be another ' +
+    'partially signed transaction or a fully signed transaction.',
+  params: [
+    {
+      name: 'txs',
+      type: 'array',
+      required: true,
+      description: 'The hex strings of partially signed transactions',
+    },
+  ],
+  result: t.hex('the transaction with the signatures'),
+  examples: [['["myhex1", "myhex2", "myhex3"]']],
+  async run({ services }, { txs }) {
+    const variants = txs.map((text, index) => {
+      const tx = decodeTransaction(getString(text), true, true);
+      if (tx !== null) return tx;
+      throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, `TX decode failed for tx ${index}`);
+    });
+    const [first] = variants;
+    if (first === undefined) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'Missing transactions');
+    const merged: Transaction = { ...first, inputs: first.inputs.map((input) => ({ ...input })) };
+    await combine(variants, merged, await findSpentCoins(services, merged));
+    return hexOf(formatTransaction(merged));
+  },
+});

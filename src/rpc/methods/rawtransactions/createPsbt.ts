@@ -1,0 +1,19 @@
+/** `createpsbt`: an unsigned transaction as PSBT (BIP174, creator). */
+import { createPsbt as psbtOf } from '../../../signing/psbtRoles.js';
+import { addressPrefixes } from '../../format/addresses.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { CONSTRUCT_PARAMS, constructTransaction } from './constructTransaction.js';
+import { psbtText } from './psbtArgument.js';
+
+export const createPsbt = defineMethod({
+  name: 'createpsbt',
+  category: 'rawtransactions',
+  summary: 'Creates a transaction in the Partially Signed Transaction format.\nImplements the Creator role.',
+  params: CONSTRUCT_PARAMS,
+  result: t.str('the PSBT in base64'),
+  examples: [['[{"txid":"myid","vout":0}]', '[{"data":"00010203"}]']],
+  run({ services: { params } }, args) {
+    return psbtText(psbtOf(constructTransaction(args, addressPrefixes(params))));
+  },
+});

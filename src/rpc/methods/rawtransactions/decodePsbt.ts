@@ -1,0 +1,25 @@
+/** `decodepsbt`: shows what a PSBT holds. */
+import { addressPrefixes } from '../../format/addresses.js';
+import { defineMethod } from '../../method.js';
+import { psbtAnswer, PSBT_SCHEMA } from './psbtAnswer.js';
+import { requirePsbt } from './psbtArgument.js';
+
+export const decodePsbt = defineMethod({
+  name: 'decodepsbt',
+  category: 'rawtransactions',
+  summary: 'Return a JSON object representing the serialized, base64-encoded partially signed transaction.',
+  params: [
+    {
+      name: 'psbt',
+      type: 'string',
+      required: true,
+      strict: true,
+      description: 'The PSBT base64 string',
+    },
+  ],
+  result: PSBT_SCHEMA,
+  examples: [['"psbt"']],
+  run({ services: { params }, profile }, { psbt }) {
+    return psbtAnswer(requirePsbt(psbt), { prefixes: addressPrefixes(params), profile });
+  },
+});

@@ -1,0 +1,183 @@
+/** PSBTs as `decodepsbt` shows them. Source: lbrycrd rpc/rawtransaction.cpp `decodepsbt`, core_write.cpp `ScriptToUniv`. */
+import { encodeDestination } from '../../../script/address.js';
+import { formatAsm, sighashName } from '../../../script/asm.js';
+import { extractDestination } from '../../../script/standard.js';
+import type { KeyPath, Psbt, PsbtInput, PsbtOutput, UnknownFields } from '../../../signing/psbt.js';
+import { spentOutput } from '../../../signing/psbtRoles.js';
+import { sortedEntries } from '../../../signing/signatureData.js';
+import { fromLatin1, toHex, type Bytes } from '../../../util/bytes.js';
+import { coins } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { SCRIPT_TYPES, scriptAnswer, type ScriptContext } from '../../format/script.js';
+import { shownTransaction, transactionAnswer, TRANSACTION_FIELDS } from '../../format/transaction.js';
+import { t, type SchemaFields } from '../../schema.js';
+
+const PSBT_SCRIPT_FIELDS: SchemaFields = {
+  asm: t.str('the script as operations'),
+  hex: t.hex('the script'),
+  isclaim: t.optional(
+    t.bool('whether it makes or updates a claim'),
+    'when the script opens with a claim operation; always in the lbcd profile',
+  ),
+  issupport: t.optional(t.bool('whether it supports a claim'), 'likewise'),
+  subtype: t.optional(t.oneOf([...SCRIPT_TYPES, ''], 'shape of the script behind the claim'), 'likewise'),
+  type: t.oneOf(SCRIPT_TYPES, 'shape of the script; nonstandard for claims and supports'),
+};
+
+const SCRIPT = t.object(PSBT_SCRIPT_FIELDS);
+const UNKNOWN = t.map('key', t.hex('the value'), 'fields of unknown type');
+const KEY_PATHS = t.array(
+  t.object({
+    pubkey: t.hex('the public key'),
+    master_fingerprint: t.hex('the fingerprint of the master key'),
+    path: t.str('the path'),
+  }),
+  'where public keys come from',
+);
+
+const INPUT_SCHEMA = t.object({
+  witness_utxo: t.optional(
+    t.object({
+      amount: t.coins('the amount'),
+      scriptPubKey: t.object({
+        ...PSBT_SCRIPT_FIELDS,
+        address: t.optional(t.str('the address'), 'if there is one'),
+      }),
+    }),
+    'when the spent output of a witness input is there',
+  ),
+  non_witness_utxo: t.optional(t.object(TRANSACTION_FIELDS), 'when the spent transaction is there'),
+  partial_signatures: t.optional(t.map('pubkey', t.hex('its signature')), 'when there are any'),
+  sighash: t.optional(t.str('the sighash type to be used'), 'when it is given'),
+  redeem_script: t.optional(SCRIPT, 'when it is known'),
+  witness_script: t.optional(SCRIPT, 'when it is known'),
+  bip32_derivs: t.optional(KEY_PATHS, 'when there are any'),
+  final_scriptSig: t.optional(
+    t.object({ asm: t.str('the script as operations'), hex: t.hex('the script') }),
+    'when it is there',
+  ),
+  final_scriptwitness: t.optional(t.array(t.hex('a witness item')), 'when it is there'),
+  unknown: t.optional(UNKNOWN, 'when there are any'),
+});
+
+const OUTPUT_SCHEMA = t.object({
+  redeem_script: t.optional(SCRIPT, 'when it is known'),
+  witness_script: t.optional(SCRIPT, 'when it is known'),
+  bip32_derivs: t.optional(KEY_PATHS, 'when there are any'),
+  unknown: t.optional(UNKNOWN, 'when there are any'),
+});
+
+export const PSBT_SCHEMA = t.object({
+  tx: t.object(TRANSACTION_FIELDS, 'the unsigned transaction'),
+  unknown: UNKNOWN,
+  inputs: t.array(INPUT_SCHEMA, 'what is known of each input'),
+  outputs: t.array(OUTPUT_SCHEMA, 'what is known of each output'),
+  fee: t.optional(t.coins('the fee'), 'when all spent outputs are there'),
+});
+
+/** Members left out are undefined. */
+function psbtScript(script: Bytes, context: ScriptContext): Record<string, JsonOut | undefined> {
+  const { asm, isclaim, issupport, subtype, type } = scriptAnswer(script, context, true);
+  return { asm, hex: toHex(script), isclaim, issupport, subtype, type };
+}
+
+function optionalScript(script: Bytes, context: ScriptContext): JsonOut | undefined {
+  return script.length === 0 ? undefined : (psbtScript(script, context) as JsonOut);
+}
+
+function unknownAnswer(unknown: UnknownFields): JsonOut {
+  return new Map(sortedEntries(unknown).map(([key, value]) => [toHex(fromLatin1(key)), toHex(value)]));
+}
+
+function pathAnswer([publicKey, path]: [string, KeyPath]): JsonOut {
+  const [fingerprint, ...children] = path;
+  if (fingerprint === undefined) {
+    const message = 'vector::_M_range_check: __n (which is 0) >= this->size() (which is 0)';
+    throw rpcError(RPC_ERROR.MISC_ERROR, message);
+  }
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(fingerprint);
+  const steps = children.map((child) => (child >= 0x80000000 ? `/${child - 0x80000000}'` : `/${child}`));
+  return {
+    pubkey: toHex(fromLatin1(publicKey)),
+    master_fingerprint: toHex(bytes),
+    path: `m${steps.join('')}`,
+  };
+}
+
+/** What inputs and outputs show alike, in the reference's order. */
+function sharedAnswer(
+  { redeemScript, witnessScript, keyPaths }: Pick<PsbtOutput, 'redeemScript' | 'witnessScript' | 'keyPaths'>,
+  context: ScriptContext,
+): Record<string, JsonOut | undefined> {
+  return {
+    redeem_script: optionalScript(redeemScript, context),
+    witness_script: optionalScript(witnessScript, context),
+    bip32_derivs: keyPaths.size === 0 ? undefined : sortedEntries(keyPaths).map(pathAnswer),
+  };
+}
+
+function utxoAnswer(
+  { witnessUtxo, nonWitnessUtxo }: PsbtInput,
+  context: ScriptContext,
+): Record<string, JsonOut | undefined> {
+  if (witnessUtxo !== null) {
+    const { value, script } = witnessUtxo;
+    const destination = extractDestination(script);
+    const address = destination === null ? undefined : encodeDestination(destination, context.prefixes);
+    const scriptPubKey = { ...psbtScript(script, context), address };
+    return { witness_utxo: { amount: coins(value), scriptPubKey } };
+  }
+  if (nonWitnessUtxo === null) return {};
+  return { non_witness_utxo: transactionAnswer(shownTransaction(nonWitnessUtxo), context) };
+}
+
+function inputAnswer(input: PsbtInput, context: ScriptContext): JsonOut {
+  const { partialSignatures, sighashType, finalScriptSig, finalScriptWitness, unknown } = input;
+  const signatures = sortedEntries(partialSignatures).map(
+    ([, { publicKey, signature }]): [string, JsonOut] => [toHex(publicKey), toHex(signature)],
+  );
+  return {
+    ...utxoAnswer(input, context),
+    partial_signatures: signatures.length > 0 ? new Map(signatures) : undefined,
+    sighash: sighashType > 0 ? sighashName(sighashType & 0xff) : undefined,
+    ...sharedAnswer(input, context),
+    final_scriptSig:
+      finalScriptSig.length > 0
+        ? { asm: formatAsm(finalScriptSig, true), hex: toHex(finalScriptSig) }
+        : undefined,
+    final_scriptwitness: finalScriptWitness.length > 0 ? finalScriptWitness.map(toHex) : undefined,
+    unknown: unknown.size > 0 ? unknownAnswer(unknown) : undefined,
+  };
+}
+
+function outputAnswer(output: PsbtOutput, context: ScriptContext): JsonOut {
+  return {
+    ...sharedAnswer(output, context),
+    unknown: output.unknown.size > 0 ? unknownAnswer(output.unknown) : undefined,
+  };
+}
+
+/** The fee, undefined unless every spent output is there. Sums wrap as 64-bit integers do. */
+function feeOf(psbt: Psbt): bigint | undefined {
+  let fee = 0n;
+  for (const index of psbt.inputs.keys()) {
+    const spent = psbt.inputs[index]!.witnessUtxo ?? spentOutput(psbt, index);
+    if (spent === null) return undefined;
+    fee += spent.value;
+  }
+  for (const { value } of psbt.tx.outputs) fee -= value;
+  return BigInt.asIntN(64, fee);
+}
+
+export function psbtAnswer(psbt: Psbt, context: ScriptContext): JsonOut {
+  const fee = feeOf(psbt);
+  return {
+    tx: transactionAnswer(shownTransaction(psbt.tx), context),
+    unknown: unknownAnswer(psbt.unknown),
+    inputs: psbt.inputs.map((input) => inputAnswer(input, context)),
+    outputs: psbt.outputs.map((output) => outputAnswer(output, context)),
+    fee: fee === undefined ? undefined : coins(fee),
+  };
+}

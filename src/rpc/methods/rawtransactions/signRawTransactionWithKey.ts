@@ -1,0 +1,71 @@
+/** `signrawtransactionwithkey`: signs with the keys that come along. Source: lbrycrd rpc/rawtransaction.cpp. */
+import { decodeSecret } from '../../../script/wif.js';
+import { MemoryKeyStore, signingKeyOf } from '../../../signing/signingProvider.js';
+import type { JsonValue } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { addressPrefixes } from '../../format/addresses.js';
+import { decodeTransaction } from '../../format/decodeTransaction.js';
+import { defineMethod } from '../../method.js';
+import { getString } from '../../paramTypes.js';
+import type { RpcServices } from '../../services.js';
+import { PREVTXS_PARAM, SIGHASH_PARAM, SIGNED_SCHEMA, signTransaction } from './signTransaction.js';
+
+/** The keys and nothing else; -5 when one is none of this network. */
+function readKeys(keys: readonly JsonValue[], params: RpcServices['params']): MemoryKeyStore {
+  const prefixes = addressPrefixes(params);
+  const store = new MemoryKeyStore();
+  for (const text of keys) {
+    const secret = decodeSecret(getString(text), prefixes);
+    if (secret === null) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Invalid private key');
+    store.addKey(signingKeyOf(secret.privateKey, secret.compressed));
+  }
+  return store;
+}
+
+export interface KeySignRequest {
+  readonly hexstring: string;
+  readonly privkeys: readonly JsonValue[];
+  readonly prevtxs: readonly JsonValue[] | undefined;
+  readonly sighashtype: string | undefined;
+}
+
+export function signWithKeys(services: RpcServices, request: KeySignRequest): Promise<JsonOut> {
+  const tx = decodeTransaction(request.hexstring, true, true);
+  if (tx === null) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'TX decode failed');
+  const store = readKeys(request.privkeys, services.params);
+  const { prevtxs: prevTxs, sighashtype: sighashType } = request;
+  return signTransaction(services, { tx, prevTxs, sighashType, provider: store, scripts: store });
+}
+
+export const signRawTransactionWithKey = defineMethod({
+  name: 'signrawtransactionwithkey',
+  category: 'rawtransactions',
+  summary:
+    'Sign inputs for raw transaction (serialized, hex-encoded).\nThe second argument is an array of base58-encoded private ' +
+    'keys that will be the only keys used to sign the transaction.\nThe third optional argument (may be null) is an array ' +
+    'of previous transaction outputs that this transaction depends on but may not yet be in the block chain.',
+  params: [
+    {
+      name: 'hexstring',
+      type: 'string',
+      required: true,
+      strict: 'nullable',
+      description: 'The transaction hex string',
+    },
+    {
+      name: 'privkeys',
+      type: 'array',
+      required: true,
+      strict: 'nullable',
+      description: 'The base58-encoded private keys for signing',
+    },
+    PREVTXS_PARAM,
+    SIGHASH_PARAM,
+  ],
+  result: SIGNED_SCHEMA,
+  examples: [['"myhex"', '["mykey"]']],
+  run({ services }, args) {
+    return signWithKeys(services, args);
+  },
+});

@@ -1,0 +1,41 @@
+/** The outputs that a transaction spends, as mempool and chain have them. Source: Core `CCoinsViewMemPool`. */
+import {
+  formatOutPoint,
+  type OutPoint,
+  type Transaction,
+  type TxOutput,
+} from '../../../primitives/transaction.js';
+import { toLatin1 } from '../../../util/bytes.js';
+import type { RpcServices } from '../../services.js';
+
+/** By outpoint; absent where there is no such unspent output. */
+export class SpentCoins {
+  readonly #outputs = new Map<string, TxOutput>();
+
+  get(outPoint: OutPoint): TxOutput | null {
+    return this.#outputs.get(toLatin1(formatOutPoint(outPoint))) ?? null;
+  }
+
+  set(outPoint: OutPoint, output: TxOutput): void {
+    this.#outputs.set(toLatin1(formatOutPoint(outPoint)), output);
+  }
+}
+
+/** An output in the mempool counts even if another transaction of the mempool spends it. */
+export async function findSpentCoins(
+  { mempool, chain }: Pick<RpcServices, 'mempool' | 'chain'>,
+  tx: Transaction,
+): Promise<SpentCoins> {
+  const coins = new SpentCoins();
+  for (const { prevout } of tx.inputs) {
+    const key = formatOutPoint(prevout);
+    const unconfirmed = mempool.output(key);
+    if (unconfirmed !== null) {
+      coins.set(prevout, { value: unconfirmed.amountSat, script: unconfirmed.script });
+      continue;
+    }
+    const coin = await chain.coin(key);
+    if (coin !== null) coins.set(prevout, { value: coin.amount, script: coin.script });
+  }
+  return coins;
+}

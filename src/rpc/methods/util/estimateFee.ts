@@ -1,0 +1,19 @@
+/** `estimatefee`: gone from the reference, which says so. Source: lbrycrd rpc/mining.cpp. */
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const estimateFee = defineMethod({
+  name: 'estimatefee',
+  category: 'hidden',
+  summary: 'Was removed: always fails with a hint to estimatesmartfee.',
+  params: [],
+  maxArgs: Infinity,
+  result: t.none(),
+  run() {
+    throw rpcError(
+      RPC_ERROR.METHOD_DEPRECATED,
+      'estimatefee was removed in v0.17.\nClients should use estimatesmartfee.',
+    );
+  },
+});

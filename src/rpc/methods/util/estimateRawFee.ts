@@ -1,0 +1,98 @@
+/** `estimaterawfee`: the estimator's own figures for each horizon. Source: lbrycrd rpc/mining.cpp. */
+import type { BucketRange } from '../../../mempool/fees/confirmStats.js';
+import { FEE_HORIZONS, type FeeEstimates, type FeeHorizon } from '../../../mempool/fees/feeEstimator.js';
+import { coins } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { requireConfirmTarget } from './estimateSmartFee.js';
+
+const RANGE_SCHEMA = t.object({
+  startrange: t.num('start of the range of fee rates'),
+  endrange: t.num('end of the range of fee rates'),
+  withintarget: t.num('transactions that confirmed within the target, over the horizon'),
+  totalconfirmed: t.num('transactions that confirmed at all, over the horizon'),
+  inmempool: t.num('transactions that have been waiting for at least the target'),
+  leftmempool: t.num('transactions that left unconfirmed after the target, over the horizon'),
+});
+
+const HORIZON_SCHEMA = t.object({
+  feerate: t.optional(t.coins('estimated fee per 1,000 virtual bytes'), 'when there is an estimate'),
+  decay: t.num('what is left of an observation a block later'),
+  scale: t.int('blocks by which targets are told apart'),
+  pass: t.optional(RANGE_SCHEMA, 'the lowest fee rates that meet the threshold'),
+  fail: t.optional(RANGE_SCHEMA, 'the highest fee rates that do not'),
+  errors: t.optional(t.array(t.str('what went wrong')), 'when there is no estimate'),
+});
+
+/** Source: C++ `round`: halves away from zero. No figure below zero has a fraction. */
+function hundredths(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+function rangeAnswer(range: BucketRange): JsonOut {
+  return {
+    startrange: Math.round(range.startRate),
+    endrange: Math.round(range.endRate),
+    withintarget: hundredths(range.withinTarget),
+    totalconfirmed: hundredths(range.totalConfirmed),
+    inmempool: hundredths(range.inMempool),
+    leftmempool: hundredths(range.leftMempool),
+  };
+}
+
+function horizonAnswer(fees: FeeEstimates, target: number, threshold: number, horizon: FeeHorizon): JsonOut {
+  const { ratePerKb, detail } = fees.estimateRawFee(target, threshold, horizon);
+  const { decay, scale, pass, fail } = detail;
+  if (ratePerKb === 0n) {
+    const errors = ['Insufficient data or no feerate found which meets threshold'];
+    return { decay, scale, fail: rangeAnswer(fail), errors };
+  }
+  const failed = fail.startRate === -1 ? {} : { fail: rangeAnswer(fail) };
+  return { feerate: coins(ratePerKb), decay, scale, pass: rangeAnswer(pass), ...failed };
+}
+
+export const estimateRawFee = defineMethod({
+  name: 'estimaterawfee',
+  category: 'hidden',
+  summary:
+    'WARNING: This interface is unstable and may disappear or change!\n' +
+    'WARNING: This is an advanced API call that is tightly coupled to the specific implementation of fee estimation. The ' +
+    'parameters it can be called with and the results it returns will change if the internal implementation changes.\n' +
+    'Estimates the approximate fee per kilobyte needed for a transaction to begin confirmation within conf_target ' +
+    'blocks if possible. Uses virtual transaction size as defined in BIP 141 (witness data is discounted).\n' +
+    'Results are returned for any horizon which tracks blocks up to the confirmation target.',
+  params: [
+    {
+      name: 'conf_target',
+      type: 'integer',
+      required: true,
+      strict: true,
+      description: 'Confirmation target in blocks (1 - 1008)',
+    },
+    {
+      name: 'threshold',
+      type: 'number',
+      strict: 'nullable',
+      default: 0.95,
+      description:
+        'The proportion of transactions in a given feerate range that must have been confirmed within conf_target in ' +
+        'order to consider those feerates as high enough and proceed to check lower buckets',
+    },
+  ],
+  result: t.object({
+    short: t.optional(HORIZON_SCHEMA, 'up to 12 blocks'),
+    medium: t.optional(HORIZON_SCHEMA, 'up to 48 blocks'),
+    long: HORIZON_SCHEMA,
+  }),
+  examples: [['6', '0.9']],
+  run({ services: { fees } }, { conf_target, threshold }) {
+    requireConfirmTarget(fees, conf_target);
+    if (threshold < 0 || threshold > 1) throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Invalid threshold');
+    const horizons = FEE_HORIZONS.filter((horizon) => conf_target <= fees.highestTarget(horizon));
+    return Object.fromEntries(
+      horizons.map((horizon) => [horizon, horizonAnswer(fees, conf_target, threshold, horizon)]),
+    );
+  },
+});

@@ -1,0 +1,43 @@
+/**
+ * The kinds of address that a key or a script can be given, and whether a witness can hold it.
+ * Source: Core 0.17 outputtype.cpp.
+ */
+import { COMPRESSED_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
+import { hash160, sha256 } from '../crypto/hash.js';
+import { scriptForDestination, type Destination } from '../script/standard.js';
+import type { Bytes } from '../util/bytes.js';
+import { isSolvable } from './produceSignature.js';
+import type { MemoryKeyStore } from './signingProvider.js';
+
+export const OUTPUT_TYPES = ['legacy', 'p2sh-segwit', 'bech32'] as const;
+export type OutputType = (typeof OUTPUT_TYPES)[number];
+
+export function isOutputType(name: string): name is OutputType {
+  return (OUTPUT_TYPES as readonly string[]).includes(name);
+}
+
+function wrapped(program: Destination, type: OutputType): Destination {
+  return type === 'bech32' ? program : { type: 'scripthash', hash: hash160(scriptForDestination(program)) };
+}
+
+/** The destination of a key; that of an uncompressed one is always P2PKH. Source: `GetDestinationForKey`. */
+export function destinationForKey(publicKey: Bytes, type: OutputType): Destination {
+  const hash = hash160(publicKey);
+  if (type === 'legacy' || publicKey.length !== COMPRESSED_KEY_SIZE) return { type: 'pubkeyhash', hash };
+  return wrapped({ type: 'witness_v0_keyhash', hash }, type);
+}
+
+/**
+ * The destination of a script, which the store learns together with the program that it gets; P2SH where a witness
+ * could not be spent (uncompressed keys). Source: `AddAndGetDestinationForScript`.
+ */
+export function destinationForScript(store: MemoryKeyStore, script: Bytes, type: OutputType): Destination {
+  store.addScript(script);
+  const plain: Destination = { type: 'scripthash', hash: hash160(script) };
+  if (type === 'legacy') return plain;
+  const program: Destination = { type: 'witness_v0_scripthash', hash: sha256(script) };
+  const programScript = scriptForDestination(program);
+  if (!isSolvable(store, programScript)) return plain;
+  store.addScript(programScript);
+  return wrapped(program, type);
+}

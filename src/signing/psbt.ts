@@ -1,0 +1,83 @@
+/**
+ * Partially signed transactions as data: what the parts know of one transaction that is being signed (BIP174).
+ * Bytes are `psbtCodec.ts`, what can be done with one is `psbtRoles.ts`. Source: Core 0.17 script/sign.h
+ * `PartiallySignedTransaction`, `PSBTInput`, `PSBTOutput`.
+ */
+import type { Transaction, TxOutput } from '../primitives/transaction.js';
+import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
+import type { KeySignature } from './signatureData.js';
+
+/** Fingerprint of the master key (as a little-endian number of its four bytes), then the child numbers. */
+export type KeyPath = readonly number[];
+
+/** Keys and values that this version does not know, by key, a byte a character. They are passed on. */
+export type UnknownFields = Map<string, Bytes>;
+
+/** Scripts are empty where there is none. */
+export interface PsbtInput {
+  /** The whole transaction that is spent. */
+  nonWitnessUtxo: Transaction | null;
+  /** The spent output alone, where the signature covers its amount. */
+  witnessUtxo: TxOutput | null;
+  /** By key id (`keyIdOf`). */
+  partialSignatures: Map<string, KeySignature>;
+  /** Signed 32-bit; 0 and below: none given. */
+  sighashType: number;
+  redeemScript: Bytes;
+  witnessScript: Bytes;
+  /** By public key, a byte a character. */
+  keyPaths: Map<string, KeyPath>;
+  finalScriptSig: Bytes;
+  finalScriptWitness: Bytes[];
+  unknown: UnknownFields;
+}
+
+export interface PsbtOutput {
+  redeemScript: Bytes;
+  witnessScript: Bytes;
+  keyPaths: Map<string, KeyPath>;
+  unknown: UnknownFields;
+}
+
+export interface Psbt {
+  /** Without scriptSigs and witnesses. */
+  tx: Transaction;
+  unknown: UnknownFields;
+  /** One for each input of the transaction; so are the outputs. */
+  inputs: PsbtInput[];
+  outputs: PsbtOutput[];
+}
+
+export function emptyPsbtInput(): PsbtInput {
+  return {
+    nonWitnessUtxo: null,
+    witnessUtxo: null,
+    partialSignatures: new Map(),
+    sighashType: 0,
+    redeemScript: EMPTY_BYTES,
+    witnessScript: EMPTY_BYTES,
+    keyPaths: new Map(),
+    finalScriptSig: EMPTY_BYTES,
+    finalScriptWitness: [],
+    unknown: new Map(),
+  };
+}
+
+export function emptyPsbtOutput(): PsbtOutput {
+  return { redeemScript: EMPTY_BYTES, witnessScript: EMPTY_BYTES, keyPaths: new Map(), unknown: new Map() };
+}
+
+/** Whether the input needs nothing more. Source: `PSBTInputSigned`. */
+export function isInputFinal(input: PsbtInput): boolean {
+  return input.finalScriptSig.length > 0 || input.finalScriptWitness.length > 0;
+}
+
+/** At most one form of the spent output, and that with the amount for whatever is of a witness. Source: `IsSane`. */
+export function isInputSane(input: PsbtInput): boolean {
+  if (input.witnessUtxo !== null) return input.nonWitnessUtxo === null;
+  return input.witnessScript.length === 0 && input.finalScriptWitness.length === 0;
+}
+
+export function isPsbtSane(psbt: Psbt): boolean {
+  return psbt.inputs.every(isInputSane);
+}

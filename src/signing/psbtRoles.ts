@@ -1,0 +1,184 @@
+/**
+ * The roles of BIP174: creator, updater and signer, combiner, finalizer, extractor.
+ * Source: Core 0.17 script/sign.cpp `SignPSBTInput`, `PSBTInput::Merge`, `FillSignatureData`, `FromSignatureData`.
+ */
+import { txid, type Transaction, type TxOutput } from '../primitives/transaction.js';
+import { PrecomputedSighash, SIGHASH } from '../script/sighash.js';
+import { EMPTY_BYTES, equalBytes, fromLatin1 } from '../util/bytes.js';
+import { breathe } from '../util/breathe.js';
+import { produceSignature } from './produceSignature.js';
+import {
+  emptyPsbtInput,
+  emptyPsbtOutput,
+  isInputFinal,
+  isInputSane,
+  type Psbt,
+  type PsbtInput,
+  type PsbtOutput,
+} from './psbt.js';
+import { InputSigner } from './signatureCreator.js';
+import { emptySignatureData, insertAll, keyIdOf, type SignatureData } from './signatureData.js';
+import { NO_KEYS, type SigningProvider } from './signingProvider.js';
+
+/** Creator: an empty PSBT of a transaction, whose scriptSigs and witnesses are left out. */
+export function createPsbt(tx: Transaction): Psbt {
+  const inputs = tx.inputs.map((input) => ({ ...input, scriptSig: EMPTY_BYTES, witness: [] }));
+  return {
+    tx: { ...tx, inputs },
+    unknown: new Map(),
+    inputs: tx.inputs.map(emptyPsbtInput),
+    outputs: tx.outputs.map(emptyPsbtOutput),
+  };
+}
+
+/** Whether two PSBTs are about the same transaction. */
+export function isSameTransaction(a: Psbt, b: Psbt): boolean {
+  return equalBytes(txid(a.tx), txid(b.tx));
+}
+
+type Scripts = Pick<PsbtOutput, 'redeemScript' | 'witnessScript'>;
+
+function fillScripts(into: Scripts, from: Scripts): void {
+  if (into.redeemScript.length === 0) into.redeemScript = from.redeemScript;
+  if (into.witnessScript.length === 0) into.witnessScript = from.witnessScript;
+}
+
+function mergeInput(into: PsbtInput, from: PsbtInput): void {
+  into.nonWitnessUtxo ??= from.nonWitnessUtxo;
+  if (into.witnessUtxo === null && from.witnessUtxo !== null) {
+    into.witnessUtxo = from.witnessUtxo;
+    into.nonWitnessUtxo = null;
+  }
+  insertAll(into.partialSignatures, from.partialSignatures);
+  insertAll(into.keyPaths, from.keyPaths);
+  insertAll(into.unknown, from.unknown);
+  fillScripts(into, from);
+  if (into.finalScriptSig.length === 0) into.finalScriptSig = from.finalScriptSig;
+  if (into.finalScriptWitness.length === 0) into.finalScriptWitness = from.finalScriptWitness;
+}
+
+function mergeOutput(into: PsbtOutput, from: PsbtOutput): void {
+  insertAll(into.keyPaths, from.keyPaths);
+  insertAll(into.unknown, from.unknown);
+  fillScripts(into, from);
+}
+
+/**
+ * Combiner: adds what another PSBT of the same transaction (`isSameTransaction`) knows; what is there already stays.
+ * The result may be inconsistent (`isPsbtSane`).
+ */
+export function combinePsbt(into: Psbt, from: Psbt): void {
+  for (const [i, input] of into.inputs.entries()) mergeInput(input, from.inputs[i]!);
+  for (const [i, output] of into.outputs.entries()) mergeOutput(output, from.outputs[i]!);
+  insertAll(into.unknown, from.unknown);
+}
+
+function fillFromKeyPaths(data: SignatureData, { keyPaths }: Pick<PsbtOutput, 'keyPaths'>): void {
+  for (const key of keyPaths.keys()) {
+    const publicKey = fromLatin1(key);
+    const keyId = keyIdOf(publicKey);
+    if (!data.publicKeys.has(keyId)) data.publicKeys.set(keyId, publicKey);
+  }
+}
+
+function dataOfInput(input: PsbtInput): SignatureData {
+  const data = emptySignatureData();
+  insertAll(data.signatures, input.partialSignatures);
+  data.redeemScript = input.redeemScript;
+  data.witnessScript = input.witnessScript;
+  fillFromKeyPaths(data, input);
+  return data;
+}
+
+function storeInput(input: PsbtInput, data: SignatureData): void {
+  if (!data.complete) {
+    insertAll(input.partialSignatures, data.signatures);
+    fillScripts(input, data);
+    return;
+  }
+  input.partialSignatures.clear();
+  input.keyPaths.clear();
+  input.redeemScript = EMPTY_BYTES;
+  input.witnessScript = EMPTY_BYTES;
+  if (data.scriptSig.length > 0) input.finalScriptSig = data.scriptSig;
+  if (data.scriptWitness.length > 0) input.finalScriptWitness = data.scriptWitness;
+}
+
+/** The output that an input spends, as far as the PSBT tells; null too where what it tells does not fit. */
+export function spentOutput(psbt: Psbt, index: number): TxOutput | null {
+  const { nonWitnessUtxo, witnessUtxo } = psbt.inputs[index]!;
+  if (nonWitnessUtxo === null) return witnessUtxo;
+  const { prevout } = psbt.tx.inputs[index]!;
+  if (!equalBytes(txid(nonWitnessUtxo), prevout.hash)) return null;
+  return nonWitnessUtxo.outputs[prevout.index] ?? null;
+}
+
+export interface SignedInput {
+  /** Whether the input is final now. */
+  readonly complete: boolean;
+  /** What was found on the way, its public keys among them; empty of an input that could not be looked at. */
+  readonly data: SignatureData;
+}
+
+/**
+ * Updater and signer of one input: fills in scripts, signs with the provider's keys and finalizes what is complete.
+ * Where only the spent output is known, without its transaction, its amount cannot be checked: then nothing but a
+ * witness signature, which covers the amount, is made. The inputs of one PSBT may share a `PrecomputedSighash`.
+ */
+export function signPsbtInput(
+  psbt: Psbt,
+  index: number,
+  provider: SigningProvider,
+  hashType: number = SIGHASH.ALL,
+  shared: PrecomputedSighash = new PrecomputedSighash(psbt.tx),
+): SignedInput {
+  const input = psbt.inputs[index]!;
+  if (isInputFinal(input)) return { complete: true, data: emptySignatureData() };
+  const data = dataOfInput(input);
+  const spent = isInputSane(input) ? spentOutput(psbt, index) : null;
+  if (spent === null) return { complete: false, data };
+  const needsWitness = input.nonWitnessUtxo === null;
+  const signer = new InputSigner(psbt.tx, index, spent.value, hashType, shared);
+  const complete = produceSignature(provider, signer, spent.script, data);
+  if (needsWitness && !data.witness) return { complete: false, data };
+  storeInput(input, data);
+  if (data.witness) {
+    input.witnessUtxo = spent;
+    input.nonWitnessUtxo = null;
+  }
+  return { complete, data };
+}
+
+/** Updater of one output: fills in the scripts that the provider knows of it, so that signers recognise change. */
+export function updatePsbtOutput(psbt: Psbt, index: number, provider: SigningProvider): SignatureData {
+  const output = psbt.outputs[index]!;
+  const { value, script } = psbt.tx.outputs[index]!;
+  const data = emptySignatureData();
+  data.redeemScript = output.redeemScript;
+  data.witnessScript = output.witnessScript;
+  fillFromKeyPaths(data, output);
+  if (psbt.tx.inputs.length > 0) produceSignature(provider, new InputSigner(psbt.tx, 0, value), script, data);
+  fillScripts(output, data);
+  return data;
+}
+
+/** Finalizer: makes final what has all its signatures; true when every input is. It lets the event loop run meanwhile. */
+export async function finalizePsbt(psbt: Psbt): Promise<boolean> {
+  const shared = new PrecomputedSighash(psbt.tx);
+  let complete = true;
+  let since = performance.now();
+  for (const index of psbt.inputs.keys()) {
+    if (!signPsbtInput(psbt, index, NO_KEYS, SIGHASH.ALL, shared).complete) complete = false;
+    since = await breathe(since);
+  }
+  return complete;
+}
+
+/** Extractor: the transaction with what is final of its inputs. */
+export function extractTransaction(psbt: Psbt): Transaction {
+  const inputs = psbt.tx.inputs.map((input, index) => {
+    const { finalScriptSig, finalScriptWitness } = psbt.inputs[index]!;
+    return { ...input, scriptSig: finalScriptSig, witness: finalScriptWitness };
+  });
+  return { ...psbt.tx, inputs };
+}

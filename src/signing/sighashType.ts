@@ -1,0 +1,14 @@
+/** Hash types by the names that callers give. Source: Core 0.17 core_read.cpp `ParseSighashString`. */
+const HASH_TYPES: ReadonlyMap<string, number> = new Map([
+  ['ALL', 0x01],
+  ['ALL|ANYONECANPAY', 0x81],
+  ['NONE', 0x02],
+  ['NONE|ANYONECANPAY', 0x82],
+  ['SINGLE', 0x03],
+  ['SINGLE|ANYONECANPAY', 0x83],
+]);
+
+/** Null for a name that stands for nothing. */
+export function parseSighashType(name: string): number | null {
+  return HASH_TYPES.get(name) ?? null;
+}

@@ -1,0 +1,57 @@
+/**
+ * One input of a raw transaction: signing it with what it holds already, and whether it is good.
+ * Source: lbrycrd rpc/rawtransaction.cpp `SignTransaction`, the part for each input.
+ */
+import type { Transaction, TxOutput } from '../primitives/transaction.js';
+import { TransactionChecker } from '../script/checker.js';
+import { STANDARD_SCRIPT_VERIFY_FLAGS } from '../script/flags.js';
+import { verifyScript } from '../script/interpreter.js';
+import { SCRIPT_ERROR, scriptErrorMessage } from '../script/scriptError.js';
+import { PrecomputedSighash, SIGHASH } from '../script/sighash.js';
+import { ecdsaBackend } from './ecdsaBackend.js';
+import { dataFromInput } from './extractSignatures.js';
+import { produceSignature } from './produceSignature.js';
+import { InputSigner } from './signatureCreator.js';
+import type { SigningProvider } from './signingProvider.js';
+
+/** What the inputs of a transaction are signed with. */
+export interface SigningTask {
+  readonly tx: Transaction;
+  readonly provider: SigningProvider;
+  readonly hashType: number;
+  readonly shared: PrecomputedSighash;
+}
+
+export function signingTask(
+  tx: Transaction,
+  provider: SigningProvider,
+  hashType: number = SIGHASH.ALL,
+): SigningTask {
+  return { tx, provider, hashType, shared: new PrecomputedSighash(tx) };
+}
+
+/** Sets scriptSig and witness of the input, signatures that it holds kept. */
+export function signInput(task: SigningTask, index: number, spent: TxOutput): void {
+  const { tx, provider, hashType, shared } = task;
+  const input = tx.inputs[index]!;
+  const data = dataFromInput(tx, index, spent, shared);
+  // SINGLE without an output of that number would sign nothing at all.
+  const isSingle = (hashType & ~SIGHASH.ANYONECANPAY) === SIGHASH.SINGLE;
+  if (!isSingle || index < tx.outputs.length) {
+    const signer = new InputSigner(tx, index, spent.value, hashType, shared);
+    produceSignature(provider, signer, spent.script, data);
+  }
+  input.scriptSig = data.scriptSig;
+  input.witness = data.scriptWitness;
+}
+
+/** Null for an input that satisfies the output it spends, else what is wrong with it. */
+export function inputProblem({ tx, shared }: SigningTask, index: number, spent: TxOutput): string | null {
+  const { scriptSig, witness } = tx.inputs[index]!;
+  const checker = new TransactionChecker(tx, index, spent.value, shared, ecdsaBackend());
+  const error = verifyScript(scriptSig, spent.script, witness, STANDARD_SCRIPT_VERIFY_FLAGS, checker);
+  if (error === SCRIPT_ERROR.OK) return null;
+  return error === SCRIPT_ERROR.INVALID_STACK_OPERATION
+    ? 'Unable to sign input, invalid stack size (possibly missing key)'
+    : scriptErrorMessage(error);
+}

@@ -1,0 +1,108 @@
+/**
+ * Making single signatures: for an input of a transaction, or of the right size only.
+ * Deterministic (RFC 6979) with low R, so that equal questions give equal bytes. Source: Core 0.17 script/sign.cpp
+ * `MutableTransactionSignatureCreator`, `DummySignatureCreator`.
+ */
+import { signHash } from '../crypto/ecdsa.js';
+import { COMPRESSED_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
+import type { Transaction } from '../primitives/transaction.js';
+import { TransactionChecker, type SignatureChecker } from '../script/checker.js';
+import {
+  PrecomputedSighash,
+  SIG_VERSION,
+  SIGHASH,
+  signatureHash,
+  type SigVersion,
+} from '../script/sighash.js';
+import { concatBytes, type Bytes } from '../util/bytes.js';
+import { ecdsaBackend } from './ecdsaBackend.js';
+import type { SigningProvider } from './signingProvider.js';
+
+export interface SignatureCreator {
+  /** Holds what was made against the output. */
+  readonly checker: SignatureChecker;
+  /** DER and hash type byte, or null without the key. */
+  createSignature(
+    provider: SigningProvider,
+    keyId: Bytes,
+    scriptCode: Bytes,
+    version: SigVersion,
+  ): Bytes | null;
+}
+
+/** Signs one input. The transaction must not change meanwhile but for scriptSigs and witnesses. */
+export class InputSigner implements SignatureCreator {
+  readonly checker: SignatureChecker;
+  readonly #tx: Transaction;
+  readonly #inputIndex: number;
+  readonly #amount: bigint;
+  readonly #hashType: number;
+  readonly #shared: PrecomputedSighash;
+
+  /** `amount` is that of the spent output; the inputs of a transaction may share one `PrecomputedSighash`. */
+  constructor(
+    tx: Transaction,
+    inputIndex: number,
+    amount: bigint,
+    hashType: number = SIGHASH.ALL,
+    shared: PrecomputedSighash = new PrecomputedSighash(tx),
+  ) {
+    this.#tx = tx;
+    this.#inputIndex = inputIndex;
+    this.#amount = amount;
+    this.#hashType = hashType;
+    this.#shared = shared;
+    this.checker = new TransactionChecker(tx, inputIndex, amount, shared, ecdsaBackend());
+  }
+
+  createSignature(
+    provider: SigningProvider,
+    keyId: Bytes,
+    scriptCode: Bytes,
+    version: SigVersion,
+  ): Bytes | null {
+    const key = provider.signingKey(keyId);
+    if (key === null) return null;
+    if (version === SIG_VERSION.WITNESS_V0 && key.publicKey.length !== COMPRESSED_KEY_SIZE) return null;
+    const hash = signatureHash(
+      scriptCode,
+      this.#tx,
+      this.#inputIndex,
+      this.#hashType,
+      this.#amount,
+      version,
+      this.#shared,
+    );
+    return concatBytes(signHash(hash, key.privateKey, true, ecdsaBackend()), Buffer.of(this.#hashType));
+  }
+}
+
+const ACCEPT_ALL: SignatureChecker = {
+  checkSignature: () => true,
+  checkLockTime: () => false,
+  checkSequence: () => false,
+};
+
+/** Something in strict DER of the given lengths of R and S. */
+function dummySignature(rLength: number, sLength: number): Bytes {
+  const signature = Buffer.alloc(rLength + sLength + 7);
+  signature[0] = 0x30;
+  signature[1] = rLength + sLength + 4;
+  signature[2] = 0x02;
+  signature[3] = rLength;
+  signature[4] = 0x01;
+  signature[4 + rLength] = 0x02;
+  signature[5 + rLength] = sLength;
+  signature[6 + rLength] = 0x01;
+  signature[6 + rLength + sLength] = SIGHASH.ALL;
+  return signature;
+}
+
+function dummyCreator(rLength: number): SignatureCreator {
+  return { checker: ACCEPT_ALL, createSignature: () => dummySignature(rLength, 32) };
+}
+
+/** 71 bytes for every key, asked for or not: how large an input will be. */
+export const DUMMY_CREATOR: SignatureCreator = dummyCreator(32);
+/** 72 bytes: how large an input can get that others sign. */
+export const DUMMY_MAXIMUM_CREATOR: SignatureCreator = dummyCreator(33);

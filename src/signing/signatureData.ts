@@ -1,0 +1,74 @@
+/**
+ * What is known about satisfying one output: signatures and scripts found so far, and the input made of them.
+ * Source: Core 0.17 script/sign.h `SignatureData`.
+ */
+import { hasPublicKeySize } from '../crypto/ecdsaEncoding.js';
+import { hash160 } from '../crypto/hash.js';
+import { EMPTY_BYTES, toLatin1, type Bytes } from '../util/bytes.js';
+
+/** A signature (DER and its hash type byte) and the key that it belongs to. */
+export interface KeySignature {
+  readonly publicKey: Bytes;
+  readonly signature: Bytes;
+}
+
+export interface SignatureData {
+  /** Whether scriptSig and witness satisfy the output. */
+  complete: boolean;
+  /** Whether a witness was made: the amount is signed then. */
+  witness: boolean;
+  scriptSig: Bytes;
+  scriptWitness: Bytes[];
+  /** Empty where there is none; so is the next. */
+  redeemScript: Bytes;
+  witnessScript: Bytes;
+  /** By key id (`keyIdOf`). */
+  signatures: Map<string, KeySignature>;
+  /** Every public key met, by key id. */
+  publicKeys: Map<string, Bytes>;
+}
+
+export function emptySignatureData(): SignatureData {
+  return {
+    complete: false,
+    witness: false,
+    scriptSig: EMPTY_BYTES,
+    scriptWitness: [],
+    redeemScript: EMPTY_BYTES,
+    witnessScript: EMPTY_BYTES,
+    signatures: new Map(),
+    publicKeys: new Map(),
+  };
+}
+
+/** The bytes where their first one announces their length, else no key at all (empty). Source: `CPubKey::Set`. */
+export function asPublicKey(bytes: Bytes): Bytes {
+  return hasPublicKeySize(bytes) ? bytes : EMPTY_BYTES;
+}
+
+/** HASH160 of the key as a map key, a byte a character; their string order is the byte order. */
+export function keyIdOf(publicKey: Bytes): string {
+  return toLatin1(hash160(publicKey));
+}
+
+/** Entries that `into` lacks. */
+export function insertAll<V>(into: Map<string, V>, from: ReadonlyMap<string, V>): void {
+  for (const [key, value] of from) if (!into.has(key)) into.set(key, value);
+}
+
+/** Entries in the order of their keys' bytes. */
+export function sortedEntries<V>(map: ReadonlyMap<string, V>): [string, V][] {
+  return [...map].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+}
+
+/** Adds what another one knows; a complete one replaces this. Source: `MergeSignatureData`. */
+export function combineSignatures(into: SignatureData, other: SignatureData): void {
+  if (into.complete) return;
+  if (other.complete) {
+    Object.assign(into, other);
+    return;
+  }
+  if (into.redeemScript.length === 0) into.redeemScript = other.redeemScript;
+  if (into.witnessScript.length === 0) into.witnessScript = other.witnessScript;
+  insertAll(into.signatures, other.signatures);
+}

@@ -1,0 +1,86 @@
+/**
+ * Where signing finds keys and scripts: a narrow interface that a wallet, a list of given keys or nothing at all can
+ * fill. Ids are the HASH160 of a public key or of a script, 20 bytes. Source: Core 0.17 script/sign.h
+ * `SigningProvider`, keystore.cpp `CBasicKeyStore`.
+ */
+import { COMPRESSED_KEY_SIZE, isValidPrivateKey } from '../crypto/ecdsaEncoding.js';
+import { hash160 } from '../crypto/hash.js';
+import { MAX_SCRIPT_ELEMENT_SIZE } from '../script/script.js';
+import { scriptForDestination } from '../script/standard.js';
+import { assert } from '../util/assert.js';
+import { toLatin1, type Bytes } from '../util/bytes.js';
+import { ecdsaBackend } from './ecdsaBackend.js';
+
+/** A private key and the public key by which it is known, whose form (33 or 65 bytes) belongs to it. */
+export interface SigningKey {
+  readonly privateKey: Bytes;
+  readonly publicKey: Bytes;
+}
+
+/** Answers are not to be changed; null is "not known here". */
+export interface SigningProvider {
+  /** The redeem or witness script of that id. That of a witness script is RIPEMD160 of the witness program. */
+  script(scriptId: Bytes): Bytes | null;
+  publicKey(keyId: Bytes): Bytes | null;
+  signingKey(keyId: Bytes): SigningKey | null;
+}
+
+/** Knows nothing: what can be completed from signatures that are there already, is. */
+export const NO_KEYS: SigningProvider = {
+  script: () => null,
+  publicKey: () => null,
+  signingKey: () => null,
+};
+
+/** The same without private keys: scripts and public keys are filled in, nothing is signed. */
+export function publicOnly(provider: SigningProvider): SigningProvider {
+  return {
+    script: (scriptId) => provider.script(scriptId),
+    publicKey: (keyId) => provider.publicKey(keyId),
+    signingKey: () => null,
+  };
+}
+
+/** 32 bytes and the form of the public key to a signing key. The private key must be valid. */
+export function signingKeyOf(privateKey: Bytes, compressed: boolean): SigningKey {
+  assert(isValidPrivateKey(privateKey), 'a private key in range');
+  return { privateKey, publicKey: ecdsaBackend().publicKeyOf(privateKey, compressed) };
+}
+
+/** Keys and scripts in memory. */
+export class MemoryKeyStore implements SigningProvider {
+  readonly #keys = new Map<string, SigningKey>();
+  readonly #scripts = new Map<string, Bytes>();
+
+  /** Knows the key's P2WPKH program too, so that P2SH-P2WPKH outputs are found. */
+  addKey(key: SigningKey): void {
+    const keyId = hash160(key.publicKey);
+    this.#keys.set(toLatin1(keyId), key);
+    if (key.publicKey.length === COMPRESSED_KEY_SIZE) {
+      this.#setScript(scriptForDestination({ type: 'witness_v0_keyhash', hash: keyId }));
+    }
+  }
+
+  /** False, and nothing kept, when the script is too long to be pushed. */
+  addScript(script: Bytes): boolean {
+    if (script.length > MAX_SCRIPT_ELEMENT_SIZE) return false;
+    this.#setScript(script);
+    return true;
+  }
+
+  script(scriptId: Bytes): Bytes | null {
+    return this.#scripts.get(toLatin1(scriptId)) ?? null;
+  }
+
+  publicKey(keyId: Bytes): Bytes | null {
+    return this.signingKey(keyId)?.publicKey ?? null;
+  }
+
+  signingKey(keyId: Bytes): SigningKey | null {
+    return this.#keys.get(toLatin1(keyId)) ?? null;
+  }
+
+  #setScript(script: Bytes): void {
+    this.#scripts.set(toLatin1(hash160(script)), script);
+  }
+}

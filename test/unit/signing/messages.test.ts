@@ -1,0 +1,76 @@
+/** Signed messages, lenient base64, hash type names, kinds of address. */
+import { describe, expect, it } from 'vitest';
+import { hash160, sha256 } from '../../../src/crypto/hash.js';
+import { scriptForDestination, scriptForMultisig } from '../../../src/script/standard.js';
+import { decodeBase64 } from '../../../src/signing/base64.js';
+import { destinationForKey, destinationForScript } from '../../../src/signing/outputType.js';
+import { parseSighashType } from '../../../src/signing/sighashType.js';
+import { signMessage, verifyMessage } from '../../../src/signing/signedMessage.js';
+import { MemoryKeyStore, signingKeyOf } from '../../../src/signing/signingProvider.js';
+import { toHex } from '../../../src/util/bytes.js';
+
+const KEY = signingKeyOf(sha256(Buffer.from('key')), true);
+const LONG = signingKeyOf(sha256(Buffer.from('key')), false);
+
+describe('signed messages', () => {
+  it.each(['', 'my message', 'ünïcode ✓', 'x'.repeat(300)])('are verified: %s', (message) => {
+    for (const key of [KEY, LONG]) {
+      const signature = signMessage(message, key);
+      expect(signature.length).toBe(65);
+      expect(verifyMessage(message, signature, hash160(key.publicKey))).toBe(true);
+      expect(verifyMessage(`${message}.`, signature, hash160(key.publicKey))).toBe(false);
+      expect(verifyMessage(message, signature.subarray(1), hash160(key.publicKey))).toBe(false);
+    }
+    // The form of the key is part of its id.
+    expect(verifyMessage(message, signMessage(message, KEY), hash160(LONG.publicKey))).toBe(false);
+  });
+});
+
+describe('decodeBase64', () => {
+  it.each([
+    ['', '', true],
+    ['QQ==', '41', true],
+    ['QQ=', '41', false],
+    ['QQ', '41', false],
+    ['QR==', '41', false],
+    ['QUI=', '4142', true],
+    ['QUJD', '414243', true],
+    ['QUJDR', '414243', false],
+    ['QUJD====', '414243', false],
+    ['QUJD*QUJD', '414243', false],
+    ['QU-D', '41', false],
+    ['QUJD\0????', '414243', true],
+    ['QQ==QQ==', '41', false],
+  ])('%j', (text, hex, valid) => {
+    expect(decodeBase64(text)).toEqual({ bytes: Buffer.from(hex, 'hex'), valid });
+  });
+});
+
+describe('names', () => {
+  it('of hash types', () => {
+    expect(['ALL', 'NONE', 'SINGLE', 'ALL|ANYONECANPAY', 'all', ''].map(parseSighashType)).toEqual([
+      1,
+      2,
+      3,
+      0x81,
+      null,
+      null,
+    ]);
+  });
+
+  it('of kinds of address', () => {
+    const hash = hash160(KEY.publicKey);
+    expect(destinationForKey(KEY.publicKey, 'legacy')).toEqual({ type: 'pubkeyhash', hash });
+    expect(destinationForKey(KEY.publicKey, 'bech32')).toEqual({ type: 'witness_v0_keyhash', hash });
+    expect(destinationForKey(KEY.publicKey, 'p2sh-segwit').type).toBe('scripthash');
+    expect(destinationForKey(LONG.publicKey, 'bech32').type).toBe('pubkeyhash');
+    const store = new MemoryKeyStore();
+    const script = scriptForMultisig(1, [KEY.publicKey]);
+    const program = destinationForScript(store, script, 'bech32');
+    expect(program).toEqual({ type: 'witness_v0_scripthash', hash: sha256(script) });
+    expect(store.script(hash160(scriptForDestination(program)))).not.toBeNull();
+    expect(toHex(store.script(hash160(script))!)).toBe(toHex(script));
+    const long = scriptForMultisig(1, [LONG.publicKey]);
+    expect(destinationForScript(store, long, 'bech32')).toEqual({ type: 'scripthash', hash: hash160(long) });
+  });
+});
