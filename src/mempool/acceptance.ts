@@ -7,12 +7,15 @@ import { checkTransaction } from '../consensus/checkTransaction.js';
 import { checkTxInputs } from '../consensus/checkTxInputs.js';
 import { reject, type ValidationError } from '../consensus/reject.js';
 import { transactionSigopCost } from '../consensus/sigopCost.js';
-import { parseTxView, txidAt, txWeight, wtxidAt, type ParsedBlock } from '../primitives/blockView.js';
-import { formatTransaction, hasWitness, isCoinbase, type Transaction } from '../primitives/transaction.js';
+import { strippedSize, weightOf, witnessSize } from '../consensus/txSize.js';
+import { sha256d } from '../crypto/hash.js';
+import { hasWitness, isCoinbase, writeTransaction, type Transaction } from '../primitives/transaction.js';
 import { STANDARD_SCRIPT_VERIFY_FLAGS } from '../script/flags.js';
 import { fromLatin1, hashToHex, toLatin1, type Bytes } from '../util/bytes.js';
+import { Writer } from '../util/writer.js';
 import type { ChainView, SeenCoin } from './chainView.js';
 import { feeAtRate } from './feeRate.js';
+import type { FeeEstimator } from './fees/feeEstimator.js';
 import type { MempoolOptions } from './mempoolOptions.js';
 import { findAncestors } from './packageLimits.js';
 import {
@@ -53,6 +56,7 @@ export interface AcceptanceDeps {
   readonly pool: TxPool;
   readonly view: ChainView;
   readonly options: MempoolOptions;
+  readonly fees: FeeEstimator;
   readonly nowSec: () => number;
   /** Fee rate that a mempool lately full asks for. */
   readonly rollingFeeRatePerKb: () => bigint;
@@ -66,16 +70,31 @@ export interface AcceptanceDeps {
 export interface Newcomer {
   readonly tx: Transaction;
   readonly bytes: Buffer;
-  readonly parsed: ParsedBlock;
   readonly key: string;
   readonly wtxKey: string;
+  readonly weight: number;
 }
 
 export function prepare(tx: Transaction): Newcomer {
-  const bytes = Buffer.from(formatTransaction(tx));
-  const parsed = parseTxView(bytes);
-  const key = toLatin1(txidAt(parsed, 0));
-  return { tx, bytes, parsed, key, wtxKey: hasWitness(tx) ? toLatin1(wtxidAt(parsed, 0)) : key };
+  const stripped = strippedSize(tx);
+  const size = stripped + witnessSize(tx);
+  const bytes = ownMemory(serialize(tx, size, true));
+  const wtxKey = toLatin1(sha256d(bytes));
+  const key = size === stripped ? wtxKey : toLatin1(sha256d(serialize(tx, stripped, false)));
+  return { tx, bytes, key, wtxKey, weight: weightOf(stripped, size) };
+}
+
+function serialize(tx: Transaction, sizeBytes: number, withWitness: boolean): Buffer {
+  const writer = new Writer(sizeBytes);
+  writeTransaction(writer, tx, withWitness);
+  return writer.finish();
+}
+
+/** A copy that shares its memory with nothing: it is kept, and would keep what it shares with. */
+function ownMemory(bytes: Buffer): Buffer {
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  own.set(bytes);
+  return own;
 }
 
 const MISSING: AcceptVerdict = { accepted: false, error: null, missingInputs: true, replaced: [] };
@@ -141,7 +160,10 @@ export async function acceptTransaction(
   };
   if (accept.testOnly) return verdict;
   pool.remove(replaced, 'replaced');
+  const tellsOfFees =
+    replaced.size === 0 && ancestors.size === 0 && !accept.bypassLimits && view.isCurrent(deps.nowSec());
   pool.add(entry, ancestors);
+  deps.fees.entered(entry, tellsOfFees);
   if (!accept.bypassLimits) {
     deps.limitSize();
     if (!pool.has(entry.key)) return refused(reject('mempool full'));
@@ -164,7 +186,7 @@ function isKnown(view: ChainView, { key, tx }: Newcomer): boolean {
 /** What needs the coins but no scripts, up to the count of signature operations. */
 function makeEntry(
   { view, options, nowSec }: AcceptanceDeps,
-  { tx, bytes, parsed, key, wtxKey }: Newcomer,
+  { tx, bytes, key, wtxKey, weight }: Newcomer,
   coins: readonly SeenCoin[],
   accept: AcceptOptions,
 ): { entry: PoolEntry } | { error: ValidationError } {
@@ -180,7 +202,6 @@ function makeEntry(
     return { error: reject('bad-witness-nonstandard') };
   }
   const sigopsCost = transactionSigopCost(tx, (i) => scripts[i]!, STANDARD_SCRIPT_VERIFY_FLAGS);
-  const weight = txWeight(parsed, 0);
   const entry = new PoolEntry({
     key,
     wtxKey,

@@ -1,6 +1,7 @@
 /**
  * Chooses the transactions of a block: again and again the one that pays best together with its unconfirmed ancestors
- * which are not chosen yet. The same mempool gives the same block. Source: lbrycrd miner.cpp `addPackageTxs`.
+ * which are not chosen yet. The same mempool gives the same block, whatever was chosen before: what is kept between two
+ * blocks is only the order of the packages (`packageOrder.ts`). Source: lbrycrd miner.cpp `addPackageTxs`.
  *
  * Not taken over: the reference lets the second and later chosen ancestors out of a package's fees without what
  * `prioritise` added, so that a promised fee counts on for their descendants (or is missing there).
@@ -8,7 +9,14 @@
 import { WITNESS_SCALE_FACTOR } from '../consensus/limits.js';
 import { LOCKTIME_THRESHOLD } from '../script/script.js';
 import { feeAtRate } from './feeRate.js';
-import type { BlockCandidate, BlockLimits } from './mempoolReader.js';
+import type { BlockLimits } from './mempoolReader.js';
+import {
+  comparePackages,
+  PackageOrder,
+  packageScore,
+  type PackageWalk,
+  type Scored,
+} from './packageOrder.js';
 import { compareByKey, type PoolEntry } from './poolEntry.js';
 import type { TxPool } from './txPool.js';
 
@@ -18,45 +26,41 @@ const MAX_CONSECUTIVE_FAILURES = 1000;
 const NEARLY_FULL_WEIGHT = 4000;
 
 /** An entry with the sums over its ancestors that are not chosen. */
-interface Package {
-  readonly entry: PoolEntry;
-  sizeBytes: number;
-  feesSat: bigint;
-  sigopsCost: number;
-  /** Fee rate of the entry alone or with those ancestors, whichever is lower. */
-  score: number;
+interface Package extends Scored {
+  readonly sizeBytes: number;
+  readonly feesSat: bigint;
+  readonly sigopsCost: number;
 }
 
-function packageOf(entry: PoolEntry): Package {
-  const made = {
+function wholePackage(entry: PoolEntry): Package {
+  return {
     entry,
     sizeBytes: entry.ancestorSizeBytes,
     feesSat: entry.ancestorFeesSat,
     sigopsCost: entry.ancestorSigopsCost,
-    score: 0,
+    score: entry.package!.score,
   };
-  made.score = scoreOf(made);
-  return made;
 }
 
-/** Source: `CompareTxMemPoolEntryByAncestorFee`. */
-function scoreOf({ entry, sizeBytes, feesSat }: Package): number {
-  const own = Number(entry.modifiedFeeSat) / entry.sizeBytes;
-  return sizeBytes === entry.sizeBytes ? own : Math.min(own, Number(feesSat) / sizeBytes);
+/** The package without an ancestor that was chosen. */
+function without(item: Package, chosen: PoolEntry): Package {
+  const sizeBytes = item.sizeBytes - chosen.sizeBytes;
+  const feesSat = item.feesSat - chosen.modifiedFeeSat;
+  return {
+    entry: item.entry,
+    sizeBytes,
+    feesSat,
+    sigopsCost: item.sigopsCost - chosen.sigopsCost,
+    score: packageScore(item.entry, sizeBytes, feesSat),
+  };
 }
 
-/** Whether `a` is to be looked at before `b`. */
-function isBetter(a: Package, b: Package): boolean {
-  return a.score !== b.score ? a.score > b.score : compareByKey(a.entry, b.entry) < 0;
-}
-
-/** A heap of packages, the best on top. What became stale is left in it and told by `Package` identity. */
+/** A heap of packages, the best on top. What became stale is left in it and told by identity. */
 class PackageHeap {
-  private readonly items: Package[];
+  private readonly items: Package[] = [];
 
-  constructor(items: Package[]) {
-    this.items = items;
-    for (let i = (items.length >> 1) - 1; i >= 0; i--) this.sink(i);
+  get best(): Package | undefined {
+    return this.items[0];
   }
 
   push(item: Package): void {
@@ -65,33 +69,30 @@ class PackageHeap {
     items.push(item);
     while (at > 0) {
       const up = (at - 1) >> 1;
-      if (!isBetter(item, items[up]!)) break;
+      if (comparePackages(item, items[up]!) > 0) break;
       items[at] = items[up]!;
       at = up;
     }
     items[at] = item;
   }
 
-  pop(): Package | undefined {
-    const { items } = this;
-    const best = items[0];
-    const last = items.pop();
-    if (last !== undefined && last !== best) {
-      items[0] = last;
-      this.sink(0);
-    }
-    return best;
+  /** Takes the best away. */
+  drop(): void {
+    const last = this.items.pop();
+    if (last === undefined || this.items.length === 0) return;
+    this.items[0] = last;
+    this.sink();
   }
 
-  private sink(from: number): void {
+  private sink(): void {
     const { items } = this;
-    const item = items[from]!;
-    let at = from;
+    const item = items[0]!;
+    let at = 0;
     for (;;) {
       let down = 2 * at + 1;
       if (down >= items.length) break;
-      if (down + 1 < items.length && isBetter(items[down + 1]!, items[down]!)) down++;
-      if (!isBetter(items[down]!, item)) break;
+      if (down + 1 < items.length && comparePackages(items[down + 1]!, items[down]!) < 0) down++;
+      if (comparePackages(items[down]!, item) > 0) break;
       items[at] = items[down]!;
       at = down;
     }
@@ -103,37 +104,61 @@ class Selection {
   readonly chosen: PoolEntry[] = [];
   private readonly pool: TxPool;
   private readonly limits: BlockLimits;
+  private readonly waiting: PackageWalk;
   private readonly included = new Set<PoolEntry>();
   /** The package that counts of an entry some of whose ancestors are chosen. */
   private readonly modified = new Map<PoolEntry, Package>();
-  private readonly heap: PackageHeap;
+  private readonly heap = new PackageHeap();
   private weight = 0;
   private sigopsCost = 0;
 
-  constructor(pool: TxPool, limits: BlockLimits) {
+  constructor(pool: TxPool, waiting: PackageWalk, limits: BlockLimits) {
     this.pool = pool;
+    this.waiting = waiting;
     this.limits = limits;
-    this.heap = new PackageHeap(Array.from(pool.entries(), packageOf));
   }
 
   run(): void {
     let failures = 0;
-    for (let best = this.heap.pop(); best; best = this.heap.pop()) {
-      const { entry } = best;
-      if (this.included.has(entry) || (this.modified.get(entry) ?? best) !== best) continue;
-      if (best.feesSat < feeAtRate(this.limits.minFeeRatePerKb, best.sizeBytes)) return;
+    for (let best = this.takeBest(); best; best = this.takeBest()) {
+      if (this.paysTooLittle(best)) return;
       if (!this.fits(best)) {
         failures++;
         const nearlyFull = this.weight > this.limits.maxWeight - NEARLY_FULL_WEIGHT;
         if (failures > MAX_CONSECUTIVE_FAILURES && nearlyFull) return;
         continue;
       }
-      const members = [...this.pool.ancestorsOf(entry)].filter((ancestor) => !this.included.has(ancestor));
-      members.push(entry);
+      const members = this.missingMembers(best.entry);
       if (!members.every((member) => this.mayBeIn(member))) continue;
       failures = 0;
       this.include(members);
     }
+  }
+
+  private paysTooLittle({ score, feesSat, sizeBytes }: Package): boolean {
+    const { minFeeRatePerKb } = this.limits;
+    // The score is no higher than the package's fee rate, and much cheaper to compare.
+    return score * 1000 < Number(minFeeRatePerKb) && feesSat < feeAtRate(minFeeRatePerKb, sizeBytes);
+  }
+
+  /** The best package that is left, from the order of all or from those that changed since. */
+  private takeBest(): Package | undefined {
+    const { waiting, heap, modified, included } = this;
+    while (waiting.best && (included.has(waiting.best.entry) || modified.has(waiting.best.entry))) {
+      waiting.drop();
+    }
+    while (heap.best && (included.has(heap.best.entry) || modified.get(heap.best.entry) !== heap.best)) {
+      heap.drop();
+    }
+    const changed = heap.best;
+    const whole = waiting.best;
+    if (changed && (!whole || comparePackages(changed, whole) < 0)) {
+      heap.drop();
+      return changed;
+    }
+    if (!whole) return undefined;
+    waiting.drop();
+    return wholePackage(whole.entry);
   }
 
   /** The block must stay below the bounds. Source: `TestPackage`. */
@@ -144,6 +169,15 @@ class Selection {
     );
   }
 
+  /** The entry after those of its ancestors that are not chosen. */
+  private missingMembers(entry: PoolEntry): PoolEntry[] {
+    if (entry.parents.length === 0) return [entry];
+    const members = [...this.pool.ancestorsOf(entry)].filter((ancestor) => !this.included.has(ancestor));
+    members.push(entry);
+    // Who spends another one has more ancestors.
+    return members.sort((a, b) => a.ancestorCount - b.ancestorCount || compareByKey(a, b));
+  }
+
   private mayBeIn({ lockTime, hasFinalSequences, hasWitness }: PoolEntry): boolean {
     if (hasWitness && !this.limits.includeWitness) return false;
     if (lockTime === 0 || hasFinalSequences) return true;
@@ -152,9 +186,7 @@ class Selection {
   }
 
   /** Takes a package, ancestors first, and lets it out of the sums of what descends from it. */
-  private include(members: PoolEntry[]): void {
-    // Who spends another one has more ancestors.
-    members.sort((a, b) => a.ancestorCount - b.ancestorCount || compareByKey(a, b));
+  private include(members: readonly PoolEntry[]): void {
     for (const member of members) {
       this.chosen.push(member);
       this.included.add(member);
@@ -163,39 +195,35 @@ class Selection {
     }
     const touched = new Set<PoolEntry>();
     for (const member of members) {
+      if (member.children.length === 0) continue;
       for (const below of this.pool.withDescendants(member.children)) {
         if (this.included.has(below)) continue;
-        const before = this.modified.get(below) ?? packageOf(below);
-        this.modified.set(below, {
-          entry: below,
-          sizeBytes: before.sizeBytes - member.sizeBytes,
-          feesSat: before.feesSat - member.modifiedFeeSat,
-          sigopsCost: before.sigopsCost - member.sigopsCost,
-          score: 0,
-        });
+        this.modified.set(below, without(this.modified.get(below) ?? wholePackage(below), member));
         touched.add(below);
       }
     }
-    for (const below of touched) {
-      const item = this.modified.get(below)!;
-      item.score = scoreOf(item);
-      this.heap.push(item);
-    }
+    for (const below of touched) this.heap.push(this.modified.get(below)!);
   }
 }
 
-/** The best transactions within the limits, each after those that it spends. */
-export function selectTransactions(pool: TxPool, limits: BlockLimits): BlockCandidate[] {
-  const selection = new Selection(pool, limits);
-  selection.run();
-  return selection.chosen.map((entry) => ({
-    txid: entry.txid,
-    wtxid: entry.wtxid,
-    bytes: entry.bytes,
-    feeSat: entry.feeSat,
-    modifiedFeeSat: entry.modifiedFeeSat,
-    sizeBytes: entry.sizeBytes,
-    sigopsCost: entry.sigopsCost,
-    weight: entry.weight,
-  }));
+export class BlockSelector {
+  private readonly pool: TxPool;
+  private readonly order: PackageOrder;
+
+  constructor(pool: TxPool) {
+    this.pool = pool;
+    this.order = new PackageOrder(pool);
+  }
+
+  /** Does most of what `select` would have to do first, in slices. */
+  prepare(): Promise<void> {
+    return this.order.prepare();
+  }
+
+  /** The best transactions within the limits, each after those that it spends. */
+  select(limits: BlockLimits): readonly PoolEntry[] {
+    const selection = new Selection(this.pool, this.order.walk(), limits);
+    selection.run();
+    return selection.chosen;
+  }
 }

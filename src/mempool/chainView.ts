@@ -21,6 +21,9 @@ import type { TxPool } from './txPool.js';
 /** Height of a coin that a transaction of the mempool makes. Source: `MEMPOOL_HEIGHT`. */
 const MEMPOOL_HEIGHT = 0x7fffffff;
 
+/** Older tips tell nothing of fees, in seconds. Source: `MAX_FEE_ESTIMATION_TIP_AGE`. */
+const MAX_FEE_ESTIMATION_TIP_AGE_SEC = 3 * 60 * 60;
+
 /** A coin of the chain, or one that the mempool makes. */
 export interface SeenCoin extends SpentCoin {
   readonly script: CoinValue['script'];
@@ -47,6 +50,15 @@ export class ChainView {
     return active.medianTimeOf(active.tip);
   }
 
+  /** Whether the node is so far up to date that what comes now tells of fees. Source: `IsCurrentForFeeEstimation`. */
+  isCurrent(nowSec: number): boolean {
+    const { chain } = this.reader;
+    const { headers, bestHeader } = chain.index;
+    if (chain.isInitialDownload()) return false;
+    if (headers.timeSec(chain.tip) < nowSec - MAX_FEE_ESTIMATION_TIP_AGE_SEC) return false;
+    return chain.height >= headers.height(bestHeader) - 1;
+  }
+
   /**
    * The coins that the outpoints name, in order; null from the first missing one on. A transaction of the mempool hides
    * what the chain may know under its id.
@@ -60,16 +72,11 @@ export class ChainView {
     return Promise.all(found);
   }
 
-  private async chainCoin(key: string): Promise<SeenCoin | null> {
-    const coin = await this.reader.coin(fromLatin1(key));
-    if (!coin) return null;
-    return {
-      value: coin.amount,
-      amount: coin.amount,
-      script: coin.script,
-      height: coin.heightCode >>> 1,
-      isCoinbase: (coin.heightCode & 1) !== 0,
-    };
+  /** At once where the cache has it. */
+  private chainCoin(key: string): SeenCoin | Promise<SeenCoin | null> {
+    const outPoint = fromLatin1(key);
+    const cached = this.reader.cachedCoin(outPoint);
+    return cached ? seen(cached) : this.reader.coin(outPoint).then((coin) => coin && seen(coin));
   }
 
   /** Whether an absolute lock time is over in the next block. Source: `CheckFinalTx`. */
@@ -101,6 +108,10 @@ export class ChainView {
   areOpen(locks: LockPoints): boolean {
     return sequenceLocksOpen(locks, this.nextHeight, this.medianTimeSec);
   }
+}
+
+function seen({ amount, script, heightCode }: CoinValue): SeenCoin {
+  return { value: amount, amount, script, height: heightCode >>> 1, isCoinbase: (heightCode & 1) !== 0 };
 }
 
 function madeCoin(parent: PoolEntry, key: string, made: Map<PoolEntry, Transaction>): SeenCoin | null {

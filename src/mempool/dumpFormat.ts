@@ -1,6 +1,7 @@
 /**
- * The form of `mempool.dat`: version, transactions each with time and fee delta, and the fee deltas of transactions that
- * are not here. Written to a new file that takes the old one's place; read piece by piece.
+ * The form of `mempool.dat`: version, transactions each with time and fee delta, the fee deltas of transactions that
+ * are not here, and the ids of those that are still to be announced. The last part came with Core 0.21; the reference
+ * stops reading before it, and a file that ends there is whole. Written to a new file that takes the old one's place; read piece by piece.
  * Source: Core validation.cpp `DumpMempool`, `LoadMempool`.
  */
 import { open, rename, type FileHandle } from 'node:fs/promises';
@@ -31,6 +32,7 @@ export async function writeDump(
   path: string,
   transactions: readonly DumpedTransaction[],
   deltas: readonly DumpedDelta[],
+  unbroadcast: readonly string[],
 ): Promise<void> {
   const fresh = `${path}.new`;
   const file = await open(fresh, 'w');
@@ -44,6 +46,8 @@ export async function writeDump(
     }
     writer.compactSize(deltas.length);
     for (const [key, feeDeltaSat] of deltas) writer.raw(Buffer.from(key, 'latin1')).i64(feeDeltaSat);
+    if (unbroadcast.length > 0) writer.compactSize(unbroadcast.length);
+    for (const key of unbroadcast) writer.raw(Buffer.from(key, 'latin1'));
     await file.writeFile(writer.finish());
     await file.sync();
   } finally {
@@ -55,6 +59,8 @@ export async function writeDump(
 export interface DumpReader {
   transaction(tx: Transaction, timeSec: number, feeDeltaSat: bigint): Promise<void>;
   delta(key: string, feeDeltaSat: bigint): void;
+  /** Transactions that no peer had asked for. */
+  unbroadcast(key: string): void;
 }
 
 /** Reads records of unknown length from a file without holding more of it than one record and a piece. */
@@ -82,6 +88,11 @@ class RecordFile {
       }
       await this.readMore();
     }
+  }
+
+  async isAtEnd(): Promise<boolean> {
+    if (this.offset === this.piece.length && !this.ended) await this.readMore();
+    return this.offset === this.piece.length;
   }
 
   private async readMore(): Promise<void> {
@@ -122,6 +133,11 @@ export async function readDump(path: string, into: DumpReader, signal: AbortSign
         (reader) => [toLatin1(reader.hash()), reader.i64()] as const,
       );
       into.delta(key, feeDeltaSat);
+    }
+    if (await records.isAtEnd()) return true;
+    const unbroadcast = await records.next((reader) => reader.compactSize());
+    for (let n = 0; n < unbroadcast; n++) {
+      into.unbroadcast(await records.next((reader) => toLatin1(reader.hash())));
     }
     return true;
   } finally {

@@ -20,11 +20,12 @@ import {
   type AcceptOptions,
   type AcceptVerdict,
 } from './acceptance.js';
-import { selectTransactions } from './blockSelection.js';
+import { BlockSelector } from './blockSelection.js';
 import { ChainView } from './chainView.js';
 import { checkInvariants } from './checkInvariants.js';
 import { DisconnectedTransactions } from './disconnectedTransactions.js';
 import { feeRateOf } from './feeRate.js';
+import { FeeEstimator, type FeeEstimates, type FeeHistory } from './fees/feeEstimator.js';
 import type { MempoolOptions } from './mempoolOptions.js';
 import type {
   BlockCandidate,
@@ -35,18 +36,22 @@ import type {
   MempoolReader,
   RelayEntry,
   RelaySource,
+  UnbroadcastSource,
 } from './mempoolReader.js';
 import { MempoolFiles } from './mempoolFiles.js';
 import { compareByKey, txKeyOf, type PoolEntry } from './poolEntry.js';
 import { removeImpossible, removeRecursive, returnDisconnected } from './reorg.js';
 import { RollingFee } from './rollingFee.js';
 import { TxPool, type RemovalReason } from './txPool.js';
+import { Unbroadcast } from './unbroadcast.js';
 
 export interface MempoolDeps {
   readonly reader: ChainReader;
   /** The clock, without the peers' correction. */
   readonly nowSec: () => number;
   readonly log: Logger;
+  /** What earlier runs learnt of fees. */
+  readonly feeHistory?: FeeHistory | undefined;
 }
 
 /** `bytes` are the transaction, serialized with witness; not to be changed. */
@@ -57,12 +62,15 @@ export interface MempoolListener {
   removed?(entry: MempoolEntry, reason: RemovalReason, bytes: Buffer): void;
 }
 
-export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySource {
+export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySource, UnbroadcastSource {
   private readonly options: MempoolOptions;
   private readonly deps: MempoolDeps;
   private readonly pool: TxPool;
+  private readonly selector: BlockSelector;
   private readonly view: ChainView;
   private readonly rolling: RollingFee;
+  private readonly estimator: FeeEstimator;
+  private readonly unbroadcast = new Unbroadcast();
   private readonly disconnected = new DisconnectedTransactions();
   private readonly files: MempoolFiles;
   private readonly acceptance: AcceptanceDeps;
@@ -72,23 +80,32 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
   constructor(options: MempoolOptions, deps: MempoolDeps) {
     this.options = options;
     this.deps = deps;
+    this.estimator = new FeeEstimator(deps.feeHistory);
     this.pool = new TxPool((entry, reason) => {
-      for (const listener of this.listeners) listener.removed?.(describe(entry), reason, entry.bytes);
+      this.estimator.left(entry);
+      this.unbroadcast.delete(entry.key);
+      if (this.listeners.size === 0) return;
+      const left = describe(entry);
+      for (const listener of this.listeners) listener.removed?.(left, reason, entry.bytes);
     });
+    this.selector = new BlockSelector(this.pool);
     this.view = new ChainView(deps.reader, this.pool);
     this.rolling = new RollingFee(options.incrementalFeeRatePerKb, deps.nowSec());
     this.acceptance = {
       pool: this.pool,
       view: this.view,
       options,
+      fees: this.estimator,
       nowSec: deps.nowSec,
       rollingFeeRatePerKb: () => this.rollingFeeRatePerKb(),
       limitSize: () => this.limitSize(),
       onAccepted: (entry) => {
-        for (const listener of this.listeners) listener.added?.(describe(entry), entry.bytes);
+        if (this.listeners.size === 0) return;
+        const added = describe(entry);
+        for (const listener of this.listeners) listener.added?.(added, entry.bytes);
       },
     };
-    this.files = new MempoolFiles(options, this.pool, {
+    this.files = new MempoolFiles(options, this.pool, this.unbroadcast, {
       accept: (tx, accept) => this.acceptToMempool(tx, accept),
       nowSec: deps.nowSec,
       log: deps.log,
@@ -113,9 +130,27 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     this.pool.prioritise(toLatin1(txid), deltaSat);
   }
 
-  private blockConnected({ raw, parsed }: ConnectedBlock): void {
+  keepAnnouncing(txid: Bytes): void {
+    const key = toLatin1(txid);
+    if (this.pool.has(key)) this.unbroadcast.add(key);
+  }
+
+  get unbroadcastCount(): number {
+    return this.unbroadcast.size;
+  }
+
+  unbroadcastKeys(): readonly string[] {
+    return this.unbroadcast.keys();
+  }
+
+  noteRequested(key: string): void {
+    this.unbroadcast.delete(key);
+  }
+
+  private blockConnected({ raw, parsed, height }: ConnectedBlock): void {
     this.disconnected.removeConfirmed({ parsed });
     const { pool } = this;
+    this.estimator.connected(height, this.entriesOf(parsed));
     for (let tx = 0; tx < parsed.txCount && !pool.isIdle; tx++) {
       const key = toLatin1(txidAt(parsed, tx));
       const entry = pool.get(key);
@@ -124,6 +159,17 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
       pool.clearDelta(key);
     }
     this.rolling.noteBlock(this.deps.nowSec());
+  }
+
+  /** What of a block is in the mempool. */
+  private entriesOf(parsed: ConnectedBlock['parsed']): PoolEntry[] {
+    const { pool } = this;
+    const entries: PoolEntry[] = [];
+    for (let tx = 0; tx < parsed.txCount && pool.size > 0; tx++) {
+      const entry = pool.get(toLatin1(txidAt(parsed, tx)));
+      if (entry) entries.push(entry);
+    }
+    return entries;
   }
 
   /** Removes what spends the same outputs as a confirmed transaction. */
@@ -178,6 +224,16 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
       this.rolling.raise(rate + options.incrementalFeeRatePerKb);
       pool.remove(pool.withDescendants([entry]), 'sizelimit');
     }
+  }
+
+  /** What fee rates let transactions confirm in time. */
+  get fees(): FeeEstimates {
+    return this.estimator;
+  }
+
+  /** What was learnt of fees, to be kept over a stop; from then on nothing here counts for them. */
+  finishFees(): FeeHistory {
+    return this.estimator.finish(this.pool.entries());
   }
 
   get size(): number {
@@ -258,8 +314,12 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     return this.pool.entries();
   }
 
-  selectForBlock(limits: BlockLimits): BlockCandidate[] {
-    return selectTransactions(this.pool, limits);
+  prepareForBlock(): Promise<void> {
+    return this.selector.prepare();
+  }
+
+  selectForBlock(limits: BlockLimits): readonly BlockCandidate[] {
+    return this.selector.select(limits);
   }
 
   /**

@@ -14,6 +14,7 @@ import { readDump, writeDump, type DumpedTransaction } from './dumpFormat.js';
 import type { MempoolOptions } from './mempoolOptions.js';
 import type { PoolEntry } from './poolEntry.js';
 import type { TxPool } from './txPool.js';
+import type { Unbroadcast } from './unbroadcast.js';
 
 /** A dump up to this size is read before the node answers; a larger one meanwhile. Arbitrary: about a second. */
 const QUICK_DUMP_BYTES = 2 << 20;
@@ -27,6 +28,7 @@ export interface MempoolFilesDeps {
 export class MempoolFiles {
   private readonly options: MempoolOptions;
   private readonly pool: TxPool;
+  private readonly unbroadcast: Unbroadcast;
   private readonly deps: MempoolFilesDeps;
   private readonly returnedPath: string;
   /** Keys of what reorganisations gave back since the last whole dump. */
@@ -37,9 +39,10 @@ export class MempoolFiles {
   /** Whether what the last run left has been read. */
   isLoaded = false;
 
-  constructor(options: MempoolOptions, pool: TxPool, deps: MempoolFilesDeps) {
+  constructor(options: MempoolOptions, pool: TxPool, unbroadcast: Unbroadcast, deps: MempoolFilesDeps) {
     this.options = options;
     this.pool = pool;
+    this.unbroadcast = unbroadcast;
     this.deps = deps;
     this.returnedPath = join(dirname(options.dumpPath), 'mempool-returned.dat');
   }
@@ -85,6 +88,9 @@ export class MempoolFiles {
             if (isReturned && pool.has(key)) this.returned.add(key);
           },
           delta: (key, feeDeltaSat) => pool.prioritise(key, feeDeltaSat),
+          unbroadcast: (key) => {
+            if (pool.has(key)) this.unbroadcast.add(key);
+          },
         },
         signal,
       );
@@ -108,7 +114,7 @@ export class MempoolFiles {
     return this.inTurn(async () => {
       const entries = this.pool.inMiningOrder();
       const deltas = [...this.pool.feeDeltas()].filter(([key]) => !this.pool.has(key)).sort(byKey);
-      await writeDump(this.options.dumpPath, entries.map(dumped), deltas);
+      await writeDump(this.options.dumpPath, entries.map(dumped), deltas, this.unbroadcast.keys());
       this.returned.clear();
       await rm(this.returnedPath, { force: true });
     });
@@ -132,7 +138,7 @@ export class MempoolFiles {
       // Those with few ancestors first: each after what it spends.
       kept.sort((a, b) => a.ancestorCount - b.ancestorCount);
       if (kept.length === 0) await rm(this.returnedPath, { force: true });
-      else await writeDump(this.returnedPath, kept.map(dumped), []);
+      else await writeDump(this.returnedPath, kept.map(dumped), [], []);
     });
   }
 

@@ -44,6 +44,8 @@ export interface MempoolReader {
   readonly minFeeRatePerKb: bigint;
   /** Grows with every transaction that comes or goes (Core's `GetTransactionsUpdated`). */
   readonly changeCount: number;
+  /** Transactions sent by our own callers that no peer has asked for. */
+  readonly unbroadcastCount: number;
   /** Whether what the last run left on disk has been read. */
   readonly isLoaded: boolean;
   /** Ids in mining order, ancestors first. */
@@ -91,20 +93,36 @@ export interface RelaySource {
   rollingFeeRatePerKb(): bigint;
 }
 
+/** Transactions of our own callers that no peer has asked for, for whoever announces them again. */
+export interface UnbroadcastSource {
+  readonly unbroadcastCount: number;
+  /** Keys as in `RelaySource`, the earliest first. */
+  unbroadcastKeys(): readonly string[];
+  /** A peer asked for it and got it. */
+  noteRequested(key: string): void;
+}
+
 /** Letting transactions in. */
 export interface MempoolGate {
   /** Lets a transaction in unless something speaks against it. Rejects only when the environment fails. */
   acceptToMempool(tx: Transaction, options?: AcceptOptions): Promise<AcceptVerdict>;
   /** Makes a transaction, here or to come, count as if it paid so much more. */
   prioritise(txid: Bytes, deltaSat: bigint): void;
+  /** Has a transaction of the mempool announced again until a peer asks for it. */
+  keepAnnouncing(txid: Bytes): void;
 }
 
-/** A transaction chosen for a block. */
+/** A transaction chosen for a block; the same object as long as it is in the mempool. */
 export interface BlockCandidate {
+  /** Ids without and with witness in wire order, a byte a character. */
+  readonly key: string;
+  readonly wtxKey: string;
   readonly txid: Bytes;
   readonly wtxid: Bytes;
-  /** Serialized with witness. */
-  readonly bytes: Bytes;
+  /** Serialized with witness; not to be changed. */
+  readonly bytes: Buffer;
+  /** Unconfirmed transactions that it spends, each once. */
+  readonly parents: readonly BlockCandidate[];
   readonly feeSat: bigint;
   /** Fee with what `prioritisetransaction` added. */
   readonly modifiedFeeSat: bigint;
@@ -127,6 +145,10 @@ export interface BlockLimits {
 }
 
 export interface BlockSource {
+  /** Grows with every transaction that comes or goes, or is promised another fee. */
+  readonly changeCount: number;
+  /** Sorts what is new, in slices: `selectForBlock` soon after takes little time. */
+  prepareForBlock(): Promise<void>;
   /** The best transactions within the limits, each after those that it spends. */
   selectForBlock(limits: BlockLimits): readonly BlockCandidate[];
 }

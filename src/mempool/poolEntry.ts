@@ -14,7 +14,7 @@ import { Reader } from '../util/reader.js';
  * Memory in bytes of what surrounds the transaction's own bytes, measured on Node 20 with `test/bench/mempool.mjs`: the
  * entry with its amounts, keys, buffer objects and its place in the table.
  */
-const ENTRY_USAGE_BYTES = 1150;
+const ENTRY_USAGE_BYTES = 850;
 /** Key and place of a spent outpoint. */
 const SPEND_USAGE_BYTES = 140;
 /** A link to a parent or child, and its share of the array. */
@@ -83,6 +83,10 @@ export class PoolEntry {
   /** Place in the queue of eviction, -1 outside of it, and the score that it is ordered by there. */
   evictionIndex = -1;
   evictionScore = 0;
+  /** Its place among the packages (`packageOrder.ts`); null while it must be found anew. */
+  package: { readonly entry: PoolEntry; readonly score: number } | null = null;
+  /** Bucket of fee rates in which it waits for the fee estimator; -1 when it is not counted there. */
+  feeBucket = -1;
 
   constructor(facts: EntryFacts) {
     const { tx } = facts;
@@ -153,6 +157,7 @@ export class PoolEntry {
     this.ancestorFeesSat += feesSat;
     this.ancestorCount += count;
     this.ancestorSigopsCost += sigopsCost;
+    this.package = null;
     assert(this.ancestorCount > 0 && this.ancestorSizeBytes > 0, 'ancestors of a transaction miscounted');
   }
 }

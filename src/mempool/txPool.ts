@@ -173,6 +173,7 @@ export class TxPool {
     this.links -= entry.parents.length + entry.children.length;
     this.byKey.delete(entry.key);
     this.eviction.remove(entry);
+    entry.package = null;
     this.entryUsageBytes -= entry.usageBytes;
     this.totalSizeBytes -= entry.sizeBytes;
     this.totalFeeSat -= entry.feeSat;

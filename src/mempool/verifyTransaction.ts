@@ -10,7 +10,7 @@
 import { reject, type ValidationError } from '../consensus/reject.js';
 import { defaultEcdsa } from '../crypto/ecdsa.js';
 import { loadNative, type CoinValue, type NativeAddon } from '../native/binding.js';
-import type { ParsedBlock } from '../primitives/blockView.js';
+import { parseTxView } from '../primitives/blockView.js';
 import { hasWitness, type Transaction } from '../primitives/transaction.js';
 import { TransactionChecker } from '../script/checker.js';
 import {
@@ -33,9 +33,8 @@ export type SpentOutput = Pick<CoinValue, 'amount' | 'script'>;
 
 export interface ScriptedTransaction {
   readonly tx: Transaction;
-  /** The same, serialized with witness, and the table of offsets into it. */
+  /** The same, serialized with witness. */
   readonly bytes: Buffer;
-  readonly parsed: ParsedBlock;
 }
 
 /** Null when every input may spend `spent` of the same place under the standard flags. */
@@ -61,7 +60,7 @@ export async function verifyTransaction(
 
 async function undecidedInputs(
   native: NativeAddon,
-  { bytes, parsed }: ScriptedTransaction,
+  { bytes }: ScriptedTransaction,
   spent: readonly SpentOutput[],
 ): Promise<Iterable<number> & { length: number }> {
   const count = spent.length;
@@ -77,7 +76,7 @@ async function undecidedInputs(
   });
   const { undecided } = await native.verifyInputs({
     block: bytes,
-    parsed,
+    parsed: parseTxView(bytes),
     resolved: {
       amounts,
       scriptOffsets,

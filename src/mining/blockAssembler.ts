@@ -1,10 +1,9 @@
 /**
  * Puts the next block together: transactions, coinbase, header with the claim root that they lead to. Changes nothing.
- * Source: lbrycrd miner.cpp `BlockAssembler::CreateNewBlock`, `UpdateTime`.
+ * What was worked out for a tip serves again for later templates on it, which are the same as if they were made from
+ * nothing. Source: lbrycrd miner.cpp `BlockAssembler::CreateNewBlock`, `UpdateTime`.
  */
 import type { Chain } from '../chain/chain.js';
-import { previewClaimRoot } from '../chain/connectBlock.js';
-import { loadBlock } from '../chain/loadedBlock.js';
 import { MAX_BLOCK_SIGOPS_COST, MAX_BLOCK_WEIGHT } from '../consensus/limits.js';
 import { nextWorkRequired } from '../consensus/retarget.js';
 import { blockSubsidy } from '../consensus/subsidy.js';
@@ -12,11 +11,13 @@ import { merkleRoot } from '../crypto/merkle.js';
 import type { BlockCandidate, BlockSource } from '../mempool/mempoolReader.js';
 import { formatHeader, type BlockHeader } from '../primitives/header.js';
 import { formatTransaction, NULL_HASH, txid, type Transaction } from '../primitives/transaction.js';
+import { NO_HEADER } from '../store/headerTable.js';
 import { assert } from '../util/assert.js';
 import { hashToHex, type Bytes } from '../util/bytes.js';
 import { formatCoins } from '../util/json.js';
 import { Writer } from '../util/writer.js';
-import { buildCoinbase, coinbaseScriptSig } from './coinbase.js';
+import { buildCoinbase, coinbaseScriptSig, commitmentScript } from './coinbase.js';
+import { TemplateClaims } from './templateClaims.js';
 
 /** Weight and signature operations kept free for header and coinbase. */
 const RESERVED_WEIGHT = 4000;
@@ -39,13 +40,29 @@ export interface AssemblerDeps {
   adjustedTimeSec: () => number;
 }
 
+/** What is in a block but for coinbase and header. Never changed once made. */
+export interface BlockContents {
+  /** The block that it follows. */
+  readonly parent: number;
+  readonly height: number;
+  readonly segwitActive: boolean;
+  /** Whether transactions with witness were welcome. */
+  readonly includeWitness: boolean;
+  /** The mempool's `changeCount` when they were chosen. */
+  readonly changeCount: number;
+  readonly transactions: readonly BlockCandidate[];
+  readonly feesSat: bigint;
+  /** Subsidy and fees. */
+  readonly valueSat: bigint;
+  readonly commitment: Bytes;
+  readonly claimRoot: Bytes;
+}
+
 export interface BlockTemplate {
-  height: number;
-  /** Header with nonce 0; its merkle root belongs to the coinbase as it stands here. */
-  header: BlockHeader;
-  coinbase: Transaction;
-  transactions: readonly BlockCandidate[];
-  feesSat: bigint;
+  readonly contents: BlockContents;
+  /** Nonce 0, and no merkle root before `setExtraNonce`. */
+  readonly header: BlockHeader;
+  readonly coinbase: Transaction;
 }
 
 export class BlockAssembler {
@@ -53,48 +70,70 @@ export class BlockAssembler {
   lastBlock = { weight: 0, txCount: 0 };
   private readonly options: AssemblerOptions;
   private readonly deps: AssemblerDeps;
+  private last: BlockContents | null = null;
+  private claims: { parent: number; of: TemplateClaims } | null = null;
 
   constructor(options: AssemblerOptions, deps: AssemblerDeps) {
     this.options = options;
     this.deps = deps;
   }
 
-  /** The block that would follow the tip, paying `outputScript`. The chain stands still meanwhile. */
-  assemble(outputScript: Bytes, includeWitness = true): Promise<BlockTemplate> {
-    return this.deps.chain.exclusively(() => this.build(outputScript, includeWitness));
+  /** `changeCount` of the mempool for the last block put together; 0 before the first. */
+  get lastChangeCount(): number {
+    return this.last?.changeCount ?? 0;
   }
 
-  private async build(outputScript: Bytes, includeWitness: boolean): Promise<BlockTemplate> {
-    const { chain } = this.deps;
+  /** The block that would follow the tip, paying `outputScript`. The chain stands still meanwhile. */
+  assemble(outputScript: Bytes): Promise<BlockTemplate> {
+    return this.deps.chain.exclusively(async () => this.fill(await this.choose(true), outputScript));
+  }
+
+  /**
+   * The same from what is chosen already, as long as neither tip nor mempool have changed since: the transactions are
+   * those that `assemble` would take now.
+   */
+  async template(outputScript: Bytes, includeWitness: boolean): Promise<BlockTemplate> {
+    const known = this.current(includeWitness);
+    if (known) return this.fill(known, outputScript);
+    return this.deps.chain.exclusively(async () =>
+      this.fill(this.current(includeWitness) ?? (await this.choose(includeWitness)), outputScript),
+    );
+  }
+
+  private current(includeWitness: boolean): BlockContents | null {
+    const { last } = this;
+    const { chain, source } = this.deps;
+    if (last?.parent !== chain.tip || last.changeCount !== source.changeCount) return null;
+    return last.includeWitness === includeWitness ? last : null;
+  }
+
+  private async choose(includeWitness: boolean): Promise<BlockContents> {
+    const { chain, source } = this.deps;
     const { params, index } = chain.deps;
-    const { active, headers, versionBits } = index;
     const parent = chain.tip;
-    const height = headers.height(parent) + 1;
-    const segwitActive = versionBits.isActive('segwit', parent);
+    assert(parent !== NO_HEADER, 'a block is put together before there is a chain');
+    const height = index.headers.height(parent) + 1;
+    const segwitActive = index.versionBits.isActive('segwit', parent);
+    await source.prepareForBlock();
+    const { changeCount } = source;
     const transactions = this.select(height, parent, segwitActive && includeWitness);
     const feesSat = transactions.reduce((sum, tx) => sum + tx.feeSat, 0n);
-    const coinbase = buildCoinbase({
+    if (this.claims?.parent !== parent) {
+      this.claims = { parent, of: new TemplateClaims(chain.deps, height) };
+    }
+    const claimRoot = await this.claims.of.root(transactions);
+    return (this.last = {
+      parent,
       height,
-      outputScript,
-      valueSat: feesSat + blockSubsidy(height, params.subsidyLevelInterval),
-      wtxids: transactions.map((tx) => tx.wtxid),
       segwitActive,
+      includeWitness,
+      changeCount,
+      transactions,
+      feesSat,
+      valueSat: feesSat + blockSubsidy(height, params.subsidyLevelInterval),
+      commitment: commitmentScript(transactions),
+      claimRoot,
     });
-    const timeSec = Math.max(active.medianTimeOf(parent) + 1, this.deps.adjustedTimeSec());
-    const header: BlockHeader = {
-      version: this.options.version ?? versionBits.computeBlockVersion(parent),
-      prevHash: Buffer.from(headers.hash(parent)),
-      merkleRoot: NULL_HASH,
-      claimRoot: NULL_HASH,
-      timeSec,
-      bits: nextWorkRequired(active, parent, timeSec, params),
-      nonce: 0,
-    };
-    const template: BlockTemplate = { height, header, coinbase, transactions, feesSat };
-    header.merkleRoot = templateMerkleRoot(template);
-    const block = transactions.length === 0 ? null : loadBlock(formatTemplate(template));
-    header.claimRoot = await previewClaimRoot(chain.deps, block);
-    return template;
   }
 
   private select(height: number, parent: number, includeWitness: boolean): readonly BlockCandidate[] {
@@ -115,6 +154,24 @@ export class BlockAssembler {
     this.lastBlock = { weight, txCount: chosen.length };
     return chosen;
   }
+
+  /** Coinbase and header for now. */
+  private fill(contents: BlockContents, outputScript: Bytes): BlockTemplate {
+    const { params, index } = this.deps.chain.deps;
+    const { active, headers, versionBits } = index;
+    const { parent } = contents;
+    const timeSec = Math.max(active.medianTimeOf(parent) + 1, this.deps.adjustedTimeSec());
+    const header: BlockHeader = {
+      version: this.options.version ?? versionBits.computeBlockVersion(parent),
+      prevHash: Buffer.from(headers.hash(parent)),
+      merkleRoot: NULL_HASH,
+      claimRoot: contents.claimRoot,
+      timeSec,
+      bits: nextWorkRequired(active, parent, timeSec, params),
+      nonce: 0,
+    };
+    return { contents, header, coinbase: buildCoinbase({ ...contents, outputScript }) };
+  }
 }
 
 /** The fee rate that counts for the order, and the transaction. Source: `BlockAssembler::AddToBlock`. */
@@ -123,21 +180,17 @@ function feeLine({ modifiedFeeSat, sizeBytes, txid }: BlockCandidate): string {
   return `fee ${formatCoins(feeRatePerKb)} LBC/kB txid ${hashToHex(txid)}`;
 }
 
-function templateMerkleRoot(template: BlockTemplate): Buffer {
-  return merkleRoot([txid(template.coinbase), ...template.transactions.map((tx) => tx.txid)]).root;
-}
-
 /** Puts the extra nonce into the coinbase and the root that follows into the header. */
-export function setExtraNonce(template: BlockTemplate, extraNonce: number): void {
-  const scriptSig = coinbaseScriptSig(template.height, extraNonce);
+export function setExtraNonce({ contents, header, coinbase }: BlockTemplate, extraNonce: number): void {
+  const scriptSig = coinbaseScriptSig(contents.height, extraNonce);
   assert(scriptSig.length <= 100, 'a coinbase script has at most 100 bytes');
-  template.coinbase.inputs[0]!.scriptSig = scriptSig;
-  template.header.merkleRoot = templateMerkleRoot(template);
+  coinbase.inputs[0]!.scriptSig = scriptSig;
+  header.merkleRoot = merkleRoot([txid(coinbase), ...contents.transactions.map((tx) => tx.txid)]).root;
 }
 
 /** The block's bytes. */
-export function formatTemplate(template: BlockTemplate): Buffer {
-  const { header, coinbase, transactions } = template;
+export function formatTemplate({ contents, header, coinbase }: BlockTemplate): Buffer {
+  const { transactions } = contents;
   const size = transactions.reduce((sum, tx) => sum + tx.bytes.length, 512);
   const writer = new Writer(size)
     .raw(formatHeader(header))

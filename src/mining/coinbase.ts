@@ -3,6 +3,7 @@
  * Source: lbrycrd miner.cpp `CreateNewBlock`, `IncrementExtraNonce`; validation.cpp `GenerateCoinbaseCommitment`.
  */
 import { witnessCommitmentScript, witnessMerkleRoot } from '../consensus/witnessCommitment.js';
+import { loadNative } from '../native/binding.js';
 import { NULL_HASH, NULL_INDEX, SEQUENCE_FINAL, type Transaction } from '../primitives/transaction.js';
 import { OP } from '../script/opcodes.js';
 import { pushData, pushNumber } from '../script/script.js';
@@ -11,6 +12,7 @@ import { concatBytes, type Bytes } from '../util/bytes.js';
 
 /** What the commitment is salted with, and the coinbase's only witness item (BIP141). */
 export const WITNESS_RESERVED_VALUE: Bytes = new Uint8Array(32);
+const HASH_SIZE_BYTES = 32;
 
 /** The height (BIP34), then the extra nonce; 0 stands for one that a miner will put in. */
 export function coinbaseScriptSig(height: number, extraNonce: number): Buffer {
@@ -18,20 +20,34 @@ export function coinbaseScriptSig(height: number, extraNonce: number): Buffer {
   return concatBytes(pushNumber(height), nonce);
 }
 
+/** The output script that commits to the witnesses of the transactions after the coinbase. */
+export function commitmentScript(transactions: readonly { readonly wtxKey: string }[]): Buffer {
+  const leaves = Buffer.alloc((transactions.length + 1) * HASH_SIZE_BYTES);
+  transactions.forEach(({ wtxKey }, i) => leaves.write(wtxKey, (i + 1) * HASH_SIZE_BYTES, 'latin1'));
+  const root = loadNative()?.merkleRoot(leaves).root ?? witnessMerkleRoot(splitHashes(leaves));
+  return witnessCommitmentScript(root, WITNESS_RESERVED_VALUE);
+}
+
+function splitHashes(flat: Buffer): Buffer[] {
+  const count = flat.length / HASH_SIZE_BYTES;
+  return Array.from({ length: count }, (_, i) =>
+    flat.subarray(i * HASH_SIZE_BYTES, (i + 1) * HASH_SIZE_BYTES),
+  );
+}
+
 export interface CoinbaseParts {
   height: number;
   outputScript: Bytes;
   /** Subsidy and fees. */
   valueSat: bigint;
-  /** Ids with witness of the transactions that follow, in order. */
-  wtxids: readonly Bytes[];
+  /** See `commitmentScript`. */
+  commitment: Bytes;
   /** Whether segwit is in force for the block; the commitment is made in any case, its witness only then. */
   segwitActive: boolean;
 }
 
 /** The coinbase with extra nonce 0. */
 export function buildCoinbase(parts: CoinbaseParts): Transaction {
-  const witnessRoot = witnessMerkleRoot([NULL_HASH, ...parts.wtxids]);
   return {
     version: 2,
     inputs: [
@@ -44,7 +60,7 @@ export function buildCoinbase(parts: CoinbaseParts): Transaction {
     ],
     outputs: [
       { value: parts.valueSat, script: parts.outputScript },
-      { value: 0n, script: witnessCommitmentScript(witnessRoot, WITNESS_RESERVED_VALUE) },
+      { value: 0n, script: parts.commitment },
     ],
     lockTime: 0,
   };

@@ -14,8 +14,11 @@ import {
   setExtraNonce,
   type AssemblerDeps,
   type AssemblerOptions,
+  type BlockTemplate,
 } from './blockAssembler.js';
 import { grind } from './grind.js';
+import { waitForWork, type KnownWork } from './longPoll.js';
+import { checkProposal } from './proposal.js';
 import { submitBlock } from './submitBlock.js';
 
 /** Nonces tried before a new template is made. Source: `nInnerLoopCount`. */
@@ -24,11 +27,24 @@ const NONCES_PER_TEMPLATE = 0x10000;
 export interface MiningService {
   /** The last block put together: weight with what is reserved, and transactions without the coinbase. */
   readonly lastBlock: { readonly weight: number; readonly txCount: number };
+  /** `changeCount` of the mempool for that block; 0 before the first. */
+  readonly lastChangeCount: number;
   /**
    * Mines up to `count` blocks that pay `outputScript`, trying at most `maxTries` nonces in all; answers their ids in
    * wire order. Rejects with `MiningError` when the chain refuses what was made.
    */
   generate(outputScript: Bytes, count: number, maxTries: number, signal: AbortSignal): Promise<Buffer[]>;
+  /** Where to pay when a caller does not say: the addresses of `-miningaddress` in turn; null without any. */
+  nextPayoutScript(): Bytes | null;
+  /**
+   * The block that a miner should work on now; it has no merkle root. `includeWitness` says whether it may hold
+   * transactions with witness.
+   */
+  template(outputScript: Bytes, includeWitness: boolean): Promise<BlockTemplate>;
+  /** See `longPoll.ts`. */
+  waitForWork(known: KnownWork, signal: AbortSignal): Promise<void>;
+  /** See `proposal.ts`. */
+  propose(block: LoadedBlock): Promise<string | null>;
   /** See `submitBlock.ts`. */
   submit(block: LoadedBlock): Promise<string | null>;
 }
@@ -44,15 +60,38 @@ export class MiningError extends Error {
 
 export class Miner implements MiningService {
   readonly assembler: BlockAssembler;
+  private readonly payoutScripts: readonly Bytes[];
+  private payouts = 0;
   private readonly deps: AssemblerDeps;
 
-  constructor(options: AssemblerOptions, deps: AssemblerDeps) {
+  constructor(options: AssemblerOptions & { payoutScripts?: readonly Bytes[] }, deps: AssemblerDeps) {
     this.assembler = new BlockAssembler(options, deps);
+    this.payoutScripts = options.payoutScripts ?? [];
     this.deps = deps;
   }
 
   get lastBlock(): { weight: number; txCount: number } {
     return this.assembler.lastBlock;
+  }
+
+  get lastChangeCount(): number {
+    return this.assembler.lastChangeCount;
+  }
+
+  nextPayoutScript(): Bytes | null {
+    return this.payoutScripts[this.payouts++ % this.payoutScripts.length] ?? null;
+  }
+
+  template(outputScript: Bytes, includeWitness: boolean): Promise<BlockTemplate> {
+    return this.assembler.template(outputScript, includeWitness);
+  }
+
+  waitForWork(known: KnownWork, signal: AbortSignal): Promise<void> {
+    return waitForWork(this.deps.chain, this.deps.source, known, signal);
+  }
+
+  propose(block: LoadedBlock): Promise<string | null> {
+    return checkProposal(this.deps.chain, block);
   }
 
   async generate(

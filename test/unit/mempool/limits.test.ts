@@ -10,7 +10,7 @@ describe('a full mempool', () => {
   afterEach(() => world.close());
 
   it('drops the packages that pay least and asks for more than they paid', async () => {
-    world = await PoolWorld.open(112, { maxUsageBytes: 15_000 });
+    world = await PoolWorld.open(112, { maxUsageBytes: 12_500 });
     const poor = spendCoins([await world.coinbase(1)], 100n);
     const rescued = spendCoins([await world.coinbase(2)], 200n);
     const rescuer = spendCoins(coinsOf(rescued), 50_000n);
@@ -21,7 +21,7 @@ describe('a full mempool', () => {
       rich.push(tx);
       await world.mustAccept(tx);
     }
-    expect(world.mempool.usageBytes).toBeLessThanOrEqual(15_000);
+    expect(world.mempool.usageBytes).toBeLessThanOrEqual(12_500);
     expect(world.mempool.entry(txid(poor))).toBeNull();
     for (const tx of [rescued, rescuer]) expect(world.mempool.entry(txid(tx))).not.toBeNull();
     const lost = rich.findIndex((tx) => world.mempool.entry(txid(tx)) !== null);

@@ -47,6 +47,28 @@ describe('the mempool on disk', () => {
     expect(existsSync(`${dump()}.new`)).toBe(false);
   });
 
+  it('remembers what no peer has asked for, where the reference does not look', async () => {
+    world = await PoolWorld.open(104);
+    const ids: Buffer[] = [];
+    for (const height of [1, 2, 3]) {
+      ids.push(await world.mustAccept(spendCoins([await world.coinbase(height)], 1000n)));
+    }
+    await world.mempool.save();
+    const plain = readFileSync(dump());
+    for (const id of ids) world.mempool.keepAnnouncing(id);
+    world.mempool.keepAnnouncing(Buffer.alloc(32, 8));
+    world.mempool.noteRequested(ids[1]!.toString('latin1'));
+    await world.mempool.save();
+    const kept = new Writer().compactSize(2).raw(ids[0]!).raw(ids[2]!).finish();
+    expect(readFileSync(dump()).equals(Buffer.concat([plain, kept]))).toBe(true);
+    world = world.restarted();
+    await load(world);
+    const keys = [ids[0]!, ids[2]!].map((id) => id.toString('latin1'));
+    expect(world.mempool.unbroadcastKeys()).toEqual(keys);
+    await world.mineMempool();
+    expect(world.mempool.unbroadcastCount).toBe(0);
+  });
+
   it('comes back with times and deltas', async () => {
     world = await PoolWorld.open(102);
     const parent = spendCoins([await world.coinbase(1)], 30n);

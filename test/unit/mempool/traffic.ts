@@ -3,6 +3,15 @@
  * the moment. The same seed over the same answers gives the same traffic.
  */
 import { formatOutPoint, txid, type Transaction } from '../../../src/primitives/transaction.js';
+import {
+  buildClaimPrefix,
+  buildSupportPrefix,
+  buildUpdatePrefix,
+  claimIdOf,
+  decodeClaimScript,
+} from '../../../src/script/claimScript.js';
+import { concatBytes, type Bytes } from '../../../src/util/bytes.js';
+import { OPEN_SCRIPT } from '../../support/testChain.js';
 import { coinsOf, spendCoins, type Coin, type PoolWorld } from './support.js';
 
 /** A small generator of numbers (mulberry32). */
@@ -31,6 +40,9 @@ export class Dice {
   }
 }
 
+const NAMES = ['a', 'b', 'name', 'Name'].map((name) => Buffer.from(name));
+const VALUE = Buffer.of(0);
+
 const SEQUENCES = [0xffffffff, 0xffffffff, 0xfffffffe, 0xfffffffd, 0, 1, 2, 3, 0x00400001];
 
 export class Traffic {
@@ -38,6 +50,8 @@ export class Traffic {
   private readonly world: PoolWorld;
   /** Every coin ever seen; most of the young ones are good. */
   private readonly coins: Coin[] = [];
+  /** Claims that were made or updated, by the coin that holds each. */
+  private readonly claims = new Map<Coin, { name: Bytes; id: Bytes }>();
   private seenHeight = 0;
 
   constructor(world: PoolWorld, seed: number) {
@@ -67,15 +81,33 @@ export class Traffic {
     const fee = BigInt(dice.chance(10) ? dice.below(300) : 200 + dice.below(20_000));
     return spendCoins([...inputs], fee < value ? fee : value / 2n, {
       sequence: dice.pick(SEQUENCES),
+      script: this.script([...inputs]),
       outputs: 1 + (dice.chance(50) ? 0 : dice.below(4)),
       lockTime: dice.chance(10) ? this.world.height - 2 + dice.below(5) : 0,
       ...(dice.chance(20) ? { padding: dice.below(3000) } : {}),
     });
   }
 
+  /** Mostly a payment; else a new claim, a support, or an update of a claim that is spent, which may be one no more. */
+  private script(inputs: readonly Coin[]): Bytes {
+    const { dice, claims } = this;
+    const spent = inputs.map((coin) => claims.get(coin)).find((claim) => claim !== undefined);
+    if (spent && dice.chance(60))
+      return concatBytes(buildUpdatePrefix(spent.name, spent.id, VALUE), OPEN_SCRIPT);
+    if (dice.chance(12)) return concatBytes(buildClaimPrefix(dice.pick(NAMES), VALUE), OPEN_SCRIPT);
+    if (claims.size === 0 || !dice.chance(12)) return OPEN_SCRIPT;
+    const { name, id } = dice.pick([...claims.values()]);
+    return concatBytes(buildSupportPrefix(name, id), OPEN_SCRIPT);
+  }
+
   /** Tells that a transaction was let in: from now on its outputs may be spent. */
   accepted(tx: Transaction): void {
-    this.coins.push(...coinsOf(tx));
+    for (const coin of coinsOf(tx)) {
+      this.coins.push(coin);
+      const claim = decodeClaimScript(tx.outputs[coin.n]!.script);
+      if (!claim || claim.kind === 'support') continue;
+      this.claims.set(coin, { name: claim.name, id: claim.claimId ?? claimIdOf(coin.txid, coin.n) });
+    }
   }
 
   /** A coin; young ones more often than old ones. */

@@ -1,22 +1,9 @@
 /** `submitblock`: hands a block to the chain. Source: lbrycrd rpc/mining.cpp, BIP22. */
-import { loadBlock, type LoadedBlock } from '../../../chain/loadedBlock.js';
 import { startsWithCoinbase } from '../../../mining/submitBlock.js';
-import { fromHex, isHex } from '../../../util/bytes.js';
-import { ReadError } from '../../../util/reader.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
-
-/** Source: `DecodeHexBlk`; what follows the block is ignored. */
-function decodeBlock(text: string): LoadedBlock | null {
-  if (text === '' || !isHex(text)) return null;
-  try {
-    return loadBlock(fromHex(text));
-  } catch (error) {
-    if (error instanceof ReadError) return null;
-    throw error;
-  }
-}
+import { decodeBlock } from './decodeBlock.js';
 
 export const submitBlock = defineMethod({
   name: 'submitblock',
@@ -43,17 +30,20 @@ export const submitBlock = defineMethod({
       when: 'otherwise',
       schema: t.str(
         '"duplicate" it is known already, "duplicate-invalid" and known to be wrong, "inconclusive" stored but not on ' +
-          'the active chain, "invalid" refused, or the reason for which it could not be connected',
+          'the active chain, "invalid" refused, or the reason for which it could not be connected; in the lbcd profile ' +
+          'with "rejected: " before it, and nothing for "inconclusive"',
       ),
     },
   ]),
   examples: [['"mydata"']],
-  run({ services: { mining } }, { hexdata }) {
+  async run({ services: { mining }, profile }, { hexdata }) {
     const block = decodeBlock(hexdata);
-    if (block === null) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'Block decode failed');
     if (!startsWithCoinbase(block)) {
       throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'Block does not start with a coinbase');
     }
-    return mining.submit(block);
+    const reason = await mining.submit(block);
+    // lbcd takes whatever is no worse than a side branch, and puts a word before its reasons.
+    if (profile !== 'lbcd') return reason;
+    return reason === null || reason === 'inconclusive' ? null : `rejected: ${reason}`;
   },
 });

@@ -119,6 +119,16 @@ describe('mining', () => {
     expect(await submit(sibling)).toEqual({ result: 'duplicate' });
   });
 
+  it('says it in other words to clients of lbcd', async () => {
+    const block = await chain.makeBlock();
+    const submitLbcd = (hex: string): ReturnType<TestChain['call']> =>
+      chain.call(submitBlock, [hex], chain.context('lbcd'));
+    const good = change(block, (copy) => (copy.header.timeSec += 110));
+    expect(await submitLbcd(good)).toEqual({ result: null });
+    expect(await submitLbcd(good)).toEqual({ result: 'rejected: duplicate' });
+    expect(await submitLbcd(change(block, (copy) => (copy.header.timeSec += 111)))).toEqual({ result: null });
+  });
+
   it('mends a coinbase without its reserved witness value', async () => {
     const block = await chain.makeBlock();
     const bare = change(block, (copy) => {

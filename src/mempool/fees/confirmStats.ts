@@ -1,0 +1,240 @@
+/**
+ * How long transactions of each fee rate took to be confirmed, over one horizon: moving averages of what confirmed and
+ * of what left unconfirmed, and counts of what still waits. From them the lowest fee rate that is good enough. Owns the
+ * figures; what counts as an observation is `feeEstimator.ts`. Source: Core policy/fees.cpp `TxConfirmStats`.
+ *
+ * The arithmetic is the reference's to the last bit: every sum runs in its order.
+ */
+
+/** The moving averages of one horizon: what is kept on disk. */
+export interface ConfirmAverages {
+  /** What is left of a figure after a block; between 0 and 1. */
+  readonly decay: number;
+  /** Blocks in a period. */
+  readonly scale: number;
+  readonly periods: number;
+  /** For each bucket, the sum of fee rates of what confirmed. */
+  readonly rateSums: Float64Array;
+  /** For each bucket, how much confirmed. */
+  readonly counts: Float64Array;
+  /** For each period and bucket (row by row), how much confirmed within so many periods. */
+  readonly confirmed: Float64Array;
+  /** Of the same shape: how much left without confirming after so many periods. */
+  readonly failed: Float64Array;
+}
+
+/** Buckets that were judged together. Fee rates in satoshis per 1,000 virtual bytes. */
+export interface BucketRange {
+  /** −1 in both for no buckets at all. */
+  readonly startRate: number;
+  readonly endRate: number;
+  readonly withinTarget: number;
+  readonly totalConfirmed: number;
+  readonly inMempool: number;
+  readonly leftMempool: number;
+}
+
+export interface RangeEstimate {
+  /** −1 when there is no answer. */
+  readonly ratePerKb: number;
+  /** The cheapest buckets that are good enough, and the dearest that are not. */
+  readonly pass: BucketRange;
+  readonly fail: BucketRange;
+  readonly decay: number;
+  readonly scale: number;
+}
+
+export const NO_RANGE: BucketRange = {
+  startRate: -1,
+  endRate: -1,
+  withinTarget: 0,
+  totalConfirmed: 0,
+  inMempool: 0,
+  leftMempool: 0,
+};
+
+/** The averages of a node that has seen nothing. */
+export function emptyAverages(
+  buckets: number,
+  shape: { readonly decay: number; readonly scale: number; readonly periods: number },
+): ConfirmAverages {
+  return {
+    ...shape,
+    rateSums: new Float64Array(buckets),
+    counts: new Float64Array(buckets),
+    confirmed: new Float64Array(buckets * shape.periods),
+    failed: new Float64Array(buckets * shape.periods),
+  };
+}
+
+export class ConfirmStats {
+  readonly averages: ConfirmAverages;
+  /** Upper bounds of the buckets, ascending. */
+  private readonly buckets: Float64Array;
+  /** Blocks that waiting transactions are told apart by. */
+  readonly maxConfirms: number;
+  /** For each block of the last `maxConfirms` (a ring) and each bucket: transactions that came then and still wait. */
+  private readonly waiting: Int32Array;
+  /** For each bucket, those that came before. */
+  private readonly waitingLonger: Int32Array;
+  /** Whether every average is 0, so that nothing can decay: so it is all through a first synchronisation. */
+  private isBlank: boolean;
+
+  constructor(buckets: Float64Array, averages: ConfirmAverages) {
+    this.buckets = buckets;
+    this.averages = averages;
+    this.maxConfirms = averages.scale * averages.periods;
+    this.waiting = new Int32Array(this.maxConfirms * buckets.length);
+    this.waitingLonger = new Int32Array(buckets.length);
+    this.isBlank = [averages.counts, averages.confirmed, averages.failed, averages.rateSums].every((values) =>
+      values.every((value) => value === 0),
+    );
+  }
+
+  private rowOf(height: number): number {
+    return (height % this.maxConfirms) * this.buckets.length;
+  }
+
+  /** A block of this height came: everything ages. Source: `ClearCurrent`, `UpdateMovingAverages`. */
+  age(height: number): void {
+    const row = this.rowOf(height);
+    for (let bucket = 0; bucket < this.buckets.length; bucket++) {
+      this.waitingLonger[bucket]! += this.waiting[row + bucket]!;
+      this.waiting[row + bucket] = 0;
+    }
+    if (this.isBlank) return;
+    const { decay, confirmed, failed, rateSums, counts } = this.averages;
+    for (const values of [confirmed, failed, rateSums, counts]) {
+      for (let i = 0; i < values.length; i++) values[i]! *= decay;
+    }
+  }
+
+  /** A transaction began to wait. Source: `NewTx`. */
+  enter(height: number, bucket: number): void {
+    this.waiting[this.rowOf(height) + bucket]!++;
+  }
+
+  /** It waits no longer, having come at `height`. Source: `removeTx`. */
+  leave(height: number, bestHeight: number, bucket: number, isConfirmed: boolean): void {
+    const age = bestHeight === 0 ? 0 : bestHeight - height;
+    if (age < 0) return;
+    if (age >= this.maxConfirms) {
+      if (this.waitingLonger[bucket]! > 0) this.waitingLonger[bucket]!--;
+    } else {
+      const at = this.rowOf(height) + bucket;
+      if (this.waiting[at]! > 0) this.waiting[at]!--;
+    }
+    const { scale, failed, periods } = this.averages;
+    if (isConfirmed || age < scale) return;
+    const failedPeriods = Math.min(Math.floor(age / scale), periods);
+    for (let period = 0; period < failedPeriods; period++) failed[period * this.buckets.length + bucket]!++;
+    this.isBlank = false;
+  }
+
+  /** A transaction was confirmed in the `blocks`-th block after it came, the next one being the first. */
+  record(blocks: number, bucket: number, ratePerKb: number): void {
+    const { scale, periods, confirmed, counts, rateSums } = this.averages;
+    const width = this.buckets.length;
+    for (let period = Math.ceil(blocks / scale); period <= periods; period++) {
+      confirmed[(period - 1) * width + bucket]!++;
+    }
+    counts[bucket]!++;
+    rateSums[bucket]! += ratePerKb;
+    this.isBlank = false;
+  }
+
+  /** For each bucket, what has waited for `target` blocks or longer. */
+  private outstanding(target: number, bestHeight: number): Int32Array {
+    const sums = this.waitingLonger.slice();
+    for (let age = target; age < this.maxConfirms; age++) {
+      // QUIRK: before there are so many blocks the difference wraps at 2^32, as unsigned numbers do.
+      const row = this.rowOf((bestHeight - age) >>> 0);
+      for (let bucket = 0; bucket < sums.length; bucket++) sums[bucket]! += this.waiting[row + bucket]!;
+    }
+    return sums;
+  }
+
+  /**
+   * The lowest fee rate such that, there and above, at least `successShare` of what was seen confirmed within `target`
+   * blocks (1 to `maxConfirms`). Buckets are taken together until `sufficientTxs` a block fell into them on average; the
+   * answer is the mean of the bucket in which the median transaction of the cheapest good range lies.
+   * Source: `EstimateMedianVal`, with `requireGreater`.
+   */
+  estimate(target: number, sufficientTxs: number, successShare: number, bestHeight: number): RangeEstimate {
+    const { decay, scale, counts, confirmed, failed } = this.averages;
+    const width = this.buckets.length;
+    const row = (Math.ceil(target / scale) - 1) * width;
+    const outstanding = this.outstanding(target, bestHeight);
+    const enough = sufficientTxs / (1 - decay);
+    let sums = newSums();
+    let top = width - 1;
+    let fresh = true;
+    let isPassing = true;
+    let best: { low: number; high: number; sums: Sums } | null = null;
+    let fail = NO_RANGE;
+    for (let bucket = width - 1; bucket >= 0; bucket--) {
+      if (fresh) top = bucket;
+      fresh = false;
+      sums.within += confirmed[row + bucket]!;
+      sums.total += counts[bucket]!;
+      sums.left += failed[row + bucket]!;
+      sums.waiting += outstanding[bucket]!;
+      if (sums.total < enough) continue;
+      if (sums.within / (sums.total + sums.left + sums.waiting) < successShare) {
+        if (isPassing) fail = this.range(bucket, top, sums);
+        isPassing = false;
+        continue;
+      }
+      fail = NO_RANGE;
+      isPassing = true;
+      best = { low: bucket, high: top, sums };
+      sums = newSums();
+      fresh = true;
+    }
+    if (isPassing && !fresh) fail = this.range(0, top, sums);
+    const ratePerKb = best === null ? -1 : this.medianRate(best.low, best.high);
+    // QUIRK: a range that holds nothing keeps its sums, but not its bounds.
+    let pass = NO_RANGE;
+    if (best !== null) {
+      pass = this.range(best.low, best.high, best.sums);
+      if (ratePerKb === -1) pass = { ...pass, startRate: -1, endRate: -1 };
+    }
+    return { ratePerKb, pass, fail, decay, scale };
+  }
+
+  private range(low: number, high: number, { within, total, waiting, left }: Sums): BucketRange {
+    return {
+      startRate: low > 0 ? this.buckets[low - 1]! : 0,
+      endRate: this.buckets[high]!,
+      withinTarget: within,
+      totalConfirmed: total,
+      inMempool: waiting,
+      leftMempool: left,
+    };
+  }
+
+  /** Mean fee rate of the bucket in which the median of a range lies; −1 when the range is empty. */
+  private medianRate(low: number, high: number): number {
+    const { counts, rateSums } = this.averages;
+    let half = 0;
+    for (let bucket = low; bucket <= high; bucket++) half += counts[bucket]!;
+    if (half === 0) return -1;
+    half /= 2;
+    for (let bucket = low; bucket <= high; bucket++) {
+      if (counts[bucket]! >= half) return rateSums[bucket]! / counts[bucket]!;
+      half -= counts[bucket]!;
+    }
+    return -1;
+  }
+}
+
+interface Sums {
+  within: number;
+  total: number;
+  left: number;
+  waiting: number;
+}
+
+function newSums(): Sums {
+  return { within: 0, total: 0, left: 0, waiting: 0 };
+}

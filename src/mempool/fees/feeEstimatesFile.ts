@@ -1,0 +1,159 @@
+/**
+ * `fee_estimates.dat`, byte for byte in the reference's form: versions, heights, bounds of buckets, and the averages of
+ * the medium, the short and the long horizon. Written to a new file that takes the old one's place; a file that is not
+ * right is told of and left aside. Source: lbrycrd policy/fees.cpp `CBlockPolicyEstimator::Write`, `Read`, `TxConfirmStats`.
+ *
+ * Deviation: the reference takes buckets in any order, horizons of any length and sums that are no numbers, and
+ * misbehaves with them; here such a file is damaged.
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
+import type { Logger } from '../../util/logging.js';
+import { Reader, ReadError } from '../../util/reader.js';
+import { Writer } from '../../util/writer.js';
+import type { ConfirmAverages } from './confirmStats.js';
+import type { FeeHistory } from './feeEstimator.js';
+
+/** Versions of Core as numbers: who can read the form, and the one whose form it is. */
+const FORM_VERSION = 149_900;
+const CLIENT_VERSION = 170_303;
+const MAX_BUCKETS = 1000;
+/** A week. */
+const MAX_CONFIRMS = 6 * 24 * 7;
+/** Larger than any file that passes: three horizons of so many buckets and periods. */
+const MAX_FILE_BYTES = 3 * 2 * 8 * MAX_BUCKETS * (MAX_CONFIRMS + 2);
+
+function damaged(what: string): ReadError {
+  return new ReadError(`Corrupt estimates file. ${what}`);
+}
+
+/** So many figures, their number in front. */
+function doubles(reader: Reader, count: number, what: string): Float64Array {
+  if (reader.compactSize() !== count) throw damaged(`Mismatch in ${what} count`);
+  return figures(reader, count, what);
+}
+
+function figures(reader: Reader, count: number, what: string): Float64Array {
+  const view = reader.view(8 * count);
+  const values = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    values[i] = view.readDoubleLE(8 * i);
+    if (!(values[i]! >= 0 && values[i]! < Infinity)) throw damaged(`${what} holds what is no sum`);
+  }
+  return values;
+}
+
+/** So many rows after one another, each with its length in front. */
+function table(reader: Reader, rows: number, buckets: number, what: string): Float64Array {
+  const values = new Float64Array(rows * buckets);
+  for (let row = 0; row < rows; row++) values.set(doubles(reader, buckets, what), row * buckets);
+  return values;
+}
+
+function readAverages(reader: Reader, buckets: number): ConfirmAverages {
+  const decay = reader.view(8).readDoubleLE();
+  if (!(decay > 0 && decay < 1)) throw damaged('Decay must be between 0 and 1 (non-inclusive)');
+  const scale = reader.u32();
+  if (scale === 0) throw damaged('Scale must be non-zero');
+  const rateSums = doubles(reader, buckets, 'feerate average bucket');
+  const counts = doubles(reader, buckets, 'tx count bucket');
+  const periods = reader.compactSize();
+  if (periods === 0 || scale * periods > MAX_CONFIRMS) {
+    throw damaged('Must maintain estimates for between 1 and 1008 (one week) confirms');
+  }
+  const confirmed = table(reader, periods, buckets, 'feerate conf average bucket');
+  if (reader.compactSize() !== periods) throw damaged('Mismatch in confirms tracked for failures');
+  const failed = table(reader, periods, buckets, 'failure average bucket');
+  return { decay, scale, periods, rateSums, counts, confirmed, failed };
+}
+
+/** Null for a file so old that there is nothing to take from it. Throws `ReadError` for one that is not right. */
+export function parseFeeHistory(bytes: Buffer): FeeHistory | null {
+  const reader = new Reader(bytes);
+  const required = reader.i32();
+  reader.i32();
+  if (required > CLIENT_VERSION) throw new ReadError(`up-version (${required}) fee estimate file`);
+  const bestHeight = reader.u32();
+  if (required < FORM_VERSION) return null;
+  const [firstHeight, lastHeight] = [reader.u32(), reader.u32()];
+  if (firstHeight > lastHeight || lastHeight > bestHeight) {
+    throw damaged('Historical block range for estimates is invalid');
+  }
+  const count = reader.compactSize();
+  if (count <= 1 || count > MAX_BUCKETS) throw damaged('Must have between 2 and 1000 feerate buckets');
+  const buckets = figures(reader, count, 'bucket');
+  if (buckets.some((bound, i) => i > 0 && bound <= buckets[i - 1]!))
+    throw damaged('Buckets are not in order');
+  const medium = readAverages(reader, count);
+  const short = readAverages(reader, count);
+  const long = readAverages(reader, count);
+  const reach = [short, medium, long].map(({ scale, periods }) => scale * periods);
+  if (reach[0]! > reach[1]! || reach[1]! > reach[2]!) throw damaged('Horizons are not in order');
+  return { bestHeight, firstHeight, lastHeight, buckets, averages: { short, medium, long } };
+}
+
+function writeDoubles(writer: Writer, values: Float64Array): void {
+  const bytes = Buffer.alloc(8 * values.length);
+  values.forEach((value, i) => bytes.writeDoubleLE(value, 8 * i));
+  writer.compactSize(values.length).raw(bytes);
+}
+
+function writeAverages(writer: Writer, averages: ConfirmAverages): void {
+  const { decay, scale, periods, rateSums, counts } = averages;
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(decay);
+  writer.raw(bytes).u32(scale);
+  writeDoubles(writer, rateSums);
+  writeDoubles(writer, counts);
+  for (const values of [averages.confirmed, averages.failed]) {
+    writer.compactSize(periods);
+    for (let row = 0; row < periods; row++) {
+      writeDoubles(writer, values.subarray(row * counts.length, (row + 1) * counts.length));
+    }
+  }
+}
+
+export function formatFeeHistory({
+  bestHeight,
+  firstHeight,
+  lastHeight,
+  buckets,
+  averages,
+}: FeeHistory): Buffer {
+  const writer = new Writer(1 << 18).i32(FORM_VERSION).i32(CLIENT_VERSION);
+  writer.u32(bestHeight).u32(firstHeight).u32(lastHeight);
+  writeDoubles(writer, buckets);
+  for (const one of [averages.medium, averages.short, averages.long]) writeAverages(writer, one);
+  return writer.finish();
+}
+
+/** What the last run learnt; undefined when there is no file, or none that is of use. Read at once, as it is small. */
+export function readFeeHistory(path: string, log: Logger): FeeHistory | undefined {
+  try {
+    if (statSync(path).size > MAX_FILE_BYTES) throw damaged('It is too large');
+    const history = parseFeeHistory(readFileSync(path));
+    if (history === null) log.warn('incompatible old fee estimation data (non-fatal)');
+    return history ?? undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    log.warn(`unable to read policy estimator data (non-fatal): ${(error as Error).message}`);
+    return undefined;
+  }
+}
+
+/** Replaces the file and makes it last. A disk that refuses is told of and no failure. */
+export async function writeFeeHistory(path: string, history: FeeHistory, log: Logger): Promise<void> {
+  const fresh = `${path}.new`;
+  try {
+    const file = await open(fresh, 'w');
+    try {
+      await file.writeFile(formatFeeHistory(history));
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(fresh, path);
+  } catch (error) {
+    log.warn(`unable to write policy estimator data (non-fatal): ${(error as Error).message}`);
+  }
+}

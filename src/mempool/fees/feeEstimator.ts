@@ -1,0 +1,270 @@
+/**
+ * What fee rate lets a transaction confirm within so many blocks, learnt from transactions that came and were confirmed,
+ * or were not, over three horizons up to 1,008 blocks. Its memory is fixed: averages and counts by bucket of fee rate;
+ * which bucket a waiting transaction fell into is noted in its entry. Source: lbrycrd policy/fees.cpp
+ * `CBlockPolicyEstimator`.
+ */
+import { feeRateOf } from '../feeRate.js';
+import type { PoolEntry } from '../poolEntry.js';
+import {
+  ConfirmStats,
+  emptyAverages,
+  NO_RANGE,
+  type ConfirmAverages,
+  type RangeEstimate,
+} from './confirmStats.js';
+
+/** The reference's `FeeEstimateHorizon`, in the order of answers. */
+export const FEE_HORIZONS = ['short', 'medium', 'long'] as const;
+export type FeeHorizon = (typeof FEE_HORIZONS)[number];
+
+/** Half lives of about 18, 144 and 1,008 blocks. Source: `SHORT_DECAY` and its like. */
+const SHAPES = {
+  short: { periods: 12, scale: 1, decay: 0.962 },
+  medium: { periods: 24, scale: 2, decay: 0.9952 },
+  long: { periods: 42, scale: 24, decay: 0.99931 },
+} as const;
+/** Transactions a block in a range of buckets, on average, before it counts. Source: `SUFFICIENT_FEETXS`, `SUFFICIENT_TXS_SHORT`. */
+const SUFFICIENT_TXS = { short: 0.5, medium: 0.1, long: 0.1 } as const;
+/** Shares that must confirm within half the target, the target, and twice the target. */
+const HALF_SUCCESS = 0.6;
+const SUCCESS = 0.85;
+const DOUBLE_SUCCESS = 0.95;
+/** Figures of a file last for so many blocks. Source: `OLDEST_ESTIMATE_HISTORY`. */
+const OLDEST_HISTORY_BLOCKS = 6 * 1008;
+
+/** Bounds of buckets, satoshis per 1,000 virtual bytes. */
+const MIN_BUCKET_RATE = 1000;
+const MAX_BUCKET_RATE = 1e7;
+const BUCKET_SPACING = 1.05;
+/** Upper bound of the last bucket. Source: `INF_FEERATE`. */
+const INFINITE_RATE = 1e99;
+
+/** Everything that outlasts a stop. */
+export interface FeeHistory {
+  /** Height of the last block taken into account. */
+  readonly bestHeight: number;
+  /** The blocks that the figures are from. */
+  readonly firstHeight: number;
+  readonly lastHeight: number;
+  /** Upper bounds of the buckets, ascending. */
+  readonly buckets: Float64Array;
+  readonly averages: Readonly<Record<FeeHorizon, ConfirmAverages>>;
+}
+
+/** A transaction of the mempool, as far as it tells of fees. */
+export type FeeObserved = Pick<PoolEntry, 'height' | 'feeSat' | 'sizeBytes' | 'feeBucket'>;
+
+/** What others may ask. Rates in satoshis per 1,000 virtual bytes; 0 when there is no answer. */
+export interface FeeEstimates {
+  /** The highest target of a horizon, in blocks. */
+  highestTarget(horizon: FeeHorizon): number;
+  /** For any target but one out of range (1 to 1,008); `blocks` is the target that the answer holds for. */
+  estimateSmartFee(targetBlocks: number, conservative: boolean): { ratePerKb: bigint; blocks: number };
+  estimateRawFee(
+    targetBlocks: number,
+    threshold: number,
+    horizon: FeeHorizon,
+  ): { ratePerKb: bigint; detail: RangeEstimate };
+}
+
+type Stats = Readonly<Record<FeeHorizon, ConfirmStats>>;
+
+function standardBuckets(): Float64Array {
+  const bounds: number[] = [];
+  for (let bound = MIN_BUCKET_RATE; bound <= MAX_BUCKET_RATE; bound *= BUCKET_SPACING) bounds.push(bound);
+  return Float64Array.of(...bounds, INFINITE_RATE);
+}
+
+function emptyHistory(): FeeHistory {
+  const buckets = standardBuckets();
+  const blank = (horizon: FeeHorizon): ConfirmAverages => emptyAverages(buckets.length, SHAPES[horizon]);
+  return {
+    bestHeight: 0,
+    firstHeight: 0,
+    lastHeight: 0,
+    buckets,
+    averages: { short: blank('short'), medium: blank('medium'), long: blank('long') },
+  };
+}
+
+export class FeeEstimator implements FeeEstimates {
+  private readonly buckets: Float64Array;
+  private readonly stats: Stats;
+  private readonly historyFirst: number;
+  private readonly historyLast: number;
+  private bestHeight: number;
+  /** Height of the first block since the start that told something; 0 before. */
+  private firstHeight = 0;
+
+  /** Goes on from what an earlier run left; the arrays become its own. */
+  constructor(history: FeeHistory = emptyHistory()) {
+    const { buckets, averages } = history;
+    this.buckets = buckets;
+    this.stats = {
+      short: new ConfirmStats(buckets, averages.short),
+      medium: new ConfirmStats(buckets, averages.medium),
+      long: new ConfirmStats(buckets, averages.long),
+    };
+    this.bestHeight = history.bestHeight;
+    this.historyFirst = history.firstHeight;
+    this.historyLast = history.lastHeight;
+  }
+
+  private each(act: (stats: ConfirmStats) => void): void {
+    act(this.stats.medium);
+    act(this.stats.short);
+    act(this.stats.long);
+  }
+
+  /** The first bucket whose bound is not below the rate. */
+  private bucketOf(rate: number): number {
+    let [low, high] = [0, this.buckets.length - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.buckets[middle]! < rate) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /**
+   * A transaction entered the mempool. `isTelling`: it is neither a replacement nor back from a block, spends nothing
+   * unconfirmed, and the node is up to date. Source: `processTransaction`.
+   */
+  entered(entry: FeeObserved, isTelling: boolean): void {
+    if (!isTelling || entry.height !== this.bestHeight) return;
+    const bucket = this.bucketOf(Number(feeRateOf(entry.feeSat, entry.sizeBytes)));
+    entry.feeBucket = bucket;
+    this.each((stats) => stats.enter(entry.height, bucket));
+  }
+
+  /** A transaction left; answers whether it had been counted. Source: `removeTx`. */
+  left(entry: FeeObserved, isConfirmed = false): boolean {
+    const bucket = entry.feeBucket;
+    if (bucket < 0) return false;
+    entry.feeBucket = -1;
+    this.each((stats) => stats.leave(entry.height, this.bestHeight, bucket, isConfirmed));
+    return true;
+  }
+
+  /** A block was connected that confirms these entries, which are still in the mempool. Source: `processBlock`. */
+  connected(height: number, entries: readonly FeeObserved[]): void {
+    // A block of another branch tells nothing.
+    if (height <= this.bestHeight) return;
+    this.bestHeight = height;
+    this.each((stats) => stats.age(height));
+    let counted = 0;
+    for (const entry of entries) {
+      const bucket = entry.feeBucket;
+      const blocks = height - entry.height;
+      if (!this.left(entry, true) || blocks <= 0) continue;
+      const rate = Number(feeRateOf(entry.feeSat, entry.sizeBytes));
+      this.each((stats) => stats.record(blocks, bucket, rate));
+      counted++;
+    }
+    if (this.firstHeight === 0 && counted > 0) this.firstHeight = height;
+  }
+
+  highestTarget(horizon: FeeHorizon): number {
+    return this.stats[horizon].maxConfirms;
+  }
+
+  private get blockSpan(): number {
+    return this.firstHeight === 0 ? 0 : this.bestHeight - this.firstHeight;
+  }
+
+  private get historySpan(): number {
+    if (this.historyFirst === 0 || this.bestHeight - this.historyLast > OLDEST_HISTORY_BLOCKS) return 0;
+    return this.historyLast - this.historyFirst;
+  }
+
+  /** Half of the blocks seen, so that there was time to fail. Source: `MaxUsableEstimate`. */
+  private get highestUsableTarget(): number {
+    const seen = Math.max(this.blockSpan, this.historySpan);
+    return Math.min(this.stats.long.maxConfirms, Math.floor(seen / 2));
+  }
+
+  private rateAt(horizon: FeeHorizon, target: number, share: number): number {
+    return this.stats[horizon].estimate(target, SUFFICIENT_TXS[horizon], share, this.bestHeight).ratePerKb;
+  }
+
+  estimateRawFee(
+    target: number,
+    threshold: number,
+    horizon: FeeHorizon,
+  ): { ratePerKb: bigint; detail: RangeEstimate } {
+    const stats = this.stats[horizon];
+    if (target <= 0 || target > stats.maxConfirms || threshold > 1) {
+      const detail = { ratePerKb: -1, pass: NO_RANGE, fail: NO_RANGE, decay: 0, scale: 0 };
+      return { ratePerKb: 0n, detail };
+    }
+    const detail = stats.estimate(target, SUFFICIENT_TXS[horizon], threshold, this.bestHeight);
+    return { ratePerKb: wholeRate(detail.ratePerKb), detail };
+  }
+
+  /**
+   * From the shortest horizon that tracks the target; with `looksShorter` a lower answer of a shorter one at its end
+   * counts too. −1 without an answer. Source: `estimateCombinedFee`.
+   */
+  private combined(target: number, share: number, looksShorter: boolean): number {
+    const { short, medium, long } = this.stats;
+    if (target < 1 || target > long.maxConfirms) return -1;
+    const horizon = target <= short.maxConfirms ? 'short' : target <= medium.maxConfirms ? 'medium' : 'long';
+    let rate = this.rateAt(horizon, target, share);
+    if (!looksShorter) return rate;
+    for (const shorter of ['medium', 'short'] as const) {
+      const end = this.stats[shorter].maxConfirms;
+      if (target <= end) continue;
+      const other = this.rateAt(shorter, end, share);
+      if (other > 0 && (rate === -1 || other < rate)) rate = other;
+    }
+    return rate;
+  }
+
+  /** What longer horizons ask at twice the target. Source: `estimateConservativeFee`. */
+  private conservative(doubleTarget: number): number {
+    const { short, medium } = this.stats;
+    let rate = -1;
+    if (doubleTarget <= short.maxConfirms) rate = this.rateAt('medium', doubleTarget, DOUBLE_SUCCESS);
+    if (doubleTarget <= medium.maxConfirms) {
+      rate = Math.max(rate, this.rateAt('long', doubleTarget, DOUBLE_SUCCESS));
+    }
+    return rate;
+  }
+
+  estimateSmartFee(targetBlocks: number, conservative: boolean): { ratePerKb: bigint; blocks: number } {
+    if (targetBlocks <= 0 || targetBlocks > this.stats.long.maxConfirms) {
+      return { ratePerKb: 0n, blocks: targetBlocks };
+    }
+    // Nobody can promise the next block.
+    const target = Math.min(Math.max(targetBlocks, 2), this.highestUsableTarget);
+    if (target <= 1) return { ratePerKb: 0n, blocks: target };
+    let rate = this.combined(Math.floor(target / 2), HALF_SUCCESS, true);
+    rate = Math.max(rate, this.combined(target, SUCCESS, true));
+    rate = Math.max(rate, this.combined(2 * target, DOUBLE_SUCCESS, !conservative));
+    if (conservative || rate === -1) rate = Math.max(rate, this.conservative(2 * target));
+    return { ratePerKb: wholeRate(rate), blocks: target };
+  }
+
+  /**
+   * What is to be kept at the end: everything still waiting counts as failed first. Source: `FlushUnconfirmed`, `Write`.
+   */
+  finish(waiting: Iterable<FeeObserved>): FeeHistory {
+    for (const entry of waiting) this.left(entry);
+    const isOwn = this.blockSpan > Math.floor(this.historySpan / 2);
+    const { short, medium, long } = this.stats;
+    return {
+      bestHeight: this.bestHeight,
+      firstHeight: isOwn ? this.firstHeight : this.historyFirst,
+      lastHeight: isOwn ? this.bestHeight : this.historyLast,
+      buckets: this.buckets,
+      averages: { short: short.averages, medium: medium.averages, long: long.averages },
+    };
+  }
+}
+
+/** Rounded half up; 0 for no answer. */
+function wholeRate(rate: number): bigint {
+  return rate < 0 ? 0n : BigInt(Math.round(rate));
+}

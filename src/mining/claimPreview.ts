@@ -1,0 +1,283 @@
+/**
+ * The claim root of a block that would follow the tip, and again of one with a few other transactions: only the names that
+ * the difference concerns are computed anew. Writes nothing; one preview belongs to one tip.
+ *
+ * It rests on names being independent of one another, which holds once the last fork has passed, but for questions that
+ * the trie's shape answers (whether a name without claims is a branching point). Where one comes up, around the forks,
+ * and where normalizing a name twice makes another one, the whole block is computed as in connecting it.
+ */
+import { ClaimWork } from '../claimtrie/claimWork.js';
+import { claimsHash } from '../claimtrie/claimsHash.js';
+import { namesInvolved } from '../claimtrie/blockTransactions.js';
+import type { Item } from '../claimtrie/item.js';
+import { normalizeKey } from '../claimtrie/nameKey.js';
+import type { NameState } from '../claimtrie/nameState.js';
+import { hashesAllClaims, inRemovalWorkaround, matchesNormalized } from '../claimtrie/rules.js';
+import { WorkTrie } from '../claimtrie/workTrie.js';
+import { dueKey, SUMMARY_KEY } from '../store/claims/claimKeys.js';
+import type { ClaimOutput, ClaimSpend, ClaimStore, ClaimTx } from '../store/claims/claimStore.js';
+import { expiringItems, processDueItems, processTransactions, settle } from '../store/claims/connect.js';
+import { isHashFork } from '../store/claims/hashFork.js';
+import { parseDueRow, type DueEntry } from '../store/claims/queueRow.js';
+import { parseSummaryRow, type Summary } from '../store/claims/summaryRow.js';
+import { VersionWriter } from '../store/claims/versions.js';
+import { WorkStore } from '../store/claims/workStore.js';
+import type { RowTransaction } from '../store/rows.js';
+import { assert } from '../util/assert.js';
+import { toLatin1, type Bytes } from '../util/bytes.js';
+
+/** The shape of the trie decides, which only the whole block knows. */
+class Undecided extends Error {}
+
+/**
+ * Stands for the trie while single names are computed: knows of each whether it has claims, nothing of its surroundings.
+ */
+class LoneNames extends WorkTrie {
+  /** Owners are being settled: what is asked from now on bears on heights without claims only. */
+  settling = false;
+  private readonly work: ClaimWork;
+
+  constructor(work: ClaimWork) {
+    super();
+    this.work = work;
+  }
+
+  override begin(): void {}
+  override wanted(): string[] {
+    return [];
+  }
+  override insert(): void {}
+  override remove(): void {}
+  override childPaths(): string[] {
+    return [];
+  }
+  override takeVanished(): string[] {
+    return [];
+  }
+
+  override isNode(name: string): boolean {
+    if (this.work.name(name).state.claims.length > 0) return true;
+    if (this.settling) return false;
+    throw new Undecided(name);
+  }
+}
+
+/** Where rows can be written and thrown away. */
+export interface ScratchRows {
+  begin(): RowTransaction;
+  discard(rows: RowTransaction): Promise<void>;
+}
+
+/** What the block does under one name: the parts of its transactions, in order, and all names that were loaded for it. */
+interface NameGroup {
+  parts: readonly ClaimTx[];
+  names: readonly string[];
+}
+
+type Outcome = Pick<NameState, 'claims' | 'takeover'>;
+
+export class ClaimPreview {
+  private readonly store: ScratchRows;
+  private readonly claims: ClaimStore;
+  private readonly height: number;
+  /** Whether names may be computed one by one. */
+  private readonly divides: boolean;
+  private readonly allClaims: boolean;
+  private summary: Summary | null = null;
+  private due: readonly DueEntry[] = [];
+  private expiring: readonly Item[] = [];
+  /** The trie with what was computed last, hashed. */
+  private readonly trie = new WorkTrie();
+  private groups = new Map<string, NameGroup>();
+  /** How the names of the trie that were loaded stand in it now. */
+  private readonly outcomes = new Map<string, Outcome>();
+  private readonly split = new WeakMap<ClaimTx, ReadonlyMap<string, ClaimTx> | null>();
+  private last: { transactions: readonly ClaimTx[]; root: Buffer } | null = null;
+
+  /** For the block at `height`, which is the one after the tip. */
+  constructor(store: ScratchRows, claims: ClaimStore, height: number) {
+    const { rules } = claims;
+    this.store = store;
+    this.claims = claims;
+    this.height = height;
+    this.divides =
+      matchesNormalized(rules, height) && !inRemovalWorkaround(rules, height) && !isHashFork(rules, height);
+    this.allClaims = hashesAllClaims(rules, height - 1);
+  }
+
+  /** The root after the block with these operations. Run it while nothing else changes the chain. */
+  async root(transactions: readonly ClaimTx[]): Promise<Buffer> {
+    if (this.last && sameItems(this.last.transactions, transactions)) return this.last.root;
+    const rows = this.store.begin();
+    try {
+      const root = (await this.update(rows, transactions)) ?? (await this.whole(rows, transactions));
+      this.last = { transactions, root };
+      return root;
+    } finally {
+      await this.store.discard(rows);
+    }
+  }
+
+  private async whole(rows: RowTransaction, transactions: readonly ClaimTx[]): Promise<Buffer> {
+    const block = { height: this.height, transactions: [...transactions] };
+    return Buffer.from((await this.claims.connect(rows, block)).root);
+  }
+
+  /** Null when names cannot be computed one by one; then nothing of the preview has changed. */
+  private async update(rows: RowTransaction, transactions: readonly ClaimTx[]): Promise<Buffer | null> {
+    if (!this.divides) return null;
+    const { summary, due, expiring } = await this.begin(rows);
+    const parts = this.partsByName(transactions);
+    if (!parts) return null;
+    for (const { name } of [...due, ...expiring]) {
+      const group = this.groupOf(name);
+      if (group === null) return null;
+      if (!parts.has(group)) parts.set(group, []);
+    }
+    const stale: string[] = [];
+    for (const [name, list] of parts) {
+      const known = this.groups.get(name);
+      if (!known || !sameItems(known.parts, list)) stale.push(name);
+    }
+    for (const name of this.groups.keys()) if (!parts.has(name)) stale.push(name);
+    if (stale.length === 0) return Buffer.from(this.trieRoot(summary));
+    try {
+      await this.compute(rows, stale, parts);
+    } catch (error) {
+      if (error instanceof Undecided) return null;
+      throw error;
+    }
+    return Buffer.from(this.trieRoot(summary));
+  }
+
+  private trieRoot(summary: Summary): Bytes {
+    return this.groups.size === 0 ? summary.root : this.trie.rootHash(this.allClaims);
+  }
+
+  private async begin(
+    rows: RowTransaction,
+  ): Promise<{ summary: Summary; due: readonly DueEntry[]; expiring: readonly Item[] }> {
+    if (!this.summary) {
+      this.summary = parseSummaryRow(await rows.get(SUMMARY_KEY));
+      this.due = parseDueRow(await rows.get(dueKey(this.height)));
+      this.expiring = await expiringItems(this.claims.rules, this.height, { rows });
+    }
+    return { summary: this.summary, due: this.due, expiring: this.expiring };
+  }
+
+  /** The name under which everything is filed that this one bears on; null when there is more than one. */
+  private groupOf(name: string): string | null {
+    const normalized = normalizeKey(name);
+    return normalizeKey(normalized) === normalized ? normalized : null;
+  }
+
+  private partsByName(transactions: readonly ClaimTx[]): Map<string, ClaimTx[]> | null {
+    const parts = new Map<string, ClaimTx[]>();
+    for (const tx of transactions) {
+      let split = this.split.get(tx);
+      if (split === undefined) this.split.set(tx, (split = this.splitByName(tx)));
+      if (!split) return null;
+      for (const [name, part] of split) {
+        const list = parts.get(name);
+        if (list) list.push(part);
+        else parts.set(name, [part]);
+      }
+    }
+    return parts;
+  }
+
+  private splitByName(tx: ClaimTx): ReadonlyMap<string, ClaimTx> | null {
+    const split = new Map<string, ClaimTx & { spends: ClaimSpend[]; outputs: ClaimOutput[] }>();
+    const partOf = (rawName: Bytes): ClaimTx | null => {
+      const name = this.groupOf(toLatin1(rawName));
+      if (name === null) return null;
+      let part = split.get(name);
+      if (!part) split.set(name, (part = { ...tx, spends: [], outputs: [] }));
+      return part;
+    };
+    for (const spend of tx.spends) {
+      const part = partOf(spend.name);
+      if (!part) return null;
+      part.spends.push(spend);
+    }
+    for (const output of tx.outputs) {
+      const part = partOf(output.name);
+      if (!part) return null;
+      part.outputs.push(output);
+    }
+    return split;
+  }
+
+  private storeOf(rows: RowTransaction, work: ClaimWork): WorkStore {
+    const versions = new VersionWriter(this.claims.proofWindow);
+    assert(this.summary, 'a claim preview was used before it was loaded');
+    return new WorkStore(work, { ...this.summary }, this.allClaims ? '1' : '0', { rows, versions });
+  }
+
+  /** Computes the groups anew and puts the outcome into the trie. */
+  private async compute(
+    rows: RowTransaction,
+    stale: readonly string[],
+    parts: ReadonlyMap<string, readonly ClaimTx[]>,
+  ): Promise<void> {
+    const { rules } = this.claims;
+    const work = new ClaimWork(rules, this.height);
+    const lone = new LoneNames(work);
+    work.trie = lone;
+    const store = this.storeOf(rows, work);
+    const wanted = new Set(stale);
+    const concerned = ({ name }: { name: string }): boolean => wanted.has(normalizeKey(name));
+    await store.loadNames(
+      stale.flatMap((name) => [
+        ...namesInvolved(rules, this.height, name),
+        ...(this.groups.get(name)?.names ?? []),
+      ]),
+    );
+    const transactions = stale.flatMap((name) => parts.get(name) ?? []);
+    await processTransactions(store, { height: this.height, transactions });
+    await processDueItems(store, this.due.filter(concerned), this.expiring.filter(concerned));
+    lone.settling = true;
+    await settle(store);
+
+    const names = new Map<string, string[]>(stale.map((name) => [name, []]));
+    for (const name of work.names.keys()) names.get(normalizeKey(name))?.push(name);
+    await this.place(rows, work, store);
+    for (const name of stale) {
+      const list = parts.get(name);
+      if (list) this.groups.set(name, { parts: list, names: names.get(name)! });
+      else this.groups.delete(name);
+    }
+  }
+
+  /** Brings the trie from the outcomes so far to those of `work`, and hashes it. */
+  private async place(rows: RowTransaction, work: ClaimWork, computed: WorkStore): Promise<void> {
+    const { trie, outcomes } = this;
+    const paths = this.storeOf(rows, Object.assign(new ClaimWork(work.rules, work.height), { trie }));
+    await paths.loadPaths(work.names.keys());
+    for (const [name, { state }] of paths.work.names) if (!outcomes.has(name)) outcomes.set(name, state);
+    for (const [name, { state, base }] of work.names) {
+      const had = (outcomes.get(name)?.claims.length ?? Number(base.hadClaims)) > 0;
+      const has = state.claims.length > 0;
+      outcomes.set(name, state);
+      if (has && !had) trie.insert(name);
+      else if (has) trie.touch(name);
+      else if (had) trie.remove(name);
+    }
+    trie.takeVanished();
+    for (const node of trie.unhashedNodes()) {
+      const outcome = outcomes.get(node.path);
+      assert(outcome, 'the claims of a node of the trie are not known');
+      trie.setClaimsHash(node, claimsHash(outcome.claims, outcome.takeover, this.allClaims));
+      if (computed.breather.isDue) await computed.breather.pause();
+    }
+    for (const node of trie.dirtyNodes()) {
+      trie.hashNode(node, this.allClaims);
+      if (computed.breather.isDue) await computed.breather.pause();
+    }
+    trie.settle();
+  }
+}
+
+function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((item, i) => item === b[i]);
+}

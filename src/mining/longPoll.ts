@@ -1,0 +1,45 @@
+/**
+ * Waiting for work that is worth more than what a miner has: another tip, or after a while another mempool (BIP22 long
+ * polling). Source: lbrycrd rpc/mining.cpp `getblocktemplate`.
+ */
+import type { Chain } from '../chain/chain.js';
+import { equalBytes, type Bytes } from '../util/bytes.js';
+
+/** A changed mempool is no reason to wake anybody before this time, and is looked for this often afterwards. */
+const FIRST_LOOK_MS = 60_000;
+const NEXT_LOOK_MS = 10_000;
+
+export interface KnownWork {
+  /** The block that the miner's template follows, wire order. */
+  readonly tip: Bytes;
+  /** The mempool's `changeCount` at that template. */
+  readonly changeCount: number;
+}
+
+/** Resolves when there is other work than `known`, or `signal` aborts. */
+export async function waitForWork(
+  chain: Chain,
+  source: { readonly changeCount: number },
+  known: KnownWork,
+  signal: AbortSignal,
+): Promise<void> {
+  const isStale = (): boolean => !equalBytes(chain.index.headers.hash(chain.tip), known.tip);
+  if (isStale() || signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const look = (): void => {
+      if (source.changeCount !== known.changeCount) end();
+      else timer = setTimeout(look, NEXT_LOOK_MS);
+    };
+    let timer = setTimeout(look, FIRST_LOOK_MS);
+    const stopListening = chain.events.on('tipChanged', () => {
+      if (isStale()) end();
+    });
+    const end = (): void => {
+      clearTimeout(timer);
+      stopListening();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    signal.addEventListener('abort', end);
+  });
+}

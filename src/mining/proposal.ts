@@ -1,0 +1,23 @@
+/**
+ * A block that a miner would like to make, held against every rule but proof of work (BIP23). Keeps nothing.
+ * Source: lbrycrd rpc/mining.cpp `getblocktemplate`.
+ */
+import type { Chain } from '../chain/chain.js';
+import type { LoadedBlock } from '../chain/loadedBlock.js';
+import { NO_HEADER, STATUS } from '../store/headerTable.js';
+import { equalBytes } from '../util/bytes.js';
+
+/**
+ * Null when the block would be right, else `duplicate`, `duplicate-invalid`, `duplicate-inconclusive` (known, and not
+ * judged yet), `inconclusive-not-best-prevblk` or the reason for which it would be refused.
+ */
+export async function checkProposal(chain: Chain, block: LoadedBlock): Promise<string | null> {
+  const { headers } = chain.index;
+  const known = headers.find(block.hash);
+  if (known !== NO_HEADER) {
+    if (headers.isFailed(known)) return 'duplicate-invalid';
+    return headers.hasStatus(known, STATUS.validScripts) ? 'duplicate' : 'duplicate-inconclusive';
+  }
+  if (!equalBytes(block.header.prevHash, headers.hash(chain.tip))) return 'inconclusive-not-best-prevblk';
+  return (await chain.testBlock(block, false))?.reason ?? null;
+}

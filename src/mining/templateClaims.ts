@@ -1,0 +1,75 @@
+/**
+ * What the transactions chosen for a block do to the claim trie, and the root that follows. Remembers both for one tip, so
+ * that a template with a few more transactions costs what these do. Changes nothing.
+ */
+import { blockClaims } from '../chain/blockClaims.js';
+import { loadCoins, type ConnectDeps } from '../chain/connectBlock.js';
+import { loadBlock } from '../chain/loadedBlock.js';
+import type { BlockCandidate } from '../mempool/mempoolReader.js';
+import { HEADER_SIZE_BYTES } from '../primitives/header.js';
+import type { ClaimTx } from '../store/claims/claimStore.js';
+import { breathe } from '../util/breathe.js';
+import { toLatin1 } from '../util/bytes.js';
+import { Writer } from '../util/writer.js';
+import { ClaimPreview } from './claimPreview.js';
+
+/** Transactions that are looked at between two chances to breathe. Arbitrary: some milliseconds' worth. */
+const TRANSACTIONS_AT_ONCE = 500;
+/** Header and number of transactions. */
+const HEAD_SIZE_BYTES = HEADER_SIZE_BYTES + 9;
+
+export class TemplateClaims {
+  private readonly deps: ConnectDeps;
+  private readonly height: number;
+  private readonly preview: ClaimPreview;
+  /** Operations of transactions looked at already; null where there are none. */
+  private readonly known = new WeakMap<BlockCandidate, ClaimTx | null>();
+
+  /** For the block at `height`, which is the one after the tip. */
+  constructor(deps: ConnectDeps, height: number) {
+    this.deps = deps;
+    this.height = height;
+    this.preview = new ClaimPreview(deps.store, deps.claims, height);
+  }
+
+  /**
+   * The claim root after a block of these transactions, each after those that it spends. Run it while nothing else
+   * changes the chain.
+   */
+  async root(transactions: readonly BlockCandidate[]): Promise<Buffer> {
+    const news = transactions.filter((tx) => !this.known.has(tx));
+    let since = performance.now();
+    for (let at = 0; at < news.length; at += TRANSACTIONS_AT_ONCE) {
+      await this.learn(news.slice(at, at + TRANSACTIONS_AT_ONCE));
+      since = await breathe(since);
+    }
+    const operations: ClaimTx[] = [];
+    for (const tx of transactions) {
+      const claims = this.known.get(tx);
+      if (claims) operations.push(claims);
+    }
+    return this.preview.root(operations);
+  }
+
+  /** Reads the operations as a block of the transactions, and of what these spend in the mempool, would be read. */
+  private async learn(news: readonly BlockCandidate[]): Promise<void> {
+    const { coins } = this.deps;
+    const wanted = new Set(news);
+    const parents = new Set(news.flatMap((tx) => tx.parents).filter((parent) => !wanted.has(parent)));
+    const block = loadBlock(formatTransactions([...parents, ...news]));
+    await loadCoins(this.deps, block, false);
+    const resolved = coins.resolve(block.raw, block.parsed, this.height, false);
+    const found = new Map(
+      blockClaims(block, resolved, this.height).transactions.map((tx) => [toLatin1(tx.txid), tx]),
+    );
+    for (const tx of news) this.known.set(tx, found.get(tx.key) ?? null);
+  }
+}
+
+/** A block without meaning in its header. */
+function formatTransactions(transactions: readonly BlockCandidate[]): Buffer {
+  const size = transactions.reduce((sum, tx) => sum + tx.bytes.length, HEAD_SIZE_BYTES);
+  const writer = new Writer(size).raw(new Uint8Array(HEADER_SIZE_BYTES)).compactSize(transactions.length);
+  for (const tx of transactions) writer.raw(tx.bytes);
+  return writer.finish();
+}

@@ -1,0 +1,160 @@
+/**
+ * `getblocktemplate`: what to mine on, or a verdict on what a miner would mine (BIP22, BIP23, BIP9, BIP145).
+ * Source: lbrycrd rpc/mining.cpp `getblocktemplate`; lbcd rpcserver.go `handleGetBlockTemplate`.
+ */
+import { equalBytes, hashFromHex, toLatin1, type Bytes } from '../../../util/bytes.js';
+import type { JsonValue } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod, type Profile, type RpcContext } from '../../method.js';
+import { parseLooseHash } from '../../paramTypes.js';
+import { t } from '../../schema.js';
+import type { RpcServices } from '../../services.js';
+import { decodeBlock } from './decodeBlock.js';
+import { TEMPLATE_SCHEMA, templateAnswer } from './templateAnswer.js';
+import { parseTemplateRequest, type TemplateRequest } from './templateRequest.js';
+
+/** Anybody may spend it: for callers that make their own coinbase. */
+const OPEN_SCRIPT: Bytes = Uint8Array.of(0x51);
+
+export const getBlockTemplate = defineMethod({
+  name: 'getblocktemplate',
+  category: 'mining',
+  summary:
+    "If the request parameters include a 'mode' key, that is used to explicitly select between the default " +
+    "'template' request or a 'proposal'.\nIt returns data needed to construct a block to work on.\nFor full " +
+    'specification, see BIPs 22, 23, 9, and 145.',
+  params: [
+    {
+      name: 'template_request',
+      type: 'object',
+      description:
+        'What is wanted: mode ("template", "proposal" with the block as hex in data, or omitted), capabilities (a list ' +
+        'of "longpoll", "coinbasetxn", "coinbasevalue", "proposal", "serverlist", "workid", "coinbase/append"), rules ' +
+        '(names of supported deployments; "segwit" must be among them once it is in force, but for the lbcd profile), ' +
+        'longpollid (answers when there is better work than that of the template it came with)',
+    },
+  ],
+  result: t.union([
+    { when: 'for a template', schema: TEMPLATE_SCHEMA },
+    { when: 'for a proposal that would be accepted', schema: t.none() },
+    {
+      when: 'for another proposal',
+      schema: t.str(
+        '"duplicate", "duplicate-invalid" or "duplicate-inconclusive" the block is known, ' +
+          '"inconclusive-not-best-prevblk" it does not follow the tip, or the reason for which it would be refused',
+      ),
+    },
+  ]),
+  examples: [['{"rules": ["segwit"]}']],
+  run(ctx, { template_request }) {
+    const parsed = parseTemplateRequest(template_request);
+    if (parsed.mode === 'proposal') return ctx.services.mining.propose(decodeBlock(parsed.data));
+    return makeTemplate(ctx, parsed.request);
+  },
+});
+
+async function makeTemplate(ctx: RpcContext, request: TemplateRequest): Promise<JsonOut> {
+  const { services, profile } = ctx;
+  const { mining } = services;
+  const { chain } = services.chain;
+  requireNetwork(services, profile);
+  const submitOld = await waitForBetter(ctx, request.longPollId);
+  const payout = payoutFor(request, services, profile);
+  const knowsSegwit = profile === 'lbcd' || request.rules.has('segwit');
+  const template = await mining.template(payout ?? OPEN_SCRIPT, knowsSegwit);
+  if (template.contents.segwitActive && !knowsSegwit) {
+    throw rpcError(
+      RPC_ERROR.INVALID_PARAMETER,
+      'Segwit support is now required. Please include "segwit" in the client\'s rules.',
+    );
+  }
+  return templateAnswer({
+    template,
+    request,
+    profile,
+    index: chain.index,
+    withCoinbase: payout !== null,
+    knowsSegwit,
+    submitOld,
+    adjustedTimeSec: services.clock.adjustedTimeSec(),
+  });
+}
+
+/**
+ * Where a coinbase transaction has to pay, or null when there is to be none: the caller did not ask, or there is no
+ * address, and `coinbasevalue` must do (so in a reference without wallet). lbcd leaves it out also where the caller can do
+ * without, and takes a missing address for an error.
+ */
+function payoutFor(
+  { capabilities }: TemplateRequest,
+  { mining }: RpcServices,
+  profile: Profile,
+): Bytes | null {
+  if (!capabilities.has('coinbasetxn')) return null;
+  if (profile === 'lbcd' && capabilities.has('coinbasevalue')) return null;
+  const script = mining.nextPayoutScript();
+  if (script !== null || profile !== 'lbcd') return script;
+  throw rpcError(
+    RPC_ERROR.INTERNAL_ERROR,
+    'A coinbase transaction has been requested, but the server has not been configured with any payment addresses ' +
+      'via -miningaddress',
+  );
+}
+
+/** On the main network a block that nobody hears of, or that follows an old tip, is worth nothing. */
+function requireNetwork({ params, peers, network, chain }: RpcServices, profile: Profile): void {
+  if (params.name !== 'main') return;
+  const program = profile === 'lbcd' ? 'Bitcoin' : 'LBRYcrd';
+  if (peers === null) {
+    throw rpcError(RPC_ERROR.CLIENT_P2P_DISABLED, 'Error: Peer-to-peer functionality missing or disabled');
+  }
+  if (network.connectionCount() === 0) {
+    const mark = profile === 'lbcd' ? '' : '!';
+    throw rpcError(RPC_ERROR.CLIENT_NOT_CONNECTED, `${program} is not connected${mark}`);
+  }
+  if (chain.chain.isInitialDownload()) {
+    throw rpcError(RPC_ERROR.CLIENT_IN_INITIAL_DOWNLOAD, `${program} is downloading blocks...`);
+  }
+}
+
+/**
+ * Long polling: waits for other work than that of the template which the id came with. Answers whether the tip is still
+ * the same then, undefined without an id.
+ */
+async function waitForBetter(
+  { services, signal, profile }: RpcContext,
+  longPollId: JsonValue | undefined,
+): Promise<boolean | undefined> {
+  if (longPollId === undefined || longPollId === null) return undefined;
+  const { mining, chain } = services;
+  const tip = (): Bytes => chain.headers.hash(chain.chain.tip);
+  // Whatever is no string stands for the template that was made last.
+  const known =
+    typeof longPollId === 'string'
+      ? parseLongPollId(longPollId, profile)
+      : { tip: Buffer.from(tip()), changeCount: mining.lastChangeCount };
+  if (known === null) return undefined;
+  await mining.waitForWork(known, signal);
+  if (signal.aborted) throw rpcError(RPC_ERROR.CLIENT_NOT_CONNECTED, 'Shutting down');
+  return equalBytes(tip(), known.tip);
+}
+
+/** A tip's hash and a `changeCount`. In the lbcd profile null when it is neither. Source: `atoi64` for the count. */
+function parseLongPollId(text: string, profile: Profile): { tip: Bytes; changeCount: number } | null {
+  const isWhole = /^[0-9a-fA-F]{64}[0-9]+$/.test(text);
+  if (isWhole) return { tip: hashFromHex(text.slice(0, 64)), changeCount: Number(text.slice(64)) };
+  if (profile === 'lbcd') return null;
+  const size = toLatin1(Buffer.from(text)).length;
+  if (size < 64) {
+    // What the reference's standard library says of it.
+    throw rpcError(
+      RPC_ERROR.MISC_ERROR,
+      `basic_string::substr: __pos (which is 64) > this->size() (which is ${size})`,
+    );
+  }
+  return {
+    tip: parseLooseHash(text.slice(0, 64)),
+    changeCount: Number(/^\s*([-+]?\d+)/.exec(text.slice(64))?.[1] ?? 0),
+  };
+}

@@ -1,0 +1,179 @@
+/** A block template as `getblocktemplate` tells it. Source: lbrycrd rpc/mining.cpp; lbcd rpcserver.go `blockTemplateResult`. */
+import type { BlockIndex } from '../../../chain/blockIndex.js';
+import { decodeCompact } from '../../../consensus/compactTarget.js';
+import {
+  MAX_BLOCK_SERIALIZED_SIZE,
+  MAX_BLOCK_SIGOPS_COST,
+  MAX_BLOCK_WEIGHT,
+  MAX_FUTURE_BLOCK_TIME_SEC,
+  WITNESS_SCALE_FACTOR,
+} from '../../../consensus/limits.js';
+import { legacySigopCount } from '../../../consensus/sigopCost.js';
+import type { BlockTemplate } from '../../../mining/blockAssembler.js';
+import { DEPLOYMENT_IDS } from '../../../params/network.js';
+import { formatTransaction, transactionWeight, txid, wtxid } from '../../../primitives/transaction.js';
+import { hashToHex, toHex } from '../../../util/bytes.js';
+import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
+import type { Profile } from '../../method.js';
+import { t } from '../../schema.js';
+import type { TemplateRequest } from './templateRequest.js';
+import { templateTransactions } from './templateTransactions.js';
+
+const TRANSACTION_SCHEMA = t.object({
+  data: t.hex('the transaction with witness'),
+  txid: t.hash('its id'),
+  hash: t.hash('its id with witness'),
+  depends: t.array(
+    t.int(
+      'number of a transaction before this one, counted from 1, that must be in the block if this one is',
+    ),
+  ),
+  fee: t.sats('fee; of a coinbase all fees of the block with a minus'),
+  sigops: t.int('cost of its signature operations'),
+  weight: t.int('its weight'),
+});
+
+export const TEMPLATE_SCHEMA = t.object({
+  coinbasetxn: t.optional(
+    TRANSACTION_SCHEMA,
+    'when the caller names the capability coinbasetxn and the node has a -miningaddress',
+  ),
+  capabilities: t.array(t.str('a feature of the node beyond templates')),
+  version: t.int('the preferred block version'),
+  rules: t.array(t.str('a rule that is in force')),
+  vbavailable: t.map('rulename', t.int('bit of the block version that signals for a pending deployment')),
+  vbrequired: t.int('mask of the bits that a block must have set'),
+  previousblockhash: t.hash('the block to build on'),
+  transactions: t.array(TRANSACTION_SCHEMA, 'transactions for the block, without the coinbase'),
+  coinbaseaux: t.object({ flags: t.hex('to be put into the script of the coinbase') }),
+  coinbasevalue: t.sats('the most that the coinbase may pay: subsidy and fees'),
+  longpollid: t.str('to be sent with a request that is answered once there is better work'),
+  workid: t.optional(
+    t.str('names this template'),
+    'when the caller asks for one, but for the lbrycrd profile',
+  ),
+  submitold: t.optional(
+    t.bool('whether work on the template before is still good'),
+    'after a long poll in the lbcd profile',
+  ),
+  target: t.hash('the target of the block hash'),
+  mintime: t.time('the lowest time of the block'),
+  maxtime: t.optional(t.time('the highest time of the block'), 'in the lbcd profile'),
+  mutable: t.array(t.str('a way in which the template may be changed')),
+  noncerange: t.hex('the first and the last nonce'),
+  sigoplimit: t.int('most that signature operations may cost'),
+  sizelimit: t.int('most bytes of a block'),
+  weightlimit: t.optional(t.int('most weight of a block'), 'once segwit is in force'),
+  curtime: t.time('the time of the block'),
+  bits: t.str('the target in its compressed form'),
+  height: t.int('the height of the block'),
+  claimtrie: t.hash('the root of the claim trie after the block with these transactions in this order'),
+  default_witness_commitment: t.optional(
+    t.hex('output script that commits to the witnesses of these transactions'),
+    'for callers that know segwit',
+  ),
+});
+
+export interface AnswerParts {
+  readonly template: BlockTemplate;
+  readonly request: TemplateRequest;
+  readonly profile: Profile;
+  readonly index: BlockIndex;
+  readonly withCoinbase: boolean;
+  /** Whether the caller knows segwit. */
+  readonly knowsSegwit: boolean;
+  /** After a long poll: whether the tip has stayed. */
+  readonly submitOld: boolean | undefined;
+  readonly adjustedTimeSec: number;
+}
+
+/** The answer, keys in the reference's order. */
+export function templateAnswer(parts: AnswerParts): JsonOut {
+  const { template, request, profile, index, knowsSegwit } = parts;
+  const { contents, header } = template;
+  const divisor = contents.segwitActive ? 1 : WITNESS_SCALE_FACTOR;
+  const tip = hashToHex(header.prevHash);
+  const longPollId = `${tip}${contents.changeCount}`;
+  const wantsWorkId = request.capabilities.has('workid') && profile !== 'lbrycrd';
+  return {
+    coinbasetxn: parts.withCoinbase ? coinbaseAnswer(template, divisor) : undefined,
+    capabilities: ['proposal'],
+    ...deploymentsAnswer(index, template, profile),
+    vbrequired: 0,
+    previousblockhash: tip,
+    transactions: jsonArray(templateTransactions(contents.transactions, divisor)),
+    coinbaseaux: { flags: '' },
+    coinbasevalue: contents.valueSat,
+    longpollid: longPollId,
+    workid: wantsWorkId ? longPollId : undefined,
+    submitold: profile === 'lbcd' ? parts.submitOld : undefined,
+    target: decodeCompact(header.bits).target.toString(16).padStart(64, '0'),
+    mintime: index.active.medianTimeOf(contents.parent) + 1,
+    maxtime: profile === 'lbcd' ? parts.adjustedTimeSec + MAX_FUTURE_BLOCK_TIME_SEC : undefined,
+    mutable: mutations(request, profile),
+    noncerange: '00000000ffffffff',
+    sigoplimit: MAX_BLOCK_SIGOPS_COST / divisor,
+    sizelimit: MAX_BLOCK_SERIALIZED_SIZE / divisor,
+    weightlimit: contents.segwitActive ? MAX_BLOCK_WEIGHT : undefined,
+    curtime: header.timeSec,
+    bits: header.bits.toString(16).padStart(8, '0'),
+    height: contents.height,
+    claimtrie: hashToHex(contents.claimRoot),
+    default_witness_commitment: knowsSegwit ? toHex(contents.commitment) : undefined,
+  };
+}
+
+function coinbaseAnswer({ coinbase, contents }: BlockTemplate, sigopsDivisor: number): JsonOut {
+  return {
+    data: toHex(formatTransaction(coinbase)),
+    txid: hashToHex(txid(coinbase)),
+    hash: hashToHex(wtxid(coinbase)),
+    depends: [],
+    fee: -contents.feesSat,
+    sigops: (legacySigopCount(coinbase) * WITNESS_SCALE_FACTOR) / sigopsDivisor,
+    weight: transactionWeight(coinbase),
+  };
+}
+
+/**
+ * Version, rules in force and deployments on their way. Every deployment of these networks is one that a miner may
+ * ignore (`gbt_force`), so none is taken out of the version and none has an exclamation mark. lbcd names segwit alone,
+ * with a mark once blocks hold witnesses.
+ */
+function deploymentsAnswer(
+  index: BlockIndex,
+  { contents, header }: BlockTemplate,
+  profile: Profile,
+): { version: number; rules: string[]; vbavailable: Map<string, number> } {
+  const { versionBits } = index;
+  let { version } = header;
+  const rules: string[] = [];
+  const vbavailable = new Map<string, number>();
+  for (const id of DEPLOYMENT_IDS) {
+    const state = versionBits.state(id, contents.parent);
+    if (state === 'active') rules.push(id);
+    if (state !== 'locked_in' && state !== 'started') continue;
+    const mask = versionBits.mask(id);
+    if (state === 'locked_in') version |= mask;
+    vbavailable.set(id, Math.log2(mask));
+  }
+  const lbcdRules = [contents.segwitActive ? '!segwit' : 'segwit'];
+  return { version, rules: profile === 'lbcd' ? lbcdRules : rules, vbavailable };
+}
+
+/**
+ * How the template may be changed. The reference names `coinbase/append` only to whom asks for it, although everybody
+ * may do it; the documented profile says so.
+ */
+function mutations({ capabilities, maxVersion }: TemplateRequest, profile: Profile): string[] {
+  if (profile === 'lbcd') return ['time', 'transactions/add', 'prevblock', 'coinbase/append'];
+  const appends = profile === 'documented' || capabilities.has('coinbase/append');
+  return [
+    ...(appends ? ['coinbase/append'] : []),
+    'time',
+    'transactions',
+    'prevblock',
+    // Since BIP34 blocks cannot go back beyond version 2.
+    ...(maxVersion >= 2n ? ['version/force'] : []),
+  ];
+}

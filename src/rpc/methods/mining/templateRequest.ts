@@ -1,0 +1,53 @@
+/** What a miner asks of `getblocktemplate` (BIP22, BIP23, BIP9). Source: lbrycrd rpc/mining.cpp `getblocktemplate`. */
+import { isJsonNumber, type JsonObject, type JsonValue } from '../../../util/json.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { getInt64, getString } from '../../paramTypes.js';
+
+export interface TemplateRequest {
+  readonly capabilities: ReadonlySet<string>;
+  /** Deployments that the miner knows. */
+  readonly rules: ReadonlySet<string>;
+  /** Highest block version of a miner that does not know version bits (it names no rules); -1 for others. */
+  readonly maxVersion: bigint;
+  /** Absent or null: answer at once. */
+  readonly longPollId: JsonValue | undefined;
+}
+
+/** A template is wanted, or a verdict on the block in `data`. */
+export type ParsedRequest =
+  | { readonly mode: 'template'; readonly request: TemplateRequest }
+  | { readonly mode: 'proposal'; readonly data: string };
+
+/** Throws -8 for a mode that is none, and what wrong types in lists make of themselves. */
+export function parseTemplateRequest(request: JsonObject | undefined): ParsedRequest {
+  const mode = parseMode(request?.get('mode'));
+  const capabilities = stringsOf(request?.get('capabilities'));
+  if (mode === 'proposal') {
+    const data = request?.get('data');
+    if (typeof data !== 'string') {
+      throw rpcError(RPC_ERROR.TYPE_ERROR, 'Missing data String key for proposal');
+    }
+    return { mode, data };
+  }
+  const rules = request?.get('rules');
+  const maxVersion = request?.get('maxversion') ?? null;
+  const parsed: TemplateRequest = {
+    capabilities: new Set(capabilities),
+    rules: new Set(stringsOf(rules)),
+    maxVersion: !Array.isArray(rules) && isJsonNumber(maxVersion) ? getInt64(maxVersion) : -1n,
+    longPollId: request?.get('longpollid'),
+  };
+  if (mode !== 'template') throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Invalid mode');
+  return { mode, request: parsed };
+}
+
+function parseMode(mode: JsonValue | undefined): string {
+  if (mode === undefined || mode === null) return 'template';
+  if (typeof mode !== 'string') throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Invalid mode');
+  return mode;
+}
+
+/** The strings of a list; anything else in place of the list counts as none. */
+function stringsOf(list: JsonValue | undefined): string[] {
+  return Array.isArray(list) ? list.map(getString) : [];
+}

@@ -1,0 +1,51 @@
+/**
+ * The transactions of a block template as JSON. Each text is made once, as the answer is sent, and serves as long as the
+ * transaction waits.
+ */
+import type { BlockCandidate } from '../../../mempool/mempoolReader.js';
+import { spentKeysOf, txKeyOf } from '../../../mempool/poolEntry.js';
+import { hashToHex, toHex } from '../../../util/bytes.js';
+import { RawJson } from '../../../util/jsonWrite.js';
+
+interface Prepared {
+  /** Everything before the list of what it depends on. */
+  readonly head: string;
+  /** All of it, for one that depends on nothing. */
+  readonly alone: RawJson;
+}
+
+const prepared = new WeakMap<BlockCandidate, Prepared>();
+
+function prepare(candidate: BlockCandidate): Prepared {
+  const data = toHex(candidate.bytes);
+  const [txid, hash] = [hashToHex(candidate.txid), hashToHex(candidate.wtxid)];
+  const head = `{"data":"${data}","txid":"${txid}","hash":"${hash}","depends":[`;
+  return { head, alone: new RawJson(head + tailOf(candidate, 1)) };
+}
+
+function tailOf({ feeSat, sigopsCost, weight }: BlockCandidate, sigopsDivisor: number): string {
+  return `],"fee":${feeSat},"sigops":${sigopsCost / sigopsDivisor},"weight":${weight}}`;
+}
+
+/**
+ * The entries in order. `sigopsDivisor` is what a signature operation costs where costs are not counted yet (before
+ * segwit), else 1. An entry depends on those before it that it spends, numbered from 1, once for each input.
+ */
+export function* templateTransactions(
+  transactions: readonly BlockCandidate[],
+  sigopsDivisor: number,
+): Generator<RawJson> {
+  const numbers = new Map<string, number>();
+  for (const { parents } of transactions) for (const { key } of parents) numbers.set(key, 0);
+  for (const [at, candidate] of transactions.entries()) {
+    let entry = prepared.get(candidate);
+    if (!entry) prepared.set(candidate, (entry = prepare(candidate)));
+    if (numbers.has(candidate.key)) numbers.set(candidate.key, at + 1);
+    if (candidate.parents.length === 0 && sigopsDivisor === 1) {
+      yield entry.alone;
+      continue;
+    }
+    const depends = spentKeysOf(candidate.bytes).flatMap((spent) => numbers.get(txKeyOf(spent)) || []);
+    yield new RawJson(entry.head + depends.join() + tailOf(candidate, sigopsDivisor));
+  }
+}

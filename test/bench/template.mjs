@@ -1,0 +1,293 @@
+#!/usr/bin/env node
+// Block templates over a full mempool, in a temporary folder: the first one on a tip, the next ones after some new
+// transactions each, both up to the last byte of the answer, and the naive way beside them, in which every template is
+// chosen, parsed, run through the claim trie and written anew.
+//
+//   node test/bench/template.mjs [--transactions 50000] [--claims 10] [--news 100] [--rounds 15] [--names 20000]
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const dist = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
+const { openChain } = await dist('chain/openChain.js');
+const { blockClaims } = await dist('chain/blockClaims.js');
+const { loadCoins } = await dist('chain/connectBlock.js');
+const { loadBlock } = await dist('chain/loadedBlock.js');
+const { Mempool } = await dist('mempool/mempool.js');
+const { Miner } = await dist('mining/miner.js');
+const { formatTemplate, setExtraNonce } = await dist('mining/blockAssembler.js');
+const { commitmentScript } = await dist('mining/coinbase.js');
+const { regtestParams } = await dist('params/regtest.js');
+const { txid } = await dist('primitives/transaction.js');
+const { templateAnswer } = await dist('rpc/methods/mining/templateAnswer.js');
+const { pushData } = await dist('script/script.js');
+const { jsonChunks } = await dist('util/jsonWrite.js');
+const { SILENT_LOGGER } = await dist('util/logging.js');
+
+const args = process.argv.slice(2);
+const option = (name, fallback) => {
+  const at = args.indexOf(`--${name}`);
+  return at < 0 ? fallback : Number(args[at + 1]);
+};
+const count = option('transactions', 50_000);
+const claimPercent = option('claims', 10);
+const news = option('news', 100);
+const rounds = option('rounds', 15);
+const names = option('names', 20_000);
+
+const folder = mkdtempSync(join(tmpdir(), 'template-bench-'));
+const nowSec = () => Math.floor(Date.now() / 1000);
+const opened = await openChain({
+  folder,
+  blocksFolder: join(folder, 'blocks'),
+  params: regtestParams,
+  identity: { network: 'regtest', supportDelay: '100', claimRules: '', txIndex: false, proofWindow: '1' },
+  supportDelay: 100,
+  proofWindow: 1,
+  cacheBytes: 1 << 30,
+  batchBytes: 16 << 20,
+  maxBlockFileBytes: 128 << 20,
+  reindex: false,
+  reindexChainstate: false,
+  checkpoints: false,
+  minimumChainWork: 0n,
+  assumeValid: null,
+  maxTipAgeSec: 1e12,
+  stopAtHeight: 0,
+  onStopHeight: () => undefined,
+  onFatal: (error) => {
+    throw error;
+  },
+  adjustedTimeSec: nowSec,
+  contributors: [],
+  signal: new AbortController().signal,
+  log: SILENT_LOGGER,
+});
+const { chain } = opened;
+const mempool = new Mempool(
+  {
+    maxUsageBytes: 1_000_000_000,
+    expirySec: 1e9,
+    minRelayFeeRatePerKb: 1000n,
+    incrementalFeeRatePerKb: 1000n,
+    allowsReplacement: true,
+    requireStandard: false,
+    standard: { maxDataCarrierBytes: 83, permitBareMultisig: true, dustFeeRatePerKb: 1000n },
+    bytesPerSigop: 20,
+    limits: {
+      ancestorCount: 25,
+      ancestorSizeBytes: 101000,
+      descendantCount: 25,
+      descendantSizeBytes: 101000,
+    },
+    checkEvery: 0,
+    dumpPath: join(folder, 'mempool.dat'),
+    persist: false,
+  },
+  { reader: opened.reader, nowSec, log: SILENT_LOGGER },
+);
+const miner = new Miner(
+  { maxWeight: 8_000_000, minFeeRatePerKb: 1000n, version: null },
+  { chain, source: mempool, adjustedTimeSec: nowSec },
+);
+
+let serial = 0;
+/** Makes up an unspent output of the chain, in the coin cache. */
+function makeCoin(script) {
+  const hash = Buffer.alloc(32);
+  hash.writeUInt32LE(++serial, 0);
+  hash.writeUInt32LE(Math.imul(serial, 0x9e3779b1) >>> 0, 8);
+  hash[31] = 1;
+  chain.deps.coins.add(
+    Buffer.concat([hash, Buffer.alloc(4)]),
+    { heightCode: 2, amount: 100_000n, script },
+    true,
+  );
+  return { hash, index: 0 };
+}
+
+// Spends that need no signature but have its bytes.
+const drop = Buffer.from('6d51', 'hex');
+const scriptSig = Buffer.concat([pushData(Buffer.alloc(72, 1)), pushData(Buffer.alloc(33, 2))]);
+const payout = Buffer.concat([Buffer.from('76a914', 'hex'), Buffer.alloc(20, 7), Buffer.from('88ac', 'hex')]);
+
+function claimScript(name) {
+  const value = pushData(Buffer.alloc(60, 3));
+  return Buffer.concat([
+    Buffer.of(0xb5),
+    pushData(Buffer.from(name)),
+    value,
+    Buffer.from('6d75', 'hex'),
+    payout,
+  ]);
+}
+
+function supportScript(name, claimId) {
+  const parts = [Buffer.of(0xb6), pushData(Buffer.from(name)), pushData(claimId), Buffer.from('6d6d', 'hex')];
+  return Buffer.concat([...parts.slice(0, 3), Buffer.from('6d75', 'hex'), payout]);
+}
+
+let scrambled = 12345;
+const random = (below) => (scrambled = (Math.imul(scrambled, 1103515245) + 12345) >>> 0) % below;
+
+/** Two inputs, two outputs; one in ten spends another one that waits. */
+function transaction(script, parent = null) {
+  const feeSat = 500n + BigInt(random(4000));
+  const prevouts = [parent ?? makeCoin(drop), makeCoin(drop)];
+  return {
+    version: 2,
+    inputs: prevouts.map((prevout) => ({ prevout, scriptSig, sequence: 0xfffffffe, witness: [] })),
+    outputs: [
+      { value: 100_000n - feeSat, script },
+      { value: 100_000n, script: drop },
+    ],
+    lockTime: 0,
+  };
+}
+
+const anId = Buffer.alloc(20, 9);
+let parent = null;
+async function add(howMany) {
+  for (let n = 0; n < howMany; n++) {
+    const claims = random(100) < claimPercent;
+    const name = `name-${random(names * 2)}`;
+    const script = !claims ? payout : random(2) === 0 ? claimScript(name) : supportScript(name, anId);
+    const tx = transaction(script, random(10) === 0 ? parent : null);
+    const { accepted, error } = await mempool.acceptToMempool(tx);
+    if (!accepted) throw new Error(error?.reason);
+    parent = random(2) === 0 ? { hash: txid(tx), index: 1 } : null;
+  }
+}
+
+/** From the request to the last byte of the answer. */
+async function answer() {
+  const template = await miner.template(Uint8Array.of(0x51), true);
+  return write(template);
+}
+
+async function write(template) {
+  const request = {
+    capabilities: new Set(),
+    rules: new Set(['segwit']),
+    maxVersion: -1n,
+    longPollId: undefined,
+  };
+  const { index } = chain;
+  const parts = { template, request, profile: 'documented', index, withCoinbase: false, knowsSegwit: true };
+  let bytes = 0;
+  for await (const chunk of jsonChunks(
+    templateAnswer({ ...parts, submitOld: undefined, adjustedTimeSec: 0 }),
+  ))
+    bytes += Buffer.byteLength(chunk);
+  return { template, bytes };
+}
+
+/** Everything anew, and whole. */
+async function naive() {
+  const known = new Miner(
+    { maxWeight: 8_000_000, minFeeRatePerKb: 1000n, version: null },
+    { chain, source: mempool, adjustedTimeSec: nowSec },
+  );
+  const template = await known.template(Uint8Array.of(0x51), true);
+  setExtraNonce(template, 1);
+  return template;
+}
+
+/** The naive way's steps: choose, parse the whole block, connect its claims, commit to its witnesses, write it. */
+async function naiveAnswer(transactions) {
+  const { template } = await write(await naive());
+  const block = loadBlock(formatTemplate(template));
+  const { coins, store, claims } = chain.deps;
+  const height = chain.height + 1;
+  await loadCoins(chain.deps, block, false);
+  const operations = blockClaims(block, coins.resolve(block.raw, block.parsed, height, false), height);
+  const rows = store.begin();
+  const { root: claimRoot } = await claims.connect(rows, operations);
+  await store.discard(rows);
+  commitmentScript(transactions);
+  return claimRoot;
+}
+
+const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
+const ms = (value) => `${value.toFixed(1)} ms`;
+async function timed(task) {
+  let longest = 0;
+  let last = performance.now();
+  let going = true;
+  const watch = () => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+    if (going) setImmediate(watch);
+  };
+  setImmediate(watch);
+  const cpu = process.cpuUsage();
+  const began = performance.now();
+  const result = await task();
+  const took = performance.now() - began;
+  const { user, system } = process.cpuUsage(cpu);
+  going = false;
+  await new Promise(setImmediate);
+  return { result, took, processor: (user + system) / 1000, longest };
+}
+
+// Behind the forks, over a trie with some names.
+await miner.generate(payout, 360, Infinity, new AbortController().signal);
+for (let n = 0; n < names; n++) {
+  const { accepted, error } = await mempool.acceptToMempool(transaction(claimScript(`name-${n * 2}`)));
+  if (!accepted) throw new Error(error?.reason);
+  if (mempool.size === 4000 || n === names - 1) {
+    await miner.generate(payout, 1, Infinity, new AbortController().signal);
+  }
+}
+await miner.generate(payout, 1, Infinity, new AbortController().signal);
+await add(count);
+
+const cold = await timed(answer);
+const { contents } = cold.result.template;
+const weight = contents.transactions.reduce((sum, tx) => sum + tx.weight, 0);
+console.log(
+  `${mempool.size} transactions wait, ${claimPercent} % of them claims and supports; ` +
+    `a template has ${contents.transactions.length} of weight ${weight}, its answer ${cold.result.bytes} bytes`,
+);
+console.log(
+  `first on a tip: ${ms(cold.took)} (processor ${ms(cold.processor)}), the loop held ${ms(cold.longest)} at most`,
+);
+
+const warm = [];
+for (let round = 0; round < rounds; round++) {
+  await add(news);
+  warm.push(await timed(answer));
+}
+const took = warm.map((one) => one.took);
+console.log(
+  `after ${news} new ones each: median ${ms(median(took))}, worst ${ms(Math.max(...took))} of ${rounds} ` +
+    `(processor ${ms(median(warm.map((one) => one.processor)))}), ` +
+    `the loop held ${ms(Math.max(...warm.map((one) => one.longest)))} at most`,
+);
+const again = await timed(answer);
+console.log(`with nothing new: ${ms(again.took)}`);
+
+const anew = [];
+for (let round = 0; round < 3; round++) {
+  await add(news);
+  anew.push(await timed(naiveAnswer.bind(null, contents.transactions)));
+}
+console.log(
+  `the naive way: median ${ms(median(anew.map((one) => one.took)))} ` +
+    `(processor ${ms(median(anew.map((one) => one.processor)))})`,
+);
+
+const last = (await answer()).template;
+setExtraNonce(last, 1);
+const { took: testing, result: verdict } = await timed(() =>
+  chain.testBlock(loadBlock(formatTemplate(last)), false),
+);
+console.log(
+  `the last template, connected on trial: ${verdict === null ? 'right' : verdict.reason} (${ms(testing)})`,
+);
+await opened.close();
+rmSync(folder, { recursive: true, force: true });
+if (verdict !== null) process.exitCode = 1;
