@@ -4,12 +4,11 @@
  * server. Source: Core net.cpp `CConnman::ConnectNode`, netbase.cpp `Lookup`, `ConnectSocketDirectly`,
  * `ConnectThroughProxy`.
  */
-import { ADDRCONFIG } from 'node:dns';
-import { lookup } from 'node:dns/promises';
 import { connect as netConnect, type Socket } from 'node:net';
 import { getSystemErrorMap } from 'node:util';
 import { splitHostPort } from '../util/hostPort.js';
 import type { Logger } from '../util/logging.js';
+import { ONION_NAME, systemLookUp, type LookUp } from './lookup.js';
 import {
   formatHost,
   formatNetAddress,
@@ -26,7 +25,6 @@ import { SOCKS5_TIMEOUT_MS, socks5Connect, Socks5Error } from './socks5.js';
 
 /** Of what a name server tells no more is looked at. */
 export const MAX_LOOKUP_ADDRESSES = 256;
-const ONION_NAME = /\.onion\.?$/i;
 
 /** What a name or address leads to: an address, or a name that only a proxy can reach. */
 export type DialTarget =
@@ -49,7 +47,7 @@ export interface DialerDeps {
   readonly random: RandomSource;
   readonly log: Logger;
   /** All numeric addresses of a host name; rejects when there are none. The system's resolver by default. */
-  readonly lookUp?: (host: string) => Promise<string[]>;
+  readonly lookUp?: LookUp;
   /** Begins to connect, as `net.connect` does. */
   readonly connect?: (to: { host: string; port: number }) => Socket;
 }
@@ -229,11 +227,6 @@ export class Dialer {
 function errorText(error: NodeJS.ErrnoException): string {
   const known = error.errno === undefined ? undefined : getSystemErrorMap().get(error.errno)?.[1];
   return known === undefined ? error.message || String(error.code) : `${known} (${-error.errno!})`;
-}
-
-async function systemLookUp(host: string): Promise<string[]> {
-  const found = await lookup(host, { all: true, hints: ADDRCONFIG });
-  return found.map(({ address }) => address);
 }
 
 /** The promise's outcome, or a rejection as soon as the signal aborts. */

@@ -27,6 +27,7 @@ import { makeTxRelay, type TxRelay, type TxRelayOptions } from './relay/txRelay.
 import { addFixedSeeds, seedFromDns, type SeedDeps, type SeedOptions } from './seeds.js';
 import { DESIRABLE_SERVICES, NODE } from './services.js';
 import { makeBlockSync, type BlockSync } from './sync/blockSync.js';
+import { PartitionWatch } from './sync/partitionWatch.js';
 import { TimeOffset } from './timeOffset.js';
 import { TorControl } from './torControl.js';
 
@@ -66,6 +67,13 @@ export interface PeerNetworkOptions extends TxRelayOptions {
   tor: { target: string; password: string; hasOnionProxy: boolean } | null;
 }
 
+export interface Listening {
+  /** Where it could not listen and why, one line an address. */
+  readonly failures: readonly string[];
+  /** It was to listen and does so nowhere: nothing was started. */
+  readonly isDeaf: boolean;
+}
+
 export interface PeerNetworkDeps {
   chain: Chain;
   reader: ChainReader;
@@ -74,7 +82,7 @@ export interface PeerNetworkDeps {
   nowSec(): number;
   adjustedTimeSec(): number;
   log: Logger;
-  /** Something that the operator should know. */
+  /** Something that the operator should hear of at once. */
   warn(message: string): void;
   /** Heard of a bug: no peer may cause one. */
   onBug(error: unknown): void;
@@ -109,6 +117,7 @@ export class PeerNetwork {
   private readonly listener: Listener;
   private readonly peersFile: PeersFile;
   private readonly tor: TorControl | null;
+  private readonly partition: PartitionWatch;
   private readonly stopping = new AbortController();
   private readonly timers: NodeJS.Timeout[] = [];
   private readonly background: Promise<unknown>[] = [];
@@ -135,6 +144,7 @@ export class PeerNetwork {
       { maxAdjustmentSec: options.maxTimeAdjustmentSec },
       { log, warn: deps.warn },
     );
+    this.partition = new PartitionWatch(params, { chain, nowSec: () => deps.nowSec(), warn: deps.warn });
     this.peers = this.makePeers();
     this.sync = this.makeSync();
     this.relay = makeTxRelay(options, {
@@ -321,8 +331,8 @@ export class PeerNetwork {
     };
   }
 
-  /** Reads what the last run left, listens, and begins to connect. Answers why a binding failed, one line each. */
-  async start(): Promise<string[]> {
+  /** Reads what the last run left, listens, and begins to connect. One address to listen at is enough. */
+  async start(): Promise<Listening> {
     const { options, deps } = this;
     await this.peersFile.load(this.book);
     await this.bans.load();
@@ -336,9 +346,13 @@ export class PeerNetwork {
       }
     }
     const failures = await this.listener.listen();
-    if (failures.length > 0) return failures;
+    if (failures.length > 0 && !this.listener.isListening) return { failures, isDeaf: true };
+    let isBroken = false;
     const onBug = (error: unknown): void => {
-      if (!this.stopping.signal.aborted) deps.onBug(error);
+      // The first is what counts: the node is about to stop.
+      if (isBroken || this.stopping.signal.aborted) return;
+      isBroken = true;
+      deps.onBug(error);
     };
     this.peers.start(onBug);
     this.connector.start(onBug);
@@ -348,9 +362,11 @@ export class PeerNetwork {
         seedFromDns(this.seedOptions(), this.seedDeps(), this.stopping.signal).catch(onBug),
       );
     this.timers.push(setInterval(() => this.evictExtra(), EXTRA_CHECK_MS).unref());
+    const spacingMs = options.params.targetSpacingSec * 1000;
+    this.timers.push(setInterval(() => this.partition.check(), spacingMs).unref());
     this.every(SAVE_ADDRESSES_MS, () => this.peersFile.save(this.book));
     this.every(SAVE_BANS_MS, () => this.bans.save());
-    return [];
+    return { failures, isDeaf: false };
   }
 
   /** Parts with an outbound peer too many, the one that gave us least. */
@@ -368,14 +384,21 @@ export class PeerNetwork {
     this.timers.push(setInterval(run, ms).unref());
   }
 
+  /** What looks wrong with the network, or with our clock beside it; empty when nothing does. */
+  warning(): string {
+    return this.partition.warning || this.timeOffset.warning;
+  }
+
   /** Says good-bye to everybody and keeps what is known of addresses. */
   async stop(): Promise<void> {
     this.stopping.abort();
     for (const timer of this.timers) clearInterval(timer);
-    await this.listener.close();
+    // Done when those have gone who came that way.
+    const deaf = this.listener.close();
     await this.connector.stop();
     await this.tor?.stop();
     this.peers.stop();
+    await deaf;
     this.sync.stop();
     await this.relay.stop();
     await Promise.all(this.background);

@@ -41,6 +41,11 @@ export class TimeOffset {
     this.deps = deps;
   }
 
+  /** That our clock is likely wrong, or empty. */
+  get warning(): string {
+    return this.hasWarned ? CLOCK_WARNING : '';
+  }
+
   /** Seconds to add to our clock. */
   get offsetSec(): number {
     return this.offset;

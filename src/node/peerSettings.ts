@@ -1,7 +1,9 @@
 /**
- * From the options to what the peer network works with. Source: Core init.cpp (steps 3, 6 and 12). An option that cannot
- * be used is an `OptionError`.
+ * From the options to what the peer network works with. Source: Core init.cpp (steps 2, 3, 6 and 12). An option that
+ * cannot be used is an `OptionError`.
  */
+import { readFileSync } from 'node:fs';
+import { lookUpAddress, systemLookUp, type LookUp } from '../net/lookup.js';
 import type { NetworkName, NetworkRoute, Proxy } from '../net/networks.js';
 import { Networks } from '../net/networks.js';
 import { formatHost, parseHost, parseNetAddress, type NetAddress } from '../net/netAddress.js';
@@ -15,10 +17,32 @@ import type { LoadedOptions } from './options.js';
 
 const DEFAULT_TIMEOUT_MS = 5000;
 const EVERYWHERE = ['::', '0.0.0.0'] as const;
+/** Descriptors that are not for peers, and places for -addnode beside the others. Source: init.cpp, net.h. */
+const CORE_DESCRIPTORS = 150;
+const ADDNODE_DESCRIPTORS = 8;
 
-export function peerSettings(loaded: LoadedOptions): PeerNetworkOptions {
+export interface PeerSettingsDeps {
+  /** Hears of what is changed because the system does not allow it. */
+  warn(message: string): void;
+  /** The system's resolver unless told. */
+  lookUp?: LookUp;
+  /** How many files and sockets the process may have open; Infinity when it is not known. */
+  descriptorLimit?: number;
+}
+
+/** Looks up the names of -externalip. Rejects with `OptionError`. */
+export async function peerSettings(
+  loaded: LoadedOptions,
+  { warn, lookUp = systemLookUp, descriptorLimit = systemDescriptorLimit() }: PeerSettingsDeps,
+): Promise<PeerNetworkOptions> {
   const { options, derived, params, paths } = loaded;
   const port = options.port ?? params.p2pPort;
+  const externalAddresses: NetAddress[] = [];
+  for (const text of options.externalip) {
+    const address = await lookUpAddress(text, port, options.dns ? lookUp : null);
+    if (address === null) throw new OptionError(`Cannot resolve -externalip address: '${text}'`);
+    externalAddresses.push(address);
+  }
   return {
     params,
     folder: paths.networkDir,
@@ -27,7 +51,7 @@ export function peerSettings(loaded: LoadedOptions): PeerNetworkOptions {
     port,
     bindings: options.listen ? bindings(loaded, port) : [],
     whitelist: options.whitelist.map(whitelistEntry),
-    externalAddresses: options.externalip.map((text) => externalAddress(text, port)),
+    externalAddresses,
     discovers: options.discover ?? true,
     connect: connectOnly(loaded),
     addNodes: options.addnode,
@@ -36,7 +60,7 @@ export function peerSettings(loaded: LoadedOptions): PeerNetworkOptions {
     forcesDnsSeeds: options.forcednsseed,
     allowsLookup: options.dns,
     connectTimeoutMs: options.timeout > 0 ? options.timeout : DEFAULT_TIMEOUT_MS,
-    maxConnections: Math.max(0, options.maxconnections),
+    maxConnections: maxConnections(options.maxconnections, descriptorLimit, warn),
     maxReceiveBytes: options.maxreceivebuffer * 1000,
     maxSendBytes: options.maxsendbuffer * 1000,
     banScore: options.banscore,
@@ -107,10 +131,23 @@ function binding(
   return { host: formatHost(address), port: address.port, isWhitelisted };
 }
 
-function externalAddress(text: string, port: number): NetAddress {
-  const address = parseNetAddress(text, port);
-  if (address === null) throw new OptionError(`Cannot resolve -externalip address: '${text}'`);
-  return address;
+/** No more than the system has descriptors for. */
+function maxConnections(wanted: number, descriptorLimit: number, warn: (message: string) => void): number {
+  const room = descriptorLimit - CORE_DESCRIPTORS - ADDNODE_DESCRIPTORS;
+  if (room < 0) throw new OptionError('Not enough file descriptors available.');
+  if (wanted > room)
+    warn(`Reducing -maxconnections from ${wanted} to ${room}, because of system limitations.`);
+  return Math.max(0, Math.min(wanted, room));
+}
+
+/** The limit of this process, which Node.js raises as far as it may; known on Linux only. */
+function systemDescriptorLimit(): number {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'latin1');
+    return Number(/^Max open files\s+([0-9]+)/m.exec(limits)?.[1] ?? Infinity);
+  } catch {
+    return Infinity;
+  }
 }
 
 function whitelistEntry(text: string): Subnet {

@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ADDRESS, shared, type RegtestNode } from './support/node.js';
-import { OPEN_ADDRESS, peersOf, spendCoinbase, startPeer, until } from './support/network.js';
-import { referenceBinary, startReference, type ReferenceNode } from './support/reference.js';
+import { chainState, OPEN_ADDRESS, peersOf, spendCoinbase, startPeer, until } from './support/network.js';
+import { referenceBinary, startLbcd, startReference, type ReferenceNode } from './support/reference.js';
 
 const binary = referenceBinary();
+const lbcd = referenceBinary('LBCD');
 const bench = shared('bench/bench-40x1000.dat.gz');
 const ELSEWHERE = 'n2eMqTT929pb1RDNuqEnxdaLau1rxy3efi';
 const RULES = '-supportdelay=proportional';
@@ -17,6 +18,18 @@ const RULES = '-supportdelay=proportional';
 interface Rpc {
   rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>;
 }
+
+const sameTip = (a: Rpc, b: Rpc, timeoutMs = 60_000): Promise<void> =>
+  until(
+    'the same tip',
+    async () => (await a.rpc('getbestblockhash')) === (await b.rpc('getbestblockhash')),
+    timeoutMs,
+  );
+const sameMempool = (a: Rpc, b: Rpc, size: number): Promise<void> =>
+  until('the same mempool', async () => {
+    const [ofA, ofB] = [await a.rpc<string[]>('getrawmempool'), await b.rpc<string[]>('getrawmempool')];
+    return ofA.length === size && ofA.sort().join() === ofB.sort().join();
+  });
 
 describe.runIf(binary)('beside the reference', () => {
   const closers: (() => Promise<void>)[] = [];
@@ -33,17 +46,6 @@ describe.runIf(binary)('beside the reference', () => {
     closers.push(() => node.stop());
     return node;
   };
-  const sameTip = (a: Rpc, b: Rpc, timeoutMs = 60_000): Promise<void> =>
-    until(
-      'the same tip',
-      async () => (await a.rpc('getbestblockhash')) === (await b.rpc('getbestblockhash')),
-      timeoutMs,
-    );
-  const sameMempool = (a: Rpc, b: Rpc, size: number): Promise<void> =>
-    until('the same mempool', async () => {
-      const [ofA, ofB] = [await a.rpc<string[]>('getrawmempool'), await b.rpc<string[]>('getrawmempool')];
-      return ofA.length === size && ofA.sort().join() === ofB.sort().join();
-    });
   const coinSet = async (node: Rpc): Promise<unknown> => {
     const { hash_serialized_2: hash, height } = await node.rpc<Record<string, unknown>>('gettxoutsetinfo');
     return { hash, height };
@@ -111,5 +113,57 @@ describe.runIf(binary)('beside the reference', () => {
       expect(await shorter.rpc('getbestblockhash')).toBe(branch.at(-1));
       expect(await coinSet(us)).toEqual(await coinSet(them));
     }
+  });
+});
+
+describe.runIf(lbcd)('beside lbcd', () => {
+  const closers: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+  const ours = async (...args: string[]): Promise<RegtestNode> => {
+    const node = await startPeer({ args: [RULES, ...args] });
+    closers.push(() => node.stop());
+    return node;
+  };
+
+  it('syncs, relays and reorganises, each both ways', async () => {
+    const them = await startLbcd(lbcd!);
+    closers.push(() => them.stop());
+    const us = await ours(`-connect=127.0.0.1:${them.p2pPort}`);
+    await until('the handshake', async () => (await peersOf(us)).some(({ version }) => version > 0));
+    await us.rpc('generatetoaddress', [300, OPEN_ADDRESS]);
+    await sameTip(us, them);
+    const fresh = await ours(`-connect=127.0.0.1:${them.p2pPort}`);
+    await sameTip(fresh, them);
+    expect(await chainState(fresh)).toEqual(await chainState(us));
+    await them.rpc('generatetoaddress', [5, ADDRESS]);
+    await sameTip(us, them);
+
+    for (let height = 1; height <= 3; height++)
+      await us.rpc('sendrawtransaction', [await spendCoinbase(us, height)]);
+    await sameMempool(us, them, 3);
+    for (let height = 4; height <= 6; height++)
+      await them.rpc('sendrawtransaction', [await spendCoinbase(us, height)]);
+    await sameMempool(us, them, 6);
+    await them.rpc('generatetoaddress', [1, ADDRESS]);
+    await sameTip(us, them);
+    await sameMempool(us, them, 0);
+
+    for (const [longer, shorter] of [
+      [them, us],
+      [us, them],
+    ] as const) {
+      for (const node of [us, fresh]) await node.rpc('setnetworkactive', [false]);
+      await until('parting', async () => (await them.rpc<number>('getconnectioncount')) === 0);
+      await shorter.rpc('generatetoaddress', [10, ADDRESS]);
+      const branch = await longer.rpc<string[]>('generatetoaddress', [12, ELSEWHERE]);
+      for (const node of [us, fresh]) await node.rpc('setnetworkactive', [true]);
+      await sameTip(us, them);
+      expect(await shorter.rpc('getbestblockhash')).toBe(branch.at(-1));
+      await sameTip(fresh, them);
+      expect(await chainState(fresh)).toEqual(await chainState(us));
+    }
+    expect((await peersOf(us))[0]!.banscore).toBe(0);
   });
 });

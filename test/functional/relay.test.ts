@@ -100,6 +100,16 @@ describe('relay', () => {
     expect(await a.rpc('getconnectioncount')).toBe(1);
   });
 
+  it('tells where it is, as the operator says, and does not start when that leads nowhere', async () => {
+    const node = await start('-externalip=8.8.8.8:5');
+    expect(await node.rpc('getnetworkinfo')).toMatchObject({
+      localaddresses: [{ address: '8.8.8.8', port: 5, score: 4 }],
+    });
+    await expect(start('-externalip=localhost', '-dns=0')).rejects.toThrow(
+      "Cannot resolve -externalip address: 'localhost'",
+    );
+  });
+
   it('does not talk to itself', async () => {
     const a = await start();
     await a.rpc('addnode', [addressOf(a), 'onetry']);

@@ -94,19 +94,26 @@ describe('syncing', () => {
   });
 
   it('syncs what a pruned node still has, and not what it dropped', async () => {
-    const pruned = await start({ args: ['-prune=1', '-maxblockfilesize=65536'] });
-    await generate(pruned, 1200);
+    const dataDir = folder();
+    const small = '-maxblockfilesize=65536';
+    const full = await start({ dataDir, args: [small] });
+    await generate(full, 1000);
+    // One that lacks the last blocks only, and one that lacks them all.
+    const [known, fresh] = [await start(), await start()];
+    await connect(known, full);
+    await untilSameTip([known, full]);
+    await full.stop();
+    nodes.splice(nodes.indexOf(full), 1);
+    const pruned = await start({ dataDir, args: [small, '-prune=1', '-debug=net'] });
+    await generate(pruned, 200);
     const dropped = await pruned.rpc<number>('pruneblockchain', [800]);
     expect(dropped).toBeGreaterThan(100);
-    const known = await start();
-    const fresh = await start();
-    // One that has the chain up to the pruned height gets the rest; one that has nothing gets nothing.
-    for (let height = 1; height <= 1000; height++) {
-      const hash = await pruned.rpc<string>('getblockhash', [height]);
-      const block = await pruned.rpc<string>('getblock', [hash, 0]).catch(() => null);
-      if (block === null) break;
-      await known.rpc('submitblock', [block]);
-    }
+    expect(await pruned.rpc('getnetworkinfo')).toMatchObject({ localservices: '000000000000040c' });
+
+    await connect(known, pruned);
+    await untilSameTip([known, pruned]);
+    expect(await chainState(known)).toEqual(await chainState(pruned));
+
     await connect(fresh, pruned);
     await until('headers', async () => {
       const info = await fresh.rpc<{ headers: number }>('getblockchaininfo');
@@ -115,5 +122,48 @@ describe('syncing', () => {
     expect(await heightOf(fresh)).toBe(0);
     const [info] = await peersOf(fresh);
     expect(info).toMatchObject({ inflight: [] });
+    // Another helps it on.
+    await connect(fresh, known);
+    await untilSameTip([fresh, known]);
+    expect(pruned.output()).not.toContain('below NODE_NETWORK_LIMITED threshold');
+  });
+
+  it('gives no old blocks when the bound on uploads is near, but to whom it trusts', async () => {
+    const dataDir = folder();
+    const old = Math.floor(Date.now() / 1000) - 8 * 24 * 60 * 60;
+    const bounded = ['-maxuploadtarget=1', '-debug=net'];
+    const source = await start({ dataDir, args: [...bounded, `-mocktime=${old}`] });
+    const known = await start({ args: [`-mocktime=${old}`] });
+    await generate(source, 10);
+    await connect(known, source);
+    await untilSameTip([source, known]);
+    for (const node of [source, known]) await node.rpc('setmocktime', [0]);
+    await generate(source, 10);
+    await untilSameTip([source, known]);
+    expect(await source.rpc('getnettotals')).toMatchObject({
+      uploadtarget: { target: 1 << 20, target_reached: false, serve_historical_blocks: false },
+    });
+
+    const fresh = await start();
+    await fresh.rpc('addnode', [addressOf(source), 'onetry']);
+    await until('the refusal', async () =>
+      source.output().includes('historical block serving limit reached'),
+    );
+    await until('parting', async () => (await peersOf(fresh)).length === 0);
+    expect(await heightOf(fresh)).toBe(0);
+
+    await source.stop();
+    nodes.splice(nodes.indexOf(source), 1);
+    const trusting = await start({ dataDir, args: [...bounded, '-whitelist=127.0.0.1'] });
+    await connect(fresh, trusting);
+    await untilSameTip([fresh, trusting]);
+  });
+
+  it('stops though peers are connected, whoever connected', async () => {
+    const [a, b] = [await start(), await start()];
+    await connect(a, b);
+    await b.stop();
+    await until('parting', async () => (await peersOf(a)).length === 0);
+    nodes.splice(nodes.indexOf(b), 1);
   });
 });

@@ -4,8 +4,8 @@
  */
 import { headerHash, parseHeaderBytes } from '../../primitives/header.js';
 import { NO_HEADER, STATUS } from '../../store/headerTable.js';
-import { breathe } from '../../util/breathe.js';
 import { hashToHex } from '../../util/bytes.js';
+import { breathe } from '../breathe.js';
 import type { Payload } from '../messages/table.js';
 import type { NetPart, Peer } from '../part.js';
 import type { BlockReceiver } from '../sync/blockReceiver.js';

@@ -3,11 +3,11 @@
  * time limits, punishment. Knows nothing of other peers. Source: Core net_processing.cpp `ProcessMessages`,
  * `ProcessMessage` (version, verack, ping, pong), net.cpp `InactivityCheck`.
  */
-import { breathe } from '../../util/breathe.js';
 import type { Logger } from '../../util/logging.js';
 import { Reader, ReadError } from '../../util/reader.js';
 import type { SerialQueue } from '../../util/serialQueue.js';
 import { Writer } from '../../util/writer.js';
+import { breathe, nextTurn } from '../breathe.js';
 import type { Frame } from '../framing.js';
 import { MESSAGES, type Command, type Payload } from '../messages/table.js';
 import type { VersionMessage } from '../messages/version.js';
@@ -181,8 +181,10 @@ export class PeerSession implements Peer {
     if (!this.isInbound) this.sendOwnVersion();
     let since = performance.now();
     for (;;) {
+      const wasIdle = !this.connection.hasFrame;
       const frame = await this.connection.nextFrame();
       if (frame === null) return;
+      if (wasIdle) since = performance.now();
       // A peer that does not take our answers is not asked for its questions.
       await this.sendRoom();
       if (this.isGone) return;
@@ -207,7 +209,10 @@ export class PeerSession implements Peer {
     }
     const name = command as Command;
     if (payload.length >= HEAVY_BYTES && HEAVY.has(name)) {
-      await this.host.heavyMessages.run(async () => this.dispatch(name, payload));
+      await this.host.heavyMessages.run(async () => {
+        await nextTurn();
+        await this.dispatch(name, payload);
+      });
     } else await this.dispatch(name, payload);
   }
 

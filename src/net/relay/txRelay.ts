@@ -9,6 +9,7 @@ import { BloomFilters } from './bloomFilters.js';
 import { FeeFilters } from './feeFilters.js';
 import { KnownTransactions } from './knownTransactions.js';
 import { OrphanPool } from './orphanPool.js';
+import { Rebroadcast } from './rebroadcast.js';
 import { RejectMessages } from './rejectMessages.js';
 import type { RelayOptions } from './relayOptions.js';
 import { TxAnnouncer } from './txAnnounce.js';
@@ -78,10 +79,11 @@ export function makeTxRelay(options: TxRelayOptions, deps: TxRelayDeps): TxRelay
     extras: deps.extras,
     log,
   });
+  const rebroadcast = new Rebroadcast({ mempool, announcer, random, nowMs });
   return {
-    parts: [filters, fees, announcer, requests, receiver, new RejectMessages({ log })],
+    parts: [filters, fees, announcer, rebroadcast, requests, receiver, new RejectMessages({ log })],
     filters,
-    server: announcer,
+    server: rebroadcast,
     announce: (txid) => announcer.announce(txid),
     stop: () => receiver.close(),
   };

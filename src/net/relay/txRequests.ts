@@ -7,9 +7,9 @@
  * what a peer says not to have may be asked of it again.
  */
 import type { Chain } from '../../chain/chain.js';
-import { breathe } from '../../util/breathe.js';
 import { fromLatin1, hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
+import { breathe } from '../breathe.js';
 import { INV, MAX_INV_ITEMS, type InventoryMessage, type InvItem } from '../inventory.js';
 import type { NetPart, Peer } from '../part.js';
 import { NODE } from '../services.js';

@@ -2,7 +2,8 @@
  * Answers getdata: item after item, each by the server of its kind, never faster than the peer takes the answers. Owns
  * no data. Source: Core net_processing.cpp `ProcessGetData`.
  */
-import { breathe } from '../../util/breathe.js';
+import { Writer } from '../../util/writer.js';
+import { breathe } from '../breathe.js';
 import { MAX_INV_ITEMS, type InvItem } from '../inventory.js';
 import type { Payload } from '../messages/table.js';
 import type { NetPart, Peer } from '../part.js';
@@ -35,9 +36,10 @@ export class GetData implements NetPart {
       peer.punish(20, `message getdata size() = ${count}`);
       return;
     }
-    let missing: InvItem[] = [];
+    // Places only: fifty thousand objects of each peer that does not read would be far too many.
+    let missing: number[] = [];
     const tellMissing = (): void => {
-      if (missing.length > 0 && !peer.isGone) peer.send('notfound', { items: missing });
+      if (missing.length > 0 && !peer.isGone) peer.sendRaw('notfound', pick(packed, missing));
       missing = [];
     };
     let previous: InventoryServer | undefined;
@@ -51,7 +53,7 @@ export class GetData implements NetPart {
       await peer.sendRoom();
       since = await breathe(since);
       if (peer.isGone) return;
-      if (!(await server.serve(peer, item))) missing.push(item);
+      if (!(await server.serve(peer, item))) missing.push(at);
     }
     tellMissing();
   }
@@ -67,6 +69,13 @@ function pack(items: readonly InvItem[]): Buffer {
     packed.set(hash, i * ITEM_BYTES + 4);
   });
   return packed;
+}
+
+/** The payload of an inventory of the items at some places. */
+function pick(packed: Buffer, places: readonly number[]): Buffer {
+  const writer = new Writer(5 + places.length * ITEM_BYTES).compactSize(places.length);
+  for (const at of places) writer.raw(packed.subarray(at, at + ITEM_BYTES));
+  return writer.finish();
 }
 
 function unpack(packed: Buffer, at: number): InvItem {

@@ -5,8 +5,8 @@
 import { MIN_BLOCKS_TO_KEEP } from '../../chain/chain.js';
 import { formatHeader } from '../../primitives/header.js';
 import { NO_HEADER, STATUS } from '../../store/headerTable.js';
-import { breathe } from '../../util/breathe.js';
 import { equalBytes } from '../../util/bytes.js';
+import { breathe } from '../breathe.js';
 import { INV, type InvItem } from '../inventory.js';
 import { MAX_LOCATOR_HASHES } from '../messages/getblocks.js';
 import { MAX_HEADERS } from '../messages/headers.js';

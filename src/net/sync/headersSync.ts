@@ -6,8 +6,8 @@
 import type { ValidationError } from '../../consensus/reject.js';
 import { headerHash } from '../../primitives/header.js';
 import { NO_HEADER } from '../../store/headerTable.js';
-import { breathe } from '../../util/breathe.js';
 import { equalBytes, hashToHex } from '../../util/bytes.js';
+import { breathe } from '../breathe.js';
 import { INV, MAX_INV_ITEMS } from '../inventory.js';
 import { MAX_HEADERS } from '../messages/headers.js';
 import type { Payload } from '../messages/table.js';

@@ -1,0 +1,55 @@
+/**
+ * Announces again what callers of this node sent and no peer has asked for: every ten to fifteen minutes, to all peers
+ * that were not told. So a transaction sent while there were no peers, or only such as did not care, still gets out.
+ * Which transactions these are the mempool knows. Source: Core 0.21 net_processing.cpp `ReattemptInitialBroadcast`,
+ * `ProcessGetData`.
+ */
+import type { UnbroadcastSource } from '../../mempool/mempoolReader.js';
+import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import type { InvItem } from '../inventory.js';
+import type { NetPart, Peer, RandomSource } from '../part.js';
+import type { InventoryServer } from '../sync/getData.js';
+
+export interface RebroadcastDeps {
+  readonly mempool: UnbroadcastSource;
+  readonly announcer: InventoryServer & { announce(txid: Bytes): void };
+  readonly random: RandomSource;
+  readonly nowMs: () => number;
+}
+
+const INTERVAL_MS = 10 * 60_000;
+/** Drawn and added, so that nobody knows the moment. */
+const INTERVAL_SPREAD_MS = 5 * 60_000;
+
+/** Stands in front of the announcer, which it asks for what peers want. */
+export class Rebroadcast implements NetPart, InventoryServer {
+  readonly handlers = {};
+  private readonly deps: RebroadcastDeps;
+  private nextMs: number;
+
+  constructor(deps: RebroadcastDeps) {
+    this.deps = deps;
+    this.nextMs = this.drawNext(deps.nowMs());
+  }
+
+  private drawNext(nowMs: number): number {
+    return nowMs + INTERVAL_MS + this.deps.random.int(INTERVAL_SPREAD_MS);
+  }
+
+  onTick(_peer: Peer, nowMs: number): void {
+    if (nowMs < this.nextMs) return;
+    this.nextMs = this.drawNext(nowMs);
+    for (const key of this.deps.mempool.unbroadcastKeys()) this.deps.announcer.announce(fromLatin1(key));
+  }
+
+  handles(type: number): boolean {
+    return this.deps.announcer.handles(type);
+  }
+
+  serve(peer: Peer, item: InvItem): boolean | Promise<boolean> {
+    const { announcer, mempool } = this.deps;
+    const served = announcer.serve(peer, item);
+    if (served === true && mempool.unbroadcastCount > 0) mempool.noteRequested(toLatin1(item.hash));
+    return served;
+  }
+}

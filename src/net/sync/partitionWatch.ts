@@ -1,0 +1,84 @@
+/**
+ * Whether blocks come as often as they should: far too few tell that we may be cut off from the network, far too many
+ * that somebody mines against it. Decides nothing; tells the operator. Source: Core 0.12 main.cpp `PartitionCheck`, which
+ * the reference has lost.
+ */
+import type { Chain } from '../../chain/chain.js';
+import { NO_HEADER } from '../../store/headerTable.js';
+
+const HOUR_SEC = 60 * 60;
+const SPAN_HOURS = 4;
+const SPAN_SEC = SPAN_HOURS * HOUR_SEC;
+/** A count of blocks so unlikely that it comes once in fifty years is worth a warning. */
+const RARE = SPAN_SEC / (50 * 365 * 24 * HOUR_SEC);
+const WARN_EVERY_SEC = 24 * HOUR_SEC;
+
+export interface PartitionWatchOptions {
+  readonly targetSpacingSec: number;
+  /** Blocks are made whenever somebody likes: no count is odd (regtest). */
+  readonly noRetargeting: boolean;
+}
+
+export interface PartitionWatchDeps {
+  readonly chain: Pick<Chain, 'isInitialDownload' | 'index'>;
+  readonly nowSec: () => number;
+  /** Hears of it once a day at most. */
+  readonly warn: (message: string) => void;
+}
+
+export class PartitionWatch {
+  private readonly options: PartitionWatchOptions;
+  private readonly deps: PartitionWatchDeps;
+  private readonly startSec: number;
+  private lastWarningSec = 0;
+  private message = '';
+
+  constructor(options: PartitionWatchOptions, deps: PartitionWatchDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.startSec = deps.nowSec();
+  }
+
+  /** What looks wrong at present; empty when nothing does. */
+  get warning(): string {
+    return this.message;
+  }
+
+  /** To be called about once in the time that a block takes. */
+  check(): void {
+    const { chain, nowSec, warn } = this.deps;
+    const now = nowSec();
+    if (this.options.noRetargeting || chain.isInitialDownload()) return;
+    this.message = this.judge(now);
+    if (this.message === '' || now - this.lastWarningSec < WARN_EVERY_SEC) return;
+    this.lastWarningSec = now;
+    warn(this.message);
+  }
+
+  private judge(now: number): string {
+    const expected = SPAN_SEC / this.options.targetSpacingSec;
+    const count = this.blocksSince(now - SPAN_SEC);
+    if (probability(count, expected) > RARE) return '';
+    const what = `${count} blocks in the last ${SPAN_HOURS} hours, ${Math.round(expected)} were to be expected`;
+    if (count > expected) return `Warning: ${what}. Somebody may be mining against the network.`;
+    // Who was not running could not receive any: there was no time yet to fetch them.
+    if (now - this.startSec < HOUR_SEC) return '';
+    return `Warning: only ${what}. Check the network connection: this node may be cut off from the others.`;
+  }
+
+  /** Blocks on the best branch of headers that are younger than `sinceSec`, up to the first that is not. */
+  private blocksSince(sinceSec: number): number {
+    const { headers, bestHeader } = this.deps.chain.index;
+    let count = 0;
+    for (let id = bestHeader; id !== NO_HEADER && headers.timeSec(id) > sinceSec; id = headers.prev(id))
+      count++;
+    return count;
+  }
+}
+
+/** Of `count` events where `expected` come on average (Poisson). */
+export function probability(count: number, expected: number): number {
+  let logarithm = count * Math.log(expected) - expected;
+  for (let i = 2; i <= count; i++) logarithm -= Math.log(i);
+  return Math.exp(logarithm);
+}

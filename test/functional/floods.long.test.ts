@@ -1,0 +1,201 @@
+/**
+ * Fifty peers at once that send as much as the node takes, and mostly read nothing: the node's memory stays bounded, and
+ * it fetches blocks from an honest peer meanwhile. And sockets that take all places and say next to nothing.
+ */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { manyAddresses } from './scenarios/limits.js';
+import { addressOf, peersOf, startPeer, until } from './support/network.js';
+import { ADDRESS, type RegtestNode } from './support/node.js';
+import { mineHeaders, placeAt, transaction } from './support/rawChain.js';
+import {
+  addresses,
+  filterload,
+  headers,
+  INV_BLOCK,
+  INV_TX,
+  INV_WITNESS_BLOCK,
+  inventory,
+  locator,
+  NO_HASH,
+  version,
+  type Item,
+} from './support/rawMessages.js';
+import { frame, RawPeer } from './support/rawPeer.js';
+import { peakWhile, residentBytes } from './support/residentMemory.js';
+
+const SOCKETS = 50;
+const MIB = 1 << 20;
+/**
+ * The heap that the node gets: what is not bounded ends it. Left to itself the collector would let garbage pile up for as
+ * long as there is memory, and nothing could be told from the size of the process.
+ */
+const HEAP_MIB = 256;
+/**
+ * What the node may hold more than when it began, through all floods: that heap, and bytes outside it. Messages that came
+ * and were not handled: 64 MiB of all peers together, and of each the one that is being received (4 MB at most). What a
+ * peer does not take: -maxsendbuffer, 1 MB, and the answer that went beyond it, here a list of 2 MB at most.
+ */
+const BOUND = (HEAP_MIB + 64 + SOCKETS * 7) * MIB;
+/** Inbound places: -maxconnections less eight outbound ones and a feeler. */
+const PLACES = 125 - 8 - 1;
+const BLOCKS = 50;
+
+const items = (length: number, make: (i: number) => Item): Buffer =>
+  inventory(Array.from({ length }, (_, i) => make(i)));
+/** As many items as there may be, of things that nobody has. */
+function unknownItems(type: number): Buffer {
+  const hashes = randomBytes(32 * 50_000);
+  return items(50_000, (i) => ({ type, hash: hashes.subarray(32 * i, 32 * i + 32) }));
+}
+const times = (count: number, make: () => Buffer): Buffer =>
+  Buffer.concat(Array.from({ length: count }, make));
+/** A transaction whose parent nobody has, with about `size` bytes in its output. */
+const orphan = (size: number): Buffer =>
+  frame('tx', transaction([{ txid: randomBytes(32) }], [{ valueSat: 1000n, script: Buffer.alloc(size, 1) }]));
+
+describe('floods', () => {
+  let node: RegtestNode;
+  let honest: RegtestNode;
+  let atFirst: number;
+  /** Of the first blocks. */
+  const hashes: Buffer[] = [];
+  const heightOf = (): Promise<number> => node.rpc<number>('getblockcount');
+  beforeAll(async () => {
+    const env = { NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` };
+    honest = await startPeer();
+    await honest.rpc('generatetoaddress', [700, ADDRESS]);
+    // It comes back when it is sent away: on regtest, where a block is due every second, a block may take no longer to come.
+    node = await startPeer({ args: [`-connect=${addressOf(honest)}`], env });
+    await until('the first sync', async () => (await heightOf()) === 700, 300_000);
+    for (let height = 1; height <= 50; height++) hashes.push((await placeAt(node, height)).hash);
+    atFirst = residentBytes(node.pid);
+  }, 300_000);
+  afterAll(async () => {
+    await Promise.all([node.stop(), honest.stop()]);
+  });
+
+  interface Ways {
+    /** It takes the answers. */
+    reads?: boolean;
+    /** It sends no more than that. */
+    once?: boolean;
+  }
+  /** What each of the peers sends again and again. */
+  const floods: [string, (peer: number) => Buffer | Promise<Buffer>, Ways?][] = [
+    ['ids of transactions', () => frame('inv', unknownItems(INV_TX))],
+    [
+      'ids of transactions by peers that read the questions',
+      () => frame('inv', unknownItems(INV_TX)),
+      { reads: true },
+    ],
+    ['ids of blocks', () => frame('inv', unknownItems(INV_BLOCK))],
+    ['questions for what is not here', () => frame('getdata', unknownItems(INV_TX))],
+    [
+      'questions for blocks',
+      () =>
+        frame(
+          'getdata',
+          items(50_000, (i) => ({ type: INV_WITNESS_BLOCK, hash: hashes[i % 50]! })),
+        ),
+    ],
+    [
+      'questions for headers and ids',
+      () =>
+        times(250, () =>
+          Buffer.concat(['getheaders', 'getblocks'].map((ask) => frame(ask, locator([NO_HASH])))),
+        ),
+    ],
+    [
+      'small messages',
+      () =>
+        times(10_000, () => Buffer.concat([frame('ping', Buffer.alloc(8, 1)), frame('x', Buffer.alloc(0))])),
+    ],
+    [
+      'all but the last byte of a message',
+      () => frame('inv', Buffer.alloc(4_000_000)).subarray(0, -1),
+      { once: true },
+    ],
+    [
+      'large messages that mean nothing',
+      () => Buffer.concat([frame('x', Buffer.alloc(4_000_000)), frame('block', Buffer.alloc(1_000_000))]),
+    ],
+    [
+      'transactions without parents',
+      () => Buffer.concat([times(1000, () => orphan(0)), times(10, () => orphan(90_000))]),
+    ],
+    [
+      'addresses',
+      (peer) => frame('addr', addresses(manyAddresses(peer * 1000, 1000, Math.floor(Date.now() / 1000)))),
+    ],
+    ['the largest filters', () => frame('filterload', filterload(Buffer.alloc(36_000, 1), 50))],
+    ['known headers', async () => frame('headers', headers(mineHeaders(await placeAt(node, 0), 200)))],
+  ];
+
+  it.each(floods)('of %s', async (what, make, { reads = false, once = false } = {}) => {
+    const goal = (await heightOf()) + BLOCKS;
+    let isOver = false;
+    let sent = 0;
+    const floodsOf = await Promise.all(Array.from({ length: SOCKETS }, (_, i) => make(i)));
+    let attacking = 0;
+    const attack = async (bytes: Buffer): Promise<void> => {
+      for (let times = 0; !isOver;) {
+        const peer = await RawPeer.greet(node.p2pPort).catch(() => null);
+        if (!peer) continue;
+        if (!reads) peer.socket.pause();
+        for (let round = 0; !isOver && !peer.isClosed && !peer.socket.destroyed; round++) {
+          if (peer.socket.writableLength === 0 && !(once && round > 0)) {
+            peer.sendBytes(bytes);
+            sent += bytes.length;
+            if (times++ === 0) attacking++;
+          }
+          peer.inbox.length = 0;
+          await sleep(20);
+        }
+        peer.close();
+      }
+    };
+    const start = performance.now();
+    const peak = await peakWhile(node.pid, async () => {
+      const attackers = floodsOf.map(attack);
+      await until('all attacks', () => Promise.resolve(attacking === SOCKETS), 300_000);
+      await sleep(2000);
+      await honest.rpc('generatetoaddress', [BLOCKS, ADDRESS]);
+      await until('the blocks of the honest peer', async () => (await heightOf()) === goal, 300_000);
+      isOver = true;
+      await Promise.all(attackers);
+    });
+    const grown = Math.round((peak - atFirst) / MIB);
+    const seconds = Math.round((performance.now() - start) / 1000);
+    console.log(
+      `${what}: ${grown} MiB more than at first; ${Math.round(sent / MIB)} MiB sent in ${seconds} s`,
+    );
+    expect(peak - atFirst).toBeLessThan(BOUND);
+    // What they sent last is still worked on.
+    await until('quiet', async () => (await node.rpc<number>('getconnectioncount')) <= 1, 300_000);
+  });
+
+  it('of sockets that drip or say nothing keep nobody out, and end after a minute', async () => {
+    const greeting = frame('version', version());
+    const sockets: RawPeer[] = [];
+    for (let i = 0; i < PLACES; i++) sockets.push(await RawPeer.open(node.p2pPort));
+    await until('all places taken', async () => (await peersOf(node)).length >= PLACES);
+    let at = 0;
+    const dripping = setInterval(() => {
+      // Every other one says nothing at all.
+      sockets.forEach((socket, i) => i % 2 === 0 && socket.sendBytes(greeting.subarray(at, at + 1)));
+      at++;
+    }, 1000);
+    const visitor = await RawPeer.greet(node.p2pPort);
+    await until(
+      'the end of all who did not greet',
+      async () => (await peersOf(node)).every(({ version: told }) => told > 0),
+      180_000,
+    );
+    clearInterval(dripping);
+    expect(sockets.every(({ isClosed }) => isClosed)).toBe(true);
+    expect(await visitor.settled()).toBeDefined();
+    visitor.close();
+  });
+});

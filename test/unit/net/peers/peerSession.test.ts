@@ -1,0 +1,188 @@
+/** Sockets that say nothing, too little or too slowly: how long each is kept. */
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { formatFrame } from '../../../../src/net/framing.js';
+import type { ConnectionKind } from '../../../../src/net/part.js';
+import { formatPayload } from '../../../../src/net/messages/codec.js';
+import { versionCodec, type VersionMessage } from '../../../../src/net/messages/version.js';
+import { NO_ADDRESS } from '../../../../src/net/netAddress.js';
+import { PeerManager } from '../../../../src/net/peers/peerManager.js';
+import type { PeerSession } from '../../../../src/net/peers/peerSession.js';
+import { SILENT_LOGGER } from '../../../../src/util/logging.js';
+import { at, seededRandom, START_SEC } from '../addressBook/support.js';
+
+const MAGIC = Buffer.from('fae4aad1', 'hex');
+const MINUTE_MS = 60_000;
+const VERSION: VersionMessage = {
+  version: 70_015,
+  services: 9n,
+  timeSec: BigInt(START_SEC),
+  receiver: NO_ADDRESS,
+  receiverServices: 0n,
+  sender: NO_ADDRESS,
+  senderServices: 9n,
+  nonce: 5n,
+  userAgent: '/slow/',
+  startHeight: 0,
+  relay: true,
+};
+const frame = (command: string, payload = Buffer.alloc(0)): Buffer => formatFrame(MAGIC, command, payload);
+const versionFrame = frame('version', Buffer.from(formatPayload(versionCodec, VERSION)));
+
+describe('a connection on which little happens', () => {
+  let nowMs: number;
+  let server: Server;
+  let manager: PeerManager;
+  let remote: Socket;
+  const reasons: string[] = [];
+  const bugs: unknown[] = [];
+
+  beforeEach(async () => {
+    nowMs = 1_000_000;
+    reasons.length = 0;
+    bugs.length = 0;
+    server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const reasonOf = (text: string): string | undefined =>
+      /^disconnecting peer=[0-9]+: (.*)$/.exec(text)?.[1];
+    const log = {
+      ...SILENT_LOGGER,
+      debug: (_category: string, message: string | (() => string)) => {
+        const reason = reasonOf(typeof message === 'string' ? message : message());
+        if (reason !== undefined) reasons.push(reason);
+      },
+    };
+    manager = new PeerManager(
+      {
+        magic: MAGIC,
+        banScore: 100,
+        maxReceiveBytes: 5_000_000,
+        maxSendBytes: 1_000_000,
+        sendsRejects: true,
+        userAgent: '/test/',
+        relaysTransactions: true,
+      },
+      {
+        log,
+        random: seededRandom(1),
+        addresses: { good: () => undefined, connected: () => undefined, setServices: () => undefined },
+        ban: () => undefined,
+        nowMs: () => nowMs,
+        nowSec: () => START_SEC,
+        adjustedTimeSec: () => START_SEC,
+        height: () => 0,
+        localServices: () => 9n,
+        onSent: () => undefined,
+        onVersion: () => undefined,
+      },
+    );
+  });
+  afterEach(async () => {
+    manager.stop();
+    remote.destroy();
+    await new Promise((resolve) => server.close(resolve));
+    expect(bugs).toEqual([]);
+  });
+
+  async function meet(kind: ConnectionKind): Promise<PeerSession> {
+    const accepted = new Promise<Socket>((resolve) => server.once('connection', resolve));
+    const { port } = server.address() as { port: number };
+    remote = connect({ port, host: '127.0.0.1' });
+    remote.on('error', () => undefined);
+    const socket = await accepted;
+    return manager.add(socket, { kind, remote: at('8.8.8.8', 1), local: null, isWhitelisted: false });
+  }
+
+  const settle = async (holds: () => boolean): Promise<void> => {
+    while (!holds()) await new Promise((resolve) => setTimeout(resolve, 1));
+  };
+  /** Sends bytes that are no whole message and waits until they have come. */
+  async function drip(session: PeerSession, bytes: Buffer): Promise<void> {
+    const goal = session.connection.bytesReceived + bytes.length;
+    remote.write(bytes);
+    await settle(() => session.connection.bytesReceived === goal);
+  }
+  async function greet(session: PeerSession): Promise<void> {
+    remote.write(Buffer.concat([versionFrame, frame('verack')]));
+    await settle(() => session.isReady);
+  }
+
+  it.each<[ConnectionKind, boolean, string]>([
+    ['inbound', false, 'socket no message in first 60 seconds, 0 0'],
+    ['inbound', true, 'socket no message in first 60 seconds, 1 0'],
+    ['outbound', false, 'socket no message in first 60 seconds, 0 1'],
+    ['outbound', true, 'version handshake timeout'],
+  ])('of kind %s without a handshake (drips: %s) has a minute', async (kind, drips, reason) => {
+    const session = await meet(kind);
+    for (let i = 0; i < 6; i++) {
+      if (drips) await drip(session, versionFrame.subarray(i, i + 1));
+      nowMs += 10_000;
+      session.tick(nowMs);
+      expect(reasons).toEqual([]);
+    }
+    nowMs++;
+    session.tick(nowMs);
+    expect(reasons).toEqual([reason]);
+    expect(manager.count).toBe(0);
+  });
+
+  it('has twenty minutes to say something', async () => {
+    const session = await meet('inbound');
+    await greet(session);
+    for (let minute = 0; minute < 20; minute++) {
+      nowMs += MINUTE_MS;
+      session.tick(nowMs);
+    }
+    expect(reasons).toEqual([]);
+    nowMs++;
+    session.tick(nowMs);
+    // Nothing was sent since the ping either.
+    expect(reasons).toEqual(['socket sending timeout: 1200s']);
+  });
+
+  it('has twenty minutes to say something, whatever we say', async () => {
+    const session = await meet('inbound');
+    await greet(session);
+    for (let minute = 0; minute < 20; minute++) {
+      nowMs += MINUTE_MS;
+      session.tick(nowMs);
+      session.send('getaddr', null);
+    }
+    nowMs++;
+    session.tick(nowMs);
+    expect(reasons).toEqual(['socket receive timeout: 1200s']);
+  });
+
+  it('has twenty minutes to answer a ping, whatever else drips in', async () => {
+    const session = await meet('inbound');
+    await greet(session);
+    session.tick(nowMs);
+    const endless = frame('block', Buffer.alloc(4_000_000));
+    for (let minute = 0; minute < 20; minute++) {
+      nowMs += MINUTE_MS;
+      await drip(session, endless.subarray(minute, minute + 1));
+      session.send('getaddr', null);
+      session.tick(nowMs);
+    }
+    expect(reasons).toEqual([]);
+    nowMs++;
+    await drip(session, endless.subarray(20, 21));
+    session.tick(nowMs);
+    expect(reasons).toEqual(['ping timeout: 1200.0s']);
+  });
+
+  it('has twenty minutes to take what we send', async () => {
+    const session = await meet('inbound');
+    await greet(session);
+    remote.pause();
+    while (session.connection.sendQueueBytes === 0) session.sendRaw('tx', Buffer.alloc(3_000_000));
+    expect(session.isSendFull).toBe(true);
+    session.tick(nowMs);
+    // What the system takes for itself, and the last that we sent.
+    await settle(() => session.connection.sendQueueBytes > 0);
+    nowMs += 20 * MINUTE_MS + 1;
+    await drip(session, Buffer.of(MAGIC[0]!));
+    session.tick(nowMs);
+    expect(reasons).toEqual(['socket sending timeout: 1200s']);
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import type { Chain } from '../../../../src/chain/chain.js';
+import { PartitionWatch, probability } from '../../../../src/net/sync/partitionWatch.js';
+import { NO_HEADER } from '../../../../src/store/headerTable.js';
+
+const HOUR = 3600;
+const SPACING = 150;
+
+/** A chain of nothing but times, and a node that watches it. */
+class World {
+  now = 1_700_000_000;
+  isInitial = false;
+  readonly told: string[] = [];
+  private readonly times = [this.now - 30 * 24 * HOUR];
+  readonly watch: PartitionWatch;
+
+  constructor({ noRetargeting = false, hasHistory = true } = {}) {
+    const { times } = this;
+    for (let ago = 8 * HOUR; hasHistory && ago >= 0; ago -= SPACING) times.push(this.now - ago);
+    const headers = {
+      timeSec: (id: number) => times[id]!,
+      prev: (id: number) => (id === 0 ? NO_HEADER : id - 1),
+    };
+    const index = {
+      headers,
+      get bestHeader() {
+        return times.length - 1;
+      },
+    };
+    const chain = { isInitialDownload: () => this.isInitial, index } as unknown as Chain;
+    this.watch = new PartitionWatch(
+      { targetSpacingSec: SPACING, noRetargeting },
+      { chain, nowSec: () => this.now, warn: (message) => this.told.push(message) },
+    );
+  }
+
+  /** Lets time pass, with a block every so many seconds, and a look after each. */
+  pass(sec: number, everySec = Infinity): void {
+    const end = this.now + sec;
+    while (this.now < end) {
+      this.now = Math.min(end, this.now + Math.min(everySec, SPACING));
+      if (everySec < Infinity) this.times.push(this.now);
+      this.watch.check();
+    }
+  }
+}
+
+describe('how often a count of blocks comes', () => {
+  it('is as Poisson has it', () => {
+    expect(probability(0, 2)).toBeCloseTo(Math.exp(-2), 12);
+    expect(probability(3, 2)).toBeCloseTo((8 / 6) * Math.exp(-2), 12);
+    let sum = 0;
+    for (let count = 0; count < 400; count++) sum += probability(count, 96);
+    expect(sum).toBeCloseTo(1, 9);
+  });
+});
+
+describe('the operator hears', () => {
+  it('nothing while blocks come as they should', () => {
+    const world = new World();
+    world.pass(8 * HOUR, SPACING);
+    expect(world.told).toEqual([]);
+    expect(world.watch.warning).toBe('');
+  });
+
+  it('of too few once a day, until they come again', () => {
+    const world = new World();
+    world.pass(4 * HOUR);
+    expect(world.told).toHaveLength(1);
+    expect(world.told[0]).toMatch(
+      /^Warning: only [0-9]+ blocks in the last 4 hours, 96 were to be expected\./,
+    );
+    expect(world.watch.warning).toMatch(/^Warning: only 0 blocks/);
+    world.pass(19 * HOUR);
+    expect(world.told).toHaveLength(1);
+    world.pass(4 * HOUR);
+    expect(world.told).toHaveLength(2);
+    world.pass(4 * HOUR, SPACING);
+    expect(world.watch.warning).toBe('');
+  });
+
+  it('of too many', () => {
+    const world = new World();
+    world.pass(2 * HOUR, SPACING / 4);
+    expect(world.told).toHaveLength(1);
+    expect(world.watch.warning).toMatch(
+      /^Warning: [0-9]+ blocks .* Somebody may be mining against the network\.$/,
+    );
+  });
+
+  it('nothing in the first hour, during the initial download, and where anybody may mine as he likes', () => {
+    const young = new World({ hasHistory: false });
+    young.pass(HOUR - 2 * SPACING);
+    expect(young.told).toEqual([]);
+    young.pass(HOUR);
+    expect(young.told).toHaveLength(1);
+    const initial = new World({ hasHistory: false });
+    initial.isInitial = true;
+    initial.pass(8 * HOUR);
+    expect(initial.told).toEqual([]);
+    const regtest = new World({ noRetargeting: true, hasHistory: false });
+    regtest.pass(8 * HOUR);
+    expect(regtest.told).toEqual([]);
+  });
+});
