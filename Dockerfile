@@ -20,7 +20,9 @@ COPY --from=build /app/dist ./dist
 USER lbcnode
 VOLUME /data
 EXPOSE 9245 9246
+# The port on which the node is asked for its health; another network or -rpcport has another one.
+ENV RPC_PORT=9245
 HEALTHCHECK --interval=30s --timeout=10s --start-period=120s \
-  CMD ["node", "dist/bin/lbcnode-cli.js", "-datadir=/data", "getblockcount"]
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.RPC_PORT + '/health').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["node", "dist/bin/lbcnode.js", "-datadir=/data", "-printtoconsole"]

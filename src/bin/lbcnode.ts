@@ -89,7 +89,14 @@ async function lock(loaded: LoadedOptions): Promise<() => Promise<void>> {
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Errors that tell the operator what to mend; others are logged with their stack. */
-const OPERATOR_ERRORS = ['StartError', 'FolderError', 'ServerStartError', 'ValidationError'];
+const OPERATOR_ERRORS = [
+  'OptionError',
+  'StartError',
+  'FolderError',
+  'ServerStartError',
+  'ValidationError',
+  'ZmqStartError',
+];
 
 /** A running program: its node, its log, and the one way to its end. */
 class Program {

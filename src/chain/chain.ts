@@ -14,7 +14,7 @@ import { breathe } from '../util/breathe.js';
 import { SerialQueue } from '../util/serialQueue.js';
 import { ChainEvents } from './chainEvents.js';
 import { checkBlockView, contextualCheckBlockView } from './checkBlockView.js';
-import { connectBlock, disconnectBlock, type ConnectDeps } from './connectBlock.js';
+import { connectBlock, describeClaims, disconnectBlock, type ConnectDeps } from './connectBlock.js';
 import type { Flusher } from './flusher.js';
 import type { LoadedBlock } from './loadedBlock.js';
 import { StoredBlocks } from './storedBlocks.js';
@@ -59,6 +59,8 @@ export class Chain {
    * asked for the change gets an answer; told whether blocks were disconnected. What rejects stops the node.
    */
   readonly afterStep: ((disconnected: boolean) => Promise<void>)[] = [];
+  /** Whether `blockDisconnected` tells the claim events of its block, which takes computing them anew. */
+  describesDisconnected = false;
   private readonly options: ChainOptions;
   private readonly flusher: Flusher;
   private readonly log: Logger;
@@ -307,7 +309,7 @@ export class Chain {
     const block = await this.blocks.take(id);
     const parent = headers.prev(id);
     const checkScripts = this.mustCheckScripts(id);
-    const { error, claimEvents } = await connectBlock(this.deps, block, parent, {
+    const { error, claims } = await connectBlock(this.deps, block, parent, {
       checkScripts,
       justCheck: false,
     });
@@ -327,7 +329,10 @@ export class Chain {
       hash: Buffer.from(block.hash),
       raw: block.raw,
       parsed: block.parsed,
-      claimEvents,
+      // Described only if a listener asks.
+      get claimEvents() {
+        return claims.events;
+      },
     });
     return null;
   }
@@ -342,6 +347,7 @@ export class Chain {
     const id = this.tip;
     const block = await this.blocks.take(id);
     await disconnectBlock(this.deps, block);
+    const claimEvents = this.describesDisconnected ? await describeClaims(this.deps, block) : [];
     await this.flusher.afterBlock();
     this.events.emit('blockDisconnected', {
       id,
@@ -349,7 +355,7 @@ export class Chain {
       hash: Buffer.from(block.hash),
       raw: block.raw,
       parsed: block.parsed,
-      claimEvents: [],
+      claimEvents,
     });
   }
 

@@ -17,7 +17,11 @@ export interface ConnectedBlock {
   hash: Bytes;
   raw: Buffer;
   parsed: ParsedBlock;
-  claimEvents: readonly ClaimEvent[];
+  /**
+   * What the block did to claims, in order; described anew at each reading. Of a disconnected block the same list as when
+   * it was connected, and empty unless `Chain.describesDisconnected`.
+   */
+  readonly claimEvents: readonly ClaimEvent[];
 }
 
 export interface ChainEventMap {

@@ -12,7 +12,7 @@ import type { NetworkParams } from '../params/network.js';
 import { INPUT_STRIDE, TX_OUTPUT_COUNT } from '../primitives/blockLayout.js';
 import { outputAmountAt } from '../primitives/blockView.js';
 import type { BlockFiles } from '../store/blockFiles.js';
-import type { ClaimBlock, ClaimEvent, ClaimStore } from '../store/claims/claimStore.js';
+import type { ClaimEvent, ClaimStore, ConnectedClaims } from '../store/claims/claimStore.js';
 import { OUTPOINT_SIZE_BYTES, type CoinTable } from '../store/coinTable.js';
 import { buildUndo } from '../store/coinRow.js';
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
@@ -53,8 +53,10 @@ export interface ConnectOptions {
 
 export interface ConnectResult {
   error: ValidationError | null;
-  claimEvents: readonly ClaimEvent[];
+  claims: Pick<ConnectedClaims, 'events'>;
 }
+
+const NO_CLAIMS: ConnectResult['claims'] = { events: [] };
 
 /** Brings every coin that the block may touch into the table. */
 export async function loadCoins(
@@ -82,7 +84,7 @@ export type CheckDeps = Pick<
 
 /** A verdict, or what a right block spends and does. */
 export type CheckedBlock =
-  { error: ValidationError } | { error: null; resolved: ResolvedInputs; claimEvents: readonly ClaimEvent[] };
+  { error: ValidationError } | { error: null; resolved: ResolvedInputs; claims: ConnectedClaims };
 
 /**
  * Checks the block after its parent, whose state coins and rows must be in. The claims' changes are left in `rows`
@@ -128,7 +130,8 @@ export async function checkConnect(
     if (spends.error) return { error: spends.error };
 
     timers.start('claims');
-    const { root, events } = await claims.connect(rows, blockClaims(block, resolved, height));
+    const connected = await claims.connect(rows, blockClaims(block, resolved, height));
+    const { root } = connected;
     if (!equalBytes(root, block.header.claimRoot)) {
       return {
         error: reject('bad-claim-merkle-hash', {
@@ -143,7 +146,7 @@ export async function checkConnect(
     timers.start('scripts');
     const failure = (await scripts?.finish())?.failure;
     if (failure) return { error: reject('block-validation-failed', { debug: failure.message }) };
-    return { error: null, resolved, claimEvents: events };
+    return { error: null, resolved, claims: connected };
   } finally {
     await scripts?.join();
   }
@@ -163,13 +166,13 @@ export async function connectBlock(
     if (checked.error || options.justCheck) {
       await store.discard(rows);
       timers.stop();
-      return { error: checked.error, claimEvents: [] };
+      return { error: checked.error, claims: NO_CLAIMS };
     }
     timers.start('commit');
     await commit(deps, block, parent, checked.resolved, rows);
     timers.inputs += block.parsed.inputs.length / INPUT_STRIDE - 1;
     timers.stop();
-    return { error: null, claimEvents: checked.claimEvents };
+    return { error: null, claims: checked.claims };
   } catch (error) {
     await store.discard(rows);
     throw error;
@@ -177,21 +180,17 @@ export async function connectBlock(
 }
 
 /**
- * The claim trie's root after a block on top of the tip, which is not kept; null stands for a block that has nothing but
- * a coinbase. Of the block only the transactions count. Run it while nothing else changes the chain.
+ * What a valid block that follows the tip would do to claims, as its connecting tells it; nothing is kept. Run it while
+ * nothing else changes the chain.
  */
-export async function previewClaimRoot(deps: ConnectDeps, block: LoadedBlock | null): Promise<Buffer> {
+export async function describeClaims(deps: ConnectDeps, block: LoadedBlock): Promise<readonly ClaimEvent[]> {
   const { index, store, coins, claims } = deps;
   const height = index.active.height + 1;
-  let operations: ClaimBlock = { height, transactions: [] };
-  if (block) {
-    await loadCoins(deps, block, false);
-    operations = blockClaims(block, coins.resolve(block.raw, block.parsed, height, false), height);
-  }
+  await loadCoins(deps, block, false);
+  const resolved = coins.resolve(block.raw, block.parsed, height, false);
   const rows = store.begin();
   try {
-    const { root } = await claims.connect(rows, operations);
-    return Buffer.from(root);
+    return (await claims.connect(rows, blockClaims(block, resolved, height))).events;
   } finally {
     await store.discard(rows);
   }

@@ -7,6 +7,8 @@ export class StepTimers {
   private since = 0;
   /** Inputs of connected blocks, coinbases left out. */
   inputs = 0;
+  /** Hears of each step that has ended. */
+  onStep: ((step: Step, ms: number) => void) | null = null;
 
   /** Ends the step that runs and begins another. */
   start(step: Step): void {
@@ -23,6 +25,7 @@ export class StepTimers {
 
   add(step: Step, ms: number): void {
     this.totals.set(step, (this.totals.get(step) ?? 0) + ms);
+    this.onStep?.(step, ms);
   }
 
   /** Milliseconds by step since the start. */

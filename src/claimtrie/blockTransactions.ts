@@ -60,7 +60,10 @@ export function processTransaction(work: ClaimWork, tx: ClaimTx): void {
     item.kind !== 'support' || !item.hasMetadata || countsMetadataSupports(work.rules, work.height);
   const spent: SpentClaims = new Map();
   for (const spend of tx.spends) {
-    if (!counted(spend) || !removeSpent(work, spend) || spend.kind === 'support') continue;
+    const item = counted(spend) ? removeSpent(work, spend) : null;
+    if (!item) continue;
+    work.operations.push({ item, spentBy: tx.txid });
+    if (spend.kind === 'support') continue;
     const key = spentKey(toLatin1(spend.claimId), matchName(work, toLatin1(spend.name)));
     spent.set(key, (spent.get(key) ?? 0) + 1);
   }
@@ -115,7 +118,7 @@ function addOutput(work: ClaimWork, tx: ClaimTx, output: ClaimOutput): void {
   const claimId = output.claimId ? toLatin1(output.claimId) : claimIdAtPoint(point);
   const { kind, amount } = output;
   const dueHeight = work.height + delayOf(work, matchName(work, rawName), claimId, kind);
-  work.queueNew({
+  const item: Item = {
     name: queueName(work, rawName, dueHeight),
     since: work.height,
     point,
@@ -131,16 +134,18 @@ function addOutput(work: ClaimWork, tx: ClaimTx, output: ClaimOutput): void {
     rawName,
     ordinal: 0,
     isNew: true,
-  });
+  };
+  work.queueNew(item);
+  work.operations.push({ item, spentBy: null });
 }
 
 /**
- * Takes what an input spends out of the queue or the trie; false when it is in neither.
+ * Takes what an input spends out of the queue or the trie; null when it is in neither.
  * QUIRK: which name's queue is searched depends on an estimate of the valid height from the delay of now, so around
  * the normalization fork a pending item may not be found although its output is spent.
  * Test: test/unit/claimtrie/workarounds.test.ts.
  */
-function removeSpent(work: ClaimWork, spend: ClaimSpend): boolean {
+function removeSpent(work: ClaimWork, spend: ClaimSpend): Item | null {
   const raw = toLatin1(spend.name);
   const point = pointKey(spend.txid, spend.n);
   // After the fork the estimate decides nothing, but asking consumes the flag of the removal workaround.
@@ -154,24 +159,24 @@ function removeSpent(work: ClaimWork, spend: ClaimSpend): boolean {
   const pending = work.items.get(itemId(queue, spend.coinHeight, point));
   if (pending && pending.removed === 0 && pending.activated === 0) {
     work.spendPending(pending);
-    return true;
+    return pending;
   }
   const name = matchName(work, raw);
   if (spend.kind === 'support') {
     const support = activeSupport(work, name, spend.coinHeight, point);
-    if (!support) return false;
+    if (!support) return null;
     work.noteSupport(name, true);
     work.noteLoad(name);
     work.end(support, REMOVAL.spent);
-    return true;
+    return support;
   }
   work.noteLoad(name);
   const claim = findClaim(work.name(name).state, point);
-  if (!claim) return false;
+  if (!claim) return null;
   const item = work.item(name, claim.since, point);
   assert(item, 'an active claim has no item');
   work.end(item, REMOVAL.spent);
-  return true;
+  return item;
 }
 
 function activeSupport(work: ClaimWork, name: string, coinHeight: number, point: string): Item | undefined {

@@ -5,10 +5,18 @@
  * Source: lbrycrd `CClaimTrieCacheBase`, whose working copy decides some outcomes (see the workarounds below).
  */
 import { assert } from '../util/assert.js';
+import type { Bytes } from '../util/bytes.js';
 import { MAX_ORDERED } from './checkOrder.js';
 import { REMOVAL, type Item, type Removal } from './item.js';
 import { normalizeKey } from './nameKey.js';
-import { addActiveClaim, addSupport, countPending, removeActiveClaim, type NameState } from './nameState.js';
+import {
+  addActiveClaim,
+  addSupport,
+  countPending,
+  removeActiveClaim,
+  type ActiveClaim,
+  type NameState,
+} from './nameState.js';
 import { filesNormalized, inRemovalWorkaround, inTakeoverWorkaround, matchesNormalized } from './rules.js';
 import type { ClaimRules } from './types.js';
 import { WorkTrie } from './workTrie.js';
@@ -41,8 +49,14 @@ export interface NameWork {
 export type WorkEvent =
   | { op: 'create' | 'spend' | 'expire' | 'activate'; item: Item }
   | { op: 'refile'; item: Item; to: Item }
-  | { op: 'takeover'; name: string; before: number; ownerId: string; formerId: string }
+  | { op: 'takeover'; name: string; before: number; owner: ActiveClaim | undefined; formerId: string }
   | { op: 'snapshot'; name: string; before: number };
+
+/** What a transaction did to an item: it made it, or the transaction with this id spent it. */
+export interface ClaimOperation {
+  readonly item: Item;
+  readonly spentBy: Bytes | null;
+}
 
 /** Outcome of a takeover check, between its two halves. */
 export interface TakeoverCheck {
@@ -61,6 +75,8 @@ export class ClaimWork {
   readonly items = new Map<string, Item>();
   trie = new WorkTrie();
   readonly events: WorkEvent[] = [];
+  /** What the block's transactions did, in their order; unlike the log it knows what came and went within the block. */
+  readonly operations: ClaimOperation[] = [];
   /** Rows of the due queue: what joins and what leaves, by height. */
   readonly dueAdded = new Map<number, Set<Item>>();
   readonly dueRemoved = new Map<number, Set<Item>>();

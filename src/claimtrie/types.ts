@@ -63,13 +63,16 @@ export interface ClaimBlock {
 /**
  * What happened to one claim, support or name in a block.
  * `claim`, `update`, `support`: an output was made (it may be pending still); `activation`: a pending one of an
- * earlier block, or of this one, entered; `abandon`: a claim or support was spent without an update; `expiration`;
+ * earlier block entered; `abandon`: a claim or support was spent, and not for an update of the claim; `expiration`;
  * `takeover`: the name has another owner, or none any more (no claim id then).
  */
 export interface ClaimEvent {
   type: 'claim' | 'update' | 'support' | 'activation' | 'abandon' | 'expiration' | 'takeover';
   /** Under which name it is filed (normalized where the rules say so). */
   name: Bytes;
+  /** The name as its script has it; not of a `takeover`. */
+  rawName?: Bytes;
+  /** Of a `takeover` these four are the new owner's. */
   claimId?: Bytes;
   txid?: Bytes;
   n?: number;
@@ -77,4 +80,10 @@ export interface ClaimEvent {
   /** The height at which a pending item is due. */
   validAtHeight?: number;
   isSupport?: boolean;
+  /** Of `claim`, `update` and `support`: whether it entered in its own block, without an `activation`. */
+  isActive?: boolean;
+  /** Of `abandon`: the transaction that spent it. */
+  spentBy?: Bytes;
+  /** Of `takeover`: who owned the name before, if anybody did. */
+  formerClaimId?: Bytes;
 }

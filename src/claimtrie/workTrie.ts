@@ -294,6 +294,12 @@ export class WorkTrie {
     return rootHash(this.root, allClaims);
   }
 
+  /** Takes what is hashed for settled: later changes dirty it anew. For whoever asks for no `changes`. */
+  settle(): void {
+    for (const node of this.dirty) node.dirty = false;
+    this.dirty.clear();
+  }
+
   /** Every record that may have changed. Ends the use of this trie. */
   changes(): NodeChange[] {
     const changes: NodeChange[] = [];

@@ -4,25 +4,30 @@
  */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import type { Chain } from '../chain/chain.js';
+import type { ChainReader } from '../chain/chainReader.js';
 import { checkBlockIndex } from '../chain/checkBlockIndex.js';
 import { openChain, type OpenedChain } from '../chain/openChain.js';
 import { Pruner } from '../chain/pruner.js';
 import { verifyChain } from '../chain/verifyChain.js';
+import { addressIndex } from '../index/addressIndex.js';
 import { txIndex } from '../index/txIndex.js';
 import { loadNative, nativeUnavailableReason } from '../native/binding.js';
-import { RpcDispatcher } from '../rpc/dispatch.js';
+import { RpcDispatcher, type RpcDispatcherDeps } from '../rpc/dispatch.js';
 import { METHODS } from '../rpc/methodTable.js';
 import { MethodTable } from '../rpc/table.js';
-import type { RpcHttpServer } from '../server/httpServer.js';
+import type { HttpServerDeps, RpcHttpServer } from '../server/httpServer.js';
 import { AssertionError } from '../util/assert.js';
 import { hashToHex } from '../util/bytes.js';
 import type { Logger, LogControl } from '../util/logging.js';
 import { AdjustedClock } from './clock.js';
 import { CloseStack, errorText } from './closeStack.js';
+import { httpRoutes, makeMetrics } from './httpRoutes.js';
 import { importFiles } from './importFiles.js';
+import { startNotifications } from './notifications.js';
 import { notifyBlocks } from './notify.js';
 import type { LoadedOptions } from './options.js';
 import { programVersion } from './optionsHelp.js';
+import { peerSettings } from './peerSettings.js';
 import { makeServices } from './services.js';
 
 export interface NodeHandle {
@@ -75,25 +80,43 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   startNative(loaded, logger);
 
   const clock = new AdjustedClock(options.mocktime);
-  const nodeServices = makeServices({ loaded, clock, startTimeSec, deps });
+  const peerOptions = await peerSettings(loaded, { warn: (message) => logger.warn(message) });
+  const notifications = await startNotifications(loaded, logger);
+  closers.push(() => notifications.close());
+  const { zmqNotifiers } = notifications;
+  const nodeServices = makeServices({ loaded, clock, startTimeSec, peerOptions, zmqNotifiers, deps });
+  const metrics = await makeMetrics(loaded);
   let stopping = false;
-  const dispatcher = new RpcDispatcher(
-    { deprecated: new Set(options.deprecatedrpc) },
-    {
-      table: new MethodTable(METHODS),
-      services: nodeServices.services,
-      logger,
-      onException: (error, method) => {
-        // What was cut off by the stop finds the database closed.
-        if (isFatal(error) && !stopping) deps.onFatal(error);
-        else
-          logger.warn(
-            `${method} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-          );
-      },
+  const rpc: RpcDispatcherDeps = {
+    table: new MethodTable(METHODS),
+    services: nodeServices.services,
+    logger,
+    onException: (error, method) => {
+      // What was cut off by the stop finds the database closed.
+      if (isFatal(error) && !stopping) deps.onFatal(error);
+      else
+        logger.warn(
+          `${method} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+        );
     },
-  );
-  const server = options.server ? await startServer(loaded, dispatcher, logger) : null;
+    ...(metrics ? { onCall: metrics.onCall } : {}),
+  };
+  const dispatcher = new RpcDispatcher({ deprecated: new Set(options.deprecatedrpc) }, rpc);
+  let chainReader: ChainReader | null = null;
+  const server = options.server
+    ? await startServer(loaded, {
+        dispatcher,
+        logger,
+        ...(notifications.webSockets ? { webSockets: notifications.webSockets } : {}),
+        extraRoutes: await httpRoutes(loaded, {
+          ...rpc,
+          dispatcher,
+          metrics,
+          chain: () => chainReader,
+          isStopping: () => deps.signal.aborted,
+        }),
+      })
+    : null;
   closers.push(() => server?.close());
 
   dispatcher.setWarmupStatus('Loading block index...');
@@ -107,6 +130,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
       supportDelay: supportDelayOf(loaded),
       claimRules: JSON.stringify(params.claimForks),
       txIndex: options.txindex,
+      addressIndex: options.addressindex,
       proofWindow: String(derived.claimProofWindowBlocks),
     },
     supportDelay: supportDelayOf(loaded) === 'proportional' ? 'proportional' : 100,
@@ -124,9 +148,12 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
     onStopHeight: deps.requestStop,
     onFatal: deps.onFatal,
     adjustedTimeSec: () => clock.adjustedSec(),
-    contributors: options.txindex ? [txIndex] : [],
+    contributors: [...(options.txindex ? [txIndex] : []), ...(options.addressindex ? [addressIndex] : [])],
     onChain: (reader) => {
-      nodeServices.follow(reader);
+      const mempool = nodeServices.follow(reader);
+      notifications.follow({ chain: reader.chain, mempool });
+      metrics?.follow(reader, mempool);
+      chainReader = reader;
       if (options.checkblockindex ?? params.defaultConsistencyChecks)
         watchBlockIndex(reader.chain, loaded, logger);
     },
@@ -167,9 +194,9 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   dispatcher.setWarmupStatus('Starting network threads...');
   const network = await nodeServices.connect(deps.onFatal);
   closers.push(() => network.stop());
-  for (const failure of network.failures) logger.error(failure);
-  if (network.failures.length > 0)
-    throw new StartError('Failed to listen on any port. Use -listen=0 if you want this.');
+  metrics?.followPeers(network.net);
+  for (const failure of network.failures) logger.warn(failure);
+  if (network.isDeaf) throw new StartError('Failed to listen on any port. Use -listen=0 if you want this.');
   dispatcher.finishWarmup();
   const { headers } = chain.index;
   if (chain.height >= 0)
@@ -197,8 +224,7 @@ async function writePidFile(path: string, closers: CloseStack): Promise<void> {
 
 async function startServer(
   { options, params, paths, isSet }: LoadedOptions,
-  dispatcher: RpcDispatcher,
-  logger: Logger,
+  deps: HttpServerDeps,
 ): Promise<RpcHttpServer> {
   // Loaded only when it is wanted: the HTTP stack is a third of the start.
   const { RpcHttpServer } = await import('../server/httpServer.js');
@@ -219,7 +245,7 @@ async function startServer(
       logIps: options.logips,
       profile: options.compat as 'documented' | 'lbrycrd' | 'lbcd',
     },
-    { dispatcher, logger },
+    deps,
   );
   await server.listen();
   return server;

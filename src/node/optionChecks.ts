@@ -7,6 +7,8 @@ import type { NetworkParams } from '../params/network.js';
 import { networkParams } from '../params/networks.js';
 import { OverrideError, regtestWith } from '../params/regtest.js';
 import type { ReachableNetwork } from '../rpc/services.js';
+import { addressPrefixesOf, decodeDestination } from '../script/address.js';
+import { scriptForDestination } from '../script/standard.js';
 import { hashFromHex, type Bytes } from '../util/bytes.js';
 import { reachableNetworks, userAgent } from './networkSettings.js';
 import { interpretBool, OptionError, type NetworkSection, type OptionArgs } from './optionArgs.js';
@@ -34,6 +36,8 @@ export interface DerivedOptions {
   readonly minimumChainWork: bigint;
   readonly userAgent: string;
   readonly networks: readonly ReachableNetwork[];
+  /** Output scripts of `-miningaddress`. */
+  readonly payoutScripts: readonly Bytes[];
 }
 
 interface Interaction {
@@ -155,6 +159,7 @@ export function checkOptions(
         : leastChainWork(options.minimumchainwork),
     userAgent: userAgent(options.uacomment),
     networks: reachableNetworks(args, options),
+    payoutScripts: options.miningaddress.map((address) => payoutScript(address, params)),
   };
 }
 
@@ -174,7 +179,18 @@ function refuseRetired(args: OptionArgs, options: Options, warnings: string[]): 
       'Unsupported argument -whitelistalwaysrelay ignored, use -whitelistrelay and/or -whitelistforcerelay.',
     );
   }
+  if (options.upnp) {
+    warnings.push(
+      'Unsupported argument -upnp ignored: no port is mapped. Forward the port on the router by hand.',
+    );
+  }
   if (args.isSet('blockminsize')) warnings.push('Unsupported argument -blockminsize ignored.');
+}
+
+function payoutScript(address: string, params: NetworkParams): Bytes {
+  const destination = decodeDestination(address, addressPrefixesOf(params));
+  if (destination === null) throw new OptionError(`Invalid address for -miningaddress: '${address}'`);
+  return scriptForDestination(destination);
 }
 
 /** 0 is one per core, below 0 leaves cores free. Source: `nScriptCheckThreads`. */

@@ -23,6 +23,8 @@ const CACHE_BOUNDS = [4, 16_384] as const;
 export const MIN_PRUNE_TARGET_MIB = 550;
 /** Most script verification threads. Source: `MAX_SCRIPTCHECK_THREADS`. */
 export const MAX_SCRIPT_THREADS = 16;
+/** Messages that ZeroMQ keeps for a slow subscriber. Source: Core's `DEFAULT_ZMQ_SNDHWM`. */
+export const ZMQ_HIGH_WATER_MARK = 1000;
 /** How far back name proofs are kept by default, in blocks. */
 export const DEFAULT_CLAIM_PROOF_WINDOW = '5000';
 
@@ -59,6 +61,7 @@ const GENERAL_OPTIONS = [
   bool('reindex-chainstate', false, 'Rebuild the state from the blocks that are indexed already'),
   bool('sysperms', false, 'Create files with the system\'s permissions instead of umask 077 (with the wallet disabled only)'),
   bool('txindex', false, 'Keep an index of all transactions, which getrawtransaction uses'),
+  bool('addressindex', false, 'Keep an index of all addresses and scripts: history, balance and unspent outputs by getaddresstxids, getaddressbalance, getaddressutxos and getaddressmempool'),
   text('compat=<profile>', 'documented', 'Whose answers to give: those of the interface document, of lbrycrd 0.17.3 or of lbcd. The paths /lbrycrd and /lbcd answer in their profile whatever is set here', { choices: ['documented', 'lbrycrd', 'lbcd'] }),
   text('claimproofwindow=<blocks|all>', DEFAULT_CLAIM_PROOF_WINDOW, 'For how many past blocks name proofs can be given'),
 ] as const;
@@ -69,6 +72,12 @@ const ZMQ_OPTIONS = [
   list('zmqpubhashtx=<address>', 'Publish the hash of each transaction at this address'),
   list('zmqpubrawblock=<address>', 'Publish each new block at this address'),
   list('zmqpubrawtx=<address>', 'Publish each transaction at this address'),
+  list('zmqpubclaim=<address>', 'Publish what each block does to claims, as JSON (docs/notifications.md), at this address'),
+  int('zmqpubhashblockhwm=<n>', ZMQ_HIGH_WATER_MARK, 'How many messages of -zmqpubhashblock wait for a slow subscriber before more are dropped (0 = any number)'),
+  int('zmqpubhashtxhwm=<n>', ZMQ_HIGH_WATER_MARK, 'The same for -zmqpubhashtx'),
+  int('zmqpubrawblockhwm=<n>', ZMQ_HIGH_WATER_MARK, 'The same for -zmqpubrawblock'),
+  int('zmqpubrawtxhwm=<n>', ZMQ_HIGH_WATER_MARK, 'The same for -zmqpubrawtx'),
+  int('zmqpubclaimhwm=<n>', ZMQ_HIGH_WATER_MARK, 'The same for -zmqpubclaim'),
 ] as const;
 
 /* prettier-ignore */
@@ -115,6 +124,7 @@ const CHAIN_OPTIONS = [
 
 /* prettier-ignore */
 const RPC_OPTIONS = [
+  bool('metrics', false, 'Answer Prometheus at /metrics of the JSON-RPC port, without authentication, to the addresses of -rpcallowip'),
   bool('rest', false, 'Answer public REST requests'),
   list('rpcallowip=<ip>', 'Take JSON-RPC connections from here: an address (1.2.3.4), a network with its mask (1.2.3.4/255.255.255.0) or its length (1.2.3.4/24)'),
   list('rpcauth=<userpw>', 'A user with a hashed password, as <USERNAME>:<SALT>$<HASH> where the hash is the HMAC-SHA256 of the password under the salt, in hex'),
@@ -128,6 +138,10 @@ const RPC_OPTIONS = [
   text('rpcuser=<user>', '', 'User name for JSON-RPC'),
   int('rpcworkqueue=<n>', 16, 'How many further calls may wait', { debugOnly: true }),
   bool('server', true, 'Accept commands by JSON-RPC'),
+  bool('ws', false, 'Tell of blocks, transactions and claims by WebSocket at the path /ws of the JSON-RPC server (docs/notifications.md)'),
+  int('wsmaxclients=<n>', 32, 'Serve at most this many WebSocket clients'),
+  int('wsmaxsubscriptions=<n>', 10_000, 'How many names, claim ids, addresses and scripts one WebSocket client may subscribe to'),
+  int('wsmaxqueue=<n>', 32, 'Close a WebSocket client for which more than this many MiB wait', { clamp: [16, 4096] }),
 ] as const;
 
 /* prettier-ignore */

@@ -32,7 +32,7 @@ export const CONNECTION_OPTIONS = [
   int('timeout=<n>', 5000, 'Give up connecting after this many milliseconds'),
   text('torcontrol=<ip>:<port>', '127.0.0.1:9051', 'The control port of Tor, for -listenonion'),
   text('torpassword=<pass>', '', 'The password of the control port'),
-  bool('upnp', false, 'Map the port by UPnP'),
+  bool('upnp', false, 'Not supported and ignored with a warning: forward the port on the router by hand'),
   list('whitebind=<addr>', 'Listen at this address and whitelist who connects there, [host]:port for IPv6'),
   list('whitelist=<IP address or network>', 'Whitelist peers from this address or network: they are not banned, and what they send is relayed even when it is in the mempool already'),
 ] as const;
@@ -56,4 +56,5 @@ export const BLOCK_OPTIONS = [
   int('blockmaxweight=<n>', 7_996_000, 'Largest weight (BIP141) of a block we assemble'),
   amount('blockmintxfee=<amt>', 1000n, 'Lowest fee rate, in LBC/kB, of transactions in a block we assemble'),
   int('blockversion=<n>', undefined, 'Version of the blocks we assemble, to test forks', { debugOnly: true }),
+  list('miningaddress=<address>', 'Pay to this address, of several to each in turn, where getblocktemplate is asked for a coinbase transaction'),
 ] as const;

@@ -2,20 +2,23 @@
  * Fills the RPC methods' view of the node. What needs the chain is attached once it is open; until then every call is
  * answered "warming up", so nobody asks.
  */
+import { join } from 'node:path';
 import type { ChainReader } from '../chain/chainReader.js';
 import type { OpenedChain } from '../chain/openChain.js';
 import type { Pruner } from '../chain/pruner.js';
 import { findTransaction } from '../index/txIndex.js';
+import { readFeeHistory, writeFeeHistory } from '../mempool/fees/feeEstimatesFile.js';
 import { Mempool } from '../mempool/mempool.js';
 import { Miner } from '../mining/miner.js';
 import { formatHost } from '../net/netAddress.js';
-import { PeerNetwork } from '../net/peerNetwork.js';
+import { PeerNetwork, type Listening, type PeerNetworkOptions } from '../net/peerNetwork.js';
 import { claimReader, type ClaimReader } from '../rpc/claimReader.js';
 import { CoinScan } from '../rpc/coinScan.js';
 import type { PeerService } from '../rpc/peerService.js';
-import type { LocalAddress, RpcServices } from '../rpc/services.js';
+import type { AddressService, LocalAddress, RpcServices } from '../rpc/services.js';
 import { assert } from '../util/assert.js';
 import type { LogControl, Logger } from '../util/logging.js';
+import { addressService } from './addressService.js';
 import { ChainWarnings } from './chainWarnings.js';
 import type { AdjustedClock } from './clock.js';
 import { mempoolSettings } from './mempoolSettings.js';
@@ -23,7 +26,6 @@ import { versionNumber } from './networkSettings.js';
 import { notifyAlert } from './notify.js';
 import type { LoadedOptions } from './options.js';
 import { peerService } from './peerService.js';
-import { peerSettings } from './peerSettings.js';
 
 /** The P2P protocol spoken: with witnesses, compact blocks and NETWORK_LIMITED. */
 const PROTOCOL_VERSION = 70_015;
@@ -32,16 +34,18 @@ export interface ServicesInput {
   loaded: LoadedOptions;
   clock: AdjustedClock;
   startTimeSec: number;
+  peerOptions: PeerNetworkOptions;
+  zmqNotifiers: RpcServices['zmqNotifiers'];
   deps: { logger: Logger & LogControl; requestStop: () => void; signal: AbortSignal };
 }
 
 export interface NodeServices {
   services: RpcServices;
-  /** Makes what follows the chain from its first block on. */
-  follow(reader: ChainReader): void;
+  /** Makes what follows the chain from its first block on; answers the mempool. */
+  follow(reader: ChainReader): Mempool;
   attach(opened: OpenedChain, pruner: Pruner | null): void;
-  /** Finds peers and talks to them. Tells why it cannot listen, one line an address, and how to stop. */
-  connect(onBug: (error: unknown) => void): Promise<{ failures: string[]; stop(): Promise<void> }>;
+  /** Finds peers and talks to them. Tells where it cannot listen, one line an address, and how to stop. */
+  connect(onBug: (error: unknown) => void): Promise<Listening & { net: PeerNetwork; stop(): Promise<void> }>;
   /** Reads the mempool that the last run left; a long one goes on being read, `onFatal` hearing of a broken disk. */
   load(onFatal: (error: unknown) => void): Promise<void>;
   /** Writes what must be on disk after a stop. */
@@ -55,13 +59,21 @@ interface Attached {
   claims: ClaimReader;
 }
 
-export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInput): NodeServices {
-  const { options, params, derived } = loaded;
+export function makeServices({
+  loaded,
+  clock,
+  startTimeSec,
+  peerOptions,
+  zmqNotifiers,
+  deps,
+}: ServicesInput): NodeServices {
+  const { options, params, derived, paths } = loaded;
+  const feesPath = join(paths.networkDir, 'fee_estimates.dat');
   let attached: Attached | null = null;
   let mempool: Mempool | null = null;
+  let addresses: AddressService | null = null;
   let warnings: ChainWarnings | null = null;
   let peers: { net: PeerNetwork; service: PeerService } | null = null;
-  let clockWarning = '';
   const loading = new AbortController();
   let mempoolRead: Promise<void> = Promise.resolve();
   const now = (): Attached => {
@@ -84,11 +96,17 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
       return now().claims;
     },
     txIndex: options.txindex ? { find: (txid) => findTransaction(now().opened.store, txid) } : null,
+    get addresses() {
+      return addresses;
+    },
     get mempool() {
       return theMempool();
     },
     get mempoolGate() {
       return theMempool();
+    },
+    get fees() {
+      return theMempool().fees;
     },
     get mining() {
       return now().mining;
@@ -120,7 +138,8 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
       checkLevel: options.checklevel,
       checkBlocks: options.checkblocks,
     },
-    warnings: () => warnings?.text() || clockWarning,
+    zmqNotifiers,
+    warnings: () => warnings?.text() || peers?.net.warning() || '',
   };
   return {
     services,
@@ -129,12 +148,15 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
         reader,
         nowSec: () => clock.nowSec(),
         log: deps.logger,
+        feeHistory: readFeeHistory(feesPath, deps.logger),
       });
+      if (options.addressindex) addresses = addressService(mempool, reader, () => now().opened.store);
       warnings = new ChainWarnings({
         chain: reader.chain,
         log: deps.logger,
         alert: (message) => notifyAlert(options.alertnotify, message, deps.logger),
       });
+      return mempool;
     },
     attach(opened, pruner) {
       const mining = new Miner(
@@ -142,6 +164,7 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
           maxWeight: options.blockmaxweight,
           minFeeRatePerKb: options.blockmintxfee,
           version: loaded.network === 'regtest' ? (options.blockversion ?? null) : null,
+          payoutScripts: derived.payoutScripts,
           ...(options.printpriority ? { printPriority: (line) => deps.logger.info(line) } : {}),
         },
         { chain: opened.chain, source: theMempool(), adjustedTimeSec: () => clock.adjustedSec() },
@@ -150,7 +173,7 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
     },
     async connect(onBug) {
       const { reader, chain } = now().opened;
-      const net = new PeerNetwork(peerSettings(loaded), {
+      const net = new PeerNetwork(peerOptions, {
         chain,
         reader,
         mempool: theMempool(),
@@ -158,14 +181,14 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
         adjustedTimeSec: () => clock.adjustedSec(),
         log: deps.logger,
         warn: (message) => {
-          clockWarning = message;
+          deps.logger.warn(message);
           notifyAlert(options.alertnotify, message, deps.logger);
         },
         onBug,
       });
       clock.peersOffsetSec = () => net.timeOffset.offsetSec;
       peers = { net, service: peerService(net, () => clock.nowSec(), deps.logger) };
-      return { failures: await net.start(), stop: () => net.stop() };
+      return { ...(await net.start()), net, stop: () => net.stop() };
     },
     async load(onFatal) {
       const { finished } = await theMempool().load(AbortSignal.any([loading.signal, deps.signal]));
@@ -175,6 +198,7 @@ export function makeServices({ loaded, clock, startTimeSec, deps }: ServicesInpu
       loading.abort();
       await mempoolRead;
       if (options.persistmempool && theMempool().isLoaded) await theMempool().save();
+      await writeFeeHistory(feesPath, theMempool().finishFees(), deps.logger);
     },
   };
 }

@@ -21,6 +21,48 @@ export interface RpcMethodTypes {
     named: Record<string, never>;
     result: null;
   };
+  /** `combinepsbt txs` */
+  combinepsbt: {
+    params: [txs: readonly unknown[]];
+    named: { txs: readonly unknown[] };
+    result: string;
+  };
+  /** `combinerawtransaction txs` */
+  combinerawtransaction: {
+    params: [txs: readonly unknown[]];
+    named: { txs: readonly unknown[] };
+    result: string;
+  };
+  /** `converttopsbt "hexstring" ( permitsigdata iswitness )` */
+  converttopsbt: {
+    params: [hexstring: string, permitsigdata?: boolean | null, iswitness?: boolean | null];
+    named: { hexstring: string; permitsigdata?: boolean | null; iswitness?: boolean | null };
+    result: string;
+  };
+  /** `createmultisig nrequired keys ( "address_type" )` */
+  createmultisig: {
+    params: [nrequired: number, keys: readonly unknown[], address_type?: string | null];
+    named: { nrequired: number; keys: readonly unknown[]; address_type?: string | null };
+    result: { address: string; redeemScript: string };
+  };
+  /** `createpsbt inputs outputs ( locktime replaceable )` */
+  createpsbt: {
+    params: [inputs: readonly unknown[], outputs: readonly unknown[] | object, locktime?: number | null, replaceable?: boolean | null];
+    named: { inputs: readonly unknown[]; outputs: readonly unknown[] | object; locktime?: number | null; replaceable?: boolean | null };
+    result: string;
+  };
+  /** `createrawtransaction inputs outputs ( locktime replaceable )` */
+  createrawtransaction: {
+    params: [inputs: readonly unknown[], outputs: readonly unknown[] | object, locktime?: number | null, replaceable?: boolean | null];
+    named: { inputs: readonly unknown[]; outputs: readonly unknown[] | object; locktime?: number | null; replaceable?: boolean | null };
+    result: string;
+  };
+  /** `decodepsbt "psbt"` */
+  decodepsbt: {
+    params: [psbt: string];
+    named: { psbt: string };
+    result: { tx: { txid: string; hash: string; version: number; size: number; vsize: number; weight: number; locktime: number; vin: ({ coinbase: string; sequence: number } | { txid: string; vout: number; scriptSig: { asm: string; hex: string }; txinwitness?: string[]; sequence: number })[]; vout: ({ value: number; n: number; scriptPubKey: { asm: string; hex?: string; reqSigs?: number; isclaim?: boolean; issupport?: boolean; subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | ""; type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown"; addresses?: string[] } })[] }; unknown: { [key: string]: string }; inputs: ({ witness_utxo?: { amount: number; scriptPubKey: { asm: string; hex: string; isclaim?: boolean; issupport?: boolean; subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | ""; type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown"; address?: string } }; non_witness_utxo?: { txid: string; hash: string; version: number; size: number; vsize: number; weight: number; locktime: number; vin: ({ coinbase: string; sequence: number } | { txid: string; vout: number; scriptSig: { asm: string; hex: string }; txinwitness?: string[]; sequence: number })[]; vout: ({ value: number; n: number; scriptPubKey: { asm: string; hex?: string; reqSigs?: number; isclaim?: boolean; issupport?: boolean; subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | ""; type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown"; addresses?: string[] } })[] }; partial_signatures?: { [key: string]: string }; sighash?: string; redeem_script?: { asm: string; hex: string; isclaim?: boolean; issupport?: boolean; subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | ""; type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" }; witness_script?: { asm: string; hex: string; isclaim?: boolean; issupport?: boolean; subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | ""; type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" }; bip32_derivs?: ({ pubkey: string; master_fingerprint: string; path: string })[]; final_scriptSig?: { asm: string; hex: string }; final_scriptwitness?: string[]; unknown?: { [key: string]: string } })[]; outputs: ({ redeem_script?: { asm: string; hex: string; isclaim?: boolean; issupport?: boolean; subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | ""; type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" }; witness_script?: { asm: string; hex: string; isclaim?: boolean; issupport?: boolean; subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | ""; type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" }; bip32_derivs?: ({ pubkey: string; master_fingerprint: string; path: string })[]; unknown?: { [key: string]: string } })[]; fee?: number };
+  };
   /** `decoderawtransaction "hexstring" ( iswitness )` */
   decoderawtransaction: {
     params: [hexstring: string, iswitness?: boolean | null];
@@ -51,6 +93,30 @@ export interface RpcMethodTypes {
     named: { arg0?: unknown; arg1?: unknown; arg2?: unknown; arg3?: unknown; arg4?: unknown; arg5?: unknown; arg6?: unknown; arg7?: unknown; arg8?: unknown; arg9?: unknown };
     result: unknown[];
   };
+  /** `estimatefee` */
+  estimatefee: {
+    params: [];
+    named: Record<string, never>;
+    result: null;
+  };
+  /** `estimaterawfee conf_target ( threshold )` */
+  estimaterawfee: {
+    params: [conf_target: number, threshold?: number | null];
+    named: { conf_target: number; threshold?: number | null };
+    result: { short?: { feerate?: number; decay: number; scale: number; pass?: { startrange: number; endrange: number; withintarget: number; totalconfirmed: number; inmempool: number; leftmempool: number }; fail?: { startrange: number; endrange: number; withintarget: number; totalconfirmed: number; inmempool: number; leftmempool: number }; errors?: string[] }; medium?: { feerate?: number; decay: number; scale: number; pass?: { startrange: number; endrange: number; withintarget: number; totalconfirmed: number; inmempool: number; leftmempool: number }; fail?: { startrange: number; endrange: number; withintarget: number; totalconfirmed: number; inmempool: number; leftmempool: number }; errors?: string[] }; long: { feerate?: number; decay: number; scale: number; pass?: { startrange: number; endrange: number; withintarget: number; totalconfirmed: number; inmempool: number; leftmempool: number }; fail?: { startrange: number; endrange: number; withintarget: number; totalconfirmed: number; inmempool: number; leftmempool: number }; errors?: string[] } };
+  };
+  /** `estimatesmartfee conf_target ( "estimate_mode" )` */
+  estimatesmartfee: {
+    params: [conf_target: number, estimate_mode?: string | null];
+    named: { conf_target: number; estimate_mode?: string | null };
+    result: { feerate?: number; errors?: string[]; blocks: number };
+  };
+  /** `finalizepsbt "psbt" ( extract )` */
+  finalizepsbt: {
+    params: [psbt: string, extract?: boolean | null];
+    named: { psbt: string; extract?: boolean | null };
+    result: { hex?: string; psbt?: string; complete: boolean };
+  };
   /** `generatetoaddress nblocks "address" ( maxtries )` */
   generatetoaddress: {
     params: [nblocks: number, address: string, maxtries?: number | null];
@@ -62,6 +128,30 @@ export interface RpcMethodTypes {
     params: [node?: string | null];
     named: { node?: string | null };
     result: ({ addednode: string; connected: boolean; addresses: ({ address: string; connected: "inbound" | "outbound" })[] })[];
+  };
+  /** `getaddressbalance addresses` */
+  getaddressbalance: {
+    params: [addresses: unknown];
+    named: { addresses: unknown };
+    result: { balance: number; received: number; txcount: number; unconfirmed: number };
+  };
+  /** `getaddressmempool addresses` */
+  getaddressmempool: {
+    params: [addresses: unknown];
+    named: { addresses: unknown };
+    result: ({ address: string; txid: string; index: number; satoshis: number; timestamp: number; prevtxid?: string; prevout?: number })[];
+  };
+  /** `getaddresstxids addresses` */
+  getaddresstxids: {
+    params: [addresses: unknown];
+    named: { addresses: unknown };
+    result: (string | { txid: string; height?: number; received?: number; spent?: number })[] | { txids: (string | { txid: string; height?: number; received?: number; spent?: number })[]; next?: string };
+  };
+  /** `getaddressutxos addresses` */
+  getaddressutxos: {
+    params: [addresses: unknown];
+    named: { addresses: unknown };
+    result: ({ address: string; txid: string; outputIndex: number; script: string; satoshis: number; height: number })[] | { utxos: ({ address: string; txid: string; outputIndex: number; script: string; satoshis: number; height: number })[]; next?: string; hash?: string; height?: number };
   };
   /** `getbestblockhash` */
   getbestblockhash: {
@@ -104,6 +194,12 @@ export interface RpcMethodTypes {
     params: [hash_or_height: unknown, stats?: readonly unknown[] | null];
     named: { hash_or_height: unknown; stats?: readonly unknown[] | null };
     result: { avgfee?: number; avgfeerate?: number; avgtxsize?: number; blockhash?: string; feerate_percentiles?: number[]; height?: number; ins?: number; maxfee?: number; maxfeerate?: number; maxtxsize?: number; medianfee?: number; mediantime?: number; mediantxsize?: number; minfee?: number; minfeerate?: number; mintxsize?: number; outs?: number; subsidy?: number; swtotal_size?: number; swtotal_weight?: number; swtxs?: number; time?: number; total_out?: number; total_size?: number; total_weight?: number; totalfee?: number; txs?: number; utxo_increase?: number; utxo_size_inc?: number };
+  };
+  /** `getblocktemplate ( template_request )` */
+  getblocktemplate: {
+    params: [template_request?: object | null];
+    named: { template_request?: object | null };
+    result: { coinbasetxn?: { data: string; txid: string; hash: string; depends: number[]; fee: number; sigops: number; weight: number }; capabilities: string[]; version: number; rules: string[]; vbavailable: { [key: string]: number }; vbrequired: number; previousblockhash: string; transactions: ({ data: string; txid: string; hash: string; depends: number[]; fee: number; sigops: number; weight: number })[]; coinbaseaux: { flags: string }; coinbasevalue: number; longpollid: string; workid?: string; submitold?: boolean; target: string; mintime: number; maxtime?: number; mutable: string[]; noncerange: string; sigoplimit: number; sizelimit: number; weightlimit?: number; curtime: number; bits: string; height: number; claimtrie: string; default_witness_commitment?: string } | null | string;
   };
   /** `getchaintips` */
   getchaintips: {
@@ -229,7 +325,7 @@ export interface RpcMethodTypes {
   getmempoolinfo: {
     params: [];
     named: Record<string, never>;
-    result: { size: number; bytes: number; usage: number; maxmempool: number; mempoolminfee: number; minrelaytxfee: number; total_fee?: number };
+    result: { size: number; bytes: number; usage: number; maxmempool: number; mempoolminfee: number; minrelaytxfee: number; total_fee?: number; unbroadcastcount?: number };
   };
   /** `getmininginfo` */
   getmininginfo: {
@@ -333,6 +429,12 @@ export interface RpcMethodTypes {
     named: { name: string; blockhash?: string | null; claimId?: string | null };
     result: Record<string, never> | { normalized_name: string; name: string; claimId: string; txid: string; n: number; height: number; 'valid at height': number; amount: number; value: string | null; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean; 'effective amount': number; 'pending amount'?: number; supports: ({ txid: string; n: number; height: number; 'valid at height': number; amount: number; value?: string | null; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean })[]; bid: number; sequence: number; 'last takeover height': number } | Record<string, never> | { normalizedName: string; name?: string; claimId: string; value?: string; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number; effectiveAmount: number; pendingAmount?: number; supports: ({ value?: string; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number })[]; bid: number; sequence: number; lastTakeoverHeight: number };
   };
+  /** `getzmqnotifications` */
+  getzmqnotifications: {
+    params: [];
+    named: Record<string, never>;
+    result: ({ type: string; address: string })[];
+  };
   /** `help ( "command" )` */
   help: {
     params: [command?: string | null];
@@ -429,6 +531,24 @@ export interface RpcMethodTypes {
     named: { state: boolean };
     result: boolean;
   };
+  /** `signmessagewithprivkey "privkey" "message"` */
+  signmessagewithprivkey: {
+    params: [privkey: string, message: string];
+    named: { privkey: string; message: string };
+    result: string;
+  };
+  /** `signrawtransaction "hexstring" ( prevtxs privkeys "sighashtype" )` */
+  signrawtransaction: {
+    params: [hexstring: string, prevtxs?: readonly unknown[] | null, privkeys?: readonly unknown[] | null, sighashtype?: string | null];
+    named: { hexstring: string; prevtxs?: readonly unknown[] | null; privkeys?: readonly unknown[] | null; sighashtype?: string | null };
+    result: { hex: string; complete: boolean; errors?: ({ txid: string; vout: number; witness: string[]; scriptSig: string; sequence: number; error: string })[] };
+  };
+  /** `signrawtransactionwithkey "hexstring" privkeys ( prevtxs "sighashtype" )` */
+  signrawtransactionwithkey: {
+    params: [hexstring: string, privkeys: readonly unknown[], prevtxs?: readonly unknown[] | null, sighashtype?: string | null];
+    named: { hexstring: string; privkeys: readonly unknown[]; prevtxs?: readonly unknown[] | null; sighashtype?: string | null };
+    result: { hex: string; complete: boolean; errors?: ({ txid: string; vout: number; witness: string[]; scriptSig: string; sequence: number; error: string })[] };
+  };
   /** `stop` */
   stop: {
     params: [];
@@ -469,6 +589,12 @@ export interface RpcMethodTypes {
   verifychain: {
     params: [checklevel?: number | null, nblocks?: number | null];
     named: { checklevel?: number | null; nblocks?: number | null };
+    result: boolean;
+  };
+  /** `verifymessage "address" "signature" "message"` */
+  verifymessage: {
+    params: [address: string, signature: string, message: string];
+    named: { address: string; signature: string; message: string };
     result: boolean;
   };
   /** `verifytxoutproof "proof"` */

@@ -49,6 +49,8 @@ export interface RpcDispatcherDeps {
   readonly logger: Logger;
   /** Told of every exception that is no `RpcError`: the composition root stops the node when it concerns all of it. */
   readonly onException: (error: unknown, method: string) => void;
+  /** Told of each call of a declared method: how long it ran until its answer began, and whether that is an error. */
+  readonly onCall?: (method: string, ms: number, failed: boolean) => void;
 }
 
 /** One request taken apart. `id` is set as soon as it is known, so that later errors carry it. */
@@ -84,6 +86,11 @@ export class RpcDispatcher {
 
   finishWarmup(): void {
     this.warmupStatus = null;
+  }
+
+  /** Null once the node answers. */
+  get warmup(): string | null {
+    return this.warmupStatus;
   }
 
   /** Answers one request body. Never throws; the chunks may. */
@@ -200,7 +207,17 @@ export class RpcDispatcher {
       table,
       isDeprecatedEnabled: (name) => this.options.deprecated.has(name),
     };
-    return invokeMethod(method, ctx, request.params);
+    const { onCall } = this.deps;
+    if (onCall === undefined) return invokeMethod(method, ctx, request.params);
+    const began = performance.now();
+    let failed = true;
+    try {
+      const result = await invokeMethod(method, ctx, request.params);
+      failed = false;
+      return result;
+    } finally {
+      onCall(method.name, performance.now() - began, failed);
+    }
   }
 
   /** The reference answers -1 with the text of any exception; a bug of ours is an internal error instead. */

@@ -48,6 +48,7 @@ export const PROFILES: readonly Profile[] = ['documented', 'lbrycrd', 'lbcd'];
 
 /** Groups of `help`, in its order. */
 export const CATEGORIES = [
+  'addressindex',
   'blockchain',
   'claimtrie',
   'control',

@@ -1,5 +1,9 @@
 /** Every RPC method of the node, by category. A method exists when it is listed here. */
 import type { RpcMethod } from './method.js';
+import { getAddressBalance } from './methods/addressindex/getAddressBalance.js';
+import { getAddressMempool } from './methods/addressindex/getAddressMempool.js';
+import { getAddressTxids } from './methods/addressindex/getAddressTxids.js';
+import { getAddressUtxos } from './methods/addressindex/getAddressUtxos.js';
 import { getBestBlockHash } from './methods/blockchain/getBestBlockHash.js';
 import { getBlock } from './methods/blockchain/getBlock.js';
 import { getBlockchainInfo } from './methods/blockchain/getBlockchainInfo.js';
@@ -63,6 +67,7 @@ import { syncWithValidationInterfaceQueue } from './methods/hidden/syncWithValid
 import { waitForBlock } from './methods/hidden/waitForBlock.js';
 import { waitForBlockHeight } from './methods/hidden/waitForBlockHeight.js';
 import { waitForNewBlock } from './methods/hidden/waitForNewBlock.js';
+import { getBlockTemplate } from './methods/mining/getBlockTemplate.js';
 import { getMiningInfo } from './methods/mining/getMiningInfo.js';
 import { getNetworkHashPs } from './methods/mining/getNetworkHashPs.js';
 import { prioritiseTransaction } from './methods/mining/prioritiseTransaction.js';
@@ -80,15 +85,36 @@ import { ping } from './methods/network/ping.js';
 import { setBan } from './methods/network/setBan.js';
 import { setNetworkActive } from './methods/network/setNetworkActive.js';
 import { getNetworkInfo } from './methods/network/getNetworkInfo.js';
+import { combinePsbt } from './methods/rawtransactions/combinePsbt.js';
+import { combineRawTransaction } from './methods/rawtransactions/combineRawTransaction.js';
+import { convertToPsbt } from './methods/rawtransactions/convertToPsbt.js';
+import { createPsbt } from './methods/rawtransactions/createPsbt.js';
+import { createRawTransaction } from './methods/rawtransactions/createRawTransaction.js';
+import { decodePsbt } from './methods/rawtransactions/decodePsbt.js';
 import { decodeRawTransaction } from './methods/rawtransactions/decodeRawTransaction.js';
 import { decodeScript } from './methods/rawtransactions/decodeScript.js';
+import { finalizePsbt } from './methods/rawtransactions/finalizePsbt.js';
 import { getRawTransaction } from './methods/rawtransactions/getRawTransaction.js';
 import { sendRawTransaction } from './methods/rawtransactions/sendRawTransaction.js';
+import { signRawTransaction } from './methods/rawtransactions/signRawTransaction.js';
+import { signRawTransactionWithKey } from './methods/rawtransactions/signRawTransactionWithKey.js';
 import { testMempoolAccept } from './methods/rawtransactions/testMempoolAccept.js';
+import { createMultisig } from './methods/util/createMultisig.js';
+import { estimateFee } from './methods/util/estimateFee.js';
+import { estimateRawFee } from './methods/util/estimateRawFee.js';
+import { estimateSmartFee } from './methods/util/estimateSmartFee.js';
 import { getIndexInfo } from './methods/util/getIndexInfo.js';
+import { signMessageWithPrivKey } from './methods/util/signMessageWithPrivKey.js';
 import { validateAddress } from './methods/util/validateAddress.js';
+import { getZmqNotifications } from './methods/zmq/getZmqNotifications.js';
+import { verifyMessage } from './methods/util/verifyMessage.js';
 
 export const METHODS: readonly RpcMethod[] = [
+  // addressindex
+  getAddressBalance,
+  getAddressMempool,
+  getAddressTxids,
+  getAddressUtxos,
   // blockchain
   getBestBlockHash,
   getBlock,
@@ -159,6 +185,7 @@ export const METHODS: readonly RpcMethod[] = [
   waitForBlockHeight,
   waitForNewBlock,
   // mining
+  getBlockTemplate,
   getMiningInfo,
   getNetworkHashPs,
   prioritiseTransaction,
@@ -178,12 +205,29 @@ export const METHODS: readonly RpcMethod[] = [
   setBan,
   setNetworkActive,
   // rawtransactions
+  combinePsbt,
+  combineRawTransaction,
+  convertToPsbt,
+  createPsbt,
+  createRawTransaction,
+  decodePsbt,
   decodeRawTransaction,
   decodeScript,
+  finalizePsbt,
   getRawTransaction,
   sendRawTransaction,
+  signRawTransaction,
+  signRawTransactionWithKey,
   testMempoolAccept,
   // util
+  createMultisig,
+  estimateFee,
+  estimateRawFee,
+  estimateSmartFee,
   getIndexInfo,
+  signMessageWithPrivKey,
   validateAddress,
+  verifyMessage,
+  // zmq
+  getZmqNotifications,
 ];

@@ -4,7 +4,9 @@
  */
 import type { ChainReader } from '../chain/chainReader.js';
 import type { Pruner } from '../chain/pruner.js';
+import type { AddressQueries } from '../index/addressQueries.js';
 import type { TxLocation } from '../index/txIndex.js';
+import type { FeeEstimates } from '../mempool/fees/feeEstimator.js';
 import type { MempoolGate, MempoolReader } from '../mempool/mempoolReader.js';
 import type { MiningService } from '../mining/miner.js';
 import type { NetworkParams } from '../params/network.js';
@@ -24,8 +26,12 @@ export interface RpcServices {
   readonly claims: ClaimReader;
   /** Null without `-txindex`. */
   readonly txIndex: TransactionFinder | null;
+  /** Null without `-addressindex`. */
+  readonly addresses: AddressService | null;
   readonly mempool: MempoolReader;
   readonly mempoolGate: MempoolGate;
+  /** What fee rates let transactions confirm in time. */
+  readonly fees: FeeEstimates;
   readonly mining: MiningService;
   readonly clock: ClockService;
   /** Null unless the node prunes (`-prune`). */
@@ -36,6 +42,8 @@ export interface RpcServices {
   /** The one walk of `scantxoutset` that may be under way. */
   readonly coinScan: CoinScan;
   readonly options: RpcNodeOptions;
+  /** What is published by ZeroMQ, and where. */
+  zmqNotifiers(): readonly { readonly type: string; readonly address: string }[];
   /** What is wrong with network, chain or build, for the answers that carry warnings; empty when nothing is. */
   warnings(): string;
 }
@@ -51,6 +59,12 @@ export interface LifecycleService {
 /** Where transactions of the active chain lie; the reader verifies the txid. */
 export interface TransactionFinder {
   find(txid: Bytes): Promise<TxLocation[]>;
+}
+
+/** What the address index knows of scripts, by their keys (`index/addressScripts.ts`). */
+export interface AddressService extends Pick<AddressQueries, 'totals' | 'history' | 'unspent'> {
+  /** Ids in wire order of the transactions in the mempool that touch one of the scripts, in order of arrival. */
+  mempoolTransactions(scriptKeys: readonly string[]): readonly Buffer[];
 }
 
 /** The clock that validation and mining go by. */

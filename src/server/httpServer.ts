@@ -16,10 +16,12 @@ import type { RpcDispatcher, RpcOrigin } from '../rpc/dispatch.js';
 import type { Profile } from '../rpc/method.js';
 import { JobQueue } from '../util/jobQueue.js';
 import type { Logger } from '../util/logging.js';
-import { Authenticator, type AuthOptions } from './auth.js';
+import { Authenticator, type AuthOptions, type AuthVerdict } from './auth.js';
 import { chooseEndpoints, type Endpoint } from './endpoints.js';
 import { sendReply } from './replyStream.js';
+import { REST_PATH, type RouteTools } from './routes.js';
 import { parseIp, Subnet } from '../util/subnet.js';
+import type { CallerGate, WebSocketEndpoint } from './webSocketEndpoint.js';
 
 /** Largest request body. Source: `MAX_SIZE`. */
 export const MAX_BODY_BYTES = 0x02000000;
@@ -55,7 +57,9 @@ export interface HttpServerDeps {
   readonly dispatcher: RpcDispatcher;
   readonly logger: Logger;
   /** Adds further routes (REST, health, metrics) before the server listens. */
-  readonly extraRoutes?: (app: FastifyInstance) => void;
+  readonly extraRoutes?: (app: FastifyInstance, tools: RouteTools) => void;
+  /** Takes the connections that become WebSockets; closed with the server. */
+  readonly webSockets?: Pick<WebSocketEndpoint, 'attach' | 'close'>;
 }
 
 /** The server cannot start for a reason the operator must mend; the message is for them. */
@@ -135,6 +139,7 @@ export class RpcHttpServer {
       () => this.servers.forEach((server) => server.closeAllConnections()),
       STOP_GRACE_MS,
     );
+    await this.deps.webSockets?.close();
     await closed;
     clearTimeout(cut);
     await this.app.close();
@@ -148,6 +153,7 @@ export class RpcHttpServer {
     const server = createServer({ maxHeaderSize: MAX_HEADERS_BYTES }, (request, response) => {
       this.receive(request, response);
     });
+    this.deps.webSockets?.attach(server, this.gate());
     server.timeout = this.timeoutMs;
     server.keepAliveTimeout = this.timeoutMs;
     try {
@@ -183,8 +189,8 @@ export class RpcHttpServer {
     const app = fastify({
       bodyLimit: MAX_BODY_BYTES,
       routerOptions: { ignoreTrailingSlash: false },
-      // A wallet's name may be anything, also what the router takes for no path.
-      rewriteUrl: ({ url = '' }) => (url.startsWith(WALLET_PATH) ? WALLET_PATH : url),
+      // A wallet's name may be anything, also what the router takes for no path; so may what REST is asked for.
+      rewriteUrl: ({ url = '' }) => [WALLET_PATH, REST_PATH].find((prefix) => url.startsWith(prefix)) ?? url,
     });
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
@@ -211,19 +217,40 @@ export class RpcHttpServer {
       };
       app.all(url, { onRequest }, (request, reply) => this.answer(request, reply, profile));
     }
-    this.deps.extraRoutes?.(app);
+    this.deps.extraRoutes?.(app, { serve: (...call) => this.serve(...call) });
     return app;
   }
 
   private async checkAddress(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const address = request.socket.remoteAddress ?? '';
+    if (!this.isAllowed(request.socket.remoteAddress ?? '')) await reply.code(403).send();
+  }
+
+  private isAllowed(address: string): boolean {
     const ip = parseIp(address);
-    if (ip !== null && this.allowed.some((subnet) => subnet.contains(ip))) return;
+    if (ip !== null && this.allowed.some((subnet) => subnet.contains(ip))) return true;
     this.deps.logger.debug(
       'http',
       `HTTP request from ${address} rejected: Client network is not allowed RPC access`,
     );
-    await reply.code(403).send();
+    return false;
+  }
+
+  private async authenticate(header: string | undefined, from: string): Promise<AuthVerdict> {
+    if (header === undefined) return { ok: false, user: '' };
+    const verdict = this.authenticator.check(header);
+    if (verdict.ok) return verdict;
+    this.deps.logger.info(`ThreadRPCServer incorrect password attempt from ${from}`);
+    await sleep(WRONG_PASSWORD_MS, undefined, { ref: false });
+    return verdict;
+  }
+
+  /** The same rules for connections that are no HTTP requests. */
+  private gate(): CallerGate {
+    return {
+      isStopping: () => this.stopping,
+      isAllowed: (address) => this.isAllowed(address),
+      isAuthentic: async (header, from) => (await this.authenticate(header, from)).ok,
+    };
   }
 
   private async checkCaller(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -231,20 +258,26 @@ export class RpcHttpServer {
       await reply.code(405).send('JSONRPC server handles only POST requests');
       return;
     }
-    const header = request.headers.authorization;
-    if (header !== undefined) {
-      const verdict = this.authenticator.check(header);
-      if (verdict.ok) {
-        users.set(request.raw, verdict.user);
-        return;
-      }
-      this.deps.logger.info(`ThreadRPCServer incorrect password attempt from ${peerOf(request)}`);
-      await sleep(WRONG_PASSWORD_MS, undefined, { ref: false });
-    }
-    await reply.code(401).header('WWW-Authenticate', 'Basic realm="jsonrpc"').send();
+    const verdict = await this.authenticate(request.headers.authorization, peerOf(request));
+    if (verdict.ok) users.set(request.raw, verdict.user);
+    else await reply.code(401).header('WWW-Authenticate', 'Basic realm="jsonrpc"').send();
   }
 
-  private async answer(request: FastifyRequest, reply: FastifyReply, profile: Profile): Promise<void> {
+  private answer(request: FastifyRequest, reply: FastifyReply, profile: Profile): Promise<void> {
+    return this.serve(request, reply, ({ gone, signal }) => {
+      const origin: RpcOrigin = {
+        profile,
+        walletName: walletNameOf(request.originalUrl),
+        user: users.get(request.raw) ?? '',
+        gone,
+        signal,
+        ...(this.options.logIps === true ? { peer: peerOf(request) } : {}),
+      };
+      return this.deps.dispatcher.handle(bodyOf(request), origin);
+    });
+  }
+
+  private async serve(...[request, reply, run]: Parameters<RouteTools['serve']>): Promise<void> {
     const turn = this.queue.enter();
     if (turn === null) {
       this.deps.logger.warn(
@@ -268,17 +301,9 @@ export class RpcHttpServer {
     const leave = await turn;
     try {
       if (gone.signal.aborted) return;
-      const origin: RpcOrigin = {
-        profile,
-        walletName: walletNameOf(request.originalUrl),
-        user: users.get(request.raw) ?? '',
-        gone: gone.signal,
-        signal: wait.signal,
-        ...(this.options.logIps === true ? { peer: peerOf(request) } : {}),
-      };
-      const rpcReply = await this.deps.dispatcher.handle(bodyOf(request), origin);
+      const answer = await run({ gone: gone.signal, signal: wait.signal });
       if (this.stopping) response.setHeader('Connection', 'close');
-      await sendReply(response, rpcReply, { stallMs: this.timeoutMs, onSlow: leave });
+      await sendReply(response, answer, { stallMs: this.timeoutMs, onSlow: leave });
     } catch (error) {
       this.deps.logger.debug('http', () => `Answer to ${peerOf(request)} was cut off: ${String(error)}`);
     } finally {

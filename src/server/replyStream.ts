@@ -4,12 +4,23 @@
  * takes half an answer for a whole one.
  */
 import type { ServerResponse } from 'node:http';
-import type { RpcReply } from '../rpc/dispatch.js';
 
 /** Answers up to this size are held back until complete, to be sent with their length. */
 const BUFFERED_BYTES = 1 << 20;
 /** A client that needs longer than this to take what was written no longer holds its place in the work queue. */
 const SLOW_CLIENT_MS = 250;
+
+/** An answer on its way to a client. */
+export interface HttpReply {
+  /** 204 has no body. */
+  readonly status: number;
+  /** JSON when it is left out. */
+  readonly contentType?: string;
+  /** Where it is known: the exact length of the body. */
+  readonly lengthBytes?: number;
+  /** The body. Throws when it fails after its first chunk: the connection must then be cut, not ended. */
+  readonly chunks: AsyncIterable<string | Uint8Array>;
+}
 
 export interface ReplyStreamOptions {
   /** A client that takes nothing for this long is cut off. */
@@ -21,16 +32,17 @@ export interface ReplyStreamOptions {
 /** Sends a reply whole. Resolves when the last byte was handed to the socket; rejects when it could not be sent. */
 export async function sendReply(
   response: ServerResponse,
-  reply: RpcReply,
+  reply: HttpReply,
   options: ReplyStreamOptions,
 ): Promise<void> {
-  const held: Buffer[] = [];
+  const { status, contentType = 'application/json', lengthBytes } = reply;
+  const held: Uint8Array[] = [];
   let heldBytes = 0;
   let streaming = false;
   try {
     for await (const chunk of reply.chunks) {
       if (response.destroyed) return;
-      const bytes = Buffer.from(chunk);
+      const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
       if (streaming) {
         await write(response, bytes, options);
         continue;
@@ -39,7 +51,10 @@ export async function sendReply(
       heldBytes += bytes.length;
       if (heldBytes <= BUFFERED_BYTES) continue;
       streaming = true;
-      response.writeHead(reply.status, { 'Content-Type': 'application/json' });
+      response.writeHead(status, {
+        'Content-Type': contentType,
+        ...(lengthBytes === undefined ? {} : { 'Content-Length': lengthBytes }),
+      });
       for (const part of held.splice(0)) await write(response, part, options);
     }
   } catch (error) {
@@ -47,18 +62,22 @@ export async function sendReply(
     throw error;
   }
   if (streaming) response.end();
-  else sendWhole(response, reply.status, Buffer.concat(held));
+  else sendWhole(response, status, contentType, Buffer.concat(held));
 }
 
-function sendWhole(response: ServerResponse, status: number, body: Buffer): void {
+function sendWhole(response: ServerResponse, status: number, contentType: string, body: Buffer): void {
   if (status === 204) {
     response.writeHead(204).end();
     return;
   }
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': body.length }).end(body);
+  response.writeHead(status, { 'Content-Type': contentType, 'Content-Length': body.length }).end(body);
 }
 
-async function write(response: ServerResponse, bytes: Buffer, options: ReplyStreamOptions): Promise<void> {
+async function write(
+  response: ServerResponse,
+  bytes: Uint8Array,
+  options: ReplyStreamOptions,
+): Promise<void> {
   if (response.write(bytes)) return;
   await new Promise<void>((resolve, reject) => {
     const slow = setTimeout(options.onSlow, SLOW_CLIENT_MS);

@@ -1,5 +1,5 @@
 /** The mempool of a real node: over reorganisations, a clean stop, and a kill. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -101,6 +101,26 @@ describe('the mempool of a node', () => {
     await node.kill();
     await start();
     expect((await ids()).length).toBe(1);
+  });
+
+  it('writes what it learnt of fees, and starts without when that is damaged', async () => {
+    const file = join(folder, 'regtest/fee_estimates.dat');
+    await node.stop();
+    const written = readFileSync(file);
+    expect(written.readInt32LE(0)).toBe(149_900);
+    expect(written.length).toBeGreaterThan(200_000);
+    writeFileSync(file, written.subarray(0, 1000));
+    await start();
+    expect(node.output()).toContain('unable to read policy estimator data (non-fatal): end of data');
+    expect(await node.rpc('estimatesmartfee', [6])).toEqual({
+      errors: ['Insufficient data or no feerate found'],
+      blocks: 0,
+    });
+    await node.stop();
+    expect(readFileSync(file).length).toBe(written.length);
+    expect(existsSync(`${file}.new`)).toBe(false);
+    await start();
+    expect(node.output()).not.toContain('policy estimator data');
   });
 
   it('can be left behind', async () => {

@@ -11,6 +11,7 @@ export function emptyMempool(): MempoolReader {
     minRelayFeeRatePerKb: 1000n,
     minFeeRatePerKb: 1000n,
     changeCount: 0,
+    unbroadcastCount: 0,
     isLoaded: true,
     txids: () => [],
     entry: () => null,

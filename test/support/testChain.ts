@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { openChain, type OpenedChain } from '../../src/chain/openChain.js';
 import { loadBlock, type LoadedBlock } from '../../src/chain/loadedBlock.js';
 import { Pruner } from '../../src/chain/pruner.js';
+import { addressIndex } from '../../src/index/addressIndex.js';
+import { AddressQueries } from '../../src/index/addressQueries.js';
 import { findTransaction, txIndex } from '../../src/index/txIndex.js';
 import type { BlockCandidate, BlockSource } from '../../src/mempool/mempoolReader.js';
 import { formatTemplate, setExtraNonce } from '../../src/mining/blockAssembler.js';
@@ -28,7 +30,7 @@ import { checkJson } from '../../src/rpc/schemaCheck.js';
 import type { RpcServices } from '../../src/rpc/services.js';
 import { MethodTable } from '../../src/rpc/table.js';
 import { scriptForDestination } from '../../src/script/standard.js';
-import { hashFromHex, type Bytes } from '../../src/util/bytes.js';
+import { hashFromHex, toLatin1, type Bytes } from '../../src/util/bytes.js';
 import { toPlain, type JsonValue } from '../../src/util/json.js';
 import { parseJson } from '../../src/util/jsonParse.js';
 import { jsonChunks } from '../../src/util/jsonWrite.js';
@@ -46,6 +48,7 @@ export const START_TIME_SEC = 1_600_000_000;
 
 export interface TestChainOptions {
   txIndex?: boolean;
+  addressIndex?: boolean;
   prune?: boolean;
   params?: NetworkParams;
 }
@@ -68,7 +71,11 @@ export class TestChain {
     const { params = regtestParams } = options;
     this.folder = folder;
     this.opened = opened;
-    const source: BlockSource = { selectForBlock: () => this.pending.splice(0).map(blockCandidate) };
+    const source: BlockSource = {
+      changeCount: 0,
+      prepareForBlock: () => Promise.resolve(),
+      selectForBlock: () => blockCandidates(this.pending.splice(0)),
+    };
     const clock = (): number => this.timeSec;
     this.miner = new Miner(
       { maxWeight: 8_000_000, minFeeRatePerKb: 0n, version: null },
@@ -81,6 +88,10 @@ export class TestChain {
       params,
       chain: opened.reader,
       txIndex: options.txIndex === false ? null : { find: (id) => findTransaction(opened.store, id) },
+      addresses:
+        options.addressIndex === true
+          ? Object.assign(new AddressQueries(opened.store), { mempoolTransactions: () => [] })
+          : null,
       mempool: emptyMempool(),
       mining: this.miner,
       clock: { adjustedTimeSec: clock, setMockTime: (timeSec) => void (this.timeSec = timeSec) },
@@ -116,6 +127,7 @@ export class TestChain {
         checkLevel: 3,
         checkBlocks: 6,
       },
+      zmqNotifiers: () => [{ type: 'pubhashtx', address: 'tcp://127.0.0.1:28332' }],
       warnings: () => 'a warning',
     } as Partial<RpcServices> as RpcServices;
   }
@@ -133,6 +145,7 @@ export class TestChain {
         supportDelay: '100',
         claimRules: JSON.stringify(params.claimForks),
         txIndex: options.txIndex !== false,
+        addressIndex: options.addressIndex === true,
         proofWindow: '5000',
       },
       supportDelay: 100,
@@ -152,7 +165,10 @@ export class TestChain {
         throw error;
       },
       adjustedTimeSec: () => chain?.timeSec ?? START_TIME_SEC,
-      contributors: options.txIndex === false ? [] : [txIndex],
+      contributors: [
+        ...(options.txIndex === false ? [] : [txIndex]),
+        ...(options.addressIndex === true ? [addressIndex] : []),
+      ],
       signal: new AbortController().signal,
       log: SILENT_LOGGER,
     });
@@ -215,8 +231,25 @@ export class TestChain {
   }
 }
 
-function blockCandidate(tx: Transaction): BlockCandidate {
+/** Each after those that it spends. */
+function blockCandidates(transactions: readonly Transaction[]): BlockCandidate[] {
+  const made = new Map<string, BlockCandidate>();
+  for (const tx of transactions) {
+    const parents = new Set(tx.inputs.map(({ prevout }) => made.get(toLatin1(prevout.hash))));
+    const candidate = blockCandidate(
+      tx,
+      [...parents].filter((parent) => parent !== undefined),
+    );
+    made.set(candidate.key, candidate);
+  }
+  return [...made.values()];
+}
+
+function blockCandidate(tx: Transaction, parents: readonly BlockCandidate[]): BlockCandidate {
   return {
+    parents,
+    key: toLatin1(txid(tx)),
+    wtxKey: toLatin1(wtxid(tx)),
     txid: txid(tx),
     wtxid: wtxid(tx),
     bytes: formatTransaction(tx),

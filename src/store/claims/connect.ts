@@ -15,6 +15,7 @@ import { isHashFork, rebuildNodes } from './hashFork.js';
 import { itemsByOrdinal } from './itemHistory.js';
 import { readLog } from './logRow.js';
 import { isRefileFork, refileNames, settleMarkedNames } from './refileFork.js';
+import type { DueEntry } from './queueRow.js';
 import { parseSummaryRow, putSummary } from './summaryRow.js';
 import { noteDropped } from './versions.js';
 import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
@@ -22,8 +23,8 @@ import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
 export interface ConnectedClaims {
   /** Root of the trie after the block; the caller holds it against the header's. */
   root: Bytes;
-  /** What the block did; described only when somebody asks, and empty for the block that refiles names. */
-  readonly events: ClaimEvent[];
+  /** What the block did; described whenever somebody asks, and empty for the block that refiles names. */
+  readonly events: readonly ClaimEvent[];
 }
 
 export async function connectClaims(
@@ -49,7 +50,7 @@ export async function connectClaims(
 
   await processTransactions(store, block);
   if (refiles) await refileNames(store);
-  await processDueItems(store, expiring);
+  await processDueItems(store, await store.loadDue(height), expiring);
   if (refiles) await settleMarkedNames(store);
   else await settle(store);
   await store.flush(true);
@@ -58,15 +59,18 @@ export async function connectClaims(
   if (dueRow || refiles) rows.del(dueKey(height));
   if (rehashes) summary.root = await rebuildNodes(rows, '1');
   putSummary(rows, summary);
+  // Whoever keeps the answer keeps no more of the work than this.
+  const { operations } = work;
+  const { reported } = store;
   return {
     root: summary.root,
     get events() {
-      return describeEvents(store.reported);
+      return refiles ? [] : describeEvents(operations, reported);
     },
   };
 }
 
-async function processTransactions(store: WorkStore, block: ClaimBlock): Promise<void> {
+export async function processTransactions(store: WorkStore, block: ClaimBlock): Promise<void> {
   const { work } = store;
   const { rules, height } = work;
   const names = new Set<string>();
@@ -89,10 +93,13 @@ async function processTransactions(store: WorkStore, block: ClaimBlock): Promise
   }
 }
 
-/** Activations and expirations of this height. */
-async function processDueItems(store: WorkStore, expiring: readonly Item[]): Promise<void> {
+/** Activations and expirations of this height: of the items in the queue of what is due, and of those that are old. */
+export async function processDueItems(
+  store: WorkStore,
+  entries: readonly DueEntry[],
+  expiring: readonly Item[],
+): Promise<void> {
   const { work } = store;
-  const entries = await store.loadDue(work.height);
   const names = new Set<string>();
   for (const { name } of [...entries, ...expiring]) {
     for (const involved of namesInvolved(work.rules, work.height, name)) names.add(involved);
@@ -120,7 +127,8 @@ async function processDueItems(store: WorkStore, expiring: readonly Item[]): Pro
   await store.breather.run(processDue(work, due, ending));
 }
 
-async function settle(store: WorkStore): Promise<void> {
+/** Decides owners, and files what is pending still. */
+export async function settle(store: WorkStore): Promise<void> {
   const { work } = store;
   const checks = findTakeovers(work, checkingOrder(work));
   const pending = await store.loadPending(checks.flatMap((check) => (check.happened ? [check.work] : [])));
@@ -131,7 +139,11 @@ async function settle(store: WorkStore): Promise<void> {
 }
 
 /** What the block of the right age made, spent and gone or not, claims and supports in their order. */
-async function expiringItems(rules: ClaimRules, height: number, { rows }: WorkStoreDeps): Promise<Item[]> {
+export async function expiringItems(
+  rules: ClaimRules,
+  height: number,
+  { rows }: Pick<WorkStoreDeps, 'rows'>,
+): Promise<Item[]> {
   const created = expiringCreation(rules, height);
   if (created < 0) return [];
   const refs = (await readLog(rows, created)).flatMap((event) => (event.op === 'create' ? [event.ref] : []));

@@ -70,7 +70,7 @@ export class WorkStore {
   private readonly log: LogWriter;
   private readonly contributions = new Map<string, ClaimTotals>();
   private chunks = 0;
-  /** What the block did, for notifications; of a block taken in batches nothing: it may be too much to hold. */
+  /** The log, for notifications; of a block taken in batches nothing: it may be too much to hold. */
   readonly reported: WorkEvent[] = [];
   /** The block is taken in batches: what names were at its start is kept in rows. */
   marking = false;
@@ -227,9 +227,8 @@ export class WorkStore {
       const { state, base } = name;
       const hasClaims = state.claims.length > 0;
       if (state.takeover === base.takeover && hasClaims === base.hadClaims) continue;
-      const ownerId = state.claims[0]?.claimId ?? '';
       const { takeover: before, ownerId: formerId } = base;
-      work.events.push({ op: 'takeover', name: name.name, before, ownerId, formerId });
+      work.events.push({ op: 'takeover', name: name.name, before, owner: state.claims[0], formerId });
       const row = formatOwnerRow({ hasClaims, takeover: state.takeover }, work.height);
       this.rows.put(ownerKey(name.name, work.height), row);
     }

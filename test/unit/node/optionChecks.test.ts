@@ -51,6 +51,7 @@ describe('-rpcport', () => {
     expect(load('-rpcport=65535').options.rpcport).toBe(65_535);
     expect(() => load('-rpcport=99999')).toThrow("Invalid port specified in -rpcport: '99999'");
     expect(() => load('-port=-1')).toThrow("Invalid port specified in -port: '-1'");
+    expect(() => load('-miningaddress=nowhere')).toThrow("Invalid address for -miningaddress: 'nowhere'");
   });
 });
 

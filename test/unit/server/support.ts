@@ -6,7 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineMethod } from '../../../src/rpc/method.js';
 import { t } from '../../../src/rpc/schema.js';
-import { RpcHttpServer, type HttpServerOptions } from '../../../src/server/httpServer.js';
+import {
+  RpcHttpServer,
+  type HttpServerDeps,
+  type HttpServerOptions,
+} from '../../../src/server/httpServer.js';
 import { hexOf, jsonArray } from '../../../src/util/jsonWrite.js';
 import { SILENT_LOGGER, type Logger } from '../../../src/util/logging.js';
 import { testDispatcher } from '../rpc/support.js';
@@ -100,7 +104,11 @@ export class ServerBench {
   server: RpcHttpServer | undefined;
 
   /** Starts a server; answers its port. */
-  async start(overrides: Partial<HttpServerOptions> = {}, logger: Logger = SILENT_LOGGER): Promise<number> {
+  async start(
+    overrides: Partial<HttpServerOptions> = {},
+    logger: Logger = SILENT_LOGGER,
+    deps: Partial<HttpServerDeps> = {},
+  ): Promise<number> {
     const { dispatcher } = testDispatcher(EXTRA, [], logger);
     this.server = new RpcHttpServer(
       {
@@ -114,7 +122,7 @@ export class ServerBench {
         profile: 'documented',
         ...overrides,
       },
-      { dispatcher, logger },
+      { dispatcher, logger, ...deps },
     );
     await this.server.listen();
     return this.server.addresses()[0]!.port;

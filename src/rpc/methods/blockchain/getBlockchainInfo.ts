@@ -15,7 +15,7 @@ import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
 
 /** Share of the chain's transactions that are validated, 0 to 1; by the real clock, not a mocked one. */
-function verificationProgress(chain: ChainReader, tip: number, data: ChainTxData): number {
+export function verificationProgress(chain: ChainReader, tip: number, data: ChainTxData): number {
   const { headers } = chain;
   const nowSec = Math.floor(Date.now() / 1000);
   const count = headers.chainTxCount(tip);
@@ -27,7 +27,7 @@ function verificationProgress(chain: ChainReader, tip: number, data: ChainTxData
 }
 
 /** Bytes of block and undo files. */
-function sizeOnDisk(chain: ChainReader): number {
+export function sizeOnDisk(chain: ChainReader): number {
   const { files } = chain.chain.deps;
   return files
     .fileNumbers()

@@ -16,6 +16,10 @@ export const getMempoolInfo = defineMethod({
     mempoolminfee: t.coins('fee per 1,000 virtual bytes for a transaction to be accepted now'),
     minrelaytxfee: t.coins('fee per 1,000 virtual bytes for a transaction to be relayed at all'),
     total_fee: t.optional(t.coins('all fees'), 'but in the lbrycrd profile'),
+    unbroadcastcount: t.optional(
+      t.int('transactions sent through this node that no peer has asked for'),
+      'but in the lbrycrd profile',
+    ),
   }),
   examples: [[]],
   run({ services: { mempool }, profile }) {
@@ -27,6 +31,7 @@ export const getMempoolInfo = defineMethod({
       mempoolminfee: coins(mempool.minFeeRatePerKb),
       minrelaytxfee: coins(mempool.minRelayFeeRatePerKb),
       total_fee: profile === 'lbrycrd' ? undefined : coins(mempool.totalFeeSat),
+      unbroadcastcount: profile === 'lbrycrd' ? undefined : mempool.unbroadcastCount,
     };
   },
 });

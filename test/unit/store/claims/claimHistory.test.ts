@@ -8,11 +8,11 @@ import {
 } from '../../../../src/store/claims/claimQueries.js';
 import { repeatPending } from '../../../../src/store/claims/referenceView.js';
 import { ProofUnavailableError, readProof } from '../../../../src/store/claims/proofQueries.js';
-import type { ClaimEvent, ClaimRules } from '../../../../src/store/claims/claimStore.js';
+import type { ClaimEvent, ClaimRules, ClaimTx } from '../../../../src/store/claims/claimStore.js';
 import type { Item } from '../../../../src/claimtrie/item.js';
 import type { RowRange, RowReader } from '../../../../src/store/rows.js';
 import { hashToHex, toHex, type Bytes } from '../../../../src/util/bytes.js';
-import { HandChain } from '../../../support/claimBlocks.js';
+import { HandChain, type Made } from '../../../support/claimBlocks.js';
 import type { MemoryRows } from '../../../support/memoryRows.js';
 
 const RULES: ClaimRules = {
@@ -348,9 +348,13 @@ describe('events and changes of a block', () => {
         validAtHeight,
       ]);
     expect(told(events)).toEqual([
-      ['support', 'name', 0, 7n, 651],
       ['claim', 'name', 0, 1000n, 671],
+      ['claim', 'short', 0, 1n, 651],
+      ['abandon', 'short', 0, 1n, 651],
+      ['support', 'name', 0, 7n, 651],
     ]);
+    expect(events.map(({ isActive }) => isActive)).toEqual([false, false, undefined, true]);
+    expect(Buffer.from(events[0]!.rawName!).toString()).toBe('Name');
     await chain.mine();
     const made = await readChanges(chain.rows, 651);
     expect(made.supportsAddedOrUpdated).toHaveLength(1);
@@ -360,7 +364,13 @@ describe('events and changes of a block', () => {
     await chain.mineTo(670);
     const due = await chain.store.connect(chain.rows.begin(), { height: 671, transactions: [] });
     expect(due.events.map(({ type }) => type)).toEqual(['activation', 'takeover']);
-    expect(toHex(due.events[1]!.claimId!)).toBe(toHex(rival.claimId));
+    expect(due.events[1]).toMatchObject({
+      claimId: rival.claimId,
+      formerClaimId: owner.claimId,
+      txid: rival.txid,
+      n: 0,
+      amount: 1000n,
+    });
 
     chain.spend(support);
     await chain.mineTo(710);
@@ -371,7 +381,76 @@ describe('events and changes of a block', () => {
       ['takeover', 'old'],
     ]);
     await chain.mine();
+    expect(late.events[2]).toEqual({
+      type: 'takeover',
+      name: Buffer.from('old'),
+      formerClaimId: expect.anything(),
+    });
     expect((await readChanges(chain.rows, 711)).claimsRemoved).toHaveLength(2);
     expect(await readChanges(chain.rows, 712)).toMatchObject({ claimsRemoved: [], names: [] });
+  });
+
+  it('are the same when a block that was taken back is described again', async () => {
+    const chain = new HandChain({ ...RULES, originalExpiration: 45 }, 10);
+    let seed = 7;
+    const random = (below: number): number => (seed = (seed * 48271) % 2147483647) % below;
+    const alive: Made[] = [];
+    const told: { transactions: ClaimTx[]; events: readonly ClaimEvent[] }[] = [];
+    const eventsOf = async (transactions: ClaimTx[]): Promise<readonly ClaimEvent[]> =>
+      (await chain.store.connect(chain.rows.begin(), { height: chain.height + 1, transactions })).events;
+    for (let block = 0; block < 60; block++) {
+      // Owned for long, a name makes its rival wait.
+      if (block % 40 === 0) chain.claim('steady', 1 + block);
+      for (let i = random(8); i > 0; i--) {
+        const of = alive.splice(random(alive.length + 1), 1)[0];
+        const kind = of?.kind === 'support' ? 0 : random(4);
+        if (!of) alive.push(chain.claim(`n${random(6)}`, 1 + random(50)));
+        else if (kind === 0) chain.spend(of);
+        else if (kind === 1) alive.push(of, chain.support(of, 1 + random(50)));
+        else alive.push(chain.update(of, 1 + random(50)));
+      }
+      const transactions = [...chain['txs']];
+      told.push({ transactions, events: await eventsOf(transactions) });
+      await chain.mine();
+    }
+    const kinds = new Set(told.flatMap(({ events }) => events.map(({ type }) => type)));
+    expect(kinds.size).toBe(7);
+    for (const { transactions, events } of told.toReversed()) {
+      await chain.disconnect();
+      expect(await eventsOf(transactions)).toEqual(events);
+    }
+  });
+
+  it('tell every step of a claim that lives for one block only', async () => {
+    const chain = new HandChain(RULES, 10);
+    const old = chain.claim('old', 5);
+    await chain.mine();
+    const made = chain.claim('new', 1);
+    const updated = chain.update(made, 2);
+    const oldUpdated = chain.update(old, 6);
+    chain.spend(updated, oldUpdated);
+    const spender = chain['txs'].at(-1)!.txid;
+    // Of another id: it updates nothing, and is none of the trie's business.
+    chain.tx([], { kind: 'update', name: old.name, claimId: Buffer.alloc(20, 7), amount: 9n });
+    const { events } = await chain.store.connect(chain.rows.begin(), {
+      height: chain.height + 1,
+      transactions: chain['txs'],
+    });
+    expect(events.map(({ type, txid, amount }) => [type, txid && toHex(txid), amount])).toEqual([
+      ['claim', toHex(made.txid), 1n],
+      ['update', toHex(updated.txid), 2n],
+      ['update', toHex(oldUpdated.txid), 6n],
+      ['abandon', toHex(updated.txid), 2n],
+      ['abandon', toHex(oldUpdated.txid), 6n],
+      ['takeover', undefined, undefined],
+    ]);
+    expect(events.map(({ spentBy }) => spentBy)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      spender,
+      spender,
+      undefined,
+    ]);
   });
 });

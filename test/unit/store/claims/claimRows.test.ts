@@ -255,7 +255,7 @@ describe('log', () => {
           break;
         }
         case 4:
-          writer.add({ op: 'takeover', name, before: i, ownerId: '', formerId: '' });
+          writer.add({ op: 'takeover', name, before: i, owner: undefined, formerId: '' });
           wanted.push({ op: 'takeover', name, before: i });
           break;
         default:

@@ -49,10 +49,12 @@ describe('the mempool methods', () => {
         mempoolminfee: 0.00001,
         minrelaytxfee: 0.00001,
         total_fee: 0,
+        unbroadcastcount: 0,
       },
     });
     const { result } = await chain.call(getMempoolInfo, [], chain.context('lbrycrd'));
     expect(result).not.toHaveProperty('total_fee');
+    expect(result).not.toHaveProperty('unbroadcastcount');
     for (const verbose of [false, 0])
       expect(await chain.call(getRawMempool, [verbose])).toEqual({ result: [] });
     for (const verbose of [true, 1])

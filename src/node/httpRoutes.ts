@@ -1,0 +1,41 @@
+/**
+ * What the RPC server answers besides JSON-RPC: health always, REST with `-rest`, metrics with `-metrics`. Loaded only as
+ * far as it is used.
+ */
+import type { RpcDispatcher, RpcDispatcherDeps } from '../rpc/dispatch.js';
+import { addHealthRoute, type HealthDeps } from '../server/health.js';
+import type { HttpServerDeps } from '../server/httpServer.js';
+import type { NodeMetrics } from '../server/metrics/nodeMetrics.js';
+import type { LoadedOptions } from './options.js';
+import { programVersion } from './optionsHelp.js';
+
+/** Null unless the metrics are wanted. */
+export async function makeMetrics({ options, params }: LoadedOptions): Promise<NodeMetrics | null> {
+  if (!options.server || !options.metrics) return null;
+  const { NodeMetrics } = await import('../server/metrics/nodeMetrics.js');
+  return new NodeMetrics({ version: programVersion(), params });
+}
+
+export interface HttpRoutesInput extends Pick<RpcDispatcherDeps, 'services' | 'table' | 'onException'> {
+  readonly dispatcher: RpcDispatcher;
+  readonly metrics: NodeMetrics | null;
+  /** Null before the chain is open. */
+  readonly chain: HealthDeps['chain'];
+  readonly isStopping: () => boolean;
+}
+
+/** What adds the routes to the server. */
+export async function httpRoutes(
+  { options }: LoadedOptions,
+  input: HttpRoutesInput,
+): Promise<NonNullable<HttpServerDeps['extraRoutes']>> {
+  const { dispatcher, services, table, onException, metrics, chain, isStopping } = input;
+  const warmupStatus = (): string | null => dispatcher.warmup;
+  const rest = options.rest ? await import('../server/rest/restRoutes.js') : null;
+  return (app, tools) => {
+    const peerCount = (): number => services.network.connectionCount();
+    addHealthRoute(app, { warmupStatus, isStopping, chain, peerCount });
+    rest?.addRestRoutes(app, tools, { services, table, warmupStatus, onException });
+    metrics?.addRoute(app);
+  };
+}

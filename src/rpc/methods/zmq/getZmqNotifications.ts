@@ -1,0 +1,18 @@
+/** `getzmqnotifications`: what is published by ZeroMQ, and where. Source: lbrycrd zmq/zmqrpc.cpp. */
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const getZmqNotifications = defineMethod({
+  name: 'getzmqnotifications',
+  category: 'zmq',
+  summary: 'Returns information about the active ZeroMQ notifications.',
+  params: [],
+  result: t.array(
+    t.object({
+      type: t.str('the type of notification, as pubhashtx'),
+      address: t.str('the address of the publisher'),
+    }),
+  ),
+  examples: [[]],
+  run: ({ services }) => services.zmqNotifiers().map(({ type, address }) => ({ type, address })),
+});

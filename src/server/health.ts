@@ -1,0 +1,53 @@
+/**
+ * `/health`: whether the node works, for whoever supervises it. No authentication and no place in the work queue; the
+ * addresses are those of `-rpcallowip`.
+ */
+import type { FastifyInstance } from 'fastify';
+import type { ChainReader } from '../chain/chainReader.js';
+import { stringifyJson, type JsonOut } from '../util/jsonWrite.js';
+
+const HEALTH_PATH = '/health';
+
+/** What health is told from. */
+export interface HealthDeps {
+  /** What the node is doing before it can answer; null once it can. */
+  readonly warmupStatus: () => string | null;
+  readonly isStopping: () => boolean;
+  /** Null before the chain is open. */
+  readonly chain: () => Pick<ChainReader, 'chain' | 'headers'> | null;
+  readonly peerCount: () => number;
+}
+
+/** `GET /health` answers 200 while the node is up and 503 while it starts or stops, with the same members each time. */
+export function addHealthRoute(app: FastifyInstance, deps: HealthDeps): void {
+  app.get(HEALTH_PATH, async (_request, reply) => {
+    const { isUp, body } = health(deps);
+    await reply
+      .code(isUp ? 200 : 503)
+      .header('Content-Type', 'application/json')
+      .header('Cache-Control', 'no-store')
+      .send(`${stringifyJson(body)}\n`);
+  });
+}
+
+function health({ warmupStatus, isStopping, chain, peerCount }: HealthDeps): {
+  isUp: boolean;
+  body: JsonOut;
+} {
+  const warmup = warmupStatus();
+  const status = isStopping() ? 'stopping' : warmup === null ? 'ok' : 'starting';
+  const reader = chain();
+  return {
+    isUp: status === 'ok',
+    body: {
+      status,
+      // What it is busy with.
+      message: status === 'starting' ? warmup : undefined,
+      height: reader && reader.chain.height >= 0 ? reader.chain.height : null,
+      headers:
+        reader && reader.headers.count > 0 ? reader.headers.height(reader.chain.index.bestHeader) : null,
+      initialblockdownload: reader?.chain.isInitialDownload() ?? true,
+      peers: peerCount(),
+    },
+  };
+}

@@ -1,0 +1,107 @@
+/** Metrics of the chain and of its caches. */
+import type { Chain } from '../../chain/chain.js';
+import type { ChainReader } from '../../chain/chainReader.js';
+import type { Step } from '../../chain/stepTimers.js';
+import { difficultyOf } from '../../consensus/compactTarget.js';
+import type { ChainTxData } from '../../params/network.js';
+import { sizeOnDisk, verificationProgress } from '../../rpc/methods/blockchain/getBlockchainInfo.js';
+import { NO_HEADER } from '../../store/headerTable.js';
+import type { Metrics } from './registry.js';
+
+/** From a tenth of a millisecond to ten seconds. */
+const STEP_BUCKETS_SEC = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
+const FLUSH_BUCKETS_SEC = [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100];
+
+/** The chain as of now; nothing is told before it is open. */
+export function addChainMetrics(
+  metrics: Metrics,
+  reader: () => ChainReader | null,
+  txData: ChainTxData,
+): void {
+  const gauge = (name: string, help: string, read: (reader: ChainReader) => number): void =>
+    metrics.gauge(`chain_${name}`, help, () => {
+      const open = reader();
+      return open !== null && open.chain.tip !== NO_HEADER ? read(open) : null;
+    });
+  gauge('height', 'Height of the validated chain.', ({ chain }) => chain.height);
+  gauge('headers', 'Height of the best header.', ({ chain, headers }) =>
+    headers.height(chain.index.bestHeader),
+  );
+  gauge('difficulty', 'Difficulty of the tip.', ({ chain, headers }) =>
+    difficultyOf(headers.bits(chain.tip)),
+  );
+  gauge('tip_time_seconds', 'Time of the tip, since 1970.', ({ chain, headers }) =>
+    headers.timeSec(chain.tip),
+  );
+  gauge('transactions', 'Transactions of the chain up to the tip.', ({ chain, headers }) =>
+    headers.chainTxCount(chain.tip),
+  );
+  gauge('verification_progress', 'Estimated share of the chain that is verified, 0 to 1.', (open) =>
+    verificationProgress(open, open.chain.tip, txData),
+  );
+  gauge('initial_block_download', 'Whether the node is still catching up: 1 or 0.', ({ chain }) =>
+    chain.isInitialDownload() ? 1 : 0,
+  );
+  gauge('size_on_disk_bytes', 'Bytes of the block and undo files.', sizeOnDisk);
+}
+
+/** What waits in memory for the next flush, and what is kept there to be found fast. */
+export function addCacheMetrics(metrics: Metrics, reader: () => ChainReader | null): void {
+  const gauge = (name: string, help: string, read: (deps: Chain['deps']) => number): void =>
+    metrics.gauge(name, help, () => {
+      const open = reader();
+      return open && read(open.chain.deps);
+    });
+  gauge('coin_cache_bytes', 'Memory of the coin cache.', ({ coins }) => coins.usageBytes);
+  gauge(
+    'coin_cache_entries',
+    'Entries of the coin cache, spent outputs included.',
+    ({ coins }) => coins.entryCount,
+  );
+  gauge(
+    'coin_cache_dirty_entries',
+    'Entries of the coin cache that are not on disk.',
+    ({ coins }) => coins.dirtyCount,
+  );
+  gauge(
+    'overlay_bytes',
+    'Rows of claims, indexes and headers that are not on disk.',
+    ({ store }) => store.dirtyBytes,
+  );
+}
+
+/** Counts what happens to the chain from here on. */
+export function followChain(metrics: Metrics, chain: Chain): void {
+  const connected = metrics.counter('chain_blocks_connected_total', 'Blocks connected.');
+  const disconnected = metrics.counter('chain_blocks_disconnected_total', 'Blocks disconnected.');
+  const reorgs = metrics.counter('chain_reorgs_total', 'Changes of the tip that disconnected blocks.');
+  let isReorg = false;
+  chain.events.on('blockConnected', () => connected.inc());
+  chain.events.on('blockDisconnected', () => {
+    isReorg = true;
+    disconnected.inc();
+  });
+  chain.events.on('tipChanged', () => {
+    if (isReorg) reorgs.inc();
+    isReorg = false;
+  });
+  timeSteps(metrics, chain);
+}
+
+function timeSteps(metrics: Metrics, { deps }: Chain): void {
+  const steps = metrics.labelledHistogram(
+    'chain_connect_step_seconds',
+    'How long each step of connecting a block took.',
+    'step',
+    STEP_BUCKETS_SEC,
+  );
+  const flushes = metrics.histogram(
+    'flush_duration_seconds',
+    'How long bringing the caches to disk took.',
+    FLUSH_BUCKETS_SEC,
+  );
+  deps.timers.onStep = (step: Step, ms: number) => {
+    if (step === 'flush') flushes.observe(ms / 1000);
+    else steps.observe({ step }, ms / 1000);
+  };
+}

@@ -1,0 +1,132 @@
+/** `/rest/block/…`, `/rest/block/notxdetails/…` and `/rest/headers/…`. Source: lbrycrd rest.cpp `rest_block`, `rest_headers`. */
+import type { ChainReader } from '../../chain/chainReader.js';
+import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import { formatBlock, parseBlockBytes } from '../../primitives/block.js';
+import { formatHeader, type BlockHeader } from '../../primitives/header.js';
+import { readBlockOrNull } from '../../rpc/blockLookup.js';
+import { blockAnswer, headerAnswer } from '../../rpc/format/block.js';
+import type { RpcServices } from '../../rpc/services.js';
+import { NO_HEADER } from '../../store/headerTable.js';
+import { breathe } from '../../util/breathe.js';
+import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import type { HttpReply } from '../replyStream.js';
+import { answerAs, binaryReply, hexReply, jsonReply } from './reply.js';
+import {
+  badRequest,
+  leadingInteger,
+  noSuchFormat,
+  notFound,
+  parseHash,
+  splitFormat,
+  type RestError,
+} from './request.js';
+import { scriptContext, type RestCall, type RestHandler } from './resource.js';
+
+/** Most headers of one answer. */
+const MAX_HEADERS = 2000;
+/** A text shorter than this may be a height. */
+const HEIGHT_CHARS = 12;
+
+/** Handler of blocks by hash, by height (negative: counted back from the tip) or by `tip`. */
+export function blockHandler(withTransactions: boolean): RestHandler {
+  return async (call) => {
+    const { chain, options } = call.services;
+    const { param, format } = splitFormat(call.path);
+    const id = findBlock(chain, param);
+    const block = await readBlock(call.services, id, param);
+    const bytes = (): Buffer => serialized(block, options.serializeWitness);
+    return answerAs(format, {
+      bin: () => binaryReply(bytes()),
+      hex: () => hexReply(bytes()),
+      json: () =>
+        jsonReply(
+          blockAnswer(chain, id, block, {
+            context: scriptContext(call),
+            withTransactions,
+            serializeWitness: options.serializeWitness,
+          }),
+        ),
+    });
+  };
+}
+
+function noSuchBlock(name: string): RestError {
+  return badRequest(`Invalid hash or block height: ${name}`);
+}
+
+function findBlock({ chain, headers }: ChainReader, name: string): number {
+  const { active } = chain.index;
+  if (name === 'tip') return active.tip;
+  let height = name.length < HEIGHT_CHARS ? leadingInteger(name) : 0;
+  const hash = parseHash(name);
+  if (height === 0 && hash === null) throw noSuchBlock(name);
+  if (height < 0) {
+    height += active.height;
+    // The genesis block is not to be had by its height.
+    if (height === 0) throw notFound(`${name} not found`);
+  }
+  if (height < 0 || height > active.height) throw noSuchBlock(name);
+  const id = hash === null ? active.at(height) : headers.find(hash);
+  if (id === NO_HEADER) throw notFound(`${name} not found`);
+  return id;
+}
+
+async function readBlock(services: RpcServices, id: number, name: string): Promise<LoadedBlock> {
+  const { chain, pruner } = services;
+  const block = await readBlockOrNull(services, id);
+  if (block !== null) return block;
+  const isPruned = pruner !== null && !chain.hasData(id) && chain.headers.txCount(id) > 0;
+  throw notFound(`${name} not ${isPruned ? 'available (pruned data)' : 'found'}`);
+}
+
+function serialized({ raw }: LoadedBlock, withWitness: boolean): Buffer {
+  return withWitness ? raw : formatBlock(parseBlockBytes(raw), false);
+}
+
+/** Headers of the active chain from a block on, upwards; none when the block is not on it. */
+export async function headersHandler({ services, path }: RestCall): Promise<HttpReply> {
+  const { chain } = services;
+  const { param, format } = splitFormat(path);
+  const [countText, hashText, ...more] = param.split('/');
+  if (countText === undefined || hashText === undefined || more.length > 0) {
+    throw badRequest('No header count specified. Use /rest/headers/<count>/<hash>.<ext>.');
+  }
+  const count = leadingInteger(countText);
+  if (count < 1 || count > MAX_HEADERS) throw badRequest(`Header count out of range: ${countText}`);
+  const hash = parseHash(hashText);
+  if (hash === null) throw badRequest(`Invalid hash: ${hashText}`);
+  if (format === null) throw noSuchFormat('.bin, .hex');
+  const headers: HeaderOfChain[] = [];
+  for (const id of activeFrom(chain, chain.headers.find(hash), count)) {
+    headers.push({ id, header: await chain.readHeader(id) });
+  }
+  const bytes = (): Buffer => Buffer.concat(headers.map(({ header }) => formatHeader(header)));
+  return answerAs(format, {
+    bin: () => binaryReply(bytes()),
+    hex: () => hexReply(bytes()),
+    json: () => jsonReply(jsonArray(headerAnswers(chain, headers))),
+  });
+}
+
+interface HeaderOfChain {
+  readonly id: number;
+  readonly header: BlockHeader;
+}
+
+function activeFrom({ chain }: ChainReader, first: number, count: number): number[] {
+  const { active } = chain.index;
+  const ids: number[] = [];
+  for (let id = first; active.contains(id) && ids.length < count; id = active.next(id)) ids.push(id);
+  return ids;
+}
+
+async function* headerAnswers(
+  chain: ChainReader,
+  headers: readonly HeaderOfChain[],
+): AsyncGenerator<JsonOut> {
+  let since = performance.now();
+  for (const { id, header } of headers) {
+    yield headerAnswer(chain, id, header);
+    since = await breathe(since);
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * What the paths of REST requests say: the format behind the last dot, hashes, numbers; and the refusals. Paths are taken
+ * byte for byte as they came, a byte a character, nothing decoded. Source: lbrycrd rest.cpp, utilstrencodings.cpp.
+ */
+import { hashFromHex, isHex } from '../../util/bytes.js';
+
+export const REST_FORMATS = ['bin', 'hex', 'json'] as const;
+export type RestFormat = (typeof REST_FORMATS)[number];
+
+/** A request that is answered with an error: its HTTP status and the line of text. */
+export class RestError extends Error {
+  override readonly name = 'RestError';
+  readonly status: 400 | 404 | 503;
+
+  constructor(status: 400 | 404 | 503, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export const badRequest = (message: string): RestError => new RestError(400, message);
+export const notFound = (message: string): RestError => new RestError(404, message);
+
+/** The answer where the path names no format, or one that the resource does not have. */
+export const noSuchFormat = (available = REST_FORMATS.map((format) => `.${format}`).join(', ')): RestError =>
+  notFound(`output format not found (available: ${available})`);
+
+/**
+ * Takes the format off a path. What follows the last dot and is no format (a query included) stays, with format null; a
+ * dot at the very end goes. Source: `ParseDataFormat`.
+ */
+export function splitFormat(path: string): { param: string; format: RestFormat | null } {
+  const dot = path.lastIndexOf('.');
+  if (dot < 0) return { param: path, format: null };
+  const [param, suffix] = [path.slice(0, dot), path.slice(dot + 1)];
+  if (suffix === '') return { param, format: null };
+  const format = REST_FORMATS.find((known) => known === suffix);
+  return format === undefined ? { param: path, format: null } : { param, format };
+}
+
+/** A hash in wire order from exactly 64 hex digits, else null. Source: `ParseHashStr`. */
+export function parseHash(text: string): Buffer | null {
+  return text.length === 64 && isHex(text) ? hashFromHex(text) : null;
+}
+
+/** The integer that a text begins with, after white space; 0 when there is none. Source: `strtol`. */
+export function leadingInteger(text: string): number {
+  const digits = /^[ \f\n\r\t\v]*([+-]?[0-9]+)/.exec(text)?.[1];
+  return digits === undefined ? 0 : Number(digits) + 0;
+}
+
+/** A text that is a 32-bit integer and nothing else, or null. Source: `ParseInt32`. */
+export function parseInt32(text: string): number | null {
+  if (!/^[+-]?[0-9]+$/.test(text)) return null;
+  const number = Number(text);
+  return number >= -0x80000000 && number <= 0x7fffffff ? number : null;
+}
+
+const DIGIT_VALUES: readonly number[] = Array.from({ length: 256 }, (_, byte) => {
+  const value = parseInt(String.fromCharCode(byte), 16);
+  return Number.isNaN(value) ? -1 : value;
+});
+const isSpace = (byte: number | undefined): boolean => byte === 0x20 || (byte! >= 0x09 && byte! <= 0x0d);
+
+/** Bytes from pairs of hex digits with white space between them, up to the first that is neither. Source: `ParseHex`. */
+export function decodeLeadingHex(text: Uint8Array): Buffer {
+  const bytes = Buffer.allocUnsafe(text.length >> 1);
+  let length = 0;
+  for (let at = 0; ; at += 2) {
+    while (isSpace(text[at])) at++;
+    const high = DIGIT_VALUES[text[at] ?? 0]!;
+    const low = DIGIT_VALUES[text[at + 1] ?? 0]!;
+    if (high < 0 || low < 0) return bytes.subarray(0, length);
+    bytes[length++] = high * 16 + low;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * The REST interface (`-rest`): which resource a path belongs to, warm-up, and what becomes of failures. Without
+ * authentication, to the addresses of `-rpcallowip`, in the work queue of RPC. Source: lbrycrd rest.cpp, httpserver.cpp.
+ */
+import type { FastifyInstance } from 'fastify';
+import type { RpcServices } from '../../rpc/services.js';
+import type { MethodTable } from '../../rpc/table.js';
+import type { HttpReply } from '../replyStream.js';
+import { REST_PATH, targetOf, type RouteTools } from '../routes.js';
+import { blockHandler, headersHandler } from './blocks.js';
+import { errorReply } from './reply.js';
+import { RestError } from './request.js';
+import type { RestHandler } from './resource.js';
+import { chainInfoHandler, mempoolContentsHandler, mempoolInfoHandler } from './state.js';
+import { transactionHandler } from './transactions.js';
+import { utxosHandler } from './utxos.js';
+
+export interface RestDeps {
+  readonly services: RpcServices;
+  readonly table: MethodTable;
+  /** Why the node cannot answer yet; null once it can. */
+  readonly warmupStatus: () => string | null;
+  /** Told of every exception that is no answer. */
+  readonly onException: (error: unknown, what: string) => void;
+}
+
+/** The first prefix that a path begins with decides, whatever follows it. */
+const RESOURCES: readonly (readonly [prefix: string, handler: RestHandler])[] = [
+  ['/rest/tx/', transactionHandler],
+  ['/rest/block/notxdetails/', blockHandler(false)],
+  ['/rest/block/', blockHandler(true)],
+  ['/rest/chaininfo', chainInfoHandler],
+  ['/rest/mempool/info', mempoolInfoHandler],
+  ['/rest/mempool/contents', mempoolContentsHandler],
+  ['/rest/headers/', headersHandler],
+  ['/rest/getutxos', utxosHandler],
+];
+
+/** Adds the REST interface to the server's routes. */
+export function addRestRoutes(app: FastifyInstance, tools: RouteTools, deps: RestDeps): void {
+  app.all(REST_PATH, async (request, reply) => {
+    const target = targetOf(request);
+    const resource = RESOURCES.find(([prefix]) => target.startsWith(prefix));
+    if (resource === undefined) {
+      await reply.code(404).send();
+      return;
+    }
+    const [prefix, handler] = resource;
+    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    await tools.serve(request, reply, ({ signal }) =>
+      answer(handler, { path: target.slice(prefix.length), body, signal }, prefix, deps),
+    );
+  });
+}
+
+async function answer(
+  handler: RestHandler,
+  request: { path: string; body: Buffer; signal: AbortSignal },
+  prefix: string,
+  { services, table, warmupStatus, onException }: RestDeps,
+): Promise<HttpReply> {
+  try {
+    const warmup = warmupStatus();
+    if (warmup !== null) throw new RestError(503, `Service temporarily unavailable: ${warmup}`);
+    return await handler({ services, table, ...request });
+  } catch (error) {
+    if (error instanceof RestError) return errorReply(error);
+    onException(error, prefix);
+    return errorReply({ status: 500, message: 'Internal error' });
+  }
+}

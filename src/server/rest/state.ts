@@ -1,0 +1,44 @@
+/** `/rest/chaininfo`, `/rest/mempool/info` and `/rest/mempool/contents`: JSON only. Source: lbrycrd rest.cpp. */
+import type { MempoolReader } from '../../mempool/mempoolReader.js';
+import { mempoolEntryAnswer } from '../../rpc/format/mempool.js';
+import { invokeMethod } from '../../rpc/invoke.js';
+import type { RpcMethod } from '../../rpc/method.js';
+import { getBlockchainInfo } from '../../rpc/methods/blockchain/getBlockchainInfo.js';
+import { getMempoolInfo } from '../../rpc/methods/blockchain/getMempoolInfo.js';
+import { breathe } from '../../util/breathe.js';
+import { hashToHex } from '../../util/bytes.js';
+import { jsonObject, type JsonMember } from '../../util/jsonWrite.js';
+import type { HttpReply } from '../replyStream.js';
+import { jsonReply } from './reply.js';
+import { noSuchFormat, splitFormat } from './request.js';
+import { rpcContext, type RestCall, type RestHandler } from './resource.js';
+
+function requireJson({ path }: RestCall): void {
+  if (splitFormat(path).format !== 'json') throw noSuchFormat('json');
+}
+
+/** Answers what a method without parameters answers. */
+function methodHandler(method: RpcMethod): RestHandler {
+  return async (call) => {
+    requireJson(call);
+    return jsonReply(await invokeMethod(method, rpcContext(call), []));
+  };
+}
+
+export const chainInfoHandler = methodHandler(getBlockchainInfo);
+export const mempoolInfoHandler = methodHandler(getMempoolInfo);
+
+export function mempoolContentsHandler(call: RestCall): HttpReply {
+  requireJson(call);
+  return jsonReply(jsonObject(entries(call.services.mempool)));
+}
+
+/** Each as it is when it is written; what left the mempool meanwhile is left out. */
+async function* entries(mempool: MempoolReader): AsyncGenerator<JsonMember> {
+  let since = performance.now();
+  for (const txid of mempool.txids()) {
+    const entry = mempool.entry(txid);
+    if (entry !== null) yield [hashToHex(txid), mempoolEntryAnswer(entry)];
+    since = await breathe(since);
+  }
+}

@@ -1,0 +1,32 @@
+/** `/rest/tx/…`: a transaction wherever it is found. Source: lbrycrd rest.cpp `rest_tx`. */
+import { formatTransaction } from '../../primitives/transaction.js';
+import { findTransaction } from '../../rpc/blockLookup.js';
+import { rawTransactionAnswer, shownTransaction, transactionAnswer } from '../../rpc/format/transaction.js';
+import { NO_HEADER } from '../../store/headerTable.js';
+import { asBuffer, hashToHex } from '../../util/bytes.js';
+import type { HttpReply } from '../replyStream.js';
+import { answerAs, binaryReply, hexReply, jsonReply } from './reply.js';
+import { badRequest, notFound, parseHash, splitFormat } from './request.js';
+import { scriptContext, type RestCall } from './resource.js';
+
+export async function transactionHandler(call: RestCall): Promise<HttpReply> {
+  const { services, path } = call;
+  const { param, format } = splitFormat(path);
+  const txid = parseHash(param);
+  if (txid === null) throw badRequest(`Invalid hash: ${param}`);
+  const found = await findTransaction(services, txid, true);
+  if (found === null) throw notFound(`${param} not found`);
+  const { tx, block } = found;
+  const bytes = (): Buffer => asBuffer(formatTransaction(tx, services.options.serializeWitness));
+  return answerAs(format, {
+    bin: () => binaryReply(bytes()),
+    hex: () => hexReply(bytes()),
+    json: () =>
+      jsonReply({
+        ...transactionAnswer(shownTransaction(tx), scriptContext(call)),
+        blockhash: block === NO_HEADER ? undefined : hashToHex(services.chain.headers.hash(block)),
+        // With witness whatever -rpcserialversion says.
+        hex: rawTransactionAnswer(tx, true),
+      }),
+  });
+}

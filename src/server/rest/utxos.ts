@@ -1,0 +1,143 @@
+/**
+ * `/rest/getutxos`: which of some outputs are unspent, and what they hold. The outputs are named by the path or by a
+ * posted body. Source: BIP64; lbrycrd rest.cpp `rest_getutxos`.
+ */
+import type { RpcServices } from '../../rpc/services.js';
+import { scriptAnswer } from '../../rpc/format/script.js';
+import { hashFromHex, hashToHex, isHex, type Bytes } from '../../util/bytes.js';
+import { coins } from '../../util/json.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import { Writer } from '../../util/writer.js';
+import type { HttpReply } from '../replyStream.js';
+import { answerAs, binaryReply, hexReply, jsonReply } from './reply.js';
+import { badRequest, decodeLeadingHex, noSuchFormat, parseInt32, splitFormat } from './request.js';
+import { scriptContext, type RestCall } from './resource.js';
+import { parseUtxoRequest, type UtxoRequest } from './utxosRequest.js';
+
+/** Most outputs of one request. */
+const MAX_OUTPOINTS = 15;
+/** The height of what is not in a block yet. Source: `MEMPOOL_HEIGHT`. */
+const MEMPOOL_HEIGHT = 0x7fffffff;
+
+interface UnspentOutput {
+  readonly height: number;
+  readonly amountSat: bigint;
+  readonly script: Bytes;
+}
+
+/** What was found, as of one tip. */
+interface Found {
+  readonly height: number;
+  readonly tipHash: Bytes;
+  /** One for each output asked for. */
+  readonly outputs: readonly (UnspentOutput | null)[];
+}
+
+export async function utxosHandler(call: RestCall): Promise<HttpReply> {
+  const request = readRequest(call);
+  if (request.outPoints.length > MAX_OUTPOINTS) {
+    throw badRequest(
+      `Error: max outpoints exceeded (max: ${MAX_OUTPOINTS}, tried: ${request.outPoints.length})`,
+    );
+  }
+  const { services } = call;
+  // The tip, the coins and the mempool stand still meanwhile.
+  const found = await services.chain.chain.exclusively(() => findOutputs(services, request));
+  return answerAs(request.format, {
+    bin: () => binaryReply(serialized(found)),
+    hex: () => hexReply(serialized(found)),
+    json: () => jsonReply(answer(call, found)),
+  });
+}
+
+/** What is asked, in the order of checks by which the reference finds fault. */
+function readRequest({ path, body }: RestCall): UtxoRequest & { format: 'bin' | 'hex' | 'json' } {
+  const { param, format } = splitFormat(path);
+  const parts = param.length > 1 ? param.slice(1).split('/') : [];
+  if (body.length === 0 && parts.length === 0) throw badRequest('Error: empty request');
+  const named = parts.length > 0 ? namedOutPoints(parts) : null;
+  if (format === null) throw noSuchFormat();
+  if (format === 'json') {
+    if (named === null) throw badRequest('Error: empty request');
+    return { ...named, format };
+  }
+  const posted = format === 'hex' ? decodeLeadingHex(body) : body;
+  if (posted.length === 0) return { ...(named ?? { checkMempool: false, outPoints: [] }), format };
+  if (named !== null) {
+    throw badRequest('Combination of URI scheme inputs and raw post data is not allowed');
+  }
+  const request = parseUtxoRequest(posted);
+  if (request === null) throw badRequest('Parse error');
+  return { ...request, format };
+}
+
+/** `checkmempool/<txid>-<n>/<txid>-<n>/…`, the first part being optional. */
+function namedOutPoints(parts: readonly string[]): UtxoRequest {
+  const checkMempool = parts[0] === 'checkmempool';
+  const outPoints = parts.slice(checkMempool ? 1 : 0).map(parseOutPoint);
+  if (outPoints.length === 0) throw badRequest('Error: empty request');
+  return { checkMempool, outPoints };
+}
+
+/**
+ * Of the digits of an id the last 64 count, and missing ones are zeros. QUIRK: without a dash the text is both id and
+ * number.
+ */
+function parseOutPoint(text: string): Buffer {
+  const dash = text.indexOf('-');
+  const [idText, numberText] = dash < 0 ? [text, text] : [text.slice(0, dash), text.slice(dash + 1)];
+  const number = parseInt32(numberText);
+  if (number === null || idText === '' || !isHex(idText)) throw badRequest('Parse error');
+  const txid = hashFromHex(idText.slice(-64).padStart(64, '0'));
+  return new Writer(36).raw(txid).i32(number).finish();
+}
+
+async function findOutputs(
+  { chain, mempool }: RpcServices,
+  { checkMempool, outPoints }: UtxoRequest,
+): Promise<Found> {
+  const outputs: (UnspentOutput | null)[] = [];
+  for (const outPoint of outPoints) {
+    if (checkMempool && mempool.isSpent(outPoint)) {
+      outputs.push(null);
+      continue;
+    }
+    const unconfirmed = checkMempool ? mempool.output(outPoint) : null;
+    const coin = unconfirmed === null ? await chain.coin(outPoint) : null;
+    if (unconfirmed !== null) outputs.push({ height: MEMPOOL_HEIGHT, ...unconfirmed });
+    else if (coin === null) outputs.push(null);
+    else outputs.push({ height: coin.heightCode >>> 1, amountSat: coin.amount, script: coin.script });
+  }
+  const { height, tip } = chain.chain;
+  return { height, tipHash: chain.headers.hash(tip), outputs };
+}
+
+const isFound = (output: UnspentOutput | null): output is UnspentOutput => output !== null;
+
+function serialized({ height, tipHash, outputs }: Found): Buffer {
+  const bitmap = Buffer.alloc(Math.ceil(outputs.length / 8));
+  outputs.forEach((output, i) => {
+    if (output !== null) bitmap[i >> 3]! |= 1 << (i & 7);
+  });
+  const unspent = outputs.filter(isFound);
+  const writer = new Writer().i32(height).raw(tipHash).varBytes(bitmap).compactSize(unspent.length);
+  // The first number stands where BIP64 has the version of the transaction, which nobody keeps.
+  for (const { height: at, amountSat, script } of unspent) {
+    writer.u32(0).u32(at).i64(amountSat).varBytes(script);
+  }
+  return writer.finish();
+}
+
+function answer(call: RestCall, { height, tipHash, outputs }: Found): JsonOut {
+  const context = scriptContext(call);
+  return {
+    chainHeight: height,
+    chaintipHash: hashToHex(tipHash),
+    bitmap: outputs.map((output) => (output === null ? '0' : '1')).join(''),
+    utxos: outputs.filter(isFound).map(({ height: at, amountSat, script }) => ({
+      height: at,
+      value: coins(amountSat),
+      scriptPubKey: scriptAnswer(script, context, true),
+    })),
+  };
+}

@@ -1,0 +1,240 @@
+/**
+ * One WebSocket client: its subscriptions, what waits for it, its requests. Owns the bounds: what waits is counted, and a
+ * client that is too slow for it is closed instead of being waited for.
+ */
+import type { WebSocket } from 'ws';
+import { RPC_ERROR, RpcError, rpcError } from '../rpc/errors.js';
+import type { AddressPrefixes } from '../script/address.js';
+import { JsonObject, type JsonValue } from '../util/json.js';
+import { JsonParseError, parseJson } from '../util/jsonParse.js';
+import { stringifyJson, type JsonOut } from '../util/jsonWrite.js';
+import type { Logger } from '../util/logging.js';
+import type { ClientEvent } from './webSocketEvents.js';
+import { parseSubscription, sizeOf, type Subscription } from './webSocketSubscription.js';
+
+/** Close codes. Those from 4000 on are ours. */
+export const CLOSE = { goingAway: 1001, binary: 1003, tooSlow: 4000 } as const;
+
+/** How long a client that is closed may take to leave. */
+const CLOSE_GRACE_MS = 2000;
+/** So much is handed to the socket ahead of what the client has taken. */
+const AHEAD_BYTES = 64 << 10;
+
+export interface ClientLimits {
+  /** Names, ids, addresses, scripts and subscriptions without any. */
+  readonly maxSubscriptions: number;
+  /** Bytes that may wait. */
+  readonly maxQueueBytes: number;
+}
+
+export interface ClientDeps {
+  readonly prefixes: AddressPrefixes;
+  readonly logger: Logger;
+}
+
+interface Waiting {
+  readonly event: ClientEvent;
+  /** Of the client's events: subscriptions made later do not get it. */
+  readonly serial: number;
+}
+
+export class WebSocketClient {
+  private readonly socket: WebSocket;
+  private readonly limits: ClientLimits;
+  private readonly deps: ClientDeps;
+  private readonly subscriptions = new Map<number, { subscription: Subscription; since: number }>();
+  private subscribed = 0;
+  private lastId = 0;
+  private serial = 0;
+  private waiting: Waiting[] = [];
+  private waitingBytes = 0;
+  /** The event whose messages are being sent. */
+  private current: { messages: Generator<string>; sizeBytes: number } | null = null;
+  private isPaused = false;
+  /** Whether anything was heard of it, or taken by it, since this was last set to false. */
+  isAlive = true;
+
+  constructor(socket: WebSocket, limits: ClientLimits, deps: ClientDeps) {
+    this.socket = socket;
+    this.limits = limits;
+    this.deps = deps;
+    socket.on('pong', () => (this.isAlive = true));
+    socket.on('message', (data: Buffer, isBinary) => {
+      this.isAlive = true;
+      if (isBinary) this.close(CLOSE.binary, 'requests are text');
+      else this.send(this.answer(data.toString('utf8')));
+    });
+    socket.once('close', () => this.forget());
+  }
+
+  get wantsAnything(): boolean {
+    return this.subscriptions.size > 0;
+  }
+
+  /** Queues an event unless it does not concern the client, which is closed when too much waits. */
+  tell(event: ClientEvent): void {
+    const serial = ++this.serial;
+    if (!this.isOpen || !event.concerns(this.olderThan(serial))) return;
+    this.waiting.push({ event, serial });
+    this.waitingBytes += event.sizeBytes;
+    if (!this.shedIfSlow()) this.pump();
+  }
+
+  /** Tells the client to leave, and cuts it off when it does not. */
+  close(code: number, reason: string): void {
+    if (!this.isOpen) return;
+    this.socket.close(code, reason);
+    this.forget();
+    const cut = setTimeout(() => this.socket.terminate(), CLOSE_GRACE_MS);
+    this.socket.once('close', () => clearTimeout(cut));
+  }
+
+  /** Asks for a sign of life; cuts the client off when there was none since the last time. */
+  checkLife(): void {
+    if (!this.isAlive) {
+      this.socket.terminate();
+      return;
+    }
+    this.isAlive = false;
+    this.socket.ping();
+  }
+
+  private get isOpen(): boolean {
+    return this.socket.readyState === this.socket.OPEN;
+  }
+
+  private forget(): void {
+    this.subscriptions.clear();
+    this.waiting = [];
+    this.waitingBytes = 0;
+    this.current = null;
+  }
+
+  private shedIfSlow(): boolean {
+    const { maxQueueBytes } = this.limits;
+    if (this.waitingBytes + this.socket.bufferedAmount <= maxQueueBytes) return false;
+    this.close(CLOSE.tooSlow, `too slow: more than ${maxQueueBytes} bytes waited`);
+    return true;
+  }
+
+  private *olderThan(serial: number): Generator<readonly [number, Subscription]> {
+    for (const [id, { subscription, since }] of this.subscriptions) {
+      if (since < serial) yield [id, subscription];
+    }
+  }
+
+  /** Sends what waits, as far as the client takes it. */
+  private pump(): void {
+    while (!this.isPaused && this.isOpen) {
+      const message = this.nextMessage();
+      if (message === null) return;
+      if (this.socket.bufferedAmount < AHEAD_BYTES) {
+        this.socket.send(message);
+        continue;
+      }
+      this.isPaused = true;
+      this.socket.send(message, () => {
+        this.isAlive = true;
+        // Others get their turn before the next piece.
+        setImmediate(() => this.resume());
+      });
+    }
+  }
+
+  private resume(): void {
+    this.isPaused = false;
+    try {
+      this.pump();
+    } catch (error) {
+      this.deps.logger.error(`A WebSocket message failed: ${stackOf(error)}`);
+      this.socket.terminate();
+    }
+  }
+
+  private nextMessage(): string | null {
+    for (;;) {
+      if (!this.current) {
+        const next = this.waiting.shift();
+        if (!next) return null;
+        const messages = next.event.messages(() => this.olderThan(next.serial));
+        this.current = { messages, sizeBytes: next.event.sizeBytes };
+      }
+      const { messages, sizeBytes } = this.current;
+      const { value, done } = messages.next();
+      if (done !== true) return value;
+      this.current = null;
+      this.waitingBytes -= sizeBytes;
+    }
+  }
+
+  private send(answer: JsonOut): void {
+    if (!this.isOpen) return;
+    this.socket.send(stringifyJson(answer));
+    this.shedIfSlow();
+  }
+
+  private answer(text: string): JsonOut {
+    let id: JsonValue = null;
+    try {
+      const request = parseRequest(text);
+      id = request.get('id') ?? null;
+      return { result: this.run(request), error: null, id };
+    } catch (error) {
+      if (error instanceof RpcError)
+        return { result: null, error: { code: error.code, message: error.message }, id };
+      this.deps.logger.error(`A WebSocket request failed: ${stackOf(error)}`);
+      return { result: null, error: { code: RPC_ERROR.INTERNAL_ERROR, message: 'Internal error' }, id };
+    }
+  }
+
+  private run(request: JsonObject): JsonOut {
+    const method = request.get('method');
+    if (typeof method !== 'string') throw rpcError(RPC_ERROR.INVALID_REQUEST, 'Method must be a string');
+    const params = request.get('params') ?? new JsonObject();
+    if (!(params instanceof JsonObject)) throw rpcError(RPC_ERROR.INVALID_PARAMS, 'Params must be an object');
+    switch (method) {
+      case 'subscribe':
+        return { subscription: this.subscribe(params) };
+      case 'unsubscribe':
+        return this.unsubscribe(params);
+      default:
+        throw rpcError(RPC_ERROR.METHOD_NOT_FOUND, 'Method not found');
+    }
+  }
+
+  private subscribe(params: JsonObject): number {
+    const subscription = parseSubscription(params, this.deps.prefixes);
+    const { maxSubscriptions } = this.limits;
+    const size = sizeOf(subscription);
+    if (this.subscribed + size > maxSubscriptions)
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, `More than ${maxSubscriptions} subscriptions`);
+    this.subscribed += size;
+    this.subscriptions.set(++this.lastId, { subscription, since: this.serial });
+    return this.lastId;
+  }
+
+  private unsubscribe(params: JsonObject): boolean {
+    const id = params.get('subscription');
+    const found = typeof id === 'number' ? this.subscriptions.get(id) : undefined;
+    if (!found) throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'No such subscription');
+    this.subscribed -= sizeOf(found.subscription);
+    this.subscriptions.delete(id as number);
+    return true;
+  }
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function parseRequest(text: string): JsonObject {
+  let value: JsonValue;
+  try {
+    value = parseJson(text);
+  } catch (error) {
+    if (error instanceof JsonParseError) throw rpcError(RPC_ERROR.PARSE_ERROR, 'Parse error');
+    throw error;
+  }
+  if (!(value instanceof JsonObject)) throw rpcError(RPC_ERROR.INVALID_REQUEST, 'Invalid Request object');
+  return value;
+}

@@ -1,0 +1,169 @@
+/**
+ * The WebSocket endpoint at `/ws` of the RPC server: who may connect, how many, and the end. Owns the clients; what they
+ * ask and get is in `webSocketClient.ts`. The same addresses and credentials are let in as for RPC; a browser is not,
+ * because a page of any origin could use the credentials that it keeps.
+ */
+import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
+import { WebSocketServer } from 'ws';
+import type { BlockNotice } from './notifications/blockNotice.js';
+import type {
+  AddedTransaction,
+  NotificationListener,
+  RemovedTransaction,
+  TipNotice,
+} from './notifications/stream.js';
+import { TransactionNotice } from './notifications/transactionNotice.js';
+import { CLOSE, WebSocketClient, type ClientDeps, type ClientLimits } from './webSocketClient.js';
+import { ClientEvents, type ClientEvent } from './webSocketEvents.js';
+
+export const WEBSOCKET_PATH = '/ws';
+/** Largest request of a client. */
+export const MAX_REQUEST_BYTES = 256 << 10;
+/** How often clients are asked for a sign of life. */
+const HEARTBEAT_MS = 30_000;
+
+export interface WebSocketOptions extends ClientLimits {
+  readonly maxClients: number;
+  readonly heartbeatMs?: number;
+}
+
+/** What the HTTP server says about a caller. */
+export interface CallerGate {
+  isStopping(): boolean;
+  isAllowed(address: string): boolean;
+  /** Checks an `Authorization` header; slow to say no. */
+  isAuthentic(header: string | undefined, from: string): Promise<boolean>;
+}
+
+export class WebSocketEndpoint implements NotificationListener {
+  private readonly options: WebSocketOptions;
+  private readonly deps: ClientDeps;
+  private readonly sockets: WebSocketServer;
+  private readonly clients = new Set<WebSocketClient>();
+  private readonly events = new ClientEvents();
+  private readonly heartbeat: NodeJS.Timeout;
+  private readonly emptied: (() => void)[] = [];
+
+  constructor(options: WebSocketOptions, deps: ClientDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.sockets = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      maxPayload: MAX_REQUEST_BYTES,
+    });
+    const check = (): void => this.clients.forEach((client) => client.checkLife());
+    this.heartbeat = setInterval(check, options.heartbeatMs ?? HEARTBEAT_MS).unref();
+  }
+
+  /** Takes the connections of a server that want to become WebSockets. */
+  attach(server: Server, gate: CallerGate): void {
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      // Whatever is offered besides HTTP/1.1 may be left alone, as it is when nobody listens for it.
+      if (request.headers.upgrade?.toLowerCase() !== 'websocket') handBack(server, request, socket, head);
+      else void this.receive(request, socket, head, gate);
+    });
+  }
+
+  private async receive(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    gate: CallerGate,
+  ): Promise<void> {
+    const onError = (): void => void socket.destroy();
+    socket.on('error', onError);
+    const refusal = await this.refusalOf(request, gate);
+    if (socket.destroyed) return;
+    const isFull = this.clients.size >= this.options.maxClients;
+    const status = refusal ?? (isFull || gate.isStopping() ? 503 : null);
+    if (status !== null) {
+      refuse(socket, status);
+      return;
+    }
+    socket.off('error', onError);
+    this.sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      const client = new WebSocketClient(webSocket, this.options, this.deps);
+      this.clients.add(client);
+      // An error is followed by the end.
+      webSocket.on('error', (error) => this.deps.logger.debug('http', `WebSocket: ${error.message}`));
+      webSocket.once('close', () => this.remove(client));
+    });
+  }
+
+  /** The status with which a caller is refused whoever else is there, or null. */
+  private async refusalOf(request: IncomingMessage, gate: CallerGate): Promise<number | null> {
+    const { remoteAddress = '', remotePort = 0 } = request.socket;
+    if (!gate.isAllowed(remoteAddress)) return 403;
+    if (request.url !== WEBSOCKET_PATH) return 404;
+    if (request.headers.origin !== undefined) return 403;
+    const from = `${remoteAddress}:${remotePort}`;
+    return (await gate.isAuthentic(request.headers.authorization, from)) ? null : 401;
+  }
+
+  blockChanged(block: BlockNotice): void {
+    this.tell(() => this.events.block(block));
+  }
+
+  tipChanged(tip: TipNotice): void {
+    this.tell(() => this.events.tip(tip));
+  }
+
+  transactionAdded(...[entry, bytes]: AddedTransaction): void {
+    this.tell(() => this.events.transaction(TransactionNotice.unconfirmed(entry, bytes)));
+  }
+
+  /** What a block confirms is told with the block. */
+  transactionRemoved(...[entry, reason, bytes]: RemovedTransaction): void {
+    if (reason === 'block') return;
+    this.tell(() => this.events.transaction(TransactionNotice.unconfirmed(entry, bytes, reason)));
+  }
+
+  private tell(make: () => ClientEvent): void {
+    let event: ClientEvent | null = null;
+    for (const client of this.clients) if (client.wantsAnything) client.tell((event ??= make()));
+  }
+
+  private remove(client: WebSocketClient): void {
+    this.clients.delete(client);
+    if (this.clients.size > 0) return;
+    this.events.clear();
+    for (const resolve of this.emptied.splice(0)) resolve();
+  }
+
+  /** Sends every client away. Resolves when the last one has left or was cut off. */
+  async close(): Promise<void> {
+    clearInterval(this.heartbeat);
+    if (this.clients.size === 0) return;
+    const empty = new Promise<void>((resolve) => this.emptied.push(resolve));
+    for (const client of this.clients) client.close(CLOSE.goingAway, 'the node is stopping');
+    await empty;
+  }
+}
+
+function refuse(socket: Duplex, status: number): void {
+  const challenge = status === 401 ? 'WWW-Authenticate: Basic realm="jsonrpc"\r\n' : '';
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${challenge}Connection: close\r\nContent-Length: 0\r\n\r\n`,
+  );
+}
+
+/** Headers that only offer another protocol. */
+const OFFERS = ['upgrade', 'connection', 'http2-settings'];
+
+/**
+ * Gives a connection back that offers another protocol than WebSocket (as clients that would rather speak HTTP/2 do), so
+ * that its request is answered as if it had not.
+ */
+function handBack(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
+  const { rawHeaders } = request;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (!OFFERS.includes(rawHeaders[i]!.toLowerCase())) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
+  }
+  if (/\bclose\b/i.test(request.headers.connection ?? '')) lines.push('Connection: close');
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  server.emit('connection', socket as Socket);
+}

@@ -1,0 +1,141 @@
+/**
+ * What WebSocket clients wait for, one object shared by all who do, and the messages it comes to for one of them. The
+ * messages are made as a client takes them, so that a large block never stands in memory as text.
+ */
+import { hashToHex } from '../util/bytes.js';
+import { stringifyJson } from '../util/jsonWrite.js';
+import type { BlockNotice } from './notifications/blockNotice.js';
+import type { TipNotice } from './notifications/stream.js';
+import { TransactionNotice } from './notifications/transactionNotice.js';
+import { wantsClaim, wantsTransaction, type Subscription } from './webSocketSubscription.js';
+
+/** What a short event may take, beside the bytes that it keeps in memory. */
+const EVENT_BYTES = 1024;
+
+/** The subscriptions of a client by number, those that are older than the event. */
+export type Subscriptions = Iterable<readonly [id: number, subscription: Subscription]>;
+
+export interface ClientEvent {
+  /** What it keeps in memory while it waits. */
+  readonly sizeBytes: number;
+  /** Whether it comes to any message, as far as that is cheap to say. */
+  concerns(subscriptions: Subscriptions): boolean;
+  messages(subscriptions: () => Subscriptions): Generator<string>;
+}
+
+type MessageType = 'block' | 'tip' | 'transaction' | 'claim';
+
+function envelope(ids: readonly number[], type: MessageType, json: string): string {
+  return `{"subscriptions":[${ids.join()}],"type":"${type}","data":${json}}`;
+}
+
+function idsOf(subscriptions: Subscriptions, wants: (subscription: Subscription) => boolean): number[] {
+  const ids: number[] = [];
+  for (const [id, subscription] of subscriptions) if (wants(subscription)) ids.push(id);
+  return ids;
+}
+
+const wantsBlocks = ({ topic }: Subscription): boolean => topic === 'blocks';
+
+/** The notices of the latest block's transactions: all clients that keep up share them. */
+class TransactionCache {
+  private block: BlockNotice | null = null;
+  private notices: (TransactionNotice | undefined)[] = [];
+
+  get(block: BlockNotice, tx: number): TransactionNotice {
+    if (this.block !== block) return TransactionNotice.ofBlock(block, tx);
+    return (this.notices[tx] ??= TransactionNotice.ofBlock(block, tx));
+  }
+
+  begin(block: BlockNotice | null): void {
+    this.block = block;
+    this.notices = [];
+  }
+}
+
+/** Makes the events of one endpoint. */
+export class ClientEvents {
+  private readonly cache = new TransactionCache();
+
+  block(block: BlockNotice): ClientEvent {
+    this.cache.begin(block);
+    const { cache } = this;
+    return {
+      sizeBytes: EVENT_BYTES + block.raw.length,
+      concerns(subscriptions) {
+        for (const [, subscription] of subscriptions) {
+          if (subscription.topic !== 'claims') return true;
+          if (block.claims.some((claim) => wantsClaim(subscription, claim))) return true;
+        }
+        return false;
+      },
+      *messages(subscriptions) {
+        const blocks = idsOf(subscriptions(), wantsBlocks);
+        if (blocks.length > 0) yield envelope(blocks, 'block', block.json);
+        for (const tx of block.transactions()) {
+          if (idsOf(subscriptions(), ({ topic }) => topic === 'transactions').length === 0) break;
+          yield* transactionMessages(cache.get(block, tx), subscriptions());
+        }
+        for (const [, { topic }] of subscriptions()) {
+          if (topic === 'claims') return yield* claimMessages(block, subscriptions);
+        }
+      },
+    };
+  }
+
+  tip({ hash, height, initialDownload }: TipNotice): ClientEvent {
+    return {
+      sizeBytes: EVENT_BYTES,
+      concerns: (subscriptions) => idsOf(subscriptions, wantsBlocks).length > 0,
+      *messages(subscriptions) {
+        const ids = idsOf(subscriptions(), wantsBlocks);
+        const tip = { hash: hashToHex(hash), height, initialblockdownload: initialDownload };
+        if (ids.length > 0) yield envelope(ids, 'tip', stringifyJson(tip));
+      },
+    };
+  }
+
+  transaction(transaction: TransactionNotice): ClientEvent {
+    return {
+      sizeBytes: EVENT_BYTES + transaction.sizeBytes,
+      concerns(subscriptions) {
+        for (const [, subscription] of subscriptions) {
+          if (subscription.topic === 'transactions' && wantsTransaction(subscription, transaction))
+            return true;
+        }
+        return false;
+      },
+      messages: (subscriptions) => transactionMessages(transaction, subscriptions()),
+    };
+  }
+
+  /** Forgets what is kept for clients. */
+  clear(): void {
+    this.cache.begin(null);
+  }
+}
+
+/** One message to those who want the transaction's bytes, one to those who do not. */
+function* transactionMessages(
+  transaction: TransactionNotice,
+  subscriptions: Subscriptions,
+): Generator<string> {
+  const plain: number[] = [];
+  const withHex: number[] = [];
+  for (const [id, subscription] of subscriptions) {
+    if (subscription.topic !== 'transactions' || !wantsTransaction(subscription, transaction)) continue;
+    (subscription.hex ? withHex : plain).push(id);
+  }
+  if (plain.length > 0) yield envelope(plain, 'transaction', transaction.json);
+  if (withHex.length > 0) yield envelope(withHex, 'transaction', transaction.jsonWithHex);
+}
+
+function* claimMessages(block: BlockNotice, subscriptions: () => Subscriptions): Generator<string> {
+  for (const claim of block.claims) {
+    const ids = idsOf(
+      subscriptions(),
+      (subscription) => subscription.topic === 'claims' && wantsClaim(subscription, claim),
+    );
+    if (ids.length > 0) yield envelope(ids, 'claim', claim.json);
+  }
+}

@@ -1,0 +1,119 @@
+/** What a WebSocket client asks to hear of, read from its request, and whether something is part of it. */
+import { normalizeKey } from '../claimtrie/nameKey.js';
+import { RPC_ERROR, rpcError } from '../rpc/errors.js';
+import { decodeDestination, type AddressPrefixes } from '../script/address.js';
+import { scriptForDestination } from '../script/standard.js';
+import { hashFromHex, isHex, toLatin1 } from '../util/bytes.js';
+import type { JsonObject, JsonValue } from '../util/json.js';
+import type { ClaimNotice } from './notifications/claimNotice.js';
+import type { TransactionNotice } from './notifications/transactionNotice.js';
+
+export type Subscription =
+  | { readonly topic: 'blocks' }
+  /** Of all transactions, or of those that concern one of these output scripts (latin1). */
+  | { readonly topic: 'transactions'; readonly scripts: ReadonlySet<string> | null; readonly hex: boolean }
+  /** Of all claims, or of those under one of these names (normalized, latin1) or with one of these ids (latin1). */
+  | {
+      readonly topic: 'claims';
+      readonly only: { readonly names: ReadonlySet<string>; readonly claimIds: ReadonlySet<string> } | null;
+    };
+
+const KNOWN: Readonly<Record<Subscription['topic'], readonly string[]>> = {
+  blocks: [],
+  transactions: ['addresses', 'scripts', 'hex'],
+  claims: ['names', 'nameshex', 'claimids'],
+};
+
+const CLAIM_ID_DIGITS = 40;
+
+/** Reads the parameters of `subscribe`. Throws `RpcError`. */
+export function parseSubscription(params: JsonObject, prefixes: AddressPrefixes): Subscription {
+  const topic = params.get('topic');
+  if (topic !== 'blocks' && topic !== 'transactions' && topic !== 'claims')
+    throw invalid('topic must be one of blocks, transactions, claims');
+  for (const key of params.keys()) {
+    if (key !== 'topic' && !KNOWN[topic].includes(key)) throw invalid(`Unknown parameter ${key} of ${topic}`);
+  }
+  if (topic === 'blocks') return { topic };
+  return topic === 'transactions' ? parseTransactions(params, prefixes) : parseClaims(params);
+}
+
+function parseTransactions(params: JsonObject, prefixes: AddressPrefixes): Subscription {
+  const hex = params.get('hex') ?? false;
+  if (typeof hex !== 'boolean') throw invalid('hex must be true or false');
+  const addresses = texts(params, 'addresses');
+  const scripts = texts(params, 'scripts');
+  if (!addresses && !scripts) return { topic: 'transactions', scripts: null, hex };
+  const wanted = new Set<string>();
+  for (const address of addresses ?? []) {
+    const destination = decodeDestination(address, prefixes);
+    if (!destination) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `Invalid address: ${address}`);
+    wanted.add(toLatin1(scriptForDestination(destination)));
+  }
+  for (const script of scripts ?? []) wanted.add(hexToLatin1(script, 'scripts'));
+  return { topic: 'transactions', scripts: wanted, hex };
+}
+
+function parseClaims(params: JsonObject): Subscription {
+  const [names, hexNames, ids] = [
+    texts(params, 'names'),
+    texts(params, 'nameshex'),
+    texts(params, 'claimids'),
+  ];
+  if (!names && !hexNames && !ids) return { topic: 'claims', only: null };
+  const wanted = new Set<string>();
+  for (const name of names ?? []) wanted.add(normalizeKey(toLatin1(Buffer.from(name, 'utf8'))));
+  for (const name of hexNames ?? []) wanted.add(normalizeKey(hexToLatin1(name, 'nameshex')));
+  const claimIds = new Set<string>();
+  for (const id of ids ?? []) {
+    if (id.length !== CLAIM_ID_DIGITS || !isHex(id))
+      throw invalid(`claimids must be 40 hex digits each: ${id}`);
+    claimIds.add(toLatin1(hashFromHex(id)));
+  }
+  return { topic: 'claims', only: { names: wanted, claimIds } };
+}
+
+function hexToLatin1(text: string, name: string): string {
+  if (!isHex(text)) throw invalid(`${name} must be hex digits: ${text}`);
+  return Buffer.from(text, 'hex').toString('latin1');
+}
+
+function texts(params: JsonObject, key: string): string[] | null {
+  const value: JsonValue | undefined = params.get(key);
+  if (value === undefined) return null;
+  if (!Array.isArray(value) || value.length === 0 || !value.every((item) => typeof item === 'string'))
+    throw invalid(`${key} must be a list of strings that is not empty`);
+  return value;
+}
+
+function invalid(message: string): Error {
+  return rpcError(RPC_ERROR.INVALID_PARAMETER, message);
+}
+
+/** What it counts for in the bound of a client: each name, id, address or script, and at least one. */
+export function sizeOf(subscription: Subscription): number {
+  if (subscription.topic === 'transactions') return Math.max(1, subscription.scripts?.size ?? 1);
+  if (subscription.topic === 'claims' && subscription.only)
+    return subscription.only.names.size + subscription.only.claimIds.size;
+  return 1;
+}
+
+export function wantsTransaction(
+  { scripts }: Subscription & { topic: 'transactions' },
+  transaction: TransactionNotice,
+): boolean {
+  if (!scripts) return true;
+  for (const script of transaction.scripts) if (scripts.has(script)) return true;
+  return false;
+}
+
+/** A takeover concerns the claim that lost the name, too. */
+export function wantsClaim(
+  { only }: Subscription & { topic: 'claims' },
+  { event: { name, claimId, formerClaimId } }: ClaimNotice,
+): boolean {
+  if (!only) return true;
+  if (claimId && only.claimIds.has(toLatin1(claimId))) return true;
+  if (formerClaimId && only.claimIds.has(toLatin1(formerClaimId))) return true;
+  return only.names.size > 0 && only.names.has(normalizeKey(toLatin1(name)));
+}

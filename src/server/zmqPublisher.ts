@@ -1,0 +1,244 @@
+/**
+ * Publishes blocks, transactions and claim events by ZeroMQ. Owns the PUB sockets: one an address, which several
+ * notifiers may share, and the sequence number of each notifier. Messages have three parts: topic, body, and the
+ * sequence number as 4 bytes little endian. A message that a subscriber's full queue has no room for is dropped for it,
+ * which shows in the sequence. Source: lbrycrd zmq/zmqnotificationinterface.cpp, zmqpublishnotifier.cpp.
+ */
+import type { Publisher } from 'zeromq';
+import { formatBlock, parseBlockBytes } from '../primitives/block.js';
+import type { Bytes } from '../util/bytes.js';
+import type { Logger } from '../util/logging.js';
+import type { BlockNotice } from './notifications/blockNotice.js';
+import type { AddedTransaction, NotificationListener, TipNotice } from './notifications/stream.js';
+import { serializedTx } from './notifications/transactionNotice.js';
+import { withoutWitness } from '../net/rawTransaction.js';
+import { txidAt } from '../primitives/blockView.js';
+
+/** What is published, in the order in which the notifiers are told of one event, with the topic of its messages. */
+export const ZMQ_TOPICS = {
+  pubhashblock: 'hashblock',
+  pubhashtx: 'hashtx',
+  pubrawblock: 'rawblock',
+  pubrawtx: 'rawtx',
+  pubclaim: 'claim',
+} as const;
+export type ZmqType = keyof typeof ZMQ_TOPICS;
+
+export interface ZmqNotifierOptions {
+  readonly type: ZmqType;
+  /** As ZeroMQ takes it: `tcp://127.0.0.1:28332`, `ipc:///path`. */
+  readonly address: string;
+  /** Messages kept for one slow subscriber; 0 for any number. Of notifiers that share a socket the largest counts. */
+  readonly highWaterMark: number;
+}
+
+export interface ZmqOptions {
+  readonly notifiers: readonly ZmqNotifierOptions[];
+  /** Whether raw blocks and transactions have their witness (`-rpcserialversion`). */
+  readonly serializeWitness: boolean;
+}
+
+/** An address cannot be used; the message is for the operator. */
+export class ZmqStartError extends Error {
+  override readonly name = 'ZmqStartError';
+}
+
+/** The longest that sending holds the event loop. */
+const SLICE_MS = 10;
+
+interface Notifier extends ZmqNotifierOptions {
+  readonly socket: Publisher;
+  sequence: number;
+}
+
+export class ZmqPublisher implements NotificationListener {
+  private notifiers: Notifier[] = [];
+  private readonly serializeWitness: boolean;
+  private readonly log: Logger;
+  /** The block that was connected last, until its tip is told. */
+  private connected: BlockNotice | null = null;
+  /** What is being sent, and what comes after it. */
+  private readonly waiting: Generator<void>[] = [];
+  private readonly settling: (() => void)[] = [];
+
+  private constructor({ serializeWitness }: ZmqOptions, log: Logger) {
+    this.serializeWitness = serializeWitness;
+    this.log = log;
+  }
+
+  /** Binds every address. Rejects with `ZmqStartError`; nothing is bound then. */
+  static async open(options: ZmqOptions, log: Logger): Promise<ZmqPublisher> {
+    const publisher = new ZmqPublisher(options, log);
+    try {
+      await publisher.bind(options.notifiers);
+    } catch (error) {
+      publisher.close();
+      throw error;
+    }
+    return publisher;
+  }
+
+  private async bind(wanted: readonly ZmqNotifierOptions[]): Promise<void> {
+    // Loaded by those who use it only: it takes its time.
+    const { Publisher } = await import('zeromq').catch((error: unknown) => {
+      throw new ZmqStartError(`ZeroMQ cannot be used here: ${textOf(error)}`);
+    });
+    const sockets = new Map<string, Publisher>();
+    for (const options of wanted) {
+      const { type, address } = options;
+      let socket = sockets.get(address);
+      if (socket) this.log.debug('zmq', `Reusing socket for address ${address}`);
+      else {
+        socket = new Publisher({
+          sendHighWaterMark: highestMark(wanted.filter((other) => other.address === address)),
+          // Every send is done at once or fails at once.
+          sendTimeout: 0,
+          linger: 0,
+          ipv6: address.includes('['),
+        });
+        sockets.set(address, socket);
+        await bindTo(socket, options);
+      }
+      this.notifiers.push({ ...options, socket, sequence: 0 });
+      this.log.info(`ZeroMQ: publishing ${ZMQ_TOPICS[type]} at ${address}`);
+    }
+  }
+
+  /** The notifiers at work. */
+  active(): readonly Pick<ZmqNotifierOptions, 'type' | 'address'>[] {
+    return this.notifiers.map(({ type, address }) => ({ type, address }));
+  }
+
+  blockChanged(block: BlockNotice): void {
+    this.publish(this.blockMessages(block));
+  }
+
+  /** Sends piece by piece. */
+  private *blockMessages(block: BlockNotice): Generator<void> {
+    this.connected = block.isConnected ? block : null;
+    for (const tx of this.publishes('pubhashtx', 'pubrawtx') ? block.transactions() : []) {
+      this.send('pubhashtx', () => shown(txidAt(block.parsed, tx)));
+      this.send('pubrawtx', () => serializedTx(block, tx, this.serializeWitness));
+      yield;
+    }
+    if (!this.publishes('pubclaim')) return;
+    for (const { json } of block.claims) {
+      this.send('pubclaim', () => Buffer.from(json));
+      yield;
+    }
+  }
+
+  transactionAdded(...added: AddedTransaction): void {
+    this.publish(this.transactionMessages(...added));
+  }
+
+  private *transactionMessages(...[entry, bytes]: AddedTransaction): Generator<void> {
+    this.send('pubhashtx', () => shown(entry.txid));
+    this.send('pubrawtx', () => (this.serializeWitness ? bytes : withoutWitness(bytes)));
+  }
+
+  /** New tips only, and not during the initial download. Source: `CZMQNotificationInterface::UpdatedBlockTip`. */
+  tipChanged(tip: TipNotice): void {
+    this.publish(this.tipMessages(tip));
+  }
+
+  private *tipMessages({ id, forkId, hash, initialDownload }: TipNotice): Generator<void> {
+    const block = this.connected;
+    this.connected = null;
+    if (initialDownload || id === forkId) return;
+    this.send('pubhashblock', () => shown(hash));
+    if (block?.id !== id) return;
+    this.send('pubrawblock', () =>
+      this.serializeWitness ? block.raw : formatBlock(parseBlockBytes(block.raw), false),
+    );
+  }
+
+  /** Sends at once, or after what is being sent piece by piece, so that a large block does not hold up the event loop. */
+  private publish(messages: Generator<void>): void {
+    this.waiting.push(messages);
+    if (this.waiting.length === 1) this.sendSlice();
+  }
+
+  private sendSlice(untilMs = performance.now() + SLICE_MS): void {
+    for (let next = this.waiting[0]; next; next = this.waiting[0]) {
+      try {
+        while (next.next().done !== true) {
+          if (performance.now() < untilMs) continue;
+          setImmediate(() => this.sendSlice());
+          return;
+        }
+      } catch (error) {
+        this.log.error(`ZeroMQ: a notification failed: ${stackOf(error)}`);
+      }
+      this.waiting.shift();
+    }
+    for (const resolve of this.settling.splice(0)) resolve();
+  }
+
+  /** Resolves when everything told so far was sent: the chain goes on no faster than that. */
+  settled(): Promise<void> {
+    if (this.waiting.length === 0) return Promise.resolve();
+    return new Promise((resolve) => this.settling.push(resolve));
+  }
+
+  private publishes(...types: ZmqType[]): boolean {
+    return this.notifiers.some(({ type }) => types.includes(type));
+  }
+
+  private send(type: ZmqType, makeBody: () => Buffer): void {
+    let body: Buffer | null = null;
+    for (const notifier of this.notifiers) {
+      if (notifier.type !== type) continue;
+      const sequence = Buffer.alloc(4);
+      sequence.writeUInt32LE(notifier.sequence);
+      notifier.sequence = (notifier.sequence + 1) >>> 0;
+      notifier.socket
+        .send([ZMQ_TOPICS[type], (body ??= makeBody()), sequence])
+        .catch((error: unknown) => this.give(notifier, error));
+    }
+  }
+
+  /** A notifier that fails is given up, as in the reference. */
+  private give(notifier: Notifier, error: unknown): void {
+    if (!this.notifiers.includes(notifier)) return;
+    this.log.error(
+      `ZeroMQ: ${ZMQ_TOPICS[notifier.type]} at ${notifier.address} is given up: ${textOf(error)}`,
+    );
+    this.notifiers = this.notifiers.filter((other) => other !== notifier);
+    if (!this.notifiers.some(({ socket }) => socket === notifier.socket)) notifier.socket.close();
+  }
+
+  /** Closes the sockets; what subscribers have not taken yet is dropped. */
+  close(): void {
+    this.sendSlice(Infinity);
+    for (const socket of new Set(this.notifiers.map((notifier) => notifier.socket))) socket.close();
+    this.notifiers = [];
+  }
+}
+
+async function bindTo(socket: Publisher, { type, address }: ZmqNotifierOptions): Promise<void> {
+  try {
+    await socket.bind(address);
+  } catch (error) {
+    socket.close();
+    throw new ZmqStartError(`Cannot publish at ${address} (-zmq${type}): ${textOf(error)}`);
+  }
+}
+
+function highestMark(notifiers: readonly ZmqNotifierOptions[]): number {
+  const marks = notifiers.map(({ highWaterMark }) => highWaterMark);
+  return marks.includes(0) ? 0 : Math.max(...marks);
+}
+
+/** A hash in the order in which people read it. */
+function shown(hash: Bytes): Buffer {
+  return Buffer.from(hash).reverse();
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

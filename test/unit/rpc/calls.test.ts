@@ -1,0 +1,34 @@
+/** What the dispatcher tells of calls, for metrics. */
+import { expect, it } from 'vitest';
+import { RpcDispatcher } from '../../../src/rpc/dispatch.js';
+import { METHODS } from '../../../src/rpc/methodTable.js';
+import { MethodTable } from '../../../src/rpc/table.js';
+import { SILENT_LOGGER } from '../../../src/util/logging.js';
+import { send, testServices } from './support.js';
+
+it('tells of calls of declared methods alone, under their own names', async () => {
+  const calls: [string, boolean][] = [];
+  const dispatcher = new RpcDispatcher(
+    { deprecated: new Set() },
+    {
+      table: new MethodTable(METHODS),
+      services: testServices(),
+      logger: SILENT_LOGGER,
+      onException: () => undefined,
+      onCall: (method, ms, failed) => {
+        expect(ms).toBeGreaterThanOrEqual(0);
+        calls.push([method, failed]);
+      },
+    },
+  );
+  expect(dispatcher.warmup).not.toBeNull();
+  await send(dispatcher, '{"method":"uptime"}');
+  expect(calls).toEqual([]);
+  dispatcher.finishWarmup();
+  expect(dispatcher.warmup).toBeNull();
+  await send(dispatcher, '[{"method":"uptime"},{"method":"nosuch"},{"method":"getblockhash"}]');
+  expect(calls).toEqual([
+    ['uptime', false],
+    ['getblockhash', true],
+  ]);
+});

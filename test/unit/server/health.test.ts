@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addHealthRoute, type HealthDeps } from '../../../src/server/health.js';
+import { ask, ServerBench, type Answer } from './support.js';
+
+let bench: ServerBench;
+beforeEach(() => {
+  bench = new ServerBench();
+});
+afterEach(() => bench.close());
+
+const CHAIN = {
+  chain: { height: 7, index: { bestHeader: 9 }, isInitialDownload: () => true },
+  headers: { count: 10, height: (id: number) => id },
+} as unknown as ReturnType<HealthDeps['chain']>;
+
+const UP: HealthDeps = {
+  warmupStatus: () => null,
+  isStopping: () => false,
+  chain: () => CHAIN,
+  peerCount: () => 3,
+};
+
+async function start(deps: Partial<HealthDeps> = {}): Promise<number> {
+  return bench.start({}, undefined, { extraRoutes: (app) => addHealthRoute(app, { ...UP, ...deps }) });
+}
+
+const health = (port: number): Promise<Answer> =>
+  ask(port, '', { path: '/health', method: 'GET', auth: null });
+
+describe('/health', () => {
+  it('tells that the node is up, without a password', async () => {
+    const answer = await health(await start());
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toMatch(/^application\/json\b/);
+    expect(answer.text).toBe(
+      '{"status":"ok","height":7,"headers":9,"initialblockdownload":true,"peers":3}\n',
+    );
+  });
+
+  it('tells what the node is starting with', async () => {
+    const port = await start({
+      warmupStatus: () => 'Loading block index...',
+      chain: () => null,
+      peerCount: () => 0,
+    });
+    const answer = await health(port);
+    expect(answer.status).toBe(503);
+    expect(JSON.parse(answer.text)).toEqual({
+      status: 'starting',
+      message: 'Loading block index...',
+      height: null,
+      headers: null,
+      initialblockdownload: true,
+      peers: 0,
+    });
+  });
+
+  it('tells of a stop, also of one that comes before the node is up', async () => {
+    const port = await start({ isStopping: () => true, warmupStatus: () => 'Importing blocks...' });
+    const answer = await health(port);
+    expect(answer.status).toBe(503);
+    expect(JSON.parse(answer.text)).toMatchObject({ status: 'stopping', height: 7 });
+    expect(answer.text).not.toContain('message');
+  });
+
+  it('is there for GET and HEAD alone', async () => {
+    const port = await start();
+    expect(await ask(port, '', { path: '/health', method: 'HEAD', auth: null })).toMatchObject({
+      status: 200,
+      text: '',
+    });
+    expect((await ask(port, '{}', { path: '/health', method: 'POST' })).status).toBe(404);
+    expect((await ask(port, '', { path: '/health/', method: 'GET' })).status).toBe(404);
+  });
+});

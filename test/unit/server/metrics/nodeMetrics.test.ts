@@ -1,0 +1,190 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ChainEvents } from '../../../../src/chain/chainEvents.js';
+import type { ChainReader } from '../../../../src/chain/chainReader.js';
+import { StepTimers } from '../../../../src/chain/stepTimers.js';
+import type { Mempool, MempoolListener } from '../../../../src/mempool/mempool.js';
+import { regtestParams } from '../../../../src/params/regtest.js';
+import { NodeMetrics } from '../../../../src/server/metrics/nodeMetrics.js';
+import type { MeasuredPeers } from '../../../../src/server/metrics/peerMetrics.js';
+import { ask, ServerBench } from '../support.js';
+
+let bench: ServerBench;
+let metrics: NodeMetrics;
+let port: number;
+beforeEach(async () => {
+  bench = new ServerBench();
+  metrics = new NodeMetrics({ version: '1.2.3', params: regtestParams });
+  port = await bench.start({}, undefined, { extraRoutes: (app) => metrics.addRoute(app) });
+});
+afterEach(() => bench.close());
+
+async function scrape(): Promise<string[]> {
+  const answer = await ask(port, '', { path: '/metrics', method: 'GET', auth: null });
+  expect(answer.status).toBe(200);
+  expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+  return answer.text.split('\n');
+}
+
+/** The values whose lines begin like this, by the rest of the name. */
+async function values(prefix: string): Promise<Record<string, number>> {
+  const lines = (await scrape()).filter((line) => line.startsWith(prefix));
+  return Object.fromEntries(
+    lines.map((line) => [
+      line.slice(prefix.length, line.lastIndexOf(' ')),
+      Number(line.slice(line.lastIndexOf(' '))),
+    ]),
+  );
+}
+
+function fakeChain(): { reader: ChainReader; events: ChainEvents; timers: StepTimers } {
+  const [events, timers] = [new ChainEvents(), new StepTimers()];
+  const deps = {
+    timers,
+    coins: { usageBytes: 100, entryCount: 5, dirtyCount: 2 },
+    store: { dirtyBytes: 50 },
+    files: { fileNumbers: () => [0, 1], sizeBytes: (kind: string) => (kind === 'blk' ? 10 : 3) },
+  };
+  const headers = {
+    height: (id: number) => id,
+    bits: () => 0x1f00ffff,
+    timeSec: () => 1_700_000_000,
+    chainTxCount: () => 77,
+  };
+  const chain = { height: 7, tip: 7, index: { bestHeader: 9 }, isInitialDownload: () => false, events, deps };
+  return { reader: { chain, headers } as unknown as ChainReader, events, timers };
+}
+
+function fakeMempool(): { mempool: Mempool; tell: MempoolListener } {
+  const tell: MempoolListener = {};
+  const mempool = {
+    size: 4,
+    totalSizeBytes: 400,
+    usageBytes: 4000,
+    maxUsageBytes: 300_000_000,
+    minFeeRatePerKb: 1000n,
+    unbroadcastCount: 1,
+    listen: (listener: MempoolListener) => Object.assign(tell, listener),
+  } as unknown as Mempool;
+  return { mempool, tell };
+}
+
+describe('the metrics of a node', () => {
+  it('begin with its name, the version and the process, before there is a chain', async () => {
+    const names = (await scrape()).filter((line) => line !== '' && !line.startsWith('#'));
+    expect(names.every((line) => line.startsWith('lbcnode_'))).toBe(true);
+    expect(await values('lbcnode_build_info')).toEqual({ '{version="1.2.3"}': 1 });
+    expect(await values('lbcnode_network_info')).toEqual({ '{network="regtest"}': 1 });
+    expect((await values('lbcnode_process_resident_memory_bytes'))['']).toBeGreaterThan(0);
+    expect(await values('lbcnode_nodejs_eventloop_lag_p99_seconds')).toHaveProperty('');
+    expect(await values('lbcnode_chain_height')).toEqual({});
+    expect(await values('lbcnode_coin_cache')).toEqual({});
+  });
+
+  it('tell of the chain as it is when they are asked for', async () => {
+    const { reader } = fakeChain();
+    metrics.follow(reader, fakeMempool().mempool);
+    expect(await values('lbcnode_chain_')).toMatchObject({
+      height: 7,
+      headers: 9,
+      difficulty: 1,
+      tip_time_seconds: 1_700_000_000,
+      transactions: 77,
+      initial_block_download: 0,
+      size_on_disk_bytes: 26,
+    });
+    expect(await values('lbcnode_coin_cache_')).toEqual({ bytes: 100, entries: 5, dirty_entries: 2 });
+    expect(await values('lbcnode_overlay_bytes')).toEqual({ '': 50 });
+    (reader.chain as { height: number }).height = 8;
+    expect(await values('lbcnode_chain_height')).toEqual({ '': 8 });
+  });
+
+  it('count blocks and reorganisations', async () => {
+    const { reader, events } = fakeChain();
+    metrics.follow(reader, fakeMempool().mempool);
+    const block = {} as never;
+    for (const name of [
+      'blockConnected',
+      'tipChanged',
+      'blockDisconnected',
+      'blockDisconnected',
+      'blockConnected',
+      'tipChanged',
+      'tipChanged',
+    ] as const)
+      events.emit(name, block);
+    expect(await values('lbcnode_chain_blocks_')).toEqual({ connected_total: 2, disconnected_total: 2 });
+    expect(await values('lbcnode_chain_reorgs_total')).toEqual({ '': 1 });
+  });
+
+  it('time the steps of connecting blocks, and flushes', async () => {
+    const { reader, timers } = fakeChain();
+    metrics.follow(reader, fakeMempool().mempool);
+    timers.add('coins', 2);
+    timers.add('coins', 20);
+    timers.add('flush', 500);
+    const steps = await values('lbcnode_chain_connect_step_seconds');
+    expect(steps).toMatchObject({
+      '_bucket{le="0.003",step="coins"}': 1,
+      '_bucket{le="0.03",step="coins"}': 2,
+      '_count{step="coins"}': 2,
+    });
+    expect(steps['_sum{step="coins"}']).toBeCloseTo(0.022, 9);
+    expect(await values('lbcnode_flush_duration_seconds')).toMatchObject({ _sum: 0.5, _count: 1 });
+    expect(steps).not.toHaveProperty('_count{step="flush"}');
+  });
+
+  it('tell of the mempool', async () => {
+    const { mempool, tell } = fakeMempool();
+    metrics.follow(fakeChain().reader, mempool);
+    const told = {} as never;
+    tell.added!(told, told);
+    tell.added!(told, told);
+    tell.removed!(told, 'block', told);
+    tell.removed!(told, 'replaced', told);
+    expect(await values('lbcnode_mempool_')).toEqual({
+      transactions: 4,
+      virtual_bytes: 400,
+      usage_bytes: 4000,
+      max_usage_bytes: 300_000_000,
+      min_fee_satoshis: 1000,
+      unbroadcast_transactions: 1,
+      accepted_total: 2,
+      'removed_total{reason="block"}': 1,
+      'removed_total{reason="replaced"}': 1,
+    });
+  });
+
+  it('tell of peers, and keep the bytes of those that have gone', async () => {
+    const peer = (isInbound: boolean, sent: number) => ({
+      isInbound,
+      connection: { sentByCommand: new Map([['inv', sent]]), receivedByCommand: new Map([['*other*', 5]]) },
+    });
+    const connected = [peer(true, 10), peer(true, 20), peer(false, 30)];
+    const gone: ((peer: never) => void)[] = [];
+    metrics.followPeers({
+      peers: { peers: () => connected.values(), onPeerGone: (listener: never) => gone.push(listener) },
+      bans: { list: () => [1, 2] },
+    } as unknown as MeasuredPeers);
+    expect(await values('lbcnode_peers')).toEqual({
+      '{direction="inbound"}': 2,
+      '{direction="outbound"}': 1,
+    });
+    expect(await values('lbcnode_banned_subnets')).toEqual({ '': 2 });
+    for (const listener of gone) listener(connected[0] as never);
+    connected.shift();
+    expect(await values('lbcnode_peers')).toMatchObject({ '{direction="inbound"}': 1 });
+    expect(await values('lbcnode_peer_sent_bytes_total')).toEqual({ '{message="inv"}': 60 });
+    expect(await values('lbcnode_peer_received_bytes_total')).toEqual({ '{message="*other*"}': 15 });
+  });
+
+  it('tell of calls by method', async () => {
+    metrics.onCall('getblock', 2, false);
+    metrics.onCall('getblock', 50, true);
+    expect(await values('lbcnode_rpc_duration_seconds')).toMatchObject({
+      '_bucket{le="0.003",method="getblock"}': 1,
+      '_bucket{le="0.1",method="getblock"}': 2,
+      '_count{method="getblock"}': 2,
+    });
+    expect(await values('lbcnode_rpc_errors_total')).toEqual({ '{method="getblock"}': 1 });
+  });
+});

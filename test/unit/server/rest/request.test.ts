@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import {
+  decodeLeadingHex,
+  leadingInteger,
+  noSuchFormat,
+  parseHash,
+  parseInt32,
+  splitFormat,
+} from '../../../../src/server/rest/request.js';
+
+describe('splitFormat', () => {
+  it.each([
+    ['abc.json', 'abc', 'json'],
+    ['a.b.hex', 'a.b', 'hex'],
+    ['.bin', '', 'bin'],
+    ['abc', 'abc', null],
+    ['', '', null],
+    ['abc.', 'abc', null],
+    ['abc.txt', 'abc.txt', null],
+    ['abc.JSON', 'abc.JSON', null],
+    ['abc.json?x=1', 'abc.json?x=1', null],
+    ['abc?x.json', 'abc?x', 'json'],
+  ])('takes %j apart', (path, param, format) => {
+    expect(splitFormat(path)).toEqual({ param, format });
+  });
+
+  it('names the formats that there are', () => {
+    expect(noSuchFormat()).toMatchObject({
+      status: 404,
+      message: 'output format not found (available: .bin, .hex, .json)',
+    });
+  });
+});
+
+describe('numbers and hashes in paths', () => {
+  it.each([
+    ['12', 12],
+    ['-3', -3],
+    [' \t+5x', 5],
+    ['007', 7],
+    ['-0', 0],
+    ['abc', 0],
+    ['', 0],
+    ['1e3', 1],
+    ['0x10', 0],
+  ])('reads the integer that %j begins with', (text, number) => {
+    expect(leadingInteger(text)).toBe(number);
+  });
+
+  it.each([
+    ['0', 0],
+    ['+7', 7],
+    ['-2147483648', -2147483648],
+    ['2147483647', 2147483647],
+    ['2147483648', null],
+    ['', null],
+    [' 1', null],
+    ['1 ', null],
+    ['1x', null],
+    ['0x1', null],
+    ['--1', null],
+  ])('reads %j as a whole', (text, number) => {
+    expect(parseInt32(text)).toBe(number);
+  });
+
+  it('takes 64 digits for a hash, in wire order, and nothing else', () => {
+    const text = `${'00'.repeat(31)}aB`;
+    expect(parseHash(text)).toEqual(Buffer.concat([Buffer.of(0xab), Buffer.alloc(31)]));
+    for (const wrong of ['', text.slice(1), `${text}0`, `${text.slice(1)}g`])
+      expect(parseHash(wrong)).toBeNull();
+  });
+});
+
+describe('decodeLeadingHex', () => {
+  it.each([
+    ['0aFf', '0aff'],
+    [' 0a\n\tff ', '0aff'],
+    ['0aff1', '0aff'],
+    ['0agg', '0a'],
+    ['0a f f', '0a'],
+    ['0a\0ff', '0a'],
+    ['', ''],
+    ['xx', ''],
+  ])('reads %j', (text, hex) => {
+    expect(decodeLeadingHex(Buffer.from(text)).toString('hex')).toBe(hex);
+  });
+});

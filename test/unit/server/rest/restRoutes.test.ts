@@ -1,0 +1,174 @@
+/** REST over HTTP: which paths there are, warm-up, callers, failures, large answers. What resources answer is in the functional test. */
+import http from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { METHODS } from '../../../../src/rpc/methodTable.js';
+import { MethodTable } from '../../../../src/rpc/table.js';
+import { addRestRoutes, type RestDeps } from '../../../../src/server/rest/restRoutes.js';
+import { ask, ServerBench, type Answer } from '../support.js';
+
+let bench: ServerBench;
+beforeEach(() => {
+  bench = new ServerBench();
+});
+afterEach(() => bench.close());
+
+const TXID = '11'.repeat(32);
+/** A block of three MiB by its first bytes. */
+const BIG = Buffer.alloc(3 << 20, 0x5a);
+
+/** As much of a node as the requests below reach. */
+const services = {
+  params: { base58: {} },
+  mempool: {
+    size: 2,
+    txids: () => [Buffer.alloc(32, 1), Buffer.alloc(32, 2)],
+    entry: () => null,
+    transaction: (): never => {
+      throw new Error('a bug');
+    },
+  },
+  options: { serializeWitness: true },
+  pruner: null,
+  chain: {
+    chain: { index: { active: { tip: 3 } } },
+    hasData: () => true,
+    readBlock: () => Promise.resolve({ raw: BIG }),
+  },
+} as unknown as RestDeps['services'];
+
+async function start(deps: Partial<RestDeps> = {}): Promise<number> {
+  return bench.start({}, undefined, {
+    extraRoutes: (app, tools) =>
+      addRestRoutes(app, tools, {
+        services,
+        table: new MethodTable(METHODS),
+        warmupStatus: () => null,
+        onException: () => undefined,
+        ...deps,
+      }),
+  });
+}
+
+const get = (port: number, path: string, method = 'GET'): Promise<Answer> =>
+  ask(port, '', { path, method, auth: null });
+
+describe('REST', () => {
+  it('needs no password', async () => {
+    const answer = await get(await start(), '/rest/mempool/contents.json');
+    expect([answer.status, answer.headers['content-type'], answer.text]).toEqual([
+      200,
+      'application/json',
+      '{}\n',
+    ]);
+  });
+
+  it('goes by the beginning of the path as it is written', async () => {
+    const port = await start();
+    for (const path of [
+      '/rest/mempool/contentsxyz.json',
+      '/rest/mempool/contents/a/b.json',
+      '/rest/mempool/contents?x.json',
+    ])
+      expect((await get(port, path)).status, path).toBe(200);
+    for (const path of [
+      '/rest',
+      '/rest/',
+      '/rest/nosuch',
+      '/rest/mempool',
+      '/rest/%6dempool/contents.json',
+      '/rest/%',
+      '/REST/x',
+    ])
+      expect(await get(port, path), path).toMatchObject({ status: 404, text: '' });
+    expect(await get(port, '/rest/mempool/contents.json?x=1')).toMatchObject({
+      status: 404,
+      text: 'output format not found (available: json)\r\n',
+    });
+    expect((await get(port, '/rest/mempool/contents.json', 'DELETE')).status).toBe(405);
+  });
+
+  it('gives back what it does not understand', async () => {
+    expect(await get(await start(), '/rest/tx/%zz.json')).toMatchObject({
+      status: 400,
+      text: 'Invalid hash: %zz\r\n',
+      headers: { 'content-type': 'text/plain', 'content-length': '19' },
+    });
+  });
+
+  it('says so while the node is starting, of resources that there are', async () => {
+    const port = await start({ warmupStatus: () => 'Loading block index...' });
+    expect(await get(port, `/rest/tx/${TXID}.json`)).toMatchObject({
+      status: 503,
+      text: 'Service temporarily unavailable: Loading block index...\r\n',
+    });
+    expect((await get(port, '/rest/nosuch')).status).toBe(404);
+  });
+
+  it('tells of a bug, and answers on', async () => {
+    const told: unknown[] = [];
+    const port = await start({ onException: (error, what) => told.push(String(error), what) });
+    expect(await get(port, `/rest/tx/${TXID}.json`)).toMatchObject({
+      status: 500,
+      text: 'Internal error\r\n',
+    });
+    expect(told).toEqual(['Error: a bug', '/rest/tx/']);
+    expect((await get(port, '/rest/mempool/contents.json')).status).toBe(200);
+  });
+
+  it('sends large answers whole, with their length', async () => {
+    const port = await start();
+    const hex = await get(port, '/rest/block/tip.hex');
+    expect(hex.headers['content-length']).toBe(String(BIG.length * 2 + 1));
+    expect(hex.text === `${BIG.toString('hex')}\n`).toBe(true);
+    const binary = await get(port, '/rest/block/tip.bin');
+    expect(binary.headers).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-length': String(BIG.length),
+    });
+    expect(binary.text === BIG.toString()).toBe(true);
+    expect(await get(port, '/rest/block/tip.bin', 'HEAD')).toMatchObject({ status: 200, text: '' });
+  });
+
+  it('tells blocks that were pruned from those that never came', async () => {
+    const without = (pruner: unknown, txCount: number): RestDeps['services'] =>
+      ({
+        ...services,
+        pruner,
+        chain: { ...services.chain, hasData: () => false, headers: { txCount: () => txCount } },
+      }) as unknown as RestDeps['services'];
+    const pruned = await get(await start({ services: without({}, 5) }), '/rest/block/tip.json');
+    expect([pruned.status, pruned.text]).toEqual([404, 'tip not available (pruned data)\r\n']);
+    await bench.server?.close();
+    const absent = await get(await start({ services: without({}, 0) }), '/rest/block/tip.json');
+    expect([absent.status, absent.text]).toEqual([404, 'tip not found\r\n']);
+  });
+
+  it('takes its turn in the work queue', async () => {
+    let finish: () => void = () => undefined;
+    const waiting = new Promise<void>((resolve) => (finish = resolve));
+    const slow = {
+      ...services,
+      chain: { ...services.chain, readBlock: () => waiting.then(() => ({ raw: BIG })) },
+    } as unknown as RestDeps['services'];
+    const port = await bench.start({ threads: 1, workQueueDepth: 1 }, undefined, {
+      extraRoutes: (app, tools) =>
+        addRestRoutes(app, tools, {
+          services: slow,
+          table: new MethodTable([]),
+          warmupStatus: () => null,
+          onException: () => undefined,
+        }),
+    });
+    const agent = new http.Agent({ keepAlive: true });
+    // Three at once: one works, one waits, and one is too many.
+    const asked = [1, 2, 3].map(() =>
+      ask(port, '', { path: '/rest/block/tip.bin', method: 'GET', auth: null, agent }),
+    );
+    const first = await Promise.race(asked);
+    expect([first.status, first.text]).toEqual([503, 'Work queue depth exceeded']);
+    finish();
+    const statuses = (await Promise.all(asked)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([200, 200, 503]);
+    agent.destroy();
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { parseUtxoRequest } from '../../../../src/server/rest/utxosRequest.js';
+
+const outPoint = (fill: number): Buffer => Buffer.alloc(36, fill);
+const list = (...outPoints: Buffer[]): Buffer => Buffer.concat([Buffer.of(outPoints.length), ...outPoints]);
+
+describe('parseUtxoRequest', () => {
+  it('reads a request of BIP64', () => {
+    const body = Buffer.concat([Buffer.of(1), list(outPoint(7), outPoint(8))]);
+    expect(parseUtxoRequest(body)).toEqual({ checkMempool: true, outPoints: [outPoint(7), outPoint(8)] });
+    expect(parseUtxoRequest(Buffer.concat([Buffer.of(0), list(outPoint(7))]))).toEqual({
+      checkMempool: false,
+      outPoints: [outPoint(7)],
+    });
+  });
+
+  it('reads a list alone, by which the mempool counts, whatever follows', () => {
+    const wanted = { checkMempool: true, outPoints: [outPoint(7)] };
+    expect(parseUtxoRequest(list(outPoint(7)))).toEqual(wanted);
+    expect(parseUtxoRequest(Buffer.concat([list(outPoint(7)), Buffer.from('more')]))).toEqual(wanted);
+  });
+
+  // As the reference reads it: the length 40 is the switch, 1 the number of outputs.
+  it('does not take for BIP64 what goes on behind it', () => {
+    const body = Buffer.concat([Buffer.of(1), list(outPoint(7)), Buffer.of(9, 9)]);
+    expect(parseUtxoRequest(body)).toEqual({ checkMempool: true, outPoints: [body.subarray(1, 37)] });
+  });
+
+  it('refuses what ends too early, and numbers that are no numbers', () => {
+    expect(parseUtxoRequest(list(outPoint(7)).subarray(0, 36))).toBeNull();
+    expect(parseUtxoRequest(Buffer.of(1))).toBeNull();
+    expect(parseUtxoRequest(Buffer.from('fd0100', 'hex'))).toBeNull();
+    expect(parseUtxoRequest(Buffer.from('feffffff7f', 'hex'))).toBeNull();
+  });
+});

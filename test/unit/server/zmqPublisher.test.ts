@@ -1,0 +1,238 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Subscriber } from 'zeromq';
+import type { MempoolEntry } from '../../../src/mempool/mempoolReader.js';
+import { TX_STRIDE } from '../../../src/primitives/blockLayout.js';
+import type { BlockNotice } from '../../../src/server/notifications/blockNotice.js';
+import {
+  ZmqPublisher,
+  ZmqStartError,
+  type ZmqNotifierOptions,
+  type ZmqType,
+} from '../../../src/server/zmqPublisher.js';
+import { SILENT_LOGGER } from '../../../src/util/logging.js';
+
+let folder: string;
+const closers: (() => void)[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'zmq-'));
+});
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+  rmSync(folder, { recursive: true });
+});
+
+const address = (name: string): string => `ipc://${folder}/${name}`;
+const notifier = (type: ZmqType, name: string, highWaterMark = 1000): ZmqNotifierOptions => ({
+  type,
+  address: address(name),
+  highWaterMark,
+});
+
+async function publish(...notifiers: ZmqNotifierOptions[]): Promise<ZmqPublisher> {
+  const publisher = await ZmqPublisher.open({ notifiers, serializeWitness: true }, SILENT_LOGGER);
+  closers.push(() => publisher.close());
+  return publisher;
+}
+
+/** Subscribed to everything at once: what is sent after it resolves arrives. */
+async function subscribe(publisher: ZmqPublisher, name: string, probe: () => void): Promise<Subscriber> {
+  const socket = new Subscriber({ receiveHighWaterMark: 1 });
+  closers.push(() => socket.close());
+  socket.connect(address(name));
+  socket.subscribe();
+  // Nobody tells a publisher's caller of subscriptions: probes are sent until one comes back, the last marked as such.
+  let arrived = false;
+  const first = socket.receive().then(() => (arrived = true));
+  while (!arrived) {
+    probe();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await first;
+  const end = Buffer.from('the end of probes');
+  publisher.transactionAdded(entryOf(id(0)), end);
+  for (;;) {
+    const [, body] = await socket.receive();
+    if (body!.equals(end)) return socket;
+  }
+}
+
+const entryOf = (txid: Buffer): MempoolEntry => ({ txid }) as unknown as MempoolEntry;
+const id = (number: number): Buffer => {
+  const bytes = Buffer.alloc(32);
+  bytes.writeUInt32BE(number);
+  return bytes;
+};
+const reversed = (bytes: Buffer): Buffer => Buffer.from(bytes).reverse();
+
+function emptyBlock(blockId: number, claims: readonly string[] = []): BlockNotice {
+  return {
+    id: blockId,
+    hash: id(blockId),
+    raw: Buffer.from(`block ${blockId}`),
+    isConnected: true,
+    claims: claims.map((json) => ({ json })),
+    *transactions() {},
+  } as unknown as BlockNotice;
+}
+const tip = (blockId: number, forkId = 0, initialDownload = false) => ({
+  id: blockId,
+  height: blockId,
+  hash: id(blockId),
+  forkId,
+  initialDownload,
+});
+
+describe('the publisher', () => {
+  it('sends topic, body and sequence, a sequence for each notifier on a shared socket', async () => {
+    const types: ZmqType[] = ['pubhashblock', 'pubhashtx', 'pubrawblock', 'pubrawtx', 'pubclaim'];
+    const publisher = await publish(...types.map((type) => notifier(type, 'all')));
+    expect(publisher.active()).toEqual(types.map((type) => ({ type, address: address('all') })));
+    const socket = await subscribe(publisher, 'all', () => publisher.transactionAdded(entryOf(id(0)), id(0)));
+
+    publisher.transactionAdded(entryOf(id(1)), Buffer.from('transaction 1'));
+    publisher.blockChanged(emptyBlock(7, ['{"event":"claim"}']));
+    publisher.tipChanged(tip(7));
+    publisher.transactionAdded(entryOf(id(2)), Buffer.from('transaction 2'));
+    // Neither while the chain is being downloaded nor when blocks were only taken back.
+    publisher.blockChanged(emptyBlock(8));
+    publisher.tipChanged(tip(8, 0, true));
+    publisher.tipChanged(tip(6, 6));
+    publisher.blockChanged(emptyBlock(9));
+    publisher.tipChanged(tip(9));
+
+    const got: [string, string, number][] = [];
+    while (got.length < 9) {
+      const [topic, body, sequence] = await socket.receive();
+      expect(sequence).toHaveLength(4);
+      got.push([topic!.toString(), body!.toString('latin1'), sequence!.readUInt32LE()]);
+    }
+    const start = got[0]![2];
+    const shown = (number: number): string => reversed(id(number)).toString('latin1');
+    expect(got).toEqual([
+      ['hashtx', shown(1), start],
+      ['rawtx', 'transaction 1', start],
+      ['claim', '{"event":"claim"}', 0],
+      ['hashblock', shown(7), 0],
+      ['rawblock', 'block 7', 0],
+      ['hashtx', shown(2), start + 1],
+      ['rawtx', 'transaction 2', start + 1],
+      ['hashblock', shown(9), 1],
+      ['rawblock', 'block 9', 1],
+    ]);
+  });
+
+  it('sends a large block in slices, and what comes meanwhile after it', async () => {
+    const publisher = await publish(notifier('pubhashtx', 'large', 0), notifier('pubrawtx', 'large', 0));
+    const socket = await subscribe(publisher, 'large', () =>
+      publisher.transactionAdded(entryOf(id(0)), id(0)),
+    );
+    const count = 20_000;
+    const txids = Buffer.concat(Array.from({ length: count }, (_, n) => id(n)));
+    const bytes = Buffer.from('transaction');
+    const txs = new Int32Array(count * TX_STRIDE);
+    for (let tx = 0; tx < count; tx++) txs.set([0, bytes.length], tx * TX_STRIDE);
+    publisher.blockChanged({
+      ...emptyBlock(1),
+      raw: bytes,
+      parsed: { txids, txs, txCount: count },
+      *transactions() {
+        for (let tx = 0; tx < count; tx++) yield tx;
+      },
+    } as unknown as BlockNotice);
+    publisher.transactionAdded(entryOf(id(count)), Buffer.from('the last'));
+    let isSettled = false;
+    void publisher.settled().then(() => (isSettled = true));
+    let turns = 0;
+    while (!isSettled) {
+      turns++;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(turns).toBeGreaterThan(1);
+    for (let tx = 0; tx <= count; tx++) {
+      const [[topic, hash], [, raw]] = [await socket.receive(), await socket.receive()];
+      if (topic!.toString() !== 'hashtx' || !hash!.equals(reversed(id(tx))))
+        throw new Error(`wrong at ${tx}`);
+      if (tx === count) expect(raw!.toString()).toBe('the last');
+    }
+    await publisher.settled();
+  });
+
+  it('publishes at several addresses', async () => {
+    const publisher = await publish(notifier('pubrawtx', 'one'), notifier('pubrawtx', 'two'));
+    const probe = (): void => publisher.transactionAdded(entryOf(id(0)), id(0));
+    const [one, two] = [await subscribe(publisher, 'one', probe), await subscribe(publisher, 'two', probe)];
+    publisher.transactionAdded(entryOf(id(5)), id(5));
+    const bodies: Buffer[] = [];
+    for (const socket of [one, two]) {
+      for (;;) {
+        const [, body] = await socket.receive();
+        bodies.push(body!);
+        if (body!.equals(id(5))) break;
+      }
+    }
+    expect(bodies.filter((body) => body.equals(id(5)))).toHaveLength(2);
+  });
+
+  it('drops what exceeds the mark of a subscriber that does not read, and shows it in the sequence', async () => {
+    const publisher = await publish(notifier('pubrawtx', 'slow', 10));
+    const socket = await subscribe(publisher, 'slow', () =>
+      publisher.transactionAdded(entryOf(id(0)), id(0)),
+    );
+    const sent = 2000;
+    const size = 100_000;
+    const before = process.memoryUsage().arrayBuffers;
+    for (let n = 0; n < sent; n++) {
+      publisher.transactionAdded(entryOf(id(n)), Buffer.alloc(size, n));
+      // What was sent or dropped is given back between turns.
+      if (n % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    // Of 200 MB no more waits than the mark and what the two ends of the connection hold.
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan((sent * size * 3) / 4);
+    const sequences: number[] = [];
+    socket.receiveTimeout = 500;
+    for (;;) {
+      const message = await socket.receive().catch(() => null);
+      if (!message) break;
+      sequences.push(message[2]!.readUInt32LE());
+    }
+    // What nobody has acknowledged of the probes counts towards the mark too.
+    expect(sequences.length).toBeGreaterThanOrEqual(5);
+    expect(sequences.slice(0, 5)).toEqual([0, 1, 2, 3, 4].map((n) => sequences[0]! + n));
+    expect(sequences.length).toBeLessThan(sent / 2);
+    for (let i = 1; i < sequences.length; i++) expect(sequences[i]).toBeGreaterThan(sequences[i - 1]!);
+    // The subscriber hears of what comes next, and can tell how much it missed.
+    socket.receiveTimeout = -1;
+    publisher.transactionAdded(entryOf(id(1)), id(1));
+    const [, , last] = await socket.receive();
+    expect(last!.readUInt32LE() - sequences[0]!).toBe(sent);
+  });
+
+  it('refuses addresses that cannot be used, and keeps nothing bound', async () => {
+    const taken: Server = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    closers.push(() => taken.close());
+    const { port } = taken.address() as AddressInfo;
+    for (const [bad, why] of [
+      ['nonsense', /^Cannot publish at nonsense \(-zmqpubhashtx\): /],
+      ['', /^Cannot publish at {2}\(-zmqpubhashtx\): /],
+      ['http://127.0.0.1:1', /Protocol not supported/],
+      [`tcp://127.0.0.1:${port}`, /Address already in use/],
+    ] as const) {
+      const opening = ZmqPublisher.open(
+        {
+          notifiers: [notifier('pubrawtx', 'kept'), { type: 'pubhashtx', address: bad, highWaterMark: 1 }],
+          serializeWitness: true,
+        },
+        SILENT_LOGGER,
+      );
+      await expect(opening).rejects.toThrow(ZmqStartError);
+      await expect(opening).rejects.toThrow(why);
+    }
+    await publish(notifier('pubrawtx', 'kept'));
+  });
+});
