@@ -25,8 +25,6 @@ const PIECE_BYTES = 2 << 20;
 const WRITE_BUFFER_BYTES = 16 << 20;
 /** The longest that rows are read on the event loop; what is left is read by a thread. */
 const READ_NOW_MS = 3;
-/** From so many rows on a thread reads half of them meanwhile. The trip there takes as long as a few rows. */
-const SHARED_ROWS = 32;
 /** An uncommitted transaction beyond this spills to the staging area when it calls `relieve`. */
 const SPILL_BYTES = 48 << 20;
 const RANGE_CHUNK = 256;
@@ -143,12 +141,7 @@ export class RowStore implements RowReader {
       });
       rest = lower;
     }
-    // Many rows are read from both sides at once.
-    const here = rest.length < SHARED_ROWS ? rest.length : rest.length >> 1;
-    await Promise.all([
-      this.readOnThread(keys, rest.slice(here), out, fillCache),
-      this.readHere(keys, rest.slice(0, here), out, fillCache),
-    ]);
+    await this.readHere(keys, rest, out, fillCache);
   }
 
   private async readOnThread(
