@@ -1,12 +1,6 @@
 /** The peer network as the RPC methods see it: numbers and strings instead of sessions and addresses. */
 import { parseBanTarget } from '../net/banList.js';
-import {
-  formatHost,
-  formatNetAddress,
-  formatSubnet,
-  isRoutable,
-  type NetAddress,
-} from '../net/netAddress.js';
+import { formatHost, formatNetAddress, formatSubnet, isValid, type NetAddress } from '../net/netAddress.js';
 import type { PeerPartInfo } from '../net/part.js';
 import type { PeerNetwork } from '../net/peerNetwork.js';
 import type { PeerSession } from '../net/peers/peerSession.js';
@@ -104,6 +98,9 @@ function disconnect({ peers }: PeerNetwork, matches: (peer: PeerSession) => bool
   return found.length > 0;
 }
 
+/** In the order of the commands, as in the reference. */
+const byCommand = (bytes: ReadonlyMap<string, number>): Map<string, number> =>
+  new Map([...bytes].sort(([a], [b]) => (a < b ? -1 : 1)));
 const shownIf = (address: NetAddress | null): string | null => (address ? formatNetAddress(address) : null);
 const secondsOf = (ms: number): number | null => (ms > 0 ? Math.round(ms * 1000) / 1_000_000 : null);
 
@@ -115,7 +112,7 @@ function snapshot({ peers }: PeerNetwork, peer: PeerSession, nowSec: () => numbe
     id: peer.id,
     address: peer.name,
     boundAddress: shownIf(info.local),
-    localAddress: peer.seenUsAt && isRoutable(peer.seenUsAt) ? formatNetAddress(peer.seenUsAt) : null,
+    localAddress: peer.seenUsAt && isValid(peer.seenUsAt) ? formatNetAddress(peer.seenUsAt) : null,
     services: version?.services ?? 0n,
     lastSendSec: ago(connection.lastSendMs),
     lastReceiveSec: ago(connection.lastReceiveMs),
@@ -133,8 +130,8 @@ function snapshot({ peers }: PeerNetwork, peer: PeerSession, nowSec: () => numbe
     startHeight: version?.startHeight ?? -1,
     banScore: peer.misbehaviorScore,
     whitelisted: peer.isWhitelisted,
-    sentByCommand: connection.sentByCommand,
-    receivedByCommand: connection.receivedByCommand,
+    sentByCommand: byCommand(connection.sentByCommand),
+    receivedByCommand: byCommand(connection.receivedByCommand),
     ...told,
   };
 }

@@ -83,8 +83,8 @@ export interface PeerService {
   list(): readonly PeerSnapshot[];
   /** Asks every peer for a round trip. */
   ping(): void;
-  /** Tries to connect once, without waiting for the outcome. */
-  tryOnce(node: string): void;
+  /** Tries to connect once; resolves when it is known whether that came about. */
+  tryOnce(node: string): Promise<void>;
   /** False when the node was there already. */
   addNode(node: string): boolean;
   /** False when it was not there. */

@@ -4,7 +4,7 @@
  * Source: Core net.cpp `ThreadOpenConnections`, `ThreadOpenAddedConnections`, `OpenNetworkConnection`, `ProcessOneShot`.
  */
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as systemSleep } from 'node:timers/promises';
 import type { Logger } from '../../util/logging.js';
 import type { AddressBook } from '../addressBook/addressBook.js';
 import { DialError, type Dialer } from '../dial.js';
@@ -50,9 +50,13 @@ export interface ConnectorDeps {
   /** Addresses built into the program, for when nothing else is to be had. */
   addFixedSeeds(): void;
   dialer: Dialer;
+  /** Resolves after so many milliseconds, or rejects as soon as the signal aborts; the system's timers unless told. */
+  sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 const MAX_ADDED = 8;
+/** A place beyond those of automatic connections: for a feeler, or for one more while the tip is stale. */
+const EXTRA_PLACES = 1;
 const ROUND_MS = 500;
 const FEELER_INTERVAL_MS = 120_000;
 const FEELER_NOISE_MS = 1000;
@@ -143,8 +147,13 @@ export class Connector {
     await this.open(name, 'manual', false);
   }
 
-  private async pause(ms: number): Promise<void> {
-    await sleep(ms, undefined, { signal: this.stopping.signal });
+  private async sleep(ms: number, signal: AbortSignal): Promise<void> {
+    const { sleep } = this.deps;
+    await (sleep ? sleep(ms, signal) : systemSleep(ms, undefined, { signal }));
+  }
+
+  private pause(ms: number): Promise<void> {
+    return this.sleep(ms, this.stopping.signal);
   }
 
   private async processOneShot(): Promise<void> {
@@ -174,12 +183,11 @@ export class Connector {
         await this.open(name, 'manual', false);
         await this.pause(ROUND_MS);
       }
-      this.wakeAdded = new AbortController();
-      const wake = AbortSignal.any([this.stopping.signal, this.wakeAdded.signal]);
-      await sleep(tried ? ADDED_INTERVAL_MS : ADDED_INTERVAL_MS / 30, undefined, { signal: wake }).catch(
-        () => undefined,
-      );
       if (this.stopping.signal.aborted) return;
+      // Aborted when the node stops too. No combined signal: what lives as long as the node would remember each of them.
+      this.wakeAdded = new AbortController();
+      const pauseMs = tried ? ADDED_INTERVAL_MS : ADDED_INTERVAL_MS / 30;
+      await this.sleep(pauseMs, this.wakeAdded.signal).catch(() => undefined);
     }
   }
 
@@ -188,6 +196,7 @@ export class Connector {
     const startedMs = deps.nowMs();
     let nextFeelerMs = startedMs + this.poisson(FEELER_INTERVAL_MS);
     let hasFixedSeeds = false;
+    const places = Math.min(options.maxOutbound + EXTRA_PLACES, options.maxConnections);
     for (;;) {
       await this.processOneShot();
       await this.pause(ROUND_MS);
@@ -198,6 +207,7 @@ export class Connector {
         hasFixedSeeds = true;
       }
       const outbound = deps.peers.countOf('outbound', 'feeler', 'oneShot');
+      if (outbound >= places) continue;
       const isFull = outbound >= options.maxOutbound && !deps.wantsExtraOutbound();
       if (isFull && deps.nowMs() <= nextFeelerMs) continue;
       if (isFull) nextFeelerMs = deps.nowMs() + this.poisson(FEELER_INTERVAL_MS);
@@ -256,8 +266,8 @@ export class Connector {
     const name = typeof target === 'string' ? target : undefined;
     const numeric = typeof target === 'string' ? parseNetAddress(target, this.options.defaultPort) : target;
     if (this.isConnected(name, numeric)) return;
-    // Who the operator names is connected to even when it is banned.
-    if (name === undefined && (deps.isOwn(numeric!) || deps.isBanned(numeric!))) return;
+    // Who the operator names is connected to even when it is banned, or at the address of another peer.
+    if (name === undefined && this.isUnfit(numeric!)) return;
     const key = name ?? addressKey(numeric!);
     if (this.opening.has(key)) return;
     this.opening.add(key);
@@ -305,6 +315,14 @@ export class Connector {
       isWhitelisted: address !== null && deps.isWhitelisted(address),
       ...(name !== undefined ? { name } : {}),
     });
+  }
+
+  /** Whether an address of the book is not to be connected to: one more connection to a host would gain us nothing. */
+  private isUnfit(address: NetAddress): boolean {
+    const { peers, isOwn, isBanned } = this.deps;
+    if (isOwn(address) || isBanned(address)) return true;
+    for (const { remote } of peers.peers()) if (remote.ip.equals(address.ip)) return true;
+    return false;
   }
 
   private isConnected(name: string | undefined, address: NetAddress | null): boolean {

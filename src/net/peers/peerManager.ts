@@ -14,6 +14,7 @@ import {
   groupOf,
   isLocal,
   isRoutable,
+  isValid,
   NO_ADDRESS,
   type NetAddress,
 } from '../netAddress.js';
@@ -278,10 +279,16 @@ export class PeerManager implements SessionHost {
       this.log.info(`Warning: not punishing manually-connected peer ${peer.name}: ${what}`);
     else {
       this.log.debug('net', `${what} BAN THRESHOLD EXCEEDED`);
-      if (isLocal(peer.remote)) this.log.info(`Warning: not banning local peer ${peer.name}!`);
-      else this.deps.ban(peer.remote);
       peer.disconnect(`misbehaving: ${reason}`);
+      if (isLocal(peer.remote)) this.log.info(`Warning: not banning local peer ${peer.name}!`);
+      else this.banAddressOf(peer);
     }
+  }
+
+  /** Whoever else is there from the same address goes too. */
+  private banAddressOf({ remote }: PeerSession): void {
+    this.deps.ban(remote);
+    if (isValid(remote)) this.disconnectWhere(({ ip }) => ip.equals(remote.ip), 'banned');
   }
 
   gone(peer: PeerSession): void {

@@ -16,7 +16,7 @@ const WARN_EVERY_SEC = 24 * HOUR_SEC;
 export interface PartitionWatchOptions {
   readonly targetSpacingSec: number;
   /** Blocks are made whenever somebody likes: no count is odd (regtest). */
-  readonly noRetargeting: boolean;
+  readonly mineBlocksOnDemand: boolean;
 }
 
 export interface PartitionWatchDeps {
@@ -48,7 +48,7 @@ export class PartitionWatch {
   check(): void {
     const { chain, nowSec, warn } = this.deps;
     const now = nowSec();
-    if (this.options.noRetargeting || chain.isInitialDownload()) return;
+    if (this.options.mineBlocksOnDemand || chain.isInitialDownload()) return;
     this.message = this.judge(now);
     if (this.message === '' || now - this.lastWarningSec < WARN_EVERY_SEC) return;
     this.lastWarningSec = now;

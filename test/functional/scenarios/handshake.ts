@@ -24,13 +24,17 @@ export function handshakeScenarios(stage: () => Stage): void {
         'sendcmpct 000200000000000000',
         'sendcmpct 000100000000000000',
       ]);
-      expect(await stage().infoOf(peer)).toMatchObject({
+      const info = await stage().infoOf(peer);
+      expect(info).toMatchObject({
         inbound: true,
+        addrlocal: '127.0.0.1:1',
         version: 70015,
         subver: '/scripted:1/',
         startingheight: 5,
         banscore: 0,
       });
+      const commands = Object.keys(info!.bytessent_per_msg);
+      expect(commands).toEqual([...commands].sort());
     });
 
     it('counts a point for each message before the version, and sends away at a hundred', async () => {

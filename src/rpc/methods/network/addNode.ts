@@ -23,11 +23,11 @@ export const addNode: RpcMethod = defineMethod({
   ],
   result: t.none(),
   examples: [['"192.168.0.6:9246"', '"onetry"']],
-  run({ services }, { node, command }) {
+  async run({ services }, { node, command }) {
     if (!['add', 'remove', 'onetry'].includes(command))
       throw rpcError(RPC_ERROR.MISC_ERROR, methodHelp(addNode));
     const peers = requirePeers(services);
-    if (command === 'onetry') peers.tryOnce(node);
+    if (command === 'onetry') await peers.tryOnce(node);
     else if (command === 'add' && !peers.addNode(node))
       throw rpcError(RPC_ERROR.CLIENT_NODE_ALREADY_ADDED, 'Error: Node already added');
     else if (command === 'remove' && !peers.removeNode(node))

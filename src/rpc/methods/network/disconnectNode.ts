@@ -1,11 +1,12 @@
 /** `disconnectnode`: parts with a peer. Source: lbrycrd rpc/net.cpp. */
 import { RPC_ERROR, rpcError } from '../../errors.js';
-import { defineMethod } from '../../method.js';
+import { methodHelp } from '../../helpText.js';
+import { defineMethod, type RpcMethod } from '../../method.js';
 import { getInt64, getString } from '../../paramTypes.js';
 import { t } from '../../schema.js';
 import { requirePeers } from './requirePeers.js';
 
-export const disconnectNode = defineMethod({
+export const disconnectNode: RpcMethod = defineMethod({
   name: 'disconnectnode',
   category: 'network',
   summary:
@@ -18,6 +19,8 @@ export const disconnectNode = defineMethod({
   result: t.none(),
   examples: [['"192.168.0.6:9246"'], ['""', '1']],
   run({ services }, { address, nodeid }) {
+    if (address === undefined && nodeid === undefined)
+      throw rpcError(RPC_ERROR.MISC_ERROR, methodHelp(disconnectNode));
     const peers = requirePeers(services);
     const byAddress = address !== undefined && address !== null;
     const byId = nodeid !== undefined && nodeid !== null;

@@ -14,7 +14,7 @@ class World {
   private readonly times = [this.now - 30 * 24 * HOUR];
   readonly watch: PartitionWatch;
 
-  constructor({ noRetargeting = false, hasHistory = true } = {}) {
+  constructor({ mineBlocksOnDemand = false, hasHistory = true } = {}) {
     const { times } = this;
     for (let ago = 8 * HOUR; hasHistory && ago >= 0; ago -= SPACING) times.push(this.now - ago);
     const headers = {
@@ -29,7 +29,7 @@ class World {
     };
     const chain = { isInitialDownload: () => this.isInitial, index } as unknown as Chain;
     this.watch = new PartitionWatch(
-      { targetSpacingSec: SPACING, noRetargeting },
+      { targetSpacingSec: SPACING, mineBlocksOnDemand },
       { chain, nowSec: () => this.now, warn: (message) => this.told.push(message) },
     );
   }
@@ -98,7 +98,7 @@ describe('the operator hears', () => {
     initial.isInitial = true;
     initial.pass(8 * HOUR);
     expect(initial.told).toEqual([]);
-    const regtest = new World({ noRetargeting: true, hasHistory: false });
+    const regtest = new World({ mineBlocksOnDemand: true, hasHistory: false });
     regtest.pass(8 * HOUR);
     expect(regtest.told).toEqual([]);
   });

@@ -72,7 +72,7 @@ describe('network methods', () => {
   const service = (changes: Partial<PeerService> = {}): PeerService => ({
     list: () => [PEER],
     ping: note('ping', undefined),
-    tryOnce: note('tryOnce', undefined),
+    tryOnce: note('tryOnce', Promise.resolve()),
     addNode: note('addNode', true),
     removeNode: note('removeNode', true),
     addedNodes: () => [
@@ -198,6 +198,19 @@ describe('network methods', () => {
     expect(await call(disconnectNode, ['', 3], refusing)).toEqual({
       error: { code: -29, message: 'Node not found in connected nodes' },
     });
+    expect(await call(disconnectNode)).toMatchObject({
+      error: { code: -1, message: expect.stringContaining('Immediately disconnects') as string },
+    });
+  });
+
+  it('answer when a node has been tried, not before', async () => {
+    let isTried = false;
+    const tryOnce = async (): Promise<void> => {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      isTried = true;
+    };
+    expect(await call(addNode, ['x', 'onetry'], service({ tryOnce }))).toEqual({ result: null });
+    expect(isTried).toBe(true);
   });
 
   it('ban and let in again, with the errors of the reference', async () => {
