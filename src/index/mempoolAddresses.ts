@@ -13,13 +13,21 @@ export interface OutputScripts {
   scriptOf(outPoint: Bytes): Bytes | null;
 }
 
-const NONE: ReadonlySet<string> = new Set();
+/** An unconfirmed transaction and its place among all that ever came, counted from 1. */
+export interface UnconfirmedTransaction {
+  /** Wire order. */
+  readonly txid: Buffer;
+  readonly arrival: number;
+}
+
+const NONE: ReadonlyMap<string, number> = new Map();
 
 export class MempoolAddresses {
   private readonly outputs: OutputScripts;
-  /** Ids (32 bytes in wire order, a byte a character) by key of a script, in the order in which they came. */
-  private readonly byScript = new Map<string, Set<string>>();
+  /** By key of a script: ids (32 bytes in wire order, a byte a character) in the order in which they came, and arrivals. */
+  private readonly byScript = new Map<string, Map<string, number>>();
   private readonly scriptsOf = new Map<string, readonly string[]>();
+  private arrivals = 0;
 
   constructor(outputs: OutputScripts) {
     this.outputs = outputs;
@@ -38,11 +46,12 @@ export class MempoolAddresses {
       if (key !== null) keys.add(key);
     }
     const id = toLatin1(txid);
+    const arrival = ++this.arrivals;
     this.scriptsOf.set(id, [...keys]);
     for (const key of keys) {
       const ids = this.byScript.get(key);
-      if (ids) ids.add(id);
-      else this.byScript.set(key, new Set([id]));
+      if (ids) ids.set(id, arrival);
+      else this.byScript.set(key, new Map([[id, arrival]]));
     }
   }
 
@@ -56,10 +65,15 @@ export class MempoolAddresses {
     this.scriptsOf.delete(id);
   }
 
-  /** Ids in wire order of the transactions in the mempool that touch one of the scripts, each once. */
-  transactionsOf(scriptKeys: readonly string[]): Buffer[] {
-    const ids = new Set<string>();
-    for (const key of scriptKeys) for (const id of this.byScript.get(key) ?? NONE) ids.add(id);
-    return [...ids].map(fromLatin1);
+  /** The transactions in the mempool that touch one of the scripts, each once, in order, from arrival `first` on. */
+  transactionsOf(scriptKeys: readonly string[], first = 0): UnconfirmedTransaction[] {
+    const found = new Map<string, number>();
+    for (const key of scriptKeys) {
+      for (const [id, arrival] of this.byScript.get(key) ?? NONE)
+        if (arrival >= first) found.set(id, arrival);
+    }
+    return [...found]
+      .sort(([, a], [, b]) => a - b)
+      .map(([id, arrival]) => ({ txid: fromLatin1(id), arrival }));
   }
 }

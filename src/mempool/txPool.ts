@@ -25,11 +25,12 @@ export class TxPool {
   private links = 0;
   /** No entry is older. */
   private oldestTimeSec = Infinity;
+  /** What `inMiningOrder` answers until something changes; not kept longer, because it keeps what it lists. */
+  private ordered: readonly PoolEntry[] | null = null;
   /** Sum of virtual sizes. */
   totalSizeBytes = 0;
   totalFeeSat = 0n;
-  /** Source: `nTransactionsUpdated`. */
-  changeCount = 0;
+  private changes = 0;
 
   constructor(onRemoved: (entry: PoolEntry, reason: RemovalReason) => void) {
     this.onRemoved = onRemoved;
@@ -37,6 +38,16 @@ export class TxPool {
 
   get size(): number {
     return this.byKey.size;
+  }
+
+  /** Source: `nTransactionsUpdated`. */
+  get changeCount(): number {
+    return this.changes;
+  }
+
+  private noteChange(): void {
+    this.changes++;
+    this.ordered = null;
   }
 
   /** Whether it holds nothing that a block could concern. */
@@ -66,8 +77,8 @@ export class TxPool {
   }
 
   /** All entries, those with few ancestors first, of these the best paying. Source: `GetSortedDepthAndScore`. */
-  inMiningOrder(): PoolEntry[] {
-    return [...this.byKey.values()].sort(compareDepthAndScore);
+  inMiningOrder(): readonly PoolEntry[] {
+    return (this.ordered ??= [...this.byKey.values()].sort(compareDepthAndScore));
   }
 
   spenderOf(outPointKey: string): PoolEntry | undefined {
@@ -133,7 +144,7 @@ export class TxPool {
     this.totalSizeBytes += entry.sizeBytes;
     this.totalFeeSat += entry.feeSat;
     this.oldestTimeSec = Math.min(this.oldestTimeSec, entry.timeSec);
-    this.changeCount++;
+    this.noteChange();
     this.eviction.add(entry);
   }
 
@@ -178,7 +189,7 @@ export class TxPool {
     this.totalSizeBytes -= entry.sizeBytes;
     this.totalFeeSat -= entry.feeSat;
     if (this.byKey.size === 0) this.oldestTimeSec = Infinity;
-    this.changeCount++;
+    this.noteChange();
     this.onRemoved(entry, reason);
   }
 
@@ -210,6 +221,7 @@ export class TxPool {
         this.growDescendants(entry, below.sizeBytes, below.modifiedFeeSat, 1);
       }
     }
+    this.ordered = null;
   }
 
   /** What `prioritise` added for a transaction, here or to come. */
@@ -221,16 +233,21 @@ export class TxPool {
     return this.deltas.entries();
   }
 
-  /** Makes a transaction count as if it paid more (or less). Source: `PrioritiseTransaction`. */
+  /**
+   * Makes a transaction count as if it paid more (or less). The sum of all that was said of it stays within 64 bits, as
+   * `mempool.dat` has them. Source: `PrioritiseTransaction`.
+   */
   prioritise(key: string, deltaSat: bigint): void {
-    const total = this.deltaOf(key) + deltaSat;
+    const before = this.deltaOf(key);
+    const total = withinInt64(before + deltaSat);
     this.deltas.set(key, total);
     const entry = this.byKey.get(key);
     if (!entry) return;
+    const changeSat = total - before;
     this.setDelta(entry, total);
-    for (const ancestor of this.ancestorsOf(entry)) this.growDescendants(ancestor, 0, deltaSat, 0);
-    for (const below of this.withDescendants(entry.children)) below.changeAncestors(0, deltaSat, 0, 0);
-    this.changeCount++;
+    for (const ancestor of this.ancestorsOf(entry)) this.growDescendants(ancestor, 0, changeSat, 0);
+    for (const below of this.withDescendants(entry.children)) below.changeAncestors(0, changeSat, 0, 0);
+    this.noteChange();
   }
 
   clearDelta(key: string): void {
@@ -276,6 +293,13 @@ export function compareDepthAndScore(a: Scored, b: Scored): number {
 }
 
 type Scored = Pick<PoolEntry, 'key' | 'ancestorCount' | 'feeSat' | 'sizeBytes'>;
+
+const MAX_INT64 = 2n ** 63n - 1n;
+
+function withinInt64(sat: bigint): bigint {
+  if (sat > MAX_INT64) return MAX_INT64;
+  return sat < -MAX_INT64 ? -MAX_INT64 : sat;
+}
 
 function without(entries: readonly PoolEntry[], gone: PoolEntry): readonly PoolEntry[] {
   return entries.filter((entry) => entry !== gone);

@@ -22,6 +22,6 @@ export function addressService(mempool: Mempool, reader: ChainReader, rows: () =
     totals: (scriptKeys) => new AddressQueries(rows()).totals(scriptKeys),
     history: (scriptKeys, request) => new AddressQueries(rows()).history(scriptKeys, request),
     unspent: (scriptKeys, request) => new AddressQueries(rows()).unspent(scriptKeys, request),
-    mempoolTransactions: (scriptKeys) => unconfirmed.transactionsOf(scriptKeys),
+    mempoolTransactions: (scriptKeys, first) => unconfirmed.transactionsOf(scriptKeys, first),
   };
 }

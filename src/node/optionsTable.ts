@@ -86,7 +86,7 @@ const DEBUG_OPTIONS = [
   bool('checkblockindex', undefined, 'Check the block index for consistency now and then (default: on regtest)', { debugOnly: true }),
   int('checkblocks=<n>', 6, 'How many blocks to check at start (0 = all). Few are enough: what a crash leaves is one consistent state', { debugOnly: true }),
   int('checklevel=<n>', 3, 'How thoroughly -checkblocks checks', { debugOnly: true, clamp: [0, 4] }),
-  int('checkmempool=<n>', undefined, 'Check the mempool once in this many transactions (default: 1 on regtest, else 0)', { debugOnly: true }),
+  int('checkmempool=<n>', undefined, 'Check the mempool against itself and the chain each time the tip has changed this many times (default: 1 on regtest, else 0)', { debugOnly: true }),
   bool('checkpoints', true, 'Refuse chains that leave the known history', { debugOnly: true }),
   list('debug=<category>', `Write debugging information to the log (no category or 1 = all). Categories: ${LOG_CATEGORIES.join(', ')}`),
   list('debugexclude=<category>', 'Leave out a category; useful together with -debug=1'),

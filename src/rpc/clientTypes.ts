@@ -139,7 +139,7 @@ export interface RpcMethodTypes {
   getaddressmempool: {
     params: [addresses: unknown];
     named: { addresses: unknown };
-    result: ({ address: string; txid: string; index: number; satoshis: number; timestamp: number; prevtxid?: string; prevout?: number })[];
+    result: ({ address: string; txid: string; index: number; satoshis: number; timestamp: number; prevtxid?: string; prevout?: number })[] | { moves: ({ address: string; txid: string; index: number; satoshis: number; timestamp: number; prevtxid?: string; prevout?: number })[]; next?: string };
   };
   /** `getaddresstxids addresses` */
   getaddresstxids: {

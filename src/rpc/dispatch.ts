@@ -29,6 +29,8 @@ export interface RpcOrigin {
   readonly gone: AbortSignal;
   /** Aborted when the client goes away or the node stops: waiting methods answer at once. */
   readonly signal: AbortSignal;
+  /** See `RpcContext`; without it a call that waits keeps its turn. */
+  readonly outOfTurn?: RpcContext['outOfTurn'];
 }
 
 export interface RpcReply {
@@ -203,6 +205,7 @@ export class RpcDispatcher {
       profile: origin.profile,
       services,
       signal: origin.signal,
+      outOfTurn: origin.outOfTurn ?? ((wait) => wait()),
       walletName: origin.walletName,
       table,
       isDeprecatedEnabled: (name) => this.options.deprecated.has(name),

@@ -110,6 +110,8 @@ export interface RpcContext {
   readonly services: RpcServices;
   /** Aborted when the client has gone or the node is stopping: long waits end on it. */
   readonly signal: AbortSignal;
+  /** Waits for something that may take long, so that the call is in nobody's way meanwhile (`-rpcthreads`). */
+  outOfTurn<T>(wait: () => Promise<T>): Promise<T>;
   /** The wallet named by the path `/wallet/<name>`, decoded. */
   readonly walletName: string | undefined;
   /** The methods, for `help` and `rpc.discover`. */

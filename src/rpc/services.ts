@@ -5,6 +5,7 @@
 import type { ChainReader } from '../chain/chainReader.js';
 import type { Pruner } from '../chain/pruner.js';
 import type { AddressQueries } from '../index/addressQueries.js';
+import type { UnconfirmedTransaction } from '../index/mempoolAddresses.js';
 import type { TxLocation } from '../index/txIndex.js';
 import type { FeeEstimates } from '../mempool/fees/feeEstimator.js';
 import type { MempoolGate, MempoolReader } from '../mempool/mempoolReader.js';
@@ -63,8 +64,8 @@ export interface TransactionFinder {
 
 /** What the address index knows of scripts, by their keys (`index/addressScripts.ts`). */
 export interface AddressService extends Pick<AddressQueries, 'totals' | 'history' | 'unspent'> {
-  /** Ids in wire order of the transactions in the mempool that touch one of the scripts, in order of arrival. */
-  mempoolTransactions(scriptKeys: readonly string[]): readonly Buffer[];
+  /** The transactions in the mempool that touch one of the scripts, in order, from arrival `first` on. */
+  mempoolTransactions(scriptKeys: readonly string[], first?: number): readonly UnconfirmedTransaction[];
 }
 
 /** The clock that validation and mining go by. */

@@ -35,6 +35,8 @@ const KNOWN_METHODS: readonly string[] = ['GET', 'POST', 'HEAD', 'PUT', 'DELETE'
 const WALLET_PATH = '/wallet/';
 /** What a wrong password costs. */
 const WRONG_PASSWORD_MS = 250;
+/** So many calls may wait without a turn in the work queue; beyond it they keep theirs. Arbitrary. */
+const MAX_OUT_OF_TURN = 1000;
 /** How long a stop waits for answers under way. */
 const STOP_GRACE_MS = 30_000;
 
@@ -80,6 +82,8 @@ export class RpcHttpServer {
   private closed: Promise<void> | null = null;
   /** What ends the waits of the calls under way. */
   private readonly waits = new Set<AbortController>();
+  /** Calls that wait without a turn. */
+  private outOfTurn = 0;
 
   constructor(options: HttpServerOptions, deps: HttpServerDeps) {
     this.options = options;
@@ -264,13 +268,14 @@ export class RpcHttpServer {
   }
 
   private answer(request: FastifyRequest, reply: FastifyReply, profile: Profile): Promise<void> {
-    return this.serve(request, reply, ({ gone, signal }) => {
+    return this.serve(request, reply, ({ gone, signal, outOfTurn }) => {
       const origin: RpcOrigin = {
         profile,
         walletName: walletNameOf(request.originalUrl),
         user: users.get(request.raw) ?? '',
         gone,
         signal,
+        outOfTurn,
         ...(this.options.logIps === true ? { peer: peerOf(request) } : {}),
       };
       return this.deps.dispatcher.handle(bodyOf(request), origin);
@@ -298,12 +303,23 @@ export class RpcHttpServer {
     });
     // The method may take as long as it likes: only reading and writing are timed.
     request.socket.setTimeout(0);
-    const leave = await turn;
+    let leave = await turn;
+    const outOfTurn = async <T>(wait: () => Promise<T>): Promise<T> => {
+      if (this.outOfTurn >= MAX_OUT_OF_TURN) return wait();
+      this.outOfTurn++;
+      leave();
+      try {
+        return await wait();
+      } finally {
+        this.outOfTurn--;
+        leave = await this.queue.reenter();
+      }
+    };
     try {
       if (gone.signal.aborted) return;
-      const answer = await run({ gone: gone.signal, signal: wait.signal });
+      const answer = await run({ gone: gone.signal, signal: wait.signal, outOfTurn });
       if (this.stopping) response.setHeader('Connection', 'close');
-      await sendReply(response, answer, { stallMs: this.timeoutMs, onSlow: leave });
+      await sendReply(response, answer, { stallMs: this.timeoutMs, onSlow: () => leave() });
     } catch (error) {
       this.deps.logger.debug('http', () => `Answer to ${peerOf(request)} was cut off: ${String(error)}`);
     } finally {

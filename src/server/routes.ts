@@ -11,6 +11,8 @@ export interface CallSignals {
   readonly gone: AbortSignal;
   /** Aborted when the client goes away or the node stops. */
   readonly signal: AbortSignal;
+  /** Gives the turn in the work queue to others while `wait` runs. */
+  outOfTurn<T>(wait: () => Promise<T>): Promise<T>;
 }
 
 export interface RouteTools {

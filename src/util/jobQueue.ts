@@ -5,6 +5,8 @@ export class JobQueue {
   private readonly depth: number;
   private running = 0;
   private readonly waiting: (() => void)[] = [];
+  /** Those that had a turn before. */
+  private readonly returning: (() => void)[] = [];
 
   /** At most `concurrency` jobs run; at most `depth` more wait for their turn, first come first served. */
   constructor(concurrency: number, depth: number) {
@@ -25,12 +27,21 @@ export class JobQueue {
     return new Promise((resolve) => this.waiting.push(() => resolve(this.leaver())));
   }
 
+  /** Waits for another turn, before those that have had none, however many wait; resolves as `enter` does. */
+  reenter(): Promise<() => void> {
+    if (this.running < this.concurrency) {
+      this.running++;
+      return Promise.resolve(this.leaver());
+    }
+    return new Promise((resolve) => this.returning.push(() => resolve(this.leaver())));
+  }
+
   private leaver(): () => void {
     let left = false;
     return () => {
       if (left) return;
       left = true;
-      const next = this.waiting.shift();
+      const next = this.returning.shift() ?? this.waiting.shift();
       // The next job takes over the place of this one.
       if (next === undefined) this.running--;
       else next();

@@ -103,6 +103,45 @@ describe('-addressindex', () => {
     expect(await balance(FIRST)).toMatchObject({ balance: 99_800_000, txcount: 3, unconfirmed: 0 });
   });
 
+  it('pages through what waits as through what is confirmed', async () => {
+    const coins = await node.rpc<{ txid: string; outputIndex: number }[]>('getaddressutxos', [[FIRST]]);
+    const sent: string[] = [];
+    let last = coins[0]!.txid;
+    for (let n = 1; n <= 7; n++) {
+      // From the first address to the second and back.
+      const [from, to] = n % 2 === 1 ? [1, 2] : [2, 1];
+      sent.push((last = await pay(last, 0, from, to, 99_800_000n - BigInt(n) * FEE)));
+    }
+    const addresses = [FIRST, SECOND];
+    const pages = async (method: string, list: string, limit: number): Promise<unknown[]> => {
+      const entries: unknown[] = [];
+      for (let after: object = {}; ;) {
+        const query = { addresses, mempool: true, limit, ...after };
+        const page = await node.rpc<Record<string, never[]> & { next?: string }>(method, [query]);
+        expect(page[list]!.length).toBeLessThanOrEqual(limit);
+        entries.push(...page[list]!);
+        if (page.next === undefined) return entries;
+        after = { after: page.next };
+      }
+    };
+    const whole = await node.rpc<unknown[]>('getaddresstxids', [{ addresses, mempool: true }]);
+    expect(whole.slice(-7)).toEqual(sent);
+    const moves = await node.rpc<unknown[]>('getaddressmempool', [addresses]);
+    expect(moves).toHaveLength(14);
+    const unspent = await node.rpc<unknown[]>('getaddressutxos', [{ addresses, mempool: true }]);
+    expect(unspent).toMatchObject([{ txid: last, height: -1 }]);
+    for (const limit of [1, 2, 3, 5, 100]) {
+      expect(await pages('getaddresstxids', 'txids', limit)).toEqual(whole);
+      expect(await pages('getaddressmempool', 'moves', limit)).toEqual(moves);
+      expect(await pages('getaddressutxos', 'utxos', limit)).toEqual(unspent);
+    }
+    await expect(
+      node.rpc('getaddresstxids', [{ addresses, limit: 1, after: '00'.repeat(12) }]),
+    ).rejects.toThrow('"after" is no mark of a page');
+    await node.rpc('generatetoaddress', [1, ADDRESS]);
+    expect(await node.rpc('getaddresstxids', [{ addresses, mempool: true }])).toEqual(whole);
+  });
+
   it('is whole after a kill', async () => {
     const before = await node.rpc('getaddresstxids', [{ addresses: [FIRST, ADDRESS], verbose: true }]);
     await node.kill();

@@ -180,6 +180,21 @@ describe('a miner with nothing but templates', () => {
     await expect(template({ ...SEGWIT, longpollid: 'short' })).rejects.toThrow('substr');
   });
 
+  it("waits for better work in nobody's way, however many wait", async () => {
+    const { longpollid, height } = await template();
+    // More than calls are worked on or may wait for their turn.
+    const polls: Promise<Template>[] = [];
+    const blocks: Promise<unknown>[] = [];
+    for (let n = 0; n < 15; n++) {
+      polls.push(template({ ...SEGWIT, longpollid }), template({ ...SEGWIT, longpollid }));
+      blocks.push(node.rpc('waitforblockheight', [height]));
+      await node.rpc('getblockcount');
+    }
+    expect((await mineOne(await template())).said).toBeNull();
+    for (const poll of polls) expect((await poll).height).toBe(height + 1);
+    for (const block of blocks) expect(await block).toMatchObject({ height });
+  });
+
   it('needs to know segwit, but for lbcd', async () => {
     const message = 'Segwit support is now required. Please include "segwit" in the client\'s rules.';
     for (const request of [{}, { rules: ['csv'] }, { rules: 'segwit' }]) {

@@ -203,6 +203,7 @@ export class TestChain {
       services: this.services,
       signal,
       walletName: undefined,
+      outOfTurn: (wait) => wait(),
       table: new MethodTable([]),
       isDeprecatedEnabled: () => false,
     };

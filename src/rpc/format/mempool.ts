@@ -1,6 +1,7 @@
 /** Mempool entries as answers show them. Source: lbrycrd rpc/blockchain.cpp `entryToJSON`. */
-import type { MempoolEntry } from '../../mempool/mempoolReader.js';
-import { hashToHex } from '../../util/bytes.js';
+import type { MempoolEntry, MempoolReader } from '../../mempool/mempoolReader.js';
+import { breathe } from '../../util/breathe.js';
+import { hashToHex, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';
 import { jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../util/jsonWrite.js';
 import { t } from '../schema.js';
@@ -68,4 +69,17 @@ export function mempoolListAnswer(entries: readonly MempoolEntry[], verbose: boo
     for (const entry of entries) yield [hashToHex(entry.txid), mempoolEntryAnswer(entry)];
   }
   return verbose ? jsonObject(members()) : jsonArray(ids());
+}
+
+/** All that is known of each transaction, as it is when it is written; what has left the mempool by then is left out. */
+export async function* mempoolMembers(
+  mempool: Pick<MempoolReader, 'entry'>,
+  txids: Iterable<Bytes>,
+): AsyncGenerator<JsonMember> {
+  let since = performance.now();
+  for (const txid of txids) {
+    const entry = mempool.entry(txid);
+    if (entry !== null) yield [hashToHex(txid), mempoolEntryAnswer(entry)];
+    since = await breathe(since);
+  }
 }

@@ -34,6 +34,7 @@ export function rpcContext({ services, table, signal }: RestCall): RpcContext {
     profile: PROFILE,
     services,
     signal,
+    outOfTurn: (wait) => wait(),
     walletName: undefined,
     table,
     isDeprecatedEnabled: () => false,

@@ -1,13 +1,10 @@
 /** `/rest/chaininfo`, `/rest/mempool/info` and `/rest/mempool/contents`: JSON only. Source: lbrycrd rest.cpp. */
-import type { MempoolReader } from '../../mempool/mempoolReader.js';
-import { mempoolEntryAnswer } from '../../rpc/format/mempool.js';
+import { mempoolMembers } from '../../rpc/format/mempool.js';
 import { invokeMethod } from '../../rpc/invoke.js';
 import type { RpcMethod } from '../../rpc/method.js';
 import { getBlockchainInfo } from '../../rpc/methods/blockchain/getBlockchainInfo.js';
 import { getMempoolInfo } from '../../rpc/methods/blockchain/getMempoolInfo.js';
-import { breathe } from '../../util/breathe.js';
-import { hashToHex } from '../../util/bytes.js';
-import { jsonObject, type JsonMember } from '../../util/jsonWrite.js';
+import { jsonObject } from '../../util/jsonWrite.js';
 import type { HttpReply } from '../replyStream.js';
 import { jsonReply } from './reply.js';
 import { noSuchFormat, splitFormat } from './request.js';
@@ -30,15 +27,6 @@ export const mempoolInfoHandler = methodHandler(getMempoolInfo);
 
 export function mempoolContentsHandler(call: RestCall): HttpReply {
   requireJson(call);
-  return jsonReply(jsonObject(entries(call.services.mempool)));
-}
-
-/** Each as it is when it is written; what left the mempool meanwhile is left out. */
-async function* entries(mempool: MempoolReader): AsyncGenerator<JsonMember> {
-  let since = performance.now();
-  for (const txid of mempool.txids()) {
-    const entry = mempool.entry(txid);
-    if (entry !== null) yield [hashToHex(txid), mempoolEntryAnswer(entry)];
-    since = await breathe(since);
-  }
+  const { mempool } = call.services;
+  return jsonReply(jsonObject(mempoolMembers(mempool, mempool.txids())));
 }

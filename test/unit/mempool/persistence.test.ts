@@ -90,6 +90,30 @@ describe('the mempool on disk', () => {
     await world.mempool.check();
   });
 
+  it('can hold whatever was promised', async () => {
+    world = await PoolWorld.open(103);
+    const parent = spendCoins([await world.coinbase(1)], 1000n);
+    await world.mustAccept(parent);
+    const child = spendCoins(coinsOf(parent), 1000n);
+    await world.mustAccept(child);
+    const elsewhere = Buffer.alloc(32, 7);
+    const most = 2n ** 63n - 1n;
+    for (let again = 0; again < 3; again++) {
+      world.mempool.prioritise(txid(child), most);
+      world.mempool.prioritise(elsewhere, -most - 1n);
+    }
+    expect(world.mempool.entry(txid(child))!.modifiedFeeSat).toBe(1000n + most);
+    expect(world.mempool.entry(txid(parent))!.descendantFeesSat).toBe(2000n + most);
+    await world.mempool.check();
+    await world.mempool.save();
+    world = world.restarted();
+    await load(world);
+    expect(world.mempool.entry(txid(child))!.modifiedFeeSat).toBe(1000n + most);
+    world.mempool.prioritise(txid(child), -most);
+    expect(world.mempool.entry(txid(child))!.modifiedFeeSat).toBe(1000n);
+    await world.mempool.check();
+  });
+
   it('is read in pieces, however large', async () => {
     world = await PoolWorld.open(140);
     const sent: string[] = [];

@@ -21,6 +21,22 @@ describe('the mempool when blocks are taken back', () => {
     await world.mempool.check();
   });
 
+  it('lists them in the same order before and after', async () => {
+    world = await PoolWorld.open(103);
+    const listed = (): string[] => [...world.mempool.txids()].map(hashToHex);
+    const cheap = spendCoins([await world.coinbase(1)], 1000n);
+    const better = spendCoins([await world.coinbase(2)], 2000n);
+    for (const tx of [cheap, better]) await world.mustAccept(tx);
+    const child = spendCoins(coinsOf(better), 9000n);
+    await world.mustAccept(child);
+    const [low, high, last] = [cheap, better, child].map((tx) => hashToHex(txid(tx)));
+    expect(listed()).toEqual([high, low, last]);
+    await world.mineBlock([better]);
+    expect(listed()).toEqual([last, low]);
+    await world.disconnectFrom(world.height);
+    expect(listed()).toEqual([high, low, last]);
+  });
+
   it('links children that were here before their parents came back', async () => {
     world = await PoolWorld.open(101);
     const parent = spendCoins([await world.coinbase(1)], 1000n, { outputs: 2 });

@@ -23,6 +23,7 @@ export function testContext(overrides: Partial<RpcContext> = {}): RpcContext {
     profile: 'documented',
     services: testServices(),
     signal: new AbortController().signal,
+    outOfTurn: (wait) => wait(),
     walletName: undefined,
     table: new MethodTable(METHODS),
     isDeprecatedEnabled: () => false,

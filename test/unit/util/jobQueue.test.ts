@@ -27,4 +27,22 @@ describe('JobQueue', () => {
     (await fourth!)();
     expect(order).toEqual(['first', 'second', 'third', 'fourth']);
   });
+
+  it('lets back in those that stepped aside before all others, and refuses none of them', async () => {
+    const queue = new JobQueue(1, 1);
+    const order: string[] = [];
+    const aside = await queue.enter()!;
+    const alsoAside = queue.enter()!;
+    aside();
+    const running = await alsoAside;
+    const newcomer = queue.enter()!.then((leave) => (order.push('new'), leave()));
+    const back = ['first', 'second'].map((name) =>
+      queue.reenter().then((leave) => (order.push(name), leave())),
+    );
+    running();
+    await Promise.all([...back, newcomer]);
+    expect(order).toEqual(['first', 'second', 'new']);
+    (await queue.reenter())();
+    (await queue.enter()!)();
+  });
 });

@@ -1,8 +1,11 @@
 /** `getaddressbalance`: what addresses hold and have received. */
+import type { ScriptTotals } from '../../../index/addressIndex.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
+import type { AddressService } from '../../services.js';
+import { atOneTip } from './atOneTip.js';
 import { mempoolMoves } from './mempoolMoves.js';
-import { parseQuery, QUERY_PARAM, requireIndex } from './query.js';
+import { parseQuery, QUERY_PARAM, requireIndex, type AddressQuery } from './query.js';
 
 export const getAddressBalance = defineMethod({
   name: 'getaddressbalance',
@@ -19,26 +22,31 @@ export const getAddressBalance = defineMethod({
     ),
   }),
   examples: [['"bXYZ…"'], ['{"addresses": ["bXYZ…", "bABC…"]}']],
-  async run({ services }, { addresses }) {
+  run({ services }, { addresses }) {
     const index = requireIndex(services);
-    const query = parseQuery(services, addresses, 0);
-    let receivedSat = 0n;
-    let spentSat = 0n;
-    let txCount = 0;
-    for (const totals of await index.totals(query.keys)) {
-      receivedSat += totals.receivedSat;
-      spentSat += totals.spentSat;
-      txCount += totals.txCount;
-    }
-    let unconfirmedSat = 0n;
-    for (const { amountSat, spends } of await mempoolMoves(services, index, query)) {
-      unconfirmedSat += spends ? -amountSat : amountSat;
-    }
-    return {
-      balance: receivedSat - spentSat,
-      received: receivedSat,
-      txcount: txCount,
-      unconfirmed: unconfirmedSat,
-    };
+    const query = { ...parseQuery(services, addresses, null), afterMempool: undefined };
+    return atOneTip(services, async () => {
+      const { receivedSat, spentSat, txCount } = await confirmedSums(index, query);
+      let unconfirmedSat = 0n;
+      for await (const { amountSat, spends } of mempoolMoves(services, index, query)) {
+        unconfirmedSat += spends ? -amountSat : amountSat;
+      }
+      return {
+        balance: receivedSat - spentSat,
+        received: receivedSat,
+        txcount: txCount,
+        unconfirmed: unconfirmedSat,
+      };
+    });
   },
 });
+
+async function confirmedSums(index: AddressService, { keys }: AddressQuery): Promise<ScriptTotals> {
+  const sums = { receivedSat: 0n, spentSat: 0n, txCount: 0 };
+  for (const totals of await index.totals(keys)) {
+    sums.receivedSat += totals.receivedSat;
+    sums.spentSat += totals.spentSat;
+    sums.txCount += totals.txCount;
+  }
+  return sums;
+}

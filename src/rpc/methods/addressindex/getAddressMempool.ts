@@ -1,9 +1,32 @@
 /** `getaddressmempool`: what unconfirmed transactions do to addresses. */
-import { hashToHex } from '../../../util/bytes.js';
+import { hashToHex, toHex } from '../../../util/bytes.js';
+import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
-import { mempoolMoves } from './mempoolMoves.js';
-import { parseQuery, QUERY_PARAM, requireIndex } from './query.js';
+import { atOneTip } from './atOneTip.js';
+import { mempoolMoves, type MempoolMove } from './mempoolMoves.js';
+import {
+  entryLimit,
+  mempoolMark,
+  parseQuery,
+  QUERY_PARAM,
+  requireIndex,
+  requireWhole,
+  type AddressQuery,
+} from './query.js';
+
+const MOVES_SCHEMA = t.array(
+  t.object({
+    address: t.str('the address or script that was asked for'),
+    txid: t.hash('the transaction id'),
+    index: t.int('the number of the output, or of the input that spends'),
+    satoshis: t.sats('the amount, negative when it is spent'),
+    timestamp: t.time('when the transaction entered the mempool'),
+    prevtxid: t.optional(t.hash('the transaction whose output is spent'), 'when it is spent'),
+    prevout: t.optional(t.int('the number of that output'), 'when it is spent'),
+  }),
+  'in the order in which the transactions came',
+);
 
 export const getAddressMempool = defineMethod({
   name: 'getaddressmempool',
@@ -11,30 +34,44 @@ export const getAddressMempool = defineMethod({
   summary:
     'Returns what the transactions in the mempool pay to one or more addresses or scripts and spend from them (needs -addressindex).',
   params: [QUERY_PARAM],
-  result: t.array(
-    t.object({
-      address: t.str('the address or script that was asked for'),
-      txid: t.hash('the transaction id'),
-      index: t.int('the number of the output, or of the input that spends'),
-      satoshis: t.sats('the amount, negative when it is spent'),
-      timestamp: t.time('when the transaction entered the mempool'),
-      prevtxid: t.optional(t.hash('the transaction whose output is spent'), 'when it is spent'),
-      prevout: t.optional(t.int('the number of that output'), 'when it is spent'),
-    }),
-    'in the order in which the transactions came',
-  ),
-  examples: [['"bXYZ…"'], ['{"addresses": ["bXYZ…", "bABC…"]}']],
+  result: t.union([
+    { when: 'without "limit"', schema: MOVES_SCHEMA },
+    {
+      when: 'with "limit"',
+      schema: t.object({
+        moves: MOVES_SCHEMA,
+        next: t.optional(t.hex('where the next page begins'), 'when there is one'),
+      }),
+    },
+  ]),
+  examples: [['"bXYZ…"'], ['{"addresses": ["bXYZ…", "bABC…"], "limit": 100}']],
   async run({ services }, { addresses }) {
     const index = requireIndex(services);
-    const query = parseQuery(services, addresses, 0);
-    const moves = await mempoolMoves(services, index, query);
-    return moves.map(({ txid, timeSec, index: at, amountSat, scriptKey, spends }) => ({
-      address: query.asked.get(scriptKey)!,
+    const query = parseQuery(services, addresses, null);
+    const { found, next } = await atOneTip(services, async () => {
+      const page: MempoolMove[] = [];
+      for await (const move of mempoolMoves(services, index, query)) {
+        if (page.length === entryLimit(query)) return { found: page, next: mempoolMark(page.at(-1)!) };
+        page.push(move);
+      }
+      return { found: page, next: null };
+    });
+    requireWhole(query, next);
+    const moves = jsonArray(answers(found, query));
+    if (query.limit === null) return moves;
+    return { moves, ...(next ? { next: toHex(next) } : {}) };
+  },
+});
+
+function* answers(moves: readonly MempoolMove[], { asked }: AddressQuery): Generator<JsonOut> {
+  for (const { txid, timeSec, index, amountSat, scriptKey, spends } of moves) {
+    yield {
+      address: asked.get(scriptKey)!,
       txid: hashToHex(txid),
-      index: at,
+      index,
       satoshis: spends ? -amountSat : amountSat,
       timestamp: timeSec,
       ...(spends ? { prevtxid: hashToHex(spends.hash), prevout: spends.index } : {}),
-    }));
-  },
-});
+    };
+  }
+}

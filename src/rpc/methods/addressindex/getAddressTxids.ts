@@ -1,10 +1,24 @@
 /** `getaddresstxids`: the history of addresses. */
-import { HISTORY_MARK_BYTES } from '../../../index/addressQueries.js';
-import { hashToHex, toHex } from '../../../util/bytes.js';
+import { HISTORY_MARK_BYTES, type HistoryEntry, type Page } from '../../../index/addressQueries.js';
+import type { UnconfirmedTransaction } from '../../../index/mempoolAddresses.js';
+import { hashToHex, toHex, type Bytes } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
-import { flagOf, pageRequest, parseQuery, QUERY_PARAM, requireIndex, requireWhole } from './query.js';
+import type { AddressService } from '../../services.js';
+import { atOneTip } from './atOneTip.js';
+import {
+  entryLimit,
+  flagOf,
+  MEMPOOL_BEGIN,
+  mempoolMark,
+  pageRequest,
+  parseQuery,
+  QUERY_PARAM,
+  requireIndex,
+  requireWhole,
+  type AddressQuery,
+} from './query.js';
 
 const ENTRIES_SCHEMA = t.array(
   t.union([
@@ -21,6 +35,27 @@ const ENTRIES_SCHEMA = t.array(
   ]),
   'the oldest first, each transaction once; unconfirmed ones follow the last confirmed one',
 );
+
+/** A page: what is confirmed, then what is not. */
+interface FoundTransactions {
+  confirmed: readonly HistoryEntry[];
+  unconfirmed: readonly UnconfirmedTransaction[];
+  next: Bytes | null;
+}
+
+const NO_HISTORY: Page<HistoryEntry> = { entries: [], next: null };
+
+async function find(index: AddressService, query: AddressQuery): Promise<FoundTransactions> {
+  const { keys, afterMempool } = query;
+  const { entries, next } = afterMempool ? NO_HISTORY : await index.history(keys, pageRequest(query));
+  if (!query.mempool || next !== null) return { confirmed: entries, unconfirmed: [], next };
+  const waiting = index.mempoolTransactions(keys, afterMempool && afterMempool.arrival + 1);
+  const unconfirmed = waiting.slice(0, entryLimit(query) - entries.length);
+  const isWhole = unconfirmed.length === waiting.length;
+  const last = unconfirmed.at(-1);
+  const end = last ? { arrival: last.arrival, order: 0 } : MEMPOOL_BEGIN;
+  return { confirmed: entries, unconfirmed, next: isWhole ? null : mempoolMark(end) };
+}
 
 export const getAddressTxids = defineMethod({
   name: 'getaddresstxids',
@@ -43,17 +78,12 @@ export const getAddressTxids = defineMethod({
     const index = requireIndex(services);
     const query = parseQuery(services, addresses, HISTORY_MARK_BYTES);
     const isVerbose = flagOf(query.options, 'verbose');
-    const { entries, next } = await index.history(query.keys, pageRequest(query));
+    const { confirmed, unconfirmed, next } = await atOneTip(services, () => find(index, query));
     requireWhole(query, next);
-    const txids = entries.map(({ txid, height, receivedSat, spentSat }): JsonOut =>
+    const txids = confirmed.map(({ txid, height, receivedSat, spentSat }): JsonOut =>
       isVerbose ? { txid: hashToHex(txid), height, received: receivedSat, spent: spentSat } : hashToHex(txid),
     );
-    if (query.mempool && next === null) {
-      for (const id of index.mempoolTransactions(query.keys)) {
-        const txid = hashToHex(id);
-        txids.push(isVerbose ? { txid } : txid);
-      }
-    }
+    for (const { txid } of unconfirmed) txids.push(isVerbose ? { txid: hashToHex(txid) } : hashToHex(txid));
     if (query.limit === null) return txids;
     return { txids, ...(next ? { next: toHex(next) } : {}) };
   },

@@ -1,19 +1,26 @@
 /** `getaddressutxos`: the unspent outputs of addresses. */
-import { UNSPENT_MARK_BYTES, type UnspentEntry } from '../../../index/addressQueries.js';
+import { UNSPENT_MARK_BYTES, type Page, type UnspentEntry } from '../../../index/addressQueries.js';
 import { formatOutPoint } from '../../../primitives/transaction.js';
-import { hashToHex, toHex, toLatin1, type Bytes } from '../../../util/bytes.js';
+import { breathe } from '../../../util/breathe.js';
+import { hashToHex, toHex, type Bytes } from '../../../util/bytes.js';
+import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
-import type { RpcServices } from '../../services.js';
-import { mempoolMoves, type MempoolMove } from './mempoolMoves.js';
+import type { AddressService, RpcServices } from '../../services.js';
+import { atOneTip } from './atOneTip.js';
+import { mempoolMoves } from './mempoolMoves.js';
 import {
+  entryLimit,
   flagOf,
+  MEMPOOL_BEGIN,
+  mempoolMark,
   pageRequest,
   parseQuery,
   QUERY_PARAM,
   requireIndex,
   requireWhole,
   type AddressQuery,
+  type MempoolMark,
 } from './query.js';
 
 /** Height that stands for the mempool, as in Bitcore. */
@@ -43,14 +50,39 @@ interface UnspentOutput {
   readonly scriptKey: string;
 }
 
-/** The confirmed ones with their scripts. What was spent since the index was read is left out. */
+interface FoundOutputs {
+  outputs: readonly UnspentOutput[];
+  next: Bytes | null;
+  tip: { hash: string; height: number };
+}
+
+const NO_OUTPUTS: Page<UnspentEntry> = { entries: [], next: null };
+
+async function find(
+  services: RpcServices,
+  index: AddressService,
+  query: AddressQuery,
+): Promise<FoundOutputs> {
+  const { chain } = services.chain;
+  const tip = { hash: hashToHex(services.chain.headers.hash(chain.tip)), height: chain.height };
+  const { entries, next } = query.afterMempool
+    ? NO_OUTPUTS
+    : await index.unspent(query.keys, pageRequest(query));
+  const outputs = await withScripts(services, entries, query);
+  if (!query.mempool || next !== null) return { outputs, next, tip };
+  return { outputs, next: await addUnconfirmed(outputs, services, index, query), tip };
+}
+
+/** The confirmed ones with their scripts, without what is spent by now. */
 async function withScripts(
   { chain, mempool }: RpcServices,
   entries: readonly UnspentEntry[],
   query: AddressQuery,
 ): Promise<UnspentOutput[]> {
   const outputs: UnspentOutput[] = [];
+  let since = performance.now();
   for (const entry of entries) {
+    since = await breathe(since);
     if (query.mempool && mempool.isSpent(entry.outPoint)) continue;
     const coin = await chain.coin(entry.outPoint);
     if (coin) outputs.push({ ...entry, script: coin.script });
@@ -58,16 +90,22 @@ async function withScripts(
   return outputs;
 }
 
-/** Outputs made in the mempool and not spent there. */
-function unspentIn(moves: readonly MempoolMove[], { mempool }: RpcServices): UnspentOutput[] {
-  return moves
-    .filter(({ spends }) => spends === null)
-    .map((move) => ({
-      ...move,
-      outPoint: formatOutPoint({ hash: move.txid, index: move.index }),
-      height: MEMPOOL_HEIGHT,
-    }))
-    .filter(({ outPoint }) => !mempool.isSpent(outPoint));
+/** Adds what is made in the mempool and not spent there, as far as there is room; answers where the next page begins. */
+async function addUnconfirmed(
+  outputs: UnspentOutput[],
+  services: RpcServices,
+  index: AddressService,
+  query: AddressQuery,
+): Promise<Buffer | null> {
+  let last: MempoolMark = query.afterMempool ?? MEMPOOL_BEGIN;
+  for await (const move of mempoolMoves(services, index, query)) {
+    const outPoint = formatOutPoint({ hash: move.txid, index: move.index });
+    if (move.spends !== null || services.mempool.isSpent(outPoint)) continue;
+    if (outputs.length === entryLimit(query)) return mempoolMark(last);
+    outputs.push({ ...move, outPoint, height: MEMPOOL_HEIGHT });
+    last = move;
+  }
+  return null;
 }
 
 export const getAddressUtxos = defineMethod({
@@ -93,27 +131,23 @@ export const getAddressUtxos = defineMethod({
     const index = requireIndex(services);
     const query = parseQuery(services, addresses, UNSPENT_MARK_BYTES);
     const withTip = flagOf(query.options, 'chainInfo');
-    const { chain } = services.chain;
-    const tip = { hash: hashToHex(services.chain.headers.hash(chain.tip)), height: chain.height };
-    const { entries, next } = await index.unspent(query.keys, pageRequest(query));
+    const { outputs, next, tip } = await atOneTip(services, () => find(services, index, query));
     requireWhole(query, next);
-    const outputs = await withScripts(services, entries, query);
-    if (query.mempool && next === null) {
-      outputs.push(...unspentIn(await mempoolMoves(services, index, query), services));
-    }
-    const seen = new Set<string>();
-    const utxos = outputs
-      // One that was confirmed meanwhile is here twice.
-      .filter(({ outPoint }) => seen.size < seen.add(toLatin1(outPoint)).size)
-      .map(({ outPoint, script, amountSat, height, scriptKey }) => ({
-        address: query.asked.get(scriptKey)!,
-        txid: hashToHex(outPoint.subarray(0, 32)),
-        outputIndex: Buffer.from(outPoint).readUInt32LE(32),
-        script: toHex(script),
-        satoshis: amountSat,
-        height,
-      }));
+    const utxos = jsonArray(answers(outputs, query));
     if (query.limit === null && !withTip) return utxos;
     return { utxos, ...(next ? { next: toHex(next) } : {}), ...(withTip ? tip : {}) };
   },
 });
+
+function* answers(outputs: readonly UnspentOutput[], { asked }: AddressQuery): Generator<JsonOut> {
+  for (const { outPoint, script, amountSat, height, scriptKey } of outputs) {
+    yield {
+      address: asked.get(scriptKey)!,
+      txid: hashToHex(outPoint.subarray(0, 32)),
+      outputIndex: Buffer.from(outPoint).readUInt32LE(32),
+      script: toHex(script),
+      satoshis: amountSat,
+      height,
+    };
+  }
+}

@@ -1,11 +1,13 @@
 /** What unconfirmed transactions do to scripts: outputs made and outputs spent, read from the transactions. */
 import { scriptKeyOf } from '../../../index/addressScripts.js';
 import { formatOutPoint, type OutPoint } from '../../../primitives/transaction.js';
+import { breathe } from '../../../util/breathe.js';
 import type { Bytes } from '../../../util/bytes.js';
 import type { AddressService, RpcServices } from '../../services.js';
-import type { AddressQuery } from './query.js';
+import type { AddressQuery, MempoolMark } from './query.js';
 
-export interface MempoolMove {
+/** As a mark of pages: the transaction's arrival, and the number of the move within it. */
+export interface MempoolMove extends MempoolMark {
   /** Id of the transaction in wire order. */
   readonly txid: Buffer;
   readonly timeSec: number;
@@ -18,33 +20,42 @@ export interface MempoolMove {
   readonly spends: OutPoint | null;
 }
 
-/** In the order in which the transactions came; of each the inputs first. */
-export async function mempoolMoves(
+/** In the order in which the transactions came, from behind the query's mark on; of each the inputs first. */
+export async function* mempoolMoves(
   { mempool, chain }: RpcServices,
   addresses: AddressService,
-  query: AddressQuery,
-): Promise<MempoolMove[]> {
-  const moves: MempoolMove[] = [];
-  for (const txid of addresses.mempoolTransactions(query.keys)) {
+  { keys, asked, afterMempool }: AddressQuery,
+): AsyncGenerator<MempoolMove> {
+  let since = performance.now();
+  for (const { txid, arrival } of addresses.mempoolTransactions(keys, afterMempool?.arrival)) {
+    since = await breathe(since);
     const tx = mempool.transaction(txid);
     const timeSec = mempool.entry(txid)?.entryTimeSec;
     // It may leave while others are looked at.
     if (!tx || timeSec === undefined) continue;
-    const add = (index: number, amountSat: bigint, script: Bytes, spends: OutPoint | null): void => {
+    const skipped = arrival === afterMempool?.arrival ? afterMempool.order : -1;
+    const move = (
+      order: number,
+      { index, spends }: Pick<MempoolMove, 'index' | 'spends'>,
+      output: { amount: bigint; script: Bytes },
+    ): MempoolMove | null => {
+      const { amount: amountSat, script } = output;
       const scriptKey = scriptKeyOf(script);
-      if (scriptKey === null || !query.asked.has(scriptKey)) return;
-      moves.push({ txid, timeSec, index, amountSat, script, scriptKey, spends });
+      if (scriptKey === null || !asked.has(scriptKey)) return null;
+      return { txid, timeSec, arrival, order, index, amountSat, script, scriptKey, spends };
     };
     for (const [index, { prevout }] of tx.inputs.entries()) {
+      if (index <= skipped) continue;
       const outPoint = formatOutPoint(prevout);
       const made = mempool.output(outPoint);
-      if (made) add(index, made.amountSat, made.script, prevout);
-      else {
-        const coin = await chain.coin(outPoint);
-        if (coin) add(index, coin.amount, coin.script, prevout);
-      }
+      const coin = made ? { amount: made.amountSat, script: made.script } : await chain.coin(outPoint);
+      const found = coin && move(index, { index, spends: prevout }, coin);
+      if (found) yield found;
     }
-    tx.outputs.forEach(({ value, script }, index) => add(index, value, script, null));
+    for (const [index, { value, script }] of tx.outputs.entries()) {
+      const order = tx.inputs.length + index;
+      const found = order <= skipped ? null : move(order, { index, spends: null }, { amount: value, script });
+      if (found) yield found;
+    }
   }
-  return moves;
 }

@@ -7,7 +7,7 @@ import { scriptKeyOf } from '../../../index/addressScripts.js';
 import type { PageRequest } from '../../../index/addressQueries.js';
 import { decodeDestination } from '../../../script/address.js';
 import { scriptForDestination } from '../../../script/standard.js';
-import { fromHex, isHex, type Bytes } from '../../../util/bytes.js';
+import { asBuffer, fromHex, isHex, type Bytes } from '../../../util/bytes.js';
 import { JsonObject, type JsonValue } from '../../../util/json.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
@@ -31,6 +31,17 @@ export const QUERY_PARAM = {
     'then), "after" ("next" of the page before), "mempool" (boolean, whether unconfirmed transactions count)',
 } as const satisfies ParamDecl;
 
+/** A place among what the mempool holds: a transaction by its arrival, and something within it by number. */
+export interface MempoolMark {
+  readonly arrival: number;
+  readonly order: number;
+}
+
+/** Bytes of such a mark, by which it is told from those of the chain. */
+const MEMPOOL_MARK_BYTES = 12;
+/** The place in front of everything in the mempool. */
+export const MEMPOOL_BEGIN: MempoolMark = { arrival: 0, order: 0 };
+
 export interface AddressQuery {
   /** As the caller wrote them, by the key under which the index files them. */
   readonly asked: ReadonlyMap<string, string>;
@@ -39,7 +50,10 @@ export interface AddressQuery {
   readonly endHeight: number | undefined;
   /** Null when the answer is no page. */
   readonly limit: number | null;
+  /** Where the page before ended, when that was in the chain. */
   readonly after: Bytes | undefined;
+  /** Where it ended when that was in the mempool. */
+  readonly afterMempool: MempoolMark | undefined;
   readonly mempool: boolean;
   readonly options: JsonObject;
 }
@@ -57,8 +71,12 @@ export function requireIndex({ addresses }: RpcServices): AddressService {
   );
 }
 
-/** Throws on what is no query. `markBytes` is the size of a page's mark. */
-export function parseQuery({ params }: RpcServices, value: JsonValue, markBytes: number): AddressQuery {
+/** Throws on what is no query. `markBytes` is the size of a mark in the chain; null where all is in the mempool. */
+export function parseQuery(
+  { params }: RpcServices,
+  value: JsonValue,
+  markBytes: number | null,
+): AddressQuery {
   const options = value instanceof JsonObject ? value : new JsonObject();
   const prefixes = addressPrefixes(params);
   const asked = new Map<string, string>();
@@ -75,14 +93,16 @@ export function parseQuery({ params }: RpcServices, value: JsonValue, markBytes:
   if (asked.size === 0) throw invalid('No addresses given');
   if (asked.size > MAX_SCRIPTS) throw invalid(`More than ${MAX_SCRIPTS} addresses`);
   const limit = numberOf(options, 'limit', 1, MAX_ENTRIES) ?? null;
+  const mempool = flagOf(options, 'mempool');
+  const after = markOf(options, markBytes, mempool || markBytes === null);
   return {
     asked,
     keys: [...asked.keys()],
     startHeight: numberOf(options, 'start', 0, 0x7ffffffe),
     endHeight: numberOf(options, 'end', 0, 0x7ffffffe),
     limit,
-    after: markOf(options, markBytes),
-    mempool: flagOf(options, 'mempool'),
+    ...after,
+    mempool,
     options,
   };
 }
@@ -108,17 +128,38 @@ export function flagOf(options: JsonObject, name: string): boolean {
   return value !== null && getBool(value);
 }
 
-function markOf(options: JsonObject, markBytes: number): Bytes | undefined {
+function markOf(
+  options: JsonObject,
+  markBytes: number | null,
+  mempool: boolean,
+): Pick<AddressQuery, 'after' | 'afterMempool'> {
   const value = options.get('after') ?? null;
-  if (value === null) return undefined;
+  if (value === null) return { after: undefined, afterMempool: undefined };
   const text = getString(value);
-  if (!isHex(text) || text.length !== 2 * markBytes) throw invalid(`"after" is no mark of a page: ${text}`);
-  return fromHex(text);
+  const mark = asBuffer(isHex(text) ? fromHex(text) : new Uint8Array(0));
+  if (mark.length === markBytes) return { after: mark, afterMempool: undefined };
+  if (!mempool || mark.length !== MEMPOOL_MARK_BYTES) throw invalid(`"after" is no mark of a page: ${text}`);
+  const arrival = Number(mark.readBigUInt64BE());
+  return { after: undefined, afterMempool: { arrival, order: mark.readUInt32BE(8) } };
+}
+
+/** The mark of a page that ended in the mempool. */
+export function mempoolMark({ arrival, order }: MempoolMark): Buffer {
+  const mark = Buffer.alloc(MEMPOOL_MARK_BYTES);
+  mark.writeBigUInt64BE(BigInt(arrival));
+  mark.writeUInt32BE(order, 8);
+  return mark;
+}
+
+/** Entries that an answer may have. */
+export function entryLimit({ limit }: AddressQuery): number {
+  return limit ?? MAX_ENTRIES;
 }
 
 /** What to ask the index for. */
-export function pageRequest({ limit, after, startHeight, endHeight }: AddressQuery): PageRequest {
-  return { limit: limit ?? MAX_ENTRIES, after, startHeight, endHeight };
+export function pageRequest(query: AddressQuery): PageRequest {
+  const { after, startHeight, endHeight } = query;
+  return { limit: entryLimit(query), after, startHeight, endHeight };
 }
 
 /** Refuses an answer that would be cut off without the caller noticing. */

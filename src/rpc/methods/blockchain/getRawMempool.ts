@@ -1,7 +1,7 @@
 /** `getrawmempool`: all unconfirmed transactions. */
-import { hashToHex } from '../../../util/bytes.js';
-import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
-import { MEMPOOL_LIST_SCHEMA, mempoolListAnswer } from '../../format/mempool.js';
+import { hashToHex, type Bytes } from '../../../util/bytes.js';
+import { jsonArray, jsonObject, type JsonOut } from '../../../util/jsonWrite.js';
+import { MEMPOOL_LIST_SCHEMA, mempoolMembers } from '../../format/mempool.js';
 import { defineMethod } from '../../method.js';
 
 export const getRawMempool = defineMethod({
@@ -21,9 +21,12 @@ export const getRawMempool = defineMethod({
   result: MEMPOOL_LIST_SCHEMA,
   examples: [['true']],
   run({ services: { mempool } }, { verbose }): JsonOut {
-    const txids = [...mempool.txids()];
-    if (verbose === 0) return jsonArray(txids.map(hashToHex));
-    const entries = txids.map((txid) => mempool.entry(txid)).filter((entry) => entry !== null);
-    return mempoolListAnswer(entries, true);
+    const txids = mempool.txids();
+    return verbose === 0 ? jsonArray(ids(txids)) : jsonObject(mempoolMembers(mempool, txids));
   },
 });
+
+/** Made while they are written, so that a large mempool does not hold up everybody. */
+function* ids(txids: Iterable<Bytes>): Generator<string> {
+  for (const txid of txids) yield hashToHex(txid);
+}

@@ -18,24 +18,26 @@ export const TIP_SCHEMA = t.object({ hash: t.hash('the tip'), height: t.int('its
  * it is then.
  */
 export async function waitForTip(
-  { services: { chain }, signal }: RpcContext,
+  { services: { chain }, signal, outOfTurn }: RpcContext,
   timeoutMs: number,
   isReached: () => boolean,
 ): Promise<JsonOut> {
   if (timeoutMs >= 0 && !signal.aborted && !isReached()) {
-    await new Promise<void>((resolve) => {
-      const timer = timeoutMs > 0 ? setTimeout(() => end(), timeoutMs) : undefined;
-      const stopListening = chain.chain.events.on('tipChanged', () => {
-        if (isReached()) end();
+    const reached = (): Promise<void> =>
+      new Promise((resolve) => {
+        const timer = timeoutMs > 0 ? setTimeout(() => end(), timeoutMs) : undefined;
+        const stopListening = chain.chain.events.on('tipChanged', () => {
+          if (isReached()) end();
+        });
+        const end = (): void => {
+          clearTimeout(timer);
+          stopListening();
+          signal.removeEventListener('abort', end);
+          resolve();
+        };
+        signal.addEventListener('abort', end);
       });
-      const end = (): void => {
-        clearTimeout(timer);
-        stopListening();
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      signal.addEventListener('abort', end);
-    });
+    await outOfTurn(reached);
   }
   const { tip, height } = chain.chain;
   return { hash: hashToHex(chain.headers.hash(tip)), height };

@@ -123,7 +123,7 @@ function requireNetwork({ params, peers, network, chain }: RpcServices, profile:
  * the same then, undefined without an id.
  */
 async function waitForBetter(
-  { services, signal, profile }: RpcContext,
+  { services, signal, profile, outOfTurn }: RpcContext,
   longPollId: JsonValue | undefined,
 ): Promise<boolean | undefined> {
   if (longPollId === undefined || longPollId === null) return undefined;
@@ -135,7 +135,7 @@ async function waitForBetter(
       ? parseLongPollId(longPollId, profile)
       : { tip: Buffer.from(tip()), changeCount: mining.lastChangeCount };
   if (known === null) return undefined;
-  await mining.waitForWork(known, signal);
+  await outOfTurn(() => mining.waitForWork(known, signal));
   if (signal.aborted) throw rpcError(RPC_ERROR.CLIENT_NOT_CONNECTED, 'Shutting down');
   return equalBytes(tip(), known.tip);
 }

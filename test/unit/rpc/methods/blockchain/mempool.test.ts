@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MempoolEntry } from '../../../../../src/mempool/mempoolReader.js';
+import { invokeMethod } from '../../../../../src/rpc/invoke.js';
 import { getMempoolAncestors } from '../../../../../src/rpc/methods/blockchain/getMempoolAncestors.js';
 import { getMempoolDescendants } from '../../../../../src/rpc/methods/blockchain/getMempoolDescendants.js';
 import { getMempoolEntry } from '../../../../../src/rpc/methods/blockchain/getMempoolEntry.js';
@@ -67,6 +68,21 @@ describe('the mempool methods', () => {
         error: { code: -8, message: 'parameter 1 must be of length 64 (not 2)' },
       });
     }
+  });
+
+  it('describe the mempool piece by piece, and leave out what goes meanwhile', async () => {
+    let described = 0;
+    const entry = (txid: Uint8Array): MempoolEntry | null => {
+      described++;
+      return described > 1 ? null : { ...parent, txid: Buffer.from(txid) };
+    };
+    const mempool = { ...chain.services.mempool, txids: () => [parentId, childId], entry };
+    const context = { ...chain.context(), services: { ...chain.services, mempool } };
+    await invokeMethod(getRawMempool, context, [true]);
+    expect(described).toBe(0);
+    const { result } = await chain.call(getRawMempool, [true], context);
+    expect(Object.keys(result as object)).toEqual([hashToHex(parentId)]);
+    expect(described).toBe(2);
   });
 
   it('save what there is', async () => {
