@@ -11,7 +11,7 @@ interface Prepared {
   /** Everything before the list of what it depends on. */
   readonly head: string;
   /** All of it, for one that depends on nothing. */
-  readonly alone: RawJson;
+  readonly alone: string;
 }
 
 const prepared = new WeakMap<BlockCandidate, Prepared>();
@@ -20,16 +20,20 @@ function prepare(candidate: BlockCandidate): Prepared {
   const data = toHex(candidate.bytes);
   const [txid, hash] = [hashToHex(candidate.txid), hashToHex(candidate.wtxid)];
   const head = `{"data":"${data}","txid":"${txid}","hash":"${hash}","depends":[`;
-  return { head, alone: new RawJson(head + tailOf(candidate, 1)) };
+  return { head, alone: head + tailOf(candidate, 1) };
 }
 
 function tailOf({ feeSat, sigopsCost, weight }: BlockCandidate, sigopsDivisor: number): string {
   return `],"fee":${feeSat},"sigops":${sigopsCost / sigopsDivisor},"weight":${weight}}`;
 }
 
+/** Entries are handed on in pieces of about so many characters: a step of the writer costs more than a short entry. */
+const PIECE_CHARS = 16 << 10;
+
 /**
- * The entries in order. `sigopsDivisor` is what a signature operation costs where costs are not counted yet (before
- * segwit), else 1. An entry depends on those before it that it spends, numbered from 1, once for each input.
+ * The entries in order, several to a piece, with commas between them. `sigopsDivisor` is what a signature operation costs
+ * where costs are not counted yet (before segwit), else 1. An entry depends on those before it that it spends, numbered
+ * from 1, once for each input.
  */
 export function* templateTransactions(
   transactions: readonly BlockCandidate[],
@@ -37,15 +41,20 @@ export function* templateTransactions(
 ): Generator<RawJson> {
   const numbers = new Map<string, number>();
   for (const { parents } of transactions) for (const { key } of parents) numbers.set(key, 0);
+  let piece = '';
   for (const [at, candidate] of transactions.entries()) {
     let entry = prepared.get(candidate);
     if (!entry) prepared.set(candidate, (entry = prepare(candidate)));
     if (numbers.has(candidate.key)) numbers.set(candidate.key, at + 1);
-    if (candidate.parents.length === 0 && sigopsDivisor === 1) {
-      yield entry.alone;
-      continue;
+    if (piece !== '') piece += ',';
+    if (candidate.parents.length === 0 && sigopsDivisor === 1) piece += entry.alone;
+    else {
+      const depends = spentKeysOf(candidate.bytes).flatMap((spent) => numbers.get(txKeyOf(spent)) || []);
+      piece += entry.head + depends.join() + tailOf(candidate, sigopsDivisor);
     }
-    const depends = spentKeysOf(candidate.bytes).flatMap((spent) => numbers.get(txKeyOf(spent)) || []);
-    yield new RawJson(entry.head + depends.join() + tailOf(candidate, sigopsDivisor));
+    if (piece.length < PIECE_CHARS) continue;
+    yield new RawJson(piece);
+    piece = '';
   }
+  if (piece !== '') yield new RawJson(piece);
 }
