@@ -6,7 +6,7 @@
 namespace lbc {
 
 // NATIVE_ABI of src/native/binding.ts.
-constexpr uint32_t kAbi = 3;
+constexpr uint32_t kAbi = 4;
 
 void registerDatabaseFiles(napi_env env, napi_value exports);
 void registerHashing(napi_env env, napi_value exports);

@@ -125,6 +125,22 @@ bool readJob(napi_env env, napi_value object, VerifyJob* job, napi_value* values
   return true;
 }
 
+// Gives a job what it needs besides what was read.
+void equip(napi_env env, VerifyJob& job) {
+  job.batch.cache = &environmentOf(env)->cache;
+  job.batch.midstates.reset(new TxMidstate[job.batch.view.txCount]);
+}
+
+napi_value jsVerifyInputsHere(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  napi_value values[kHolders];
+  VerifyJob job;
+  if (!readArguments(env, info, 1, arguments) || !readJob(env, arguments[0], &job, values)) return nullptr;
+  equip(env, job);
+  verifyHere(job);
+  return makeReport(env, job);
+}
+
 napi_value jsVerifyInputs(napi_env env, napi_callback_info info) {
   napi_value arguments[1];
   napi_value values[kHolders];
@@ -138,8 +154,7 @@ napi_value jsVerifyInputs(napi_env env, napi_callback_info info) {
     napi_resolve_deferred(env, job->deferred, makeReport(env, *job));
     return promise;
   }
-  job->batch.cache = &environment->cache;
-  job->batch.midstates.reset(new TxMidstate[job->batch.view.txCount]);
+  equip(env, *job);
   for (size_t i = 0; i < kHolders; i++) napi_create_reference(env, values[i], 1, &job->holders[i]);
   if (environment->pending++ == 0) napi_ref_threadsafe_function(env, environment->finished);
   environment->pool.submit(job.release());
@@ -228,6 +243,7 @@ void registerVerification(napi_env env, napi_value exports) {
   setFunction(env, exports, "setVerifyThreads", jsSetVerifyThreads);
   setFunction(env, exports, "setSignatureCacheBytes", jsSetSignatureCacheBytes);
   setFunction(env, exports, "verifyInputs", jsVerifyInputs);
+  setFunction(env, exports, "verifyInputsHere", jsVerifyInputsHere);
   setFunction(env, exports, "signatureHash", jsSignatureHash);
 
   napi_value ecdsa = makeObject(env);

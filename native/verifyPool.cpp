@@ -38,6 +38,12 @@ void verifyShare(VerifyJob& job, size_t first, size_t end) {
 
 }  // namespace
 
+void verifyHere(VerifyJob& job) {
+  for (size_t first = job.firstInput; first < job.endInput; first += kShare) {
+    verifyShare(job, first, std::min(first + kShare, job.endInput));
+  }
+}
+
 void VerifyPool::setThreads(size_t count) {
   stop();
   threadCount_ = std::max<size_t>(count, 1);

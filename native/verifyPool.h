@@ -32,6 +32,9 @@ struct VerifyJob {
   std::atomic<size_t> unfinished{0};  // inputs
 };
 
+// Does the whole job, which may have no inputs, on the thread of the caller.
+void verifyHere(VerifyJob& job);
+
 class VerifyPool {
  public:
   using Done = std::function<void(VerifyJob*)>;

@@ -1,7 +1,7 @@
 /**
- * The scripts of a transaction that wants to enter. The interpreter decides, with the addon's curve arithmetic, which
- * remembers signatures for the block to come; where inputs are many the addon decides the ordinary ones on its threads
- * before. For few inputs the way there and back costs more than it saves.
+ * The scripts of a transaction that wants to enter. The addon decides the ordinary ones, and remembers their signatures
+ * for the block to come: of many inputs on its threads, of few at once, as the way there and back costs more than it saves.
+ * What it does not know to be valid the interpreter decides.
  * Source: lbrycrd validation.cpp `CheckInputs` as `AcceptToMemoryPoolWorker` calls it.
  *
  * The reference runs all scripts again under the flags of the tip, to fill its cache of executed scripts. Every one of
@@ -9,7 +9,7 @@
  */
 import { reject, type ValidationError } from '../consensus/reject.js';
 import { defaultEcdsa } from '../crypto/ecdsa.js';
-import { loadNative, type CoinValue, type NativeAddon } from '../native/binding.js';
+import { loadNative, type CoinValue, type NativeAddon, type VerifyJob } from '../native/binding.js';
 import { parseTxView } from '../primitives/blockView.js';
 import { hasWitness, type Transaction } from '../primitives/transaction.js';
 import { TransactionChecker } from '../script/checker.js';
@@ -26,7 +26,7 @@ import { concatBytes } from '../util/bytes.js';
 
 const EMPTY = new Uint32Array(0);
 /** From so many inputs on the threads are asked. */
-const BATCH_INPUTS = 5;
+const THREADED_INPUTS = 5;
 
 /** What an input spends. */
 export type SpentOutput = Pick<CoinValue, 'amount' | 'script'>;
@@ -43,10 +43,9 @@ export async function verifyTransaction(
   spent: readonly SpentOutput[],
 ): Promise<ValidationError | null> {
   const native = loadNative();
-  const undecided =
-    native && spent.length >= BATCH_INPUTS
-      ? await undecidedInputs(native, transaction, spent)
-      : spent.map((_, input) => input);
+  const undecided = native
+    ? await undecidedInputs(native, transaction, spent)
+    : spent.map((_, input) => input);
   if (undecided.length === 0) return null;
   const check = inputChecker(transaction.tx, spent);
   let since = performance.now();
@@ -74,7 +73,7 @@ async function undecidedInputs(
     scriptLengths[i] = script.length;
     offset += script.length;
   });
-  const { undecided } = await native.verifyInputs({
+  const job: VerifyJob = {
     block: bytes,
     parsed: parseTxView(bytes),
     resolved: {
@@ -89,8 +88,9 @@ async function undecidedInputs(
     },
     flags: STANDARD_SCRIPT_VERIFY_FLAGS,
     cacheResults: true,
-  });
-  return undecided;
+  };
+  const report = count >= THREADED_INPUTS ? await native.verifyInputs(job) : native.verifyInputsHere(job);
+  return report.undecided;
 }
 
 type InputChecker = (input: number, flags: number) => ScriptErrorCode;

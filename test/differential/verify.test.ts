@@ -82,6 +82,7 @@ describe.skipIf(!native)('native verification against the interpreter', () => {
       const cacheResults = random.chance(2);
       const job = { block, parsed, resolved: resolvedOf(spends), flags, cacheResults };
       const report = await addon().verifyInputs(job);
+      expect(addon().verifyInputsHere({ ...job, cacheResults: false }).undecided).toEqual(report.undecided);
       expect(report.checked).toBe(tx.inputs.length);
       const undecided = new Set(report.undecided);
       // Each once, however many of its signatures are wrong.
@@ -98,7 +99,7 @@ describe.skipIf(!native)('native verification against the interpreter', () => {
         if (expected) validInterpreter++;
         else invalid++;
       }
-      const again = await addon().verifyInputs(job);
+      const again = addon().verifyInputsHere(job);
       expect(again.undecided).toEqual(report.undecided);
     }
     expect(validBoth).toBeGreaterThan(1000);
@@ -218,6 +219,7 @@ describe.skipIf(!native)('native verification against the interpreter', () => {
     const flags = BLOCK_FLAGS;
     const shifted = { ...resolved, scriptOffsets: resolved.scriptOffsets.map((at) => at + 1) };
     expect(() => addon().verifyInputs({ block, parsed, resolved: shifted, flags })).toThrow(/belong/);
+    expect(() => addon().verifyInputsHere({ block, parsed, resolved: shifted, flags })).toThrow(/belong/);
     expect(() => addon().verifyInputs({ block: block.subarray(0, 60), parsed, resolved, flags })).toThrow(
       /belong/,
     );
