@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ADDRESS, shared, type RegtestNode } from './support/node.js';
+import { ClaimSource } from './support/claimSource.js';
 import { chainState, OPEN_ADDRESS, peersOf, spendCoinbase, startPeer, until } from './support/network.js';
 import { referenceBinary, startLbcd, startReference, type ReferenceNode } from './support/reference.js';
 
@@ -14,6 +15,11 @@ const lbcd = referenceBinary('LBCD');
 const bench = shared('bench/bench-40x1000.dat.gz');
 const ELSEWHERE = 'n2eMqTT929pb1RDNuqEnxdaLau1rxy3efi';
 const RULES = '-supportdelay=proportional';
+
+/** Where the two part with claims in the pool: around the all-claims fork, both expirations and the fork between them. */
+const PARTINGS = [346, 498, 598, 797, Infinity];
+const LAST_HEIGHT = 860;
+const EMPTY_TRIE = '1'.padStart(64, '0');
 
 interface Rpc {
   rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>;
@@ -30,6 +36,15 @@ const sameMempool = (a: Rpc, b: Rpc, size: number): Promise<void> =>
     const [ofA, ofB] = [await a.rpc<string[]>('getrawmempool'), await b.rpc<string[]>('getrawmempool')];
     return ofA.length === size && ofA.sort().join() === ofB.sort().join();
   });
+
+/** The bench chain, unpacked in a folder that the closer removes. */
+async function benchFile(closers: (() => Promise<void>)[]): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'interop-'));
+  closers.push(async () => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'bench.dat');
+  await pipeline(createReadStream(bench!), createGunzip(), createWriteStream(file));
+  return file;
+}
 
 describe.runIf(binary)('beside the reference', () => {
   const closers: (() => Promise<void>)[] = [];
@@ -52,10 +67,7 @@ describe.runIf(binary)('beside the reference', () => {
   };
 
   it.runIf(bench)('fetches the bench chain from it, and gives it the bench chain', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'interop-'));
-    closers.push(async () => rmSync(folder, { recursive: true, force: true }));
-    const file = join(folder, 'bench.dat');
-    await pipeline(createReadStream(bench!), createGunzip(), createWriteStream(file));
+    const file = await benchFile(closers);
     const old = '-maxtipage=2000000000';
     const full = await theirs(`-loadblock=${file}`, old);
     await until('their import', async () => (await full.rpc<number>('getblockcount')) === 469, 120_000);
@@ -164,6 +176,61 @@ describe.runIf(lbcd)('beside lbcd', () => {
       await sameTip(fresh, them);
       expect(await chainState(fresh)).toEqual(await chainState(us));
     }
+    expect((await peersOf(us))[0]!.banscore).toBe(0);
+  });
+
+  it.runIf(bench)('gives it the bench chain, and another of ours fetches that from it', async () => {
+    const old = '-maxtipage=2000000000';
+    const them = await startLbcd(lbcd!);
+    closers.push(() => them.stop());
+    const full = await ours(
+      old,
+      `-loadblock=${await benchFile(closers)}`,
+      `-connect=127.0.0.1:${them.p2pPort}`,
+    );
+    await until('our import', async () => (await full.rpc<number>('getblockcount')) === 469, 120_000);
+    // lbcd serves headers once its tip is of the last day.
+    await full.rpc('generatetoaddress', [1, ADDRESS]);
+    await sameTip(full, them, 240_000);
+    const fresh = await ours(old, `-connect=127.0.0.1:${them.p2pPort}`);
+    await sameTip(fresh, them, 120_000);
+    expect(await chainState(fresh)).toEqual(await chainState(full));
+  });
+
+  it('agrees on the claim trie at every height, past the forks and through reorganisations', async () => {
+    const them = await startLbcd(lbcd!, ['--trickleinterval=100ms']);
+    closers.push(() => them.stop());
+    const us = await ours(`-connect=127.0.0.1:${them.p2pPort}`);
+    await until('the handshake', async () => (await peersOf(us)).some(({ version }) => version > 0));
+    await us.rpc('generatetoaddress', [130, OPEN_ADDRESS]);
+    await sameTip(us, them);
+    const source = new ClaimSource(us);
+    const part = async (longer: Rpc, shorter: Rpc): Promise<void> => {
+      await us.rpc('setnetworkactive', [false]);
+      await until('parting', async () => (await them.rpc<number>('getconnectioncount')) === 0);
+      await shorter.rpc('generatetoaddress', [5, OPEN_ADDRESS]);
+      const branch = await longer.rpc<string[]>('generatetoaddress', [8, OPEN_ADDRESS]);
+      await us.rpc('setnetworkactive', [true]);
+      await sameTip(us, them);
+      expect(await shorter.rpc('getbestblockhash')).toBe(branch.at(-1));
+    };
+    for (let height = 130, round = 0; height < LAST_HEIGHT; round++) {
+      const sender = round % 5 === 0 ? us : them;
+      for (const hex of await source.take(4)) await sender.rpc('sendrawtransaction', [hex]);
+      await sameMempool(us, them, 4);
+      // lbcd panics when it mines the block of the normalisation fork and names become one there.
+      const ourTurn = round % 2 === 0 || (height >= 240 && height < 250);
+      const [miner, other] = ourTurn ? [us, them] : [them, us];
+      const untilParting = PARTINGS.find((at) => at >= height)! - height;
+      if (untilParting === 0) await part(miner, other);
+      else await miner.rpc('generatetoaddress', [Math.min(1 + (round % 9), untilParting), OPEN_ADDRESS]);
+      await sameTip(us, them);
+      await sameMempool(us, them, 0);
+      height = await us.rpc<number>('getblockcount');
+    }
+    // Each refuses a block whose root is not its own, so the same tip is the same trie; and the trie is not empty.
+    const tip = await us.rpc<{ nameclaimroot: string }>('getblockheader', [await us.rpc('getbestblockhash')]);
+    expect(tip.nameclaimroot).not.toBe(EMPTY_TRIE);
     expect((await peersOf(us))[0]!.banscore).toBe(0);
   });
 });

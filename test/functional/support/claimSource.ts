@@ -1,0 +1,147 @@
+/** An endless, repeatable supply of claim operations over coins that anybody can spend, for networks of real nodes. */
+import { formatTransaction, txid, type TxOutput } from '../../../src/primitives/transaction.js';
+import {
+  buildClaimPrefix,
+  buildSupportPrefix,
+  buildUpdatePrefix,
+  claimIdOf,
+} from '../../../src/script/claimScript.js';
+import { scriptForDestination } from '../../../src/script/standard.js';
+import { hashFromHex, toHex, type Bytes } from '../../../src/util/bytes.js';
+import { OPEN } from './network.js';
+
+interface Coin {
+  readonly hash: Bytes;
+  readonly index: number;
+  readonly value: bigint;
+}
+
+/** A claim or support on the chain; both are spent in the same way. */
+interface Stake extends Coin {
+  readonly name: Buffer;
+  readonly claimId: Buffer;
+  readonly isClaim: boolean;
+}
+
+interface Chain {
+  rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>;
+}
+
+const OPEN_SCRIPT = scriptForDestination(OPEN);
+const FEE_SAT = 20_000n;
+
+/** Names of which some are one after normalisation, and some share their first bytes. */
+const NAMES = [
+  'a',
+  'A',
+  'ab',
+  'abc',
+  'abd',
+  'B',
+  'straße',
+  'STRASSE',
+  'é',
+  'e\u0301',
+  'É',
+  '@channel',
+  'zoë',
+];
+
+export class ClaimSource {
+  readonly #chain: Chain;
+  readonly #stakes: Stake[] = [];
+  #nextCoinbase = 1;
+  #seed: number;
+
+  /** The chain's coinbases from height 1 on must pay to `OPEN_ADDRESS`. */
+  constructor(chain: Chain, seed = 1) {
+    this.#chain = chain;
+    this.#seed = seed;
+  }
+
+  /** Transactions in hex that spend no output of one another; all must be in a block before the next call. */
+  async take(count: number): Promise<string[]> {
+    const made: Stake[] = [];
+    const taken: string[] = [];
+    while (taken.length < count) taken.push(await this.#operation(made));
+    this.#stakes.push(...made);
+    return taken;
+  }
+
+  #below(limit: number): number {
+    this.#seed = (Math.imul(this.#seed, 1103515245) + 12345) >>> 0;
+    return (this.#seed >>> 8) % limit;
+  }
+
+  /** Two bytes: one alone could be taken for a number pushed the long way, which some do not relay. */
+  #value(): Buffer {
+    return Buffer.of(this.#below(256), this.#below(256));
+  }
+
+  async #operation(made: Stake[]): Promise<string> {
+    const pick = this.#below(10);
+    const claims = this.#stakes.filter(({ isClaim }) => isClaim);
+    const target = claims[this.#below(claims.length || 1)];
+    if (!target || pick < 4) return this.#claim(made);
+    if (pick < 7) return this.#support(target, made);
+    if (pick < 9) return this.#update(target, made);
+    return this.#abandon(this.#stakes[this.#below(this.#stakes.length)]!);
+  }
+
+  async #claim(made: Stake[]): Promise<string> {
+    const name = Buffer.from(NAMES[this.#below(NAMES.length)]!);
+    const prefix = buildClaimPrefix(name, this.#value());
+    const { hex, hash, value } = this.#stake(await this.#coin(), prefix);
+    made.push({ hash, index: 0, value, name, claimId: claimIdOf(hash, 0), isClaim: true });
+    return hex;
+  }
+
+  async #support({ name, claimId }: Stake, made: Stake[]): Promise<string> {
+    const { hex, hash, value } = this.#stake(await this.#coin(), buildSupportPrefix(name, claimId));
+    made.push({ hash, index: 0, value, name, claimId, isClaim: false });
+    return hex;
+  }
+
+  #update(old: Stake, made: Stake[]): string {
+    this.#drop(old);
+    const prefix = buildUpdatePrefix(old.name, old.claimId, this.#value());
+    const value = old.value - FEE_SAT;
+    const { hex, hash } = spend(old, [{ value, script: Buffer.concat([prefix, OPEN_SCRIPT]) }]);
+    made.push({ ...old, hash, index: 0, value });
+    return hex;
+  }
+
+  #abandon(old: Stake): string {
+    this.#drop(old);
+    return spend(old, [{ value: old.value - FEE_SAT, script: OPEN_SCRIPT }]).hex;
+  }
+
+  #drop(stake: Stake): void {
+    this.#stakes.splice(this.#stakes.indexOf(stake), 1);
+  }
+
+  /** Output 0 carries the stake, output 1 the rest of the coin. */
+  #stake(coin: Coin, prefix: Buffer): { hex: string; hash: Bytes; value: bigint } {
+    const value = 1_000_000n * BigInt(1 + this.#below(20));
+    const staked = { value, script: Buffer.concat([prefix, OPEN_SCRIPT]) };
+    return { ...spend(coin, [staked, { value: coin.value - value - FEE_SAT, script: OPEN_SCRIPT }]), value };
+  }
+
+  async #coin(): Promise<Coin> {
+    const block = await this.#chain.rpc<string>('getblockhash', [this.#nextCoinbase++]);
+    const { tx } = await this.#chain.rpc<{ tx: string[] }>('getblock', [block]);
+    const { value } = await this.#chain.rpc<{ value: number }>('gettxout', [tx[0], 0]);
+    return { hash: hashFromHex(tx[0]!), index: 0, value: BigInt(Math.round(value * 1e8)) };
+  }
+}
+
+function spend({ hash, index }: Coin, outputs: TxOutput[]): { hex: string; hash: Bytes } {
+  const input = {
+    prevout: { hash, index },
+    scriptSig: Buffer.of(1, 0x51),
+    sequence: 0xffffffff,
+    witness: [],
+  };
+  const tx = { version: 2, inputs: [input], outputs, lockTime: 0 };
+  return { hex: toHex(formatTransaction(tx)), hash: txid(tx) };
+}
