@@ -154,7 +154,7 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
   const state = parseChainState(await store.get(PREFIX.tip));
   const headers = new HeaderTable(store);
   await headers.load(state.headerCount);
-  if (state.headerCount > MANY_HEADERS) await store.unmap();
+  if (state.headerCount > MANY_HEADERS) await store.reopen();
   await headers.prepareTail();
   const index = new BlockIndex(headers, {
     params,

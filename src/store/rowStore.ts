@@ -90,7 +90,7 @@ export class RowStore implements RowReader {
    * Closes and opens the database files. LevelDB keeps what it has open in memory, whole files where it maps them: after
    * a walk over much that will not be read again this gives the memory back. Nothing may be reading meanwhile.
    */
-  async unmap(): Promise<void> {
+  async reopen(): Promise<void> {
     await this.db.close();
     await this.db.open();
   }

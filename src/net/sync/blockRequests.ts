@@ -1,8 +1,8 @@
 /**
  * Who is asked for which block. Blocks are fetched from all fit peers at once, within a window ahead of what both sides
- * have; whoever holds all others up is disconnected, and so is whoever takes too long. What was fetched before a restart
- * the chain knows: nothing is kept here. Source: Core net_processing.cpp `FindNextBlocksToDownload`, `SendMessages`
- * (stalling, download timeout, getdata), `ProcessHeadersMessage` (direct fetch).
+ * have; whoever holds all others up is disconnected, and so is whoever takes too long. Over a restart the chain knows
+ * which blocks it has, and this part has nothing to remember. Source: Core net_processing.cpp
+ * `FindNextBlocksToDownload`, `SendMessages` (stalling, download timeout, getdata), `ProcessHeadersMessage` (direct fetch).
  */
 import { NO_HEADER, STATUS } from '../../store/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';

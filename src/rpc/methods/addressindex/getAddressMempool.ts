@@ -1,5 +1,5 @@
 /** `getaddressmempool`: what unconfirmed transactions do to addresses. */
-import { hashToHex, toHex } from '../../../util/bytes.js';
+import { hashToHex } from '../../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
@@ -8,6 +8,8 @@ import { mempoolMoves, type MempoolMove } from './mempoolMoves.js';
 import {
   entryLimit,
   mempoolMark,
+  pagedAnswer,
+  pagedSchema,
   parseQuery,
   QUERY_PARAM,
   requireIndex,
@@ -34,16 +36,7 @@ export const getAddressMempool = defineMethod({
   summary:
     'Returns what the transactions in the mempool pay to one or more addresses or scripts and spend from them (needs -addressindex).',
   params: [QUERY_PARAM],
-  result: t.union([
-    { when: 'without "limit"', schema: MOVES_SCHEMA },
-    {
-      when: 'with "limit"',
-      schema: t.object({
-        moves: MOVES_SCHEMA,
-        next: t.optional(t.hex('where the next page begins'), 'when there is one'),
-      }),
-    },
-  ]),
+  result: pagedSchema('moves', MOVES_SCHEMA),
   examples: [['"bXYZ…"'], ['{"addresses": ["bXYZ…", "bABC…"], "limit": 100}']],
   async run({ services }, { addresses }) {
     const index = requireIndex(services);
@@ -57,9 +50,7 @@ export const getAddressMempool = defineMethod({
       return { found: page, next: null };
     });
     requireWhole(query, next);
-    const moves = jsonArray(answers(found, query));
-    if (query.limit === null) return moves;
-    return { moves, ...(next ? { next: toHex(next) } : {}) };
+    return pagedAnswer(query, 'moves', jsonArray(answers(found, query)), next);
   },
 });
 

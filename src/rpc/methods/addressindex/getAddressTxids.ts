@@ -1,7 +1,7 @@
 /** `getaddresstxids`: the history of addresses. */
 import { HISTORY_MARK_BYTES, type HistoryEntry, type Page } from '../../../index/addressQueries.js';
 import type { UnconfirmedTransaction } from '../../../index/mempoolAddresses.js';
-import { hashToHex, toHex, type Bytes } from '../../../util/bytes.js';
+import { hashToHex, type Bytes } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
@@ -12,6 +12,8 @@ import {
   flagOf,
   MEMPOOL_BEGIN,
   mempoolMark,
+  pagedAnswer,
+  pagedSchema,
   pageRequest,
   parseQuery,
   QUERY_PARAM,
@@ -63,16 +65,7 @@ export const getAddressTxids = defineMethod({
   summary:
     'Returns the ids of the transactions that pay to one or more addresses or scripts or spend from them (needs -addressindex). With "verbose": true in the query also heights and amounts.',
   params: [QUERY_PARAM],
-  result: t.union([
-    { when: 'without "limit"', schema: ENTRIES_SCHEMA },
-    {
-      when: 'with "limit"',
-      schema: t.object({
-        txids: ENTRIES_SCHEMA,
-        next: t.optional(t.hex('where the next page begins'), 'when there is one'),
-      }),
-    },
-  ]),
+  result: pagedSchema('txids', ENTRIES_SCHEMA),
   examples: [['"bXYZ…"'], ['{"addresses": ["bXYZ…"], "start": 1000, "end": 2000, "limit": 100}']],
   async run({ services }, { addresses }) {
     const index = requireIndex(services);
@@ -84,7 +77,6 @@ export const getAddressTxids = defineMethod({
       isVerbose ? { txid: hashToHex(txid), height, received: receivedSat, spent: spentSat } : hashToHex(txid),
     );
     for (const { txid } of unconfirmed) txids.push(isVerbose ? { txid: hashToHex(txid) } : hashToHex(txid));
-    if (query.limit === null) return txids;
-    return { txids, ...(next ? { next: toHex(next) } : {}) };
+    return pagedAnswer(query, 'txids', txids, next);
   },
 });

@@ -14,6 +14,8 @@ import {
   flagOf,
   MEMPOOL_BEGIN,
   mempoolMark,
+  NEXT_SCHEMA,
+  nextField,
   pageRequest,
   parseQuery,
   QUERY_PARAM,
@@ -120,7 +122,7 @@ export const getAddressUtxos = defineMethod({
       when: 'otherwise',
       schema: t.object({
         utxos: UTXOS_SCHEMA,
-        next: t.optional(t.hex('where the next page begins'), 'when there is one'),
+        next: NEXT_SCHEMA,
         hash: t.optional(PLACE.hash, 'with "chainInfo"'),
         height: t.optional(PLACE.height, 'with "chainInfo"'),
       }),
@@ -135,7 +137,7 @@ export const getAddressUtxos = defineMethod({
     requireWhole(query, next);
     const utxos = jsonArray(answers(outputs, query));
     if (query.limit === null && !withTip) return utxos;
-    return { utxos, ...(next ? { next: toHex(next) } : {}), ...(withTip ? tip : {}) };
+    return { utxos, ...nextField(next), ...(withTip ? tip : {}) };
   },
 });
 

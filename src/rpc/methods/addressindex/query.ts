@@ -7,18 +7,23 @@ import { scriptKeyOf } from '../../../index/addressScripts.js';
 import type { PageRequest } from '../../../index/addressQueries.js';
 import { decodeDestination } from '../../../script/address.js';
 import { scriptForDestination } from '../../../script/standard.js';
-import { asBuffer, fromHex, isHex, type Bytes } from '../../../util/bytes.js';
+import { asBuffer, fromHex, isHex, toHex, type Bytes } from '../../../util/bytes.js';
 import { JsonObject, type JsonValue } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import type { ParamDecl } from '../../method.js';
 import { getArray, getBool, getInt, getString } from '../../paramTypes.js';
+import { t, type Schema } from '../../schema.js';
 import type { AddressService, RpcServices } from '../../services.js';
 
 /** Addresses and scripts that one call may ask for. */
 const MAX_SCRIPTS = 1000;
 /** Entries of an answer that is not asked for in pages, and of a page. */
 const MAX_ENTRIES = 100_000;
+
+/** Of a page. */
+export const NEXT_SCHEMA = t.optional(t.hex('where the next page begins'), 'when there is one');
 
 /** The parameter that all of them have. */
 export const QUERY_PARAM = {
@@ -154,6 +159,32 @@ export function mempoolMark({ arrival, order }: MempoolMark): Buffer {
 /** Entries that an answer may have. */
 export function entryLimit({ limit }: AddressQuery): number {
   return limit ?? MAX_ENTRIES;
+}
+
+/** How answers are declared that are a list or, with "limit", a page of it under `name`. */
+export function pagedSchema(name: string, list: Schema): Schema {
+  return t.union([
+    { when: 'without "limit"', schema: list },
+    {
+      when: 'with "limit"',
+      schema: t.object({ [name]: list, next: NEXT_SCHEMA }),
+    },
+  ]);
+}
+
+/** The answer that `pagedSchema` declares. */
+export function pagedAnswer(
+  { limit }: AddressQuery,
+  name: string,
+  list: JsonOut,
+  next: Bytes | null,
+): JsonOut {
+  return limit === null ? list : { [name]: list, ...nextField(next) };
+}
+
+/** Where the next page begins, as a field of an answer. */
+export function nextField(next: Bytes | null): { next?: string } {
+  return next ? { next: toHex(next) } : {};
 }
 
 /** What to ask the index for. */
