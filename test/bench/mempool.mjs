@@ -4,97 +4,17 @@
 // a block costs.
 //
 //   node test/bench/mempool.mjs [--maxmempool 300] [--transactions 8000]
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { close, dist, makeCoin, median, newMempool, nowSec, opened, option } from './mempoolStage.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
-const dist = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
-const { openChain } = await dist('chain/openChain.js');
-const { Mempool } = await dist('mempool/mempool.js');
-const { regtestParams } = await dist('params/regtest.js');
 const { loadNative } = await dist('native/binding.js');
 const { defaultEcdsa, signHash, generatePrivateKey } = await dist('crypto/ecdsa.js');
 const { hash160 } = await dist('crypto/hash.js');
 const { scriptForDestination } = await dist('script/standard.js');
 const { signatureHash, SIG_VERSION, SIGHASH, PrecomputedSighash } = await dist('script/sighash.js');
 const { pushData } = await dist('script/script.js');
-const { SILENT_LOGGER } = await dist('util/logging.js');
 
-const args = process.argv.slice(2);
-const option = (name, fallback) => {
-  const at = args.indexOf(`--${name}`);
-  return at < 0 ? fallback : Number(args[at + 1]);
-};
 const maxBytes = option('maxmempool', 300) * 1_000_000;
 const signedCount = option('transactions', 8000);
-
-const folder = mkdtempSync(join(tmpdir(), 'mempool-bench-'));
-const nowSec = () => Math.floor(Date.now() / 1000);
-const opened = await openChain({
-  folder,
-  blocksFolder: join(folder, 'blocks'),
-  params: regtestParams,
-  identity: { network: 'regtest', supportDelay: '100', claimRules: '', txIndex: false, proofWindow: '1' },
-  supportDelay: 100,
-  proofWindow: 1,
-  cacheBytes: 1 << 30,
-  batchBytes: 16 << 20,
-  maxBlockFileBytes: 128 << 20,
-  reindex: false,
-  reindexChainstate: false,
-  checkpoints: false,
-  minimumChainWork: 0n,
-  assumeValid: null,
-  maxTipAgeSec: 1e12,
-  stopAtHeight: 0,
-  onStopHeight: () => undefined,
-  onFatal: (error) => {
-    throw error;
-  },
-  adjustedTimeSec: nowSec,
-  contributors: [],
-  signal: new AbortController().signal,
-  log: SILENT_LOGGER,
-});
-const { coins } = opened.chain.deps;
-
-function newMempool() {
-  return new Mempool(
-    {
-      maxUsageBytes: maxBytes,
-      expirySec: 1e9,
-      minRelayFeeRatePerKb: 1000n,
-      incrementalFeeRatePerKb: 1000n,
-      allowsReplacement: true,
-      requireStandard: false,
-      standard: { maxDataCarrierBytes: 83, permitBareMultisig: true, dustFeeRatePerKb: 1000n },
-      bytesPerSigop: 20,
-      limits: {
-        ancestorCount: 25,
-        ancestorSizeBytes: 101000,
-        descendantCount: 25,
-        descendantSizeBytes: 101000,
-      },
-      checkEvery: 0,
-      dumpPath: join(folder, 'mempool.dat'),
-      persist: false,
-    },
-    { reader: opened.reader, nowSec, log: SILENT_LOGGER },
-  );
-}
-
-let serial = 0;
-/** Makes up an unspent output of the chain, in the coin cache. */
-function makeCoin(script) {
-  const hash = Buffer.alloc(32);
-  hash.writeUInt32LE(++serial, 0);
-  hash.writeUInt32LE(Math.imul(serial, 0x9e3779b1) >>> 0, 8);
-  hash[31] = 1;
-  coins.add(Buffer.concat([hash, Buffer.alloc(4)]), { heightCode: 2, amount: 100_000n, script }, true);
-  return { hash, index: 0 };
-}
 
 const empty = Buffer.alloc(0);
 function transaction(script, feeSat, scriptSig = empty) {
@@ -125,9 +45,6 @@ function processorUs(since) {
   return user + system;
 }
 
-/** The middle of some figures. */
-const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
-
 // Acceptance beside its signatures, turn by turn, so that whatever else the machine does slows both.
 const ecdsa = loadNative()?.ecdsa ?? defaultEcdsa;
 const key = generatePrivateKey();
@@ -146,7 +63,7 @@ function verifications(turn) {
   return processorUs(cpu) / TURN;
 }
 {
-  const mempool = newMempool();
+  const mempool = newMempool(maxBytes);
   const accept = async (transactions) => {
     const cpu = process.cpuUsage();
     for (const tx of transactions) {
@@ -179,7 +96,7 @@ const wanted = Math.ceil(maxBytes / 1600);
 const fill = Array.from({ length: wanted }, () => [makeCoin(drop), makeCoin(drop)]);
 global.gc?.();
 const rssBefore = process.memoryUsage.rss();
-const mempool = newMempool();
+const mempool = newMempool(maxBytes);
 let accepted = 0;
 for (let n = 0; mempool.usageBytes < maxBytes * 0.99; n++) {
   const prevouts = fill[n] ?? [makeCoin(drop), makeCoin(drop)];
@@ -222,5 +139,4 @@ for (let round = 0; round < 3; round++) {
 const began = performance.now();
 await mempool.save();
 console.log(`dump: ${(performance.now() - began).toFixed(0)} ms`);
-await opened.close();
-rmSync(folder, { recursive: true, force: true });
+await close();

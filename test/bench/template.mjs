@@ -4,109 +4,31 @@
 // chosen, parsed, run through the claim trie and written anew.
 //
 //   node test/bench/template.mjs [--transactions 50000] [--claims 10] [--news 100] [--rounds 15] [--names 20000]
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { close, dist, makeCoin, median, newMempool, nowSec, opened, option } from './mempoolStage.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
-const dist = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
-const { openChain } = await dist('chain/openChain.js');
 const { blockClaims } = await dist('chain/blockClaims.js');
 const { loadCoins } = await dist('chain/connectBlock.js');
 const { loadBlock } = await dist('chain/loadedBlock.js');
-const { Mempool } = await dist('mempool/mempool.js');
 const { Miner } = await dist('mining/miner.js');
 const { formatTemplate, setExtraNonce } = await dist('mining/blockAssembler.js');
 const { commitmentScript } = await dist('mining/coinbase.js');
-const { regtestParams } = await dist('params/regtest.js');
 const { txid } = await dist('primitives/transaction.js');
 const { templateAnswer } = await dist('rpc/methods/mining/templateAnswer.js');
 const { pushData } = await dist('script/script.js');
 const { jsonChunks } = await dist('util/jsonWrite.js');
-const { SILENT_LOGGER } = await dist('util/logging.js');
 
-const args = process.argv.slice(2);
-const option = (name, fallback) => {
-  const at = args.indexOf(`--${name}`);
-  return at < 0 ? fallback : Number(args[at + 1]);
-};
 const count = option('transactions', 50_000);
 const claimPercent = option('claims', 10);
 const news = option('news', 100);
 const rounds = option('rounds', 15);
 const names = option('names', 20_000);
 
-const folder = mkdtempSync(join(tmpdir(), 'template-bench-'));
-const nowSec = () => Math.floor(Date.now() / 1000);
-const opened = await openChain({
-  folder,
-  blocksFolder: join(folder, 'blocks'),
-  params: regtestParams,
-  identity: { network: 'regtest', supportDelay: '100', claimRules: '', txIndex: false, proofWindow: '1' },
-  supportDelay: 100,
-  proofWindow: 1,
-  cacheBytes: 1 << 30,
-  batchBytes: 16 << 20,
-  maxBlockFileBytes: 128 << 20,
-  reindex: false,
-  reindexChainstate: false,
-  checkpoints: false,
-  minimumChainWork: 0n,
-  assumeValid: null,
-  maxTipAgeSec: 1e12,
-  stopAtHeight: 0,
-  onStopHeight: () => undefined,
-  onFatal: (error) => {
-    throw error;
-  },
-  adjustedTimeSec: nowSec,
-  contributors: [],
-  signal: new AbortController().signal,
-  log: SILENT_LOGGER,
-});
 const { chain } = opened;
-const mempool = new Mempool(
-  {
-    maxUsageBytes: 1_000_000_000,
-    expirySec: 1e9,
-    minRelayFeeRatePerKb: 1000n,
-    incrementalFeeRatePerKb: 1000n,
-    allowsReplacement: true,
-    requireStandard: false,
-    standard: { maxDataCarrierBytes: 83, permitBareMultisig: true, dustFeeRatePerKb: 1000n },
-    bytesPerSigop: 20,
-    limits: {
-      ancestorCount: 25,
-      ancestorSizeBytes: 101000,
-      descendantCount: 25,
-      descendantSizeBytes: 101000,
-    },
-    checkEvery: 0,
-    dumpPath: join(folder, 'mempool.dat'),
-    persist: false,
-  },
-  { reader: opened.reader, nowSec, log: SILENT_LOGGER },
-);
+const mempool = newMempool(1_000_000_000);
 const miner = new Miner(
   { maxWeight: 8_000_000, minFeeRatePerKb: 1000n, version: null },
   { chain, source: mempool, adjustedTimeSec: nowSec },
 );
-
-let serial = 0;
-/** Makes up an unspent output of the chain, in the coin cache. */
-function makeCoin(script) {
-  const hash = Buffer.alloc(32);
-  hash.writeUInt32LE(++serial, 0);
-  hash.writeUInt32LE(Math.imul(serial, 0x9e3779b1) >>> 0, 8);
-  hash[31] = 1;
-  chain.deps.coins.add(
-    Buffer.concat([hash, Buffer.alloc(4)]),
-    { heightCode: 2, amount: 100_000n, script },
-    true,
-  );
-  return { hash, index: 0 };
-}
 
 // Spends that need no signature but have its bytes.
 const drop = Buffer.from('6d51', 'hex');
@@ -212,7 +134,6 @@ async function naiveAnswer(transactions) {
   return claimRoot;
 }
 
-const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 const ms = (value) => `${value.toFixed(1)} ms`;
 async function timed(task) {
   let longest = 0;
@@ -290,6 +211,5 @@ const { took: testing, result: verdict } = await timed(() =>
 console.log(
   `the last template, connected on trial: ${verdict === null ? 'right' : verdict.reason} (${ms(testing)})`,
 );
-await opened.close();
-rmSync(folder, { recursive: true, force: true });
+await close();
 if (verdict !== null) process.exitCode = 1;
