@@ -1,33 +1,12 @@
 /** What becomes of peers that misbehave, of feelers, and of others at the same address. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { formatFrame } from '../../../../src/net/framing.js';
-import { formatPayload } from '../../../../src/net/messages/codec.js';
-import { versionCodec, type VersionMessage } from '../../../../src/net/messages/version.js';
-import { formatNetAddress, NO_ADDRESS } from '../../../../src/net/netAddress.js';
+import { formatNetAddress } from '../../../../src/net/netAddress.js';
 import type { ConnectionKind, NetPart } from '../../../../src/net/part.js';
-import { PeerManager } from '../../../../src/net/peers/peerManager.js';
+import type { PeerManager } from '../../../../src/net/peers/peerManager.js';
 import type { PeerSession } from '../../../../src/net/peers/peerSession.js';
-import { SILENT_LOGGER } from '../../../../src/util/logging.js';
-import { at, seededRandom, START_SEC } from '../addressBook/support.js';
-
-const MAGIC = Buffer.from('fae4aad1', 'hex');
-const VERSION: VersionMessage = {
-  version: 70_015,
-  services: 13n,
-  timeSec: BigInt(START_SEC),
-  receiver: NO_ADDRESS,
-  receiverServices: 0n,
-  sender: NO_ADDRESS,
-  senderServices: 13n,
-  nonce: 5n,
-  userAgent: '/other/',
-  startHeight: 0,
-  relay: true,
-};
-const frame = (command: string, payload = Buffer.alloc(0)): Buffer => formatFrame(MAGIC, command, payload);
-const versionFrame = (changes: Partial<VersionMessage> = {}): Buffer =>
-  frame('version', Buffer.from(formatPayload(versionCodec, { ...VERSION, ...changes })));
+import { at } from '../addressBook/support.js';
+import { frame, makeManager, versionFrame } from './support.js';
 
 describe('the manager of peers', () => {
   let server: Server;
@@ -42,42 +21,14 @@ describe('the manager of peers', () => {
     for (const list of [banned, good, heard, reasons]) list.length = 0;
     server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const log = {
-      ...SILENT_LOGGER,
-      debug: (_category: string, message: string | (() => string)) => {
-        const text = typeof message === 'string' ? message : message();
-        const reason = /^disconnecting peer=([0-9]+: .*)$/.exec(text)?.[1];
-        if (reason !== undefined) reasons.push(reason);
+    manager = makeManager(reasons, {
+      addresses: {
+        good: (address) => good.push(formatNetAddress(address)),
+        connected: () => undefined,
+        setServices: () => undefined,
       },
-    };
-    manager = new PeerManager(
-      {
-        magic: MAGIC,
-        banScore: 100,
-        maxReceiveBytes: 5_000_000,
-        maxSendBytes: 1_000_000,
-        sendsRejects: true,
-        userAgent: '/test/',
-        relaysTransactions: true,
-      },
-      {
-        log,
-        random: seededRandom(1),
-        addresses: {
-          good: (address) => good.push(formatNetAddress(address)),
-          connected: () => undefined,
-          setServices: () => undefined,
-        },
-        ban: (address) => void banned.push(formatNetAddress(address)),
-        nowMs: () => 1_000_000,
-        nowSec: () => START_SEC,
-        adjustedTimeSec: () => START_SEC,
-        height: () => 0,
-        localServices: () => 13n,
-        onSent: () => undefined,
-        onVersion: () => undefined,
-      },
-    );
+      ban: (address) => void banned.push(formatNetAddress(address)),
+    });
     const part: NetPart = {
       handlers: {},
       onVersion: ({ id }) => void heard.push(`version ${id}`),

@@ -1,33 +1,13 @@
 /** Sockets that say nothing, too little or too slowly: how long each is kept. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { formatFrame } from '../../../../src/net/framing.js';
 import type { ConnectionKind } from '../../../../src/net/part.js';
-import { formatPayload } from '../../../../src/net/messages/codec.js';
-import { versionCodec, type VersionMessage } from '../../../../src/net/messages/version.js';
-import { NO_ADDRESS } from '../../../../src/net/netAddress.js';
-import { PeerManager } from '../../../../src/net/peers/peerManager.js';
+import type { PeerManager } from '../../../../src/net/peers/peerManager.js';
 import type { PeerSession } from '../../../../src/net/peers/peerSession.js';
-import { SILENT_LOGGER } from '../../../../src/util/logging.js';
-import { at, seededRandom, START_SEC } from '../addressBook/support.js';
+import { at } from '../addressBook/support.js';
+import { frame, MAGIC, makeManager, versionFrame } from './support.js';
 
-const MAGIC = Buffer.from('fae4aad1', 'hex');
 const MINUTE_MS = 60_000;
-const VERSION: VersionMessage = {
-  version: 70_015,
-  services: 9n,
-  timeSec: BigInt(START_SEC),
-  receiver: NO_ADDRESS,
-  receiverServices: 0n,
-  sender: NO_ADDRESS,
-  senderServices: 9n,
-  nonce: 5n,
-  userAgent: '/slow/',
-  startHeight: 0,
-  relay: true,
-};
-const frame = (command: string, payload = Buffer.alloc(0)): Buffer => formatFrame(MAGIC, command, payload);
-const versionFrame = frame('version', Buffer.from(formatPayload(versionCodec, VERSION)));
 
 describe('a connection on which little happens', () => {
   let nowMs: number;
@@ -35,53 +15,18 @@ describe('a connection on which little happens', () => {
   let manager: PeerManager;
   let remote: Socket;
   const reasons: string[] = [];
-  const bugs: unknown[] = [];
 
   beforeEach(async () => {
     nowMs = 1_000_000;
     reasons.length = 0;
-    bugs.length = 0;
     server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const reasonOf = (text: string): string | undefined =>
-      /^disconnecting peer=[0-9]+: (.*)$/.exec(text)?.[1];
-    const log = {
-      ...SILENT_LOGGER,
-      debug: (_category: string, message: string | (() => string)) => {
-        const reason = reasonOf(typeof message === 'string' ? message : message());
-        if (reason !== undefined) reasons.push(reason);
-      },
-    };
-    manager = new PeerManager(
-      {
-        magic: MAGIC,
-        banScore: 100,
-        maxReceiveBytes: 5_000_000,
-        maxSendBytes: 1_000_000,
-        sendsRejects: true,
-        userAgent: '/test/',
-        relaysTransactions: true,
-      },
-      {
-        log,
-        random: seededRandom(1),
-        addresses: { good: () => undefined, connected: () => undefined, setServices: () => undefined },
-        ban: () => undefined,
-        nowMs: () => nowMs,
-        nowSec: () => START_SEC,
-        adjustedTimeSec: () => START_SEC,
-        height: () => 0,
-        localServices: () => 9n,
-        onSent: () => undefined,
-        onVersion: () => undefined,
-      },
-    );
+    manager = makeManager(reasons, { nowMs: () => nowMs });
   });
   afterEach(async () => {
     manager.stop();
     remote.destroy();
     await new Promise((resolve) => server.close(resolve));
-    expect(bugs).toEqual([]);
   });
 
   async function meet(kind: ConnectionKind): Promise<PeerSession> {
@@ -103,7 +48,7 @@ describe('a connection on which little happens', () => {
     await settle(() => session.connection.bytesReceived === goal);
   }
   async function greet(session: PeerSession): Promise<void> {
-    remote.write(Buffer.concat([versionFrame, frame('verack')]));
+    remote.write(Buffer.concat([versionFrame(), frame('verack')]));
     await settle(() => session.isReady);
   }
 
@@ -115,14 +60,14 @@ describe('a connection on which little happens', () => {
   ])('of kind %s without a handshake (drips: %s) has a minute', async (kind, drips, reason) => {
     const session = await meet(kind);
     for (let i = 0; i < 6; i++) {
-      if (drips) await drip(session, versionFrame.subarray(i, i + 1));
+      if (drips) await drip(session, versionFrame().subarray(i, i + 1));
       nowMs += 10_000;
       session.tick(nowMs);
       expect(reasons).toEqual([]);
     }
     nowMs++;
     session.tick(nowMs);
-    expect(reasons).toEqual([reason]);
+    expect(reasons).toEqual([`0: ${reason}`]);
     expect(manager.count).toBe(0);
   });
 
@@ -137,7 +82,7 @@ describe('a connection on which little happens', () => {
     nowMs++;
     session.tick(nowMs);
     // Nothing was sent since the ping either.
-    expect(reasons).toEqual(['socket sending timeout: 1200s']);
+    expect(reasons).toEqual(['0: socket sending timeout: 1200s']);
   });
 
   it('has twenty minutes to say something, whatever we say', async () => {
@@ -150,7 +95,7 @@ describe('a connection on which little happens', () => {
     }
     nowMs++;
     session.tick(nowMs);
-    expect(reasons).toEqual(['socket receive timeout: 1200s']);
+    expect(reasons).toEqual(['0: socket receive timeout: 1200s']);
   });
 
   it('has twenty minutes to answer a ping, whatever else drips in', async () => {
@@ -168,7 +113,7 @@ describe('a connection on which little happens', () => {
     nowMs++;
     await drip(session, endless.subarray(20, 21));
     session.tick(nowMs);
-    expect(reasons).toEqual(['ping timeout: 1200.0s']);
+    expect(reasons).toEqual(['0: ping timeout: 1200.0s']);
   });
 
   it('has twenty minutes to take what we send', async () => {
@@ -183,6 +128,6 @@ describe('a connection on which little happens', () => {
     nowMs += 20 * MINUTE_MS + 1;
     await drip(session, Buffer.of(MAGIC[0]!));
     session.tick(nowMs);
-    expect(reasons).toEqual(['socket sending timeout: 1200s']);
+    expect(reasons).toEqual(['0: socket sending timeout: 1200s']);
   });
 });
