@@ -6,6 +6,7 @@ NAPI_MODULE_INIT() {
   setProperty(env, exports, "abi", makeNumber(env, kAbi));
   registerDatabaseFiles(env, exports);
   registerHashing(env, exports);
+  registerClaimNode(env, exports);
   registerParsing(env, exports);
   registerCoinTable(env, exports);
 #ifdef LBC_SECP256K1_BUNDLED

@@ -6,9 +6,10 @@
 namespace lbc {
 
 // NATIVE_ABI of src/native/binding.ts.
-constexpr uint32_t kAbi = 4;
+constexpr uint32_t kAbi = 5;
 
 void registerDatabaseFiles(napi_env env, napi_value exports);
+void registerClaimNode(napi_env env, napi_value exports);
 void registerHashing(napi_env env, napi_value exports);
 void registerParsing(napi_env env, napi_value exports);
 void registerCoinTable(napi_env env, napi_value exports);

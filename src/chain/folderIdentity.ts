@@ -6,7 +6,7 @@ import { PREFIX } from '../store/keys.js';
 import type { RowStore } from '../store/rowStore.js';
 
 /** Raised when rows change their meaning; an older folder must be rebuilt from its block files. */
-const SCHEMA = 1;
+const SCHEMA = 2;
 
 export interface FolderIdentity {
   network: string;

@@ -7,6 +7,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NetworkParams } from '../params/network.js';
 import { BlockFiles } from '../store/blockFiles.js';
+import { RECENT_KINDS } from '../store/claims/claimKeys.js';
 import { ClaimStore } from '../store/claims/claimStore.js';
 import { createCoinTable } from '../store/coinTable.js';
 import { HeaderTable, NO_HEADER, STATUS } from '../store/headerTable.js';
@@ -41,8 +42,12 @@ export interface OpenChainOptions {
   proofWindow: number | 'all';
   /** `-dbcache`, in bytes. */
   cacheBytes: number;
+  /** `-claimtriecache`, in bytes. */
+  claimCacheBytes: number;
   /** `-dbbatchsize`, in bytes. */
   batchBytes: number;
+  /** `-forcecompactdb`. */
+  compacts: boolean;
   reindex: boolean;
   reindexChainstate: boolean;
   /** Whether block files may be deleted (`-prune`). */
@@ -98,6 +103,11 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
   finishReindex(paths);
   const store = await openStore(paths.database, options);
   try {
+    if (options.compacts) {
+      log.info(`Starting database compaction of ${paths.database}`);
+      await store.compact();
+      log.info(`Finished database compaction of ${paths.database}`);
+    }
     const resets = options.reindexChainstate && !options.reindex;
     const { pruned } = parseChainState(await store.get(PREFIX.tip));
     if (pruned && resets) {
@@ -131,6 +141,7 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
     return await RowStore.open({
       path,
       cacheBytes,
+      recent: { kinds: RECENT_KINDS, maxBytes: options.claimCacheBytes },
       batchBytes: options.batchBytes,
       ...(options.onPoint ? { onPoint: options.onPoint } : {}),
     });

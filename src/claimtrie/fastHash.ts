@@ -30,23 +30,21 @@ export function hash160Of(message: Bytes): Bytes {
 
 /** Bitcoin's merkle root of one hash or more. */
 export function rootOf(hashes: readonly Bytes[]): Bytes {
-  if (hashes.length === 1) return hashes[0]!;
-  return rootOfFilled(hashes.length, (target, at, i) => target.set(hashes[i]!, at));
-}
-
-/** The same of `count` hashes, of which `fill` writes number `i` into `target` at `at`. */
-export function rootOfFilled(count: number, fill: (target: Buffer, at: number, i: number) => void): Bytes {
-  if (count * HASH_BYTES > leaves.length) leaves = Buffer.alloc(2 * count * HASH_BYTES);
-  for (let i = 0; i < count; i++) fill(leaves, i * HASH_BYTES, i);
-  const native = count >= NATIVE_LEAVES ? loadNative() : null;
-  if (native) return native.merkleRoot(leaves.subarray(0, count * HASH_BYTES)).root;
+  const { length } = hashes;
+  if (length === 1) return hashes[0]!;
+  const native = length >= NATIVE_LEAVES ? loadNative() : null;
+  if (native) return native.merkleRoot(packed(hashes)).root;
+  if (length > 2) return merkleRoot(hashes).root;
   const root = Buffer.allocUnsafe(HASH_BYTES);
-  if (count === 2) hashPairInto(leaves, 0, leaves, HASH_BYTES, root, 0);
-  else if (count === 1) leaves.copy(root, 0, 0, HASH_BYTES);
-  else merkleRoot(hashesIn(leaves, count)).root.copy(root);
+  const pair = packed(hashes);
+  hashPairInto(pair, 0, pair, HASH_BYTES, root, 0);
   return root;
 }
 
-function hashesIn(bytes: Buffer, count: number): Buffer[] {
-  return Array.from({ length: count }, (_, i) => bytes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES));
+/** The hashes back to back: a view, good until the next call. */
+function packed(hashes: readonly Bytes[]): Buffer {
+  const bytes = hashes.length * HASH_BYTES;
+  if (bytes > leaves.length) leaves = Buffer.alloc(2 * bytes);
+  hashes.forEach((hash, i) => leaves.set(hash, i * HASH_BYTES));
+  return leaves.subarray(0, bytes);
 }

@@ -4,8 +4,9 @@
  * Source: lbrycrd `recursiveMerkleHash`, `completeHash`, `recursiveBinaryTreeHash`.
  */
 import { sha256dPair } from '../crypto/hash.js';
+import { loadNative } from '../native/binding.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
-import { hash256, rootOf, rootOfFilled } from './fastHash.js';
+import { hash256, rootOf } from './fastHash.js';
 import { countSlots, SlotCursor } from './slots.js';
 
 /** Root of an empty trie: the number 1. */
@@ -54,18 +55,6 @@ function oldHash(slots: Buffer, claims: Bytes | null): Bytes {
   return hash256(message);
 }
 
-/** The left half of the form with all claims, of packed slots. */
-function packedChildrenHash(slots: Buffer): Bytes {
-  const count = countSlots(slots);
-  if (count === 0) return NO_CHILDREN;
-  const cursor = new SlotCursor();
-  cursor.load(slots, 0);
-  return rootOfFilled(count, (leaves, at) => {
-    cursor.copyHash(leaves, at);
-    cursor.next();
-  });
-}
-
 /** The left half of the form with all claims. */
 export function childrenHash(hashes: readonly Bytes[]): Bytes {
   return hashes.length === 0 ? NO_CHILDREN : rootOf(hashes);
@@ -76,10 +65,18 @@ export function claimsHalf(claims: Bytes | null): Bytes {
   return claims ?? NO_CLAIMS;
 }
 
+/** The form with all claims. The twin of the addon's `claimNodeHash`. */
+export function pairedHash(slots: Buffer, claims: Bytes | null): Bytes {
+  const hashes: Bytes[] = [];
+  const cursor = new SlotCursor();
+  for (let more = cursor.load(slots, 0); more; more = cursor.next()) hashes.push(cursor.hash);
+  return sha256dPair(childrenHash(hashes), claimsHalf(claims));
+}
+
 /** Hash of a node that has slots or claims. */
 export function nodeHash({ slots, claimsHash }: TrieNode, allClaims: boolean): Bytes {
   if (!allClaims) return oldHash(slots, claimsHash);
-  return sha256dPair(packedChildrenHash(slots), claimsHalf(claimsHash));
+  return loadNative()?.claimNodeHash(slots, claimsHalf(claimsHash)) ?? pairedHash(slots, claimsHash);
 }
 
 /** Root of the trie whose root node is given; null stands for an empty trie. */

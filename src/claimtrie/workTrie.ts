@@ -130,6 +130,23 @@ export class WorkTrie {
     return kind === 'exact' && (name !== '' || node.hasClaims || node.slots.length > 0);
   }
 
+  /** The same of a name whose path is loaded, without making a node of a leaf. */
+  knowsNode(name: string): boolean {
+    let node = this.root;
+    assert(node, 'the claim trie was used before it was loaded');
+    const { slot } = this;
+    for (;;) {
+      const depth = node.path.length;
+      if (depth === name.length) return name !== '' || node.hasClaims || node.slots.length > 0;
+      if (!slot.seek(node.slots, name.charCodeAt(depth))) return false;
+      const common = slot.commonLength(name, depth);
+      if (common < slot.edgeLength) return false;
+      const child = childOf(node, slot.first);
+      if (!child) return depth + common === name.length;
+      node = child;
+    }
+  }
+
   childPaths(name: string): string[] {
     const { kind, node } = this.find(name);
     const paths: string[] = [];

@@ -211,7 +211,11 @@ export class ClaimPreview {
   private storeOf(rows: RowTransaction, work: ClaimWork): WorkStore {
     const versions = new VersionWriter(this.claims.proofWindow);
     assert(this.summary, 'a claim preview was used before it was loaded');
-    return new WorkStore(work, { ...this.summary }, this.allClaims ? '1' : '0', { rows, versions });
+    return new WorkStore(work, { ...this.summary }, this.allClaims ? '1' : '0', {
+      rows,
+      versions,
+      idle: null,
+    });
   }
 
   /** Computes the groups anew and puts the outcome into the trie. */

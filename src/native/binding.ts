@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
-export const NATIVE_ABI = 4;
+export const NATIVE_ABI = 5;
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
@@ -174,6 +174,8 @@ export interface NativeAddon {
   /** The hash held against the target, of a 112-byte header. */
   powHash(header: Uint8Array): Buffer;
   merkleRoot(leaves: Uint8Array): { root: Buffer; mutated: boolean };
+  /** See `claimtrie/trieNode.ts`: packed slots and the claims' half of the hash. Throws `TypeError` on other bytes. */
+  claimNodeHash(slots: Uint8Array, claims: Uint8Array): Buffer;
   /** First nonce from `startNonce` on whose proof-of-work hash is at most the target, or -1 after `maxTries`. */
   grind(header: Uint8Array, targetLE: Uint8Array, startNonce: number, maxTries: number): number;
 

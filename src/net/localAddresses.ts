@@ -27,7 +27,12 @@ export interface LocalAddressOptions {
   readonly discovers: boolean;
   /** The port we listen on. */
   readonly port: number;
+  /** `-addrmantest`: peers are told the loopback address, so that nodes on one machine can tell each other of us. */
+  readonly tellsLoopback: boolean;
 }
+
+/** Where `-addrmantest` says that we are. */
+const LOOPBACK = '127.0.0.1';
 
 export interface LocalAddressDeps {
   readonly networks: Networks;
@@ -102,10 +107,11 @@ export class LocalAddresses {
    * when there is nothing to tell. Source: `AdvertiseLocal`.
    */
   toAdvertise(peer: HostAddress, seenUsAt: HostAddress | null): NetAddress | null {
-    if (!this.options.listens) return null;
-    const own = this.best(peer);
+    const { listens, tellsLoopback, port } = this.options;
+    if (!listens) return null;
+    const own = tellsLoopback ? { ip: parseHost(LOOPBACK)!, port } : this.best(peer);
     if (seenUsAt === null || !this.isViewGood(peer, seenUsAt)) return own;
-    if (own === null) return { ip: seenUsAt.ip, port: this.options.port };
+    if (own === null || !isRoutable(own)) return { ip: seenUsAt.ip, port };
     const odds = this.scoreOf(own) > LOCAL_SCORE.manual ? 8 : 2;
     return this.deps.random.int(odds) === 0 ? { ip: seenUsAt.ip, port: own.port } : own;
   }

@@ -43,6 +43,12 @@ export interface PeerNetworkOptions extends TxRelayOptions {
   whitelist: readonly Subnet[];
   externalAddresses: readonly NetAddress[];
   discovers: boolean;
+  /** `-addrmantest`. */
+  tellsLoopback: boolean;
+  /** One of so many messages that come is dropped (`-dropmessagestest`); 0 for none. */
+  dropsOneIn: number;
+  /** Whether the log names addresses of peers (`-logips`). */
+  logsAddresses: boolean;
   /** Nodes of `-connect`; null for automatic connections. */
   connect: readonly string[] | null;
   addNodes: readonly string[];
@@ -137,7 +143,12 @@ export class PeerNetwork {
       { nowSec: () => deps.nowSec(), log },
     );
     this.local = new LocalAddresses(
-      { listens: options.bindings.length > 0, discovers: options.discovers, port: options.port },
+      {
+        listens: options.bindings.length > 0,
+        discovers: options.discovers,
+        port: options.port,
+        tellsLoopback: options.tellsLoopback,
+      },
       { networks, random: RANDOM, log },
     );
     this.timeOffset = new TimeOffset(
@@ -199,6 +210,8 @@ export class PeerNetwork {
         maxReceiveBytes: options.maxReceiveBytes,
         maxSendBytes: options.maxSendBytes,
         sendsRejects: options.sendsRejects,
+        dropsOneIn: options.dropsOneIn,
+        logsAddresses: options.logsAddresses,
         userAgent: options.userAgent,
         relaysTransactions: options.relaysTransactions,
       },

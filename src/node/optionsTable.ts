@@ -19,6 +19,11 @@ import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from './optionsTableWallet.js';
 
 /** Bounds of `-dbcache` and `-claimtriecache` in MiB. Source: `nMinDbCache`, `nMaxDbCache`. */
 const CACHE_BOUNDS = [4, 16_384] as const;
+/**
+ * The default of `-claimtriecache` in MiB; the reference has that of `-dbcache`. Five million names gain little from more,
+ * and the node stays below 1 GiB with it.
+ */
+const CLAIM_TRIE_CACHE_MIB = 64;
 /** Smallest automatic prune target in MiB. Source: `MIN_DISK_SPACE_FOR_BLOCK_FILES`. */
 export const MIN_PRUNE_TARGET_MIB = 550;
 /** Most script verification threads. Source: `MAX_SCRIPTCHECK_THREADS`. */
@@ -38,7 +43,7 @@ const GENERAL_OPTIONS = [
   int('blockreconstructionextratxn=<n>', 100, 'How many further transactions to keep in memory for rebuilding compact blocks'),
   text('blocksdir=<dir>', undefined, 'Where the folder of block files lies (default: the data folder)'),
   bool('blocksonly', false, 'Take no part in the relay of transactions, only of blocks', { debugOnly: true }),
-  int('claimtriecache=<n>', 560, 'Size of the claim trie cache in MiB', { clamp: CACHE_BOUNDS }),
+  int('claimtriecache=<n>', CLAIM_TRIE_CACHE_MIB, 'Size in MiB of the cache of claims and trie nodes that were written lately', { clamp: CACHE_BOUNDS }),
   text('conf=<file>', 'lbcnode.conf', 'The configuration file; a relative path starts at the data folder'),
   bool('daemon', false, 'Run in the background and accept commands'),
   text('datadir=<dir>', undefined, 'The data folder (default: ~/.lbcnode)'),
@@ -82,7 +87,7 @@ const ZMQ_OPTIONS = [
 
 /* prettier-ignore */
 const DEBUG_OPTIONS = [
-  bool('addrmantest', false, 'Allow testing the relay of addresses on the local host', { debugOnly: true }),
+  bool('addrmantest', false, 'Tell peers that we are at 127.0.0.1, to test the relay of addresses on one machine', { debugOnly: true }),
   bool('checkblockindex', undefined, 'Check the block index for consistency now and then (default: on regtest)', { debugOnly: true }),
   int('checkblocks=<n>', 6, 'How many blocks to check at start (0 = all). Few are enough: what a crash leaves is one consistent state', { debugOnly: true }),
   int('checklevel=<n>', 3, 'How thoroughly -checkblocks checks', { debugOnly: true, clamp: [0, 4] }),
@@ -91,7 +96,8 @@ const DEBUG_OPTIONS = [
   list('debug=<category>', `Write debugging information to the log (no category or 1 = all). Categories: ${LOG_CATEGORIES.join(', ')}`),
   list('debugexclude=<category>', 'Leave out a category; useful together with -debug=1'),
   list('deprecatedrpc=<method>', 'Let deprecated methods be used', { debugOnly: true }),
-  int('dropmessagestest=<n>', 0, 'Drop one of this many network messages at random', { debugOnly: true }),
+  int('dropmessagestest=<n>', 0, 'Drop one of this many messages of peers at random (0 = none)', { debugOnly: true }),
+  bool('forcecompactdb', false, 'Compact the database at start', { debugOnly: true }),
   bool('help-debug', false, 'Show the debugging options too (usage: --help -help-debug)'),
   int('limitancestorcount=<n>', 25, 'Refuse transactions with this many unconfirmed ancestors or more', { debugOnly: true }),
   int('limitancestorsize=<n>', 101, 'Refuse transactions that together with unconfirmed ancestors exceed this many kilobytes', { debugOnly: true }),
@@ -160,7 +166,6 @@ const HIDDEN_OPTIONS = [
   bool('promiscuousmempoolflags', false, ''),
   text('blockminsize', undefined, ''),
   int('dbcrashratio', 0, ''),
-  bool('forcecompactdb', false, ''),
   bool('usehd', false, ''),
 ] as const;
 

@@ -15,6 +15,7 @@ import { PREFIX } from './keys.js';
 import { makeLevelDb, type LevelDb } from './levelDb.js';
 import { fromArray, mergeLayers, type Layer } from './mergeLayers.js';
 import { KeyedRows, OrderedRows } from './orderedRows.js';
+import { RecentRows, type RecentRowsOptions } from './recentRows.js';
 import { prefixEnd, type RowRange, type RowReader, type RowTransaction } from './rows.js';
 
 /** The most that one LevelDB batch carries (design.md). */
@@ -36,6 +37,8 @@ export interface RowStoreOptions {
   path: string;
   /** LevelDB's own block cache. */
   cacheBytes: number;
+  /** Rows that stay in memory after they were written; none when absent. */
+  recent?: RecentRowsOptions;
   /** The most that one batch carries (`-dbbatchsize`); more goes through the journal. At most `MAX_BATCH_BYTES`. */
   batchBytes?: number;
   /** Called at named points of a flush; tests kill the process there. */
@@ -54,6 +57,8 @@ export class RowStore implements RowReader {
   private readonly batchBytes: number;
   private readonly pieceBytes: number;
   private readonly overlay = new OrderedRows();
+  /** Below the overlay, above the database. */
+  private readonly recent: RecentRows;
   /** Whether committed rows lie in the staging area, between overlay and main rows. */
   private stageCommitted = false;
   private open_: Transaction | null = null;
@@ -67,6 +72,7 @@ export class RowStore implements RowReader {
     this.onPoint = options.onPoint ?? (() => {});
     this.batchBytes = Math.min(MAX_BATCH_BYTES, options.batchBytes ?? MAX_BATCH_BYTES);
     this.pieceBytes = Math.min(PIECE_BYTES, this.batchBytes);
+    this.recent = new RecentRows(options.recent ?? { kinds: [], maxBytes: 0 });
     this.journal = new FlushJournal(`${options.path}.journal`);
   }
 
@@ -105,6 +111,11 @@ export class RowStore implements RowReader {
     return this.overlay.sizeBytes;
   }
 
+  /** Bytes of rows that are kept in memory after they were written. */
+  get recentBytes(): number {
+    return this.recent.sizeBytes;
+  }
+
   async get(key: string): Promise<Bytes | undefined> {
     return (await this.getMany([key]))[0];
   }
@@ -141,7 +152,20 @@ export class RowStore implements RowReader {
       });
       rest = lower;
     }
-    await this.readHere(keys, rest, out, fillCache);
+    await this.readHere(keys, this.notRecent(keys, rest, out), out, fillCache);
+  }
+
+  /** Takes from the recent rows what they know; answers the positions that the database must be asked for. */
+  private notRecent(
+    keys: readonly string[],
+    wanted: readonly number[],
+    out: (Bytes | undefined)[],
+  ): readonly number[] {
+    return wanted.filter((i) => {
+      const row = this.recent.get(keys[i]!);
+      if (row) out[i] = row;
+      return row === undefined;
+    });
   }
 
   private async readOnThread(
@@ -256,6 +280,8 @@ export class RowStore implements RowReader {
   async spill(rows: KeyedRows): Promise<void> {
     this.diskEmpty = false;
     assert(this.overlay.count === 0, 'a transaction may spill only over a flushed store');
+    // What is spilled reaches the database without passing the overlay.
+    this.recent.clear();
     let batch: { type: 'put'; key: Buffer; value: Buffer }[] = [];
     let bytes = 0;
     for (const [key, value] of rows.entries()) {
@@ -283,14 +309,14 @@ export class RowStore implements RowReader {
     if (!staged && this.overlay.sizeBytes + sourceBytes <= this.batchBytes) {
       this.onPoint('flush:before-batch');
       const batch = this.db.batch();
-      await fill(batch, this.overlay.entries());
+      await fill(batch, this.settling());
       await fill(batch, changesOf(source, this.pieceBytes));
       await this.write(batch, true);
       this.onPoint('flush:after-batch');
     } else {
       this.onPoint('flush:before-journal');
       await this.journal.begin(staged, this.pieceBytes);
-      await this.journal.append(this.overlay.entries());
+      await this.journal.append(this.settling());
       this.onPoint('flush:in-journal');
       await this.journal.append(changesOf(source, this.pieceBytes));
       await this.journal.commit();
@@ -299,6 +325,14 @@ export class RowStore implements RowReader {
     }
     this.overlay.clear();
     this.stageCommitted = false;
+  }
+
+  /** The committed rows on their way to the database. */
+  private *settling(): Generator<RowChange> {
+    for (const [key, value] of this.overlay.entries()) {
+      this.recent.note(key, value);
+      yield [key, value];
+    }
   }
 
   private async recover(): Promise<void> {
@@ -356,6 +390,7 @@ export class RowStore implements RowReader {
 
   /** Deletes whole key ranges that no reader needs any more (history behind its window). */
   async dropRange(gte: string, lt: string): Promise<void> {
+    this.recent.forget(gte, lt);
     await this.db.clear({ gte: fromLatin1(gte), lt: fromLatin1(lt) });
   }
 
@@ -364,6 +399,7 @@ export class RowStore implements RowReader {
     return this.db.approximateSize(fromLatin1(gte), fromLatin1(lt));
   }
 
+  /** Merges all table files, so that no row is kept twice nor one that is deleted. */
   async compact(): Promise<void> {
     await this.db.compactRange(Buffer.from([0]), Buffer.from([255]));
   }

@@ -16,7 +16,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const dist = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
 const { RowStore } = await dist('store/rowStore.js');
 const { ClaimStore } = await dist('store/claims/claimStore.js');
-const { CLAIM_PREFIX } = await dist('store/claims/claimKeys.js');
+const { CLAIM_PREFIX, RECENT_KINDS } = await dist('store/claims/claimKeys.js');
 
 const args = process.argv.slice(2);
 const option = (name, fallback) => {
@@ -32,6 +32,9 @@ const GROWN_BY_SMALL = 50_000;
 const MEASURED = 300;
 /** Committed rows are brought to disk when they are this many bytes. */
 const DIRTY_BYTES = 64 << 20;
+/** As a node has them by default. */
+const DATABASE_CACHE_BYTES = 64 << 20;
+const CLAIM_CACHE_BYTES = 64 << 20;
 
 const rules = {
   originalExpiration: 262974,
@@ -46,7 +49,11 @@ const rules = {
 
 const folder = option('keep', mkdtempSync(join(tmpdir(), 'bench-claimtrie-')));
 if (!args.includes('--keep')) process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-const store = await RowStore.open({ path: join(folder, 'rows'), cacheBytes: 64 << 20 });
+const store = await RowStore.open({
+  path: join(folder, 'rows'),
+  cacheBytes: DATABASE_CACHE_BYTES,
+  recent: { kinds: RECENT_KINDS, maxBytes: CLAIM_CACHE_BYTES },
+});
 const claims = new ClaimStore({ rules, proofWindow: 5000 });
 
 const hash = (text) => createHash('sha256').update(text).digest();

@@ -80,6 +80,23 @@ describe('a data folder', () => {
     expect(await state()).toEqual(later);
   });
 
+  it('is compacted with -forcecompactdb, and holds the same', async () => {
+    const tables = (): number =>
+      readdirSync(join(dataDir, 'regtest', 'chainstate')).filter((name) => name.endsWith('.ldb')).length;
+    for (let round = 0; round < 3; round++) {
+      await start();
+      await node!.rpc('generatetoaddress', [20, ADDRESS]);
+      await stop();
+    }
+    await start();
+    const before = await state();
+    await stop();
+    expect(tables()).toBeGreaterThan(1);
+    await start('-forcecompactdb');
+    expect(tables()).toBe(1);
+    expect(await state()).toEqual(before);
+  });
+
   it('takes over block files that somebody copied in', async () => {
     await start();
     await node!.rpc('generatetoaddress', [30, ADDRESS]);

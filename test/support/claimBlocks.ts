@@ -20,7 +20,7 @@ let serial = 0;
 
 export class HandChain {
   readonly store: ClaimStore;
-  readonly rows = new MemoryRows();
+  readonly rows: MemoryRows = new MemoryRows();
   readonly rules: ClaimRules;
   height: number;
   private txs: ClaimTx[] = [];

@@ -6,7 +6,10 @@ import { pointKey } from '../../src/claimtrie/item.js';
 import type { NameProof } from '../../src/claimtrie/proof.js';
 import { sha256dPair } from '../../src/crypto/hash.js';
 import { readName, readNames, readTotals } from '../../src/store/claims/claimQueries.js';
-import { ClaimStore, type ClaimRules } from '../../src/store/claims/claimStore.js';
+import { CLAIM_PREFIX } from '../../src/store/claims/claimKeys.js';
+import { IdleNames } from '../../src/store/claims/idleNames.js';
+import { rowHasClaims } from '../../src/store/claims/nameRow.js';
+import { ClaimStore, type ClaimRules, type ProofWindow } from '../../src/store/claims/claimStore.js';
 import { readProof } from '../../src/store/claims/proofQueries.js';
 import { toHex } from '../../src/util/bytes.js';
 import { ClaimLife, LIFE_NAMES } from './claimLife.js';
@@ -18,36 +21,63 @@ const PROVEN = ['', 'a', 'A', 'ab', 'abc', 'abcd', 'ba', 'nothing', 'ss'].map((n
 
 class Comparison {
   readonly rules: ClaimRules;
+  readonly proofWindow: ProofWindow;
   readonly life: ClaimLife;
   readonly model: ClaimModel;
-  readonly store: ClaimStore;
+  store: ClaimStore;
   readonly rows = new MemoryRows();
   readonly digests: string[] = [];
   readonly proofs = new Map<number, string>();
   disconnected = 0;
+  idleNames = 0;
 
   constructor(seed: number, rules: ClaimRules, names: readonly Buffer[]) {
     this.rules = rules;
     this.life = new ClaimLife(seed, names);
     this.model = new ClaimModel(rules);
-    this.store = new ClaimStore({ rules, proofWindow: seed % 2 === 0 ? 5000 : 'all' });
+    this.proofWindow = seed % 2 === 0 ? 5000 : 'all';
+    this.store = this.restart();
     this.digests.push(this.digest());
   }
 
-  /** Of every row. Below the hash fork the nodes of the new form are left out: a reorg may leave some. */
+  /**
+   * Of every row but those of idle names, which are never taken back. Below the hash fork the nodes of the new form are
+   * left out: a reorg may leave some.
+   */
   private digest(): string {
     const hash = createHash('sha256');
-    for (const [key, value] of this.rows.dump()) {
+    for (const [key, value] of this.rows.dump(CLAIM_PREFIX.idle)) {
       if (this.model.tip.height < this.rules.allClaimsForkHeight - 1 && key.startsWith('t1')) continue;
       hash.update(`${key.length}:${value.length}:`).update(key, 'latin1').update(value, 'latin1');
     }
     return hash.digest('hex');
   }
 
+  /** What is not in rows is forgotten. */
+  private restart(): ClaimStore {
+    const { rules, proofWindow } = this;
+    return (this.store = new ClaimStore({ rules, proofWindow }));
+  }
+
+  /** Every name that has a row and no claims is known as such to whoever reads the rows anew. */
+  private async checkIdleNames(): Promise<number> {
+    const idle = new IdleNames();
+    await idle.load(this.rows);
+    let count = 0;
+    for (const [key, row] of this.rows.dump()) {
+      if (key[0] !== CLAIM_PREFIX.name || rowHasClaims(Buffer.from(row, 'latin1'))) continue;
+      count++;
+      expect(idle.mayHold(key.slice(1)), key).toBe(true);
+    }
+    return count;
+  }
+
   async connect(transactions: number): Promise<void> {
     const height = this.model.tip.height + 1;
     const block = this.life.block(height, transactions);
     const wanted = this.model.connect(block);
+    if (this.life.chance(8)) await this.store.connect(this.rows.begin(), block);
+    if (this.life.chance(8)) this.restart();
     const rows = this.rows.begin();
     const { root } = await this.store.connect(rows, block);
     rows.commit();
@@ -56,6 +86,7 @@ class Comparison {
     this.digests.push(this.digest());
     if (height % 20 === 0) this.proofs.set(height, await this.prove(height));
     if (height % 25 === 0) await this.compareTotals();
+    if (height % 40 === 0) this.idleNames += await this.checkIdleNames();
   }
 
   async disconnect(depth: number): Promise<void> {
@@ -126,7 +157,7 @@ class Comparison {
     const tipHeight = this.model.tip.height;
     for (const name of PROVEN) {
       const query = { name, height, tipHeight };
-      const proof = await readProof(this.rows, this.rules, this.store.proofWindow, query);
+      const proof = await readProof(this.rows, this.rules, this.proofWindow, query);
       if (proof.pairs.length > 0 && proof.claim) {
         expect(toHex(foldPairs(proof))).toBe(this.model.states[height]!.root);
       }
@@ -165,6 +196,7 @@ export async function liveAndCompare(
   for (let i = 0; i < model.states.length; i += 7) await comparison.compareNames(model.states[i]!);
   await comparison.compareNames(model.tip);
   await comparison.compareProofs();
+  expect(comparison.idleNames).toBeGreaterThan(0);
   return comparison.disconnected;
 }
 

@@ -110,11 +110,11 @@ export class ForkRun {
     return toHex(builder.finish());
   }
 
-  /** Digest of every row but those of the new form's nodes, which a disconnected fork leaves behind. */
+  /** Digest of every row but what a disconnected fork leaves behind: nodes of the new form, and bits of idle names. */
   async digest(): Promise<string> {
     const hash = createHash('sha256');
     for await (const [key, row] of this.store.range({ gte: 'a', lt: '~' })) {
-      if (!key.startsWith('t1'))
+      if (!key.startsWith('t1') && !key.startsWith(CLAIM_PREFIX.idle))
         hash.update(`${key.length} ${row.length} `).update(key, 'latin1').update(row);
     }
     return hash.digest('hex');

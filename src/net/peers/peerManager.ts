@@ -33,6 +33,10 @@ export interface PeerManagerOptions {
   maxSendBytes: number;
   /** `-enablebip61`. */
   sendsRejects: boolean;
+  /** `-dropmessagestest`. */
+  dropsOneIn: number;
+  /** `-logips`. */
+  logsAddresses: boolean;
   userAgent: string;
   /** Whether transactions are wanted (not `-blocksonly`). */
   relaysTransactions: boolean;
@@ -97,6 +101,12 @@ export class PeerManager implements SessionHost {
 
   get sendsRejects(): boolean {
     return this.options.sendsRejects;
+  }
+  get dropsOneIn(): number {
+    return this.options.dropsOneIn;
+  }
+  get logsAddresses(): boolean {
+    return this.options.logsAddresses;
   }
   /** Whether the network is switched on (`setnetworkactive`). */
   get isActive(): boolean {

@@ -40,6 +40,10 @@ export interface SessionHost {
   readonly random: RandomSource;
   readonly parts: readonly NetPart[];
   readonly sendsRejects: boolean;
+  /** One of so many messages that come is dropped, so that it shows what a lossy peer leads to; 0 for none. */
+  readonly dropsOneIn: number;
+  /** Whether the log names addresses of peers. */
+  readonly logsAddresses: boolean;
   readonly heavyMessages: SerialQueue;
   nowMs(): number;
   nowSec(): number;
@@ -202,6 +206,7 @@ export class PeerSession implements Peer {
       log.debug('net', `${printable(command)} (${payload.length} bytes): CHECKSUM ERROR peer=${this.id}`);
       return;
     }
+    if (this.isDropped()) return;
     if (!this.mayHandle(command)) return;
     if (!(command in MESSAGES)) {
       log.debug('net', `Unknown command "${printable(command)}" from peer=${this.id}`);
@@ -214,6 +219,13 @@ export class PeerSession implements Peer {
         await this.dispatch(name, payload);
       });
     } else await this.dispatch(name, payload);
+  }
+
+  private isDropped(): boolean {
+    const { dropsOneIn, random, log } = this.host;
+    const isDropped = dropsOneIn > 0 && random.int(dropsOneIn) === 0;
+    if (isDropped) log.info('dropmessagestest DROPPING RECV MESSAGE');
+    return isDropped;
   }
 
   /**

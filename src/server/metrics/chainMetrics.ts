@@ -68,6 +68,11 @@ export function addCacheMetrics(metrics: Metrics, reader: () => ChainReader | nu
     'Rows of claims, indexes and headers that are not on disk.',
     ({ store }) => store.dirtyBytes,
   );
+  gauge(
+    'claim_cache_bytes',
+    'Rows of claims and trie nodes that are kept after they were written.',
+    ({ store }) => store.recentBytes,
+  );
 }
 
 /** Counts what happens to the chain from here on. */

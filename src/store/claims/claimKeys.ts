@@ -25,9 +25,14 @@ export const CLAIM_PREFIX = {
   version: 'v',
   /** `k` → root and totals, absent while the trie is empty; `kv` → first epoch of node history that is kept. */
   summary: 'k',
+  /** `f` ‖ row number u16 → bits of names without active claims that have a row all the same. */
+  idle: 'f',
   /** `j` ‖ name → a name at the start of the block; exists only while a fork block is in work. */
   mark: 'j',
 } as const;
+
+/** Rows that a block writes and one soon to come reads again: what names, their claims and supports, and the trie are now. */
+export const RECENT_KINDS: readonly string[] = [CLAIM_PREFIX.node, CLAIM_PREFIX.name, CLAIM_PREFIX.item];
 
 /** The trie with the hash form of before the all-claims fork, and the one from it on. */
 export type Generation = '0' | '1';
@@ -50,6 +55,10 @@ function escapedKey(name: string): string {
 
 export function nameKey(name: string): string {
   return CLAIM_PREFIX.name + name;
+}
+
+export function idleNamesKey(number: number): string {
+  return CLAIM_PREFIX.idle + String.fromCharCode(number >>> 8, number & 255);
 }
 
 export function markKey(name: string): string {

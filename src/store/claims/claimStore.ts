@@ -1,6 +1,6 @@
 /**
  * The claim trie in the database: connects and disconnects blocks within a row transaction. Keeps no
- * rows between blocks, since a block changes every node that it loads. Queries are in `claimQueries.ts` and
+ * rows between blocks, since a block changes every node that it loads. At most one at a time over a store. Queries are in `claimQueries.ts` and
  * `proofQueries.ts`.
  */
 import type { ClaimBlock, ClaimRules } from '../../claimtrie/types.js';
@@ -12,6 +12,8 @@ import { disconnectClaims } from './disconnect.js';
 import { parseSummaryRow } from './summaryRow.js';
 import { epochStart, firstEpoch, versionsOf, VersionWriter, type ProofWindow } from './versions.js';
 import { prefixEnd } from '../rows.js';
+import { IdleNames } from './idleNames.js';
+import type { WorkStoreDeps } from './workStore.js';
 
 export type {
   ClaimBlock,
@@ -38,6 +40,7 @@ export class ClaimStore {
   readonly rules: ClaimRules;
   readonly proofWindow: ProofWindow;
   private readonly versions: VersionWriter;
+  private readonly idle = new IdleNames();
   /** Epochs of node history before this one, and the nodes of the old form, have been named as prunable. */
   private namedEpochs = 0;
   private namedOldForm = false;
@@ -52,14 +55,18 @@ export class ClaimStore {
    * Applies the next block's claim operations to `rows`. Whether the outcome is kept is the caller's decision: it
    * commits `rows` or discards them, nothing else remembers.
    */
-  connect(rows: RowTransaction, block: ClaimBlock): Promise<ConnectedClaims> {
-    return connectClaims(this.rules, block, { rows, versions: this.versions });
+  async connect(rows: RowTransaction, block: ClaimBlock): Promise<ConnectedClaims> {
+    return connectClaims(this.rules, block, await this.deps(rows));
   }
 
   /** Takes back the latest connected block, which has this height; answers the root before it. */
   async disconnect(rows: RowTransaction, height: number): Promise<{ root: Bytes }> {
-    const deps = { rows, versions: this.versions };
-    return { root: await disconnectClaims(this.rules, height, deps) };
+    return { root: await disconnectClaims(this.rules, height, await this.deps(rows)) };
+  }
+
+  private async deps(rows: RowTransaction): Promise<WorkStoreDeps> {
+    await this.idle.load(rows);
+    return { rows, versions: this.versions, idle: this.idle };
   }
 
   async readRoot(rows: RowReader): Promise<Bytes> {

@@ -26,6 +26,7 @@ import {
 } from './claimKeys.js';
 import { formatItemRow, itemRowKey, parseItemRow } from './itemRow.js';
 import { aliveItems } from './itemHistory.js';
+import type { IdleNames } from './idleNames.js';
 import { LogWriter } from './logRow.js';
 import { formatMarkRow, formatOwnerRow, parseMarkRow } from './markRow.js';
 import { formatNameRow, parseNameRow } from './nameRow.js';
@@ -57,6 +58,8 @@ export interface ItemKey {
 export interface WorkStoreDeps {
   rows: RowTransaction;
   versions: VersionWriter;
+  /** Loaded; null where every name is looked for. */
+  idle: IdleNames | null;
 }
 
 export class WorkStore {
@@ -66,6 +69,7 @@ export class WorkStore {
   /** The trie in which paths are found and changed. */
   readonly generation: Generation;
   private readonly versions: VersionWriter;
+  private readonly idle: IdleNames | null;
   private readonly summary: Summary;
   private readonly log: LogWriter;
   private readonly contributions = new Map<string, ClaimTotals>();
@@ -86,6 +90,7 @@ export class WorkStore {
     this.work = work;
     this.rows = deps.rows;
     this.versions = deps.versions;
+    this.idle = deps.idle;
     this.summary = summary;
     this.generation = generation;
     this.log = new LogWriter(work.height, (chunk) => {
@@ -100,17 +105,17 @@ export class WorkStore {
       const some = missing.slice(at, at + ROWS_AT_ONCE);
       const rows = await this.rows.getMany(some.map(nameKey));
       const marks = this.marking ? await this.rows.getMany(some.map(markKey)) : [];
-      some.forEach((name, i) => names.set(name, this.readName(name, rows[i], marks[i])));
+      some.forEach((name, i) => this.addName(name, rows[i], marks[i]));
       await this.breather.pause();
     }
   }
 
-  private readName(name: string, row: Bytes | undefined, mark: Bytes | undefined): NameWork {
+  private addName(name: string, row: Bytes | undefined, mark: Bytes | undefined): void {
     const state = row ? parseNameRow(row) : emptyNameState();
     this.contributions.set(name, totalsOf(state));
     const best = state.claims[0];
     const known = mark ? parseMarkRow(mark) : null;
-    return {
+    this.work.names.set(name, {
       name,
       state,
       base: known?.base ?? {
@@ -123,7 +128,7 @@ export class WorkStore {
       claimsChanged: false,
       nextOrdinal: known?.nextOrdinal ?? 0,
       newPending: new Set(),
-    };
+    });
   }
 
   /** Loads the items at these keys; a key without a row stays without an item. */
@@ -142,10 +147,20 @@ export class WorkStore {
     }
   }
 
-  /** Loads names, the trie along them and items at once: what waits for the disk does so side by side. */
+  /** Loads names, the trie along them, and items. */
   async load(names: ReadonlySet<string>, items: readonly ItemKey[]): Promise<void> {
-    const [leaves] = await Promise.all([this.loadTrie(names), this.loadNames(names), this.loadItems(items)]);
-    await this.loadNames(leaves);
+    const [leaves] = await Promise.all([this.loadTrie(names), this.loadItems(items)]);
+    for (const name of names) if (this.isUnknown(name)) this.addName(name, undefined, undefined);
+    await this.loadNames([...names, ...leaves]);
+  }
+
+  /**
+   * Whether the name surely has no row: it has no node, hence no active claims, and is not idle. Its path is loaded. In
+   * a block taken in batches the trie may be ahead of the rows, and says nothing of them.
+   */
+  private isUnknown(name: string): boolean {
+    if (this.idle === null || this.marking || this.work.names.has(name)) return false;
+    return !this.work.trie.knowsNode(name) && !this.idle.mayHold(name);
   }
 
   /** Loads the trie along these names, and the names at leaves below which one of them may be put. */
@@ -373,6 +388,7 @@ export class WorkStore {
     moveTotals(this.summary.totals, this.contributions.get(name.name)!, totalsOf(state));
     if (isBlank(state)) this.rows.del(nameKey(name.name));
     else this.rows.put(nameKey(name.name), formatNameRow(state));
+    if (state.claims.length === 0 && !isBlank(state)) this.idle?.add(this.rows, name.name);
   }
 }
 

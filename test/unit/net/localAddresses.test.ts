@@ -15,7 +15,7 @@ beforeEach(() => {
 
 function make(options: Partial<LocalAddressOptions> = {}): LocalAddresses {
   return new LocalAddresses(
-    { listens: true, discovers: true, port: 9246, ...options },
+    { listens: true, discovers: true, port: 9246, tellsLoopback: false, ...options },
     { networks, random: seededRandom(5), log: SILENT_LOGGER },
   );
 }
@@ -130,6 +130,15 @@ describe('the address for a peer', () => {
     const rare = draws(local, '9.9.9.9', '7.7.7.7');
     expect(rare['7.7.7.7:1']).toBeGreaterThan(50);
     expect(rare['7.7.7.7:1']).toBeLessThan(150);
+  });
+
+  it('is the loopback address with -addrmantest, unless the peer knows better', () => {
+    const local = make({ tellsLoopback: true });
+    local.add(at('1.2.3.4', 1), LOCAL_SCORE.manual);
+    expect(draws(local, '127.0.0.1', '127.0.0.1')).toEqual({ '127.0.0.1:9246': 800 });
+    expect(draws(local, '9.9.9.9', null)).toEqual({ '127.0.0.1:9246': 800 });
+    expect(draws(local, '9.9.9.9', '7.7.7.7')).toEqual({ '7.7.7.7:9246': 800 });
+    expect(make({ tellsLoopback: true, listens: false }).toAdvertise(at('9.9.9.9'), null)).toBeNull();
   });
 
   it.each([

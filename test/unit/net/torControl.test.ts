@@ -39,7 +39,7 @@ beforeEach(() => {
   const open = { isLimited: false, proxy: null };
   networks = new Networks({ ipv4: open, ipv6: open, onion: { isLimited: true, proxy: null } }, null);
   local = new LocalAddresses(
-    { listens: true, discovers: false, port: 9246 },
+    { listens: true, discovers: false, port: 9246, tellsLoopback: false },
     { networks, random: seededRandom(), log },
   );
 });

@@ -39,6 +39,9 @@ describe('the options of connections', () => {
       whitelist: [],
       externalAddresses: [],
       discovers: true,
+      tellsLoopback: false,
+      dropsOneIn: 0,
+      logsAddresses: false,
       connect: null,
       addNodes: [],
       seedNodes: [],
@@ -66,6 +69,9 @@ describe('the options of connections', () => {
 
   it.each<[string[], Partial<Record<keyof PeerNetworkOptions, unknown>>]>([
     [['-addnode=a', '-addnode=b:1'], { addNodes: ['a', 'b:1'] }],
+    [['-addrmantest'], { tellsLoopback: true }],
+    [['-dropmessagestest=3'], { dropsOneIn: 3 }],
+    [['-logips'], { logsAddresses: true }],
     [['-banscore=7', '-bantime=8'], { banScore: 7, banTimeSec: 8 }],
     [['-bind=127.0.0.1', '-bind=[::1]:7'], { bindings: [{ host: '127.0.0.1', port: 9246, isWhitelisted: false }, { host: '::1', port: 7, isWhitelisted: false }] }], // prettier-ignore
     [['-whitebind=127.0.0.1:7'], { bindings: [{ host: '127.0.0.1', port: 7, isWhitelisted: true }] }],

@@ -117,4 +117,87 @@ describe('RowStore', () => {
       expect(await new FlushJournal(join(folder, 'db.journal')).isCommitted()).toBe(false);
     });
   }
+
+  describe('with rows kept after they were written', () => {
+    const MAX_BYTES = 64 << 10;
+    const reopen = async (): Promise<void> => {
+      await store.close();
+      store = await RowStore.open({
+        path: join(folder, 'db'),
+        cacheBytes: 1 << 20,
+        recent: { kinds: ['n', 't'], maxBytes: MAX_BYTES },
+      });
+    };
+    const read = async (key: string): Promise<string | undefined> => {
+      const row = await store.get(key);
+      return row && Buffer.from(row).toString();
+    };
+    beforeEach(reopen);
+
+    it('reads what was written last, deletions included, within its bound', async () => {
+      const model = new Map<string, string>();
+      let state = 1;
+      const pick = (count: number): number => {
+        state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+        return Math.floor((state / 2 ** 32) * count);
+      };
+      for (let round = 0; round < 40; round++) {
+        for (let i = 0; i < 60; i++) {
+          const key = `${'ntx'.charAt(pick(3))}${pick(300)}`;
+          if (pick(4) === 0) {
+            store.del(key);
+            model.delete(key);
+          } else {
+            const value = `${round}`.repeat(1 + pick(200));
+            store.put(key, bytes(value));
+            model.set(key, value);
+          }
+        }
+        await store.flush();
+        expect(store.recentBytes).toBeLessThanOrEqual(MAX_BYTES + 1024);
+        for (const kind of 'ntx') {
+          for (let i = 0; i < 300; i++) expect(await read(kind + i)).toBe(model.get(kind + i));
+        }
+      }
+      expect(store.recentBytes).toBeGreaterThan(MAX_BYTES / 4);
+    });
+
+    it('forgets dropped ranges of these kinds', async () => {
+      for (const key of ['n1', 'n2', 't1', 'x1']) store.put(key, bytes('old'));
+      await store.flush();
+      const kept = store.recentBytes;
+      await store.dropRange('x', 'y');
+      expect(store.recentBytes).toBe(kept);
+      await store.dropRange('n2', 't');
+      expect(store.recentBytes).toBe(0);
+      expect([await read('n1'), await read('n2'), await read('t1'), await read('x1')]).toEqual([
+        'old',
+        undefined,
+        'old',
+        undefined,
+      ]);
+    });
+
+    it('does not outlive what a spilled transaction wrote over it', async () => {
+      for (const key of ['n1', 'n2', 't1']) store.put(key, bytes('old'));
+      await store.flush();
+      const transaction = store.begin();
+      transaction.put('n1', bytes('new'));
+      transaction.del('t1');
+      for (let i = 0; i < 60; i++) transaction.put(`big${i}`, Buffer.alloc(1 << 20));
+      await transaction.relieve();
+      const seen = async (): Promise<(string | undefined)[]> => [
+        await read('n1'),
+        await read('n2'),
+        await read('t1'),
+      ];
+      expect(await seen()).toEqual(['old', 'old', 'old']);
+      expect(Buffer.from((await transaction.get('n1'))!).toString()).toBe('new');
+      expect(await transaction.get('t1')).toBeUndefined();
+      store.commit(transaction);
+      expect(await seen()).toEqual(['new', 'old', undefined]);
+      await store.flush();
+      expect(await seen()).toEqual(['new', 'old', undefined]);
+    });
+  });
 });

@@ -31,7 +31,11 @@ export const versionFrame = (changes: Partial<VersionMessage> = {}): Buffer =>
 type ManagerDeps = ConstructorParameters<typeof PeerManager>[1];
 
 /** `reasons` takes a line `<peer>: <why>` for each that is disconnected. */
-export function makeManager(reasons: string[], deps: Partial<ManagerDeps> = {}): PeerManager {
+export function makeManager(
+  reasons: string[],
+  deps: Partial<ManagerDeps> = {},
+  options: Partial<ConstructorParameters<typeof PeerManager>[0]> = {},
+): PeerManager {
   const log = {
     ...SILENT_LOGGER,
     debug: (_category: string, message: string | (() => string)) => {
@@ -47,8 +51,11 @@ export function makeManager(reasons: string[], deps: Partial<ManagerDeps> = {}):
       maxReceiveBytes: 5_000_000,
       maxSendBytes: 1_000_000,
       sendsRejects: true,
+      dropsOneIn: 0,
+      logsAddresses: false,
       userAgent: '/test/',
       relaysTransactions: true,
+      ...options,
     },
     {
       log,

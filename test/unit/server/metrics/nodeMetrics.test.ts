@@ -41,7 +41,7 @@ function fakeChain(): { reader: ChainReader; events: ChainEvents; timers: StepTi
   const deps = {
     timers,
     coins: { usageBytes: 100, entryCount: 5, dirtyCount: 2 },
-    store: { dirtyBytes: 50 },
+    store: { dirtyBytes: 50, recentBytes: 60 },
     files: { fileNumbers: () => [0, 1], sizeBytes: (kind: string) => (kind === 'blk' ? 10 : 3) },
   };
   const headers = {
@@ -94,6 +94,7 @@ describe('the metrics of a node', () => {
     });
     expect(await values('lbcnode_coin_cache_')).toEqual({ bytes: 100, entries: 5, dirty_entries: 2 });
     expect(await values('lbcnode_overlay_bytes')).toEqual({ '': 50 });
+    expect(await values('lbcnode_claim_cache_bytes')).toEqual({ '': 60 });
     (reader.chain as { height: number }).height = 8;
     expect(await values('lbcnode_chain_height')).toEqual({ '': 8 });
   });

@@ -1,0 +1,106 @@
+/** Names without claims that have a row: never missed, and others never looked for. */
+import { describe, expect, it } from 'vitest';
+import { CLAIM_PREFIX, nameKey } from '../../../../src/store/claims/claimKeys.js';
+import type { ClaimRules } from '../../../../src/store/claims/claimStore.js';
+import { IdleNames } from '../../../../src/store/claims/idleNames.js';
+import { HandChain } from '../../../support/claimBlocks.js';
+import { MemoryRows, type MemoryTransaction } from '../../../support/memoryRows.js';
+
+const RULES: ClaimRules = {
+  originalExpiration: 500,
+  extendedExpiration: 1000,
+  extendedExpirationForkHeight: 1,
+  normalizationForkHeight: 1,
+  takeoverWorkaroundMin: -1,
+  takeoverWorkaroundMax: -1,
+  allClaimsForkHeight: 2,
+  supportDelay: 100,
+};
+
+/** Rows that write down which names are looked for. */
+class WatchedRows extends MemoryRows {
+  readonly sought: string[] = [];
+
+  override begin(): MemoryTransaction {
+    const transaction = super.begin();
+    const getMany = transaction.getMany.bind(transaction);
+    transaction.getMany = (keys) => {
+      for (const key of keys) if (key.startsWith(CLAIM_PREFIX.name)) this.sought.push(key.slice(1));
+      return getMany(keys);
+    };
+    return transaction;
+  }
+}
+
+class WatchedChain extends HandChain {
+  override readonly rows = new WatchedRows();
+
+  async sought(): Promise<string[]> {
+    this.rows.sought.length = 0;
+    await this.mine();
+    return [...new Set(this.rows.sought)].sort();
+  }
+}
+
+describe('names without claims', () => {
+  it('are looked for when something is kept of them, and not when nothing is known', async () => {
+    const chain = new WatchedChain(RULES, 10);
+    const first = chain.claim('first', 10);
+    chain.claim('second', 10);
+    expect(await chain.sought()).toEqual([]);
+    chain.claim('third', 10);
+    chain.claim('first', 20);
+    expect(await chain.sought()).toEqual(['first']);
+    // A leaf below which a name is put has a node to be made of its claims.
+    chain.claim('firstborn', 5);
+    expect(await chain.sought()).toEqual(['first']);
+    const supported = chain.claim('supported', 5);
+    await chain.mine();
+    const support = chain.support(supported, 7);
+    chain.spend(supported);
+    await chain.mine();
+    // Its support is left.
+    expect(await chain.rows.get(nameKey('supported'))).toBeDefined();
+    chain.spend(support);
+    chain.claim('another', 5);
+    expect(await chain.sought()).toEqual(['supported']);
+    chain.update(first, 30);
+    expect(await chain.sought()).toEqual(['first']);
+  });
+
+  it('are known to who reads the rows later, whatever became of the block that made them so', async () => {
+    const chain = new HandChain(RULES, 10);
+    const claim = chain.claim('name', 10);
+    await chain.mine();
+    chain.support(claim, 3);
+    chain.spend(claim);
+    await chain.mine();
+    const read = async (): Promise<boolean> => {
+      const idle = new IdleNames();
+      await idle.load(chain.rows);
+      return idle.mayHold('name');
+    };
+    expect(await read()).toBe(true);
+    await chain.disconnect();
+    expect(await read()).toBe(true);
+  });
+
+  it('are a bit each, and a row is whole', async () => {
+    const rows = new MemoryRows();
+    const idle = new IdleNames();
+    await idle.load(rows);
+    const names = Array.from({ length: 3000 }, (_, i) => `name number ${i}`);
+    // What is written into a transaction that is thrown away is in memory still, and comes to disk with its row.
+    for (const name of names.slice(0, 1500)) idle.add(rows.begin(), name);
+    const kept = rows.begin();
+    for (const name of names.slice(1500)) idle.add(kept, name);
+    kept.commit();
+    for (const name of names) expect(idle.mayHold(name)).toBe(true);
+    const later = new IdleNames();
+    await later.load(rows);
+    for (const name of names.slice(1500)) expect(later.mayHold(name)).toBe(true);
+    const others = Array.from({ length: 20_000 }, (_, i) => `other name ${i}`);
+    expect(others.filter((name) => idle.mayHold(name)).length).toBeLessThan(40);
+    for (const [, row] of rows.dump()) expect(row.length).toBe(256);
+  });
+});
