@@ -1,14 +1,13 @@
 #!/usr/bin/env node
 /** `lbcnode-cli`: sends one command to a running node and prints the answer. */
 import { homedir } from 'node:os';
-import { text } from 'node:stream/consumers';
 import { packageVersion, runCli } from './cli/run.js';
 
 // The exit status is set rather than forced, so that a long answer gets out through a pipe.
 process.exitCode = await runCli(process.argv.slice(2), {
   out: (line) => void process.stdout.write(line),
   err: (line) => void process.stderr.write(line),
-  readInput: () => text(process.stdin),
+  input: () => process.stdin.setEncoding('utf8') as AsyncIterable<string>,
   home: homedir(),
   version: packageVersion(),
 });

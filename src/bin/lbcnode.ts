@@ -28,6 +28,11 @@ function fail(message: string): never {
   process.exit(1);
 }
 
+/** A warning for who started the program, whatever becomes of the log. Source: `noui_ThreadSafeMessageBox`. */
+function showWarning(message: string): void {
+  process.stderr.write(/^warning/i.test(message) ? `${message}\n` : `Warning: ${message}\n`);
+}
+
 function load(): LoadedOptions {
   try {
     const command = parseCommandLine(process.argv.slice(2));
@@ -125,6 +130,7 @@ class Program {
         requestStop: () => setImmediate(() => void this.stop()),
         onFatal: (error) => this.fatal(error),
         signal: this.starting.signal,
+        showWarning,
         ...(onPoint ? { onPoint } : {}),
       });
     } catch (error) {
@@ -189,7 +195,9 @@ class Program {
 
 async function main(): Promise<void> {
   const loaded = load();
-  const isParent = loaded.options.daemon && process.env[DAEMON_MARK] !== '1';
+  const isChild = process.env[DAEMON_MARK] === '1';
+  const isParent = loaded.options.daemon && !isChild;
+  if (!isChild) loaded.warnings.forEach(showWarning);
   if (!loaded.options.sysperms) process.umask(0o077);
   // Before anything is written to the folder, the log included: another node may be at work there.
   const unlock = await lock(loaded);

@@ -42,6 +42,7 @@ export async function importBlockFile(
   const { log, signal } = options;
   const { headers } = chain.index;
   const totalBytes = statSync(path).size;
+  log.debug('reindex', `Reading ${path}, ${totalBytes} bytes`);
   const result: ImportResult = { stored: 0, read: 0 };
   const orphans = new Map<string, LoadedBlock[]>();
   let orphanBytes = 0;
@@ -89,6 +90,7 @@ export async function importBlockFile(
           if (orphanBytes + next.raw.length > ORPHAN_BYTES) continue;
           orphanBytes += next.raw.length;
           const parent = hashToHex(next.header.prevHash);
+          log.debug('reindex', `Out of order block ${hashToHex(next.hash)}, parent ${parent} not known`);
           orphans.set(parent, [...(orphans.get(parent) ?? []), { ...next, raw: Buffer.from(next.raw) }]);
           continue;
         }
@@ -103,6 +105,10 @@ export async function importBlockFile(
       orphans.delete(hashToHex(next.hash));
       for (const child of children) {
         orphanBytes -= child.raw.length;
+        log.debug(
+          'reindex',
+          () => `Processing out of order child ${hashToHex(child.hash)} of ${hashToHex(next.hash)}`,
+        );
         ready.push(child);
       }
     }

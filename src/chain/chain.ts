@@ -14,6 +14,7 @@ import { breathe } from '../util/breathe.js';
 import { SerialQueue } from '../util/serialQueue.js';
 import { ChainEvents } from './chainEvents.js';
 import { checkBlockView, contextualCheckBlockView } from './checkBlockView.js';
+import { logConnectedClaims, logDisconnectedClaims } from './claimLog.js';
 import { connectBlock, describeClaims, disconnectBlock, type ConnectDeps } from './connectBlock.js';
 import type { Flusher } from './flusher.js';
 import type { LoadedBlock } from './loadedBlock.js';
@@ -322,6 +323,7 @@ export class Chain {
       );
       return error;
     }
+    logConnectedClaims(this.log, headers.height(id), claims);
     await this.flusher.afterBlock();
     this.events.emit('blockConnected', {
       id,
@@ -347,6 +349,7 @@ export class Chain {
     const id = this.tip;
     const block = await this.blocks.take(id);
     await disconnectBlock(this.deps, block);
+    logDisconnectedClaims(this.log, this.index.headers.height(id), block.hash);
     const claimEvents = this.describesDisconnected ? await describeClaims(this.deps, block) : [];
     await this.flusher.afterBlock();
     this.events.emit('blockDisconnected', {

@@ -9,6 +9,7 @@ import type { JournalOp } from '../store/flushJournal.js';
 import type { RowStore } from '../store/rowStore.js';
 import { PREFIX } from '../store/keys.js';
 import { hashToHex } from '../util/bytes.js';
+import type { Logger } from '../util/logging.js';
 import { NO_HEADER } from '../store/headerTable.js';
 import type { BlockIndex } from './blockIndex.js';
 import { formatChainState, type ChainState } from './chainState.js';
@@ -43,6 +44,7 @@ export class Flusher {
     index: BlockIndex;
     files: BlockFiles;
     timers: StepTimers;
+    log: Logger;
   };
   private lastMs = performance.now();
   private running: Promise<void> = Promise.resolve();
@@ -105,7 +107,8 @@ export class Flusher {
     this.checkDiskSpace();
     files.sync();
     const { headers, active } = index;
-    if (coins.dirtyCount > 0) this.coinsOnDisk = true;
+    const { dirtyCount, dirtyBytes } = coins;
+    if (dirtyCount > 0) this.coinsOnDisk = true;
     headers.writeDirty(store);
     const end = { file: files.currentFile, offset: files.sizeBytes('blk', files.currentFile) };
     const scanned = this.scanFrom ?? end;
@@ -125,12 +128,24 @@ export class Flusher {
       const records = coins.takeDirty(maxBytes);
       return records && coinOps(records);
     };
-    await store.flush(source, coins.dirtyBytes);
+    await store.flush(source, dirtyBytes);
+    this.logFlush(dirtyCount, dirtyBytes);
     if (trim && coins.usageBytes > this.options.cacheBytes * KEEP_SHARE)
       coins.trim(this.options.cacheBytes * KEEP_SHARE);
     await this.options.afterFlush?.();
     this.lastMs = performance.now();
     timers.add('flush', this.lastMs - began);
+  }
+
+  private logFlush(dirtyCount: number, dirtyBytes: number): void {
+    const { store, coins, log } = this.deps;
+    log.debug(
+      'coindb',
+      () =>
+        `Committed ${dirtyCount} changed transaction outputs (out of ${coins.entryCount}, ${(dirtyBytes / (1 << 20)).toFixed(2)} MiB) to coin database`,
+    );
+    if (!log.willLog('leveldb')) return;
+    for (const line of store.tableStats().split('\n')) if (line !== '') log.debug('leveldb', line);
   }
 
   private checkDiskSpace(): void {

@@ -137,6 +137,7 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
     MAX_DB_CACHE_BYTES,
     Math.max(MIN_DB_CACHE_BYTES, Math.floor(options.cacheBytes / DB_CACHE_SHARE)),
   );
+  options.log.debug('leveldb', `Opening LevelDB in ${path}`);
   try {
     return await RowStore.open({
       path,
@@ -199,7 +200,7 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
         for (const { gte, lt } of claims.prunable(index.active.height)) await store.dropRange(gte, lt);
       },
     },
-    { store, coins, index, files, timers },
+    { store, coins, index, files, timers, log },
     state,
   );
   const chain = new Chain(

@@ -10,6 +10,8 @@ import type { Flusher } from './flusher.js';
 /** Room that the next piece of a block file and its undo may need, kept free below the target. */
 const HEADROOM_BYTES = 17 << 20;
 
+const mib = (bytes: number): number => Math.trunc(bytes / (1 << 20));
+
 export interface PruneOptions {
   /** Bytes that block and undo files may take; null prunes by hand only. */
   targetBytes: number | null;
@@ -87,13 +89,18 @@ export class Pruner {
   pruneToHeight(height: number): Promise<number> {
     return this.chain.change(async () => {
       const last = Math.min(height, this.chain.height - MIN_BLOCKS_TO_KEEP);
-      await this.remove(this.uses().filter((use) => use.lastHeight <= last));
+      const doomed = this.uses().filter((use) => use.lastHeight <= last);
+      this.log.debug(
+        'prune',
+        `Prune by hand: max_prune_height=${last} removes ${doomed.length} blk/rev pairs`,
+      );
+      await this.remove(doomed);
       return this.lowestStoredHeight() - 1;
     });
   }
 
-  /** Deletes the oldest files until the rest fits the target. */
-  private pruneToTarget(): Promise<void> {
+  /** Deletes the oldest files until the rest fits the target; for automatic pruning alone. */
+  pruneToTarget(): Promise<void> {
     return this.chain.change(async () => {
       const { params } = this.chain.deps;
       if (this.chain.tip === NO_HEADER || this.chain.height <= params.pruneAfterHeight) return;
@@ -107,6 +114,11 @@ export class Pruner {
         usage -= files.sizeBytes('blk', use.file) + files.sizeBytes('rev', use.file);
         doomed.push(use);
       }
+      this.log.debug(
+        'prune',
+        () =>
+          `Prune: target=${mib(this.targetBytes)}MiB actual=${mib(usage)}MiB diff=${mib(this.targetBytes - usage)}MiB max_prune_height=${last} removes ${doomed.length} blk/rev pairs`,
+      );
       await this.remove(doomed);
     });
   }
@@ -117,7 +129,13 @@ export class Pruner {
     for (const use of uses) for (const id of use.ids) this.chain.index.forgetData(id);
     this.flusher.pruned = true;
     await this.flusher.flush();
-    for (const use of uses) this.chain.deps.files.remove(use.file);
+    for (const { file, lastHeight, ids } of uses) {
+      this.chain.deps.files.remove(file);
+      this.log.debug(
+        'prune',
+        `Prune: deleted blk/rev ${file}, ${ids.length} blocks up to height ${lastHeight}`,
+      );
+    }
     this.log.info(`Prune: deleted block files ${uses.map((use) => use.file).join(', ')}`);
   }
 }

@@ -42,6 +42,7 @@ export async function scanBlockFiles(options: ScanOptions, from: FilePosition): 
     const path = files.path('blk', file);
     let torn: number | null = null;
     if (options.announce) log.info(`Reindexing block file ${path}...`);
+    log.debug('reindex', () => `Reading ${path} from byte ${start} of ${files.sizeBytes('blk', file)}`);
     flusher.scanFrom = orphans.first ?? { file, offset: start };
     const onTorn = (offset: number): void => {
       torn ??= offset;
@@ -52,7 +53,7 @@ export async function scanBlockFiles(options: ScanOptions, from: FilePosition): 
       if (signal.aborted) return;
       try {
         const block = loadBlock(Buffer.from(record.bytes));
-        const error = await acceptStored(chain, block, { file, offset: record.offset }, orphans);
+        const error = await acceptStored(options, block, { file, offset: record.offset }, orphans);
         // What only looks like a block may hide one: a torn record that another was appended to.
         record.advance = error ? RECORD_HEAD_BYTES : RECORD_HEAD_BYTES + block.consumedBytes;
       } catch (error) {
@@ -98,7 +99,7 @@ class OrphanPositions {
 
 /** Accepts a block that lies in our files, and what waited for it. Answers why the first one is refused, if it is. */
 async function acceptStored(
-  chain: Chain,
+  { chain, log }: ScanOptions,
   first: LoadedBlock,
   position: FilePosition,
   orphans: OrphanPositions,
@@ -109,7 +110,9 @@ async function acceptStored(
     const { block } = item;
     const { error } = chain.acceptBlock(block, true, item.position);
     if (error?.reason === 'prev-blk-not-found') {
-      orphans.add(hashToHex(block.header.prevHash), item.position);
+      const parent = hashToHex(block.header.prevHash);
+      log.debug('reindex', () => `Out of order block ${hashToHex(block.hash)}, parent ${parent} not known`);
+      orphans.add(parent, item.position);
       continue;
     }
     if (error) {
@@ -119,7 +122,12 @@ async function acceptStored(
     // One by one, as they came: a branch that was connected once is connected again, and counts as validated.
     await chain.activateBestChain();
     for (const waiting of orphans.take(hashToHex(block.hash))) {
-      ready.push({ block: loadBlock(chain.deps.files.readBlockSync(waiting)), position: waiting });
+      const child = loadBlock(chain.deps.files.readBlockSync(waiting));
+      log.debug(
+        'reindex',
+        () => `Processing out of order child ${hashToHex(child.hash)} of ${hashToHex(block.hash)}`,
+      );
+      ready.push({ block: child, position: waiting });
     }
   }
   return refused;

@@ -80,7 +80,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
   constructor(options: MempoolOptions, deps: MempoolDeps) {
     this.options = options;
     this.deps = deps;
-    this.estimator = new FeeEstimator(deps.feeHistory);
+    this.estimator = new FeeEstimator(deps.feeHistory, deps.log);
     this.pool = new TxPool((entry, reason) => {
       this.estimator.left(entry);
       this.unbroadcast.delete(entry.key);

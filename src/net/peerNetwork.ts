@@ -296,7 +296,6 @@ export class PeerNetwork {
         nowMs: () => performance.now(),
         adjustedTimeSec: () => deps.adjustedTimeSec(),
         isBanned: (address) => this.bans.isBanned(address),
-        isWhitelisted: (address) => this.isWhitelisted(address),
         isOwn: (address) => this.local.isLocal(address),
         isLimited: (address) => options.networks.isLimited(address),
         wantsExtraOutbound: () => this.sync.care.wantsExtraOutbound(),

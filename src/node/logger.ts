@@ -108,7 +108,8 @@ export function applyDebugOptions(
 /** Opens the log that the options ask for. Throws `OptionError` when the file cannot be written. */
 export function createFileLogger({ options, paths }: LoadedOptions): FileLogger {
   const categories = new LogCategorySet();
-  const warnings = applyDebugOptions(categories, options.debug, options.debugexclude);
+  // What is wrong with them is among the warnings of the options.
+  applyDebugOptions(categories, options.debug, options.debugexclude);
   const file = paths.logFile === null ? null : openLog(paths.logFile, options.debug.length === 0);
   const toConsole = options.printtoconsole ?? !options.daemon;
   if (toConsole) process.stdout.on('error', () => undefined);
@@ -123,7 +124,6 @@ export function createFileLogger({ options, paths }: LoadedOptions): FileLogger 
       if (toConsole) process.stdout.write(line);
     },
   });
-  for (const warning of warnings) logger.warn(warning);
   const reopen = (): void => {
     try {
       file?.reopen();

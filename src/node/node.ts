@@ -2,7 +2,6 @@
  * The composition root: the one place where the services are made and wired, in the order in which they start; they
  * stop in the reverse order. Holds no rule and no protocol.
  */
-import { readFile, rm, writeFile } from 'node:fs/promises';
 import type { Chain } from '../chain/chain.js';
 import type { ChainReader } from '../chain/chainReader.js';
 import { checkBlockIndex } from '../chain/checkBlockIndex.js';
@@ -21,6 +20,7 @@ import { hashToHex } from '../util/bytes.js';
 import type { Logger, LogControl } from '../util/logging.js';
 import { AdjustedClock } from './clock.js';
 import { CloseStack, errorText } from './closeStack.js';
+import { simulatedCrashes } from './crashSimulation.js';
 import { httpRoutes, makeMetrics } from './httpRoutes.js';
 import { importFiles } from './importFiles.js';
 import { startNotifications } from './notifications.js';
@@ -28,6 +28,7 @@ import { notifyBlocks } from './notify.js';
 import type { LoadedOptions } from './options.js';
 import { programVersion } from './optionsHelp.js';
 import { peerSettings } from './peerSettings.js';
+import { writePidFile } from './pidFile.js';
 import { makeServices } from './services.js';
 
 export interface NodeHandle {
@@ -49,6 +50,8 @@ export interface NodeDeps {
   onFatal: (error: unknown) => void;
   /** Aborted when the program shall stop while it is still starting. */
   signal: AbortSignal;
+  /** Shows the operator a warning beside the log. Those of `LoadedOptions` the program has shown before. */
+  showWarning?: (message: string) => void;
   /** Named points of flushes, where tests kill the process. */
   onPoint?: (name: string) => void;
 }
@@ -73,14 +76,18 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   const { options, derived, params, paths } = loaded;
   const { logger } = deps;
   const startTimeSec = Math.floor(Date.now() / 1000);
-  await writePidFile(paths.pidFile, closers);
+  const warn = (message: string): void => {
+    logger.warn(message);
+    deps.showWarning?.(message);
+  };
+  await writePidFile(paths.pidFile, closers, warn);
   logger.info(`lbcnode version ${programVersion()} on ${loaded.network}, data in ${paths.networkDir}`);
   for (const note of loaded.notes) logger.info(note);
   for (const warning of loaded.warnings) logger.warn(warning);
   startNative(loaded, logger);
 
   const clock = new AdjustedClock(options.mocktime);
-  const peerOptions = await peerSettings(loaded, { warn: (message) => logger.warn(message) });
+  const peerOptions = await peerSettings(loaded, { warn });
   const notifications = await startNotifications(loaded, logger);
   closers.push(() => notifications.close());
   const { zmqNotifiers } = notifications;
@@ -119,6 +126,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
     : null;
   closers.push(() => server?.close());
 
+  const onPoint = deps.onPoint ?? simulatedCrashes(options.dbcrashratio, { log: logger });
   dispatcher.setWarmupStatus('Loading block index...');
   const opened = await openChain({
     folder: paths.networkDir,
@@ -136,7 +144,9 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
     supportDelay: supportDelayOf(loaded) === 'proportional' ? 'proportional' : 100,
     proofWindow: derived.claimProofWindowBlocks === Infinity ? 'all' : derived.claimProofWindowBlocks,
     cacheBytes: derived.dbCacheBytes,
+    claimCacheBytes: derived.claimTrieCacheBytes,
     batchBytes: options.dbbatchsize,
+    compacts: options.forcecompactdb,
     reindex: options.reindex,
     reindexChainstate: options['reindex-chainstate'],
     pruning: derived.prune.kind !== 'off',
@@ -145,9 +155,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
     assumeValid: derived.assumeValid,
     maxTipAgeSec: options.maxtipage,
     stopAtHeight: options.stopatheight,
-    claimCacheBytes: derived.claimTrieCacheBytes,
     onStopHeight: deps.requestStop,
-    compacts: options.forcecompactdb,
     onFatal: deps.onFatal,
     adjustedTimeSec: () => clock.adjustedSec(),
     contributors: [...(options.txindex ? [txIndex] : []), ...(options.addressindex ? [addressIndex] : [])],
@@ -161,7 +169,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
     },
     signal: deps.signal,
     log: logger,
-    ...(deps.onPoint ? { onPoint: deps.onPoint } : {}),
+    ...(onPoint ? { onPoint } : {}),
   });
   closers.push(() => opened.close());
   closers.push(() => nodeServices.save());
@@ -186,6 +194,10 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
         'Corrupted block database detected. Restart with -reindex or -reindex-chainstate to rebuild it.',
       );
     }
+  }
+  if (pruner.automatic && !options.reindex) {
+    dispatcher.setWarmupStatus('Pruning blockstore...');
+    await pruner.pruneToTarget();
   }
   watchTip(opened, logger);
   notifyBlocks(chain, options.blocknotify, logger);
@@ -214,16 +226,6 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   };
 }
 
-/** The file with our process id; removed at the end unless another process has put its own there. */
-async function writePidFile(path: string, closers: CloseStack): Promise<void> {
-  const content = `${process.pid}\n`;
-  await writeFile(path, content);
-  closers.push(async () => {
-    const present = await readFile(path, 'utf8').catch(() => null);
-    if (present === content) await rm(path, { force: true });
-  });
-}
-
 async function startServer(
   { options, params, paths, isSet }: LoadedOptions,
   deps: HttpServerDeps,
@@ -237,6 +239,7 @@ async function startServer(
         password: options.rpcpassword,
         rpcAuth: options.rpcauth,
         cookieFile: paths.cookieFile,
+        cookieFollowsUmask: options.sysperms,
       },
       port: options.rpcport ?? params.rpcPort,
       binds: options.rpcbind,
@@ -262,7 +265,7 @@ function startNative(loaded: LoadedOptions, logger: Logger): void {
     return;
   }
   native.setVerifyThreads(loaded.derived.scriptThreads);
-  native.setSignatureCacheBytes(loaded.options.maxsigcachesize << 20);
+  native.setSignatureCacheBytes(loaded.derived.signatureCacheBytes);
   logger.info(
     `native addon: libsecp256k1 ${native.secp256k1}, SHA-256 ${native.sha256Implementation}, ${loaded.derived.scriptThreads} verification threads`,
   );

@@ -14,6 +14,11 @@ export class OptionError extends Error {
   override readonly name = 'OptionError';
 }
 
+/** An error in the words after the program's name, before any meaning is given to them. Source: `AppInit`. */
+function commandLineError(message: string): OptionError {
+  return new OptionError(`Error parsing command line arguments: ${message}`);
+}
+
 /** What the manager must know of an option. */
 export interface KnownOption {
   readonly name: string;
@@ -58,11 +63,11 @@ export class OptionArgs {
       const stored = this.store(this.commandLine, name, equals < 0 ? '' : text.slice(equals + 1));
       // A network prefix (`-regtest.port=1`) is known but means nothing here, as in the reference.
       if (!this.known.has(stored.slice(stored.indexOf('.') + 1)))
-        throw new OptionError(`Invalid parameter -${name}`);
+        throw commandLineError(`Invalid parameter -${name}`);
     }
     const included = this.commandLine.get('includeconf') ?? [];
     if (included.length > 0) {
-      throw new OptionError(
+      throw commandLineError(
         included
           .map((file) => `-includeconf cannot be used from commandline; -includeconf=${file}`)
           .join('\n'),

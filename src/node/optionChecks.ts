@@ -15,6 +15,9 @@ import { interpretBool, OptionError, type NetworkSection, type OptionArgs } from
 import { MAX_SCRIPT_THREADS, MIN_PRUNE_TARGET_MIB, type OptionName, type Options } from './optionsTable.js';
 
 const MIB = 1024 * 1024;
+/** Above these, in satoshis, a fee was hardly meant. Source: `HIGH_TX_FEE_PER_KB`, `HIGH_MAX_TX_FEE`. */
+const HIGH_FEE_RATE_PER_KB = 1_000_000n;
+const HIGH_TOTAL_FEE = 100n * HIGH_FEE_RATE_PER_KB;
 
 /** Which blocks may be deleted. */
 export type PruneMode =
@@ -26,6 +29,7 @@ export type PruneMode =
 export interface DerivedOptions {
   readonly dbCacheBytes: number;
   readonly claimTrieCacheBytes: number;
+  readonly signatureCacheBytes: number;
   /** Verification threads; 1 means none beside the main one. */
   readonly scriptThreads: number;
   readonly prune: PruneMode;
@@ -141,6 +145,7 @@ export function checkOptions(
   if (options.maxmempool < 0 || options.maxmempool < leastMempoolMb) {
     throw new OptionError(`-maxmempool must be at least ${leastMempoolMb} MB`);
   }
+  checkFees(args, options, warnings);
   if (options.rpcserialversion < 0) throw new OptionError('rpcserialversion must be non-negative.');
   if (options.rpcserialversion > 1) throw new OptionError('unknown rpcserialversion requested.');
   if (params.requireStandard && options.acceptnonstdtxn === true) {
@@ -149,6 +154,7 @@ export function checkOptions(
   return {
     dbCacheBytes: options.dbcache * MIB,
     claimTrieCacheBytes: options.claimtriecache * MIB,
+    signatureCacheBytes: options.maxsigcachesize * MIB,
     scriptThreads: scriptThreads(options.par, availableParallelism()),
     prune: pruneMode(options.prune),
     claimProofWindowBlocks: proofWindow(options.claimproofwindow),
@@ -187,6 +193,30 @@ function refuseRetired(args: OptionArgs, options: Options, warnings: string[]): 
   if (args.isSet('blockminsize')) warnings.push('Unsupported argument -blockminsize ignored.');
 }
 
+/** Source: `WalletInit::ParameterInteraction`; `-maxtxfee` bounds `sendrawtransaction` too. */
+function checkFees(args: OptionArgs, { maxtxfee, minrelaytxfee }: Options, warnings: string[]): void {
+  if (minrelaytxfee > HIGH_FEE_RATE_PER_KB) {
+    warnings.push(
+      '-minrelaytxfee is set very high! The wallet will avoid paying less than the minimum relay fee.',
+    );
+  }
+  if (!args.isSet('maxtxfee')) return;
+  if (maxtxfee > HIGH_TOTAL_FEE) {
+    warnings.push('-maxtxfee is set very high! Fees this large could be paid on a single transaction.');
+  }
+  if (maxtxfee < minrelaytxfee) {
+    throw new OptionError(
+      `Invalid amount for -maxtxfee=<amount>: '${args.value('maxtxfee')}' (must be at least the minrelay fee of ${formatFeeRate(minrelaytxfee)} to prevent stuck transactions)`,
+    );
+  }
+}
+
+/** Satoshis for 1,000 bytes as the reference shows them. Source: `CFeeRate::ToString`. */
+function formatFeeRate(ratePerKb: bigint): string {
+  const fraction = (ratePerKb % 100_000_000n).toString().padStart(8, '0');
+  return `${ratePerKb / 100_000_000n}.${fraction} LBC/kB`;
+}
+
 function payoutScript(address: string, params: NetworkParams): Bytes {
   const destination = decodeDestination(address, addressPrefixesOf(params));
   if (destination === null) throw new OptionError(`Invalid address for -miningaddress: '${address}'`);
@@ -218,15 +248,13 @@ export function proofWindow(text: string): number {
   return Number(text);
 }
 
-/** The block whose ancestors' scripts are taken for valid, in wire order; null for `0`. A short hash has zeros in front. */
+/**
+ * The block whose ancestors' scripts are taken for valid, in wire order; null for zero. Read as far as there are digits,
+ * so that what has none is zero; a short hash has zeros in front, of a long one the end counts. Source: `uint256S`.
+ */
 export function assumedBlock(text: string): Bytes | null {
-  const digits = /^(?:0x)?([0-9a-fA-F]{1,64})$/.exec(text)?.[1];
-  if (digits === undefined) {
-    throw new OptionError(
-      `Invalid value -assumevalid=${text}, it must be a block hash in hex, or 0 to verify everything`,
-    );
-  }
-  return /^0+$/.test(digits) ? null : hashFromHex(digits.padStart(64, '0'));
+  const digits = /^\s*(?:0[xX])?([0-9a-fA-F]*)/.exec(text)?.[1] ?? '';
+  return /^0*$/.test(digits.slice(-64)) ? null : hashFromHex(digits.slice(-64).padStart(64, '0'));
 }
 
 export function leastChainWork(text: string): bigint {

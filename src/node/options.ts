@@ -6,6 +6,8 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { NetworkParams } from '../params/network.js';
 import { networkParams } from '../params/networks.js';
+import { LogCategorySet } from '../util/logging.js';
+import { applyDebugOptions } from './logger.js';
 import { OptionArgs, OptionError, type NetworkSection } from './optionArgs.js';
 import { applyInteractions, checkOptions, paramsFor, type DerivedOptions } from './optionChecks.js';
 import { isFolder, loadConfig } from './optionsConfig.js';
@@ -70,6 +72,7 @@ export function loadOptions(args: OptionArgs, home = homedir()): LoadedOptions {
   const notes = applyInteractions(args);
   warnings.push(...args.sectionWarnings());
   const options = readOptions(args);
+  warnings.push(...applyDebugOptions(new LogCategorySet(), options.debug, options.debugexclude));
   const params = paramsFor(network, args, options);
   const derived = checkOptions(args, options, params, warnings);
   return {

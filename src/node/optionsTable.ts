@@ -24,6 +24,8 @@ const CACHE_BOUNDS = [4, 16_384] as const;
  * and the node stays below 1 GiB with it.
  */
 const CLAIM_TRIE_CACHE_MIB = 64;
+/** Largest `-maxsigcachesize` in MiB. Source: `MAX_MAX_SIG_CACHE_SIZE`. */
+const MAX_SIGNATURE_CACHE_MIB = 16_384;
 /** Smallest automatic prune target in MiB. Source: `MIN_DISK_SPACE_FOR_BLOCK_FILES`. */
 export const MIN_PRUNE_TARGET_MIB = 550;
 /** Most script verification threads. Source: `MAX_SCRIPTCHECK_THREADS`. */
@@ -106,7 +108,7 @@ const DEBUG_OPTIONS = [
   bool('logips', false, 'Write IP addresses to the log'),
   bool('logtimemicros', false, 'Write log times with microseconds', { debugOnly: true }),
   bool('logtimestamps', true, 'Begin each line of the log with the time'),
-  int('maxsigcachesize=<n>', 32, 'Size of the signature and script caches together in MiB', { debugOnly: true }),
+  int('maxsigcachesize=<n>', 32, 'Size of the signature and script caches together in MiB', { debugOnly: true, clamp: [0, MAX_SIGNATURE_CACHE_MIB] }),
   int('maxtipage=<n>', 86_400, 'A tip older than this many seconds means that the initial download is not over', { debugOnly: true }),
   amount('maxtxfee=<amt>', 50_000_000n, 'Highest total fee, in LBC, of a transaction of the wallet or of sendrawtransaction'),
   int('mocktime=<n>', 0, 'Pretend that this is the time, in seconds since 1970', { debugOnly: true }),
@@ -139,7 +141,7 @@ const RPC_OPTIONS = [
   text('rpcpassword=<pw>', '', 'Password for JSON-RPC'),
   int('rpcport=<port>', undefined, 'Listen for JSON-RPC on this port (default: 9245, testnet: 19245, regtest: 29245)', { networkOnly: true }),
   int('rpcserialversion=<n>', 1, 'Raw transactions and blocks in hex without (0) or with (1) witnesses'),
-  int('rpcservertimeout=<n>', 30, 'Seconds after which an idle HTTP connection is closed', { debugOnly: true }),
+  int('rpcservertimeout=<n>', 30, 'Seconds after which an idle HTTP connection is closed (0 = 50)', { debugOnly: true }),
   int('rpcthreads=<n>', 4, 'How many calls are worked on at once'),
   text('rpcuser=<user>', '', 'User name for JSON-RPC'),
   int('rpcworkqueue=<n>', 16, 'How many further calls may wait', { debugOnly: true }),
@@ -167,6 +169,15 @@ const HIDDEN_OPTIONS = [
   text('blockminsize', undefined, ''),
   int('dbcrashratio', 0, ''),
   bool('usehd', false, ''),
+  // Of the reference's window, which its daemon knows and passes over.
+  text('allowselfsignedrootcertificates', undefined, ''),
+  text('choosedatadir', undefined, ''),
+  text('lang=<lang>', undefined, ''),
+  text('min', undefined, ''),
+  text('resetguisettings', undefined, ''),
+  text('rootcertificates=<file>', undefined, ''),
+  text('splash', undefined, ''),
+  text('uiplatform', undefined, ''),
 ] as const;
 
 /** The whole table, by group in the order of help. */

@@ -34,7 +34,7 @@ export const CONNECTION_OPTIONS = [
   text('torpassword=<pass>', '', 'The password of the control port'),
   bool('upnp', false, 'Not supported and ignored with a warning: forward the port on the router by hand'),
   list('whitebind=<addr>', 'Listen at this address and whitelist who connects there, [host]:port for IPv6'),
-  list('whitelist=<IP address or network>', 'Whitelist peers from this address or network: they are not banned, and what they send is relayed even when it is in the mempool already'),
+  list('whitelist=<IP address or network>', 'Whitelist peers that connect to us from this address or network: they are not banned, and what they send is relayed even when it is in the mempool already'),
 ] as const;
 
 /* prettier-ignore */

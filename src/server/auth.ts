@@ -16,6 +16,8 @@ export interface AuthOptions {
   readonly rpcAuth: readonly string[];
   /** Absolute path of the cookie. */
   readonly cookieFile: string;
+  /** Whether the cookie is as readable as the umask lets it be (`-sysperms`); else its owner's alone. */
+  readonly cookieFollowsUmask?: boolean;
 }
 
 /** The outcome for one `Authorization` header. `user` is empty when the credentials name none. */
@@ -37,7 +39,7 @@ export class Authenticator {
 
   /** Settles the credentials, writing the cookie when there is no password. */
   async open(): Promise<void> {
-    const { user, password, cookieFile } = this.options;
+    const { user, password, cookieFile, cookieFollowsUmask } = this.options;
     if (password !== '') {
       this.credentials = `${user}:${password}`;
       return;
@@ -47,7 +49,7 @@ export class Authenticator {
     const temporary = `${cookieFile}.tmp`;
     // Removed first: a file left behind would keep its own mode.
     await rm(temporary, { force: true });
-    await writeFile(temporary, cookie, { mode: 0o600 });
+    await writeFile(temporary, cookie, { mode: cookieFollowsUmask === true ? 0o666 : 0o600 });
     await rename(temporary, cookieFile);
     this.logger.info(`Generated RPC authentication cookie ${cookieFile}`);
     this.credentials = cookie;

@@ -35,6 +35,8 @@ const KNOWN_METHODS: readonly string[] = ['GET', 'POST', 'HEAD', 'PUT', 'DELETE'
 const WALLET_PATH = '/wallet/';
 /** What a wrong password costs. */
 const WRONG_PASSWORD_MS = 250;
+/** What holds without a time of the operator's. Source: libevent's `HTTP_READ_TIMEOUT`. */
+const DEFAULT_TIMEOUT_SEC = 50;
 /** So many calls may wait without a turn in the work queue; beyond it they keep theirs. Arbitrary. */
 const MAX_OUT_OF_TURN = 1000;
 /** How long a stop waits for answers under way. */
@@ -46,6 +48,7 @@ export interface HttpServerOptions {
   readonly binds: readonly string[];
   /** The `-rpcallowip` entries; undefined when the option was not given at all. */
   readonly allowIps: readonly string[] | undefined;
+  /** For idle connections; 0 stands for the transport's own time. */
   readonly timeoutSec: number;
   readonly threads: number;
   readonly workQueueDepth: number;
@@ -91,7 +94,7 @@ export class RpcHttpServer {
     this.authenticator = new Authenticator(options.auth, deps.logger);
     this.allowed = ['127.0.0.0/8', '::1', ...(options.allowIps ?? [])].map(parseAllowed);
     this.queue = new JobQueue(Math.max(1, options.threads), Math.max(1, options.workQueueDepth));
-    this.timeoutMs = Math.max(1, options.timeoutSec) * 1000;
+    this.timeoutMs = (options.timeoutSec > 0 ? options.timeoutSec : DEFAULT_TIMEOUT_SEC) * 1000;
     this.app = this.buildApp();
   }
 

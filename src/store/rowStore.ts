@@ -399,6 +399,11 @@ export class RowStore implements RowReader {
     return this.db.approximateSize(fromLatin1(gte), fromLatin1(lt));
   }
 
+  /** LevelDB's table files by level and what merging them took, as lines of text. */
+  tableStats(): string {
+    return this.db.getProperty('leveldb.stats');
+  }
+
   /** Merges all table files, so that no row is kept twice nor one that is deleted. */
   async compact(): Promise<void> {
     await this.db.compactRange(Buffer.from([0]), Buffer.from([255]));

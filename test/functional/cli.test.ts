@@ -8,6 +8,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { convertNamed, convertPositional } from '../../src/bin/cli/convert.js';
@@ -123,7 +124,7 @@ async function run(words: string[], input = ''): Promise<Outcome> {
   const status = await runCli(words, {
     out: (text) => (out += text),
     err: (text) => (err += text),
-    readInput: () => Promise.resolve(input),
+    input: () => Readable.from([input]),
     home,
     version: '1.2.3',
   });
@@ -210,6 +211,10 @@ describe('arguments', () => {
       '[\n  "a",\n  "b",\n  "c d",\n  ""\n]\n',
     );
     expect((await run([...base, '-stdin'], 'echo\nx')).out).toBe('[\n  "x"\n]\n');
+    const [user, password] = readFileSync(join(data, 'regtest', '.cookie'), 'utf8').split(':');
+    expect(
+      (await run([...base, `-rpcuser=${user}`, '-stdinrpcpass', '-stdin', 'echo'], `${password}\nb\n`)).out,
+    ).toBe('[\n  "b"\n]\n');
   });
 
   it('are needed', async () => {
@@ -242,7 +247,7 @@ describe('options', () => {
     expect(await run(['-nosuch', 'help'])).toEqual({
       status: 1,
       out: '',
-      err: 'Error: Invalid parameter -nosuch\n',
+      err: 'Error parsing command line arguments: Invalid parameter -nosuch\n',
     });
     expect((await run(['-regtest', '-testnet', 'help'])).err).toBe(
       'Error: Invalid combination of -regtest and -testnet.\n',
@@ -375,7 +380,7 @@ describe('the program', () => {
   );
   const program = join(dist, 'bin', 'lbcnode-cli.js');
 
-  function spawnCli(words: string[], input?: string): Promise<Outcome> {
+  function spawnCli(words: string[], input?: string, closesInput = true): Promise<Outcome> {
     return new Promise((done, reject) => {
       const child = spawn(process.execPath, [
         program,
@@ -389,8 +394,12 @@ describe('the program', () => {
       child.stdout.on('data', (part: Buffer) => (out += part.toString()));
       child.stderr.on('data', (part: Buffer) => (err += part.toString()));
       child.on('error', reject);
-      child.on('close', (status) => done({ status, out, err }));
-      child.stdin.end(input ?? '');
+      child.on('close', (status) => {
+        child.stdin.destroy();
+        done({ status, out, err });
+      });
+      if (closesInput) child.stdin.end(input ?? '');
+      else child.stdin.write(input ?? '');
     });
   }
 
@@ -403,6 +412,14 @@ describe('the program', () => {
     expect(await spawnCli(['t_fail'])).toMatchObject({ status: 8, out: '' });
     expect(await spawnCli(['-stdin', 'echo'], 'one\ntwo\n')).toMatchObject({
       out: '[\n  "one",\n  "two"\n]\n',
+    });
+    // An input that stays open keeps nobody waiting for more than the line with the password.
+    const [user, password] = readFileSync(join(data, 'regtest', '.cookie'), 'utf8').split(':');
+    const words = [`-rpcuser=${user}`, '-stdinrpcpass', 'echo', 'x'];
+    expect(await spawnCli(words, `${password}\nmore`, false)).toEqual({
+      status: 0,
+      out: '[\n  "x"\n]\n',
+      err: '',
     });
   });
 

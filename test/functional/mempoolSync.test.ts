@@ -53,13 +53,21 @@ describe('the mempools of two nodes', () => {
   let a: RegtestNode;
   let b: RegtestNode;
   const coins: Coin[] = [];
+  const meet = async (): Promise<void> => {
+    await connect(b, a);
+    await connect(a, b);
+  };
+  const part = async (): Promise<void> => {
+    await disconnect(b, a);
+    await disconnect(a, b);
+  };
   beforeAll(async () => {
-    // Whitelisted peers are told at once.
+    // Whitelisted peers are told at once, and only who comes is whitelisted: each of the two has come to the other.
     [a, b] = [
       await startPeer({ args: ['-whitelist=127.0.0.1'] }),
       await startPeer({ args: ['-whitelist=127.0.0.1'] }),
     ];
-    await connect(b, a);
+    await meet();
     const hashes = await a.rpc<string[]>('generatetoaddress', [160, OPEN_ADDRESS]);
     await untilSameTip([a, b]);
     for (const hash of hashes.slice(0, 60)) {
@@ -130,7 +138,7 @@ describe('the mempools of two nodes', () => {
   });
 
   it('are one again after a branch won on which other transactions were confirmed', async () => {
-    await disconnect(b, a);
+    await part();
     const coin = coins[40]!;
     const onA = spend([coin], 1000n);
     const heir = spend(onA.coins, 1000n);
@@ -140,7 +148,7 @@ describe('the mempools of two nodes', () => {
     const onB = spend([coin], 2000n);
     await send(b, onB);
     await b.rpc('generatetoaddress', [2, OPEN_ADDRESS]);
-    await connect(b, a);
+    await meet();
     await untilSameTip([a, b]);
     // What only the losing branch held is back on that side, without what now conflicts.
     await until('the reorganisation', async () => (await ids(a)).join() === freed.id);
@@ -151,12 +159,12 @@ describe('the mempools of two nodes', () => {
   });
 
   it('remember what was sent while there was nobody until somebody asks for it', async () => {
-    await disconnect(b, a);
+    await part();
     const lone = spend([coins[45]!], 1000n);
     await send(b, lone);
     expect(await b.rpc('getmempoolinfo')).toMatchObject({ unbroadcastcount: 1 });
     await b.rpc('savemempool');
-    await connect(b, a);
+    await meet();
     await send(b, lone);
     await until('it got over', async () => (await ids(a)).includes(lone.id));
     await until('it was asked for', async () => {

@@ -7,6 +7,7 @@ import { stringifyJson } from '../../util/jsonWrite.js';
 import { CliError, convertNamed, convertPositional } from './convert.js';
 import { getInfoReply, getInfoRequest } from './getInfo.js';
 import { ConnectionFailed, postRequest } from './httpCall.js';
+import { InputLines } from './inputLines.js';
 import { CLI_OPTIONS, CliOptions, type CallSettings } from './options.js';
 
 /** The codes of `src/rpc/errors.ts` that the client acts on. */
@@ -18,8 +19,8 @@ const RETRY_MS = 1000;
 export interface CliIo {
   out(text: string): void;
   err(text: string): void;
-  /** All of standard input. */
-  readInput(): Promise<string>;
+  /** Standard input; asked for at most once, and only when it is to be read. */
+  input(): AsyncIterable<string>;
   readonly home: string;
   readonly version: string;
 }
@@ -53,18 +54,7 @@ export async function runCli(words: readonly string[], io: CliIo): Promise<numbe
 }
 
 async function runCommand(options: CliOptions, words: readonly string[], io: CliIo): Promise<number> {
-  const all = [...words];
-  const needsInput = options.isOn('stdinrpcpass') || options.isOn('stdin');
-  const lines = needsInput ? inputLines(await io.readInput()) : [];
-  if (options.isOn('stdinrpcpass')) {
-    const password = lines.shift();
-    if (password === undefined) {
-      throw new CliError('-stdinrpcpass specified but failed to read from standard input');
-    }
-    options.setPassword(password);
-  }
-  if (options.isOn('stdin')) all.push(...lines);
-  const request = buildRequest(options, all);
+  const request = buildRequest(options, [...words, ...(await readInput(options, io))]);
   for (;;) {
     try {
       return show(await call(options.settings(), request, options), options.isOn('rpcwait'), io);
@@ -75,11 +65,27 @@ async function runCommand(options: CliOptions, words: readonly string[], io: Cli
   }
 }
 
-/** Lines as `getline` gives them: a last line break ends the last line and begins none. */
-function inputLines(text: string): string[] {
-  const lines = text.split('\n');
-  if (lines[lines.length - 1] === '') lines.pop();
-  return lines;
+/** Takes the password from standard input, then answers the arguments there, each as far as the options say. */
+async function readInput(options: CliOptions, io: CliIo): Promise<string[]> {
+  const takesPassword = options.isOn('stdinrpcpass');
+  const takesArguments = options.isOn('stdin');
+  if (!takesPassword && !takesArguments) return [];
+  const lines = new InputLines(io.input());
+  try {
+    if (takesPassword) {
+      const password = await lines.next();
+      if (password === undefined) {
+        throw new CliError('-stdinrpcpass specified but failed to read from standard input');
+      }
+      options.setPassword(password);
+    }
+    const words: string[] = [];
+    if (!takesArguments) return words;
+    for (let line = await lines.next(); line !== undefined; line = await lines.next()) words.push(line);
+    return words;
+  } finally {
+    await lines.close();
+  }
 }
 
 function buildRequest(options: CliOptions, words: string[]): string {

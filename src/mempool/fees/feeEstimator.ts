@@ -4,12 +4,14 @@
  * which bucket a waiting transaction fell into is noted in its entry. Source: lbrycrd policy/fees.cpp
  * `CBlockPolicyEstimator`.
  */
+import { SILENT_LOGGER, type Logger } from '../../util/logging.js';
 import { feeRateOf } from '../feeRate.js';
 import type { PoolEntry } from '../poolEntry.js';
 import {
   ConfirmStats,
   emptyAverages,
   NO_RANGE,
+  type BucketRange,
   type ConfirmAverages,
   type RangeEstimate,
 } from './confirmStats.js';
@@ -89,6 +91,7 @@ function emptyHistory(): FeeHistory {
 }
 
 export class FeeEstimator implements FeeEstimates {
+  private readonly log: Logger;
   private readonly buckets: Float64Array;
   private readonly stats: Stats;
   private readonly historyFirst: number;
@@ -98,7 +101,8 @@ export class FeeEstimator implements FeeEstimates {
   private firstHeight = 0;
 
   /** Goes on from what an earlier run left; the arrays become its own. */
-  constructor(history: FeeHistory = emptyHistory()) {
+  constructor(history: FeeHistory = emptyHistory(), log: Logger = SILENT_LOGGER) {
+    this.log = log;
     const { buckets, averages } = history;
     this.buckets = buckets;
     this.stats = {
@@ -164,6 +168,11 @@ export class FeeEstimator implements FeeEstimates {
       counted++;
     }
     if (this.firstHeight === 0 && counted > 0) this.firstHeight = height;
+    this.log.debug(
+      'estimatefee',
+      () =>
+        `FeeEst: block ${height} confirmed ${entries.length} transactions of the mempool, ${counted} of them tracked; first recorded height ${this.firstHeight}, highest usable target ${this.highestUsableTarget}`,
+    );
   }
 
   highestTarget(horizon: FeeHorizon): number {
@@ -186,7 +195,13 @@ export class FeeEstimator implements FeeEstimates {
   }
 
   private rateAt(horizon: FeeHorizon, target: number, share: number): number {
-    return this.stats[horizon].estimate(target, SUFFICIENT_TXS[horizon], share, this.bestHeight).ratePerKb;
+    return this.judge(horizon, target, share).ratePerKb;
+  }
+
+  private judge(horizon: FeeHorizon, target: number, share: number): RangeEstimate {
+    const estimate = this.stats[horizon].estimate(target, SUFFICIENT_TXS[horizon], share, this.bestHeight);
+    this.log.debug('estimatefee', () => describeEstimate(target, share, estimate));
+    return estimate;
   }
 
   estimateRawFee(
@@ -199,7 +214,7 @@ export class FeeEstimator implements FeeEstimates {
       const detail = { ratePerKb: -1, pass: NO_RANGE, fail: NO_RANGE, decay: 0, scale: 0 };
       return { ratePerKb: 0n, detail };
     }
-    const detail = stats.estimate(target, SUFFICIENT_TXS[horizon], threshold, this.bestHeight);
+    const detail = this.judge(horizon, target, threshold);
     return { ratePerKb: wholeRate(detail.ratePerKb), detail };
   }
 
@@ -267,4 +282,23 @@ export class FeeEstimator implements FeeEstimates {
 /** Rounded half up; 0 for no answer. */
 function wholeRate(rate: number): bigint {
   return rate < 0 ? 0n : BigInt(Math.round(rate));
+}
+
+/** Source: the line of log of `EstimateMedianVal`. */
+function describeEstimate(target: number, share: number, estimate: RangeEstimate): string {
+  const { ratePerKb, pass, fail, decay } = estimate;
+  const passed = `feerate: ${shownRate(ratePerKb)} from ${describeRange(pass)}`;
+  return `FeeEst: ${target} >${(100 * share).toFixed(0)}% decay ${decay.toFixed(5)}: ${passed} Fail: ${describeRange(fail)}`;
+}
+
+function describeRange(range: BucketRange): string {
+  const { startRate, endRate, withinTarget, totalConfirmed, inMempool, leftMempool } = range;
+  const seen = totalConfirmed + inMempool + leftMempool;
+  const percent = seen === 0 ? 0 : (100 * withinTarget) / seen;
+  return `(${shownRate(startRate)} - ${shownRate(endRate)}) ${percent.toFixed(2)}% ${withinTarget.toFixed(1)}/(${totalConfirmed.toFixed(1)} ${inMempool} mem ${leftMempool.toFixed(1)} out)`;
+}
+
+/** Few digits are enough, and few are read. */
+function shownRate(rate: number): string {
+  return String(Number(rate.toPrecision(6)));
 }

@@ -20,6 +20,7 @@ import type { ConnectionKind, RandomSource } from '../part.js';
 import { hasDesirableServices, mayKnowAddresses } from '../services.js';
 import { endOf } from './listener.js';
 import type { PeerManager } from './peerManager.js';
+import type { PeerSession } from './peerSession.js';
 
 export interface ConnectorOptions {
   /** Nodes of `-connect`; null when connections are made automatically. An empty list makes none. */
@@ -40,7 +41,6 @@ export interface ConnectorDeps {
   nowMs(): number;
   adjustedTimeSec(): number;
   isBanned(address: NetAddress): boolean;
-  isWhitelisted(address: NetAddress): boolean;
   /** Whether the address is one of our own. */
   isOwn(address: NetAddress): boolean;
   /** Whether options leave its network out (`-onlynet`). */
@@ -80,6 +80,8 @@ export class Connector {
   private readonly stopping = new AbortController();
   private readonly loops: Promise<void>[] = [];
   private wakeAdded: AbortController = new AbortController();
+  /** Who takes up a place of `-addnode`: those of `-connect` and `addnode onetry` do not. Source: `semAddnode`. */
+  private readonly inAddedPlaces = new Set<PeerSession>();
   /** Connections being opened, by name or address. */
   private readonly opening = new Set<string>();
 
@@ -178,9 +180,11 @@ export class Connector {
       let tried = false;
       for (const { name, connected } of this.addedNodes()) {
         if (connected) continue;
-        if (this.deps.peers.countOf('manual') >= MAX_ADDED) break;
+        for (const peer of this.inAddedPlaces) if (peer.isGone) this.inAddedPlaces.delete(peer);
+        if (this.inAddedPlaces.size >= MAX_ADDED) break;
         tried = true;
-        await this.open(name, 'manual', false);
+        const peer = await this.open(name, 'manual', false);
+        if (peer) this.inAddedPlaces.add(peer);
         await this.pause(ROUND_MS);
       }
       if (this.stopping.signal.aborted) return;
@@ -255,29 +259,30 @@ export class Connector {
     return null;
   }
 
-  /** Opens one connection unless there is one already, or there must be none. */
+  /** Opens one connection unless there is one already, or there must be none; null when there is none of it. */
   private async open(
     target: NetAddress | string,
     kind: ConnectionKind,
     countsFailure: boolean,
-  ): Promise<void> {
+  ): Promise<PeerSession | null> {
     const { deps } = this;
-    if (!deps.peers.isActive) return;
+    if (!deps.peers.isActive) return null;
     const name = typeof target === 'string' ? target : undefined;
     const numeric = typeof target === 'string' ? parseNetAddress(target, this.options.defaultPort) : target;
-    if (this.isConnected(name, numeric)) return;
+    if (this.isConnected(name, numeric)) return null;
     // Who the operator names is connected to even when it is banned, or at the address of another peer.
-    if (name === undefined && this.isUnfit(numeric!)) return;
+    if (name === undefined && this.isUnfit(numeric!)) return null;
     const key = name ?? addressKey(numeric!);
-    if (this.opening.has(key)) return;
+    if (this.opening.has(key)) return null;
     this.opening.add(key);
     const shown = name ?? formatNetAddress(numeric!);
     try {
       deps.log.debug('net', `trying connection ${shown}`);
-      await this.dial(target, kind, countsFailure);
+      return await this.dial(target, kind, countsFailure);
     } catch (error) {
       if (!(error instanceof DialError)) throw error;
       deps.log.debug('net', `connecting to ${shown} failed: ${error.message}`);
+      return null;
     } finally {
       this.opening.delete(key);
     }
@@ -287,14 +292,14 @@ export class Connector {
     target: NetAddress | string,
     kind: ConnectionKind,
     countsFailure: boolean,
-  ): Promise<void> {
+  ): Promise<PeerSession | null> {
     const { deps } = this;
     const context = { signal: this.stopping.signal, isManual: kind === 'manual' };
     const name = typeof target === 'string' ? target : undefined;
     const located =
       typeof target === 'string' ? await deps.dialer.locate(target, context) : { address: target };
     const { address } = located;
-    if (address && this.isConnected(undefined, address)) return;
+    if (address && this.isConnected(undefined, address)) return null;
     let socket: Socket;
     try {
       socket = await deps.dialer.connect(located, context);
@@ -306,13 +311,14 @@ export class Connector {
     if (address) deps.book.attempt(address, countsFailure);
     if (this.stopping.signal.aborted || !deps.peers.isActive) {
       socket.destroy();
-      return;
+      return null;
     }
-    deps.peers.add(socket, {
+    return deps.peers.add(socket, {
       kind,
       remote: address ?? NO_ADDRESS,
       local: endOf(socket.localAddress, socket.localPort),
-      isWhitelisted: address !== null && deps.isWhitelisted(address),
+      // `-whitelist` is about who comes to us.
+      isWhitelisted: false,
       ...(name !== undefined ? { name } : {}),
     });
   }

@@ -223,7 +223,8 @@ export class PeerManager implements SessionHost {
       this,
     );
     this.sessions.set(session.id, session);
-    this.log.debug('net', `Added connection peer=${session.id}`);
+    const to = this.logsAddresses ? `to ${session.name} ` : '';
+    this.log.debug('net', `Added connection ${to}peer=${session.id}`);
     session.run().catch(this.onBug);
     return session;
   }

@@ -11,7 +11,7 @@ import { breathe, nextTurn } from '../breathe.js';
 import type { Frame } from '../framing.js';
 import { MESSAGES, type Command, type Payload } from '../messages/table.js';
 import type { VersionMessage } from '../messages/version.js';
-import type { NetAddress } from '../netAddress.js';
+import { formatNetAddress, type NetAddress } from '../netAddress.js';
 import type { ConnectionKind, NetPart, Peer, PeerVersion, RandomSource } from '../part.js';
 import type { Connection } from './connection.js';
 import { cleanUserAgent } from './userAgent.js';
@@ -287,7 +287,13 @@ export class PeerSession implements Peer {
   }
 
   private sendOwnVersion(): void {
-    this.send('version', this.host.ownVersion(this));
+    const { log, logsAddresses } = this.host;
+    const message = this.host.ownVersion(this);
+    this.send('version', message);
+    log.debug('net', () => {
+      const them = logsAddresses ? `, them=${formatNetAddress(message.receiver)}` : '';
+      return `send version message: version ${message.version}, blocks=${message.startHeight}, us=${formatNetAddress(message.sender)}${them}, peer=${this.id}`;
+    });
   }
 
   private onVersion(message: VersionMessage): void {
@@ -320,11 +326,16 @@ export class PeerSession implements Peer {
     this.timeOffsetSec = this.version.timeSec - host.nowSec();
     host.log.debug(
       'net',
-      `receive version message: ${this.version.cleanUserAgent}: version ${message.version}, blocks=${message.startHeight}, peer=${this.id}`,
+      `receive version message: ${this.version.cleanUserAgent}: version ${message.version}, blocks=${message.startHeight}, us=${formatNetAddress(message.receiver)}, peer=${this.id}${this.shownAddress}`,
     );
     host.versionAccepted(this, message);
     if (this.isGone) return;
     for (const part of host.parts) part.onVersion?.(this);
+  }
+
+  /** What a line of log about the peer ends with. */
+  private get shownAddress(): string {
+    return this.host.logsAddresses ? `, peeraddr=${formatNetAddress(this.remote)}` : '';
   }
 
   private refuseObsolete(version: number): string {
@@ -337,7 +348,7 @@ export class PeerSession implements Peer {
     this.isReady = true;
     if (!this.isInbound) {
       this.host.log.info(
-        `New outbound peer connected: version: ${this.version!.protocolVersion}, blocks=${this.version!.startHeight}, peer=${this.id}`,
+        `New outbound peer connected: version: ${this.version!.protocolVersion}, blocks=${this.version!.startHeight}, peer=${this.id}${this.shownAddress}`,
       );
     }
     for (const part of this.host.parts) part.onReady?.(this);

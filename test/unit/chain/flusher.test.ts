@@ -4,10 +4,11 @@ import { parseChainState } from '../../../src/chain/chainState.js';
 import { Flusher } from '../../../src/chain/flusher.js';
 import { StepTimers } from '../../../src/chain/stepTimers.js';
 import { NO_HEADER } from '../../../src/store/headerTable.js';
+import { SILENT_LOGGER, type Logger } from '../../../src/util/logging.js';
 import { TestHeaders } from './headers.js';
 
 /** A flusher over parts that note what it asks of them. */
-function makeFlusher() {
+function makeFlusher(log: Logger = SILENT_LOGGER) {
   const headers = new TestHeaders();
   const genesis = headers.add(NO_HEADER);
   const notes = { trims: 0, states: [] as unknown[], diskFails: false };
@@ -16,6 +17,7 @@ function makeFlusher() {
     mustFlush: false,
     dirtyBytes: 0,
     put: (key: string, row: Buffer) => void (key === 'T' && notes.states.push(parseChainState(row))),
+    tableStats: () => 'Level  Files\n  0  1\n',
     flush: async () => {
       if (notes.diskFails) throw new Error('no disk');
     },
@@ -28,12 +30,14 @@ function makeFlusher() {
         usageBytes: 5000,
         dirtyCount: 1,
         dirtyBytes: 100,
+        entryCount: 9,
         takeDirty: () => null,
         trim: () => notes.trims++,
       },
       index: { headers: headers.table, active: { tip: genesis } },
       files: { sync: () => undefined, currentFile: 2, sizeBytes: () => 700 },
       timers: new StepTimers(),
+      log,
     } as unknown as ConstructorParameters<typeof Flusher>[1],
     { coinsOnDisk: false, pruned: false },
   );
@@ -58,6 +62,22 @@ describe('Flusher', () => {
     expect(notes.states).toMatchObject([
       { scannedFile: 1, scannedBytes: 55 },
       { scannedFile: 2, scannedBytes: 700 },
+    ]);
+  });
+
+  it('logs what it wrote', async () => {
+    const lines: string[] = [];
+    const { flusher } = makeFlusher({
+      ...SILENT_LOGGER,
+      willLog: () => true,
+      debug: (category, message) =>
+        void lines.push(`${category}: ${typeof message === 'string' ? message : message()}`),
+    });
+    await flusher.flush();
+    expect(lines).toEqual([
+      'coindb: Committed 1 changed transaction outputs (out of 9, 0.00 MiB) to coin database',
+      'leveldb: Level  Files',
+      'leveldb:   0  1',
     ]);
   });
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { FeeEstimator, type FeeObserved } from '../../../src/mempool/fees/feeEstimator.js';
+import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import { coinsOf, PoolWorld, spendCoins } from './support.js';
 
 const SIZE = 100;
@@ -42,6 +43,25 @@ describe('the fee estimator', () => {
       detail: { decay: 0.962, scale: 1, pass: { startRate: -1 }, fail: { startRate: 0, endRate: 1e99 } },
     });
     expect(fees.estimateRawFee(13, 0.95, 'short')).toMatchObject({ ratePerKb: 0n, detail: { decay: 0 } });
+  });
+
+  it('logs what a block and an estimate did', () => {
+    const lines: string[] = [];
+    const fees = new FeeEstimator(undefined, {
+      ...SILENT_LOGGER,
+      debug: (category, message) =>
+        void lines.push(`${category}: ${typeof message === 'string' ? message : message()}`),
+    });
+    feed(fees, 1, 200);
+    expect(lines[1]).toBe(
+      'estimatefee: FeeEst: block 2 confirmed 4 transactions of the mempool, 4 of them tracked; first recorded height 2, highest usable target 0',
+    );
+    lines.length = 0;
+    fees.estimateRawFee(1, 0.95, 'short');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(
+      /^estimatefee: FeeEst: 1 >95% decay 0\.96200: feerate: 32000 from \(\S+ - \S+\) 100\.00% \S+ 0 mem 0\.0 out\) Fail: \(\S+ - \S+\) 0\.00% /,
+    );
   });
 
   it('tells what confirmed within the target', () => {

@@ -126,9 +126,8 @@ describe('the file', () => {
     first.logger.info('one');
     first.logger.debug('rpc', 'two');
     first.logger.debug('net', 'not this');
-    expect(readFileSync(path, 'utf8')).toMatch(
-      /^\n{5}\S+Z Warning: Unsupported logging category -debug=nosuch\.\n\S+Z one\n\S+Z two\n$/,
-    );
+    expect(readFileSync(path, 'utf8')).toMatch(/^\n{5}\S+Z one\n\S+Z two\n$/);
+    expect(loaded.warnings).toEqual(['Unsupported logging category -debug=nosuch.']);
     renameSync(path, `${path}.1`);
     process.emit('SIGHUP');
     await vi.waitFor(() => expect(existsSync(path)).toBe(true));
@@ -139,7 +138,7 @@ describe('the file', () => {
     const second = createFileLogger(loaded);
     second.logger.info('four');
     await second.close();
-    expect(readFileSync(path, 'utf8')).toMatch(/ three\n\n{5}.*\n.* four\n$/);
+    expect(readFileSync(path, 'utf8')).toMatch(/ three\n\n{5}.* four\n$/);
   });
 
   it('is left out with -nodebuglogfile, and the console with -daemon', async () => {

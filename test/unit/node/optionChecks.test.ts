@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { assumedBlock, leastChainWork } from '../../../src/node/optionChecks.js';
@@ -26,10 +26,11 @@ describe('-assumevalid', () => {
     expect(load('-noassumevalid').derived.assumeValid).toBeNull();
   });
 
-  it.each(['zz', '', '0x', 'ab '.repeat(3), 'a'.repeat(65)])('refuses %j, naming the option', (text) => {
-    expect(() => load(`-assumevalid=${text}`)).toThrow(
-      `Invalid value -assumevalid=${text}, it must be a block hash in hex, or 0 to verify everything`,
-    );
+  it('is read as far as there are digits', () => {
+    for (const none of ['zz', '', '0x', ' 0xg1', `1${'0'.repeat(64)}`])
+      expect(load(`-assumevalid=${none}`).derived.assumeValid).toBeNull();
+    expect(assumedBlock('\t0Xab ab')).toEqual(assumedBlock('ab'));
+    expect(assumedBlock(`12${'a'.repeat(64)}`)).toEqual(assumedBlock('a'.repeat(64)));
   });
 });
 
@@ -43,6 +44,63 @@ describe('-minimumchainwork', () => {
         `Invalid non-hex (${text}) minimum chain work value specified`,
       );
     }
+  });
+});
+
+describe('-maxsigcachesize', () => {
+  it('is counted beyond 32 bits, up to 16 GiB', () => {
+    const bytes = (size: string): number => load(`-maxsigcachesize=${size}`).derived.signatureCacheBytes;
+    expect(['32', '2048', '4097', '99999999', '-1'].map(bytes)).toEqual(
+      [32, 2048, 4097, 16_384, 0].map((mib) => mib * 2 ** 20),
+    );
+  });
+});
+
+describe('fees', () => {
+  it('that nobody can have meant are warned of', () => {
+    const high = 'is set very high!';
+    const warnings = (...words: string[]): string[] =>
+      load(...words).warnings.filter((warning) => warning.includes(high));
+    expect(warnings('-maxtxfee=1', '-minrelaytxfee=0.01')).toEqual([]);
+    expect(warnings('-maxtxfee=1.00000001')).toEqual([
+      `-maxtxfee ${high} Fees this large could be paid on a single transaction.`,
+    ]);
+    expect(warnings('-minrelaytxfee=0.01000001')).toEqual([
+      `-minrelaytxfee ${high} The wallet will avoid paying less than the minimum relay fee.`,
+    ]);
+  });
+
+  it('at most must cover the least that is relayed', () => {
+    expect(load('-maxtxfee=0.00001').options.maxtxfee).toBe(1000n);
+    expect(() => load('-maxtxfee=0.00000999')).toThrow(
+      "Invalid amount for -maxtxfee=<amount>: '0.00000999' (must be at least the minrelay fee of 0.00001000 LBC/kB to prevent stuck transactions)",
+    );
+    expect(() => load('-maxtxfee=0.1', '-minrelaytxfee=2')).toThrow('minrelay fee of 2.00000000 LBC/kB');
+    // Its default is not held against an unusual relay fee, as in the reference.
+    expect(load('-minrelaytxfee=2').options.maxtxfee).toBe(50_000_000n);
+  });
+});
+
+describe('options of the reference that mean nothing here', () => {
+  it('are known, on the command line and in the file', () => {
+    const names = [
+      'allowselfsignedrootcertificates',
+      'choosedatadir',
+      'lang=de',
+      'min',
+      'resetguisettings',
+      'rootcertificates=x',
+      'splash',
+      'uiplatform',
+    ];
+    expect(load(...names.map((name) => `-${name}`)).warnings).toEqual([]);
+    const data = mkdtempSync(`${tmpdir()}/lbcnode-checks-`);
+    writeFileSync(
+      `${data}/lbcnode.conf`,
+      names.map((name) => (name.includes('=') ? name : `${name}=1`)).join('\n'),
+    );
+    expect(load(`-datadir=${data}`).warnings).toEqual([]);
+    rmSync(data, { recursive: true });
   });
 });
 

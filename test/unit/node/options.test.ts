@@ -176,14 +176,16 @@ describe('values', () => {
 
 describe('refusals', () => {
   it('refuses unknown options and stray words', () => {
-    expect(() => load('-foo')).toThrow(new OptionError('Invalid parameter -foo'));
+    expect(() => load('-foo')).toThrow(
+      new OptionError('Error parsing command line arguments: Invalid parameter -foo'),
+    );
     expect(() => load('--foo=1')).toThrow('Invalid parameter -foo');
     expect(() => load('-nofoo')).toThrow('Invalid parameter -nofoo');
     expect(() => load('getinfo')).toThrow(
       "Command line contains unexpected token 'getinfo', see lbcnode -h for a list of options.",
     );
     expect(() => load('-includeconf=x')).toThrow(
-      '-includeconf cannot be used from commandline; -includeconf=x',
+      'Error parsing command line arguments: -includeconf cannot be used from commandline; -includeconf=x',
     );
   });
 

@@ -113,6 +113,18 @@ describe('RpcHttpServer', () => {
     socket.destroy();
   });
 
+  it.each([
+    [30, 30],
+    [0, 50],
+    [-1, 50],
+  ])('keeps idle connections for the time it is told (%i: %i s)', async (timeoutSec, seconds) => {
+    const port = await bench.start({ timeoutSec });
+    const agent = new http.Agent({ keepAlive: true });
+    const { headers } = await ask(port, '{"method":"echo"}', { agent });
+    agent.destroy();
+    expect(headers['keep-alive']).toBe(`timeout=${seconds}`);
+  });
+
   it('ends the wait of a client that goes away', async () => {
     const port = await bench.start({ threads: 1 });
     const request = http.request({

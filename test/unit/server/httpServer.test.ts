@@ -150,6 +150,19 @@ describe('RpcHttpServer', () => {
     expect(existsSync(cookieFile)).toBe(false);
   });
 
+  it('makes a cookie as the umask has it, when it is told so', async () => {
+    const cookieFile = join(bench.folder, '.cookie');
+    const umask = process.umask(0o027);
+    try {
+      await bench.start({
+        auth: { user: '', password: '', rpcAuth: [], cookieFile, cookieFollowsUmask: true },
+      });
+    } finally {
+      process.umask(umask);
+    }
+    expect(statSync(cookieFile).mode & 0o777).toBe(0o640);
+  });
+
   it('leaves the cookie of another node alone', async () => {
     const cookieFile = join(bench.folder, '.cookie');
     await bench.start({ auth: { user: '', password: '', rpcAuth: [], cookieFile } });

@@ -26,6 +26,8 @@ interface Connection {
   readonly remote: NetAddress;
   readonly name: string;
   readonly isInbound: boolean;
+  readonly isWhitelisted?: boolean;
+  readonly isGone?: boolean;
 }
 
 describe('connections of our own', () => {
@@ -93,10 +95,22 @@ describe('connections of our own', () => {
       isActive: true,
       peers: () => connections.values(),
       countOf: (...kinds: ConnectionKind[]) => connections.filter(({ kind }) => kinds.includes(kind)).length,
-      add: (_socket: Socket, what: { kind: ConnectionKind; remote: NetAddress; name?: string }) => {
+      add: (
+        _socket: Socket,
+        what: Pick<Connection, 'kind' | 'remote' | 'isWhitelisted'> & { name?: string },
+      ) => {
         const name = what.name ?? formatNetAddress(what.remote);
         tried.at(-1)!.kind = what.kind;
-        connections.push({ kind: what.kind, remote: what.remote, name, isInbound: false });
+        const connection: Connection = {
+          ...what,
+          name,
+          isInbound: false,
+          get isGone() {
+            return !connections.includes(connection);
+          },
+        };
+        connections.push(connection);
+        return connection;
       },
     };
     const dialer = {
@@ -125,7 +139,6 @@ describe('connections of our own', () => {
         nowMs: () => nowMs,
         adjustedTimeSec: () => test.clock.nowSec,
         isBanned: () => false,
-        isWhitelisted: () => false,
         isOwn: () => false,
         isLimited: () => false,
         wantsExtraOutbound: () => false,
@@ -333,9 +346,24 @@ describe('connections of our own', () => {
       { name: '1.2.3.4', connected: { address: '1.2.3.4:9246', inbound: false } },
       { name: '1.2.3.9', connected: { address: '1.2.3.9:9246', inbound: false } },
     ]);
+    expect(connections.some(({ isWhitelisted }) => isWhitelisted)).toBe(false);
     expect(connector!.removeNode('1.2.3.4')).toBe(true);
     drop('manual');
     await pass(3 * MINUTE_MS);
     expect(connections.filter(({ kind }) => kind === 'manual').map(({ name }) => name)).toEqual(['1.2.3.9']);
+  });
+
+  it('of -addnode are eight at a time, whoever else was named by the operator', async () => {
+    const added = Array.from({ length: 10 }, (_, i) => `1.2.4.${i + 1}`);
+    const named = Array.from({ length: 9 }, (_, i) => `1.2.5.${i + 1}`);
+    start({ connect: [], addNodes: added });
+    await Promise.all(named.map((name) => connector!.tryOnce(name)));
+    await pass(2 * MINUTE_MS);
+    const open = (): string[] => connections.map(({ name }) => name).filter((name) => added.includes(name));
+    expect(connections).toHaveLength(9 + 8);
+    expect(open()).toEqual(added.slice(0, 8));
+    connections = connections.filter(({ name }) => name !== added[3]);
+    await pass(2 * MINUTE_MS);
+    expect(open()).toHaveLength(8);
   });
 });

@@ -5,12 +5,14 @@ import { formatNetAddress } from '../../../../src/net/netAddress.js';
 import type { ConnectionKind, NetPart } from '../../../../src/net/part.js';
 import type { PeerManager } from '../../../../src/net/peers/peerManager.js';
 import type { PeerSession } from '../../../../src/net/peers/peerSession.js';
+import { SILENT_LOGGER } from '../../../../src/util/logging.js';
 import { at } from '../addressBook/support.js';
 import { frame, makeManager, versionFrame } from './support.js';
 
 describe('the manager of peers', () => {
   let server: Server;
   let manager: PeerManager;
+  let deps: Parameters<typeof makeManager>[1];
   const remotes: Socket[] = [];
   const banned: string[] = [];
   const good: string[] = [];
@@ -21,14 +23,15 @@ describe('the manager of peers', () => {
     for (const list of [banned, good, heard, reasons]) list.length = 0;
     server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    manager = makeManager(reasons, {
+    deps = {
       addresses: {
         good: (address) => good.push(formatNetAddress(address)),
         connected: () => undefined,
         setServices: () => undefined,
       },
       ban: (address) => void banned.push(formatNetAddress(address)),
-    });
+    };
+    manager = makeManager(reasons, deps);
     const part: NetPart = {
       handlers: {},
       onVersion: ({ id }) => void heard.push(`version ${id}`),
@@ -90,6 +93,23 @@ describe('the manager of peers', () => {
     expect(manager.count).toBe(2);
   });
 
+  it.each([true, false])('names addresses in the log as it is told to: %s', async (logsAddresses) => {
+    const lines: string[] = [];
+    const note = (message: string | (() => string)): void =>
+      void lines.push(typeof message === 'string' ? message : message());
+    const log = { ...SILENT_LOGGER, info: note, debug: (_: string, message: string) => note(message) };
+    manager.stop();
+    manager = makeManager(reasons, { log }, { logsAddresses });
+    const { session, remote } = await meet('outbound', '8.8.8.8');
+    remote.write(Buffer.concat([versionFrame(), frame('verack')]));
+    await settle(() => session.isReady);
+    const own = /^(Added connection|send version|receive version|New outbound peer)/;
+    expect(lines.filter((line) => own.test(line) && line.includes('8.8.8.8:1'))).toHaveLength(
+      logsAddresses ? 4 : 0,
+    );
+    expect(lines.filter((line) => own.test(line))).toHaveLength(4);
+  });
+
   it('parts with a feeler once it has answered, and tells nobody but the address book of it', async () => {
     const { session, remote } = await meet('feeler', '8.8.8.8');
     remote.write(versionFrame({ services: 0n }));
@@ -112,5 +132,26 @@ describe('the manager of peers', () => {
     other.write(Buffer.concat([versionFrame({ services: 0n }), frame('verack')]));
     await settle(() => manual.isReady);
     expect(good).toEqual(['8.8.4.4:1']);
+  });
+
+  it('drops one of so many messages with -dropmessagestest', async () => {
+    let dropped = 0;
+    const log = { ...SILENT_LOGGER, info: () => void dropped++ };
+    manager = makeManager(reasons, { ...deps, log }, { dropsOneIn: 3 });
+    let asked = 0;
+    manager.parts.push({ handlers: { getaddr: () => void asked++ } });
+    const { session, remote } = await meet('inbound', '8.8.8.8');
+    const introduction = Buffer.concat([versionFrame(), frame('verack')]);
+    while (!session.isReady) {
+      // Either may have been dropped; one that comes twice is borne.
+      remote.write(introduction);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const before = dropped;
+    remote.write(Buffer.concat(Array.from({ length: 300 }, () => frame('getaddr'))));
+    await settle(() => asked + dropped - before === 300);
+    expect(dropped - before).toBeGreaterThan(60);
+    expect(dropped - before).toBeLessThan(140);
   });
 });

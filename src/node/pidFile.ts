@@ -1,0 +1,25 @@
+/** The file with our process id (`-pid`), for whoever watches over the process. Source: `CreatePidFile`. */
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { errorText, type CloseStack } from './closeStack.js';
+
+/**
+ * Writes the file; `closers` will remove it unless another process has put its own there. Nobody needs it to run the node:
+ * a file that cannot be written `warn` hears of, in a sentence.
+ */
+export async function writePidFile(
+  path: string,
+  closers: Pick<CloseStack, 'push'>,
+  warn: (message: string) => void,
+): Promise<void> {
+  const content = `${process.pid}\n`;
+  try {
+    await writeFile(path, content);
+  } catch (error) {
+    warn(`The process id could not be written to ${path}: ${errorText(error)}`);
+    return;
+  }
+  closers.push(async () => {
+    const present = await readFile(path, 'utf8').catch(() => null);
+    if (present === content) await rm(path, { force: true });
+  });
+}
