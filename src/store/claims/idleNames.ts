@@ -7,8 +7,7 @@
  * discarded, or a block taken back, leaves bits that say too much, never too little. Each row is written whole whenever
  * a name of it is, for the same reason.
  */
-import type { RowReader, RowWriter } from '../rows.js';
-import { prefixEnd } from '../rows.js';
+import { prefixEnd, type RowReader, type RowWriter } from '../rows.js';
 import { CLAIM_PREFIX, idleNamesKey } from './claimKeys.js';
 
 /** 2 MiB of memory: a name in a hundred is looked for in vain when 170,000 are idle. */
@@ -18,12 +17,16 @@ const ROW_BYTES = 256;
 const BITS_PER_ROW = 8 * ROW_BYTES;
 
 export class IdleNames {
-  /** Null until it is read. */
+  /** Null until they are read. */
   private bits: Buffer | null = null;
+  private loaded: Promise<void> | null = null;
 
-  /** Reads the rows, once. */
-  async load(rows: RowReader): Promise<void> {
-    if (this.bits !== null) return;
+  /** Reads the rows, once: what is added later must not be lost to a second reading. */
+  load(rows: RowReader): Promise<void> {
+    return (this.loaded ??= this.read(rows));
+  }
+
+  private async read(rows: RowReader): Promise<void> {
     const bits = Buffer.alloc(BITS / 8);
     const range = { gte: CLAIM_PREFIX.idle, lt: prefixEnd(CLAIM_PREFIX.idle) };
     for await (const [key, row] of rows.range(range)) {
