@@ -6,7 +6,7 @@
  */
 import { connect as netConnect, type Socket } from 'node:net';
 import { getSystemErrorMap } from 'node:util';
-import { splitHostPort } from '../util/hostPort.js';
+import { joinHostPort, splitHostPort } from '../util/hostPort.js';
 import type { Logger } from '../util/logging.js';
 import { ONION_NAME, systemLookUp, type LookUp } from './lookup.js';
 import {
@@ -189,7 +189,7 @@ export class Dialer {
   }
 
   private openDirectly(host: string, port: number, signal: AbortSignal): Promise<Socket> {
-    const name = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    const name = joinHostPort({ host, port });
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
         reject(new DialError(`connection to ${name} interrupted`));

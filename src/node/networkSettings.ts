@@ -2,9 +2,10 @@
  * What the options say of the peer network: the user agent, and through which networks and proxies it is reached.
  * Source: Core init.cpp (step 6), clientversion.cpp `FormatSubVersion`. An option that cannot be used is an `OptionError`.
  */
-import { isIP, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
+import type { Networks } from '../net/networks.js';
 import type { ReachableNetwork } from '../rpc/services.js';
-import { splitHostPort } from '../util/hostPort.js';
+import { joinHostPort, splitHostPort } from '../util/hostPort.js';
 import { OptionError, type OptionArgs } from './optionArgs.js';
 import { programVersion } from './optionsHelp.js';
 import type { Options } from './optionsTable.js';
@@ -60,6 +61,20 @@ export function reachableNetworks(args: OptionArgs, options: Options): Reachable
   });
 }
 
+/** The same as it is now: Tor's own proxy may have been found since the options were read. */
+export function presentNetworks(told: readonly ReachableNetwork[], networks: Networks): ReachableNetwork[] {
+  return told.map(({ name }) => {
+    const { isLimited, proxy } = networks.route(name as NetworkName);
+    return {
+      name,
+      limited: isLimited,
+      reachable: !isLimited,
+      proxy: proxy ? joinHostPort(proxy) : '',
+      randomizesProxyCredentials: proxy?.randomizesCredentials ?? false,
+    };
+  });
+}
+
 /** The networks of `-onlynet`; null without it. Source: `ParseNetwork`. */
 function onlyNetworks(given: readonly string[]): Set<NetworkName> | null {
   if (given.length === 0) return null;
@@ -82,5 +97,5 @@ function proxyAddress(name: 'proxy' | 'onion', options: Options): string {
   if (isIP(host) === 0 && !isName) {
     throw new OptionError(`Invalid -${name} address or hostname: '${given}'`);
   }
-  return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  return joinHostPort({ host, port });
 }

@@ -22,7 +22,7 @@ import { addressService } from './addressService.js';
 import { ChainWarnings } from './chainWarnings.js';
 import type { AdjustedClock } from './clock.js';
 import { mempoolSettings } from './mempoolSettings.js';
-import { versionNumber } from './networkSettings.js';
+import { presentNetworks, versionNumber } from './networkSettings.js';
 import { notifyAlert } from './notify.js';
 import type { LoadedOptions } from './options.js';
 import { peerService } from './peerService.js';
@@ -124,7 +124,7 @@ export function makeServices({
       localServices: () => peers?.net.localServices() ?? 0n,
       connectionCount: () => peers?.net.peers.count ?? 0,
       timeOffsetSec: () => peers?.net.timeOffset.offsetSec ?? 0,
-      networks: () => derived.networks,
+      networks: () => presentNetworks(derived.networks, peerOptions.networks),
       localAddresses: () => localAddresses(peers?.net ?? null),
     },
     get peers() {

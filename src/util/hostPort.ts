@@ -1,4 +1,4 @@
-/** A host and a port as one text. Source: Core utilstrencodings.cpp `SplitHostPort`. */
+/** A host and a port as one text. Source: Core utilstrencodings.cpp `SplitHostPort`, netaddress.cpp `CService::ToStringIPPort`. */
 
 export interface HostPort {
   readonly host: string;
@@ -21,4 +21,9 @@ export function splitHostPort(text: string, defaultPort: number): HostPort {
     }
   }
   return { host: host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host, port };
+}
+
+/** `host:port`, an IPv6 address in brackets. */
+export function joinHostPort({ host, port }: HostPort): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -3,6 +3,7 @@
  * slots are taken. Source: Core net.cpp `InitBinds`, `BindListenPort`, `AcceptConnection`.
  */
 import { createServer, type Server, type Socket } from 'node:net';
+import { joinHostPort } from '../../util/hostPort.js';
 import type { Logger } from '../../util/logging.js';
 import { formatNetAddress, parseHost, type NetAddress } from '../netAddress.js';
 import { hasDesirableServices } from '../services.js';
@@ -58,9 +59,7 @@ export class Listener {
   }
 
   private bind(binding: Binding): Promise<string | null> {
-    const where = binding.host.includes(':')
-      ? `[${binding.host}]:${binding.port}`
-      : `${binding.host}:${binding.port}`;
+    const where = joinHostPort(binding);
     return new Promise((resolve) => {
       const server = createServer({ noDelay: true }, (socket) => this.accept(socket, binding));
       server.once('error', (error: NodeJS.ErrnoException) => {

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { Networks } from '../../../src/net/networks.js';
 import { OptionError } from '../../../src/node/optionArgs.js';
-import { reachableNetworks, userAgent, versionNumber } from '../../../src/node/networkSettings.js';
+import {
+  presentNetworks,
+  reachableNetworks,
+  userAgent,
+  versionNumber,
+} from '../../../src/node/networkSettings.js';
 import { parseCommandLine } from '../../../src/node/options.js';
 import { readOptions } from '../../../src/node/optionValues.js';
 
@@ -76,5 +82,36 @@ describe('networks', () => {
     expect(() => networks('-onion=a b')).toThrow("Invalid -onion address or hostname: 'a b'");
     expect(() => networks('-proxy=host', '-dns=0')).toThrow("Invalid -proxy address or hostname: 'host'");
     expect(networks('-proxy=host:1')[0]).toBe('ipv4 open reachable [host:1] randomized');
+  });
+
+  it('are shown as they are now, with the proxy that Tor told of', () => {
+    const command = parseCommandLine(['-onlynet=ipv6', '-onion=[::1]:7', '-proxyrandomize']);
+    if (command.action !== 'run') throw new Error('the words ask for help');
+    const told = reachableNetworks(command.args, readOptions(command.args));
+    const own = { host: '::1', port: 7, randomizesCredentials: true };
+    const open = { isLimited: false, proxy: null };
+    const present = new Networks(
+      { ipv4: { ...open, isLimited: true }, ipv6: open, onion: { isLimited: false, proxy: own } },
+      null,
+    );
+    expect(presentNetworks(told, present)).toEqual(told);
+    const found = { host: '127.0.0.1', port: 9050, randomizesCredentials: true };
+    const shut = {
+      name: 'onion',
+      limited: true,
+      reachable: false,
+      proxy: '',
+      randomizesProxyCredentials: false,
+    };
+    present.setRoute('onion', { isLimited: true, proxy: null });
+    expect(presentNetworks(told, present)[2]).toEqual(shut);
+    present.setRoute('onion', { isLimited: false, proxy: found });
+    expect(presentNetworks(told, present)[2]).toEqual({
+      name: 'onion',
+      limited: false,
+      reachable: true,
+      proxy: '127.0.0.1:9050',
+      randomizesProxyCredentials: true,
+    });
   });
 });
