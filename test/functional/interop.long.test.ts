@@ -37,6 +37,53 @@ const sameMempool = (a: Rpc, b: Rpc, size: number): Promise<void> =>
     return ofA.length === size && ofA.sort().join() === ofB.sort().join();
   });
 
+/** Three transactions sent to each, all in the next block of theirs. Spends the coinbases of heights 1 to 6. */
+async function relayBothWays(us: RegtestNode, them: Rpc): Promise<void> {
+  for (let height = 1; height <= 6; height++) {
+    const sender = height <= 3 ? us : them;
+    await sender.rpc('sendrawtransaction', [await spendCoinbase(us, height)]);
+    if (height === 3) await sameMempool(us, them, 3);
+  }
+  await sameMempool(us, them, 6);
+  await them.rpc('generatetoaddress', [1, ADDRESS]);
+  await sameTip(us, them);
+  await sameMempool(us, them, 0);
+}
+
+/** A branch that a node mines while it is alone. */
+interface Branch {
+  readonly node: Rpc;
+  readonly blocks: number;
+  readonly address: string;
+}
+
+/** Parts ours from theirs; when they meet again the longer of two branches is everybody's. */
+async function part(ours: readonly Rpc[], them: Rpc, shorter: Branch, longer: Branch): Promise<void> {
+  for (const node of ours) await node.rpc('setnetworkactive', [false]);
+  await until('parting', async () => (await them.rpc<number>('getconnectioncount')) === 0);
+  await shorter.node.rpc('generatetoaddress', [shorter.blocks, shorter.address]);
+  const branch = await longer.node.rpc<string[]>('generatetoaddress', [longer.blocks, longer.address]);
+  for (const node of ours) await node.rpc('setnetworkactive', [true]);
+  await sameTip(ours[0]!, them);
+  expect(await shorter.node.rpc('getbestblockhash')).toBe(branch.at(-1));
+}
+
+/** First theirs is the longer branch, then that of the first of ours. */
+async function reorganiseBothWays(
+  ours: readonly Rpc[],
+  them: Rpc,
+  check: () => Promise<void>,
+): Promise<void> {
+  for (const [longer, shorter] of [
+    [them, ours[0]!],
+    [ours[0]!, them],
+  ] as const) {
+    const lesser = { node: shorter, blocks: 10, address: ADDRESS };
+    await part(ours, them, lesser, { node: longer, blocks: 12, address: ELSEWHERE });
+    await check();
+  }
+}
+
 /** The bench chain, unpacked in a folder that the closer removes. */
 async function benchFile(closers: (() => Promise<void>)[]): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'interop-'));
@@ -88,15 +135,7 @@ describe.runIf(binary)('beside the reference', () => {
     await us.rpc('generatetoaddress', [5, ADDRESS]);
     await sameTip(us, them);
 
-    for (let height = 1; height <= 3; height++)
-      await us.rpc('sendrawtransaction', [await spendCoinbase(us, height)]);
-    await sameMempool(us, them, 3);
-    for (let height = 4; height <= 6; height++)
-      await them.rpc('sendrawtransaction', [await spendCoinbase(us, height)]);
-    await sameMempool(us, them, 6);
-    await them.rpc('generatetoaddress', [1, ADDRESS]);
-    await sameTip(us, them);
-    await sameMempool(us, them, 0);
+    await relayBothWays(us, them);
     for (let height = 7; height <= 8; height++)
       await us.rpc('sendrawtransaction', [await spendCoinbase(us, height)]);
     await sameMempool(us, them, 2);
@@ -111,20 +150,7 @@ describe.runIf(binary)('beside the reference', () => {
     expect(we!.banscore).toBe(0);
     expect(we!.bytesrecv_per_msg['cmpctblock']).toBeGreaterThan(0);
 
-    // Apart, each on a branch of its own; first theirs is longer, then ours.
-    for (const [longer, shorter] of [
-      [them, us],
-      [us, them],
-    ] as const) {
-      await us.rpc('setnetworkactive', [false]);
-      await until('parting', async () => (await them.rpc<number>('getconnectioncount')) === 0);
-      await shorter.rpc('generatetoaddress', [10, ADDRESS]);
-      const branch = await longer.rpc<string[]>('generatetoaddress', [12, ELSEWHERE]);
-      await us.rpc('setnetworkactive', [true]);
-      await sameTip(us, them);
-      expect(await shorter.rpc('getbestblockhash')).toBe(branch.at(-1));
-      expect(await coinSet(us)).toEqual(await coinSet(them));
-    }
+    await reorganiseBothWays([us], them, async () => expect(await coinSet(us)).toEqual(await coinSet(them)));
   });
 });
 
@@ -152,30 +178,12 @@ describe.runIf(lbcd)('beside lbcd', () => {
     await them.rpc('generatetoaddress', [5, ADDRESS]);
     await sameTip(us, them);
 
-    for (let height = 1; height <= 3; height++)
-      await us.rpc('sendrawtransaction', [await spendCoinbase(us, height)]);
-    await sameMempool(us, them, 3);
-    for (let height = 4; height <= 6; height++)
-      await them.rpc('sendrawtransaction', [await spendCoinbase(us, height)]);
-    await sameMempool(us, them, 6);
-    await them.rpc('generatetoaddress', [1, ADDRESS]);
-    await sameTip(us, them);
-    await sameMempool(us, them, 0);
+    await relayBothWays(us, them);
 
-    for (const [longer, shorter] of [
-      [them, us],
-      [us, them],
-    ] as const) {
-      for (const node of [us, fresh]) await node.rpc('setnetworkactive', [false]);
-      await until('parting', async () => (await them.rpc<number>('getconnectioncount')) === 0);
-      await shorter.rpc('generatetoaddress', [10, ADDRESS]);
-      const branch = await longer.rpc<string[]>('generatetoaddress', [12, ELSEWHERE]);
-      for (const node of [us, fresh]) await node.rpc('setnetworkactive', [true]);
-      await sameTip(us, them);
-      expect(await shorter.rpc('getbestblockhash')).toBe(branch.at(-1));
+    await reorganiseBothWays([us, fresh], them, async () => {
       await sameTip(fresh, them);
       expect(await chainState(fresh)).toEqual(await chainState(us));
-    }
+    });
     expect((await peersOf(us))[0]!.banscore).toBe(0);
   });
 
@@ -205,15 +213,7 @@ describe.runIf(lbcd)('beside lbcd', () => {
     await us.rpc('generatetoaddress', [130, OPEN_ADDRESS]);
     await sameTip(us, them);
     const source = new ClaimSource(us);
-    const part = async (longer: Rpc, shorter: Rpc): Promise<void> => {
-      await us.rpc('setnetworkactive', [false]);
-      await until('parting', async () => (await them.rpc<number>('getconnectioncount')) === 0);
-      await shorter.rpc('generatetoaddress', [5, OPEN_ADDRESS]);
-      const branch = await longer.rpc<string[]>('generatetoaddress', [8, OPEN_ADDRESS]);
-      await us.rpc('setnetworkactive', [true]);
-      await sameTip(us, them);
-      expect(await shorter.rpc('getbestblockhash')).toBe(branch.at(-1));
-    };
+    const branch = (node: Rpc, blocks: number): Branch => ({ node, blocks, address: OPEN_ADDRESS });
     for (let height = 130, round = 0; height < LAST_HEIGHT; round++) {
       const sender = round % 5 === 0 ? us : them;
       for (const hex of await source.take(4)) await sender.rpc('sendrawtransaction', [hex]);
@@ -222,7 +222,7 @@ describe.runIf(lbcd)('beside lbcd', () => {
       const ourTurn = round % 2 === 0 || (height >= 240 && height < 250);
       const [miner, other] = ourTurn ? [us, them] : [them, us];
       const untilParting = PARTINGS.find((at) => at >= height)! - height;
-      if (untilParting === 0) await part(miner, other);
+      if (untilParting === 0) await part([us], them, branch(other, 5), branch(miner, 8));
       else await miner.rpc('generatetoaddress', [Math.min(1 + (round % 9), untilParting), OPEN_ADDRESS]);
       await sameTip(us, them);
       await sameMempool(us, them, 0);
