@@ -5,9 +5,17 @@
 // memory of this process (the kernel's count, mapped files included), and the bytes on disk by kind of row. Between the
 // sizes it grows by blocks of 1,000 new claims, to be done in time; they are not measured.
 //
+// Growing takes a quarter of an hour, in which a machine that others share changes its speed by half. So the ratio is to a
+// trie of the first size in a process of its own, measured anew turn by turn, 30 blocks each; who is not at turn is
+// frozen, with all that its database does in the background.
+//
 //   npm run bench:claimtrie [-- --sizes 50000,500000,5000000] [--keep folder]
+//
+// A folder that is kept is gone on with by the next run, which measures a large trie again without growing it.
+import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -28,8 +36,11 @@ const sizes = option('sizes', '50000,500000,5000000').split(',').map(Number);
 const OPERATIONS = 200;
 /** Up to here it grows by blocks of that many, beyond by blocks of five times as many. */
 const GROWN_BY_SMALL = 50_000;
-/** Blocks that are measured at each size. */
+/** Blocks that are measured at each size, and those of a turn. */
 const MEASURED = 300;
+const TURN = 30;
+/** Names by which a kept trie may have outgrown its size. Arbitrary: some measurings. */
+const GROWN_BY_MEASURING = 500_000;
 /** Committed rows are brought to disk when they are this many bytes. */
 const DIRTY_BYTES = 64 << 20;
 /** As a node has them by default. */
@@ -47,7 +58,7 @@ const rules = {
   supportDelay: 'proportional',
 };
 
-const folder = option('keep', mkdtempSync(join(tmpdir(), 'bench-claimtrie-')));
+const folder = option('keep') ?? mkdtempSync(join(tmpdir(), 'bench-claimtrie-'));
 if (!args.includes('--keep')) process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const store = await RowStore.open({
   path: join(folder, 'rows'),
@@ -172,11 +183,11 @@ async function grow(to) {
   return (performance.now() - began) / 1000;
 }
 
-async function measure() {
+/** The next `count` blocks: what each took, and what bringing rows to disk took meanwhile. */
+async function measureBlocks(count) {
   const times = [];
-  await flush();
   const flushedBefore = flushMs;
-  for (let i = 0; i < MEASURED; i++) {
+  for (let i = 0; i < count; i++) {
     const block = [];
     height++;
     for (let op = 0; op < OPERATIONS; op++) {
@@ -192,15 +203,59 @@ async function measure() {
     await connect(block);
     times.push(performance.now() - began - (flushMs - flushed));
   }
+  return { times, flush: flushMs - flushedBefore };
+}
+
+/** Measures this trie, and in turns with it that of `other`, a process; null for nobody. */
+async function measure(other) {
   await flush();
-  const whole = times.reduce((sum, time) => sum + time, 0);
-  times.sort((a, b) => a - b);
+  const [own, others] = [[], []];
+  for (let done = 0; done < MEASURED; done += TURN) {
+    if (other) others.push(await theirTurn(other));
+    own.push(await measureBlocks(TURN));
+  }
+  return { own: figuresOf(own), others: other && figuresOf(others) };
+}
+
+function figuresOf(turns) {
+  const times = turns.flatMap((turn) => turn.times).sort((a, b) => a - b);
+  const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
   return {
-    mean: whole / times.length,
     median: times[times.length >> 1],
     p95: times[Math.floor(times.length * 0.95)],
-    flush: (flushMs - flushedBefore) / times.length,
+    whole: (sum(times) + sum(turns.map((turn) => turn.flush))) / times.length,
   };
+}
+
+/** Wakes the other process for one turn. It freezes this one meanwhile. */
+async function theirTurn(other) {
+  other.kill('SIGCONT');
+  const answer = once(other, 'message');
+  other.send('turn');
+  const [turn] = await answer;
+  other.kill('SIGSTOP');
+  return turn;
+}
+
+/** A process with a trie of the first size, frozen until its turn comes. */
+async function startOther() {
+  const other = fork(fileURLToPath(import.meta.url), ['--sizes', String(sizes[0]), '--other']);
+  await once(other, 'message');
+  other.kill('SIGSTOP');
+  return other;
+}
+
+/** What that process does: everything but to speak for itself. */
+async function beOther() {
+  await grow(sizes[0]);
+  await flush();
+  process.on('message', async () => {
+    process.kill(process.ppid, 'SIGSTOP');
+    const turn = await measureBlocks(TURN).finally(() => process.kill(process.ppid, 'SIGCONT'));
+    process.send(turn);
+  });
+  process.on('disconnect', () => process.exit(0));
+  process.send('grown');
 }
 
 const residentMb = () =>
@@ -226,24 +281,53 @@ async function diskSizes() {
 }
 
 const ms = (value) => value.toFixed(1);
-let first;
-for (const size of sizes) {
-  const seconds = await grow(size);
-  const { mean, median, p95, flush: flushing } = await measure();
-  first ??= { median, whole: mean + flushing };
-  const asTheyLie = filesBytes();
-  const kinds = await diskSizes();
-  const perOperation = (bytes) => (bytes / operations).toFixed(0);
-  const ratios = `${(median / first.median).toFixed(2)} and ${((mean + flushing) / first.whole).toFixed(2)} times the first size`;
-  const rows = Object.entries(kinds).map(([what, bytes]) => `${what} ${perOperation(bytes)}`);
-  console.log(
-    `${size} names, block ${height}: a block of ${OPERATIONS} operations takes ${ms(median)} ms (median; p95 ${ms(p95)}), ` +
-      `with bringing it to disk ${ms(mean + flushing)} ms (mean), ${ratios}; ` +
-      `peak ${peakMb().toFixed(0)} MB resident (now ${residentMb().toFixed(0)}); grown in ${seconds.toFixed(0)} s`,
-  );
-  console.log(
-    `  on disk ${perOperation(asTheyLie)} bytes an operation of ${operations} as the files lie, ` +
-      `${perOperation(filesBytes())} merged: ${rows.join(', ')}`,
-  );
+
+const stateFile = join(folder, 'state.json');
+const toJson = (_, value) => {
+  if (typeof value === 'bigint') return { big: String(value) };
+  return value?.type === 'Buffer' ? { hex: Buffer.from(value.data).toString('hex') } : value;
+};
+const fromJson = (_, value) => {
+  if (typeof value?.big === 'string') return BigInt(value.big);
+  return typeof value?.hex === 'string' ? Buffer.from(value.hex, 'hex') : value;
+};
+
+/** Goes on where an earlier run left a kept folder. */
+function resume() {
+  if (!existsSync(stateFile)) return;
+  const state = JSON.parse(readFileSync(stateFile, 'utf8'), fromJson);
+  ({ height, names, operations, random } = state);
+  alive.push(...state.alive);
 }
-await store.close();
+
+async function main() {
+  resume();
+  for (const size of sizes.filter((wanted) => wanted >= names - GROWN_BY_MEASURING)) {
+    const seconds = await grow(size);
+    const other = size === sizes[0] ? null : await startOther();
+    const { own, others } = await measure(other);
+    other?.kill('SIGCONT');
+    other?.disconnect();
+    const asTheyLie = filesBytes();
+    const kinds = await diskSizes();
+    const perOperation = (bytes) => (bytes / operations).toFixed(0);
+    const rows = Object.entries(kinds).map(([what, bytes]) => `${what} ${perOperation(bytes)}`);
+    const ratio = others
+      ? `${(own.median / others.median).toFixed(2)} and ${(own.whole / others.whole).toFixed(2)} times that of ` +
+        `${sizes[0]} names turn by turn (${ms(others.median)} and ${ms(others.whole)} ms), `
+      : '';
+    console.log(
+      `${size} names, block ${height}: a block of ${OPERATIONS} operations takes ${ms(own.median)} ms (median; p95 ` +
+        `${ms(own.p95)}), with bringing it to disk ${ms(own.whole)} ms (mean), ${ratio}` +
+        `peak ${peakMb().toFixed(0)} MB resident (now ${residentMb().toFixed(0)}); grown in ${seconds.toFixed(0)} s`,
+    );
+    console.log(
+      `  on disk ${perOperation(asTheyLie)} bytes an operation of ${operations} as the files lie, ` +
+        `${perOperation(filesBytes())} merged: ${rows.join(', ')}`,
+    );
+  }
+  await store.close();
+  writeFileSync(stateFile, JSON.stringify({ height, names, operations, random, alive }, toJson));
+}
+
+await (args.includes('--other') ? beOther() : main());
