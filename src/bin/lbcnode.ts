@@ -14,7 +14,7 @@ import { helpText, versionText } from '../node/optionsHelp.js';
 
 /** Set in the environment of the detached process that `-daemon` starts. */
 const DAEMON_MARK = 'LBCNODE_DAEMON_CHILD';
-/** Kills the process at a named point of a flush, for crash tests: `LBCNODE_CRASH_AT=<point>[:<count>]`. */
+/** Kills the process at a named point of a flush, for crash tests: `LBCNODE_CRASH_AT=<point>[@<count>]`. */
 const CRASH_AT = 'LBCNODE_CRASH_AT';
 
 /**
@@ -98,10 +98,15 @@ const OPERATOR_ERRORS = [
   'OptionError',
   'StartError',
   'FolderError',
+  'DiskSpaceError',
   'ServerStartError',
   'ValidationError',
   'ZmqStartError',
 ];
+
+function isForOperator(error: unknown): boolean {
+  return error instanceof Error && OPERATOR_ERRORS.includes(error.name);
+}
 
 /** A running program: its node, its log, and the one way to its end. */
 class Program {
@@ -134,7 +139,7 @@ class Program {
         ...(onPoint ? { onPoint } : {}),
       });
     } catch (error) {
-      this.report(error, !(error instanceof Error && OPERATOR_ERRORS.includes(error.name)));
+      this.report(error, !isForOperator(error));
       this.exitCode = 1;
       return this.exit();
     }
@@ -155,8 +160,12 @@ class Program {
   /** A bug or a broken environment: stops, with an exit code that says so. */
   fatal(error: unknown): void {
     this.exitCode = 1;
-    this.log.logger.error(`A fatal internal error occurred, see debug.log for details: ${errorText(error)}`);
-    this.report(error, true);
+    const isKnown = isForOperator(error);
+    if (!isKnown)
+      this.log.logger.error(
+        `A fatal internal error occurred, see debug.log for details: ${errorText(error)}`,
+      );
+    this.report(error, !isKnown);
     void this.stop();
   }
 
@@ -171,7 +180,7 @@ class Program {
     } catch (error) {
       this.exitCode = 1;
       logger.error('Shutdown: not everything could be brought to disk');
-      this.report(error, true);
+      this.report(error, !isForOperator(error));
     }
     await this.exit();
   }

@@ -9,6 +9,7 @@ import { breathe } from '../util/breathe.js';
 import type { Logger } from '../util/logging.js';
 import { ReadError } from '../util/reader.js';
 import type { Chain } from './chain.js';
+import type { ImportProgress } from './importProgress.js';
 import { readBlockRecords } from './importFile.js';
 import { loadBlock, type LoadedBlock } from './loadedBlock.js';
 
@@ -16,7 +17,6 @@ import { loadBlock, type LoadedBlock } from './loadedBlock.js';
 const AHEAD_BYTES = 24 << 20;
 /** Children of unknown parents kept in memory, in bytes; more are dropped with a warning. */
 const ORPHAN_BYTES = 64 << 20;
-const PROGRESS_MS = 5000;
 
 export interface ImportResult {
   /** Blocks that were new and stored. */
@@ -29,8 +29,7 @@ export interface ImportOptions {
   magic: Buffer;
   log: Logger;
   signal?: AbortSignal;
-  /** A line of its own about the caches, for the progress report. */
-  describeCache: () => string;
+  progress: ImportProgress;
 }
 
 /** Reads one file to its end. Throws when it cannot be opened. */
@@ -39,7 +38,7 @@ export async function importBlockFile(
   path: string,
   options: ImportOptions,
 ): Promise<ImportResult> {
-  const { log, signal } = options;
+  const { log, signal, progress } = options;
   const { headers } = chain.index;
   const totalBytes = statSync(path).size;
   log.debug('reindex', `Reading ${path}, ${totalBytes} bytes`);
@@ -49,7 +48,6 @@ export async function importBlockFile(
   let aheadBytes = 0;
   let activation: Promise<void> | null = null;
   let failure: unknown = null;
-  const progress = new Progress(chain, totalBytes, options);
   let since = performance.now();
 
   /** Starts the chain unless it runs; waits for it only when too much was accepted ahead. */
@@ -87,9 +85,14 @@ export async function importBlockFile(
       if (known === NO_HEADER || !headers.hasStatus(known, STATUS.haveData)) {
         const { isNew, error } = chain.acceptBlock(next, true);
         if (error?.reason === 'prev-blk-not-found') {
-          if (orphanBytes + next.raw.length > ORPHAN_BYTES) continue;
-          orphanBytes += next.raw.length;
           const parent = hashToHex(next.header.prevHash);
+          if (orphanBytes + next.raw.length > ORPHAN_BYTES) {
+            log.warn(
+              `block ${hashToHex(next.hash)} of ${path} is passed over: its parent ${parent} is far behind it`,
+            );
+            continue;
+          }
+          orphanBytes += next.raw.length;
           log.debug('reindex', `Out of order block ${hashToHex(next.hash)}, parent ${parent} not known`);
           orphans.set(parent, [...(orphans.get(parent) ?? []), { ...next, raw: Buffer.from(next.raw) }]);
           continue;
@@ -113,55 +116,16 @@ export async function importBlockFile(
       }
     }
     await connect();
-    progress.report(record.end);
+    progress.report(record.end, totalBytes);
     since = await breathe(since);
   }
+  for (const waiting of orphans.values())
+    for (const { hash, header } of waiting)
+      log.warn(
+        `block ${hashToHex(hash)} of ${path} is passed over: its parent ${hashToHex(header.prevHash)} is not there`,
+      );
   await activation;
   if (failure === null) await chain.activateBestChain();
   else throw failure;
   return result;
-}
-
-/** A line now and then: height, date, transactions a second, cache, what remains. */
-class Progress {
-  private readonly chain: Chain;
-  private readonly totalBytes: number;
-  private readonly options: ImportOptions;
-  private readonly began = performance.now();
-  private lastMs = performance.now();
-  private lastTxCount: number;
-
-  constructor(chain: Chain, totalBytes: number, options: ImportOptions) {
-    this.chain = chain;
-    this.totalBytes = totalBytes;
-    this.options = options;
-    this.lastTxCount = this.txCount();
-  }
-
-  private txCount(): number {
-    return this.chain.tip === NO_HEADER ? 0 : this.chain.index.headers.chainTxCount(this.chain.tip);
-  }
-
-  report(doneBytes: number): void {
-    const now = performance.now();
-    if (now - this.lastMs < PROGRESS_MS) return;
-    const { headers } = this.chain.index;
-    const txCount = this.txCount();
-    const perSec = Math.round((txCount - this.lastTxCount) / ((now - this.lastMs) / 1000));
-    const date = new Date(headers.timeSec(this.chain.tip) * 1000).toISOString().slice(0, 16);
-    const remainingSec = ((now - this.began) / 1000 / doneBytes) * (this.totalBytes - doneBytes);
-    const percent = ((100 * doneBytes) / this.totalBytes).toFixed(1);
-    this.options.log.info(
-      `Importing: height ${this.chain.height}, ${date}, ${percent} %, ${perSec} transactions/s, ${this.options.describeCache()}, about ${formatDuration(remainingSec)} left`,
-    );
-    this.lastMs = now;
-    this.lastTxCount = txCount;
-  }
-}
-
-function formatDuration(seconds: number): string {
-  const rounded = Math.round(seconds);
-  if (rounded < 120) return `${rounded} s`;
-  if (rounded < 7200) return `${Math.round(rounded / 60)} min`;
-  return `${(rounded / 3600).toFixed(1)} h`;
 }

@@ -2,7 +2,6 @@
  * Decides when the coin cache, the overlay and the headers go to disk, and brings them there as one step: coins, claims,
  * indexes, headers and tip always tell of the same block. Source: Core `FlushStateToDisk`.
  */
-import { statfsSync } from 'node:fs';
 import type { BlockFiles, FilePosition } from '../store/blockFiles.js';
 import { DELETED_VALUE, OUTPOINT_SIZE_BYTES, type CoinTable } from '../store/coinTable.js';
 import type { JournalOp } from '../store/flushJournal.js';
@@ -13,25 +12,19 @@ import type { Logger } from '../util/logging.js';
 import { NO_HEADER } from '../store/headerTable.js';
 import type { BlockIndex } from './blockIndex.js';
 import { formatChainState, type ChainState } from './chainState.js';
+import { checkDiskSpace } from './diskSpace.js';
 import type { StepTimers } from './stepTimers.js';
 
 /** A cache that fits is flushed this often all the same, so that a crash costs little work. */
 const FLUSH_INTERVAL_MS = 10 * 60_000;
-/** Less free disk than this stops the node (Core's `nMinDiskSpace`). */
-const MIN_DISK_SPACE_BYTES = 50 << 20;
 /** After a flush the coin cache keeps this share of its bound. */
 const KEEP_SHARE = 0.75;
-
-/** The disk is too full to go on. */
-export class DiskSpaceError extends Error {
-  override readonly name = 'DiskSpaceError';
-}
 
 export interface FlusherOptions {
   /** Bound of coin cache and overlay together, in bytes (`-dbcache`). */
   cacheBytes: number;
-  /** Folder whose file system must have room. */
-  folder: string;
+  /** Folders whose file systems must have room. */
+  folders: readonly string[];
   /** Called when history behind its window may be dropped, after a flush. */
   afterFlush?: () => Promise<void>;
 }
@@ -104,7 +97,7 @@ export class Flusher {
   private async write(trim: boolean): Promise<void> {
     const { store, coins, index, files, timers } = this.deps;
     const began = performance.now();
-    this.checkDiskSpace();
+    checkDiskSpace(this.options.folders);
     files.sync();
     const { headers, active } = index;
     const { dirtyCount, dirtyBytes } = coins;
@@ -146,11 +139,6 @@ export class Flusher {
     );
     if (!log.willLog('leveldb')) return;
     for (const line of store.tableStats().split('\n')) if (line !== '') log.debug('leveldb', line);
-  }
-
-  private checkDiskSpace(): void {
-    const { bavail, bsize } = statfsSync(this.options.folder);
-    if (bavail * bsize < MIN_DISK_SPACE_BYTES) throw new DiskSpaceError('Disk space is low!');
   }
 }
 

@@ -18,6 +18,8 @@ import type { Logger } from '../util/logging.js';
 import { BlockIndex } from './blockIndex.js';
 import { Chain } from './chain.js';
 import { ChainReader } from './chainReader.js';
+import { checkDiskSpace } from './diskSpace.js';
+import { ImportProgress } from './importProgress.js';
 import { parseChainState } from './chainState.js';
 import type { BlockContributor } from './contributor.js';
 import { Flusher } from './flusher.js';
@@ -93,6 +95,8 @@ const MANY_HEADERS = 100_000;
 export async function openChain(options: OpenChainOptions): Promise<OpenedChain> {
   const { folder, params, log } = options;
   mkdirSync(folder, { recursive: true });
+  mkdirSync(options.blocksFolder, { recursive: true });
+  checkDiskSpace([folder, options.blocksFolder]);
   const paths = { folder, database: join(folder, 'chainstate'), blocks: options.blocksFolder };
   if (existsSync(join(paths.database, 'obfuscate_key')) || existsSync(join(folder, 'claimtrie'))) {
     throw new FolderError(
@@ -195,7 +199,7 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
   const flusher = new Flusher(
     {
       cacheBytes: options.cacheBytes,
-      folder: options.folder,
+      folders: [options.folder, options.blocksFolder],
       afterFlush: async () => {
         for (const { gte, lt } of claims.prunable(index.active.height)) await store.dropRange(gte, lt);
       },
@@ -232,12 +236,14 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
   const reader = new ChainReader(chain, flusher);
   options.onChain?.(reader);
   acceptGenesis(chain, params);
+  const describeCache = (): string => `cache ${(flusher.usageBytes / (1 << 20)).toFixed(0)} MiB`;
+  const progress = new ImportProgress(chain, { what: 'Reading block files', log, describeCache });
   await scanBlockFiles(
-    { chain, flusher, log, signal: options.signal, announce: options.reindex },
+    { chain, flusher, log, signal: options.signal, announce: options.reindex, progress },
     { file: state.scannedFile, offset: state.scannedBytes },
   );
   if (!options.signal.aborted) ensureGenesisData(chain, params);
-  await chain.activateBestChain();
+  await connectStored(chain, new ImportProgress(chain, { what: 'Connecting blocks', log, describeCache }));
   return {
     chain,
     reader,
@@ -254,6 +260,16 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
       }
     },
   };
+}
+
+/** Connects what is stored: nearly nothing, or all blocks after `-reindex-chainstate`. */
+async function connectStored(chain: Chain, progress: ImportProgress): Promise<void> {
+  const { index } = chain;
+  const off = chain.events.on('blockConnected', () => {
+    const best = index.candidates.best();
+    progress.report(index.headers.chainTxCount(chain.tip), index.headers.chainTxCount(best));
+  });
+  await chain.activateBestChain().finally(off);
 }
 
 /** The genesis block is known from the start; its data is written unless a block file holds it already. */

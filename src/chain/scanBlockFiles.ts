@@ -11,6 +11,7 @@ import type { Logger } from '../util/logging.js';
 import { ReadError } from '../util/reader.js';
 import type { Chain } from './chain.js';
 import type { Flusher } from './flusher.js';
+import type { ImportProgress } from './importProgress.js';
 import { readBlockRecords } from './importFile.js';
 import { loadBlock, type LoadedBlock } from './loadedBlock.js';
 
@@ -24,6 +25,7 @@ export interface ScanOptions {
   signal: AbortSignal;
   /** Whether each file is worth a line of log. */
   announce: boolean;
+  progress: ImportProgress;
 }
 
 /**
@@ -35,9 +37,11 @@ export async function scanBlockFiles(options: ScanOptions, from: FilePosition): 
   const { files, params } = chain.deps;
   const orphans = new OrphanPositions();
   chain.importing = true;
+  const wanted = files.fileNumbers().filter((file) => file >= from.file);
+  const totalBytes = wanted.reduce((sum, file) => sum + files.sizeBytes('blk', file), 0);
+  let doneBytes = 0;
   let since = performance.now();
-  for (const file of files.fileNumbers()) {
-    if (file < from.file) continue;
+  for (const file of wanted) {
     const start = file === from.file ? from.offset : 0;
     const path = files.path('blk', file);
     let torn: number | null = null;
@@ -61,8 +65,10 @@ export async function scanBlockFiles(options: ScanOptions, from: FilePosition): 
         record.advance = 1;
         log.warn(`skipped what is no block at ${record.offset} of ${path}: ${error.message}`);
       }
+      options.progress.report(doneBytes + record.offset, totalBytes);
       since = await breathe(since);
     }
+    doneBytes += files.sizeBytes('blk', file);
     // A record torn by a crash must not swallow the one that is appended next.
     if (file === files.currentFile && torn !== null) files.truncate(file, torn);
   }

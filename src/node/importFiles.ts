@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { importBlockFile } from '../chain/blockImporter.js';
+import { ImportProgress } from '../chain/importProgress.js';
 import type { OpenedChain } from '../chain/openChain.js';
 import type { Logger } from '../util/logging.js';
 import { errorText } from './closeStack.js';
@@ -33,10 +34,12 @@ export async function importFiles(
   }
 }
 
+/** A folder cannot be read, though it can be opened. */
 async function canOpen(file: string): Promise<boolean> {
   const opened = await open(file, 'r').catch(() => null);
+  const isReadable = opened !== null && !(await opened.stat()).isDirectory();
   await opened?.close();
-  return opened !== null;
+  return isReadable;
 }
 
 /** Whether the file was read to its end. */
@@ -54,7 +57,11 @@ async function importFile(
     magic: params.magic,
     log: logger,
     signal,
-    describeCache: () => `cache ${(flusher.usageBytes / (1 << 20)).toFixed(0)} MiB`,
+    progress: new ImportProgress(chain, {
+      what: 'Importing',
+      log: logger,
+      describeCache: () => `cache ${(flusher.usageBytes / (1 << 20)).toFixed(0)} MiB`,
+    }),
   }).finally(() => {
     chain.importing = false;
   });

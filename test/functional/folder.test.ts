@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -95,6 +96,14 @@ describe('a data folder', () => {
     await start('-forcecompactdb');
     expect(tables()).toBe(1);
     expect(await state()).toEqual(before);
+  });
+
+  it('starts without the files of -loadblock that it cannot read', async () => {
+    await start(`-loadblock=${dataDir}`, `-loadblock=${join(dataDir, 'nothing')}`);
+    expect(await node!.rpc('getblockcount')).toBe(0);
+    const log = readFileSync(join(dataDir, 'regtest', 'debug.log'), 'utf8');
+    for (const file of [dataDir, join(dataDir, 'nothing')])
+      expect(log).toContain(`Could not open blocks file ${file}\n`);
   });
 
   it('takes over block files that somebody copied in', async () => {

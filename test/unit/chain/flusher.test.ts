@@ -23,7 +23,7 @@ function makeFlusher(log: Logger = SILENT_LOGGER) {
     },
   };
   const flusher = new Flusher(
-    { cacheBytes: 1000, folder: tmpdir() },
+    { cacheBytes: 1000, folders: [tmpdir()] },
     {
       store,
       coins: {
