@@ -10,13 +10,14 @@ import { rootHash } from '../../claimtrie/trieNode.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { assert } from '../../util/assert.js';
 import type { Bytes } from '../../util/bytes.js';
+import type { RowTransaction } from '../rows.js';
 import { logKey, nodeKey, ownerKey, snapshotKey, SUMMARY_KEY } from './claimKeys.js';
 import { isHashFork, rebuildNodes } from './hashFork.js';
 import { itemsSince } from './itemHistory.js';
 import { countLogChunks, parseLogChunk, type ItemRef, type LogEvent } from './logRow.js';
 import { parseNodeRow } from './nodeRow.js';
 import { isRefileFork } from './refileFork.js';
-import { parseSummaryRow, putSummary } from './summaryRow.js';
+import { parseSummaryRow, putSummary, type Summary } from './summaryRow.js';
 import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
 
 /** Answers the root after the parent of block `height`, which must be the latest connected one. */
@@ -36,6 +37,8 @@ export async function disconnectClaims(
   const store = new WorkStore(work, summary, generation, deps);
   store.undoing = true;
   store.writesNodes = refiled || !rehashed;
+  // Both forks in one block: it is taken back on the nodes of the old form, which may have been dropped.
+  if (refiled && rehashed) await bringBackNodes(rows, summary);
   for (let number = chunks - 1; number >= 0; number--) {
     const chunk = await rows.get(logKey(height, number));
     assert(chunk, 'a part of the log of a block is missing');
@@ -46,15 +49,20 @@ export async function disconnectClaims(
   }
   await store.writeNodes();
   if (refiled) await deps.versions.eraseAll(rows, height);
-  if (rehashed) summary.root = await formerRoot(store, summary.totals.names);
+  if (rehashed) summary.root = await formerRoot(rows, summary);
   putSummary(rows, summary);
   return summary.root;
 }
 
-/** Root of the trie of the form before the fork; it is built again if it has been dropped. */
-async function formerRoot({ rows }: WorkStore, names: number): Promise<Bytes> {
+/** Builds the nodes of the old form from the names as they are now, if they have been dropped. */
+async function bringBackNodes(rows: RowTransaction, { totals }: Summary): Promise<void> {
+  if (totals.names > 0 && !(await rows.get(nodeKey('0', '')))) await rebuildNodes(rows, '0');
+}
+
+/** Root of the trie of the form before the fork. */
+async function formerRoot(rows: RowTransaction, summary: Summary): Promise<Bytes> {
+  await bringBackNodes(rows, summary);
   const row = await rows.get(nodeKey('0', ''));
-  if (!row && names > 0) return rebuildNodes(rows, '0');
   return rootHash(row ? parseNodeRow(row) : null, false);
 }
 

@@ -255,6 +255,23 @@ describe('proofs after a reorganisation deeper than the window', () => {
 });
 
 describe('what may be dropped', () => {
+  it.each([
+    ['the fork of the hash form', 1005, 1020],
+    ['a block that is the fork of names too', 1019, 1020],
+  ])('does not keep %s from being taken back', async (_, normalizationForkHeight, allClaimsForkHeight) => {
+    const chain = new HandChain({ ...RULES, normalizationForkHeight, allClaimsForkHeight }, 1000, 50);
+    const roots: string[] = [];
+    for (let i = 0; i < 120; i++) {
+      chain.claim(`Name ${i % 40}`, 10 + i);
+      roots.push(await chain.mine());
+    }
+    const dropped = chain.store.prunable(chain.height);
+    expect(dropped.map(({ gte }) => gte)).toContain('t0');
+    for (const { gte, lt } of dropped)
+      for await (const [key] of chain.rows.range({ gte, lt })) chain.rows.rows.set(key, null);
+    while (chain.height > 1001) expect(await chain.disconnect()).toBe(roots[chain.height - 1001]);
+  });
+
   it('is named once, and again when the tip has been before it', () => {
     const { store } = new HandChain({ ...RULES, allClaimsForkHeight: 4000 }, 0, 100);
     const named = (tip: number): string[] =>
