@@ -1,5 +1,5 @@
 /** Data folders: what survives stops, kills, rebuilds and misuse. */
-import { spawnSync } from 'node:child_process';
+import type { SpawnSyncReturns } from 'node:child_process';
 import {
   appendFileSync,
   cpSync,
@@ -14,7 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ADDRESS, program, startRegtest, type RegtestNode } from './support/node.js';
+import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
+import { runToEnd } from './support/process.js';
 
 describe('a data folder', () => {
   let dataDir: string;
@@ -38,22 +39,8 @@ describe('a data folder', () => {
     node = null;
   };
   /** Runs the node until it ends by itself; what it printed on stderr. */
-  const refused = (...args: string[]): { status: number | null; stderr: string } => {
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      [
-        program('lbcnode'),
-        '-regtest',
-        `-datadir=${dataDir}`,
-        '-listen=0',
-        '-server=0',
-        '-printtoconsole=0',
-        ...args,
-      ],
-      { encoding: 'utf8', timeout: 30_000 },
-    );
-    return { status, stderr };
-  };
+  const refused = (...args: string[]): SpawnSyncReturns<string> =>
+    runToEnd(dataDir, ['-printtoconsole=0', ...args]);
   const state = async (): Promise<{ best: string; set: unknown }> => {
     const { disk_size: _size, ...set } = await node!.rpc<Record<string, unknown>>('gettxoutsetinfo');
     return { best: await node!.rpc('getbestblockhash'), set };

@@ -1,5 +1,5 @@
 /** Interrupted starts, damaged and missing files: what was acknowledged stays, and nothing wrong is connected. */
-import { spawnSync } from 'node:child_process';
+import type { SpawnSyncReturns } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -14,7 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ADDRESS, program, startRegtest, type RegtestNode } from './support/node.js';
+import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
+import { runToEnd } from './support/process.js';
 
 describe('recovery', () => {
   let dataDir: string;
@@ -38,20 +39,8 @@ describe('recovery', () => {
     return set;
   };
   /** Runs a node that must end by itself. */
-  const run = (args: string[], env: Record<string, string> = {}): ReturnType<typeof spawnSync> =>
-    spawnSync(
-      process.execPath,
-      [
-        program('lbcnode'),
-        '-regtest',
-        `-datadir=${dataDir}`,
-        '-listen=0',
-        '-server=0',
-        '-printtoconsole=0',
-        ...args,
-      ],
-      { encoding: 'utf8', timeout: 30_000, env: { ...process.env, ...env } },
-    );
+  const run = (args: string[], env?: Record<string, string>): SpawnSyncReturns<string> =>
+    runToEnd(dataDir, ['-printtoconsole=0', ...args], env);
 
   it('goes on with the block files where an interrupted start left off', async () => {
     await start();

@@ -1,11 +1,12 @@
 /** What the program tells whoever starts it, beside the log, and what its debug categories say of a start. */
-import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
+import type { SpawnSyncReturns } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { until } from './support/network.js';
-import { ADDRESS, program, startRegtest } from './support/node.js';
+import { ADDRESS, startRegtest } from './support/node.js';
+import { runToEnd } from './support/process.js';
 
 /** Writes a file of four blocks anew with the last two in the other order. */
 function swapLastBlocks(file: string): void {
@@ -25,19 +26,7 @@ describe('a start', () => {
 
   /** Runs the program, which ends when it has started. */
   const run = (...args: string[]): SpawnSyncReturns<string> =>
-    spawnSync(
-      process.execPath,
-      [
-        program('lbcnode'),
-        '-regtest',
-        `-datadir=${dataDir}`,
-        '-listen=0',
-        '-server=0',
-        '-stopafterblockimport',
-        ...args,
-      ],
-      { encoding: 'utf8', timeout: 30_000 },
-    );
+    runToEnd(dataDir, ['-stopafterblockimport', ...args]);
   const log = (): string => {
     const file = join(dataDir, 'regtest', 'debug.log');
     return existsSync(file) ? readFileSync(file, 'utf8') : '';

@@ -1,5 +1,5 @@
 /** A node as a bare process, for starts that are interrupted, fail, or are asked with the cookie. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess, type SpawnSyncReturns } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { program } from './node.js';
@@ -46,3 +46,19 @@ export async function until(holds: () => boolean): Promise<void> {
 }
 
 export const untilExists = (path: string): Promise<void> => until(() => existsSync(path));
+
+/**
+ * Runs a node without a network and without RPC that must end by itself, and waits for it. The environment gets `env` in
+ * addition.
+ */
+export function runToEnd(
+  dataDir: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): SpawnSyncReturns<string> {
+  return spawnSync(
+    process.execPath,
+    [program('lbcnode'), '-regtest', `-datadir=${dataDir}`, '-listen=0', '-server=0', ...args],
+    { encoding: 'utf8', timeout: 30_000, env: { ...process.env, ...env } },
+  );
+}
