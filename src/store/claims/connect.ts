@@ -15,7 +15,7 @@ import { isHashFork, rebuildNodes } from './hashFork.js';
 import { itemsByOrdinal } from './itemHistory.js';
 import { readLog } from './logRow.js';
 import { isRefileFork, refileNames, settleMarkedNames } from './refileFork.js';
-import type { DueEntry } from './queueRow.js';
+import { parseDueRow, type DueEntry } from './queueRow.js';
 import { parseSummaryRow, putSummary } from './summaryRow.js';
 import { noteDropped } from './versions.js';
 import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
@@ -50,7 +50,8 @@ export async function connectClaims(
 
   await processTransactions(store, block);
   if (refiles) await refileNames(store);
-  await processDueItems(store, await store.loadDue(height), expiring);
+  // The block that refiles has written to its row meanwhile.
+  await processDueItems(store, refiles ? await store.loadDue(height) : parseDueRow(dueRow), expiring);
   if (refiles) await settleMarkedNames(store);
   else await settle(store);
   await store.flush(true);

@@ -154,13 +154,17 @@ export class WorkStore {
     await this.loadNames([...names, ...leaves]);
   }
 
-  /**
-   * Whether the name surely has no row: it has no node, hence no active claims, and is not idle. Its path is loaded. In
-   * a block taken in batches the trie may be ahead of the rows, and says nothing of them.
-   */
+  /** Whether the name surely has no row: it has no node, hence no active claims, and is not idle. Its path is loaded. */
   private isUnknown(name: string): boolean {
-    if (this.idle === null || this.marking || this.work.names.has(name)) return false;
-    return !this.work.trie.knowsNode(name) && !this.idle.mayHold(name);
+    return !this.isKept(name) && !this.work.trie.knowsNode(name);
+  }
+
+  /**
+   * Whether a name without active claims may have a row, or is at hand. In a block taken in batches the trie may be ahead
+   * of the rows, and says nothing of them.
+   */
+  private isKept(name: string): boolean {
+    return this.idle === null || this.marking || this.work.names.has(name) || this.idle.mayHold(name);
   }
 
   /** Loads the trie along these names, and the names at leaves below which one of them may be put. */
@@ -252,7 +256,7 @@ export class WorkStore {
   /** Structural nodes that are gone take their takeover heights along; the root keeps its own. */
   async forgetVanished(): Promise<void> {
     const { work } = this;
-    const paths = work.trie.takeVanished();
+    const paths = work.trie.takeVanished().filter((path) => this.isKept(path));
     await this.loadNames(paths);
     for (const path of paths) {
       const name = work.name(path);
