@@ -9,6 +9,7 @@ NAPI_MODULE_INIT() {
   registerClaimNode(env, exports);
   registerParsing(env, exports);
   registerCoinTable(env, exports);
+  registerRowTable(env, exports);
 #ifdef LBC_SECP256K1_BUNDLED
   setProperty(env, exports, "secp256k1", makeString(env, "bundled"));
 #else

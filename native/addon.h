@@ -6,13 +6,14 @@
 namespace lbc {
 
 // NATIVE_ABI of src/native/binding.ts.
-constexpr uint32_t kAbi = 5;
+constexpr uint32_t kAbi = 6;
 
 void registerDatabaseFiles(napi_env env, napi_value exports);
 void registerClaimNode(napi_env env, napi_value exports);
 void registerHashing(napi_env env, napi_value exports);
 void registerParsing(napi_env env, napi_value exports);
 void registerCoinTable(napi_env env, napi_value exports);
+void registerRowTable(napi_env env, napi_value exports);
 // Adds the curve operations, `verify` excepted, to the object `ecdsa`.
 void registerEcdsa(napi_env env, napi_value ecdsa);
 void registerVerification(napi_env env, napi_value exports);

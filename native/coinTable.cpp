@@ -2,9 +2,9 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <random>
 
 #include "napi.h"
+#include "saltedHash.h"
 
 namespace lbc {
 
@@ -13,24 +13,6 @@ namespace {
 constexpr size_t kRecordHeader = 36 + 4;
 constexpr size_t kRowHeader = 12;
 constexpr uint32_t kDeletedValue = UINT32_MAX;
-
-// Both halves of the product of two words, folded. The salts are secret, so nobody can aim at a bucket.
-inline uint64_t fold(uint64_t a, uint64_t b) {
-#ifdef __SIZEOF_INT128__
-  const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
-  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-#else
-  uint64_t x = (a ^ (b << 29 | b >> 35)) * 0x9e3779b97f4a7c15;
-  x = (x ^ x >> 32) * (b | 1);
-  return x ^ x >> 29;
-#endif
-}
-
-inline uint64_t word(const uint8_t* p) {
-  uint64_t value;
-  memcpy(&value, p, sizeof value);
-  return value;
-}
 
 // What the allocator takes for a block, by the rules of glibc: a header and 16-byte steps.
 inline size_t heapBytes(size_t size) { return size + 8 <= 32 ? 32 : (size + 8 + 15) & ~static_cast<size_t>(15); }
@@ -74,10 +56,7 @@ void CoinTable::Entry::copyScript(uint8_t* out) const {
   }
 }
 
-CoinTable::CoinTable() {
-  std::random_device random;
-  for (uint64_t& salt : salt_) salt = static_cast<uint64_t>(random()) << 32 | random();
-}
+CoinTable::CoinTable() { drawSalts(salt_); }
 
 CoinTable::~CoinTable() { clear(); }
 

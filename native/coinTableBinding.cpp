@@ -304,14 +304,6 @@ napi_value jsBuildUndo(napi_env env, napi_callback_info info) {
   return makeBuffer(env, undo.data(), undo.size());
 }
 
-napi_property_descriptor method(const char* name, napi_callback callback) {
-  return {name, nullptr, callback, nullptr, nullptr, nullptr, napi_default_method, nullptr};
-}
-
-napi_property_descriptor getter(const char* name, napi_callback callback) {
-  return {name, nullptr, nullptr, callback, nullptr, nullptr, napi_enumerable, nullptr};
-}
-
 }  // namespace
 
 void registerCoinTable(napi_env env, napi_value exports) {
@@ -325,11 +317,7 @@ void registerCoinTable(napi_env env, napi_value exports) {
       method("takeDirty", takeDirty),      method("trim", trim),
       method("clear", clear),
   };
-  napi_value constructor;
-  if (napi_define_class(env, "CoinTable", NAPI_AUTO_LENGTH, construct, nullptr,
-                        sizeof members / sizeof members[0], members, &constructor) == napi_ok) {
-    setProperty(env, exports, "CoinTable", constructor);
-  }
+  setClass(env, exports, "CoinTable", construct, members, sizeof members / sizeof members[0]);
   setFunction(env, exports, "buildUndo", jsBuildUndo);
 }
 

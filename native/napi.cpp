@@ -196,4 +196,20 @@ void setFunction(napi_env env, napi_value object, const char* name, napi_callbac
   }
 }
 
+napi_property_descriptor method(const char* name, napi_callback callback) {
+  return {name, nullptr, callback, nullptr, nullptr, nullptr, napi_default_method, nullptr};
+}
+
+napi_property_descriptor getter(const char* name, napi_callback callback) {
+  return {name, nullptr, nullptr, callback, nullptr, nullptr, napi_enumerable, nullptr};
+}
+
+void setClass(napi_env env, napi_value object, const char* name, napi_callback construct,
+              const napi_property_descriptor* members, size_t count) {
+  napi_value constructor;
+  if (napi_define_class(env, name, NAPI_AUTO_LENGTH, construct, nullptr, count, members, &constructor) == napi_ok) {
+    setProperty(env, object, name, constructor);
+  }
+}
+
 }  // namespace lbc

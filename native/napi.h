@@ -58,6 +58,12 @@ napi_value makeObject(napi_env env);
 void setProperty(napi_env env, napi_value object, const char* name, napi_value value);
 void setFunction(napi_env env, napi_value object, const char* name, napi_callback callback);
 
+// Members of a class, and the class itself as a property of `object`.
+napi_property_descriptor method(const char* name, napi_callback callback);
+napi_property_descriptor getter(const char* name, napi_callback callback);
+void setClass(napi_env env, napi_value object, const char* name, napi_callback construct,
+              const napi_property_descriptor* members, size_t count);
+
 inline uint16_t readLE16(const uint8_t* p) { return static_cast<uint16_t>(p[0] | p[1] << 8); }
 
 inline uint32_t readLE32(const uint8_t* p) {

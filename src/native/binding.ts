@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
-export const NATIVE_ABI = 5;
+export const NATIVE_ABI = 6;
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
@@ -79,6 +79,29 @@ export interface NativeCoinTable {
   takeDirty(maxBytes: number): Buffer | null;
   trim(targetBytes: number, maxVisits?: number): void;
   clear(): void;
+}
+
+/**
+ * Rows by their key, off the JavaScript heap; `null` marks a deletion. Keys are strings of one code unit a byte, or bytes.
+ * Records are those of `store/flushJournal.ts`.
+ */
+export interface NativeRows {
+  /** Memory that the rows take. */
+  readonly sizeBytes: number;
+  readonly count: number;
+  /**
+   * Writes the value to the start of `target` when that has room for it. Its length; -1 when nothing is known of the key,
+   * -2 for a deletion.
+   */
+  read(key: Uint8Array | string, target: Uint8Array): number;
+  set(key: Uint8Array | string, value: Uint8Array | null): void;
+  clear(): void;
+  /** Starts a walk over all rows, by the first byte of their key; for tables without a bound. Nothing may change before its end. */
+  beginWalk(): void;
+  /** Writes the next records to `target`: how many bytes. 0 at the end; -n when the next one needs n bytes. */
+  walk(target: Uint8Array): number;
+  /** Records from `gte` up to but not including `lt`, ascending; for tables without a bound. */
+  range(gte: Uint8Array | string, lt: Uint8Array | string): Buffer;
 }
 
 /** One batch of signature checks. The buffers must not change until the promise settles. */
@@ -191,6 +214,8 @@ export interface NativeAddon {
   parseTx(bytes: Uint8Array): ParsedBlock;
   buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer;
   readonly CoinTable: new () => NativeCoinTable;
+  /** `maxBytes` bounds what the rows take, and makes a cache of the table; 0 sets no bound. */
+  readonly RowTable: new (maxBytes: number) => NativeRows;
 
   setVerifyThreads(count: number): void;
   setSignatureCacheBytes(bytes: number): void;

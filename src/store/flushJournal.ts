@@ -3,7 +3,8 @@
  * once its commit record is on disk. Knows nothing of what it carries but puts and deletes.
  *
  * Layout: pieces `u32 length ‖ sha256 of the payload (first 8 bytes) ‖ payload`; the commit record is a piece of
- * length 0xffffffff with one byte: whether the staging area belongs to the flush.
+ * length 0xffffffff with one byte: whether the staging area belongs to the flush. A payload is records `u32 length of the
+ * key ‖ u32 length of the value, or 0xffffffff for a deletion ‖ key ‖ value`; all numbers are little endian.
  */
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { sha256 } from '../crypto/hash.js';
@@ -15,7 +16,7 @@ export type JournalOp = { type: 'put'; key: Buffer; value: Buffer } | { type: 'd
 /** A put, or a delete where there is no value. A key is its bytes, or a string of one code unit a byte. */
 export type RowChange = readonly [key: Buffer | string, value: Bytes | null];
 
-/** A row on its way out of the journal. */
+/** A row out of a record. */
 type ReadChange = readonly [key: Buffer, value: Buffer | null];
 
 const COMMIT_MARK = 0xffffffff;
@@ -162,7 +163,8 @@ async function writeWhole(file: FileHandle, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
 }
 
-function* changesOf(payload: Buffer): Generator<ReadChange> {
+/** The rows of records, as views. */
+export function* changesOf(payload: Buffer): Generator<ReadChange> {
   for (let at = 0; at < payload.length;) {
     const keyLength = payload.readUInt32LE(at);
     const valueLength = payload.readUInt32LE(at + 4);

@@ -1,53 +1,100 @@
 /**
  * Rows of chosen kinds as they were last written, in bounded memory: what a block writes, a block soon to come reads
- * again. Two generations: when the younger is full the elder one goes, so that a row stays for at least half of the
- * bound after its last writing. Owns the choice of what stays; who writes must tell it of every change.
+ * again. Owns the choice of what stays; who writes must tell it of every change.
  */
-import type { Bytes } from '../util/bytes.js';
+import { loadNative } from '../native/binding.js';
+import { toLatin1, type Bytes } from '../util/bytes.js';
+import { NativeRowCache } from './nativeRowTable.js';
 import { prefixEnd } from './rows.js';
-import { RowTable } from './rowTable.js';
+import { RowTableTwin } from './rowTableTwin.js';
 
 export interface RecentRowsOptions {
-  /** First bytes of the keys that are kept. */
-  kinds: readonly string[];
+  /** What share of the memory each kind of row gets, by the first byte of its keys; 1 in all. */
+  shares: Readonly<Record<string, number>>;
   /** The most memory they take; 0 keeps nothing. */
   maxBytes: number;
 }
 
-export class RecentRows {
-  private readonly options: RecentRowsOptions;
-  private young = new RowTable();
-  private old = new RowTable();
+/** Rows of one kind. */
+export interface RowCache {
+  readonly sizeBytes: number;
+  /** A copy of the row; null when it is known to be absent, undefined when the database must be asked. */
+  get(key: string): Bytes | null | undefined;
+  /** Takes note of what is in the database from now on; null for a row that is deleted. */
+  note(key: Buffer | string, value: Bytes | null): void;
+  clear(): void;
+}
 
-  constructor(options: RecentRowsOptions) {
-    this.options = options;
+export class RecentRows {
+  private readonly caches = new Map<string, RowCache>();
+
+  constructor({ shares, maxBytes }: RecentRowsOptions) {
+    if (maxBytes === 0) return;
+    for (const [kind, share] of Object.entries(shares))
+      this.caches.set(kind, createRowCache(share * maxBytes));
+  }
+
+  get sizeBytes(): number {
+    let bytes = 0;
+    for (const cache of this.caches.values()) bytes += cache.sizeBytes;
+    return bytes;
+  }
+
+  /** See `RowCache`. */
+  get(key: string): Bytes | null | undefined {
+    return this.caches.get(key[0]!)?.get(key);
+  }
+
+  /** See `RowCache`. */
+  note(key: Buffer | string, value: Bytes | null): void {
+    const kind = typeof key === 'string' ? key[0]! : String.fromCharCode(key[0]!);
+    this.caches.get(kind)?.note(key, value);
+  }
+
+  /** Rows between the keys have changed, or gone, without being noted one by one. */
+  forget(gte: string, lt: string): void {
+    for (const [kind, cache] of this.caches) if (gte < prefixEnd(kind) && lt > kind) cache.clear();
+  }
+
+  clear(): void {
+    for (const cache of this.caches.values()) cache.clear();
+  }
+}
+
+function createRowCache(maxBytes: number): RowCache {
+  const native = loadNative();
+  return native ? new NativeRowCache(new native.RowTable(maxBytes)) : new RowCacheTwin(maxBytes);
+}
+
+/**
+ * Two generations: when the younger is full the elder one goes, so that a row stays for at least half of the bound after
+ * its last writing.
+ */
+export class RowCacheTwin implements RowCache {
+  private readonly maxBytes: number;
+  private young = new RowTableTwin();
+  private old = new RowTableTwin();
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
   }
 
   get sizeBytes(): number {
     return this.young.sizeBytes + this.old.sizeBytes;
   }
 
-  /** A copy of the row; null when it is known to be absent, undefined when the database must be asked. */
   get(key: string): Bytes | null | undefined {
     const row = this.young.get(key);
     return row === undefined ? this.old.get(key) : row;
   }
 
-  /** Takes note of what is in the database from now on; null for a row that is deleted. */
-  note(key: string, value: Bytes | null): void {
-    const { kinds, maxBytes } = this.options;
-    if (maxBytes === 0 || !kinds.includes(key[0]!)) return;
-    this.young.set(key, value);
-    if (this.young.sizeBytes < maxBytes / 2) return;
+  note(key: Buffer | string, value: Bytes | null): void {
+    this.young.set(typeof key === 'string' ? key : toLatin1(key), value);
+    if (this.young.sizeBytes < this.maxBytes / 2) return;
     const spare = this.old;
     spare.clear();
     this.old = this.young;
     this.young = spare;
-  }
-
-  /** Rows between the keys have changed, or gone, without being noted one by one. */
-  forget(gte: string, lt: string): void {
-    if (this.options.kinds.some((kind) => gte < prefixEnd(kind) && lt > kind)) this.clear();
   }
 
   clear(): void {

@@ -14,8 +14,9 @@ import { FlushJournal, type JournalOp, type RowChange } from './flushJournal.js'
 import { PREFIX } from './keys.js';
 import { makeLevelDb, type LevelDb } from './levelDb.js';
 import { fromArray, mergeLayers, type Layer } from './mergeLayers.js';
-import { KeyedRows, OrderedRows } from './orderedRows.js';
+import { KeyedRows } from './keyedRows.js';
 import { RecentRows, type RecentRowsOptions } from './recentRows.js';
+import { createRowTable } from './rowTable.js';
 import { prefixEnd, type RowRange, type RowReader, type RowTransaction } from './rows.js';
 
 /** The most that one LevelDB batch carries (design.md). */
@@ -56,7 +57,7 @@ export class RowStore implements RowReader {
   private readonly onPoint: (name: string) => void;
   private readonly batchBytes: number;
   private readonly pieceBytes: number;
-  private readonly overlay = new OrderedRows();
+  private readonly overlay = createRowTable();
   /** Below the overlay, above the database. */
   private readonly recent: RecentRows;
   /** Whether committed rows lie in the staging area, between overlay and main rows. */
@@ -72,7 +73,7 @@ export class RowStore implements RowReader {
     this.onPoint = options.onPoint ?? (() => {});
     this.batchBytes = Math.min(MAX_BATCH_BYTES, options.batchBytes ?? MAX_BATCH_BYTES);
     this.pieceBytes = Math.min(PIECE_BYTES, this.batchBytes);
-    this.recent = new RecentRows(options.recent ?? { kinds: [], maxBytes: 0 });
+    this.recent = new RecentRows(options.recent ?? { shares: {}, maxBytes: 0 });
     this.journal = new FlushJournal(`${options.path}.journal`);
   }
 
@@ -212,7 +213,7 @@ export class RowStore implements RowReader {
   /** Committed layers, the newest first. */
   layers(throughStage: boolean): Layer[] {
     const layers: Layer[] = [
-      (range) => fromArray(this.overlay.slice(range)),
+      (range) => fromArray(inOrder(this.overlay.slice(range), range)),
       (range) => this.diskRange(range, ''),
     ];
     if (throughStage) layers.splice(1, 0, (range) => this.diskRange(range, PREFIX.stage));
@@ -329,9 +330,9 @@ export class RowStore implements RowReader {
 
   /** The committed rows on their way to the database. */
   private *settling(): Generator<RowChange> {
-    for (const [key, value] of this.overlay.entries()) {
-      this.recent.note(key, value);
-      yield [key, value];
+    for (const change of this.overlay.entries()) {
+      this.recent.note(...change);
+      yield change;
     }
   }
 
@@ -455,7 +456,7 @@ export class Transaction implements RowTransaction {
   }
 
   range(range: RowRange): AsyncIterable<[string, Bytes]> {
-    const own: Layer = (wanted) => fromArray(this.rows.slice(wanted));
+    const own: Layer = (wanted) => fromArray(inOrder(this.rows.slice(wanted), wanted));
     return mergeLayers(range, [own, ...this.store.layers(this.spilled)]);
   }
 
@@ -465,6 +466,11 @@ export class Transaction implements RowTransaction {
     this.spilled = true;
     await this.store.spill(this.rows);
   }
+}
+
+/** Ascending rows in the order of the range. */
+function inOrder<Row>(rows: Row[], { reverse }: RowRange): Row[] {
+  return reverse ? rows.reverse() : rows;
 }
 
 /** What a cache outside the overlay has to say, a change at a time. */

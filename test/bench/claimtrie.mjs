@@ -24,7 +24,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const dist = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
 const { RowStore } = await dist('store/rowStore.js');
 const { ClaimStore } = await dist('store/claims/claimStore.js');
-const { CLAIM_PREFIX, RECENT_KINDS } = await dist('store/claims/claimKeys.js');
+const { CLAIM_PREFIX, RECENT_SHARES } = await dist('store/claims/claimKeys.js');
 
 const args = process.argv.slice(2);
 const option = (name, fallback) => {
@@ -44,8 +44,8 @@ const GROWN_BY_MEASURING = 500_000;
 /** Committed rows are brought to disk when they are this many bytes. */
 const DIRTY_BYTES = 64 << 20;
 /** As a node has them by default. */
-const DATABASE_CACHE_BYTES = 64 << 20;
-const CLAIM_CACHE_BYTES = 64 << 20;
+const DATABASE_CACHE_BYTES = 32 << 20;
+const CLAIM_CACHE_BYTES = 128 << 20;
 
 const rules = {
   originalExpiration: 262974,
@@ -63,7 +63,7 @@ if (!args.includes('--keep')) process.on('exit', () => rmSync(folder, { recursiv
 const store = await RowStore.open({
   path: join(folder, 'rows'),
   cacheBytes: DATABASE_CACHE_BYTES,
-  recent: { kinds: RECENT_KINDS, maxBytes: CLAIM_CACHE_BYTES },
+  recent: { shares: RECENT_SHARES, maxBytes: CLAIM_CACHE_BYTES },
 });
 const claims = new ClaimStore({ rules, proofWindow: 5000 });
 

@@ -1,10 +1,10 @@
 /** A row store in memory for tests: ordered, with transactions that are committed or thrown away. */
 import type { Bytes } from '../../src/util/bytes.js';
-import { KeyedRows, OrderedRows } from '../../src/store/orderedRows.js';
+import { KeyedRows } from '../../src/store/keyedRows.js';
 import type { RowRange, RowReader, RowTransaction } from '../../src/store/rows.js';
 
 export class MemoryRows implements RowReader {
-  readonly rows = new OrderedRows();
+  readonly rows = new KeyedRows();
 
   async get(key: string): Promise<Bytes | undefined> {
     return this.rows.get(key) ?? undefined;
@@ -16,7 +16,8 @@ export class MemoryRows implements RowReader {
 
   async *range(range: RowRange): AsyncGenerator<[string, Bytes]> {
     let left = range.limit ?? Infinity;
-    for (const [key, value] of this.rows.slice(range)) {
+    const rows = this.rows.slice(range);
+    for (const [key, value] of range.reverse ? rows.reverse() : rows) {
       if (value === null) continue;
       if (left-- <= 0) return;
       yield [key, value];

@@ -31,8 +31,16 @@ export const CLAIM_PREFIX = {
   mark: 'j',
 } as const;
 
-/** Rows that a block writes and one soon to come reads again: what names, their claims and supports, and the trie are now. */
-export const RECENT_KINDS: readonly string[] = [CLAIM_PREFIX.node, CLAIM_PREFIX.name, CLAIM_PREFIX.item];
+/**
+ * Rows that a block writes and one soon to come reads again (what names, their claims and supports, and the trie are now),
+ * and what share of their memory each kind gets: what is spent, updated or supported is mostly young, while a new name
+ * may lead to any node of the trie.
+ */
+export const RECENT_SHARES: Readonly<Record<string, number>> = {
+  [CLAIM_PREFIX.node]: 0.75,
+  [CLAIM_PREFIX.name]: 0.125,
+  [CLAIM_PREFIX.item]: 0.125,
+};
 
 /** The trie with the hash form of before the all-claims fork, and the one from it on. */
 export type Generation = '0' | '1';

@@ -2,10 +2,13 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { KeyedRows, OrderedRows } from '../../../src/store/orderedRows.js';
+import { loadNative } from '../../../src/native/binding.js';
+import { KeyedRows } from '../../../src/store/keyedRows.js';
+import { NativeRowTable } from '../../../src/store/nativeRowTable.js';
+import { RowTableTwin } from '../../../src/store/rowTableTwin.js';
 import { SortedKeys } from '../../../src/store/sortedKeys.js';
 import { ValueArena } from '../../../src/store/valueArena.js';
-import type { RowRange } from '../../../src/store/rows.js';
+import type { KeyRange, RowTable } from '../../../src/store/rowTable.js';
 
 /** Numbers below `count`, the same in every run. */
 function numbers(seed: number): (count: number) => number {
@@ -16,21 +19,24 @@ function numbers(seed: number): (count: number) => number {
   };
 }
 
-const text = (rows: [string, Uint8Array | null][]): [string, string | null][] =>
-  rows.map(([key, value]) => [key, value && Buffer.from(value).toString('latin1')]);
+const text = (rows: Iterable<readonly [Buffer | string, Uint8Array | null]>): [string, string | null][] =>
+  Array.from(rows, ([key, value]) => [
+    typeof key === 'string' ? key : key.toString('latin1'),
+    value && Buffer.from(value).toString('latin1'),
+  ]);
 
-function modelSlice(model: Map<string, string | null>, range: RowRange): [string, string | null][] {
-  const rows = [...model]
+function modelSlice(model: Map<string, string | null>, range: KeyRange): [string, string | null][] {
+  return [...model]
     .filter(([key]) => key >= range.gte && key < range.lt)
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  return range.reverse ? rows.reverse() : rows;
 }
 
+const native = loadNative();
+const tables: [string, () => RowTable][] = [['twin', () => new RowTableTwin()]];
+if (native) tables.push(['native', () => new NativeRowTable(new native.RowTable(0))]);
+
 describe('rows in memory', () => {
-  for (const [kind, make] of [
-    ['ordered', () => new OrderedRows()],
-    ['keyed', () => new KeyedRows()],
-  ] as const) {
+  for (const [kind, make] of [...tables, ['of a transaction', () => new KeyedRows()] as const]) {
     it(`are what was set last, in the order of their keys: ${kind}`, () => {
       const pick = numbers(7);
       const rows = make();
@@ -44,10 +50,10 @@ describe('rows in memory', () => {
         model.set(key, value);
         if (step % 200 !== 0) continue;
         const [a, b] = [randomKey(), randomKey()].sort() as [string, string];
-        const range = { gte: a, lt: b, reverse: pick(2) === 0 };
+        const range = { gte: a, lt: b };
         expect(text(rows.slice(range))).toEqual(modelSlice(model, range));
       }
-      expect(new Map(text([...rows.entries()]))).toEqual(model);
+      expect(new Map(text(rows.entries()))).toEqual(model);
       for (const [key, value] of model) {
         const found = rows.get(key);
         expect(found && Buffer.from(found).toString('latin1')).toBe(value);
@@ -62,8 +68,8 @@ describe('rows in memory', () => {
     });
   }
 
-  it('hand out values that do not change with the row', () => {
-    const rows = new OrderedRows();
+  it.each(tables)('hand out values that do not change with the row: %s', (_, make) => {
+    const rows = make();
     rows.set('a', Buffer.from('first'));
     const got = rows.get('a')!;
     const [sliced] = rows.slice({ gte: 'a', lt: 'b' });
@@ -81,7 +87,7 @@ describe('rows in memory', () => {
       return heapUsed + external;
     };
     const before = taken();
-    const rows = new OrderedRows();
+    const rows = new RowTableTwin();
     for (let i = 0; i < 150_000; i++)
       rows.set(`v${i}\0\xff${i * 7}-and-some-more`, Buffer.alloc(20 + (i % 60), i));
     rows.slice({ gte: 'v1', lt: 'v2' });

@@ -1,0 +1,328 @@
+#include "rowTable.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "napi.h"
+#include "saltedHash.h"
+
+namespace lbc {
+
+namespace {
+
+constexpr size_t kMinSlots = 64;
+constexpr uint32_t kMinSegmentUnits = 1u << 9;
+// What is kept of the oldest segments at most while room is made for one row, in segments: so long may that take.
+constexpr uint32_t kMovedSegments = 2;
+// A bounded table has at least so many segments.
+constexpr uint64_t kSegmentsOfBound = 16;
+// What a long value may grow by before its row moves.
+constexpr size_t kRoomShare = 8;
+constexpr size_t kLongValue = 256;
+
+int compare(const uint8_t* a, size_t aSize, const uint8_t* b, size_t bSize) {
+  const int order = memcmp(a, b, std::min(aSize, bSize));
+  if (order != 0) return order;
+  return aSize < bSize ? -1 : aSize > bSize ? 1 : 0;
+}
+
+}  // namespace
+
+RowTable::RowTable(uint64_t maxBytes) : maxBytes_(maxBytes), segmentUnits_(1u << kSegmentBits) {
+  drawSalts(salt_);
+  while (maxBytes > 0 && segmentUnits_ > kMinSegmentUnits &&
+         segmentUnits_ * kUnitBytes * kSegmentsOfBound > maxBytes) {
+    segmentUnits_ /= 2;
+  }
+}
+
+uint32_t RowTable::hashOf(const uint8_t* key, size_t size) const {
+  uint64_t hash = salt_[0] ^ size;
+  size_t left = size;
+  for (; left >= 8; left -= 8, key += 8) hash = fold(hash ^ word(key), salt_[1]);
+  uint64_t last = 0;
+  memcpy(&last, key, left);
+  hash = fold(hash ^ last, salt_[2]);
+  return static_cast<uint32_t>(hash ^ hash >> 32);
+}
+
+RowTable::Row& RowTable::at(uint32_t place) const {
+  const Segment& segment = segments_[place >> kSegmentBits];
+  const size_t unit = place & ((1u << kSegmentBits) - 1);
+  return *reinterpret_cast<Row*>(segment.bytes.get() + unit * kUnitBytes);
+}
+
+size_t RowTable::slotOf(const uint8_t* key, size_t size, uint32_t hash) const {
+  const size_t mask = slots_.size() - 1;
+  for (size_t slot = hash & mask;; slot = (slot + 1) & mask) {
+    if (slots_[slot].number == kNone) return slot;
+    if (slots_[slot].hash != hash) continue;
+    const Row& found = row(slots_[slot].number);
+    if (found.keySize() == size && memcmp(found.key(), key, size) == 0) return slot;
+  }
+}
+
+int64_t RowTable::find(const uint8_t* key, size_t keySize, const uint8_t** value) {
+  if (count_ == 0) return kUnknown;
+  const size_t slot = slotOf(key, keySize, hashOf(key, keySize));
+  if (slots_[slot].number == kNone) return kUnknown;
+  Row& found = row(slots_[slot].number);
+  found.keySizeAsked |= kAsked;
+  if (found.valueSize == kDeletedValue) return kDeleted;
+  *value = found.value();
+  return found.valueSize;
+}
+
+void RowTable::grow() {
+  std::vector<Slot> old = std::move(slots_);
+  slots_.assign(std::max(kMinSlots, old.size() * 2), Slot{kNone, 0});
+  const size_t mask = slots_.size() - 1;
+  for (const Slot& moved : old) {
+    if (moved.number == kNone) continue;
+    size_t slot = moved.hash & mask;
+    while (slots_[slot].number != kNone) slot = (slot + 1) & mask;
+    slots_[slot] = moved;
+  }
+}
+
+void RowTable::set(const uint8_t* key, size_t keySize, const uint8_t* value, size_t valueSize) {
+  if ((count_ + 1) * 4 > slots_.size() * 3) grow();
+  const uint32_t hash = hashOf(key, keySize);
+  const size_t slot = slotOf(key, keySize, hash);
+  const bool isNew = slots_[slot].number == kNone;
+  const uint32_t storedSize = value ? static_cast<uint32_t>(valueSize) : kDeletedValue;
+  const size_t needed = value ? valueSize : 0;
+  if (!isNew) {
+    Row& known = row(slots_[slot].number);
+    if (needed <= known.capacity()) {
+      known.valueSize = storedSize;
+      if (needed > 0) memcpy(known.value(), value, needed);
+      return;
+    }
+  }
+  const size_t room = needed < kLongValue || maxBytes_ > 0 ? needed : needed + needed / kRoomShare;
+  const uint32_t units = static_cast<uint32_t>((sizeof(Row) + keySize + room + kUnitBytes - 1) / kUnitBytes);
+  if (maxBytes_ > 0 && units > segmentUnits_) {
+    if (!isNew) erase(slot);
+    return;
+  }
+  const uint32_t place = append(units);
+  uint32_t number;
+  if (!isNew) {
+    number = slots_[slot].number;
+    places_[number] = place;
+  } else {
+    if (freeNumbers_.empty()) {
+      number = static_cast<uint32_t>(places_.size());
+      places_.push_back(place);
+    } else {
+      number = freeNumbers_.back();
+      freeNumbers_.pop_back();
+      places_[number] = place;
+    }
+    slots_[slot] = Slot{number, hash};
+    count_++;
+  }
+  Row& made = at(place);
+  made = Row{units, storedSize, static_cast<uint32_t>(keySize), number};
+  memcpy(made.key(), key, keySize);
+  if (needed > 0) memcpy(made.value(), value, needed);
+  uint32_t mayMove = kMovedSegments * segmentUnits_;
+  while (maxBytes_ > 0 && usedBytes() > maxBytes_ && filled_.size() > 1) evictOldest(&mayMove);
+}
+
+// Slots behind the one that becomes empty move up where their keys are found from there.
+void RowTable::erase(size_t slot) {
+  const uint32_t number = slots_[slot].number;
+  places_[number] = kNone;
+  freeNumbers_.push_back(number);
+  count_--;
+  const size_t mask = slots_.size() - 1;
+  for (size_t next = (slot + 1) & mask; slots_[next].number != kNone; next = (next + 1) & mask) {
+    const size_t home = slots_[next].hash & mask;
+    if (((next - home) & mask) < ((next - slot) & mask)) continue;
+    slots_[slot] = slots_[next];
+    slot = next;
+  }
+  slots_[slot].number = kNone;
+}
+
+uint32_t RowTable::append(uint32_t units) {
+  if (filled_.empty() || segments_[filled_.back()].used + units > segments_[filled_.back()].size) {
+    addSegment(std::max(units, segmentUnits_));
+  }
+  Segment& segment = segments_[filled_.back()];
+  const uint32_t place = filled_.back() << kSegmentBits | segment.used;
+  segment.used += units;
+  units_ += units;
+  return place;
+}
+
+void RowTable::addSegment(uint32_t units) {
+  uint32_t number;
+  if (freeSegments_.empty()) {
+    number = static_cast<uint32_t>(segments_.size());
+    segments_.emplace_back();
+  } else {
+    number = freeSegments_.back();
+    freeSegments_.pop_back();
+  }
+  Segment& segment = segments_[number];
+  if (units == segmentUnits_ && !spare_.empty()) {
+    segment.bytes = std::move(spare_.back());
+    spare_.pop_back();
+  } else {
+    segment.bytes.reset(new uint8_t[units * kUnitBytes]);
+  }
+  segment.size = units;
+  segment.used = 0;
+  filled_.push_back(number);
+}
+
+void RowTable::freeSegment(uint32_t number) {
+  Segment& segment = segments_[number];
+  units_ -= segment.used;
+  if (segment.size == segmentUnits_) spare_.push_back(std::move(segment.bytes));
+  segment = Segment();
+  freeSegments_.push_back(number);
+}
+
+void RowTable::evictOldest(uint32_t* mayMove) {
+  const uint32_t oldest = filled_.front();
+  filled_.pop_front();
+  for (uint32_t unit = 0; unit < segments_[oldest].used;) {
+    const uint32_t place = oldest << kSegmentBits | unit;
+    Row& old = at(place);
+    unit += old.units;
+    if (places_[old.number] != place) continue;
+    if ((old.keySizeAsked & kAsked) && old.units <= *mayMove) {
+      *mayMove -= old.units;
+      const uint32_t moved = append(old.units);
+      Row& made = at(moved);
+      memcpy(static_cast<void*>(&made), &old, old.units * kUnitBytes);
+      made.keySizeAsked &= ~kAsked;
+      places_[made.number] = moved;
+    } else {
+      erase(slotOf(old.key(), old.keySize(), hashOf(old.key(), old.keySize())));
+    }
+  }
+  freeSegment(oldest);
+}
+
+void RowTable::clear() {
+  const size_t took = filled_.size();
+  for (const uint32_t segment : filled_) freeSegment(segment);
+  filled_.clear();
+  // As many are kept as both of the last two fillings took.
+  if (spare_.size() > std::min(took, lastSegments_)) spare_.resize(std::min(took, lastSegments_));
+  lastSegments_ = took;
+  segments_.clear();
+  freeSegments_.clear();
+  std::fill(slots_.begin(), slots_.end(), Slot{kNone, 0});
+  places_.clear();
+  freeNumbers_.clear();
+  count_ = 0;
+  walk_.clear();
+  walked_ = 0;
+  runs_.clear();
+  ordered_ = 0;
+}
+
+namespace {
+
+// Appends or writes a record; `out` has room for it.
+template <typename Row>
+size_t writeRecord(Row& row, uint8_t* out) {
+  const uint32_t keySize = row.keySize();
+  const size_t valueSize = row.valueSize == RowTable::kDeletedValue ? 0 : row.valueSize;
+  writeLE32(out, keySize);
+  writeLE32(out + 4, row.valueSize);
+  memcpy(out + 8, row.key(), keySize);
+  memcpy(out + 8 + keySize, row.value(), valueSize);
+  return 8 + keySize + valueSize;
+}
+
+template <typename Row>
+size_t recordSize(const Row& row) {
+  return 8 + row.keySize() + (row.valueSize == RowTable::kDeletedValue ? 0 : row.valueSize);
+}
+
+}  // namespace
+
+void RowTable::beginWalk() {
+  auto kindOf = [&](uint32_t number) -> size_t {
+    const Row& found = row(number);
+    return found.keySize() == 0 ? 0 : found.key()[0];
+  };
+  size_t starts[257] = {0};
+  for (uint32_t number = 0; number < places_.size(); number++) starts[kindOf(number) + 1]++;
+  for (size_t kind = 0; kind < 256; kind++) starts[kind + 1] += starts[kind];
+  walk_.resize(places_.size());
+  for (uint32_t number = 0; number < places_.size(); number++) walk_[starts[kindOf(number)]++] = number;
+  walked_ = 0;
+}
+
+size_t RowTable::walk(uint8_t* out, size_t capacity, size_t* needed) {
+  size_t written = 0;
+  *needed = 0;
+  for (; walked_ < walk_.size(); walked_++) {
+    Row& next = row(walk_[walked_]);
+    const size_t size = recordSize(next);
+    if (size > capacity - written) {
+      if (written == 0) *needed = size;
+      return written;
+    }
+    written += writeRecord(next, out + written);
+  }
+  return written;
+}
+
+bool RowTable::less(uint32_t a, uint32_t b) const {
+  const Row& left = row(a);
+  const Row& right = row(b);
+  return compare(left.key(), left.keySize(), right.key(), right.keySize()) < 0;
+}
+
+bool RowTable::isBelow(uint32_t number, const uint8_t* key, size_t size) const {
+  const Row& found = row(number);
+  return compare(found.key(), found.keySize(), key, size) < 0;
+}
+
+// New rows make a run, which joins those that are not twice as long: a question costs what was added, not all.
+void RowTable::settleOrder() {
+  if (ordered_ == places_.size()) return;
+  const auto before = [&](uint32_t a, uint32_t b) { return less(a, b); };
+  std::vector<uint32_t> run;
+  for (; ordered_ < places_.size(); ordered_++) run.push_back(ordered_);
+  std::sort(run.begin(), run.end(), before);
+  while (!runs_.empty() && runs_.back().size() < 2 * run.size()) {
+    std::vector<uint32_t> merged(runs_.back().size() + run.size());
+    std::merge(runs_.back().begin(), runs_.back().end(), run.begin(), run.end(), merged.begin(), before);
+    run = std::move(merged);
+    runs_.pop_back();
+  }
+  runs_.push_back(std::move(run));
+}
+
+void RowTable::range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize,
+                     std::vector<uint8_t>* out) {
+  settleOrder();
+  std::vector<uint32_t> found;
+  for (const std::vector<uint32_t>& run : runs_) {
+    const auto from = std::lower_bound(run.begin(), run.end(), 0, [&](uint32_t number, int) {
+      return isBelow(number, gte, gteSize);
+    });
+    const auto to = std::lower_bound(from, run.end(), 0, [&](uint32_t number, int) {
+      return isBelow(number, lt, ltSize);
+    });
+    found.insert(found.end(), from, to);
+  }
+  std::sort(found.begin(), found.end(), [&](uint32_t a, uint32_t b) { return less(a, b); });
+  size_t size = 0;
+  for (const uint32_t number : found) size += recordSize(row(number));
+  out->resize(size);
+  size_t written = 0;
+  for (const uint32_t number : found) written += writeRecord(row(number), out->data() + written);
+}
+
+}  // namespace lbc

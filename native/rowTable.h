@@ -1,0 +1,132 @@
+// Rows by their key in packed memory: the write-back overlay of the database, and with a bound the cache of rows that
+// were written lately. Pure data structure: it knows neither what rows mean nor JavaScript (see rowTableBinding.cpp).
+//
+// Memory: rows one behind the other in segments, `u32 size in units of 8 bytes ‖ u32 length of the value ‖ u32 length of
+// the key ‖ u32 number of the row ‖ key ‖ value`; a row that outgrows its place moves to the end and leaves it empty. A
+// hash table of 8 bytes a slot finds the number of a row, a vector its place. With a bound the oldest segment goes when
+// there is no room left; rows of it that were asked for since they came there move to the end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+namespace lbc {
+
+class RowTable {
+ public:
+  // What `find` answers instead of a length.
+  static constexpr int64_t kUnknown = -1;
+  static constexpr int64_t kDeleted = -2;
+  // Length that stands for a deletion in records.
+  static constexpr uint32_t kDeletedValue = UINT32_MAX;
+
+  // 0 sets no bound.
+  explicit RowTable(uint64_t maxBytes);
+  RowTable(const RowTable&) = delete;
+  RowTable& operator=(const RowTable&) = delete;
+
+  // Length of the value, which is good until the next change.
+  int64_t find(const uint8_t* key, size_t keySize, const uint8_t** value);
+
+  // A null value marks a deletion. With a bound a row that no segment has room for is forgotten instead.
+  void set(const uint8_t* key, size_t keySize, const uint8_t* value, size_t valueSize);
+
+  void clear();
+
+  uint64_t usedBytes() const { return units_ * kUnitBytes + count_ * kRowBytes; }
+  size_t count() const { return count_; }
+
+  // The following are for tables without a bound. Records are `u32 length of the key ‖ u32 length of the value, or
+  // kDeletedValue ‖ key ‖ value`, little endian.
+
+  // Starts a walk over all rows, by the first byte of their key. Nothing may change until its end.
+  void beginWalk();
+  // The next records, as many as `capacity` has room for: their bytes; 0 at the end, and when there is no room for one,
+  // then `needed` says how much that is.
+  size_t walk(uint8_t* out, size_t capacity, size_t* needed);
+
+  // Appends the records of the keys from `gte` up to but not including `lt`, ascending.
+  void range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize, std::vector<uint8_t>* out);
+
+ private:
+  static constexpr size_t kUnitBytes = 8;
+  // Slot, place and order of a row.
+  static constexpr size_t kRowBytes = 24;
+  static constexpr unsigned kSegmentBits = 17;
+  static constexpr uint32_t kNone = UINT32_MAX;
+  // In the length of the key: the row was asked for since it came to its place.
+  static constexpr uint32_t kAsked = 1u << 31;
+
+  struct Row {
+    uint32_t units;
+    uint32_t valueSize;
+    uint32_t keySizeAsked;
+    uint32_t number;
+
+    uint32_t keySize() const { return keySizeAsked & ~kAsked; }
+    uint8_t* key() { return reinterpret_cast<uint8_t*>(this + 1); }
+    const uint8_t* key() const { return reinterpret_cast<const uint8_t*>(this + 1); }
+    uint8_t* value() { return key() + keySize(); }
+    size_t capacity() const { return units * kUnitBytes - sizeof(Row) - keySize(); }
+  };
+
+  struct Slot {
+    uint32_t number;
+    uint32_t hash;
+  };
+
+  struct Segment {
+    std::unique_ptr<uint8_t[]> bytes;
+    // In units.
+    uint32_t size = 0;
+    uint32_t used = 0;
+  };
+
+  uint32_t hashOf(const uint8_t* key, size_t size) const;
+  Row& at(uint32_t place) const;
+  Row& row(uint32_t number) const { return at(places_[number]); }
+  // The slot of the key, or the empty one where it belongs.
+  size_t slotOf(const uint8_t* key, size_t size, uint32_t hash) const;
+  void grow();
+  void erase(size_t slot);
+  // Room for a row at the end.
+  uint32_t append(uint32_t units);
+  void addSegment(uint32_t units);
+  void freeSegment(uint32_t segment);
+  // Keeps rows that were asked for, as many units of them as `mayMove` has left.
+  void evictOldest(uint32_t* mayMove);
+  void settleOrder();
+  bool less(uint32_t a, uint32_t b) const;
+  bool isBelow(uint32_t number, const uint8_t* key, size_t size) const;
+
+  const uint64_t maxBytes_;
+  uint32_t segmentUnits_;
+  std::vector<Segment> segments_;
+  std::vector<uint32_t> freeSegments_;
+  // In the order of their filling; the last one is being filled.
+  std::deque<uint32_t> filled_;
+  // Memory of segments of the usual size, kept for the next filling, and how many the last one took.
+  std::vector<std::unique_ptr<uint8_t[]>> spare_;
+  size_t lastSegments_ = 0;
+  uint64_t units_ = 0;
+  size_t count_ = 0;
+
+  std::vector<Slot> slots_;
+  // By number; kNone for one that is free.
+  std::vector<uint32_t> places_;
+  std::vector<uint32_t> freeNumbers_;
+
+  std::vector<uint32_t> walk_;
+  size_t walked_ = 0;
+
+  // Sorted runs of numbers, the longest first, of the rows below `ordered_`.
+  std::vector<std::vector<uint32_t>> runs_;
+  uint32_t ordered_ = 0;
+
+  uint64_t salt_[3];
+};
+
+}  // namespace lbc

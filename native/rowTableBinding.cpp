@@ -1,0 +1,152 @@
+// The JavaScript class over RowTable. Contract: NativeRowTable of src/native/binding.ts.
+#include <string>
+
+#include "addon.h"
+#include "napi.h"
+#include "rowTable.h"
+
+namespace lbc {
+
+namespace {
+
+// The bytes of a key, given as a string of one code unit a byte or as bytes.
+class Key {
+ public:
+  bool read(napi_env env, napi_value value) {
+    napi_valuetype type;
+    if (napi_typeof(env, value, &type) != napi_ok) return false;
+    if (type != napi_string) return readBytes(env, value, "key", &span_);
+    size_t size;
+    // Writes a zero behind the last byte: what fills the short buffer may have been cut off.
+    if (napi_get_value_string_latin1(env, value, short_, sizeof short_, &size) != napi_ok) return false;
+    span_ = {reinterpret_cast<const uint8_t*>(short_), size};
+    if (size + 1 < sizeof short_) return true;
+    napi_get_value_string_latin1(env, value, nullptr, 0, &size);
+    long_.resize(size + 1);
+    napi_get_value_string_latin1(env, value, &long_[0], size + 1, &size);
+    span_ = {reinterpret_cast<const uint8_t*>(long_.data()), size};
+    return true;
+  }
+
+  const uint8_t* data() const { return span_.data; }
+  size_t size() const { return span_.size; }
+
+ private:
+  char short_[320];
+  std::string long_;
+  Span span_;
+};
+
+// Reads the arguments and the table behind `this`.
+RowTable* readCall(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
+  napi_value self;
+  void* table = nullptr;
+  if (!readArguments(env, info, count, arguments, &self)) return nullptr;
+  if (napi_unwrap(env, self, &table) != napi_ok) throwTypeError(env, "not a row table");
+  return static_cast<RowTable*>(table);
+}
+
+napi_value construct(napi_env env, napi_callback_info info) {
+  napi_value self, argument;
+  uint64_t maxBytes;
+  if (!readArguments(env, info, 1, &argument, &self) || !readSize(env, argument, "maxBytes", &maxBytes)) return nullptr;
+  RowTable* table = new RowTable(maxBytes);
+  auto finalize = [](napi_env, void* data, void*) { delete static_cast<RowTable*>(data); };
+  if (napi_wrap(env, self, table, finalize, nullptr, nullptr) != napi_ok) {
+    delete table;
+    return throwError(env, "the row table could not be made");
+  }
+  return self;
+}
+
+napi_value getSizeBytes(napi_env env, napi_callback_info info) {
+  RowTable* table = readCall(env, info, 0, nullptr);
+  return table ? makeNumber(env, static_cast<double>(table->usedBytes())) : nullptr;
+}
+
+napi_value getCount(napi_env env, napi_callback_info info) {
+  RowTable* table = readCall(env, info, 0, nullptr);
+  return table ? makeNumber(env, static_cast<double>(table->count())) : nullptr;
+}
+
+// A buffer of the caller's, to be written to.
+bool readTarget(napi_env env, napi_value value, uint8_t** data, size_t* size) {
+  Span target;
+  if (!readBytes(env, value, "target", &target)) return false;
+  *data = const_cast<uint8_t*>(target.data);
+  *size = target.size;
+  return true;
+}
+
+napi_value read(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  Key key;
+  uint8_t* target;
+  size_t room;
+  RowTable* table = readCall(env, info, 2, arguments);
+  if (!table || !key.read(env, arguments[0]) || !readTarget(env, arguments[1], &target, &room)) return nullptr;
+  const uint8_t* value;
+  const int64_t size = table->find(key.data(), key.size(), &value);
+  if (size > 0 && static_cast<size_t>(size) <= room) memcpy(target, value, static_cast<size_t>(size));
+  return makeNumber(env, static_cast<double>(size));
+}
+
+napi_value set(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  Key key;
+  Span value;
+  RowTable* table = readCall(env, info, 2, arguments);
+  if (!table || !key.read(env, arguments[0])) return nullptr;
+  const bool isDeletion = isNullish(env, arguments[1]);
+  if (!isDeletion && !readBytes(env, arguments[1], "value", &value)) return nullptr;
+  static const uint8_t nothing = 0;
+  table->set(key.data(), key.size(), isDeletion ? nullptr : value.size == 0 ? &nothing : value.data, value.size);
+  return makeUndefined(env);
+}
+
+napi_value clear(napi_env env, napi_callback_info info) {
+  RowTable* table = readCall(env, info, 0, nullptr);
+  if (!table) return nullptr;
+  table->clear();
+  return makeUndefined(env);
+}
+
+napi_value beginWalk(napi_env env, napi_callback_info info) {
+  RowTable* table = readCall(env, info, 0, nullptr);
+  if (!table) return nullptr;
+  table->beginWalk();
+  return makeUndefined(env);
+}
+
+napi_value walk(napi_env env, napi_callback_info info) {
+  napi_value argument;
+  uint8_t* target;
+  size_t room, needed;
+  RowTable* table = readCall(env, info, 1, &argument);
+  if (!table || !readTarget(env, argument, &target, &room)) return nullptr;
+  const size_t written = table->walk(target, room, &needed);
+  return makeNumber(env, written > 0 ? static_cast<double>(written) : -static_cast<double>(needed));
+}
+
+napi_value range(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  Key gte, lt;
+  RowTable* table = readCall(env, info, 2, arguments);
+  if (!table || !gte.read(env, arguments[0]) || !lt.read(env, arguments[1])) return nullptr;
+  std::vector<uint8_t> records;
+  table->range(gte.data(), gte.size(), lt.data(), lt.size(), &records);
+  return makeBuffer(env, records.data(), records.size());
+}
+
+}  // namespace
+
+void registerRowTable(napi_env env, napi_value exports) {
+  const napi_property_descriptor members[] = {
+      getter("sizeBytes", getSizeBytes), getter("count", getCount), method("read", read),
+      method("set", set),                method("clear", clear),    method("beginWalk", beginWalk),
+      method("walk", walk),              method("range", range),
+  };
+  setClass(env, exports, "RowTable", construct, members, sizeof members / sizeof members[0]);
+}
+
+}  // namespace lbc

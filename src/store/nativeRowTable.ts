@@ -1,0 +1,93 @@
+/** The addon's row tables as the store sees them: without a bound, and as a cache. Owns the buffers of the crossing. */
+import type { NativeRows } from '../native/binding.js';
+import { toLatin1, type Bytes } from '../util/bytes.js';
+import { changesOf, type RowChange } from './flushJournal.js';
+import type { RowCache } from './recentRows.js';
+import type { KeyRange, RowTable } from './rowTable.js';
+
+/** What the addon answers instead of a length for a deletion; another negative number when it knows nothing. */
+const DELETED = -2;
+
+/** Values on their way; grows with the longest one. */
+let target = Buffer.allocUnsafeSlow(64 << 10);
+/** Rows that cross at once when all of them are walked. Arbitrary. */
+const WALK_BYTES = 256 << 10;
+
+function read(rows: NativeRows, key: string): Bytes | null | undefined {
+  let length = rows.read(key, target);
+  if (length > target.length) {
+    target = Buffer.allocUnsafeSlow(2 * length);
+    length = rows.read(key, target);
+  }
+  if (length < 0) return length === DELETED ? null : undefined;
+  const value = Buffer.allocUnsafe(length);
+  target.copy(value, 0, 0, length);
+  return value;
+}
+
+export class NativeRowTable implements RowTable {
+  private readonly rows: NativeRows;
+
+  constructor(rows: NativeRows) {
+    this.rows = rows;
+  }
+
+  get sizeBytes(): number {
+    return this.rows.sizeBytes;
+  }
+
+  get count(): number {
+    return this.rows.count;
+  }
+
+  get(key: string): Bytes | null | undefined {
+    return read(this.rows, key);
+  }
+
+  set(key: string, value: Bytes | null): void {
+    this.rows.set(key, value);
+  }
+
+  clear(): void {
+    this.rows.clear();
+  }
+
+  *entries(): Generator<RowChange> {
+    const { rows } = this;
+    let records = Buffer.allocUnsafeSlow(WALK_BYTES);
+    rows.beginWalk();
+    for (let length = rows.walk(records); length !== 0; length = rows.walk(records)) {
+      if (length < 0) records = Buffer.allocUnsafeSlow(-length);
+      else yield* changesOf(records.subarray(0, length));
+    }
+  }
+
+  slice({ gte, lt }: KeyRange): [string, Bytes | null][] {
+    return Array.from(changesOf(this.rows.range(gte, lt)), ([key, value]) => [toLatin1(key), value]);
+  }
+}
+
+/** Bounded: rows go when the bound is reached, those first that nobody asked for. */
+export class NativeRowCache implements RowCache {
+  private readonly rows: NativeRows;
+
+  constructor(rows: NativeRows) {
+    this.rows = rows;
+  }
+
+  get sizeBytes(): number {
+    return this.rows.sizeBytes;
+  }
+
+  get(key: string): Bytes | null | undefined {
+    return read(this.rows, key);
+  }
+
+  note(key: Buffer | string, value: Bytes | null): void {
+    this.rows.set(key, value);
+  }
+
+  clear(): void {
+    this.rows.clear();
+  }
+}

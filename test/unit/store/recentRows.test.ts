@@ -1,0 +1,102 @@
+/** The rows that stay in memory after they were written: never stale, within their bound, and those that are wanted. */
+import { describe, expect, it } from 'vitest';
+import { loadNative } from '../../../src/native/binding.js';
+import { NativeRowCache } from '../../../src/store/nativeRowTable.js';
+import { RecentRows, RowCacheTwin, type RowCache } from '../../../src/store/recentRows.js';
+import { Random } from '../../differential/support.js';
+
+const MAX_BYTES = 64 << 10;
+const native = loadNative();
+const caches: [string, () => RowCache][] = [['twin', () => new RowCacheTwin(MAX_BYTES)]];
+if (native) caches.push(['native', () => new NativeRowCache(new native.RowTable(MAX_BYTES))]);
+
+describe.each(caches)('a cache of rows: %s', (_, make) => {
+  it('answers what was noted last, or nothing, within its bound', () => {
+    const random = new Random(5);
+    const cache = make();
+    const model = new Map<string, Buffer | null>();
+    let known = 0;
+    let forgotten = 0;
+    for (let step = 0; step < 60_000; step++) {
+      const key = 't' + random.bytes(1 + random.below(2)).toString('latin1');
+      if (random.chance(3)) {
+        const length = random.chance(200) ? 3000 + random.below(9000) : random.below(150);
+        const value = random.chance(8) ? null : random.bytes(length);
+        cache.note(random.chance(2) ? key : Buffer.from(key, 'latin1'), value);
+        model.set(key, value);
+        expect(cache.sizeBytes).toBeLessThanOrEqual(MAX_BYTES + 13_000);
+        continue;
+      }
+      const row = cache.get(key);
+      if (row === undefined) {
+        if (model.has(key)) forgotten++;
+        continue;
+      }
+      known++;
+      expect(model.has(key)).toBe(true);
+      const value = model.get(key)!;
+      expect(row === null ? null : Buffer.from(row).equals(value)).toBe(row === null ? value : true);
+    }
+    expect(known).toBeGreaterThan(1000);
+    expect(forgotten).toBeGreaterThan(1000);
+    cache.clear();
+    expect(cache.sizeBytes).toBe(0);
+    expect([...model.keys()].every((key) => cache.get(key) === undefined)).toBe(true);
+  });
+
+  it('keeps nothing of a row that has become too long for it', () => {
+    const cache = make();
+    cache.note('t1', Buffer.alloc(100, 1));
+    cache.note('t1', Buffer.alloc(2 * MAX_BYTES, 2));
+    const row = cache.get('t1');
+    expect(row === undefined || (row !== null && row.length === 2 * MAX_BYTES)).toBe(true);
+    cache.note('t1', Buffer.alloc(100, 3));
+    expect(cache.get('t1')).toEqual(Buffer.alloc(100, 3));
+  });
+
+  it('has room again behind keys of any length and bytes', () => {
+    const cache = make();
+    const keys = [300, 319, 320, 321, 3000].map((length) => 't\0\xff'.padEnd(length, '\x80'));
+    keys.push('t', 't\0');
+    keys.forEach((key, i) => cache.note(key, Buffer.alloc(i, i)));
+    keys.forEach((key, i) => expect(cache.get(key)).toEqual(Buffer.alloc(i, i)));
+  });
+});
+
+describe.skipIf(!native)('a bounded native table', () => {
+  it('keeps what is asked for now and then, however much is noted', () => {
+    const cache = caches[1]![1]();
+    for (let i = 0; i < 50; i++) cache.note(`hot${i}`, Buffer.alloc(100, i));
+    for (let i = 0; i < 20_000; i++) {
+      cache.note(`cold${i}`, Buffer.alloc(100, i));
+      if (i % 100 === 0) for (let hot = 0; hot < 50; hot++) cache.get(`hot${hot}`);
+    }
+    for (let i = 0; i < 50; i++) expect(cache.get(`hot${i}`)).toEqual(Buffer.alloc(100, i));
+    expect(cache.get('cold0')).toBeUndefined();
+  });
+
+  it('gives way even when everything in it was asked for', () => {
+    const cache = caches[1]![1]();
+    for (let i = 0; i < 5000; i++) {
+      cache.note(`row${i}`, Buffer.alloc(100, i));
+      for (let back = 0; back < 600 && back <= i; back += 7) cache.get(`row${i - back}`);
+    }
+    expect(cache.sizeBytes).toBeLessThanOrEqual(MAX_BYTES + 200);
+    expect(cache.get('row4999')).toEqual(Buffer.alloc(100, 4999 % 256));
+  });
+});
+
+describe('recent rows', () => {
+  it('are of the kinds that have a share, and forgotten kind by kind', () => {
+    const rows = new RecentRows({ shares: { n: 0.25, t: 0.75 }, maxBytes: MAX_BYTES });
+    for (const key of ['n1', 't1', 'x1']) rows.note(Buffer.from(key), Buffer.from(key));
+    expect(rows.get('n1')).toEqual(Buffer.from('n1'));
+    expect(rows.get('x1')).toBeUndefined();
+    for (let i = 0; i < 5000; i++) rows.note(`n${i}`, Buffer.alloc(50));
+    expect(rows.get('t1')).toEqual(Buffer.from('t1'));
+    rows.forget('m', 'n2');
+    expect(rows.get('n4999')).toBeUndefined();
+    expect(rows.get('t1')).toEqual(Buffer.from('t1'));
+    expect(new RecentRows({ shares: { t: 1 }, maxBytes: 0 }).get('t1')).toBeUndefined();
+  });
+});
