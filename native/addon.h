@@ -6,10 +6,11 @@
 namespace lbc {
 
 // NATIVE_ABI of src/native/binding.ts.
-constexpr uint32_t kAbi = 6;
+constexpr uint32_t kAbi = 7;
 
 void registerDatabaseFiles(napi_env env, napi_value exports);
 void registerClaimNode(napi_env env, napi_value exports);
+void registerHeap(napi_env env, napi_value exports);
 void registerHashing(napi_env env, napi_value exports);
 void registerParsing(napi_env env, napi_value exports);
 void registerCoinTable(napi_env env, napi_value exports);

@@ -1,4 +1,7 @@
-/** A line of log now and then while blocks are read from files: height, date, transactions a second, cache, what remains. */
+/**
+ * A line now and then while blocks are read from files: height, date, transactions a second, cache, what remains. For the
+ * log, and for whoever asks meanwhile.
+ */
 import { NO_HEADER } from '../store/headerTable.js';
 import type { Logger } from '../util/logging.js';
 import type { Chain } from './chain.js';
@@ -11,6 +14,8 @@ export interface ProgressOptions {
   log: Logger;
   /** A few words about the caches. */
   describeCache: () => string;
+  /** Told of every line. */
+  showStatus?: (line: string) => void;
 }
 
 export class ImportProgress {
@@ -43,9 +48,9 @@ export class ImportProgress {
     const date = new Date(chain.index.headers.timeSec(chain.tip) * 1000).toISOString().slice(0, 16);
     const remainingSec = ((now - this.began) / 1000 / Math.max(1, done - this.first)) * (total - done);
     const percent = ((100 * done) / total).toFixed(1);
-    options.log.info(
-      `${options.what}: height ${chain.height}, ${date}, ${percent} %, ${perSec} transactions/s, ${options.describeCache()}, about ${formatDuration(remainingSec)} left`,
-    );
+    const line = `${options.what}: height ${chain.height}, ${date}, ${percent} %, ${perSec} transactions/s, ${options.describeCache()}, about ${formatDuration(remainingSec)} left`;
+    options.log.info(line);
+    options.showStatus?.(line);
     this.lastMs = now;
     this.lastTxCount = txCount;
   }

@@ -68,6 +68,8 @@ export interface OpenChainOptions {
   onChain?: (reader: ChainReader) => void;
   /** Aborted when the node shall stop while it is still starting. */
   signal: AbortSignal;
+  /** Told what is being done and how far it is, where that takes long. */
+  showStatus?: (status: string) => void;
   log: Logger;
   /** Named points of commit and flush, for tests that kill the process there. */
   onPoint?: (name: string) => void;
@@ -80,6 +82,8 @@ export interface OpenedChain {
   claims: ClaimStore;
   flusher: Flusher;
   timers: StepTimers;
+  /** For another reading of blocks; `what` is being done, with a capital letter. */
+  progressOf(what: string): ImportProgress;
   close(): Promise<void>;
 }
 
@@ -240,13 +244,16 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
   options.onChain?.(reader);
   acceptGenesis(chain, params);
   const describeCache = (): string => `cache ${(flusher.usageBytes / (1 << 20)).toFixed(0)} MiB`;
-  const progress = new ImportProgress(chain, { what: 'Reading block files', log, describeCache });
+  const { showStatus } = options;
+  const progressOf = (what: string): ImportProgress =>
+    new ImportProgress(chain, { what, log, describeCache, ...(showStatus ? { showStatus } : {}) });
+  const progress = progressOf('Reading block files');
   await scanBlockFiles(
     { chain, flusher, log, signal: options.signal, announce: options.reindex, progress },
     { file: state.scannedFile, offset: state.scannedBytes },
   );
   if (!options.signal.aborted) ensureGenesisData(chain, params);
-  await connectStored(chain, new ImportProgress(chain, { what: 'Connecting blocks', log, describeCache }));
+  await connectStored(chain, progressOf('Connecting blocks'));
   return {
     chain,
     reader,
@@ -254,6 +261,7 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
     claims,
     flusher,
     timers,
+    progressOf,
     async close() {
       try {
         await chain.close();

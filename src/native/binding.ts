@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
-export const NATIVE_ABI = 6;
+export const NATIVE_ABI = 7;
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
@@ -208,6 +208,12 @@ export interface NativeAddon {
    * False where it cannot be had: the files are mapped then.
    */
   unmapDatabaseFiles(): boolean;
+
+  /**
+   * Makes the C library give back memory that is freed, instead of keeping it for the thread that allocated it. False
+   * where that is not known how.
+   */
+  returnFreedMemory(): boolean;
 
   /** Throw an `Error` with the message of the twin's `ReadError`. */
   parseBlock(bytes: Uint8Array): ParsedBlock;

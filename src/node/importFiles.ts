@@ -7,7 +7,6 @@ import { existsSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { importBlockFile } from '../chain/blockImporter.js';
-import { ImportProgress } from '../chain/importProgress.js';
 import type { OpenedChain } from '../chain/openChain.js';
 import type { Logger } from '../util/logging.js';
 import { errorText } from './closeStack.js';
@@ -44,7 +43,7 @@ async function canOpen(file: string): Promise<boolean> {
 
 /** Whether the file was read to its end. */
 async function importFile(
-  { chain, flusher, timers }: OpenedChain,
+  { chain, timers, progressOf }: OpenedChain,
   { params }: LoadedOptions,
   file: string,
   logger: Logger,
@@ -57,11 +56,7 @@ async function importFile(
     magic: params.magic,
     log: logger,
     signal,
-    progress: new ImportProgress(chain, {
-      what: 'Importing',
-      log: logger,
-      describeCache: () => `cache ${(flusher.usageBytes / (1 << 20)).toFixed(0)} MiB`,
-    }),
+    progress: progressOf('Importing'),
   }).finally(() => {
     chain.importing = false;
   });

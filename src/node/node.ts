@@ -168,6 +168,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
         watchBlockIndex(reader.chain, loaded, logger);
     },
     signal: deps.signal,
+    showStatus: (status) => dispatcher.setWarmupStatus(status),
     log: logger,
     ...(onPoint ? { onPoint } : {}),
   });

@@ -1,6 +1,6 @@
 /**
- * The only place where LevelDB databases are made: how the process reads table files must be settled before the first of
- * them is opened. Owns the limits of open files; knows no rows.
+ * The only place where LevelDB databases are made: how the process reads table files, and holds memory, must be settled
+ * before the first of them is opened. Owns the limits of open files; knows no rows.
  */
 import { ClassicLevel } from 'classic-level';
 import { loadNative } from '../native/binding.js';
@@ -29,7 +29,9 @@ export interface LevelDbOptions {
 
 /** A database that is not open yet. */
 export function makeLevelDb(path: string, { cacheBytes, writeBufferBytes }: LevelDbOptions): LevelDb {
-  const isUnmapped = loadNative()?.unmapDatabaseFiles() ?? false;
+  const native = loadNative();
+  native?.returnFreedMemory();
+  const isUnmapped = native?.unmapDatabaseFiles() ?? false;
   return new ClassicLevel<Buffer, Buffer>(path, {
     keyEncoding: 'buffer',
     valueEncoding: 'buffer',

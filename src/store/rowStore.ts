@@ -25,8 +25,14 @@ export const MAX_BATCH_BYTES = 16 << 20;
 const PIECE_BYTES = 2 << 20;
 /** LevelDB's memory for what is not in a table file yet. */
 const WRITE_BUFFER_BYTES = 16 << 20;
-/** The longest that rows are read on the event loop; what is left is read by a thread. */
-const READ_NOW_MS = 3;
+/** The longest that rows are read on the event loop; what is left is read by threads. */
+const READ_NOW_MS = 1;
+/** A row that took longer was not in memory, nor will the next ones be. */
+const SLOW_ROW_MS = 0.1;
+/** Threads that read at once: those of the pool. A disk answers several as fast as one. */
+const READERS = 4;
+/** Fewer rows are not worth a thread of their own. */
+const ROWS_A_READER = 8;
 /** An uncommitted transaction beyond this spills to the staging area when it calls `relieve`. */
 const SPILL_BYTES = 48 << 20;
 const RANGE_CHUNK = 256;
@@ -169,25 +175,34 @@ export class RowStore implements RowReader {
     });
   }
 
-  private async readOnThread(
+  private async readOnThreads(
     keys: readonly string[],
     wanted: readonly number[],
     out: (Bytes | undefined)[],
     fillCache: boolean,
   ): Promise<void> {
-    if (wanted.length === 0) return;
-    const rows = await this.db.getMany(
-      wanted.map((i) => fromLatin1(keys[i]!)),
-      { fillCache },
-    );
-    wanted.forEach((i, at) => {
-      out[i] = rows[at];
-    });
+    const share = Math.max(ROWS_A_READER, Math.ceil(wanted.length / READERS));
+    const reads: Promise<void>[] = [];
+    for (let from = 0; from < wanted.length; from += share) {
+      const part = wanted.slice(from, from + share);
+      const read = this.db.getMany(
+        part.map((i) => fromLatin1(keys[i]!)),
+        { fillCache },
+      );
+      reads.push(
+        read.then((rows) => {
+          part.forEach((i, at) => {
+            out[i] = rows[at];
+          });
+        }),
+      );
+    }
+    await Promise.all(reads);
   }
 
   /**
    * Reads what the system has in memory without the trip to a thread, which costs as much as several rows. What is not
-   * come to, because a row had to be waited for, a thread reads after all.
+   * come to, because rows had to be waited for, threads read after all.
    */
   private async readHere(
     keys: readonly string[],
@@ -195,13 +210,16 @@ export class RowStore implements RowReader {
     out: (Bytes | undefined)[],
     fillCache: boolean,
   ): Promise<void> {
-    const until = performance.now() + READ_NOW_MS;
+    let now = performance.now();
+    const until = now + READ_NOW_MS;
     for (let n = 0; n < wanted.length; n++) {
+      const before = now;
       const i = wanted[n]!;
       const key = fromLatin1(keys[i]!);
       out[i] = fillCache ? this.db.getSync(key) : this.db.getSync(key, { fillCache });
-      if (performance.now() <= until) continue;
-      await this.readOnThread(keys, wanted.slice(n + 1), out, fillCache);
+      now = performance.now();
+      if (now <= until && now - before < SLOW_ROW_MS) continue;
+      await this.readOnThreads(keys, wanted.slice(n + 1), out, fillCache);
       return;
     }
   }

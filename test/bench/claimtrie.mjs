@@ -18,6 +18,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -39,13 +40,15 @@ const GROWN_BY_SMALL = 50_000;
 /** Blocks that are measured at each size, and those of a turn. */
 const MEASURED = 300;
 const TURN = 30;
+/** Table files that stay as they are for so long are done with. */
+const QUIET_MS = 2000;
 /** Names by which a kept trie may have outgrown its size. Arbitrary: some measurings. */
 const GROWN_BY_MEASURING = 500_000;
 /** Committed rows are brought to disk when they are this many bytes. */
 const DIRTY_BYTES = 64 << 20;
 /** As a node has them by default. */
 const DATABASE_CACHE_BYTES = 32 << 20;
-const CLAIM_CACHE_BYTES = 128 << 20;
+const CLAIM_CACHE_BYTES = 320 << 20;
 
 const rules = {
   originalExpiration: 262974,
@@ -206,9 +209,15 @@ async function measureBlocks(count) {
   return { times, flush: flushMs - flushedBefore };
 }
 
+/** Waits until the database merges its table files no more: what growing left over is no part of what is measured. */
+async function merged() {
+  await flush();
+  for (let before = ''; before !== store.tableStats(); await sleep(QUIET_MS)) before = store.tableStats();
+}
+
 /** Measures this trie, and in turns with it that of `other`, a process; null for nobody. */
 async function measure(other) {
-  await flush();
+  await merged();
   const [own, others] = [[], []];
   for (let done = 0; done < MEASURED; done += TURN) {
     if (other) others.push(await theirTurn(other));
@@ -248,7 +257,7 @@ async function startOther() {
 /** What that process does: everything but to speak for itself. */
 async function beOther() {
   await grow(sizes[0]);
-  await flush();
+  await merged();
   process.on('message', async () => {
     process.kill(process.ppid, 'SIGSTOP');
     const turn = await measureBlocks(TURN).finally(() => process.kill(process.ppid, 'SIGCONT'));

@@ -37,9 +37,9 @@ export const CLAIM_PREFIX = {
  * may lead to any node of the trie.
  */
 export const RECENT_SHARES: Readonly<Record<string, number>> = {
-  [CLAIM_PREFIX.node]: 0.75,
-  [CLAIM_PREFIX.name]: 0.125,
-  [CLAIM_PREFIX.item]: 0.125,
+  [CLAIM_PREFIX.node]: 0.85,
+  [CLAIM_PREFIX.name]: 0.075,
+  [CLAIM_PREFIX.item]: 0.075,
 };
 
 /** The trie with the hash form of before the all-claims fork, and the one from it on. */

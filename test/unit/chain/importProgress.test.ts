@@ -24,11 +24,13 @@ describe('progress of reading blocks', () => {
   });
   afterEach(() => vi.useRealTimers());
 
-  it('is a line every five seconds, from the first block on', () => {
+  it('is a line every five seconds, from the first block on, for the log and for who asks meanwhile', () => {
+    const shown: string[] = [];
     const progress = new ImportProgress(chain, {
       what: 'Importing',
       log,
       describeCache: () => 'cache 3 MiB',
+      showStatus: (line) => void shown.push(line),
     });
     progress.report(0, 1000);
     vi.advanceTimersByTime(6000);
@@ -45,6 +47,7 @@ describe('progress of reading blocks', () => {
       'Importing: height 7, 2017-07-14T02:40, 10.0 %, 100 transactions/s, cache 3 MiB, about 54 s left',
       'Importing: height 7, 2017-07-14T02:40, 40.0 %, 200 transactions/s, cache 3 MiB, about 18 s left',
     ]);
+    expect(shown).toEqual(lines);
   });
 
   it('judges what remains by what it did itself', () => {
