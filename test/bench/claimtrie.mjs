@@ -48,7 +48,7 @@ const GROWN_BY_MEASURING = 500_000;
 const DIRTY_BYTES = 64 << 20;
 /** As a node has them by default. */
 const DATABASE_CACHE_BYTES = 32 << 20;
-const CLAIM_CACHE_BYTES = 320 << 20;
+const CLAIM_CACHE_BYTES = 224 << 20;
 
 const rules = {
   originalExpiration: 262974,
