@@ -317,6 +317,7 @@ async function main() {
     const { own, others } = await measure(other);
     other?.kill('SIGCONT');
     other?.disconnect();
+    await flush();
     const asTheyLie = filesBytes();
     const kinds = await diskSizes();
     const perOperation = (bytes) => (bytes / operations).toFixed(0);
