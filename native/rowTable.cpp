@@ -14,6 +14,8 @@ constexpr size_t kMinSlots = 64;
 constexpr uint32_t kMinSegmentUnits = 1u << 9;
 // What is kept of the oldest segments at most while room is made for one row, in segments: so long may that take.
 constexpr uint32_t kMovedSegments = 2;
+// Segments without rows that a bounded table keeps for the next ones.
+constexpr size_t kSpareOfBound = 2;
 // A bounded table has at least so many segments.
 constexpr uint64_t kSegmentsOfBound = 16;
 // What a long value may grow by before its row moves.
@@ -182,7 +184,8 @@ void RowTable::addSegment(uint32_t units) {
 void RowTable::freeSegment(uint32_t number) {
   Segment& segment = segments_[number];
   units_ -= segment.used;
-  if (segment.size == segmentUnits_) spare_.push_back(std::move(segment.bytes));
+  const bool isWanted = maxBytes_ == 0 || spare_.size() < kSpareOfBound;
+  if (segment.size == segmentUnits_ && isWanted) spare_.push_back(std::move(segment.bytes));
   segment = Segment();
   freeSegments_.push_back(number);
 }

@@ -38,6 +38,7 @@ class RowTable {
 
   uint64_t usedBytes() const { return units_ * kUnitBytes + count_ * kRowBytes; }
   size_t count() const { return count_; }
+  bool isBounded() const { return maxBytes_ > 0; }
 
   // The following are for tables without a bound. Records are `u32 length of the key ‖ u32 length of the value, or
   // kDeletedValue ‖ key ‖ value`, little endian.

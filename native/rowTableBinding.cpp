@@ -46,6 +46,14 @@ RowTable* readCall(napi_env env, napi_callback_info info, size_t count, napi_val
   return static_cast<RowTable*>(table);
 }
 
+// The same of a table that can be walked.
+RowTable* readWalkable(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
+  RowTable* table = readCall(env, info, count, arguments);
+  if (!table || !table->isBounded()) return table;
+  throwError(env, "a row table with a bound cannot be walked");
+  return nullptr;
+}
+
 napi_value construct(napi_env env, napi_callback_info info) {
   napi_value self, argument;
   uint64_t maxBytes;
@@ -112,7 +120,7 @@ napi_value clear(napi_env env, napi_callback_info info) {
 }
 
 napi_value beginWalk(napi_env env, napi_callback_info info) {
-  RowTable* table = readCall(env, info, 0, nullptr);
+  RowTable* table = readWalkable(env, info, 0, nullptr);
   if (!table) return nullptr;
   table->beginWalk();
   return makeUndefined(env);
@@ -122,7 +130,7 @@ napi_value walk(napi_env env, napi_callback_info info) {
   napi_value argument;
   uint8_t* target;
   size_t room, needed;
-  RowTable* table = readCall(env, info, 1, &argument);
+  RowTable* table = readWalkable(env, info, 1, &argument);
   if (!table || !readTarget(env, argument, &target, &room)) return nullptr;
   const size_t written = table->walk(target, room, &needed);
   return makeNumber(env, written > 0 ? static_cast<double>(written) : -static_cast<double>(needed));
@@ -131,7 +139,7 @@ napi_value walk(napi_env env, napi_callback_info info) {
 napi_value range(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
   Key gte, lt;
-  RowTable* table = readCall(env, info, 2, arguments);
+  RowTable* table = readWalkable(env, info, 2, arguments);
   if (!table || !gte.read(env, arguments[0]) || !lt.read(env, arguments[1])) return nullptr;
   std::vector<uint8_t> records;
   table->range(gte.data(), gte.size(), lt.data(), lt.size(), &records);

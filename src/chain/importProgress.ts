@@ -14,7 +14,7 @@ export interface ProgressOptions {
   log: Logger;
   /** A few words about the caches. */
   describeCache: () => string;
-  /** Told of every line. */
+  /** Told of every line, and that it begins. */
   showStatus?: (line: string) => void;
 }
 
@@ -31,6 +31,7 @@ export class ImportProgress {
     this.chain = chain;
     this.options = options;
     this.lastTxCount = this.txCount();
+    options.showStatus?.(`${options.what}...`);
   }
 
   private txCount(): number {
@@ -46,9 +47,10 @@ export class ImportProgress {
     const txCount = this.txCount();
     const perSec = Math.round((txCount - this.lastTxCount) / ((now - this.lastMs) / 1000));
     const date = new Date(chain.index.headers.timeSec(chain.tip) * 1000).toISOString().slice(0, 16);
-    const remainingSec = ((now - this.began) / 1000 / Math.max(1, done - this.first)) * (total - done);
+    const remainingSec = ((now - this.began) / 1000 / (done - this.first)) * (total - done);
+    const remaining = done > this.first ? `, about ${formatDuration(remainingSec)} left` : '';
     const percent = ((100 * done) / total).toFixed(1);
-    const line = `${options.what}: height ${chain.height}, ${date}, ${percent} %, ${perSec} transactions/s, ${options.describeCache()}, about ${formatDuration(remainingSec)} left`;
+    const line = `${options.what}: height ${chain.height}, ${date}, ${percent} %, ${perSec} transactions/s, ${options.describeCache()}${remaining}`;
     options.log.info(line);
     options.showStatus?.(line);
     this.lastMs = now;

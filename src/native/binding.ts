@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
-export const NATIVE_ABI = 7;
+export const NATIVE_ABI = 8;
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.

@@ -205,6 +205,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
 
   dispatcher.setWarmupStatus('Importing blocks...');
   await importFiles(opened, loaded, logger, deps.signal);
+  dispatcher.setWarmupStatus('Loading mempool...');
   await nodeServices.load(deps.onFatal);
   dispatcher.setWarmupStatus('Starting network threads...');
   const network = await nodeServices.connect(deps.onFatal);

@@ -31,7 +31,7 @@ export class RecentRows {
   constructor({ shares, maxBytes }: RecentRowsOptions) {
     if (maxBytes === 0) return;
     for (const [kind, share] of Object.entries(shares))
-      this.caches.set(kind, createRowCache(share * maxBytes));
+      this.caches.set(kind, createRowCache(Math.ceil(share * maxBytes)));
   }
 
   get sizeBytes(): number {

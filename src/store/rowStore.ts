@@ -69,6 +69,8 @@ export class RowStore implements RowReader {
   /** Whether committed rows lie in the staging area, between overlay and main rows. */
   private stageCommitted = false;
   private open_: Transaction | null = null;
+  /** The overlay is being walked: what joined it now would be lost. */
+  private flushing = false;
   /** Nothing was ever written: as long as that holds no look-up needs the disk. */
   private diskEmpty = true;
   /** Flushes everything committed; called before a transaction spills for the first time. */
@@ -275,6 +277,7 @@ export class RowStore implements RowReader {
   /** Makes the transaction's rows the committed ones. */
   commit(transaction: Transaction): void {
     assert(this.open_ === transaction, 'commit of a transaction that is not open');
+    this.refuseInFlush();
     for (const [key, value] of transaction.rows.entries()) this.overlay.set(key, value);
     this.stageCommitted ||= transaction.spilled;
     this.open_ = null;
@@ -288,11 +291,17 @@ export class RowStore implements RowReader {
 
   /** Writes a row straight into the committed state. */
   put(key: string, value: Bytes): void {
+    this.refuseInFlush();
     this.overlay.set(key, value);
   }
 
   del(key: string): void {
+    this.refuseInFlush();
     this.overlay.set(key, null);
+  }
+
+  private refuseInFlush(): void {
+    assert(!this.flushing, 'rows were changed during a flush');
   }
 
   /** Moves rows of an open transaction to the staging area. The overlay must be empty then: flush first. */
@@ -321,9 +330,17 @@ export class RowStore implements RowReader {
 
   /**
    * Brings every committed row, and those of `source`, to disk as one atomic step.
-   * `sourceBytes` says how much the source holds. No transaction may be committed until this resolves.
+   * `sourceBytes` says how much the source holds. Nothing may be committed, put or deleted until this resolves.
    */
   async flush(source: DirtySource = () => null, sourceBytes = 0): Promise<void> {
+    this.refuseInFlush();
+    this.flushing = true;
+    await this.flushRows(source, sourceBytes).finally(() => {
+      this.flushing = false;
+    });
+  }
+
+  private async flushRows(source: DirtySource, sourceBytes: number): Promise<void> {
     const staged = this.stageCommitted;
     if (!staged && this.overlay.sizeBytes + sourceBytes <= this.batchBytes) {
       this.onPoint('flush:before-batch');

@@ -47,7 +47,7 @@ describe('progress of reading blocks', () => {
       'Importing: height 7, 2017-07-14T02:40, 10.0 %, 100 transactions/s, cache 3 MiB, about 54 s left',
       'Importing: height 7, 2017-07-14T02:40, 40.0 %, 200 transactions/s, cache 3 MiB, about 18 s left',
     ]);
-    expect(shown).toEqual(lines);
+    expect(shown).toEqual(['Importing...', ...lines]);
   });
 
   it('judges what remains by what it did itself', () => {

@@ -75,6 +75,14 @@ describe.skipIf(!native)('a bounded native table', () => {
     expect(cache.get('cold0')).toBeUndefined();
   });
 
+  it('cannot be walked', () => {
+    const rows = new native!.RowTable(MAX_BYTES);
+    for (let i = 0; i < 5000; i++) rows.set(`row${i}`, Buffer.alloc(100));
+    expect(() => rows.beginWalk()).toThrow('cannot be walked');
+    expect(() => rows.walk(Buffer.alloc(1000))).toThrow('cannot be walked');
+    expect(() => rows.range('', 's')).toThrow('cannot be walked');
+  });
+
   it('gives way even when everything in it was asked for', () => {
     const cache = caches[1]![1]();
     for (let i = 0; i < 5000; i++) {

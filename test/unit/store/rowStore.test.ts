@@ -118,6 +118,18 @@ describe('RowStore', () => {
     });
   }
 
+  it('takes no row during a flush, which would lose it', async () => {
+    for (let i = 0; i < 20_000; i++) store.put(`row${i}`, Buffer.alloc(50));
+    const flushed = store.flush();
+    expect(() => store.put('late', bytes('x'))).toThrow('during a flush');
+    expect(() => store.del('row1')).toThrow('during a flush');
+    await expect(store.flush()).rejects.toThrow('during a flush');
+    await flushed;
+    store.put('late', bytes('x'));
+    await store.flush();
+    expect(await store.get('late')).toBeDefined();
+  });
+
   describe('with rows kept after they were written', () => {
     const MAX_BYTES = 64 << 10;
     const reopen = async (): Promise<void> => {
