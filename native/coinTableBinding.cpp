@@ -13,23 +13,13 @@ constexpr size_t kRowHeader = 12;
 
 // Reads the arguments and the table behind `this`.
 CoinTable* readCall(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
-  napi_value self;
-  void* table = nullptr;
-  if (!readArguments(env, info, count, arguments, &self)) return nullptr;
-  if (napi_unwrap(env, self, &table) != napi_ok) throwTypeError(env, "not a coin table");
-  return static_cast<CoinTable*>(table);
+  return lbc::readCall<CoinTable>(env, info, "not a coin table", count, arguments);
 }
 
 napi_value construct(napi_env env, napi_callback_info info) {
   napi_value self;
   if (!readArguments(env, info, 0, nullptr, &self)) return nullptr;
-  CoinTable* table = new CoinTable();
-  auto finalize = [](napi_env, void* data, void*) { delete static_cast<CoinTable*>(data); };
-  if (napi_wrap(env, self, table, finalize, nullptr, nullptr) != napi_ok) {
-    delete table;
-    return throwError(env, "the coin table could not be made");
-  }
-  return self;
+  return wrapObject(env, self, new CoinTable(), "the coin table could not be made");
 }
 
 napi_value getUsageBytes(napi_env env, napi_callback_info info) {

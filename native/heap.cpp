@@ -1,8 +1,8 @@
 // How the C library holds memory that LevelDB and the addon have freed.
 //
 // LevelDB allocates in one thread of the pool what it frees in another. glibc gives each thread an arena of its own, and
-// makes large blocks part of it once one of them was freed: both keep memory that is free, some 200 MB of it in a process
-// that has written a few gigabytes.
+// makes large blocks part of it once one of them was freed: both keep memory that is free. Measured: a process that added
+// 350,000 names to a claim trie took 545 MB without these settings, 485 with them.
 #include "addon.h"
 
 #ifdef __GLIBC__

@@ -25,6 +25,26 @@ napi_value throwTypeError(napi_env env, const char* message);
 bool readArguments(napi_env env, napi_callback_info info, size_t count, napi_value* arguments,
                    napi_value* self = nullptr);
 
+// Reads the arguments of a method and the object behind `this`, which `wrapObject` has put there. `what` names it in the
+// TypeError.
+template <typename Object>
+Object* readCall(napi_env env, napi_callback_info info, const char* what, size_t count, napi_value* arguments) {
+  napi_value self;
+  void* object = nullptr;
+  if (!readArguments(env, info, count, arguments, &self)) return nullptr;
+  if (napi_unwrap(env, self, &object) != napi_ok) throwTypeError(env, what);
+  return static_cast<Object*>(object);
+}
+
+// Gives `self` the object, which it owns from then on. Answers `self`.
+template <typename Object>
+napi_value wrapObject(napi_env env, napi_value self, Object* object, const char* failure) {
+  const auto finalize = [](napi_env, void* data, void*) { delete static_cast<Object*>(data); };
+  if (napi_wrap(env, self, object, finalize, nullptr, nullptr) == napi_ok) return self;
+  delete object;
+  return throwError(env, failure);
+}
+
 // A Uint8Array (Buffers are ones). `what` names it in the TypeError.
 bool readBytes(napi_env env, napi_value value, const char* what, Span* out);
 // The same, of exactly `size` bytes.

@@ -109,19 +109,9 @@ void RowTable::set(const uint8_t* key, size_t keySize, const uint8_t* value, siz
     return;
   }
   const uint32_t place = append(units);
-  uint32_t number;
-  if (!isNew) {
-    number = slots_[slot].number;
-    places_[number] = place;
-  } else {
-    if (freeNumbers_.empty()) {
-      number = static_cast<uint32_t>(places_.size());
-      places_.push_back(place);
-    } else {
-      number = freeNumbers_.back();
-      freeNumbers_.pop_back();
-      places_[number] = place;
-    }
+  const uint32_t number = isNew ? takeNumber() : slots_[slot].number;
+  places_[number] = place;
+  if (isNew) {
     slots_[slot] = Slot{number, hash};
     count_++;
   }
@@ -131,6 +121,16 @@ void RowTable::set(const uint8_t* key, size_t keySize, const uint8_t* value, siz
   if (needed > 0) memcpy(made.value(), value, needed);
   uint32_t mayMove = kMovedSegments * segmentUnits_;
   while (maxBytes_ > 0 && usedBytes() > maxBytes_ && filled_.size() > 1) evictOldest(&mayMove);
+}
+
+uint32_t RowTable::takeNumber() {
+  if (freeNumbers_.empty()) {
+    places_.push_back(kNone);
+    return static_cast<uint32_t>(places_.size() - 1);
+  }
+  const uint32_t number = freeNumbers_.back();
+  freeNumbers_.pop_back();
+  return number;
 }
 
 // Slots behind the one that becomes empty move up where their keys are found from there.
@@ -233,7 +233,7 @@ void RowTable::clear() {
 
 namespace {
 
-// Appends or writes a record; `out` has room for it.
+// `out` has room for it. Answers its bytes.
 template <typename Row>
 size_t writeRecord(Row& row, uint8_t* out) {
   const uint32_t keySize = row.keySize();

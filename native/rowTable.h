@@ -49,7 +49,7 @@ class RowTable {
   // then `needed` says how much that is.
   size_t walk(uint8_t* out, size_t capacity, size_t* needed);
 
-  // Appends the records of the keys from `gte` up to but not including `lt`, ascending.
+  // Makes `out` the records of the keys from `gte` up to but not including `lt`, ascending.
   void range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize, std::vector<uint8_t>* out);
 
  private:
@@ -92,6 +92,8 @@ class RowTable {
   // The slot of the key, or the empty one where it belongs.
   size_t slotOf(const uint8_t* key, size_t size, uint32_t hash) const;
   void grow();
+  // A number without a place.
+  uint32_t takeNumber();
   void erase(size_t slot);
   // Room for a row at the end.
   uint32_t append(uint32_t units);

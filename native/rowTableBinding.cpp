@@ -1,4 +1,4 @@
-// The JavaScript class over RowTable. Contract: NativeRowTable of src/native/binding.ts.
+// The JavaScript class over RowTable. Contract: NativeRows of src/native/binding.ts.
 #include <string>
 
 #include "addon.h"
@@ -39,11 +39,7 @@ class Key {
 
 // Reads the arguments and the table behind `this`.
 RowTable* readCall(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
-  napi_value self;
-  void* table = nullptr;
-  if (!readArguments(env, info, count, arguments, &self)) return nullptr;
-  if (napi_unwrap(env, self, &table) != napi_ok) throwTypeError(env, "not a row table");
-  return static_cast<RowTable*>(table);
+  return lbc::readCall<RowTable>(env, info, "not a row table", count, arguments);
 }
 
 // The same of a table that can be walked.
@@ -58,13 +54,7 @@ napi_value construct(napi_env env, napi_callback_info info) {
   napi_value self, argument;
   uint64_t maxBytes;
   if (!readArguments(env, info, 1, &argument, &self) || !readSize(env, argument, "maxBytes", &maxBytes)) return nullptr;
-  RowTable* table = new RowTable(maxBytes);
-  auto finalize = [](napi_env, void* data, void*) { delete static_cast<RowTable*>(data); };
-  if (napi_wrap(env, self, table, finalize, nullptr, nullptr) != napi_ok) {
-    delete table;
-    return throwError(env, "the row table could not be made");
-  }
-  return self;
+  return wrapObject(env, self, new RowTable(maxBytes), "the row table could not be made");
 }
 
 napi_value getSizeBytes(napi_env env, napi_callback_info info) {

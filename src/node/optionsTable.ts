@@ -21,7 +21,7 @@ import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from './optionsTableWallet.js';
 const CACHE_BOUNDS = [4, 16_384] as const;
 /**
  * The default of `-claimtriecache` in MiB; the reference has that of `-dbcache`. Half of the trie nodes of five million
- * names find room in it, and the node stays below 1 GB with them.
+ * names find room in it.
  */
 const CLAIM_TRIE_CACHE_MIB = 224;
 /** Largest `-maxsigcachesize` in MiB. Source: `MAX_MAX_SIG_CACHE_SIZE`. */

@@ -13,20 +13,9 @@ let target = Buffer.allocUnsafeSlow(64 << 10);
 /** Rows that cross at once when all of them are walked. Arbitrary. */
 const WALK_BYTES = 256 << 10;
 
-function read(rows: NativeRows, key: string): Bytes | null | undefined {
-  let length = rows.read(key, target);
-  if (length > target.length) {
-    target = Buffer.allocUnsafeSlow(2 * length);
-    length = rows.read(key, target);
-  }
-  if (length < 0) return length === DELETED ? null : undefined;
-  const value = Buffer.allocUnsafe(length);
-  target.copy(value, 0, 0, length);
-  return value;
-}
-
-export class NativeRowTable implements RowTable {
-  private readonly rows: NativeRows;
+/** Bounded by whoever made the rows: they go when the bound is reached, those first that nobody asked for. */
+export class NativeRowCache implements RowCache {
+  protected readonly rows: NativeRows;
 
   constructor(rows: NativeRows) {
     this.rows = rows;
@@ -36,20 +25,32 @@ export class NativeRowTable implements RowTable {
     return this.rows.sizeBytes;
   }
 
-  get count(): number {
-    return this.rows.count;
-  }
-
   get(key: string): Bytes | null | undefined {
-    return read(this.rows, key);
+    const { rows } = this;
+    let length = rows.read(key, target);
+    if (length > target.length) {
+      target = Buffer.allocUnsafeSlow(2 * length);
+      length = rows.read(key, target);
+    }
+    if (length < 0) return length === DELETED ? null : undefined;
+    const value = Buffer.allocUnsafe(length);
+    target.copy(value, 0, 0, length);
+    return value;
   }
 
-  set(key: string, value: Bytes | null): void {
+  set(key: Buffer | string, value: Bytes | null): void {
     this.rows.set(key, value);
   }
 
   clear(): void {
     this.rows.clear();
+  }
+}
+
+/** Over rows without a bound. */
+export class NativeRowTable extends NativeRowCache implements RowTable {
+  get count(): number {
+    return this.rows.count;
   }
 
   *entries(): Generator<RowChange> {
@@ -64,30 +65,5 @@ export class NativeRowTable implements RowTable {
 
   slice({ gte, lt }: KeyRange): [string, Bytes | null][] {
     return Array.from(changesOf(this.rows.range(gte, lt)), ([key, value]) => [toLatin1(key), value]);
-  }
-}
-
-/** Bounded: rows go when the bound is reached, those first that nobody asked for. */
-export class NativeRowCache implements RowCache {
-  private readonly rows: NativeRows;
-
-  constructor(rows: NativeRows) {
-    this.rows = rows;
-  }
-
-  get sizeBytes(): number {
-    return this.rows.sizeBytes;
-  }
-
-  get(key: string): Bytes | null | undefined {
-    return read(this.rows, key);
-  }
-
-  note(key: Buffer | string, value: Bytes | null): void {
-    this.rows.set(key, value);
-  }
-
-  clear(): void {
-    this.rows.clear();
   }
 }

@@ -21,7 +21,7 @@ export interface RowCache {
   /** A copy of the row; null when it is known to be absent, undefined when the database must be asked. */
   get(key: string): Bytes | null | undefined;
   /** Takes note of what is in the database from now on; null for a row that is deleted. */
-  note(key: Buffer | string, value: Bytes | null): void;
+  set(key: Buffer | string, value: Bytes | null): void;
   clear(): void;
 }
 
@@ -46,12 +46,12 @@ export class RecentRows {
   }
 
   /** See `RowCache`. */
-  note(key: Buffer | string, value: Bytes | null): void {
+  set(key: Buffer | string, value: Bytes | null): void {
     const kind = typeof key === 'string' ? key[0]! : String.fromCharCode(key[0]!);
-    this.caches.get(kind)?.note(key, value);
+    this.caches.get(kind)?.set(key, value);
   }
 
-  /** Rows between the keys have changed, or gone, without being noted one by one. */
+  /** Rows between the keys have changed, or gone, without being set one by one. */
   forget(gte: string, lt: string): void {
     for (const [kind, cache] of this.caches) if (gte < prefixEnd(kind) && lt > kind) cache.clear();
   }
@@ -88,7 +88,7 @@ export class RowCacheTwin implements RowCache {
     return row === undefined ? this.old.get(key) : row;
   }
 
-  note(key: Buffer | string, value: Bytes | null): void {
+  set(key: Buffer | string, value: Bytes | null): void {
     this.young.set(typeof key === 'string' ? key : toLatin1(key), value);
     if (this.young.sizeBytes < this.maxBytes / 2) return;
     const spare = this.old;

@@ -366,7 +366,7 @@ export class RowStore implements RowReader {
   /** The committed rows on their way to the database. */
   private *settling(): Generator<RowChange> {
     for (const change of this.overlay.entries()) {
-      this.recent.note(...change);
+      this.recent.set(...change);
       yield change;
     }
   }

@@ -1,5 +1,4 @@
 /** The address index of a real node: with the mempool, over a reorganisation, a kill, and turned on afterwards. */
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import { addressPrefixesOf, encodeDestination } from '../../src/script/address.j
 import { scriptForDestination } from '../../src/script/standard.js';
 import { hashFromHex, toHex } from '../../src/util/bytes.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
+import { runToEnd } from './support/process.js';
 
 /** Anybody can spend them: hashes of scripts that say yes. */
 const redeem = (n: number): Buffer => Buffer.of(0x50 + n);
@@ -157,11 +157,7 @@ describe('-addressindex', () => {
   it('is turned off and on by -reindex-chainstate only', async () => {
     const before = await node.rpc('getaddressutxos', [[FIRST, ADDRESS]]);
     await node.stop();
-    const refused = spawnSync(
-      process.execPath,
-      ['dist/bin/lbcnode.js', '-regtest', `-datadir=${folder}`, '-server=0', '-listen=0', '-connect=0'],
-      { encoding: 'utf8' },
-    );
+    const refused = runToEnd(folder, []);
     expect(refused.stderr).toContain('-reindex-chainstate to change -addressindex');
     expect(refused.status).toBe(1);
     await start('-reindex-chainstate');

@@ -11,7 +11,7 @@ const caches: [string, () => RowCache][] = [['twin', () => new RowCacheTwin(MAX_
 if (native) caches.push(['native', () => new NativeRowCache(new native.RowTable(MAX_BYTES))]);
 
 describe.each(caches)('a cache of rows: %s', (_, make) => {
-  it('answers what was noted last, or nothing, within its bound', () => {
+  it('answers what was set last, or nothing, within its bound', () => {
     const random = new Random(5);
     const cache = make();
     const model = new Map<string, Buffer | null>();
@@ -22,7 +22,7 @@ describe.each(caches)('a cache of rows: %s', (_, make) => {
       if (random.chance(3)) {
         const length = random.chance(200) ? 3000 + random.below(9000) : random.below(150);
         const value = random.chance(8) ? null : random.bytes(length);
-        cache.note(random.chance(2) ? key : Buffer.from(key, 'latin1'), value);
+        cache.set(random.chance(2) ? key : Buffer.from(key, 'latin1'), value);
         model.set(key, value);
         expect(cache.sizeBytes).toBeLessThanOrEqual(MAX_BYTES + 13_000);
         continue;
@@ -46,11 +46,11 @@ describe.each(caches)('a cache of rows: %s', (_, make) => {
 
   it('keeps nothing of a row that has become too long for it', () => {
     const cache = make();
-    cache.note('t1', Buffer.alloc(100, 1));
-    cache.note('t1', Buffer.alloc(2 * MAX_BYTES, 2));
+    cache.set('t1', Buffer.alloc(100, 1));
+    cache.set('t1', Buffer.alloc(2 * MAX_BYTES, 2));
     const row = cache.get('t1');
     expect(row === undefined || (row !== null && row.length === 2 * MAX_BYTES)).toBe(true);
-    cache.note('t1', Buffer.alloc(100, 3));
+    cache.set('t1', Buffer.alloc(100, 3));
     expect(cache.get('t1')).toEqual(Buffer.alloc(100, 3));
   });
 
@@ -58,17 +58,17 @@ describe.each(caches)('a cache of rows: %s', (_, make) => {
     const cache = make();
     const keys = [300, 319, 320, 321, 3000].map((length) => 't\0\xff'.padEnd(length, '\x80'));
     keys.push('t', 't\0');
-    keys.forEach((key, i) => cache.note(key, Buffer.alloc(i, i)));
+    keys.forEach((key, i) => cache.set(key, Buffer.alloc(i, i)));
     keys.forEach((key, i) => expect(cache.get(key)).toEqual(Buffer.alloc(i, i)));
   });
 });
 
 describe.skipIf(!native)('a bounded native table', () => {
-  it('keeps what is asked for now and then, however much is noted', () => {
+  it('keeps what is asked for now and then, however much is set', () => {
     const cache = caches[1]![1]();
-    for (let i = 0; i < 50; i++) cache.note(`hot${i}`, Buffer.alloc(100, i));
+    for (let i = 0; i < 50; i++) cache.set(`hot${i}`, Buffer.alloc(100, i));
     for (let i = 0; i < 20_000; i++) {
-      cache.note(`cold${i}`, Buffer.alloc(100, i));
+      cache.set(`cold${i}`, Buffer.alloc(100, i));
       if (i % 100 === 0) for (let hot = 0; hot < 50; hot++) cache.get(`hot${hot}`);
     }
     for (let i = 0; i < 50; i++) expect(cache.get(`hot${i}`)).toEqual(Buffer.alloc(100, i));
@@ -86,7 +86,7 @@ describe.skipIf(!native)('a bounded native table', () => {
   it('gives way even when everything in it was asked for', () => {
     const cache = caches[1]![1]();
     for (let i = 0; i < 5000; i++) {
-      cache.note(`row${i}`, Buffer.alloc(100, i));
+      cache.set(`row${i}`, Buffer.alloc(100, i));
       for (let back = 0; back < 600 && back <= i; back += 7) cache.get(`row${i - back}`);
     }
     expect(cache.sizeBytes).toBeLessThanOrEqual(MAX_BYTES + 200);
@@ -97,10 +97,10 @@ describe.skipIf(!native)('a bounded native table', () => {
 describe('recent rows', () => {
   it('are of the kinds that have a share, and forgotten kind by kind', () => {
     const rows = new RecentRows({ shares: { n: 0.25, t: 0.75 }, maxBytes: MAX_BYTES });
-    for (const key of ['n1', 't1', 'x1']) rows.note(Buffer.from(key), Buffer.from(key));
+    for (const key of ['n1', 't1', 'x1']) rows.set(Buffer.from(key), Buffer.from(key));
     expect(rows.get('n1')).toEqual(Buffer.from('n1'));
     expect(rows.get('x1')).toBeUndefined();
-    for (let i = 0; i < 5000; i++) rows.note(`n${i}`, Buffer.alloc(50));
+    for (let i = 0; i < 5000; i++) rows.set(`n${i}`, Buffer.alloc(50));
     expect(rows.get('t1')).toEqual(Buffer.from('t1'));
     rows.forget('m', 'n2');
     expect(rows.get('n4999')).toBeUndefined();
