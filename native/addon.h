@@ -6,7 +6,7 @@
 namespace lbc {
 
 // NATIVE_ABI of src/native/binding.ts.
-constexpr uint32_t kAbi = 8;
+constexpr uint32_t kAbi = 9;
 
 void registerDatabaseFiles(napi_env env, napi_value exports);
 void registerClaimNode(napi_env env, napi_value exports);

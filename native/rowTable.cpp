@@ -11,6 +11,8 @@ namespace lbc {
 namespace {
 
 constexpr size_t kMinSlots = 64;
+// Of a record, before its key.
+constexpr size_t kRecordHead = 8;
 constexpr uint32_t kMinSegmentUnits = 1u << 9;
 // What is kept of the oldest segments at most while room is made for one row, in segments: so long may that take.
 constexpr uint32_t kMovedSegments = 2;
@@ -121,6 +123,22 @@ void RowTable::set(const uint8_t* key, size_t keySize, const uint8_t* value, siz
   if (needed > 0) memcpy(made.value(), value, needed);
   uint32_t mayMove = kMovedSegments * segmentUnits_;
   while (maxBytes_ > 0 && usedBytes() > maxBytes_ && filled_.size() > 1) evictOldest(&mayMove);
+}
+
+bool RowTable::setRecords(uint8_t kind, const uint8_t* records, size_t size) {
+  for (size_t left = size; left > 0;) {
+    const uint8_t* key = records + (size - left) + kRecordHead;
+    if (left < kRecordHead) return false;
+    left -= kRecordHead;
+    const uint32_t keySize = readLE32(key - kRecordHead);
+    const uint32_t storedSize = readLE32(key - kRecordHead + 4);
+    const bool isDeletion = storedSize == kDeletedValue;
+    const size_t valueSize = isDeletion ? 0 : storedSize;
+    if (keySize > left || valueSize > left - keySize) return false;
+    left -= keySize + valueSize;
+    if (keySize > 0 && key[0] == kind) set(key, keySize, isDeletion ? nullptr : key + keySize, valueSize);
+  }
+  return true;
 }
 
 uint32_t RowTable::takeNumber() {
@@ -240,14 +258,14 @@ size_t writeRecord(Row& row, uint8_t* out) {
   const size_t valueSize = row.valueSize == RowTable::kDeletedValue ? 0 : row.valueSize;
   writeLE32(out, keySize);
   writeLE32(out + 4, row.valueSize);
-  memcpy(out + 8, row.key(), keySize);
-  memcpy(out + 8 + keySize, row.value(), valueSize);
-  return 8 + keySize + valueSize;
+  memcpy(out + kRecordHead, row.key(), keySize);
+  memcpy(out + kRecordHead + keySize, row.value(), valueSize);
+  return kRecordHead + keySize + valueSize;
 }
 
 template <typename Row>
 size_t recordSize(const Row& row) {
-  return 8 + row.keySize() + (row.valueSize == RowTable::kDeletedValue ? 0 : row.valueSize);
+  return kRecordHead + row.keySize() + (row.valueSize == RowTable::kDeletedValue ? 0 : row.valueSize);
 }
 
 }  // namespace

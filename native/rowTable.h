@@ -34,14 +34,17 @@ class RowTable {
   // A null value marks a deletion. With a bound a row that no segment has room for is forgotten instead.
   void set(const uint8_t* key, size_t keySize, const uint8_t* value, size_t valueSize);
 
+  // Sets the rows of records (see `walk`) whose keys begin with `kind`; false when the bytes are no records.
+  bool setRecords(uint8_t kind, const uint8_t* records, size_t size);
+
   void clear();
 
   uint64_t usedBytes() const { return units_ * kUnitBytes + count_ * kRowBytes; }
   size_t count() const { return count_; }
   bool isBounded() const { return maxBytes_ > 0; }
 
-  // The following are for tables without a bound. Records are `u32 length of the key ‖ u32 length of the value, or
-  // kDeletedValue ‖ key ‖ value`, little endian.
+  // Records are `u32 length of the key ‖ u32 length of the value, or kDeletedValue ‖ key ‖ value`, little endian. The
+  // following are for tables without a bound.
 
   // Starts a walk over all rows, by the first byte of their key. Nothing may change until its end.
   void beginWalk();

@@ -102,6 +102,21 @@ napi_value set(napi_env env, napi_callback_info info) {
   return makeUndefined(env);
 }
 
+napi_value setRecords(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  uint32_t kind;
+  Span records;
+  RowTable* table = readCall(env, info, 2, arguments);
+  if (!table || !readUint32(env, arguments[0], "kind", &kind) || !readBytes(env, arguments[1], "records", &records)) {
+    return nullptr;
+  }
+  if (!table->setRecords(static_cast<uint8_t>(kind), records.data, records.size)) {
+    throwError(env, "bytes that are no records were given to a row table");
+    return nullptr;
+  }
+  return makeUndefined(env);
+}
+
 napi_value clear(napi_env env, napi_callback_info info) {
   RowTable* table = readCall(env, info, 0, nullptr);
   if (!table) return nullptr;
@@ -141,8 +156,8 @@ napi_value range(napi_env env, napi_callback_info info) {
 void registerRowTable(napi_env env, napi_value exports) {
   const napi_property_descriptor members[] = {
       getter("sizeBytes", getSizeBytes), getter("count", getCount), method("read", read),
-      method("set", set),                method("clear", clear),    method("beginWalk", beginWalk),
-      method("walk", walk),              method("range", range),
+      method("set", set),                method("setRecords", setRecords), method("clear", clear),
+      method("beginWalk", beginWalk),    method("walk", walk),      method("range", range),
   };
   setClass(env, exports, "RowTable", construct, members, sizeof members / sizeof members[0]);
 }

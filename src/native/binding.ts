@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
-export const NATIVE_ABI = 8;
+export const NATIVE_ABI = 9;
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
@@ -95,6 +95,8 @@ export interface NativeRows {
    */
   read(key: Uint8Array | string, target: Uint8Array): number;
   set(key: Uint8Array | string, value: Uint8Array | null): void;
+  /** Sets the rows of records as `walk` writes them whose keys begin with this byte. */
+  setRecords(kind: number, records: Uint8Array): void;
   clear(): void;
   /** Starts a walk over all rows, by the first byte of their key; for tables without a bound. Nothing may change before its end. */
   beginWalk(): void;

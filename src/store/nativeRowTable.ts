@@ -1,8 +1,8 @@
 /** The addon's row tables as the store sees them: without a bound, and as a cache. Owns the buffers of the crossing. */
 import type { NativeRows } from '../native/binding.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
-import { changesOf, type RowChange } from './flushJournal.js';
 import type { RowCache } from './recentRows.js';
+import { changesOf } from './rowRecords.js';
 import type { KeyRange, RowTable } from './rowTable.js';
 
 /** What the addon answers instead of a length for a deletion; another negative number when it knows nothing. */
@@ -10,8 +10,6 @@ const DELETED = -2;
 
 /** Values on their way; grows with the longest one. */
 let target = Buffer.allocUnsafeSlow(64 << 10);
-/** Rows that cross at once when all of them are walked. Arbitrary. */
-const WALK_BYTES = 256 << 10;
 
 /** Bounded by whoever made the rows: they go when the bound is reached, those first that nobody asked for. */
 export class NativeRowCache implements RowCache {
@@ -38,8 +36,12 @@ export class NativeRowCache implements RowCache {
     return value;
   }
 
-  set(key: Buffer | string, value: Bytes | null): void {
+  set(key: string, value: Bytes | null): void {
     this.rows.set(key, value);
+  }
+
+  setRecords(kind: string, records: Buffer): void {
+    this.rows.setRecords(kind.charCodeAt(0), records);
   }
 
   clear(): void {
@@ -53,13 +55,13 @@ export class NativeRowTable extends NativeRowCache implements RowTable {
     return this.rows.count;
   }
 
-  *entries(): Generator<RowChange> {
+  *records(maxBytes: number): Generator<Buffer> {
     const { rows } = this;
-    let records = Buffer.allocUnsafeSlow(WALK_BYTES);
+    let records = Buffer.allocUnsafeSlow(maxBytes);
     rows.beginWalk();
     for (let length = rows.walk(records); length !== 0; length = rows.walk(records)) {
       if (length < 0) records = Buffer.allocUnsafeSlow(-length);
-      else yield* changesOf(records.subarray(0, length));
+      else yield records.subarray(0, length);
     }
   }
 

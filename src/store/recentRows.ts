@@ -5,6 +5,7 @@
 import { loadNative } from '../native/binding.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
 import { NativeRowCache } from './nativeRowTable.js';
+import { changesOf } from './rowRecords.js';
 import { prefixEnd } from './rows.js';
 import { RowTableTwin } from './rowTableTwin.js';
 
@@ -21,7 +22,9 @@ export interface RowCache {
   /** A copy of the row; null when it is known to be absent, undefined when the database must be asked. */
   get(key: string): Bytes | null | undefined;
   /** Takes note of what is in the database from now on; null for a row that is deleted. */
-  set(key: Buffer | string, value: Bytes | null): void;
+  set(key: string, value: Bytes | null): void;
+  /** The same of those records (`rowRecords.ts`) whose keys begin with the byte `kind`. */
+  setRecords(kind: string, records: Buffer): void;
   clear(): void;
 }
 
@@ -46,9 +49,13 @@ export class RecentRows {
   }
 
   /** See `RowCache`. */
-  set(key: Buffer | string, value: Bytes | null): void {
-    const kind = typeof key === 'string' ? key[0]! : String.fromCharCode(key[0]!);
-    this.caches.get(kind)?.set(key, value);
+  set(key: string, value: Bytes | null): void {
+    this.caches.get(key[0]!)?.set(key, value);
+  }
+
+  /** The same of every row of records (`rowRecords.ts`). */
+  setRecords(records: Buffer): void {
+    for (const [kind, cache] of this.caches) cache.setRecords(kind, records);
   }
 
   /** Rows between the keys have changed, or gone, without being set one by one. */
@@ -88,8 +95,13 @@ export class RowCacheTwin implements RowCache {
     return row === undefined ? this.old.get(key) : row;
   }
 
-  set(key: Buffer | string, value: Bytes | null): void {
-    this.young.set(typeof key === 'string' ? key : toLatin1(key), value);
+  setRecords(kind: string, records: Buffer): void {
+    const first = kind.charCodeAt(0);
+    for (const [key, value] of changesOf(records)) if (key[0] === first) this.set(toLatin1(key), value);
+  }
+
+  set(key: string, value: Bytes | null): void {
+    this.young.set(key, value);
     if (this.young.sizeBytes < this.maxBytes / 2) return;
     const spare = this.old;
     spare.clear();

@@ -10,12 +10,13 @@
 import { asBuffer, fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { assert } from '../util/assert.js';
 import { breathe } from '../util/breathe.js';
-import { FlushJournal, type JournalOp, type RowChange } from './flushJournal.js';
+import { FlushJournal, type JournalOp } from './flushJournal.js';
 import { PREFIX } from './keys.js';
 import { makeLevelDb, type LevelDb } from './levelDb.js';
 import { fromArray, mergeLayers, type Layer } from './mergeLayers.js';
 import { KeyedRows } from './keyedRows.js';
 import { RecentRows, type RecentRowsOptions } from './recentRows.js';
+import { changesOf, type RowChange } from './rowRecords.js';
 import { createRowTable } from './rowTable.js';
 import { prefixEnd, type RowRange, type RowReader, type RowTransaction } from './rows.js';
 
@@ -345,16 +346,16 @@ export class RowStore implements RowReader {
     if (!staged && this.overlay.sizeBytes + sourceBytes <= this.batchBytes) {
       this.onPoint('flush:before-batch');
       const batch = this.db.batch();
-      await fill(batch, this.settling());
-      await fill(batch, changesOf(source, this.pieceBytes));
+      for (const records of this.settling()) await fill(batch, changesOf(records));
+      await fill(batch, opsOf(source, this.pieceBytes));
       await this.write(batch, true);
       this.onPoint('flush:after-batch');
     } else {
       this.onPoint('flush:before-journal');
       await this.journal.begin(staged, this.pieceBytes);
-      await this.journal.append(this.settling());
+      for (const records of this.settling()) await this.journal.appendRecords(records);
       this.onPoint('flush:in-journal');
-      await this.journal.append(changesOf(source, this.pieceBytes));
+      await this.journal.append(opsOf(source, this.pieceBytes));
       await this.journal.commit();
       this.onPoint('flush:journal-committed');
       await this.applyJournal(staged);
@@ -363,11 +364,11 @@ export class RowStore implements RowReader {
     this.stageCommitted = false;
   }
 
-  /** The committed rows on their way to the database. */
-  private *settling(): Generator<RowChange> {
-    for (const change of this.overlay.entries()) {
-      this.recent.set(...change);
-      yield change;
+  /** The committed rows on their way to the database, as records. */
+  private *settling(): Generator<Buffer> {
+    for (const records of this.overlay.records(this.pieceBytes)) {
+      this.recent.setRecords(records);
+      yield records;
     }
   }
 
@@ -382,12 +383,18 @@ export class RowStore implements RowReader {
 
   private async applyJournal(withStage: boolean): Promise<void> {
     if (withStage) await this.applyStage();
+    // One batch is filled while the one before it is written.
+    let written = Promise.resolve();
     for await (const changes of this.journal.read()) {
       const batch = this.db.batch();
       await fill(batch, changes);
-      await this.write(batch, false);
+      await written;
+      written = this.write(batch, false);
+      // Whoever waits for it hears of a failure; until then nobody does.
+      written.catch(() => undefined);
       this.onPoint('flush:applying-journal');
     }
+    await written;
     // An empty synced batch makes all batches before it durable.
     await this.db.put(fromLatin1(PREFIX.meta + 'flushed'), Buffer.alloc(0), { sync: true });
     await this.clearStage();
@@ -509,7 +516,7 @@ function inOrder<Row>(rows: Row[], { reverse }: RowRange): Row[] {
 }
 
 /** What a cache outside the overlay has to say, a change at a time. */
-function* changesOf(source: DirtySource, maxBytes: number): Generator<RowChange> {
+function* opsOf(source: DirtySource, maxBytes: number): Generator<RowChange> {
   for (let more = source(maxBytes); more !== null; more = source(maxBytes)) {
     for (const op of more) yield [op.key, op.type === 'put' ? op.value : null];
   }

@@ -4,7 +4,6 @@
  */
 import { loadNative } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
-import type { RowChange } from './flushJournal.js';
 import { NativeRowTable } from './nativeRowTable.js';
 import type { RowRange } from './rows.js';
 import { RowTableTwin } from './rowTableTwin.js';
@@ -20,10 +19,11 @@ export interface RowTable {
   set(key: string, value: Bytes | null): void;
   clear(): void;
   /**
-   * All rows, kind by kind, else in no order: what lies together in a table file is then of few kinds, and looking for
-   * a row means looking into few files. What is yielded are views: do not change the rows while iterating, nor keep any.
+   * All rows as records (`rowRecords.ts`), as many at once as `maxBytes` have room for but at least one. They come kind
+   * by kind, else in no order: what lies together in a table file is then of few kinds, and looking for a row means
+   * looking into few files. What is yielded is good until the next is asked for; do not change the rows meanwhile.
    */
-  entries(): Iterable<RowChange>;
+  records(maxBytes: number): Iterable<Buffer>;
   /** Rows within the range, deletions included, in ascending order; a snapshot, so the rows may change meanwhile. */
   slice(range: KeyRange): [string, Bytes | null][];
 }

@@ -3,7 +3,7 @@
  * the keys once more for whoever walks them in order.
  */
 import type { Bytes } from '../util/bytes.js';
-import type { RowChange } from './flushJournal.js';
+import { RecordWriter } from './rowRecords.js';
 import type { KeyRange, RowTable } from './rowTable.js';
 import { SortedKeys } from './sortedKeys.js';
 import { ValueArena } from './valueArena.js';
@@ -74,11 +74,16 @@ export class RowTableTwin implements RowTable {
     this.rows = 0;
   }
 
-  *entries(): Generator<RowChange> {
+  *records(maxBytes: number): Generator<Buffer> {
+    const records = new RecordWriter();
     for (const table of this.tables) {
       if (table === null) continue;
-      for (const [key, place] of table) yield [key, place === DELETED ? null : this.values.view(place)];
+      for (const [key, place] of table) {
+        records.add(key, place === DELETED ? null : this.values.view(place));
+        if (records.sizeBytes >= maxBytes) yield records.take();
+      }
     }
+    if (records.sizeBytes > 0) yield records.take();
   }
 
   slice({ gte, lt }: KeyRange): [string, Bytes | null][] {

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FlushJournal, type RowChange } from '../../../src/store/flushJournal.js';
+import { FlushJournal } from '../../../src/store/flushJournal.js';
+import { RecordWriter, type RowChange } from '../../../src/store/rowRecords.js';
 
 describe('flush journal', () => {
   let folder: string;
@@ -54,6 +55,18 @@ describe('flush journal', () => {
     expect(await journal.includesStage()).toBe(false);
     expect(await (await write(true)).includesStage()).toBe(true);
     expect((await read(new FlushJournal(path))).rows).toEqual(plain(changes));
+  });
+
+  it('keeps the order of changes and of records between them', async () => {
+    const journal = new FlushJournal(path);
+    await journal.begin(false, 4096);
+    await journal.append(changes.slice(0, 100));
+    const records = new RecordWriter();
+    for (const [key, value] of changes.slice(100, 300)) records.add(key, value);
+    await journal.appendRecords(records.take());
+    await journal.append(changes.slice(300));
+    await journal.commit();
+    expect((await read(journal)).rows).toEqual(plain(changes));
   });
 
   it('counts for nothing when its end is missing or a byte is wrong', async () => {

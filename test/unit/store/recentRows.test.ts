@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { loadNative } from '../../../src/native/binding.js';
 import { NativeRowCache } from '../../../src/store/nativeRowTable.js';
 import { RecentRows, RowCacheTwin, type RowCache } from '../../../src/store/recentRows.js';
+import { RecordWriter } from '../../../src/store/rowRecords.js';
 import { Random } from '../../differential/support.js';
 
 const MAX_BYTES = 64 << 10;
@@ -22,7 +23,14 @@ describe.each(caches)('a cache of rows: %s', (_, make) => {
       if (random.chance(3)) {
         const length = random.chance(200) ? 3000 + random.below(9000) : random.below(150);
         const value = random.chance(8) ? null : random.bytes(length);
-        cache.set(random.chance(2) ? key : Buffer.from(key, 'latin1'), value);
+        if (random.chance(2)) cache.set(key, value);
+        else {
+          const records = new RecordWriter();
+          records.add('u' + key, Buffer.alloc(3));
+          records.add(key, value);
+          records.add('', null);
+          cache.setRecords('t', records.take());
+        }
         model.set(key, value);
         expect(cache.sizeBytes).toBeLessThanOrEqual(MAX_BYTES + 13_000);
         continue;
@@ -75,6 +83,19 @@ describe.skipIf(!native)('a bounded native table', () => {
     expect(cache.get('cold0')).toBeUndefined();
   });
 
+  it('refuses bytes that are no records', () => {
+    const rows = new native!.RowTable(MAX_BYTES);
+    const records = new RecordWriter();
+    records.add('t1', Buffer.alloc(100));
+    const whole = records.take();
+    for (let size = 1; size < whole.length; size++)
+      expect(() => rows.setRecords(0x74, whole.subarray(0, size))).toThrow('no records');
+    expect(rows.count).toBe(0);
+    rows.setRecords(0x74, whole);
+    rows.setRecords(0x75, whole);
+    expect(rows.count).toBe(1);
+  });
+
   it('cannot be walked', () => {
     const rows = new native!.RowTable(MAX_BYTES);
     for (let i = 0; i < 5000; i++) rows.set(`row${i}`, Buffer.alloc(100));
@@ -97,7 +118,9 @@ describe.skipIf(!native)('a bounded native table', () => {
 describe('recent rows', () => {
   it('are of the kinds that have a share, and forgotten kind by kind', () => {
     const rows = new RecentRows({ shares: { n: 0.25, t: 0.75 }, maxBytes: MAX_BYTES });
-    for (const key of ['n1', 't1', 'x1']) rows.set(Buffer.from(key), Buffer.from(key));
+    const records = new RecordWriter();
+    for (const key of ['n1', 't1', 'x1']) records.add(key, Buffer.from(key));
+    rows.setRecords(records.take());
     expect(rows.get('n1')).toEqual(Buffer.from('n1'));
     expect(rows.get('x1')).toBeUndefined();
     for (let i = 0; i < 5000; i++) rows.set(`n${i}`, Buffer.alloc(50));

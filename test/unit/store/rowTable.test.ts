@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { loadNative } from '../../../src/native/binding.js';
 import { KeyedRows } from '../../../src/store/keyedRows.js';
 import { NativeRowTable } from '../../../src/store/nativeRowTable.js';
+import { changesOf } from '../../../src/store/rowRecords.js';
 import { RowTableTwin } from '../../../src/store/rowTableTwin.js';
 import { SortedKeys } from '../../../src/store/sortedKeys.js';
 import { ValueArena } from '../../../src/store/valueArena.js';
@@ -24,6 +25,15 @@ const text = (rows: Iterable<readonly [Buffer | string, Uint8Array | null]>): [s
     typeof key === 'string' ? key : key.toString('latin1'),
     value && Buffer.from(value).toString('latin1'),
   ]);
+
+/** All rows, by way of records of at most about that many bytes. */
+function all(rows: RowTable | KeyedRows, maxBytes: number): [string, string | null][] {
+  if (rows instanceof KeyedRows) return text(rows.entries());
+  return Array.from(rows.records(maxBytes), (records) => {
+    expect(records.length).toBeLessThan(maxBytes + 9100);
+    return text(changesOf(records));
+  }).flat();
+}
 
 function modelSlice(model: Map<string, string | null>, range: KeyRange): [string, string | null][] {
   return [...model]
@@ -53,14 +63,18 @@ describe('rows in memory', () => {
         const range = { gte: a, lt: b };
         expect(text(rows.slice(range))).toEqual(modelSlice(model, range));
       }
-      expect(new Map(text(rows.entries()))).toEqual(model);
+      for (const maxBytes of [1, 5_000, 1 << 20]) {
+        const found = all(rows, maxBytes);
+        expect(found.length).toBe(model.size);
+        expect(new Map(found)).toEqual(model);
+      }
       for (const [key, value] of model) {
         const found = rows.get(key);
         expect(found && Buffer.from(found).toString('latin1')).toBe(value);
       }
       expect(rows.get('absent')).toBeUndefined();
       rows.clear();
-      expect([...rows.entries()]).toEqual([]);
+      expect(all(rows, 5_000)).toEqual([]);
       expect(rows.slice({ gte: '', lt: '\xff\xff' })).toEqual([]);
       expect(rows.sizeBytes).toBe(0);
       rows.set('', Buffer.from('again'));

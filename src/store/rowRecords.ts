@@ -1,0 +1,63 @@
+/**
+ * Rows on their way between memory, the journal and the addon, one behind the other: `u32 length of the key ‖ u32 length of
+ * the value, or 0xffffffff for a deletion ‖ key ‖ value`, all numbers little endian.
+ */
+import type { Bytes } from '../util/bytes.js';
+
+/** A put, or a delete where there is no value. A key is its bytes, or a string of one code unit a byte. */
+export type RowChange = readonly [key: Buffer | string, value: Bytes | null];
+
+/** A row out of a record. */
+export type ReadChange = readonly [key: Buffer, value: Buffer | null];
+
+const DELETED = 0xffffffff;
+const HEAD_BYTES = 8;
+const MIN_ROOM = 64 << 10;
+
+/** Writes records into memory that it uses again and again. */
+export class RecordWriter {
+  private memory = Buffer.alloc(0);
+  private used = 0;
+
+  get sizeBytes(): number {
+    return this.used;
+  }
+
+  add(key: Buffer | string, value: Bytes | null): void {
+    this.makeRoom(HEAD_BYTES + key.length + (value?.length ?? 0));
+    const { memory } = this;
+    let at = memory.writeUInt32LE(key.length, this.used);
+    at = memory.writeUInt32LE(value === null ? DELETED : value.length, at);
+    at += typeof key === 'string' ? memory.write(key, at, 'latin1') : key.copy(memory, at);
+    if (value !== null) memory.set(value, at);
+    this.used = at + (value?.length ?? 0);
+  }
+
+  private makeRoom(bytes: number): void {
+    const needed = this.used + bytes;
+    if (needed <= this.memory.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.memory.length, MIN_ROOM));
+    this.memory.copy(grown, 0, 0, this.used);
+    this.memory = grown;
+  }
+
+  /** What was added since the last call; a view that is good until something is added. */
+  take(): Buffer {
+    const records = this.memory.subarray(0, this.used);
+    this.used = 0;
+    return records;
+  }
+}
+
+/** The rows of records, as views. */
+export function* changesOf(records: Buffer): Generator<ReadChange> {
+  for (let at = 0; at < records.length;) {
+    const keyLength = records.readUInt32LE(at);
+    const valueLength = records.readUInt32LE(at + 4);
+    at += HEAD_BYTES + keyLength;
+    const key = records.subarray(at - keyLength, at);
+    const end = at + (valueLength === DELETED ? 0 : valueLength);
+    yield [key, valueLength === DELETED ? null : records.subarray(at, end)];
+    at = end;
+  }
+}
