@@ -18,6 +18,10 @@ constexpr uint32_t kMinSegmentUnits = 1u << 9;
 constexpr uint32_t kMovedSegments = 2;
 // Segments without rows that a bounded table keeps for the next ones.
 constexpr size_t kSpareOfBound = 2;
+// A bounded table packs anew when one of so many units is empty, and segments of which one of so many is: what moves is at
+// most three times what is gained, if everything is spread evenly.
+constexpr uint64_t kDeadShare = 4;
+constexpr uint32_t kSparseShare = 8;
 // A bounded table has at least so many segments.
 constexpr uint64_t kSegmentsOfBound = 16;
 // What a long value may grow by before its row moves.
@@ -112,6 +116,7 @@ void RowTable::set(const uint8_t* key, size_t keySize, const uint8_t* value, siz
   }
   const uint32_t place = append(units);
   const uint32_t number = isNew ? takeNumber() : slots_[slot].number;
+  if (!isNew) leave(places_[number]);
   places_[number] = place;
   if (isNew) {
     slots_[slot] = Slot{number, hash};
@@ -122,7 +127,7 @@ void RowTable::set(const uint8_t* key, size_t keySize, const uint8_t* value, siz
   memcpy(made.key(), key, keySize);
   if (needed > 0) memcpy(made.value(), value, needed);
   uint32_t mayMove = kMovedSegments * segmentUnits_;
-  while (maxBytes_ > 0 && usedBytes() > maxBytes_ && filled_.size() > 1) evictOldest(&mayMove);
+  while (maxBytes_ > 0 && usedBytes() > maxBytes_ && filled_.size() > 1) makeRoom(&mayMove);
 }
 
 bool RowTable::setRecords(uint8_t kind, const uint8_t* records, size_t size) {
@@ -154,6 +159,7 @@ uint32_t RowTable::takeNumber() {
 // Slots behind the one that becomes empty move up where their keys are found from there.
 void RowTable::erase(size_t slot) {
   const uint32_t number = slots_[slot].number;
+  leave(places_[number]);
   places_[number] = kNone;
   freeNumbers_.push_back(number);
   count_--;
@@ -196,16 +202,63 @@ void RowTable::addSegment(uint32_t units) {
   }
   segment.size = units;
   segment.used = 0;
+  segment.dead = 0;
   filled_.push_back(number);
 }
 
 void RowTable::freeSegment(uint32_t number) {
   Segment& segment = segments_[number];
   units_ -= segment.used;
+  dead_ -= segment.dead;
   const bool isWanted = maxBytes_ == 0 || spare_.size() < kSpareOfBound;
   if (segment.size == segmentUnits_ && isWanted) spare_.push_back(std::move(segment.bytes));
   segment = Segment();
   freeSegments_.push_back(number);
+}
+
+void RowTable::leave(uint32_t place) {
+  const uint32_t units = at(place).units;
+  segments_[place >> kSegmentBits].dead += units;
+  dead_ += units;
+}
+
+void RowTable::moveToEnd(uint32_t place) {
+  const uint32_t moved = append(at(place).units);
+  const Row& old = at(place);
+  memcpy(static_cast<void*>(&at(moved)), &old, old.units * kUnitBytes);
+  places_[old.number] = moved;
+  leave(place);
+}
+
+ptrdiff_t RowTable::sparsest() const {
+  if (dead_ * kDeadShare < units_) return -1;
+  uint32_t most = 0;
+  ptrdiff_t found = -1;
+  // The last one is being filled.
+  for (size_t i = 0; i + 1 < filled_.size(); i++) {
+    const Segment& segment = segments_[filled_[i]];
+    if (segment.dead <= most || segment.dead < segment.used / kSparseShare) continue;
+    most = segment.dead;
+    found = static_cast<ptrdiff_t>(i);
+  }
+  return found;
+}
+
+void RowTable::makeRoom(uint32_t* mayMove) {
+  const ptrdiff_t position = sparsest();
+  if (position < 0) return evictOldest(mayMove);
+  const uint32_t number = filled_[static_cast<size_t>(position)];
+  const uint32_t live = segments_[number].used - segments_[number].dead;
+  if (live > *mayMove) return evictOldest(mayMove);
+  *mayMove -= live;
+  filled_.erase(filled_.begin() + position);
+  for (uint32_t unit = 0; unit < segments_[number].used;) {
+    const uint32_t place = number << kSegmentBits | unit;
+    const Row& row = at(place);
+    unit += row.units;
+    if (places_[row.number] == place) moveToEnd(place);
+  }
+  freeSegment(number);
 }
 
 void RowTable::evictOldest(uint32_t* mayMove) {
@@ -218,11 +271,8 @@ void RowTable::evictOldest(uint32_t* mayMove) {
     if (places_[old.number] != place) continue;
     if ((old.keySizeAsked & kAsked) && old.units <= *mayMove) {
       *mayMove -= old.units;
-      const uint32_t moved = append(old.units);
-      Row& made = at(moved);
-      memcpy(static_cast<void*>(&made), &old, old.units * kUnitBytes);
-      made.keySizeAsked &= ~kAsked;
-      places_[made.number] = moved;
+      old.keySizeAsked &= ~kAsked;
+      moveToEnd(place);
     } else {
       erase(slotOf(old.key(), old.keySize(), hashOf(old.key(), old.keySize())));
     }

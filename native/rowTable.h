@@ -3,8 +3,9 @@
 //
 // Memory: rows one behind the other in segments, `u32 size in units of 8 bytes ‖ u32 length of the value ‖ u32 length of
 // the key ‖ u32 number of the row ‖ key ‖ value`; a row that outgrows its place moves to the end and leaves it empty. A
-// hash table of 8 bytes a slot finds the number of a row, a vector its place. With a bound the oldest segment goes when
-// there is no room left; rows of it that were asked for since they came there move to the end.
+// hash table of 8 bytes a slot finds the number of a row, a vector its place. With a bound, when there is no room left, a
+// segment of which much is empty is packed anew; else the oldest one goes, and rows of it that were asked for since they
+// came there move to the end.
 #pragma once
 
 #include <cstddef>
@@ -87,6 +88,8 @@ class RowTable {
     // In units.
     uint32_t size = 0;
     uint32_t used = 0;
+    // Left empty by rows that moved or went.
+    uint32_t dead = 0;
   };
 
   uint32_t hashOf(const uint8_t* key, size_t size) const;
@@ -102,6 +105,13 @@ class RowTable {
   uint32_t append(uint32_t units);
   void addSegment(uint32_t units);
   void freeSegment(uint32_t segment);
+  // The row at this place is there no more.
+  void leave(uint32_t place);
+  void moveToEnd(uint32_t place);
+  // Makes room in a table with a bound, moving as many units as `mayMove` has left.
+  void makeRoom(uint32_t* mayMove);
+  // The segment, by its position in `filled_`, of which most is empty, if packing it anew gains enough; else -1.
+  ptrdiff_t sparsest() const;
   // Keeps rows that were asked for, as many units of them as `mayMove` has left.
   void evictOldest(uint32_t* mayMove);
   void settleOrder();
@@ -118,6 +128,8 @@ class RowTable {
   std::vector<std::unique_ptr<uint8_t[]>> spare_;
   size_t lastSegments_ = 0;
   uint64_t units_ = 0;
+  // Of these, in all segments.
+  uint64_t dead_ = 0;
   size_t count_ = 0;
 
   std::vector<Slot> slots_;

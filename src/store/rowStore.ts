@@ -72,6 +72,8 @@ export class RowStore implements RowReader {
   private open_: Transaction | null = null;
   /** The overlay is being walked: what joined it now would be lost. */
   private flushing = false;
+  /** Settles when files that lost much are written anew; never rejects. */
+  private packing: Promise<unknown> = Promise.resolve();
   /** Nothing was ever written: as long as that holds no look-up needs the disk. */
   private diskEmpty = true;
   /** Flushes everything committed; called before a transaction spills for the first time. */
@@ -99,6 +101,7 @@ export class RowStore implements RowReader {
   }
 
   async close(): Promise<void> {
+    await this.packing;
     await this.db.close();
   }
 
@@ -107,6 +110,7 @@ export class RowStore implements RowReader {
    * a walk over much that will not be read again this gives the memory back. Nothing may be reading meanwhile.
    */
   async reopen(): Promise<void> {
+    await this.packing;
     await this.db.close();
     await this.db.open();
   }
@@ -431,10 +435,15 @@ export class RowStore implements RowReader {
     await this.db.clear({ gte: fromLatin1(PREFIX.stage), lt: fromLatin1(prefixEnd(PREFIX.stage)) });
   }
 
-  /** Deletes whole key ranges that no reader needs any more (history behind its window). */
+  /**
+   * Deletes whole key ranges that no reader needs any more (history behind its window). Where nothing is written any more
+   * LevelDB would not come by for long, so the files are made smaller at once; nobody waits for that.
+   */
   async dropRange(gte: string, lt: string): Promise<void> {
     this.recent.forget(gte, lt);
-    await this.db.clear({ gte: fromLatin1(gte), lt: fromLatin1(lt) });
+    const [from, to] = [fromLatin1(gte), fromLatin1(lt)];
+    await this.db.clear({ gte: from, lt: to });
+    this.packing = this.packing.then(() => this.db.compactRange(from, to)).catch(() => undefined);
   }
 
   /** LevelDB's estimate of the bytes on disk between two keys. */

@@ -23,7 +23,10 @@ export class IdleNames {
 
   /** Reads the rows, once: what is added later must not be lost to a second reading. */
   load(rows: RowReader): Promise<void> {
-    return (this.loaded ??= this.read(rows));
+    return (this.loaded ??= this.read(rows).catch((error: unknown) => {
+      this.loaded = null;
+      throw error;
+    }));
   }
 
   private async read(rows: RowReader): Promise<void> {

@@ -83,6 +83,25 @@ describe.skipIf(!native)('a bounded native table', () => {
     expect(cache.get('cold0')).toBeUndefined();
   });
 
+  it('has room for rows that grow, not for what they leave behind', () => {
+    const cache = caches[1]![1]();
+    const random = new Random(9);
+    // Fully grown they take about three quarters of the bound; what they leave behind by then is more than that.
+    const lengths = new Map(Array.from({ length: 250 }, (_, i) => [`t${i}`, 20]));
+    for (let step = 0; step < 40_000; step++) {
+      const key = `t${random.below(250)}`;
+      const length = Math.min(140, lengths.get(key)! + random.below(30));
+      lengths.set(key, length);
+      cache.set(key, Buffer.alloc(length, length));
+      if (length === 140 && random.chance(5)) {
+        cache.set(key, Buffer.alloc(10, 10));
+        lengths.set(key, 10);
+      }
+      expect(cache.sizeBytes).toBeLessThanOrEqual(MAX_BYTES);
+    }
+    for (const [key, length] of lengths) expect(cache.get(key)).toEqual(Buffer.alloc(length, length));
+  });
+
   it('refuses bytes that are no records', () => {
     const rows = new native!.RowTable(MAX_BYTES);
     const records = new RecordWriter();
