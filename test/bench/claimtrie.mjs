@@ -325,6 +325,7 @@ async function main() {
     const { own, others } = await measure(other);
     other?.kill('SIGCONT');
     other?.disconnect();
+    await merged();
     const asTheyLie = filesBytes();
     const kinds = await diskSizes();
     const perOperation = (bytes) => (bytes / operations).toFixed(0);
