@@ -3,6 +3,8 @@
 import { homedir } from 'node:os';
 import { packageVersion, runCli } from './cli/run.js';
 
+// As with `| head`: what nobody reads is no error.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 // The exit status is set rather than forced, so that a long answer gets out through a pipe.
 process.exitCode = await runCli(process.argv.slice(2), {
   out: (line) => void process.stdout.write(line),

@@ -222,5 +222,7 @@ async function main(): Promise<void> {
   await program.run(loaded);
 }
 
+// Whoever read them may be gone, as a supervisor or a pager that ended: that is no reason to stop, and writing of it less.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 setFlagsFromString(`--interrupt-budget=${OPTIMIZE_AFTER_BYTES}`);
 await main();

@@ -14,6 +14,8 @@ export interface FolderIdentity {
   supportDelay: string;
   /** Fork heights and expiration terms as the network has them now (regtest can change them). */
   claimRules: string;
+  /** The same of the forks that are not of claims. Absent in folders that were made before it was kept. */
+  scriptForks?: string;
   txIndex: boolean;
   /** Absent in folders that were made before there was one. */
   addressIndex?: boolean;
@@ -26,13 +28,14 @@ export class FolderError extends Error {
   override readonly name = 'FolderError';
 }
 
-const KEY = PREFIX.meta + 'identity';
+/** Where it is kept. */
+export const IDENTITY_KEY = PREFIX.meta + 'identity';
 
 type Stored = FolderIdentity & { schema: number };
 
 /** Whether the folder has been written by a node before. */
 export async function readIdentity(store: RowStore): Promise<Stored | null> {
-  const row = await store.get(KEY);
+  const row = await store.get(IDENTITY_KEY);
   return row ? (JSON.parse(Buffer.from(row).toString()) as Stored) : null;
 }
 
@@ -42,7 +45,8 @@ export async function readIdentity(store: RowStore): Promise<Stored | null> {
  */
 export async function claimFolder(store: RowStore, wanted: FolderIdentity, rebuilt: boolean): Promise<void> {
   const stored = await readIdentity(store);
-  const write = (): void => store.put(KEY, Buffer.from(JSON.stringify({ schema: SCHEMA, ...wanted })));
+  const write = (): void =>
+    store.put(IDENTITY_KEY, Buffer.from(JSON.stringify({ schema: SCHEMA, ...wanted })));
   if (stored === null) {
     write();
     return;
@@ -65,6 +69,11 @@ export async function claimFolder(store: RowStore, wanted: FolderIdentity, rebui
       `The data folder was made under other fork heights or expiration terms (${stored.claimRules}; now ${wanted.claimRules}). Use the same -forkheight and -claimexpiration, or another folder.`,
     );
   }
+  if (stored.scriptForks !== undefined && stored.scriptForks !== wanted.scriptForks) {
+    throw new FolderError(
+      `The data folder was made under other fork heights (${stored.scriptForks}; now ${wanted.scriptForks}). Use the same -forkheight, or another folder.`,
+    );
+  }
   if (rebuilt) {
     write();
     return;
@@ -82,4 +91,5 @@ export async function claimFolder(store: RowStore, wanted: FolderIdentity, rebui
       `You need to rebuild the database using -reindex-chainstate to change the window of name proofs (${stored.proofWindow} now)`,
     );
   }
+  if (stored.scriptForks === undefined) write();
 }

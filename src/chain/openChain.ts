@@ -12,7 +12,7 @@ import { ClaimStore } from '../store/claims/claimStore.js';
 import { createCoinTable } from '../store/coinTable.js';
 import { HeaderTable, NO_HEADER, STATUS } from '../store/headerTable.js';
 import { PREFIX } from '../store/keys.js';
-import { RowStore } from '../store/rowStore.js';
+import { ForeignDatabaseError, RowStore } from '../store/rowStore.js';
 import { hashFromHex, type Bytes } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import { BlockIndex } from './blockIndex.js';
@@ -23,7 +23,7 @@ import { ImportProgress } from './importProgress.js';
 import { parseChainState } from './chainState.js';
 import type { BlockContributor } from './contributor.js';
 import { Flusher } from './flusher.js';
-import { claimFolder, FolderError, type FolderIdentity } from './folderIdentity.js';
+import { claimFolder, FolderError, type FolderIdentity, IDENTITY_KEY } from './folderIdentity.js';
 import { beginChainStateReset, beginReindex, finishChainStateReset, finishReindex } from './folderReset.js';
 import { loadBlock } from './loadedBlock.js';
 import { scanBlockFiles } from './scanBlockFiles.js';
@@ -105,12 +105,11 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
   mkdirSync(options.blocksFolder, { recursive: true });
   checkDiskSpace([folder, options.blocksFolder]);
   const paths = { folder, database: join(folder, 'chainstate'), blocks: options.blocksFolder };
-  if (existsSync(join(paths.database, 'obfuscate_key')) || existsSync(join(folder, 'claimtrie'))) {
-    throw new FolderError(
-      `${folder} holds the database of another node. Point -datadir at a folder of its own and import its blocks: -loadblock=<file>, or copy its blocks folder and start with -reindex.`,
-    );
+  if (existsSync(join(folder, 'claimtrie'))) throw foreign(folder);
+  if (options.reindex) {
+    await refuseForeign(paths.database, options);
+    beginReindex(paths, options.pruning);
   }
-  if (options.reindex) beginReindex(paths, options.pruning);
   finishReindex(paths);
   const store = await openStore(paths.database, options);
   try {
@@ -143,6 +142,22 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
   }
 }
 
+function foreign(folder: string): FolderError {
+  return new FolderError(
+    `${folder} holds the database of another node. Point -datadir at a folder of its own and import its blocks: -loadblock=<file>, or copy its blocks folder and start with -reindex.`,
+  );
+}
+
+/** What is about to be deleted must not be another program's. One that cannot be opened is what `-reindex` is for. */
+async function refuseForeign(path: string, options: OpenChainOptions): Promise<void> {
+  if (!existsSync(path)) return;
+  try {
+    await (await RowStore.open({ path, cacheBytes: MIN_DB_CACHE_BYTES, mark: IDENTITY_KEY })).close();
+  } catch (error) {
+    if (error instanceof ForeignDatabaseError) throw foreign(options.folder);
+  }
+}
+
 async function openStore(path: string, options: OpenChainOptions): Promise<RowStore> {
   const cacheBytes = Math.min(
     MAX_DB_CACHE_BYTES,
@@ -155,9 +170,11 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
       cacheBytes,
       recent: { shares: RECENT_SHARES, maxBytes: options.claimCacheBytes },
       batchBytes: options.batchBytes,
+      mark: IDENTITY_KEY,
       ...(options.onPoint ? { onPoint: options.onPoint } : {}),
     });
   } catch (error) {
+    if (error instanceof ForeignDatabaseError) throw foreign(options.folder);
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const code = (cause as { code?: string }).code;
     if (code === 'LEVEL_LOCKED') {
@@ -208,7 +225,10 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
       cacheBytes: options.cacheBytes,
       folders: [options.folder, options.blocksFolder],
       afterFlush: async () => {
-        for (const { gte, lt } of claims.prunable(index.active.height)) await store.dropRange(gte, lt);
+        for (const { gte, lt } of claims.prunable(index.active.height)) {
+          await store.dropRange(gte, lt);
+          store.packRange(gte, lt);
+        }
       },
     },
     { store, coins, index, files, timers, log },

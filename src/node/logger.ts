@@ -112,7 +112,6 @@ export function createFileLogger({ options, paths }: LoadedOptions): FileLogger 
   applyDebugOptions(categories, options.debug, options.debugexclude);
   const file = paths.logFile === null ? null : openLog(paths.logFile, options.debug.length === 0);
   const toConsole = options.printtoconsole ?? !options.daemon;
-  if (toConsole) process.stdout.on('error', () => undefined);
   let fileOpen = file !== null;
   const logger = new LineLogger({
     timestamps: options.logtimestamps,

@@ -11,6 +11,7 @@ import { verifyChain } from '../chain/verifyChain.js';
 import { addressIndex } from '../index/addressIndex.js';
 import { txIndex } from '../index/txIndex.js';
 import { loadNative, nativeUnavailableReason } from '../native/binding.js';
+import type { NetworkParams } from '../params/network.js';
 import { RpcDispatcher, type RpcDispatcherDeps } from '../rpc/dispatch.js';
 import { METHODS } from '../rpc/methodTable.js';
 import { MethodTable } from '../rpc/table.js';
@@ -137,6 +138,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
       network: params.name,
       supportDelay: supportDelayOf(loaded),
       claimRules: JSON.stringify(params.claimForks),
+      scriptForks: scriptForksOf(params),
       txIndex: options.txindex,
       addressIndex: options.addressindex,
       proofWindow: String(derived.claimProofWindowBlocks),
@@ -315,4 +317,9 @@ function watchTip(opened: OpenedChain, logger: Logger): void {
       `UpdateTip: new best=${hashToHex(hash)} height=${height} version=0x${(headers.version(id) >>> 0).toString(16).padStart(8, '0')} tx=${headers.chainTxCount(id)} date='${date}' cache=${(flusher.usageBytes / (1 << 20)).toFixed(1)}MiB`,
     );
   });
+}
+
+/** Fork heights that regtest can change, as text. */
+function scriptForksOf({ segwitHeight, bip34Height, bip65Height, bip66Height }: NetworkParams): string {
+  return JSON.stringify({ segwit: segwitHeight, bip34: bip34Height, bip65: bip65Height, bip66: bip66Height });
 }

@@ -51,6 +51,13 @@ export interface RowStoreOptions {
   batchBytes?: number;
   /** Called at named points of a flush; tests kill the process there. */
   onPoint?: (name: string) => void;
+  /** Key of a row that every database of ours has from its first flush on; `open` refuses one that lacks it. */
+  mark?: string;
+}
+
+/** The database has rows, but not those of this program. */
+export class ForeignDatabaseError extends Error {
+  override readonly name = 'ForeignDatabaseError';
 }
 
 /** Produces the dirty rows of a cache outside the overlay (the coins) in pieces of at most `maxBytes`; null at the end. */
@@ -88,7 +95,10 @@ export class RowStore implements RowReader {
     this.journal = new FlushJournal(`${options.path}.journal`);
   }
 
-  /** Opens the database and finishes or forgets an interrupted flush. */
+  /**
+   * Opens the database and finishes or forgets an interrupted flush. Throws `ForeignDatabaseError`, having changed no
+   * row, when another program made it.
+   */
   static async open(options: RowStoreOptions): Promise<RowStore> {
     const db = makeLevelDb(options.path, {
       cacheBytes: options.cacheBytes,
@@ -96,8 +106,18 @@ export class RowStore implements RowReader {
     });
     await db.open();
     const store = new RowStore(db, options);
-    await store.recover();
+    if (options.mark === undefined || (await store.bears(options.mark))) await store.recover();
+    else {
+      await db.close();
+      throw new ForeignDatabaseError(`${options.path} was made by another program`);
+    }
     return store;
+  }
+
+  /** Whether the database is empty, has this row, or is about to get what its first flush had. */
+  private async bears(mark: string): Promise<boolean> {
+    if ((await this.db.keys({ limit: 1 }).all()).length === 0) return true;
+    return (await this.db.get(fromLatin1(mark))) !== undefined || (await this.journal.isCommitted());
   }
 
   async close(): Promise<void> {
@@ -435,15 +455,20 @@ export class RowStore implements RowReader {
     await this.db.clear({ gte: fromLatin1(PREFIX.stage), lt: fromLatin1(prefixEnd(PREFIX.stage)) });
   }
 
-  /**
-   * Deletes whole key ranges that no reader needs any more (history behind its window). Where nothing is written any more
-   * LevelDB would not come by for long, so the files are made smaller at once; nobody waits for that.
-   */
+  /** Deletes whole key ranges that no reader needs any more (history behind its window). */
   async dropRange(gte: string, lt: string): Promise<void> {
     this.recent.forget(gte, lt);
-    const [from, to] = [fromLatin1(gte), fromLatin1(lt)];
-    await this.db.clear({ gte: from, lt: to });
-    this.packing = this.packing.then(() => this.db.compactRange(from, to)).catch(() => undefined);
+    await this.db.clear({ gte: fromLatin1(gte), lt: fromLatin1(lt) });
+  }
+
+  /**
+   * Starts to write anew the files of a range in which much was deleted and nothing will be written, where LevelDB would
+   * not come by for long: they give the disk back. Goes on in the background; only the store's end waits for it. What
+   * goes wrong in it LevelDB answers to the next who writes.
+   */
+  packRange(gte: string, lt: string): void {
+    const pack = (): Promise<void> => this.db.compactRange(fromLatin1(gte), fromLatin1(lt));
+    this.packing = this.packing.then(pack).catch(() => undefined);
   }
 
   /** LevelDB's estimate of the bytes on disk between two keys. */

@@ -172,7 +172,10 @@ async function flush() {
   await store.flush();
   const flushed = performance.now();
   flushMs += flushed - began;
-  for (const { gte, lt } of claims.prunable(height)) await store.dropRange(gte, lt);
+  for (const { gte, lt } of claims.prunable(height)) {
+    await store.dropRange(gte, lt);
+    store.packRange(gte, lt);
+  }
   dropMs += performance.now() - flushed;
 }
 

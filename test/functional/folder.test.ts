@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RowStore } from '../../src/store/rowStore.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { runToEnd } from './support/process.js';
 
@@ -160,6 +161,8 @@ describe('a data folder', () => {
       stderr: expect.stringContaining('was made with -supportdelay=100'),
     });
     expect(refused('-forkheight=allclaims@400').stderr).toContain('other fork heights');
+    for (const fork of ['segwit@777', 'bip34@777', 'bip65@777', 'bip66@777'])
+      expect(refused(`-forkheight=${fork}`).stderr).toContain('other fork heights');
     expect(refused('-claimexpiration=300,600').stderr).toContain('expiration terms');
     expect(refused('-txindex').stderr).toContain('-reindex-chainstate to change -txindex');
     await start();
@@ -182,6 +185,27 @@ describe('a data folder', () => {
     await stop();
     mkdirSync(join(dataDir, 'regtest', 'claimtrie'));
     expect(refused().stderr).toContain('holds the database of another node');
+  });
+
+  it('is left as it is when its database is another program’s', async () => {
+    const path = join(dataDir, 'regtest', 'chainstate');
+    mkdirSync(path, { recursive: true });
+    const theirs = await RowStore.open({ path, cacheBytes: 1 << 20 });
+    for (const key of ['\x0e\0obfuscate_key', 'Bbest', 'Ccoin', '~x']) theirs.put(key, Buffer.from('theirs'));
+    await theirs.flush();
+    await theirs.close();
+    for (const args of [[], ['-reindex'], ['-reindex-chainstate']]) {
+      const { status, stderr } = refused(...args);
+      expect(stderr).toContain('holds the database of another node');
+      expect(status).toBe(1);
+    }
+    const after = await RowStore.open({ path, cacheBytes: 1 << 20, mark: 'Ccoin' });
+    expect(await after.getMany(['Bbest', 'Ccoin', 'Midentity'])).toEqual([
+      Buffer.from('theirs'),
+      Buffer.from('theirs'),
+      undefined,
+    ]);
+    await after.close();
   });
 
   it('stops at a height, and by the stop method', async () => {

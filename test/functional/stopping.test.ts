@@ -51,6 +51,17 @@ async function tenBlocks(): Promise<Buffer> {
 }
 
 describe('an import of bootstrap.dat', () => {
+  it('comes when there is an error that nobody reads any more', async () => {
+    const failing = start('-rpcallowip=nonsense');
+    failing.child.stdout!.destroy();
+    failing.child.stderr!.destroy();
+    expect(await failing.exited).toBe(1);
+
+    const unheard = start('-printtoconsole=0', '-server=0', '-stopafterblockimport');
+    unheard.child.stdout!.destroy();
+    expect(await unheard.exited).toBe(0);
+  });
+
   it('that is interrupted leaves the file, and takes up no other', async () => {
     const blocks = await tenBlocks();
     mkdirSync(networkDir);

@@ -46,6 +46,22 @@ describe('RowStore', () => {
     ).toEqual([undefined, 'new-b', undefined]);
   });
 
+  it('refuses the database of another program, and changes no row of it', async () => {
+    const path = join(folder, 'foreign');
+    const other = await RowStore.open({ path, cacheBytes: 1 << 20 });
+    for (const key of ['\x0e\0obfuscate_key', 'Cabc', '~C']) other.put(key, bytes('theirs'));
+    await other.flush();
+    await other.close();
+    const ours = { path, cacheBytes: 1 << 20, mark: 'Midentity' };
+    await expect(RowStore.open(ours)).rejects.toThrow('another program');
+    const again = await RowStore.open({ ...ours, mark: 'Cabc' });
+    expect((await rowsOf(again, { gte: '\0', lt: '\xff' })).slice(0, 2)).toEqual([
+      '\x0e\0obfuscate_key=theirs',
+      'Cabc=theirs',
+    ]);
+    await again.close();
+  });
+
   it('gives the disk back what lay in a dropped range', async () => {
     const path = join(folder, 'db');
     const sizeBytes = (): number =>
@@ -60,6 +76,7 @@ describe('RowStore', () => {
     store = await open();
     const full = sizeBytes();
     await store.dropRange('x', 'y');
+    store.packRange('x', 'y');
     expect(await rowsOf(store, { gte: 'x', lt: 'y' })).toEqual([]);
     await store.close();
     expect(sizeBytes()).toBeLessThan(0.7 * full);
