@@ -48,12 +48,7 @@ export class RecentRows {
     return this.caches.get(key[0]!)?.get(key);
   }
 
-  /** See `RowCache`. */
-  set(key: string, value: Bytes | null): void {
-    this.caches.get(key[0]!)?.set(key, value);
-  }
-
-  /** The same of every row of records (`rowRecords.ts`). */
+  /** Takes note of what is in the database from now on: every row of records (`rowRecords.ts`). */
   setRecords(records: Buffer): void {
     for (const [kind, cache] of this.caches) cache.setRecords(kind, records);
   }

@@ -19,7 +19,7 @@ export interface RowTable {
   set(key: string, value: Bytes | null): void;
   clear(): void;
   /**
-   * All rows as records (`rowRecords.ts`), as many at once as `maxBytes` have room for but at least one. They come kind
+   * All rows as records (`rowRecords.ts`), about `maxBytes` of them at once but at least one. They come kind
    * by kind, else in no order: what lies together in a table file is then of few kinds, and looking for a row means
    * looking into few files. What is yielded is good until the next is asked for; do not change the rows meanwhile.
    */

@@ -142,7 +142,8 @@ describe('recent rows', () => {
     rows.setRecords(records.take());
     expect(rows.get('n1')).toEqual(Buffer.from('n1'));
     expect(rows.get('x1')).toBeUndefined();
-    for (let i = 0; i < 5000; i++) rows.set(`n${i}`, Buffer.alloc(50));
+    for (let i = 0; i < 5000; i++) records.add(`n${i}`, Buffer.alloc(50));
+    rows.setRecords(records.take());
     expect(rows.get('t1')).toEqual(Buffer.from('t1'));
     rows.forget('m', 'n2');
     expect(rows.get('n4999')).toBeUndefined();
