@@ -1,14 +1,19 @@
 /** Pruning: old block files go, the rest works, and claim questions about the past are still answered. */
-import { readdirSync } from 'node:fs';
-import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { ADDRESS, shared, startRegtest } from './support/node.js';
 
 const source = shared('bench/bench-40x1000.dat.gz');
+
+/** That many blocks of a file of blocks: each has a magic number and its size before it. */
+function firstBlocks(file: Buffer, count: number): Buffer {
+  let end = 0;
+  for (let i = 0; i < count; i++) end += 8 + file.readUInt32LE(end + 4);
+  return file.subarray(0, end);
+}
 
 interface Claim {
   value: string | null;
@@ -25,8 +30,8 @@ describe.runIf(source)('a pruned node', () => {
   it('drops old files by hand, goes on, and marks what is gone', async () => {
     const work = mkdtempSync(join(tmpdir(), 'prune-'));
     const file = join(work, 'bootstrap.dat');
-    await pipeline(createReadStream(source!), createGunzip(), createWriteStream(file));
-    const args = ['-supportdelay=proportional', '-prune=1', '-maxblockfilesize=1000000'];
+    writeFileSync(file, firstBlocks(gunzipSync(readFileSync(source!)), 438));
+    const args = ['-supportdelay=proportional', '-prune=1', '-maxblockfilesize=500000'];
     let node = await startRegtest({
       dataDir: work,
       args: [...args, `-loadblock=${file}`],
@@ -38,7 +43,7 @@ describe.runIf(source)('a pruned node', () => {
       const before = blkFiles().length;
       expect(before).toBeGreaterThan(10);
       // A claim of the past whose output is spent by now: its value lies in the block file alone.
-      const then = await node.rpc<string>('getblockhash', [445]);
+      const then = await node.rpc<string>('getblockhash', [430]);
       const names = await node.rpc<Named[]>('getclaimsintrie', [then]);
       let spent: { name: string; txid: string } | null = null;
       for (const { normalized_name: name, claims } of names) {
@@ -55,12 +60,12 @@ describe.runIf(source)('a pruned node', () => {
       const fresh = await claimThen();
       expect(typeof fresh.value).toBe('string');
       // A short chain is not pruned, and the last 288 blocks never are.
-      await expect(node.rpc('pruneblockchain', [460])).rejects.toThrow(
+      await expect(node.rpc('pruneblockchain', [435])).rejects.toThrow(
         'Blockchain is too short for pruning.',
       );
       await node.rpc('generatetoaddress', [700, ADDRESS]);
 
-      const height = await node.rpc<number>('pruneblockchain', [460]);
+      const height = await node.rpc<number>('pruneblockchain', [435]);
       expect(height).toBeGreaterThan(300);
       expect(blkFiles().length).toBeLessThan(before);
       const info = await node.rpc<{ pruned: boolean; pruneheight: number; automatic_pruning: boolean }>(
@@ -90,7 +95,7 @@ describe.runIf(source)('a pruned node', () => {
         'cannot be rebuilt from them',
       );
       node = await startRegtest({ dataDir: work, args });
-      expect(await node.rpc('getblockcount')).toBe(1174);
+      expect(await node.rpc('getblockcount')).toBe(1143);
       expect((await node.rpc<{ pruneheight: number }>('getblockchaininfo')).pruneheight).toBe(height + 1);
     } finally {
       await node.stop();

@@ -1,11 +1,9 @@
 /** Nodes that sync from one another: the first time, over partitions, restarts and kills, and from a pruned one. */
-import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ADDRESS, shared, type RegtestNode } from './support/node.js';
+import { ADDRESS, type RegtestNode } from './support/node.js';
 import {
   addressOf,
   chainState,
@@ -16,8 +14,6 @@ import {
   until,
   untilSameTip,
 } from './support/network.js';
-
-const bench = shared('bench/bench-40x1000.dat.gz');
 
 describe('syncing', () => {
   const nodes: RegtestNode[] = [];
@@ -40,28 +36,24 @@ describe('syncing', () => {
   const generate = (node: RegtestNode, blocks: number, address = ADDRESS): Promise<string[]> =>
     node.rpc('generatetoaddress', [blocks, address]);
 
-  it.runIf(bench)('fetches a whole chain, also when stopped and killed on the way', async () => {
-    const work = folder();
-    const file = join(work, 'bench.dat');
-    await pipeline(createReadStream(bench!), createGunzip(), createWriteStream(file));
-    const rules = '-supportdelay=proportional';
-    const source = await start({
-      args: [rules, '-maxtipage=2000000000', `-loadblock=${file}`],
-      timeoutMs: 120_000,
-    });
-    expect(await heightOf(source)).toBe(469);
+  it('fetches a whole chain, also when stopped and killed on the way', async () => {
+    const source = await start();
+    await generate(source, 500);
     const dataDir = folder();
-    const args = [rules, `-connect=${addressOf(source)}`];
-    const at = async (height: number): Promise<RegtestNode> => {
-      const node = await start({ dataDir, args });
-      await until(`height ${height}`, async () => (await heightOf(node)) >= height);
-      nodes.splice(nodes.indexOf(node), 1);
-      return node;
-    };
-    await (await at(100)).stop();
-    await (await at(435)).kill();
-    const node = await start({ dataDir, args });
-    await untilSameTip([source, node], 120_000);
+    const connected = `-connect=${addressOf(source)}`;
+    const stopped = await start({ dataDir, args: [connected, '-stopatheight=100'] });
+    expect(await stopped.exited).toBe(0);
+    expect(stopped.output()).toContain(' height=100 ');
+    expect(stopped.output()).not.toContain(' height=101 ');
+    const killed = await start({
+      dataDir,
+      args: [connected],
+      env: { LBCNODE_CRASH_AT: 'commit:after-apply@300' },
+    });
+    expect(await killed.exited).toBe(null);
+    expect(killed.output()).not.toContain(' height=500 ');
+    const node = await start({ dataDir, args: [connected] });
+    await untilSameTip([source, node]);
     expect(await chainState(node)).toEqual(await chainState(source));
   });
 

@@ -18,7 +18,7 @@ import { JsonParseError, parseJson } from '../../src/util/jsonParse.js';
 import { Reader, ReadError } from '../../src/util/reader.js';
 import { Writer } from '../../src/util/writer.js';
 import { native } from '../differential/support.js';
-import { memoryOf } from './support/memory.js';
+import { memoryOf } from '../support/memory.js';
 
 const MIB = 1 << 20;
 /** What a thousand refusals of short inputs may cost before it counts as growth: garbage that was not collected yet. */

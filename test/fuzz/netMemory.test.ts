@@ -11,7 +11,7 @@ import {
 import { MESSAGES, type Command, type Payload } from '../../src/net/messages/table.js';
 import { ReadError } from '../../src/util/reader.js';
 import { Writer } from '../../src/util/writer.js';
-import { memoryOf } from './support/memory.js';
+import { memoryOf } from '../support/memory.js';
 
 const MIB = 1 << 20;
 /** What is garbage and was not collected yet. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Random } from '../differential/support.js';
 import { fuzz } from './support/campaign.js';
-import { memoryOf } from './support/memory.js';
+import { memoryOf } from '../support/memory.js';
 import { netMessagesTarget, type Tally } from './targets/netMessages.js';
 
 it('reads any stream of messages, or refuses it', async () => {

@@ -47,18 +47,24 @@ export async function until(holds: () => boolean): Promise<void> {
 
 export const untilExists = (path: string): Promise<void> => until(() => existsSync(path));
 
+/** How long a node that must end by itself may take. */
+const END_TIMEOUT_MS = 60_000;
+
 /**
  * Runs a node without a network and without RPC that must end by itself, and waits for it. The environment gets `env` in
- * addition.
+ * addition. Throws when the node has to be ended.
  */
 export function runToEnd(
   dataDir: string,
   args: readonly string[],
   env: Record<string, string> = {},
 ): SpawnSyncReturns<string> {
-  return spawnSync(
+  const result = spawnSync(
     process.execPath,
     [program('lbcnode'), '-regtest', `-datadir=${dataDir}`, '-listen=0', '-server=0', ...args],
-    { encoding: 'utf8', timeout: 30_000, env: { ...process.env, ...env } },
+    { encoding: 'utf8', timeout: END_TIMEOUT_MS, env: { ...process.env, ...env } },
   );
+  if (result.error)
+    throw new Error(`the node did not end by itself:\n${result.stdout}`, { cause: result.error });
+  return result;
 }

@@ -7,7 +7,7 @@ import {
   formatFrameHead,
   type Frame,
 } from '../../../src/net/framing.js';
-import { memoryOf } from '../../fuzz/support/memory.js';
+import { memoryOf } from '../../support/memory.js';
 
 const MAGIC = Buffer.from('fae4aad1', 'hex');
 const NO_CHECKSUM = Buffer.from('5df6e0e2', 'hex');

@@ -4,10 +4,8 @@ import { liveAndCompare, SMALL_RULES } from '../../../support/claimComparison.js
 
 describe('claim store and naive model', () => {
   for (const [name, rules] of Object.entries(SMALL_RULES)) {
-    it(`agree on random lives, ${name}`, async () => {
-      let disconnected = 0;
-      for (const seed of [7919, 15838]) disconnected += await liveAndCompare(seed, rules, 280);
-      expect(disconnected).toBeGreaterThan(20);
+    it(`agree on a random life, ${name}`, async () => {
+      expect(await liveAndCompare(7919, rules, 280)).toBeGreaterThan(10);
     });
   }
 
