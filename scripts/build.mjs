@@ -48,7 +48,36 @@ function putInPlace(next, place) {
   }
 }
 
+/**
+ * Writes the node's program anew with all of its own modules in it, and what it loads on demand beside it: one file is
+ * found, read and compiled in half the time of five hundred. Without the bundler's binary for this machine the program
+ * stays as it is.
+ */
+async function bundle(next) {
+  try {
+    const { build } = await import('esbuild');
+    await build({
+      entryPoints: [join(next, 'bin', 'lbcnode.js')],
+      outdir: join(next, 'bin'),
+      chunkNames: 'lbcnode.[hash]',
+      allowOverwrite: true,
+      bundle: true,
+      splitting: true,
+      packages: 'external',
+      platform: 'node',
+      format: 'esm',
+      target: 'node20',
+      sourcemap: 'linked',
+      sourcesContent: false,
+      logLevel: 'warning',
+    });
+  } catch (error) {
+    console.warn(`The program is not bundled and starts slower: ${error.message}`);
+  }
+}
+
 const inputs = [
+  fileURLToPath(import.meta.url),
   ...filesBelow(join(root, 'src')),
   join(root, 'tsconfig.json'),
   join(root, 'package-lock.json'),
@@ -66,6 +95,7 @@ if (!(onlyIfStale && existsSync(stamp) && readFileSync(stamp, 'utf8') === print)
   const next = join(root, `dist.next.${process.pid}`);
   process.on('exit', () => rmSync(next, { recursive: true, force: true }));
   run(tsc, ['-p', 'tsconfig.json', '--outDir', next]);
+  await bundle(next);
   writeFileSync(join(next, '.stamp'), print);
   putInPlace(next, join(root, 'dist'));
 }

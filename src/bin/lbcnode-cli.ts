@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /** `lbcnode-cli`: sends one command to a running node and prints the answer. */
 import { homedir } from 'node:os';
-import { packageVersion, runCli } from './cli/run.js';
+import { runCli } from './cli/run.js';
+import { programVersion } from '../util/project.js';
 
 // As with `| head`: what nobody reads is no error.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
@@ -11,5 +12,5 @@ process.exitCode = await runCli(process.argv.slice(2), {
   err: (line) => void process.stderr.write(line),
   input: () => process.stdin.setEncoding('utf8') as AsyncIterable<string>,
   home: homedir(),
-  version: packageVersion(),
+  version: programVersion(),
 });

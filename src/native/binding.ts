@@ -5,7 +5,7 @@
  */
 import { createRequire } from 'node:module';
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { projectFile } from '../util/project.js';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
 export const NATIVE_ABI = 9;
@@ -251,7 +251,7 @@ let loaded: Loaded | undefined;
 function load(): Loaded {
   if (process.env['LBCNODE_NATIVE'] === '0')
     return { addon: null, reason: 'switched off by LBCNODE_NATIVE=0' };
-  const path = fileURLToPath(new URL('../../build/lbcnode.node', import.meta.url));
+  const path = projectFile('build', 'lbcnode.node');
   if (!existsSync(path)) return { addon: null, reason: 'not built (no C++ compiler at build time?)' };
   try {
     const addon = createRequire(import.meta.url)(path) as NativeAddon;

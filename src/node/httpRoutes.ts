@@ -7,7 +7,7 @@ import { addHealthRoute, type HealthDeps } from '../server/health.js';
 import type { HttpServerDeps } from '../server/httpServer.js';
 import type { NodeMetrics } from '../server/metrics/nodeMetrics.js';
 import type { LoadedOptions } from './options.js';
-import { programVersion } from './optionsHelp.js';
+import { programVersion } from '../util/project.js';
 
 /** Null unless the metrics are wanted. */
 export async function makeMetrics({ options, params }: LoadedOptions): Promise<NodeMetrics | null> {

@@ -7,7 +7,7 @@ import type { Networks } from '../net/networks.js';
 import type { ReachableNetwork } from '../rpc/services.js';
 import { joinHostPort, splitHostPort } from '../util/hostPort.js';
 import { OptionError, type OptionArgs } from './optionArgs.js';
-import { programVersion } from './optionsHelp.js';
+import { programVersion } from '../util/project.js';
 import type { Options } from './optionsTable.js';
 
 const CLIENT_NAME = 'lbcnode';

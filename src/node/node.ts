@@ -27,7 +27,7 @@ import { importFiles } from './importFiles.js';
 import { startNotifications } from './notifications.js';
 import { notifyBlocks } from './notify.js';
 import type { LoadedOptions } from './options.js';
-import { programVersion } from './optionsHelp.js';
+import { programVersion } from '../util/project.js';
 import { peerSettings } from './peerSettings.js';
 import { writePidFile } from './pidFile.js';
 import { makeServices } from './services.js';

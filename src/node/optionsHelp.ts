@@ -1,5 +1,5 @@
 /** `-help` and `-version`: the texts that derive from the options table. */
-import { createRequire } from 'node:module';
+import { programVersion } from '../util/project.js';
 import { formatMoney } from './optionValues.js';
 import { OPTION_CATEGORIES, type OptionCategory, type OptionRow } from './optionRow.js';
 import { OPTION_GROUPS } from './optionsTable.js';
@@ -7,12 +7,6 @@ import { OPTION_GROUPS } from './optionsTable.js';
 const WIDTH = 79;
 const OPTION_INDENT = 2;
 const TEXT_INDENT = 7;
-
-/** The version of the program, from its package. */
-export function programVersion(): string {
-  const require = createRequire(import.meta.url);
-  return (require('../../package.json') as { version: string }).version;
-}
 
 export function versionText(): string {
   return `lbcnode version v${programVersion()}\n\nDistributed under the MIT software license.\n`;

@@ -1,5 +1,4 @@
 /** The command-line client from words to exit status, with its streams passed in. Source: `CommandLineRPC`, `CallRPC`. */
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
 import { JsonParseError, parseJson } from '../../util/jsonParse.js';
@@ -171,10 +170,4 @@ function usage(version: string): string {
     'or:     lbcnode-cli [options] help <command>      Get help for a command\n\n' +
     `Options:\n\n${entries.join('')}`
   );
-}
-
-/** The version in the package, read without loading anything else. */
-export function packageVersion(): string {
-  const file = new URL('../../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }

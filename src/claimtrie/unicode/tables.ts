@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { assert } from '../../util/assert.js';
+import { projectFile } from '../../util/project.js';
 
 /** Above it Unicode 11 has neither decompositions nor foldings nor combining classes. */
 export const TABLE_END = 0x30000;
@@ -18,7 +19,7 @@ export interface UnicodeTables {
   readonly sequences: Uint32Array;
 }
 
-const DATA_FILE = new URL('../../../data/unicode11/tables.txt', import.meta.url);
+const DATA_FILE = projectFile('data', 'unicode11', 'tables.txt');
 
 const parseCode = (text: string): number => Number.parseInt(text, 16);
 

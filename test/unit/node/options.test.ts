@@ -6,7 +6,8 @@ import { ConfigFileError, parseConfigText } from '../../../src/node/configFile.j
 import { interpretBool, leadingInteger, OptionArgs, OptionError } from '../../../src/node/optionArgs.js';
 import { proofWindow, pruneMode, scriptThreads } from '../../../src/node/optionChecks.js';
 import { loadOptions, parseCommandLine, type LoadedOptions } from '../../../src/node/options.js';
-import { helpText, programVersion, versionText } from '../../../src/node/optionsHelp.js';
+import { helpText, versionText } from '../../../src/node/optionsHelp.js';
+import { programVersion } from '../../../src/util/project.js';
 import { OPTION_ROWS } from '../../../src/node/optionsTable.js';
 import { formatMoney, parseMoney } from '../../../src/node/optionValues.js';
 
