@@ -5,6 +5,7 @@ import { NO_HEADER, type HeaderTable } from '../store/headerTable.js';
 export class ActiveChain implements HeaderTree {
   private ids = new Int32Array(1024);
   private length = 0;
+  private takenBack = 0;
   private readonly headers: HeaderTable;
 
   constructor(headers: HeaderTable) {
@@ -44,6 +45,12 @@ export class ActiveChain implements HeaderTree {
 
   pop(): void {
     this.length--;
+    this.takenBack++;
+  }
+
+  /** How many blocks have been taken back so far: who reads over several turns knows by it that one was meanwhile. */
+  get disconnects(): number {
+    return this.takenBack;
   }
 
   /** Makes the chain that ends at `tip` the active one (at start). */

@@ -49,7 +49,22 @@ export class Candidates {
     const rank = (this.precious.get(b) ?? 0) - (this.precious.get(a) ?? 0);
     if (rank !== 0) return rank;
     const linked = this.linked[b]! - this.linked[a]!;
-    return linked !== 0 ? linked : this.arrival(b) - this.arrival(a);
+    return linked !== 0 ? linked : this.compareLinkedTogether(a, b);
+  }
+
+  /**
+   * Two blocks that the late arrival of one ancestor made connectable: level by level from it, brothers in the order of
+   * their own arrival. Source: the queue of `ReceivedBlockTransactions`.
+   */
+  private compareLinkedTogether(a: number, b: number): number {
+    const { headers } = this;
+    const level = headers.height(b) - headers.height(a);
+    if (level !== 0) return level;
+    while (headers.prev(a) !== headers.prev(b)) {
+      a = headers.prev(a);
+      b = headers.prev(b);
+    }
+    return this.arrival(b) - this.arrival(a);
   }
 
   add(id: number): void {

@@ -46,6 +46,11 @@ export function hashesAllClaims(rules: ClaimRules, height: number): boolean {
   return height + 1 >= rules.allClaimsForkHeight;
 }
 
+/** Whether the root after block `height` has the new form while the one before it had the old. */
+export function isHashFork(rules: ClaimRules, height: number): boolean {
+  return height === rules.allClaimsForkHeight - 1;
+}
+
 /** Whether supports with metadata count in block `height`. Source: `allowSupportMetadata`. */
 export function countsMetadataSupports(rules: ClaimRules, height: number): boolean {
   return height >= rules.allClaimsForkHeight;

@@ -112,7 +112,7 @@ class Answers {
   }
 
   private async proof(name: unknown, height: number, selects?: (id: Bytes) => boolean): Promise<Json> {
-    const query = { name: Buffer.from(name as string), height, tipHeight: this.tipHeight };
+    const query = { name: Buffer.from(name as string), height, tipHeight: () => this.tipHeight };
     const whole = selects ? { ...query, selects } : query;
     return formatProof(await readProof(this.rows, this.chain.rules, 5000, whole));
   }

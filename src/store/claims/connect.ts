@@ -6,12 +6,12 @@ import { checkingOrder, findTakeovers, processDue, settleTakeovers } from '../..
 import { namesInvolved, processTransaction, spendCandidates } from '../../claimtrie/blockTransactions.js';
 import { ClaimWork } from '../../claimtrie/claimWork.js';
 import { compareCreation, pointKey, REMOVAL, type Item } from '../../claimtrie/item.js';
-import { expiringCreation, hashesAllClaims } from '../../claimtrie/rules.js';
+import { expiringCreation, hashesAllClaims, isHashFork } from '../../claimtrie/rules.js';
 import type { ClaimBlock, ClaimEvent, ClaimRules } from '../../claimtrie/types.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { describeEvents } from './claimEvents.js';
 import { dueKey, SUMMARY_KEY } from './claimKeys.js';
-import { isHashFork, rebuildNodes } from './hashFork.js';
+import { rebuildNodes } from './hashFork.js';
 import { itemsByOrdinal } from './itemHistory.js';
 import { readLog } from './logRow.js';
 import { isRefileFork, refileNames, settleMarkedNames } from './refileFork.js';

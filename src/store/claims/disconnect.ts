@@ -5,14 +5,14 @@
 import { ClaimWork } from '../../claimtrie/claimWork.js';
 import type { Item } from '../../claimtrie/item.js';
 import { countPending } from '../../claimtrie/nameState.js';
-import { hashesAllClaims } from '../../claimtrie/rules.js';
+import { hashesAllClaims, isHashFork } from '../../claimtrie/rules.js';
 import { rootHash } from '../../claimtrie/trieNode.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { assert } from '../../util/assert.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { RowTransaction } from '../rows.js';
 import { logKey, nodeKey, ownerKey, snapshotKey, SUMMARY_KEY } from './claimKeys.js';
-import { isHashFork, rebuildNodes } from './hashFork.js';
+import { rebuildNodes } from './hashFork.js';
 import { itemsSince } from './itemHistory.js';
 import { countLogChunks, parseLogChunk, type ItemRef, type LogEvent } from './logRow.js';
 import { parseNodeRow } from './nodeRow.js';

@@ -13,11 +13,6 @@ import { CLAIM_PREFIX, nodeKey, type Generation } from './claimKeys.js';
 import { parseNameRow, rowHasClaims } from './nameRow.js';
 import { formatNodeRow } from './nodeRow.js';
 
-/** Whether the root after block `height` has the new form while the one before it had the old. */
-export function isHashFork(rules: ClaimRules, height: number): boolean {
-  return height === rules.allClaimsForkHeight - 1;
-}
-
 /** The block after which the stored nodes of the old form stand. */
 export function lastOfOldForm(rules: ClaimRules): number {
   const fork = rules.allClaimsForkHeight - 1;

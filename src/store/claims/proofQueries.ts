@@ -37,7 +37,8 @@ export interface ProofQuery {
   name: Bytes;
   /** After which block. */
   height: number;
-  tipHeight: number;
+  /** Asked again and again, since blocks are connected meanwhile; of ones taken back the caller must know by himself. */
+  tipHeight: () => number;
   /** Which claim of the name is proven (form with all claims only); the controlling one by default. */
   selects?: (claimId: Bytes) => boolean;
 }
@@ -49,14 +50,24 @@ export async function readProof(
   window: ProofWindow,
   query: ProofQuery,
 ): Promise<NameProof> {
-  const { height, tipHeight } = query;
-  const oldest = await oldestProvable(rows, window, tipHeight);
-  if (height < oldest) throw new ProofUnavailableError(height, oldest);
+  const { height } = query;
+  await requireProvable(rows, window, query);
   const allClaims = hashesAllClaims(rules, height);
   const name = allClaims ? toLatin1(query.name) : filedName(rules, query.name, height);
   const path = await readPath(rows, rules, window, name, query, allClaims ? '1' : '0');
+  // What was there at first may have been dropped before it was read.
+  await requireProvable(rows, window, query);
   if (!allClaims) return buildNodesProof(path, name);
   return buildAllClaimsProof(path, name, query.selects);
+}
+
+async function requireProvable(
+  rows: RowReader,
+  window: ProofWindow,
+  { height, tipHeight }: ProofQuery,
+): Promise<void> {
+  const oldest = await oldestProvable(rows, window, tipHeight());
+  if (height < oldest) throw new ProofUnavailableError(height, oldest);
 }
 
 /** The nodes whose path leads to the name, the root first; none of an empty trie. */
@@ -68,7 +79,7 @@ async function readPath(
   { height, tipHeight }: ProofQuery,
   generation: Generation,
 ): Promise<PathNode[]> {
-  const last = generation === '0' ? Math.min(tipHeight, lastOfOldForm(rules)) : tipHeight;
+  const last = (): number => (generation === '0' ? Math.min(tipHeight(), lastOfOldForm(rules)) : tipHeight());
   const nodes: PathNode[] = [];
   for (let path = ''; ;) {
     const slots = await slotsAt(rows, window, generation, path, height, last);
@@ -93,21 +104,26 @@ async function claimsAt(
   return { claims: claims.filter((claim) => claim.active), takeover };
 }
 
-/** Slots of a node after block `height`; the present ones are of block `last`. */
+/**
+ * Slots of a node after block `height`. The present ones are of a block that is not later than what `last` answers once
+ * they are read; what that one and those before it changed is noted, so that the outcome is of `height` in any case.
+ */
 async function slotsAt(
   rows: RowReader,
   window: ProofWindow,
   generation: Generation,
   path: string,
   height: number,
-  last: number,
+  last: () => number,
 ): Promise<Slot[]> {
   const row = await rows.get(nodeKey(generation, path));
+  const newest = last();
   const slots = new Map<number, Slot>();
   for (const slot of row ? unpackSlots(parseNodeRow(row).slots) : [])
     slots.set(slot.edge.charCodeAt(0), slot);
   // From the newest epoch to the oldest: an older note tells of an earlier time.
-  for (let epoch = epochOf(window, last); height < last && epoch >= epochOf(window, height + 1); epoch--) {
+  const oldestEpoch = height < newest ? epochOf(window, height + 1) : Infinity;
+  for (let epoch = epochOf(window, newest); epoch >= oldestEpoch; epoch--) {
     const prefix = versionsKey(epoch, generation, path);
     for await (const [firstByte, before] of firstChanges(rows, prefix, height)) {
       if (before === null) slots.delete(firstByte);

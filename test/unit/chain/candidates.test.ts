@@ -83,6 +83,22 @@ describe('Candidates', () => {
     expect(candidates.compare(first, second)).toBeGreaterThan(0);
   });
 
+  it('among those, the lower level comes first, and below it the order of the level above', () => {
+    const headers = new TestHeaders();
+    const candidates = new Candidates(headers.table);
+    const parent = headers.add(NO_HEADER, { work: 1n, offset: 900 });
+    const early = headers.add(parent, { work: 2n, offset: 100 });
+    const late = headers.add(parent, { work: 2n, offset: 200 });
+    const aboveLate = headers.add(late, { work: 5n, offset: 300 });
+    const aboveEarly = headers.add(early, { work: 3n, offset: 400 });
+    const top = headers.add(aboveEarly, { work: 5n, offset: 50 });
+    const sameLevel = headers.add(early, { work: 5n, offset: 500 });
+    for (const id of [parent, early, late, aboveLate, aboveEarly, top, sameLevel]) candidates.link(id);
+    expect(candidates.compare(sameLevel, aboveLate)).toBeGreaterThan(0);
+    expect(candidates.compare(aboveLate, top)).toBeGreaterThan(0);
+    expect(candidates.compare(top, sameLevel)).toBeLessThan(0);
+  });
+
   it('preciousblock puts one before its equals, the latest call before the earlier ones', () => {
     const headers = new TestHeaders();
     const candidates = new Candidates(headers.table);

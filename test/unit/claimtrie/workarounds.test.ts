@@ -112,6 +112,14 @@ describe('takeover workaround', () => {
     expect(await takeover({ ...WORKAROUNDS, takeoverWorkaroundMax: 641 }, 'support first')).toBe(1);
   });
 
+  it('does nothing in the block of the hash fork, which loads every node, but for one that was erased', async () => {
+    const forkAt = (allClaimsForkHeight: number): ClaimRules => ({ ...WORKAROUNDS, allClaimsForkHeight });
+    expect(await takeover(forkAt(641), 'support first')).toBe(641);
+    expect(await takeover(forkAt(642), 'support first')).toBe(1);
+    expect(await takeover(forkAt(642), 'claim first')).toBe(641);
+    expect(await takeover(forkAt(643), 'support first')).toBe(641);
+  });
+
   it('does nothing when a neighbour below the same node was loaded before', async () => {
     expect(await takeover(WORKAROUNDS, 'support first', 'abd')).toBe(1);
     expect(await takeover(WORKAROUNDS, 'support first', 'zzy')).toBe(1);

@@ -29,7 +29,10 @@ export function queriedBlock({ chain }: RpcServices, blockHash: Bytes | undefine
   return { id, height: chain.headers.height(id) };
 }
 
-/** Runs a query as of a block, and once more when a reorganisation took the block away meanwhile. */
+/**
+ * Runs a query as of a block, and once more when a block was taken back meanwhile: that block itself, or a later one
+ * whose changes the query may have seen in part.
+ */
 export async function retryWhileGone<T>(
   services: RpcServices,
   find: () => QueriedBlock,
@@ -38,11 +41,12 @@ export async function retryWhileGone<T>(
   const { active } = services.chain.chain.index;
   for (;;) {
     const block = find();
+    const { disconnects } = active;
     try {
       const answer = await query(block);
-      if (active.contains(block.id)) return answer;
+      if (active.disconnects === disconnects) return answer;
     } catch (error) {
-      if (active.contains(block.id)) throw error;
+      if (active.disconnects === disconnects) throw error;
     }
   }
 }

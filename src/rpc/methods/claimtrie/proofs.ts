@@ -21,9 +21,9 @@ export async function provenName(
   height: number,
   selects?: (claimId: Bytes) => boolean,
 ): Promise<JsonOut> {
-  const tipHeight = services.chain.chain.height;
+  const { chain } = services.chain;
   try {
-    const query = { name: nameBytes(name), height, tipHeight };
+    const query = { name: nameBytes(name), height, tipHeight: () => chain.height };
     return proofAnswer(await services.claims.proofAt(selects ? { ...query, selects } : query), profile);
   } catch (error) {
     if (!(error instanceof ProofUnavailableError)) throw error;

@@ -187,7 +187,13 @@ export class World {
   services(): RpcServices {
     const at = (height: number): number => (height >= 0 && height <= this.height ? height : NO_HEADER);
     const { height } = this;
-    const active = { at, contains: (id: number) => at(id) !== NO_HEADER, height, tip: height };
+    const active = {
+      at,
+      contains: (id: number) => at(id) !== NO_HEADER,
+      height,
+      tip: height,
+      disconnects: 0,
+    };
     const chain = {
       chain: {
         height,

@@ -192,9 +192,14 @@ describe('a block of very many claims', () => {
 });
 
 describe('proofs of past blocks', () => {
-  async function prove(chain: HandChain, name: string, height: number): Promise<string> {
-    const query = { name: Buffer.from(name), height, tipHeight: chain.height };
-    return JSON.stringify(await readProof(chain.rows, chain.rules, chain.store.proofWindow, query));
+  async function prove(
+    chain: HandChain,
+    name: string,
+    height: number,
+    rows: RowReader = chain.rows,
+  ): Promise<string> {
+    const query = { name: Buffer.from(name), height, tipHeight: () => chain.height };
+    return JSON.stringify(await readProof(rows, chain.rules, chain.store.proofWindow, query));
   }
 
   for (const window of [200, 'all'] as const) {
@@ -230,6 +235,53 @@ describe('proofs of past blocks', () => {
   }
 });
 
+describe('proofs while blocks are connected', () => {
+  /** Rows under which a block is connected before that read of them, counted from 1. */
+  function movingRows(rows: MemoryRows, at: number, mine: () => Promise<unknown>): RowReader {
+    let reads = 0;
+    const move = async (): Promise<void> => {
+      if (++reads === at) await mine();
+    };
+    return {
+      get: (key) => move().then(() => rows.get(key)),
+      getMany: (keys) => move().then(() => rows.getMany(keys)),
+      async *range(range) {
+        await move();
+        yield* rows.range(range);
+      },
+    };
+  }
+
+  it.each([
+    ['in one epoch', 300],
+    ['over the border of two', 1023],
+  ])('are of the block asked for, %s', async (_, height) => {
+    const query = (chain: HandChain) => ({
+      name: Buffer.from('abcd'),
+      height,
+      tipHeight: () => chain.height,
+    });
+    const names = ['', 'a', 'ab', 'abc', 'abcd', 'abce', 'b'];
+    for (let at = 1; ; at++) {
+      const chain = new HandChain(RULES, height - 2, 5000);
+      let claims = names.map((name) => chain.claim(name, 10));
+      await chain.mine();
+      claims = claims.map((claim) => chain.update(claim, 20));
+      while (chain.height < height) await chain.mine();
+      const wanted = await readProof(chain.rows, RULES, 5000, query(chain));
+      const rows = movingRows(chain.rows, at, async () => {
+        claims = claims.map((claim) => chain.update(claim, 30));
+        await chain.mine();
+      });
+      expect(await readProof(rows, RULES, 5000, query(chain)), `block before read ${at}`).toEqual(wanted);
+      if (chain.height === height) {
+        expect(at).toBeGreaterThan(10);
+        break;
+      }
+    }
+  });
+});
+
 describe('proofs after a reorganisation deeper than the window', () => {
   it('are refused where what they need may be gone', async () => {
     const chain = new HandChain(RULES, 2000, 100);
@@ -243,7 +295,7 @@ describe('proofs after a reorganisation deeper than the window', () => {
       for await (const [key] of chain.rows.range({ gte, lt })) chain.rows.rows.set(key, null);
     }
     const ask = (height: number): Promise<unknown> =>
-      readProof(chain.rows, RULES, 100, { name: Buffer.from('a'), height, tipHeight: chain.height });
+      readProof(chain.rows, RULES, 100, { name: Buffer.from('a'), height, tipHeight: () => chain.height });
     // Epochs have 1024 blocks: that of block 2047 is behind the window from tip 2148 on.
     while (chain.height > 2100) await chain.disconnect();
     await expect(ask(2047)).rejects.toMatchObject({ oldestHeight: 2048 });
