@@ -3,7 +3,6 @@
  * written by pino's destination, synchronously, so that the last line before a crash is there.
  */
 import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { destination } from 'pino';
 import { LogCategorySet, type LogCategory, type LogControl, type Logger } from '../util/logging.js';
 import { OptionError } from './optionArgs.js';
@@ -110,6 +109,8 @@ export function createFileLogger({ options, paths }: LoadedOptions): FileLogger 
   const categories = new LogCategorySet();
   // What is wrong with them is among the warnings of the options.
   applyDebugOptions(categories, options.debug, options.debugexclude);
+  // The network's own folder is made; others the operator has to name rightly. Source: `OpenDebugLog`.
+  if (paths.logFile !== null) mkdirSync(paths.networkDir, { recursive: true });
   const file = paths.logFile === null ? null : openLog(paths.logFile, options.debug.length === 0);
   const toConsole = options.printtoconsole ?? !options.daemon;
   let fileOpen = file !== null;
@@ -150,7 +151,6 @@ export function createFileLogger({ options, paths }: LoadedOptions): FileLogger 
 
 function openLog(path: string, mayShrink: boolean): ReturnType<typeof destination> {
   try {
-    mkdirSync(dirname(path), { recursive: true });
     if (mayShrink) shrinkLog(path);
     const file = destination({ dest: path, append: true, sync: true, maxLength: UNWRITTEN_LOG_BYTES });
     let failing = false;

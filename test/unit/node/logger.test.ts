@@ -160,6 +160,10 @@ describe('the file', () => {
     expect(() => createFileLogger(load('-debuglogfile=../file/x.log'))).toThrow(
       /^Could not open debug log file /,
     );
+    expect(() => createFileLogger(load('-debuglogfile=mistyped/x.log'))).toThrow(
+      /^Could not open debug log file .*mistyped/,
+    );
+    expect(existsSync(join(folder, 'regtest', 'mistyped'))).toBe(false);
   });
 
   it('is cut down to its end when it is huge', () => {
