@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 const long = process.env['LBCNODE_LONG_TESTS'] === '1';
-/** Files that measure the memory of their own process: nothing else may have run in it. */
+/** Files that measure the memory of their own process: nothing but their like may have run in it. */
 const measuring = 'test/**/{m,*M}emory.test.ts';
 
 export default defineConfig({

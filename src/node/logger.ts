@@ -109,9 +109,8 @@ export function createFileLogger({ options, paths }: LoadedOptions): FileLogger 
   const categories = new LogCategorySet();
   // What is wrong with them is among the warnings of the options.
   applyDebugOptions(categories, options.debug, options.debugexclude);
-  // The network's own folder is made; others the operator has to name rightly. Source: `OpenDebugLog`.
-  if (paths.logFile !== null) mkdirSync(paths.networkDir, { recursive: true });
-  const file = paths.logFile === null ? null : openLog(paths.logFile, options.debug.length === 0);
+  const file =
+    paths.logFile === null ? null : openLog(paths.logFile, paths.networkDir, !options.debug.length);
   const toConsole = options.printtoconsole ?? !options.daemon;
   let fileOpen = file !== null;
   const logger = new LineLogger({
@@ -149,8 +148,10 @@ export function createFileLogger({ options, paths }: LoadedOptions): FileLogger 
   };
 }
 
-function openLog(path: string, mayShrink: boolean): ReturnType<typeof destination> {
+/** Makes the network's own folder; any other the operator has to name rightly. Source: `OpenDebugLog`. */
+function openLog(path: string, networkDir: string, mayShrink: boolean): ReturnType<typeof destination> {
   try {
+    mkdirSync(networkDir, { recursive: true });
     if (mayShrink) shrinkLog(path);
     const file = destination({ dest: path, append: true, sync: true, maxLength: UNWRITTEN_LOG_BYTES });
     let failing = false;

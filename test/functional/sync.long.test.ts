@@ -1,33 +1,20 @@
 /** A chain of full blocks fetched from a peer, over a stop and a kill. */
-import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { shared, type RegtestNode } from './support/node.js';
-import { addressOf, chainState, startPeer, until, untilSameTip } from './support/network.js';
+import { addressOf, chainState, heightOf, PeerGroup, until, untilSameTip } from './support/network.js';
 
 const bench = shared('bench/bench-40x1000.dat.gz');
 
 describe('syncing', () => {
-  const nodes: RegtestNode[] = [];
-  const folders: string[] = [];
-  afterEach(async () => {
-    await Promise.all(nodes.splice(0).map((node) => node.stop()));
-    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-  });
-  const start = async (options: Parameters<typeof startPeer>[0] = {}): Promise<RegtestNode> => {
-    const node = await startPeer(options);
-    nodes.push(node);
-    return node;
-  };
-  const folder = (): string => {
-    const path = mkdtempSync(join(tmpdir(), 'sync-'));
-    folders.push(path);
-    return path;
-  };
-  const heightOf = (node: RegtestNode): Promise<number> => node.rpc('getblockcount');
+  const peers = new PeerGroup();
+  const { nodes } = peers;
+  const start: PeerGroup['start'] = (options) => peers.start(options);
+  const folder = (): string => peers.folder();
+  afterEach(() => peers.close());
 
   it.runIf(bench)('fetches the bench chain, also when stopped and killed on the way', async () => {
     const work = folder();

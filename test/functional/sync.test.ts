@@ -1,7 +1,4 @@
 /** Nodes that sync from one another: the first time, over partitions, restarts and kills, and from a pruned one. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ADDRESS, type RegtestNode } from './support/node.js';
 import {
@@ -9,30 +6,19 @@ import {
   chainState,
   connect,
   disconnect,
+  heightOf,
+  PeerGroup,
   peersOf,
-  startPeer,
   until,
   untilSameTip,
 } from './support/network.js';
 
 describe('syncing', () => {
-  const nodes: RegtestNode[] = [];
-  const folders: string[] = [];
-  afterEach(async () => {
-    await Promise.all(nodes.splice(0).map((node) => node.stop()));
-    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-  });
-  const start = async (options: Parameters<typeof startPeer>[0] = {}): Promise<RegtestNode> => {
-    const node = await startPeer(options);
-    nodes.push(node);
-    return node;
-  };
-  const folder = (): string => {
-    const path = mkdtempSync(join(tmpdir(), 'sync-'));
-    folders.push(path);
-    return path;
-  };
-  const heightOf = (node: RegtestNode): Promise<number> => node.rpc('getblockcount');
+  const peers = new PeerGroup();
+  const { nodes } = peers;
+  const start: PeerGroup['start'] = (options) => peers.start(options);
+  const folder = (): string => peers.folder();
+  afterEach(() => peers.close());
   const generate = (node: RegtestNode, blocks: number, address = ADDRESS): Promise<string[]> =>
     node.rpc('generatetoaddress', [blocks, address]);
 

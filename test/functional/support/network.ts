@@ -1,4 +1,7 @@
 /** A few nodes that know one another, for functional tests of the network: real processes, loopback sockets. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hash160 } from '../../../src/crypto/hash.js';
 import { regtestParams } from '../../../src/params/regtest.js';
@@ -33,6 +36,31 @@ export function startPeer(options: RegtestOptions = {}): Promise<RegtestNode> {
     args: ['-listen=1', '-bind=127.0.0.1', '-dnsseed=0', '-listenonion=0', ...(options.args ?? [])],
   });
 }
+
+/** The nodes and folders of one test, which are stopped and removed after it. */
+export class PeerGroup {
+  readonly nodes: RegtestNode[] = [];
+  private readonly folders: string[] = [];
+
+  async start(options: RegtestOptions = {}): Promise<RegtestNode> {
+    const node = await startPeer(options);
+    this.nodes.push(node);
+    return node;
+  }
+
+  folder(): string {
+    const path = mkdtempSync(join(tmpdir(), 'peer-'));
+    this.folders.push(path);
+    return path;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.nodes.splice(0).map((node) => node.stop()));
+    for (const folder of this.folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export const heightOf = (node: RegtestNode): Promise<number> => node.rpc('getblockcount');
 
 export const addressOf = (node: RegtestNode): string => `127.0.0.1:${node.p2pPort}`;
 export const peersOf = (node: RegtestNode): Promise<PeerInfo[]> => node.rpc<PeerInfo[]>('getpeerinfo');
