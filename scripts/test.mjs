@@ -19,6 +19,7 @@ const { status } = spawnSync(
     'run',
     '--reporter=default',
     '--reporter=json',
+    `--reporter=${join(root, 'scripts', 'failureReporter.mjs')}`,
     `--outputFile.json=${report}`,
     ...process.argv.slice(2).filter((arg) => arg !== '--long'),
   ],

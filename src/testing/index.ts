@@ -56,7 +56,7 @@ export interface RegtestNode {
   stop(): Promise<void>;
   /** Kills the process at once (SIGKILL) and keeps the folder. */
   kill(): Promise<void>;
-  /** Resolves with the exit code, or null when a signal ended it. */
+  /** Resolves with the exit code, or null when a signal ended it, once all that it printed was read. */
   exited: Promise<number | null>;
 }
 
@@ -120,7 +120,7 @@ async function startOnce(options: RegtestOptions): Promise<RegtestNode> {
   };
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
-  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  const exited = untilEnded(child);
   try {
     await untilLoaded(child, () => output, exited, options.timeoutMs ?? 60_000);
   } catch (error) {
@@ -164,6 +164,16 @@ async function startOnce(options: RegtestOptions): Promise<RegtestNode> {
       await exited;
     },
   };
+}
+
+/** A command that the node started (`-blocknotify`) may hold its output open for as long as it likes. */
+const DRAIN_MS = 1000;
+
+function untilEnded(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => {
+    child.once('close', resolve);
+    child.once('exit', (code) => setTimeout(resolve, DRAIN_MS, code).unref());
+  });
 }
 
 async function untilLoaded(

@@ -13,7 +13,8 @@ export interface MemoryUse {
   readonly peakBytes: number;
 }
 
-async function heldBytes(): Promise<number> {
+/** What the process holds on its heap and, known to the collector, outside of it: garbage does not count. */
+export async function heldBytes(): Promise<number> {
   collectGarbage();
   // Memory outside of the heap is given back by callbacks that run after the collection.
   await new Promise((resolve) => setImmediate(resolve));

@@ -60,8 +60,8 @@ const big = defineMethod({
   run: (_ctx, args) => hexOf(Buffer.alloc(args.bytes)),
 });
 
-/** How many answers of `test_endless` were given up. */
-export const given = { up: 0 };
+/** How many answers of `test_endless` were given up, and how many bytes of them were made. */
+export const given = { up: 0, bytes: 0 };
 const endless = defineMethod({
   name: 'test_endless',
   category: 'hidden',
@@ -72,7 +72,7 @@ const endless = defineMethod({
     jsonArray(
       (function* () {
         try {
-          for (;;) yield 'x'.repeat(1000);
+          for (; ; given.bytes += 1000) yield 'x'.repeat(1000);
         } finally {
           given.up++;
         }

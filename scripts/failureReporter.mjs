@@ -1,0 +1,32 @@
+/**
+ * A reporter of vitest that tells every failure once more at the end, in lines that begin with `FAILED`: a run of an hour
+ * then says what is wrong where it stops.
+ */
+import { relative } from 'node:path';
+
+const MAX_LINES = 12;
+
+/** @param {string} where @param {{ message?: string, stack?: string, diff?: string }} error */
+function tell(where, { message = '', stack = '', diff = '' }) {
+  const places = stack.split('\n').filter((line) => /^ +at /.test(line) && !/node_modules|node:/.test(line));
+  const lines = [message, diff, ...places]
+    .join('\n')
+    .replaceAll(/\x1b\[[0-9;]*m/g, '')
+    .split('\n');
+  const told = lines.filter((line) => line.trim() !== '').slice(0, MAX_LINES);
+  console.log([where, ...told].map((line) => `FAILED ${line}`).join('\n'));
+}
+
+export default class FailureReporter {
+  onTestRunEnd(files, unhandledErrors) {
+    for (const file of files) {
+      const name = relative(process.cwd(), file.moduleId);
+      for (const error of file.errors()) tell(name, error);
+      for (const suite of file.children.allSuites())
+        for (const error of suite.errors()) tell(`${name} > ${suite.fullName}`, error);
+      for (const test of file.children.allTests('failed'))
+        for (const error of test.result().errors) tell(`${name} > ${test.fullName}`, error);
+    }
+    for (const error of unhandledErrors) tell('outside of a test', error);
+  }
+}
