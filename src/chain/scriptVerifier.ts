@@ -48,14 +48,21 @@ export interface ScriptRun {
   join(): Promise<void>;
 }
 
+const NOTHING_TO_VERIFY: ScriptRun = {
+  finish: () => Promise.resolve({ failure: null, interpreted: 0 }),
+  join: () => Promise.resolve(),
+};
+
 /**
  * Begins to verify every input of the block but the coinbase's. The addon's threads may work before it is known whether
  * the coins can be spent: an input without a coin they leave over.
  */
 export function startScripts(job: ScriptJob): ScriptRun {
+  const { raw, parsed, resolved, flags } = job;
+  // A coinbase alone has nothing to verify, and need not wait for a thread to say so.
+  if (parsed.txCount === 1) return NOTHING_TO_VERIFY;
   const native = loadNative();
   if (!native) return { finish: () => interpret(job, null), join: () => Promise.resolve() };
-  const { raw, parsed, resolved, flags } = job;
   const report = native.verifyInputs({ block: raw, parsed, resolved, flags });
   const joined = report.then(
     () => undefined,

@@ -229,12 +229,16 @@ export class VersionBits {
 
   /** How many of the last hundred blocks up to `tip` have version bits that we would not have set. Source: `UpdateTip`. */
   unexpectedVersions(tip: HeaderId): number {
+    const period = this.params.minerConfirmationWindow;
     let count = 0;
-    for (let i = 0, at = tip; i < UNEXPECTED_VERSION_SPAN && at !== NO_HEADER; i++) {
+    let height = tip === NO_HEADER ? 0 : this.tree.heightOf(tip);
+    let expected = 0;
+    for (let i = 0, at = tip; i < UNEXPECTED_VERSION_SPAN && at !== NO_HEADER; i++, height--) {
       const version = this.tree.versionOf(at);
       const parent = this.tree.parentOf(at);
-      if (version > VERSIONBITS_LAST_OLD_BLOCK_VERSION && (version & ~this.computeBlockVersion(parent)) !== 0)
-        count++;
+      // All blocks of a window are expected to have one version.
+      if (i === 0 || height % period === period - 1) expected = this.computeBlockVersion(parent);
+      if (version > VERSIONBITS_LAST_OLD_BLOCK_VERSION && (version & ~expected) !== 0) count++;
       at = parent;
     }
     return count;

@@ -291,15 +291,23 @@ export function isFatal(error: unknown): boolean {
   return typeof code === 'string' && code.startsWith('LEVEL_');
 }
 
-/** Checks the block index against itself whenever the best chain stands (`-checkblockindex`). */
+/**
+ * Checks the block index against itself (`-checkblockindex`): whenever blocks were taken back, and when it has grown by a
+ * thirty-second since the last time, so that a block on a long chain costs no more of it than one on a short chain.
+ */
 function watchBlockIndex(chain: Chain, { params, derived }: LoadedOptions, logger: Logger): void {
   const rules = { genesisHash: params.genesisHash, prunes: derived.prune.kind !== 'off' };
+  const checked = { headers: 0, disconnects: 0 };
   chain.afterStep.push(async () => {
     const { index } = chain;
+    const { count } = index.headers;
+    const { disconnects } = index.active;
+    if (disconnects === checked.disconnects && count <= checked.headers + (checked.headers >> 5)) return;
     // On the way to a better branch the tip may be lower than it was.
     if (index.candidates.best() !== chain.tip) return;
     checkBlockIndex(index, rules);
-    logger.debug('bench', () => `Block index checked: ${index.headers.count} headers`);
+    Object.assign(checked, { headers: count, disconnects });
+    logger.debug('bench', () => `Block index checked: ${count} headers`);
   });
 }
 
