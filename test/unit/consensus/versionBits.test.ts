@@ -244,4 +244,18 @@ describe('block versions', () => {
     const own = new VersionBits(paramsWith(0n, NO_TIMEOUT), ours.view);
     expect(own.unknownBitState(0, ours.tree.ancestorOf(ours.tip, 19))).toBe('started');
   });
+
+  it('are those that the window of a block does not expect', () => {
+    const chain = new Chain().mine(135, SIGNAL);
+    const bits = new VersionBits(paramsWith(0n, NO_TIMEOUT), chain.view);
+    const at = (height: number) => chain.tree.ancestorOf(chain.tip, height);
+    const isUnexpected = Array.from({ length: 135 }, (_, height) =>
+      Number((SIGNAL & ~bits.computeBlockVersion(height === 0 ? NO_HEADER : at(height - 1))) !== 0),
+    );
+    expect(isUnexpected.slice(0, 40).join('')).toBe('1'.repeat(10) + '0'.repeat(20) + '1'.repeat(10));
+    for (let height = 0; height < 135; height++) {
+      const last = isUnexpected.slice(Math.max(0, height - 99), height + 1);
+      expect(bits.unexpectedVersions(at(height)), `height ${height}`).toBe(last.reduce((a, b) => a + b));
+    }
+  });
 });
