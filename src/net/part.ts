@@ -84,6 +84,11 @@ export interface NetPart {
   readonly ticksWhenFull?: boolean;
   /** About every 100 ms for each ready peer that has room in its send buffer. Source: `SendMessages`. */
   onTick?(peer: Peer, nowMs: number): void;
+  /**
+   * For so long nothing was read, because this node had other work or the machine had: what peers sent in time may still
+   * lie unread, so that no time limit of theirs may count it.
+   */
+  onHeldUp?(ms: number): void;
   describe?(peer: Peer): Partial<PeerPartInfo>;
 }
 

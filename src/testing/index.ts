@@ -86,7 +86,7 @@ export async function startRegtest(options: RegtestOptions = {}): Promise<Regtes
     try {
       return await startOnce(options);
     } catch (error) {
-      const isTaken = /Unable to bind|EADDRINUSE/.test(String(error));
+      const isTaken = /Unable to bind|EADDRINUSE|Address already in use/.test(String(error));
       if (!isTaken || attempt === ATTEMPTS) throw error;
     }
   }

@@ -194,7 +194,7 @@ describe('floods', () => {
       180_000,
     );
     clearInterval(dripping);
-    expect(sockets.every(({ isClosed }) => isClosed)).toBe(true);
+    await until('the end of their connections', async () => sockets.every(({ isClosed }) => isClosed));
     expect(await visitor.settled()).toBeDefined();
     visitor.close();
   });

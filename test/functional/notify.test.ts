@@ -1,5 +1,5 @@
 /** Options that act on the chain's progress: -blocknotify, -alertnotify, -printpriority, -checkblockindex. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -61,12 +61,14 @@ describe('-blocknotify', () => {
 
   it('is silent during the initial download, and holds nobody up', async () => {
     const told = join(folder, 'told');
-    const done = join(folder, 'done');
-    await start(`-blocknotify=echo %s >> ${told}; cat; sleep 1; touch ${done}`, '-mocktime=1700000000');
+    const [go, done] = [join(folder, 'go'), join(folder, 'done')];
+    const command = `echo %s >> ${told}; cat; until [ -e ${go} ]; do sleep 0.1; done; touch ${done}`;
+    await start(`-blocknotify=${command}`, '-mocktime=1700000000');
     await mine(2);
     expect(existsSync(done)).toBe(false);
+    writeFileSync(go, '');
     await untilExists(done);
-    expect(linesOf(told)).toHaveLength(2);
+    await until(() => linesOf(told).length === 2);
     await node!.stop();
     // A tip two days old.
     await start(

@@ -86,6 +86,7 @@ export class PeerManager implements SessionHost {
   private readonly groupKey: Buffer;
   private nextId = 0;
   private timer: NodeJS.Timeout | null = null;
+  private tickDueMs = 0;
   private bytesSentBefore = 0;
   private bytesReceivedBefore = 0;
   private active = true;
@@ -155,6 +156,7 @@ export class PeerManager implements SessionHost {
   /** Begins to give turns. `onBug` hears of an error that no peer may cause. */
   start(onBug: (error: unknown) => void): void {
     this.onBug = onBug;
+    this.tickDueMs = this.deps.nowMs() + TICK_MS;
     this.timer = setInterval(() => this.tick(), TICK_MS);
     this.timer.unref();
   }
@@ -174,7 +176,10 @@ export class PeerManager implements SessionHost {
 
   private tick(): void {
     const nowMs = this.deps.nowMs();
+    const lateMs = nowMs - this.tickDueMs;
+    this.tickDueMs = nowMs + TICK_MS;
     try {
+      if (lateMs > TICK_MS) for (const part of this.parts) part.onHeldUp?.(lateMs);
       // Others first now and then: nobody is always the first to be told.
       const order = [...this.sessions.values()];
       const first = order.length === 0 ? 0 : this.random.int(order.length);

@@ -80,6 +80,10 @@ export class BlockRequests implements NetPart {
     peer.disconnect(late);
   }
 
+  onHeldUp(ms: number): void {
+    this.deps.inFlight.excuse(ms);
+  }
+
   /** Why the peer is too slow to wait for, or null. */
   private lateness(peer: Peer): string | null {
     const { inFlight, params, chain } = this.deps;

@@ -122,6 +122,16 @@ export class BlocksInFlight<Partial = unknown> {
     return this.nowMs() - downloads.sinceMs;
   }
 
+  /** Time in which no peer was heard counts against none. */
+  excuse(ms: number): void {
+    const nowMs = this.nowMs();
+    for (const downloads of this.byPeer.values()) {
+      downloads.sinceMs = Math.min(downloads.sinceMs + ms, nowMs);
+      if (downloads.stallingSinceMs !== 0)
+        downloads.stallingSinceMs = Math.min(downloads.stallingSinceMs + ms, nowMs);
+    }
+  }
+
   /** The peer's messages are kept waiting while the task runs: its time limits begin anew behind it. */
   async holding(peer: Peer, task: () => Promise<void>): Promise<void> {
     const downloads = this.downloads(peer);

@@ -81,7 +81,7 @@ export function blockScenarios(stage: () => Stage): void {
     });
 
     it('are left alone when they are far ahead of the tip', async () => {
-      const peer = await stage().greet();
+      const peer = await stage().greet({ services: 0n });
       const best = await tip();
       const far = mineRow(best, 290);
       peer.send('headers', headers(far.map(({ header }) => header)));

@@ -77,8 +77,12 @@ export async function until(
   }
 }
 
+/** Who was connected to whom, by `connect`. */
+const links = new WeakMap<RegtestNode, Set<RegtestNode>>();
+
 /** Connects `from` to `to` and waits for the handshake. */
 export async function connect(from: RegtestNode, to: RegtestNode): Promise<void> {
+  links.set(from, (links.get(from) ?? new Set()).add(to));
   await from.rpc('addnode', [addressOf(to), 'onetry']);
   await until('the handshake', async () =>
     (await peersOf(from)).some(({ addr, version }) => addr === addressOf(to) && version > 0),
@@ -86,16 +90,46 @@ export async function connect(from: RegtestNode, to: RegtestNode): Promise<void>
 }
 
 export async function disconnect(from: RegtestNode, to: RegtestNode): Promise<void> {
+  links.get(from)?.delete(to);
   await from.rpc('disconnectnode', [addressOf(to)]);
   await until('the end of the connection', async () =>
     (await peersOf(from)).every(({ addr }) => addr !== addressOf(to)),
   );
 }
 
+/** How often a broken connection is looked for. */
+const RECONNECT_MS = 2000;
+
+/**
+ * Waits until these nodes agree. On regtest, where a block is due every second, a node may be sent away because it was not
+ * given the processor for so long: it is connected again.
+ */
+async function untilAgreed(
+  what: string,
+  nodes: readonly RegtestNode[],
+  isAgreed: () => Promise<boolean>,
+  timeoutMs?: number,
+): Promise<void> {
+  let lookAtMs = Date.now() + RECONNECT_MS;
+  const question = async (): Promise<boolean> => {
+    if (await isAgreed()) return true;
+    if (Date.now() < lookAtMs) return false;
+    lookAtMs = Date.now() + RECONNECT_MS;
+    for (const from of nodes) {
+      const known = (await peersOf(from)).map(({ addr }) => addr);
+      for (const to of links.get(from) ?? [])
+        if (!known.includes(addressOf(to))) await from.rpc('addnode', [addressOf(to), 'onetry']);
+    }
+    return false;
+  };
+  await until(what, question, timeoutMs);
+}
+
 /** Waits until all nodes have the same tip. */
 export async function untilSameTip(nodes: readonly RegtestNode[], timeoutMs?: number): Promise<void> {
-  await until(
+  await untilAgreed(
     'the same tip',
+    nodes,
     async () => {
       const tips = await Promise.all(nodes.map((node) => node.rpc<string>('getbestblockhash')));
       return new Set(tips).size === 1;
@@ -105,8 +139,9 @@ export async function untilSameTip(nodes: readonly RegtestNode[], timeoutMs?: nu
 }
 
 export async function untilSameMempool(nodes: readonly RegtestNode[], timeoutMs?: number): Promise<void> {
-  await until(
+  await untilAgreed(
     'the same mempool',
+    nodes,
     async () => {
       const pools = await Promise.all(nodes.map((node) => node.rpc<string[]>('getrawmempool')));
       return new Set(pools.map((ids) => ids.sort().join())).size === 1;

@@ -134,6 +134,33 @@ describe('the manager of peers', () => {
     expect(good).toEqual(['8.8.4.4:1']);
   });
 
+  it('says for how long it was held up', async () => {
+    let nowMs = 1_000_000;
+    const held: number[] = [];
+    let turns = 0;
+    manager = makeManager(reasons, { ...deps, nowMs: () => nowMs });
+    manager.parts.push({ handlers: {}, onTick: () => void turns++, onHeldUp: (ms) => void held.push(ms) });
+    const { session, remote } = await meet('inbound', '8.8.8.8');
+    remote.write(Buffer.concat([versionFrame(), frame('verack')]));
+    await settle(() => session.isReady);
+    manager.start((error) => {
+      throw error;
+    });
+    // The clock of this test stands between the turns: none is late but the one before which it was put forward.
+    const turn = async (): Promise<void> => {
+      const before = turns;
+      await settle(() => turns > before);
+    };
+    await turn();
+    nowMs += 200;
+    await turn();
+    expect(held).toEqual([]);
+    nowMs += 1600;
+    await turn();
+    await turn();
+    expect(held).toEqual([1500]);
+  });
+
   it('drops one of so many messages with -dropmessagestest', async () => {
     let dropped = 0;
     const log = { ...SILENT_LOGGER, info: () => void dropped++ };

@@ -103,6 +103,20 @@ describe('whom blocks are awaited from', () => {
     expect(peer.isGone).toBe(true);
   });
 
+  it('does not count the time in which we heard nobody', async () => {
+    const peer = world.connectQuiet();
+    await announceAll(peer);
+    world.tick(peer);
+    world.nowMs += SPACING_SEC * 3000;
+    for (const part of world.sync.parts) part.onHeldUp?.(SPACING_SEC * 3000 - 500);
+    world.nowMs += SPACING_SEC * 1000 - 1000;
+    world.tick(peer);
+    expect(peer.isGone).toBe(false);
+    world.nowMs += 1000;
+    world.tick(peer);
+    expect(peer.isGone).toBe(true);
+  });
+
   it('asks again for a block that came in a form that is not its own', async () => {
     const peer = world.connectQuiet({ isWhitelisted: true });
     await announceAll(peer);
