@@ -69,7 +69,7 @@ async function timed(program, programArgs) {
     }
   };
   const timer = setInterval(sample, 20);
-  const code = await new Promise((resolve) => child.once('exit', resolve));
+  const code = await new Promise((resolve) => child.once('close', resolve));
   clearInterval(timer);
   return { seconds: (performance.now() - began) / 1000, code, output, cpuSeconds, peakMb: peakKb / 1024 };
 }

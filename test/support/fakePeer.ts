@@ -30,13 +30,10 @@ const BAN_SCORE = 100;
 let nextId = 0;
 
 export class FakePeer implements Peer {
-  readonly id = nextId++;
+  readonly id: number;
   readonly kind: ConnectionKind;
-  readonly remote: NetAddress = {
-    ip: Buffer.from('00000000000000000000ffff01020304', 'hex'),
-    port: 1000 + this.id,
-  };
-  readonly name = `1.2.3.4:${1000 + this.id}`;
+  readonly remote: NetAddress;
+  readonly name: string;
   readonly isWhitelisted: boolean;
   readonly connectedAtSec: number;
   readonly version: PeerVersion;
@@ -55,7 +52,10 @@ export class FakePeer implements Peer {
   /** Told once of the end. */
   onGone: () => void = () => undefined;
 
-  constructor(options: FakePeerOptions = {}) {
+  constructor(options: FakePeerOptions = {}, id = nextId++) {
+    this.id = id;
+    this.remote = { ip: Buffer.from('00000000000000000000ffff01020304', 'hex'), port: 1000 + id };
+    this.name = `1.2.3.4:${1000 + id}`;
     this.kind = options.kind ?? 'outbound';
     this.isWhitelisted = options.isWhitelisted ?? false;
     this.connectedAtSec = options.connectedAtSec ?? 0;
@@ -126,6 +126,8 @@ export class FakePeer implements Peer {
 /** Does with parts what the peer layer does: handshakes, messages one after the other, turns, good-byes. */
 export class PartHost {
   private readonly parts: readonly NetPart[];
+  /** Of its own: what depends on the ids must not depend on which tests ran before. */
+  private nextId = 0;
 
   constructor(parts: readonly NetPart[]) {
     this.parts = parts;
@@ -133,7 +135,7 @@ export class PartHost {
 
   /** `prepare` may change the peer before it is told anything. */
   connect(options: FakePeerOptions = {}, prepare?: (peer: FakePeer) => void): FakePeer {
-    const peer = new FakePeer(options);
+    const peer = new FakePeer(options, this.nextId++);
     prepare?.(peer);
     peer.onGone = () => {
       for (const part of this.parts) part.onGone?.(peer);

@@ -4,9 +4,10 @@ import { breathe, nextTurn } from '../../../src/net/breathe.js';
 
 describe('the time of the loop', () => {
   it('is kept by who has not used up a slice', () => {
-    const since = performance.now();
+    // A slice that begins later is not used up however slow the machine is.
+    const since = performance.now() + 60_000;
     expect(breathe(since)).toBe(since);
-    expect(breathe(since - 1000)).toBeInstanceOf(Promise);
+    expect(breathe(performance.now() - 1000)).toBeInstanceOf(Promise);
   });
 
   it('goes to one after the other of those who wait, and to all others in between', async () => {

@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { connect, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Networks } from '../../../src/net/networks.js';
 import { address, Dialing, DIRECT, failure, nextData, proxyAt, through } from './support/dialing.js';
 import { ScriptedServer, type ScriptedPeer } from './support/scriptedServer.js';
@@ -7,7 +9,10 @@ let dialing: Dialing;
 beforeEach(() => {
   dialing = new Dialing();
 });
-afterEach(() => dialing.end());
+afterEach(() => {
+  vi.useRealTimers();
+  return dialing.end();
+});
 
 /** What a proxy without authentication is asked for: name and port. It grants it, bound to an IPv4 address. */
 async function grant(peer: ScriptedPeer): Promise<{ host: string; port: number }> {
@@ -232,9 +237,13 @@ describe('connecting through a proxy', () => {
     ['says nothing', 0, true, /timeout or other failure$/],
     ['is silent about the destination', 2, false, /^Socks5\(\) connect to 1\.2\.3\.4:77 timed out$/],
   ])('gives up when the proxy %s', async (_, upTo, isProxyFailure, message) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const server = await dialing.serve(async (peer) => {
       await peer.read(3);
       peer.write([5, 0].slice(0, upTo));
+      if (upTo > 0) await readRequest(peer);
+      // Who has asked waits already.
+      vi.advanceTimersByTime(400);
       await peer.closed();
     });
     const made = dialing.dialer(through(proxyAt(server.port)), { proxyTimeoutMs: 400 });
@@ -244,21 +253,28 @@ describe('connecting through a proxy', () => {
   });
 
   it('gives up on a proxy that drips', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     let dripped = 0;
+    let socket: Socket;
     const server = await dialing.serve(async (peer) => {
       await peer.read(3);
       peer.write([5, 0]);
       await readRequest(peer);
       peer.write([5, 0, 0, 3, 255]);
       // Each byte comes in time, all of them never would.
-      const timer = setInterval(() => {
-        dripped++;
+      while (!socket.destroyed) {
         peer.write([97]);
-      }, 10);
-      await peer.closed();
-      clearInterval(timer);
+        dripped++;
+        while (!socket.destroyed && socket.bytesRead < 7 + dripped) await turn();
+        vi.advanceTimersByTime(10);
+        await turn();
+      }
     });
-    const made = dialing.dialer(through(proxyAt(server.port)), { proxyTimeoutMs: 400 });
+    const made = dialing.dialer(
+      through(proxyAt(server.port)),
+      { proxyTimeoutMs: 400 },
+      { connect: (to) => (socket = connect(to)) },
+    );
     expect((await failure(dialing.connect(made, address('1.2.3.4:77')))).message).toBe(
       'Error reading from proxy',
     );

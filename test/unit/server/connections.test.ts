@@ -4,7 +4,7 @@ import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MAX_BODY_BYTES } from '../../../src/server/httpServer.js';
-import { ask, given, ServerBench } from './support.js';
+import { ask, given, held, holdSlow, ServerBench } from './support.js';
 
 let bench: ServerBench;
 beforeEach(() => {
@@ -26,7 +26,16 @@ describe('RpcHttpServer', () => {
 
   it('refuses work beyond the queue', async () => {
     const port = await bench.start({ threads: 1, workQueueDepth: 2 });
-    const answers = await Promise.all(Array.from({ length: 6 }, () => ask(port, '{"method":"test_slow"}')));
+    const letGo = holdSlow();
+    let answered = 0;
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const answer = await ask(port, '{"method":"test_slow"}');
+        // The first that are answered are those that are too many.
+        if (++answered === 3) letGo();
+        return answer;
+      }),
+    );
     const refused = answers.filter((answer) => answer.status === 503);
     expect(answers.filter((answer) => answer.status === 200).length).toBe(3);
     expect(refused.length).toBe(3);
@@ -159,11 +168,14 @@ describe('RpcHttpServer', () => {
     const port = await bench.start();
     const agent = new http.Agent({ keepAlive: true });
     await ask(port, '{"method":"echo"}', { agent });
+    held.slow = held.waits = 0;
+    const letGo = holdSlow();
     const slowAnswer = ask(port, '{"method":"test_slow"}');
     const waitAnswer = ask(port, '{"method":"test_wait","params":[60000]}');
-    await sleep(100);
+    while (held.slow === 0 || held.waits === 0) await sleep(2);
     const closing = bench.server?.close();
     expect(JSON.parse((await waitAnswer).text)).toMatchObject({ result: 'interrupted' });
+    letGo();
     expect(JSON.parse((await slowAnswer).text)).toMatchObject({ result: 'done' });
     await closing;
     await expect(ask(port, '{"method":"echo"}')).rejects.toThrow('ECONNREFUSED');

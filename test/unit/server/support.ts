@@ -21,6 +21,16 @@ export interface Answer {
   readonly text: string;
 }
 
+/** How many calls of `test_wait` and `test_slow` have begun, and what those of `test_slow` wait for. */
+export const held = { waits: 0, slow: 0, until: Promise.resolve() };
+
+/** Lets calls of `test_slow` wait from here on. Answers what lets them go. */
+export function holdSlow(): () => void {
+  let letGo: () => void = () => undefined;
+  held.until = new Promise<void>((resolve) => (letGo = resolve));
+  return letGo;
+}
+
 const waiting = defineMethod({
   name: 'test_wait',
   category: 'hidden',
@@ -28,6 +38,7 @@ const waiting = defineMethod({
   params: [{ name: 'ms', type: 'integer', default: 100, description: '' }],
   result: t.str(),
   run: async (ctx, args) => {
+    held.waits++;
     await sleep(args.ms, undefined, { signal: ctx.signal }).catch(() => undefined);
     return ctx.signal.aborted ? 'interrupted' : 'waited';
   },
@@ -39,7 +50,11 @@ const slow = defineMethod({
   summary: '',
   params: [],
   result: t.str(),
-  run: () => sleep(300, 'done'),
+  run: async () => {
+    held.slow++;
+    await held.until;
+    return 'done';
+  },
 });
 
 const where = defineMethod({

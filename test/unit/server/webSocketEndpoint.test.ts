@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket, type ClientOptions } from 'ws';
 import type { MempoolEntry } from '../../../src/mempool/mempoolReader.js';
 import { regtestParams } from '../../../src/params/regtest.js';
@@ -115,6 +115,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'lbcnode-ws-'));
 });
 afterEach(async () => {
+  vi.useRealTimers();
   await server?.close();
   server = null;
   rmSync(folder, { recursive: true });
@@ -176,11 +177,19 @@ describe('connecting', () => {
   });
 
   it('ends with the server, and cuts off who does not answer', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     await start({ heartbeatMs: 400 });
-    const silent = new Client(port, { autoPong: false });
-    expect((await silent.closed)[0]).toBe(1006);
+    const silent = await new Client(port, { autoPong: false }).opened();
     const polite = await new Client(port).opened();
-    await sleep(1000);
+    for (let beat = 0; beat < 3; beat++) {
+      const asked = once(polite.socket, 'ping');
+      vi.advanceTimersByTime(400);
+      await asked;
+      // What it is asked itself is answered after its own answer was heard.
+      polite.socket.ping();
+      await once(polite.socket, 'pong');
+    }
+    expect((await silent.closed)[0]).toBe(1006);
     expect(polite.socket.readyState).toBe(WebSocket.OPEN);
     await server!.close();
     expect(await polite.closed).toEqual([1001, Buffer.from('the node is stopping')]);
