@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <random>
 
 #include <secp256k1.h>
 #include <secp256k1_recovery.h>
 
 #include "curveLanes.h"
+#ifdef LBC_SECP256K1_BUNDLED
+#include "knownKey.h"
+#endif
 
 namespace lbc {
 
@@ -90,17 +94,6 @@ bool readLaxDer(const uint8_t* input, size_t size, uint8_t* compact) {
   return true;
 }
 
-// The same for the library. QUIRK: what is not below the group order parses too, and never verifies.
-bool parseLaxDer(const uint8_t* input, size_t size, secp256k1_ecdsa_signature* signature) {
-  uint8_t compact[64];
-  if (!readLaxDer(input, size, compact)) return false;
-  if (!secp256k1_ecdsa_signature_parse_compact(verifyContext(), signature, compact)) {
-    memset(compact, 0, sizeof compact);
-    (void)!secp256k1_ecdsa_signature_parse_compact(verifyContext(), signature, compact);
-  }
-  return true;
-}
-
 void serialize(const secp256k1_pubkey& key, bool compressed, uint8_t* out) {
   size_t size = compressed ? kCompressedKeySize : kUncompressedKeySize;
   secp256k1_ec_pubkey_serialize(verifyContext(), out, &size, &key,
@@ -111,27 +104,60 @@ bool parseKey(const uint8_t* key, size_t size, secp256k1_pubkey* out) {
   return hasPublicKeySize(key, size) && secp256k1_ec_pubkey_parse(verifyContext(), out, key, size);
 }
 
-// Points of the compressed keys which this thread met last: the y of a point costs a tenth of a verification, and many
-// owners use a key more than once.
-struct KnownKey {
+// The compressed keys which this thread met last. The y of a point costs a tenth of a verification, and many owners use a
+// key more than once; with the multiples of a key that comes up often a verification takes half the time.
+struct RecentKey {
   uint8_t key[kCompressedKeySize];  // all zero: empty
   secp256k1_pubkey point;
+  uint32_t uses;
+#ifdef LBC_SECP256K1_BUNDLED
+  std::unique_ptr<lbc_known_key> multiples;
+#endif
 };
-constexpr size_t kKnownKeys = 512;
+constexpr size_t kRecentKeys = 512;
 
-bool parseKeyRemembered(const uint8_t* key, size_t size, secp256k1_pubkey* out) {
-  static thread_local KnownKey known[kKnownKeys];
-  if (size != kCompressedKeySize || !hasPublicKeySize(key, size)) return parseKey(key, size, out);
-  KnownKey& slot = known[(key[1] | static_cast<size_t>(key[2]) << 8) % kKnownKeys];
+// The key if it is a compressed one and a point, else null.
+RecentKey* recentKey(const uint8_t* key, size_t size) {
+  static thread_local RecentKey recent[kRecentKeys];
+  if (size != kCompressedKeySize || !hasPublicKeySize(key, size)) return nullptr;
+  RecentKey& slot = recent[(key[1] | static_cast<size_t>(key[2]) << 8) % kRecentKeys];
   if (memcmp(slot.key, key, kCompressedKeySize) != 0) {
-    if (!parseKey(key, size, out)) return false;
+    secp256k1_pubkey point;
+    if (!parseKey(key, size, &point)) return nullptr;
     memcpy(slot.key, key, kCompressedKeySize);
-    slot.point = *out;
-    return true;
+    slot.point = point;
+    slot.uses = 0;
+#ifdef LBC_SECP256K1_BUNDLED
+    slot.multiples.reset();
+#endif
   }
-  *out = slot.point;
-  return true;
+  slot.uses++;
+  return &slot;
 }
+
+#ifdef LBC_SECP256K1_BUNDLED
+
+// To prepare the multiples takes as long as three verifications: a key whose turn does not come again costs a third more.
+constexpr uint32_t kUsesToKnow = 8;
+
+const lbc_known_generator* knownGenerator() {
+  static const lbc_known_generator* const generator = [] {
+    auto* made = new lbc_known_generator;
+    lbc_know_generator(made);
+    return made;
+  }();
+  return generator;
+}
+
+const lbc_known_key* multiplesOf(RecentKey& recent) {
+  if (!recent.multiples && recent.uses >= kUsesToKnow) {
+    recent.multiples = std::make_unique<lbc_known_key>();
+    lbc_know_key(recent.multiples.get(), &recent.point);
+  }
+  return recent.multiples.get();
+}
+
+#endif
 
 // The lanes take as long for one signature as for all; the library is faster for a single one.
 constexpr size_t kLeastForLanes = 2;
@@ -172,12 +198,25 @@ bool hasPublicKeySize(const uint8_t* key, size_t size) {
 
 bool verifySignature(const uint8_t* hash, const uint8_t* signature, size_t signatureSize, const uint8_t* key,
                      size_t keySize) {
-  secp256k1_pubkey publicKey;
+  uint8_t compact[64];
+  if (!readLaxDer(signature, signatureSize, compact)) return false;
+  RecentKey* const recent = recentKey(key, keySize);
+#ifdef LBC_SECP256K1_BUNDLED
+  if (const lbc_known_key* known = recent ? multiplesOf(*recent) : nullptr)
+    return lbc_verify_known(knownGenerator(), known, compact, hash);
+#endif
+  secp256k1_pubkey point;
+  if (recent) {
+    point = recent->point;
+  } else if (!parseKey(key, keySize, &point)) {
+    return false;
+  }
+  // What is not below the group order never verifies.
   secp256k1_ecdsa_signature parsed;
-  if (!parseKeyRemembered(key, keySize, &publicKey) || !parseLaxDer(signature, signatureSize, &parsed)) return false;
+  if (!secp256k1_ecdsa_signature_parse_compact(verifyContext(), &parsed, compact)) return false;
   // The library wants a low S, the chain does not.
   secp256k1_ecdsa_signature_normalize(verifyContext(), &parsed, &parsed);
-  return secp256k1_ecdsa_verify(verifyContext(), &parsed, hash, &publicKey);
+  return secp256k1_ecdsa_verify(verifyContext(), &parsed, hash, &point);
 }
 
 void verifySignatures(SignatureCheck* checks, size_t count) {

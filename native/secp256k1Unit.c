@@ -4,6 +4,7 @@
  * divisor by batches of "divsteps" in about 1 us. It is only used where the library asks for the variable-time version,
  * that is with public data. Source of the method: Bernstein, Yang, "Fast constant-time gcd computation and modular
  * inversion" (2019), sections 8 to 11, without its constant-time measures. Test: test/differential/ecdsa.test.ts.
+ * Behind the library follow what uses its arithmetic: verification with known keys, and what the lanes are given.
  */
 #include "include/secp256k1.h"
 #include "include/secp256k1_preallocated.h"
@@ -155,6 +156,8 @@ static void lbc_scalar_inverse_var(secp256k1_scalar *out, const secp256k1_scalar
 #endif
 
 #include "src/secp256k1.c"
+
+#include "knownKeyImpl.h"
 
 #if defined(__x86_64__) && defined(USE_ENDOMORPHISM) && defined(USE_FIELD_5X52) && defined(USE_SCALAR_4X64)
 

@@ -6,10 +6,22 @@ import { Random, addon, mutate, native } from './support.js';
 
 const ORDER = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex');
 
+const toBytes = (value: bigint): Buffer => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
+const toNumber = (bytes: Uint8Array): bigint => BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+const N = toNumber(ORDER);
+const modulo = (value: bigint): bigint => ((value % N) + N) % N;
+
 /** ORDER minus a 32-byte number. */
-function negate(scalar: Uint8Array): Buffer {
-  const value = BigInt(`0x${ORDER.toString('hex')}`) - BigInt(`0x${Buffer.from(scalar).toString('hex')}`);
-  return Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
+const negate = (scalar: Uint8Array): Buffer => toBytes(N - toNumber(scalar));
+
+/** By Fermat's theorem. */
+function inverse(value: bigint): bigint {
+  let [result, base] = [1n, modulo(value)];
+  for (let exponent = N - 2n; exponent > 0n; exponent >>= 1n) {
+    if (exponent & 1n) result = modulo(result * base);
+    base = modulo(base * base);
+  }
+  return result;
 }
 
 describe.skipIf(!native)('native curve operations against the other backends', () => {
@@ -65,29 +77,17 @@ describe.skipIf(!native)('native curve operations against the other backends', (
     // The bundled library is compiled with an inverse of its own for S: aim at its corners.
     const random = new Random(102);
     const { ecdsa } = addon();
-    const n = BigInt(`0x${ORDER.toString('hex')}`);
-    const toBytes = (value: bigint) => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
-    const toNumber = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
-    const special = [
-      1n,
-      2n,
-      3n,
-      n / 2n,
-      n / 2n - 1n,
-      n / 3n,
-      (1n << 128n) - 1n,
-      (1n << 254n) + 1n,
-      n - (1n << 255n),
-    ];
+    const special = [1n, 2n, 3n, N / 2n, N / 2n - 1n, N / 3n];
+    special.push((1n << 128n) - 1n, (1n << 254n) + 1n, N - (1n << 255n));
     for (let bit = 2n; bit < 255n; bit++) special.push(1n << bit, (1n << bit) - 1n);
     const key = random.bytes(32);
     const nonce = random.bytes(32);
     const publicKey = ecdsa.publicKeyOf(key, true);
-    const r = toNumber(ecdsa.publicKeyOf(nonce, true).subarray(1)) % n;
+    const r = toNumber(ecdsa.publicKeyOf(nonce, true).subarray(1)) % N;
     for (const s of special) {
       // s = (hash + r key) / nonce, solved for the hash.
-      const hash = (((s * toNumber(nonce) - r * toNumber(key)) % n) + n) % n;
-      for (const signed of [s, n - s]) {
+      const hash = modulo(s * toNumber(nonce) - r * toNumber(key));
+      for (const signed of [s, N - s]) {
         const der = formatDer(Buffer.concat([toBytes(r), toBytes(signed)]));
         expect(ecdsa.verify(toBytes(hash), der, publicKey)).toBe(true);
         expect(ecdsa.verify(toBytes(hash ^ 1n), der, publicKey)).toBe(false);
@@ -137,5 +137,110 @@ describe.skipIf(!native)('native curve operations against the other backends', (
     }
     expect(valid).toBeGreaterThan(300);
     expect(valid).toBeLessThan(1400);
+  });
+
+  describe('with a key that comes up again and again, whose multiples are prepared', () => {
+    const { ecdsa } = native ?? {};
+    /** Past the signature cache, and one at a time: not side by side. */
+    const verify = (hash: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): boolean =>
+      ecdsa!.verifyMany([{ hash, signature, publicKey }])[0] !== 0;
+
+    it('answers alike whatever it multiplies the generator and the key by', () => {
+      const random = new Random(103);
+      // Corners of the digits, of the spans of 32 bits and of the order: there the sums meet themselves and their negatives.
+      const scalars = [1n, 2n, 15n, 16n, 17n, 31n, 33n, 511n, 513n, N / 2n, N / 2n + 1n, N / 3n];
+      for (const bit of [31n, 32n, 33n, 64n, 128n, 223n, 224n, 255n])
+        scalars.push(1n << bit, (1n << bit) - 1n, (1n << bit) + 1n);
+      scalars.push(...scalars.map((scalar) => N - scalar), toNumber(random.bytes(32)) % N);
+      const privateKeys = [1n, 2n, 3n, N - 1n, N - 2n, 1n << 32n, N - (1n << 224n), N / 2n];
+      privateKeys.push(toNumber(random.bytes(32)) % N);
+      let infinite = 0;
+      for (const privateKey of privateKeys) {
+        const publicKey = ecdsa!.publicKeyOf(toBytes(privateKey), true);
+        for (const keyScalar of scalars) {
+          const unit = inverse(keyScalar);
+          const generatorScalars = [0n, keyScalar, N - modulo(keyScalar * privateKey), random.pick(scalars)];
+          for (const generatorScalar of [...generatorScalars, random.pick(scalars), random.pick(scalars)]) {
+            const sum = modulo(generatorScalar + keyScalar * privateKey);
+            if (sum === 0n) infinite++;
+            // R is the x of the sum; where there is none, of what was last added to it, and the signature is not valid.
+            const point = sum === 0n ? modulo(keyScalar * privateKey) : sum;
+            const r = toNumber(ecdsa!.publicKeyOf(toBytes(point), true).subarray(1)) % N;
+            const s = modulo(r * unit);
+            const hash = toBytes(modulo(generatorScalar * s));
+            const what = `${privateKey}: ${generatorScalar} and ${keyScalar}`;
+            const signature = formatDer(Buffer.concat([toBytes(r), toBytes(s)]));
+            expect(verify(hash, signature, publicKey), what).toBe(sum !== 0n);
+            expect(reference.verify(hash, signature, publicKey), what).toBe(sum !== 0n);
+            const other = formatDer(Buffer.concat([toBytes(modulo(r + 1n)), toBytes(s)]));
+            expect(verify(hash, other, publicKey), what).toBe(reference.verify(hash, other, publicKey));
+          }
+        }
+      }
+      expect(infinite).toBeGreaterThan(400);
+    });
+
+    /** Asks often enough for the multiples, and the other backend too. */
+    const expectAlways = (
+      valid: boolean,
+      hash: bigint,
+      r: bigint,
+      s: bigint,
+      publicKey: Uint8Array,
+    ): void => {
+      const signature = formatDer(Buffer.concat([toBytes(r), toBytes(s)]));
+      expect(reference.verify(toBytes(hash), signature, publicKey)).toBe(valid);
+      for (let again = 0; again < 12; again++)
+        expect(verify(toBytes(hash), signature, publicKey), `R ${r}, S ${s}`).toBe(valid);
+    };
+
+    it('takes an x that was beyond the order, and no R or S beyond it', () => {
+      const random = new Random(104);
+      const P = (1n << 256n) - (1n << 32n) - 977n;
+      for (const isBeyond of [false, true]) {
+        let found = 0;
+        for (let r = 1n; found < 5; r++) {
+          const [hash, s] = [toNumber(random.bytes(32)) % N, BigInt(1 + random.below(1000))];
+          // Bit 1 of the id says that the point's x is R plus the order.
+          const id = (isBeyond ? 2 : 0) + random.below(2);
+          const publicKey = ecdsa!.recover(toBytes(hash), Buffer.concat([toBytes(r), toBytes(s)]), id, true);
+          if (!publicKey) continue;
+          found++;
+          expectAlways(true, hash, r, s, publicKey);
+          expectAlways(false, hash ^ 1n, r, s, publicKey);
+          expectAlways(false, hash, r + N, s, publicKey);
+          expectAlways(false, hash, r, s + N, publicKey);
+          if (isBeyond) continue;
+          // The same point, and an R that leads to its x only past the modulus of the field: the reverse of the first case.
+          const past = r + P - N;
+          const factor = modulo(past * inverse(r));
+          expectAlways(false, modulo(hash * factor), past, modulo(s * factor), publicKey);
+        }
+      }
+    });
+
+    it('answers alike for good, high, lax and damaged signatures', () => {
+      const random = new Random(105);
+      let valid = 0;
+      for (let k = 0; k < 20; k++) {
+        const key = random.bytes(32);
+        const publicKey = ecdsa!.publicKeyOf(key, true);
+        for (let i = 0; i < 100; i++) {
+          const hash = random.bytes(32);
+          const { compact } = ecdsa!.sign(hash, key, null);
+          if (random.chance(3)) compact.set(negate(compact.subarray(32)), 32);
+          if (random.chance(6))
+            compact.set(random.pick([ORDER, Buffer.alloc(32), Buffer.alloc(32, 0xff)]), 32 * random.below(2));
+          let der: Buffer = formatDer(compact);
+          if (random.chance(4)) der = Buffer.concat([der, random.bytes(random.below(3))]);
+          if (random.chance(3)) der = mutate(random, der);
+          const expected = reference.verify(hash, der, publicKey);
+          expect(verify(hash, der, publicKey)).toBe(expected);
+          if (expected) valid++;
+        }
+      }
+      expect(valid).toBeGreaterThan(800);
+      expect(valid).toBeLessThan(1800);
+    });
   });
 });

@@ -98,7 +98,7 @@ describe('RpcHttpServer', () => {
       request.on('close', () => resolve());
       request.end('{"method":"test_endless"}');
     });
-    for (let i = 0; i < 100 && given.up === 0; i++) await sleep(20);
+    while (given.up === 0) await sleep(5);
     expect(given.up).toBe(1);
   });
 
@@ -115,7 +115,7 @@ describe('RpcHttpServer', () => {
     socket.on('error', () => undefined);
     await sleep(500);
     expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
-    for (let i = 0; i < 100 && given.up === 0; i++) await sleep(50);
+    while (given.up === 0) await sleep(5);
     expect(given.up).toBe(1);
     // No more than the buffers of the two ends of the connection hold.
     expect(given.bytes).toBeGreaterThan(1e6);
@@ -145,8 +145,9 @@ describe('RpcHttpServer', () => {
       agent: false,
     });
     request.on('error', () => undefined);
+    held.waits = 0;
     request.end('{"method":"test_wait","params":[60000]}');
-    await sleep(100);
+    while (held.waits === 0) await sleep(2);
     request.destroy();
     expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
   });
