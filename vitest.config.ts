@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     environment: 'node',
     // A long test may hold its worker's loop for a minute, and the runner then counts a report that came late as an
-    // unhandled error. Failures of tests are counted all the same.
+    // unhandled error. The others are counted by scripts/failureReporter.mjs.
     dangerouslyIgnoreUnhandledErrors: long,
     pool: 'forks',
     // Two processes run all files, so that each module is loaded twice and not by every file anew: a third of the time
