@@ -83,6 +83,16 @@ describe('whom blocks are awaited from', () => {
     expect(peer.isGone).toBe(true);
   });
 
+  /** It is given one more spacing for its block, and no more. */
+  function expectGoneAfterSpacing(peer: FakePeer): void {
+    world.nowMs += SPACING_SEC * 1000 - 1000;
+    world.tick(peer);
+    expect(peer.isGone).toBe(false);
+    world.nowMs += 1000;
+    world.tick(peer);
+    expect(peer.isGone).toBe(true);
+  }
+
   it('begins the time limits anew for a peer whose messages we kept waiting', async () => {
     const peer = world.connectQuiet();
     await announceAll(peer);
@@ -95,12 +105,7 @@ describe('whom blocks are awaited from', () => {
     expect(peer.isGone).toBe(false);
     release();
     await held;
-    world.nowMs += SPACING_SEC * 1000 - 1000;
-    world.tick(peer);
-    expect(peer.isGone).toBe(false);
-    world.nowMs += 1000;
-    world.tick(peer);
-    expect(peer.isGone).toBe(true);
+    expectGoneAfterSpacing(peer);
   });
 
   it('does not count the time in which we heard nobody', async () => {
@@ -109,12 +114,7 @@ describe('whom blocks are awaited from', () => {
     world.tick(peer);
     world.nowMs += SPACING_SEC * 3000;
     for (const part of world.sync.parts) part.onHeldUp?.(SPACING_SEC * 3000 - 500);
-    world.nowMs += SPACING_SEC * 1000 - 1000;
-    world.tick(peer);
-    expect(peer.isGone).toBe(false);
-    world.nowMs += 1000;
-    world.tick(peer);
-    expect(peer.isGone).toBe(true);
+    expectGoneAfterSpacing(peer);
   });
 
   it('asks again for a block that came in a form that is not its own', async () => {
