@@ -1,41 +1,14 @@
 // The JavaScript class over RowTable. Contract: NativeRows of src/native/binding.ts.
-#include <string>
+#include <vector>
 
 #include "addon.h"
+#include "latin1Key.h"
 #include "napi.h"
 #include "rowTable.h"
 
 namespace lbc {
 
 namespace {
-
-// The bytes of a key, given as a string of one code unit a byte or as bytes.
-class Key {
- public:
-  bool read(napi_env env, napi_value value) {
-    napi_valuetype type;
-    if (napi_typeof(env, value, &type) != napi_ok) return false;
-    if (type != napi_string) return readBytes(env, value, "key", &span_);
-    size_t size;
-    // Writes a zero behind the last byte: what fills the short buffer may have been cut off.
-    if (napi_get_value_string_latin1(env, value, short_, sizeof short_, &size) != napi_ok) return false;
-    span_ = {reinterpret_cast<const uint8_t*>(short_), size};
-    if (size + 1 < sizeof short_) return true;
-    napi_get_value_string_latin1(env, value, nullptr, 0, &size);
-    long_.resize(size + 1);
-    napi_get_value_string_latin1(env, value, &long_[0], size + 1, &size);
-    span_ = {reinterpret_cast<const uint8_t*>(long_.data()), size};
-    return true;
-  }
-
-  const uint8_t* data() const { return span_.data; }
-  size_t size() const { return span_.size; }
-
- private:
-  char short_[320];
-  std::string long_;
-  Span span_;
-};
 
 // Reads the arguments and the table behind `this`.
 RowTable* readCall(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
@@ -78,7 +51,7 @@ bool readTarget(napi_env env, napi_value value, uint8_t** data, size_t* size) {
 
 napi_value read(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
-  Key key;
+  Latin1Key key;
   uint8_t* target;
   size_t room;
   RowTable* table = readCall(env, info, 2, arguments);
@@ -91,7 +64,7 @@ napi_value read(napi_env env, napi_callback_info info) {
 
 napi_value set(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
-  Key key;
+  Latin1Key key;
   Span value;
   RowTable* table = readCall(env, info, 2, arguments);
   if (!table || !key.read(env, arguments[0])) return nullptr;
@@ -143,7 +116,7 @@ napi_value walk(napi_env env, napi_callback_info info) {
 
 napi_value range(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
-  Key gte, lt;
+  Latin1Key gte, lt;
   RowTable* table = readWalkable(env, info, 2, arguments);
   if (!table || !gte.read(env, arguments[0]) || !lt.read(env, arguments[1])) return nullptr;
   std::vector<uint8_t> records;

@@ -1,7 +1,8 @@
 /**
- * Builds the native addon `build/lbcnode.node` from `native/` and libsecp256k1, by calling the compilers directly.
- * Headers of Node-API come from the package `node-api-headers`; libsecp256k1 from the system when it has 0.2.0 or
- * newer with headers, else from the source that the package `secp256k1` ships. Nothing is downloaded. A processor with
+ * Builds the native addon `build/lbcnode.node` from `native/`, LevelDB and libsecp256k1, by calling the compilers
+ * directly. Headers of Node-API come from the package `node-api-headers`; LevelDB, with Snappy, from the source that the
+ * package `classic-level` ships; libsecp256k1 from the system when it has 0.2.0 or newer with headers, else from the
+ * source that the package `secp256k1` ships. Nothing is downloaded. A processor with
  * AVX-512 IFMA prefers that source also where the system has a newer one: the lanes of `curveLanes.cpp` need it, and
  * gain more than a newer version does.
  *
@@ -33,6 +34,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const NATIVE = join(ROOT, 'native');
 const HEADERS = join(ROOT, 'node_modules', 'node-api-headers', 'include');
 const SECP256K1 = join(ROOT, 'node_modules', 'secp256k1', 'src', 'secp256k1');
+const LEVELDB = join(ROOT, 'node_modules', 'classic-level', 'deps', 'leveldb', 'leveldb-1.20');
+const SNAPPY = join(ROOT, 'node_modules', 'classic-level', 'deps', 'snappy');
 const BUILD = join(ROOT, 'build');
 const OBJECTS = join(BUILD, 'native');
 const TARGET = join(BUILD, 'lbcnode.node');
@@ -47,6 +50,57 @@ function hashOf(...parts) {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part).update('\0');
   return hash.digest('hex');
+}
+
+/** What the database is made of: LevelDB without its tests and tools, and Snappy, which packs its blocks. */
+const DATABASE_SOURCES = [
+  ...[
+    'db/builder',
+    'db/db_impl',
+    'db/db_iter',
+    'db/dbformat',
+    'db/filename',
+    'db/log_reader',
+    'db/log_writer',
+  ],
+  ...['db/memtable', 'db/table_cache', 'db/version_edit', 'db/version_set', 'db/write_batch'],
+  ...['port/port_posix', 'port/port_posix_sse'],
+  ...[
+    'table/block',
+    'table/block_builder',
+    'table/filter_block',
+    'table/format',
+    'table/iterator',
+    'table/merger',
+  ],
+  ...['table/table', 'table/table_builder', 'table/two_level_iterator'],
+  ...['util/arena', 'util/bloom', 'util/cache', 'util/coding', 'util/comparator', 'util/crc32c', 'util/env'],
+  ...['util/env_posix', 'util/filter_policy', 'util/hash', 'util/logging', 'util/options', 'util/status'],
+].map((name) => join(LEVELDB, `${name}.cc`));
+const SNAPPY_SOURCES = ['snappy', 'snappy-sinksource', 'snappy-stubs-internal'].map((name) =>
+  join(SNAPPY, 'snappy', `${name}.cc`),
+);
+
+const IS_MAC = process.platform === 'darwin';
+
+/** What whoever includes LevelDB's headers must say. */
+const LEVELDB_FLAGS = [
+  ...['-DLEVELDB_PLATFORM_POSIX=1', '-DLEVELDB_ATOMIC_PRESENT=1', IS_MAC ? '-DOS_MACOSX=1' : '-DOS_LINUX=1'],
+  ...['-isystem', LEVELDB, '-isystem', join(LEVELDB, 'include')],
+];
+
+/** How LevelDB and Snappy want to be compiled here. */
+const DATABASE_FLAGS = [
+  ...['-std=c++11', '-w', '-fno-builtin-memcmp', '-DNDEBUG', '-DSNAPPY=1', '-DHAVE_CONFIG_H=1'],
+  ...LEVELDB_FLAGS,
+  ...[`-I${join(SNAPPY, IS_MAC ? 'mac' : 'linux')}`, `-I${join(SNAPPY, 'snappy')}`],
+];
+
+/** The processor's own CRC-32C, which the source asks for by this name and uses where it is there. */
+function sourceFlags(source) {
+  return process.arch === 'x64' && source.endsWith('port_posix_sse.cc')
+    ? ['-msse4.2', '-DLEVELDB_PLATFORM_POSIX_SSE=1']
+    : [];
 }
 
 /** Files below `folder` whose names match, sorted, with contents. */
@@ -203,9 +257,18 @@ function readInputs() {
   const native = readSources(NATIVE, /\.(cpp|h|c)$/);
   const api = existsSync(HEADERS) ? readSources(HEADERS, /\.h$/) : [];
   const secp256k1 = existsSync(SECP256K1) ? readSources(SECP256K1, /\.(c|h)$/) : [];
+  const leveldb = existsSync(LEVELDB) ? readSources(LEVELDB, /\.(cc|h)$/) : [];
+  const snappy = existsSync(SNAPPY) ? readSources(SNAPPY, /\.(cc|h)$/) : [];
+  const database = [...leveldb, ...snappy];
   const script = readFileSync(fileURLToPath(import.meta.url));
-  const contents = [...native, ...api, ...secp256k1].map((file) => file.content);
-  return { native, api, secp256k1, hash: hashOf(process.platform, process.arch, script, ...contents) };
+  const contents = [...native, ...api, ...secp256k1, ...database].map((file) => file.content);
+  return {
+    native,
+    api,
+    secp256k1,
+    database,
+    hash: hashOf(process.platform, process.arch, script, ...contents),
+  };
 }
 
 /** The version which pkg-config tells, '' when it knows none: a cheap sign that the system library has changed. */
@@ -239,14 +302,18 @@ async function build(inputs, force) {
   );
   if (isCurrent && stamp.tools === tools) return;
   if (inputs.api.length === 0) throw new BuildError('the package node-api-headers is missing');
+  if (inputs.database.length === 0)
+    throw new BuildError('the source in the package classic-level is missing');
 
   const secp256k1 = await chooseSecp256k1(cxx, wish);
   const common = ['-O3', '-fPIC', '-fvisibility=hidden', '-pthread', ...machineFlags()];
   const cxxFlags = [
     ...common,
     ...['-std=c++17', '-fno-exceptions', '-fno-rtti', '-Wall', '-Wextra', `-I${HEADERS}`],
+    ...LEVELDB_FLAGS,
     ...secp256k1.compile,
   ];
+  const dbFlags = [...common, '-fno-exceptions', '-fno-rtti', ...DATABASE_FLAGS];
   const cFlags = [
     ...common,
     ...['-std=c99', '-w', `-I${SECP256K1}`, `-I${join(SECP256K1, 'src')}`],
@@ -266,6 +333,15 @@ async function build(inputs, force) {
       const name = `${basename(file.path, '.cpp')}-${hashOf(cxxHash, file.content).slice(0, 20)}.o`;
       return { compiler: cxx, flags: cxxFlags, source: file.path, object: join(OBJECTS, name) };
     });
+  const dbHash = hashOf(
+    ...[cxx.command, cxx.version, ...dbFlags],
+    ...inputs.database.filter((file) => file.path.endsWith('.h')).map((file) => file.content),
+  );
+  for (const source of [...DATABASE_SOURCES, ...SNAPPY_SOURCES]) {
+    const flags = [...dbFlags, ...sourceFlags(source)];
+    const name = `${basename(source, '.cc')}-${hashOf(dbHash, ...flags, readFileSync(source)).slice(0, 20)}.o`;
+    units.push({ compiler: cxx, flags, source, object: join(OBJECTS, name) });
+  }
   if (secp256k1.kind === 'bundled') {
     const source = join(NATIVE, 'secp256k1Unit.c');
     const included = [...headers, ...inputs.secp256k1];

@@ -12,6 +12,7 @@ import { ClaimStore } from '../store/claims/claimStore.js';
 import { createCoinTable } from '../store/coinTable.js';
 import { HeaderTable, NO_HEADER, STATUS } from '../store/headerTable.js';
 import { PREFIX } from '../store/keys.js';
+import { DatabaseDamagedError } from '../store/levelDb.js';
 import { ForeignDatabaseError, RowStore } from '../store/rowStore.js';
 import { hashFromHex, type Bytes } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
@@ -175,6 +176,7 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
     });
   } catch (error) {
     if (error instanceof ForeignDatabaseError) throw foreign(options.folder);
+    if (error instanceof DatabaseDamagedError) throw new FolderError(error.message);
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const code = (cause as { code?: string }).code;
     if (code === 'LEVEL_LOCKED') {

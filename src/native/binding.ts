@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { projectFile } from '../util/project.js';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
-export const NATIVE_ABI = 9;
+export const NATIVE_ABI = 10;
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
@@ -106,6 +106,51 @@ export interface NativeRows {
   range(gte: Uint8Array | string, lt: Uint8Array | string): Buffer;
 }
 
+export interface NativeDatabaseOptions {
+  /** LevelDB's cache of blocks out of table files. */
+  cacheBytes: number;
+  /** What is written goes into a table file from here on. */
+  writeBufferBytes: number;
+  /** A table file is full from here on. */
+  fileBytes: number;
+  /** Table files that are kept open. */
+  openFiles: number;
+}
+
+/**
+ * LevelDB. Every read verifies checksums; what fails them throws, or rejects with, an error whose `code` is
+ * LEVEL_CORRUPTION. Keys are strings of one code unit a byte. Nothing may be under way, and no walk open, at `close`.
+ * "Packed values" are `u32 length, or 0xffffffff where there is no row ‖ value`; records those of
+ * `store/rowRecords.ts`; all numbers are little endian.
+ */
+export interface NativeDatabase {
+  open(): Promise<void>;
+  close(): Promise<void>;
+  /** Number of the newest put or delete. */
+  readonly sequence: number;
+  get(key: string, fillCache: boolean): Buffer | undefined;
+  /** Packed values of the first of the keys: up to the first one that took `slowMicros`, or that came after `budgetMicros`. */
+  getNow(keys: readonly string[], fillCache: boolean, slowMicros: number, budgetMicros: number): Buffer;
+  /** Packed values of all keys, read on another thread. */
+  getMany(keys: readonly string[], fillCache: boolean): Promise<Buffer>;
+  /** One byte, 1 when nothing is missing of what was asked for ‖ records. */
+  rangeNow(gte: string, lt: string, reverse: boolean, maxRows: number, budgetMicros: number): Buffer;
+  /** The records of all pieces as one atomic batch; they must not change until the promise settles. */
+  write(pieces: readonly Uint8Array[], synced: boolean): Promise<void>;
+  deleteRange(gte: string, lt: string): Promise<void>;
+  compact(gte: string, lt: string): Promise<void>;
+  approximateSize(gte: string, lt: string): Promise<number>;
+  /** LevelDB's `GetProperty`; empty for an unknown name. */
+  property(name: string): string;
+}
+
+/** The rows of a range as they were when the walk was made. Closed once no call is under way. */
+export interface NativeDatabaseWalk {
+  /** As `rangeNow` answers: the next rows, at most so many, and none that begins behind `maxBytes`. One call at a time. */
+  next(maxRows: number, maxBytes: number): Promise<Buffer>;
+  close(): void;
+}
+
 /** One batch of signature checks. The buffers must not change until the promise settles. */
 export interface VerifyJob {
   /** The bytes that `parsed` describes: a block or a transaction. */
@@ -199,17 +244,12 @@ export interface NativeAddon {
   /** The hash held against the target, of a 112-byte header. */
   powHash(header: Uint8Array): Buffer;
   merkleRoot(leaves: Uint8Array): { root: Buffer; mutated: boolean };
+  /** CRC-32C of the bytes. */
+  crc32c(data: Uint8Array): number;
   /** See `claimtrie/trieNode.ts`: packed slots and the claims' half of the hash. Throws `TypeError` on other bytes. */
   claimNodeHash(slots: Uint8Array, claims: Uint8Array): Buffer;
   /** First nonce from `startNonce` on whose proof-of-work hash is at most the target, or -1 after `maxTries`. */
   grind(header: Uint8Array, targetLE: Uint8Array, startNonce: number, maxTries: number): number;
-
-  /**
-   * Makes LevelDB read its table files instead of mapping them into memory. The first call must come when the package is
-   * loaded and before the process opens its first database, or LevelDB ends the process; further ones repeat the answer.
-   * False where it cannot be had: the files are mapped then.
-   */
-  unmapDatabaseFiles(): boolean;
 
   /**
    * Makes the C library give back memory that is freed, instead of keeping it for the thread that allocated it. False
@@ -222,6 +262,13 @@ export interface NativeAddon {
   parseTx(bytes: Uint8Array): ParsedBlock;
   buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer;
   readonly CoinTable: new () => NativeCoinTable;
+  readonly Database: new (path: string, options: NativeDatabaseOptions) => NativeDatabase;
+  readonly DatabaseWalk: new (
+    database: NativeDatabase,
+    gte: string,
+    lt: string,
+    reverse: boolean,
+  ) => NativeDatabaseWalk;
   /** `maxBytes` bounds what the rows take, and makes a cache of the table; 0 sets no bound. */
   readonly RowTable: new (maxBytes: number) => NativeRows;
 

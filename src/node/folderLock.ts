@@ -9,7 +9,7 @@
  */
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeLevelDb } from '../store/levelDb.js';
+import { makeLevelDb } from '../store/makeLevelDb.js';
 import { errorText } from './closeStack.js';
 
 /** Name of the lock's database in the folder. */

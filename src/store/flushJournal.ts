@@ -9,7 +9,7 @@
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { sha256 } from '../crypto/hash.js';
 import { assert } from '../util/assert.js';
-import { changesOf, RecordWriter, type ReadChange, type RowChange } from './rowRecords.js';
+import { RecordWriter, type RowChange } from './rowRecords.js';
 
 export type JournalOp = { type: 'put'; key: Buffer; value: Buffer } | { type: 'del'; key: Buffer };
 
@@ -21,7 +21,7 @@ const PIECE_BYTES = 16 << 20;
 const MAX_PIECE_BYTES = 96 << 20;
 
 export class FlushJournal {
-  private readonly path: string;
+  readonly path: string;
   private file: FileHandle | null = null;
   private withStage = false;
   private pieceBytes = PIECE_BYTES;
@@ -94,13 +94,13 @@ export class FlushJournal {
   }
 
   /**
-   * The changes of a committed journal, a piece at a time; keys and values are views that are good until the next piece
-   * is asked for. Throws when the journal has no end.
+   * The records of a committed journal, a piece at a time; good until the next piece is asked for. Throws when the
+   * journal has no end.
    */
-  async *read(): AsyncGenerator<Iterable<ReadChange>> {
+  async *read(): AsyncGenerator<Buffer> {
     for await (const { commit, payload } of this.pieces()) {
       if (commit) return;
-      yield changesOf(payload);
+      yield payload;
     }
     throw new Error('the journal of a flush cannot be read back');
   }

@@ -1,24 +1,10 @@
 /**
- * The only place where LevelDB databases are made: how the process reads table files, and holds memory, must be settled
- * before the first of them is opened. Owns the limits of open files; knows no rows.
+ * What the row store asks of LevelDB, and how it hears that the files are damaged. Knows neither of the two makers:
+ * `nativeLevelDb.ts` over the addon, `classicLevelDb.ts` over the package `classic-level`. Both promise that no byte
+ * which fails its checksum becomes a row.
  */
-import { ClassicLevel } from 'classic-level';
-import { loadNative } from '../native/binding.js';
-
-/** A table file is full from here on. */
-const FILE_BYTES = 4 << 20;
-/**
- * Table files that LevelDB keeps open, each with its index and filter (some 100 KiB). Opening one again costs some 50 µs,
- * and forgets what was cached of it.
- */
-const OPEN_FILES = 1000 + 10;
-/**
- * The same where LevelDB maps the files that it has open into memory, and what was read of them counts as the process's
- * own: so many of this size bound it to 384 MiB, however large the database.
- */
-const OPEN_MAPPED_FILES = 96 + 10;
-
-export type LevelDb = ClassicLevel<Buffer, Buffer>;
+import type { Bytes } from '../util/bytes.js';
+import type { RowRange } from './rows.js';
 
 export interface LevelDbOptions {
   /** LevelDB's cache of blocks out of table files. */
@@ -27,17 +13,54 @@ export interface LevelDbOptions {
   readonly writeBufferBytes: number;
 }
 
-/** A database that is not open yet. */
-export function makeLevelDb(path: string, { cacheBytes, writeBufferBytes }: LevelDbOptions): LevelDb {
-  const native = loadNative();
-  native?.returnFreedMemory();
-  const isUnmapped = native?.unmapDatabaseFiles() ?? false;
-  return new ClassicLevel<Buffer, Buffer>(path, {
-    keyEncoding: 'buffer',
-    valueEncoding: 'buffer',
-    cacheSize: cacheBytes,
-    writeBufferSize: writeBufferBytes,
-    maxFileSize: FILE_BYTES,
-    maxOpenFiles: isUnmapped ? OPEN_FILES : OPEN_MAPPED_FILES,
-  });
+/** Keys are strings of one code unit a byte. Values are the caller's own. */
+export interface LevelDb {
+  /** Throws `DatabaseDamagedError`, or an error whose `code` is LEVEL_LOCKED or LEVEL_IO_ERROR. */
+  open(): Promise<void>;
+  /** Waits for what is under way, and ends the walks. */
+  close(): Promise<void>;
+  /** Number of the newest put or delete; each has one more than the one before it. */
+  readonly sequence: number;
+  get(key: string): Promise<Buffer | undefined>;
+  /**
+   * Reads rows on the thread of the caller, as long as they come as fast as from memory: `keys[i]` into `out[i]` for the
+   * first of the positions in `wanted`. How many of these it came to; at least one.
+   */
+  getNow(
+    keys: readonly string[],
+    wanted: readonly number[],
+    out: (Bytes | undefined)[],
+    fillCache: boolean,
+  ): number;
+  /** Reads rows on another thread. */
+  getMany(keys: readonly string[], fillCache: boolean): Promise<(Buffer | undefined)[]>;
+  /** All rows of a short range, read on the thread of the caller; null when they did not come as fast as from memory. */
+  rangeNow(range: RowRange): [key: string, value: Buffer][] | null;
+  /** The rows as they were when the first was asked for. */
+  iterate(range: RowRange): AsyncGenerator<[key: string, value: Buffer]>;
+  /** The rows of all records (`rowRecords.ts`) as one atomic batch. They must not change until it is written. */
+  write(records: readonly Buffer[], options: { sync: boolean }): Promise<void>;
+  /** Deletes what lies from `gte` up to but not including `lt`, in several batches. */
+  deleteRange(gte: string, lt: string): Promise<void>;
+  /** Writes the files of a range anew, without what was deleted. */
+  compact(gte: string, lt: string): Promise<void>;
+  /** About how many bytes the range takes in the files. */
+  approximateSize(gte: string, lt: string): Promise<number>;
+  /** Table files by level and what merging them took, as lines of text. */
+  stats(): string;
+}
+
+/** Files of the database lost or changed bytes: nothing that it answers can be relied on. The message is for the operator. */
+export class DatabaseDamagedError extends Error {
+  override readonly name = 'DatabaseDamagedError';
+  /** As LevelDB's own, so that whoever stops on these stops on this. */
+  readonly code = 'LEVEL_CORRUPTION';
+
+  /** `what` names the file and tells what is wrong with it. */
+  constructor(path: string, what: string, options?: ErrorOptions) {
+    super(
+      `The database in ${path} is damaged: ${what}. Restart with -reindex to rebuild it from the block files.`,
+      options,
+    );
+  }
 }

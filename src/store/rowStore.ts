@@ -7,16 +7,18 @@
  * from there into LevelDB in batches of at most 16 MiB; a crash before the commit record leaves the old state, one
  * after it is repaired by applying the journal again (puts and deletes are idempotent).
  */
-import { asBuffer, fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
+import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
 import { assert } from '../util/assert.js';
 import { breathe } from '../util/breathe.js';
+import { noteDurable } from './databaseCheck.js';
 import { FlushJournal, type JournalOp } from './flushJournal.js';
 import { PREFIX } from './keys.js';
-import { makeLevelDb, type LevelDb } from './levelDb.js';
+import { DatabaseDamagedError, type LevelDb } from './levelDb.js';
+import { makeLevelDb } from './makeLevelDb.js';
 import { fromArray, mergeLayers, type Layer } from './mergeLayers.js';
 import { KeyedRows } from './keyedRows.js';
 import { RecentRows, type RecentRowsOptions } from './recentRows.js';
-import { changesOf, type RowChange } from './rowRecords.js';
+import { RecordWriter, type RowChange } from './rowRecords.js';
 import { createRowTable } from './rowTable.js';
 import { prefixEnd, type RowRange, type RowReader, type RowTransaction } from './rows.js';
 
@@ -26,19 +28,16 @@ export const MAX_BATCH_BYTES = 16 << 20;
 const PIECE_BYTES = 2 << 20;
 /** LevelDB's memory for what is not in a table file yet. */
 const WRITE_BUFFER_BYTES = 16 << 20;
-/** The longest that rows are read on the event loop; what is left is read by threads. */
-const READ_NOW_MS = 1;
-/** A row that took longer was not in memory, nor will the next ones be. */
-const SLOW_ROW_MS = 0.1;
 /** Threads that read at once: those of the pool. A disk answers several as fast as one. */
 const READERS = 4;
 /** Fewer rows are not worth a thread of their own. */
 const ROWS_A_READER = 8;
 /** An uncommitted transaction beyond this spills to the staging area when it calls `relieve`. */
 const SPILL_BYTES = 48 << 20;
-const RANGE_CHUNK = 256;
-/** Rows between two looks at the clock. Arbitrary, some tenths of a millisecond. */
-const ROWS_A_LOOK = 256;
+/** In the database from the first to the last batch that is applied from a journal: without the journal it is half. */
+const APPLYING_KEY = `${PREFIX.meta}applying`;
+/** What makes a batch of its own out of nothing but the wish to have all before it on disk. */
+const FLUSHED_KEY = `${PREFIX.meta}flushed`;
 
 export interface RowStoreOptions {
   /** Folder of the LevelDB files. */
@@ -63,9 +62,8 @@ export class ForeignDatabaseError extends Error {
 /** Produces the dirty rows of a cache outside the overlay (the coins) in pieces of at most `maxBytes`; null at the end. */
 export type DirtySource = (maxBytes: number) => JournalOp[] | null;
 
-type Batch = ReturnType<LevelDb['batch']>;
-
 export class RowStore implements RowReader {
+  private readonly path: string;
   private readonly db: LevelDb;
   private readonly journal: FlushJournal;
   private readonly onPoint: (name: string) => void;
@@ -87,6 +85,7 @@ export class RowStore implements RowReader {
   beforeSpill: () => Promise<void> = () => this.flush();
 
   private constructor(db: LevelDb, options: RowStoreOptions) {
+    this.path = options.path;
     this.db = db;
     this.onPoint = options.onPoint ?? (() => {});
     this.batchBytes = Math.min(MAX_BATCH_BYTES, options.batchBytes ?? MAX_BATCH_BYTES);
@@ -106,18 +105,28 @@ export class RowStore implements RowReader {
     });
     await db.open();
     const store = new RowStore(db, options);
-    if (options.mark === undefined || (await store.bears(options.mark))) await store.recover();
-    else {
+    try {
+      if (options.mark !== undefined && !(await store.bears(options.mark)))
+        throw new ForeignDatabaseError(`${options.path} was made by another program`);
+      await store.recover();
+    } catch (error) {
       await db.close();
-      throw new ForeignDatabaseError(`${options.path} was made by another program`);
+      throw error;
     }
     return store;
   }
 
-  /** Whether the database is empty, has this row, or is about to get what its first flush had. */
+  /** Whether the database is empty, has this row, or was getting what its first flush had. */
   private async bears(mark: string): Promise<boolean> {
-    if ((await this.db.keys({ limit: 1 }).all()).length === 0) return true;
-    return (await this.db.get(fromLatin1(mark))) !== undefined || (await this.journal.isCommitted());
+    if (await this.isEmpty()) return true;
+    for (const key of [mark, APPLYING_KEY]) if ((await this.db.get(key)) !== undefined) return true;
+    return this.journal.isCommitted();
+  }
+
+  private async isEmpty(): Promise<boolean> {
+    const everything = { gte: '', lt: '\xff\xff', limit: 1 };
+    for await (const _row of this.db.iterate(everything)) return false;
+    return true;
   }
 
   async close(): Promise<void> {
@@ -137,7 +146,7 @@ export class RowStore implements RowReader {
 
   /** About how many bytes the rows whose key starts with `prefix` take in LevelDB's files. */
   sizeOnDisk(prefix: string): Promise<number> {
-    return this.db.approximateSize(fromLatin1(prefix), fromLatin1(prefixEnd(prefix)));
+    return this.db.approximateSize(prefix, prefixEnd(prefix));
   }
 
   /** Bytes of committed rows that are not in LevelDB yet. */
@@ -177,12 +186,15 @@ export class RowStore implements RowReader {
     if (this.diskEmpty) return;
     let rest = missing;
     if (throughStage) {
-      const staged = await this.db.getMany(rest.map((i) => fromLatin1(PREFIX.stage + keys[i]!)));
+      const staged = await this.db.getMany(
+        rest.map((i) => PREFIX.stage + keys[i]!),
+        true,
+      );
       const lower: number[] = [];
       rest.forEach((i, at) => {
         const row = staged[at];
         if (row === undefined) lower.push(i);
-        else if (row[0] === 1) out[i] = row.subarray(1);
+        else out[i] = stagedRow(row) ?? undefined;
       });
       rest = lower;
     }
@@ -213,8 +225,8 @@ export class RowStore implements RowReader {
     for (let from = 0; from < wanted.length; from += share) {
       const part = wanted.slice(from, from + share);
       const read = this.db.getMany(
-        part.map((i) => fromLatin1(keys[i]!)),
-        { fillCache },
+        part.map((i) => keys[i]!),
+        fillCache,
       );
       reads.push(
         read.then((rows) => {
@@ -237,18 +249,9 @@ export class RowStore implements RowReader {
     out: (Bytes | undefined)[],
     fillCache: boolean,
   ): Promise<void> {
-    let now = performance.now();
-    const until = now + READ_NOW_MS;
-    for (let n = 0; n < wanted.length; n++) {
-      const before = now;
-      const i = wanted[n]!;
-      const key = fromLatin1(keys[i]!);
-      out[i] = fillCache ? this.db.getSync(key) : this.db.getSync(key, { fillCache });
-      now = performance.now();
-      if (now <= until && now - before < SLOW_ROW_MS) continue;
-      await this.readOnThreads(keys, wanted.slice(n + 1), out, fillCache);
-      return;
-    }
+    if (wanted.length === 0) return;
+    const read = this.db.getNow(keys, wanted, out, fillCache);
+    if (read < wanted.length) await this.readOnThreads(keys, wanted.slice(read), out, fillCache);
   }
 
   range(range: RowRange): AsyncIterable<[string, Bytes]> {
@@ -267,24 +270,9 @@ export class RowStore implements RowReader {
 
   /** Rows on disk whose key starts with `prefix`, the prefix removed; staged rows are decoded. */
   private async *diskRange(range: RowRange, prefix: string): AsyncGenerator<[string, Bytes | null]> {
-    const iterator = this.db.iterator({
-      gte: fromLatin1(prefix + range.gte),
-      lt: fromLatin1(prefix + range.lt),
-      reverse: range.reverse ?? false,
-    });
-    try {
-      for (let chunk = Math.min(RANGE_CHUNK, range.limit ?? RANGE_CHUNK); ; chunk = RANGE_CHUNK) {
-        const rows = await iterator.nextv(chunk);
-        if (rows.length === 0) return;
-        for (const [key, value] of rows) {
-          const name = toLatin1(key).slice(prefix.length);
-          if (prefix === '') yield [name, value];
-          else yield [name, value[0] === 1 ? value.subarray(1) : null];
-        }
-      }
-    } finally {
-      await iterator.close();
-    }
+    const rows = this.db.iterate({ ...range, gte: prefix + range.gte, lt: prefix + range.lt });
+    if (prefix === '') yield* rows;
+    else for await (const [key, value] of rows) yield [key.slice(prefix.length), stagedRow(value)];
   }
 
   /** Starts the one transaction that may be open. */
@@ -335,21 +323,15 @@ export class RowStore implements RowReader {
     assert(this.overlay.count === 0, 'a transaction may spill only over a flushed store');
     // What is spilled reaches the database without passing the overlay.
     this.recent.clear();
-    let batch: { type: 'put'; key: Buffer; value: Buffer }[] = [];
-    let bytes = 0;
+    const records = new RecordWriter();
     for (const [key, value] of rows.entries()) {
       const staged = Buffer.allocUnsafe(value === null ? 1 : value.length + 1);
       staged[0] = value === null ? 0 : 1;
       if (value !== null) staged.set(value, 1);
-      batch.push({ type: 'put', key: fromLatin1(PREFIX.stage + key), value: staged });
-      bytes += key.length + staged.length + 32;
-      if (bytes >= this.pieceBytes) {
-        await this.db.batch(batch);
-        batch = [];
-        bytes = 0;
-      }
+      records.add(PREFIX.stage + key, staged);
+      if (records.sizeBytes >= this.pieceBytes) await this.write([records.take()], false);
     }
-    if (batch.length > 0) await this.db.batch(batch);
+    await this.write([records.take()], false);
     rows.clear();
   }
 
@@ -369,12 +351,11 @@ export class RowStore implements RowReader {
     const staged = this.stageCommitted;
     if (!staged && this.overlay.sizeBytes + sourceBytes <= this.batchBytes) {
       this.onPoint('flush:before-batch');
-      const batch = this.db.batch();
-      for (const records of this.settling()) await fill(batch, changesOf(records));
-      await fill(batch, opsOf(source, this.pieceBytes));
-      await this.write(batch, true);
+      await this.write(await this.batchOf(source), true);
       this.onPoint('flush:after-batch');
     } else {
+      // What lies in the staging area must be on disk before the journal says that it counts.
+      if (staged) await this.makeDurable([]);
       this.onPoint('flush:before-journal');
       await this.journal.begin(staged, this.pieceBytes);
       for (const records of this.settling()) await this.journal.appendRecords(records);
@@ -388,6 +369,23 @@ export class RowStore implements RowReader {
     this.stageCommitted = false;
   }
 
+  /** Every committed row, and those of `source`, as records. */
+  private async batchOf(source: DirtySource): Promise<Buffer[]> {
+    const pieces: Buffer[] = [];
+    let since: number = performance.now();
+    for (const records of this.settling()) {
+      pieces.push(Buffer.from(records));
+      since = await breathe(since);
+    }
+    const writer = new RecordWriter();
+    for (let more = source(PIECE_BYTES); more !== null; more = source(PIECE_BYTES)) {
+      for (const op of more) writer.add(op.key, op.type === 'put' ? op.value : null);
+      since = await breathe(since);
+    }
+    pieces.push(writer.take());
+    return pieces;
+  }
+
   /** The committed rows on their way to the database, as records. */
   private *settling(): Generator<Buffer> {
     for (const records of this.overlay.records(this.pieceBytes)) {
@@ -397,68 +395,70 @@ export class RowStore implements RowReader {
   }
 
   private async recover(): Promise<void> {
-    this.diskEmpty = (await this.db.keys({ limit: 1 }).all()).length === 0;
+    this.diskEmpty = await this.isEmpty();
+    const isHalf = !this.diskEmpty && (await this.db.get(APPLYING_KEY)) !== undefined;
     if (await this.journal.isCommitted()) await this.applyJournal(await this.journal.includesStage());
-    else {
+    else if (isHalf) {
+      throw new DatabaseDamagedError(
+        this.path,
+        `a crash left it half written, and ${this.journal.path}, which holds the other half, is missing or damaged`,
+      );
+    } else {
       await this.journal.remove();
       await this.clearStage();
     }
   }
 
   private async applyJournal(withStage: boolean): Promise<void> {
+    const marks = new RecordWriter();
+    marks.add(APPLYING_KEY, EMPTY_BYTES);
+    await this.write([marks.take()], false);
     if (withStage) await this.applyStage();
-    // One batch is filled while the one before it is written.
-    let written = Promise.resolve();
-    for await (const changes of this.journal.read()) {
-      const batch = this.db.batch();
-      await fill(batch, changes);
-      await written;
-      written = this.write(batch, false);
-      // Whoever waits for it hears of a failure; until then nobody does.
-      written.catch(() => undefined);
+    for await (const records of this.journal.read()) {
+      await this.write([records], false);
       this.onPoint('flush:applying-journal');
     }
-    await written;
-    // An empty synced batch makes all batches before it durable.
-    await this.db.put(fromLatin1(PREFIX.meta + 'flushed'), Buffer.alloc(0), { sync: true });
+    marks.add(APPLYING_KEY, null);
+    await this.makeDurable([marks.take()]);
     await this.clearStage();
     this.onPoint('flush:before-journal-removal');
     await this.journal.remove();
   }
 
   private async applyStage(): Promise<void> {
-    let batch = this.db.batch();
-    let bytes = 0;
-    const range = { gte: PREFIX.stage, lt: prefixEnd(PREFIX.stage) };
-    for await (const [stagedKey, value] of this.diskRange(range, '')) {
-      const key = fromLatin1(stagedKey.slice(1));
-      if (value![0] === 1) batch.put(key, asBuffer(value!.subarray(1)));
-      else batch.del(key);
-      bytes += key.length + value!.length;
-      if (bytes < this.pieceBytes) continue;
-      await this.write(batch, false);
+    const records = new RecordWriter();
+    for await (const [key, staged] of this.diskRange({ gte: '', lt: '\xff\xff' }, PREFIX.stage)) {
+      records.add(key, staged);
+      if (records.sizeBytes < this.pieceBytes) continue;
+      await this.write([records.take()], false);
       this.onPoint('flush:applying-stage');
-      batch = this.db.batch();
-      bytes = 0;
     }
-    await this.write(batch, false);
+    await this.write([records.take()], false);
   }
 
-  /** One atomic batch. The chained form costs half of what an array of operations does. */
-  private async write(batch: Batch, sync: boolean): Promise<void> {
-    if (batch.length === 0) return batch.close();
+  /** One atomic batch; `sync` brings it, and all before it, to disk. */
+  private async write(records: readonly Buffer[], sync: boolean): Promise<void> {
+    if (records.every((piece) => piece.length === 0)) return;
     this.diskEmpty = false;
-    await batch.write({ sync });
+    await this.db.write(records, { sync });
+    if (sync) await noteDurable(this.path);
+  }
+
+  /** The same for a batch that may be empty. */
+  private async makeDurable(records: readonly Buffer[]): Promise<void> {
+    const mark = new RecordWriter();
+    mark.add(FLUSHED_KEY, EMPTY_BYTES);
+    await this.write([...records, mark.take()], true);
   }
 
   private async clearStage(): Promise<void> {
-    await this.db.clear({ gte: fromLatin1(PREFIX.stage), lt: fromLatin1(prefixEnd(PREFIX.stage)) });
+    await this.db.deleteRange(PREFIX.stage, prefixEnd(PREFIX.stage));
   }
 
   /** Deletes whole key ranges that no reader needs any more (history behind its window). */
   async dropRange(gte: string, lt: string): Promise<void> {
     this.recent.forget(gte, lt);
-    await this.db.clear({ gte: fromLatin1(gte), lt: fromLatin1(lt) });
+    await this.db.deleteRange(gte, lt);
   }
 
   /**
@@ -467,23 +467,23 @@ export class RowStore implements RowReader {
    * goes wrong in it LevelDB answers to the next who writes.
    */
   packRange(gte: string, lt: string): void {
-    const pack = (): Promise<void> => this.db.compactRange(fromLatin1(gte), fromLatin1(lt));
+    const pack = (): Promise<void> => this.db.compact(gte, lt);
     this.packing = this.packing.then(pack).catch(() => undefined);
   }
 
   /** LevelDB's estimate of the bytes on disk between two keys. */
   async approximateSize(gte: string, lt: string): Promise<number> {
-    return this.db.approximateSize(fromLatin1(gte), fromLatin1(lt));
+    return this.db.approximateSize(gte, lt);
   }
 
   /** LevelDB's table files by level and what merging them took, as lines of text. */
   tableStats(): string {
-    return this.db.getProperty('leveldb.stats');
+    return this.db.stats();
   }
 
   /** Merges all table files, so that no row is kept twice nor one that is deleted. */
   async compact(): Promise<void> {
-    await this.db.compactRange(Buffer.from([0]), Buffer.from([255]));
+    await this.db.compact('\0', '\xff');
   }
 }
 
@@ -556,15 +556,7 @@ function* opsOf(source: DirtySource, maxBytes: number): Generator<RowChange> {
   }
 }
 
-/** Puts the changes into the batch, which copies them, and lets the event loop run now and then. */
-async function fill(batch: Batch, changes: Iterable<RowChange>): Promise<void> {
-  let since: number | Promise<number> = performance.now();
-  for (const [key, value] of changes) {
-    const bytes = typeof key === 'string' ? fromLatin1(key) : key;
-    if (value === null) batch.del(bytes);
-    else batch.put(bytes, asBuffer(value));
-    if (batch.length % ROWS_A_LOOK !== 0) continue;
-    since = breathe(since);
-    if (typeof since !== 'number') since = await since;
-  }
+/** What a row of the staging area stands for: a row, or the deletion of one. */
+function stagedRow(staged: Bytes): Bytes | null {
+  return staged[0] === 1 ? staged.subarray(1) : null;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FlushJournal } from '../../../src/store/flushJournal.js';
-import { RecordWriter, type RowChange } from '../../../src/store/rowRecords.js';
+import { changesOf, RecordWriter, type RowChange } from '../../../src/store/rowRecords.js';
 
 describe('flush journal', () => {
   let folder: string;
@@ -38,7 +38,7 @@ describe('flush journal', () => {
     const rows: [string, string | null][] = [];
     let pieces = 0;
     for await (const piece of journal.read()) {
-      rows.push(...plain(piece));
+      rows.push(...plain(changesOf(piece)));
       pieces++;
     }
     return { rows, pieces };

@@ -1,0 +1,480 @@
+// The JavaScript classes over Database and RangeWalk. Contract: NativeDatabase of src/native/binding.ts.
+//
+// Reads that are likely to find their rows in memory happen on the thread of the caller, within a time that it sets; all
+// else on threads of the pool. Whoever calls keeps the order: nothing may be under way when the database is closed, which
+// the wrapper in src/store/nativeLevelDb.ts sees to.
+#include <chrono>
+#include <functional>
+#include <limits>
+
+#include "addon.h"
+#include "database.h"
+#include "latin1Key.h"
+#include "napi.h"
+#include "util/crc32c.h"
+
+namespace lbc {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct OpenDatabase {
+  std::string path;
+  DatabaseOptions options;
+  std::shared_ptr<Database> database;
+};
+
+struct OpenWalk {
+  // Keeps the database until the walk is gone.
+  std::shared_ptr<Database> database;
+  std::unique_ptr<RangeWalk> walk;
+  ~OpenWalk() { walk.reset(); }
+};
+
+const char* codeOf(const leveldb::Status& status) {
+  if (status.IsCorruption()) return "LEVEL_CORRUPTION";
+  if (status.IsNotFound()) return "LEVEL_NOT_FOUND";
+  if (!status.IsIOError()) return "LEVEL_STATUS";
+  const std::string text = status.ToString();
+  return text.find("LOCK") != std::string::npos ? "LEVEL_LOCKED" : "LEVEL_IO_ERROR";
+}
+
+napi_value makeError(napi_env env, const leveldb::Status& status) {
+  napi_value error = nullptr;
+  napi_create_error(env, makeString(env, codeOf(status)), makeString(env, status.ToString().c_str()), &error);
+  return error;
+}
+
+napi_value throwStatus(napi_env env, const leveldb::Status& status) {
+  napi_throw(env, makeError(env, status));
+  return nullptr;
+}
+
+Database* notOpen(napi_env env) {
+  napi_throw_error(env, "LEVEL_DATABASE_NOT_OPEN", "the database is not open");
+  return nullptr;
+}
+
+// Work for a thread of the pool, and the promise of its outcome.
+class Job {
+ public:
+  using Work = std::function<leveldb::Status()>;
+  using Result = std::function<napi_value(napi_env)>;
+
+  // Answers the promise. What the work refers to must be owned by the closures; `kept`, where given, is not collected
+  // meanwhile.
+  static napi_value start(napi_env env, const char* name, Work work, Result result, napi_value kept = nullptr) {
+    auto* job = new Job(std::move(work), std::move(result));
+    napi_value promise, resource = makeString(env, name);
+    if (kept) napi_create_reference(env, kept, 1, &job->kept_);
+    if (napi_create_promise(env, &job->deferred_, &promise) != napi_ok ||
+        napi_create_async_work(env, nullptr, resource, execute, complete, job, &job->work_) != napi_ok ||
+        napi_queue_async_work(env, job->work_) != napi_ok) {
+      delete job;
+      return throwError(env, "a database job could not be started");
+    }
+    return promise;
+  }
+
+ private:
+  Job(Work work, Result result) : run_(std::move(work)), result_(std::move(result)) {}
+
+  static void execute(napi_env, void* data) {
+    auto* job = static_cast<Job*>(data);
+    job->status_ = job->run_();
+    // What the work held is given up on its own thread: the last owner of a database waits for its background work.
+    job->run_ = nullptr;
+  }
+
+  static void complete(napi_env env, napi_status, void* data) {
+    std::unique_ptr<Job> job(static_cast<Job*>(data));
+    if (job->kept_) napi_delete_reference(env, job->kept_);
+    napi_delete_async_work(env, job->work_);
+    if (!job->status_.ok()) {
+      napi_reject_deferred(env, job->deferred_, makeError(env, job->status_));
+      return;
+    }
+    napi_value result = job->result_ ? job->result_(env) : makeUndefined(env);
+    if (!result) result = makeUndefined(env);
+    napi_resolve_deferred(env, job->deferred_, result);
+  }
+
+  Work run_;
+  Result result_;
+  leveldb::Status status_;
+  napi_deferred deferred_ = nullptr;
+  napi_async_work work_ = nullptr;
+  napi_ref kept_ = nullptr;
+};
+
+napi_value bytesOf(napi_env env, const Bytes& bytes) { return makeBuffer(env, bytes.data(), bytes.size()); }
+
+// Reads the arguments and the database behind `this`, which must be open.
+OpenDatabase* readDatabase(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
+  OpenDatabase* self = readCall<OpenDatabase>(env, info, "not a database", count, arguments);
+  if (self && !self->database) {
+    notOpen(env);
+    return nullptr;
+  }
+  return self;
+}
+
+bool readKey(napi_env env, napi_value value, std::string* out) {
+  Latin1Key key;
+  if (!key.read(env, value)) return false;
+  out->assign(reinterpret_cast<const char*>(key.data()), key.size());
+  return true;
+}
+
+bool readKeys(napi_env env, napi_value value, std::vector<std::string>* out) {
+  uint32_t count;
+  if (napi_get_array_length(env, value, &count) != napi_ok) {
+    throwTypeError(env, "keys must be an array");
+    return false;
+  }
+  out->resize(count);
+  for (uint32_t i = 0; i < count; i++) {
+    napi_handle_scope scope;
+    napi_value key;
+    napi_open_handle_scope(env, &scope);
+    const bool isRead = napi_get_element(env, value, i, &key) == napi_ok && readKey(env, key, &(*out)[i]);
+    napi_close_handle_scope(env, scope);
+    if (!isRead) return false;
+  }
+  return true;
+}
+
+bool readNumberProperty(napi_env env, napi_value object, const char* name, uint64_t* out) {
+  napi_value value;
+  return readProperty(env, object, name, &value) && readSize(env, value, name, out);
+}
+
+napi_value construct(napi_env env, napi_callback_info info) {
+  napi_value self, arguments[2];
+  size_t size;
+  uint64_t openFiles;
+  std::unique_ptr<OpenDatabase> made(new OpenDatabase());
+  DatabaseOptions& options = made->options;
+  if (!readArguments(env, info, 2, arguments, &self)) return nullptr;
+  if (napi_get_value_string_utf8(env, arguments[0], nullptr, 0, &size) != napi_ok) {
+    return throwTypeError(env, "path must be a string");
+  }
+  made->path.resize(size + 1);
+  napi_get_value_string_utf8(env, arguments[0], &made->path[0], size + 1, &size);
+  made->path.resize(size);
+  if (!readNumberProperty(env, arguments[1], "cacheBytes", &options.cacheBytes) ||
+      !readNumberProperty(env, arguments[1], "writeBufferBytes", &options.writeBufferBytes) ||
+      !readNumberProperty(env, arguments[1], "fileBytes", &options.fileBytes) ||
+      !readNumberProperty(env, arguments[1], "openFiles", &openFiles)) {
+    return nullptr;
+  }
+  options.openFiles = static_cast<int>(openFiles);
+  return wrapObject(env, self, made.release(), "the database could not be made");
+}
+
+napi_value open(napi_env env, napi_callback_info info) {
+  napi_value arguments[1], self;
+  if (!readArguments(env, info, 0, arguments, &self)) return nullptr;
+  OpenDatabase* handle = readCall<OpenDatabase>(env, info, "not a database", 0, nullptr);
+  if (!handle) return nullptr;
+  if (handle->database) return throwError(env, "the database is open already");
+  auto opened = std::make_shared<std::unique_ptr<Database>>();
+  const std::string path = handle->path;
+  const DatabaseOptions options = handle->options;
+  return Job::start(
+      env, "lbcnode:open", [=] { return Database::open(path, options, opened.get()); },
+      [handle, opened](napi_env env) {
+        handle->database = std::move(*opened);
+        return makeUndefined(env);
+      },
+      self);
+}
+
+napi_value close(napi_env env, napi_callback_info info) {
+  OpenDatabase* handle = readDatabase(env, info, 0, nullptr);
+  if (!handle) return nullptr;
+  auto last = std::make_shared<std::shared_ptr<Database>>(std::move(handle->database));
+  handle->database = nullptr;
+  return Job::start(
+      env, "lbcnode:close",
+      [last] {
+        last->reset();
+        return leveldb::Status::OK();
+      },
+      nullptr);
+}
+
+napi_value getSequence(napi_env env, napi_callback_info info) {
+  OpenDatabase* handle = readDatabase(env, info, 0, nullptr);
+  return handle ? makeNumber(env, static_cast<double>(handle->database->sequence())) : nullptr;
+}
+
+// (key, fillCache) => Buffer | undefined
+napi_value get(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  Latin1Key key;
+  bool fillCache;
+  OpenDatabase* handle = readDatabase(env, info, 2, arguments);
+  if (!handle || !key.read(env, arguments[0]) || !readBool(env, arguments[1], "fillCache", &fillCache)) return nullptr;
+  static thread_local Bytes value;
+  value.clear();
+  const leveldb::Slice slice(reinterpret_cast<const char*>(key.data()), key.size());
+  const leveldb::Status status = handle->database->get(slice, fillCache, &value);
+  if (!status.ok()) return throwStatus(env, status);
+  const uint32_t length = readLE32(value.data());
+  return length == std::numeric_limits<uint32_t>::max() ? makeUndefined(env)
+                                                        : makeBuffer(env, value.data() + 4, length);
+}
+
+// (keys, fillCache, slowMicros, budgetMicros) => packed values of the first of the keys
+napi_value getNow(napi_env env, napi_callback_info info) {
+  napi_value arguments[4];
+  bool fillCache;
+  uint32_t slowMicros, budgetMicros, count;
+  OpenDatabase* handle = readDatabase(env, info, 4, arguments);
+  if (!handle || !readBool(env, arguments[1], "fillCache", &fillCache) ||
+      !readUint32(env, arguments[2], "slowMicros", &slowMicros) ||
+      !readUint32(env, arguments[3], "budgetMicros", &budgetMicros)) {
+    return nullptr;
+  }
+  if (napi_get_array_length(env, arguments[0], &count) != napi_ok) return throwTypeError(env, "keys must be an array");
+  static thread_local Bytes values;
+  values.clear();
+  Clock::time_point now = Clock::now();
+  const Clock::time_point until = now + std::chrono::microseconds(budgetMicros);
+  const Clock::duration slow = std::chrono::microseconds(slowMicros);
+  for (uint32_t i = 0; i < count; i++) {
+    napi_handle_scope scope;
+    napi_value element;
+    Latin1Key key;
+    napi_open_handle_scope(env, &scope);
+    const bool isRead = napi_get_element(env, arguments[0], i, &element) == napi_ok && key.read(env, element);
+    napi_close_handle_scope(env, scope);
+    if (!isRead) return nullptr;
+    const leveldb::Slice slice(reinterpret_cast<const char*>(key.data()), key.size());
+    const leveldb::Status status = handle->database->get(slice, fillCache, &values);
+    if (!status.ok()) return throwStatus(env, status);
+    const Clock::time_point before = now;
+    now = Clock::now();
+    if (now > until || now - before >= slow) break;
+  }
+  return bytesOf(env, values);
+}
+
+// (keys, fillCache) => Promise of the packed values of all keys
+napi_value getMany(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  bool fillCache;
+  auto keys = std::make_shared<std::vector<std::string>>();
+  OpenDatabase* handle = readDatabase(env, info, 2, arguments);
+  if (!handle || !readKeys(env, arguments[0], keys.get()) ||
+      !readBool(env, arguments[1], "fillCache", &fillCache)) {
+    return nullptr;
+  }
+  auto values = std::make_shared<Bytes>();
+  return Job::start(
+      env, "lbcnode:getMany",
+      [database = handle->database, keys, values, fillCache] {
+        for (const std::string& key : *keys) {
+          const leveldb::Status status = database->get(key, fillCache, values.get());
+          if (!status.ok()) return status;
+        }
+        return leveldb::Status::OK();
+      },
+      [values](napi_env env) { return bytesOf(env, *values); });
+}
+
+bool readBounds(napi_env env, napi_value gte, napi_value lt, napi_value isReverse, KeyBounds* out) {
+  return readKey(env, gte, &out->gte) && readKey(env, lt, &out->lt) &&
+         readBool(env, isReverse, "reverse", &out->isReverse);
+}
+
+// Puts what a walk has read behind one byte that tells whether it is over.
+napi_value walked(napi_env env, Bytes* rows, bool isDone) {
+  (*rows)[0] = isDone ? 1 : 0;
+  return bytesOf(env, *rows);
+}
+
+// (gte, lt, reverse, maxRows, budgetMicros) => one byte, 1 when these are all rows that were asked for ‖ packed rows
+napi_value rangeNow(napi_env env, napi_callback_info info) {
+  napi_value arguments[5];
+  KeyBounds bounds;
+  uint32_t maxRows, budgetMicros;
+  OpenDatabase* handle = readDatabase(env, info, 5, arguments);
+  if (!handle || !readBounds(env, arguments[0], arguments[1], arguments[2], &bounds) ||
+      !readUint32(env, arguments[3], "maxRows", &maxRows) ||
+      !readUint32(env, arguments[4], "budgetMicros", &budgetMicros)) {
+    return nullptr;
+  }
+  static thread_local Bytes rows;
+  rows.assign(1, 0);
+  const Clock::time_point until = Clock::now() + std::chrono::microseconds(budgetMicros);
+  RangeWalk walk(*handle->database, std::move(bounds), true);
+  size_t count = 0;
+  const leveldb::Status status = walk.read(
+      maxRows, std::numeric_limits<size_t>::max(),
+      [&] {
+        count++;
+        return Clock::now() > until;
+      },
+      &rows);
+  if (!status.ok()) return throwStatus(env, status);
+  return walked(env, &rows, walk.isDone() || count == maxRows);
+}
+
+// (pieces, synced) => Promise: the packed rows of all pieces as one atomic batch. They must not change meanwhile.
+napi_value write(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  bool isSynced;
+  uint32_t count;
+  OpenDatabase* handle = readDatabase(env, info, 2, arguments);
+  if (!handle || !readBool(env, arguments[1], "synced", &isSynced)) return nullptr;
+  if (napi_get_array_length(env, arguments[0], &count) != napi_ok) {
+    return throwTypeError(env, "pieces must be an array");
+  }
+  std::vector<std::pair<const uint8_t*, size_t>> pieces;
+  for (uint32_t i = 0; i < count; i++) {
+    napi_value element;
+    Span piece;
+    if (napi_get_element(env, arguments[0], i, &element) != napi_ok || !readBytes(env, element, "piece", &piece)) {
+      return nullptr;
+    }
+    pieces.emplace_back(piece.data, piece.size);
+  }
+  return Job::start(
+      env, "lbcnode:write",
+      [database = handle->database, pieces, isSynced] { return database->write(pieces, isSynced); }, nullptr,
+      arguments[0]);
+}
+
+// (gte, lt) => Promise
+napi_value deleteRange(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  KeyBounds bounds;
+  OpenDatabase* handle = readDatabase(env, info, 2, arguments);
+  if (!handle || !readKey(env, arguments[0], &bounds.gte) || !readKey(env, arguments[1], &bounds.lt)) return nullptr;
+  return Job::start(
+      env, "lbcnode:deleteRange", [database = handle->database, bounds] { return database->deleteRange(bounds); },
+      nullptr);
+}
+
+// (gte, lt) => Promise
+napi_value compact(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  KeyBounds bounds;
+  OpenDatabase* handle = readDatabase(env, info, 2, arguments);
+  if (!handle || !readKey(env, arguments[0], &bounds.gte) || !readKey(env, arguments[1], &bounds.lt)) return nullptr;
+  return Job::start(
+      env, "lbcnode:compact",
+      [database = handle->database, bounds] {
+        database->compact(bounds.gte, bounds.lt);
+        return leveldb::Status::OK();
+      },
+      nullptr);
+}
+
+// (gte, lt) => Promise<number>
+napi_value approximateSize(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  KeyBounds bounds;
+  OpenDatabase* handle = readDatabase(env, info, 2, arguments);
+  if (!handle || !readKey(env, arguments[0], &bounds.gte) || !readKey(env, arguments[1], &bounds.lt)) return nullptr;
+  auto size = std::make_shared<uint64_t>(0);
+  return Job::start(
+      env, "lbcnode:approximateSize",
+      [database = handle->database, bounds, size] {
+        *size = database->approximateSize(bounds.gte, bounds.lt);
+        return leveldb::Status::OK();
+      },
+      [size](napi_env env) { return makeNumber(env, static_cast<double>(*size)); });
+}
+
+napi_value property(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  std::string name;
+  OpenDatabase* handle = readDatabase(env, info, 1, arguments);
+  if (!handle || !readKey(env, arguments[0], &name)) return nullptr;
+  return makeString(env, handle->database->property(name).c_str());
+}
+
+// (database, gte, lt, reverse)
+napi_value constructWalk(napi_env env, napi_callback_info info) {
+  napi_value self, arguments[4];
+  void* object = nullptr;
+  KeyBounds bounds;
+  if (!readArguments(env, info, 4, arguments, &self)) return nullptr;
+  if (napi_unwrap(env, arguments[0], &object) != napi_ok) return throwTypeError(env, "not a database");
+  auto* handle = static_cast<OpenDatabase*>(object);
+  if (!handle->database) {
+    notOpen(env);
+    return nullptr;
+  }
+  if (!readBounds(env, arguments[1], arguments[2], arguments[3], &bounds)) return nullptr;
+  auto* walk = new OpenWalk();
+  walk->database = handle->database;
+  walk->walk.reset(new RangeWalk(*walk->database, std::move(bounds), false));
+  return wrapObject(env, self, new std::shared_ptr<OpenWalk>(walk), "the walk could not be made");
+}
+
+// (maxRows, maxBytes) => Promise of what `rangeNow` answers; one call at a time
+napi_value nextRows(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  uint32_t maxRows, maxBytes;
+  auto* handle = readCall<std::shared_ptr<OpenWalk>>(env, info, "not a walk", 2, arguments);
+  if (!handle || !readUint32(env, arguments[0], "maxRows", &maxRows) ||
+      !readUint32(env, arguments[1], "maxBytes", &maxBytes)) {
+    return nullptr;
+  }
+  if (!*handle) return throwError(env, "the walk is over");
+  std::shared_ptr<OpenWalk> walk = *handle;
+  auto rows = std::make_shared<Bytes>(1);
+  auto isDone = std::make_shared<bool>(false);
+  return Job::start(
+      env, "lbcnode:nextRows",
+      [walk, rows, isDone, maxRows, maxBytes] {
+        const leveldb::Status status = walk->walk->read(maxRows, maxBytes, [] { return false; }, rows.get());
+        *isDone = walk->walk->isDone();
+        return status;
+      },
+      [rows, isDone](napi_env env) { return walked(env, rows.get(), *isDone); });
+}
+
+napi_value closeWalk(napi_env env, napi_callback_info info) {
+  auto* handle = readCall<std::shared_ptr<OpenWalk>>(env, info, "not a walk", 0, nullptr);
+  if (!handle) return nullptr;
+  handle->reset();
+  return makeUndefined(env);
+}
+
+napi_value jsCrc32c(napi_env env, napi_callback_info info) {
+  napi_value argument;
+  Span data;
+  if (!readArguments(env, info, 1, &argument) || !readBytes(env, argument, "data", &data)) return nullptr;
+  return makeNumber(env, leveldb::crc32c::Value(reinterpret_cast<const char*>(data.data), data.size));
+}
+
+}  // namespace
+
+void registerDatabase(napi_env env, napi_value exports) {
+  const napi_property_descriptor members[] = {
+      method("open", open),
+      method("close", close),
+      getter("sequence", getSequence),
+      method("get", get),
+      method("getNow", getNow),
+      method("getMany", getMany),
+      method("rangeNow", rangeNow),
+      method("write", write),
+      method("deleteRange", deleteRange),
+      method("compact", compact),
+      method("approximateSize", approximateSize),
+      method("property", property),
+  };
+  setFunction(env, exports, "crc32c", jsCrc32c);
+  setClass(env, exports, "Database", construct, members, sizeof members / sizeof members[0]);
+  const napi_property_descriptor walkMembers[] = {method("next", nextRows), method("close", closeWalk)};
+  setClass(env, exports, "DatabaseWalk", constructWalk, walkMembers, sizeof walkMembers / sizeof walkMembers[0]);
+}
+
+}  // namespace lbc
