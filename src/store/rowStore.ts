@@ -18,7 +18,7 @@ import { KeyedRows } from './keyedRows.js';
 import { RecentRows, type RecentRowsOptions } from './recentRows.js';
 import { changesOf, type RowChange } from './rowRecords.js';
 import { createRowTable } from './rowTable.js';
-import { prefixEnd, type RowRange, type RowReader, type RowTransaction } from './rows.js';
+import { collectRows, prefixEnd, type RowRange, type RowReader, type RowTransaction } from './rows.js';
 
 /** The most that one LevelDB batch carries (design.md). */
 export const MAX_BATCH_BYTES = 16 << 20;
@@ -249,6 +249,10 @@ export class RowStore implements RowReader {
       await this.readOnThreads(keys, wanted.slice(n + 1), out, fillCache);
       return;
     }
+  }
+
+  getRange(range: RowRange): Promise<[string, Bytes][]> {
+    return collectRows(this.range(range));
   }
 
   range(range: RowRange): AsyncIterable<[string, Bytes]> {
@@ -529,6 +533,10 @@ export class Transaction implements RowTransaction {
       });
     }
     return out;
+  }
+
+  getRange(range: RowRange): Promise<[string, Bytes][]> {
+    return collectRows(this.range(range));
   }
 
   range(range: RowRange): AsyncIterable<[string, Bytes]> {
