@@ -6,9 +6,10 @@
 namespace lbc {
 
 // NATIVE_ABI of src/native/binding.ts.
-constexpr uint32_t kAbi = 10;
+constexpr uint32_t kAbi = 11;
 
 void registerDatabase(napi_env env, napi_value exports);
+void registerFileReads(napi_env env, napi_value exports);
 void registerClaimNode(napi_env env, napi_value exports);
 void registerHeap(napi_env env, napi_value exports);
 void registerHashing(napi_env env, napi_value exports);

@@ -283,6 +283,29 @@ napi_value parse(napi_env env, napi_callback_info info, bool isBlock) {
 napi_value jsParseBlock(napi_env env, napi_callback_info info) { return parse(env, info, true); }
 napi_value jsParseTx(napi_env env, napi_callback_info info) { return parse(env, info, false); }
 
+// Ids of the transaction that the bytes begin with, and how long it is.
+napi_value jsScanTx(napi_env env, napi_callback_info info) {
+  static thread_local Tables tables;
+  napi_value arguments[2];
+  Span bytes;
+  const uint8_t* ids;
+  if (!readArguments(env, info, 2, arguments) || !readBytes(env, arguments[0], "bytes", &bytes) ||
+      !readFixedBytes(env, arguments[1], 64, "ids", &ids)) {
+    return nullptr;
+  }
+  if (bytes.size >= UINT32_MAX) return throwError(env, "ReadCompactSize(): size too large");
+  tables.clear();
+  Parser parser(bytes.data, bytes.size, &tables);
+  if (!parser.transaction()) {
+    tables.release();
+    return makeNumber(env, 0);
+  }
+  memcpy(const_cast<uint8_t*>(ids), tables.txids.data(), 32);
+  memcpy(const_cast<uint8_t*>(ids) + 32, tables.wtxids.data(), 32);
+  tables.release();
+  return makeNumber(env, parser.offset());
+}
+
 // Whether `size` bytes at `at` lie within a block of `blockSize`.
 bool within(size_t blockSize, uint32_t at, uint64_t size) { return at <= blockSize && size <= blockSize - at; }
 
@@ -345,6 +368,7 @@ bool readParsed(napi_env env, napi_value block, napi_value parsed, ParsedView* v
 void registerParsing(napi_env env, napi_value exports) {
   setFunction(env, exports, "parseBlock", jsParseBlock);
   setFunction(env, exports, "parseTx", jsParseTx);
+  setFunction(env, exports, "scanTx", jsScanTx);
 }
 
 }  // namespace lbc

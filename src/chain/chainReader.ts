@@ -16,6 +16,7 @@ import { fromLatin1, type Bytes } from '../util/bytes.js';
 import type { Chain } from './chain.js';
 import type { Flusher } from './flusher.js';
 import type { LoadedBlock } from './loadedBlock.js';
+import { StoredTransactions, type StoredTransaction, type WantedTransaction } from './storedTransactions.js';
 
 /** A block's weight over that of the smallest output (8 bytes of amount and an empty script). */
 const MAX_OUTPUTS_PER_BLOCK = Math.floor(MAX_BLOCK_WEIGHT / (WITNESS_SCALE_FACTOR * 9));
@@ -29,10 +30,12 @@ export interface CoinRowEntry {
 export class ChainReader {
   readonly chain: Chain;
   private readonly flusher: Flusher;
+  private readonly transactions: StoredTransactions;
 
   constructor(chain: Chain, flusher: Flusher) {
     this.chain = chain;
     this.flusher = flusher;
+    this.transactions = new StoredTransactions(chain);
   }
 
   get headers(): Chain['index']['headers'] {
@@ -52,14 +55,12 @@ export class ChainReader {
     return this.chain.readBlock(id);
   }
 
-  /** The block's bytes, unparsed. */
-  readRaw(id: number): Promise<Buffer> {
-    return this.chain.deps.files.readBlock(this.headers.dataPosition(id));
-  }
-
-  /** Bytes of a block from an offset on: one transaction without reading the rest. */
-  readPart(id: number, offset: number, length: number): Promise<Buffer> {
-    return this.chain.deps.files.readPart(this.headers.dataPosition(id), offset, length);
+  /** One transaction without reading the rest of its block; see `StoredTransactions.read`. */
+  readTransaction(
+    id: number,
+    wanted: WantedTransaction,
+  ): StoredTransaction | Promise<StoredTransaction | null> {
+    return this.transactions.read(id, wanted);
   }
 
   /** Undo data of a connected block (`parseUndo`); empty for the genesis block. */

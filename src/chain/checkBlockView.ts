@@ -149,24 +149,49 @@ function isFinal(parsed: ParsedBlock, row: number, rules: ContextualRules): bool
   return true;
 }
 
-/** The rules that need the block's height and its parent, in the reference's order. */
-export function contextualCheckBlockView(block: LoadedBlock, rules: ContextualRules): ValidationError | null {
-  const { raw, parsed } = block;
-  for (let row = 0; row < parsed.txCount * TX_STRIDE; row += TX_STRIDE) {
-    if (!isFinal(parsed, row, rules)) return reject('bad-txns-nonfinal', { debug: 'non-final transaction' });
-  }
+function coinbaseOf({ raw, parsed }: LoadedBlock): Transaction {
   const coinbase = bareTransactionAt(raw, parsed, 0);
   // One item is the reserved value; that there are more than one is all that counts of the others.
   coinbase.inputs[0]!.witness = witnessAt(raw, parsed, 0, 2);
+  return coinbase;
+}
+
+function checkWitness(
+  { parsed }: LoadedBlock,
+  coinbase: Transaction,
+  segwitActive: boolean,
+): ValidationError | null {
   const anyWitness = (): boolean => {
     for (let row = 0; row < parsed.txCount * TX_STRIDE; row += TX_STRIDE) {
       if ((parsed.txs[row + TX_FLAGS]! & TX_HAS_WITNESS) !== 0) return true;
     }
     return false;
   };
+  return checkWitnessCommitment(coinbase, segwitActive, () => parsed.witnessMerkleRoot, anyWitness);
+}
+
+/**
+ * Whether the transactions and witnesses are those that the header stands for: what is asked of a block that was accepted
+ * once and is read from disk again.
+ */
+export function checkContents(block: LoadedBlock, segwitActive: boolean): ValidationError | null {
+  const { parsed, header } = block;
+  return (
+    checkMerkleRoot({ root: parsed.merkleRoot, mutated: parsed.mutated }, header.merkleRoot) ??
+    checkWitness(block, coinbaseOf(block), segwitActive)
+  );
+}
+
+/** The rules that need the block's height and its parent, in the reference's order. */
+export function contextualCheckBlockView(block: LoadedBlock, rules: ContextualRules): ValidationError | null {
+  const { parsed } = block;
+  for (let row = 0; row < parsed.txCount * TX_STRIDE; row += TX_STRIDE) {
+    if (!isFinal(parsed, row, rules)) return reject('bad-txns-nonfinal', { debug: 'non-final transaction' });
+  }
+  const coinbase = coinbaseOf(block);
   return (
     checkCoinbaseHeight(coinbase.inputs[0]!.scriptSig, rules.height, rules) ??
-    checkWitnessCommitment(coinbase, rules.segwitActive, () => parsed.witnessMerkleRoot, anyWitness) ??
+    checkWitness(block, coinbase, rules.segwitActive) ??
     checkBlockWeight(parsed.weight)
   );
 }

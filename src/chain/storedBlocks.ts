@@ -6,7 +6,7 @@ import { BlockFileError, type BlockFiles, type FilePosition } from '../store/blo
 import { equalBytes, hashToHex } from '../util/bytes.js';
 import { ReadError } from '../util/reader.js';
 import type { BlockIndex } from './blockIndex.js';
-import { checkBlockView } from './checkBlockView.js';
+import { checkBlockView, checkContents } from './checkBlockView.js';
 import { loadBlock, type LoadedBlock } from './loadedBlock.js';
 import { WaitingBlocks } from './waitingBlocks.js';
 
@@ -37,9 +37,12 @@ export class StoredBlocks {
     return block;
   }
 
-  /** Reads a stored block. Throws `BlockFileError` when the bytes are not that block any more. */
+  /**
+   * Reads a stored block and holds it against its id, transactions and witnesses included. Throws `BlockFileError` when
+   * the bytes are not that block any more.
+   */
   async read(id: number): Promise<LoadedBlock> {
-    const { headers } = this.index;
+    const { headers, versionBits } = this.index;
     let block: LoadedBlock;
     try {
       block = loadBlock(await this.files.readBlock(headers.dataPosition(id)));
@@ -48,6 +51,8 @@ export class StoredBlocks {
       throw error;
     }
     if (!equalBytes(block.hash, headers.hash(id))) throw this.damaged(id, 'another block lies there');
+    const wrong = checkContents(block, versionBits.isActive('segwit', headers.prev(id)));
+    if (wrong) throw this.damaged(id, wrong.reason);
     return block;
   }
 

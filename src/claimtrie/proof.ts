@@ -3,18 +3,24 @@
  * Source: lbrycrd claimtrie.cpp and claimtrieforks.cpp `getProofForName`, rpc/claimtrie.cpp `proofToJSON`.
  */
 import { merklePath } from '../crypto/merkle.js';
-import type { Bytes } from '../util/bytes.js';
+import { fromLatin1, type Bytes } from '../util/bytes.js';
 import { valueHash } from './claimsHash.js';
 import { rootOf } from './fastHash.js';
-import { pointKey } from './item.js';
+import { pointIndex, pointTxid } from './item.js';
 import type { Slot } from './slots.js';
 import { childrenHash, claimsHalf, completeEdge } from './trieNode.js';
+
+/** A claim by its outpoint (`pointKey`) and its id, both in code units. */
+export interface PathClaim {
+  readonly point: string;
+  readonly claimId: string;
+}
 
 /** A node on the way, and the active claims that live there, best first. */
 export interface PathNode {
   path: string;
   slots: readonly Slot[];
-  claims: readonly { claimId: Bytes; txid: Bytes; n: number }[];
+  claims: readonly PathClaim[];
   takeover: number;
 }
 
@@ -35,8 +41,8 @@ export interface NameProof {
   claim: { txid: Bytes; n: number; lastTakeoverHeight: number } | null;
 }
 
-function hashOf(claim: { txid: Bytes; n: number }, takeover: number): Bytes {
-  return valueHash(pointKey(claim.txid, claim.n), takeover);
+function provenClaim({ point }: PathClaim, takeover: number): NameProof['claim'] {
+  return { txid: pointTxid(point), n: pointIndex(point), lastTakeoverHeight: takeover };
 }
 
 /** The old form. `name` is normalized already where the rules say so. */
@@ -52,7 +58,7 @@ export function buildNodesProof(path: readonly PathNode[], name: string): NamePr
  */
 function addNodes(proof: NameProof, { path, slots, claims, takeover }: PathNode, name: string): void {
   const best = claims[0];
-  let value = best ? hashOf(best, takeover) : null;
+  let value = best ? valueHash(best.point, takeover) : null;
   let children: ProofNode['children'] = [];
   for (const { edge, hash } of slots) {
     if (!name.startsWith(path + edge)) {
@@ -68,7 +74,7 @@ function addNodes(proof: NameProof, { path, slots, claims, takeover }: PathNode,
     children.push({ character: edge.charCodeAt(edge.length - 1), nodeHash: null });
   }
   if (path === name) {
-    if (best) proof.claim = { txid: best.txid, n: best.n, lastTakeoverHeight: takeover };
+    if (best) proof.claim = provenClaim(best, takeover);
     value = null;
   }
   proof.nodes.push({ children, valueHash: value });
@@ -82,15 +88,15 @@ export function buildAllClaimsProof(
 ): NameProof {
   const proof: NameProof = { nodes: [], pairs: [], claim: null };
   for (const { path: at, slots, claims, takeover } of path) {
-    const claimHashes = claims.map((claim) => hashOf(claim, takeover));
+    const claimHashes = claims.map(({ point }) => valueHash(point, takeover));
     if (at === name) {
       const index = selects
-        ? claims.findIndex((claim) => selects(claim.claimId))
+        ? claims.findIndex(({ claimId }) => selects(fromLatin1(claimId)))
         : claims.length > 0
           ? 0
           : -1;
       const claim = claims[index];
-      if (claim) proof.claim = { txid: claim.txid, n: claim.n, lastTakeoverHeight: takeover };
+      if (claim) proof.claim = provenClaim(claim, takeover);
       proof.pairs.push({ odd: true, hash: childrenHash(slots.map((slot) => slot.hash)) });
       addPath(proof, claimHashes, Math.max(index, 0));
     } else {

@@ -1,17 +1,19 @@
 /**
  * The transaction index (`-txindex`): where each transaction of the active chain lies. A key holds the first eight bytes
- * of the txid, the height and the offset within the block, and no value; two transactions that share the bytes are told
- * apart when the transaction is read. Owns rows of the prefix `X`.
+ * of the txid, the height and the offset within the block; two transactions that share the bytes are told apart when the
+ * transaction is read. The value of one with witness are the first bytes of its witness id, by which what is read later is
+ * known to be right; others have none. Owns rows of the prefix `X`.
  * QUIRK: the reference forgets nothing when a block is disconnected, so that what was in a block stays to be had; here
  * the row gets the block's id as its value. Test: test/unit/rpc/methods/rawtransactions/getRawTransaction.test.ts.
  */
 import type { BlockContributor } from '../chain/contributor.js';
 import type { LoadedBlock } from '../chain/loadedBlock.js';
-import { TX_START, TX_STRIDE } from '../primitives/blockLayout.js';
-import { txidAt } from '../primitives/blockView.js';
-import { PREFIX, u32Key } from '../store/keys.js';
+import { WITNESS_CHECK_BYTES } from '../chain/storedTransactions.js';
+import { TX_FLAGS, TX_HAS_WITNESS, TX_START, TX_STRIDE } from '../primitives/blockLayout.js';
+import { txidAt, wtxidAt } from '../primitives/blockView.js';
+import { PREFIX, readU32, u32Key } from '../store/keys.js';
 import { prefixEnd, type RowReader, type RowTransaction } from '../store/rows.js';
-import { EMPTY_BYTES, fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
+import { EMPTY_BYTES, toLatin1, type Bytes } from '../util/bytes.js';
 
 const KEY_BYTES = 8;
 
@@ -21,23 +23,28 @@ export interface TxLocation {
   offset: number;
   /** Id of the block in wire order when it was disconnected; null for the block of the active chain. */
   staleBlock: Bytes | null;
+  /** The first bytes of the id with witness; null where there is none, or it is not known. */
+  witness: Bytes | null;
 }
 
 const txPrefix = (txid: Bytes): string => PREFIX.txIndex + toLatin1(txid.subarray(0, KEY_BYTES));
 
-function* keysOf(block: LoadedBlock, height: number): Generator<string> {
-  const { parsed } = block;
-  for (let tx = 0; tx < parsed.txCount; tx++) {
-    yield txPrefix(txidAt(parsed, tx)) + u32Key(height) + u32Key(parsed.txs[tx * TX_STRIDE + TX_START]!);
-  }
+function keyOf({ parsed }: LoadedBlock, tx: number, height: number): string {
+  return txPrefix(txidAt(parsed, tx)) + u32Key(height) + u32Key(parsed.txs[tx * TX_STRIDE + TX_START]!);
+}
+
+/** The value of a transaction of the active chain. */
+function valueOf({ parsed }: LoadedBlock, tx: number): Bytes {
+  if ((parsed.txs[tx * TX_STRIDE + TX_FLAGS]! & TX_HAS_WITNESS) === 0) return EMPTY_BYTES;
+  return wtxidAt(parsed, tx).subarray(0, WITNESS_CHECK_BYTES);
 }
 
 export const txIndex: BlockContributor = {
   connect(rows: RowTransaction, block: LoadedBlock, height: number): void {
-    for (const key of keysOf(block, height)) rows.put(key, EMPTY_BYTES);
+    for (let tx = 0; tx < block.parsed.txCount; tx++) rows.put(keyOf(block, tx, height), valueOf(block, tx));
   },
   disconnect(rows: RowTransaction, block: LoadedBlock, height: number): void {
-    for (const key of keysOf(block, height)) rows.put(key, block.hash);
+    for (let tx = 0; tx < block.parsed.txCount; tx++) rows.put(keyOf(block, tx, height), block.hash);
   },
 };
 
@@ -50,11 +57,15 @@ export async function findTransaction(rows: RowReader, txid: Bytes): Promise<TxL
   const active: TxLocation[] = [];
   const stale: TxLocation[] = [];
   const range = { gte: prefix, lt: prefixEnd(prefix), reverse: true };
-  for await (const [key, value] of rows.range(range)) {
-    const at = fromLatin1(key.slice(prefix.length));
-    const staleBlock = value.length > 0 ? value : null;
-    const location = { height: at.readUInt32BE(0), offset: at.readUInt32BE(4), staleBlock };
-    (staleBlock === null ? active : stale).push(location);
+  for (const [key, value] of await rows.getRange(range)) {
+    const at = prefix.length;
+    const isStale = value.length > WITNESS_CHECK_BYTES;
+    (isStale ? stale : active).push({
+      height: readU32(key, at),
+      offset: readU32(key, at + 4),
+      staleBlock: isStale ? value : null,
+      witness: value.length === WITNESS_CHECK_BYTES ? value : null,
+    });
   }
   return [...active, ...stale];
 }

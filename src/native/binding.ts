@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { projectFile } from '../util/project.js';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
-export const NATIVE_ABI = 10;
+export const NATIVE_ABI = 11;
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
@@ -257,9 +257,21 @@ export interface NativeAddon {
    */
   returnFreedMemory(): boolean;
 
+  /**
+   * Fills `target` with bytes of an open file without waiting for a disk. Answers how many: fewer than wanted where the
+   * file ends or what follows is not in the system's memory; -1 when nothing can be had so. Without the addon whoever asks
+   * reads on a thread.
+   */
+  readCached(fd: number, target: Uint8Array, position: number): number;
+
   /** Throw an `Error` with the message of the twin's `ReadError`. */
   parseBlock(bytes: Uint8Array): ParsedBlock;
   parseTx(bytes: Uint8Array): ParsedBlock;
+  /**
+   * Length of the transaction that the bytes begin with, 0 when they do not begin with a whole one. Writes its id and the
+   * one with witness to the 64 bytes of `ids`.
+   */
+  scanTx(bytes: Uint8Array, ids: Uint8Array): number;
   buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer;
   readonly CoinTable: new () => NativeCoinTable;
   readonly Database: new (path: string, options: NativeDatabaseOptions) => NativeDatabase;

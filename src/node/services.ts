@@ -169,7 +169,12 @@ export function makeServices({
         },
         { chain: opened.chain, source: theMempool(), adjustedTimeSec: () => clock.adjustedSec() },
       );
-      attached = { opened, pruner, mining, claims: claimReader(opened.store, opened.claims) };
+      attached = {
+        opened,
+        pruner,
+        mining,
+        claims: claimReader(opened.store, opened.claims, opened.chain.index.active),
+      };
     },
     async connect(onBug) {
       const { reader, chain } = now().opened;

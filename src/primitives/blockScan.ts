@@ -1,5 +1,5 @@
 /**
- * The readable twin of the addon's `parseBlock` and `parseTx` (`native/parse.cpp`): one pass over the bytes that
+ * The readable twin of the addon's `parseBlock`, `parseTx` and `scanTx` (`native/parse.cpp`): one pass over the bytes that
  * fills the offset table. Deserialization rules only, which are those of `transaction.ts`.
  * Source: Core 0.17 `UnserializeTransaction`, `BlockMerkleRoot`, `BlockWitnessMerkleRoot`.
  */
@@ -187,4 +187,17 @@ export function parseTxTwin(bytes: Bytes): ParsedBlock {
   const rows = emptyRows();
   scanTx(reader, rows);
   return finish(rows, reader, 0);
+}
+
+/** Twin of the addon's `scanTx`. */
+export function scanTxTwin(bytes: Bytes, ids: Bytes): number {
+  try {
+    const { txids, wtxids, consumedBytes } = parseTxTwin(bytes);
+    ids.set(txids);
+    ids.set(wtxids, txids.length);
+    return consumedBytes;
+  } catch (error) {
+    if (error instanceof ReadError) return 0;
+    throw error;
+  }
 }

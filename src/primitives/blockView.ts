@@ -24,7 +24,7 @@ import {
   TX_STRIDE,
   TX_STRIPPED_SIZE,
 } from './blockLayout.js';
-import { parseBlockTwin, parseTxTwin } from './blockScan.js';
+import { parseBlockTwin, parseTxTwin, scanTxTwin } from './blockScan.js';
 
 export type { ParsedBlock } from '../native/binding.js';
 
@@ -58,6 +58,17 @@ export function parseTxView(bytes: Bytes, refuseTrailing = false): ParsedBlock {
   const native = loadNative();
   const parsed = native ? asReadError(() => native.parseTx(bytes)) : parseTxTwin(bytes);
   return checkConsumed(parsed, bytes, refuseTrailing);
+}
+
+/** Bytes of a transaction's id and of the one with witness, one behind the other. */
+export const TX_IDS_BYTES = 64;
+
+/**
+ * Length of the transaction that the bytes begin with, 0 when they do not begin with a whole one. Writes its ids to `ids`
+ * (`TX_IDS_BYTES`).
+ */
+export function scanTransaction(bytes: Bytes, ids: Bytes): number {
+  return loadNative()?.scanTx(bytes, ids) ?? scanTxTwin(bytes, ids);
 }
 
 /** Id of transaction `tx`, a view of 32 bytes in wire order. */

@@ -1,22 +1,16 @@
 /** How methods find blocks and transactions, with the reference's errors where they are not to be had. */
 import type { ChainReader } from '../chain/chainReader.js';
 import type { LoadedBlock } from '../chain/loadedBlock.js';
-import { transactionAt } from '../chain/checkBlockView.js';
-import { txidAt } from '../primitives/blockView.js';
-import { parseTransaction, txid, type Transaction } from '../primitives/transaction.js';
+import { positionInBlock, storedTransactionAt, type StoredTransaction } from '../chain/storedTransactions.js';
+import type { Transaction } from '../primitives/transaction.js';
 import type { CoinValue } from '../native/binding.js';
 import { BlockFileError } from '../store/blockFiles.js';
 import { parseUndo } from '../store/coinRow.js';
 import { NO_HEADER } from '../store/headerTable.js';
-import { equalBytes, hashToHex, type Bytes } from '../util/bytes.js';
-import { Reader, ReadError } from '../util/reader.js';
+import { hashToHex, type Bytes } from '../util/bytes.js';
+import { ReadError } from '../util/reader.js';
 import { RPC_ERROR, rpcError, type RpcError } from './errors.js';
 import type { RpcServices } from './services.js';
-
-/** Bytes read at first for a transaction; most are smaller. */
-const FIRST_READ_BYTES = 4096;
-/** No transaction is larger than a block. */
-const LARGEST_READ_BYTES = 8_000_000;
 
 /** The id of a known block; else -5. */
 export function requireBlock(reader: ChainReader, hash: Bytes): number {
@@ -87,12 +81,22 @@ export async function readUndoChecked(services: RpcServices, id: number): Promis
 export interface FoundTransaction {
   readonly tx: Transaction;
   readonly block: number;
+  /** As it lies in that block; null for one of the mempool. */
+  readonly stored: StoredTransaction | null;
 }
 
-/** Number of the transaction in the block, -1 when it has none of that id. */
-export function positionInBlock({ parsed }: LoadedBlock, wanted: Bytes): number {
-  for (let n = 0; n < parsed.txCount; n++) if (equalBytes(txidAt(parsed, n), wanted)) return n;
-  return -1;
+class TransactionInBlock implements FoundTransaction {
+  readonly block: number;
+  readonly stored: StoredTransaction;
+
+  constructor(block: number, stored: StoredTransaction) {
+    this.block = block;
+    this.stored = stored;
+  }
+
+  get tx(): Transaction {
+    return this.stored.tx;
+  }
 }
 
 /** The transaction from a given block, or null. */
@@ -104,37 +108,26 @@ export async function findInBlock(
   const block = await readBlockOrNull(services, id);
   if (block === null) return null;
   const at = positionInBlock(block, wanted);
-  return at < 0 ? null : { tx: transactionAt(block.raw, block.parsed, at), block: id };
+  return at < 0 ? null : new TransactionInBlock(id, storedTransactionAt(block, at));
 }
 
-/** The transaction by the index, or null. */
+/**
+ * The transaction by the index, or null when there is none. Throws `BlockFileError` when the block around it is damaged:
+ * that there is no such transaction would be a wrong answer.
+ */
 async function findByIndex(services: RpcServices, wanted: Bytes): Promise<FoundTransaction | null> {
   const { chain, txIndex } = services;
-  for (const { height, offset, staleBlock } of (await txIndex?.find(wanted)) ?? []) {
+  for (const { height, offset, staleBlock, witness } of (await txIndex?.find(wanted)) ?? []) {
     const block = staleBlock ? chain.headers.find(staleBlock) : chain.chain.index.active.at(height);
     if (block === NO_HEADER || !chain.hasData(block)) continue;
-    const tx = await readTransactionAt(services, block, offset);
-    if (tx !== null && equalBytes(txid(tx), wanted)) return { tx, block };
-  }
-  return null;
-}
-
-async function readTransactionAt(
-  services: RpcServices,
-  block: number,
-  offset: number,
-): Promise<Transaction | null> {
-  const { chain } = services;
-  for (const length of [FIRST_READ_BYTES, LARGEST_READ_BYTES]) {
-    const bytes = await orNull(services, block, () => chain.readPart(block, offset, length));
-    if (bytes === null) return null;
     try {
-      return parseTransaction(new Reader(bytes));
+      const stored = await chain.readTransaction(block, { txid: wanted, offset, witness });
+      if (stored !== null) return new TransactionInBlock(block, stored);
     } catch (error) {
-      if (!(error instanceof ReadError)) throw error;
+      // Pruned while it was being read.
+      if (chain.hasData(block)) throw error;
     }
   }
-  // The index was asked before a reorganisation and the block after it: nothing lies there.
   return null;
 }
 
@@ -148,7 +141,7 @@ export async function findTransaction(
   useCoins: boolean,
 ): Promise<FoundTransaction | null> {
   const unconfirmed = services.mempool.transaction(wanted);
-  if (unconfirmed !== null) return { tx: unconfirmed, block: NO_HEADER };
+  if (unconfirmed !== null) return { tx: unconfirmed, block: NO_HEADER, stored: null };
   if (services.txIndex !== null) return findByIndex(services, wanted);
   if (!useCoins) return null;
   const block = await blockOfCoin(services, wanted);

@@ -5,6 +5,7 @@
  * Answers are of the block asked for, whatever is connected meanwhile. A reorganisation that takes that very block away
  * is the caller's to notice (`methods/claimtrie/atBlock.ts`).
  */
+import type { ActiveChain } from '../chain/activeChain.js';
 import type { NameProof } from '../claimtrie/proof.js';
 import type { ClaimRules } from '../claimtrie/types.js';
 import { claimIdKey, itemsKey } from '../store/claims/claimKeys.js';
@@ -14,13 +15,14 @@ import {
   readChanges,
   readName,
   readNames,
+  readPresentName,
   readTotals,
   type BlockChanges,
   type ClaimLocation,
   type NameInfo,
   type NameQuery,
 } from '../store/claims/claimQueries.js';
-import { readProof, type ProofQuery } from '../store/claims/proofQueries.js';
+import { readPresentProof, readProof, type ProofQuery } from '../store/claims/proofQueries.js';
 import type { ClaimTotals } from '../store/claims/summaryRow.js';
 import type { ProofWindow } from '../store/claims/versions.js';
 import type { RowReader } from '../store/rows.js';
@@ -45,19 +47,48 @@ export interface ClaimReader {
   totals(): Promise<ClaimTotals>;
 }
 
-/** The claim store of the node as `ClaimReader`; `rows` are the committed ones. */
+/** What tells whether the chain is where it was. */
+export type TipView = Pick<ActiveChain, 'height' | 'tip' | 'disconnects'>;
+
+/**
+ * The claim store of the node as `ClaimReader`; `rows` are the committed ones, and change in the same turn as the tip of
+ * `active` does.
+ */
 export function claimReader(
   rows: RowReader,
   { rules, proofWindow }: { rules: ClaimRules; proofWindow: ProofWindow },
+  active: TipView,
 ): ClaimReader {
+  /**
+   * The answer from the rows of the present, when the latest block is asked about and stays the latest, else from those of
+   * the past.
+   */
+  async function preferPresent<T>(
+    height: number,
+    present: () => Promise<T>,
+    past: () => Promise<T>,
+  ): Promise<T> {
+    const { tip, disconnects } = active;
+    if (height !== active.height) return past();
+    try {
+      const answer = await present();
+      if (active.tip === tip && active.disconnects === disconnects) return answer;
+    } catch (error) {
+      if (active.tip === tip && active.disconnects === disconnects) throw error;
+    }
+    return past();
+  }
   return {
     rules,
-    nameAt: (query) => readName(rows, rules, query),
+    nameAt(query) {
+      const past = (): Promise<NameInfo> => readName(rows, rules, query);
+      if (query.asReference && query.asReference.tipHeight !== query.height) return past();
+      return preferPresent(query.height, () => readPresentName(rows, rules, query), past);
+    },
     async wasEverFiled(name, height) {
       const items = itemsKey(filedName(rules, name, height));
       const range = { gte: items + u32Key(0), lt: items + u32Key(height + 1), limit: 1 };
-      for await (const _ of rows.range(range)) return true;
-      return false;
+      return (await rows.getRange(range)).length > 0;
     },
     namesAt: (height) => readNames(rows, height),
     findClaim: (idDigits) => findClaimById(rows, idDigits),
@@ -65,7 +96,12 @@ export function claimReader(
       const found = await rows.getMany(claimIds.map((id) => claimIdKey(toLatin1(id))));
       return found.map((name) => name ?? null);
     },
-    proofAt: (query) => readProof(rows, rules, proofWindow, query),
+    proofAt: (query) =>
+      preferPresent(
+        query.height,
+        () => readPresentProof(rows, rules, query),
+        () => readProof(rows, rules, proofWindow, query),
+      ),
     changesIn: (height) => readChanges(rows, height),
     totals: () => readTotals(rows),
   };

@@ -22,6 +22,7 @@ import { read } from 'node:fs';
 import { promisify } from 'node:util';
 import { join } from 'node:path';
 import { sha256dPair } from '../crypto/hash.js';
+import { loadNative } from '../native/binding.js';
 import { assert } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';
 
@@ -32,6 +33,8 @@ export const MAX_BLOCK_FILE_BYTES = 128 << 20;
 const HEAD_BYTES = 8;
 const CHECKSUM_BYTES = 32;
 const MAX_OPEN_FILES = 32;
+/** The most that is read on the event loop, out of the system's memory: copying it takes some microseconds. Arbitrary. */
+const READ_NOW_BYTES = 64 << 10;
 const WHAT_TO_DO = 'Restart with -reindex to rebuild the database from the block files.';
 
 /** Where a block's bytes begin, behind magic and length (Core's `CDiskBlockPos`). */
@@ -133,13 +136,21 @@ export class BlockFiles {
     if (file.pins === 0) closeSync(file.fd);
   }
 
-  /** Reads asynchronously while the descriptor is held. */
-  private async read(kind: Kind, file: number, bytes: Buffer, at: number): Promise<number> {
+  /**
+   * Fills `target` with bytes of a block from `from` on as far as the system has them in memory: how many, 0 when the
+   * disk must be waited for. They may be the next block's. Throws `BlockFileError` when there is no such file.
+   */
+  readNow({ file, offset }: FilePosition, from: number, target: Buffer): number {
+    const { fd } = this.open('blk', file, false);
+    return Math.max(0, loadNative()?.readCached(fd, target, offset + from) ?? 0);
+  }
+
+  /** Runs `use` while the descriptor is held. */
+  private async hold<T>(kind: Kind, file: number, use: (fd: number) => Promise<T>): Promise<T> {
     const opened = this.open(kind, file, false);
     opened.pins++;
     try {
-      const { bytesRead } = await readAsync(opened.fd, bytes, 0, bytes.length, at);
-      return bytesRead;
+      return await use(opened.fd);
     } finally {
       opened.pins--;
       if (opened.retired && opened.pins === 0) closeSync(opened.fd);
@@ -181,22 +192,23 @@ export class BlockFiles {
     return at + HEAD_BYTES;
   }
 
-  private lengthAt(kind: Kind, position: FilePosition): number {
+  private lengthAtSync(kind: Kind, position: FilePosition): number {
     const head = Buffer.allocUnsafe(HEAD_BYTES);
-    const got = readSync(
-      this.open(kind, position.file, false).fd,
-      head,
-      0,
-      HEAD_BYTES,
-      position.offset - HEAD_BYTES,
-    );
+    const { fd } = this.open(kind, position.file, false);
+    const got = readSync(fd, head, 0, HEAD_BYTES, position.offset - HEAD_BYTES);
+    return this.lengthOf(kind, position, head, got, this.sizeBytes(kind, position.file));
+  }
+
+  /** Length of the record whose head this is, of which `got` bytes could be read. */
+  private lengthOf(kind: Kind, position: FilePosition, head: Buffer, got: number, fileEnd: number): number {
     if (got < HEAD_BYTES || !head.subarray(0, 4).equals(this.magic)) throw this.damaged(kind, position);
     const length = head.readUInt32LE(4);
-    if (position.offset + length > this.sizeBytes(kind, position.file)) throw this.damaged(kind, position);
+    if (position.offset + length > fileEnd) throw this.damaged(kind, position);
     return length;
   }
 
-  private damaged(kind: Kind, position: FilePosition): BlockFileError {
+  /** The error that names the file and what to do. */
+  damaged(kind: Kind, position: FilePosition): BlockFileError {
     return new BlockFileError(
       `${this.path(kind, position.file)} does not hold what the database expects at ${position.offset}. ` +
         WHAT_TO_DO,
@@ -205,31 +217,33 @@ export class BlockFiles {
 
   /** Reads a whole block synchronously. Throws `BlockFileError` when the file does not hold one there. */
   readBlockSync(position: FilePosition): Buffer {
-    const bytes = Buffer.allocUnsafe(this.lengthAt('blk', position));
+    const bytes = Buffer.allocUnsafe(this.lengthAtSync('blk', position));
     const got = readSync(this.open('blk', position.file, false).fd, bytes, 0, bytes.length, position.offset);
     if (got < bytes.length) throw this.damaged('blk', position);
     return bytes;
   }
 
-  async readBlock(position: FilePosition): Promise<Buffer> {
-    const bytes = Buffer.allocUnsafe(this.lengthAt('blk', position));
-    const got = await this.read('blk', position.file, bytes, position.offset);
-    if (got < bytes.length) throw this.damaged('blk', position);
-    return bytes;
+  readBlock(position: FilePosition): Promise<Buffer> {
+    return this.readPart(position, 0, Infinity);
   }
 
-  /** Reads `length` bytes of a block from `from` on (a transaction by its offset). */
-  async readPart(position: FilePosition, from: number, length: number): Promise<Buffer> {
-    const available = Math.max(0, Math.min(length, this.lengthAt('blk', position) - from));
-    const bytes = Buffer.allocUnsafe(available);
-    const got = await this.read('blk', position.file, bytes, position.offset + from);
-    if (got < available) throw this.damaged('blk', position);
-    return bytes;
+  /** Reads a block from `from` on, at most `length` bytes of it (a transaction by its offset). */
+  readPart(position: FilePosition, from: number, length: number): Promise<Buffer> {
+    const { file, offset } = position;
+    const fileEnd = this.sizeBytes('blk', file);
+    return this.hold('blk', file, async (fd) => {
+      const head = Buffer.allocUnsafe(HEAD_BYTES);
+      const gotHead = await readBytes(fd, head, offset - HEAD_BYTES);
+      const whole = this.lengthOf('blk', position, head, gotHead, fileEnd);
+      const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(length, whole - from)));
+      if ((await readBytes(fd, bytes, offset + from)) < bytes.length) throw this.damaged('blk', position);
+      return bytes;
+    });
   }
 
   /** Reads and verifies undo data. */
   readUndoSync(position: FilePosition, parentHash: Bytes): Buffer {
-    const length = this.lengthAt('rev', position);
+    const length = this.lengthAtSync('rev', position);
     const bytes = Buffer.allocUnsafe(length + CHECKSUM_BYTES);
     const got = readSync(this.open('rev', position.file, false).fd, bytes, 0, bytes.length, position.offset);
     const undo = bytes.subarray(0, length);
@@ -273,6 +287,14 @@ export class BlockFiles {
     this.sync();
     for (const [key, file] of this.opened) this.retire(key, file);
   }
+}
+
+/** Reads at once what is short and in the system's memory, else on a thread; answers how many bytes there were. */
+async function readBytes(fd: number, target: Buffer, at: number): Promise<number> {
+  if (target.length <= READ_NOW_BYTES && loadNative()?.readCached(fd, target, at) === target.length)
+    return target.length;
+  const { bytesRead } = await readAsync(fd, target, 0, target.length, at);
+  return bytesRead;
 }
 
 /** Deletes all undo files: connecting the blocks anew writes them anew. Source: Core `CleanupBlockRevFiles`. */

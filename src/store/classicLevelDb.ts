@@ -99,7 +99,7 @@ export class ClassicLevelDb implements LevelDb {
     return null;
   }
 
-  async *iterate(range: RowRange): AsyncGenerator<[string, Buffer]> {
+  async *iterate(range: RowRange, likelyRows = WALK_ROWS): AsyncGenerator<[string, Buffer]> {
     const iterator = this.db.iterator({
       gte: fromLatin1(range.gte),
       lt: fromLatin1(range.lt),
@@ -107,8 +107,8 @@ export class ClassicLevelDb implements LevelDb {
       limit: range.limit ?? -1,
     });
     try {
-      for (;;) {
-        const rows = await iterator.nextv(WALK_ROWS);
+      for (let most = Math.min(WALK_ROWS, likelyRows); ; most = WALK_ROWS) {
+        const rows = await iterator.nextv(most);
         if (rows.length === 0) return;
         for (const [key, value] of rows) yield [toLatin1(key), value];
       }

@@ -13,7 +13,7 @@ export const PREFIX = {
   tip: 'T',
   /** `M` ‖ name → what the folder is: schema, network, support delay, window options. */
   meta: 'M',
-  /** `X` ‖ first bytes of a txid ‖ height ‖ offset → nothing (transaction index, verified on read). */
+  /** `X` ‖ first bytes of a txid ‖ height ‖ offset → those of the id with witness (transaction index, verified on read). */
   txIndex: 'X',
   /** `A` ‖ key of a script (16 bytes) ‖ height ‖ transaction number → txid, received, spent (address index). */
   addressHistory: 'A',
@@ -27,6 +27,17 @@ export const PREFIX = {
 
 export function u32Key(value: number): string {
   return String.fromCharCode(value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255);
+}
+
+/** The number at a place of a key. */
+export function readU32(key: string, at: number): number {
+  return (
+    ((key.charCodeAt(at) << 24) |
+      (key.charCodeAt(at + 1) << 16) |
+      (key.charCodeAt(at + 2) << 8) |
+      key.charCodeAt(at + 3)) >>>
+    0
+  );
 }
 
 export function coinKey(outPoint: Bytes): string {

@@ -36,8 +36,8 @@ export interface LevelDb {
   getMany(keys: readonly string[], fillCache: boolean): Promise<(Buffer | undefined)[]>;
   /** All rows of a short range, read on the thread of the caller; null when they did not come as fast as from memory. */
   rangeNow(range: RowRange): [key: string, value: Buffer][] | null;
-  /** The rows as they were when the first was asked for. */
-  iterate(range: RowRange): AsyncGenerator<[key: string, value: Buffer]>;
+  /** The rows as they were when the first was asked for. `likelyRows` of them may be all that are taken. */
+  iterate(range: RowRange, likelyRows?: number): AsyncGenerator<[key: string, value: Buffer]>;
   /** The rows of all records (`rowRecords.ts`) as one atomic batch. They must not change until it is written. */
   write(records: readonly Buffer[], options: { sync: boolean }): Promise<void>;
   /** Deletes what lies from `gte` up to but not including `lt`, in several batches. */

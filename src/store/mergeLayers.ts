@@ -41,3 +41,34 @@ export async function* mergeLayers(range: RowRange, layers: Layer[]): AsyncGener
     await Promise.all(sources.map((source) => source.return?.(undefined)));
   }
 }
+
+/** Merges rows that are at hand in the order of the range: what lies above, deletions included, hides what lies below. */
+export function mergeRows(
+  range: RowRange,
+  above: readonly [string, Bytes | null][],
+  below: readonly [string, Bytes][],
+): [string, Bytes][] {
+  const sign = range.reverse ? -1 : 1;
+  const most = range.limit ?? Infinity;
+  const rows: [string, Bytes][] = [];
+  let a = 0;
+  let b = 0;
+  while (rows.length < most) {
+    const upper = above[a];
+    const lower = below[b];
+    if (upper === undefined && lower === undefined) break;
+    const order =
+      upper === undefined
+        ? 1
+        : lower === undefined
+          ? -1
+          : sign * (upper[0] < lower[0] ? -1 : upper[0] > lower[0] ? 1 : 0);
+    if (order > 0) rows.push(below[b++]!);
+    else {
+      if (upper![1] !== null) rows.push([upper![0], upper![1]]);
+      a++;
+      if (order === 0) b++;
+    }
+  }
+  return rows;
+}

@@ -104,12 +104,16 @@ export class NativeLevelDb implements LevelDb {
     return isWhole ? rows : null;
   }
 
-  async *iterate({ gte, lt, reverse = false, limit = Infinity }: RowRange): AsyncGenerator<[string, Buffer]> {
+  async *iterate(
+    { gte, lt, reverse = false, limit = Infinity }: RowRange,
+    likelyRows = WALK_ROWS,
+  ): AsyncGenerator<[string, Buffer]> {
     const walk = new this.addon.DatabaseWalk(this.db, gte, lt, reverse);
     this.walks.add(walk);
     try {
-      for (let left = limit; left > 0;) {
-        const answer = await this.settled(walk.next(Math.min(WALK_ROWS, left), WALK_BYTES));
+      let most = Math.min(WALK_ROWS, likelyRows);
+      for (let left = limit; left > 0; most = WALK_ROWS) {
+        const answer = await this.settled(walk.next(Math.min(most, left), WALK_BYTES));
         const rows = rowsOf(answer);
         left -= rows.length;
         yield* rows;

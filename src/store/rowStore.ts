@@ -15,12 +15,12 @@ import { FlushJournal, type JournalOp } from './flushJournal.js';
 import { PREFIX } from './keys.js';
 import { DatabaseDamagedError, type LevelDb } from './levelDb.js';
 import { makeLevelDb } from './makeLevelDb.js';
-import { fromArray, mergeLayers, type Layer } from './mergeLayers.js';
+import { fromArray, mergeLayers, mergeRows, type Layer } from './mergeLayers.js';
 import { KeyedRows } from './keyedRows.js';
 import { RecentRows, type RecentRowsOptions } from './recentRows.js';
 import { RecordWriter, type RowChange } from './rowRecords.js';
 import { createRowTable } from './rowTable.js';
-import { prefixEnd, type RowRange, type RowReader, type RowTransaction } from './rows.js';
+import { collectRows, prefixEnd, type RowRange, type RowReader, type RowTransaction } from './rows.js';
 
 /** The most that one LevelDB batch carries (design.md). */
 export const MAX_BATCH_BYTES = 16 << 20;
@@ -254,6 +254,17 @@ export class RowStore implements RowReader {
     if (read < wanted.length) await this.readOnThreads(keys, wanted.slice(read), out, fillCache);
   }
 
+  async getRange(range: RowRange): Promise<[string, Bytes][]> {
+    const own = this.overlay.slice(range);
+    // What is in memory of a walk and what the database has are of one moment only when both are read in it.
+    const rows = this.stageCommitted
+      ? null
+      : this.diskEmpty
+        ? []
+        : this.db.rangeNow(reaching(range, own.length));
+    return rows === null ? collectRows(this.range(range)) : mergeRows(range, inOrder(own, range), rows);
+  }
+
   range(range: RowRange): AsyncIterable<[string, Bytes]> {
     return mergeLayers(range, this.layers(this.stageCommitted));
   }
@@ -270,7 +281,9 @@ export class RowStore implements RowReader {
 
   /** Rows on disk whose key starts with `prefix`, the prefix removed; staged rows are decoded. */
   private async *diskRange(range: RowRange, prefix: string): AsyncGenerator<[string, Bytes | null]> {
-    const rows = this.db.iterate({ ...range, gte: prefix + range.gte, lt: prefix + range.lt });
+    const { gte, lt, reverse = false, limit } = range;
+    // Without the limit: how many of these rows others hide is not known here.
+    const rows = this.db.iterate({ gte: prefix + gte, lt: prefix + lt, reverse }, limit);
     if (prefix === '') yield* rows;
     else for await (const [key, value] of rows) yield [key.slice(prefix.length), stagedRow(value)];
   }
@@ -531,6 +544,10 @@ export class Transaction implements RowTransaction {
     return out;
   }
 
+  getRange(range: RowRange): Promise<[string, Bytes][]> {
+    return collectRows(this.range(range));
+  }
+
   range(range: RowRange): AsyncIterable<[string, Bytes]> {
     const own: Layer = (wanted) => fromArray(inOrder(this.rows.slice(wanted), wanted));
     return mergeLayers(range, [own, ...this.store.layers(this.spilled)]);
@@ -542,6 +559,11 @@ export class Transaction implements RowTransaction {
     this.spilled = true;
     await this.store.spill(this.rows);
   }
+}
+
+/** The range, with a limit that is enough although each of so many rows above may hide one. */
+function reaching(range: RowRange, hidden: number): RowRange {
+  return range.limit === undefined ? range : { ...range, limit: range.limit + hidden };
 }
 
 /** Ascending rows in the order of the range. */

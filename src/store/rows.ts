@@ -22,6 +22,8 @@ export interface RowReader {
    * not expected to be read again, and push nothing out of the database's cache.
    */
   getMany(keys: readonly string[], options?: { once?: boolean }): Promise<(Bytes | undefined)[]>;
+  /** The rows of a short range at once: fewer than a hundred, say; what may be long is walked by `range`. */
+  getRange(range: RowRange): Promise<[key: string, value: Bytes][]>;
   /** Rows in key order (or reversed), own uncommitted writes included. Values may be retained. */
   range(range: RowRange): AsyncIterable<[key: string, value: Bytes]>;
 }
@@ -38,6 +40,15 @@ export interface RowWriter {
  */
 export interface RowTransaction extends RowReader, RowWriter {
   relieve(): Promise<void>;
+}
+
+/** What a walk over rows comes by: `getRange` for whoever has nothing better. */
+export async function collectRows(
+  rows: AsyncIterable<[key: string, value: Bytes]>,
+): Promise<[key: string, value: Bytes][]> {
+  const collected: [string, Bytes][] = [];
+  for await (const row of rows) collected.push(row);
+  return collected;
 }
 
 /** The smallest key above every key that starts with `prefix`; `prefix` must not be all 0xff. */

@@ -1,7 +1,7 @@
 /** A row store in memory for tests: ordered, with transactions that are committed or thrown away. */
 import type { Bytes } from '../../src/util/bytes.js';
 import { KeyedRows } from '../../src/store/keyedRows.js';
-import type { RowRange, RowReader, RowTransaction } from '../../src/store/rows.js';
+import { collectRows, type RowRange, type RowReader, type RowTransaction } from '../../src/store/rows.js';
 
 export class MemoryRows implements RowReader {
   readonly rows = new KeyedRows();
@@ -12,6 +12,10 @@ export class MemoryRows implements RowReader {
 
   async getMany(keys: readonly string[]): Promise<(Bytes | undefined)[]> {
     return keys.map((key) => this.rows.get(key) ?? undefined);
+  }
+
+  getRange(range: RowRange): Promise<[string, Bytes][]> {
+    return collectRows(this.range(range));
   }
 
   async *range(range: RowRange): AsyncGenerator<[string, Bytes]> {
@@ -80,6 +84,10 @@ export class MemoryTransaction implements RowTransaction {
 
   async getMany(keys: readonly string[]): Promise<(Bytes | undefined)[]> {
     return keys.map((key) => this.find(key));
+  }
+
+  getRange(range: RowRange): Promise<[string, Bytes][]> {
+    return collectRows(this.range(range));
   }
 
   async *range(range: RowRange): AsyncGenerator<[string, Bytes]> {

@@ -151,13 +151,12 @@ export class BlockServing implements InventoryServer, NetPart {
     return this.deps.recent.find(id)?.block ?? this.deps.chain.readBlock(id);
   }
 
-  /** The block as it lies on disk, or without witness. */
+  /** The block as it is stored, which a damaged one is not sent for, or without witness. */
   private async payload(id: number, withWitness: boolean): Promise<Buffer> {
-    const { chain, recent } = this.deps;
-    const { headers, versionBits } = chain.index;
+    const { headers, versionBits } = this.deps.chain.index;
     const mayHaveWitness = versionBits.isActive('segwit', headers.prev(id));
     if (mayHaveWitness && !withWitness) return strippedBlock(await this.load(id));
-    return recent.find(id)?.block.raw ?? chain.deps.files.readBlock(headers.dataPosition(id));
+    return (await this.load(id)).raw;
   }
 
   /** The proof and the transactions, as the peer could not ask for those. */

@@ -27,17 +27,15 @@ export interface ShownOutput {
 
 const PRUNED: ShownOutput = { value: undefined, address: undefined, isPruned: true };
 
-/** Most transactions with a claim are smaller than the first, and none is larger than the last. */
-const READ_BYTES = [4096, 131_072, 8_000_000];
 /** Reads under way at a time. */
 const PARALLEL_READS = 32;
 
 export interface OutputDeps {
-  readonly chain: Pick<ChainReader, 'hasData' | 'readPart' | 'coin' | 'chain'>;
+  readonly chain: Pick<ChainReader, 'hasData' | 'readTransaction' | 'coin' | 'chain'>;
   readonly params: Pick<NetworkParams, 'base58' | 'bech32Hrp'>;
 }
 
-/** Script of output `n` of the transaction at the reader, whose end need not be there. */
+/** Script of output `n` of the transaction at the reader. */
 function outputScript(reader: Reader, n: number): Bytes {
   reader.skip(4);
   let inputs = reader.compactSize();
@@ -69,20 +67,27 @@ export async function isCoinNow(deps: OutputDeps, item: OutputInfo): Promise<boo
   return (await coinScript(deps, item)) !== null;
 }
 
-/** Null when the output is to be had neither from its block nor from the unspent outputs. */
-async function readScript(deps: OutputDeps, item: OutputInfo): Promise<Bytes | null> {
-  const { chain } = deps;
+/** The script from the block that holds the output; null when that block is gone, or is another by now. */
+async function storedScript({ chain }: OutputDeps, item: OutputInfo): Promise<Bytes | null> {
   const block = chain.chain.index.active.at(item.height);
-  for (const length of READ_BYTES) {
-    if (block === NO_HEADER || !chain.hasData(block)) break;
-    try {
-      return outputScript(new Reader(await chain.readPart(block, item.txOffset, length)), item.n);
-    } catch (error) {
-      // Pruned while it was being read, or the transaction is longer than what was read.
-      if (chain.hasData(block) && !(error instanceof ReadError)) throw error;
-    }
+  if (block === NO_HEADER || !chain.hasData(block)) return null;
+  try {
+    const wanted = { txid: item.txid, offset: item.txOffset, witness: 'ignored' } as const;
+    const stored = await chain.readTransaction(block, wanted);
+    return stored === null ? null : outputScript(new Reader(stored.bytes), item.n);
+  } catch (error) {
+    // Pruned while it was being read.
+    if (chain.hasData(block)) throw error;
+    return null;
   }
-  return coinScript(deps, item);
+}
+
+/**
+ * Null when the output is to be had neither from its block nor from the unspent outputs. Throws `BlockFileError` when the
+ * block is damaged.
+ */
+async function readScript(deps: OutputDeps, item: OutputInfo): Promise<Bytes | null> {
+  return (await storedScript(deps, item)) ?? coinScript(deps, item);
 }
 
 /** What a script shows: its claim's value and the address that it pays to. */

@@ -1,6 +1,7 @@
 /** Transactions as answers show them. Source: lbrycrd core_write.cpp `TxToUniv`. */
 import type { LoadedBlock } from '../../chain/loadedBlock.js';
 import { transactionAt } from '../../chain/checkBlockView.js';
+import type { StoredTransaction } from '../../chain/storedTransactions.js';
 import { strippedSize, weightOf, witnessSize } from '../../consensus/txSize.js';
 import { txBytes, txidAt, txSizeBytes, txWeight, wtxidAt } from '../../primitives/blockView.js';
 import {
@@ -107,6 +108,11 @@ export function shownTransaction(tx: Transaction): ShownTransaction {
   const stripped = strippedSize(tx);
   const sizeBytes = stripped + witnessSize(tx);
   return { tx, txid: txid(tx), wtxid: wtxid(tx), sizeBytes, weight: weightOf(stripped, sizeBytes) };
+}
+
+/** A transaction as it lies in a block, without hashing anything again. */
+export function shownStored({ tx, txid, wtxid, bytes }: StoredTransaction): ShownTransaction {
+  return { tx, txid, wtxid, sizeBytes: bytes.length, weight: weightOf(strippedSize(tx), bytes.length) };
 }
 
 /** Transaction `n` of a block, without hashing anything again. */

@@ -2,7 +2,9 @@
  * The claim trie's part of the key table: every row prefix of the claims, and how their keys are made.
  * A key is a latin1 string, one code unit a byte; heights in keys are big endian, so that they sort.
  */
-import { u32Key } from '../keys.js';
+import { readU32, u32Key } from '../keys.js';
+
+export { readU32 } from '../keys.js';
 
 export const CLAIM_PREFIX = {
   /** `n` ‖ name → present state of the name. */
@@ -149,14 +151,4 @@ export function versionKey(
   height: number,
 ): string {
   return versionsKey(epoch, generation, path) + String.fromCharCode(firstByte) + u32Key(height);
-}
-
-export function readU32(key: string, at: number): number {
-  return (
-    ((key.charCodeAt(at) << 24) |
-      (key.charCodeAt(at + 1) << 16) |
-      (key.charCodeAt(at + 2) << 8) |
-      key.charCodeAt(at + 3)) >>>
-    0
-  );
 }

@@ -4,11 +4,12 @@
  */
 import type { Item } from '../../claimtrie/item.js';
 import { u32Key } from '../keys.js';
+import type { Bytes } from '../../util/bytes.js';
 import type { RowReader } from '../rows.js';
 import { Breather } from './breather.js';
 import { itemKey, itemsKey, parseItemKey, readU32, snapshotKey } from './claimKeys.js';
 import { parseItemRow } from './itemRow.js';
-import { parseSnapshotRow } from './queueRow.js';
+import { parseSnapshotRow, SNAPSHOT_ITEMS, type SnapshotEntry } from './queueRow.js';
 
 function wasFiled(item: Item, height: number): boolean {
   return item.since <= height && (item.removed === 0 || item.removed > height);
@@ -19,12 +20,16 @@ export async function itemsSince(rows: RowReader, name: string, from: number, to
   const prefix = itemsKey(name);
   const items: Item[] = [];
   const breather = new Breather();
-  for await (const [key, row] of rows.range({ gte: prefix + u32Key(from), lt: prefix + u32Key(to + 1) })) {
+  for await (const row of rows.range({ gte: prefix + u32Key(from), lt: prefix + u32Key(to + 1) })) {
     if (breather.isDue) await breather.pause();
-    const { since, point } = parseItemKey(key);
-    items.push(parseItemRow(name, since, point, row));
+    items.push(parseRow(name, row));
   }
   return items;
+}
+
+function parseRow(name: string, [key, row]: readonly [string, Bytes]): Item {
+  const { since, point } = parseItemKey(key);
+  return parseItemRow(name, since, point, row);
 }
 
 /** Items first filed under the name in block `since`, by their number among them. */
@@ -38,19 +43,43 @@ export async function itemsByOrdinal(
   return items;
 }
 
+/** Names with so few items have no snapshot yet, and most names have fewer. */
+const FEW_ITEMS = SNAPSHOT_ITEMS;
+
 /** Items filed under the name after block `height`, pending and active, in key order. Their rows are as of now. */
 export async function aliveItems(rows: RowReader, name: string, height: number): Promise<Item[]> {
+  const prefix = itemsKey(name);
+  const range = { gte: prefix + u32Key(0), lt: prefix + u32Key(height + 1), limit: FEW_ITEMS + 1 };
+  const few = await rows.getRange(range);
+  const items = few.length <= FEW_ITEMS ? few.map((row) => parseRow(name, row)) : null;
+  return (items ?? (await itemsOfMany(rows, name, height))).filter((item) => wasFiled(item, height));
+}
+
+/** The items of the last snapshot up to block `height`, and those that came since. */
+async function itemsOfMany(rows: RowReader, name: string, height: number): Promise<Item[]> {
+  const [snapshot] = await rows.getRange({
+    gte: snapshotKey(name, 0),
+    lt: snapshotKey(name, height + 1),
+    reverse: true,
+    limit: 1,
+  });
+  if (snapshot === undefined) return itemsSince(rows, name, 0, height);
+  const [key, row] = snapshot;
+  const items = await itemsAt(rows, name, parseSnapshotRow(row));
+  return items.concat(await itemsSince(rows, name, readU32(key, key.length - 4) + 1, height));
+}
+
+/** The items at these keys, as far as there are any. */
+export async function itemsAt(
+  rows: RowReader,
+  name: string,
+  places: readonly SnapshotEntry[],
+): Promise<Item[]> {
+  const found = await rows.getMany(places.map(({ since, point }) => itemKey(name, since, point)));
   const items: Item[] = [];
-  let from = 0;
-  const range = { gte: snapshotKey(name, 0), lt: snapshotKey(name, height + 1), reverse: true, limit: 1 };
-  for await (const [key, row] of rows.range(range)) {
-    from = readU32(key, key.length - 4) + 1;
-    const entries = parseSnapshotRow(row);
-    const found = await rows.getMany(entries.map(({ since, point }) => itemKey(name, since, point)));
-    entries.forEach(({ since, point }, i) => {
-      const itemRow = found[i];
-      if (itemRow) items.push(parseItemRow(name, since, point, itemRow));
-    });
-  }
-  return items.concat(await itemsSince(rows, name, from, height)).filter((item) => wasFiled(item, height));
+  places.forEach(({ since, point }, i) => {
+    const row = found[i];
+    if (row) items.push(parseItemRow(name, since, point, row));
+  });
+  return items;
 }

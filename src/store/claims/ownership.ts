@@ -4,15 +4,18 @@ import { prefixEnd, type RowReader } from '../rows.js';
 import { ownerKey, ownersKey, ownersPrefix, parseOwnerKey, readU32 } from './claimKeys.js';
 import { parseOwnerRow, type Ownership } from './markRow.js';
 
+const NO_OWNER: Ownership = { hasClaims: false, takeover: 0 };
+
 /** Whether the name had an owner after a block, and its takeover height. */
 export async function readOwnership(rows: RowReader, name: string, height: number): Promise<Ownership> {
   const range = { gte: ownersKey(name), lt: ownerKey(name, height + 1), reverse: true, limit: 1 };
-  for await (const [key, row] of rows.range(range)) {
-    const ownership = parseOwnerRow(row, readU32(key, key.length - 4));
-    // The root keeps its takeover height while the trie is empty, but is not a node then.
-    if (name !== '' || ownership.hasClaims || (await hasNames(rows, height))) return ownership;
-  }
-  return { hasClaims: false, takeover: 0 };
+  const [latest] = await rows.getRange(range);
+  if (latest === undefined) return NO_OWNER;
+  const [key, row] = latest;
+  const ownership = parseOwnerRow(row, readU32(key, key.length - 4));
+  // The root keeps its takeover height while the trie is empty, but is not a node then.
+  if (name !== '' || ownership.hasClaims || (await hasNames(rows, height))) return ownership;
+  return NO_OWNER;
 }
 
 async function hasNames(rows: RowReader, height: number): Promise<boolean> {

@@ -9,6 +9,7 @@ import {
   type NameProof,
   type PathNode,
 } from '../../claimtrie/proof.js';
+import { pointKey } from '../../claimtrie/item.js';
 import { hashesAllClaims } from '../../claimtrie/rules.js';
 import { unpackSlots, type Slot } from '../../claimtrie/slots.js';
 import { lastOfOldForm } from './hashFork.js';
@@ -16,8 +17,9 @@ import type { ClaimRules } from '../../claimtrie/types.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { u32Key } from '../keys.js';
 import type { RowReader } from '../rows.js';
-import { nodeKey, readU32, versionsKey, type Generation } from './claimKeys.js';
+import { nameKey, nodeKey, readU32, versionsKey, type Generation } from './claimKeys.js';
 import { filedName, readName } from './claimQueries.js';
+import { parseNameRow } from './nameRow.js';
 import { parseNodeRow, parseVersionRow } from './nodeRow.js';
 import { readOwnership } from './ownership.js';
 import { epochOf, oldestProvable, type ProofWindow } from './versions.js';
@@ -52,13 +54,60 @@ export async function readProof(
 ): Promise<NameProof> {
   const { height } = query;
   await requireProvable(rows, window, query);
-  const allClaims = hashesAllClaims(rules, height);
-  const name = allClaims ? toLatin1(query.name) : filedName(rules, query.name, height);
-  const path = await readPath(rows, rules, window, name, query, allClaims ? '1' : '0');
+  const name = provenKey(rules, query);
+  const path = await readPath(rows, rules, window, name, query, generationAt(rules, height));
   // What was there at first may have been dropped before it was read.
   await requireProvable(rows, window, query);
-  if (!allClaims) return buildNodesProof(path, name);
-  return buildAllClaimsProof(path, name, query.selects);
+  return buildProof(rules, path, name, query);
+}
+
+/**
+ * The same after the latest block, from the nodes and names as they are. Who calls it holds the outcome for nothing when a
+ * block came or went meanwhile.
+ */
+export async function readPresentProof(
+  rows: RowReader,
+  rules: ClaimRules,
+  query: ProofQuery,
+): Promise<NameProof> {
+  const generation = generationAt(rules, query.height);
+  const name = provenKey(rules, query);
+  const nodes: PathNode[] = [];
+  for (let path: string | null = ''; path !== null;) {
+    const [nodeRow, nameRow] = await rows.getMany([nodeKey(generation, path), nameKey(path)]);
+    const slots = nodeRow ? unpackSlots(parseNodeRow(nodeRow).slots) : [];
+    const { claims, takeover } = nameRow ? parseNameRow(nameRow) : NO_CLAIMS;
+    if (path !== '' || slots.length > 0 || claims.length > 0) nodes.push({ path, slots, claims, takeover });
+    path = stepTowards(name, path, slots);
+  }
+  return buildProof(rules, nodes, name, query);
+}
+
+const NO_CLAIMS = { claims: [], takeover: 0 } as const;
+
+function generationAt(rules: ClaimRules, height: number): Generation {
+  return hashesAllClaims(rules, height) ? '1' : '0';
+}
+
+/** The name whose way is proven. */
+function provenKey(rules: ClaimRules, { name, height }: ProofQuery): string {
+  return hashesAllClaims(rules, height) ? toLatin1(name) : filedName(rules, name, height);
+}
+
+function buildProof(
+  rules: ClaimRules,
+  path: readonly PathNode[],
+  name: string,
+  { height, selects }: ProofQuery,
+): NameProof {
+  if (!hashesAllClaims(rules, height)) return buildNodesProof(path, name);
+  return buildAllClaimsProof(path, name, selects);
+}
+
+/** Path of the next node on the way to the name, or null where it ends. */
+function stepTowards(name: string, path: string, slots: readonly Slot[]): string | null {
+  const slot = slots.find(({ edge }) => name.startsWith(edge, path.length));
+  return slot === undefined ? null : path + slot.edge;
 }
 
 async function requireProvable(
@@ -81,15 +130,13 @@ async function readPath(
 ): Promise<PathNode[]> {
   const last = (): number => (generation === '0' ? Math.min(tipHeight(), lastOfOldForm(rules)) : tipHeight());
   const nodes: PathNode[] = [];
-  for (let path = ''; ;) {
-    const slots = await slotsAt(rows, window, generation, path, height, last);
-    const node = { path, slots, ...(await claimsAt(rows, rules, path, height)) };
+  for (let path: string | null = ''; path !== null;) {
+    const slots: Slot[] = await slotsAt(rows, window, generation, path, height, last);
+    const node: PathNode = { path, slots, ...(await claimsAt(rows, rules, path, height)) };
     if (path !== '' || slots.length > 0 || node.claims.length > 0) nodes.push(node);
-    const { length } = path;
-    const slot = slots.find(({ edge }) => name.startsWith(edge, length));
-    if (slot === undefined) return nodes;
-    path += slot.edge;
+    path = stepTowards(name, path, slots);
   }
+  return nodes;
 }
 
 async function claimsAt(
@@ -101,7 +148,11 @@ async function claimsAt(
   const { hasClaims, takeover } = await readOwnership(rows, path, height);
   if (!hasClaims) return { claims: [], takeover };
   const { claims } = await readName(rows, rules, { name: fromLatin1(path), height, exact: true });
-  return { claims: claims.filter((claim) => claim.active), takeover };
+  const active = claims.filter((claim) => claim.active);
+  return {
+    claims: active.map(({ txid, n, claimId }) => ({ point: pointKey(txid, n), claimId: toLatin1(claimId) })),
+    takeover,
+  };
 }
 
 /**
@@ -133,6 +184,9 @@ async function slotsAt(
   return [...slots.keys()].sort((a, b) => a - b).map((firstByte) => slots.get(firstByte)!);
 }
 
+/** Notes of a node that are read at once. Arbitrary: most nodes have fewer since a block. */
+const NOTES_AT_ONCE = 128;
+
 /** For each slot the first note after block `height` among the rows under `prefix`: what it was before. */
 async function* firstChanges(
   rows: RowReader,
@@ -140,18 +194,23 @@ async function* firstChanges(
   height: number,
 ): AsyncGenerator<[firstByte: number, before: Slot | null]> {
   const end = prefix + '\xff'.repeat(6);
-  for (let gte = prefix; ;) {
-    let found: [string, Bytes] | null = null;
-    for await (const entry of rows.range({ gte, lt: end, limit: 1 })) found = entry;
-    if (found === null) return;
-    const [key, row] = found;
-    const firstByte = key.charCodeAt(prefix.length);
-    if (readU32(key, prefix.length + 1) <= height) {
-      gte = prefix + String.fromCharCode(firstByte) + u32Key(height + 1);
-      continue;
+  let gte = prefix;
+  /** The slot whose first note was found. */
+  let settled = -1;
+  for (let limit = NOTES_AT_ONCE; ; limit = 1) {
+    const found = await rows.getRange({ gte, lt: end, limit });
+    for (const [key, row] of found) {
+      const firstByte = key.charCodeAt(prefix.length);
+      if (firstByte === settled || readU32(key, prefix.length + 1) <= height) continue;
+      settled = firstByte;
+      yield [firstByte, parseVersionRow(firstByte, row)];
     }
-    yield [firstByte, parseVersionRow(firstByte, row)];
-    if (firstByte === 255) return;
-    gte = prefix + String.fromCharCode(firstByte + 1);
+    const last = found.at(-1);
+    if (found.length < limit || last === undefined) return;
+    // Of a node with many notes those are passed over that do not matter.
+    const lastByte = last[0].charCodeAt(prefix.length);
+    if (lastByte !== settled) gte = prefix + String.fromCharCode(lastByte) + u32Key(height + 1);
+    else if (lastByte === 255) return;
+    else gte = prefix + String.fromCharCode(lastByte + 1) + u32Key(0);
   }
 }

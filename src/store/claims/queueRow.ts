@@ -55,6 +55,9 @@ export function mergeDue(
   return merged.length > size ? merged.sort(compareDue) : merged;
 }
 
+/** A name's history gets a snapshot after this many new items, or twice as many as are alive. Arbitrary. */
+export const SNAPSHOT_ITEMS = 64;
+
 /** Where the items are that are alive under a name. */
 export interface SnapshotEntry {
   since: number;

@@ -37,13 +37,12 @@ import {
   formatSnapshotRow,
   mergeDue,
   parseDueRow,
+  SNAPSHOT_ITEMS,
   type DueEntry,
 } from './queueRow.js';
 import { moveTotals, totalsOf, type ClaimTotals, type Summary } from './summaryRow.js';
 import type { VersionWriter } from './versions.js';
 
-/** A name's history gets a snapshot after this many new items, or twice as many as are alive. Arbitrary. */
-const SNAPSHOT_ITEMS = 64;
 /** Rows that are fetched and decoded between two chances to breathe. Arbitrary. */
 const ROWS_AT_ONCE = 2000;
 /** Changed nodes are held up to this number, some hundred bytes each. Arbitrary: most blocks change far fewer. */

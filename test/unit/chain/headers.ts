@@ -6,6 +6,9 @@ import type { RowReader } from '../../../src/store/rows.js';
 const NO_ROWS: RowReader = {
   get: async () => undefined,
   getMany: async (keys) => keys.map(() => undefined),
+  getRange() {
+    throw new Error('a header table reads no ranges');
+  },
   range() {
     throw new Error('a header table walks no ranges');
   },

@@ -30,8 +30,9 @@ describe('claims in the mempool when blocks are taken back', () => {
 
   /** Outpoints of the claims and supports under the name after the tip: `txid:n`, claims that are not active yet too. */
   async function filed(): Promise<{ claims: string[]; supports: string[] }> {
-    const { store, claims } = world.chain.opened;
-    const info = await claimReader(store, claims).nameAt({ name: NAME, height: world.height });
+    const { store, claims, chain } = world.chain.opened;
+    const reader = claimReader(store, claims, chain.index.active);
+    const info = await reader.nameAt({ name: NAME, height: world.height });
     const text = ({ txid: id, n }: { txid: Bytes; n: number }): string => `${hashToHex(id)}:${n}`;
     return {
       claims: info.claims.map(text),

@@ -13,6 +13,10 @@ class Rows implements RowReader {
     return keys.map((key) => this.rows.get(key));
   }
 
+  async getRange(_range: RowRange): Promise<[string, Bytes][]> {
+    throw new Error('the header table reads no ranges');
+  }
+
   async *range(_range: RowRange): AsyncGenerator<[string, Bytes]> {
     throw new Error('the header table walks no ranges');
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FlushJournal } from '../../../src/store/flushJournal.js';
 import { RowStore } from '../../../src/store/rowStore.js';
+import { Random } from '../../differential/support.js';
 import { prefixEnd, type RowRange, type RowReader } from '../../../src/store/rows.js';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
@@ -44,6 +45,31 @@ describe('RowStore', () => {
     expect(
       (await store.getMany(['c', 'b', 'nothing'])).map((row) => row && Buffer.from(row).toString()),
     ).toEqual([undefined, 'new-b', undefined]);
+  });
+
+  it('reads a short range at once as a walk would', async () => {
+    const random = new Random(3);
+    const change = (): void => {
+      const key = `r${String(random.below(60)).padStart(2, '0')}`;
+      if (random.below(3) === 0) store.del(key);
+      else store.put(key, random.bytes(4));
+    };
+    for (let round = 0; round < 40; round++) {
+      for (let i = 0; i < 20; i++) change();
+      if (round % 3 === 0) await store.flush();
+      const from = random.below(50);
+      const limit = random.below(12);
+      const range: RowRange = {
+        gte: `r${String(from).padStart(2, '0')}`,
+        lt: `r${String(from + random.below(20)).padStart(2, '0')}`,
+        reverse: random.below(2) === 0,
+        ...(limit > 0 ? { limit } : {}),
+      };
+      const walked: [string, Buffer][] = [];
+      for await (const [key, value] of store.range(range)) walked.push([key, Buffer.from(value)]);
+      const rows = await store.getRange(range);
+      expect(rows.map(([key, value]) => [key, Buffer.from(value)])).toEqual(walked);
+    }
   });
 
   it('refuses the database of another program, and changes no row of it', async () => {

@@ -1,5 +1,5 @@
 /** `getrawtransaction`: a transaction as hex or decoded. Source: lbrycrd rpc/rawtransaction.cpp. */
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import { hexOf, type JsonOut } from '../../../util/jsonWrite.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
 import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
 import { findInBlock, findTransaction, type FoundTransaction } from '../../blockLookup.js';
@@ -7,9 +7,11 @@ import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import {
   rawTransactionAnswer,
+  shownStored,
   shownTransaction,
   transactionAnswer,
   TRANSACTION_FIELDS,
+  type ShownTransaction,
 } from '../../format/transaction.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
@@ -52,6 +54,18 @@ function givenBlock(services: RpcServices, hash: Bytes | undefined): number {
 
 function find(services: RpcServices, txid: Bytes, block: number): Promise<FoundTransaction | null> {
   return block === NO_HEADER ? findTransaction(services, txid, true) : findInBlock(services, block, txid);
+}
+
+/** A transaction of a block is shown as it lies there, unless its witness must go. */
+function rawAnswer(found: FoundTransaction, serializeWitness: boolean): JsonOut {
+  const { stored } = found;
+  return stored !== null && (serializeWitness || !stored.hasWitness)
+    ? hexOf(stored.bytes)
+    : rawTransactionAnswer(found.tx, serializeWitness);
+}
+
+function shownOf({ tx, stored }: FoundTransaction): ShownTransaction {
+  return stored === null ? shownTransaction(tx) : shownStored(stored);
 }
 
 export const getRawTransaction = defineMethod({
@@ -113,11 +127,11 @@ export const getRawTransaction = defineMethod({
     const block = givenBlock(services, blockhash);
     const found = await find(services, txid, block);
     if (found === null) throw notFound(services, block);
-    const raw = rawTransactionAnswer(found.tx, options.serializeWitness);
+    const raw = rawAnswer(found, options.serializeWitness);
     if (verbose === 0) return raw;
     return {
       in_active_chain: block === NO_HEADER ? undefined : chain.chain.index.active.contains(block),
-      ...transactionAnswer(shownTransaction(found.tx), { prefixes: addressPrefixes(params), profile }),
+      ...transactionAnswer(shownOf(found), { prefixes: addressPrefixes(params), profile }),
       hex: raw,
       ...(found.block === NO_HEADER ? {} : placeAnswer(services, found.block)),
     };

@@ -3,6 +3,11 @@
  * of a chain reader as the methods ask for. The id of a block is its height.
  */
 import { loadBlock, type LoadedBlock } from '../../../../src/chain/loadedBlock.js';
+import {
+  positionInBlock,
+  storedTransactionAt,
+  type WantedTransaction,
+} from '../../../../src/chain/storedTransactions.js';
 import type { CoinValue } from '../../../../src/native/binding.js';
 import { networkParams } from '../../../../src/params/networks.js';
 import { TX_START, TX_STRIDE } from '../../../../src/primitives/blockLayout.js';
@@ -91,8 +96,8 @@ export class World {
   readonly coins = new Map<string, CoinValue>();
   /** Heights whose blocks are pruned. */
   readonly pruned = new Set<number>();
-  /** Lengths that were read from blocks. */
-  readonly reads: number[] = [];
+  /** Transactions that were read from blocks. */
+  reads = 0;
   private readonly blocks: LoadedBlock[] = [];
   private readonly rules: ClaimRules;
   private nonce = 0;
@@ -210,9 +215,10 @@ export class World {
         txCount: () => 1,
       },
       hasData: (id: number) => !this.pruned.has(id),
-      readPart: async (id: number, offset: number, length: number) => {
-        this.reads.push(length);
-        return this.blocks[id]!.raw.subarray(offset, offset + length);
+      readTransaction: (id: number, { txid }: WantedTransaction) => {
+        this.reads++;
+        const block = this.blocks[id]!;
+        return storedTransactionAt(block, positionInBlock(block, txid));
       },
       readBlock: async (id: number) => this.blocks[id]!,
       coin: async (outPoint: Bytes) => this.coins.get(toHex(outPoint)) ?? null,
@@ -225,7 +231,7 @@ export class World {
       ...testServices(),
       params: networkParams('regtest'),
       chain,
-      claims: claimReader(this.rows, { rules: this.rules, proofWindow: 'all' }),
+      claims: claimReader(this.rows, { rules: this.rules, proofWindow: 'all' }, active),
       pruner: null,
     } as unknown as RpcServices;
   }

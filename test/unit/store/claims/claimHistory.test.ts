@@ -10,7 +10,7 @@ import { repeatPending } from '../../../../src/store/claims/referenceView.js';
 import { ProofUnavailableError, readProof } from '../../../../src/store/claims/proofQueries.js';
 import type { ClaimEvent, ClaimRules, ClaimTx } from '../../../../src/store/claims/claimStore.js';
 import type { Item } from '../../../../src/claimtrie/item.js';
-import type { RowRange, RowReader } from '../../../../src/store/rows.js';
+import { collectRows, type RowRange, type RowReader } from '../../../../src/store/rows.js';
 import { hashToHex, toHex, type Bytes } from '../../../../src/util/bytes.js';
 import { HandChain, type Made } from '../../../support/claimBlocks.js';
 import type { MemoryRows } from '../../../support/memoryRows.js';
@@ -43,6 +43,10 @@ class CountingRows implements RowReader {
   getMany(keys: readonly string[]): Promise<(Bytes | undefined)[]> {
     this.read += keys.length;
     return this.rows.getMany(keys);
+  }
+
+  getRange(range: RowRange): Promise<[string, Bytes][]> {
+    return collectRows(this.range(range));
   }
 
   async *range(range: RowRange): AsyncGenerator<[string, Bytes]> {
@@ -245,6 +249,7 @@ describe('proofs while blocks are connected', () => {
     return {
       get: (key) => move().then(() => rows.get(key)),
       getMany: (keys) => move().then(() => rows.getMany(keys)),
+      getRange: (range) => move().then(() => rows.getRange(range)),
       async *range(range) {
         await move();
         yield* rows.range(range);
