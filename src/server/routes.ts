@@ -12,7 +12,7 @@ export interface CallSignals {
   /** Aborted when the client goes away or the node stops. */
   readonly signal: AbortSignal;
   /** Gives the turn in the work queue to others while `wait` runs. */
-  outOfTurn<T>(wait: () => Promise<T>): Promise<T>;
+  readonly outOfTurn: <T>(wait: () => Promise<T>) => Promise<T>;
 }
 
 export interface RouteTools {
@@ -23,7 +23,7 @@ export interface RouteTools {
   serve(
     request: FastifyRequest,
     reply: FastifyReply,
-    run: (call: CallSignals) => Promise<HttpReply>,
+    run: (call: CallSignals) => HttpReply | Promise<HttpReply>,
   ): Promise<void>;
 }
 

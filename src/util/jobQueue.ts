@@ -14,37 +14,31 @@ export class JobQueue {
     this.depth = depth;
   }
 
-  /**
-   * Waits for a turn and resolves with the function that ends it (calling it again does nothing); null at once when the
-   * queue is full.
-   */
-  enter(): Promise<() => void> | null {
-    if (this.running < this.concurrency) {
-      this.running++;
-      return Promise.resolve(this.leaver());
-    }
+  /** Takes a turn if one is free now; each one taken ends with one call of `leave`. */
+  tryEnter(): boolean {
+    if (this.running >= this.concurrency) return false;
+    this.running++;
+    return true;
+  }
+
+  /** Waits for a turn, which ends with one call of `leave`; null at once when the queue is full. */
+  enter(): Promise<void> | null {
+    if (this.tryEnter()) return Promise.resolve();
     if (this.waiting.length >= this.depth) return null;
-    return new Promise((resolve) => this.waiting.push(() => resolve(this.leaver())));
+    return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Waits for another turn, before those that have had none, however many wait; resolves as `enter` does. */
-  reenter(): Promise<() => void> {
-    if (this.running < this.concurrency) {
-      this.running++;
-      return Promise.resolve(this.leaver());
-    }
-    return new Promise((resolve) => this.returning.push(() => resolve(this.leaver())));
+  /** Waits for another turn, before those that have had none, however many wait. */
+  reenter(): Promise<void> {
+    if (this.tryEnter()) return Promise.resolve();
+    return new Promise((resolve) => this.returning.push(resolve));
   }
 
-  private leaver(): () => void {
-    let left = false;
-    return () => {
-      if (left) return;
-      left = true;
-      const next = this.returning.shift() ?? this.waiting.shift();
-      // The next job takes over the place of this one.
-      if (next === undefined) this.running--;
-      else next();
-    };
+  /** Ends a turn. */
+  leave(): void {
+    const next = this.returning.shift() ?? this.waiting.shift();
+    // The next job takes over the place of this one.
+    if (next === undefined) this.running--;
+    else next();
   }
 }

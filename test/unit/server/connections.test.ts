@@ -3,7 +3,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MAX_BODY_BYTES } from '../../../src/server/httpServer.js';
+import { MAX_BODY_BYTES } from '../../../src/server/rpcEndpoint.js';
 import { ask, given, held, holdSlow, ServerBench } from './support.js';
 
 let bench: ServerBench;
@@ -109,7 +109,7 @@ describe('RpcHttpServer', () => {
     const body = '{"method":"test_endless"}';
     const auth = Buffer.from('user:pass').toString('base64');
     socket.write(
-      `POST / HTTP/1.1\r\nHost: x\r\nAuthorization: Basic ${auth}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      `POST / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${auth}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
     socket.pause();
     socket.on('error', () => undefined);
