@@ -32,6 +32,8 @@ export interface RpcOrigin {
   readonly signal: AbortSignal;
   /** See `RpcContext`; without it a call that waits keeps its turn. */
   readonly outOfTurn?: RpcContext['outOfTurn'];
+  /** Lets calls that wait have this one's turn for a while; null where none do. */
+  giveWay?(): Promise<void> | null;
 }
 
 export interface RpcReply {
@@ -215,8 +217,11 @@ export class RpcDispatcher {
             buffered = '';
           }
         }
-        const breathing = breathe(sliceStart);
-        sliceStart = typeof breathing === 'number' ? breathing : await breathing;
+        const breath = breathe(sliceStart);
+        if (typeof breath !== 'number') {
+          sliceStart = await breath;
+          await origin.giveWay?.();
+        }
       } while (!origin.gone.aborted && scanner.take(','));
     }
     if (answered > 0 || empty) yield `${buffered}]\n`;

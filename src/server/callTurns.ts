@@ -13,6 +13,9 @@ import type { CallSignals } from './routes.js';
 /** So many calls may wait without a turn in the work queue; beyond it they keep theirs. Arbitrary. */
 const MAX_OUT_OF_TURN = 1000;
 
+/** So many calls of one connection may wait for the one before. Arbitrary. */
+const MAX_SENT_AHEAD = 256;
+
 export interface CallTurnsOptions {
   readonly threads: number;
   readonly depth: number;
@@ -82,6 +85,11 @@ class Call implements CallSignals {
     this.signalControl?.abort();
   }
 
+  /** Lets calls that wait have the turn for a while; null where none do. */
+  giveWay(): Promise<void> | null {
+    return this.hasTurn ? this.queue.giveWay() : null;
+  }
+
   get outOfTurn(): CallSignals['outOfTurn'] {
     return async (wait) => {
       // Its connection stays in use: it is the node that keeps the caller waiting.
@@ -146,6 +154,31 @@ export class CallTurns {
     call.leave();
   }
 
+  /**
+   * The same, one call of a connection after the other: what a client sends ahead is not run before what it sent first, and
+   * takes no more than one place in the queue.
+   */
+  serveInOrder(
+    connection: Connection,
+    response: ServerResponse,
+    run: (call: CallSignals) => HttpReply | Promise<HttpReply>,
+  ): void {
+    if (connection.socket.destroyed) return;
+    if (connection.waiting !== null) {
+      if (connection.waiting.length >= MAX_SENT_AHEAD) this.refuse(response);
+      else connection.waiting.push(() => this.serveInOrder(connection, response, run));
+      return;
+    }
+    const served = this.serve(connection, response, run);
+    if (served === undefined) return;
+    connection.waiting = [];
+    void served.then(() => {
+      const waiting = connection.waiting ?? [];
+      connection.waiting = null;
+      for (const next of waiting) next();
+    });
+  }
+
   /** Ends the waits of calls; each answer from here on is the last of its connection. */
   stop(): void {
     this.isStopping = true;
@@ -163,16 +196,20 @@ export class CallTurns {
     this.outOfTurn--;
   }
 
+  private refuse(response: ServerResponse): void {
+    this.logger.warn(
+      'request rejected because http work queue depth exceeded, it can be increased with the -rpcworkqueue= setting',
+    );
+    sendText(response, 503, 'Work queue depth exceeded');
+  }
+
   private async serveLater(
     call: Call,
     run: (call: CallSignals) => HttpReply | Promise<HttpReply>,
   ): Promise<void> {
     const turn = this.queue.enter();
     if (turn === null) {
-      this.logger.warn(
-        'request rejected because http work queue depth exceeded, it can be increased with the -rpcworkqueue= setting',
-      );
-      sendText(call.response, 503, 'Work queue depth exceeded');
+      this.refuse(call.response);
       return;
     }
     call.connection.busy++;
@@ -202,6 +239,7 @@ export class CallTurns {
           stallMs: this.options.stallMs,
           isLast: this.isStopping,
           whileSlow: (wait) => call.withoutTurn(wait),
+          giveWay: () => call.giveWay(),
         });
       }
     } catch (error) {

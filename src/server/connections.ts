@@ -18,6 +18,8 @@ export class Connection {
   busy = 0;
   /** When it was last used, in the server's count of requests. */
   lastUse: number;
+  /** Calls that came over it while another was worked on; null while none is. */
+  waiting: (() => void)[] | null = null;
   /** Whether it was told to go; nothing more is answered. */
   isLeaving = false;
 

@@ -5,6 +5,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
+import { breathe } from '../util/breathe.js';
 
 /** Answers up to this size are held back until complete, to be sent with their length. */
 const BUFFERED_BYTES = 1 << 20;
@@ -31,6 +32,8 @@ export interface ReplyStreamOptions {
   readonly isLast: boolean;
   /** Runs a wait for a client that does not take at once what is written. */
   readonly whileSlow: (wait: () => Promise<void>) => Promise<void>;
+  /** Lets others have the turn for a while; null where none wait. */
+  readonly giveWay: () => Promise<void> | null;
 }
 
 /** Sends a body that is whole, in one write. */
@@ -65,8 +68,14 @@ export async function sendReply(
   const held: Uint8Array[] = [];
   let heldBytes = 0;
   let streaming = false;
+  let sliceStart = performance.now();
   try {
     for await (const chunk of reply.chunks) {
+      const breath = breathe(sliceStart);
+      if (typeof breath !== 'number') {
+        sliceStart = await breath;
+        await options.giveWay();
+      }
       if (response.destroyed) return;
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
       if (streaming) {

@@ -75,12 +75,10 @@ export class RpcEndpoint {
       return;
     }
     this.readBody(request, response, (body) => {
-      const call = this.deps.turns.serve(connection, response, (signals) => {
-        const peer = this.options.logIps ? connection.peer : undefined;
-        return this.deps.dispatcher.handle(body, new Origin(signals, profile, request.url ?? '', user, peer));
-      });
-      // What goes wrong with an answer ends in its connection.
-      void call;
+      const peer = this.options.logIps ? connection.peer : undefined;
+      this.deps.turns.serveInOrder(connection, response, (signals) =>
+        this.deps.dispatcher.handle(body, new Origin(signals, profile, request.url ?? '', user, peer)),
+      );
     });
   }
 
@@ -186,6 +184,10 @@ class Origin implements RpcOrigin {
 
   get outOfTurn(): CallSignals['outOfTurn'] {
     return this.signals.outOfTurn;
+  }
+
+  giveWay(): Promise<void> | null {
+    return this.signals.giveWay();
   }
 }
 

@@ -7,6 +7,9 @@ export class JobQueue {
   private readonly waiting: (() => void)[] = [];
   /** Those that had a turn before. */
   private readonly returning: (() => void)[] = [];
+  /** Those that let others go first. */
+  private readonly yielding: (() => void)[] = [];
+  private wasYielding = false;
 
   /** At most `concurrency` jobs run; at most `depth` more wait for their turn, first come first served. */
   constructor(concurrency: number, depth: number) {
@@ -34,11 +37,31 @@ export class JobQueue {
     return new Promise((resolve) => this.returning.push(resolve));
   }
 
+  /**
+   * Gives a turn to one that waits and waits for another, after those that wait now; null where nobody waits. Jobs that take
+   * long are to call it now and then.
+   */
+  giveWay(): Promise<void> | null {
+    if (this.waiting.length === 0 && this.returning.length === 0) return null;
+    const next = this.returning.shift() ?? this.waiting.shift();
+    const turn = new Promise<void>((resolve) => this.yielding.push(resolve));
+    // The place goes from one to the other.
+    next?.();
+    return turn;
+  }
+
   /** Ends a turn. */
   leave(): void {
-    const next = this.returning.shift() ?? this.waiting.shift();
+    const next = this.returning.shift() ?? this.nextInLine();
     // The next job takes over the place of this one.
     if (next === undefined) this.running--;
     else next();
+  }
+
+  /** Newcomers and those that gave way in turn, so that neither keep the others out. */
+  private nextInLine(): (() => void) | undefined {
+    const [first, second] = this.wasYielding ? [this.waiting, this.yielding] : [this.yielding, this.waiting];
+    this.wasYielding = !this.wasYielding;
+    return first.shift() ?? second.shift();
   }
 }

@@ -52,4 +52,27 @@ describe('JobQueue', () => {
     queue.leave();
     expect(queue.tryEnter()).toBe(true);
   });
+
+  it('lets newcomers go before a job that gives way, and keeps nobody out', async () => {
+    const queue = new JobQueue(1, 9);
+    const order: string[] = [];
+    await queue.enter();
+    expect(queue.giveWay()).toBeNull();
+    const newcomers = ['a', 'b', 'c'].map(async (name) => {
+      await queue.enter();
+      order.push(name);
+      queue.leave();
+    });
+    for (let i = 0; i < 3; i++) {
+      await queue.giveWay();
+      order.push('long');
+    }
+    await Promise.all(newcomers);
+    // Each newcomer that leaves is followed by one that gave way, or the other way round, by turns.
+    expect(order.slice(0, 2)).toEqual(['a', 'long']);
+    expect([...order].sort()).toEqual(['a', 'b', 'c', 'long', 'long', 'long']);
+    expect(order.indexOf('c')).toBeLessThan(5);
+    queue.leave();
+    expect(queue.tryEnter()).toBe(true);
+  });
 });
