@@ -141,6 +141,7 @@ describe('connecting', () => {
     expect(await refusal(new Client(port, {}, '/'))).toBe(404);
     expect(await refusal(new Client(port, {}, '/ws/'))).toBe(404);
     expect(await refusal(new Client(port, { origin: 'http://127.0.0.1' }))).toBe(403);
+    expect(await refusal(new Client(port, { headers: { host: 'evil.example' } }))).toBe(403);
     await new Client(port).opened();
     // Without an upgrade there is nothing at the path.
     expect((await ask(port, '', { path: '/ws', method: 'GET' })).status).toBe(404);
