@@ -22,6 +22,7 @@ import type { Logger, LogControl } from '../util/logging.js';
 import { AdjustedClock } from './clock.js';
 import { CloseStack, errorText } from './closeStack.js';
 import { simulatedCrashes } from './crashSimulation.js';
+import { httpConnections, systemDescriptorLimit } from './descriptors.js';
 import { httpRoutes, makeMetrics } from './httpRoutes.js';
 import { importFiles } from './importFiles.js';
 import { startNotifications } from './notifications.js';
@@ -88,7 +89,12 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   startNative(loaded, logger);
 
   const clock = new AdjustedClock(options.mocktime);
-  const peerOptions = await peerSettings(loaded, { warn });
+  const descriptorLimit = systemDescriptorLimit();
+  const peerOptions = await peerSettings(loaded, { warn, descriptorLimit });
+  const { maxConnections } = peerOptions;
+  logger.info(
+    `Using at most ${maxConnections} automatic connections (${descriptorLimit} file descriptors available)`,
+  );
   const notifications = await startNotifications(loaded, logger);
   closers.push(() => notifications.close());
   const { zmqNotifiers } = notifications;
@@ -112,18 +118,22 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   const dispatcher = new RpcDispatcher({ deprecated: new Set(options.deprecatedrpc) }, rpc);
   let chainReader: ChainReader | null = null;
   const server = options.server
-    ? await startServer(loaded, {
-        dispatcher,
-        logger,
-        ...(notifications.webSockets ? { webSockets: notifications.webSockets } : {}),
-        extraRoutes: await httpRoutes(loaded, {
-          ...rpc,
+    ? await startServer(
+        loaded,
+        httpConnections(options.rpcmaxconnections, descriptorLimit, maxConnections, warn),
+        {
           dispatcher,
-          metrics,
-          chain: () => chainReader,
-          isStopping: () => deps.signal.aborted,
-        }),
-      })
+          logger,
+          ...(notifications.webSockets ? { webSockets: notifications.webSockets } : {}),
+          extraRoutes: await httpRoutes(loaded, {
+            ...rpc,
+            dispatcher,
+            metrics,
+            chain: () => chainReader,
+            isStopping: () => deps.signal.aborted,
+          }),
+        },
+      )
     : null;
   closers.push(() => server?.close());
 
@@ -232,6 +242,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
 
 async function startServer(
   { options, params, paths, isSet }: LoadedOptions,
+  maxConnections: number,
   deps: HttpServerDeps,
 ): Promise<RpcHttpServer> {
   // Loaded only when it is wanted: the HTTP stack is a third of the start.
@@ -252,6 +263,8 @@ async function startServer(
       threads: options.rpcthreads,
       workQueueDepth: options.rpcworkqueue,
       logIps: options.logips,
+      maxConnections,
+      allowHosts: options.rpcallowhost,
       profile: options.compat as 'documented' | 'lbrycrd' | 'lbcd',
     },
     deps,

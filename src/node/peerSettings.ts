@@ -2,7 +2,6 @@
  * From the options to what the peer network works with. Source: Core init.cpp (steps 2, 3, 6 and 12). An option that
  * cannot be used is an `OptionError`.
  */
-import { readFileSync } from 'node:fs';
 import { lookUpAddress, systemLookUp, type LookUp } from '../net/lookup.js';
 import type { NetworkName, NetworkRoute, Proxy } from '../net/networks.js';
 import { Networks } from '../net/networks.js';
@@ -12,14 +11,12 @@ import type { Binding } from '../net/peers/listener.js';
 import type { ReachableNetwork } from '../rpc/services.js';
 import { splitHostPort } from '../util/hostPort.js';
 import { Subnet } from '../util/subnet.js';
+import { peerConnections, systemDescriptorLimit } from './descriptors.js';
 import { OptionError } from './optionArgs.js';
 import type { LoadedOptions } from './options.js';
 
 const DEFAULT_TIMEOUT_MS = 5000;
 const EVERYWHERE = ['::', '0.0.0.0'] as const;
-/** Descriptors that are not for peers, and places for -addnode beside the others. Source: init.cpp, net.h. */
-const CORE_DESCRIPTORS = 150;
-const ADDNODE_DESCRIPTORS = 8;
 
 export interface PeerSettingsDeps {
   /** Hears of what is changed because the system does not allow it. */
@@ -63,7 +60,7 @@ export async function peerSettings(
     forcesDnsSeeds: options.forcednsseed,
     allowsLookup: options.dns,
     connectTimeoutMs: options.timeout > 0 ? options.timeout : DEFAULT_TIMEOUT_MS,
-    maxConnections: maxConnections(options.maxconnections, descriptorLimit, warn),
+    maxConnections: peerConnections(options.maxconnections, descriptorLimit, warn),
     maxReceiveBytes: options.maxreceivebuffer * 1000,
     maxSendBytes: options.maxsendbuffer * 1000,
     banScore: options.banscore,
@@ -132,25 +129,6 @@ function binding(
   if (address === null) throw new OptionError(`Cannot resolve -${name} address: '${text}'`);
   if (address.port === 0) throw new OptionError(`Need to specify a port with -${name}: '${text}'`);
   return { host: formatHost(address), port: address.port, isWhitelisted };
-}
-
-/** No more than the system has descriptors for. */
-function maxConnections(wanted: number, descriptorLimit: number, warn: (message: string) => void): number {
-  const room = descriptorLimit - CORE_DESCRIPTORS - ADDNODE_DESCRIPTORS;
-  if (room < 0) throw new OptionError('Not enough file descriptors available.');
-  if (wanted > room)
-    warn(`Reducing -maxconnections from ${wanted} to ${room}, because of system limitations.`);
-  return Math.max(0, Math.min(wanted, room));
-}
-
-/** The limit of this process, which Node.js raises as far as it may; known on Linux only. */
-function systemDescriptorLimit(): number {
-  try {
-    const limits = readFileSync('/proc/self/limits', 'latin1');
-    return Number(/^Max open files\s+([0-9]+)/m.exec(limits)?.[1] ?? Infinity);
-  } catch {
-    return Infinity;
-  }
 }
 
 function whitelistEntry(text: string): Subnet {

@@ -1,19 +1,20 @@
 /**
- * JSON-RPC: a request body in, an HTTP status and the answer's chunks out. Owns the envelope (1.0 and 2.0), batches,
- * warm-up and the mapping of exceptions to errors. Knows no sockets; `src/server/httpServer.ts` carries it.
+ * JSON-RPC: a request body in, an HTTP status and the answer out. Owns the envelope (1.0 and 2.0), batches, warm-up and the
+ * mapping of exceptions to errors. Knows no sockets; `src/server/rpcEndpoint.ts` carries it.
  *
- * A batch is checked for syntax as a whole, then read, run and written one element at a time, so that neither its
- * requests nor its answers ever exist all at once.
+ * What need not be waited for is answered at once: a small request whose method answers at once costs no promise and no
+ * generator. A batch is checked for syntax as a whole, then read, run and written one element at a time, so that neither
+ * its requests nor its answers ever exist all at once.
  */
 import { AssertionError } from '../util/assert.js';
 import { JsonObject, type JsonValue } from '../util/json.js';
 import { breathe } from '../util/breathe.js';
 import { decodeUtf8, JsonParseError, JsonScanner } from '../util/jsonParse.js';
-import { CHUNK_CHARS, jsonChunks, stringifyJson, type JsonOut } from '../util/jsonWrite.js';
+import { CHUNK_CHARS, startJson, stringifyJson, type JsonOut, type JsonStart } from '../util/jsonWrite.js';
 import type { Logger } from '../util/logging.js';
 import { RPC_ERROR, RpcError, rpcError } from './errors.js';
-import { invokeMethod } from './invoke.js';
-import type { Profile, RpcContext } from './method.js';
+import { callMethod } from './invoke.js';
+import type { Profile, RpcContext, RpcMethod } from './method.js';
 import type { RpcServices } from './services.js';
 import type { MethodTable } from './table.js';
 
@@ -31,12 +32,16 @@ export interface RpcOrigin {
   readonly signal: AbortSignal;
   /** See `RpcContext`; without it a call that waits keeps its turn. */
   readonly outOfTurn?: RpcContext['outOfTurn'];
+  /** Lets calls that wait have this one's turn for a while; null where none do. */
+  giveWay?(): Promise<void> | null;
 }
 
 export interface RpcReply {
   /** The HTTP status. 204 has no body. */
   readonly status: number;
-  /** The body. Throws when an answer fails after its first chunk: the connection must then be cut, not ended. */
+  /** The whole body where it is complete already. */
+  readonly text: string | null;
+  /** The body, complete or not. Throws when an answer fails after its first chunk: the connection must then be cut, not ended. */
   readonly chunks: AsyncIterable<string>;
 }
 
@@ -71,6 +76,59 @@ interface Answer {
   readonly request: ParsedRequest;
 }
 
+/** An answer of a single call is complete up to this length before any of it is sent. */
+const WHOLE_CHARS = 1 << 20;
+
+class WholeReply implements RpcReply {
+  readonly status: number;
+  readonly text: string;
+  constructor(status: number, text: string) {
+    this.status = status;
+    this.text = text;
+  }
+  get chunks(): AsyncIterable<string> {
+    return oneChunk(this.text);
+  }
+}
+
+/** What a method sees of its call. The signal is asked for only when a method asks for it, since few do. */
+class CallContext implements RpcContext {
+  readonly profile: Profile;
+  readonly services: RpcServices;
+  readonly walletName: string | undefined;
+  readonly table: MethodTable;
+  private readonly origin: RpcOrigin;
+  private readonly deprecated: ReadonlySet<string>;
+
+  constructor(origin: RpcOrigin, { services, table }: RpcDispatcherDeps, deprecated: ReadonlySet<string>) {
+    this.profile = origin.profile;
+    this.services = services;
+    this.walletName = origin.walletName;
+    this.table = table;
+    this.origin = origin;
+    this.deprecated = deprecated;
+  }
+
+  get signal(): AbortSignal {
+    return this.origin.signal;
+  }
+
+  get outOfTurn(): RpcContext['outOfTurn'] {
+    const { origin } = this;
+    return (wait) => (origin.outOfTurn === undefined ? wait() : origin.outOfTurn(wait));
+  }
+
+  isDeprecatedEnabled(name: string): boolean {
+    return this.deprecated.has(name);
+  }
+}
+
+/** The beginning of an answer's text; null for a notification. */
+interface StartedAnswer {
+  readonly status: number;
+  readonly start: JsonStart | null;
+}
+
 export class RpcDispatcher {
   private readonly options: RpcDispatcherOptions;
   private readonly deps: RpcDispatcherDeps;
@@ -95,44 +153,44 @@ export class RpcDispatcher {
     return this.warmupStatus;
   }
 
-  /** Answers one request body. Never throws; the chunks may. */
-  async handle(body: Uint8Array, origin: RpcOrigin): Promise<RpcReply> {
+  /** Answers one request body, at once where nothing must be waited for. Never throws; the chunks may. */
+  handle(body: Uint8Array, origin: RpcOrigin): RpcReply | Promise<RpcReply> {
     const text = decodeUtf8(body);
     if (text === null) return this.parseFailure('Parse error');
     const scanner = new JsonScanner(text);
+    if (scanner.peek() === '[') return this.batch(scanner, origin);
+    let value: JsonValue;
     try {
-      if (scanner.peek() === '[') {
-        await checkBatchSyntax(text);
-        return await this.batch(scanner, origin);
-      }
-      const value = scanner.readValue();
+      value = scanner.readValue();
       if (!scanner.atEnd()) scanner.fail();
-      if (!(value instanceof JsonObject)) return this.parseFailure('Top-level object parse error');
-      return await this.single(value, origin);
     } catch (error) {
       if (error instanceof JsonParseError) return this.parseFailure(error.message);
       throw error;
     }
+    if (!(value instanceof JsonObject)) return this.parseFailure('Top-level object parse error');
+    const answer = this.startAnswer(value, origin, WHOLE_CHARS);
+    return isPromise(answer) ? answer.then(toReply) : toReply(answer);
   }
 
   private parseFailure(message: string): RpcReply {
-    const answer = errorAnswer(newRequest(), rpcError(RPC_ERROR.PARSE_ERROR, message));
-    return { status: answer.status, chunks: oneChunk(`${stringifyJson(answer.envelope)}\n`) };
-  }
-
-  private async single(value: JsonObject, origin: RpcOrigin): Promise<RpcReply> {
-    const { status, chunks } = await this.startAnswer(value, origin);
-    return chunks === null
-      ? { status: 204, chunks: oneChunk('') }
-      : { status, chunks: withTail(chunks, '\n') };
+    const { status, envelope } = errorAnswer(newRequest(), rpcError(RPC_ERROR.PARSE_ERROR, message));
+    return new WholeReply(status, `${stringifyJson(envelope)}\n`);
   }
 
   /** A batch answers 200 whatever its members answer; 204 when all of them were notifications. */
   private async batch(scanner: JsonScanner, origin: RpcOrigin): Promise<RpcReply> {
+    try {
+      await checkBatchSyntax(scanner.text);
+    } catch (error) {
+      if (error instanceof JsonParseError) return this.parseFailure(error.message);
+      throw error;
+    }
     const answers = this.batchAnswers(scanner, origin);
     const first = await answers.next();
-    if (first.done === true) return { status: 204, chunks: oneChunk('') };
-    return { status: 200, chunks: resume(first.value, answers) };
+    if (first.done === true) return new WholeReply(204, '');
+    // No chunk but the last one has a line's end in it.
+    if (first.value.endsWith('\n')) return new WholeReply(200, first.value);
+    return { status: 200, text: null, chunks: resume(first.value, answers) };
   }
 
   /** The batch's text in chunks; nothing at all when it held only notifications (and at least one). */
@@ -144,83 +202,88 @@ export class RpcDispatcher {
     const empty = scanner.peek() === ']';
     if (!empty) {
       do {
-        const { chunks } = await this.startAnswer(readElement(scanner), origin);
-        if (chunks !== null) {
-          if (answered++ > 0) buffered += ',';
-          for await (const chunk of chunks) {
-            buffered += chunk;
-            if (buffered.length < CHUNK_CHARS) continue;
+        const started = this.startAnswer(readElement(scanner), origin, CHUNK_CHARS);
+        const { start } = isPromise(started) ? await started : started;
+        if (start !== null) {
+          buffered += answered++ > 0 ? `,${start.text}` : start.text;
+          if (start.rest !== null) {
+            for await (const chunk of start.rest) {
+              yield buffered;
+              buffered = chunk;
+            }
+          }
+          if (buffered.length >= CHUNK_CHARS) {
             yield buffered;
             buffered = '';
           }
         }
-        sliceStart = await breathe(sliceStart);
+        const breath = breathe(sliceStart);
+        if (typeof breath !== 'number') {
+          sliceStart = await breath;
+          await origin.giveWay?.();
+        }
       } while (!origin.gone.aborted && scanner.take(','));
     }
     if (answered > 0 || empty) yield `${buffered}]\n`;
   }
 
   /**
-   * Runs one request and writes the first chunk of its answer, so that a stream failing at its start still becomes a
-   * proper error. `chunks` is null for a notification.
+   * Runs one request and writes its answer up to a length, so that a stream failing at its start still becomes a proper
+   * error.
    */
-  private async startAnswer(
+  private startAnswer(
     value: JsonValue,
     origin: RpcOrigin,
-  ): Promise<{ status: number; chunks: AsyncIterable<string> | null }> {
-    const answer = await this.answer(value, origin);
-    if (answer.envelope === null) return { status: answer.status, chunks: null };
-    const chunks = jsonChunks(answer.envelope);
+    maxChars: number,
+  ): StartedAnswer | Promise<StartedAnswer> {
+    const answer = this.answer(value, origin);
+    return isPromise(answer)
+      ? answer.then((settled) => this.write(settled, maxChars))
+      : this.write(answer, maxChars);
+  }
+
+  private write(answer: Answer, maxChars: number): StartedAnswer | Promise<StartedAnswer> {
+    const { status, envelope, request } = answer;
+    if (envelope === null) return { status, start: null };
+    const fail = (error: unknown): StartedAnswer => {
+      const failed = errorAnswer(request, this.toRpcError(error, request.method));
+      return { status: failed.status, start: { text: stringifyJson(failed.envelope), rest: null } };
+    };
     try {
-      const first = await chunks.next();
-      return { status: answer.status, chunks: resume(first.value ?? '', chunks) };
+      const start = startJson(envelope, maxChars);
+      return isPromise(start) ? start.then((begun) => ({ status, start: begun }), fail) : { status, start };
     } catch (error) {
-      const failed = errorAnswer(answer.request, this.toRpcError(error, answer.request.method));
-      return { status: failed.status, chunks: oneChunk(stringifyJson(failed.envelope)) };
+      return fail(error);
     }
   }
 
-  private async answer(value: JsonValue, origin: RpcOrigin): Promise<Answer> {
+  private answer(value: JsonValue, origin: RpcOrigin): Answer | Promise<Answer> {
     const request = newRequest();
     try {
       readRequest(value, request);
       this.deps.logger.debug('rpc', () => callLine(request.method, origin));
-      const result = await this.execute(request, origin);
-      return request.isNotification
-        ? { status: 204, envelope: null, request }
-        : { status: 200, envelope: successEnvelope(request, result), request };
+      const result = this.execute(request, origin);
+      if (!isPromise(result)) return successAnswer(request, result);
+      return result.then(
+        (settled) => successAnswer(request, settled),
+        (error: unknown) => errorAnswer(request, this.toRpcError(error, request.method)),
+      );
     } catch (error) {
       return errorAnswer(request, this.toRpcError(error, request.method));
     }
   }
 
-  private async execute(request: ParsedRequest, origin: RpcOrigin): Promise<JsonOut> {
-    const { table, services } = this.deps;
-    const method = table.find(request.method, origin.profile);
+  private execute(request: ParsedRequest, origin: RpcOrigin): JsonOut | Promise<JsonOut> {
+    const method = this.deps.table.find(request.method, origin.profile);
     if (this.warmupStatus !== null && method?.duringWarmup !== true) {
       throw rpcError(RPC_ERROR.IN_WARMUP, this.warmupStatus);
     }
     if (method === undefined) throw rpcError(RPC_ERROR.METHOD_NOT_FOUND, 'Method not found');
-    const ctx: RpcContext = {
-      profile: origin.profile,
-      services,
-      signal: origin.signal,
-      outOfTurn: origin.outOfTurn ?? ((wait) => wait()),
-      walletName: origin.walletName,
-      table,
-      isDeprecatedEnabled: (name) => this.options.deprecated.has(name),
-    };
+    const ctx = new CallContext(origin, this.deps, this.options.deprecated);
     const { onCall } = this.deps;
-    if (onCall === undefined) return invokeMethod(method, ctx, request.params);
-    const began = performance.now();
-    let failed = true;
-    try {
-      const result = await invokeMethod(method, ctx, request.params);
-      failed = false;
-      return result;
-    } finally {
-      onCall(method.name, performance.now() - began, failed);
-    }
+    return onCall === undefined
+      ? callMethod(method, ctx, request.params)
+      : timed(onCall, method, () => callMethod(method, ctx, request.params));
   }
 
   /** The reference answers -1 with the text of any exception; a bug of ours is an internal error instead. */
@@ -232,6 +295,37 @@ export class RpcDispatcher {
       error instanceof AssertionError || error instanceof TypeError || error instanceof ReferenceError;
     return rpcError(isBug ? RPC_ERROR.INTERNAL_ERROR : RPC_ERROR.MISC_ERROR, message);
   }
+}
+
+/** Runs a call and tells how long it took and whether it failed. */
+function timed(
+  onCall: NonNullable<RpcDispatcherDeps['onCall']>,
+  method: RpcMethod,
+  call: () => JsonOut | Promise<JsonOut>,
+): JsonOut | Promise<JsonOut> {
+  const began = performance.now();
+  const tell = (failed: boolean): void => onCall(method.name, performance.now() - began, failed);
+  const fail = (error: unknown): never => {
+    tell(true);
+    throw error;
+  };
+  try {
+    const result = call();
+    if (isPromise(result)) {
+      return result.then((settled) => {
+        tell(false);
+        return settled;
+      }, fail);
+    }
+    tell(false);
+    return result;
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
 /** Refuses a batch that is not JSON before any of it runs, giving way to others between elements. */
@@ -285,6 +379,12 @@ function readRequest(value: JsonValue, request: ParsedRequest): void {
   request.isNotification = request.isV2 && id === undefined;
 }
 
+function successAnswer(request: ParsedRequest, result: JsonOut): Answer {
+  return request.isNotification
+    ? { status: 204, envelope: null, request }
+    : { status: 200, envelope: successEnvelope(request, result), request };
+}
+
 function successEnvelope(request: ParsedRequest, result: JsonOut): JsonOut {
   return request.isV2 ? { jsonrpc: '2.0', result, id: request.id } : { result, error: null, id: request.id };
 }
@@ -311,6 +411,12 @@ function callLine(method: string, { user, peer }: RpcOrigin): string {
 /** A method name fit for a log line. Source: `SanitizeString`. */
 function printable(text: string): string {
   return text.replace(/[^a-zA-Z0-9 .,;\-_/:?@()]/g, '').slice(0, 100);
+}
+
+function toReply({ status, start }: StartedAnswer): RpcReply {
+  if (start === null) return new WholeReply(204, '');
+  if (start.rest === null) return new WholeReply(status, `${start.text}\n`);
+  return { status, text: null, chunks: withTail(resume(start.text, start.rest), '\n') };
 }
 
 async function* oneChunk(text: string): AsyncGenerator<string> {

@@ -16,16 +16,59 @@ import {
 } from './method.js';
 import { PARAM_TYPES } from './paramTypes.js';
 
-/** Runs a method with positional or named parameters. Throws `RpcError`, or what `run` throws. */
+/** What calling a method needs of its declaration, made ready once. */
+interface CallPlan {
+  readonly required: number;
+  readonly most: number;
+  readonly params: readonly ParamPlan[];
+  /** Those whose JSON type is checked before any is read. */
+  readonly strict: readonly { readonly index: number; readonly param: ParamDecl }[];
+}
+
+interface ParamPlan {
+  readonly key: string;
+  readonly param: ParamDecl;
+}
+
+const plans = new WeakMap<RpcMethod, CallPlan>();
+
+function planOf(method: RpcMethod): CallPlan {
+  let plan = plans.get(method);
+  if (plan !== undefined) return plan;
+  const { params } = method;
+  plan = {
+    required: params.filter((param) => param.required === true).length,
+    most: method.maxArgs ?? params.length,
+    params: params.map((param) => ({ key: paramKey(param), param })),
+    strict: params
+      .map((param, index) => ({ index, param }))
+      .filter(({ param }) => param.strict !== undefined && param.strict !== false),
+  };
+  plans.set(method, plan);
+  return plan;
+}
+
+/** Runs a method with positional or named parameters. Rejects with `RpcError`, or what `run` throws. */
 export async function invokeMethod(
   method: RpcMethod,
   ctx: RpcContext,
   params: readonly JsonValue[] | JsonObject,
 ): Promise<JsonOut> {
+  return callMethod(method, ctx, params);
+}
+
+/** The same without waiting for what need not be waited for: throws where `invokeMethod` rejects. */
+export function callMethod(
+  method: RpcMethod,
+  ctx: RpcContext,
+  params: readonly JsonValue[] | JsonObject,
+): JsonOut | Promise<JsonOut> {
   const positional = params instanceof JsonObject ? toPositional(method, params) : params;
-  checkArity(method, positional.length);
+  const plan = planOf(method);
+  const count = positional.length;
+  if (count < plan.required || count > plan.most) throw rpcError(RPC_ERROR.MISC_ERROR, methodHelp(method));
   refuseDeprecated(method, ctx);
-  return method.run(ctx, parseArgs(method, positional), positional);
+  return method.run(ctx, parseArgs(plan, positional), positional);
 }
 
 /**
@@ -52,12 +95,6 @@ export function toPositional(method: RpcMethod, named: JsonObject): JsonValue[] 
   return positional;
 }
 
-function checkArity(method: RpcMethod, count: number): void {
-  const required = method.params.filter((param) => param.required === true).length;
-  const most = method.maxArgs ?? method.params.length;
-  if (count < required || count > most) throw rpcError(RPC_ERROR.MISC_ERROR, methodHelp(method));
-}
-
 function refuseDeprecated(method: RpcMethod, ctx: RpcContext): void {
   const deprecated = method.deprecated;
   if (deprecated === undefined || ctx.isDeprecatedEnabled(deprecated.option)) return;
@@ -65,14 +102,15 @@ function refuseDeprecated(method: RpcMethod, ctx: RpcContext): void {
   throw rpcError(RPC_ERROR.METHOD_DEPRECATED, deprecated.message);
 }
 
-function parseArgs(method: RpcMethod, values: readonly JsonValue[]): ParsedArgs {
-  for (const [index, param] of method.params.entries()) {
+function parseArgs(plan: CallPlan, values: readonly JsonValue[]): ParsedArgs {
+  for (const { index, param } of plan.strict) {
     const value = values[index];
     if (value !== undefined) checkStrictType(param, value);
   }
   const args: Record<string, unknown> = {};
-  for (const [index, param] of method.params.entries()) {
-    args[paramKey(param)] = parseParam(param, values[index]);
+  for (let i = 0; i < plan.params.length; i++) {
+    const { key, param } = plan.params[i] as ParamPlan;
+    args[key] = parseParam(param, key, values[i]);
   }
   return args;
 }
@@ -80,17 +118,17 @@ function parseArgs(method: RpcMethod, values: readonly JsonValue[]): ParsedArgs 
 /** Source: `RPCTypeCheck`. */
 function checkStrictType(param: ParamDecl, value: JsonValue): void {
   const expected = PARAM_TYPES[param.type].json;
-  if (param.strict === undefined || param.strict === false || expected === null) return;
+  if (expected === null) return;
   const got = jsonTypeName(value);
   if (got === expected || (got === 'null' && param.strict === 'nullable')) return;
   throw rpcError(RPC_ERROR.TYPE_ERROR, `Expected type ${expected}, got ${got}`);
 }
 
-function parseParam(param: ParamDecl, value: JsonValue | undefined): unknown {
+function parseParam(param: ParamDecl, key: string, value: JsonValue | undefined): unknown {
   if (value === undefined) return param.default;
   if (value === null && param.required !== true && param.nullIsValue !== true) return param.default;
-  const parsed = PARAM_TYPES[param.type].parse(value, param.label ?? paramKey(param));
-  checkRange(param, parsed);
+  const parsed = PARAM_TYPES[param.type].parse(value, param.label ?? key);
+  if (param.range !== undefined) checkRange(param, parsed);
   return parsed;
 }
 

@@ -26,9 +26,14 @@ export interface AuthVerdict {
   readonly user: string;
 }
 
+/** So many `Authorization` headers are remembered as right: those of as many users. Arbitrary. */
+const MAX_REMEMBERED = 8;
+
 export class Authenticator {
   private readonly options: AuthOptions;
   private readonly logger: Logger;
+  /** Headers that were found right, so that the next requests with the same one need no hashing. */
+  private readonly remembered: { readonly header: string; readonly verdict: AuthVerdict }[] = [];
   private credentials = '';
   private cookie: string | null = null;
 
@@ -66,6 +71,13 @@ export class Authenticator {
   }
 
   check(header: string): AuthVerdict {
+    for (const { header: right, verdict } of this.remembered) if (equalTexts(header, right)) return verdict;
+    const verdict = this.verify(header);
+    if (verdict.ok && this.remembered.length < MAX_REMEMBERED) this.remembered.push({ header, verdict });
+    return verdict;
+  }
+
+  private verify(header: string): AuthVerdict {
     if (this.credentials === '' || !header.startsWith('Basic ')) return { ok: false, user: '' };
     const given = Buffer.from(header.slice(6).trim(), 'base64');
     const colon = given.indexOf(0x3a);
@@ -84,6 +96,17 @@ function matchesRpcAuth(entry: string, user: string, password: Buffer): boolean 
   if (!equalSecrets(Buffer.from(name), Buffer.from(user))) return false;
   const computed = createHmac('sha256', salt).update(password).digest('hex');
   return equalSecrets(Buffer.from(computed), Buffer.from(hash));
+}
+
+/**
+ * Compares in a time that depends on the length of what was given, and tells nothing of where the two differ. Source:
+ * `TimingResistantEqual`.
+ */
+function equalTexts(given: string, right: string): boolean {
+  let difference = given.length ^ right.length;
+  for (let i = 0; i < given.length; i++)
+    difference |= given.charCodeAt(i) ^ right.charCodeAt(i % right.length);
+  return difference === 0;
 }
 
 /** Compares in a time that tells nothing of where, or whether in length, the two differ. */

@@ -1,14 +1,15 @@
 /**
- * Writing an answer to its socket: small ones with a Content-Length, large ones in HTTP chunks as fast as the client
- * reads. A client that stops reading is cut off; an answer that breaks off midway cuts the connection, so that nobody
- * takes half an answer for a whole one.
+ * Writing an answer to its socket: small ones in one piece with a Content-Length, large ones in HTTP chunks as fast as the
+ * client reads. A client that stops reading is cut off; an answer that breaks off midway cuts the connection, so that
+ * nobody takes half an answer for a whole one.
  */
 import type { ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
+import { breathe } from '../util/breathe.js';
 
 /** Answers up to this size are held back until complete, to be sent with their length. */
 const BUFFERED_BYTES = 1 << 20;
-/** A client that needs longer than this to take what was written no longer holds its place in the work queue. */
-const SLOW_CLIENT_MS = 250;
+const JSON_TYPE = 'application/json';
 
 /** An answer on its way to a client. */
 export interface HttpReply {
@@ -18,6 +19,8 @@ export interface HttpReply {
   readonly contentType?: string;
   /** Where it is known: the exact length of the body. */
   readonly lengthBytes?: number;
+  /** The whole body where it is complete already. */
+  readonly text?: string | null;
   /** The body. Throws when it fails after its first chunk: the connection must then be cut, not ended. */
   readonly chunks: AsyncIterable<string | Uint8Array>;
 }
@@ -25,9 +28,34 @@ export interface HttpReply {
 export interface ReplyStreamOptions {
   /** A client that takes nothing for this long is cut off. */
   readonly stallMs: number;
-  /** Called once when the client turns out to be slow. */
-  readonly onSlow: () => void;
+  /** Whether the connection ends with the answer. */
+  readonly isLast: boolean;
+  /** Runs a wait for a client that does not take at once what is written. */
+  readonly whileSlow: (wait: () => Promise<void>) => Promise<void>;
+  /** Lets others have the turn for a while; null where none wait. */
+  readonly giveWay: () => Promise<void> | null;
 }
+
+/** Sends a body that is whole, in one write. */
+export function sendWhole(
+  response: ServerResponse,
+  status: number,
+  contentType: string | undefined,
+  body: string,
+  isLast: boolean,
+): void {
+  if (status === 204) {
+    response.writeHead(204, isLast ? CLOSING : undefined).end();
+    return;
+  }
+  const length = Buffer.byteLength(body);
+  const headers = ['Content-Type', contentType ?? JSON_TYPE, 'Content-Length', String(length)];
+  if (isLast) headers.push('Connection', 'close');
+  // Text that is ASCII is handed over without being encoded.
+  response.writeHead(status, headers).end(body, length === body.length ? 'latin1' : 'utf8');
+}
+
+const CLOSING = { Connection: 'close' };
 
 /** Sends a reply whole. Resolves when the last byte was handed to the socket; rejects when it could not be sent. */
 export async function sendReply(
@@ -35,12 +63,19 @@ export async function sendReply(
   reply: HttpReply,
   options: ReplyStreamOptions,
 ): Promise<void> {
-  const { status, contentType = 'application/json', lengthBytes } = reply;
+  const { status, contentType = JSON_TYPE, lengthBytes } = reply;
+  const closing = options.isLast ? CLOSING : {};
   const held: Uint8Array[] = [];
   let heldBytes = 0;
   let streaming = false;
+  let sliceStart = performance.now();
   try {
     for await (const chunk of reply.chunks) {
+      const breath = breathe(sliceStart);
+      if (typeof breath !== 'number') {
+        sliceStart = await breath;
+        await options.giveWay();
+      }
       if (response.destroyed) return;
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
       if (streaming) {
@@ -54,6 +89,7 @@ export async function sendReply(
       response.writeHead(status, {
         'Content-Type': contentType,
         ...(lengthBytes === undefined ? {} : { 'Content-Length': lengthBytes }),
+        ...closing,
       });
       for (const part of held.splice(0)) await write(response, part, options);
     }
@@ -61,16 +97,15 @@ export async function sendReply(
     response.destroy();
     throw error;
   }
-  if (streaming) response.end();
-  else sendWhole(response, status, contentType, Buffer.concat(held));
-}
-
-function sendWhole(response: ServerResponse, status: number, contentType: string, body: Buffer): void {
-  if (status === 204) {
-    response.writeHead(204).end();
+  if (streaming || status === 204) {
+    if (!streaming) response.writeHead(204, closing);
+    response.end();
     return;
   }
-  response.writeHead(status, { 'Content-Type': contentType, 'Content-Length': body.length }).end(body);
+  const body = Buffer.concat(held);
+  response
+    .writeHead(status, { 'Content-Type': contentType, 'Content-Length': body.length, ...closing })
+    .end(body);
 }
 
 async function write(
@@ -79,11 +114,18 @@ async function write(
   options: ReplyStreamOptions,
 ): Promise<void> {
   if (response.write(bytes)) return;
-  await new Promise<void>((resolve, reject) => {
-    const slow = setTimeout(options.onSlow, SLOW_CLIENT_MS);
-    const stalled = setTimeout(() => response.destroy(), options.stallMs);
+  let isDrained = false;
+  const drained = drainOf(response, options.stallMs).finally(() => (isDrained = true));
+  // The system takes most of it in this turn of the loop, if there is room.
+  await Promise.race([drained, setImmediate()]);
+  if (!isDrained) await options.whileSlow(() => drained);
+}
+
+/** Resolves when what was written has left; rejects when the client has, which is cut off when it takes nothing. */
+function drainOf(response: ServerResponse, stallMs: number): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    const stalled = setTimeout(() => response.destroy(), stallMs);
     const settle = (act: () => void): void => {
-      clearTimeout(slow);
       clearTimeout(stalled);
       response.off('drain', onDrain);
       response.off('close', onClose);

@@ -12,7 +12,9 @@ export interface CallSignals {
   /** Aborted when the client goes away or the node stops. */
   readonly signal: AbortSignal;
   /** Gives the turn in the work queue to others while `wait` runs. */
-  outOfTurn<T>(wait: () => Promise<T>): Promise<T>;
+  readonly outOfTurn: <T>(wait: () => Promise<T>) => Promise<T>;
+  /** To be called now and then by what takes long: lets others have the turn for a while; null where none wait. */
+  giveWay(): Promise<void> | null;
 }
 
 export interface RouteTools {
@@ -23,7 +25,7 @@ export interface RouteTools {
   serve(
     request: FastifyRequest,
     reply: FastifyReply,
-    run: (call: CallSignals) => Promise<HttpReply>,
+    run: (call: CallSignals) => HttpReply | Promise<HttpReply>,
   ): Promise<void>;
 }
 

@@ -32,9 +32,12 @@ export interface WebSocketOptions extends ClientLimits {
 /** What the HTTP server says about a caller. */
 export interface CallerGate {
   isStopping(): boolean;
-  isAllowed(address: string): boolean;
-  /** Checks an `Authorization` header; slow to say no. */
-  isAuthentic(header: string | undefined, from: string): Promise<boolean>;
+  /** Whether its address and the host name it asks for are let in. */
+  isAllowed(request: IncomingMessage): boolean;
+  /** Checks the credentials; slow to say no. */
+  isAuthentic(request: IncomingMessage): Promise<boolean>;
+  /** Hears that a connection is a WebSocket from now on. */
+  release(socket: Socket): void;
 }
 
 export class WebSocketEndpoint implements NotificationListener {
@@ -84,6 +87,7 @@ export class WebSocketEndpoint implements NotificationListener {
       return;
     }
     socket.off('error', onError);
+    gate.release(request.socket);
     this.sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const client = new WebSocketClient(webSocket, this.options, this.deps);
       this.clients.add(client);
@@ -95,12 +99,10 @@ export class WebSocketEndpoint implements NotificationListener {
 
   /** The status with which a caller is refused whoever else is there, or null. */
   private async refusalOf(request: IncomingMessage, gate: CallerGate): Promise<number | null> {
-    const { remoteAddress = '', remotePort = 0 } = request.socket;
-    if (!gate.isAllowed(remoteAddress)) return 403;
+    if (!gate.isAllowed(request)) return 403;
     if (request.url !== WEBSOCKET_PATH) return 404;
     if (request.headers.origin !== undefined) return 403;
-    const from = `${remoteAddress}:${remotePort}`;
-    return (await gate.isAuthentic(request.headers.authorization, from)) ? null : 401;
+    return (await gate.isAuthentic(request)) ? null : 401;
   }
 
   blockChanged(block: BlockNotice): void {

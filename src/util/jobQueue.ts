@@ -7,6 +7,9 @@ export class JobQueue {
   private readonly waiting: (() => void)[] = [];
   /** Those that had a turn before. */
   private readonly returning: (() => void)[] = [];
+  /** Those that let others go first. */
+  private readonly yielding: (() => void)[] = [];
+  private wasYielding = false;
 
   /** At most `concurrency` jobs run; at most `depth` more wait for their turn, first come first served. */
   constructor(concurrency: number, depth: number) {
@@ -14,37 +17,51 @@ export class JobQueue {
     this.depth = depth;
   }
 
-  /**
-   * Waits for a turn and resolves with the function that ends it (calling it again does nothing); null at once when the
-   * queue is full.
-   */
-  enter(): Promise<() => void> | null {
-    if (this.running < this.concurrency) {
-      this.running++;
-      return Promise.resolve(this.leaver());
-    }
+  /** Takes a turn if one is free now; each one taken ends with one call of `leave`. */
+  tryEnter(): boolean {
+    if (this.running >= this.concurrency) return false;
+    this.running++;
+    return true;
+  }
+
+  /** Waits for a turn, which ends with one call of `leave`; null at once when the queue is full. */
+  enter(): Promise<void> | null {
+    if (this.tryEnter()) return Promise.resolve();
     if (this.waiting.length >= this.depth) return null;
-    return new Promise((resolve) => this.waiting.push(() => resolve(this.leaver())));
+    return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Waits for another turn, before those that have had none, however many wait; resolves as `enter` does. */
-  reenter(): Promise<() => void> {
-    if (this.running < this.concurrency) {
-      this.running++;
-      return Promise.resolve(this.leaver());
-    }
-    return new Promise((resolve) => this.returning.push(() => resolve(this.leaver())));
+  /** Waits for another turn, before those that have had none, however many wait. */
+  reenter(): Promise<void> {
+    if (this.tryEnter()) return Promise.resolve();
+    return new Promise((resolve) => this.returning.push(resolve));
   }
 
-  private leaver(): () => void {
-    let left = false;
-    return () => {
-      if (left) return;
-      left = true;
-      const next = this.returning.shift() ?? this.waiting.shift();
-      // The next job takes over the place of this one.
-      if (next === undefined) this.running--;
-      else next();
-    };
+  /**
+   * Gives a turn to one that waits and waits for another, after those that wait now; null where nobody waits. Jobs that take
+   * long are to call it now and then.
+   */
+  giveWay(): Promise<void> | null {
+    if (this.waiting.length === 0 && this.returning.length === 0) return null;
+    const next = this.returning.shift() ?? this.waiting.shift();
+    const turn = new Promise<void>((resolve) => this.yielding.push(resolve));
+    // The place goes from one to the other.
+    next?.();
+    return turn;
+  }
+
+  /** Ends a turn. */
+  leave(): void {
+    const next = this.returning.shift() ?? this.nextInLine();
+    // The next job takes over the place of this one.
+    if (next === undefined) this.running--;
+    else next();
+  }
+
+  /** Newcomers and those that gave way in turn, so that neither keep the others out. */
+  private nextInLine(): (() => void) | undefined {
+    const [first, second] = this.wasYielding ? [this.waiting, this.yielding] : [this.yielding, this.waiting];
+    this.wasYielding = !this.wasYielding;
+    return first.shift() ?? second.shift();
   }
 }

@@ -4,6 +4,8 @@
  * so that no body that fits the request limit can exhaust the heap. Open containers lie on a stack of its own, not on
  * the runtime's.
  */
+import { isAscii, isUtf8 } from 'node:buffer';
+import { asBuffer } from './bytes.js';
 import { formatDouble, JsonNumber, JsonObject, type JsonValue } from './json.js';
 
 /** The text is not JSON, or holds too many values. */
@@ -230,11 +232,8 @@ function isWellFormed(text: string): boolean {
 
 /** Bytes of a request as text, or null when they are not UTF-8. A byte order mark is not skipped (it fails to parse). */
 export function decodeUtf8(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
+  if (isAscii(bytes)) return asBuffer(bytes).toString('latin1');
+  return isUtf8(bytes) ? asBuffer(bytes).toString('utf8') : null;
 }
 
 /** The one value of a whole text. Throws `JsonParseError`. A client lifts `maxValues` for answers it asked for. */

@@ -2,15 +2,18 @@
 import http from 'node:http';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MAX_BODY_BYTES } from '../../../src/server/httpServer.js';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { MAX_BODY_BYTES } from '../../../src/server/rpcEndpoint.js';
 import { ask, given, held, holdSlow, ServerBench } from './support.js';
 
 let bench: ServerBench;
 beforeEach(() => {
   bench = new ServerBench();
 });
-afterEach(() => bench.close());
+afterEach(async () => {
+  vi.useRealTimers();
+  await bench.close();
+});
 
 describe('RpcHttpServer', () => {
   it('keeps connections alive', async () => {
@@ -109,7 +112,7 @@ describe('RpcHttpServer', () => {
     const body = '{"method":"test_endless"}';
     const auth = Buffer.from('user:pass').toString('base64');
     socket.write(
-      `POST / HTTP/1.1\r\nHost: x\r\nAuthorization: Basic ${auth}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      `POST / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${auth}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
     socket.pause();
     socket.on('error', () => undefined);
@@ -120,6 +123,85 @@ describe('RpcHttpServer', () => {
     // No more than the buffers of the two ends of the connection hold.
     expect(given.bytes).toBeGreaterThan(1e6);
     expect(given.bytes).toBeLessThan(30e6);
+    socket.destroy();
+  });
+
+  it('lets others have a turn while an answer without end is read', async () => {
+    const port = await bench.start({ threads: 1 });
+    const request = http.request({
+      host: '127.0.0.1',
+      port,
+      method: 'POST',
+      auth: 'user:pass',
+      agent: false,
+    });
+    request.on('error', () => undefined);
+    given.up = 0;
+    const begun = new Promise<void>((resolve) => {
+      request.on('response', (response) => {
+        response.on('error', () => undefined);
+        response.on('data', () => resolve());
+      });
+    });
+    request.end('{"method":"test_endless"}');
+    await begun;
+    for (let i = 0; i < 3; i++) expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
+    expect(given.up).toBe(0);
+    request.destroy();
+    while (given.up === 0) await sleep(5);
+  });
+
+  it('lets fifteen clients that do not read hold up nobody', async () => {
+    // No time passes that could free the turns of slow clients.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const port = await bench.start({ threads: 1 });
+    const body = '{"method":"test_endless"}';
+    const auth = Buffer.from('user:pass').toString('base64');
+    given.up = 0;
+    const sockets = Array.from({ length: 15 }, () => {
+      const socket = net.connect(port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.pause();
+      socket.write(
+        `POST / HTTP/1.1\r\nAuthorization: Basic ${auth}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
+      return socket;
+    });
+    for (let i = 0; i < 5; i++) expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
+    // All of them are still there: nobody was helped by their being cut off.
+    expect(given.up).toBe(0);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('runs what a client sends ahead one after the other, in one place of the queue', async () => {
+    const port = await bench.start({ threads: 1, workQueueDepth: 1 });
+    const letGo = holdSlow();
+    held.slow = held.waits = 0;
+    const auth = Buffer.from('user:pass').toString('base64');
+    const call = (method: string): string => {
+      const body = `{"method":"${method}","params":[1],"id":"${method}"}`.replace(
+        '"params":[1],',
+        method === 'test_wait' ? '"params":[1],' : '',
+      );
+      return `POST / HTTP/1.1\r\nAuthorization: Basic ${auth}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    };
+    const socket = net.connect(port, '127.0.0.1');
+    let text = '';
+    socket.on('data', (part) => (text += part.toString()));
+    socket.write(call('test_slow') + call('test_wait').repeat(8) + call('echo'));
+    while (held.slow === 0) await sleep(1);
+    const other = ask(port, '{"method":"echo"}');
+    await sleep(20);
+    expect(held.waits).toBe(0);
+    letGo();
+    expect((await other).status).toBe(200);
+    while (!text.includes('"id":"echo"')) await sleep(1);
+    expect([...text.matchAll(/"id":"(\w+)"/g)].map((match) => match[1])).toEqual([
+      'test_slow',
+      ...Array<string>(8).fill('test_wait'),
+      'echo',
+    ]);
+    expect(text).not.toContain(' 503 ');
     socket.destroy();
   });
 

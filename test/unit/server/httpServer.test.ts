@@ -3,18 +3,19 @@ import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RpcHttpServer, ServerStartError, type HttpServerOptions } from '../../../src/server/httpServer.js';
 import { SILENT_LOGGER, type Logger } from '../../../src/util/logging.js';
-import { testDispatcher } from '../rpc/support.js';
-import { ask, EXTRA, ServerBench } from './support.js';
+import { ask, ServerBench } from './support.js';
 
 let bench: ServerBench;
 beforeEach(() => {
   bench = new ServerBench();
 });
-afterEach(() => bench.close());
+afterEach(async () => {
+  vi.useRealTimers();
+  await bench.close();
+});
 
 describe('RpcHttpServer', () => {
   it('answers with the exact content type and a length', async () => {
@@ -126,6 +127,41 @@ describe('RpcHttpServer', () => {
     ).toBe(7);
   });
 
+  it('answers right passwords at once while wrong ones from the same address wait in line', async () => {
+    const port = await bench.start();
+    // No time passes: those with a wrong password get no answer at all.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const lines: string[] = [];
+    const wrong = Array.from({ length: 40 }, (_, i) =>
+      ask(port, '{"method":"echo"}', { auth: `user:wrong${i}` }).then(({ status }) =>
+        lines.push(`${status}`),
+      ),
+    );
+    for (let i = 0; i < 5; i++) {
+      expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
+      await ask(port, '{"method":"echo"}', { auth: null }).then(({ status }) => expect(status).toBe(401));
+    }
+    expect(lines).toEqual([]);
+    vi.useRealTimers();
+    await bench.server?.close();
+    await Promise.allSettled(wrong);
+    expect(lines).toEqual(Array<string>(40).fill('401'));
+  });
+
+  it('remembers no wrong password, and right ones of several users', async () => {
+    const hash = createHmac('sha256', 'aa').update('secret').digest('hex');
+    const rpcAuth = Array.from({ length: 12 }, (_, i) => `rt${i}:aa$${hash}`);
+    const port = await bench.start({
+      auth: { user: 'user', password: 'pass', rpcAuth, cookieFile: join(bench.folder, '.cookie') },
+    });
+    for (let round = 0; round < 2; round++) {
+      for (let i = 0; i < 12; i++)
+        expect((await ask(port, '{"method":"echo"}', { auth: `rt${i}:secret` })).status).toBe(200);
+    }
+    for (const auth of ['rt0:secreT', 'rt0:secret1', 'rt0:secre'])
+      expect((await ask(port, '{"method":"echo"}', { auth })).status, auth).toBe(401);
+  });
+
   it('takes a password with a colon and non-ASCII letters', async () => {
     const port = await bench.start({
       auth: { user: 'u', password: 'a:b:ü', rpcAuth: [], cookieFile: join(bench.folder, '.cookie') },
@@ -196,32 +232,15 @@ describe('RpcHttpServer', () => {
   });
 
   it('refuses callers from networks that are not allowed, before anything else', async () => {
-    let app: FastifyInstance | undefined;
-    const { dispatcher } = testDispatcher(EXTRA);
-    const auth = { user: 'user', password: 'pass', rpcAuth: [], cookieFile: join(bench.folder, '.cookie') };
-    bench.server = new RpcHttpServer(
-      {
-        auth,
-        port: 0,
-        binds: ['127.0.0.1'],
-        allowIps: ['10.0.0.0/8'],
-        timeoutSec: 30,
-        threads: 4,
-        workQueueDepth: 16,
-        profile: 'documented',
-      },
-      { dispatcher, logger: SILENT_LOGGER, extraRoutes: (instance) => (app = instance) },
-    );
-    await bench.server.listen();
+    const port = await bench.start({ binds: ['127.0.0.1'], allowIps: ['10.0.0.0/8'] });
     const from = async (remoteAddress: string, url = '/'): Promise<number> =>
-      (await app!.inject({ method: 'POST', url, remoteAddress, headers: { authorization: 'none' } }))
-        .statusCode;
+      Number(/^HTTP\/1\.1 (\d+)/.exec(await bench.sendAs(remoteAddress, `POST ${url} HTTP/1.1`))?.[1]);
     expect(await from('11.0.0.1')).toBe(403);
     expect(await from('11.0.0.1', '/nosuch')).toBe(403);
     expect(await from('2001:db8::1')).toBe(403);
     expect(await from('10.1.2.3')).toBe(401);
     expect(await from('::ffff:10.1.2.3')).toBe(401);
-    expect((await ask(bench.server.addresses()[0]!.port, '{"method":"echo"}')).status).toBe(200);
+    expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
     expect(
       () => new RpcHttpServer({ ...({} as HttpServerOptions), allowIps: ['1.2.3.4/33'] }, {} as never),
     ).toThrow(ServerStartError);

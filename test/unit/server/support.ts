@@ -1,8 +1,10 @@
 /** A server on a free port with methods that wait, stream and break off, and a client that shows what came back. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineMethod } from '../../../src/rpc/method.js';
 import { t } from '../../../src/rpc/schema.js';
@@ -113,6 +115,25 @@ const broken = defineMethod({
 /** The methods beside the node's own. */
 export const EXTRA = [waiting, slow, where, big, endless, broken];
 
+/** The two ends of a connection within the process. */
+function duplexPair(): [Duplex, Duplex] {
+  const ends: Duplex[] = [];
+  const end = (other: number): Duplex =>
+    new Duplex({
+      read: () => undefined,
+      write(chunk, _encoding, done) {
+        ends[other]!.push(chunk);
+        done();
+      },
+      final(done) {
+        ends[other]!.push(null);
+        done();
+      },
+    });
+  ends.push(end(1), end(0));
+  return [ends[0]!, ends[1]!];
+}
+
 /** A folder and at most one server, for one test. */
 export class ServerBench {
   readonly folder = mkdtempSync(join(tmpdir(), 'lbcnode-http-'));
@@ -141,6 +162,18 @@ export class ServerBench {
     );
     await this.server.listen();
     return this.server.addresses()[0]!.port;
+  }
+
+  /** Sends a request without a body as if it came from an address. Answers the beginning of what comes back. */
+  async sendAs(remoteAddress: string, requestLine: string): Promise<string> {
+    const [near, far] = duplexPair();
+    Object.defineProperty(far, 'remoteAddress', { value: remoteAddress });
+    const { servers } = this.server as unknown as { servers: http.Server[] };
+    servers[0]!.emit('connection', far);
+    near.write(`${requestLine}\r\nContent-Length: 0\r\n\r\n`);
+    const [answer] = (await once(near, 'data')) as [Buffer];
+    far.destroy();
+    return answer.toString('latin1');
   }
 
   async close(): Promise<void> {

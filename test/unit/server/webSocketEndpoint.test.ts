@@ -141,6 +141,7 @@ describe('connecting', () => {
     expect(await refusal(new Client(port, {}, '/'))).toBe(404);
     expect(await refusal(new Client(port, {}, '/ws/'))).toBe(404);
     expect(await refusal(new Client(port, { origin: 'http://127.0.0.1' }))).toBe(403);
+    expect(await refusal(new Client(port, { headers: { host: 'evil.example' } }))).toBe(403);
     await new Client(port).opened();
     // Without an upgrade there is nothing at the path.
     expect((await ask(port, '', { path: '/ws', method: 'GET' })).status).toBe(404);
@@ -163,7 +164,7 @@ describe('connecting', () => {
     socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
     const body = JSON.stringify({ method: 'uptime', id: 7 });
     const head = (length: number): string =>
-      'POST / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n' +
+      'POST / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n' +
       `Authorization: Basic ${Buffer.from('user:pass').toString('base64')}\r\nContent-Length: ${length}\r\n\r\n`;
     // The body comes partly with the head, partly after it; then a second request on the same connection.
     socket.write(head(body.length) + body.slice(0, 5));

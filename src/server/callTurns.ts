@@ -1,0 +1,257 @@
+/**
+ * Calls being worked on: their turns in the work queue, what ends them early, and the sending of their answers. Owns the
+ * queue. A call that is answered at once costs neither promises nor signals; those that wait get both.
+ */
+import type { ServerResponse } from 'node:http';
+import { JobQueue } from '../util/jobQueue.js';
+import type { Logger } from '../util/logging.js';
+import type { Connection } from './connections.js';
+import { sendText } from './errorPages.js';
+import { sendReply, sendWhole, type HttpReply } from './replyStream.js';
+import type { CallSignals } from './routes.js';
+
+/** So many calls may wait without a turn in the work queue; beyond it they keep theirs. Arbitrary. */
+const MAX_OUT_OF_TURN = 1000;
+
+/** So many calls of one connection may wait for the one before. Arbitrary. */
+const MAX_SENT_AHEAD = 256;
+
+export interface CallTurnsOptions {
+  readonly threads: number;
+  readonly depth: number;
+  /** A client that takes nothing of its answer for this long is cut off. */
+  readonly stallMs: number;
+}
+
+/** One call. Its signals are made when somebody asks for them. */
+class Call implements CallSignals {
+  readonly connection: Connection;
+  readonly response: ServerResponse;
+  private readonly turns: CallTurns;
+  private readonly queue: JobQueue;
+  private hasTurn = false;
+  private goneControl: AbortController | null = null;
+  private signalControl: AbortController | null = null;
+
+  constructor(turns: CallTurns, queue: JobQueue, connection: Connection, response: ServerResponse) {
+    this.turns = turns;
+    this.queue = queue;
+    this.connection = connection;
+    this.response = response;
+  }
+
+  /** Notes a turn that was taken. */
+  begin(): void {
+    this.hasTurn = true;
+    this.connection.busy++;
+  }
+
+  /** Ends the turn, if the call has one. */
+  leave(): void {
+    if (!this.hasTurn) return;
+    this.hasTurn = false;
+    this.connection.busy--;
+    this.queue.leave();
+  }
+
+  get isGone(): boolean {
+    return this.response.destroyed && !this.response.writableFinished;
+  }
+
+  get gone(): AbortSignal {
+    if (this.goneControl === null) {
+      this.goneControl = new AbortController();
+      if (this.isGone) this.goneControl.abort();
+    }
+    return this.goneControl.signal;
+  }
+
+  get signal(): AbortSignal {
+    if (this.signalControl === null) {
+      this.signalControl = new AbortController();
+      if (this.isGone || this.turns.isStopping) this.signalControl.abort();
+    }
+    return this.signalControl.signal;
+  }
+
+  /** The client has gone. */
+  abandon(): void {
+    this.goneControl?.abort();
+    this.signalControl?.abort();
+  }
+
+  /** The node stops. */
+  interrupt(): void {
+    this.signalControl?.abort();
+  }
+
+  /** Lets calls that wait have the turn for a while; null where none do. */
+  giveWay(): Promise<void> | null {
+    return this.hasTurn ? this.queue.giveWay() : null;
+  }
+
+  get outOfTurn(): CallSignals['outOfTurn'] {
+    return async (wait) => {
+      // Its connection stays in use: it is the node that keeps the caller waiting.
+      this.connection.busy++;
+      try {
+        return await this.withoutTurn(wait);
+      } finally {
+        this.connection.busy--;
+      }
+    };
+  }
+
+  /** The same while the client is slow, whose connection counts as idle meanwhile. */
+  async withoutTurn<T>(wait: () => Promise<T>): Promise<T> {
+    if (!this.hasTurn || !this.turns.stepOut()) return wait();
+    this.leave();
+    try {
+      return await wait();
+    } finally {
+      this.turns.stepIn();
+      await this.queue.reenter();
+      this.begin();
+    }
+  }
+}
+
+export class CallTurns {
+  private readonly options: CallTurnsOptions;
+  private readonly logger: Logger;
+  private readonly queue: JobQueue;
+  /** Those that were not answered at once. */
+  private readonly underWay = new Set<Call>();
+  private outOfTurn = 0;
+  isStopping = false;
+
+  constructor(options: CallTurnsOptions, logger: Logger) {
+    this.options = options;
+    this.logger = logger;
+    this.queue = new JobQueue(Math.max(1, options.threads), Math.max(1, options.depth));
+  }
+
+  /**
+   * Waits for a turn, asks for the answer and sends it as fast as the client takes it. A full queue is answered 503; what
+   * `run` throws cuts the connection.
+   */
+  serve(
+    connection: Connection,
+    response: ServerResponse,
+    run: (call: CallSignals) => HttpReply | Promise<HttpReply>,
+  ): void | Promise<void> {
+    const call = new Call(this, this.queue, connection, response);
+    if (!this.queue.tryEnter()) return this.serveLater(call, run);
+    call.begin();
+    let reply: HttpReply | Promise<HttpReply>;
+    try {
+      reply = run(call);
+    } catch (error) {
+      reply = Promise.reject(error as Error);
+    }
+    if ('then' in reply || typeof reply.text !== 'string') return this.finish(call, reply);
+    this.sendWhole(response, reply, reply.text);
+    call.leave();
+  }
+
+  /**
+   * The same, one call of a connection after the other: what a client sends ahead is not run before what it sent first, and
+   * takes no more than one place in the queue.
+   */
+  serveInOrder(
+    connection: Connection,
+    response: ServerResponse,
+    run: (call: CallSignals) => HttpReply | Promise<HttpReply>,
+  ): void {
+    if (connection.socket.destroyed) return;
+    if (connection.waiting !== null) {
+      if (connection.waiting.length >= MAX_SENT_AHEAD) this.refuse(response);
+      else connection.waiting.push(() => this.serveInOrder(connection, response, run));
+      return;
+    }
+    const served = this.serve(connection, response, run);
+    if (served === undefined) return;
+    connection.waiting = [];
+    void served.then(() => {
+      const waiting = connection.waiting ?? [];
+      connection.waiting = null;
+      for (const next of waiting) next();
+    });
+  }
+
+  /** Ends the waits of calls; each answer from here on is the last of its connection. */
+  stop(): void {
+    this.isStopping = true;
+    for (const call of this.underWay) call.interrupt();
+  }
+
+  /** Whether one more may wait without a turn; ends with `stepIn`. */
+  stepOut(): boolean {
+    if (this.outOfTurn >= MAX_OUT_OF_TURN) return false;
+    this.outOfTurn++;
+    return true;
+  }
+
+  stepIn(): void {
+    this.outOfTurn--;
+  }
+
+  private refuse(response: ServerResponse): void {
+    this.logger.warn(
+      'request rejected because http work queue depth exceeded, it can be increased with the -rpcworkqueue= setting',
+    );
+    sendText(response, 503, 'Work queue depth exceeded');
+  }
+
+  private async serveLater(
+    call: Call,
+    run: (call: CallSignals) => HttpReply | Promise<HttpReply>,
+  ): Promise<void> {
+    const turn = this.queue.enter();
+    if (turn === null) {
+      this.refuse(call.response);
+      return;
+    }
+    call.connection.busy++;
+    await turn;
+    call.connection.busy--;
+    call.begin();
+    await this.finish(call, call.isGone ? null : run);
+  }
+
+  /** Sends an answer that is not there yet, or not whole; null when nobody waits for it any more. */
+  private async finish(
+    call: Call,
+    answer: HttpReply | Promise<HttpReply> | ((call: CallSignals) => HttpReply | Promise<HttpReply>) | null,
+  ): Promise<void> {
+    const { response, connection } = call;
+    const onClose = (): void => {
+      if (!response.writableFinished) call.abandon();
+    };
+    response.once('close', onClose);
+    this.underWay.add(call);
+    try {
+      if (answer === null) return;
+      const reply = await (typeof answer === 'function' ? answer(call) : answer);
+      if (typeof reply.text === 'string') this.sendWhole(response, reply, reply.text);
+      else {
+        await sendReply(response, reply, {
+          stallMs: this.options.stallMs,
+          isLast: this.isStopping,
+          whileSlow: (wait) => call.withoutTurn(wait),
+          giveWay: () => call.giveWay(),
+        });
+      }
+    } catch (error) {
+      this.logger.debug('http', () => `Answer to ${connection.peer} was cut off: ${String(error)}`);
+    } finally {
+      call.leave();
+      this.underWay.delete(call);
+      if (!response.writableEnded) response.destroy();
+    }
+  }
+
+  private sendWhole(response: ServerResponse, { status, contentType }: HttpReply, text: string): void {
+    sendWhole(response, status, contentType, text, this.isStopping);
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * JSON-RPC over HTTP: the paths, the callers' credentials, the body of a request, its way to the dispatcher and back. This
+ * is the path that nearly all requests take, so it goes without the framework that serves the others. Owns no socket.
+ * Source: httprpc.cpp.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RpcDispatcher, RpcOrigin } from '../rpc/dispatch.js';
+import type { Profile } from '../rpc/method.js';
+import type { Logger } from '../util/logging.js';
+import type { Authenticator } from './auth.js';
+import type { CallTurns } from './callTurns.js';
+import type { Connection } from './connections.js';
+import { sendText } from './errorPages.js';
+import type { CallSignals } from './routes.js';
+import type { WrongPasswords } from './wrongPasswords.js';
+
+/** Largest request body. Source: `MAX_SIZE`. */
+export const MAX_BODY_BYTES = 0x02000000;
+/** Calls to a wallet: its name, percent-encoded, follows. */
+const WALLET_PATH = '/wallet/';
+
+export interface RpcEndpointOptions {
+  /** The profile of `/` and `/wallet/…`. */
+  readonly profile: Profile;
+  /** Whether the log names the address of each call (`-logips`). */
+  readonly logIps: boolean;
+}
+
+export interface RpcEndpointDeps {
+  readonly dispatcher: RpcDispatcher;
+  readonly turns: CallTurns;
+  readonly authenticator: Authenticator;
+  readonly wrongPasswords: WrongPasswords;
+  readonly logger: Logger;
+}
+
+export class RpcEndpoint {
+  private readonly options: RpcEndpointOptions;
+  private readonly deps: RpcEndpointDeps;
+
+  constructor(options: RpcEndpointOptions, deps: RpcEndpointDeps) {
+    this.options = options;
+    this.deps = deps;
+  }
+
+  /** The profile in which a request's target is answered, taken as it is written; null when it is none of RPC's paths. */
+  profileAt(target: string | undefined): Profile | null {
+    switch (target) {
+      case '/':
+        return this.options.profile;
+      case '/lbrycrd':
+        return 'lbrycrd';
+      case '/lbcd':
+        return 'lbcd';
+      default:
+        return target?.startsWith(WALLET_PATH) === true ? this.options.profile : null;
+    }
+  }
+
+  /** Answers a request to one of RPC's paths. */
+  receive(
+    request: IncomingMessage,
+    response: ServerResponse,
+    connection: Connection,
+    profile: Profile,
+  ): void {
+    if (request.method !== 'POST') {
+      sendText(response, 405, 'JSONRPC server handles only POST requests');
+      return;
+    }
+    const { authorization } = request.headers;
+    const user = authorization === undefined ? null : this.userOf(authorization, connection);
+    if (user === null) {
+      void this.refuse(authorization, response, connection);
+      return;
+    }
+    this.readBody(request, response, (body) => {
+      const peer = this.options.logIps ? connection.peer : undefined;
+      this.deps.turns.serveInOrder(connection, response, (signals) =>
+        this.deps.dispatcher.handle(body, new Origin(signals, profile, request.url ?? '', user, peer)),
+      );
+    });
+  }
+
+  /** Whether a request may become something else than a call, by the same rules. */
+  async isAuthentic(authorization: string | undefined, connection: Connection): Promise<boolean> {
+    if (authorization === undefined) return false;
+    if (this.userOf(authorization, connection) !== null) return true;
+    await this.makeWait(connection);
+    return false;
+  }
+
+  /** The user whose credentials are right; null when they are wrong. */
+  private userOf(authorization: string, connection: Connection): string | null {
+    const { ok, user } = this.deps.authenticator.check(authorization);
+    if (!ok) return null;
+    connection.isKnown = true;
+    return user;
+  }
+
+  /** Resolves when a caller may be told that its password is wrong; with false when it is to be cut off instead. */
+  private async makeWait(connection: Connection): Promise<boolean> {
+    const mayAnswer = await this.deps.wrongPasswords.cost(connection.address);
+    this.deps.logger.info(`ThreadRPCServer incorrect password attempt from ${connection.peer}`);
+    return mayAnswer;
+  }
+
+  private async refuse(
+    authorization: string | undefined,
+    response: ServerResponse,
+    connection: Connection,
+  ): Promise<void> {
+    if (authorization !== undefined && !(await this.makeWait(connection))) response.destroy();
+    else if (!response.destroyed)
+      sendText(response, 401, '', { 'WWW-Authenticate': 'Basic realm="jsonrpc"' });
+  }
+
+  /** Reads a body up to the limit; a client that goes away before its end is forgotten. */
+  private readBody(request: IncomingMessage, response: ServerResponse, use: (body: Buffer) => void): void {
+    if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
+      refuseBody(response);
+      return;
+    }
+    let first: Buffer | null = null;
+    let further: Buffer[] | null = null;
+    let sizeBytes = 0;
+    const onData = (part: Buffer): void => {
+      sizeBytes += part.length;
+      if (first === null) first = part;
+      else (further ??= [first]).push(part);
+      if (sizeBytes <= MAX_BODY_BYTES) return;
+      request.off('data', onData);
+      request.off('end', onEnd);
+      refuseBody(response);
+    };
+    const onEnd = (): void => use(further !== null ? Buffer.concat(further) : (first ?? NO_BYTES));
+    request.on('data', onData);
+    request.on('end', onEnd);
+  }
+}
+
+const NO_BYTES = Buffer.alloc(0);
+
+function refuseBody(response: ServerResponse): void {
+  sendText(response, 413, 'Request body is too large', {
+    'Content-Type': 'text/plain; charset=utf-8',
+    Connection: 'close',
+  });
+}
+
+/** Where a call comes from; its signals are made when they are asked for. */
+class Origin implements RpcOrigin {
+  readonly profile: Profile;
+  readonly user: string;
+  readonly peer?: string;
+  private readonly signals: CallSignals;
+  private readonly target: string;
+
+  constructor(
+    signals: CallSignals,
+    profile: Profile,
+    target: string,
+    user: string,
+    peer: string | undefined,
+  ) {
+    this.signals = signals;
+    this.profile = profile;
+    this.target = target;
+    this.user = user;
+    if (peer !== undefined) this.peer = peer;
+  }
+
+  get walletName(): string | undefined {
+    return walletNameOf(this.target);
+  }
+
+  get gone(): AbortSignal {
+    return this.signals.gone;
+  }
+
+  get signal(): AbortSignal {
+    return this.signals.signal;
+  }
+
+  get outOfTurn(): CallSignals['outOfTurn'] {
+    return this.signals.outOfTurn;
+  }
+
+  giveWay(): Promise<void> | null {
+    return this.signals.giveWay();
+  }
+}
+
+/** The wallet that the path names, percent-decoded; a broken encoding is taken as it stands. */
+function walletNameOf(target: string): string | undefined {
+  if (!target.startsWith(WALLET_PATH)) return undefined;
+  const encoded = target.slice(WALLET_PATH.length);
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return encoded;
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * What wrong passwords cost: each caller (an IPv4 address, a /64 of IPv6) is told of one in a quarter of a second, over
+ * however many connections. Right passwords are not held up, whatever else comes from the same address, so that nobody is
+ * locked out by others. Owns no connection; what waits is bounded.
+ */
+import { parseIp } from '../util/subnet.js';
+
+/** What a wrong password costs. Source: the reference's `MilliSleep(250)` in httprpc.cpp. */
+const COST_MS = 250;
+/** So many may wait for one caller: more than a minute's worth. */
+const MAX_WAITING_OF_CALLER = 256;
+/** So many may wait altogether. Arbitrary. */
+const MAX_WAITING = 4096;
+
+/** Those of one caller that wait, the first of them for its time. */
+interface Line {
+  readonly waiting: ((mayAnswer: boolean) => void)[];
+  timer: NodeJS.Timeout;
+}
+
+export class WrongPasswords {
+  private readonly lines = new Map<string, Line>();
+  private waiting = 0;
+
+  /** Resolves when the caller at an address may be told; with false when it is to be cut off instead, too many waiting. */
+  cost(address: string): Promise<boolean> {
+    const caller = callerAt(address);
+    const line = this.lines.get(caller);
+    if (this.waiting >= MAX_WAITING || (line?.waiting.length ?? 0) >= MAX_WAITING_OF_CALLER)
+      return Promise.resolve(false);
+    this.waiting++;
+    return new Promise((resolve) => {
+      if (line !== undefined) line.waiting.push(resolve);
+      else this.lines.set(caller, { waiting: [resolve], timer: this.startTimer(caller) });
+    });
+  }
+
+  /** How many callers have somebody waiting. */
+  get callers(): number {
+    return this.lines.size;
+  }
+
+  /** Lets all go that wait. */
+  close(): void {
+    for (const { waiting, timer } of this.lines.values()) {
+      clearTimeout(timer);
+      for (const resolve of waiting) resolve(true);
+    }
+    this.lines.clear();
+    this.waiting = 0;
+  }
+
+  private startTimer(caller: string): NodeJS.Timeout {
+    return setTimeout(() => this.tell(caller), COST_MS).unref();
+  }
+
+  private tell(caller: string): void {
+    const line = this.lines.get(caller);
+    const next = line?.waiting.shift();
+    if (line === undefined || next === undefined) return;
+    this.waiting--;
+    if (line.waiting.length === 0) this.lines.delete(caller);
+    else line.timer = this.startTimer(caller);
+    next(true);
+  }
+}
+
+/** What counts as one caller. */
+function callerAt(address: string): string {
+  const ip = parseIp(address);
+  if (ip === null) return address;
+  const isIpv4 = ip[10] === 0xff && ip[11] === 0xff && ip.subarray(0, 10).every((byte) => byte === 0);
+  return Buffer.from(isIpv4 ? ip : ip.subarray(0, 8)).toString('hex');
+}

@@ -1,0 +1,320 @@
+#!/usr/bin/env node
+// Reading by JSON-RPC: imports a bootstrap file into a fresh regtest folder with -txindex, starts the node, and asks over
+// eight keep-alive connections for one thing after the other, singly and in batches. Where LBRYCRDD names a reference
+// binary it gets the same chain and is asked turn by turn. Prints requests a second, latencies and processor time.
+//
+//   npm run bench:rpc -- <file.dat or file.dat.gz> [--seconds 3] [--turns 3] [--rows getblockcount,gettxout] [--batch 500]
+//     [--connections 8] [--back 0] [--supportdelay proportional]
+//
+// With --back the same is asked again after so many empty blocks were put on top.
+import { spawn } from 'node:child_process';
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createGunzip } from 'node:zlib';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, '../..');
+const args = process.argv.slice(2);
+const option = (name, fallback) => {
+  const at = args.indexOf(`--${name}`);
+  return at < 0 ? fallback : args[at + 1];
+};
+const source = args.find((arg, i) => !arg.startsWith('--') && !args[i - 1]?.startsWith('--'));
+if (!source || !existsSync(source)) {
+  console.error(
+    'usage: npm run bench:rpc -- <file.dat[.gz]> [--seconds n] [--turns n] [--rows a,b] [--back n]',
+  );
+  process.exit(2);
+}
+const seconds = Number(option('seconds', 3));
+const turns = Number(option('turns', 3));
+const connections = Number(option('connections', 8));
+const batchSize = Number(option('batch', 500));
+const back = Number(option('back', 0));
+const supportDelay = option('supportdelay', 'proportional');
+const wanted = option('rows', '').split(',').filter(Boolean);
+const reference = process.env.LBRYCRDD;
+const AUTH = 'bench:bench';
+/** So many different things are asked for in turn, where there are as many. */
+const SAMPLE = 200;
+/** A block counts as large from here on. */
+const LARGE_BLOCK_TRANSACTIONS = 1000;
+/** Ticks a second in which /proc counts processor time: the same on every Linux. */
+const TICKS = 100;
+
+const work = mkdtempSync(join(tmpdir(), 'bench-rpc-'));
+const running = new Set();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+  rmSync(work, { recursive: true, force: true });
+});
+process.on('SIGINT', () => process.exit(1));
+
+let file = source;
+if (source.endsWith('.gz')) {
+  file = join(work, 'bootstrap.dat');
+  await pipeline(createReadStream(source), createGunzip(), createWriteStream(file));
+}
+
+const freePort = () =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+
+/** A server under test: how it is started, and its folder. */
+function makeServer(name, program, programArgs) {
+  const folder = mkdtempSync(join(work, `${name}-`));
+  const [user, password] = AUTH.split(':');
+  const common = ['-regtest', `-datadir=${folder}`, '-txindex', '-listen=0', ...programArgs];
+  const server = { name, folder, child: null, port: 0 };
+  const start = (extra) => {
+    const child = spawn(program[0], [...program.slice(1), ...common, ...extra], { stdio: 'ignore' });
+    running.add(child);
+    child.ended = new Promise((resolve) => child.once('close', resolve)).then((code) => {
+      running.delete(child);
+      return code;
+    });
+    return child;
+  };
+  server.load = async (files) => {
+    const port = await freePort();
+    const child = start([
+      ...files.map((path) => `-loadblock=${path}`),
+      '-stopafterblockimport',
+      `-rpcport=${port}`,
+    ]);
+    const code = await child.ended;
+    if (code !== 0) throw new Error(`${name} ended its import with ${code}`);
+  };
+  server.start = async () => {
+    server.port = await freePort();
+    server.child = start([`-rpcport=${server.port}`, `-rpcuser=${user}`, `-rpcpassword=${password}`]);
+    for (;;) {
+      const answer = await call(server, 'getblockcount').catch(() => null);
+      if (answer !== null) return;
+      if (server.child.exitCode !== null) throw new Error(`${name} does not start`);
+      await sleep(100);
+    }
+  };
+  server.stop = async () => {
+    server.child.kill('SIGTERM');
+    await server.child.ended;
+  };
+  return server;
+}
+
+async function call(server, method, params = []) {
+  const answer = await fetch(`http://127.0.0.1:${server.port}/`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(AUTH)}` },
+    body: JSON.stringify({ method, params }),
+  });
+  const { result, error } = await answer.json();
+  if (error) throw new Error(`${method}: ${error.message}`);
+  return result;
+}
+
+/** Processor time that a process has taken, in seconds. */
+function cpuSeconds(pid) {
+  try {
+    // User and system time stand 12th and 13th behind the name, which is in parentheses.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / TICKS;
+  } catch {
+    return NaN;
+  }
+}
+
+async function measure(server, bodies) {
+  const load = spawn(
+    process.execPath,
+    [join(here, 'rpcLoad.mjs'), String(server.port), AUTH, String(connections), String(seconds)],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  running.add(load);
+  const before = cpuSeconds(server.child.pid);
+  load.stdin.end(bodies.join('\n'));
+  let text = '';
+  load.stdout.on('data', (part) => (text += part));
+  const code = await new Promise((resolve) => load.once('close', resolve));
+  running.delete(load);
+  if (code !== 0) throw new Error(`the load on ${server.name} ended with ${code}`);
+  const { answers, seconds: took, p50, p99 } = JSON.parse(text);
+  return { rate: answers / took, p50, p99, cpuUs: ((cpuSeconds(server.child.pid) - before) / answers) * 1e6 };
+}
+
+/** What the chain has to be asked for. */
+async function findSamples(server) {
+  const height = await call(server, 'getblockcount');
+  const hashes = [];
+  for (let at = height; at > 0 && hashes.length < SAMPLE; at--)
+    hashes.push(await call(server, 'getblockhash', [at]));
+  const large = [];
+  for (let at = height; at > 0 && large.length < 8; at--) {
+    const hash = await call(server, 'getblockhash', [at]);
+    const { nTx } = await call(server, 'getblockheader', [hash]);
+    if (nTx >= LARGE_BLOCK_TRANSACTIONS) large.push(hash);
+  }
+  if (large.length === 0)
+    throw new Error(`the chain has no block of ${LARGE_BLOCK_TRANSACTIONS} transactions`);
+  const { tx } = await call(server, 'getblock', [large[0]]);
+  const txids = tx.slice(1, SAMPLE + 1);
+  const unspent = [];
+  for (const txid of txids) if (await call(server, 'gettxout', [txid, 0])) unspent.push(txid);
+  const names = [];
+  for (const hash of large) {
+    for (const { vout } of (await call(server, 'getblock', [hash, 2])).tx) {
+      for (const { scriptPubKey } of vout) {
+        const name = nameOf(scriptPubKey.hex);
+        if (name === null || names.includes(name) || names.length === SAMPLE) continue;
+        const { claims } = await call(server, 'getclaimsforname', [name]);
+        if (claims.length === 1) names.push(name);
+      }
+    }
+    if (names.length === SAMPLE) break;
+  }
+  if (names.length === 0) throw new Error('the chain has no name with one claim');
+  return { hashes, large, txids, unspent, names };
+}
+
+/** The name in a script that begins with a new claim (OP_CLAIM_NAME and a short push); null for other scripts. */
+function nameOf(hex) {
+  const script = Buffer.from(hex, 'hex');
+  if (script[0] !== 0xb5 || script[1] > 75) return null;
+  return script.toString('utf8', 2, 2 + script[1]);
+}
+
+const body = (method, params) => JSON.stringify({ id: 1, method, params });
+const makeRows = ({ hashes, large, txids, unspent, names }) => [
+  { name: 'getclaimsforname', bodies: names.map((name) => body('getclaimsforname', [name])) },
+  { name: 'getnameproof', bodies: names.map((name) => body('getnameproof', [name])) },
+  { name: 'getrawtransaction raw', bodies: txids.map((txid) => body('getrawtransaction', [txid, false])) },
+  { name: 'getrawtransaction decoded', bodies: txids.map((txid) => body('getrawtransaction', [txid, true])) },
+  { name: 'getblockheader', bodies: hashes.map((hash) => body('getblockheader', [hash])) },
+  { name: 'getblockcount', bodies: [body('getblockcount', [])] },
+  { name: 'gettxout', bodies: unspent.map((txid) => body('gettxout', [txid, 0])) },
+  // Batches of these would have answers of hundreds of megabytes.
+  ...[0, 1, 2].map((verbosity) => ({
+    name: `getblock ${verbosity}`,
+    bodies: large.map((hash) => body('getblock', [hash, verbosity])),
+    isSingle: true,
+  })),
+];
+
+/** A batch that goes through the bodies as often as it takes. */
+const batchOf = (bodies) => [
+  `[${Array.from({ length: batchSize }, (_, i) => bodies[i % bodies.length]).join(',')}]`,
+];
+
+const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
+const medians = (results) =>
+  Object.fromEntries(Object.keys(results[0]).map((key) => [key, median(results.map((one) => one[key]))]));
+
+/** Measures a row on all servers, turn by turn. */
+async function measureRow(servers, bodies) {
+  const results = servers.map(() => []);
+  for (let turn = 0; turn < turns; turn++) {
+    for (const [i, server] of servers.entries()) results[i].push(await measure(server, bodies));
+  }
+  return results.map(medians);
+}
+
+const shown = (value) => (value >= 1000 ? Math.round(value).toLocaleString('en-US') : value.toPrecision(3));
+const line = (...cells) =>
+  console.log(`| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(26) : cell.padStart(11))).join(' | ')} |`);
+
+/** Prints a table, and answers our rates by row. */
+async function table(title, servers, rows, perAnswer = 1, earlier = null) {
+  console.log(`\n${title}`);
+  const theirs = servers.length > 1;
+  line(
+    '',
+    'a second',
+    'p50 ms',
+    'p99 ms',
+    'CPU µs',
+    ...(theirs ? ['lbrycrd', 'p50 ms', 'p99 ms', 'CPU µs', 'ratio'] : []),
+    ...(earlier ? ['before'] : []),
+  );
+  const rates = new Map();
+  for (const { name, bodies } of rows) {
+    const [ours, other] = await measureRow(servers, bodies);
+    rates.set(name, ours.rate);
+    const cells = ({ rate, p50, p99, cpuUs }) => [rate * perAnswer, p50, p99, cpuUs / perAnswer].map(shown);
+    line(
+      name,
+      ...cells(ours),
+      ...(other ? [...cells(other), (ours.rate / other.rate).toFixed(2)] : []),
+      ...(earlier ? [`${(earlier.get(name) / ours.rate).toFixed(2)} ×`] : []),
+    );
+  }
+  return rates;
+}
+
+const ours = makeServer(
+  'lbcnode',
+  [
+    process.execPath,
+    ...(process.env.LBCNODE_BENCH_NODE_ARGS?.split(' ') ?? []),
+    process.env.LBCNODE_BENCH_PROGRAM ?? join(root, 'dist/bin/lbcnode.js'),
+  ],
+  [`-supportdelay=${supportDelay}`, ...(process.env.LBCNODE_BENCH_ARGS?.split(' ') ?? [])],
+);
+const servers = [ours];
+if (reference) {
+  const theirs = ['-checkblockindex=0', '-connect=0', '-disablewallet', '-dbcache=450'];
+  servers.push(makeServer('lbrycrd', [reference], theirs));
+}
+for (const server of servers) await server.load([file]);
+for (const server of servers) await server.start();
+const rows = makeRows(await findSamples(ours)).filter(
+  ({ name }) => wanted.length === 0 || wanted.some((word) => name.startsWith(word)),
+);
+console.log(
+  `${await call(ours, 'getblockcount')} blocks; ${connections} connections, ${seconds} s a turn, medians of ${turns} turns`,
+);
+const before = await table('Single requests', servers, rows);
+const batches = rows
+  .filter(({ isSingle }) => !isSingle)
+  .map(({ name, bodies }) => ({ name, bodies: batchOf(bodies) }));
+if (batchSize > 0)
+  await table(`Batches of ${batchSize}: calls a second, latency of a batch`, servers, batches, batchSize);
+
+if (back > 0) {
+  const address = 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8';
+  for (let left = back; left > 0; left -= 1000)
+    await call(ours, 'generatetoaddress', [Math.min(left, 1000), address]);
+  await ours.stop();
+  if (servers.length > 1) {
+    const blocks = join(ours.folder, 'regtest', 'blocks');
+    const files = readdirSync(blocks).filter((name) => /^blk\d+\.dat$/.test(name));
+    await servers[1].stop();
+    await servers[1].load(files.sort().map((name) => join(blocks, name)));
+    await servers[1].start();
+  }
+  await ours.start();
+  await table(
+    `The same, ${back} blocks later`,
+    servers,
+    rows.filter(({ name }) => name !== 'getblockcount'),
+    1,
+    before,
+  );
+}
+for (const server of servers) await server.stop();
