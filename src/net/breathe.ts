@@ -7,7 +7,9 @@
 
 /** The longest that a turn should last; what cannot be divided may take longer. */
 const TURN_MS = 4;
-/** What is left to all others after turns while more than one wait, as a share of those turns. Arbitrary. */
+/** Time that one is ahead who says nothing for a while: a message that takes less is handled next. More is not saved up. */
+const CREDIT_MS = TURN_MS;
+/** What is left to all others after turns while more than one peer waits, as a share of those turns. Arbitrary. */
 const REST_SHARE = 0.5;
 /** Rests are saved up until they are as long: a timer cannot do less, and what takes microseconds needs none. */
 const MIN_REST_MS = 2;
@@ -51,7 +53,7 @@ export class TurnLine {
   private readonly others: Account = { servedMs: 0, isUseful: false };
   private readonly waiting: Waiting[] = [];
   private isMoving = false;
-  /** Where on the scale the one stood that had the last turn: who comes after a pause begins there. */
+  /** Where on the scale the one stood that had the last turn: who comes after a pause begins a little before. */
   private markMs = 0;
   private owedMs = 0;
   /** The turn that lasts, and who has it. */
@@ -78,7 +80,7 @@ export class TurnLine {
   /** Waits for a turn in any case. Resolves with the time at which it begins. */
   nextTurn(peer: object | null = null): Promise<number> {
     const account = this.accountOf(peer);
-    account.servedMs = Math.max(account.servedMs, this.markMs);
+    account.servedMs = Math.max(account.servedMs, this.markMs - CREDIT_MS);
     return new Promise((go) => {
       this.waiting.push({ account, go });
       if (!this.isMoving) this.move();
@@ -136,11 +138,11 @@ export class TurnLine {
     account.isUseful = false;
     account.servedMs += tookMs;
     this.present = null;
-    this.owedMs += tookMs * REST_SHARE;
-    if (this.waiting.length === 0) {
-      this.isMoving = false;
-      this.owedMs = 0;
-    } else if (this.owedMs < MIN_REST_MS) this.move();
+    // One alone needs no rest: all others have had their part of each round.
+    const isAlone = this.waiting.every((waiting) => waiting.account === account);
+    this.owedMs = isAlone ? 0 : this.owedMs + tookMs * REST_SHARE;
+    if (this.waiting.length === 0) this.isMoving = false;
+    else if (this.owedMs < MIN_REST_MS) this.move();
     else {
       this.loop.after(this.owedMs, () => this.move());
       this.owedMs = 0;
