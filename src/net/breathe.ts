@@ -53,7 +53,7 @@ export class TurnLine {
   private readonly others: Account = { servedMs: 0, isUseful: false };
   private readonly waiting: Waiting[] = [];
   private isMoving = false;
-  /** Where on the scale the one stood that had the last turn: who comes after a pause begins a little before. */
+  /** As far on the scale as turns were given: who comes after a pause begins a little before. */
   private markMs = 0;
   private owedMs = 0;
   /** The turn that lasts, and who has it. */
@@ -126,7 +126,7 @@ export class TurnLine {
     const [{ account, go }] = waiting.splice(at, 1) as [Waiting];
     this.turns++;
     this.present = account;
-    this.markMs = account.servedMs;
+    this.markMs = Math.max(this.markMs, account.servedMs);
     this.sinceMs = this.loop.nowMs();
     go(this.sinceMs);
   }

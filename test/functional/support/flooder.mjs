@@ -13,7 +13,9 @@ const { port, connections, greetingHex, bytesHex, reads } = JSON.parse(line);
 const greeting = Buffer.from(greetingHex, 'hex');
 const once = Buffer.from(bytesHex, 'hex');
 /** Large writes: the sender must not be what takes the time. */
-const bytes = Buffer.concat(Array.from({ length: Math.max(1, Math.floor((256 << 10) / once.length)) }, () => once));
+const bytes = Buffer.concat(
+  Array.from({ length: Math.max(1, Math.floor((256 << 10) / once.length)) }, () => once),
+);
 let flooding = 0;
 let taken = 0;
 

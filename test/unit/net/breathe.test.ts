@@ -44,7 +44,13 @@ describe('the time of the loop', () => {
 
 describe('the line', () => {
   /** Takes turn after turn of some length. */
-  function run(line: TurnLine, loop: FakeLoop, order: string[], name: string, tookMs: number): { name: string } {
+  function run(
+    line: TurnLine,
+    loop: FakeLoop,
+    order: string[],
+    name: string,
+    tookMs: number,
+  ): { name: string } {
     const peer = { name };
     const go = async (): Promise<void> => {
       for (;;) {
