@@ -84,7 +84,12 @@ export class Connection {
   /** Whether enough has come for now; of a message of which a part is here, the rest is always wanted. */
   private mustPause(): boolean {
     const { budget, maxReceiveBytes } = this.options;
-    return (this.reader.bufferedBytes > maxReceiveBytes || budget.isExceeded) && this.reader.hasNext;
+    return (this.bufferedBytes > maxReceiveBytes || budget.isExceeded) && this.reader.hasNext;
+  }
+
+  /** Bytes that came and were not looked at yet. */
+  get bufferedBytes(): number {
+    return this.reader.bufferedBytes;
   }
 
   /** Whether `next` has a message. */
@@ -180,7 +185,7 @@ export class Connection {
     if (this.ended !== null) return;
     this.ended = reason;
     this.release();
-    this.options.budget.giveBack(this.reader.bufferedBytes);
+    this.options.budget.giveBack(this.bufferedBytes);
     this.reader.clear();
     this.socket.pause();
     this.sending.flush();

@@ -41,6 +41,7 @@ export class FakeLoop implements Loop {
   /** Makes rounds: what follows from the first half without waiting is done before the second. */
   async rounds(count: number): Promise<void> {
     for (let i = 0; i < count; i++) {
+      await settled();
       for (const [first, second] of this.due.splice(0)) {
         first();
         await settled();
