@@ -12,6 +12,9 @@ const COMMAND_SIZE = 12;
 const LENGTH_OFFSET = 16;
 const CHECKSUM_OFFSET = 20;
 const CHECKSUM_SIZE = 4;
+/** The checksum of nothing: many messages have no payload. */
+const EMPTY_CHECKSUM = sha256d(EMPTY_BYTES);
+const EMPTY_PAYLOAD = Buffer.alloc(0);
 export const FRAME_HEAD_BYTES = 24;
 
 /** A chunk of this size or more is kept as it came; smaller ones are copied together, lest each cost an object. */
@@ -102,7 +105,7 @@ class ByteQueue {
 
 export class FrameReader {
   private readonly magic: Buffer;
-  private readonly queue = new ByteQueue();
+  private queue = new ByteQueue();
   private readonly head = Buffer.alloc(FRAME_HEAD_BYTES);
   /** Length of the payload whose head was read; −1 between messages. */
   private announced = -1;
@@ -113,7 +116,13 @@ export class FrameReader {
 
   /** Bytes that came and are not in a frame yet. */
   get bufferedBytes(): number {
-    return this.queue.length;
+    return this.queue.length + (this.announced >= 0 ? FRAME_HEAD_BYTES : 0);
+  }
+
+  /** Forgets what came. */
+  clear(): void {
+    this.queue = new ByteQueue();
+    this.announced = -1;
   }
 
   /** Takes what came from the socket; the buffer is kept for a while and must not change. */
@@ -121,32 +130,44 @@ export class FrameReader {
     this.queue.push(chunk);
   }
 
+  /** Whether `next` has an answer other than null: a message, or an error. Costs next to nothing. */
+  get hasNext(): boolean {
+    return this.readHead() && (this.queue.length >= this.announced || this.headError() !== null);
+  }
+
   /** The next whole message, or null until more came. Throws `FrameError`, and then again at every call. */
   next(): Frame | null {
-    if (this.announced < 0) {
-      if (this.queue.length < FRAME_HEAD_BYTES) return null;
-      this.queue.take(this.head);
-      this.announced = this.head.readUInt32LE(LENGTH_OFFSET);
-    }
-    this.checkHead();
+    if (!this.readHead()) return null;
+    const error = this.headError();
+    if (error) throw error;
     if (this.queue.length < this.announced) return null;
     // Not from the pool: a small payload that somebody keeps would hold a whole slab.
-    const payload = Buffer.allocUnsafeSlow(this.announced);
+    const payload = this.announced === 0 ? EMPTY_PAYLOAD : Buffer.allocUnsafeSlow(this.announced);
     this.queue.take(payload);
     this.announced = -1;
-    const checksumOk =
-      sha256d(payload).compare(this.head, CHECKSUM_OFFSET, FRAME_HEAD_BYTES, 0, CHECKSUM_SIZE) === 0;
+    const checksum = payload.length === 0 ? EMPTY_CHECKSUM : sha256d(payload);
+    const checksumOk = checksum.compare(this.head, CHECKSUM_OFFSET, FRAME_HEAD_BYTES, 0, CHECKSUM_SIZE) === 0;
     return { command: readCommand(this.head), payload, checksumOk };
   }
 
-  private checkHead(): void {
+  /** Takes the head of the next message once it is there; answers whether it is. */
+  private readHead(): boolean {
+    if (this.announced >= 0) return true;
+    if (this.queue.length < FRAME_HEAD_BYTES) return false;
+    this.queue.take(this.head);
+    this.announced = this.head.readUInt32LE(LENGTH_OFFSET);
+    return true;
+  }
+
+  private headError(): FrameError | null {
     if (this.head.compare(this.magic, 0, COMMAND_OFFSET, 0, COMMAND_OFFSET) !== 0)
-      throw new FrameError(
+      return new FrameError(
         'magic',
         `magic ${this.head.toString('hex', 0, COMMAND_OFFSET)} of another network`,
       );
     if (this.announced > MAX_PAYLOAD_BYTES)
-      throw new FrameError('oversize', `oversized message of ${this.announced} bytes`);
+      return new FrameError('oversize', `oversized message of ${this.announced} bytes`);
+    return null;
   }
 }
 

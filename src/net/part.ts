@@ -69,8 +69,8 @@ export type Handlers = {
 };
 
 /**
- * Messages of one peer are handled one after the other, a handler's promise being awaited; those of different peers
- * interleave. What a handler throws, but a `ReadError`, is a bug.
+ * Messages of one peer are handled one after the other, a handler's promise and pending effects being awaited; those of
+ * different peers interleave. What a handler throws, but a `ReadError`, is a bug.
  */
 export interface NetPart {
   readonly handlers: Handlers;
@@ -82,6 +82,12 @@ export interface NetPart {
   onGone?(peer: Peer): void;
   /** Whether turns are wanted too while the send buffer is full: for time limits, by parts that send little. */
   readonly ticksWhenFull?: boolean;
+  /**
+   * Resolves when all that the peer's messages set going has taken effect; null when nothing is under way. It is waited
+   * for before the peer's next message is handled, unless that is a block too: nobody shall see an effect come later than
+   * an answer to what was sent after its cause.
+   */
+  pendingEffect?(peer: Peer): Promise<void> | null;
   /** About every 100 ms for each ready peer that has room in its send buffer. Source: `SendMessages`. */
   onTick?(peer: Peer, nowMs: number): void;
   /**

@@ -111,7 +111,7 @@ export class CompactRelay implements NetPart {
       return;
     }
     entry.partial = begun.partial;
-    await this.fill(begun.partial);
+    await this.fill(peer, begun.partial);
     // It may have come from elsewhere meanwhile.
     if (peer.isGone || inFlight.get(id) !== entry) return;
     const indexes = begun.partial.missing();
@@ -129,7 +129,7 @@ export class CompactRelay implements NetPart {
     state.peer.punish(100, reason);
   }
 
-  private async fill(partial: PartialBlock): Promise<void> {
+  private async fill(peer: Peer, partial: PartialBlock): Promise<void> {
     const { mempool, extra } = this.deps;
     let since = performance.now();
     let portion: Candidate[] = [];
@@ -138,7 +138,7 @@ export class CompactRelay implements NetPart {
       if (portion.length < PORTION) continue;
       if (!partial.fill(portion)) return;
       portion = [];
-      since = await breathe(since);
+      since = await breathe(since, peer);
     }
     if (partial.fill(portion)) partial.fill(extra.all());
   }
@@ -152,7 +152,7 @@ export class CompactRelay implements NetPart {
     const { headers } = chain.index;
     const begun = PartialBlock.begin(message);
     if (begun.status !== 'ok') return;
-    await this.fill(begun.partial);
+    await this.fill(peer, begun.partial);
     const completed = begun.partial.complete([]);
     if (completed.status !== 'ok' || peer.isGone) return;
     await receiver.take(peer, completed.block, { requested: true, mayPunish: false });

@@ -4,7 +4,7 @@
  * `SocketSendData`, `CNode::fPauseRecv`, `fPauseSend`.
  */
 import type { Socket } from 'node:net';
-import { FrameError, FrameReader, formatFrame, type Frame } from '../framing.js';
+import { FRAME_HEAD_BYTES, FrameError, FrameReader, formatFrame, type Frame } from '../framing.js';
 import type { ReceiveBudget } from './receiveBudget.js';
 import { SendQueue } from './sendQueue.js';
 
@@ -21,17 +21,10 @@ export interface ConnectionOptions {
   onSent: (bytes: number) => void;
 }
 
-/** Magic, command, length and checksum. */
-const FRAME_HEAD_BYTES = 24;
-/** What a queued frame takes besides its payload, roughly: else a queue of empty ones would be twenty times too big. */
-const FRAME_OVERHEAD_BYTES = 500;
 /** Commands that only a peer makes up are counted together, so that they cannot fill the table. */
 const OTHER = '*other*';
-const GIVEN: Frame = { command: '', payload: Buffer.alloc(0), checksumOk: false };
 /** How long a last message (a reject) may take to get out. */
 const LINGER_MS = 500;
-
-const costOf = ({ payload }: Frame): number => FRAME_OVERHEAD_BYTES + payload.length;
 
 export class Connection {
   readonly socket: Socket;
@@ -46,12 +39,8 @@ export class Connection {
   private readonly options: ConnectionOptions;
   private readonly reader: FrameReader;
   private readonly sending: SendQueue;
-  /** Frames not taken yet, from `head` on. */
-  private frames: Frame[] = [];
-  private head = 0;
-  /** What the frames cost that are queued, and the one that was taken last, which is being handled. */
-  private queuedCost = 0;
-  private takenCost = 0;
+  /** Bytes of the message that was taken last, which is being handled. */
+  private takenBytes = 0;
   private isPaused = false;
   private ended: string | null = null;
   private wakeReader: (() => void) | null = null;
@@ -78,70 +67,80 @@ export class Connection {
     socket.on('close', () => this.end('socket closed'));
   }
 
+  /** Keeps the bytes, and no more: what they say is found out in the peer's turn. */
   private receive(chunk: Buffer): void {
+    if (this.ended !== null) return;
     this.bytesReceived += chunk.length;
     this.lastReceiveMs = this.options.nowMs();
-    try {
-      this.reader.push(chunk);
-      for (let frame = this.reader.next(); frame !== null; frame = this.reader.next()) this.enqueue(frame);
-    } catch (error) {
-      if (!(error instanceof FrameError)) throw error;
-      this.end(error.message);
-    }
-  }
-
-  private enqueue(frame: Frame): void {
-    if (this.ended !== null) return;
-    const sizeBytes = FRAME_HEAD_BYTES + frame.payload.length;
-    const command = this.knownCommands.has(frame.command) ? frame.command : OTHER;
-    this.receivedByCommand.set(command, (this.receivedByCommand.get(command) ?? 0) + sizeBytes);
-    const { budget, maxReceiveBytes } = this.options;
-    this.frames.push(frame);
-    this.queuedCost += costOf(frame);
-    budget.take(costOf(frame));
-    if (!this.isPaused && (this.queuedCost > maxReceiveBytes || budget.isExceeded)) {
+    this.reader.push(chunk);
+    this.options.budget.take(chunk.length);
+    if (!this.isPaused && this.mustPause()) {
       this.isPaused = true;
       this.socket.pause();
     }
-    this.wakeReader?.();
+    if (this.reader.hasNext) this.wakeReader?.();
   }
 
-  /** Whether `nextFrame` answers at once. */
+  /** Whether enough has come for now; of a message of which a part is here, the rest is always wanted. */
+  private mustPause(): boolean {
+    const { budget, maxReceiveBytes } = this.options;
+    return (this.bufferedBytes > maxReceiveBytes || budget.isExceeded) && this.reader.hasNext;
+  }
+
+  /** Bytes that came and were not looked at yet. */
+  get bufferedBytes(): number {
+    return this.reader.bufferedBytes;
+  }
+
+  /** Whether `next` has a message. */
   get hasFrame(): boolean {
-    return this.head < this.frames.length;
+    return this.ended === null && this.reader.hasNext;
   }
 
-  /**
-   * The next frame, or null once the connection has ended. Only one caller may wait, and whoever asks for the next one is
-   * done with the one before.
-   */
-  async nextFrame(): Promise<Frame | null> {
-    this.options.budget.giveBack(this.takenCost);
-    this.takenCost = 0;
-    while (this.head === this.frames.length && this.ended === null) {
+  /** Resolves once there is a whole message, with true, or the connection has ended. Only one caller may wait. */
+  async readable(): Promise<boolean> {
+    this.release();
+    while (!this.hasFrame && this.ended === null) {
       this.resume();
       await new Promise<void>((resolve) => {
         this.wakeReader = resolve;
       });
       this.wakeReader = null;
     }
+    return this.ended === null;
+  }
+
+  /**
+   * Takes the next message; null when none is whole yet, or the connection has ended. Whoever asks for it is done with the
+   * one before. Ends the connection when the stream is not one of this network.
+   */
+  next(): Frame | null {
+    this.release();
     if (this.ended !== null) return null;
-    const frame = this.frames[this.head]!;
-    // Nobody but the one who took it shall hold it.
-    this.frames[this.head++] = GIVEN;
-    if (this.head === this.frames.length || this.head > 1024) {
-      this.frames = this.frames.slice(this.head);
-      this.head = 0;
+    let frame: Frame | null = null;
+    try {
+      frame = this.reader.next();
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      this.end(error.message);
     }
-    this.takenCost = costOf(frame);
-    this.queuedCost -= this.takenCost;
-    const { budget, maxReceiveBytes } = this.options;
-    if (this.queuedCost <= maxReceiveBytes && !budget.isExceeded) this.resume();
+    if (frame !== null) {
+      this.takenBytes = FRAME_HEAD_BYTES + frame.payload.length;
+      const command = this.knownCommands.has(frame.command) ? frame.command : OTHER;
+      this.receivedByCommand.set(command, (this.receivedByCommand.get(command) ?? 0) + this.takenBytes);
+    }
+    if (this.isPaused && !this.mustPause()) this.resume();
     return frame;
   }
 
+  /** The message that was taken last is handled. */
+  private release(): void {
+    this.options.budget.giveBack(this.takenBytes);
+    this.takenBytes = 0;
+  }
+
   private resume(): void {
-    if (!this.isPaused) return;
+    if (!this.isPaused || this.ended !== null) return;
     this.isPaused = false;
     this.socket.resume();
   }
@@ -185,11 +184,9 @@ export class Connection {
   end(reason: string): void {
     if (this.ended !== null) return;
     this.ended = reason;
-    this.frames = [];
-    this.head = 0;
-    this.options.budget.giveBack(this.queuedCost + this.takenCost);
-    this.queuedCost = 0;
-    this.takenCost = 0;
+    this.release();
+    this.options.budget.giveBack(this.bufferedBytes);
+    this.reader.clear();
     this.socket.pause();
     this.sending.flush();
     this.socket.end();

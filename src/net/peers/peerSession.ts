@@ -7,7 +7,7 @@ import type { Logger } from '../../util/logging.js';
 import { Reader, ReadError } from '../../util/reader.js';
 import type { SerialQueue } from '../../util/serialQueue.js';
 import { Writer } from '../../util/writer.js';
-import { breathe, nextTurn } from '../breathe.js';
+import type { TurnLine } from '../breathe.js';
 import type { Frame } from '../framing.js';
 import { MESSAGES, type Command, type Payload } from '../messages/table.js';
 import type { VersionMessage } from '../messages/version.js';
@@ -34,6 +34,8 @@ export const REJECT_CODE = { malformed: 0x01, obsolete: 0x11, duplicate: 0x12, n
  */
 const HEAVY: ReadonlySet<Command> = new Set<Command>(['inv', 'addr', 'notfound', 'headers']);
 const HEAVY_BYTES = 32 << 10;
+/** Handled though what came before has not taken effect yet. Blocks are stored and connected in their order all the same. */
+const RUNS_AHEAD: ReadonlySet<Command> = new Set<Command>(['block']);
 
 export interface SessionHost {
   readonly log: Logger;
@@ -45,6 +47,7 @@ export interface SessionHost {
   /** Whether the log names addresses of peers. */
   readonly logsAddresses: boolean;
   readonly heavyMessages: SerialQueue;
+  readonly turns: TurnLine;
   nowMs(): number;
   nowSec(): number;
   /** Our version message to this peer. */
@@ -171,8 +174,10 @@ export class PeerSession implements Peer {
   }
 
   noteUseful(what: 'block' | 'tx'): void {
-    if (what === 'block') this.lastBlockMs = this.host.nowMs();
-    else this.lastTxMs = this.host.nowMs();
+    if (what === 'block') {
+      this.lastBlockMs = this.host.nowMs();
+      this.host.turns.noteUseful(this);
+    } else this.lastTxMs = this.host.nowMs();
   }
 
   /** Asks for a round trip at the next tick. */
@@ -180,45 +185,76 @@ export class PeerSession implements Peer {
     this.pingWanted = true;
   }
 
-  /** Handles messages until the connection ends. */
+  /** Handles messages until the connection ends, each in a turn of this peer and after all that came before it. */
   async run(): Promise<void> {
     if (!this.isInbound) this.sendOwnVersion();
-    let since = performance.now();
-    for (;;) {
-      const wasIdle = !this.connection.hasFrame;
-      const frame = await this.connection.nextFrame();
-      if (frame === null) return;
-      if (wasIdle) since = performance.now();
+    while (await this.connection.readable()) {
       // A peer that does not take our answers is not asked for its questions.
       await this.sendRoom();
-      if (this.isGone) return;
-      await this.handle(frame);
-      since = await breathe(since);
-      // What the message calls for goes out at once, not at the next turn.
-      if (!this.connection.hasFrame && !this.isGone) this.tick(this.host.nowMs());
+      await this.host.turns.nextTurn(this);
+      await this.takeTurn();
     }
   }
 
-  private async handle({ command, payload, checksumOk }: Frame): Promise<void> {
+  /** Handles what is there, until the turn is over. */
+  private async takeTurn(): Promise<void> {
+    const { turns } = this.host;
+    const { turn } = turns;
+    for (;;) {
+      const frame = this.connection.next();
+      if (frame === null) return;
+      const work = this.handle(frame);
+      if (work) await work;
+      if (this.isGone) return;
+      // What the messages call for goes out at once, not at the next tick.
+      if (!this.connection.hasFrame) {
+        this.tick(this.host.nowMs());
+        return;
+      }
+      if (turns.isOver(turn) || this.isSendFull) return;
+    }
+  }
+
+  private handle(frame: Frame): void | Promise<void> {
+    const { command, payload, checksumOk } = frame;
     const { log } = this.host;
-    log.debug('net', `received: ${printable(command)} (${payload.length} bytes) peer=${this.id}`);
+    log.debug('net', () => `received: ${printable(command)} (${payload.length} bytes) peer=${this.id}`);
     if (!checksumOk) {
-      log.debug('net', `${printable(command)} (${payload.length} bytes): CHECKSUM ERROR peer=${this.id}`);
+      log.debug(
+        'net',
+        () => `${printable(command)} (${payload.length} bytes): CHECKSUM ERROR peer=${this.id}`,
+      );
       return;
     }
     if (this.isDropped()) return;
-    if (!this.mayHandle(command)) return;
-    if (!(command in MESSAGES)) {
-      log.debug('net', `Unknown command "${printable(command)}" from peer=${this.id}`);
+    const name = command in MESSAGES ? (command as Command) : null;
+    if (name === null || !RUNS_AHEAD.has(name)) {
+      const effect = this.pendingEffect();
+      if (effect) return effect.then(() => this.handleNow(command, name, payload));
+    }
+    return this.handleNow(command, name, payload);
+  }
+
+  /** Resolves when what the peer sent before has taken effect; null when it has. */
+  private pendingEffect(): Promise<void> | null {
+    for (const part of this.host.parts) {
+      const pending = part.pendingEffect?.(this) ?? null;
+      if (pending) return pending;
+    }
+    return null;
+  }
+
+  private handleNow(command: string, name: Command | null, payload: Buffer): void | Promise<void> {
+    if (this.isGone || !this.mayHandle(command)) return;
+    if (name === null) {
+      this.host.log.debug('net', () => `Unknown command "${printable(command)}" from peer=${this.id}`);
       return;
     }
-    const name = command as Command;
-    if (payload.length >= HEAVY_BYTES && HEAVY.has(name)) {
-      await this.host.heavyMessages.run(async () => {
-        await nextTurn();
-        await this.dispatch(name, payload);
-      });
-    } else await this.dispatch(name, payload);
+    if (payload.length < HEAVY_BYTES || !HEAVY.has(name)) return this.dispatch(name, payload);
+    return this.host.heavyMessages.run(async () => {
+      await this.host.turns.nextTurn(this);
+      await this.dispatch(name, payload);
+    });
   }
 
   private isDropped(): boolean {

@@ -98,7 +98,7 @@ export class TxRequests implements NetPart {
           'net',
           () => `transaction (${hashToHex(hash)}) inv sent in violation of protocol peer=${peer.id}`,
         );
-      since = await breathe(since);
+      since = await breathe(since, peer);
       if (peer.isGone) return;
     }
   }

@@ -3,6 +3,7 @@
  * connected. One run is under way and at most one waits. Owns no verdict: what fails here the chain has told already.
  */
 import type { Chain } from '../../chain/chain.js';
+import { NO_HEADER } from '../../store/headerTable.js';
 
 /** Accepted and not connected beyond this, whoever brings blocks must wait. */
 const BACKLOG_LIMIT_BYTES = 32 << 20;
@@ -10,7 +11,7 @@ const BACKLOG_LIMIT_BYTES = 32 << 20;
 const BACKLOG_RESUME_BYTES = BACKLOG_LIMIT_BYTES / 2;
 
 export class Activation {
-  private readonly chain: Pick<Chain, 'activateBestChain'>;
+  private readonly chain: Pick<Chain, 'activateBestChain' | 'index' | 'tip'>;
   private running: Promise<void> | null = null;
   private waiting: Promise<void> | null = null;
   /** Whether the present run may have looked at the candidates for the last time already. */
@@ -19,11 +20,21 @@ export class Activation {
   private readonly ahead = new Map<number, number>();
   private aheadBytes = 0;
   private wakers: (() => void)[] = [];
+  /** The tip with all that follows from it; only while a run is under way the chain may be further. */
+  private standing: number = NO_HEADER;
+  /** Who waits until a block is the tip, or found not to be fit for it. */
+  private targets: { id: number; reached: () => void }[] = [];
   readonly stop: () => void;
 
-  constructor(chain: Pick<Chain, 'activateBestChain' | 'events'>) {
+  constructor(chain: Pick<Chain, 'activateBestChain' | 'events' | 'index' | 'tip'>) {
     this.chain = chain;
-    this.stop = chain.events.on('blockChecked', ({ id }) => this.noteChecked(id));
+    const removers = [
+      chain.events.on('blockChecked', ({ id }) => this.noteChecked(id)),
+      chain.events.on('tipChanged', ({ id }) => this.noteStanding(id)),
+    ];
+    this.stop = () => {
+      for (const remove of removers) remove();
+    };
   }
 
   /** Resolves when everything that could be connected at the time of the call is; never rejects. */
@@ -41,6 +52,7 @@ export class Activation {
     this.started = false;
     this.running = null;
     if (this.waiting === null) this.settle();
+    else this.noteStanding(this.chain.tip);
   }
 
   private async runAfter(running: Promise<void>): Promise<void> {
@@ -54,6 +66,34 @@ export class Activation {
     this.ahead.clear();
     this.aheadBytes = 0;
     this.wake();
+    this.standing = this.chain.tip;
+    for (const { reached } of this.targets.splice(0)) reached();
+  }
+
+  /**
+   * Resolves once the best of all branches that are complete now is the active one, with all that follows from that, or
+   * was found wrong; null when it is already. Does not wait for what comes later, as `request` may.
+   */
+  pending(): Promise<void> | null {
+    if (this.running === null && this.waiting === null) return null;
+    const id = this.chain.index.candidates.best();
+    if (this.isReached(id)) return null;
+    return new Promise((reached) => void this.targets.push({ id, reached }));
+  }
+
+  private isReached(id: number): boolean {
+    if (id === NO_HEADER) return true;
+    const { headers } = this.chain.index;
+    if (headers.isFailed(id)) return true;
+    return this.standing !== NO_HEADER && headers.compareWork(this.standing, id) >= 0;
+  }
+
+  private noteStanding(tip: number): void {
+    this.standing = tip;
+    if (this.targets.length === 0) return;
+    const reached = this.targets.filter(({ id }) => this.isReached(id));
+    this.targets = this.targets.filter((target) => !reached.includes(target));
+    for (const target of reached) target.reached();
   }
 
   /** Notes a block that was stored just now. */

@@ -4,7 +4,7 @@
  * Source: Core net_processing.cpp `NewPoWValidBlock`, `UpdatedBlockTip`, `SendMessages` (announcements, inventory).
  */
 import type { ChainEventMap } from '../../chain/chainEvents.js';
-import { formatHeader } from '../../primitives/header.js';
+import { formatHeader, HEADER_SIZE_BYTES } from '../../primitives/header.js';
 import { NO_HEADER } from '../../store/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
 import type { CompactPeers } from '../compact/compactPeers.js';
@@ -20,6 +20,8 @@ export const MAX_BLOCKS_TO_ANNOUNCE = 8;
 const SENDHEADERS_VERSION = 70_012;
 /** From here on peers do not ban for a compact block that turns out invalid. */
 const UNCHECKED_COMPACT_VERSION = 70_015;
+/** Headers at hand for announcements: of one that may be long, and of the one before. */
+const HEADERS_KEPT = 2 * MAX_BLOCKS_TO_ANNOUNCE;
 /** A peer that claimed to be so many blocks further than we are now is told nothing. */
 const START_HEIGHT_SLACK = 2000;
 
@@ -48,6 +50,8 @@ export class BlockAnnounce implements NetPart {
   private readonly listeners: (() => void)[];
   /** Height of the highest block announced before it was connected. */
   private highestFast = 0;
+  /** Of the blocks connected last, by header id. */
+  private readonly lastHeaders = new Map<number, Buffer>();
 
   constructor(deps: BlockAnnounceDeps) {
     const { events } = deps.chain;
@@ -55,7 +59,9 @@ export class BlockAnnounce implements NetPart {
     this.listeners = [
       events.on('blockFound', (block) => this.announceFound(block)),
       events.on('blockConnected', (block) => {
-        if (!deps.chain.isInitialDownload()) deps.recent.add(block);
+        if (deps.chain.isInitialDownload()) return;
+        deps.recent.add(block);
+        this.keepHeader(block);
       }),
       events.on('tipChanged', (tip) => this.queueNew(tip)),
     ];
@@ -99,7 +105,16 @@ export class BlockAnnounce implements NetPart {
     }
   }
 
-  /** Queues what is new in the active chain for everybody. */
+  private keepHeader({ id, raw }: ChainEventMap['blockConnected']): void {
+    const kept = this.lastHeaders;
+    kept.set(id, Buffer.from(raw.subarray(0, HEADER_SIZE_BYTES)));
+    if (kept.size > HEADERS_KEPT) kept.delete(kept.keys().next().value!);
+  }
+
+  /**
+   * Tells everybody what is new in the active chain. At once, as the reference wakes who sends: of blocks that follow
+   * each other closely each is announced by itself, and no peer is told of nine at a time.
+   */
   private queueNew({ id, height, forkId, initialDownload }: ChainEventMap['tipChanged']): void {
     if (initialDownload) return;
     const { headers } = this.deps.chain.index;
@@ -107,13 +122,16 @@ export class BlockAnnounce implements NetPart {
     for (let at = id; at !== forkId && fresh.length < MAX_BLOCKS_TO_ANNOUNCE; at = headers.prev(at))
       fresh.push(at);
     fresh.reverse();
-    for (const { peer } of this.deps.peers.ready()) {
+    for (const state of this.deps.peers.ready()) {
+      const { peer } = state;
       const { startHeight } = peer.version!;
       const own = this.own.get(peer.id);
       if (!own || height <= (startHeight === -1 ? 0 : startHeight - START_HEIGHT_SLACK)) continue;
       own.pending.push(...fresh);
       // Of more than may be announced one by one only the last counts.
       own.pending.splice(0, own.pending.length - MAX_BLOCKS_TO_ANNOUNCE - 1);
+      // To a peer that does not read, and while headers are read for it, it is told at its next turn.
+      if (!peer.isSendFull && !own.isBusy) this.announce(state, own, own.pending.splice(0));
     }
   }
 
@@ -137,7 +155,7 @@ export class BlockAnnounce implements NetPart {
     if (unknown.length === 0) return;
     const last = ids.at(-1)!;
     if (prefersCompact && unknown.length === 1 && this.sendCompact(state, last)) return;
-    if (own.prefersHeaders) void this.sendHeaders(state, own, unknown);
+    if (own.prefersHeaders) this.announceByHeaders(state, own, unknown);
     else this.announceById(state, last);
   }
 
@@ -174,16 +192,29 @@ export class BlockAnnounce implements NetPart {
     return true;
   }
 
-  private async sendHeaders(state: SyncPeer, own: AnnouncePeer, ids: readonly number[]): Promise<void> {
+  private announceByHeaders(state: SyncPeer, own: AnnouncePeer, ids: readonly number[]): void {
+    const headers: Buffer[] = [];
+    for (const id of ids) {
+      const header = this.lastHeaders.get(id);
+      if (header) headers.push(header);
+    }
+    if (headers.length < ids.length) void this.readAndSend(state, own, ids);
+    else this.sendHeaders(state, ids, headers);
+  }
+
+  private sendHeaders(state: SyncPeer, ids: readonly number[], headers: Buffer[]): void {
+    state.peer.send('headers', { headers });
+    state.bestSent = ids.at(-1)!;
+  }
+
+  private async readAndSend(state: SyncPeer, own: AnnouncePeer, ids: readonly number[]): Promise<void> {
     const { chain, log } = this.deps;
     const { peer } = state;
     own.isBusy = true;
     try {
       const headers: Buffer[] = [];
       for (const id of ids) headers.push(formatHeader(await chain.index.headers.readHeader(id)));
-      if (peer.isGone) return;
-      peer.send('headers', { headers });
-      state.bestSent = ids.at(-1)!;
+      if (!peer.isGone) this.sendHeaders(state, ids, headers);
     } catch (error) {
       log.warn(`new headers could not be read for peer=${peer.id}: ${String(error)}`);
     } finally {

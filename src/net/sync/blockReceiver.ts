@@ -35,6 +35,8 @@ export class BlockReceiver implements NetPart {
     block: (peer: Peer, { raw }: Payload<'block'>) => this.onBlock(peer, raw),
   };
   private readonly deps: BlockReceiverDeps;
+  /** Peers of which a block may not be connected yet. */
+  private readonly awaited = new Set<number>();
 
   constructor(deps: BlockReceiverDeps) {
     this.deps = deps;
@@ -55,7 +57,23 @@ export class BlockReceiver implements NetPart {
     log.debug('net', () => `received block ${hashToHex(block.hash)} peer=${peer.id}`);
     const id = chain.index.headers.find(block.hash);
     const requested = id !== NO_HEADER && inFlight.receive(id);
+    // Whether it is wanted depends on the tip.
+    if (!requested) await this.pendingEffect(peer);
     await this.take(peer, block, { requested, mayPunish: true });
+  }
+
+  onGone(peer: Peer): void {
+    this.awaited.delete(peer.id);
+  }
+
+  /** Until what the peer brought is connected, as far as it can be. */
+  pendingEffect(peer: Peer): Promise<void> | null {
+    if (!this.awaited.has(peer.id)) return null;
+    const { activation, inFlight } = this.deps;
+    const pending = activation.pending();
+    if (pending !== null) return inFlight.holding(peer, () => pending);
+    this.awaited.delete(peer.id);
+    return null;
   }
 
   /**
@@ -73,6 +91,7 @@ export class BlockReceiver implements NetPart {
       void activation.request();
     }
     if (peer.isGone) return;
+    if (!error) this.awaited.add(peer.id);
     requests.topUp(peer);
     if (activation.isCongested) await inFlight.holding(peer, () => activation.room());
   }

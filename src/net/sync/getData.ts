@@ -51,7 +51,7 @@ export class GetData implements NetPart {
       if (server !== previous) tellMissing();
       previous = server;
       await peer.sendRoom();
-      since = await breathe(since);
+      since = await breathe(since, peer);
       if (peer.isGone) return;
       if (!(await server.serve(peer, item))) missing.push(at);
     }

@@ -67,7 +67,7 @@ export class HeaderServing implements NetPart {
     let since = performance.now();
     for (const id of ids) {
       list.push(formatHeader(await headers.readHeader(id)));
-      since = await breathe(since);
+      since = await breathe(since, peer);
     }
     if (peer.isGone) return;
     peer.send('headers', { headers: list });

@@ -21,18 +21,20 @@ import {
   INV_WITNESS_BLOCK,
   item,
   itemsOf,
+  locator,
   NO_HASH,
   sendcmpct,
   shortId,
   shown,
 } from '../support/rawMessages.js';
-import type { RawPeer } from '../support/rawPeer.js';
+import { frame, type RawPeer } from '../support/rawPeer.js';
 import {
   answersAmong,
   COIN_SAT,
   INVALID,
   MALFORMED,
   nextReject,
+  payloadsOf,
   rejectsIn,
   type Stage,
 } from '../support/stage.js';
@@ -92,6 +94,54 @@ export function blockScenarios(stage: () => Stage): void {
       await peer.settled();
       await until('the block that is just near enough', () => hasBlock(stage(), far[287]!.hash));
       expect(await stage().tipHash()).toBe(shown(best.hash));
+    });
+  });
+
+  describe('what follows blocks on a connection', () => {
+    const heightOf = (): Promise<number> => stage().rpc<number>('getblockcount');
+
+    it('is answered when all of them are connected, however many', async () => {
+      const [peer, other] = [await stage().greet(), await stage().greet()];
+      other.send('sendheaders');
+      const best = await tip();
+      // So that the other knows what the blocks follow on.
+      other.send('getheaders', locator([best.hash]));
+      await other.settled();
+      const row = mineRow(best, 300);
+      peer.sendBytes(Buffer.concat(row.map(({ raw }) => frame('block', raw))));
+      await peer.handled();
+      expect(await heightOf()).toBe(best.height + row.length);
+      // And each was announced by itself.
+      const told = await other.settled();
+      expect(told.filter(({ command }) => command === 'inv')).toEqual([]);
+      const announced = payloadsOf(told, 'headers').map((payload) =>
+        payload.subarray(1, 113).toString('hex'),
+      );
+      expect(announced).toEqual(row.map(({ header }) => header.toString('hex')));
+    });
+
+    it('is answered when those too are connected that waited for the last', async () => {
+      const peer = await stage().greet();
+      const best = await tip();
+      const row = mineRow(best, 12);
+      peer.send('headers', headers(row.map(({ header }) => header)));
+      await peer.handled();
+      for (const { raw } of [...row].reverse()) peer.send('block', raw);
+      await peer.handled();
+      expect(await heightOf()).toBe(best.height + row.length);
+    });
+
+    it('is seen in the light of them', async () => {
+      const peer = await stage().greetTrusted();
+      const parent = await stage().payment();
+      const child = transaction([{ txid: txid(parent) }], [{ valueSat: COIN_SAT - 2000n }]);
+      const row = mineRow(await tip(), 5);
+      const last = mineBlock(row.at(-1)!, [parent]);
+      for (const { raw } of [...row, last]) peer.send('block', raw);
+      peer.send('tx', child);
+      await peer.handled();
+      expect(await stage().rpc('getrawmempool')).toContain(shown(txid(child)));
+      await stage().generate(1);
     });
   });
 

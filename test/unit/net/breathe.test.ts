@@ -1,10 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { breathe, nextTurn } from '../../../src/net/breathe.js';
+import { breathe, peerTurns, TurnLine } from '../../../src/net/breathe.js';
+import { FakeLoop } from './support/fakeLoop.js';
 
 describe('the time of the loop', () => {
-  it('is kept by who has not used up a slice', () => {
-    // A slice that begins later is not used up however slow the machine is.
+  it('is kept by who has not used up a turn', () => {
+    // A turn that begins later is not used up however slow the machine is.
     const since = performance.now() + 60_000;
     expect(breathe(since)).toBe(since);
     expect(breathe(performance.now() - 1000)).toBeInstanceOf(Promise);
@@ -12,31 +13,151 @@ describe('the time of the loop', () => {
 
   it('goes to one after the other of those who wait, and to all others in between', async () => {
     const order: string[] = [];
-    let turns = 0;
+    let rounds = 0;
     let isOver = false;
     const others = async (): Promise<void> => {
-      for (; !isOver; turns++) await turn();
+      for (; !isOver; rounds++) await turn();
     };
-    const turnsAt: number[] = [];
-    const hog = async (name: string): Promise<void> => {
-      let since = performance.now() - 1000;
-      for (let slice = 0; slice < 4; slice++) {
-        since = await breathe(since);
-        order.push(name);
-        turnsAt.push(turns);
-        since -= 1000;
+    const roundsAt: number[] = [];
+    const hog = async (peer: { name: string }): Promise<void> => {
+      for (let i = 0; i < 4; i++) {
+        await breathe(performance.now() - 1000, peer);
+        order.push(peer.name);
+        roundsAt.push(rounds);
       }
     };
     const running = others();
-    await Promise.all(['a', 'b', 'c'].map(hog));
+    await Promise.all([{ name: 'a' }, { name: 'b' }, { name: 'c' }].map(hog));
     isOver = true;
     await running;
-    expect(order.join('')).toBe('abcabcabcabc');
-    expect(new Set(turnsAt).size).toBe(order.length);
+    // Then who had least, by the clock.
+    expect(order.slice(0, 3)).toEqual(['a', 'b', 'c']);
+    expect(order).toHaveLength(12);
+    expect(new Set(roundsAt).size).toBe(order.length);
   });
 
-  it('begins anew with the slice', async () => {
+  it('begins anew with the turn', async () => {
     const before = performance.now();
-    expect(await nextTurn()).toBeGreaterThanOrEqual(before);
+    expect(await peerTurns.nextTurn()).toBeGreaterThanOrEqual(before);
+  });
+});
+
+describe('the line', () => {
+  /** Takes turn after turn of some length. */
+  function run(
+    line: TurnLine,
+    loop: FakeLoop,
+    order: string[],
+    name: string,
+    tookMs: number,
+  ): { name: string } {
+    const peer = { name };
+    const go = async (): Promise<void> => {
+      for (;;) {
+        await line.nextTurn(peer);
+        order.push(name);
+        loop.pass(tookMs);
+      }
+    };
+    void go();
+    return peer;
+  }
+
+  it('gives each the same time, not the same number of turns', async () => {
+    const loop = new FakeLoop();
+    const line = new TurnLine(loop);
+    const order: string[] = [];
+    run(line, loop, order, 'short', 1);
+    run(line, loop, order, 'long', 4);
+    await loop.rounds(100);
+    const long = order.filter((name) => name === 'long').length;
+    expect(order.length - long).toBeGreaterThanOrEqual(4 * (long - 1));
+    expect(order.length - long).toBeLessThanOrEqual(4 * (long + 1));
+  });
+
+  it('lets who says little wait for a turn or two, however many keep it busy', async () => {
+    const loop = new FakeLoop();
+    const line = new TurnLine(loop);
+    const order: string[] = [];
+    for (let i = 0; i < 50; i++) run(line, loop, order, `flooder ${i}`, 4);
+    const honest = { name: 'honest' };
+    await loop.rounds(500);
+    for (let i = 0; i < 20; i++) {
+      const before = order.length;
+      let isServed = false;
+      void line.nextTurn(honest).then(() => {
+        isServed = true;
+        loop.pass(0.05);
+      });
+      while (!isServed) await loop.rounds(1);
+      expect(order.length - before).toBeLessThanOrEqual(2);
+      await loop.rounds(7);
+    }
+  });
+
+  it('saves up no time for who does not come', async () => {
+    const loop = new FakeLoop();
+    const line = new TurnLine(loop);
+    const order: string[] = [];
+    run(line, loop, order, 'early', 4);
+    await loop.rounds(1000);
+    order.length = 0;
+    run(line, loop, order, 'late', 4);
+    await loop.rounds(100);
+    const late = order.filter((name) => name === 'late').length;
+    expect(Math.abs(order.length - 2 * late)).toBeLessThanOrEqual(2);
+  });
+
+  it('does not count what serves us', async () => {
+    const loop = new FakeLoop();
+    const line = new TurnLine(loop);
+    const order: string[] = [];
+    for (let i = 0; i < 20; i++) run(line, loop, order, `flooder ${i}`, 4);
+    const bringer = {};
+    void (async () => {
+      for (;;) {
+        await line.nextTurn(bringer);
+        order.push('block');
+        loop.pass(4);
+        line.noteUseful(bringer);
+      }
+    })();
+    await loop.rounds(200);
+    // Every other turn at least: who brings blocks waits for no more than one that does not.
+    expect(order.filter((name) => name === 'block').length).toBeGreaterThanOrEqual(order.length / 2 - 2);
+  });
+
+  it('leaves a share to others while more than one wait, and none after turns that serve us', async () => {
+    const loop = new FakeLoop();
+    const line = new TurnLine(loop);
+    const order: string[] = [];
+    const peers = [run(line, loop, order, 'a', 4)];
+    await loop.rounds(100);
+    expect(loop.restedMs).toBe(0);
+    peers.push(run(line, loop, order, 'b', 4));
+    const workedMs = loop.workedMs;
+    await loop.rounds(100);
+    expect(loop.restedMs / (loop.workedMs - workedMs)).toBeCloseTo(0.5, 1);
+  });
+
+  it('ends a turn when it has lasted its time, and when it has been left', async () => {
+    const loop = new FakeLoop();
+    const line = new TurnLine(loop);
+    let seen: boolean[] = [];
+    let turnThen = 0;
+    void line.nextTurn().then(() => {
+      turnThen = line.turn;
+      seen = [line.isOver(turnThen)];
+      loop.pass(3);
+      seen.push(line.isOver(turnThen));
+      loop.pass(1);
+      seen.push(line.isOver(turnThen));
+    });
+    await loop.rounds(1);
+    expect(seen).toEqual([false, false, true]);
+    void line.nextTurn();
+    await loop.rounds(1);
+    expect(line.isOver(turnThen)).toBe(true);
+    expect(line.isOver(line.turn)).toBe(true);
   });
 });

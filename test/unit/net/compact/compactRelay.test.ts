@@ -220,6 +220,8 @@ describe('compact blocks', () => {
   it('are passed over when the block is here, or when the tip is better', async () => {
     const peer = await connect();
     await world.chain.processBlock(blocks[0]!, true);
+    // The announcement.
+    expect(peer.sent.splice(0)).toHaveLength(1);
     await send(peer, blocks[0]!);
     expect(peer.commands).toEqual([]);
     const fork = await SyncWorld.open();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Chain } from '../../../../src/chain/chain.js';
 import { ChainEvents } from '../../../../src/chain/chainEvents.js';
 import { Activation } from '../../../../src/net/sync/activation.js';
 
@@ -9,10 +10,29 @@ class FakeChain {
   readonly events = new ChainEvents();
   /** Ends the run that is under way. */
   readonly ends: ((error?: Error) => void)[] = [];
+  tip = 0;
+  /** The best of what could be connected. The work of a block is its number. */
+  best = 0;
+  readonly failed = new Set<number>();
+  readonly index = {
+    candidates: { best: () => this.best },
+    headers: { compareWork: (a: number, b: number) => a - b, isFailed: (id: number) => this.failed.has(id) },
+  } as unknown as Chain['index'];
 
   activateBestChain(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.ends.push((error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  connect(id: number): void {
+    this.tip = id;
+    this.events.emit('tipChanged', {
+      id,
+      height: id,
+      hash: Buffer.alloc(32),
+      forkId: id - 1,
+      initialDownload: false,
     });
   }
 
@@ -99,5 +119,46 @@ describe('Activation', () => {
     expect(isFree).toBe(true);
     expect(activation.isCongested).toBe(false);
     await activation.room();
+  });
+
+  it('waits for what can be connected now, not for what comes later', async () => {
+    const chain = new FakeChain();
+    const activation = new Activation(chain);
+    expect(activation.pending()).toBeNull();
+    chain.best = 3;
+    void activation.request();
+    await turn();
+    let isReached = false;
+    void activation.pending()!.then(() => (isReached = true));
+    chain.best = 100;
+    for (const id of [1, 2]) chain.connect(id);
+    await turn();
+    expect(isReached).toBe(false);
+    chain.connect(3);
+    await turn();
+    expect(isReached).toBe(true);
+    expect(activation.pending()).not.toBeNull();
+    chain.best = 3;
+    expect(activation.pending()).toBeNull();
+  });
+
+  it('waits no longer for what was found wrong, or when nothing more can be connected', async () => {
+    const chain = new FakeChain();
+    const activation = new Activation(chain);
+    void activation.request();
+    await turn();
+    const reached: string[] = [];
+    chain.best = 9;
+    void activation.pending()!.then(() => reached.push('wrong'));
+    chain.best = 8;
+    void activation.pending()!.then(() => reached.push('given up'));
+    chain.failed.add(9);
+    chain.connect(1);
+    await turn();
+    expect(reached).toEqual(['wrong']);
+    chain.ends[0]!();
+    await turn();
+    expect(reached).toEqual(['wrong', 'given up']);
+    expect(activation.pending()).toBeNull();
   });
 });

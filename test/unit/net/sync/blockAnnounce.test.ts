@@ -56,11 +56,21 @@ describe('announcements', () => {
     expect(world.connect({ protocolVersion: 70_011 }).commands).toEqual([]);
   });
 
-  it('are the id of the tip to whoever asked for nothing else', async () => {
+  /** What happens while the peer does not take what it is sent. */
+  const whileFull = async (task: () => Promise<void>, ...peers: FakePeer[]): Promise<void> => {
+    for (const peer of peers) peer.isSendFull = true;
+    await task();
+    for (const peer of peers) peer.isSendFull = false;
+  };
+
+  it('are the id of each tip to whoever asked for nothing else', async () => {
     const peer = await connectInStep();
     await world.copyFrom(source.world, 6, 7);
+    expect(announced(peer)).toEqual([`inv ${await hashOf(6)}`, `inv ${await hashOf(7)}`]);
+    await whileFull(() => world.copyFrom(source.world, 8, 9), peer);
+    expect(announced(peer)).toEqual([]);
     await turns(peer);
-    expect(announced(peer)).toEqual([`inv ${await hashOf(7)}`]);
+    expect(announced(peer)).toEqual([`inv ${await hashOf(9)}`]);
     await turns(peer);
     expect(announced(peer)).toEqual([]);
   });
@@ -68,13 +78,25 @@ describe('announcements', () => {
   it('are headers to whoever asked for them, from the first that is unknown on', async () => {
     const peer = await connectInStep();
     await world.deliver(peer, 'sendheaders', null);
-    await world.copyFrom(source.world, 6, 8);
+    await whileFull(() => world.copyFrom(source.world, 6, 8), peer);
     await turns(peer);
     expect(announced(peer)).toEqual([`headers ${await hashOf(6)},${await hashOf(7)},${await hashOf(8)}`]);
     // That much it knows now.
     await world.copyFrom(source.world, 9, 9);
-    await turns(peer);
     expect(announced(peer)).toEqual([`headers ${await hashOf(9)}`]);
+  });
+
+  it('are made of each block by itself, however fast they follow each other', async () => {
+    const peer = await connectInStep();
+    await world.deliver(peer, 'sendheaders', null);
+    const from = world.connectQuiet();
+    await world.deliver(from, 'headers', { headers: await headersOf(source.world, 6, 17) });
+    for (let height = 6; height <= 17; height++)
+      await world.deliver(from, 'block', { raw: (await source.world.blockAt(height)).raw });
+    await world.settle();
+    const expected: string[] = [];
+    for (let height = 6; height <= 17; height++) expected.push(`headers ${await hashOf(height)}`);
+    expect(announced(peer)).toEqual(expected);
   });
 
   it('leave out what the peer announced itself', async () => {
@@ -83,24 +105,28 @@ describe('announcements', () => {
     await world.deliver(teller, 'headers', { headers: await headersOf(source.world, 6, 7) });
     await world.copyFrom(source.world, 6, 7);
     await turns(peer, teller);
-    expect(announced(peer)).toEqual([`headers ${await hashOf(6)},${await hashOf(7)}`]);
+    expect(announced(peer)).toEqual([`headers ${await hashOf(6)}`, `headers ${await hashOf(7)}`]);
     expect(announced(teller)).toEqual([]);
   });
 
   it('are the id of the tip when its header would not connect to what the peer has', async () => {
     const peer = world.connectQuiet();
     await world.deliver(peer, 'sendheaders', null);
-    await world.copyFrom(source.world, 6, 7);
+    await whileFull(() => world.copyFrom(source.world, 6, 7), peer);
     await turns(peer);
     expect(announced(peer)).toEqual([`inv ${await hashOf(7)}`]);
   });
 
-  it('are the id of the tip when more than eight blocks are new', async () => {
-    const peer = await connectInStep();
-    await world.deliver(peer, 'sendheaders', null);
-    await world.copyFrom(source.world, 6, 14);
-    await turns(peer);
-    expect(announced(peer)).toEqual([`inv ${await hashOf(14)}`]);
+  it('are the id of the tip when more than eight blocks came while the peer did not read', async () => {
+    const [eight, nine] = [await connectInStep(), await connectInStep()];
+    for (const peer of [eight, nine]) await world.deliver(peer, 'sendheaders', null);
+    await whileFull(() => world.copyFrom(source.world, 6, 13), eight, nine);
+    await turns(eight);
+    await whileFull(() => world.copyFrom(source.world, 14, 14), nine);
+    await turns(nine);
+    const hashes = await Promise.all([6, 7, 8, 9, 10, 11, 12, 13].map((height) => hashOf(height)));
+    expect(announced(eight)).toEqual([`headers ${hashes.join()}`, `headers ${await hashOf(14)}`]);
+    expect(announced(nine)).toEqual([`inv ${await hashOf(14)}`]);
   });
 
   it('are the headers of the new branch after a reorganisation', async () => {
@@ -114,7 +140,8 @@ describe('announcements', () => {
       await world.copyFrom(fork.world, 5, 7);
       await turns(peer);
       const hashes = await Promise.all([5, 6, 7].map((height) => hashOf(height, fork)));
-      expect(announced(peer)).toEqual([`headers ${hashes.join()}`]);
+      // The first is no tip, as its work is that of the one before.
+      expect(announced(peer)).toEqual([`headers ${hashes[0]},${hashes[1]}`, `headers ${hashes[2]}`]);
     } finally {
       await fork.close();
     }
@@ -128,8 +155,10 @@ describe('announcements', () => {
       await fork.mine(5);
       const peer = await connectInStep();
       await world.deliver(peer, 'sendheaders', null);
-      await world.copyFrom(source.world, 6, 6);
-      await world.copyFrom(fork.world, 5, 9);
+      await whileFull(async () => {
+        await world.copyFrom(source.world, 6, 6);
+        await world.copyFrom(fork.world, 5, 9);
+      }, peer);
       await turns(peer);
       expect(announced(peer)).toEqual([`inv ${await hashOf(9, fork)}`]);
     } finally {
@@ -179,7 +208,7 @@ describe('announcements', () => {
     await world.deliver(peer, 'sendcmpct', { announce: true, version: 2n });
     world.chain.acceptBlock(await source.world.blockAt(6), true);
     expect(announced(peer)).toEqual([]);
-    await world.chain.activateBestChain();
+    await whileFull(() => world.chain.activateBestChain(), peer);
     await world.deliver(peer, 'headers', { headers: await headersOf(source.world, 5, 5) });
     await turns(peer);
     expect(announced(peer)).toEqual([`cmpctblock ${await hashOf(6)}`]);
@@ -195,7 +224,7 @@ describe('announcements', () => {
       const old = await connectInStep({ protocolVersion: 70_014 });
       await witness.deliver(plain, 'sendcmpct', { announce: true, version: 1n });
       await witness.deliver(old, 'sendcmpct', { announce: true, version: 2n });
-      await witness.mine(1);
+      await whileFull(async () => void (await witness.mine(1)), plain, old);
       expect([announced(plain), announced(old)]).toEqual([[], []]);
       // At their turn they get what they can read.
       await witness.settle();
