@@ -12,8 +12,10 @@ export const CHUNK_CHARS = 65_536;
 /** Bytes of a `hexOf` fragment turned into text at a time. */
 const HEX_SLICE_BYTES = 32_768;
 
-/** Bound of the cache of keys: more than any answer has field names; where keys are data it fills and stays. */
-const MAX_CACHED_KEYS = 256;
+/** Bound of the memory of field names: more than all answers have; where keys are data it fills and stays. */
+const MAX_KNOWN_KEYS = 1024;
+/** Hashes, which may be keys, are longer than any field name. */
+const MAX_KNOWN_KEY_CHARS = 40;
 
 /** An array whose items come one at a time; the source is read only as the answer is sent. */
 export class JsonArrayStream {
@@ -90,6 +92,84 @@ export function quoteJson(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 }
 
+/** Field names as they are written, colon and all: answers repeat few of them very often. */
+const knownKeys = new Map<string, string>();
+
+function quoteKey(key: string): string {
+  const known = knownKeys.get(key);
+  if (known !== undefined) return known;
+  const quoted = `${quoteJson(key)}:`;
+  if (key.length <= MAX_KNOWN_KEY_CHARS && knownKeys.size < MAX_KNOWN_KEYS) knownKeys.set(key, quoted);
+  return quoted;
+}
+
+/** Values that `plainText` writes before it gives up: an answer of more is made in chunks. Arbitrary. */
+const MAX_PLAIN_VALUES = 2000;
+
+/** What `plainText` may still write; below zero it has given up. */
+interface Allowance {
+  values: number;
+  chars: number;
+}
+
+/**
+ * The whole text of a small value of plain parts: strings, numbers, arrays, objects, hex. Null for anything that
+ * is large or has lazy parts, of which none was touched then.
+ */
+export function plainText(value: JsonOut): string | null {
+  const left = { values: MAX_PLAIN_VALUES, chars: CHUNK_CHARS };
+  const text = writePlain(value, left);
+  return left.values < 0 ? null : text;
+}
+
+function giveUp(left: Allowance): string {
+  left.values = -1;
+  return '';
+}
+
+/** Writes a value while the allowance lasts, and gives up where it finds what is not plain. */
+function writePlain(value: JsonOut, left: Allowance): string {
+  if (--left.values < 0) return '';
+  switch (typeof value) {
+    case 'string':
+      left.chars -= value.length;
+      return left.chars < 0 ? giveUp(left) : quoteJson(value);
+    case 'number':
+      return formatDouble(value);
+    case 'boolean':
+      return value ? 'true' : 'false';
+    case 'bigint':
+      return value.toString();
+    default:
+      return value === null ? 'null' : writePlainObject(value as object, left);
+  }
+}
+
+function writePlainObject(value: object, left: Allowance): string {
+  if (Array.isArray(value)) {
+    let text = '[';
+    for (let i = 0; i < value.length && left.values >= 0; i++) {
+      if (i > 0) text += ',';
+      text += writePlain(value[i] as JsonOut, left);
+    }
+    return text + ']';
+  }
+  if (value instanceof JsonNumber) return value.text;
+  if (value instanceof HexFragment) {
+    left.chars -= 2 * value.bytes.length;
+    return left.chars < 0 ? giveUp(left) : `"${asBuffer(value.bytes).toString('hex')}"`;
+  }
+  if (value === undefined || Object.getPrototypeOf(value) !== Object.prototype) return giveUp(left);
+  let text = '';
+  for (const key in value) {
+    const member = (value as PlainObject)[key];
+    if (member === undefined) continue;
+    text += (text === '' ? '' : ',') + quoteKey(key) + writePlain(member, left);
+    if (left.values < 0) return '';
+  }
+  return `{${text}}`;
+}
+
 type PlainObject = { readonly [key: string]: JsonOut | undefined };
 
 /**
@@ -115,8 +195,6 @@ class Serializer {
   private readonly stack: Frame[] = [];
   private hex: { bytes: Buffer; offset: number } | null = null;
   private readonly indent: number;
-  /** Keys ready to be written: answers repeat few of them very often. */
-  private readonly quotedKeys = new Map<string, string>();
   private started = false;
   private readonly root: JsonOut;
 
@@ -194,14 +272,9 @@ class Serializer {
 
   private member(frame: Frame, key: string, value: JsonOut): void {
     this.separate(frame);
-    this.out += this.quotedKeys.get(key) ?? this.quoteKey(key);
+    this.out += quoteKey(key);
+    if (this.indent > 0) this.out += ' ';
     this.write(value);
-  }
-
-  private quoteKey(key: string): string {
-    const quoted = quoteJson(key) + (this.indent > 0 ? ': ' : ':');
-    if (this.quotedKeys.size < MAX_CACHED_KEYS) this.quotedKeys.set(key, quoted);
-    return quoted;
   }
 
   private separate(frame: Frame): void {
@@ -298,6 +371,11 @@ class Serializer {
 
 /** The answer's chunks, in order. A consumer that stops early releases the lazy sources. */
 export async function* jsonChunks(value: JsonOut, indent = 0): AsyncGenerator<string> {
+  const plain = indent === 0 ? plainText(value) : null;
+  if (plain !== null) {
+    yield plain;
+    return;
+  }
   const serializer = new Serializer(value, indent);
   try {
     for (;;) {
@@ -314,6 +392,8 @@ export async function* jsonChunks(value: JsonOut, indent = 0): AsyncGenerator<st
 
 /** The whole text at once, for small values without asynchronous parts; `indent` 2 prints as the reference's `write(2)`. */
 export function stringifyJson(value: JsonOut, indent = 0): string {
+  const plain = indent === 0 ? plainText(value) : null;
+  if (plain !== null) return plain;
   const serializer = new Serializer(value, indent);
   let text = '';
   for (;;) {
