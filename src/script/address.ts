@@ -6,6 +6,7 @@ import { bech32 } from 'bech32';
 import type { NetworkParams } from '../params/network.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
 import { decodeBase58Check, encodeBase58Check } from './base58.js';
+import { encodeWitnessAddress } from './bech32Encode.js';
 import type { Destination } from './standard.js';
 
 /** What makes a network's addresses and keys its own. */
@@ -43,22 +44,25 @@ const HASH_SIZE = 20;
 const SCRIPT_HASH_SIZE = 32;
 const MAX_WITNESS_VERSION = 16;
 
-function encodeWitness(hrp: string, version: number, program: Bytes): string {
-  return bech32.encode(hrp, [version, ...bech32.toWords(program)]);
+function encodeHash(prefix: number, hash: Bytes): string {
+  const payload = Buffer.allocUnsafe(1 + hash.length);
+  payload[0] = prefix;
+  payload.set(hash, 1);
+  return encodeBase58Check(payload);
 }
 
 /** The address of a destination. */
 export function encodeDestination(destination: Destination, prefixes: AddressPrefixes): string {
   switch (destination.type) {
     case 'pubkeyhash':
-      return encodeBase58Check(Buffer.concat([Buffer.of(prefixes.pubkeyHash), destination.hash]));
+      return encodeHash(prefixes.pubkeyHash, destination.hash);
     case 'scripthash':
-      return encodeBase58Check(Buffer.concat([Buffer.of(prefixes.scriptHash), destination.hash]));
+      return encodeHash(prefixes.scriptHash, destination.hash);
     case 'witness_v0_keyhash':
     case 'witness_v0_scripthash':
-      return encodeWitness(prefixes.bech32Hrp, 0, destination.hash);
+      return encodeWitnessAddress(prefixes.bech32Hrp, 0, destination.hash);
     case 'witness_unknown':
-      return encodeWitness(prefixes.bech32Hrp, destination.version, destination.program);
+      return encodeWitnessAddress(prefixes.bech32Hrp, destination.version, destination.program);
   }
 }
 

@@ -4,6 +4,7 @@
  * packages refuse; the tests hold it against `bs58check`. Source: Core base58.cpp.
  */
 import { sha256d } from '../crypto/hash.js';
+import { loadNative } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
@@ -25,23 +26,42 @@ function countLeading<T>(items: ArrayLike<T>, zero: T): number {
   return count;
 }
 
+/** Digits that a limb holds, and one more than the largest: 2^16 times that is still an exact number. */
+const LIMB_DIGITS = 5;
+const LIMB = ALPHABET.length ** LIMB_DIGITS;
+
+/** The digits of a limb, leading zeros included. */
+function limbText(limb: number): string {
+  let text = '';
+  for (let i = 0, rest = limb; i < LIMB_DIGITS; i++, rest = Math.floor(rest / 58))
+    text = ALPHABET[rest % 58]! + text;
+  return text;
+}
+
 /** Every leading zero byte is a `1`, the rest one big number. */
 export function encodeBase58(bytes: Bytes): string {
   const zeros = countLeading(bytes, 0);
-  /** Base-58 digits, least significant first. */
-  const digits: number[] = [];
-  for (let i = zeros; i < bytes.length; i++) {
-    let carry = bytes[i]!;
-    for (let k = 0; k < digits.length; k++) {
-      carry += digits[k]! * 256;
-      digits[k] = carry % 58;
-      carry = Math.floor(carry / 58);
+  const ones = ALPHABET[0]!.repeat(zeros);
+  if (zeros === bytes.length) return ones;
+  /** The number, least significant limb first. */
+  const limbs: number[] = [];
+  const add = (scale: number, value: number): void => {
+    let carry = value;
+    for (let k = 0; k < limbs.length; k++) {
+      carry += limbs[k]! * scale;
+      const next = Math.floor(carry / LIMB);
+      limbs[k] = carry - next * LIMB;
+      carry = next;
     }
-    for (; carry > 0; carry = Math.floor(carry / 58)) digits.push(carry % 58);
-  }
-  let text = ALPHABET[0]!.repeat(zeros);
-  for (let i = digits.length - 1; i >= 0; i--) text += ALPHABET[digits[i]!]!;
-  return text;
+    if (carry > 0) limbs.push(carry);
+  };
+  let at = zeros;
+  if ((bytes.length - zeros) % 2 === 1) add(256, bytes[at++]!);
+  for (; at < bytes.length; at += 2) add(65_536, bytes[at]! * 256 + bytes[at + 1]!);
+  let text = '';
+  for (const limb of limbs) text = limbText(limb) + text;
+  // Nothing but the highest limb's own zeros stand in front.
+  return ones + text.replace(/^1+/, '');
 }
 
 /** What the reference reads of a text: up to the first NUL, without the white space around it. */
@@ -79,7 +99,11 @@ export function decodeBase58(text: string, maxDigits = Infinity): Buffer | null 
 
 /** Base58 of the payload and the first four bytes of its double SHA-256. */
 export function encodeBase58Check(payload: Bytes): string {
-  return encodeBase58(Buffer.concat([payload, sha256d(payload).subarray(0, CHECKSUM_SIZE)]));
+  const bytes = Buffer.allocUnsafe(payload.length + CHECKSUM_SIZE);
+  bytes.set(payload);
+  const digest = loadNative()?.sha256d(payload) ?? sha256d(payload);
+  bytes.set(digest.subarray(0, CHECKSUM_SIZE), payload.length);
+  return encodeBase58(bytes);
 }
 
 /** The payload, or null on a bad character, a missing or a wrong checksum, or a text longer than any of its kind. */

@@ -224,20 +224,23 @@ export class BlockFiles {
   }
 
   readBlock(position: FilePosition): Promise<Buffer> {
-    return this.readPart(position, 0, Infinity);
-  }
-
-  /** Reads a block from `from` on, at most `length` bytes of it (a transaction by its offset). */
-  readPart(position: FilePosition, from: number, length: number): Promise<Buffer> {
     const { file, offset } = position;
     const fileEnd = this.sizeBytes('blk', file);
     return this.hold('blk', file, async (fd) => {
       const head = Buffer.allocUnsafe(HEAD_BYTES);
       const gotHead = await readBytes(fd, head, offset - HEAD_BYTES);
-      const whole = this.lengthOf('blk', position, head, gotHead, fileEnd);
-      const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(length, whole - from)));
-      if ((await readBytes(fd, bytes, offset + from)) < bytes.length) throw this.damaged('blk', position);
+      const bytes = Buffer.allocUnsafe(this.lengthOf('blk', position, head, gotHead, fileEnd));
+      if ((await readBytes(fd, bytes, offset)) < bytes.length) throw this.damaged('blk', position);
       return bytes;
+    });
+  }
+
+  /** At most `length` bytes of a block from `from` on. They may be the next block's: whoever asks knows what to expect. */
+  readPart({ file, offset }: FilePosition, from: number, length: number): Promise<Buffer> {
+    const left = Math.max(0, this.sizeBytes('blk', file) - offset - from);
+    return this.hold('blk', file, async (fd) => {
+      const bytes = Buffer.allocUnsafe(Math.min(length, left));
+      return bytes.subarray(0, await readBytes(fd, bytes, offset + from));
     });
   }
 

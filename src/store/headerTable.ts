@@ -13,6 +13,8 @@ import type { RowReader, RowWriter } from './rows.js';
 
 export const CHUNK_ROWS = 512;
 const COLD_BYTES = 68;
+/** Cold chunks that stay in memory, 34 KiB each. Arbitrary. */
+const COLD_CHUNKS = 64;
 
 /** Bits of a header's status (Core's `BlockStatus`, in our own order). */
 export const STATUS = {
@@ -238,6 +240,13 @@ export class HeaderTable {
     for (let word = 3; word >= 0; word--) total = (total << 32n) | BigInt(work[id * 4 + word]!);
     return total;
   }
+  /** Total work as 64 hex digits. */
+  workHex(id: number): string {
+    const { work } = this.columns;
+    let digits = '';
+    for (let word = 3; word >= 0; word--) digits += work[id * 4 + word]!.toString(16).padStart(8, '0');
+    return digits.padStart(64, '0');
+  }
   /** Order of two chains' work: negative, zero or positive. */
   compareWork(a: number, b: number): number {
     const { work } = this.columns;
@@ -322,15 +331,7 @@ export class HeaderTable {
 
   /** The whole header; reads its cold half from disk unless it is in memory. */
   async readHeader(id: number): Promise<BlockHeader> {
-    const chunk = Math.floor(id / CHUNK_ROWS);
-    let cold = this.cold.get(chunk);
-    if (!cold) {
-      const value = await this.rowsReader.get(coldKey(chunk));
-      assert(value, `cold header chunk ${chunk} is missing`);
-      cold = Buffer.alloc(CHUNK_ROWS * COLD_BYTES);
-      cold.set(value);
-      this.rememberCold(chunk, cold);
-    }
+    const cold = this.coldOf(id) ?? (await this.readCold(id));
     const at = (id % CHUNK_ROWS) * COLD_BYTES;
     const prev = this.prev(id);
     return {
@@ -344,11 +345,28 @@ export class HeaderTable {
     };
   }
 
+  /** The cold half of the chunk around a header, if it is in memory. */
+  private coldOf(id: number): Buffer | undefined {
+    return this.cold.get(Math.floor(id / CHUNK_ROWS));
+  }
+
+  private async readCold(id: number): Promise<Buffer> {
+    const chunk = Math.floor(id / CHUNK_ROWS);
+    const value = await this.rowsReader.get(coldKey(chunk));
+    assert(value, `cold header chunk ${chunk} is missing`);
+    const cold = Buffer.alloc(CHUNK_ROWS * COLD_BYTES);
+    cold.set(value);
+    // Somebody may have read it meanwhile, and added a row since.
+    const known = this.coldOf(id);
+    if (known !== undefined) return known;
+    this.rememberCold(chunk, cold);
+    return cold;
+  }
+
   private rememberCold(chunk: number, cold: Buffer): void {
     this.cold.set(chunk, cold);
-    const keep = 16;
     for (const old of this.cold.keys()) {
-      if (this.cold.size <= keep) break;
+      if (this.cold.size <= COLD_CHUNKS) break;
       if (old !== chunk && !this.dirty.has(old) && old !== Math.floor((this.rows - 1) / CHUNK_ROWS))
         this.cold.delete(old);
     }

@@ -27,9 +27,15 @@ export function fromHex(text: string): Buffer {
   return Buffer.from(text, 'hex');
 }
 
+/** Where hashes are turned round: none is longer. */
+const reversed = Buffer.alloc(64);
+
 /** Hash to its printed form: reversed hex. */
 export function hashToHex(hash: Bytes): string {
-  return Buffer.from(hash).reverse().toString('hex');
+  const { length } = hash;
+  if (length > reversed.length) return Buffer.from(hash).reverse().toString('hex');
+  for (let i = 0; i < length; i++) reversed[length - 1 - i] = hash[i]!;
+  return reversed.toString('hex', 0, length);
 }
 
 /** Printed form (64 or 40 hex digits, any even length) to wire order. Throws `RangeError` on bad hex. */

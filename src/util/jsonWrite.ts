@@ -11,13 +11,15 @@ import { formatDouble, JsonNumber, JsonObject } from './json.js';
 /** Flush threshold of the serializer, in UTF-16 units: one socket write's worth. */
 export const CHUNK_CHARS = 65_536;
 /** Bounds of what is written in one go. Arbitrary: most answers are far below. */
-const SMALL_CHARS = 1 << 18;
+const SMALL_CHARS = CHUNK_CHARS;
 const SMALL_DEPTH = 64;
 /** Bytes of a `hexOf` fragment turned into text at a time. */
 const HEX_SLICE_BYTES = 32_768;
 
-/** Bound of the cache of keys: more than any answer has field names; where keys are data it fills and stays. */
-const MAX_CACHED_KEYS = 256;
+/** Bound of the memory of field names: more than all answers have; where keys are data it fills and stays. */
+const MAX_KNOWN_KEYS = 1024;
+/** Hashes, which may be keys, are longer than any field name. */
+const MAX_KNOWN_KEY_CHARS = 40;
 
 /** An array whose items come one at a time; the source is read only as the answer is sent. */
 export class JsonArrayStream {
@@ -94,6 +96,17 @@ export function quoteJson(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 }
 
+/** Field names as they are written, colon and all: answers repeat few of them very often. */
+const knownKeys = new Map<string, string>();
+
+function quoteKey(key: string): string {
+  const known = knownKeys.get(key);
+  if (known !== undefined) return known;
+  const quoted = `${quoteJson(key)}:`;
+  if (key.length <= MAX_KNOWN_KEY_CHARS && knownKeys.size < MAX_KNOWN_KEYS) knownKeys.set(key, quoted);
+  return quoted;
+}
+
 type PlainObject = { readonly [key: string]: JsonOut | undefined };
 
 /**
@@ -119,8 +132,6 @@ class Serializer {
   private readonly stack: Frame[] = [];
   private hex: { bytes: Buffer; offset: number } | null = null;
   private readonly indent: number;
-  /** Keys ready to be written: answers repeat few of them very often. */
-  private readonly quotedKeys = new Map<string, string>();
   private started = false;
   private readonly root: JsonOut;
 
@@ -210,14 +221,9 @@ class Serializer {
 
   private member(frame: Frame, key: string, value: JsonOut): void {
     this.separate(frame);
-    this.out += this.quotedKeys.get(key) ?? this.quoteKey(key);
+    this.out += quoteKey(key);
+    if (this.indent > 0) this.out += ' ';
     this.write(value);
-  }
-
-  private quoteKey(key: string): string {
-    const quoted = quoteJson(key) + (this.indent > 0 ? ': ' : ':');
-    if (this.quotedKeys.size < MAX_CACHED_KEYS) this.quotedKeys.set(key, quoted);
-    return quoted;
   }
 
   private separate(frame: Frame): void {
@@ -373,7 +379,7 @@ class SmallWriter {
     for (const key of Object.keys(object)) {
       const value = object[key];
       if (value === undefined) continue;
-      this.out += separator + quoteJson(key) + ':';
+      this.out += separator + quoteKey(key);
       separator = ',';
       if (!this.write(value, depth)) return false;
     }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ParsedBlock } from '../../src/native/binding.js';
 import { TX_EMPTY_MARKER, TX_FLAGS } from '../../src/primitives/blockLayout.js';
-import { parseBlockTwin, parseTxTwin } from '../../src/primitives/blockScan.js';
+import { parseBlockTwin, parseTxTwin, scanTxTwin } from '../../src/primitives/blockScan.js';
 import { formatTransaction } from '../../src/primitives/transaction.js';
 import { ReadError } from '../../src/util/reader.js';
 import {
@@ -35,6 +35,11 @@ function compareBlock(bytes: Buffer): ParsedBlock | string {
 function compareTx(bytes: Buffer): ParsedBlock | string {
   const twin = outcome(parseTxTwin, bytes);
   expect(outcome((b) => addon().parseTx(b), bytes)).toEqual(twin);
+  const ids = [Buffer.alloc(64), Buffer.alloc(64)] as const;
+  const length = scanTxTwin(bytes, ids[0]);
+  expect([addon().scanTx(bytes, ids[1]), ids[1]]).toEqual([length, ids[0]]);
+  if (typeof twin === 'string') expect([length, ids[0]]).toEqual([0, Buffer.alloc(64)]);
+  else expect([length, ids[0]]).toEqual([twin.consumedBytes, Buffer.concat([twin.txids, twin.wtxids])]);
   return twin;
 }
 

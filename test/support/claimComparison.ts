@@ -5,12 +5,12 @@ import { valueHash } from '../../src/claimtrie/claimsHash.js';
 import { pointKey } from '../../src/claimtrie/item.js';
 import type { NameProof } from '../../src/claimtrie/proof.js';
 import { sha256dPair } from '../../src/crypto/hash.js';
-import { readName, readNames, readTotals } from '../../src/store/claims/claimQueries.js';
+import { readName, readNames, readPresentName, readTotals } from '../../src/store/claims/claimQueries.js';
 import { CLAIM_PREFIX } from '../../src/store/claims/claimKeys.js';
 import { IdleNames } from '../../src/store/claims/idleNames.js';
 import { rowHasClaims } from '../../src/store/claims/nameRow.js';
 import { ClaimStore, type ClaimRules, type ProofWindow } from '../../src/store/claims/claimStore.js';
-import { readProof } from '../../src/store/claims/proofQueries.js';
+import { readPresentProof, readProof } from '../../src/store/claims/proofQueries.js';
 import { toHex } from '../../src/util/bytes.js';
 import { ClaimLife, LIFE_NAMES } from './claimLife.js';
 import { ClaimModel, claimedNames, claimsOf, normalized, pointOf, type ModelState } from './claimModel.js';
@@ -84,6 +84,7 @@ class Comparison {
     expect(`${height} ${toHex(root)}`).toBe(`${height} ${wanted}`);
     expect(toHex(await this.store.readRoot(this.rows))).toBe(wanted);
     this.digests.push(this.digest());
+    if (height % 30 === 0) await this.comparePresent();
     if (height % 20 === 0) this.proofs.set(height, await this.prove(height));
     if (height % 25 === 0) await this.compareTotals();
     if (height % 40 === 0) this.idleNames += await this.checkIdleNames();
@@ -102,6 +103,28 @@ class Comparison {
       expect(toHex(root)).toBe(this.model.tip.root);
     }
     expect(this.digest()).toBe(this.digests.at(-1));
+    if (depth > 12) await this.comparePresent();
+  }
+
+  /** What the rows of the present say of names and proofs, and what those of the past say of the same block. */
+  private async comparePresent(): Promise<void> {
+    const { rows, rules, proofWindow } = this;
+    const { height } = this.model.tip;
+    const asReference = { tipHeight: height };
+    for (const name of LIFE_NAMES) {
+      for (const query of [
+        { name, height },
+        { name, height, asReference },
+        { name, height, exact: true },
+      ])
+        expect(await readPresentName(rows, rules, query)).toEqual(await readName(rows, rules, query));
+    }
+    for (const name of PROVEN) {
+      const query = { name, height, tipHeight: () => height };
+      expect(await readPresentProof(rows, rules, query)).toEqual(
+        await readProof(rows, rules, proofWindow, query),
+      );
+    }
   }
 
   /** Every name after a block, at whatever height the tip is. */

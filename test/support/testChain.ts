@@ -23,6 +23,7 @@ import {
   wtxid,
   type Transaction,
 } from '../../src/primitives/transaction.js';
+import { claimReader } from '../../src/rpc/claimReader.js';
 import { CoinScan } from '../../src/rpc/coinScan.js';
 import { invokeMethod } from '../../src/rpc/invoke.js';
 import { type Profile, type RpcContext, type RpcMethod } from '../../src/rpc/method.js';
@@ -85,8 +86,10 @@ export class TestChain {
     this.services = {
       lifecycle: { startTimeSec: START_TIME_SEC, requestStop: () => undefined },
       logging: new LogCategorySet(),
+      log: SILENT_LOGGER,
       params,
       chain: opened.reader,
+      claims: claimReader(opened.store, opened.claims, opened.chain.index.active),
       txIndex: options.txIndex === false ? null : { find: (id) => findTransaction(opened.store, id) },
       addresses:
         options.addressIndex === true

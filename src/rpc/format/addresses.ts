@@ -2,9 +2,20 @@
 import type { NetworkParams } from '../../params/network.js';
 import type { AddressPrefixes } from '../../script/address.js';
 
+/** Of the networks that were asked about: that is one. */
+const known = new WeakMap<object, AddressPrefixes>();
+
 /** What `script/address.ts` wants to know of a network. */
 export function addressPrefixes(params: Pick<NetworkParams, 'base58' | 'bech32Hrp'>): AddressPrefixes {
-  const { base58, bech32Hrp } = params;
+  let prefixes = known.get(params);
+  if (prefixes === undefined) known.set(params, (prefixes = readPrefixes(params)));
+  return prefixes;
+}
+
+function readPrefixes({
+  base58,
+  bech32Hrp,
+}: Pick<NetworkParams, 'base58' | 'bech32Hrp'>): AddressPrefixes {
   const number = (bytes: Uint8Array): number => Buffer.from(bytes).readUIntBE(0, bytes.length);
   return {
     pubkeyHash: number(base58.pubkeyHash),

@@ -145,25 +145,10 @@ async function describeName(
   const sequences = sequenceOf(claims);
   const breather = new Breather();
   const infos: ClaimInfo[] = [];
-  for (const [bid, claim] of claims.entries()) {
+  for (let bid = 0; bid < claims.length; bid++) {
     if (breather.isDue) await breather.pause();
-    const mine = matched[bid]!;
-    let effectiveAmount = wasActive(claim, height) ? claim.amount : 0n;
-    let fullAmount = claim.amount;
-    for (const support of mine) {
-      if (wasActive(support, height)) effectiveAmount += support.amount;
-      fullAmount += support.amount;
-    }
-    const described = mine.map((support) => describe(support, height));
-    const sequence = sequences.get(claim.claimId)!;
-    infos.push({
-      ...describe(claim, height),
-      effectiveAmount,
-      fullAmount,
-      supports: described,
-      bid,
-      sequence,
-    });
+    const claim = claims[bid]!;
+    infos.push(describeClaim(claim, matched[bid]!, bid, sequences.get(claim.claimId)!, height));
   }
   return {
     name: fromLatin1(name),
@@ -173,11 +158,45 @@ async function describeName(
   };
 }
 
+function describeClaim(
+  claim: Item,
+  supports: readonly Item[],
+  bid: number,
+  sequence: number,
+  height: number,
+): ClaimInfo {
+  const active = wasActive(claim, height);
+  let effectiveAmount = active ? claim.amount : 0n;
+  let fullAmount = claim.amount;
+  for (const support of supports) {
+    if (wasActive(support, height)) effectiveAmount += support.amount;
+    fullAmount += support.amount;
+  }
+  // Written out: putting objects together costs several times as much.
+  return {
+    claimId: fromLatin1(claim.claimId),
+    txid: pointTxid(claim.point),
+    n: pointIndex(claim.point),
+    amount: claim.amount,
+    height: claim.height,
+    txOffset: claim.txOffset,
+    validAtHeight: active ? claim.activated : claim.dueHeight,
+    active,
+    name: fromLatin1(claim.rawName),
+    effectiveAmount,
+    fullAmount,
+    supports: supports.map((support) => describe(support, height)),
+    bid,
+    sequence,
+  };
+}
+
 /** The supports of each claim; of claims with one id the first has them all. Those of other ids are left over. */
 export function matchSupports<T extends { claimId: string }>(
   claims: readonly { claimId: string }[],
   supports: readonly T[],
 ): { matched: T[][]; unmatched: T[] } {
+  if (supports.length === 0) return { matched: claims.map(() => []), unmatched: [] };
   const groups = new Map<string, T[]>();
   for (const claim of claims) groups.set(claim.claimId, []);
   const unmatched: T[] = [];
@@ -200,6 +219,11 @@ function arrange(
   height: number,
   asReference: boolean,
 ): { claims: Item[]; supports: Item[] } {
+  if (items.length === 1) {
+    return items[0]!.kind === 'support'
+      ? { claims: [], supports: [...items] }
+      : { claims: [...items], supports: [] };
+  }
   const of = (support: boolean, active: boolean): Item[] =>
     items.filter((item) => (item.kind === 'support') === support && wasActive(item, height) === active);
   const queued = (support: boolean): Item[] => {

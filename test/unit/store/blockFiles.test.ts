@@ -51,6 +51,13 @@ describe('BlockFiles', () => {
     expect(await files.readBlock(second)).toEqual(block(400, 2));
     expect(files.readBlockSync(first)).toEqual(block(300, 1));
     expect(await files.readPart(second, 100, 10)).toEqual(block(10, 2));
+    expect(await files.readPart(second, 390, 100)).toEqual(block(10, 2));
+    // What is in memory is read at once; nothing is without the addon, or where the system cannot tell.
+    const target = Buffer.alloc(10);
+    const got = files.readNow(first, 100, target);
+    expect(target.subarray(0, got)).toEqual(block(got, 1));
+    expect(files.readNow(second, 1000, target)).toBe(0);
+    expect(() => files.readNow({ file: 5, offset: 8 }, 0, target)).toThrow(BlockFileError);
     expect(await records(0)).toEqual([300, 400]);
   });
 

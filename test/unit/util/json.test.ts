@@ -23,8 +23,10 @@ import {
   jsonArray,
   jsonChunks,
   jsonObject,
+  smallJson,
   rawJson,
   stringifyJson,
+  type JsonOut,
 } from '../../../src/util/jsonWrite.js';
 
 async function collect(chunks: AsyncIterable<string>): Promise<string[]> {
@@ -312,6 +314,54 @@ describe('writing', () => {
     expect(stringifyJson({ a: [1, { b: [] }], c: {} }, 2)).toBe(
       '{\n  "a": [\n    1,\n    {\n      "b": [\n      ]\n    }\n  ],\n  "c": {\n  }\n}',
     );
+  });
+
+  it('gives the same text in one walk as part by part', () => {
+    const lazy = (value: JsonOut): JsonOut => {
+      if (Array.isArray(value)) return jsonArray((value as JsonOut[]).map(lazy));
+      if (value === null || typeof value !== 'object' || value instanceof JsonNumber) return value;
+      if (Object.getPrototypeOf(value) !== Object.prototype) return value;
+      const members = Object.entries(value as Record<string, JsonOut | undefined>);
+      return jsonObject(members.flatMap(([key, inner]) => (inner === undefined ? [] : [[key, lazy(inner)]])));
+    };
+    let state = 7;
+    const pick = (end: number): number => (state = (state * 48271) % 0x7fffffff) % end;
+    const leaves: (() => JsonOut | undefined)[] = [
+      () => undefined,
+      () => null,
+      () => pick(2) === 0,
+      () => pick(1e9) / 7,
+      () => BigInt(pick(1e9)) ** 4n,
+      () => coins(BigInt(pick(1e9))),
+      () => hexOf(Buffer.alloc(pick(40), 0xc3)),
+      () => String.fromCharCode(...Array.from({ length: pick(6) }, () => pick(0x2fff))),
+    ];
+    const make = (depth: number): JsonOut | undefined => {
+      if (depth === 0 || pick(3) === 0) return leaves[pick(leaves.length)]!();
+      const inner = Array.from({ length: pick(5) }, () => make(depth - 1));
+      if (pick(2) === 0) return inner.map((value) => value ?? null);
+      return Object.fromEntries(inner.map((value, i) => [['key', 'a"b', 'é', '7', `x${i}`][i]!, value]));
+    };
+    for (let i = 0; i < 500; i++) {
+      const value = make(5) ?? null;
+      const text = smallJson(value);
+      expect(text).not.toBeNull();
+      expect([stringifyJson(value), stringifyJson(lazy(value))]).toEqual([text, text]);
+    }
+  });
+
+  it('leaves what is large or lazy to be written in chunks', () => {
+    const list = (length: number): number[] => Array.from({ length }, (_, i) => i);
+    expect(smallJson(list(1000))).toBe(JSON.stringify(list(1000)));
+    for (const value of [
+      list(20_000),
+      'x'.repeat(CHUNK_CHARS + 1),
+      hexOf(Buffer.alloc(CHUNK_CHARS)),
+      { list: jsonArray([1]) },
+      [new Map([['a', 1]])],
+    ])
+      expect(smallJson(value)).toBeNull();
+    expect(() => stringifyJson([undefined] as unknown as JsonOut)).toThrow('is not JSON');
   });
 
   it('streams lazy parts in chunks, pulling no further than it is read', async () => {
