@@ -410,23 +410,13 @@ export class Chain {
       const pruned = this.prunedAbove(id);
       if (pruned !== NO_HEADER) return pruned;
       const { index } = this;
-      const { headers, active } = index;
       const before = this.tip;
-      const disconnected: number[] = [];
-      while (active.contains(id)) {
-        disconnected.push(this.tip);
-        await this.disconnectTip();
-      }
-      for (const above of disconnected) {
-        if (above === id) continue;
-        headers.addStatus(above, STATUS.failedChild);
-        index.candidates.delete(above);
-      }
+      while (index.active.contains(id)) await this.disconnectTip();
       index.markFailed(id);
       index.reconsiderCandidates();
-      if (disconnected.length > 0) await this.completeStep(true);
+      if (this.tip !== before) await this.completeStep(true);
       await this.flusher.flush();
-      if (disconnected.length > 0) this.announceDisconnect(before);
+      if (this.tip !== before) this.announceDisconnect(before);
       await this.activate();
       return NO_HEADER;
     });

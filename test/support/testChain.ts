@@ -51,6 +51,8 @@ export interface TestChainOptions {
   addressIndex?: boolean;
   prune?: boolean;
   params?: NetworkParams;
+  /** A folder that is there already; a new one without. */
+  folder?: string;
 }
 
 export interface Answer {
@@ -133,7 +135,7 @@ export class TestChain {
   }
 
   static async open(options: TestChainOptions = {}): Promise<TestChain> {
-    const folder = mkdtempSync(join(tmpdir(), 'lbcnode-chain-'));
+    const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'lbcnode-chain-'));
     const { params = regtestParams } = options;
     let chain: TestChain | null = null;
     const opened = await openChain({
@@ -180,6 +182,14 @@ export class TestChain {
   async close(): Promise<void> {
     await this.opened.close();
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Closes the chain and opens its folder again, with the same clock. The old object is of no use any more. */
+  async reopen(options: TestChainOptions = {}): Promise<TestChain> {
+    await this.opened.close();
+    const again = await TestChain.open({ ...options, folder: this.folder });
+    again.timeSec = this.timeSec;
+    return again;
   }
 
   /** Mines blocks that pay `script`; the first holds what is pending. Answers their ids in wire order. */
