@@ -5,6 +5,7 @@
  */
 import { checkProofOfWork, contextualCheckHeader } from '../consensus/checkHeader.js';
 import { blockWork } from '../consensus/compactTarget.js';
+import { HeaderWalk } from '../consensus/headerWalk.js';
 import { reject, type ValidationError } from '../consensus/reject.js';
 import { nextWorkRequired } from '../consensus/retarget.js';
 import { VersionBits } from '../consensus/versionBits.js';
@@ -17,6 +18,9 @@ import { equalBytes, type Bytes } from '../util/bytes.js';
 import { loadNative } from '../native/binding.js';
 import { ActiveChain } from './activeChain.js';
 import { Candidates } from './candidates.js';
+
+/** Where a header has its bits. */
+const BITS_OFFSET = 104;
 
 export interface AcceptedHeader {
   /** The header's id, also when it is known and was refused; `NO_HEADER` when it never entered the tree. */
@@ -132,13 +136,32 @@ export class BlockIndex {
     );
   }
 
-  checkWork(header: BlockHeader, headerBytes = formatHeader(header)): ValidationError | null {
-    const proof = loadNative()?.powHash(headerBytes) ?? powHash(headerBytes);
-    return checkProofOfWork(proof, header.bits, this.options.params);
+  /** Goes on from a known header along headers that do not enter the tree. */
+  beginWalk(from: number): HeaderWalk {
+    const { params, adjustedTimeSec } = this.options;
+    const lastCheckpointHeight = this.lastCheckpointHeight();
+    return new HeaderWalk(this.active, from, this.headers.work(from), {
+      params,
+      adjustedTimeSec,
+      lastCheckpointHeight,
+    });
   }
 
-  /** Source: `AcceptBlockHeader`. `hash` is the header's id in wire order. */
-  acceptHeader(header: BlockHeader, hash: Bytes): AcceptedHeader {
+  checkWork(header: BlockHeader, headerBytes = formatHeader(header)): ValidationError | null {
+    return this.checkWorkOf(headerBytes, header.bits);
+  }
+
+  /** The same over the 112 bytes. */
+  checkWorkOf(headerBytes: Buffer, bits = headerBytes.readUInt32LE(BITS_OFFSET)): ValidationError | null {
+    const proof = loadNative()?.powHash(headerBytes) ?? powHash(headerBytes);
+    return checkProofOfWork(proof, bits, this.options.params);
+  }
+
+  /**
+   * Source: `AcceptBlockHeader`. `hash` is the header's id in wire order. `workChecked` says that `checkWork` was content
+   * with it.
+   */
+  acceptHeader(header: BlockHeader, hash: Bytes, workChecked = false): AcceptedHeader {
     const { headers, options } = this;
     const known = headers.find(hash);
     const isGenesis = equalBytes(hash, options.params.genesisHash);
@@ -146,7 +169,7 @@ export class BlockIndex {
       return { id: known, error: !isGenesis && headers.isFailed(known) ? reject('duplicate') : null };
     }
     if (isGenesis) return { id: this.add(header, hash, NO_HEADER), error: null };
-    const work = this.checkWork(header);
+    const work = workChecked ? null : this.checkWork(header);
     if (work) return { id: NO_HEADER, error: work };
     const prev = headers.find(header.prevHash);
     if (prev === NO_HEADER) return { id: NO_HEADER, error: reject('prev-blk-not-found') };

@@ -51,6 +51,8 @@ export interface TestChainOptions {
   addressIndex?: boolean;
   prune?: boolean;
   params?: NetworkParams;
+  /** 0 unless told otherwise. */
+  minimumChainWork?: bigint;
   /** A folder that is there already; a new one without. */
   folder?: string;
 }
@@ -160,7 +162,7 @@ export class TestChain {
       reindexChainstate: false,
       pruning: false,
       checkpoints: true,
-      minimumChainWork: 0n,
+      minimumChainWork: options.minimumChainWork ?? 0n,
       assumeValid: null,
       maxTipAgeSec: 86_400,
       stopAtHeight: 0,
