@@ -12,11 +12,14 @@ const IDLE_TURN_MS = 0.2;
  * Gives the loop to all others: for one turn, and for more of them as long as they have work, until they had it for
  * `workedMs`, the time that the last block took. So peers are served at least half of the time, and mining goes on.
  */
-export async function letOthersWork(workedMs: number): Promise<void> {
-  const began = performance.now();
+export async function letOthersWork(
+  workedMs: number,
+  nowMs: () => number = () => performance.now(),
+): Promise<void> {
+  const began = nowMs();
   for (let last = began; ;) {
     await turn();
-    const now = performance.now();
+    const now = nowMs();
     if (now - last < IDLE_TURN_MS || now - began >= workedMs) return;
     last = now;
   }

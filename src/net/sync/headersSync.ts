@@ -245,6 +245,8 @@ export class HeadersSync implements NetPart {
     let work = table.work(start);
     for (const header of fresh) work += blockWork(header.readUInt32LE(BITS_OFFSET));
     if (work >= needed) return false;
+    // They do connect.
+    own.unconnecting = 0;
     if (state.isPresyncing) return true;
     if (!isFull) {
       log.debug(
