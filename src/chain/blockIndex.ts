@@ -5,6 +5,7 @@
  */
 import { checkProofOfWork, contextualCheckHeader } from '../consensus/checkHeader.js';
 import { blockWork } from '../consensus/compactTarget.js';
+import { HeaderWalk } from '../consensus/headerWalk.js';
 import { reject, type ValidationError } from '../consensus/reject.js';
 import { nextWorkRequired } from '../consensus/retarget.js';
 import { VersionBits } from '../consensus/versionBits.js';
@@ -12,11 +13,14 @@ import type { NetworkParams } from '../params/network.js';
 import { formatHeader, powHash, type BlockHeader } from '../primitives/header.js';
 import type { FilePosition } from '../store/blockFiles.js';
 import type { HeaderTable } from '../store/headerTable.js';
-import { NO_HEADER, STATUS, STATUS_FAILED_MASK } from '../store/headerTable.js';
+import { NO_HEADER, STATUS } from '../store/headerTable.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
 import { loadNative } from '../native/binding.js';
 import { ActiveChain } from './activeChain.js';
 import { Candidates } from './candidates.js';
+
+/** Where a header has its bits. */
+const BITS_OFFSET = 104;
 
 export interface AcceptedHeader {
   /** The header's id, also when it is known and was refused; `NO_HEADER` when it never entered the tree. */
@@ -45,8 +49,6 @@ export class BlockIndex {
   /** The most work ever found invalid; for warnings only. */
   bestInvalid = NO_HEADER;
   private readonly options: BlockIndexOptions;
-  /** Blocks found invalid themselves (not because of an ancestor). */
-  private readonly failedBlocks = new Set<number>();
   /** Blocks whose data is here while an ancestor's is not, by parent. */
   private readonly unlinked = new Map<number, number[]>();
 
@@ -64,14 +66,9 @@ export class BlockIndex {
     this.active.reset(tip);
     this.bestHeader = tip;
     for (let id = 0; id < headers.count; id++) {
-      const prev = headers.prev(id);
-      if (headers.hasStatus(id, STATUS.failed)) this.failedBlocks.add(id);
-      else if (prev !== NO_HEADER && headers.isFailed(prev)) headers.addStatus(id, STATUS.failedChild);
-      if (headers.isFailed(id)) {
-        if (this.bestInvalid === NO_HEADER || headers.compareWork(id, this.bestInvalid) > 0)
-          this.bestInvalid = id;
-      } else if (this.bestHeader === NO_HEADER || headers.compareWork(id, this.bestHeader) > 0)
-        this.bestHeader = id;
+      this.inheritFailure(id);
+      if (headers.isFailed(id)) this.noteInvalid(id);
+      else this.noteBest(id);
       if (headers.chainTxCount(id) > 0) this.candidates.link(id);
       else if (headers.hasStatus(id, STATUS.haveData)) this.addUnlinked(id);
     }
@@ -87,11 +84,26 @@ export class BlockIndex {
     }
   }
 
+  private noteBest(id: number): void {
+    if (this.bestHeader === NO_HEADER || this.headers.compareWork(id, this.bestHeader) > 0)
+      this.bestHeader = id;
+  }
+
+  /** Makes the mark for a failed ancestor right, where that of the parent is. */
+  private inheritFailure(id: number): void {
+    const { headers } = this;
+    const prev = headers.prev(id);
+    const mustBe = prev !== NO_HEADER && headers.isFailed(prev);
+    if (mustBe === headers.hasStatus(id, STATUS.failedChild)) return;
+    if (mustBe) headers.addStatus(id, STATUS.failedChild);
+    else headers.clearStatus(id, STATUS.failedChild);
+  }
+
   private addUnlinked(id: number): void {
     const prev = this.headers.prev(id);
     const list = this.unlinked.get(prev);
-    if (list) list.push(id);
-    else this.unlinked.set(prev, [id]);
+    if (!list) this.unlinked.set(prev, [id]);
+    else if (!list.includes(id)) list.push(id);
   }
 
   /** Whether the block's data is here and waits for that of an ancestor. */
@@ -124,13 +136,32 @@ export class BlockIndex {
     );
   }
 
-  checkWork(header: BlockHeader, headerBytes = formatHeader(header)): ValidationError | null {
-    const proof = loadNative()?.powHash(headerBytes) ?? powHash(headerBytes);
-    return checkProofOfWork(proof, header.bits, this.options.params);
+  /** Goes on from a known header along headers that do not enter the tree. */
+  beginWalk(from: number): HeaderWalk {
+    const { params, adjustedTimeSec } = this.options;
+    const lastCheckpointHeight = this.lastCheckpointHeight();
+    return new HeaderWalk(this.active, from, this.headers.work(from), {
+      params,
+      adjustedTimeSec,
+      lastCheckpointHeight,
+    });
   }
 
-  /** Source: `AcceptBlockHeader`. `hash` is the header's id in wire order. */
-  acceptHeader(header: BlockHeader, hash: Bytes): AcceptedHeader {
+  checkWork(header: BlockHeader, headerBytes = formatHeader(header)): ValidationError | null {
+    return this.checkWorkOf(headerBytes, header.bits);
+  }
+
+  /** The same over the 112 bytes. */
+  checkWorkOf(headerBytes: Buffer, bits = headerBytes.readUInt32LE(BITS_OFFSET)): ValidationError | null {
+    const proof = loadNative()?.powHash(headerBytes) ?? powHash(headerBytes);
+    return checkProofOfWork(proof, bits, this.options.params);
+  }
+
+  /**
+   * Source: `AcceptBlockHeader`. `hash` is the header's id in wire order. `workChecked` says that `checkWork` was content
+   * with it.
+   */
+  acceptHeader(header: BlockHeader, hash: Bytes, workChecked = false): AcceptedHeader {
     const { headers, options } = this;
     const known = headers.find(hash);
     const isGenesis = equalBytes(hash, options.params.genesisHash);
@@ -138,35 +169,20 @@ export class BlockIndex {
       return { id: known, error: !isGenesis && headers.isFailed(known) ? reject('duplicate') : null };
     }
     if (isGenesis) return { id: this.add(header, hash, NO_HEADER), error: null };
-    const work = this.checkWork(header);
+    const work = workChecked ? null : this.checkWork(header);
     if (work) return { id: NO_HEADER, error: work };
     const prev = headers.find(header.prevHash);
     if (prev === NO_HEADER) return { id: NO_HEADER, error: reject('prev-blk-not-found') };
     if (headers.isFailed(prev)) return { id: NO_HEADER, error: reject('bad-prevblk') };
     const error = this.checkAfterParent(header, prev);
     if (error) return { id: NO_HEADER, error };
-    if (!headers.hasStatus(prev, STATUS.validScripts) && this.descendsFromFailed(prev)) {
-      return { id: NO_HEADER, error: reject('bad-prevblk') };
-    }
     return { id: this.add(header, hash, prev), error: null };
-  }
-
-  /** Whether a failed block lies below; then everything between it and `id` is marked. */
-  private descendsFromFailed(id: number): boolean {
-    for (const failed of this.failedBlocks) {
-      if (this.active.ancestorOf(id, this.headers.height(failed)) !== failed) continue;
-      for (let at = id; at !== failed; at = this.headers.prev(at))
-        this.headers.addStatus(at, STATUS.failedChild);
-      return true;
-    }
-    return false;
   }
 
   private add(header: BlockHeader, hash: Bytes, prev: number): number {
     const below = prev === NO_HEADER ? 0n : this.headers.work(prev);
     const id = this.headers.add(header, hash, prev, below + blockWork(header.bits));
-    if (this.bestHeader === NO_HEADER || this.headers.compareWork(id, this.bestHeader) > 0)
-      this.bestHeader = id;
+    this.noteBest(id);
     return id;
   }
 
@@ -197,41 +213,58 @@ export class BlockIndex {
     }
   }
 
-  /** Remembers that a block broke a rule. Source: `InvalidBlockFound`, `InvalidChainFound`. */
+  /**
+   * Remembers that a block broke a rule, and that all that follow it are of no use: every block says truly whether it or
+   * an ancestor failed. Source: `InvalidBlockFound`, `InvalidChainFound`; later Core's `SetBlockFailureFlags`.
+   */
   markFailed(id: number): void {
-    this.headers.addStatus(id, STATUS.failed);
-    this.failedBlocks.add(id);
-    this.candidates.delete(id);
+    const { headers, candidates } = this;
+    headers.addStatus(id, STATUS.failed);
+    candidates.delete(id);
     this.noteInvalid(id);
+    // A parent has a lower number than its children.
+    for (let above = id + 1; above < headers.count; above++) {
+      if (headers.isFailed(above) || !headers.isFailed(headers.prev(above))) continue;
+      headers.addStatus(above, STATUS.failedChild);
+      if (!candidates.has(above)) continue;
+      candidates.delete(above);
+      this.noteInvalid(above);
+    }
   }
 
-  noteInvalid(id: number): void {
+  private noteInvalid(id: number): void {
     if (this.bestInvalid === NO_HEADER || this.headers.compareWork(id, this.bestInvalid) > 0)
       this.bestInvalid = id;
   }
 
-  /** Takes back the verdict on a block, its descendants and its ancestors. Source: `ResetBlockFailureFlags`. */
+  /**
+   * Takes back the verdict on a block, its descendants and its ancestors. Other branches that had failed only because of
+   * such an ancestor are usable again: the reference leaves them failed, with nothing to show for it.
+   * Source: `ResetBlockFailureFlags`.
+   */
   clearFailure(block: number): void {
     const { headers, active } = this;
     const height = headers.height(block);
     for (let id = 0; id < headers.count; id++) {
-      if (!headers.isFailed(id) || active.ancestorOf(id, height) !== block) continue;
-      this.unfail(id);
-      if (headers.chainTxCount(id) > 0 && this.candidates.compare(id, active.tip) > 0)
-        this.candidates.add(id);
+      if (!headers.hasStatus(id, STATUS.failed)) continue;
+      const isRelated =
+        headers.height(id) < height
+          ? active.ancestorOf(block, headers.height(id)) === id
+          : active.ancestorOf(id, height) === block;
+      if (isRelated) headers.clearStatus(id, STATUS.failed);
     }
-    for (let id = block; id !== NO_HEADER; id = headers.prev(id)) if (headers.isFailed(id)) this.unfail(id);
-  }
-
-  private unfail(id: number): void {
-    this.headers.clearStatus(id, STATUS_FAILED_MASK);
-    this.failedBlocks.delete(id);
-    if (this.bestInvalid === id) this.bestInvalid = NO_HEADER;
+    this.bestInvalid = NO_HEADER;
+    for (let id = 0; id < headers.count; id++) {
+      this.inheritFailure(id);
+      if (headers.isFailed(id)) this.noteInvalid(id);
+      else this.noteBest(id);
+    }
+    this.reconsiderCandidates();
   }
 
   /**
-   * The candidate with the most work whose whole branch is usable; branches that failed or miss data leave the set.
-   * Source: `FindMostWorkChain`.
+   * The candidate with the most work whose whole branch is there; what misses data waits for it again, outside of the set.
+   * Nothing that failed is a candidate. Source: `FindMostWorkChain`.
    */
   findMostWorkChain(): number {
     const { headers, active, candidates } = this;
@@ -239,20 +272,11 @@ export class BlockIndex {
       const best = candidates.best();
       if (best === NO_HEADER) return NO_HEADER;
       let at = best;
-      while (
-        at !== NO_HEADER &&
-        !active.contains(at) &&
-        !headers.isFailed(at) &&
-        headers.hasStatus(at, STATUS.haveData)
-      ) {
+      while (at !== NO_HEADER && !active.contains(at) && headers.hasStatus(at, STATUS.haveData))
         at = headers.prev(at);
-      }
       if (at === NO_HEADER || active.contains(at)) return best;
-      const failed = headers.isFailed(at);
-      if (failed) this.noteInvalid(best);
       for (let above = best; above !== at; above = headers.prev(above)) {
-        if (failed) headers.addStatus(above, STATUS.failedChild);
-        else this.addUnlinked(above);
+        this.addUnlinked(above);
         candidates.delete(above);
       }
       candidates.delete(at);

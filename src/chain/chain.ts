@@ -3,7 +3,7 @@
  * order of events and the queue that lets only one change happen at a time; what a block must satisfy is elsewhere.
  * Source: Core validation.cpp `ProcessNewBlock`, `AcceptBlock`, `ActivateBestChain`, `InvalidateBlock`.
  */
-import { workEquivalentTimeSec } from '../consensus/compactTarget.js';
+import { blockWork, workEquivalentTimeSec } from '../consensus/compactTarget.js';
 import type { ValidationError } from '../consensus/reject.js';
 import { headerHash, parseHeaderBytes } from '../primitives/header.js';
 import type { FilePosition } from '../store/blockFiles.js';
@@ -22,6 +22,8 @@ import { StoredBlocks } from './storedBlocks.js';
 
 /** Blocks that may run ahead of the tip unasked (Core's MIN_BLOCKS_TO_KEEP). */
 export const MIN_BLOCKS_TO_KEEP = 288;
+/** Branches that leave the active chain so far below its tip are let in without more work (Core's 144-block buffer). */
+const NEAR_TIP_BLOCKS = 144n;
 /** Scripts are run on what is buried less than this under the best header, whatever assume-valid says. */
 const ASSUME_VALID_BURIED_SEC = 60n * 60n * 24n * 7n * 2n;
 
@@ -140,6 +142,24 @@ export class Chain {
     return false;
   }
 
+  /**
+   * A branch that a peer brings is kept only with so much work in all, lest headers of the least difficulty fill the
+   * memory: that of the network's chain as far as it is known, and nearly that of our own tip. What the operator brings
+   * (calls, files) needs none. Source: later Core's `GetAntiDoSWorkThreshold`.
+   */
+  get leastBranchWork(): bigint {
+    const { minimumChainWork } = this.options;
+    if (this.tip === NO_HEADER) return minimumChainWork;
+    const { headers } = this.index;
+    const nearTip = headers.work(this.tip) - NEAR_TIP_BLOCKS * blockWork(headers.bits(this.tip));
+    return nearTip > minimumChainWork ? nearTip : minimumChainWork;
+  }
+
+  /** Whether a header with these bits after the header `parent` is on a branch too weak to be kept. */
+  isWeakBranch(parent: number, bits: number): boolean {
+    return this.index.headers.work(parent) + blockWork(bits) < this.leastBranchWork;
+  }
+
   /** The checks before and at storing, in the order of `ProcessNewBlock`; stores the block when it is new and right. */
   acceptBlock(block: LoadedBlock, requested: boolean, position: FilePosition | null = null): AcceptResult {
     this.refuseWhenBroken();
@@ -179,16 +199,20 @@ export class Chain {
 
   /**
    * Accepts headers that follow one another, up to the first that is wrong. Answers the id of the last one accepted
-   * (`NO_HEADER` for none) and the verdict. Source: `ProcessNewBlockHeaders`.
+   * (`NO_HEADER` for none) and the verdict. `workChecked` says that their work was found right before.
+   * Source: `ProcessNewBlockHeaders`.
    */
-  acceptHeaders(headers: readonly Buffer[]): { last: number; error: ValidationError | null } {
+  acceptHeaders(
+    headers: readonly Buffer[],
+    workChecked = false,
+  ): { last: number; error: ValidationError | null } {
     this.refuseWhenBroken();
     const { index } = this.deps;
     const previousBest = index.bestHeader;
     let last = NO_HEADER;
     let error: ValidationError | null = null;
     for (const bytes of headers) {
-      const accepted = index.acceptHeader(parseHeaderBytes(bytes), headerHash(bytes));
+      const accepted = index.acceptHeader(parseHeaderBytes(bytes), headerHash(bytes), workChecked);
       error = accepted.error;
       if (error) break;
       last = accepted.id;
@@ -410,23 +434,13 @@ export class Chain {
       const pruned = this.prunedAbove(id);
       if (pruned !== NO_HEADER) return pruned;
       const { index } = this;
-      const { headers, active } = index;
       const before = this.tip;
-      const disconnected: number[] = [];
-      while (active.contains(id)) {
-        disconnected.push(this.tip);
-        await this.disconnectTip();
-      }
-      for (const above of disconnected) {
-        if (above === id) continue;
-        headers.addStatus(above, STATUS.failedChild);
-        index.candidates.delete(above);
-      }
+      while (index.active.contains(id)) await this.disconnectTip();
       index.markFailed(id);
       index.reconsiderCandidates();
-      if (disconnected.length > 0) await this.completeStep(true);
+      if (this.tip !== before) await this.completeStep(true);
       await this.flusher.flush();
-      if (disconnected.length > 0) this.announceDisconnect(before);
+      if (this.tip !== before) this.announceDisconnect(before);
       await this.activate();
       return NO_HEADER;
     });

@@ -93,6 +93,7 @@ function checkStatus(
     must((path & PATH.unconnected) === 0, 'ancestors of a connected block were connected');
   if ((path & PATH.invalid) === 0)
     must((headers.status(id) & STATUS_FAILED_MASK) === 0, 'failure comes from an invalid ancestor');
+  else must(headers.isFailed(id), 'what follows an invalid block is marked');
 }
 
 function checkCounts({ headers }: BlockIndex, id: number, path: number, must: Must): void {
@@ -115,6 +116,7 @@ function checkSets(index: BlockIndex, id: number, path: number, rules: BlockInde
   const hasData = headers.hasStatus(id, STATUS.haveData);
   const notWorse = complete && candidates.compare(id, active.tip) >= 0;
   if (!notWorse) must(!isCandidate, 'a candidate is complete and not worse than the tip');
+  if (!valid) must(!isCandidate, 'a candidate is valid');
   if (notWorse && valid && (!missing || id === active.tip))
     must(isCandidate, 'a usable block that is not worse than the tip is a candidate');
   if (hasData && !complete && valid) must(waits, 'a block without all its ancestors waits for them');

@@ -18,6 +18,7 @@ import {
 } from './blockAssembler.js';
 import { grind } from './grind.js';
 import { waitForWork, type KnownWork } from './longPoll.js';
+import { letOthersWork } from './pace.js';
 import { checkProposal } from './proposal.js';
 import { submitBlock } from './submitBlock.js';
 
@@ -106,6 +107,7 @@ export class Miner implements MiningService {
     let extraNonce = 0;
     let parent: Bytes = NULL_HASH;
     while (hashes.length < count && triesLeft > 0 && !signal.aborted) {
+      const began = performance.now();
       const template = await this.assembler.assemble(outputScript);
       const { header } = template;
       if (!equalBytes(header.prevHash, parent)) extraNonce = 0;
@@ -124,6 +126,7 @@ export class Miner implements MiningService {
       const { error } = await chain.processBlock(block, true);
       if (error) throw new MiningError(error);
       hashes.push(block.hash);
+      await letOthersWork(performance.now() - began);
     }
     return hashes;
   }

@@ -52,6 +52,10 @@ export interface TestChainOptions {
   addressIndex?: boolean;
   prune?: boolean;
   params?: NetworkParams;
+  /** 0 unless told otherwise. */
+  minimumChainWork?: bigint;
+  /** A folder that is there already; a new one without. */
+  folder?: string;
 }
 
 export interface Answer {
@@ -136,7 +140,7 @@ export class TestChain {
   }
 
   static async open(options: TestChainOptions = {}): Promise<TestChain> {
-    const folder = mkdtempSync(join(tmpdir(), 'lbcnode-chain-'));
+    const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'lbcnode-chain-'));
     const { params = regtestParams } = options;
     let chain: TestChain | null = null;
     const opened = await openChain({
@@ -161,7 +165,7 @@ export class TestChain {
       reindexChainstate: false,
       pruning: false,
       checkpoints: true,
-      minimumChainWork: 0n,
+      minimumChainWork: options.minimumChainWork ?? 0n,
       assumeValid: null,
       maxTipAgeSec: 86_400,
       stopAtHeight: 0,
@@ -183,6 +187,14 @@ export class TestChain {
   async close(): Promise<void> {
     await this.opened.close();
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Closes the chain and opens its folder again, with the same clock. The old object is of no use any more. */
+  async reopen(options: TestChainOptions = {}): Promise<TestChain> {
+    await this.opened.close();
+    const again = await TestChain.open({ ...options, folder: this.folder });
+    again.timeSec = this.timeSec;
+    return again;
   }
 
   /** Mines blocks that pay `script`; the first holds what is pending. Answers their ids in wire order. */

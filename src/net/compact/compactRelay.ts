@@ -46,16 +46,22 @@ export class CompactRelay implements NetPart {
   }
 
   private async onCompactBlock(peer: Peer, message: Payload<'cmpctblock'>): Promise<void> {
-    const { chain, clock, peers } = this.deps;
+    const { chain, clock, peers, log } = this.deps;
     const { headers, bestHeader } = chain.index;
     const state = peers.get(peer);
     if (!state || chain.importing) return;
-    if (headers.find(parseHeaderBytes(message.header).prevHash) === NO_HEADER) {
+    const { prevHash, bits } = parseHeaderBytes(message.header);
+    const parent = headers.find(prevHash);
+    if (parent === NO_HEADER) {
       if (!chain.isInitialDownload()) sendGetHeaders(this.deps, peer, bestHeader);
       return;
     }
     const hash = headerHash(message.header);
     const hasNews = headers.find(hash) === NO_HEADER;
+    if (hasNews && chain.isWeakBranch(parent, bits)) {
+      log.debug('net', () => `ignoring low-work compact block ${hashToHex(hash)} from peer=${peer.id}`);
+      return;
+    }
     const { last: id, error } = chain.acceptHeaders([message.header]);
     if (error) {
       if (error.dosScore > 0) peer.punish(error.dosScore, 'invalid header received via cmpctblock');

@@ -81,7 +81,14 @@ export class BlockReceiver implements NetPart {
    * connected. Rejects only when the environment fails.
    */
   async take(peer: Peer, block: LoadedBlock, { requested, mayPunish }: Delivery): Promise<void> {
-    const { chain, inFlight, activation, requests, sources } = this.deps;
+    const { chain, inFlight, activation, requests, sources, log } = this.deps;
+    const { headers } = chain.index;
+    const parent = headers.find(block.header.prevHash);
+    const isNewHeader = headers.find(block.hash) === NO_HEADER;
+    if (isNewHeader && parent !== NO_HEADER && chain.isWeakBranch(parent, block.header.bits)) {
+      log.debug('net', () => `ignoring block ${hashToHex(block.hash)} of a low-work branch, peer=${peer.id}`);
+      return;
+    }
     const { id, error, isNew } = chain.acceptBlock(block, requested);
     if (error) refuseBlock(peer, block.hash, error, mayPunish);
     if (isNew) {

@@ -76,7 +76,7 @@ export function makeBlockSync(options: BlockSyncOptions, deps: BlockSyncDeps): B
   const sources = new BlockSources({ chain, inFlight, compact });
   const care = new OutboundCare({ ...shared, inFlight });
   const requests = new BlockRequests(options, { ...shared, inFlight, compact });
-  const headersSync = new HeadersSync({ minimumChainWork }, { ...shared, requests, care });
+  const headersSync = new HeadersSync({ minimumChainWork }, { ...shared, requests, care, random });
   const receiver = new BlockReceiver({ chain, log, inFlight, requests, activation, sources });
   const recent = new RecentBlocks(random);
   const announce = new BlockAnnounce({ ...shared, compact, recent });

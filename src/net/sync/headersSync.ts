@@ -1,8 +1,11 @@
 /**
  * Headers: asks for them, one peer at a time until the chain is nearly of today, takes them in, and punishes for those
- * that cannot be. What follows from new headers (fetching blocks, keeping or losing a peer) is told to others.
- * Source: Core net_processing.cpp `ProcessHeadersMessage`, `SendMessages` (start of block sync, headers timeout), `INV`.
+ * that cannot be. Those of a chain with too little work are not kept, or only once it has shown enough of it
+ * (`presyncs.ts`). What follows from new headers (fetching blocks, keeping or losing a peer) is told to others.
+ * Source: Core net_processing.cpp `ProcessHeadersMessage`, `SendMessages` (start of block sync, headers timeout), `INV`;
+ * later Core's `TryLowWorkHeadersSync`.
  */
+import { blockWork } from '../../consensus/compactTarget.js';
 import type { ValidationError } from '../../consensus/reject.js';
 import { headerHash } from '../../primitives/header.js';
 import { NO_HEADER } from '../../store/headerTable.js';
@@ -11,11 +14,12 @@ import { breathe } from '../breathe.js';
 import { INV, MAX_INV_ITEMS } from '../inventory.js';
 import { MAX_HEADERS } from '../messages/headers.js';
 import type { Payload } from '../messages/table.js';
-import type { NetPart, Peer } from '../part.js';
+import type { NetPart, Peer, RandomSource } from '../part.js';
 import { MAX_BLOCKS_TO_ANNOUNCE } from './blockAnnounce.js';
 import type { BlockRequests } from './blockRequests.js';
 import type { OutboundCare } from './outboundCare.js';
 import { isReplaceable, type SyncPeer } from './peerTable.js';
+import { Presyncs, type Arrived } from './presyncs.js';
 import { sendGetHeaders, type SyncDeps } from './syncDeps.js';
 
 const DAY_SEC = 24 * 60 * 60;
@@ -26,6 +30,7 @@ const DOWNLOAD_LIMIT_PER_HEADER_MS = 1;
 const MAX_UNCONNECTING = 10;
 /** Headers checked in one turn of the loop. */
 const SLICE_HEADERS = 250;
+const BITS_OFFSET = 104;
 
 export interface HeadersSyncOptions {
   /** During the initial download outbound peers with less are not kept. */
@@ -35,6 +40,7 @@ export interface HeadersSyncOptions {
 export interface HeadersSyncDeps extends SyncDeps {
   readonly requests: Pick<BlockRequests, 'fetchTowards'>;
   readonly care: Pick<OutboundCare, 'considerProtecting'>;
+  readonly random: RandomSource;
 }
 
 interface HeadersPeer {
@@ -52,10 +58,12 @@ export class HeadersSync implements NetPart {
   private readonly options: HeadersSyncOptions;
   private readonly deps: HeadersSyncDeps;
   private readonly own = new Map<number, HeadersPeer>();
+  private readonly presyncs: Presyncs;
 
   constructor(options: HeadersSyncOptions, deps: HeadersSyncDeps) {
     this.options = options;
     this.deps = deps;
+    this.presyncs = new Presyncs(deps);
   }
 
   onVersion(peer: Peer): void {
@@ -64,6 +72,11 @@ export class HeadersSync implements NetPart {
 
   onGone(peer: Peer): void {
     this.own.delete(peer.id);
+    this.presyncs.end(peer);
+  }
+
+  onHeldUp(ms: number): void {
+    this.presyncs.excuse(ms);
   }
 
   onTick(peer: Peer, nowMs: number): void {
@@ -72,6 +85,10 @@ export class HeadersSync implements NetPart {
     if (!state || !own) return;
     this.startSync(state, own, nowMs);
     this.checkDeadline(state, own, nowMs);
+    if (this.presyncs.isStale(peer)) {
+      this.presyncs.end(peer);
+      sendGetHeaders(this.deps, peer, this.deps.chain.index.bestHeader);
+    }
   }
 
   private get bestAgeSec(): number {
@@ -159,8 +176,15 @@ export class HeadersSync implements NetPart {
     const table = chain.index.headers;
     const state = peers.get(peer);
     const own = this.own.get(peer.id);
-    if (headers.length === 0 || !state || !own) return;
-    if (table.find(prevHashOf(headers[0]!)) === NO_HEADER && headers.length < MAX_BLOCKS_TO_ANNOUNCE) {
+    if (!state || !own) return;
+    if (headers.length === 0) {
+      this.presyncs.end(peer);
+      return;
+    }
+    const parent = prevHashOf(headers[0]!);
+    const isContinuation = this.presyncs.isAwaiting(peer, parent);
+    const isKnownParent = isContinuation || table.find(parent) !== NO_HEADER;
+    if (!isKnownParent && headers.length < MAX_BLOCKS_TO_ANNOUNCE) {
       this.handleUnconnecting(state, own, headers);
       return;
     }
@@ -169,17 +193,120 @@ export class HeadersSync implements NetPart {
       peer.punish(20, 'non-continuous headers sequence');
       return;
     }
+    // Before anything is kept or counted: else a header that claims much could bring in those before it.
+    const error = isKnownParent ? await this.checkWork(headers, hashes) : null;
+    if (peer.isGone) return;
+    if (error) {
+      this.presyncs.end(peer);
+      peer.punish(error.dosScore, 'invalid header received');
+      return;
+    }
+    const arrived: Arrived = { headers, hashes, isFull: headers.length === MAX_HEADERS };
+    if (isContinuation) await this.continuePresync(state, own, arrived, refuseInvalidChain);
+    else if (!(await this.divertWeak(state, own, arrived, refuseInvalidChain)))
+      await this.keep(state, own, arrived, refuseInvalidChain);
+  }
+
+  /** Whether all have the work that they claim; those that are known had it. */
+  private async checkWork(
+    headers: readonly Buffer[],
+    hashes: readonly Buffer[],
+  ): Promise<ValidationError | null> {
+    const { index } = this.deps.chain;
+    let since = performance.now();
+    for (const [i, header] of headers.entries()) {
+      const error = index.headers.find(hashes[i]!) === NO_HEADER ? index.checkWorkOf(header) : null;
+      if (error) return error;
+      if (i % SLICE_HEADERS === SLICE_HEADERS - 1) since = await breathe(since);
+    }
+    return null;
+  }
+
+  /**
+   * Looks whether the chain of which these are has too little work for the headers to be kept. Then they are dropped, or,
+   * when there may be more, begin a sync in two passes; answers whether it is so.
+   */
+  private async divertWeak(
+    state: SyncPeer,
+    own: HeadersPeer,
+    { headers, hashes, isFull }: Arrived,
+    refuseInvalidChain: boolean,
+  ): Promise<boolean> {
+    const { chain, log } = this.deps;
+    const { peer } = state;
+    const table = chain.index.headers;
+    const first = hashes.findIndex((hash) => table.find(hash) === NO_HEADER);
+    if (first < 0 || peer.isWhitelisted) return false;
+    const start = table.find(prevHashOf(headers[first]!));
+    const needed = chain.leastBranchWork;
+    // A chain that is invalid gets its verdict.
+    if (start === NO_HEADER || table.isFailed(start) || table.work(start) >= needed) return false;
+    const fresh = headers.slice(first);
+    let work = table.work(start);
+    for (const header of fresh) work += blockWork(header.readUInt32LE(BITS_OFFSET));
+    if (work >= needed) return false;
+    // They do connect.
+    own.unconnecting = 0;
+    if (state.isPresyncing) return true;
+    if (!isFull) {
+      log.debug(
+        'net',
+        `Ignoring low-work chain (height=${table.height(start) + fresh.length}) from peer=${peer.id}`,
+      );
+      this.refuseWeak(peer, work);
+      return true;
+    }
+    this.presyncs.begin(state, start);
+    const arrived = { headers: fresh, hashes: hashes.slice(first), isFull };
+    await this.continuePresync(state, own, arrived, refuseInvalidChain);
+    return true;
+  }
+
+  private async continuePresync(
+    state: SyncPeer,
+    own: HeadersPeer,
+    arrived: Arrived,
+    refuseInvalidChain: boolean,
+  ): Promise<void> {
+    const { peer } = state;
+    const step = await this.presyncs.take(state, arrived);
+    if (peer.isGone) return;
+    if (step.error && step.error.dosScore > 0) peer.punish(step.error.dosScore, 'invalid header received');
+    if (step.weakWork !== null) this.refuseWeak(peer, step.weakWork);
+    if (step.ready.length === 0) return;
+    const hashes = step.ready.map(headerHash);
+    await this.keep(state, own, { headers: step.ready, hashes, isFull: arrived.isFull }, refuseInvalidChain);
+  }
+
+  /** The peer has no more headers, and so little work: an outbound one is of no use during the initial download. */
+  private refuseWeak(peer: Peer, work: bigint): void {
+    const { chain, log } = this.deps;
+    if (work >= this.options.minimumChainWork || !isReplaceable(peer) || !chain.isInitialDownload()) return;
+    log.info(`Disconnecting outbound peer ${peer.id} -- headers chain has insufficient work`);
+    peer.disconnect('headers chain has insufficient work');
+  }
+
+  /** Accepts headers whose work was checked, and does what follows. */
+  private async keep(
+    state: SyncPeer,
+    own: HeadersPeer,
+    { headers, hashes, isFull }: Arrived,
+    refuseInvalidChain: boolean,
+  ): Promise<void> {
+    const table = this.deps.chain.index.headers;
+    const { peer } = state;
     const hasNews = table.find(hashes.at(-1)!) === NO_HEADER;
     const { error, firstInvalid } = await this.accept(headers, hashes);
     if (peer.isGone) return;
     if (error) {
+      this.presyncs.end(peer);
       if (error.dosScore > 0) peer.punish(error.dosScore, 'invalid header received');
       if (refuseInvalidChain && table.find(firstInvalid) !== NO_HEADER)
         peer.disconnect('its chain holds a block known to be invalid');
       return;
     }
     own.unconnecting = 0;
-    this.follow(state, table.find(hashes.at(-1)!), hasNews, headers.length === MAX_HEADERS);
+    this.follow(state, table.find(hashes.at(-1)!), hasNews, isFull);
   }
 
   /** Perhaps an announcement by a peer that is ahead: its headers from our branch on are asked for. */
@@ -205,7 +332,7 @@ export class HeadersSync implements NetPart {
     const { chain } = this.deps;
     let since = performance.now();
     for (let first = 0; first < headers.length; first += SLICE_HEADERS) {
-      const { last, error } = chain.acceptHeaders(headers.slice(first, first + SLICE_HEADERS));
+      const { last, error } = chain.acceptHeaders(headers.slice(first, first + SLICE_HEADERS), true);
       if (error) {
         const accepted = last === NO_HEADER ? Buffer.alloc(0) : chain.index.headers.hash(last);
         const at = hashes.findIndex((hash, i) => i >= first && equalBytes(hash, accepted));
@@ -223,24 +350,13 @@ export class HeadersSync implements NetPart {
     const { peer } = state;
     peers.noteAnnounced(state, Buffer.from(headers.hash(last)));
     if (hasNews && headers.compareWork(last, chain.tip) > 0) state.lastAnnouncementSec = clock.nowSec();
-    if (isFull) {
+    if (isFull && !state.isPresyncing) {
       log.debug('net', `more getheaders (${headers.height(last)}) to end to peer=${peer.id}`);
       sendGetHeaders(this.deps, peer, last);
     }
     requests.fetchTowards(state, last);
-    if (!isFull && this.isTooWeak(state)) {
-      log.info(`Disconnecting outbound peer ${peer.id} -- headers chain has insufficient work`);
-      peer.disconnect('headers chain has insufficient work');
-      return;
-    }
-    care.considerProtecting(state);
-  }
-
-  /** Whether an outbound peer without more headers cannot help with the initial download. */
-  private isTooWeak({ peer, bestKnown }: SyncPeer): boolean {
-    const { chain } = this.deps;
-    if (!isReplaceable(peer) || bestKnown === NO_HEADER || !chain.isInitialDownload()) return false;
-    return chain.index.headers.work(bestKnown) < this.options.minimumChainWork;
+    if (!isFull && state.bestKnown !== NO_HEADER) this.refuseWeak(peer, headers.work(state.bestKnown));
+    if (!peer.isGone) care.considerProtecting(state);
   }
 }
 

@@ -31,6 +31,8 @@ export interface SyncPeer {
   lastAnnouncementSec: number;
   /** Whether we asked it for all headers. */
   syncStarted: boolean;
+  /** Whether headers of it are under way that are not kept yet: nothing else is asked for meanwhile. */
+  isPresyncing: boolean;
 }
 
 export class PeerTable implements NetPart {
@@ -84,6 +86,7 @@ export class PeerTable implements NetPart {
       unknownHash: null,
       lastAnnouncementSec: 0,
       syncStarted: false,
+      isPresyncing: false,
     });
   }
 

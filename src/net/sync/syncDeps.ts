@@ -40,11 +40,20 @@ export function isNearlyInStep({ chain, params, clock }: SyncDeps): boolean {
   return chain.index.headers.timeSec(chain.tip) > oldestSec;
 }
 
-/** Asks the peer for the headers that follow the branch of `id`, up to `stopHash`. */
+/**
+ * Asks the peer for the headers that follow the branch of `id`, up to `stopHash`; not while it is asked for headers that
+ * are not kept yet, since nobody could tell the answers apart.
+ */
 export function sendGetHeaders(deps: SyncDeps, peer: Peer, id: number, stopHash: Bytes = NULL_HASH): void {
+  if (deps.peers.get(peer)?.isPresyncing) return;
+  askForHeaders(peer, deps.headerChain.locator(id), stopHash);
+}
+
+/** Asks for the headers after the first of the locator's that the peer has. */
+export function askForHeaders(peer: Peer, locator: Buffer[], stopHash: Bytes = NULL_HASH): void {
   peer.send('getheaders', {
     version: Math.min(peer.version!.protocolVersion, PROTOCOL_VERSION),
-    locator: deps.headerChain.locator(id),
+    locator,
     stopHash: Buffer.from(stopHash),
   });
 }

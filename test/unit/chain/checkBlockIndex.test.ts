@@ -74,7 +74,12 @@ describe('checkBlockIndex', () => {
     ['a candidate is complete and not worse than the tip', () => index.candidates.add(third)],
     ['a usable block that is not worse than the tip is a candidate', () => index.candidates.delete(tip)],
     ['a block without all its ancestors waits for them', () => forgetWaiting()],
-    ['the active chain is valid and was connected', () => index.headers.addStatus(tip, STATUS.failed)],
+    [
+      'what follows an invalid block is marked',
+      () => index.headers.clearStatus(failedChild, STATUS.failedChild),
+    ],
+    ['a candidate is valid', () => index.headers.addStatus(tip, STATUS.failed)],
+    ['the active chain is valid and was connected', () => failTip()],
     ['the active chain has a gap at height 3', () => tipAtHeight3()],
   ])('notices when not: %s', (what, breakIt) => {
     const rules = { ...RULES };
@@ -87,6 +92,11 @@ describe('checkBlockIndex', () => {
     }
   });
 });
+
+function failTip(): void {
+  index.candidates.delete(tip);
+  index.headers.addStatus(tip, STATUS.failed);
+}
 
 function tipAtHeight3(): void {
   for (let height = 5; height >= 3; height--) index.active.pop();

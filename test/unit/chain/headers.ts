@@ -3,7 +3,7 @@ import { sha256 } from '../../../src/crypto/hash.js';
 import { HeaderTable, NO_HEADER } from '../../../src/store/headerTable.js';
 import type { RowReader } from '../../../src/store/rows.js';
 
-const NO_ROWS: RowReader = {
+export const NO_ROWS: RowReader = {
   get: async () => undefined,
   getMany: async (keys) => keys.map(() => undefined),
   getRange() {

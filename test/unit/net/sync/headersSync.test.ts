@@ -79,7 +79,8 @@ describe('headers', () => {
     headers[2].writeUInt32LE(0x1d00ffff, 104);
     await world.handle(peer, 'headers', { headers });
     expect(peer.punishments).toEqual(['50 invalid header received']);
-    expect(world.chain.index.headers.count).toBe(3);
+    // Nor those before it: it might have claimed work to have them let in.
+    expect(world.chain.index.headers.count).toBe(1);
     expect(peer.isGone).toBe(false);
   });
 

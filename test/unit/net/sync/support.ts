@@ -43,7 +43,7 @@ export class SyncWorld {
     this.sync = makeBlockSync(
       {
         params: { targetSpacingSec: SPACING_SEC },
-        minimumChainWork: 0n,
+        minimumChainWork: options.minimumChainWork ?? 0n,
         prunes: false,
         uploadTargetBytes: 0,
         extraTransactions: 100,

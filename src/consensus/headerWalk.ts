@@ -1,0 +1,93 @@
+/**
+ * The rules of headers along a chain that is not kept: what the next header must satisfy follows from the last eleven,
+ * which is all that is remembered. Work and links are the caller's business. Source: as in checkHeader.ts.
+ */
+import type { NetworkParams } from '../params/network.js';
+import type { BlockHeader } from '../primitives/header.js';
+import { assert } from '../util/assert.js';
+import { contextualCheckHeader } from './checkHeader.js';
+import { blockWork } from './compactTarget.js';
+import { medianTime, MEDIAN_TIME_SPAN, type HeaderId, type HeaderTree } from './headerTree.js';
+import type { ValidationError } from './reject.js';
+import { nextWorkRequired, retargetIntervalBlocks } from './retarget.js';
+
+type WalkParams = Parameters<typeof nextWorkRequired>[3] & Parameters<typeof contextualCheckHeader>[2];
+type WalkedHeader = Pick<BlockHeader, 'version' | 'timeSec' | 'bits'>;
+
+export interface WalkContext {
+  readonly params: Pick<NetworkParams, keyof WalkParams>;
+  /** The node's clock, corrected by its peers. */
+  readonly adjustedTimeSec: () => number;
+  /** See `HeaderContext`. */
+  readonly lastCheckpointHeight: number | null;
+}
+
+export class HeaderWalk {
+  /** Height of the last header. */
+  height: number;
+  /** Work of the whole chain up to it. */
+  work: bigint;
+  private readonly context: WalkContext;
+  /** Of the last eleven headers, by height modulo eleven; a header's number is its height. */
+  private readonly times: number[] = [];
+  private readonly bits: number[] = [];
+  private readonly tree: Pick<HeaderTree, 'heightOf' | 'ancestorOf' | 'timeOf' | 'bitsOf'>;
+  private lastBits = -1;
+  private lastBitsWork = 0n;
+
+  /** Begins behind the header `start` of a tree; `work` is that of its chain. */
+  constructor(tree: HeaderTree, start: HeaderId, work: bigint, context: WalkContext) {
+    assert(retargetIntervalBlocks(context.params) < MEDIAN_TIME_SPAN, 'a retarget looks back on few blocks');
+    this.context = context;
+    this.work = work;
+    this.height = tree.heightOf(start);
+    for (let height = this.height; height > this.height - MEDIAN_TIME_SPAN && height >= 0; height--) {
+      const id = tree.ancestorOf(start, height);
+      this.times[height % MEDIAN_TIME_SPAN] = tree.timeOf(id);
+      this.bits[height % MEDIAN_TIME_SPAN] = tree.bitsOf(id);
+    }
+    this.tree = {
+      heightOf: (height) => height,
+      ancestorOf: (_, height) => height,
+      timeOf: (height) => this.times[height % MEDIAN_TIME_SPAN]!,
+      bitsOf: (height) => this.bits[height % MEDIAN_TIME_SPAN]!,
+    };
+  }
+
+  /** Median time past of the last header. */
+  get medianTimeSec(): number {
+    return medianTime(this.times.filter((time) => time !== undefined));
+  }
+
+  /** Checks the header against its place and goes on to it, unless it is wrong. */
+  next(header: WalkedHeader): ValidationError | null {
+    const { height, context, tree, times, bits } = this;
+    const { params, lastCheckpointHeight } = context;
+    const error = contextualCheckHeader(
+      header,
+      {
+        height: height + 1,
+        requiredBits: nextWorkRequired(tree, height, header.timeSec, params),
+        parentMedianTimeSec: this.medianTimeSec,
+        adjustedTimeSec: context.adjustedTimeSec(),
+        lastCheckpointHeight,
+      },
+      params,
+    );
+    if (error) return error;
+    this.height++;
+    times[this.height % MEDIAN_TIME_SPAN] = header.timeSec;
+    bits[this.height % MEDIAN_TIME_SPAN] = header.bits;
+    this.work += this.workOf(header.bits);
+    return null;
+  }
+
+  /** Neighbours often have the same difficulty. */
+  private workOf(bits: number): bigint {
+    if (bits !== this.lastBits) {
+      this.lastBits = bits;
+      this.lastBitsWork = blockWork(bits);
+    }
+    return this.lastBitsWork;
+  }
+}

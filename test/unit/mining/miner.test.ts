@@ -1,0 +1,67 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { letOthersWork } from '../../../src/mining/pace.js';
+import { OPEN_SCRIPT, TestChain } from '../../support/testChain.js';
+
+const BLOCKS = 60;
+
+describe('mining many blocks', () => {
+  let chain: TestChain;
+  beforeAll(async () => {
+    chain = await TestChain.open({ txIndex: false });
+  });
+  afterAll(() => chain.close());
+
+  /** Mines, and counts how often `work` was done meanwhile. */
+  async function countWhileMining(work: () => Promise<unknown>): Promise<number> {
+    let done = 0;
+    let isMining = true;
+    const working = (async () => {
+      for (; isMining; done++) await work();
+    })();
+    const { length } = await chain.miner.generate(
+      OPEN_SCRIPT,
+      BLOCKS,
+      Infinity,
+      new AbortController().signal,
+    );
+    expect(length).toBe(BLOCKS);
+    isMining = false;
+    await working;
+    return done;
+  }
+
+  it('lets sockets be read and written between two blocks', async () => {
+    expect(await countWhileMining(() => turn())).toBeGreaterThanOrEqual(BLOCKS);
+  });
+});
+
+describe('letting others work', () => {
+  /** Turns until it is over, somebody else keeping the loop for `busyMs` in each. */
+  async function turnsOf(workedMs: number, busyMs: number): Promise<number> {
+    let nowMs = 1000;
+    let turns = 0;
+    let isOver = false;
+    const other = (async () => {
+      for (; !isOver; turns++) {
+        await turn();
+        nowMs += busyMs;
+      }
+    })();
+    await letOthersWork(workedMs, () => nowMs);
+    isOver = true;
+    await other;
+    // The last one only saw the end.
+    return turns - 1;
+  }
+
+  it('takes one turn when nobody has anything to do, however long the block took', async () => {
+    expect(await turnsOf(1e9, 0)).toBe(1);
+  });
+
+  it('gives those that are busy as long as the block took, and one turn in any case', async () => {
+    expect(await turnsOf(20, 2)).toBe(10);
+    expect(await turnsOf(0, 2)).toBe(1);
+    expect(await turnsOf(5, 1000)).toBe(1);
+  });
+});
