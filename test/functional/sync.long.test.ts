@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { shared, type RegtestNode } from './support/node.js';
+import { ADDRESS, shared, type RegtestNode } from './support/node.js';
 import { addressOf, chainState, heightOf, PeerGroup, until, untilSameTip } from './support/network.js';
 
 const bench = shared('bench/bench-40x1000.dat.gz');
@@ -15,6 +15,24 @@ describe('syncing', () => {
   const start: PeerGroup['start'] = (options) => peers.start(options);
   const folder = (): string => peers.folder();
   afterEach(() => peers.close());
+
+  it('fetches the headers of a long chain twice where much work is wanted, and none of a weak one', async () => {
+    const blocks = 9000;
+    const source = await start();
+    for (let made = 0; made < blocks; made += 1000) await source.rpc('generatetoaddress', [1000, ADDRESS]);
+    const wanted = (height: number): string => `-minimumchainwork=${(2 * (height + 1)).toString(16)}`;
+    const args = [`-connect=${addressOf(source)}`, '-debug=net'];
+    const node = await start({ args: [...args, wanted(8500)] });
+    await untilSameTip([source, node], 240_000);
+    expect(node.output()).toContain('Initial headers sync started');
+    expect(await chainState(node)).toEqual(await chainState(source));
+    const demanding = await start({ args: [...args, wanted(9001)] });
+    await until('the end of the first pass', () =>
+      Promise.resolve(demanding.output().includes('(presync phase')),
+    );
+    expect(await demanding.rpc('getchaintips')).toHaveLength(1);
+    expect(await demanding.rpc('getblockchaininfo')).toMatchObject({ headers: 0, blocks: 0 });
+  });
 
   it.runIf(bench)('fetches the bench chain, also when stopped and killed on the way', async () => {
     const work = folder();

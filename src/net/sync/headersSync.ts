@@ -43,8 +43,19 @@ export interface HeadersSyncDeps extends SyncDeps {
   readonly random: RandomSource;
 }
 
+/** Headers of a message from the first that is not known, on a chain that claims too little work. */
+interface WeakBranch {
+  /** The header that they follow. */
+  readonly start: number;
+  /** Of the whole chain. */
+  readonly work: bigint;
+  readonly fresh: Arrived;
+}
+
 interface HeadersPeer {
   unconnecting: number;
+  /** Whether a block that it announced made us ask for all its headers, though another peer sends them. */
+  askedForInv: boolean;
   /** Until when the first headers must have come; infinite once we caught up. */
   deadlineMs: number;
 }
@@ -59,6 +70,8 @@ export class HeadersSync implements NetPart {
   private readonly deps: HeadersSyncDeps;
   private readonly own = new Map<number, HeadersPeer>();
   private readonly presyncs: Presyncs;
+  /** The announced block that last made us ask a peer for headers that others are asked for. */
+  private lastAskedInv: Buffer | null = null;
 
   constructor(options: HeadersSyncOptions, deps: HeadersSyncDeps) {
     this.options = options;
@@ -67,7 +80,7 @@ export class HeadersSync implements NetPart {
   }
 
   onVersion(peer: Peer): void {
-    this.own.set(peer.id, { unconnecting: 0, deadlineMs: 0 });
+    this.own.set(peer.id, { unconnecting: 0, askedForInv: false, deadlineMs: 0 });
   }
 
   onGone(peer: Peer): void {
@@ -149,8 +162,21 @@ export class HeadersSync implements NetPart {
       peers.noteAnnounced(state, hash);
       if (chain.index.headers.find(hash) === NO_HEADER) unknown = hash;
     }
-    if (unknown === null || chain.importing) return;
+    if (unknown === null || chain.importing || !this.mayAskFor(unknown, state)) return;
     sendGetHeaders(this.deps, peer, chain.index.bestHeader, unknown);
+  }
+
+  /**
+   * Before headers of today are here, a new block that all announce must not have all of them send all headers: it makes
+   * one more peer do so. Source: later Core's `m_inv_triggered_getheaders_before_sync`.
+   */
+  private mayAskFor(hash: Buffer, { peer, syncStarted }: SyncPeer): boolean {
+    const own = this.own.get(peer.id);
+    if (syncStarted || !own) return syncStarted;
+    if (own.askedForInv || (this.lastAskedInv !== null && equalBytes(this.lastAskedInv, hash))) return false;
+    own.askedForInv = true;
+    this.lastAskedInv = Buffer.from(hash);
+    return true;
   }
 
   private async onHeaders(
@@ -193,25 +219,25 @@ export class HeadersSync implements NetPart {
       peer.punish(20, 'non-continuous headers sequence');
       return;
     }
-    // Before anything is kept or counted: else a header that claims much could bring in those before it.
-    const error = isKnownParent ? await this.checkWork(headers, hashes) : null;
+    const all: Arrived = { headers, hashes, isFull: headers.length === MAX_HEADERS };
+    const weak = isContinuation ? null : this.findWeak(peer, all);
+    if (weak && this.dropsWeak(state, own, all, weak)) return;
+    const arrived = weak?.fresh ?? all;
+    // Before anything is kept or counted (what follows nothing is not): else a header that claims much could bring in those before it.
+    const error = isKnownParent ? await this.checkWork(arrived) : null;
     if (peer.isGone) return;
     if (error) {
       this.presyncs.end(peer);
       peer.punish(error.dosScore, 'invalid header received');
       return;
     }
-    const arrived: Arrived = { headers, hashes, isFull: headers.length === MAX_HEADERS };
-    if (isContinuation) await this.continuePresync(state, own, arrived, refuseInvalidChain);
-    else if (!(await this.divertWeak(state, own, arrived, refuseInvalidChain)))
-      await this.keep(state, own, arrived, refuseInvalidChain);
+    if (weak) this.presyncs.begin(state, weak.start);
+    if (weak || isContinuation) await this.continuePresync(state, own, arrived, refuseInvalidChain);
+    else await this.keep(state, own, arrived, refuseInvalidChain);
   }
 
   /** Whether all have the work that they claim; those that are known had it. */
-  private async checkWork(
-    headers: readonly Buffer[],
-    hashes: readonly Buffer[],
-  ): Promise<ValidationError | null> {
+  private async checkWork({ headers, hashes }: Arrived): Promise<ValidationError | null> {
     const { index } = this.deps.chain;
     let since = performance.now();
     for (const [i, header] of headers.entries()) {
@@ -222,43 +248,37 @@ export class HeadersSync implements NetPart {
     return null;
   }
 
-  /**
-   * Looks whether the chain of which these are has too little work for the headers to be kept. Then they are dropped, or,
-   * when there may be more, begin a sync in two passes; answers whether it is so.
-   */
-  private async divertWeak(
-    state: SyncPeer,
-    own: HeadersPeer,
-    { headers, hashes, isFull }: Arrived,
-    refuseInvalidChain: boolean,
-  ): Promise<boolean> {
-    const { chain, log } = this.deps;
-    const { peer } = state;
+  /** The headers that are not known, when the chain of which they are claims too little work for them to be kept. */
+  private findWeak(peer: Peer, { headers, hashes, isFull }: Arrived): WeakBranch | null {
+    const { chain } = this.deps;
     const table = chain.index.headers;
     const first = hashes.findIndex((hash) => table.find(hash) === NO_HEADER);
-    if (first < 0 || peer.isWhitelisted) return false;
+    if (first < 0 || peer.isWhitelisted) return null;
     const start = table.find(prevHashOf(headers[first]!));
     const needed = chain.leastBranchWork;
     // A chain that is invalid gets its verdict.
-    if (start === NO_HEADER || table.isFailed(start) || table.work(start) >= needed) return false;
-    const fresh = headers.slice(first);
+    if (start === NO_HEADER || table.isFailed(start) || table.work(start) >= needed) return null;
+    const fresh = { headers: headers.slice(first), hashes: hashes.slice(first), isFull };
     let work = table.work(start);
-    for (const header of fresh) work += blockWork(header.readUInt32LE(BITS_OFFSET));
-    if (work >= needed) return false;
+    for (const header of fresh.headers) work += blockWork(header.readUInt32LE(BITS_OFFSET));
+    return work < needed ? { start, work, fresh } : null;
+  }
+
+  /** Whether a weak branch is passed over: unless there may be more of it, and it is not being looked at already. */
+  private dropsWeak(
+    { peer, isPresyncing }: SyncPeer,
+    own: HeadersPeer,
+    { isFull }: Arrived,
+    { start, work, fresh }: WeakBranch,
+  ): boolean {
+    const { chain, log } = this.deps;
     // They do connect.
     own.unconnecting = 0;
-    if (state.isPresyncing) return true;
-    if (!isFull) {
-      log.debug(
-        'net',
-        `Ignoring low-work chain (height=${table.height(start) + fresh.length}) from peer=${peer.id}`,
-      );
-      this.refuseWeak(peer, work);
-      return true;
-    }
-    this.presyncs.begin(state, start);
-    const arrived = { headers: fresh, hashes: hashes.slice(first), isFull };
-    await this.continuePresync(state, own, arrived, refuseInvalidChain);
+    if (isPresyncing) return true;
+    if (isFull) return false;
+    const height = chain.index.headers.height(start) + fresh.headers.length;
+    log.debug('net', `Ignoring low-work chain (height=${height}) from peer=${peer.id}`);
+    this.refuseWeak(peer, work);
     return true;
   }
 

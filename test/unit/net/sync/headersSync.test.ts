@@ -147,6 +147,22 @@ describe('headers', () => {
     expect(peer.sent).toEqual([]);
   });
 
+  it('are asked of one peer more for each new block while they are long past, and of each but once', async () => {
+    const peers = [world.connectQuiet(), world.connectQuiet(), world.connectQuiet()];
+    const announce = async (hash: Buffer): Promise<number[]> => {
+      const items = [{ type: INV.block, hash }];
+      for (const peer of peers) await world.handle(peer, 'inv', { items });
+      return peers.map((peer) => peer.take('getheaders').length);
+    };
+    world.world.timeSec += 10 * DAY_SEC;
+    // The first is the one that sends all headers.
+    world.tick(peers[0]!);
+    peers[0]!.sent.length = 0;
+    expect(await announce(Buffer.alloc(32, 1))).toEqual([1, 1, 0]);
+    expect(await announce(Buffer.alloc(32, 2))).toEqual([1, 0, 1]);
+    expect(await announce(Buffer.alloc(32, 3))).toEqual([1, 0, 0]);
+  });
+
   it('are not asked for by an announcement of too many', async () => {
     const peer = world.connectQuiet();
     const items = Array.from({ length: 50_001 }, () => ({ type: INV.block, hash: Buffer.alloc(32, 1) }));
