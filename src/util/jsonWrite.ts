@@ -332,6 +332,7 @@ class SmallWriter {
   write(value: JsonOut, depth: number): boolean {
     switch (typeof value) {
       case 'string':
+        if (value.length > SMALL_CHARS) return false;
         this.out += quoteJson(value);
         return this.out.length <= SMALL_CHARS;
       case 'number':
@@ -360,6 +361,7 @@ class SmallWriter {
     if (Object.getPrototypeOf(value) === Object.prototype)
       return this.writeMembers(value as PlainObject, depth);
     if (value instanceof JsonNumber || value instanceof RawJson) {
+      if (value.text.length > SMALL_CHARS) return false;
       this.out += value.text;
       return this.out.length <= SMALL_CHARS;
     }
@@ -373,7 +375,7 @@ class SmallWriter {
     for (let i = 0; i < items.length; i++) {
       if (i > 0) this.out += ',';
       // A hole or undefined is left to the serializer, which refuses it.
-      if (!this.write(items[i] as JsonOut, depth)) return false;
+      if (!this.write(items[i] as JsonOut, depth) || this.out.length > SMALL_CHARS) return false;
     }
     this.out += ']';
     return this.out.length <= SMALL_CHARS;
@@ -384,9 +386,10 @@ class SmallWriter {
     for (const key of Object.keys(object)) {
       const value = object[key];
       if (value === undefined) continue;
+      if (key.length > SMALL_CHARS) return false;
       this.out += separator + quoteKey(key);
       separator = ',';
-      if (!this.write(value, depth)) return false;
+      if (!this.write(value, depth) || this.out.length > SMALL_CHARS) return false;
     }
     this.out += separator === '{' ? '{}' : '}';
     return true;

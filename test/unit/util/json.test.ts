@@ -25,6 +25,7 @@ import {
   jsonObject,
   smallJson,
   rawJson,
+  smallJson,
   startJson,
   stringifyJson,
   type JsonOut,
@@ -431,6 +432,29 @@ describe('beginning to write', () => {
       rest: null,
     });
     expect(startJson(jsonArray([1, 2, 3]), 10)).toEqual({ text: '[1,2,3]', rest: null });
+  });
+
+  it('looks no further into a large value than it can write at once', () => {
+    let read = 0;
+    const counted = (length: number, item: JsonOut): JsonOut =>
+      new Proxy(Array<JsonOut>(length).fill(item), {
+        get(target, key, receiver): unknown {
+          if (typeof key === 'string' && /^\d+$/.test(key)) read++;
+          return Reflect.get(target, key, receiver);
+        },
+      });
+    for (const item of [0, null, true, 1n, 'x', {}, []] as JsonOut[]) {
+      read = 0;
+      expect(smallJson(counted(1_000_000, item))).toBeNull();
+      expect(read).toBeLessThanOrEqual(CHUNK_CHARS);
+    }
+    for (const long of [
+      'x'.repeat(CHUNK_CHARS + 1),
+      rawJson(`"${'x'.repeat(CHUNK_CHARS)}"`),
+      hexOf(Buffer.alloc(CHUNK_CHARS)),
+    ])
+      expect(smallJson(long)).toBeNull();
+    expect(smallJson({ ['x'.repeat(CHUNK_CHARS + 1)]: 1 })).toBeNull();
   });
 
   it('goes on where it stopped, whatever the value is made of', async () => {
