@@ -1,6 +1,6 @@
 /**
- * JSON-RPC: a request body in, an HTTP status and the answer out. Owns the envelope (1.0 and 2.0), batches, warm-up and the
- * mapping of exceptions to errors. Knows no sockets; `src/server/rpcEndpoint.ts` carries it.
+ * JSON-RPC: a request body in, an HTTP status and the answer out. Owns batches, warm-up and the mapping of exceptions
+ * to errors; the envelope is in `envelope.ts`. Knows no sockets; `src/server/rpcEndpoint.ts` carries it.
  *
  * What need not be waited for is answered at once: a small request whose method answers at once costs no promise and no
  * generator. A batch is checked for syntax as a whole, then read, run and written one element at a time, so that neither
@@ -12,6 +12,14 @@ import { breathe } from '../util/breathe.js';
 import { decodeUtf8, JsonParseError, JsonScanner } from '../util/jsonParse.js';
 import { CHUNK_CHARS, startJson, stringifyJson, type JsonOut, type JsonStart } from '../util/jsonWrite.js';
 import type { Logger } from '../util/logging.js';
+import {
+  errorAnswer,
+  newRequest,
+  readRequest,
+  successAnswer,
+  type Answer,
+  type ParsedRequest,
+} from './envelope.js';
 import { RPC_ERROR, RpcError, rpcError } from './errors.js';
 import { callMethod } from './invoke.js';
 import type { Profile, RpcContext, RpcMethod } from './method.js';
@@ -58,22 +66,6 @@ export interface RpcDispatcherDeps {
   readonly onException: (error: unknown, method: string) => void;
   /** Told of each call of a declared method: how long it ran until its answer began, and whether that is an error. */
   readonly onCall?: (method: string, ms: number, failed: boolean) => void;
-}
-
-/** One request taken apart. `id` is set as soon as it is known, so that later errors carry it. */
-interface ParsedRequest {
-  id: JsonValue;
-  isV2: boolean;
-  isNotification: boolean;
-  method: string;
-  params: readonly JsonValue[] | JsonObject;
-}
-
-/** What answering one request came to: the envelope, or null for a notification. */
-interface Answer {
-  readonly status: number;
-  readonly envelope: JsonOut | null;
-  readonly request: ParsedRequest;
 }
 
 /** An answer of a single call is complete up to this length before any of it is sent. */
@@ -354,53 +346,6 @@ function readElement(scanner: JsonScanner): JsonValue {
     scanner.skipValue();
     return null;
   }
-}
-
-function newRequest(): ParsedRequest {
-  return { id: null, isV2: false, isNotification: false, method: '', params: [] };
-}
-
-/** Source: `JSONRPCRequest::parse`. Fills `request` as far as it gets. */
-function readRequest(value: JsonValue, request: ParsedRequest): void {
-  if (!(value instanceof JsonObject)) throw rpcError(RPC_ERROR.INVALID_REQUEST, 'Invalid Request object');
-  const id = value.get('id');
-  request.id = id ?? null;
-  request.isV2 = value.get('jsonrpc') === '2.0';
-  const method = value.get('method') ?? null;
-  if (method === null) throw rpcError(RPC_ERROR.INVALID_REQUEST, 'Missing method');
-  if (typeof method !== 'string') throw rpcError(RPC_ERROR.INVALID_REQUEST, 'Method must be a string');
-  request.method = method;
-  const params = value.get('params') ?? null;
-  if (params !== null && !Array.isArray(params) && !(params instanceof JsonObject)) {
-    throw rpcError(RPC_ERROR.INVALID_REQUEST, 'Params must be an array or object');
-  }
-  request.params = params ?? [];
-  // A request without an id is a notification in 2.0 only: 1.0 clients of Bitcoin's kind leave it out and want an answer.
-  request.isNotification = request.isV2 && id === undefined;
-}
-
-function successAnswer(request: ParsedRequest, result: JsonOut): Answer {
-  return request.isNotification
-    ? { status: 204, envelope: null, request }
-    : { status: 200, envelope: successEnvelope(request, result), request };
-}
-
-function successEnvelope(request: ParsedRequest, result: JsonOut): JsonOut {
-  return request.isV2 ? { jsonrpc: '2.0', result, id: request.id } : { result, error: null, id: request.id };
-}
-
-function errorAnswer(request: ParsedRequest, error: RpcError): Answer {
-  if (request.isNotification) return { status: 204, envelope: null, request };
-  const body = { code: error.code, message: error.message };
-  return request.isV2
-    ? { status: 200, envelope: { jsonrpc: '2.0', error: body, id: request.id }, request }
-    : { status: errorStatus(error.code), envelope: { result: null, error: body, id: request.id }, request };
-}
-
-/** The HTTP status of a 1.0 error. Source: `JSONErrorReply`. */
-function errorStatus(code: number): number {
-  if (code === RPC_ERROR.INVALID_REQUEST) return 400;
-  return code === RPC_ERROR.METHOD_NOT_FOUND ? 404 : 500;
 }
 
 function callLine(method: string, { user, peer }: RpcOrigin): string {

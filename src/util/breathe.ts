@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 /** The longest that one slice of work holds the loop (design.md). */
-const SLICE_MS = 15;
+export const SLICE_MS = 15;
 
 /**
  * Call it often with the time at which the present slice began (`performance.now()`): it waits for the loop's next turn

@@ -5,6 +5,7 @@
  * and has no lazy parts is written by `smallJson` in one go, which takes a third of the time.
  */
 import { assert } from './assert.js';
+import { SLICE_MS } from './breathe.js';
 import { asBuffer, type Bytes } from './bytes.js';
 import { formatDouble, JsonNumber, JsonObject } from './json.js';
 
@@ -149,12 +150,16 @@ class Serializer {
   /** Why the last `advance` ended. */
   progress: Progress = 'chunk';
 
-  /** Appends to a text until it is longer than `maxChars` or `advance` ends with something else than a full chunk. */
+  /**
+   * Appends to a text until it is longer than `maxChars`, a slice of time is used up, or `advance` ends with something else
+   * than a full chunk.
+   */
   advanceTo(text: string, maxChars: number): string {
+    const sinceMs = performance.now();
     do {
       this.progress = this.advance();
       text += this.takeOutput();
-    } while (this.progress === 'chunk' && text.length <= maxChars);
+    } while (this.progress === 'chunk' && text.length <= maxChars && performance.now() - sinceMs < SLICE_MS);
     return text;
   }
 
@@ -327,6 +332,7 @@ class SmallWriter {
   write(value: JsonOut, depth: number): boolean {
     switch (typeof value) {
       case 'string':
+        if (value.length > SMALL_CHARS) return false;
         this.out += quoteJson(value);
         return this.out.length <= SMALL_CHARS;
       case 'number':
@@ -355,6 +361,7 @@ class SmallWriter {
     if (Object.getPrototypeOf(value) === Object.prototype)
       return this.writeMembers(value as PlainObject, depth);
     if (value instanceof JsonNumber || value instanceof RawJson) {
+      if (value.text.length > SMALL_CHARS) return false;
       this.out += value.text;
       return this.out.length <= SMALL_CHARS;
     }
@@ -368,7 +375,7 @@ class SmallWriter {
     for (let i = 0; i < items.length; i++) {
       if (i > 0) this.out += ',';
       // A hole or undefined is left to the serializer, which refuses it.
-      if (!this.write(items[i] as JsonOut, depth)) return false;
+      if (!this.write(items[i] as JsonOut, depth) || this.out.length > SMALL_CHARS) return false;
     }
     this.out += ']';
     return this.out.length <= SMALL_CHARS;
@@ -379,9 +386,10 @@ class SmallWriter {
     for (const key of Object.keys(object)) {
       const value = object[key];
       if (value === undefined) continue;
+      if (key.length > SMALL_CHARS) return false;
       this.out += separator + quoteKey(key);
       separator = ',';
-      if (!this.write(value, depth)) return false;
+      if (!this.write(value, depth) || this.out.length > SMALL_CHARS) return false;
     }
     this.out += separator === '{' ? '{}' : '}';
     return true;
@@ -402,8 +410,8 @@ export interface JsonStart {
 }
 
 /**
- * Writes a value until it is longer than `maxChars` (by less than a chunk) or all is written; at once when nothing must be
- * waited for. Throws, or rejects, when a lazy part fails by then.
+ * Writes a value until it is longer than `maxChars` (by less than a chunk), it has taken a slice of time, or all is written;
+ * at once when nothing must be waited for. Throws, or rejects, when a lazy part fails by then.
  */
 export function startJson(value: JsonOut, maxChars: number): JsonStart | Promise<JsonStart> {
   const small = smallJson(value);
@@ -423,7 +431,7 @@ export function startJson(value: JsonOut, maxChars: number): JsonStart | Promise
 async function waitForStart(serializer: Serializer, begun: string, maxChars: number): Promise<JsonStart> {
   let text = begun;
   try {
-    while (serializer.progress === 'wait') {
+    while (serializer.progress === 'wait' && text.length <= maxChars) {
       await serializer.pull();
       text = serializer.advanceTo(text, maxChars);
     }

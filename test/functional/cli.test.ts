@@ -323,6 +323,7 @@ describe('failures', () => {
   it.each<[number, string, string]>([
     [503, 'Work queue depth exceeded', 'error: server returned HTTP error 503\n'],
     [403, '', 'error: server returned HTTP error 403\n'],
+    [403, 'Another name\n', 'error: server returned HTTP error 403: Another name\n'],
     [200, '', 'error: no response from server\n'],
     [200, '<html>', "error: couldn't parse reply from server\n"],
     [200, '[]', 'error: expected reply to have result, error and id properties\n'],

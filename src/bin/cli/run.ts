@@ -108,8 +108,11 @@ async function call(settings: CallSettings, request: string, options: CliOptions
         : 'Authorization failed: Incorrect rpcuser or rpcpassword',
     );
   }
-  if (status >= 400 && ![400, 404, 500].includes(status))
-    throw new CliError(`server returned HTTP error ${status}`);
+  if (status >= 400 && ![400, 404, 500].includes(status)) {
+    // Why somebody is refused is for them to mend.
+    const why = status === 403 && body !== '' ? `: ${body.trim()}` : '';
+    throw new CliError(`server returned HTTP error ${status}${why}`);
+  }
   if (body === '') throw new CliError('no response from server');
   const parsed = parseReply(body);
   const reply = options.isOn('getinfo') ? getInfoReply(parsed) : parsed;

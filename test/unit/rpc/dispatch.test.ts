@@ -169,6 +169,46 @@ describe('single requests', () => {
   });
 });
 
+describe('a call that need not wait', () => {
+  it('is answered in the same turn, right or wrong', () => {
+    const bodies = [
+      '{"id":1,"method":"test_echo"}',
+      '{"id":1,"method":"test_fail","params":["rpc"]}',
+      '{',
+      '{}',
+    ];
+    for (const body of bodies) {
+      const reply = dispatcher.handle(Buffer.from(body), TEST_ORIGIN);
+      expect(reply).not.toHaveProperty('then');
+      expect(reply).toHaveProperty('text', expect.stringMatching(/^\{"result":.*\}\n$/));
+    }
+  });
+
+  it('asks for no signal unless its method does', () => {
+    let asked = 0;
+    const origin = {
+      ...TEST_ORIGIN,
+      get signal(): AbortSignal {
+        asked++;
+        return TEST_ORIGIN.signal;
+      },
+    };
+    const asking = defineMethod({
+      name: 'test_signal',
+      category: 'hidden',
+      summary: '',
+      params: [],
+      result: t.any(),
+      run: ({ signal, outOfTurn }) => outOfTurn(() => Promise.resolve(signal.aborted)),
+    });
+    const setup = testDispatcher([asking, echoArgs]);
+    setup.dispatcher.handle(Buffer.from('{"method":"test_echo"}'), origin);
+    expect(asked).toBe(0);
+    setup.dispatcher.handle(Buffer.from('{"method":"test_signal"}'), origin);
+    expect(asked).toBe(1);
+  });
+});
+
 describe('JSON-RPC 2.0', () => {
   it('has either result or error, and status 200', async () => {
     expect(await send(dispatcher, '{"jsonrpc":"2.0","id":1,"method":"test_echo"}')).toEqual({

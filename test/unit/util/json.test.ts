@@ -25,6 +25,8 @@ import {
   jsonObject,
   smallJson,
   rawJson,
+  smallJson,
+  startJson,
   stringifyJson,
   type JsonOut,
 } from '../../../src/util/jsonWrite.js';
@@ -413,5 +415,100 @@ describe('writing', () => {
     };
     await expect(collect(jsonChunks(jsonArray(failing())))).rejects.toThrow('disk');
     expect(() => stringifyJson(jsonArray(failing()))).toThrow('cannot be written at once');
+  });
+});
+
+describe('beginning to write', () => {
+  /** The whole text, and how much of it came at once. */
+  async function started(value: JsonOut, maxChars: number): Promise<{ text: string; atOnce: number }> {
+    const { text, rest } = await startJson(value, maxChars);
+    const further = rest === null ? [] : await collect(rest);
+    return { text: text + further.join(''), atOnce: text.length };
+  }
+
+  it('answers what need not be waited for at once, and whole when it is short', () => {
+    expect(startJson({ a: [1, 'b', hexOf(Buffer.of(1))], c: 2n }, 10)).toEqual({
+      text: '{"a":[1,"b","01"],"c":2}',
+      rest: null,
+    });
+    expect(startJson(jsonArray([1, 2, 3]), 10)).toEqual({ text: '[1,2,3]', rest: null });
+  });
+
+  it('looks no further into a large value than it can write at once', () => {
+    let read = 0;
+    const counted = (length: number, item: JsonOut): JsonOut =>
+      new Proxy(Array<JsonOut>(length).fill(item), {
+        get(target, key, receiver): unknown {
+          if (typeof key === 'string' && /^\d+$/.test(key)) read++;
+          return Reflect.get(target, key, receiver);
+        },
+      });
+    for (const item of [0, null, true, 1n, 'x', {}, []] as JsonOut[]) {
+      read = 0;
+      expect(smallJson(counted(1_000_000, item))).toBeNull();
+      expect(read).toBeLessThanOrEqual(CHUNK_CHARS);
+    }
+    for (const long of [
+      'x'.repeat(CHUNK_CHARS + 1),
+      rawJson(`"${'x'.repeat(CHUNK_CHARS)}"`),
+      hexOf(Buffer.alloc(CHUNK_CHARS)),
+    ])
+      expect(smallJson(long)).toBeNull();
+    expect(smallJson({ ['x'.repeat(CHUNK_CHARS + 1)]: 1 })).toBeNull();
+  });
+
+  it('goes on where it stopped, whatever the value is made of', async () => {
+    async function* later(): AsyncGenerator<string> {
+      for (let i = 0; i < 500; i++) {
+        await Promise.resolve();
+        yield 'y'.repeat(1000);
+      }
+    }
+    const parts = (): JsonOut => ({
+      plain: Array.from({ length: 3000 }, (_, i) => `text ${i}`),
+      hex: hexOf(Buffer.alloc(200_000, 7)),
+      lazy: jsonArray(Array.from({ length: 300 }, () => 'x'.repeat(1000))),
+      later: jsonArray(later()),
+      end: null,
+    });
+    const whole = (await collect(jsonChunks(parts()))).join('');
+    for (const maxChars of [1, 100_000, 500_000, 700_000, 10_000_000]) {
+      const { text, atOnce } = await started(parts(), maxChars);
+      expect(text === whole, `${maxChars}`).toBe(true);
+      expect(atOnce).toBeLessThanOrEqual(maxChars + 2 * CHUNK_CHARS);
+    }
+  });
+
+  it('fails at once or later as the value does, and releases its sources', async () => {
+    let released = 0;
+    function* failing(after: number): Generator<string> {
+      try {
+        for (let i = 0; i < after; i++) yield 'x'.repeat(100);
+        throw new Error('source broke');
+      } finally {
+        released++;
+      }
+    }
+    async function* failingLater(after: number): AsyncGenerator<string> {
+      await Promise.resolve();
+      yield* failing(after);
+    }
+    const outer = function* (inner: JsonOut): Generator<JsonOut> {
+      try {
+        yield inner;
+      } finally {
+        released++;
+      }
+    };
+    expect(() => startJson(jsonArray(outer(jsonArray(failing(1)))), 1000)).toThrow('source broke');
+    await Promise.resolve();
+    expect(released).toBe(2);
+    await expect(startJson(jsonArray(outer(jsonArray(failingLater(1)))), 1000)).rejects.toThrow(
+      'source broke',
+    );
+    expect(released).toBe(4);
+    const { rest } = await startJson(jsonArray(outer(jsonArray(failingLater(5000)))), 1000);
+    await expect(collect(rest!)).rejects.toThrow('source broke');
+    expect(released).toBe(6);
   });
 });
