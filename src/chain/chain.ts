@@ -435,7 +435,11 @@ export class Chain {
       if (pruned !== NO_HEADER) return pruned;
       const { index } = this;
       const before = this.tip;
-      while (index.active.contains(id)) await this.disconnectTip();
+      while (index.active.contains(id)) {
+        // That the blocks above were worth choosing makes no better invalid branch of them: it is the caller's wish.
+        index.candidates.delete(this.tip);
+        await this.disconnectTip();
+      }
       index.markFailed(id);
       index.reconsiderCandidates();
       if (this.tip !== before) await this.completeStep(true);
