@@ -9,9 +9,10 @@
 import { AssertionError } from '../util/assert.js';
 import { JsonObject, type JsonValue } from '../util/json.js';
 import { breathe } from '../util/breathe.js';
-import { decodeUtf8, JsonParseError, JsonScanner } from '../util/jsonParse.js';
+import { decodeUtf8, decodeUtf8InSlices, JsonParseError, JsonScanner } from '../util/jsonParse.js';
 import { CHUNK_CHARS, startJson, stringifyJson, type JsonOut, type JsonStart } from '../util/jsonWrite.js';
 import type { Logger } from '../util/logging.js';
+import { atOnce, inSlices, type Slices } from '../util/slices.js';
 import { RPC_ERROR, RpcError, rpcError } from './errors.js';
 import { callMethod } from './invoke.js';
 import type { Profile, RpcContext, RpcMethod } from './method.js';
@@ -59,6 +60,9 @@ export interface RpcDispatcherDeps {
   /** Told of each call of a declared method: how long it ran until its answer began, and whether that is an error. */
   readonly onCall?: (method: string, ms: number, failed: boolean) => void;
 }
+
+/** Bodies up to this size are read at once, in a few milliseconds. */
+const AT_ONCE_BYTES = 1 << 18;
 
 /** One request taken apart. `id` is set as soon as it is known, so that later errors carry it. */
 interface ParsedRequest {
@@ -155,6 +159,7 @@ export class RpcDispatcher {
 
   /** Answers one request body, at once where nothing must be waited for. Never throws; the chunks may. */
   handle(body: Uint8Array, origin: RpcOrigin): RpcReply | Promise<RpcReply> {
+    if (body.length > AT_ONCE_BYTES) return this.handleLarge(body, origin);
     const text = decodeUtf8(body);
     if (text === null) return this.parseFailure('Parse error');
     const scanner = new JsonScanner(text);
@@ -170,6 +175,25 @@ export class RpcDispatcher {
     if (!(value instanceof JsonObject)) return this.parseFailure('Top-level object parse error');
     const answer = this.startAnswer(value, origin, WHOLE_CHARS);
     return isPromise(answer) ? answer.then(toReply) : toReply(answer);
+  }
+
+  /** The same in slices. */
+  private async handleLarge(body: Uint8Array, origin: RpcOrigin): Promise<RpcReply> {
+    const text = await inSlices(decodeUtf8InSlices(body));
+    if (text === null) return this.parseFailure('Parse error');
+    const scanner = new JsonScanner(text);
+    let value: JsonValue;
+    try {
+      await inSlices(scanner.skipSpaceInSlices());
+      if (scanner.peek() === '[') return await this.batch(scanner, origin);
+      value = await inSlices(readWhole(scanner));
+      if (!scanner.atEnd()) scanner.fail();
+    } catch (error) {
+      if (error instanceof JsonParseError) return this.parseFailure(error.message);
+      throw error;
+    }
+    if (!(value instanceof JsonObject)) return this.parseFailure('Top-level object parse error');
+    return toReply(await this.startAnswer(value, origin, WHOLE_CHARS));
   }
 
   private parseFailure(message: string): RpcReply {
@@ -200,9 +224,11 @@ export class RpcDispatcher {
     let answered = 0;
     let sliceStart = performance.now();
     const empty = scanner.peek() === ']';
+    const isLarge = scanner.text.length > AT_ONCE_BYTES;
     if (!empty) {
       do {
-        const started = this.startAnswer(readElement(scanner), origin, CHUNK_CHARS);
+        const element = isLarge ? await readElement(scanner) : readElementAtOnce(scanner);
+        const started = this.startAnswer(element, origin, CHUNK_CHARS);
         const { start } = isPromise(started) ? await started : started;
         if (start !== null) {
           buffered += answered++ > 0 ? `,${start.text}` : start.text;
@@ -328,23 +354,37 @@ function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
-/** Refuses a batch that is not JSON before any of it runs, giving way to others between elements. */
+/** The value that comes next and the white space behind it, in slices. */
+function* readWhole(scanner: JsonScanner): Slices<JsonValue> {
+  const value = yield* scanner.readValueInSlices();
+  yield* scanner.skipSpaceInSlices();
+  return value;
+}
+
+/** Refuses a batch that is not JSON before any of it runs. */
 async function checkBatchSyntax(text: string): Promise<void> {
-  const scanner = new JsonScanner(text);
+  const work = skipBatch(new JsonScanner(text));
+  if (text.length > AT_ONCE_BYTES) await inSlices(work);
+  else atOnce(work);
+}
+
+function* skipBatch(scanner: JsonScanner): Slices<void> {
+  yield* scanner.skipSpaceInSlices();
   scanner.take('[');
   if (!scanner.take(']')) {
-    let sliceStart = performance.now();
     do {
-      scanner.skipValue();
-      sliceStart = await breathe(sliceStart);
+      yield* scanner.skipValueInSlices();
+      yield* scanner.skipSpaceInSlices();
+      yield;
     } while (scanner.take(','));
     if (!scanner.take(']')) scanner.fail();
   }
+  yield* scanner.skipSpaceInSlices();
   if (!scanner.atEnd()) scanner.fail();
 }
 
 /** The next element of a batch whose syntax is known to be good; one with too many values reads as null. */
-function readElement(scanner: JsonScanner): JsonValue {
+function readElementAtOnce(scanner: JsonScanner): JsonValue {
   const start = scanner.offset;
   try {
     return scanner.readValue();
@@ -352,6 +392,19 @@ function readElement(scanner: JsonScanner): JsonValue {
     if (!(error instanceof JsonParseError)) throw error;
     scanner.offset = start;
     scanner.skipValue();
+    return null;
+  }
+}
+
+/** The same in slices. */
+async function readElement(scanner: JsonScanner): Promise<JsonValue> {
+  const start = scanner.offset;
+  try {
+    return await inSlices(readWhole(scanner));
+  } catch (error) {
+    if (!(error instanceof JsonParseError)) throw error;
+    scanner.offset = start;
+    await inSlices(scanner.skipValueInSlices());
     return null;
   }
 }
@@ -410,7 +463,10 @@ function callLine(method: string, { user, peer }: RpcOrigin): string {
 
 /** A method name fit for a log line. Source: `SanitizeString`. */
 function printable(text: string): string {
-  return text.replace(/[^a-zA-Z0-9 .,;\-_/:?@()]/g, '').slice(0, 100);
+  return text
+    .slice(0, 1000)
+    .replace(/[^a-zA-Z0-9 .,;\-_/:?@()]/g, '')
+    .slice(0, 100);
 }
 
 function toReply({ status, start }: StartedAnswer): RpcReply {
