@@ -18,6 +18,8 @@ import type { Flusher } from './flusher.js';
 import type { LoadedBlock } from './loadedBlock.js';
 import { StoredTransactions, type StoredTransaction, type WantedTransaction } from './storedTransactions.js';
 
+/** Transactions of which unspent outputs are looked for one after the other. Arbitrary: each takes some milliseconds. */
+const FEW_TXIDS = 8;
 /** A block's weight over that of the smallest output (8 bytes of amount and an empty script). */
 const MAX_OUTPUTS_PER_BLOCK = Math.floor(MAX_BLOCK_WEIGHT / (WITNESS_SCALE_FACTOR * 9));
 
@@ -93,15 +95,22 @@ export class ChainReader {
     return this.chain.deps.store.sizeOnDisk(PREFIX.coin);
   }
 
-  /** An unspent output of a transaction, or null when it has none. Source: `AccessByTxid`. */
-  async anyCoinOf(txid: Bytes): Promise<CoinValue | null> {
-    const { coins, store } = this.chain.deps;
+  /** An unspent output of a transaction that was on disk when it was looked for, or null. */
+  private async anyFlushedCoinOf(txid: Bytes): Promise<CoinValue | null> {
     await this.flusher.settled();
     const prefix = coinKey(txid);
-    for await (const [key] of store.range({ gte: prefix, lt: prefixEnd(prefix) })) {
+    for await (const [key] of this.chain.deps.store.range({ gte: prefix, lt: prefixEnd(prefix) })) {
       const coin = await this.coin(fromLatin1(key.slice(PREFIX.coin.length)));
       if (coin) return coin;
     }
+    return null;
+  }
+
+  /** An unspent output of a transaction, or null when it has none. Source: `AccessByTxid`. */
+  async anyCoinOf(txid: Bytes): Promise<CoinValue | null> {
+    const { coins } = this.chain.deps;
+    const flushed = await this.anyFlushedCoinOf(txid);
+    if (flushed) return flushed;
     // Outputs that are not on disk yet are in the table, which can only be asked for one after the other.
     const outPoint = Buffer.alloc(OUTPOINT_SIZE_BYTES);
     outPoint.set(txid);
@@ -109,6 +118,29 @@ export class ChainReader {
     for (let n = 0; n < MAX_OUTPUTS_PER_BLOCK; n++) {
       outPoint.writeUInt32LE(n, 32);
       const coin = coins.get(outPoint);
+      if (coin) return coin;
+      since = await breathe(since);
+    }
+    return null;
+  }
+
+  /**
+   * An unspent output of the first of the transactions that has any, or null. Of many the coins are brought to disk
+   * first: there one look finds any output, in the table each number must be tried.
+   */
+  async anyCoinOfAny(txids: Iterable<Bytes>): Promise<CoinValue | null> {
+    const wanted = [...txids];
+    if (wanted.length <= FEW_TXIDS) {
+      for (const txid of wanted) {
+        const coin = await this.anyCoinOf(txid);
+        if (coin) return coin;
+      }
+      return null;
+    }
+    await this.chain.change(() => this.flusher.flush());
+    let since = performance.now();
+    for (const txid of wanted) {
+      const coin = await this.anyFlushedCoinOf(txid);
       if (coin) return coin;
       since = await breathe(since);
     }

@@ -18,7 +18,7 @@ const TRAILING_BASE = 0x11a7;
 const VOWEL_COUNT = 21;
 const TRAILING_COUNT = 28;
 
-function classOf(code: number): number {
+export function classOf(code: number): number {
   return code < TABLE_END ? combiningClass[code]! : 0;
 }
 
@@ -35,7 +35,7 @@ function pushHangul(syllable: number, out: number[]): void {
 }
 
 /** Sorts each run of combining marks by class, equal ones in their order. Source: UAX #15, canonical ordering. */
-function orderMarks(codes: number[]): void {
+export function orderMarks(codes: number[]): void {
   for (let start = 0; start < codes.length; start++) {
     let before = classOf(codes[start]!);
     if (before === 0) continue;
@@ -55,9 +55,8 @@ function orderMarks(codes: number[]): void {
   }
 }
 
-/** Canonical decomposition (NFD) of code points by Unicode 11. */
-export function decomposeCodePoints(codes: readonly number[]): number[] {
-  const out: number[] = [];
+/** Appends the decomposition of each code point; marks are not ordered yet. */
+export function appendDecomposed(codes: readonly number[], out: number[]): void {
   for (const code of codes) {
     const place = code < TABLE_END ? decomposition[code]! : 0;
     const syllable = code - HANGUL_BASE;
@@ -65,6 +64,12 @@ export function decomposeCodePoints(codes: readonly number[]): number[] {
     else if (syllable >= 0 && syllable < HANGUL_COUNT) pushHangul(syllable, out);
     else out.push(code);
   }
+}
+
+/** Canonical decomposition (NFD) of code points by Unicode 11. */
+export function decomposeCodePoints(codes: readonly number[]): number[] {
+  const out: number[] = [];
+  appendDecomposed(codes, out);
   orderMarks(out);
   return out;
 }

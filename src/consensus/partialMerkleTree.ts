@@ -3,12 +3,14 @@
  * what it proves. Source: Core merkleblock.cpp `CPartialMerkleTree`.
  */
 import { sha256dPair } from '../crypto/hash.js';
-import { isZero, type Bytes } from '../util/bytes.js';
+import { EMPTY_BYTES, isZero, type Bytes } from '../util/bytes.js';
 import type { Reader } from '../util/reader.js';
 import type { Writer } from '../util/writer.js';
 import { MAX_BLOCK_WEIGHT, MIN_TRANSACTION_WEIGHT } from './limits.js';
 
 const HASH_SIZE = 32;
+/** Source: `ExtractMatches`. */
+const MAX_BLOCK_TRANSACTIONS = MAX_BLOCK_WEIGHT / MIN_TRANSACTION_WEIGHT;
 
 export interface PartialMerkleTree {
   /** Transactions of the whole block. */
@@ -86,7 +88,7 @@ export interface ProvedTransactions {
 /** What the tree proves, or null when it is no well-formed tree. Source: `ExtractMatches`. */
 export function provedTransactions(tree: PartialMerkleTree): ProvedTransactions | null {
   const { txCount, hashes, flags } = tree;
-  if (txCount === 0 || txCount > MAX_BLOCK_WEIGHT / MIN_TRANSACTION_WEIGHT) return null;
+  if (txCount === 0 || txCount > MAX_BLOCK_TRANSACTIONS) return null;
   if (hashes.length > txCount || flags.length * 8 < hashes.length) return null;
   const txids: Bytes[] = [];
   let bitsUsed = 0;
@@ -115,10 +117,18 @@ export function provedTransactions(tree: PartialMerkleTree): ProvedTransactions 
   return { root, txids };
 }
 
-/** Throws `ReadError` where the bytes end early. */
+/**
+ * Throws `ReadError` where the bytes end early. One with more hashes than a block can have transactions proves nothing,
+ * whatever they are: it is read as an empty one.
+ */
 export function parsePartialMerkleTree(reader: Reader): PartialMerkleTree {
   const txCount = reader.u32();
   const count = reader.compactSize();
+  if (count > MAX_BLOCK_TRANSACTIONS) {
+    reader.skip(count * HASH_SIZE);
+    reader.varBytes();
+    return { txCount: 0, hashes: [], flags: EMPTY_BYTES };
+  }
   const hashes: Bytes[] = [];
   for (let i = 0; i < count; i++) hashes.push(reader.view(HASH_SIZE));
   return { txCount, hashes, flags: reader.varBytes() };

@@ -3,6 +3,7 @@
  * themselves are those of consensus and of this folder. The chain must stand still meanwhile: callers hold its queue.
  * Source: lbrycrd validation.cpp `AcceptToMemoryPoolWorker`.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { checkTransaction } from '../consensus/checkTransaction.js';
 import { checkTxInputs } from '../consensus/checkTxInputs.js';
 import { reject, type ValidationError } from '../consensus/reject.js';
@@ -97,6 +98,9 @@ function ownMemory(bytes: Buffer): Buffer {
   return own;
 }
 
+/** Inputs and outputs beyond which others get a turn between the checks. Arbitrary. */
+const PARTS_AT_ONCE = 1000;
+
 const MISSING: AcceptVerdict = { accepted: false, error: null, missingInputs: true, replaced: [] };
 
 function refused(error: ValidationError): AcceptVerdict {
@@ -116,12 +120,16 @@ export async function acceptTransaction(
   if (unusual) return refused(unusual);
   const hasFinalSequences = tx.inputs.every((input) => input.sequence === 0xffffffff);
   if (!view.isFinal({ lockTime: tx.lockTime, hasFinalSequences })) return refused(reject('non-final'));
+  const isLarge = tx.inputs.length + tx.outputs.length > PARTS_AT_ONCE;
+  if (isLarge) await nextTurn();
   const newcomer = prepare(tx);
   if (pool.has(newcomer.key)) return refused(reject('txn-already-in-mempool'));
+  if (isLarge) await nextTurn();
   const spentKeys = spentKeysOf(newcomer.bytes);
   const { conflicts, error: conflict } = findConflicts(pool, spentKeys, options.allowsReplacement);
   if (conflict) return refused(conflict);
 
+  if (isLarge) await nextTurn();
   const coins = await view.coins(spentKeys);
   if (coins.includes(null)) return isKnown(view, newcomer) ? refused(reject('txn-already-known')) : MISSING;
   const made = makeEntry(deps, newcomer, coins as SeenCoin[], accept);

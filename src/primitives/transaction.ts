@@ -62,25 +62,33 @@ export function formatOutPoint(outPoint: OutPoint): Buffer {
   return new Writer(36).raw(outPoint.hash).u32(outPoint.index).finish();
 }
 
-function parseInputs(reader: Reader): TxInput[] {
-  const count = reader.compactSize();
-  const inputs: TxInput[] = [];
-  for (let i = 0; i < count; i++) {
+/** Reads inputs until there are `count`. */
+export function readInputs(reader: Reader, inputs: TxInput[], count: number): void {
+  while (inputs.length < count) {
     const hash = reader.hash();
     const index = reader.u32();
     const scriptSig = reader.varBytes();
     inputs.push({ prevout: { hash, index }, scriptSig, sequence: reader.u32(), witness: [] });
   }
+}
+
+/** Reads outputs until there are `count`. */
+export function readOutputs(reader: Reader, outputs: TxOutput[], count: number): void {
+  while (outputs.length < count) {
+    const value = reader.i64();
+    outputs.push({ value, script: reader.varBytes() });
+  }
+}
+
+function parseInputs(reader: Reader): TxInput[] {
+  const inputs: TxInput[] = [];
+  readInputs(reader, inputs, reader.compactSize());
   return inputs;
 }
 
 function parseOutputs(reader: Reader): TxOutput[] {
-  const count = reader.compactSize();
   const outputs: TxOutput[] = [];
-  for (let i = 0; i < count; i++) {
-    const value = reader.i64();
-    outputs.push({ value, script: reader.varBytes() });
-  }
+  readOutputs(reader, outputs, reader.compactSize());
   return outputs;
 }
 
@@ -110,22 +118,30 @@ export function parseTransaction(reader: Reader, allowWitness = true): Transacti
   return { version, inputs, outputs, lockTime: reader.u32() };
 }
 
+export function writeInputs(writer: Writer, inputs: readonly TxInput[]): void {
+  for (const { prevout, scriptSig, sequence } of inputs) {
+    writer.raw(prevout.hash).u32(prevout.index).varBytes(scriptSig).u32(sequence);
+  }
+}
+
+export function writeOutputs(writer: Writer, outputs: readonly TxOutput[]): void {
+  for (const { value, script } of outputs) writer.i64(value).varBytes(script);
+}
+
+export function writeWitness(writer: Writer, { witness }: TxInput): void {
+  writer.compactSize(witness.length);
+  for (const item of witness) writer.varBytes(item);
+}
+
 export function writeTransaction(writer: Writer, tx: Transaction, withWitness = true): void {
   const witness = withWitness && hasWitness(tx);
   writer.i32(tx.version);
   if (witness) writer.u8(0).u8(1);
   writer.compactSize(tx.inputs.length);
-  for (const input of tx.inputs) {
-    writer.raw(input.prevout.hash).u32(input.prevout.index).varBytes(input.scriptSig).u32(input.sequence);
-  }
+  writeInputs(writer, tx.inputs);
   writer.compactSize(tx.outputs.length);
-  for (const output of tx.outputs) writer.i64(output.value).varBytes(output.script);
-  if (witness) {
-    for (const input of tx.inputs) {
-      writer.compactSize(input.witness.length);
-      for (const item of input.witness) writer.varBytes(item);
-    }
-  }
+  writeOutputs(writer, tx.outputs);
+  if (witness) for (const input of tx.inputs) writeWitness(writer, input);
   writer.u32(tx.lockTime);
 }
 

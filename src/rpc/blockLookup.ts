@@ -153,3 +153,9 @@ export async function blockOfCoin(services: RpcServices, wanted: Bytes): Promise
   const coin = await services.chain.anyCoinOf(wanted);
   return coin === null ? NO_HEADER : services.chain.chain.index.active.at(coin.heightCode >>> 1);
 }
+
+/** The same of the first of the transactions that has an unspent output. */
+export async function blockOfFirstCoin(services: RpcServices, wanted: Iterable<Bytes>): Promise<number> {
+  const coin = await services.chain.anyCoinOfAny(wanted);
+  return coin === null ? NO_HEADER : services.chain.chain.index.active.at(coin.heightCode >>> 1);
+}

@@ -7,6 +7,8 @@
  */
 import type { ActiveChain } from '../chain/activeChain.js';
 import type { NameProof } from '../claimtrie/proof.js';
+import { normalizeNameInSlices } from '../claimtrie/normalizeSlices.js';
+import { filesNormalized, hashesAllClaims } from '../claimtrie/rules.js';
 import type { ClaimRules } from '../claimtrie/types.js';
 import { claimIdKey, itemsKey } from '../store/claims/claimKeys.js';
 import {
@@ -28,6 +30,7 @@ import type { ProofWindow } from '../store/claims/versions.js';
 import type { RowReader } from '../store/rows.js';
 import { u32Key } from '../store/keys.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
+import { inSlices } from '../util/slices.js';
 
 export interface ClaimReader {
   readonly rules: ClaimRules;
@@ -49,6 +52,31 @@ export interface ClaimReader {
 
 /** What tells whether the chain is where it was. */
 export type TipView = Pick<ActiveChain, 'height' | 'tip' | 'disconnects'>;
+
+/**
+ * Longer names are not looked for: scripts hold 255 bytes of a name (`bad-txns-claimscriptname-toolarge`), and
+ * normalization makes at most nine times as many of them, three by decomposing and three by folding.
+ */
+const LONGEST_FILED_BYTES = 4096;
+
+/** A name that is too long to be in a script, in the form in which it would be filed. */
+async function longFiledName(rules: ClaimRules, name: Bytes, height: number): Promise<Bytes> {
+  return filesNormalized(rules, height) ? inSlices(normalizeNameInSlices(name)) : name;
+}
+
+async function longNameAt(rows: RowReader, rules: ClaimRules, query: NameQuery): Promise<NameInfo> {
+  const { exact, height } = query;
+  const name = exact === true ? query.name : await longFiledName(rules, query.name, height);
+  if (name.length <= LONGEST_FILED_BYTES) return readName(rows, rules, { ...query, name });
+  return { name, lastTakeoverHeight: 0, claims: [], supportsWithoutClaim: [] };
+}
+
+/** The same question about no more of a long name than matters: no path in the trie is longer. */
+async function longProofQuery(rules: ClaimRules, query: ProofQuery): Promise<ProofQuery> {
+  const { name, height } = query;
+  const asked = hashesAllClaims(rules, height) ? name : await longFiledName(rules, name, height);
+  return { ...query, name: asked.subarray(0, LONGEST_FILED_BYTES + 1) };
+}
 
 /**
  * The claim store of the node as `ClaimReader`; `rows` are the committed ones, and change in the same turn as the tip of
@@ -81,11 +109,15 @@ export function claimReader(
   return {
     rules,
     nameAt(query) {
+      if (query.name.length > LONGEST_FILED_BYTES) return longNameAt(rows, rules, query);
       const past = (): Promise<NameInfo> => readName(rows, rules, query);
       if (query.asReference && query.asReference.tipHeight !== query.height) return past();
       return preferPresent(query.height, () => readPresentName(rows, rules, query), past);
     },
-    async wasEverFiled(name, height) {
+    async wasEverFiled(asked, height) {
+      const isLong = asked.length > LONGEST_FILED_BYTES;
+      const name = isLong ? await longFiledName(rules, asked, height) : asked;
+      if (name.length > LONGEST_FILED_BYTES) return false;
       const items = itemsKey(filedName(rules, name, height));
       const range = { gte: items + u32Key(0), lt: items + u32Key(height + 1), limit: 1 };
       return (await rows.getRange(range)).length > 0;
@@ -96,12 +128,14 @@ export function claimReader(
       const found = await rows.getMany(claimIds.map((id) => claimIdKey(toLatin1(id))));
       return found.map((name) => name ?? null);
     },
-    proofAt: (query) =>
-      preferPresent(
+    async proofAt(asked) {
+      const query = asked.name.length > LONGEST_FILED_BYTES ? await longProofQuery(rules, asked) : asked;
+      return preferPresent(
         query.height,
         () => readPresentProof(rows, rules, query),
         () => readProof(rows, rules, proofWindow, query),
-      ),
+      );
+    },
     changesIn: (height) => readChanges(rows, height),
     totals: () => readTotals(rows),
   };

@@ -9,9 +9,10 @@
 import { AssertionError } from '../util/assert.js';
 import { JsonObject, type JsonValue } from '../util/json.js';
 import { breathe } from '../util/breathe.js';
-import { decodeUtf8, JsonParseError, JsonScanner } from '../util/jsonParse.js';
+import { decodeUtf8, decodeUtf8InSlices, JsonParseError, JsonScanner } from '../util/jsonParse.js';
 import { CHUNK_CHARS, startJson, stringifyJson, type JsonOut, type JsonStart } from '../util/jsonWrite.js';
 import type { Logger } from '../util/logging.js';
+import { inSlices } from '../util/slices.js';
 import {
   errorAnswer,
   newRequest,
@@ -23,6 +24,7 @@ import {
 import { RPC_ERROR, RpcError, rpcError } from './errors.js';
 import { callMethod } from './invoke.js';
 import type { Profile, RpcContext, RpcMethod } from './method.js';
+import { AT_ONCE_BYTES, checkBatchSyntax, readElement, readWhole } from './requestText.js';
 import type { RpcServices } from './services.js';
 import type { MethodTable } from './table.js';
 
@@ -147,6 +149,7 @@ export class RpcDispatcher {
 
   /** Answers one request body, at once where nothing must be waited for. Never throws; the chunks may. */
   handle(body: Uint8Array, origin: RpcOrigin): RpcReply | Promise<RpcReply> {
+    if (body.length > AT_ONCE_BYTES) return this.handleLarge(body, origin);
     const text = decodeUtf8(body);
     if (text === null) return this.parseFailure('Parse error');
     const scanner = new JsonScanner(text);
@@ -159,6 +162,28 @@ export class RpcDispatcher {
       if (error instanceof JsonParseError) return this.parseFailure(error.message);
       throw error;
     }
+    return this.single(value, origin);
+  }
+
+  /** The same for a body that takes long to read. */
+  private async handleLarge(body: Uint8Array, origin: RpcOrigin): Promise<RpcReply> {
+    const text = await inSlices(decodeUtf8InSlices(body));
+    if (text === null) return this.parseFailure('Parse error');
+    const scanner = new JsonScanner(text);
+    let value: JsonValue;
+    try {
+      await inSlices(scanner.skipSpaceInSlices());
+      if (scanner.peek() === '[') return await this.batch(scanner, origin);
+      value = await inSlices(readWhole(scanner));
+      if (!scanner.atEnd()) scanner.fail();
+    } catch (error) {
+      if (error instanceof JsonParseError) return this.parseFailure(error.message);
+      throw error;
+    }
+    return this.single(value, origin);
+  }
+
+  private single(value: JsonValue, origin: RpcOrigin): RpcReply | Promise<RpcReply> {
     if (!(value instanceof JsonObject)) return this.parseFailure('Top-level object parse error');
     const answer = this.startAnswer(value, origin, WHOLE_CHARS);
     return isPromise(answer) ? answer.then(toReply) : toReply(answer);
@@ -194,7 +219,9 @@ export class RpcDispatcher {
     const empty = scanner.peek() === ']';
     if (!empty) {
       do {
-        const started = this.startAnswer(readElement(scanner), origin, CHUNK_CHARS);
+        const element = readElement(scanner);
+        const value = isPromise(element) ? await element : element;
+        const started = this.startAnswer(value, origin, CHUNK_CHARS);
         const { start } = isPromise(started) ? await started : started;
         if (start !== null) {
           buffered += answered++ > 0 ? `,${start.text}` : start.text;
@@ -320,34 +347,6 @@ function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
-/** Refuses a batch that is not JSON before any of it runs, giving way to others between elements. */
-async function checkBatchSyntax(text: string): Promise<void> {
-  const scanner = new JsonScanner(text);
-  scanner.take('[');
-  if (!scanner.take(']')) {
-    let sliceStart = performance.now();
-    do {
-      scanner.skipValue();
-      sliceStart = await breathe(sliceStart);
-    } while (scanner.take(','));
-    if (!scanner.take(']')) scanner.fail();
-  }
-  if (!scanner.atEnd()) scanner.fail();
-}
-
-/** The next element of a batch whose syntax is known to be good; one with too many values reads as null. */
-function readElement(scanner: JsonScanner): JsonValue {
-  const start = scanner.offset;
-  try {
-    return scanner.readValue();
-  } catch (error) {
-    if (!(error instanceof JsonParseError)) throw error;
-    scanner.offset = start;
-    scanner.skipValue();
-    return null;
-  }
-}
-
 function callLine(method: string, { user, peer }: RpcOrigin): string {
   const where = peer === undefined ? '' : ` peeraddr=${peer}`;
   return `ThreadRPCServer method=${printable(method)} user=${user}${where}`;
@@ -355,7 +354,10 @@ function callLine(method: string, { user, peer }: RpcOrigin): string {
 
 /** A method name fit for a log line. Source: `SanitizeString`. */
 function printable(text: string): string {
-  return text.replace(/[^a-zA-Z0-9 .,;\-_/:?@()]/g, '').slice(0, 100);
+  return text
+    .slice(0, 1000)
+    .replace(/[^a-zA-Z0-9 .,;\-_/:?@()]/g, '')
+    .slice(0, 100);
 }
 
 function toReply({ status, start }: StartedAnswer): RpcReply {

@@ -76,7 +76,13 @@ export function callMethod(
  * Of a name given twice the last value counts; an unknown name answers -8.
  */
 export function toPositional(method: RpcMethod, named: JsonObject): JsonValue[] {
-  const given = new Map(named.entries);
+  const known = new Set(method.params.flatMap(paramNames));
+  const given = new Map<string, JsonValue>();
+  // A map of all would be built for nothing where an unknown name comes first among a million.
+  for (const [name, value] of named.entries) {
+    if (!known.has(name)) throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unknown named parameter ${name}`);
+    given.set(name, value);
+  }
   const positional: JsonValue[] = [];
   let holes = 0;
   for (const param of method.params) {
@@ -89,6 +95,7 @@ export function toPositional(method: RpcMethod, named: JsonObject): JsonValue[] 
     positional.push(given.get(name) ?? null);
     given.delete(name);
   }
+  // Another name of a parameter that was given already.
   for (const unknown of given.keys()) {
     throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unknown named parameter ${unknown}`);
   }

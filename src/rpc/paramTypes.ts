@@ -4,7 +4,7 @@
  * A wrong JSON type in `get_*` is error -1 there, in the `Parse*V` helpers -8, in amounts -3; so it is here.
  */
 import { isMoneyRange } from '../consensus/limits.js';
-import { fromHex, hashFromHex, isHex } from '../util/bytes.js';
+import { hashFromHex, isHex } from '../util/bytes.js';
 import {
   isJsonNumber,
   JsonObject,
@@ -13,6 +13,8 @@ import {
   type JsonTypeName,
   type JsonValue,
 } from '../util/json.js';
+import { decodeHexInSlices } from '../util/hexSlices.js';
+import { AT_ONCE_SIZE, inSlices } from '../util/slices.js';
 import { RPC_ERROR, rpcError, type RpcError } from './errors.js';
 
 /** How the command line turns a word into a value: as it is, as JSON, or as JSON where it parses. */
@@ -47,10 +49,14 @@ export function getBool(value: JsonValue): boolean {
   return value;
 }
 
+/** Characters of the longest 64-bit integer, its sign included. */
+const LONGEST_INTEGER = 20;
+
 function integerText(value: JsonValue): string {
   if (!isJsonNumber(value)) throw misc('JSON value is not an integer as expected');
   const text = numberText(value);
-  if (!/^-?[0-9]+$/.test(text)) throw misc('JSON integer out of range');
+  // Longer ones are beyond 64 bits: they are not even read.
+  if (text.length > LONGEST_INTEGER || !/^-?[0-9]+$/.test(text)) throw misc('JSON integer out of range');
   return text;
 }
 
@@ -91,18 +97,26 @@ export function getArray(value: JsonValue): JsonValue[] {
 /** Bytes from an even, non-zero number of hex digits. Source: `ParseHexV`. */
 export function parseHexParam(value: JsonValue, label: string): Buffer {
   const text = typeof value === 'string' ? value : '';
-  if (text === '' || !isHex(text)) {
-    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `${label} must be hexadecimal string (not '${text}')`);
-  }
-  return fromHex(text);
+  if (text === '' || !isHex(text)) throw notHex(text, label);
+  return Buffer.from(text, 'hex');
+}
+
+/** The same in slices, for what is long by its nature. */
+export async function readHexParam(text: string, label: string): Promise<Buffer> {
+  if (text.length <= AT_ONCE_SIZE) return parseHexParam(text, label);
+  const bytes = await inSlices(decodeHexInSlices(text));
+  if (bytes === null) throw notHex(text, label);
+  return bytes;
+}
+
+function notHex(text: string, label: string): RpcError {
+  return rpcError(RPC_ERROR.INVALID_PARAMETER, `${label} must be hexadecimal string (not '${text}')`);
 }
 
 /** A hash in wire order from 64 hex digits in printed order. Source: `ParseHashV`. */
 export function parseHashParam(value: JsonValue, label: string): Buffer {
   const text = typeof value === 'string' ? value : '';
-  if (text === '' || !isHex(text)) {
-    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `${label} must be hexadecimal string (not '${text}')`);
-  }
+  if (text === '' || !isHex(text)) throw notHex(text, label);
   if (text.length !== 64) {
     throw rpcError(RPC_ERROR.INVALID_PARAMETER, `${label} must be of length 64 (not ${text.length})`);
   }

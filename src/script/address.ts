@@ -43,6 +43,8 @@ export function addressPrefixesOf({
 const HASH_SIZE = 20;
 const SCRIPT_HASH_SIZE = 32;
 const MAX_WITNESS_VERSION = 16;
+/** Source: BIP173. */
+const MAX_BECH32_LENGTH = 90;
 
 function encodeHash(prefix: number, hash: Bytes): string {
   const payload = Buffer.allocUnsafe(1 + hash.length);
@@ -75,6 +77,7 @@ function decodeBase58Destination(text: string, prefixes: AddressPrefixes): Desti
 }
 
 function decodeWitnessDestination(text: string, prefixes: AddressPrefixes): Destination | null {
+  if (text.length > MAX_BECH32_LENGTH) return null;
   // Letters beyond ASCII whose lower case is ASCII would pass the package's own check.
   if (!/^[\x21-\x7e]+$/.test(text)) return null;
   const decoded = bech32.decodeUnsafe(text);

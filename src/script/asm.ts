@@ -3,6 +3,7 @@
  * Source: lbrycrd core_write.cpp `ScriptToAsmStr`, `SighashToStr`.
  */
 import { toHex, type Bytes } from '../util/bytes.js';
+import type { Slices } from '../util/slices.js';
 import { SCRIPT_VERIFY } from './flags.js';
 import { isClaimOpcode, OP, opcodeName } from './opcodes.js';
 import { isUnspendable, nextOp, opDataStart } from './script.js';
@@ -32,6 +33,43 @@ function formatPush(data: Bytes, decodeSighash: boolean): string {
   return name === '' ? toHex(data) : `${toHex(data.subarray(0, -1))}[${name}]`;
 }
 
+/** How far a script was written. */
+interface AsmState {
+  at: number;
+  /** Whether a claim opcode was seen. */
+  isClaim: boolean;
+  /** Whether signatures are told by their hash type. */
+  readonly decode: boolean;
+}
+
+/** The words of up to `count` operations. */
+function nextWords(script: Bytes, state: AsmState, count: number): string[] {
+  const words: string[] = [];
+  while (state.at < script.length && words.length < count) {
+    const opcode = script[state.at]!;
+    const next = nextOp(script, state.at);
+    if (next < 0) {
+      words.push('[error]');
+      state.at = script.length;
+      break;
+    }
+    state.isClaim ||= isClaimOpcode(opcode);
+    if (opcode > OP.OP_PUSHDATA4) words.push(opcodeName(opcode));
+    else {
+      const data = script.subarray(opDataStart(opcode, state.at), next);
+      if (data.length <= MAX_NUMBER_SIZE && !state.isClaim)
+        words.push(String(decodeScriptNumber(data, false)));
+      else words.push(formatPush(data, state.decode));
+    }
+    state.at = next;
+  }
+  return words;
+}
+
+function beginAsm(script: Bytes, decodeSighash: boolean): AsmState {
+  return { at: 0, isClaim: false, decode: decodeSighash && !isUnspendable(script) };
+}
+
 /**
  * Operations separated by spaces: pushes of up to 4 bytes as numbers, longer ones as hex, `[error]` where a push runs
  * over the end. `decodeSighash` is meant for scriptSigs.
@@ -39,24 +77,19 @@ function formatPush(data: Bytes, decodeSighash: boolean): string {
  * test/unit/script/asm.test.ts.
  */
 export function formatAsm(script: Bytes, decodeSighash = false): string {
-  const words: string[] = [];
-  const decode = decodeSighash && !isUnspendable(script);
-  let isClaim = false;
-  for (let at = 0; at < script.length;) {
-    const opcode = script[at]!;
-    const next = nextOp(script, at);
-    if (next < 0) {
-      words.push('[error]');
-      break;
-    }
-    isClaim ||= isClaimOpcode(opcode);
-    if (opcode > OP.OP_PUSHDATA4) words.push(opcodeName(opcode));
-    else {
-      const data = script.subarray(opDataStart(opcode, at), next);
-      if (data.length <= MAX_NUMBER_SIZE && !isClaim) words.push(String(decodeScriptNumber(data, false)));
-      else words.push(formatPush(data, decode));
-    }
-    at = next;
+  return nextWords(script, beginAsm(script, decodeSighash), Infinity).join(' ');
+}
+
+/** Operations between two pauses. */
+const WORDS_AT_ONCE = 256;
+
+/** The same in slices. */
+export function* formatAsmInSlices(script: Bytes, decodeSighash = false): Slices<string> {
+  const state = beginAsm(script, decodeSighash);
+  let text = '';
+  for (; state.at < script.length; yield) {
+    const words = nextWords(script, state, WORDS_AT_ONCE).join(' ');
+    text += state.at < script.length ? `${words} ` : words;
   }
-  return words.join(' ');
+  return text;
 }

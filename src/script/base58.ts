@@ -64,14 +64,26 @@ export function encodeBase58(bytes: Bytes): string {
   return ones + text.replace(/^1+/, '');
 }
 
-/** What the reference reads of a text: up to the first NUL, without the white space around it. */
-function digitsOf(text: string): string {
+const LEADING_SPACE = /[ \t\n\v\f\r]*/y;
+
+/**
+ * What the reference reads of a text: up to the first NUL, without the white space around it. Of a text that has more
+ * than `maxDigits` of it only so many and one.
+ */
+function digitsOf(text: string, maxDigits: number): string {
   const nul = text.indexOf('\0');
-  let end = nul < 0 ? text.length : nul;
-  let start = 0;
-  while (start < end && WHITE_SPACE.includes(text[start]!)) start++;
-  while (end > start && WHITE_SPACE.includes(text[end - 1]!)) end--;
-  return text.slice(start, end);
+  const whole = nul < 0 ? text : text.slice(0, nul);
+  LEADING_SPACE.lastIndex = 0;
+  LEADING_SPACE.test(whole);
+  const start = LEADING_SPACE.lastIndex;
+  let end = start;
+  const most = Math.min(whole.length, start + maxDigits + 1);
+  while (end < most && !WHITE_SPACE.includes(whole[end]!)) end++;
+  if (end === whole.length || end - start > maxDigits) return whole.slice(start, end);
+  LEADING_SPACE.lastIndex = end;
+  LEADING_SPACE.test(whole);
+  // White space between digits stays, and is no digit.
+  return whole.slice(start, LEADING_SPACE.lastIndex === whole.length ? end : end + 1);
 }
 
 /**
@@ -79,7 +91,7 @@ function digitsOf(text: string): string {
  * around the text is skipped.
  */
 export function decodeBase58(text: string, maxDigits = Infinity): Buffer | null {
-  const digits = digitsOf(text);
+  const digits = digitsOf(text, maxDigits);
   if (digits.length > maxDigits) return null;
   const zeros = countLeading(digits, ALPHABET[0]!);
   /** Bytes, least significant first. */

@@ -1,4 +1,5 @@
 /** Base64 as the reference reads it: up to the first character that is none. Source: Core 0.17 utilstrencodings.cpp. */
+import { atOnce, type Slices } from '../util/slices.js';
 
 export interface DecodedBase64 {
   /** What the digits before the first other character say. */
@@ -7,14 +8,32 @@ export interface DecodedBase64 {
   readonly valid: boolean;
 }
 
+/** Digits decoded between two pauses: whole groups of four. */
+const DIGITS_AT_ONCE = 65_536;
+
 /** Text behind a NUL is not looked at. */
 export function decodeBase64(text: string): DecodedBase64 {
-  const [whole = ''] = text.split('\0', 1);
-  const [digits = ''] = /^[A-Za-z0-9+/]*/.exec(whole) ?? [];
-  const bytes = Buffer.from(digits, 'base64');
-  const padding = whole.slice(digits.length);
-  // Bits of a last character that fill no byte must be zero.
-  const unpadded = bytes.toString('base64').replace(/=+$/, '');
-  const valid = unpadded === digits && /^={0,3}$/.test(padding) && whole.length % 4 === 0;
-  return { bytes, valid };
+  return atOnce(decodeBase64InSlices(text));
+}
+
+/** The same in slices. */
+export function* decodeBase64InSlices(text: string): Slices<DecodedBase64> {
+  const nul = text.indexOf('\0');
+  const length = nul < 0 ? text.length : nul;
+  const parts: Buffer[] = [];
+  let digits = 0;
+  let isCanonical = true;
+  for (let isAtEnd = false; !isAtEnd && digits < length; yield) {
+    const piece = text.slice(digits, Math.min(length, digits + DIGITS_AT_ONCE));
+    const [good = ''] = /^[A-Za-z0-9+/]*/.exec(piece) ?? [];
+    const bytes = Buffer.from(good, 'base64');
+    // Bits of a last character that fill no byte must be zero.
+    isCanonical &&= bytes.toString('base64').replace(/=+$/, '') === good;
+    parts.push(bytes);
+    digits += good.length;
+    isAtEnd = good.length < piece.length;
+  }
+  const padding = text.slice(digits, Math.min(length, digits + 4));
+  const valid = isCanonical && /^={0,3}$/.test(padding) && length % 4 === 0;
+  return { bytes: Buffer.concat(parts), valid };
 }

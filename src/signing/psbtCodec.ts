@@ -3,15 +3,15 @@
  * whole, for each input, for each output. Source: Core 0.17 script/sign.h, `Serialize` and `Unserialize`.
  */
 import { COMPRESSED_KEY_SIZE, UNCOMPRESSED_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
+import type { Transaction, TxOutput } from '../primitives/transaction.js';
 import {
-  formatTransaction,
-  parseTransaction,
-  txid,
-  type Transaction,
-  type TxOutput,
-} from '../primitives/transaction.js';
+  formatTransactionInSlices,
+  parseTransactionInSlices,
+  txidInSlices,
+} from '../primitives/transactionSlices.js';
 import { equalBytes, fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { Reader, ReadError } from '../util/reader.js';
+import { atOnce, type Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
 import { ecdsaBackend } from './ecdsaBackend.js';
 import {
@@ -25,7 +25,7 @@ import {
   type PsbtOutput,
   type UnknownFields,
 } from './psbt.js';
-import { keyIdOf, sortedEntries } from './signatureData.js';
+import { keyIdOf, sortedEntriesInSlices } from './signatureData.js';
 
 /** `psbt` and ff. */
 const MAGIC = Buffer.from('70736274ff', 'hex');
@@ -47,6 +47,9 @@ const INPUT = {
 
 const OUTPUT = { REDEEM_SCRIPT: 0, WITNESS_SCRIPT: 1, BIP32_DERIVATION: 2 } as const;
 
+/** Items of a list between two pauses. */
+const ITEMS_AT_ONCE = 256;
+
 /** An output of this value is none, to the reference. */
 const NO_VALUE = -1n;
 
@@ -63,10 +66,10 @@ export class PsbtExtraDataError extends PsbtError {
 }
 
 /** Runs `read` and wants it to take exactly the length in front. Source: `UnserializeFromVector`. */
-function sized<T>(reader: Reader, read: () => T): T {
+function* sized<T>(reader: Reader, read: () => Slices<T>): Slices<T> {
   const size = reader.compactSize();
   const start = reader.offset;
-  const value = read();
+  const value = yield* read();
   if (reader.offset - start !== size) throw new PsbtError('Size of value was not the stated size');
   return value;
 }
@@ -86,14 +89,17 @@ function keyedPublicKey(key: Bytes, what: string): Bytes {
   return publicKey;
 }
 
-function readKeyPath(reader: Reader, key: Bytes, keyPaths: Map<string, KeyPath>): void {
+function* readKeyPath(reader: Reader, key: Bytes, keyPaths: Map<string, KeyPath>): Slices<void> {
   const publicKey = toLatin1(keyedPublicKey(key, 'BIP32 keypath'));
   if (keyPaths.has(publicKey)) {
     throw new PsbtError('Duplicate Key, pubkey derivation path already provided');
   }
   const size = reader.compactSize();
   const path: number[] = [];
-  for (let read = 0; read < size; read += 4) path.push(reader.u32());
+  for (let read = 0; read < size; read += 4) {
+    path.push(reader.u32());
+    if (path.length % ITEMS_AT_ONCE === 0) yield;
+  }
   keyPaths.set(publicKey, path);
 }
 
@@ -104,19 +110,31 @@ function readUnknown(reader: Reader, key: Bytes, unknown: UnknownFields): void {
 }
 
 /** Reads fields up to the separator. */
-function readMap(reader: Reader, name: string, readField: (key: Bytes) => void): void {
+function* readMap(
+  reader: Reader,
+  name: string,
+  readField: (key: Bytes) => Slices<void> | void,
+): Slices<void> {
   while (reader.remaining > 0) {
     const key = reader.varBytes();
+    yield;
     if (key.length === 0) return;
-    readField(key);
+    const reading = readField(key);
+    if (reading) yield* reading;
   }
   throw new PsbtError(`Separator is missing at the end of ${name}`);
 }
 
-function readOutputValue(reader: Reader): TxOutput | null {
+function* readOutputValue(reader: Reader): Slices<TxOutput | null> {
+  yield;
   const value = reader.i64();
   const script = reader.varBytes();
   return value === NO_VALUE ? null : { value, script };
+}
+
+function* readInt(reader: Reader): Slices<number> {
+  yield;
+  return reader.i32();
 }
 
 function readPartialSignature(reader: Reader, key: Bytes, input: PsbtInput): void {
@@ -128,28 +146,31 @@ function readPartialSignature(reader: Reader, key: Bytes, input: PsbtInput): voi
   input.partialSignatures.set(keyId, { publicKey, signature: reader.varBytes() });
 }
 
-function readWitness(reader: Reader): Bytes[] {
+function* readWitness(reader: Reader): Slices<Bytes[]> {
   const count = reader.compactSize();
   const items: Bytes[] = [];
-  for (let i = 0; i < count; i++) items.push(reader.varBytes());
+  for (let i = 0; i < count; i++) {
+    items.push(reader.varBytes());
+    if (items.length % ITEMS_AT_ONCE === 0) yield;
+  }
   return items;
 }
 
-function readInputField(reader: Reader, input: PsbtInput, key: Bytes): void {
+function* readInputField(reader: Reader, input: PsbtInput, key: Bytes): Slices<void> {
   switch (key[0]) {
     case INPUT.NON_WITNESS_UTXO:
       single(input.nonWitnessUtxo !== null, key, 'input non-witness utxo', 'Non-witness utxo');
-      input.nonWitnessUtxo = sized(reader, () => parseTransaction(reader));
+      input.nonWitnessUtxo = yield* sized(reader, () => parseTransactionInSlices(reader));
       return;
     case INPUT.WITNESS_UTXO:
       single(input.witnessUtxo !== null, key, 'input witness utxo', 'Witness utxo');
-      input.witnessUtxo = sized(reader, () => readOutputValue(reader));
+      input.witnessUtxo = yield* sized(reader, () => readOutputValue(reader));
       return;
     case INPUT.PARTIAL_SIGNATURE:
       return readPartialSignature(reader, key, input);
     case INPUT.SIGHASH_TYPE:
       single(input.sighashType > 0, key, 'input sighash type', 'Sighash type');
-      input.sighashType = sized(reader, () => reader.i32());
+      input.sighashType = yield* sized(reader, () => readInt(reader));
       return;
     case INPUT.REDEEM_SCRIPT:
       single(input.redeemScript.length > 0, key, 'input redeemScript', 'Input redeemScript');
@@ -160,21 +181,21 @@ function readInputField(reader: Reader, input: PsbtInput, key: Bytes): void {
       input.witnessScript = reader.varBytes();
       return;
     case INPUT.BIP32_DERIVATION:
-      return readKeyPath(reader, key, input.keyPaths);
+      return yield* readKeyPath(reader, key, input.keyPaths);
     case INPUT.FINAL_SCRIPT_SIG:
       single(input.finalScriptSig.length > 0, key, 'input final scriptSig', 'Final scriptSig');
       input.finalScriptSig = reader.varBytes();
       return;
     case INPUT.FINAL_SCRIPT_WITNESS:
       single(input.finalScriptWitness.length > 0, key, 'input final scriptWitness', 'Final scriptWitness');
-      input.finalScriptWitness = sized(reader, () => readWitness(reader));
+      input.finalScriptWitness = yield* sized(reader, () => readWitness(reader));
       return;
     default:
       return readUnknown(reader, key, input.unknown);
   }
 }
 
-function readOutputField(reader: Reader, output: PsbtOutput, key: Bytes): void {
+function* readOutputField(reader: Reader, output: PsbtOutput, key: Bytes): Slices<void> {
   switch (key[0]) {
     case OUTPUT.REDEEM_SCRIPT:
       single(output.redeemScript.length > 0, key, 'output redeemScript', 'Output redeemScript');
@@ -185,39 +206,40 @@ function readOutputField(reader: Reader, output: PsbtOutput, key: Bytes): void {
       output.witnessScript = reader.varBytes();
       return;
     case OUTPUT.BIP32_DERIVATION:
-      return readKeyPath(reader, key, output.keyPaths);
+      return yield* readKeyPath(reader, key, output.keyPaths);
     default:
       return readUnknown(reader, key, output.unknown);
   }
 }
 
-function readUnsignedTx(reader: Reader): Transaction {
-  const tx = sized(reader, () => parseTransaction(reader, false));
+function* readUnsignedTx(reader: Reader): Slices<Transaction> {
+  const tx = yield* sized(reader, () => parseTransactionInSlices(reader, false));
   if (tx.inputs.some(({ scriptSig }) => scriptSig.length > 0)) {
     throw new PsbtError('Unsigned tx does not have empty scriptSigs and scriptWitnesses.');
   }
   return tx;
 }
 
-function readGlobals(reader: Reader): Pick<Psbt, 'tx' | 'unknown'> {
+function* readGlobals(reader: Reader): Slices<Pick<Psbt, 'tx' | 'unknown'>> {
   let tx: Transaction | null = null;
   const unknown: UnknownFields = new Map();
-  readMap(reader, 'the global map', (key) => {
+  yield* readMap(reader, 'the global map', function* (key): Slices<void> {
     if (key[0] !== GLOBAL_UNSIGNED_TX) return readUnknown(reader, key, unknown);
     single(tx !== null, key, 'unsigned tx', 'Global unsigned tx');
-    tx = readUnsignedTx(reader);
+    tx = yield* readUnsignedTx(reader);
   });
   if (tx === null) throw new PsbtError('No unsigned transcation was provided');
   return { tx, unknown };
 }
 
-function readInputs(reader: Reader, tx: Transaction): PsbtInput[] {
+function* readInputs(reader: Reader, tx: Transaction): Slices<PsbtInput[]> {
   const inputs: PsbtInput[] = [];
   while (reader.remaining > 0 && inputs.length < tx.inputs.length) {
     const input = emptyPsbtInput();
-    readMap(reader, 'an input map', (key) => readInputField(reader, input, key));
+    yield* readMap(reader, 'an input map', (key) => readInputField(reader, input, key));
     const { prevout } = tx.inputs[inputs.length]!;
-    if (input.nonWitnessUtxo !== null && !equalBytes(txid(input.nonWitnessUtxo), prevout.hash)) {
+    const { nonWitnessUtxo: spent } = input;
+    if (spent !== null && !equalBytes(yield* txidInSlices(spent), prevout.hash)) {
       throw new PsbtError('Non-witness UTXO does not match outpoint hash');
     }
     inputs.push(input);
@@ -228,11 +250,11 @@ function readInputs(reader: Reader, tx: Transaction): PsbtInput[] {
   return inputs;
 }
 
-function readOutputs(reader: Reader, tx: Transaction): PsbtOutput[] {
+function* readOutputs(reader: Reader, tx: Transaction): Slices<PsbtOutput[]> {
   const outputs: PsbtOutput[] = [];
   while (reader.remaining > 0 && outputs.length < tx.outputs.length) {
     const output = emptyPsbtOutput();
-    readMap(reader, 'an output map', (key) => readOutputField(reader, output, key));
+    yield* readMap(reader, 'an output map', (key) => readOutputField(reader, output, key));
     outputs.push(output);
   }
   if (outputs.length !== tx.outputs.length) {
@@ -241,11 +263,11 @@ function readOutputs(reader: Reader, tx: Transaction): PsbtOutput[] {
   return outputs;
 }
 
-function readPsbt(reader: Reader): Psbt {
+function* readPsbt(reader: Reader): Slices<Psbt> {
   if (!equalBytes(reader.view(MAGIC.length), MAGIC)) throw new PsbtError('Invalid PSBT magic bytes');
-  const { tx, unknown } = readGlobals(reader);
-  const inputs = readInputs(reader, tx);
-  const psbt: Psbt = { tx, unknown, inputs, outputs: readOutputs(reader, tx) };
+  const { tx, unknown } = yield* readGlobals(reader);
+  const inputs = yield* readInputs(reader, tx);
+  const psbt: Psbt = { tx, unknown, inputs, outputs: yield* readOutputs(reader, tx) };
   if (!isPsbtSane(psbt)) throw new PsbtError('PSBT is not sane.');
   if (reader.remaining > 0) throw new PsbtExtraDataError();
   return psbt;
@@ -253,8 +275,13 @@ function readPsbt(reader: Reader): Psbt {
 
 /** Parses a whole PSBT; throws `PsbtError`. Its parts are views of the bytes. */
 export function parsePsbt(bytes: Bytes): Psbt {
+  return atOnce(parsePsbtInSlices(bytes));
+}
+
+/** The same in slices. */
+export function* parsePsbtInSlices(bytes: Bytes): Slices<Psbt> {
   try {
-    return readPsbt(new Reader(bytes));
+    return yield* readPsbt(new Reader(bytes));
   } catch (error) {
     if (!(error instanceof ReadError)) throw error;
     const isShort = error.message.startsWith('end of data');
@@ -278,17 +305,19 @@ class MapWriter {
     if (value.length > 0) this.field(type, Buffer.alloc(0), value);
   }
 
-  keyPaths(type: number, keyPaths: ReadonlyMap<string, KeyPath>): void {
-    for (const [publicKey, path] of sortedEntries(keyPaths)) {
+  *keyPaths(type: number, keyPaths: ReadonlyMap<string, KeyPath>): Slices<void> {
+    for (const [publicKey, path] of yield* sortedEntriesInSlices(keyPaths)) {
       const value = new Writer(path.length * 4);
       for (const number of path) value.u32(number);
+      yield;
       this.field(type, fromLatin1(publicKey), value.finish());
     }
   }
 
-  end(unknown: UnknownFields): void {
-    for (const [key, value] of sortedEntries(unknown)) {
+  *end(unknown: UnknownFields): Slices<void> {
+    for (const [key, value] of yield* sortedEntriesInSlices(unknown)) {
       this.writer.varBytes(fromLatin1(key)).varBytes(value);
+      yield;
     }
     this.writer.u8(SEPARATOR);
   }
@@ -298,9 +327,9 @@ class MapWriter {
  * QUIRK: the spent transaction is read with its witness and written without, as in the reference; its id stays.
  * Test: test/vectors/psbt.test.ts.
  */
-function writeUtxo(map: MapWriter, { nonWitnessUtxo, witnessUtxo }: PsbtInput): void {
+function* writeUtxo(map: MapWriter, { nonWitnessUtxo, witnessUtxo }: PsbtInput): Slices<void> {
   if (nonWitnessUtxo !== null) {
-    map.optional(INPUT.NON_WITNESS_UTXO, formatTransaction(nonWitnessUtxo, false));
+    map.optional(INPUT.NON_WITNESS_UTXO, yield* formatTransactionInSlices(nonWitnessUtxo, false));
   } else if (witnessUtxo !== null && witnessUtxo.value !== NO_VALUE) {
     const { value, script } = witnessUtxo;
     map.optional(INPUT.WITNESS_UTXO, new Writer().i64(value).varBytes(script).finish());
@@ -308,43 +337,59 @@ function writeUtxo(map: MapWriter, { nonWitnessUtxo, witnessUtxo }: PsbtInput): 
 }
 
 /** What is not written of a final input any more. */
-function writeSigningData(map: MapWriter, input: PsbtInput): void {
-  for (const [, { publicKey, signature }] of sortedEntries(input.partialSignatures)) {
+function* writeSigningData(map: MapWriter, input: PsbtInput): Slices<void> {
+  for (const [, { publicKey, signature }] of yield* sortedEntriesInSlices(input.partialSignatures)) {
     map.field(INPUT.PARTIAL_SIGNATURE, publicKey, signature);
+    yield;
   }
   if (input.sighashType > 0) {
     map.optional(INPUT.SIGHASH_TYPE, new Writer(4).i32(input.sighashType).finish());
   }
   map.optional(INPUT.REDEEM_SCRIPT, input.redeemScript);
   map.optional(INPUT.WITNESS_SCRIPT, input.witnessScript);
-  map.keyPaths(INPUT.BIP32_DERIVATION, input.keyPaths);
+  yield* map.keyPaths(INPUT.BIP32_DERIVATION, input.keyPaths);
 }
 
-function writeInput(map: MapWriter, input: PsbtInput): void {
-  writeUtxo(map, input);
-  if (!isInputFinal(input)) writeSigningData(map, input);
+function* writeInput(map: MapWriter, input: PsbtInput): Slices<void> {
+  yield* writeUtxo(map, input);
+  if (!isInputFinal(input)) yield* writeSigningData(map, input);
   map.optional(INPUT.FINAL_SCRIPT_SIG, input.finalScriptSig);
   if (input.finalScriptWitness.length > 0) {
     const stack = new Writer().compactSize(input.finalScriptWitness.length);
-    for (const item of input.finalScriptWitness) stack.varBytes(item);
+    for (const [n, item] of input.finalScriptWitness.entries()) {
+      stack.varBytes(item);
+      if (n % ITEMS_AT_ONCE === 0) yield;
+    }
     map.optional(INPUT.FINAL_SCRIPT_WITNESS, stack.finish());
   }
-  map.end(input.unknown);
+  yield* map.end(input.unknown);
 }
 
-function writeOutput(map: MapWriter, output: PsbtOutput): void {
+function* writeOutput(map: MapWriter, output: PsbtOutput): Slices<void> {
   map.optional(OUTPUT.REDEEM_SCRIPT, output.redeemScript);
   map.optional(OUTPUT.WITNESS_SCRIPT, output.witnessScript);
-  map.keyPaths(OUTPUT.BIP32_DERIVATION, output.keyPaths);
-  map.end(output.unknown);
+  yield* map.keyPaths(OUTPUT.BIP32_DERIVATION, output.keyPaths);
+  yield* map.end(output.unknown);
 }
 
+/** The bytes of a PSBT. */
 export function formatPsbt(psbt: Psbt): Buffer {
+  return atOnce(formatPsbtInSlices(psbt));
+}
+
+/** The same in slices. */
+export function* formatPsbtInSlices(psbt: Psbt): Slices<Buffer> {
   const map = new MapWriter();
   map.writer.raw(MAGIC);
-  map.optional(GLOBAL_UNSIGNED_TX, formatTransaction(psbt.tx, false));
-  map.end(psbt.unknown);
-  for (const input of psbt.inputs) writeInput(map, input);
-  for (const output of psbt.outputs) writeOutput(map, output);
+  map.optional(GLOBAL_UNSIGNED_TX, yield* formatTransactionInSlices(psbt.tx, false));
+  yield* map.end(psbt.unknown);
+  for (const input of psbt.inputs) {
+    yield* writeInput(map, input);
+    yield;
+  }
+  for (const output of psbt.outputs) {
+    yield* writeOutput(map, output);
+    yield;
+  }
   return map.writer.finish();
 }

@@ -6,6 +6,7 @@ import { txid, type Transaction, type TxOutput } from '../primitives/transaction
 import { PrecomputedSighash, SIGHASH } from '../script/sighash.js';
 import { EMPTY_BYTES, equalBytes, fromLatin1 } from '../util/bytes.js';
 import { breathe } from '../util/breathe.js';
+import { atOnce, type Slices } from '../util/slices.js';
 import { produceSignature } from './produceSignature.js';
 import {
   emptyPsbtInput,
@@ -36,6 +37,18 @@ export function isSameTransaction(a: Psbt, b: Psbt): boolean {
   return equalBytes(txid(a.tx), txid(b.tx));
 }
 
+/** Entries looked at between two pauses. */
+const ENTRIES_AT_ONCE = 1024;
+
+/** `insertAll` in slices. */
+function* insertInSlices<V>(into: Map<string, V>, from: ReadonlyMap<string, V>): Slices<void> {
+  let seen = 0;
+  for (const [key, value] of from) {
+    if (!into.has(key)) into.set(key, value);
+    if (++seen % ENTRIES_AT_ONCE === 0) yield;
+  }
+}
+
 type Scripts = Pick<PsbtOutput, 'redeemScript' | 'witnessScript'>;
 
 function fillScripts(into: Scripts, from: Scripts): void {
@@ -43,23 +56,23 @@ function fillScripts(into: Scripts, from: Scripts): void {
   if (into.witnessScript.length === 0) into.witnessScript = from.witnessScript;
 }
 
-function mergeInput(into: PsbtInput, from: PsbtInput): void {
+function* mergeInput(into: PsbtInput, from: PsbtInput): Slices<void> {
   into.nonWitnessUtxo ??= from.nonWitnessUtxo;
   if (into.witnessUtxo === null && from.witnessUtxo !== null) {
     into.witnessUtxo = from.witnessUtxo;
     into.nonWitnessUtxo = null;
   }
   insertAll(into.partialSignatures, from.partialSignatures);
-  insertAll(into.keyPaths, from.keyPaths);
-  insertAll(into.unknown, from.unknown);
+  yield* insertInSlices(into.keyPaths, from.keyPaths);
+  yield* insertInSlices(into.unknown, from.unknown);
   fillScripts(into, from);
   if (into.finalScriptSig.length === 0) into.finalScriptSig = from.finalScriptSig;
   if (into.finalScriptWitness.length === 0) into.finalScriptWitness = from.finalScriptWitness;
 }
 
-function mergeOutput(into: PsbtOutput, from: PsbtOutput): void {
-  insertAll(into.keyPaths, from.keyPaths);
-  insertAll(into.unknown, from.unknown);
+function* mergeOutput(into: PsbtOutput, from: PsbtOutput): Slices<void> {
+  yield* insertInSlices(into.keyPaths, from.keyPaths);
+  yield* insertInSlices(into.unknown, from.unknown);
   fillScripts(into, from);
 }
 
@@ -68,9 +81,20 @@ function mergeOutput(into: PsbtOutput, from: PsbtOutput): void {
  * The result may be inconsistent (`isPsbtSane`).
  */
 export function combinePsbt(into: Psbt, from: Psbt): void {
-  for (const [i, input] of into.inputs.entries()) mergeInput(input, from.inputs[i]!);
-  for (const [i, output] of into.outputs.entries()) mergeOutput(output, from.outputs[i]!);
-  insertAll(into.unknown, from.unknown);
+  atOnce(combinePsbtInSlices(into, from));
+}
+
+/** The same in slices. */
+export function* combinePsbtInSlices(into: Psbt, from: Psbt): Slices<void> {
+  for (const [i, input] of into.inputs.entries()) {
+    yield* mergeInput(input, from.inputs[i]!);
+    yield;
+  }
+  for (const [i, output] of into.outputs.entries()) {
+    yield* mergeOutput(output, from.outputs[i]!);
+    yield;
+  }
+  yield* insertInSlices(into.unknown, from.unknown);
 }
 
 function fillFromKeyPaths(data: SignatureData, { keyPaths }: Pick<PsbtOutput, 'keyPaths'>): void {

@@ -5,6 +5,7 @@
 import { hasPublicKeySize } from '../crypto/ecdsaEncoding.js';
 import { hash160 } from '../crypto/hash.js';
 import { EMPTY_BYTES, toLatin1, type Bytes } from '../util/bytes.js';
+import { atOnce, sortedInSlices, type Slices } from '../util/slices.js';
 
 /** A signature (DER and its hash type byte) and the key that it belongs to. */
 export interface KeySignature {
@@ -58,7 +59,20 @@ export function insertAll<V>(into: Map<string, V>, from: ReadonlyMap<string, V>)
 
 /** Entries in the order of their keys' bytes. */
 export function sortedEntries<V>(map: ReadonlyMap<string, V>): [string, V][] {
-  return [...map].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return atOnce(sortedEntriesInSlices(map));
+}
+
+/** The same in slices. */
+export function* sortedEntriesInSlices<V>(map: ReadonlyMap<string, V>): Slices<[string, V][]> {
+  const entries: [string, V][] = [];
+  for (const entry of map) {
+    if (entries.push(entry) % 1024 === 0) yield;
+  }
+  return entries.length < 2 ? entries : yield* sortedInSlices(entries, compareEntries);
+}
+
+function compareEntries([a]: [string, unknown], [b]: [string, unknown]): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** Adds what another one knows; a complete one replaces this. Source: `MergeSignatureData`. */

@@ -94,29 +94,68 @@ export function coins(satoshis: bigint): JsonNumber {
   return new JsonNumber(formatCoins(satoshis));
 }
 
-const FIXED_POINT = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 /** Largest magnitude a fixed-point number may have: 10^18 - 1, the reference's `UPPER_BOUND`. */
 const FIXED_POINT_BOUND = 10n ** 18n - 1n;
+const ZERO = 48;
+const DOT = 46;
+const MINUS = 45;
+const PLUS = 43;
+const isDigit = (code: number): boolean => code >= ZERO && code <= 57;
+/** Most digits that matter: numbers with more, zeros at either end left out, reach 10^18. */
+const FIXED_POINT_DIGITS = 18;
+
+/** End of the digits that begin at `at`. */
+function skipDigits(text: string, at: number): number {
+  while (isDigit(text.charCodeAt(at))) at++;
+  return at;
+}
+
+/** The exponent behind the mantissa, which ends at `at`; null when what stands there is none, or too large to matter. */
+function readExponent(text: string, at: number): number | null {
+  if (at === text.length) return 0;
+  const mark = text.charCodeAt(at);
+  if (mark !== 101 && mark !== 69) return null;
+  const sign = text.charCodeAt(at + 1);
+  const hasSign = sign === PLUS || sign === MINUS;
+  const first = at + (hasSign ? 2 : 1);
+  if (first === text.length || skipDigits(text, first) !== text.length) return null;
+  let significant = first;
+  while (text.charCodeAt(significant) === ZERO) significant++;
+  if (text.length - significant > FIXED_POINT_DIGITS) return null;
+  const magnitude = Number(text.slice(significant));
+  return sign === MINUS ? -magnitude : magnitude;
+}
 
 /**
  * A decimal literal as an integer count of 10^-decimals, or null where the text is no number, is finer than that or
- * reaches 10^18. Source: `ParseFixedPoint`.
+ * reaches 10^18. Takes time by the length of the text. Source: `ParseFixedPoint`.
  */
 export function parseFixedPoint(text: string, decimals: number): bigint | null {
-  if (!FIXED_POINT.test(text)) return null;
-  const negative = text.startsWith('-');
-  const [significand = '', exponentText = '0'] = (negative ? text.slice(1) : text).split(/[eE]/);
-  const [whole = '', fraction = ''] = significand.split('.');
-  const digits = (whole === '0' ? '' : whole) + fraction;
-  const significant = digits.replace(/0+$/, '');
-  const trailingZeros = digits.length - significant.length;
-  const mantissa = significant.replace(/^0+/, '');
-  if (mantissa.length > 18) return null;
-  const magnitudeOfExponent = exponentText.replace(/^[+-]?0*/, '');
-  if (magnitudeOfExponent.length > 18) return null;
-  const exponent = Number(exponentText) - fraction.length + trailingZeros + decimals;
-  if (exponent < 0 || exponent >= 18) return null;
-  const value = BigInt(mantissa === '' ? '0' : mantissa) * 10n ** BigInt(exponent);
+  const negative = text.charCodeAt(0) === MINUS;
+  const start = negative ? 1 : 0;
+  const point = skipDigits(text, start);
+  if (point === start || (text.charCodeAt(start) === ZERO && point > start + 1)) return null;
+  let end = point;
+  if (text.charCodeAt(point) === DOT) {
+    end = skipDigits(text, point + 1);
+    if (end === point + 1) return null;
+  }
+  const exponent = readExponent(text, end);
+  if (exponent === null) return null;
+  // The mantissa begins and ends with a digit that is no zero; the point does not count.
+  let from = start;
+  while (from < end && (text.charCodeAt(from) === ZERO || text.charCodeAt(from) === DOT)) from++;
+  let to = end;
+  while (to > from && (text.charCodeAt(to - 1) === ZERO || text.charCodeAt(to - 1) === DOT)) to--;
+  if (to - from > FIXED_POINT_DIGITS + 1) return null;
+  const mantissa = text.slice(from, to).replace('.', '');
+  if (mantissa.length > FIXED_POINT_DIGITS) return null;
+  // What a zero has of zeros counts too: 0e17 is refused, as 1e17 is. Of its whole part none does.
+  const last = mantissa === '' ? start + 1 : to;
+  const zeros = last <= point ? point - last : point + 1 - last;
+  const power = exponent + zeros + decimals;
+  if (power < 0 || power >= 18) return null;
+  const value = BigInt(mantissa === '' ? '0' : mantissa) * 10n ** BigInt(power);
   if (value > FIXED_POINT_BOUND) return null;
   return negative ? -value : value;
 }

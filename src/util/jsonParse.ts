@@ -1,39 +1,92 @@
 /**
  * A strict JSON parser that loses nothing: number literals keep their text, objects keep order and duplicates.
- * Accepts what the reference's UniValue accepts, at any depth of nesting, within one bound of ours: a number of values,
- * so that no body that fits the request limit can exhaust the heap. Open containers lie on a stack of its own, not on
- * the runtime's.
+ * Accepts what the reference's UniValue accepts, within two bounds of ours: a number of values, so that no body that fits
+ * the request limit can exhaust the heap, and a depth of nesting. Open containers lie on a stack of its own, not on the
+ * runtime's.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { asBuffer } from './bytes.js';
-import { formatDouble, JsonNumber, JsonObject, type JsonValue } from './json.js';
+import { type JsonNumber, JsonObject, type JsonValue } from './json.js';
+import {
+  BACKSLASH,
+  CAPITAL_E,
+  checkNumberEnd,
+  decodeLiteral,
+  DOT,
+  endOf,
+  escapedEnd,
+  failParse,
+  LongToken,
+  longToken,
+  MINUS,
+  NINE,
+  numberValue,
+  PLAIN,
+  PLAIN_SLICE,
+  PLUS,
+  QUOTE,
+  requireWellFormed,
+  SMALL_E,
+  SPACE,
+  SPACE_SLICE,
+  ZERO,
+  type ReadToken,
+} from './jsonTokens.js';
+import { AT_ONCE_SIZE, type Slices } from './slices.js';
 
-/** The text is not JSON, or holds too many values. */
-export class JsonParseError extends Error {
-  override readonly name = 'JsonParseError';
-}
+export { JsonParseError } from './jsonTokens.js';
 
 /** Most values in one parsed tree. Arbitrary: far above any real request, far below what would fill the heap. */
 export const MAX_JSON_VALUES = 2_000_000;
 
-const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-const SPACE = /[ \t\n\r]*/y;
-// The reference's parser refuses a bare 0x00-0x1f in a string and takes everything else up to the quote.
+/**
+ * Most containers within each other. The reference knows no bound, and ends with all that it does somewhere between
+ * 10,000 and 30,000 levels, when its stack runs over.
+ */
+export const MAX_JSON_DEPTH = 10_000;
 
-const PLAIN = /[^"\\\u0000-\u001f]*/y;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
+/** Steps of reading between two pauses. */
+const STEPS_AT_ONCE = 256;
 
-/** An array or object whose end has not come yet; `key` is that of the member being read. */
+/** An array or object whose end has not come yet; `key` is that of the member being read, null before it was read. */
 type OpenContainer =
   | { readonly close: ']'; readonly items: JsonValue[] }
-  | { readonly close: '}'; readonly entries: [string, JsonValue][]; key: string };
+  | { readonly close: '}'; readonly entries: [string, JsonValue][]; key: string | null };
 
-/** Parses one value at a time from a text; `skipValue` checks syntax without building anything. */
+/** How far the reading of a value has come. */
+interface Reading {
+  readonly open: OpenContainer[];
+  /** Of what was read last and is not in its container yet. */
+  value: JsonValue | undefined;
+  values: number;
+}
+
+/** A container passed over: whether a key comes next. */
+interface SkippedContainer {
+  readonly close: string;
+  needsKey: boolean;
+}
+
+interface Skipping {
+  readonly open: SkippedContainer[];
+  /** Whether a value was passed over whose container is not looked at yet. */
+  hasValue: boolean;
+}
+
+/**
+ * Parses one value at a time from a text; `skipValue` checks syntax without building anything. Both in two forms: at
+ * once, and in slices for texts that may be large. A step of either may be done again from where it began.
+ */
 export class JsonScanner {
   readonly text: string;
   offset = 0;
   private readonly maxValues: number;
+  /** Whether a long token interrupts the step. */
+  private inSlices = false;
+  /** Where the present step began. */
+  private stepStart = 0;
+  /** Long tokens by their beginning. There cannot be many. */
+  private readonly longTokens = new Map<number, ReadToken>();
 
   constructor(text: string, maxValues = MAX_JSON_VALUES) {
     this.text = text;
@@ -41,15 +94,20 @@ export class JsonScanner {
   }
 
   fail(): never {
-    throw new JsonParseError('Parse error');
+    failParse();
   }
 
   skipSpace(): void {
     const code = this.text.charCodeAt(this.offset);
     if (code > 32 || code !== code) return;
-    SPACE.lastIndex = this.offset;
-    SPACE.exec(this.text);
-    this.offset = SPACE.lastIndex;
+    const { offset, text } = this;
+    if (!this.inSlices) {
+      this.offset = endOf(SPACE, text, offset);
+      return;
+    }
+    const end = this.longTokens.get(offset)?.end ?? endOf(SPACE_SLICE, text, offset);
+    if (end - offset === AT_ONCE_SIZE) throw new LongToken(offset, 'space');
+    this.offset = end;
   }
 
   /** The next character after white space, not consumed; '' at the end. */
@@ -72,14 +130,81 @@ export class JsonScanner {
 
   /** One whole value, with its own allowance of values. */
   readValue(): JsonValue {
-    const open: OpenContainer[] = [];
-    for (let values = 1; values <= this.maxValues; values++) {
-      const value = this.start(open);
-      if (value === undefined) continue;
-      const whole = this.finish(value, open);
-      if (whole !== undefined) return whole;
+    const reading: Reading = { open: [], value: undefined, values: 0 };
+    this.readSteps(reading, Infinity);
+    return reading.value!;
+  }
+
+  /** The same in slices. */
+  *readValueInSlices(): Slices<JsonValue> {
+    const reading: Reading = { open: [], value: undefined, values: 0 };
+    yield* this.pausing(() => this.readSteps(reading, STEPS_AT_ONCE));
+    return reading.value!;
+  }
+
+  /** Passes over one value, refusing what `readValue` would refuse (but for the count of values that are not nested). */
+  skipValue(): void {
+    this.skipSteps({ open: [], hasValue: false }, Infinity);
+  }
+
+  /** The same in slices. */
+  skipValueInSlices(): Slices<void> {
+    const skipping: Skipping = { open: [], hasValue: false };
+    return this.pausing(() => this.skipSteps(skipping, STEPS_AT_ONCE));
+  }
+
+  /** Passes over white space in slices: `peek`, `take` and `atEnd` take no time then. */
+  skipSpaceInSlices(): Slices<void> {
+    return this.pausing(() => {
+      this.stepStart = this.offset;
+      this.skipSpace();
+      return true;
+    });
+  }
+
+  /** Does the steps of `work` until it says that all are done, with pauses between them and within long tokens. */
+  private *pausing(work: () => boolean): Slices<void> {
+    for (;;) {
+      let long: LongToken | null = null;
+      this.inSlices = true;
+      try {
+        if (work()) return;
+      } catch (error) {
+        if (!(error instanceof LongToken)) throw error;
+        long = error;
+      } finally {
+        this.inSlices = false;
+      }
+      if (long === null) {
+        yield;
+      } else {
+        this.longTokens.set(long.offset, yield* longToken(this.text, long));
+        this.offset = this.stepStart;
+      }
     }
-    return this.fail();
+  }
+
+  /** Does so many steps of reading; true when the value is whole. */
+  private readSteps(reading: Reading, steps: number): boolean {
+    const { open } = reading;
+    for (let step = 0; step < steps; step++) {
+      this.stepStart = this.offset;
+      const top = open.length === 0 ? undefined : open[open.length - 1]!;
+      if (reading.value !== undefined) {
+        if (top === undefined) return true;
+        const isEnd = this.ends(top.close);
+        put(top, reading.value);
+        reading.value = isEnd ? closed(top) : undefined;
+        if (isEnd) open.pop();
+      } else if (top?.close === '}' && top.key === null) {
+        top.key = this.key();
+      } else {
+        if (reading.values === this.maxValues) this.fail();
+        reading.value = this.start(open);
+        reading.values++;
+      }
+    }
+    return false;
   }
 
   /** Reads a scalar or an empty container; opens any other container, which gives undefined. */
@@ -89,60 +214,63 @@ export class JsonScanner {
     this.offset++;
     if (first === '[') {
       if (this.take(']')) return [];
+      this.checkDepth(open.length);
       open.push({ close: ']', items: [] });
     } else {
       if (this.take('}')) return new JsonObject([]);
-      open.push({ close: '}', entries: [], key: this.key() });
+      this.checkDepth(open.length);
+      open.push({ close: '}', entries: [], key: null });
     }
     return undefined;
   }
 
-  /** Puts a value where it belongs, and each container that ends with it. The outermost one when it is whole. */
-  private finish(value: JsonValue, open: OpenContainer[]): JsonValue | undefined {
-    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
-      if (top.close === ']') top.items.push(value);
-      else top.entries.push([top.key, value]);
-      if (this.take(',')) {
-        if (top.close === '}') top.key = this.key();
-        return undefined;
-      }
-      if (!this.take(top.close)) this.fail();
-      open.pop();
-      value = top.close === ']' ? top.items : new JsonObject(top.entries);
-    }
-    return value;
+  /** Takes the end of a container, or the comma in front of its next member. */
+  private ends(close: string): boolean {
+    if (this.take(',')) return false;
+    return this.take(close) || this.fail();
   }
 
-  /** Passes over one value, refusing what `readValue` would refuse (but for the count of values that are not nested). */
-  skipValue(): void {
-    const open: string[] = [];
-    for (;;) {
-      const first = this.peek();
-      const close = first === '[' ? ']' : first === '{' ? '}' : '';
-      if (close === '') this.scalar(first);
-      else {
-        this.offset++;
-        if (!this.take(close)) {
-          if (open.push(close) > this.maxValues) this.fail();
-          if (close === '}') this.key();
-          continue;
+  /** Does so many steps of passing over a value; true when it has ended. */
+  private skipSteps(skipping: Skipping, steps: number): boolean {
+    const { open } = skipping;
+    for (let step = 0; step < steps; step++) {
+      this.stepStart = this.offset;
+      const top = open.length === 0 ? undefined : open[open.length - 1]!;
+      if (skipping.hasValue) {
+        if (top === undefined) return true;
+        if (this.ends(top.close)) {
+          open.pop();
+        } else {
+          skipping.hasValue = false;
+          top.needsKey = top.close === '}';
         }
+      } else if (top?.needsKey === true) {
+        this.key();
+        top.needsKey = false;
+      } else {
+        skipping.hasValue = this.skipStart(open);
       }
-      if (this.skipEnds(open)) return;
     }
+    return false;
   }
 
-  /** Passes over the ends of containers and the comma to the next value; true when the outermost value has ended. */
-  private skipEnds(open: string[]): boolean {
-    for (let close = open.at(-1); close !== undefined; close = open.at(-1)) {
-      if (this.take(',')) {
-        if (close === '}') this.key();
-        return false;
-      }
-      if (!this.take(close)) this.fail();
-      open.pop();
+  /** Passes over a scalar or an empty container; opens any other container, which gives false. */
+  private skipStart(open: SkippedContainer[]): boolean {
+    const first = this.peek();
+    const close = first === '[' ? ']' : first === '{' ? '}' : '';
+    if (close === '') {
+      this.scalar(first);
+      return true;
     }
-    return true;
+    this.offset++;
+    if (this.take(close)) return true;
+    this.checkDepth(open.length);
+    open.push({ close, needsKey: close === '}' });
+    return false;
+  }
+
+  private checkDepth(open: number): void {
+    if (open === MAX_JSON_DEPTH) this.fail();
   }
 
   private scalar(first: string): null | boolean | number | string | JsonNumber {
@@ -167,15 +295,46 @@ export class JsonScanner {
   }
 
   private number(): number | JsonNumber {
-    NUMBER.lastIndex = this.offset;
-    const literal = NUMBER.exec(this.text)?.[0];
-    if (literal === undefined) this.fail();
-    this.offset += literal.length;
-    const next = this.text.charCodeAt(this.offset);
-    // "01", "1.", "1e" and "2x" end a number in the middle: what follows a literal can be none of these.
-    if ((next >= 48 && next <= 57) || next === 46 || next === 101 || next === 69) this.fail();
-    const value = Number(literal);
-    return Number.isFinite(value) && formatDouble(value) === literal ? value : new JsonNumber(literal);
+    const { text, offset } = this;
+    if (this.longTokens.size > 0) {
+      const known = this.longTokens.get(offset);
+      if (known) {
+        this.offset = known.end;
+        return known.value as number | JsonNumber;
+      }
+    }
+    let at = offset;
+    let code = text.charCodeAt(at);
+    if (code === MINUS) code = text.charCodeAt(++at);
+    if (code < ZERO || code > NINE || code !== code) this.fail();
+    at = code === ZERO ? at + 1 : this.digits(at);
+    code = text.charCodeAt(at);
+    let isInteger = true;
+    if (code === DOT) {
+      isInteger = false;
+      at = this.digits(at + 1);
+      code = text.charCodeAt(at);
+    }
+    if (code === SMALL_E || code === CAPITAL_E) {
+      isInteger = false;
+      at++;
+      code = text.charCodeAt(at);
+      at = this.digits(code === PLUS || code === MINUS ? at + 1 : at);
+    }
+    this.offset = at;
+    checkNumberEnd(text, at);
+    return numberValue(text.slice(offset, at), isInteger);
+  }
+
+  /** End of the digits at `at`, of which there must be one. */
+  private digits(at: number): number {
+    const { text } = this;
+    const first = at;
+    const limit = this.inSlices ? at + AT_ONCE_SIZE : Infinity;
+    for (let code = text.charCodeAt(at); code >= ZERO && code <= NINE; code = text.charCodeAt(++at)) {
+      if (at >= limit) throw new LongToken(this.offset, 'number');
+    }
+    return at > first ? at : this.fail();
   }
 
   /** The key of a member and the colon behind it. */
@@ -188,52 +347,70 @@ export class JsonScanner {
 
   private string(): string {
     const start = ++this.offset;
-    PLAIN.lastIndex = start;
-    PLAIN.exec(this.text);
-    this.offset = PLAIN.lastIndex;
-    const char = this.text.charAt(this.offset);
-    if (char === '"') return this.text.slice(start, this.offset++);
-    return char === '\\' ? this.escapedString(start - 1) : this.fail();
+    if (this.longTokens.size > 0) {
+      const known = this.longTokens.get(start);
+      if (known) {
+        this.offset = known.end;
+        return known.value as string;
+      }
+    }
+    const end = (this.offset = endOf(this.inSlices ? PLAIN_SLICE : PLAIN, this.text, start));
+    const code = this.text.charCodeAt(end);
+    if (code === QUOTE) {
+      this.offset = end + 1;
+      return this.text.slice(start, end);
+    }
+    if (this.inSlices && end - start === AT_ONCE_SIZE) throw new LongToken(start, 'string');
+    return code === BACKSLASH ? this.escapedString(start) : this.fail();
   }
 
   /**
-   * A string with escapes, whose opening quote is at `start` and of which the offset has come to the first escape. The
-   * runtime decodes it: put together here, millions of escapes would cost a heap object each.
+   * A string with escapes, which begins at `start` and of which the offset has come to the first escape. The runtime
+   * decodes it: put together here, millions of escapes would cost a heap object each.
    */
   private escapedString(start: number): string {
-    const text = this.text;
-    let at = this.offset;
-    for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(++at)) {
-      if (code === BACKSLASH) at++;
-      if (at >= text.length) this.fail();
-    }
-    this.offset = at + 1;
-    const whole = decodeLiteral(text.slice(start, this.offset));
-    return whole !== null && isWellFormed(whole) ? whole : this.fail();
+    const end = escapedEnd(this.text, this.offset, this.inSlices ? start + AT_ONCE_SIZE : Infinity);
+    if (this.text.charCodeAt(end) !== QUOTE) throw new LongToken(start, 'string');
+    this.offset = end + 1;
+    return requireWellFormed(decodeLiteral(this.text.slice(start, end)) ?? this.fail());
   }
 }
 
-/** A string literal's value; null when it holds an escape or a character that JSON does not know. */
-function decodeLiteral(literal: string): string | null {
-  try {
-    return JSON.parse(literal) as string;
-  } catch {
-    return null;
+function put(container: OpenContainer, value: JsonValue): void {
+  if (container.close === ']') {
+    container.items.push(value);
+    return;
   }
+  container.entries.push([container.key!, value]);
+  container.key = null;
 }
 
-/** No half of a surrogate pair alone: the reference refuses those (`JSONUTF8StringFilter::finalize`). */
-function isWellFormed(text: string): boolean {
-  return (
-    !/[\ud800-\udfff]/.test(text) ||
-    !/(?:[\ud800-\udbff](?![\udc00-\udfff]))|(?:(?<![\ud800-\udbff])[\udc00-\udfff])/.test(text)
-  );
+function closed(container: OpenContainer): JsonValue {
+  return container.close === ']' ? container.items : new JsonObject(container.entries);
 }
 
 /** Bytes of a request as text, or null when they are not UTF-8. A byte order mark is not skipped (it fails to parse). */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   if (isAscii(bytes)) return asBuffer(bytes).toString('latin1');
   return isUtf8(bytes) ? asBuffer(bytes).toString('utf8') : null;
+}
+
+/** Bytes decoded between two pauses. */
+const DECODED_AT_ONCE = 1 << 20;
+
+/** `decodeUtf8` in slices. */
+export function* decodeUtf8InSlices(bytes: Uint8Array): Slices<string | null> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let text = '';
+  try {
+    for (let at = 0; at < bytes.length; at += DECODED_AT_ONCE) {
+      text += decoder.decode(bytes.subarray(at, at + DECODED_AT_ONCE), { stream: true });
+      yield;
+    }
+    return text + decoder.decode();
+  } catch {
+    return null;
+  }
 }
 
 /** The one value of a whole text. Throws `JsonParseError`. A client lifts `maxValues` for answers it asked for. */

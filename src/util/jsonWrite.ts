@@ -121,6 +121,15 @@ type Frame = { count: number } & (
   | { readonly kind: 'async'; readonly isObject: boolean; readonly source: AsyncIterator<unknown> }
 );
 
+/** A text being written a slice at a time: a string or key, or with an empty `end` JSON as it is. */
+interface LongText {
+  readonly text: string;
+  offset: number;
+  readonly end: string;
+  /** What the key is followed by. */
+  readonly value: JsonOut | undefined;
+}
+
 type Progress = 'chunk' | 'done' | 'wait';
 
 function isObjectFrame(frame: Frame): boolean {
@@ -132,6 +141,7 @@ class Serializer {
   private out = '';
   private readonly stack: Frame[] = [];
   private hex: { bytes: Buffer; offset: number } | null = null;
+  private long: LongText | null = null;
   private readonly indent: number;
   private started = false;
   private readonly root: JsonOut;
@@ -171,8 +181,9 @@ class Serializer {
     }
     for (;;) {
       if (this.hex !== null) this.writeHexSlice(this.hex);
+      else if (this.long !== null) this.writeTextSlice(this.long);
       if (this.out.length >= CHUNK_CHARS) return 'chunk';
-      if (this.hex !== null) continue;
+      if (this.hex !== null || this.long !== null) continue;
       const frame = this.stack[this.stack.length - 1];
       if (frame === undefined) return 'done';
       if (frame.kind === 'async') return 'wait';
@@ -226,6 +237,11 @@ class Serializer {
 
   private member(frame: Frame, key: string, value: JsonOut): void {
     this.separate(frame);
+    if (key.length > CHUNK_CHARS) {
+      this.out += '"';
+      this.long = { text: key, offset: 0, end: this.indent > 0 ? '": ' : '":', value };
+      return;
+    }
     this.out += quoteKey(key);
     if (this.indent > 0) this.out += ' ';
     this.write(value);
@@ -266,10 +282,30 @@ class Serializer {
     this.hex = null;
   }
 
+  /** Writes a slice of a long text, and what follows its end. */
+  private writeTextSlice(long: LongText): void {
+    const { text, offset, end, value } = long;
+    let to = Math.min(text.length, offset + CHUNK_CHARS);
+    // Both halves of a pair are written together.
+    if ((text.charCodeAt(to - 1) & 0xfc00) === 0xd800) to++;
+    const slice = text.slice(offset, to);
+    this.out += end === '' ? slice : quoteJson(slice).slice(1, -1);
+    long.offset = to;
+    if (to < text.length) return;
+    this.out += end;
+    this.long = null;
+    if (value !== undefined) this.write(value);
+  }
+
   private write(value: JsonOut): void {
     switch (typeof value) {
       case 'string':
-        this.out += quoteJson(value);
+        if (value.length > CHUNK_CHARS) {
+          this.out += '"';
+          this.long = { text: value, offset: 0, end: '"', value: undefined };
+        } else {
+          this.out += quoteJson(value);
+        }
         return;
       case 'number':
         this.out += formatDouble(value);
@@ -303,7 +339,11 @@ class Serializer {
         count: 0,
       });
     } else if (value instanceof JsonNumber || value instanceof RawJson) {
-      this.out += value.text;
+      if (value.text.length > CHUNK_CHARS) {
+        this.long = { text: value.text, offset: 0, end: '', value: undefined };
+      } else {
+        this.out += value.text;
+      }
     } else if (value instanceof HexFragment) {
       this.out += '"';
       this.hex = { bytes: asBuffer(value.bytes), offset: 0 };

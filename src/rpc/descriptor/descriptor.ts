@@ -137,16 +137,17 @@ class Parser {
     const required = parseUint32(threshold);
     if (required === null) return null;
     const keys: KeyExpression[] = [];
+    const most = place === 'top' ? MAX_BARE_MULTISIG_KEYS : MAX_MULTISIG_KEYS;
     for (let rest = tail; rest !== '';) {
-      if (!rest.startsWith(',')) return null;
+      // One key too many is enough, whatever it is.
+      if (keys.length === most || !rest.startsWith(',')) return null;
       const [expression, after] = splitExpression(rest.slice(1));
       const key = this.key(expression, place !== 'wsh');
       if (key === null) return null;
       keys.push(key);
       rest = after;
     }
-    const most = place === 'top' ? MAX_BARE_MULTISIG_KEYS : MAX_MULTISIG_KEYS;
-    if (keys.length < 1 || keys.length > most || required < 1 || required > keys.length) return null;
+    if (keys.length < 1 || required < 1 || required > keys.length) return null;
     const size = keys.reduce((sum, key) => sum + key.size + 1, MULTISIG_OVERHEAD);
     if (place === 'sh' && size > MAX_REDEEM_SCRIPT_SIZE) return null;
     return {

@@ -12,6 +12,11 @@ import { fromHex, isHex, type Bytes } from '../../util/bytes.js';
 
 const COMPRESSED_SIZE = 33;
 const PREFIX_SIZE = 4;
+/**
+ * The key, 255 steps, and what is at each: the depth of a key is one byte (BIP32). The reference lets it run over and takes
+ * as long as the path is.
+ */
+const MAX_ELEMENTS = 257;
 
 export interface KeyExpression {
   /** Whether it stands for a key at every position. */
@@ -82,7 +87,8 @@ export function parseKeyExpression(
   allowUncompressed: boolean,
   prefixes: AddressPrefixes,
 ): KeyExpression | null {
-  const elements = text.split('/');
+  const elements = text.split('/', MAX_ELEMENTS + 1);
+  if (elements.length > MAX_ELEMENTS) return null;
   const [first = ''] = elements;
   if (elements.length === 1) {
     if (first !== '' && isHex(first)) {

@@ -12,10 +12,7 @@ export function addressPrefixes(params: Pick<NetworkParams, 'base58' | 'bech32Hr
   return prefixes;
 }
 
-function readPrefixes({
-  base58,
-  bech32Hrp,
-}: Pick<NetworkParams, 'base58' | 'bech32Hrp'>): AddressPrefixes {
+function readPrefixes({ base58, bech32Hrp }: Pick<NetworkParams, 'base58' | 'bech32Hrp'>): AddressPrefixes {
   const number = (bytes: Uint8Array): number => Buffer.from(bytes).readUIntBE(0, bytes.length);
   return {
     pubkeyHash: number(base58.pubkeyHash),

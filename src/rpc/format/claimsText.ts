@@ -1,5 +1,5 @@
 /** Names of claims, which are any bytes, as text. */
-import { decodeUtf8 } from '../../claimtrie/unicode/utf8.js';
+import { isUtf8 } from 'node:buffer';
 import { asBuffer, type Bytes } from '../../util/bytes.js';
 
 /** Bytes that have a short escape of their own. */
@@ -12,10 +12,6 @@ const SHORT_ESCAPES: Readonly<Record<number, string>> = {
   0x22: '\\"',
   0x5c: '\\\\',
 };
-
-function isUtf8(bytes: Bytes): boolean {
-  return decodeUtf8(bytes, []);
-}
 
 /**
  * A name as answers show it. QUIRK: what is not well-formed UTF-8 is escaped, byte by byte, and the escapes are text:

@@ -1,13 +1,16 @@
 /** Reading the transactions that callers send. Source: lbrycrd core_read.cpp `DecodeHexTx`, `CheckTxScriptsSanity`. */
-import { isCoinbase, parseTransaction, type Transaction } from '../../primitives/transaction.js';
+import { isCoinbase, type Transaction } from '../../primitives/transaction.js';
+import { parseTransactionInSlices } from '../../primitives/transactionSlices.js';
 import { hasValidOps, MAX_SCRIPT_SIZE } from '../../script/script.js';
-import { fromHex, isHex, type Bytes } from '../../util/bytes.js';
+import type { Bytes } from '../../util/bytes.js';
+import { decodeHexInSlices } from '../../util/hexSlices.js';
 import { Reader, ReadError } from '../../util/reader.js';
+import { AT_ONCE_SIZE, atOnce, inSlices, type Slices } from '../../util/slices.js';
 
-function parseWhole(bytes: Bytes, allowWitness: boolean): Transaction | null {
+function* parseWhole(bytes: Bytes, allowWitness: boolean): Slices<Transaction | null> {
   try {
     const reader = new Reader(bytes);
-    const tx = parseTransaction(reader, allowWitness);
+    const tx = yield* parseTransactionInSlices(reader, allowWitness);
     return reader.remaining === 0 ? tx : null;
   } catch (error) {
     if (error instanceof ReadError) return null;
@@ -15,27 +18,43 @@ function parseWhole(bytes: Bytes, allowWitness: boolean): Transaction | null {
   }
 }
 
-const isSane = (script: Bytes): boolean => hasValidOps(script) && script.length <= MAX_SCRIPT_SIZE;
+const isSane = (script: Bytes): boolean => script.length <= MAX_SCRIPT_SIZE && hasValidOps(script);
 
-function hasSaneScripts(tx: Transaction): boolean {
-  if (!isCoinbase(tx) && !tx.inputs.every((input) => isSane(input.scriptSig))) return false;
-  return tx.outputs.every((output) => isSane(output.script));
+function* hasSaneScripts(tx: Transaction): Slices<boolean> {
+  for (const { scriptSig } of isCoinbase(tx) ? [] : tx.inputs) {
+    if (!isSane(scriptSig)) return false;
+    yield;
+  }
+  for (const { script } of tx.outputs) {
+    if (!isSane(script)) return false;
+    yield;
+  }
+  return true;
+}
+
+function* decode(
+  text: string,
+  tryWithoutWitness: boolean,
+  tryWithWitness: boolean,
+): Slices<Transaction | null> {
+  const bytes = text === '' ? null : yield* decodeHexInSlices(text);
+  if (bytes === null) return null;
+  if (tryWithoutWitness) {
+    const tx = yield* parseWhole(bytes, false);
+    if (tx !== null && (!tryWithWitness || (yield* hasSaneScripts(tx)))) return tx;
+  }
+  return tryWithWitness ? yield* parseWhole(bytes, true) : null;
 }
 
 /**
  * The transaction that the hex holds, in the form without witness or the one with, or null. Where both are allowed and
- * the bytes fit both, the form without wins only when its scripts make sense.
+ * the bytes fit both, the form without wins only when its scripts make sense. A large one is read in slices.
  */
-export function decodeTransaction(
+export async function decodeTransaction(
   text: string,
   tryWithoutWitness: boolean,
   tryWithWitness: boolean,
-): Transaction | null {
-  if (text === '' || !isHex(text)) return null;
-  const bytes = fromHex(text);
-  if (tryWithoutWitness) {
-    const tx = parseWhole(bytes, false);
-    if (tx !== null && (!tryWithWitness || hasSaneScripts(tx))) return tx;
-  }
-  return tryWithWitness ? parseWhole(bytes, true) : null;
+): Promise<Transaction | null> {
+  const work = decode(text, tryWithoutWitness, tryWithWitness);
+  return text.length > AT_ONCE_SIZE ? inSlices(work) : atOnce(work);
 }

@@ -3,11 +3,12 @@
  * `createVoutList`.
  */
 import { encodeDestination, type AddressPrefixes } from '../../script/address.js';
-import { formatAsm } from '../../script/asm.js';
+import { formatAsm, formatAsmInSlices } from '../../script/asm.js';
 import { startsWithClaimOpcode, stripClaimPrefix } from '../../script/claimScript.js';
 import { OP } from '../../script/opcodes.js';
 import { extractDestinations } from '../../script/standard.js';
 import { toHex, type Bytes } from '../../util/bytes.js';
+import type { Slices } from '../../util/slices.js';
 import type { Profile } from '../method.js';
 import { t, type SchemaFields } from '../schema.js';
 
@@ -40,6 +41,9 @@ export const SCRIPT_FIELDS: SchemaFields = {
 
 export const SCRIPT_SCHEMA = t.object(SCRIPT_FIELDS, 'the output script');
 
+/** Scripts beyond it, of which no valid input can be, are written in slices. */
+export const LARGE_SCRIPT_BYTES = 10_000;
+
 export interface ScriptContext {
   readonly prefixes: AddressPrefixes;
   readonly profile: Profile;
@@ -59,14 +63,20 @@ export interface ScriptAnswer {
   readonly [name: string]: string | number | boolean | string[] | undefined;
 }
 
-export function scriptAnswer(script: Bytes, context: ScriptContext, includeHex: boolean): ScriptAnswer {
+/** `asm` is given where the script is so large that its operations are written in slices. */
+export function scriptAnswer(
+  script: Bytes,
+  context: ScriptContext,
+  includeHex: boolean,
+  asm = formatAsm(script),
+): ScriptAnswer {
   const { type, destinations, required } = extractDestinations(stripClaimPrefix(script));
   const isClaim = startsWithClaimOpcode(script);
   const isSupport = isClaim && script[0] === OP.OP_SUPPORT_CLAIM;
   const showClaim = isClaim || context.profile === 'lbcd';
   const shown = destinations.length > 0;
   return {
-    asm: formatAsm(script),
+    asm,
     hex: includeHex ? toHex(script) : undefined,
     reqSigs: shown ? required : undefined,
     isclaim: showClaim ? isClaim && !isSupport : undefined,
@@ -77,4 +87,14 @@ export function scriptAnswer(script: Bytes, context: ScriptContext, includeHex: 
       ? destinations.map((destination) => encodeDestination(destination, context.prefixes))
       : undefined,
   };
+}
+
+/** The same in slices where the script is large. */
+export function* scriptAnswerInSlices(
+  script: Bytes,
+  context: ScriptContext,
+  includeHex: boolean,
+): Slices<ScriptAnswer> {
+  if (script.length <= LARGE_SCRIPT_BYTES) return scriptAnswer(script, context, includeHex);
+  return scriptAnswer(script, context, includeHex, yield* formatAsmInSlices(script));
 }

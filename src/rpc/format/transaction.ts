@@ -6,17 +6,23 @@ import { strippedSize, weightOf, witnessSize } from '../../consensus/txSize.js';
 import { txBytes, txidAt, txSizeBytes, txWeight, wtxidAt } from '../../primitives/blockView.js';
 import {
   formatTransaction,
+  hasWitness,
   isCoinbase,
   txid,
   wtxid,
   type Transaction,
+  type TxInput,
+  type TxOutput,
 } from '../../primitives/transaction.js';
-import { formatAsm } from '../../script/asm.js';
+import { formatTransactionInSlices, sha256dInSlices } from '../../primitives/transactionSlices.js';
+import { formatAsm, formatAsmInSlices } from '../../script/asm.js';
+import { breathe } from '../../util/breathe.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';
-import { hexOf, type JsonOut } from '../../util/jsonWrite.js';
+import { hexOf, jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import { atOnce, inSlices, type Slices } from '../../util/slices.js';
 import { t, type SchemaFields } from '../schema.js';
-import { SCRIPT_SCHEMA, scriptAnswer, type ScriptContext } from './script.js';
+import { LARGE_SCRIPT_BYTES, SCRIPT_SCHEMA, scriptAnswerInSlices, type ScriptContext } from './script.js';
 
 /** A transaction with what is computed from its bytes. */
 export interface ShownTransaction {
@@ -67,25 +73,68 @@ export const TRANSACTION_FIELDS: SchemaFields = {
   ),
 };
 
-function inputsAnswer(tx: Transaction): JsonOut[] {
-  const coinbase = isCoinbase(tx);
-  return tx.inputs.map((input): JsonOut => {
-    const { scriptSig, sequence, witness, prevout } = input;
-    if (coinbase) return { coinbase: toHex(scriptSig), sequence };
-    return {
-      txid: hashToHex(prevout.hash),
-      vout: prevout.index,
-      scriptSig: { asm: formatAsm(scriptSig, true), hex: toHex(scriptSig) },
-      txinwitness: witness.length > 0 ? witness.map(toHex) : undefined,
-      sequence,
-    };
-  });
+/** Inputs, outputs or witness items up to which an answer is made at once. */
+const PARTS_AT_ONCE = 1000;
+
+function* witnessAnswer({ witness }: TxInput): Slices<JsonOut> {
+  if (witness.length <= PARTS_AT_ONCE) return witness.map(toHex);
+  yield;
+  return jsonArray(hexItems(witness));
+}
+
+function* hexItems(items: readonly Bytes[]): Generator<JsonOut> {
+  for (const item of items) yield toHex(item);
+}
+
+function* inputAnswer(input: TxInput, coinbase: boolean): Slices<JsonOut> {
+  const { scriptSig, sequence, witness, prevout } = input;
+  if (coinbase) return { coinbase: toHex(scriptSig), sequence };
+  const asm =
+    scriptSig.length > LARGE_SCRIPT_BYTES
+      ? yield* formatAsmInSlices(scriptSig, true)
+      : formatAsm(scriptSig, true);
+  return {
+    txid: hashToHex(prevout.hash),
+    vout: prevout.index,
+    scriptSig: { asm, hex: toHex(scriptSig) },
+    txinwitness: witness.length > 0 ? yield* witnessAnswer(input) : undefined,
+    sequence,
+  };
+}
+
+function* outputAnswer({ value, script }: TxOutput, n: number, context: ScriptContext): Slices<JsonOut> {
+  return { value: coins(value), n, scriptPubKey: yield* scriptAnswerInSlices(script, context, true) };
+}
+
+function isLarge({ inputs, outputs }: Transaction): boolean {
+  if (inputs.length + outputs.length > PARTS_AT_ONCE) return true;
+  return (
+    inputs.some(
+      ({ scriptSig, witness }) => scriptSig.length > LARGE_SCRIPT_BYTES || witness.length > PARTS_AT_ONCE,
+    ) || outputs.some(({ script }) => script.length > LARGE_SCRIPT_BYTES)
+  );
+}
+
+/** What is made of each item, one at a time as the answer is written. */
+export async function* lazily<T>(
+  items: readonly T[],
+  make: (item: T, n: number) => Slices<JsonOut>,
+): AsyncGenerator<JsonOut> {
+  let since = performance.now();
+  for (const [n, item] of items.entries()) {
+    yield await inSlices(make(item, n));
+    since = await breathe(since);
+  }
 }
 
 export function transactionAnswer(
   { tx, txid, wtxid, sizeBytes, weight }: ShownTransaction,
   context: ScriptContext,
 ): Record<string, JsonOut> {
+  const coinbase = isCoinbase(tx);
+  const input = (item: TxInput): Slices<JsonOut> => inputAnswer(item, coinbase);
+  const output = (item: TxOutput, n: number): Slices<JsonOut> => outputAnswer(item, n, context);
+  const large = isLarge(tx);
   return {
     txid: hashToHex(txid),
     hash: hashToHex(wtxid),
@@ -94,12 +143,10 @@ export function transactionAnswer(
     vsize: Math.ceil(weight / 4),
     weight,
     locktime: tx.lockTime,
-    vin: inputsAnswer(tx),
-    vout: tx.outputs.map((output, n) => ({
-      value: coins(output.value),
-      n,
-      scriptPubKey: scriptAnswer(output.script, context, true),
-    })),
+    vin: large ? jsonArray(lazily(tx.inputs, input)) : tx.inputs.map((item) => atOnce(input(item))),
+    vout: large
+      ? jsonArray(lazily(tx.outputs, output))
+      : tx.outputs.map((item, n) => atOnce(output(item, n))),
   };
 }
 
@@ -113,6 +160,19 @@ export function shownTransaction(tx: Transaction): ShownTransaction {
 /** A transaction as it lies in a block, without hashing anything again. */
 export function shownStored({ tx, txid, wtxid, bytes }: StoredTransaction): ShownTransaction {
   return { tx, txid, wtxid, sizeBytes: bytes.length, weight: weightOf(strippedSize(tx), bytes.length) };
+}
+
+/** `shownTransaction` in slices, for one that may be larger than any block. */
+export function* shownTransactionInSlices(tx: Transaction): Slices<ShownTransaction> {
+  const stripped = yield* formatTransactionInSlices(tx, false);
+  const txid = yield* sha256dInSlices(stripped);
+  if (!hasWitness(tx)) {
+    const { length } = stripped;
+    return { tx, txid, wtxid: txid, sizeBytes: length, weight: weightOf(length, length) };
+  }
+  const whole = yield* formatTransactionInSlices(tx);
+  const weight = weightOf(stripped.length, whole.length);
+  return { tx, txid, wtxid: yield* sha256dInSlices(whole), sizeBytes: whole.length, weight };
 }
 
 /** Transaction `n` of a block, without hashing anything again. */

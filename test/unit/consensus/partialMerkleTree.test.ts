@@ -74,4 +74,24 @@ describe('partial merkle trees', () => {
     for (const bad of broken) expect(provedTransactions(bad)).toBeNull();
     expect(() => parsePartialMerkleTree(new Reader(Buffer.from('0100000001', 'hex')))).toThrow(ReadError);
   });
+
+  it('with more hashes than a block can have transactions are passed over', () => {
+    const written = (count: number): Buffer =>
+      new Writer()
+        .u32(count)
+        .compactSize(count)
+        .raw(Buffer.alloc(count * 32))
+        .varBytes(Buffer.of(1))
+        .u8(7)
+        .finish();
+    const most = parsePartialMerkleTree(new Reader(written(33_333)));
+    expect(most.hashes).toHaveLength(33_333);
+    const reader = new Reader(written(33_334));
+    const more = parsePartialMerkleTree(reader);
+    expect(more).toEqual({ txCount: 0, hashes: [], flags: new Uint8Array(0) });
+    expect(provedTransactions(more)).toBeNull();
+    expect(reader.remaining).toBe(1);
+    const short = written(33_334).subarray(0, 33_334 * 32);
+    expect(() => parsePartialMerkleTree(new Reader(short))).toThrow(/^end of data/);
+  });
 });

@@ -207,6 +207,8 @@ describe('arguments', () => {
       -8,
       'Unknown named parameter nosuch',
     ]);
+    const others = Array.from({ length: 1000 }, (_, n) => `"k${n}":0`).join();
+    expect(await failure(method, `{"first":1,${others}}`)).toEqual([-8, 'Unknown named parameter k0']);
     expect(await failure(method, '{"first":1,"second":"x","zwei":"y"}')).toEqual([
       -8,
       'Unknown named parameter zwei',

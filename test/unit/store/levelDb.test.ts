@@ -24,8 +24,8 @@ const options = { cacheBytes: 1 << 20, writeBufferBytes: 64 << 10 };
 const native = loadNative();
 const makers: [string, (path: string) => LevelDb][] = [
   ['classic', (path) => new ClassicLevelDb(path, options)],
-  ...(native ? [['native', (path: string) => new NativeLevelDb(native, path, options)] as const] : []),
-].map(([name, make]) => [name as string, make as (path: string) => LevelDb]);
+];
+if (native) makers.push(['native', (path) => new NativeLevelDb(native, path, options)]);
 
 function recordsOf(changes: readonly RowChange[]): Buffer {
   const writer = new RecordWriter();

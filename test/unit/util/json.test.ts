@@ -14,6 +14,7 @@ import {
   decodeUtf8,
   JsonParseError,
   JsonScanner,
+  MAX_JSON_DEPTH,
   MAX_JSON_VALUES,
   parseJson,
 } from '../../../src/util/jsonParse.js';
@@ -23,7 +24,6 @@ import {
   jsonArray,
   jsonChunks,
   jsonObject,
-  smallJson,
   rawJson,
   smallJson,
   startJson,
@@ -96,6 +96,65 @@ describe('amounts', () => {
   ])('reads %j as %s', (text, expected) => {
     expect(parseFixedPoint(text, 8)).toBe(expected);
   });
+});
+
+describe('amounts of any length', () => {
+  const ZEROS = '0'.repeat(4 << 20);
+
+  // In time by the square of the length these would take hours.
+  it.each<[string, string, bigint | null]>([
+    ['zeros behind the point', `1.${ZEROS}`, 100000000n],
+    ['zeros and a digit', `1.${ZEROS}1`, null],
+    ['zeros in front of the digit', `0.${ZEROS}`, 0n],
+    ['zeros before the point', `1${ZEROS}`, null],
+    ['zeros taken back by the exponent', `1${'0'.repeat(1000)}e-1000`, 100000000n],
+    ['digits', ZEROS.replaceAll('0', '9'), null],
+    ['digits behind the point', `0.${ZEROS.replaceAll('0', '9')}`, null],
+    ['zeros and digits by turns', '10'.repeat(1 << 20), null],
+    ['zeros of the exponent', `1e${ZEROS}1`, 1000000000n],
+    ['a large exponent', `0e1${ZEROS}`, null],
+  ])('reads %s', (_, text, expected) => {
+    expect(parseFixedPoint(text, 8)).toBe(expected);
+  });
+
+  it('agrees with the definition on random texts', () => {
+    let seed = 99;
+    const below = (n: number): number => (seed = (seed * 48271) % 0x7fffffff) % n;
+    const digits = (n: number): string => Array.from({ length: n }, () => '0001259'[below(7)]).join('');
+    for (let i = 0; i < 20_000; i++) {
+      const whole = below(3) === 0 ? '0' : `${1 + below(9)}${digits(below(14))}`;
+      const fraction = below(3) === 0 ? '' : `.${digits(1 + below(10))}`;
+      const exponent = below(3) === 0 ? `e${['', '+', '-'][below(3)]!}${digits(1 + below(2))}` : '';
+      const text = `${below(2) === 0 ? '-' : ''}${whole}${fraction}${exponent}`;
+      expect([text, parseFixedPoint(text, 8)]).toEqual([text, fixedPointByDefinition(text)]);
+    }
+  });
+
+  /** The reference's way, digit by digit. Source: `ParseFixedPoint`. */
+  function fixedPointByDefinition(text: string): bigint | null {
+    const [, sign, whole = '', fraction = '', power = '0'] =
+      /^(-?)([0-9]+)(?:\.([0-9]+))?(?:e([+-]?[0-9]+))?$/.exec(text) ?? [];
+    let mantissa = 0n;
+    let zeros = 0;
+    const bound = 10n ** 18n - 1n;
+    for (const digit of (whole === '0' ? '' : whole) + fraction) {
+      if (digit === '0') {
+        zeros++;
+        continue;
+      }
+      for (; zeros >= 0; zeros--) {
+        if (mantissa > bound / 10n) return null;
+        mantissa *= 10n;
+      }
+      mantissa += BigInt(digit);
+      zeros = 0;
+    }
+    const exponent = Number(power) - fraction.length + zeros + 8;
+    if (exponent < 0 || exponent >= 18) return null;
+    const value = mantissa * 10n ** BigInt(exponent);
+    if (value > bound) return null;
+    return sign === '-' ? -value : value;
+  }
 });
 
 describe('numbers', () => {
@@ -218,16 +277,17 @@ describe('parsing', () => {
     expect(() => parseJson(text)).toThrow(JsonParseError);
   });
 
-  it('nests as deep as there may be values', () => {
+  it('nests as deep as the reference can', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
-    for (const text of [nested(600), nested(100_000), `${'{"a":['.repeat(50_000)}1${']}'.repeat(50_000)}`]) {
+    const deepest = MAX_JSON_DEPTH + 1; // The innermost array is empty, and so never open.
+    for (const text of [nested(600), nested(deepest), `${'{"a":['.repeat(5000)}1${']}'.repeat(5000)}`]) {
       expect(stringifyJson(parseJson(text))).toBe(text);
       const scanner = new JsonScanner(text);
       scanner.skipValue();
       expect(scanner.atEnd()).toBe(true);
     }
     for (const text of [
-      nested(MAX_JSON_VALUES + 2),
+      nested(deepest + 1),
       '['.repeat(5_000_000),
       '{"a":'.repeat(1_000_000),
       `${'['.repeat(1000)}${']'.repeat(999)}}`,

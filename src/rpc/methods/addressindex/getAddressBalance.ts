@@ -22,9 +22,9 @@ export const getAddressBalance = defineMethod({
     ),
   }),
   examples: [['"bXYZ…"'], ['{"addresses": ["bXYZ…", "bABC…"]}']],
-  run({ services }, { addresses }) {
+  async run({ services }, { addresses }) {
     const index = requireIndex(services);
-    const query = { ...parseQuery(services, addresses, null), afterMempool: undefined };
+    const query = { ...(await parseQuery(services, addresses, null)), afterMempool: undefined };
     return atOneTip(services, async () => {
       const { receivedSat, spentSat, txCount } = await confirmedSums(index, query);
       let unconfirmedSat = 0n;

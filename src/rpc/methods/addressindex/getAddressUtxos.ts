@@ -131,7 +131,7 @@ export const getAddressUtxos = defineMethod({
   examples: [['"bXYZ…"'], ['{"addresses": ["bXYZ…"], "limit": 100, "mempool": true}']],
   async run({ services }, { addresses }) {
     const index = requireIndex(services);
-    const query = parseQuery(services, addresses, UNSPENT_MARK_BYTES);
+    const query = await parseQuery(services, addresses, UNSPENT_MARK_BYTES);
     const withTip = flagOf(query.options, 'chainInfo');
     const { outputs, next, tip } = await atOneTip(services, () => find(services, index, query));
     requireWhole(query, next);

@@ -8,6 +8,7 @@ import type { PageRequest } from '../../../index/addressQueries.js';
 import { decodeDestination } from '../../../script/address.js';
 import { scriptForDestination } from '../../../script/standard.js';
 import { asBuffer, fromHex, isHex, toHex, type Bytes } from '../../../util/bytes.js';
+import { breathe } from '../../../util/breathe.js';
 import { JsonObject, type JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
@@ -77,15 +78,17 @@ export function requireIndex({ addresses }: RpcServices): AddressService {
 }
 
 /** Throws on what is no query. `markBytes` is the size of a mark in the chain; null where all is in the mempool. */
-export function parseQuery(
+export async function parseQuery(
   { params }: RpcServices,
   value: JsonValue,
   markBytes: number | null,
-): AddressQuery {
+): Promise<AddressQuery> {
   const options = value instanceof JsonObject ? value : new JsonObject();
   const prefixes = addressPrefixes(params);
   const asked = new Map<string, string>();
+  let since = performance.now();
   for (const item of listOf(value)) {
+    since = await breathe(since);
     const text = getString(item);
     const destination = decodeDestination(text, prefixes);
     if (!destination && (text === '' || !isHex(text))) {
@@ -94,9 +97,9 @@ export function parseQuery(
     const key = scriptKeyOf(destination ? scriptForDestination(destination) : fromHex(text));
     if (key === null) throw invalid(`Nobody can spend what the script pays: ${text}`);
     if (!asked.has(key)) asked.set(key, text);
+    if (asked.size > MAX_SCRIPTS) throw invalid(`More than ${MAX_SCRIPTS} addresses`);
   }
   if (asked.size === 0) throw invalid('No addresses given');
-  if (asked.size > MAX_SCRIPTS) throw invalid(`More than ${MAX_SCRIPTS} addresses`);
   const limit = numberOf(options, 'limit', 1, MAX_ENTRIES) ?? null;
   const mempool = flagOf(options, 'mempool');
   const after = markOf(options, markBytes, mempool || markBytes === null);

@@ -23,6 +23,7 @@ import { NO_HEADER } from '../../../store/headerTable.js';
 import { hashToHex } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { readBlockChecked, readUndoChecked, requireBlock } from '../../blockLookup.js';
+import { inSlices, type Slices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { networkName } from '../../format/networkName.js';
 import { defineMethod, type Profile } from '../../method.js';
@@ -223,14 +224,28 @@ function blockOf(services: RpcServices, profile: Profile, wanted: JsonValue): nu
   return id;
 }
 
+/** The names, each once. */
+function* readNames(values: readonly JsonValue[]): Slices<Set<string>> {
+  const names = new Set<string>();
+  for (const value of values) {
+    names.add(getString(value));
+    yield;
+  }
+  return names;
+}
+
 /** The selected ones, sorted and each once, or all. */
-function select(all: Record<string, JsonOut>, selected: readonly string[]): JsonOut {
-  if (selected.length === 0) return all;
+function select(all: Record<string, JsonOut>, selected: ReadonlySet<string>): JsonOut {
+  if (selected.size === 0) return all;
   const result: Record<string, JsonOut> = {};
-  for (const name of [...new Set(selected)].sort()) {
-    if (!Object.hasOwn(all, name)) {
-      throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Invalid selected statistic ${name}`);
-    }
+  // The first in the order of the names is the one that the error tells, without sorting a million of them.
+  let unknown: string | undefined;
+  for (const name of selected) {
+    if (!Object.hasOwn(all, name) && (unknown === undefined || name < unknown)) unknown = name;
+  }
+  if (unknown !== undefined)
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Invalid selected statistic ${unknown}`);
+  for (const name of [...selected].sort()) {
     result[name] = all[name]!;
   }
   return result;
@@ -267,12 +282,12 @@ export const getBlockStats = defineMethod({
   async run({ services, profile }, args): Promise<JsonOut> {
     const { chain, params } = services;
     const id = blockOf(services, profile, args.hash_or_height);
-    const selected = (args.stats ?? []).map(getString);
+    const selected = await inSlices(readNames(args.stats ?? []));
     const { active } = chain.chain.index;
     const height = chain.headers.height(id);
     const medianTimeSec = active.medianTimeOf(id);
     const block = await readBlockChecked(services, id);
-    const needsInputs = selected.length === 0 || selected.some((name) => NEEDS_INPUTS.has(name));
+    const needsInputs = selected.size === 0 || [...NEEDS_INPUTS].some((name) => selected.has(name));
     if (profile === 'lbrycrd' && services.txIndex === null && needsInputs && block.parsed.txCount > 1) {
       const message = 'One or more of the selected stats requires -txindex enabled';
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, message);

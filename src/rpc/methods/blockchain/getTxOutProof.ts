@@ -3,40 +3,42 @@ import { buildPartialMerkleTree, writePartialMerkleTree } from '../../../consens
 import { HEADER_SIZE_BYTES } from '../../../primitives/header.js';
 import { txidAt } from '../../../primitives/blockView.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
-import { hashFromHex, isHex, type Bytes } from '../../../util/bytes.js';
+import { hashFromHex, isHex, toLatin1, type Bytes } from '../../../util/bytes.js';
 import type { JsonValue } from '../../../util/json.js';
 import { hexOf } from '../../../util/jsonWrite.js';
+import { inSlices, type Slices } from '../../../util/slices.js';
 import { Writer } from '../../../util/writer.js';
-import { blockOfCoin, findTransaction, readBlockOrNull, requireBlock } from '../../blockLookup.js';
+import { blockOfFirstCoin, findTransaction, readBlockOrNull, requireBlock } from '../../blockLookup.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getString } from '../../paramTypes.js';
 import { t } from '../../schema.js';
 import type { RpcServices } from '../../services.js';
 
-/** The ids by their printed form, in order. */
-function parseTxids(values: readonly JsonValue[]): Map<string, Buffer> {
+/** The ids in order, by their bytes in wire order (latin1). */
+function* parseTxids(values: readonly JsonValue[]): Slices<Map<string, Buffer>> {
   const txids = new Map<string, Buffer>();
   for (const value of values) {
+    yield;
     const text = getString(value);
     if (text.length !== 64 || !isHex(text)) {
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Invalid txid ${text}`);
     }
-    const key = text.toLowerCase();
+    const txid = hashFromHex(text);
+    const key = toLatin1(txid);
     if (txids.has(key)) {
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Invalid parameter, duplicated txid: ${text}`);
     }
-    txids.set(key, hashFromHex(key));
+    txids.set(key, txid);
   }
   return txids;
 }
 
-async function findBlock(services: RpcServices, txids: readonly Bytes[]): Promise<number> {
-  for (const wanted of txids) {
-    const block = await blockOfCoin(services, wanted);
-    if (block !== NO_HEADER) return block;
-  }
-  const last = txids.at(-1);
+async function findBlock(services: RpcServices, txids: Iterable<Bytes>): Promise<number> {
+  const block = await blockOfFirstCoin(services, txids);
+  if (block !== NO_HEADER) return block;
+  let last: Bytes | undefined;
+  for (const txid of txids) last = txid;
   const found = last === undefined ? null : await findTransaction(services, last, false);
   if (found === null || found.block === NO_HEADER) {
     throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Transaction not yet in block');
@@ -58,7 +60,7 @@ export const getTxOutProof = defineMethod({
   examples: [['["mytxid"]'], ['["mytxid"]', '"blockhash"']],
   async run({ services }, args) {
     const { chain } = services;
-    const wanted = parseTxids(args.txids);
+    const wanted = await inSlices(parseTxids(args.txids));
     const id =
       args.blockhash === undefined
         ? await findBlock(services, [...wanted.values()])
@@ -67,9 +69,8 @@ export const getTxOutProof = defineMethod({
     if (block === null) throw rpcError(RPC_ERROR.INTERNAL_ERROR, "Can't read block from disk");
     const { raw, parsed } = block;
     const txids = Array.from({ length: parsed.txCount }, (_, n) => txidAt(parsed, n));
-    const wire = new Set([...wanted.values()].map((hash) => hash.toString('latin1')));
-    const matches = txids.map((hash) => wire.has(hash.toString('latin1')));
-    if (matches.filter(Boolean).length !== wire.size) {
+    const matches = txids.map((hash) => wanted.has(toLatin1(hash)));
+    if (matches.filter(Boolean).length !== wanted.size) {
       const message = 'Not all transactions found in specified or retrieved block';
       throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, message);
     }

@@ -1,5 +1,6 @@
 /** `checknormalization`: how a name is filed. */
-import { normalizeName } from '../../../claimtrie/normalize.js';
+import { normalizeNameInSlices } from '../../../claimtrie/normalizeSlices.js';
+import { inSlices } from '../../../util/slices.js';
 import { nameBytes, nameText } from '../../format/claimsText.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
@@ -11,5 +12,5 @@ export const checkNormalization = defineMethod({
   params: [{ name: 'name', type: 'string', required: true, description: 'The name to normalize' }],
   result: t.str('the normalized name'),
   examples: [['"MindBlown"']],
-  run: (_ctx, { name }) => nameText(normalizeName(nameBytes(name))),
+  run: async (_ctx, { name }) => nameText(await inSlices(normalizeNameInSlices(nameBytes(name)))),
 });

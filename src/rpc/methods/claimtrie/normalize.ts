@@ -1,5 +1,6 @@
 /** lbcd's `normalize`: how a name is filed. */
-import { normalizeName } from '../../../claimtrie/normalize.js';
+import { normalizeNameInSlices } from '../../../claimtrie/normalizeSlices.js';
+import { inSlices } from '../../../util/slices.js';
 import { nameBytes, nameTextWithReplacements } from '../../format/claimsText.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
@@ -12,7 +13,7 @@ export const normalize = defineMethod({
   result: t.object({ normalizedname: t.str('the normalized name') }),
   examples: [['"MindBlown"']],
   profiles: ['lbcd'],
-  run: (_ctx, { name }) => ({
-    normalizedname: nameTextWithReplacements(normalizeName(nameBytes(name))),
+  run: async (_ctx, { name }) => ({
+    normalizedname: nameTextWithReplacements(await inSlices(normalizeNameInSlices(nameBytes(name)))),
   }),
 });

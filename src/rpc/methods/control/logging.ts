@@ -1,4 +1,5 @@
 /** `logging`: shows and switches the debug categories of the log. */
+import { breathe } from '../../../util/breathe.js';
 import type { JsonValue } from '../../../util/json.js';
 import { LOG_CATEGORIES } from '../../../util/logging.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
@@ -25,9 +26,9 @@ export const logging = defineMethod({
     { when: 'in the lbrycrd profile', schema: t.map('category', t.bool('whether it is being debug logged')) },
   ]),
   examples: [[], ['["all"]', '["http"]']],
-  run(ctx, args) {
-    switchCategories(ctx, args.include, true);
-    switchCategories(ctx, args.exclude, false);
+  async run(ctx, args) {
+    await switchCategories(ctx, args.include, true);
+    await switchCategories(ctx, args.exclude, false);
     // The reference's help promises 0 and 1, but it answers with booleans.
     const shown = (active: boolean): number | boolean =>
       ctx.profile === 'lbrycrd' ? active : active ? 1 : 0;
@@ -35,9 +36,15 @@ export const logging = defineMethod({
   },
 });
 
-function switchCategories(ctx: RpcContext, names: JsonValue | undefined, enabled: boolean): void {
+async function switchCategories(
+  ctx: RpcContext,
+  names: JsonValue | undefined,
+  enabled: boolean,
+): Promise<void> {
   if (!Array.isArray(names)) return;
+  let since = performance.now();
   for (const value of names) {
+    since = await breathe(since);
     const name = getString(value);
     if (!ctx.services.logging.setCategory(name, enabled)) {
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `unknown logging category ${name}`);

@@ -1,13 +1,15 @@
 /** Reading a block that a miner sends. */
 import { loadBlock, type LoadedBlock } from '../../../chain/loadedBlock.js';
-import { fromHex, isHex } from '../../../util/bytes.js';
+import { decodeHexInSlices } from '../../../util/hexSlices.js';
 import { ReadError } from '../../../util/reader.js';
+import { inSlices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 
 /** Throws -22 where the text is no block; what follows the block is ignored. Source: `DecodeHexBlk`. */
-export function decodeBlock(text: string): LoadedBlock {
+export async function decodeBlock(text: string): Promise<LoadedBlock> {
+  const bytes = text === '' ? null : await inSlices(decodeHexInSlices(text));
   try {
-    if (text !== '' && isHex(text)) return loadBlock(fromHex(text));
+    if (bytes !== null) return loadBlock(bytes);
   } catch (error) {
     if (!(error instanceof ReadError)) throw error;
   }

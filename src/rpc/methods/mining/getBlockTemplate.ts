@@ -5,6 +5,7 @@
 import { equalBytes, hashFromHex, toLatin1, type Bytes } from '../../../util/bytes.js';
 import type { JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
+import { inSlices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod, type Profile, type RpcContext } from '../../method.js';
 import { parseLooseHash } from '../../paramTypes.js';
@@ -47,9 +48,9 @@ export const getBlockTemplate = defineMethod({
     },
   ]),
   examples: [['{"rules": ["segwit"]}']],
-  run(ctx, { template_request }) {
-    const parsed = parseTemplateRequest(template_request);
-    if (parsed.mode === 'proposal') return ctx.services.mining.propose(decodeBlock(parsed.data));
+  async run(ctx, { template_request }) {
+    const parsed = await inSlices(parseTemplateRequest(template_request));
+    if (parsed.mode === 'proposal') return ctx.services.mining.propose(await decodeBlock(parsed.data));
     return makeTemplate(ctx, parsed.request);
   },
 });

@@ -37,7 +37,7 @@ export const submitBlock = defineMethod({
   ]),
   examples: [['"mydata"']],
   async run({ services: { mining }, profile }, { hexdata }) {
-    const block = decodeBlock(hexdata);
+    const block = await decodeBlock(hexdata);
     if (!startsWithCoinbase(block)) {
       throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'Block does not start with a coinbase');
     }

@@ -1,5 +1,6 @@
 /** What a miner asks of `getblocktemplate` (BIP22, BIP23, BIP9). Source: lbrycrd rpc/mining.cpp `getblocktemplate`. */
 import { isJsonNumber, type JsonObject, type JsonValue } from '../../../util/json.js';
+import type { Slices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { getInt64, getString } from '../../paramTypes.js';
 
@@ -19,9 +20,9 @@ export type ParsedRequest =
   | { readonly mode: 'proposal'; readonly data: string };
 
 /** Throws -8 for a mode that is none, and what wrong types in lists make of themselves. */
-export function parseTemplateRequest(request: JsonObject | undefined): ParsedRequest {
+export function* parseTemplateRequest(request: JsonObject | undefined): Slices<ParsedRequest> {
   const mode = parseMode(request?.get('mode'));
-  const capabilities = stringsOf(request?.get('capabilities'));
+  const capabilities = yield* stringsOf(request?.get('capabilities'));
   if (mode === 'proposal') {
     const data = request?.get('data');
     if (typeof data !== 'string') {
@@ -32,8 +33,8 @@ export function parseTemplateRequest(request: JsonObject | undefined): ParsedReq
   const rules = request?.get('rules');
   const maxVersion = request?.get('maxversion') ?? null;
   const parsed: TemplateRequest = {
-    capabilities: new Set(capabilities),
-    rules: new Set(stringsOf(rules)),
+    capabilities,
+    rules: yield* stringsOf(rules),
     maxVersion: !Array.isArray(rules) && isJsonNumber(maxVersion) ? getInt64(maxVersion) : -1n,
     longPollId: request?.get('longpollid'),
   };
@@ -48,6 +49,11 @@ function parseMode(mode: JsonValue | undefined): string {
 }
 
 /** The strings of a list; anything else in place of the list counts as none. */
-function stringsOf(list: JsonValue | undefined): string[] {
-  return Array.isArray(list) ? list.map(getString) : [];
+function* stringsOf(list: JsonValue | undefined): Slices<Set<string>> {
+  const strings = new Set<string>();
+  for (const item of Array.isArray(list) ? list : []) {
+    strings.add(getString(item));
+    yield;
+  }
+  return strings;
 }

@@ -1,6 +1,10 @@
 /** `combinepsbt`: what several PSBTs of one transaction know, together (BIP174, combiner). */
-import { isPsbtSane } from '../../../signing/psbt.js';
-import { combinePsbt as combine, isSameTransaction } from '../../../signing/psbtRoles.js';
+import { txidInSlices } from '../../../primitives/transactionSlices.js';
+import { isPsbtSane, type Psbt } from '../../../signing/psbt.js';
+import { combinePsbtInSlices } from '../../../signing/psbtRoles.js';
+import { breathe } from '../../../util/breathe.js';
+import { equalBytes } from '../../../util/bytes.js';
+import { inSlices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getString } from '../../paramTypes.js';
@@ -23,17 +27,25 @@ export const combinePsbt = defineMethod({
   ],
   result: t.str('the combined PSBT in base64'),
   examples: [['["mybase64_1", "mybase64_2", "mybase64_3"]']],
-  run(_ctx, { txs }) {
-    const [merged, ...others] = txs.map((text) => requirePsbt(getString(text)));
+  async run(_ctx, { txs }) {
+    const psbts: Psbt[] = [];
+    let since = performance.now();
+    for (const text of txs) {
+      psbts.push(await requirePsbt(getString(text)));
+      since = await breathe(since);
+    }
+    const [merged, ...others] = psbts;
     // The reference reads beyond its list here.
     if (merged === undefined) {
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, "Parameter 'txs' cannot be empty");
     }
+    const txid = await inSlices(txidInSlices(merged.tx));
     for (const other of others) {
-      if (!isSameTransaction(merged, other)) {
+      if (!equalBytes(txid, await inSlices(txidInSlices(other.tx)))) {
         throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'PSBTs do not refer to the same transactions.');
       }
-      combine(merged, other);
+      await inSlices(combinePsbtInSlices(merged, other));
+      since = await breathe(since);
     }
     if (!isPsbtSane(merged)) {
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Merged PSBT is inconsistent');

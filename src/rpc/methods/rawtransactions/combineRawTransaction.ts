@@ -1,5 +1,6 @@
 /** `combinerawtransaction`: the signatures of several copies of a transaction in one. */
-import { formatTransaction, type Transaction } from '../../../primitives/transaction.js';
+import type { Transaction } from '../../../primitives/transaction.js';
+import { formatTransactionInSlices } from '../../../primitives/transactionSlices.js';
 import { PrecomputedSighash, SIGHASH } from '../../../script/sighash.js';
 import { dataFromInput } from '../../../signing/extractSignatures.js';
 import { produceSignature } from '../../../signing/produceSignature.js';
@@ -8,6 +9,7 @@ import { combineSignatures, emptySignatureData } from '../../../signing/signatur
 import { NO_KEYS } from '../../../signing/signingProvider.js';
 import { breathe } from '../../../util/breathe.js';
 import { hexOf } from '../../../util/jsonWrite.js';
+import { inSlices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
 import { defineMethod } from '../../method.js';
@@ -55,15 +57,18 @@ export const combineRawTransaction = defineMethod({
   result: t.hex('the transaction with the signatures'),
   examples: [['["myhex1", "myhex2", "myhex3"]']],
   async run({ services }, { txs }) {
-    const variants = txs.map((text, index) => {
-      const tx = decodeTransaction(getString(text), true, true);
-      if (tx !== null) return tx;
-      throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, `TX decode failed for tx ${index}`);
-    });
+    const variants: Transaction[] = [];
+    let since = performance.now();
+    for (const [index, text] of txs.entries()) {
+      const tx = await decodeTransaction(getString(text), true, true);
+      if (tx === null) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, `TX decode failed for tx ${index}`);
+      variants.push(tx);
+      since = await breathe(since);
+    }
     const [first] = variants;
     if (first === undefined) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'Missing transactions');
     const merged: Transaction = { ...first, inputs: first.inputs.map((input) => ({ ...input })) };
     await combine(variants, merged, await findSpentCoins(services, merged));
-    return hexOf(formatTransaction(merged));
+    return hexOf(await inSlices(formatTransactionInSlices(merged)));
   },
 });

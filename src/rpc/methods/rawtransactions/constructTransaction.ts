@@ -15,6 +15,7 @@ import { buildScript } from '../../../script/script.js';
 import { scriptForDestination } from '../../../script/standard.js';
 import { toHex } from '../../../util/bytes.js';
 import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../../util/json.js';
+import type { Slices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
 import {
   getArray,
@@ -103,20 +104,24 @@ function readInput(value: JsonValue, defaultSequence: number): TxInput {
   return { ...input, sequence: readSequence(object.get('sequence'), defaultSequence) };
 }
 
+type Pair = readonly [name: string, value: JsonValue];
+
 /** The pairs of an object, or those of a list of objects with one pair each. */
-function readPairs(outputs: readonly JsonValue[] | JsonObject): JsonObject {
-  if (outputs instanceof JsonObject) return outputs;
-  return new JsonObject(
-    outputs.flatMap((output) => {
-      if (!(output instanceof JsonObject)) {
-        throw invalid('Invalid parameter, key-value pair not an object as expected');
-      }
-      if (output.size !== 1) {
-        throw invalid('Invalid parameter, key-value pair must contain exactly one key');
-      }
-      return output.entries;
-    }),
-  );
+function* readPairs(outputs: readonly JsonValue[] | JsonObject): Slices<readonly Pair[]> {
+  if (outputs instanceof JsonObject) return outputs.entries;
+  const pairs: Pair[] = [];
+  for (const output of outputs) {
+    if (!(output instanceof JsonObject)) {
+      throw invalid('Invalid parameter, key-value pair not an object as expected');
+    }
+    const [pair] = output.entries;
+    if (pair === undefined || output.size !== 1) {
+      throw invalid('Invalid parameter, key-value pair must contain exactly one key');
+    }
+    pairs.push(pair);
+    yield;
+  }
+  return pairs;
 }
 
 /** The text of a value, whatever its type. Source: `UniValue::getValStr`. */
@@ -134,29 +139,41 @@ function readAddress(address: string, prefixes: AddressPrefixes): Buffer {
   return scriptForDestination(destination);
 }
 
-function readOutputs(pairs: JsonObject, prefixes: AddressPrefixes): TxOutput[] {
+function* readOutputs(pairs: readonly Pair[], prefixes: AddressPrefixes): Slices<TxOutput[]> {
   const seen = new Set<string>();
-  return pairs.keys().map((name) => {
-    // Of a name given twice the first value counts, so that the second can only be refused as a double.
-    const value = pairs.get(name) ?? null;
+  const outputs: TxOutput[] = [];
+  for (const [name, value] of pairs) {
+    yield;
     if (name === 'data') {
       if (seen.has(name)) throw invalid('Invalid parameter, duplicate key: data');
       seen.add(name);
-      return { value: 0n, script: buildScript(OP.OP_RETURN, parseHexParam(valueText(value), 'Data')) };
+      const script = buildScript(OP.OP_RETURN, parseHexParam(valueText(value), 'Data'));
+      outputs.push({ value: 0n, script });
+      continue;
     }
     const script = readAddress(name, prefixes);
     const key = toHex(script);
     if (seen.has(key)) throw invalid(`Invalid parameter, duplicated address: ${name}`);
     seen.add(key);
-    return { value: parseAmount(value), script };
-  });
+    outputs.push({ value: parseAmount(value), script });
+  }
+  return outputs;
+}
+
+function* readInputs(values: readonly JsonValue[], defaultSequence: number): Slices<TxInput[]> {
+  const inputs: TxInput[] = [];
+  for (const value of values) {
+    inputs.push(readInput(value, defaultSequence));
+    yield;
+  }
+  return inputs;
 }
 
 /** Makes the transaction, unsigned. Throws the reference's errors. */
-export function constructTransaction(
+export function* constructTransaction(
   { inputs, outputs, locktime, replaceable }: ConstructArgs,
   prefixes: AddressPrefixes,
-): Transaction {
+): Slices<Transaction> {
   if (inputs === null || outputs === null) {
     throw invalid('Invalid parameter, arguments 1 and 2 must be non-null');
   }
@@ -166,8 +183,8 @@ export function constructTransaction(
     replaceable === true ? MAX_REPLACEABLE_SEQUENCE : lockTime === 0 ? SEQUENCE_FINAL : SEQUENCE_FINAL - 1;
   const tx: Transaction = {
     version: TRANSACTION_VERSION,
-    inputs: inputs.map((input) => readInput(input, defaultSequence)),
-    outputs: readOutputs(readPairs(given), prefixes),
+    inputs: yield* readInputs(inputs, defaultSequence),
+    outputs: yield* readOutputs(yield* readPairs(given), prefixes),
     lockTime,
   };
   const signals = tx.inputs.some((input) => input.sequence <= MAX_REPLACEABLE_SEQUENCE);

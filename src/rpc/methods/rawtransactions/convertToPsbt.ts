@@ -40,10 +40,10 @@ export const convertToPsbt = defineMethod({
   ],
   result: t.str('the PSBT in base64'),
   examples: [['"rawtransaction"']],
-  run(_ctx, { hexstring, permitsigdata, iswitness }) {
+  async run(_ctx, { hexstring, permitsigdata, iswitness }) {
     const tryWithout = !permitsigdata || iswitness !== true;
     const tryWith = permitsigdata && iswitness !== false;
-    const tx = decodeTransaction(hexstring, tryWithout, tryWith);
+    const tx = await decodeTransaction(hexstring, tryWithout, tryWith);
     if (tx === null) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'TX decode failed');
     const isSigned = tx.inputs.some((input) => input.scriptSig.length > 0 || input.witness.length > 0);
     if (isSigned && !permitsigdata) {

@@ -1,5 +1,6 @@
 /** `createpsbt`: an unsigned transaction as PSBT (BIP174, creator). */
 import { createPsbt as psbtOf } from '../../../signing/psbtRoles.js';
+import { inSlices } from '../../../util/slices.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
@@ -13,7 +14,8 @@ export const createPsbt = defineMethod({
   params: CONSTRUCT_PARAMS,
   result: t.str('the PSBT in base64'),
   examples: [['[{"txid":"myid","vout":0}]', '[{"data":"00010203"}]']],
-  run({ services: { params } }, args) {
-    return psbtText(psbtOf(constructTransaction(args, addressPrefixes(params))));
+  async run({ services: { params } }, args) {
+    const tx = await inSlices(constructTransaction(args, addressPrefixes(params)));
+    return psbtText(psbtOf(tx));
   },
 });

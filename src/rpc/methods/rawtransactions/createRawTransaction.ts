@@ -1,6 +1,7 @@
 /** `createrawtransaction`: an unsigned transaction from inputs and outputs. */
-import { formatTransaction } from '../../../primitives/transaction.js';
+import { formatTransactionInSlices } from '../../../primitives/transactionSlices.js';
 import { hexOf } from '../../../util/jsonWrite.js';
+import { inSlices } from '../../../util/slices.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
@@ -19,7 +20,8 @@ export const createRawTransaction = defineMethod({
     ['[{"txid":"myid","vout":0}]', '[{"address":0.01}]'],
     ['[{"txid":"myid","vout":0}]', '[{"data":"00010203"}]'],
   ],
-  run({ services: { params } }, args) {
-    return hexOf(formatTransaction(constructTransaction(args, addressPrefixes(params))));
+  async run({ services: { params } }, args) {
+    const tx = await inSlices(constructTransaction(args, addressPrefixes(params)));
+    return hexOf(await inSlices(formatTransactionInSlices(tx)));
   },
 });

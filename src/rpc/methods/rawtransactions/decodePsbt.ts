@@ -1,4 +1,5 @@
 /** `decodepsbt`: shows what a PSBT holds. */
+import { inSlices } from '../../../util/slices.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod } from '../../method.js';
 import { psbtAnswer, PSBT_SCHEMA } from './psbtAnswer.js';
@@ -19,7 +20,7 @@ export const decodePsbt = defineMethod({
   ],
   result: PSBT_SCHEMA,
   examples: [['"psbt"']],
-  run({ services: { params }, profile }, { psbt }) {
-    return psbtAnswer(requirePsbt(psbt), { prefixes: addressPrefixes(params), profile });
+  async run({ services: { params }, profile }, { psbt }) {
+    return inSlices(psbtAnswer(await requirePsbt(psbt), { prefixes: addressPrefixes(params), profile }));
   },
 });

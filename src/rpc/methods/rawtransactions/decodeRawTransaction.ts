@@ -2,9 +2,10 @@
 import { addressPrefixes } from '../../format/addresses.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
-import { shownTransaction, transactionAnswer, TRANSACTION_FIELDS } from '../../format/transaction.js';
+import { shownTransactionInSlices, transactionAnswer, TRANSACTION_FIELDS } from '../../format/transaction.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
+import { inSlices } from '../../../util/slices.js';
 
 export const decodeRawTransaction = defineMethod({
   name: 'decoderawtransaction',
@@ -29,9 +30,10 @@ export const decodeRawTransaction = defineMethod({
   ],
   result: t.object(TRANSACTION_FIELDS),
   examples: [['"hexstring"']],
-  run({ services: { params }, profile }, { hexstring, iswitness }) {
-    const tx = decodeTransaction(hexstring, iswitness !== true, iswitness !== false);
+  async run({ services: { params }, profile }, { hexstring, iswitness }) {
+    const tx = await decodeTransaction(hexstring, iswitness !== true, iswitness !== false);
     if (tx === null) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'TX decode failed');
-    return transactionAnswer(shownTransaction(tx), { prefixes: addressPrefixes(params), profile });
+    const shown = await inSlices(shownTransactionInSlices(tx));
+    return transactionAnswer(shown, { prefixes: addressPrefixes(params), profile });
   },
 });

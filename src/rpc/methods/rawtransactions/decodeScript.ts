@@ -4,10 +4,16 @@ import { encodeDestination } from '../../../script/address.js';
 import { scriptForWitness, solveScript } from '../../../script/standard.js';
 import { EMPTY_BYTES, type Bytes } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
+import { inSlices } from '../../../util/slices.js';
 import { addressPrefixes } from '../../format/addresses.js';
-import { SCRIPT_FIELDS, scriptAnswer, type ScriptContext } from '../../format/script.js';
+import {
+  SCRIPT_FIELDS,
+  scriptAnswer,
+  scriptAnswerInSlices,
+  type ScriptContext,
+} from '../../format/script.js';
 import { defineMethod } from '../../method.js';
-import { parseHexParam } from '../../paramTypes.js';
+import { readHexParam } from '../../paramTypes.js';
 import { t } from '../../schema.js';
 
 /** Shapes that may be put into a witness program. */
@@ -53,10 +59,10 @@ export const decodeScript = defineMethod({
     ),
   }),
   examples: [['"hexstring"']],
-  run({ services: { params }, profile }, { hexstring }) {
-    const script = hexstring === '' ? EMPTY_BYTES : parseHexParam(hexstring, 'argument');
+  async run({ services: { params }, profile }, { hexstring }) {
+    const script = hexstring === '' ? EMPTY_BYTES : await readHexParam(hexstring, 'argument');
     const context: ScriptContext = { prefixes: addressPrefixes(params), profile };
-    const answer = scriptAnswer(script, context, false);
+    const answer = await inSlices(scriptAnswerInSlices(script, context, false));
     if (answer.type === 'scripthash') return answer;
     const wraps = WRAPPABLE.has(answer.type) && !hasUncompressedKey(script);
     return {

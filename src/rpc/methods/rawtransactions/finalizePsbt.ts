@@ -1,7 +1,8 @@
 /** `finalizepsbt`: completes what has its signatures (BIP174, finalizer and extractor). */
-import { formatTransaction } from '../../../primitives/transaction.js';
+import { formatTransactionInSlices } from '../../../primitives/transactionSlices.js';
 import { extractTransaction, finalizePsbt as finalize } from '../../../signing/psbtRoles.js';
 import { hexOf } from '../../../util/jsonWrite.js';
+import { inSlices } from '../../../util/slices.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
 import { psbtText, requirePsbt } from './psbtArgument.js';
@@ -37,10 +38,10 @@ export const finalizePsbt = defineMethod({
   }),
   examples: [['"psbt"']],
   async run(_ctx, { psbt: text, extract }) {
-    const psbt = requirePsbt(text);
+    const psbt = await requirePsbt(text);
     const complete = await finalize(psbt);
     return complete && extract
-      ? { hex: hexOf(formatTransaction(extractTransaction(psbt))), complete }
-      : { psbt: psbtText(psbt), complete };
+      ? { hex: hexOf(await inSlices(formatTransactionInSlices(extractTransaction(psbt)))), complete }
+      : { psbt: await psbtText(psbt), complete };
   },
 });

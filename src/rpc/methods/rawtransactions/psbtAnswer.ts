@@ -1,16 +1,22 @@
 /** PSBTs as `decodepsbt` shows them. Source: lbrycrd rpc/rawtransaction.cpp `decodepsbt`, core_write.cpp `ScriptToUniv`. */
 import { encodeDestination } from '../../../script/address.js';
-import { formatAsm, sighashName } from '../../../script/asm.js';
+import { formatAsmInSlices, sighashName } from '../../../script/asm.js';
 import { extractDestination } from '../../../script/standard.js';
 import type { KeyPath, Psbt, PsbtInput, PsbtOutput, UnknownFields } from '../../../signing/psbt.js';
 import { spentOutput } from '../../../signing/psbtRoles.js';
-import { sortedEntries } from '../../../signing/signatureData.js';
+import { sortedEntriesInSlices } from '../../../signing/signatureData.js';
 import { fromLatin1, toHex, type Bytes } from '../../../util/bytes.js';
 import { coins } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import { jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../../util/jsonWrite.js';
+import type { Slices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
-import { SCRIPT_TYPES, scriptAnswer, type ScriptContext } from '../../format/script.js';
-import { shownTransaction, transactionAnswer, TRANSACTION_FIELDS } from '../../format/transaction.js';
+import { SCRIPT_TYPES, scriptAnswerInSlices, type ScriptContext } from '../../format/script.js';
+import {
+  lazily,
+  shownTransactionInSlices,
+  transactionAnswer,
+  TRANSACTION_FIELDS,
+} from '../../format/transaction.js';
 import { t, type SchemaFields } from '../../schema.js';
 
 const PSBT_SCRIPT_FIELDS: SchemaFields = {
@@ -76,29 +82,42 @@ export const PSBT_SCHEMA = t.object({
   fee: t.optional(t.coins('the fee'), 'when all spent outputs are there'),
 });
 
+function* mapped<T, R>(items: readonly T[], make: (item: T) => R): Generator<R> {
+  for (const item of items) yield make(item);
+}
+
 /** Members left out are undefined. */
-function psbtScript(script: Bytes, context: ScriptContext): Record<string, JsonOut | undefined> {
-  const { asm, isclaim, issupport, subtype, type } = scriptAnswer(script, context, true);
+function* psbtScript(script: Bytes, context: ScriptContext): Slices<Record<string, JsonOut | undefined>> {
+  const { asm, isclaim, issupport, subtype, type } = yield* scriptAnswerInSlices(script, context, true);
   return { asm, hex: toHex(script), isclaim, issupport, subtype, type };
 }
 
-function optionalScript(script: Bytes, context: ScriptContext): JsonOut | undefined {
-  return script.length === 0 ? undefined : (psbtScript(script, context) as JsonOut);
+function* optionalScript(script: Bytes, context: ScriptContext): Slices<JsonOut | undefined> {
+  return script.length === 0 ? undefined : ((yield* psbtScript(script, context)) as JsonOut);
 }
 
-function unknownAnswer(unknown: UnknownFields): JsonOut {
-  return new Map(sortedEntries(unknown).map(([key, value]) => [toHex(fromLatin1(key)), toHex(value)]));
+function* unknownAnswer(unknown: UnknownFields): Slices<JsonOut> {
+  return jsonObject(unknownMembers(yield* sortedEntriesInSlices(unknown)));
 }
 
-function pathAnswer([publicKey, path]: [string, KeyPath]): JsonOut {
-  const [fingerprint, ...children] = path;
-  if (fingerprint === undefined) {
+function* unknownMembers(fields: readonly (readonly [string, Bytes])[]): Generator<JsonMember> {
+  for (const [key, value] of fields) yield [toHex(fromLatin1(key)), toHex(value)];
+}
+
+/** Refuses a path without a fingerprint: this must be known before the answer begins. */
+function* checkPaths({ keyPaths }: Pick<PsbtOutput, 'keyPaths'>): Slices<void> {
+  for (const path of keyPaths.values()) {
+    yield;
+    if (path.length > 0) continue;
     const message = 'vector::_M_range_check: __n (which is 0) >= this->size() (which is 0)';
     throw rpcError(RPC_ERROR.MISC_ERROR, message);
   }
+}
+
+function pathAnswer([publicKey, path]: [string, KeyPath]): JsonOut {
   const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(fingerprint);
-  const steps = children.map((child) => (child >= 0x80000000 ? `/${child - 0x80000000}'` : `/${child}`));
+  bytes.writeUInt32LE(path[0]!);
+  const steps = path.slice(1).map((child) => (child >= 0x80000000 ? `/${child - 0x80000000}'` : `/${child}`));
   return {
     pubkey: toHex(fromLatin1(publicKey)),
     master_fingerprint: toHex(bytes),
@@ -107,77 +126,87 @@ function pathAnswer([publicKey, path]: [string, KeyPath]): JsonOut {
 }
 
 /** What inputs and outputs show alike, in the reference's order. */
-function sharedAnswer(
+function* sharedAnswer(
   { redeemScript, witnessScript, keyPaths }: Pick<PsbtOutput, 'redeemScript' | 'witnessScript' | 'keyPaths'>,
   context: ScriptContext,
-): Record<string, JsonOut | undefined> {
+): Slices<Record<string, JsonOut | undefined>> {
+  const paths = yield* sortedEntriesInSlices(keyPaths);
   return {
-    redeem_script: optionalScript(redeemScript, context),
-    witness_script: optionalScript(witnessScript, context),
-    bip32_derivs: keyPaths.size === 0 ? undefined : sortedEntries(keyPaths).map(pathAnswer),
+    redeem_script: yield* optionalScript(redeemScript, context),
+    witness_script: yield* optionalScript(witnessScript, context),
+    bip32_derivs: paths.length === 0 ? undefined : jsonArray(mapped(paths, pathAnswer)),
   };
 }
 
-function utxoAnswer(
+function* utxoAnswer(
   { witnessUtxo, nonWitnessUtxo }: PsbtInput,
   context: ScriptContext,
-): Record<string, JsonOut | undefined> {
+): Slices<Record<string, JsonOut | undefined>> {
   if (witnessUtxo !== null) {
     const { value, script } = witnessUtxo;
     const destination = extractDestination(script);
     const address = destination === null ? undefined : encodeDestination(destination, context.prefixes);
-    const scriptPubKey = { ...psbtScript(script, context), address };
+    const scriptPubKey = { ...(yield* psbtScript(script, context)), address };
     return { witness_utxo: { amount: coins(value), scriptPubKey } };
   }
   if (nonWitnessUtxo === null) return {};
-  return { non_witness_utxo: transactionAnswer(shownTransaction(nonWitnessUtxo), context) };
+  return { non_witness_utxo: transactionAnswer(yield* shownTransactionInSlices(nonWitnessUtxo), context) };
 }
 
-function inputAnswer(input: PsbtInput, context: ScriptContext): JsonOut {
+function* inputAnswer(input: PsbtInput, context: ScriptContext): Slices<JsonOut> {
   const { partialSignatures, sighashType, finalScriptSig, finalScriptWitness, unknown } = input;
-  const signatures = sortedEntries(partialSignatures).map(
-    ([, { publicKey, signature }]): [string, JsonOut] => [toHex(publicKey), toHex(signature)],
-  );
+  const signatures = yield* sortedEntriesInSlices(partialSignatures);
+  const members = mapped(signatures, ([, { publicKey, signature }]): JsonMember => [
+    toHex(publicKey),
+    toHex(signature),
+  ]);
   return {
-    ...utxoAnswer(input, context),
-    partial_signatures: signatures.length > 0 ? new Map(signatures) : undefined,
+    ...(yield* utxoAnswer(input, context)),
+    partial_signatures: signatures.length > 0 ? jsonObject(members) : undefined,
     sighash: sighashType > 0 ? sighashName(sighashType & 0xff) : undefined,
-    ...sharedAnswer(input, context),
+    ...(yield* sharedAnswer(input, context)),
     final_scriptSig:
       finalScriptSig.length > 0
-        ? { asm: formatAsm(finalScriptSig, true), hex: toHex(finalScriptSig) }
+        ? { asm: yield* formatAsmInSlices(finalScriptSig, true), hex: toHex(finalScriptSig) }
         : undefined,
-    final_scriptwitness: finalScriptWitness.length > 0 ? finalScriptWitness.map(toHex) : undefined,
-    unknown: unknown.size > 0 ? unknownAnswer(unknown) : undefined,
+    final_scriptwitness:
+      finalScriptWitness.length > 0 ? jsonArray(mapped(finalScriptWitness, toHex)) : undefined,
+    unknown: unknown.size > 0 ? yield* unknownAnswer(unknown) : undefined,
   };
 }
 
-function outputAnswer(output: PsbtOutput, context: ScriptContext): JsonOut {
+function* outputAnswer(output: PsbtOutput, context: ScriptContext): Slices<JsonOut> {
   return {
-    ...sharedAnswer(output, context),
-    unknown: output.unknown.size > 0 ? unknownAnswer(output.unknown) : undefined,
+    ...(yield* sharedAnswer(output, context)),
+    unknown: output.unknown.size > 0 ? yield* unknownAnswer(output.unknown) : undefined,
   };
 }
 
 /** The fee, undefined unless every spent output is there. Sums wrap as 64-bit integers do. */
-function feeOf(psbt: Psbt): bigint | undefined {
+function* feeOf(psbt: Psbt): Slices<bigint | undefined> {
   let fee = 0n;
   for (const index of psbt.inputs.keys()) {
     const spent = psbt.inputs[index]!.witnessUtxo ?? spentOutput(psbt, index);
     if (spent === null) return undefined;
     fee += spent.value;
+    yield;
   }
   for (const { value } of psbt.tx.outputs) fee -= value;
   return BigInt.asIntN(64, fee);
 }
 
-export function psbtAnswer(psbt: Psbt, context: ScriptContext): JsonOut {
-  const fee = feeOf(psbt);
+/** The answer; its inputs and outputs are made as it is written. */
+export function* psbtAnswer(psbt: Psbt, context: ScriptContext): Slices<JsonOut> {
+  const fee = yield* feeOf(psbt);
+  for (const part of [...psbt.inputs, ...psbt.outputs]) {
+    yield* checkPaths(part);
+    yield;
+  }
   return {
-    tx: transactionAnswer(shownTransaction(psbt.tx), context),
-    unknown: unknownAnswer(psbt.unknown),
-    inputs: psbt.inputs.map((input) => inputAnswer(input, context)),
-    outputs: psbt.outputs.map((output) => outputAnswer(output, context)),
+    tx: transactionAnswer(yield* shownTransactionInSlices(psbt.tx), context),
+    unknown: yield* unknownAnswer(psbt.unknown),
+    inputs: jsonArray(lazily(psbt.inputs, (input) => inputAnswer(input, context))),
+    outputs: jsonArray(lazily(psbt.outputs, (output) => outputAnswer(output, context))),
     fee: fee === undefined ? undefined : coins(fee),
   };
 }

@@ -1,13 +1,20 @@
 /** PSBTs as callers send and get them. Source: Core 0.17 core_read.cpp `DecodePSBT`. */
-import { decodeBase64 } from '../../../signing/base64.js';
+import { decodeBase64InSlices } from '../../../signing/base64.js';
 import type { Psbt } from '../../../signing/psbt.js';
-import { formatPsbt, parsePsbt, PsbtError, PsbtExtraDataError } from '../../../signing/psbtCodec.js';
+import {
+  formatPsbtInSlices,
+  parsePsbtInSlices,
+  PsbtError,
+  PsbtExtraDataError,
+} from '../../../signing/psbtCodec.js';
+import { inSlices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 
 /** -22 with the reference's account of what is wrong. Bad base64 counts up to its first bad character. */
-export function requirePsbt(text: string): Psbt {
+export async function requirePsbt(text: string): Promise<Psbt> {
   try {
-    return parsePsbt(decodeBase64(text).bytes);
+    const { bytes } = await inSlices(decodeBase64InSlices(text));
+    return await inSlices(parsePsbtInSlices(bytes));
   } catch (error) {
     if (!(error instanceof PsbtError)) throw error;
     const suffix = error instanceof PsbtExtraDataError ? '' : ': iostream error';
@@ -15,6 +22,6 @@ export function requirePsbt(text: string): Psbt {
   }
 }
 
-export function psbtText(psbt: Psbt): string {
-  return formatPsbt(psbt).toString('base64');
+export async function psbtText(psbt: Psbt): Promise<string> {
+  return (await inSlices(formatPsbtInSlices(psbt))).toString('base64');
 }

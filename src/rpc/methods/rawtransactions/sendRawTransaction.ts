@@ -1,7 +1,10 @@
 /** `sendrawtransaction`: lets a transaction into the mempool. Source: lbrycrd rpc/rawtransaction.cpp. */
 import { formatVerdict } from '../../../consensus/reject.js';
-import { formatOutPoint, txid as txidOf, type Transaction } from '../../../primitives/transaction.js';
+import { formatOutPoint, type Transaction } from '../../../primitives/transaction.js';
+import { txidInSlices } from '../../../primitives/transactionSlices.js';
+import { breathe } from '../../../util/breathe.js';
 import { hashToHex } from '../../../util/bytes.js';
+import { inSlices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
 import { defineMethod } from '../../method.js';
@@ -9,8 +12,8 @@ import { t } from '../../schema.js';
 import type { RpcServices } from '../../services.js';
 
 /** Reads the transaction that a caller sends; -22 when it is none. */
-export function requireTransaction(hex: string): Transaction {
-  const tx = decodeTransaction(hex, false, true);
+export async function requireTransaction(hex: string): Promise<Transaction> {
+  const tx = await decodeTransaction(hex, false, true);
   if (tx === null) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'TX decode failed');
   return tx;
 }
@@ -21,8 +24,10 @@ async function isOnChain(
   { outputs }: Transaction,
   hash: Uint8Array,
 ): Promise<boolean> {
+  let since = performance.now();
   for (let index = 0; index < outputs.length; index++) {
     if (await chain.coin(formatOutPoint({ hash, index }))) return true;
+    since = await breathe(since);
   }
   return false;
 }
@@ -53,8 +58,8 @@ export const sendRawTransaction = defineMethod({
   examples: [['"signedhex"']],
   async run({ services }, { hexstring, allowhighfees }) {
     const { mempool, mempoolGate, options } = services;
-    const tx = requireTransaction(hexstring);
-    const txid = txidOf(tx);
+    const tx = await requireTransaction(hexstring);
+    const txid = await inSlices(txidInSlices(tx));
     if (await isOnChain(services, tx, txid)) {
       throw rpcError(RPC_ERROR.VERIFY_ALREADY_IN_CHAIN, 'transaction already in block chain');
     }

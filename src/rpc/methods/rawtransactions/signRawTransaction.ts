@@ -1,6 +1,7 @@
 /** `signrawtransaction`: the deprecated form, with keys or a wallet. Source: lbrycrd rpc/rawtransaction.cpp. */
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
+import { getString } from '../../paramTypes.js';
 import { PREVTXS_PARAM, SIGHASH_PARAM, SIGNED_SCHEMA } from './signTransaction.js';
 import { signWithKeys } from './signRawTransactionWithKey.js';
 
@@ -15,7 +16,8 @@ export const signRawTransaction = defineMethod({
   params: [
     {
       name: 'hexstring',
-      type: 'string',
+      // Not `string`: the reference looks for keys before it reads the transaction.
+      type: 'unreadString',
       required: true,
       strict: 'nullable',
       description: 'The transaction hex string',
@@ -38,10 +40,10 @@ export const signRawTransaction = defineMethod({
       'lbrycrd with -deprecatedrpc=signrawtransaction.\nProjects should transition to using signrawtransactionwithkey and ' +
       'signrawtransactionwithwallet before upgrading to v0.18',
   },
-  run({ services }, { privkeys, ...args }) {
+  run({ services }, { hexstring, privkeys, ...args }) {
     if (privkeys === undefined) {
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'No private keys available.');
     }
-    return signWithKeys(services, { ...args, privkeys });
+    return signWithKeys(services, { ...args, hexstring: getString(hexstring), privkeys });
   },
 });

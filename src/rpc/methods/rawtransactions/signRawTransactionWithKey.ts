@@ -1,6 +1,7 @@
 /** `signrawtransactionwithkey`: signs with the keys that come along. Source: lbrycrd rpc/rawtransaction.cpp. */
 import { decodeSecret } from '../../../script/wif.js';
 import { MemoryKeyStore, signingKeyOf } from '../../../signing/signingProvider.js';
+import { breathe } from '../../../util/breathe.js';
 import type { JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
@@ -12,13 +13,15 @@ import type { RpcServices } from '../../services.js';
 import { PREVTXS_PARAM, SIGHASH_PARAM, SIGNED_SCHEMA, signTransaction } from './signTransaction.js';
 
 /** The keys and nothing else; -5 when one is none of this network. */
-function readKeys(keys: readonly JsonValue[], params: RpcServices['params']): MemoryKeyStore {
+async function readKeys(keys: readonly JsonValue[], params: RpcServices['params']): Promise<MemoryKeyStore> {
   const prefixes = addressPrefixes(params);
   const store = new MemoryKeyStore();
+  let since = performance.now();
   for (const text of keys) {
     const secret = decodeSecret(getString(text), prefixes);
     if (secret === null) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Invalid private key');
     store.addKey(signingKeyOf(secret.privateKey, secret.compressed));
+    since = await breathe(since);
   }
   return store;
 }
@@ -30,10 +33,10 @@ export interface KeySignRequest {
   readonly sighashtype: string | undefined;
 }
 
-export function signWithKeys(services: RpcServices, request: KeySignRequest): Promise<JsonOut> {
-  const tx = decodeTransaction(request.hexstring, true, true);
+export async function signWithKeys(services: RpcServices, request: KeySignRequest): Promise<JsonOut> {
+  const tx = await decodeTransaction(request.hexstring, true, true);
   if (tx === null) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'TX decode failed');
-  const store = readKeys(request.privkeys, services.params);
+  const store = await readKeys(request.privkeys, services.params);
   const { prevtxs: prevTxs, sighashtype: sighashType } = request;
   return signTransaction(services, { tx, prevTxs, sighashType, provider: store, scripts: store });
 }

@@ -3,12 +3,8 @@
  * the caller tells, the hash type, and the answer. Source: lbrycrd rpc/rawtransaction.cpp `SignTransaction`.
  */
 import { MAX_MONEY } from '../../../consensus/limits.js';
-import {
-  formatTransaction,
-  type Transaction,
-  type TxInput,
-  type TxOutput,
-} from '../../../primitives/transaction.js';
+import { type Transaction, type TxInput, type TxOutput } from '../../../primitives/transaction.js';
+import { formatTransactionInSlices } from '../../../primitives/transactionSlices.js';
 import { formatAsm } from '../../../script/asm.js';
 import { stripClaimPrefix } from '../../../script/claimScript.js';
 import { isPayToScriptHash, isUnspendable } from '../../../script/script.js';
@@ -27,6 +23,7 @@ import {
   type JsonValue,
 } from '../../../util/json.js';
 import { hexOf, type JsonOut } from '../../../util/jsonWrite.js';
+import { inSlices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import type { ParamDecl } from '../../method.js';
 import { getInt, parseAmount, parseHashParam, parseHexParam } from '../../paramTypes.js';
@@ -170,10 +167,13 @@ export async function signTransaction(
   { tx, prevTxs, sighashType, provider, scripts }: SignRequest,
 ): Promise<JsonOut> {
   const coins = await findSpentCoins(services, tx);
-  for (const prevTx of prevTxs ?? []) addPrevTx(prevTx, coins, scripts);
+  let since = performance.now();
+  for (const prevTx of prevTxs ?? []) {
+    addPrevTx(prevTx, coins, scripts);
+    since = await breathe(since);
+  }
   const task = signingTask(tx, provider, readSighashType(sighashType));
   const errors: JsonOut[] = [];
-  let since = performance.now();
   for (const [index, input] of tx.inputs.entries()) {
     const spent = coins.get(input.prevout);
     const error = spent === null ? 'Input not found or already spent' : signOne(task, index, spent);
@@ -181,5 +181,6 @@ export async function signTransaction(
     since = await breathe(since);
   }
   const complete = errors.length === 0;
-  return { hex: hexOf(formatTransaction(tx)), complete, errors: complete ? undefined : errors };
+  const hex = hexOf(await inSlices(formatTransactionInSlices(tx)));
+  return { hex, complete, errors: complete ? undefined : errors };
 }

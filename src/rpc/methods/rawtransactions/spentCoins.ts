@@ -5,6 +5,7 @@ import {
   type Transaction,
   type TxOutput,
 } from '../../../primitives/transaction.js';
+import { breathe } from '../../../util/breathe.js';
 import { toLatin1 } from '../../../util/bytes.js';
 import type { RpcServices } from '../../services.js';
 
@@ -27,7 +28,9 @@ export async function findSpentCoins(
   tx: Transaction,
 ): Promise<SpentCoins> {
   const coins = new SpentCoins();
+  let since = performance.now();
   for (const { prevout } of tx.inputs) {
+    since = await breathe(since);
     const key = formatOutPoint(prevout);
     const unconfirmed = mempool.output(key);
     if (unconfirmed !== null) {

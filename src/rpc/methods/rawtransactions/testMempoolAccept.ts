@@ -1,6 +1,7 @@
 /** `testmempoolaccept`: what `sendrawtransaction` would say. Source: lbrycrd rpc/rawtransaction.cpp. */
-import { txid as txidOf } from '../../../primitives/transaction.js';
+import { txidInSlices } from '../../../primitives/transactionSlices.js';
 import { hashToHex } from '../../../util/bytes.js';
+import { inSlices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getString } from '../../paramTypes.js';
@@ -43,13 +44,13 @@ export const testMempoolAccept = defineMethod({
     if (first === undefined || rawtxs.length !== 1) {
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Array must contain exactly one raw transaction for now');
     }
-    const tx = requireTransaction(getString(first));
+    const tx = await requireTransaction(getString(first));
     const { accepted, error } = await mempoolGate.acceptToMempool(tx, {
       maxFeeSat: allowhighfees ? 0n : options.maxTxFeeSat,
       testOnly: true,
     });
     const reason = error ? `${error.rejectCode}: ${error.reason}` : 'missing-inputs';
-    const txid = hashToHex(txidOf(tx));
+    const txid = hashToHex(await inSlices(txidInSlices(tx)));
     return [accepted ? { txid, allowed: true } : { txid, allowed: false, 'reject-reason': reason }];
   },
 });

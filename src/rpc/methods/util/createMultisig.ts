@@ -6,6 +6,7 @@ import { scriptForMultisig } from '../../../script/standard.js';
 import { ecdsaBackend } from '../../../signing/ecdsaBackend.js';
 import { destinationForScript, isOutputType, type OutputType } from '../../../signing/outputType.js';
 import { MemoryKeyStore } from '../../../signing/signingProvider.js';
+import { breathe } from '../../../util/breathe.js';
 import { fromHex, isHex, toHex, type Bytes } from '../../../util/bytes.js';
 import type { JsonValue } from '../../../util/json.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
@@ -19,7 +20,7 @@ const KEY_DIGITS = [COMPRESSED_KEY_SIZE * 2, UNCOMPRESSED_KEY_SIZE * 2];
 
 function readPublicKey(value: JsonValue): Bytes {
   const text = getString(value);
-  if (!isHex(text) || !KEY_DIGITS.includes(text.length)) {
+  if (!KEY_DIGITS.includes(text.length) || !isHex(text)) {
     throw rpcError(
       RPC_ERROR.INVALID_ADDRESS_OR_KEY,
       `Invalid public key: ${text}\nNote that from v0.16, createmultisig no longer accepts addresses. Users must use ` +
@@ -95,8 +96,13 @@ export const createMultisig = defineMethod({
       '["03789ed0bb717d88f7d321a368d905e7430207ebbd82bd342cf11ae157a7ace5fd","03dbc6764b8884a92e871274b87583e6d5c2a58819473e17e107ef3f6aa5a61626"]',
     ],
   ],
-  run({ services: { params } }, { nrequired, keys, address_type }) {
-    const publicKeys = keys.map(readPublicKey);
+  async run({ services: { params } }, { nrequired, keys, address_type }) {
+    const publicKeys: Bytes[] = [];
+    let since = performance.now();
+    for (const key of keys) {
+      publicKeys.push(readPublicKey(key));
+      since = await breathe(since);
+    }
     const type = readOutputType(address_type);
     const script = multisigScript(nrequired, publicKeys);
     const destination = destinationForScript(new MemoryKeyStore(), script, type);

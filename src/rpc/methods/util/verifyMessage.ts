@@ -1,7 +1,8 @@
 /** `verifymessage`: whether the key of an address signed a message. Source: lbrycrd rpc/misc.cpp. */
 import { decodeDestination } from '../../../script/address.js';
-import { decodeBase64 } from '../../../signing/base64.js';
+import { decodeBase64InSlices } from '../../../signing/base64.js';
 import { verifyMessage as verify } from '../../../signing/signedMessage.js';
+import { inSlices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod } from '../../method.js';
@@ -28,13 +29,13 @@ export const verifyMessage = defineMethod({
   ],
   result: t.bool('whether the signature is right'),
   examples: [['"bW5PZEvEBNPQRVhwpYXSjabFgbSw1oaHyR"', '"signature"', '"my message"']],
-  run({ services: { params } }, { address, signature, message }) {
+  async run({ services: { params } }, { address, signature, message }) {
     const destination = decodeDestination(address, addressPrefixes(params));
     if (destination === null) throw rpcError(RPC_ERROR.TYPE_ERROR, 'Invalid address');
     if (destination.type !== 'pubkeyhash') {
       throw rpcError(RPC_ERROR.TYPE_ERROR, 'Address does not refer to key');
     }
-    const { bytes, valid } = decodeBase64(signature);
+    const { bytes, valid } = await inSlices(decodeBase64InSlices(signature));
     if (!valid) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Malformed base64 encoding');
     return verify(message, bytes, destination.hash);
   },

@@ -46,6 +46,33 @@ describe('getclaimsforname', () => {
     });
   });
 
+  it('finds names by long spellings, and none that no script can hold', async () => {
+    const world = new World();
+    await world.mine();
+    await world.mine([[], [claimOutput('k'.repeat(200), 'aa', 200n)]]);
+    await world.mine();
+    // The Kelvin sign has three bytes and folds to one.
+    const asked = await world.call('lbrycrd', 'getclaimsforname', '\u212a'.repeat(200));
+    expect(asked).toMatchObject({ normalizedName: 'k'.repeat(200), claims: [{ amount: 200 }] });
+    const long = 'K'.repeat(5000);
+    for (const name of [long, '\u00c9'.repeat(5000)]) {
+      const normalizedName = name === long ? long.toLowerCase() : 'e\u0301'.repeat(5000);
+      expect(await world.call('lbrycrd', 'checknormalization', name)).toBe(normalizedName);
+      expect(await world.call('lbrycrd', 'getclaimsforname', name)).toEqual({
+        normalizedName,
+        claims: [],
+        lastTakeoverHeight: 0,
+        supportsWithoutClaim: [],
+      });
+      expect(await world.call('lbrycrd', 'getvalueforname', name)).toEqual({});
+    }
+    // A proof that it has no claim is that of any name of which the trie has as little.
+    expect(await world.call('lbrycrd', 'getnameproof', long)).toEqual(
+      await world.call('lbrycrd', 'getnameproof', 'K'.repeat(201)),
+    );
+    await expect(world.call('lbcd', 'getclaimsforname', long)).rejects.toThrow('name does not exist');
+  });
+
   it('lacks the name of a claim that is gone at the tip, and has that of its successor', async () => {
     const world = new World();
     await world.mine();

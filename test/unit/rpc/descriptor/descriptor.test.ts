@@ -85,6 +85,23 @@ describe('output descriptors', () => {
     }
   });
 
+  it('end at the first key too many, and at a path deeper than keys can be', () => {
+    // What follows would take seconds to read.
+    const many = `${KEY},`.repeat(200_000);
+    for (const text of [
+      `multi(1,${many}${KEY})`,
+      `sh(multi(1,${many}${KEY}))`,
+      `wsh(multi(1,${many}${KEY}))`,
+    ]) {
+      expect(scripts(text)).toBeUndefined();
+    }
+    const path = (length: number): string => `pk(${TPUB}${'/0'.repeat(length)})`;
+    expect(scripts(path(255))).toHaveLength(1);
+    expect(scripts(`pk(${TPUB}${'/0'.repeat(255)}/*)`)).toHaveLength(1);
+    expect(scripts(path(257))).toBeUndefined();
+    expect(scripts(path(2_000_000))).toBeUndefined();
+  });
+
   it('are refused where they make no sense', () => {
     for (const text of [
       '',

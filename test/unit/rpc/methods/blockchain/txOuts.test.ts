@@ -127,6 +127,36 @@ describe('outputs and their proofs', () => {
     expect(await chain.call(getTxOutProof, [[spent]], context)).toEqual(notFound);
   });
 
+  it('looks for each of many ids once, on disk', async () => {
+    const services = { ...chain.services, txIndex: null };
+    const context = { ...chain.context(), services };
+    const txid = await spenderTxid();
+    const unknown = Array.from({ length: 2000 }, (_, n) => n.toString(16).padStart(64, '0'));
+    const { coins } = chain.opened.chain.deps;
+    let looks = 0;
+    const get = coins.get.bind(coins);
+    coins.get = (outPoint) => {
+      looks++;
+      return get(outPoint);
+    };
+    try {
+      const notFound = { error: { code: -5, message: 'Transaction not yet in block' } };
+      expect(await chain.call(getTxOutProof, [unknown], context)).toEqual(notFound);
+      expect(looks).toBe(0);
+      const notAll = 'Not all transactions found in specified or retrieved block';
+      expect(await chain.call(getTxOutProof, [[...unknown, txid]], context)).toEqual({
+        error: { code: -5, message: notAll },
+      });
+      // Those at the one that was found, before and after its row was read.
+      expect(looks).toBe(2);
+    } finally {
+      coins.get = get;
+    }
+    expect(await chain.call(getTxOutProof, [[...unknown, unknown[0]!.toUpperCase()]], context)).toEqual({
+      error: { code: -8, message: `Invalid parameter, duplicated txid: ${unknown[0]!}` },
+    });
+  });
+
   it('refuses proofs that it cannot make', async () => {
     const txid = await spenderTxid();
     const cases: [Parameters<TestChain['call']>[1], number, string][] = [

@@ -8,10 +8,13 @@ import { decodePsbt } from '../../../../../src/rpc/methods/rawtransactions/decod
 import { decodeRawTransaction } from '../../../../../src/rpc/methods/rawtransactions/decodeRawTransaction.js';
 import { finalizePsbt } from '../../../../../src/rpc/methods/rawtransactions/finalizePsbt.js';
 import type { RpcMethod } from '../../../../../src/rpc/method.js';
+import { regtestParams } from '../../../../../src/params/regtest.js';
+import { addressPrefixesOf, encodeDestination } from '../../../../../src/script/address.js';
 import { parseJson } from '../../../../../src/util/jsonParse.js';
 import type { JsonValue } from '../../../../../src/util/json.js';
 import { ADDRESS, TestChain, type Answer } from '../../../../support/testChain.js';
 
+const prefixes = addressPrefixesOf(regtestParams);
 const ID = '11'.repeat(32);
 const INPUT = `{"txid":"${ID}","vout":3}`;
 
@@ -44,6 +47,33 @@ describe('making a transaction', () => {
     );
     expect(await create(`[[${INPUT}],{"${ADDRESS}":"0.5","data":"0102"}]`)).toEqual(list);
     expect((await create('[[],[]]')).result).toBe('02000000000000000000');
+  });
+
+  it('makes thousands of outputs, in time by their number', async () => {
+    const addresses = Array.from({ length: 20_000 }, (_, n) => {
+      const hash = Buffer.alloc(20);
+      hash.writeUInt32BE(n);
+      return encodeDestination({ type: 'pubkeyhash', hash }, prefixes);
+    });
+    // A look at all outputs for each of them would be 400 million comparisons.
+    const expected = addresses.map((_, n) => n.toString(16).padStart(8, '0')).join();
+    for (const outputs of [
+      `[${addresses.map((address) => `{"${address}":1}`).join()}]`,
+      `{${addresses.map((address) => `"${address}":1`).join()}}`,
+    ]) {
+      const { result } = await create(`[[],${outputs}]`);
+      const hashes = [...String(result).matchAll(/1976a914([0-9a-f]{8})0{32}88ac/g)].map((match) => match[1]);
+      expect(hashes.join() === expected).toBe(true);
+      expect(await create(`[[],${outputs.replace(addresses[1]!, addresses[0]!)}]`)).toEqual({
+        error: { code: -8, message: `Invalid parameter, duplicated address: ${addresses[0]!}` },
+      });
+    }
+    expect(await create('[[],[{"data":"00"},{"data":"zz"}]]')).toEqual({
+      error: { code: -8, message: 'Invalid parameter, duplicate key: data' },
+    });
+    expect(await create('[[],[{"data":"00","x":1}]]')).toEqual({
+      error: { code: -8, message: 'Invalid parameter, key-value pair must contain exactly one key' },
+    });
   });
 
   it('keeps amounts exact', async () => {
