@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { HEADER_SIZE_BYTES } from '../../../../src/primitives/header.js';
 import {
   formatPayload,
   MAX_PAYLOAD_BYTES,
@@ -9,7 +8,6 @@ import {
 import { MAX_FILTER_ITEM_SIZE } from '../../../../src/net/messages/filteradd.js';
 import { MAX_HEADERS } from '../../../../src/net/messages/headers.js';
 import { isCommand, MESSAGES, type Command } from '../../../../src/net/messages/table.js';
-import { parseNetAddress } from '../../../../src/net/netAddress.js';
 import { ReadError } from '../../../../src/util/reader.js';
 import { four, hash, header, SAMPLES, TX } from './samples.js';
 
