@@ -65,9 +65,9 @@ export class TurnLine {
     this.loop = loop;
   }
 
-  /** How many wait. */
-  get length(): number {
-    return this.waiting.length;
+  /** Time as the line measures it, in milliseconds. */
+  nowMs(): number {
+    return this.loop.nowMs();
   }
 
   private accountOf(peer: object | null): Account {

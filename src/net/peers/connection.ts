@@ -10,7 +10,7 @@ import { SendQueue } from './sendQueue.js';
 
 export interface ConnectionOptions {
   magic: Buffer;
-  /** Reading pauses while more than this is queued (`-maxreceivebuffer`). */
+  /** Reading pauses while more than this has come and was not handled (`-maxreceivebuffer`), or less. */
   maxReceiveBytes: number;
   /** `isSendFull` from here on (`-maxsendbuffer`). */
   maxSendBytes: number;
@@ -21,6 +21,11 @@ export interface ConnectionOptions {
   onSent: (bytes: number) => void;
 }
 
+/**
+ * With a whole message at hand no more than that is read ahead: as much as is handled in a round of the loop or two. What
+ * was read of small messages takes its time even when who sent them has gone. Arbitrary.
+ */
+const READ_AHEAD_BYTES = 512 << 10;
 /** Commands that only a peer makes up are counted together, so that they cannot fill the table. */
 const OTHER = '*other*';
 /** How long a last message (a reject) may take to get out. */
@@ -84,7 +89,8 @@ export class Connection {
   /** Whether enough has come for now; of a message of which a part is here, the rest is always wanted. */
   private mustPause(): boolean {
     const { budget, maxReceiveBytes } = this.options;
-    return (this.bufferedBytes > maxReceiveBytes || budget.isExceeded) && this.reader.hasNext;
+    const limit = Math.min(maxReceiveBytes, READ_AHEAD_BYTES);
+    return (this.bufferedBytes > limit || budget.isExceeded) && this.reader.hasNext;
   }
 
   /** Bytes that came and were not looked at yet. */

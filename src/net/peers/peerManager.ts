@@ -73,6 +73,8 @@ export interface PeerManagerDeps {
 
 /** Turns are given this often; one turn lets every part send what is due. */
 const TICK_MS = 100;
+/** Peers are looked after in one go for so long; those that are left wait in line for it. */
+const TICK_LIMIT_MS = 2;
 
 export class PeerManager implements SessionHost {
   readonly parts: NetPart[] = [];
@@ -188,7 +190,12 @@ export class PeerManager implements SessionHost {
       // Others first now and then: nobody is always the first to be told.
       const order = [...this.sessions.values()];
       const first = order.length === 0 ? 0 : this.random.int(order.length);
-      for (let i = 0; i < order.length; i++) order[(first + i) % order.length]!.tick(nowMs);
+      const since = this.turns.nowMs();
+      for (let i = 0; i < order.length; i++) {
+        const session = order[(first + i) % order.length]!;
+        if (this.turns.nowMs() - since < TICK_LIMIT_MS) session.tick(nowMs);
+        else session.tickInTurn().catch(this.onBug);
+      }
     } catch (error) {
       this.onBug(error);
     }

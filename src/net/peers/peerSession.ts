@@ -1,7 +1,7 @@
 /**
- * One peer from the first byte to the last: handshake, one message after the other to the parts that handle it, pings,
- * time limits, punishment. Knows nothing of other peers. Source: Core net_processing.cpp `ProcessMessages`,
- * `ProcessMessage` (version, verack, ping, pong), net.cpp `InactivityCheck`.
+ * One peer from the first byte to the last: handshake, one message after the other, each in a turn of the peer, to the
+ * parts that handle it, punishment. Knows nothing of other peers. Source: Core net_processing.cpp `ProcessMessages`,
+ * `ProcessMessage` (version, verack, ping, pong).
  */
 import type { Logger } from '../../util/logging.js';
 import { Reader, ReadError } from '../../util/reader.js';
@@ -14,16 +14,13 @@ import type { VersionMessage } from '../messages/version.js';
 import { formatNetAddress, type NetAddress } from '../netAddress.js';
 import type { ConnectionKind, NetPart, Peer, PeerVersion, RandomSource } from '../part.js';
 import type { Connection } from './connection.js';
+import { lateness } from './lateness.js';
+import { PING_NONCE_VERSION, Pings } from './pings.js';
 import { cleanUserAgent } from './userAgent.js';
 
 export const PROTOCOL_VERSION = 70_015;
 /** Older peers speak no `getheaders`. */
 const MIN_PEER_VERSION = 31_800;
-/** From here on pings carry a nonce (BIP31). */
-const PING_NONCE_VERSION = 60_001;
-const HANDSHAKE_LIMIT_MS = 60_000;
-const PING_INTERVAL_MS = 2 * 60_000;
-const INACTIVITY_LIMIT_MS = 20 * 60_000;
 
 /** BIP61. */
 export const REJECT_CODE = { malformed: 0x01, obsolete: 0x11, duplicate: 0x12, nonstandard: 0x40 } as const;
@@ -86,15 +83,10 @@ export class PeerSession implements Peer {
   misbehaviorScore = 0;
   lastBlockMs = 0;
   lastTxMs = 0;
-  /** Round trips in milliseconds; −1 before the first. */
-  pingMs = -1;
-  minPingMs = -1;
   private readonly host: SessionHost;
   private readonly startedMs: number;
-  private pingNonce = 0n;
-  private pingSentMs = 0;
-  private lastPingMs = -Infinity;
-  private pingWanted = false;
+  private readonly pings: Pings;
+  private isTickQueued = false;
   private readonly own = new Map<Command, (payload: never) => void>([
     ['version', (payload: VersionMessage) => this.onVersion(payload)],
     ['verack', () => this.onVerack()],
@@ -106,6 +98,7 @@ export class PeerSession implements Peer {
     this.info = info;
     this.connection = connection;
     this.host = host;
+    this.pings = new Pings(host.random);
     this.startedMs = host.nowMs();
     this.connectedAtSec = host.nowSec();
     connection.onEnd = (reason) => {
@@ -140,7 +133,14 @@ export class PeerSession implements Peer {
   }
   /** How long the present ping has been under way, in milliseconds; 0 when none is. */
   get pingWaitMs(): number {
-    return this.pingNonce === 0n ? 0 : this.host.nowMs() - this.pingSentMs;
+    return this.pings.waitMs(this.host.nowMs());
+  }
+  /** Round trips in milliseconds; −1 before the first. */
+  get pingMs(): number {
+    return this.pings.lastTookMs;
+  }
+  get minPingMs(): number {
+    return this.pings.leastMs;
   }
 
   sendRoom(): Promise<void> {
@@ -182,7 +182,7 @@ export class PeerSession implements Peer {
 
   /** Asks for a round trip at the next tick. */
   requestPing(): void {
-    this.pingWanted = true;
+    this.pings.isWanted = true;
   }
 
   /** Handles messages until the connection ends, each in a turn of this peer and after all that came before it. */
@@ -397,71 +397,36 @@ export class PeerSession implements Peer {
   }
 
   private onPong({ nonce }: Payload<'pong'>): void {
-    if (nonce === null) {
-      // Too short for a nonce: whatever it answers, the ping is over.
-      this.pingNonce = 0n;
-      return;
-    }
-    if (this.pingNonce === 0n || nonce !== this.pingNonce) {
-      if (nonce === 0n) this.pingNonce = 0n;
-      return;
-    }
-    this.pingNonce = 0n;
-    const tookMs = this.host.nowMs() - this.pingSentMs;
-    if (tookMs < 0) return;
-    this.pingMs = tookMs;
-    this.minPingMs = this.minPingMs < 0 ? tookMs : Math.min(this.minPingMs, tookMs);
+    this.pings.answered(nonce, this.host.nowMs());
   }
 
   /** Pings, and time limits; called about every 100 ms. */
   tick(nowMs: number): void {
-    const late = this.lateness(nowMs);
+    const { connection, isReady, version } = this;
+    const ageMs = nowMs - this.startedMs;
+    const pingWaitMs = this.pings.waitMs(nowMs);
+    const protocolVersion = version?.protocolVersion ?? 0;
+    const late = lateness({ ageMs, connection, protocolVersion, isReady, pingWaitMs }, nowMs);
     if (late !== null) {
       this.disconnect(late);
       return;
     }
-    if (!this.isReady) return;
-    const due = this.pingNonce === 0n && nowMs - this.lastPingMs > PING_INTERVAL_MS;
-    if ((due || this.pingWanted) && !this.isSendFull) this.sendPing(nowMs);
+    if (!isReady) return;
+    if (this.pings.isDue(nowMs) && !this.isSendFull)
+      this.send('ping', { nonce: this.pings.begin(nowMs, protocolVersion) });
     for (const part of this.host.parts) {
       if (this.isGone) return;
       if (!this.isSendFull || part.ticksWhenFull) part.onTick?.(this, nowMs);
     }
   }
 
-  private sendPing(nowMs: number): void {
-    this.pingWanted = false;
-    this.lastPingMs = nowMs;
-    if (this.version!.protocolVersion < PING_NONCE_VERSION) {
-      this.send('ping', { nonce: null });
-      return;
-    }
-    do this.pingNonce = this.host.random.u64();
-    while (this.pingNonce === 0n);
-    this.pingSentMs = nowMs;
-    this.send('ping', { nonce: this.pingNonce });
-  }
-
-  /** Why the peer is too slow to be kept, or null. Source: `InactivityCheck`. */
-  private lateness(nowMs: number): string | null {
-    const ageMs = nowMs - this.startedMs;
-    if (ageMs <= HANDSHAKE_LIMIT_MS) return null;
-    const { lastSendMs, lastReceiveMs } = this.connection;
-    if (lastReceiveMs === 0 || lastSendMs === 0) {
-      return `socket no message in first 60 seconds, ${Number(lastReceiveMs !== 0)} ${Number(lastSendMs !== 0)}`;
-    }
-    if (this.connection.sendQueueBytes > 0 && nowMs - this.connection.lastProgressMs > INACTIVITY_LIMIT_MS)
-      return `socket sending timeout: ${Math.round((nowMs - this.connection.lastProgressMs) / 1000)}s`;
-    if (nowMs - lastSendMs > INACTIVITY_LIMIT_MS)
-      return `socket sending timeout: ${Math.round((nowMs - lastSendMs) / 1000)}s`;
-    const receiveLimitMs =
-      (this.version?.protocolVersion ?? 0) >= PING_NONCE_VERSION ? INACTIVITY_LIMIT_MS : 90 * 60_000;
-    if (nowMs - lastReceiveMs > receiveLimitMs)
-      return `socket receive timeout: ${Math.round((nowMs - lastReceiveMs) / 1000)}s`;
-    if (this.pingNonce !== 0n && nowMs - this.pingSentMs > INACTIVITY_LIMIT_MS)
-      return `ping timeout: ${((nowMs - this.pingSentMs) / 1000).toFixed(1)}s`;
-    if (!this.isReady) return 'version handshake timeout';
-    return null;
+  /** The same in a turn of this peer: there is much to be done. */
+  async tickInTurn(): Promise<void> {
+    if (this.isTickQueued) return;
+    this.isTickQueued = true;
+    await this.host.turns.nextTurn(this);
+    this.isTickQueued = false;
+    if (!this.isGone) this.tick(this.host.nowMs());
   }
 }
 

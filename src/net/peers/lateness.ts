@@ -1,0 +1,37 @@
+/** When a peer is too slow to be kept. Source: Core net.cpp `InactivityCheck`. */
+import type { Connection } from './connection.js';
+import { PING_NONCE_VERSION } from './pings.js';
+
+const HANDSHAKE_LIMIT_MS = 60_000;
+const INACTIVITY_LIMIT_MS = 20 * 60_000;
+/** Of peers that answer no pings. */
+const SILENCE_LIMIT_MS = 90 * 60_000;
+
+export interface LatenessFacts {
+  readonly ageMs: number;
+  readonly connection: Pick<Connection, 'lastSendMs' | 'lastReceiveMs' | 'lastProgressMs' | 'sendQueueBytes'>;
+  /** 0 before the peer told. */
+  readonly protocolVersion: number;
+  readonly isReady: boolean;
+  /** How long a ping has been under way. */
+  readonly pingWaitMs: number;
+}
+
+/** Why the peer is too slow to be kept, or null. */
+export function lateness(facts: LatenessFacts, nowMs: number): string | null {
+  if (facts.ageMs <= HANDSHAKE_LIMIT_MS) return null;
+  const { lastSendMs, lastReceiveMs, lastProgressMs, sendQueueBytes } = facts.connection;
+  if (lastReceiveMs === 0 || lastSendMs === 0) {
+    return `socket no message in first 60 seconds, ${Number(lastReceiveMs !== 0)} ${Number(lastSendMs !== 0)}`;
+  }
+  if (sendQueueBytes > 0 && nowMs - lastProgressMs > INACTIVITY_LIMIT_MS)
+    return `socket sending timeout: ${Math.round((nowMs - lastProgressMs) / 1000)}s`;
+  if (nowMs - lastSendMs > INACTIVITY_LIMIT_MS)
+    return `socket sending timeout: ${Math.round((nowMs - lastSendMs) / 1000)}s`;
+  const receiveLimitMs = facts.protocolVersion >= PING_NONCE_VERSION ? INACTIVITY_LIMIT_MS : SILENCE_LIMIT_MS;
+  if (nowMs - lastReceiveMs > receiveLimitMs)
+    return `socket receive timeout: ${Math.round((nowMs - lastReceiveMs) / 1000)}s`;
+  if (facts.pingWaitMs > INACTIVITY_LIMIT_MS) return `ping timeout: ${(facts.pingWaitMs / 1000).toFixed(1)}s`;
+  if (!facts.isReady) return 'version handshake timeout';
+  return null;
+}

@@ -1,0 +1,54 @@
+/** Round trips to one peer: which ping is under way, and how long they took. Source: Core net_processing.cpp `SendPings`, `PONG`. */
+import type { RandomSource } from '../part.js';
+
+/** From here on pings carry a nonce (BIP31). */
+export const PING_NONCE_VERSION = 60_001;
+const INTERVAL_MS = 2 * 60_000;
+
+export class Pings {
+  /** Round trips in milliseconds; −1 before the first. */
+  lastTookMs = -1;
+  leastMs = -1;
+  /** Asks for one at the next turn. */
+  isWanted = false;
+  private readonly random: Pick<RandomSource, 'u64'>;
+  /** Of the ping under way; 0 when none is. */
+  private nonce = 0n;
+  private sentMs = 0;
+  private lastMs = -Infinity;
+
+  constructor(random: Pick<RandomSource, 'u64'>) {
+    this.random = random;
+  }
+
+  /** How long the present ping has been under way, in milliseconds; 0 when none is. */
+  waitMs(nowMs: number): number {
+    return this.nonce === 0n ? 0 : nowMs - this.sentMs;
+  }
+
+  isDue(nowMs: number): boolean {
+    return this.isWanted || (this.nonce === 0n && nowMs - this.lastMs > INTERVAL_MS);
+  }
+
+  /** Begins one: the nonce to be sent, or null for a peer that knows none. */
+  begin(nowMs: number, protocolVersion: number): bigint | null {
+    this.isWanted = false;
+    this.lastMs = nowMs;
+    if (protocolVersion < PING_NONCE_VERSION) return null;
+    do this.nonce = this.random.u64();
+    while (this.nonce === 0n);
+    this.sentMs = nowMs;
+    return this.nonce;
+  }
+
+  /** A pong came. Without a nonce it is too short: whatever it answers, the ping is over. */
+  answered(nonce: bigint | null, nowMs: number): void {
+    const isOurs = this.nonce !== 0n && nonce === this.nonce;
+    if (isOurs || nonce === null || nonce === 0n) this.nonce = 0n;
+    if (!isOurs) return;
+    const tookMs = nowMs - this.sentMs;
+    if (tookMs < 0) return;
+    this.lastTookMs = tookMs;
+    this.leastMs = this.leastMs < 0 ? tookMs : Math.min(this.leastMs, tookMs);
+  }
+}
