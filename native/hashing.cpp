@@ -78,6 +78,30 @@ napi_value jsMerkleRoot(napi_env env, napi_callback_info info) {
   return result;
 }
 
+// Writes the siblings of leaf `index` from the leaves upward to `path`: how many.
+napi_value jsMerklePath(napi_env env, napi_callback_info info) {
+  napi_value arguments[3];
+  Span leaves, path;
+  uint32_t index;
+  if (!readArguments(env, info, 3, arguments) || !readBytes(env, arguments[0], "leaves", &leaves) ||
+      !readUint32(env, arguments[1], "index", &index) || !readBytes(env, arguments[2], "path", &path)) {
+    return nullptr;
+  }
+  size_t count = leaves.size / 32;
+  if (leaves.size % 32 != 0 || index >= count) return throwTypeError(env, "leaves must be 32 bytes each, index one of them");
+  static thread_local std::vector<uint8_t> work;
+  work.resize(leaves.size + 32);
+  memcpy(work.data(), leaves.data, leaves.size);
+  size_t levels = 0;
+  for (; count > 1; count = (count + 1) / 2, index >>= 1, levels++) {
+    if (count % 2 == 1) memcpy(work.data() + 32 * count, work.data() + 32 * (count - 1), 32);
+    if (path.size < 32 * (levels + 1)) return throwTypeError(env, "path must have 32 bytes for each level");
+    memcpy(const_cast<uint8_t*>(path.data) + 32 * levels, work.data() + 32 * (index ^ 1), 32);
+    if (count > 2) sha256dPairs(work.data(), work.data(), (count + 1) / 2);
+  }
+  return makeNumber(env, static_cast<double>(levels));
+}
+
 // Whether the little-endian number `hash` is at most `target`.
 bool isAtMost(const uint8_t* hash, const uint8_t* target) {
   for (int i = 31; i >= 0; i--) {
@@ -127,6 +151,7 @@ void registerHashing(napi_env env, napi_value exports) {
   setFunction(env, exports, "hash160", jsHash160);
   setFunction(env, exports, "powHash", jsPowHash);
   setFunction(env, exports, "merkleRoot", jsMerkleRoot);
+  setFunction(env, exports, "merklePath", jsMerklePath);
   setFunction(env, exports, "grind", jsGrind);
   setProperty(env, exports, "sha256Implementation",
               makeString(env, sha256HasInstructions() ? "sha-ni" : "portable"));

@@ -41,6 +41,18 @@ export function rootOf(hashes: readonly Bytes[]): Bytes {
   return root;
 }
 
+/** The same of hashes that lie back to back, at least one. */
+export function rootOfLeaves(flat: Buffer): Bytes {
+  if (flat.length === HASH_BYTES) return flat;
+  const native = flat.length >= NATIVE_LEAVES * HASH_BYTES ? loadNative() : null;
+  if (native) return native.merkleRoot(flat).root;
+  return merkleRoot(
+    Array.from({ length: flat.length / HASH_BYTES }, (_, i) =>
+      flat.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES),
+    ),
+  ).root;
+}
+
 /** The hashes back to back: a view, good until the next call. */
 function packed(hashes: readonly Bytes[]): Buffer {
   const bytes = hashes.length * HASH_BYTES;

@@ -5,10 +5,11 @@
 import { merklePath } from '../crypto/merkle.js';
 import { fromLatin1, type Bytes } from '../util/bytes.js';
 import { valueHash } from './claimsHash.js';
-import { rootOf } from './fastHash.js';
+import { rootOfLeaves } from './fastHash.js';
 import { pointIndex, pointTxid } from './item.js';
-import type { Slot } from './slots.js';
 import { childrenHash, claimsHalf, completeEdge } from './trieNode.js';
+
+const HASH_BYTES = 32;
 
 /** A claim by its outpoint (`pointKey`) and its id, both in code units. */
 export interface PathClaim {
@@ -19,7 +20,10 @@ export interface PathClaim {
 /** A node on the way, and the active claims that live there, best first. */
 export interface PathNode {
   path: string;
-  slots: readonly Slot[];
+  /** The ways to its children, in byte order. */
+  edges: readonly string[];
+  /** The children's hashes back to back. */
+  hashes: Buffer;
   claims: readonly PathClaim[];
   takeover: number;
 }
@@ -45,6 +49,11 @@ function provenClaim({ point }: PathClaim, takeover: number): NameProof['claim']
   return { txid: pointTxid(point), n: pointIndex(point), lastTakeoverHeight: takeover };
 }
 
+/** Hash of child `i`, a view. */
+function hashAt({ hashes }: PathNode, i: number): Buffer {
+  return hashes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES);
+}
+
 /** The old form. `name` is normalized already where the rules say so. */
 export function buildNodesProof(path: readonly PathNode[], name: string): NameProof {
   const proof: NameProof = { nodes: [], pairs: [], claim: null };
@@ -56,13 +65,14 @@ export function buildNodesProof(path: readonly PathNode[], name: string): NamePr
  * QUIRK: the steps within an edge are nodes of their own, and the siblings after the child on the way are listed with
  * the last of these steps, not with the first, where they belong. Test: test/vectors/claimAnswers.test.ts.
  */
-function addNodes(proof: NameProof, { path, slots, claims, takeover }: PathNode, name: string): void {
+function addNodes(proof: NameProof, node: PathNode, name: string): void {
+  const { path, edges, claims, takeover } = node;
   const best = claims[0];
   let value = best ? valueHash(best.point, takeover) : null;
   let children: ProofNode['children'] = [];
-  for (const { edge, hash } of slots) {
+  for (const [i, edge] of edges.entries()) {
     if (!name.startsWith(path + edge)) {
-      children.push({ character: edge.charCodeAt(0), nodeHash: completeEdge(edge, hash) });
+      children.push({ character: edge.charCodeAt(0), nodeHash: completeEdge(edge, hashAt(node, i)) });
       continue;
     }
     for (let i = 0; i + 1 < edge.length; i++) {
@@ -87,8 +97,8 @@ export function buildAllClaimsProof(
   selects?: (claimId: Bytes) => boolean,
 ): NameProof {
   const proof: NameProof = { nodes: [], pairs: [], claim: null };
-  for (const { path: at, slots, claims, takeover } of path) {
-    const claimHashes = claims.map(({ point }) => valueHash(point, takeover));
+  for (const { path: at, edges, hashes, claims, takeover } of path) {
+    const claimHashes = Buffer.concat(claims.map(({ point }) => valueHash(point, takeover)));
     if (at === name) {
       const index = selects
         ? claims.findIndex(({ claimId }) => selects(fromLatin1(claimId)))
@@ -97,17 +107,13 @@ export function buildAllClaimsProof(
           : -1;
       const claim = claims[index];
       if (claim) proof.claim = provenClaim(claim, takeover);
-      proof.pairs.push({ odd: true, hash: childrenHash(slots.map((slot) => slot.hash)) });
+      proof.pairs.push({ odd: true, hash: childrenHash(hashes) });
       addPath(proof, claimHashes, Math.max(index, 0));
     } else {
-      const root = claimHashes.length > 0 ? rootOf(claimHashes) : null;
+      const root = claimHashes.length > 0 ? rootOfLeaves(claimHashes) : null;
       proof.pairs.push({ odd: false, hash: claimsHalf(root) });
-      const next = slots.findIndex(({ edge }) => name.startsWith(at + edge));
-      addPath(
-        proof,
-        slots.map((slot) => slot.hash),
-        Math.max(next, 0),
-      );
+      const next = edges.findIndex((edge) => name.startsWith(edge, at.length));
+      addPath(proof, hashes, Math.max(next, 0));
     }
   }
   proof.pairs.reverse();
@@ -115,9 +121,9 @@ export function buildAllClaimsProof(
 }
 
 /** The siblings of leaf `index`, from the top down. */
-function addPath(proof: NameProof, hashes: readonly Bytes[], index: number): void {
-  if (hashes.length === 0) return;
-  const siblings = merklePath(hashes, index);
+function addPath(proof: NameProof, leaves: Bytes, index: number): void {
+  if (leaves.length === 0) return;
+  const siblings = merklePath(leaves, index);
   for (let level = siblings.length - 1; level >= 0; level--) {
     proof.pairs.push({ odd: ((index >> level) & 1) === 1, hash: siblings[level]! });
   }

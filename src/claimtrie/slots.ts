@@ -147,6 +147,24 @@ export function unpackSlots(slots: Buffer): Slot[] {
   return unpacked;
 }
 
+/** The ways of the slots alone, in their order. */
+export function slotEdges(slots: Buffer): string[] {
+  const edges: string[] = [];
+  const cursor = new SlotCursor();
+  for (let more = cursor.load(slots, 0); more; more = cursor.next()) edges.push(cursor.edge);
+  return edges;
+}
+
+/** The children's hashes back to back. */
+export function slotHashes(slots: Buffer): Buffer {
+  const hashes = Buffer.allocUnsafe(countSlots(slots) * HASH_BYTES);
+  const cursor = new SlotCursor();
+  let at = 0;
+  for (let more = cursor.load(slots, 0); more; more = cursor.next(), at += HASH_BYTES)
+    cursor.copyHash(hashes, at);
+  return hashes;
+}
+
 export function countSlots(slots: Buffer): number {
   const cursor = new SlotCursor();
   let count = 0;

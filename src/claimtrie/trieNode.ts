@@ -6,8 +6,8 @@
 import { sha256dPair } from '../crypto/hash.js';
 import { loadNative } from '../native/binding.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
-import { hash256, rootOf } from './fastHash.js';
-import { countSlots, SlotCursor } from './slots.js';
+import { hash256, rootOfLeaves } from './fastHash.js';
+import { countSlots, SlotCursor, slotHashes } from './slots.js';
 
 /** Root of an empty trie: the number 1. */
 export const EMPTY_ROOT: Bytes = marker(1);
@@ -55,9 +55,9 @@ function oldHash(slots: Buffer, claims: Bytes | null): Bytes {
   return hash256(message);
 }
 
-/** The left half of the form with all claims. */
-export function childrenHash(hashes: readonly Bytes[]): Bytes {
-  return hashes.length === 0 ? NO_CHILDREN : rootOf(hashes);
+/** The left half of the form with all claims, of the children's hashes back to back. */
+export function childrenHash(hashes: Buffer): Bytes {
+  return hashes.length === 0 ? NO_CHILDREN : rootOfLeaves(hashes);
 }
 
 /** The right half of the form with all claims. */
@@ -67,10 +67,7 @@ export function claimsHalf(claims: Bytes | null): Bytes {
 
 /** The form with all claims. The twin of the addon's `claimNodeHash`. */
 export function pairedHash(slots: Buffer, claims: Bytes | null): Bytes {
-  const hashes: Bytes[] = [];
-  const cursor = new SlotCursor();
-  for (let more = cursor.load(slots, 0); more; more = cursor.next()) hashes.push(cursor.hash);
-  return sha256dPair(childrenHash(hashes), claimsHalf(claims));
+  return sha256dPair(childrenHash(slotHashes(slots)), claimsHalf(claims));
 }
 
 /** Hash of a node that has slots or claims. */

@@ -43,19 +43,6 @@ function foldLevel(flat: Buffer, count: number): number {
   return half;
 }
 
-/** From so many pairs on one native call takes less time. */
-const NATIVE_PAIRS = 2;
-
-/** `foldLevel` by the addon where it is there. */
-function foldLevelAtOnce(flat: Buffer, count: number): number {
-  const half = (count + 1) >> 1;
-  const native = half >= NATIVE_PAIRS ? loadNative() : null;
-  if (native === null) return foldLevel(flat, count);
-  if (count & 1) flat.copyWithin(count * HASH_SIZE, (count - 1) * HASH_SIZE, count * HASH_SIZE);
-  native.sha256dMany(flat.subarray(0, half * 2 * HASH_SIZE)).copy(flat);
-  return half;
-}
-
 /** Root of the leaves in order. The result is a fresh buffer, never one of the leaves. */
 export function merkleRoot(hashes: readonly Bytes[]): MerkleRoot {
   if (hashes.length === 0) return { root: Buffer.alloc(HASH_SIZE), mutated: false };
@@ -70,21 +57,38 @@ export function merkleRoot(hashes: readonly Bytes[]): MerkleRoot {
   return { root: Buffer.from(flat.subarray(0, HASH_SIZE)), mutated };
 }
 
-/** The siblings of leaf `index` from the leaves upward; empty for a single leaf. The index must exist. */
-export function merklePath(hashes: readonly Bytes[], index: number): Buffer[] {
-  assert(index >= 0 && index < hashes.length, 'merkle path of a leaf that does not exist');
-  const flat = flatten(hashes);
-  const path: Buffer[] = [];
+/** Levels of the largest tree that a 32-bit index reaches. */
+const MAX_LEVELS = 32;
+/** Fewer leaves are folded in less time than the way to the addon takes. */
+const NATIVE_PATH_LEAVES = 3;
+
+/**
+ * The siblings of leaf `index` from the leaves upward; empty for a single leaf. `leaves` are the hashes back to back; the
+ * index must exist.
+ */
+export function merklePath(leaves: Bytes, index: number): Buffer[] {
+  const count = leaves.length / HASH_SIZE;
+  assert(index >= 0 && index < count, 'merkle path of a leaf that does not exist');
+  const path = Buffer.allocUnsafe(MAX_LEVELS * HASH_SIZE);
+  const native = count >= NATIVE_PATH_LEAVES ? loadNative() : null;
+  const levels = native ? native.merklePath(leaves, index, path) : merklePathTwin(leaves, index, path);
+  const siblings: Buffer[] = [];
+  for (let at = 0; at < levels * HASH_SIZE; at += HASH_SIZE) siblings.push(path.subarray(at, at + HASH_SIZE));
+  return siblings;
+}
+
+/** Twin of the addon's `merklePath`. */
+export function merklePathTwin(leaves: Bytes, index: number, path: Bytes): number {
+  const flat = Buffer.alloc(leaves.length + HASH_SIZE);
+  flat.set(leaves);
   let position = index;
-  for (let count = hashes.length; count > 1;) {
-    const sibling = Math.min(position ^ 1, count - 1);
-    path.push(Buffer.from(flat.subarray(sibling * HASH_SIZE, (sibling + 1) * HASH_SIZE)));
-    // Nothing but the path is wanted of the last level.
-    if (count <= 2) break;
-    count = foldLevelAtOnce(flat, count);
+  let levels = 0;
+  for (let count = leaves.length / HASH_SIZE; count > 1; count = foldLevel(flat, count)) {
+    const sibling = Math.min(position ^ 1, count - 1) * HASH_SIZE;
+    path.set(flat.subarray(sibling, sibling + HASH_SIZE), levels++ * HASH_SIZE);
     position >>= 1;
   }
-  return path;
+  return levels;
 }
 
 /** Root that `leaf` at `index` has with the siblings of `merklePath`. */

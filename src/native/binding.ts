@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { projectFile } from '../util/project.js';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
-export const NATIVE_ABI = 11;
+export const NATIVE_ABI = 12;
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
@@ -244,6 +244,8 @@ export interface NativeAddon {
   /** The hash held against the target, of a 112-byte header. */
   powHash(header: Uint8Array): Buffer;
   merkleRoot(leaves: Uint8Array): { root: Buffer; mutated: boolean };
+  /** Writes the siblings of a leaf from the leaves upward to `path`, which has room for them: how many. */
+  merklePath(leaves: Uint8Array, index: number, path: Uint8Array): number;
   /** CRC-32C of the bytes. */
   crc32c(data: Uint8Array): number;
   /** See `claimtrie/trieNode.ts`: packed slots and the claims' half of the hash. Throws `TypeError` on other bytes. */

@@ -99,7 +99,7 @@ const ctx = {
   outOfTurn: (wait) => wait(),
   walletName: undefined,
   table,
-  isDeprecatedEnabled: () => false,
+  isDeprecatedEnabled: () => true,
 };
 async function call(name, params) {
   const answer = await invokeMethod(table.find(name, profile), ctx, params);

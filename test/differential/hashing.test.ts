@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hash160, sha256, sha256d } from '../../src/crypto/hash.js';
-import { merkleRoot } from '../../src/crypto/merkle.js';
+import { merklePathTwin, merkleRoot } from '../../src/crypto/merkle.js';
 import { powHash } from '../../src/primitives/header.js';
 import { Random, addon, native } from './support.js';
 
@@ -51,6 +51,22 @@ describe.skipIf(!native)('native hashing against the twins', () => {
       expect(mutated).toBe(twin.mutated);
       expect(flat.equals(before)).toBe(true);
     }
+  });
+
+  it('finds the same way from a leaf to the root', () => {
+    const random = new Random(6);
+    for (let count = 1; count <= 70; count++) {
+      const leaves = random.bytes(32 * count);
+      const before = Buffer.from(leaves);
+      for (const index of [0, count >> 1, count - 1]) {
+        const [path, twin] = [Buffer.alloc(32 * 8), Buffer.alloc(32 * 8)];
+        const levels = addon().merklePath(leaves, index, path);
+        expect([levels, path]).toEqual([merklePathTwin(leaves, index, twin), twin]);
+      }
+      expect(leaves.equals(before)).toBe(true);
+    }
+    expect(() => addon().merklePath(Buffer.alloc(64), 2, Buffer.alloc(64))).toThrow(TypeError);
+    expect(() => addon().merklePath(Buffer.alloc(96), 0, Buffer.alloc(32))).toThrow(TypeError);
   });
 
   it('finds the first nonce that meets the target', () => {

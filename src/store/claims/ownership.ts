@@ -4,6 +4,9 @@ import { prefixEnd, type RowReader } from '../rows.js';
 import { ownerKey, ownersKey, ownersPrefix, parseOwnerKey, readU32 } from './claimKeys.js';
 import { parseOwnerRow, type Ownership } from './markRow.js';
 
+/** Changes of one name's owner that are read at once; of more the rest is walked over. Arbitrary. */
+const CHANGES_AT_ONCE = 64;
+
 const NO_OWNER: Ownership = { hasClaims: false, takeover: 0 };
 
 /** Whether the name had an owner after a block, and its takeover height. */
@@ -30,15 +33,15 @@ export async function ownershipsAfter(
   height: number,
   to: number,
 ): Promise<(Ownership & { height: number })[]> {
-  const found: (Ownership & { height: number })[] = [];
-  for await (const [key, row] of rows.range({
-    gte: ownerKey(name, height + 1),
-    lt: ownerKey(name, to + 1),
-  })) {
-    const since = readU32(key, key.length - 4);
-    found.push({ ...parseOwnerRow(row, since), height: since });
+  const range = { gte: ownerKey(name, height + 1), lt: ownerKey(name, to + 1) };
+  const found = await rows.getRange({ ...range, limit: CHANGES_AT_ONCE });
+  if (found.length === CHANGES_AT_ONCE) {
+    for await (const row of rows.range({ ...range, gte: `${found.at(-1)![0]}\0` })) found.push(row);
   }
-  return found;
+  return found.map(([key, row]) => {
+    const since = readU32(key, key.length - 4);
+    return { ...parseOwnerRow(row, since), height: since };
+  });
 }
 
 /**

@@ -11,7 +11,7 @@ import {
 } from '../../claimtrie/proof.js';
 import { pointKey } from '../../claimtrie/item.js';
 import { hashesAllClaims } from '../../claimtrie/rules.js';
-import { unpackSlots, type Slot } from '../../claimtrie/slots.js';
+import { NO_SLOTS, slotEdges, slotHashes, unpackSlots, type Slot } from '../../claimtrie/slots.js';
 import { lastOfOldForm } from './hashFork.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
@@ -75,10 +75,12 @@ export async function readPresentProof(
   const nodes: PathNode[] = [];
   for (let path: string | null = ''; path !== null;) {
     const [nodeRow, nameRow] = await rows.getMany([nodeKey(generation, path), nameKey(path)]);
-    const slots = nodeRow ? unpackSlots(parseNodeRow(nodeRow).slots) : [];
+    const slots = nodeRow ? parseNodeRow(nodeRow).slots : NO_SLOTS;
+    const edges = slotEdges(slots);
     const { claims, takeover } = nameRow ? parseNameRow(nameRow) : NO_CLAIMS;
-    if (path !== '' || slots.length > 0 || claims.length > 0) nodes.push({ path, slots, claims, takeover });
-    path = stepTowards(name, path, slots);
+    if (path !== '' || edges.length > 0 || claims.length > 0)
+      nodes.push({ path, edges, hashes: slotHashes(slots), claims, takeover });
+    path = stepTowards(name, path, edges);
   }
   return buildProof(rules, nodes, name, query);
 }
@@ -105,9 +107,9 @@ function buildProof(
 }
 
 /** Path of the next node on the way to the name, or null where it ends. */
-function stepTowards(name: string, path: string, slots: readonly Slot[]): string | null {
-  const slot = slots.find(({ edge }) => name.startsWith(edge, path.length));
-  return slot === undefined ? null : path + slot.edge;
+function stepTowards(name: string, path: string, edges: readonly string[]): string | null {
+  const step = edges.find((edge) => name.startsWith(edge, path.length));
+  return step === undefined ? null : path + step;
 }
 
 async function requireProvable(
@@ -132,9 +134,11 @@ async function readPath(
   const nodes: PathNode[] = [];
   for (let path: string | null = ''; path !== null;) {
     const slots: Slot[] = await slotsAt(rows, window, generation, path, height, last);
-    const node: PathNode = { path, slots, ...(await claimsAt(rows, rules, path, height)) };
-    if (path !== '' || slots.length > 0 || node.claims.length > 0) nodes.push(node);
-    path = stepTowards(name, path, slots);
+    const edges = slots.map(({ edge }) => edge);
+    const hashes = Buffer.concat(slots.map(({ hash }) => hash));
+    const node: PathNode = { path, edges, hashes, ...(await claimsAt(rows, rules, path, height)) };
+    if (path !== '' || edges.length > 0 || node.claims.length > 0) nodes.push(node);
+    path = stepTowards(name, path, edges);
   }
   return nodes;
 }
