@@ -314,8 +314,10 @@ export class Chain {
     for (const id of path.reverse()) {
       const error = await this.connectTip(id);
       if (error) {
-        if (!error.corruption) index.markFailed(id);
-        else index.candidates.delete(id);
+        if (!error.corruption) {
+          index.markFailed(id);
+          headers.addStatus(id, STATUS.failedConnecting);
+        } else index.candidates.delete(id);
         break;
       }
       index.candidates.prune(this.tip);
@@ -441,6 +443,8 @@ export class Chain {
         await this.disconnectTip();
       }
       index.markFailed(id);
+      // The operator's verdict, whatever another was found before.
+      index.headers.clearStatus(id, STATUS.failedConnecting);
       index.reconsiderCandidates();
       if (this.tip !== before) await this.completeStep(true);
       await this.flusher.flush();

@@ -8,6 +8,7 @@ import type { JournalOp } from '../store/flushJournal.js';
 import type { RowStore } from '../store/rowStore.js';
 import { PREFIX } from '../store/keys.js';
 import { hashToHex } from '../util/bytes.js';
+import { environmentError, onFile } from '../util/environmentError.js';
 import type { Logger } from '../util/logging.js';
 import { NO_HEADER } from '../store/headerTable.js';
 import type { BlockIndex } from './blockIndex.js';
@@ -98,7 +99,7 @@ export class Flusher {
     const { store, coins, index, files, timers } = this.deps;
     const began = performance.now();
     checkDiskSpace(this.options.folders);
-    files.sync();
+    onFile(files.path('blk', files.currentFile), () => files.sync());
     const { headers, active } = index;
     const { dirtyCount, dirtyBytes } = coins;
     if (dirtyCount > 0) this.coinsOnDisk = true;
@@ -121,7 +122,11 @@ export class Flusher {
       const records = coins.takeDirty(maxBytes);
       return records && coinOps(records);
     };
-    await store.flush(source, dirtyBytes);
+    try {
+      await store.flush(source, dirtyBytes);
+    } catch (error) {
+      throw environmentError(error, this.options.folders[0]!);
+    }
     this.logFlush(dirtyCount, dirtyBytes);
     if (trim && coins.usageBytes > this.options.cacheBytes * KEEP_SHARE)
       coins.trim(this.options.cacheBytes * KEEP_SHARE);

@@ -4,6 +4,7 @@
  */
 import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { destination } from 'pino';
+import { environmentError } from '../util/environmentError.js';
 import { LogCategorySet, type LogCategory, type LogControl, type Logger } from '../util/logging.js';
 import { OptionError } from './optionArgs.js';
 import type { LoadedOptions } from './options.js';
@@ -164,7 +165,8 @@ function openLog(path: string, networkDir: string, mayShrink: boolean): ReturnTy
     file.write('\n\n\n\n\n');
     return file;
   } catch (error) {
-    throw new OptionError(`Could not open debug log file ${path}: ${(error as Error).message}`);
+    const failure = environmentError(error, path) as Error;
+    throw new OptionError(`Could not open debug log file ${path}: ${failure.message}`);
   }
 }
 

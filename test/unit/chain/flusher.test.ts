@@ -35,7 +35,7 @@ function makeFlusher(log: Logger = SILENT_LOGGER) {
         trim: () => notes.trims++,
       },
       index: { headers: headers.table, active: { tip: genesis } },
-      files: { sync: () => undefined, currentFile: 2, sizeBytes: () => 700 },
+      files: { sync: () => undefined, path: () => '', currentFile: 2, sizeBytes: () => 700 },
       timers: new StepTimers(),
       log,
     } as unknown as ConstructorParameters<typeof Flusher>[1],
