@@ -261,7 +261,9 @@ export async function disconnectBlock(deps: ConnectDeps, block: LoadedBlock): Pr
   const id = active.tip;
   assert(equalBytes(headers.hash(id), block.hash), 'only the tip can be disconnected');
   const height = headers.height(id);
-  const undo = files.readUndoSync(headers.undoPosition(id), block.header.prevHash);
+  const undo = onFile(files.path('rev', headers.file(id)), () =>
+    files.readUndoSync(headers.undoPosition(id), block.header.prevHash),
+  );
   await loadCoins(deps, block, true);
   const rows = store.begin();
   try {

@@ -62,6 +62,6 @@ function databaseText(error: Error, folder: string): string | null {
   const { message } = error.cause instanceof Error ? error.cause : error;
   const system = systemErrorOfText(message);
   if (system !== null) return systemErrorText(system.code, system.path);
-  if (!/corruption|IO error/i.test(message)) return null;
+  if (!/corruption|IO error|invalid argument/i.test(message)) return null;
   return `The database in ${folder} is damaged: ${message}. Restart with -reindex to rebuild it from the block files.`;
 }

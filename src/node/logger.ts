@@ -158,7 +158,7 @@ function openLog(path: string, networkDir: string, mayShrink: boolean): ReturnTy
     let failing = false;
     // A log that cannot be written stops nobody: lines wait for room up to a bound, then they are dropped.
     file.on('error', (error) => {
-      if (!failing) process.stderr.write(`Error: ${path} cannot be written: ${error.message}\n`);
+      if (!failing) process.stderr.write(`Warning: ${path} cannot be written: ${error.message}\n`);
       failing = true;
     });
     // Sets this run apart from the one before.

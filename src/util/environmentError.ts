@@ -62,6 +62,9 @@ const SYSTEM_TEXTS: readonly (readonly [text: RegExp, code: string])[] = [
   [/stale file handle/i, 'ESTALE'],
 ];
 
+/** What LevelDB meets only where its files were tampered with. */
+const DAMAGE: ReadonlySet<string> = new Set(['ENOENT', 'EISDIR', 'ENOTEMPTY', 'EEXIST']);
+
 /** `code` of a system error, or null when it is none that the operator can mend. */
 export function systemErrorCode(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
@@ -75,12 +78,15 @@ export function systemErrorText(code: string, path: string): string {
   return `${path}: ${happened} (${code}). ${advice}; what was acknowledged is kept.`;
 }
 
-/** A path in LevelDB's `IO error: <path>: <reason>`, and the code of the reason. Null for other texts. */
+/**
+ * A path in LevelDB's `IO error: <path>: <reason>`, and the code of the reason. Null for other texts, and for a file that is
+ * missing or no file: only damage takes those away, and the block files can mend it.
+ */
 export function systemErrorOfText(text: string): { path: string; code: string } | null {
   const found = /IO error: (\/.*?|[A-Za-z]:\\.*?): (.*)/.exec(text);
   if (!found) return null;
   const code = SYSTEM_TEXTS.find(([pattern]) => pattern.test(found[2]!))?.[1];
-  return code === undefined ? null : { path: found[1]!, code };
+  return code === undefined || DAMAGE.has(code) ? null : { path: found[1]!, code };
 }
 
 /**

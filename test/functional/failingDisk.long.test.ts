@@ -156,7 +156,7 @@ describe.runIf(process.platform === 'linux')('limits and paths', () => {
   it('of open files are named', () => {
     const dataDir = join(folder, 'files');
     mkdirSync(dataDir);
-    const { status, stderr } = run('ulimit -n 27', dataDir, ['-stopafterblockimport']);
+    const { status, stderr } = run('ulimit -n 90', dataDir, ['-stopafterblockimport']);
     expectOneMessage(status, stderr, /file descriptors|open files/i);
   });
 

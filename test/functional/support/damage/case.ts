@@ -125,10 +125,11 @@ async function judge(
   const logBefore = new DamagedLog(dataDir);
   const node = await DamagedNode.start(dataDir);
   started.push(node);
+  let acting = false;
   const ended = async (): Promise<Judged> => {
     const { code } = await node.ended;
     mustBeClear(code, node.stderr, dataDir);
-    await followAdvice(scene, twin, dataDir, done, node.stderr, started);
+    await followAdvice(scene, twin, dataDir, done, node.stderr, started, acting);
     return { outcome: 'message', detail: node.stderr.trim() };
   };
   if (!node.isRunning) return ended();
@@ -152,6 +153,7 @@ async function judge(
     const softDiffers = soft.wrong ?? soft.refused;
     if (softDiffers && !(isSoft && done.isDeleted) && !node.stderr.includes(basename(done.path)))
       throw new Failure(`without a warning ${softDiffers}`);
+    acting = true;
     const acted = compare(twin.acted, await act(node, scene), ['chain']);
     if (acted.wrong) throw new Failure(acted.wrong);
     const refused = all.refused ?? acted.refused;
@@ -215,7 +217,9 @@ async function followAdvice(
     ['chain'],
   );
   // What the first node took in already is no news to the second.
-  const told = [acted.wrong, acted.refused].find((one) => one != null && !one.includes('submitblock'));
+  const told = [acted.wrong, acted.refused].find(
+    (one) => one !== null && one !== undefined && !one.includes('submitblock'),
+  );
   if (told) throw new Failure(`after ${option}: ${told}`);
   const { code } = await node.stop();
   if (code !== 0) throw new Failure(`after ${option} the stop failed: ${node.stderr}`);

@@ -9,7 +9,7 @@ import { freePort, program } from '../node.js';
 export const SCENE_ARGS = ['-txindex', '-addressindex', '-maxblockfilesize=65536', '-dbcache=4'];
 
 /** A start or a stop that takes longer hangs. */
-const HANG_MS = 60_000;
+const HANG_MS = 240_000;
 const USER = 'damage';
 
 export interface Ending {
