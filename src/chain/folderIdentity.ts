@@ -34,7 +34,7 @@ export const IDENTITY_KEY = PREFIX.meta + 'identity';
 
 type Stored = FolderIdentity & { schema: number };
 
-/** Whether the folder has been written by a node before. Throws `EnvironmentError` when it does not say how. */
+/** Whether the folder has been written by a node before. Throws `DatabaseDamagedError` when it does not say how. */
 export async function readIdentity(store: RowStore, database: string): Promise<Stored | null> {
   const row = await store.get(IDENTITY_KEY);
   if (!row) return null;

@@ -224,7 +224,7 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
   }
 }
 
-/** Throws `EnvironmentError` when it says nothing. */
+/** Throws `DatabaseDamagedError` when it says nothing. */
 async function readChainState(store: RowStore, database: string): Promise<ChainState> {
   const row = await store.get(PREFIX.tip);
   try {

@@ -6,6 +6,7 @@ import {
   EnvironmentError,
   systemErrorCode,
   systemErrorOfText,
+  systemErrorPath,
   systemErrorText,
 } from '../util/environmentError.js';
 import { errorText } from './closeStack.js';
@@ -52,7 +53,7 @@ function environmentText(error: unknown, folder: string): string | null {
 
 function systemText(error: Error, folder: string): string | null {
   const code = systemErrorCode(error);
-  return code === null ? null : systemErrorText(code, (error as NodeJS.ErrnoException).path ?? folder);
+  return code === null ? null : systemErrorText(code, systemErrorPath(error, folder));
 }
 
 /** LevelDB names the file in its message; what it calls corruption the block files can mend. */

@@ -69,7 +69,15 @@ const DAMAGE: ReadonlySet<string> = new Set(['ENOENT', 'EISDIR', 'ENOTEMPTY', 'E
 export function systemErrorCode(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const { code } = error as NodeJS.ErrnoException;
-  return code !== undefined && code in SYSTEM_ERRORS ? code : null;
+  // What Node.js calls a folder that it was asked to remove as a file.
+  if (code === 'ERR_FS_EISDIR') return 'EISDIR';
+  return code !== undefined && Object.hasOwn(SYSTEM_ERRORS, code) ? code : null;
+}
+
+/** The path that a system error names, or `otherwise`. */
+export function systemErrorPath(error: unknown, otherwise: string): string {
+  const { path, info } = error as { path?: unknown; info?: { path?: unknown } };
+  return [path, info?.path].find((one) => typeof one === 'string') ?? otherwise;
 }
 
 /** One sentence on what happened and one on what to do; `path` is the file that it happened to. */
@@ -96,8 +104,7 @@ export function systemErrorOfText(text: string): { path: string; code: string } 
 export function environmentError(error: unknown, path: string): unknown {
   const code = systemErrorCode(error);
   if (code === null) return error;
-  const named = (error as NodeJS.ErrnoException).path ?? path;
-  return new EnvironmentError(systemErrorText(code, named), { cause: error });
+  return new EnvironmentError(systemErrorText(code, systemErrorPath(error, path)), { cause: error });
 }
 
 /** Runs a task that works on a file; what the system refuses is thrown as an `EnvironmentError` that names it. */

@@ -191,6 +191,12 @@ describe.runIf(process.platform === 'linux')('limits and paths', () => {
       const { status, stderr } = run(':', dataDir, ['-stopafterblockimport']);
       expectOneMessage(status, stderr, new RegExp(`/${name}`));
     }
+    for (const name of ['.cookie', '.cookie.tmp']) {
+      const dataDir = join(folder, `at-${name}`);
+      mkdirSync(join(dataDir, 'regtest', name, 'inside'), { recursive: true });
+      const { status, stderr } = run(':', dataDir, ['-server=1', '-rpcport=0', '-stopafterblockimport']);
+      expectOneMessage(status, stderr, new RegExp(`/${name.replace('.', '\\.')}`));
+    }
     const dataDir = join(folder, 'at-blk');
     mkdirSync(join(dataDir, 'regtest', 'blocks', 'blk00000.dat'), { recursive: true });
     const { status, stderr } = run(':', dataDir, ['-stopafterblockimport']);

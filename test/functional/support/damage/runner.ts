@@ -114,15 +114,14 @@ export class DamagedNode {
     const body = JSON.stringify(
       calls.map(([method, params], id) => ({ jsonrpc: '1.0', id, method, params })),
     );
-    let text: string;
     try {
-      text = await this.post(body);
+      return JSON.parse(await this.post(body)) as RpcAnswer[];
     } catch {
+      // No answer, or that it is shutting down.
       await Promise.race([this.ended, new Promise((resolve) => setTimeout(resolve, HANG_MS).unref())]);
       if (!this.hasEnded) throw new Error('the node lives but does not answer');
       throw new NodeEnded('the node ended');
     }
-    return JSON.parse(text) as RpcAnswer[];
   }
 
   async call(method: string, params: readonly unknown[] = []): Promise<RpcAnswer> {
