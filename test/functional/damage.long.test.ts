@@ -48,14 +48,11 @@ describe('a damaged folder', () => {
     const waiting = [...numbers];
     const lane = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-        results.push(await runCase(scene, twins, seed, next, work));
+        note(results, await runCase(scene, twins, seed, next, work));
     };
     await Promise.all(Array.from({ length: LANES }, lane));
-    console.log(summary(results));
-    const failures = results.filter(({ outcome }) => outcome === 'failure');
-    for (const { number, damage, detail } of failures)
-      console.log(`seed ${seed} case ${number}: ${damage.state}, ${damage.path} ${damage.what}\n  ${detail}`);
-    expect(failures.length).toBe(0);
+    if (results.length % 50 !== 0) console.log(summary(results));
+    expect(results.filter(({ outcome }) => outcome === 'failure').length).toBe(0);
   }, 3_600_000);
 });
 
@@ -69,6 +66,15 @@ function differences(one: Twin, other: Twin): string[] {
       text === theirs[i]!.text ? '' : `${question}: ${firstDifference(text, theirs[i]!.text)}`,
     )
     .filter((line) => line !== '');
+}
+
+/** Keeps a result; a failure is told at once, and how it goes now and then. */
+function note(results: CaseResult[], result: CaseResult): void {
+  results.push(result);
+  const { number, damage, outcome, detail } = result;
+  if (outcome === 'failure')
+    console.log(`seed ${seed} case ${number}: ${damage.state}, ${damage.path} ${damage.what}\n  ${detail}`);
+  if (results.length % 50 === 0) console.log(summary(results));
 }
 
 /** How many cases of each kind of file ended how. */
