@@ -100,9 +100,12 @@ export class Chain {
     return this.index.active.tip;
   }
 
-  /** Runs a task while nothing else changes the chain. */
+  /** Runs a task while nothing else changes the chain. Rejects once that failed: what can be read may be wrong then. */
   exclusively<T>(task: () => Promise<T>): Promise<T> {
-    return this.queue.run(task);
+    return this.queue.run(() => {
+      this.refuseWhenBroken();
+      return task();
+    });
   }
 
   /**
@@ -111,7 +114,6 @@ export class Chain {
    */
   change<T>(task: () => Promise<T>): Promise<T> {
     return this.exclusively(async () => {
-      this.refuseWhenBroken();
       try {
         return await task();
       } catch (error) {
@@ -510,7 +512,7 @@ export class Chain {
   /** Waits for what is under way, refuses more, and brings everything to disk. */
   async close(): Promise<void> {
     this.closing = true;
-    await this.exclusively(() => Promise.resolve());
+    await this.queue.run(() => Promise.resolve());
     if (!this.broken) await this.change(() => this.flusher.flush());
   }
 }

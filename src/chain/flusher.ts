@@ -42,6 +42,8 @@ export class Flusher {
   };
   private lastMs = performance.now();
   private running: Promise<void> = Promise.resolve();
+  /** A flush failed: what the caches gave up for it is neither there nor on disk. */
+  private isBroken = false;
   /** Whether coins were ever written to the database. */
   coinsOnDisk: boolean;
   /** Whether block files were ever deleted. */
@@ -79,9 +81,13 @@ export class Flusher {
     if (!initialDownload && performance.now() - this.lastMs > FLUSH_INTERVAL_MS) await this.flush();
   }
 
-  /** Resolves when no flush is under way: until then the database lacks what the caches have given up. */
+  /**
+   * Resolves when no flush is under way: until then the database lacks what the caches have given up. Rejects once one
+   * failed: it lacks that for good, and an answer from it would be wrong.
+   */
   async settled(): Promise<void> {
     await this.running;
+    if (this.isBroken) throw new Error('the node is stopping after an error');
   }
 
   /** Everything to disk, as one atomic step. */
@@ -91,7 +97,10 @@ export class Flusher {
 
   private async run(trim: boolean): Promise<void> {
     const running = this.write(trim);
-    this.running = running.catch(this.onFailure);
+    this.running = running.catch((error: unknown) => {
+      this.isBroken = true;
+      this.onFailure(error);
+    });
     await running;
   }
 

@@ -181,8 +181,23 @@ async function isSurelyOurs({ database }: FolderPaths, options: OpenChainOptions
     return true;
   } catch (error) {
     if (error instanceof ForeignDatabaseError) throw foreign(options.folder);
+    if (codeOf(causeOf(error)) === 'LEVEL_LOCKED') throw locked(options.folder);
     return false;
   }
+}
+
+function locked(folder: string): FolderError {
+  return new FolderError(
+    `Cannot obtain a lock on data directory ${folder}. lbcnode is probably already running.`,
+  );
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error ? error.cause : error;
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | null)?.code;
 }
 
 async function openStore(path: string, options: OpenChainOptions): Promise<RowStore> {
@@ -207,13 +222,8 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
       throw foreign(options.folder);
     }
     if (error instanceof DatabaseDamagedError) throw error;
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const code = (cause as { code?: string }).code;
-    if (code === 'LEVEL_LOCKED') {
-      throw new FolderError(
-        `Cannot obtain a lock on data directory ${options.folder}. lbcnode is probably already running.`,
-      );
-    }
+    const cause = causeOf(error);
+    if (codeOf(cause) === 'LEVEL_LOCKED') throw locked(options.folder);
     const message = cause instanceof Error ? cause.message : String(cause);
     const refused = systemErrorOfText(message);
     if (refused) throw new EnvironmentError(systemErrorText(refused.code, refused.path));

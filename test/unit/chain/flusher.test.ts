@@ -81,13 +81,13 @@ describe('Flusher', () => {
     ]);
   });
 
-  it('tells of a flush that failed', async () => {
+  it('tells of a flush that failed, after which the database may not be read', async () => {
     const { flusher, notes } = makeFlusher();
     const failures: unknown[] = [];
     flusher.onFailure = (error) => failures.push(error);
     notes.diskFails = true;
     await expect(flusher.flush()).rejects.toThrow('no disk');
-    await flusher.settled();
+    await expect(flusher.settled()).rejects.toThrow('stopping after an error');
     expect(failures).toMatchObject([{ message: 'no disk' }]);
   });
 });
