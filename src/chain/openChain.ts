@@ -181,7 +181,7 @@ async function isSurelyOurs({ database }: FolderPaths, options: OpenChainOptions
     return true;
   } catch (error) {
     if (error instanceof ForeignDatabaseError) throw foreign(options.folder);
-    if (codeOf(causeOf(error)) === 'LEVEL_LOCKED') throw locked(options.folder);
+    if (isLocked(causeOf(error))) throw locked(options.folder);
     return false;
   }
 }
@@ -196,8 +196,10 @@ function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? error.cause : error;
 }
 
-function codeOf(error: unknown): unknown {
-  return (error as { code?: unknown } | null)?.code;
+/** Whether another process has the database open; a lock file that cannot be opened is nobody's. */
+function isLocked(error: unknown): boolean {
+  if ((error as { code?: unknown } | null)?.code !== 'LEVEL_LOCKED') return false;
+  return systemErrorOfText(error instanceof Error ? error.message : '') === null;
 }
 
 async function openStore(path: string, options: OpenChainOptions): Promise<RowStore> {
@@ -223,7 +225,7 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
     }
     if (error instanceof DatabaseDamagedError) throw error;
     const cause = causeOf(error);
-    if (codeOf(cause) === 'LEVEL_LOCKED') throw locked(options.folder);
+    if (isLocked(cause)) throw locked(options.folder);
     const message = cause instanceof Error ? cause.message : String(cause);
     const refused = systemErrorOfText(message);
     if (refused) throw new EnvironmentError(systemErrorText(refused.code, refused.path));

@@ -88,13 +88,14 @@ export function systemErrorText(code: string, path: string): string {
 
 /**
  * A path in LevelDB's `IO error: <path>: <reason>`, and the code of the reason. Null for other texts, and for a file that is
- * missing or no file: only damage takes those away, and the block files can mend it.
+ * missing or no file: only damage takes those away, and the block files can mend it (but for `LOCK`, which is empty).
  */
 export function systemErrorOfText(text: string): { path: string; code: string } | null {
   const found = /IO error: (\/.*?|[A-Za-z]:\\.*?): (.*)/.exec(text);
   if (!found) return null;
   const code = SYSTEM_TEXTS.find(([pattern]) => pattern.test(found[2]!))?.[1];
-  return code === undefined || DAMAGE.has(code) ? null : { path: found[1]!, code };
+  if (code === undefined || (DAMAGE.has(code) && !found[1]!.endsWith('LOCK'))) return null;
+  return { path: found[1]!, code };
 }
 
 /**

@@ -124,7 +124,7 @@ describe.runIf(canMount)('a small disk', () => {
     try {
       const node = await DamagedNode.start(folder);
       expect(node.isRunning).toBe(false);
-      expectOneMessage((await node.ended).code, node.stderr, /read-only|can only be read/i);
+      expectOneMessage((await node.ended).code, node.stderr, /can only be read \(EROFS\)|read-only/i);
     } finally {
       spawnSync('mount', ['-o', 'remount,rw', folder]);
     }
