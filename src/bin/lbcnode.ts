@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { setFlagsFromString } from 'node:v8';
-import { errorText } from '../node/closeStack.js';
+import { describeFailure } from '../node/failure.js';
 import { FolderLockError, lockFolder } from '../node/folderLock.js';
 import { createFileLogger, type FileLogger } from '../node/logger.js';
 import { startNode, type NodeHandle } from '../node/node.js';
@@ -93,21 +93,6 @@ async function lock(loaded: LoadedOptions): Promise<() => Promise<void>> {
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Errors that tell the operator what to mend; others are logged with their stack. */
-const OPERATOR_ERRORS = [
-  'OptionError',
-  'StartError',
-  'FolderError',
-  'DiskSpaceError',
-  'ServerStartError',
-  'ValidationError',
-  'ZmqStartError',
-];
-
-function isForOperator(error: unknown): boolean {
-  return error instanceof Error && OPERATOR_ERRORS.includes(error.name);
-}
-
 /** A running program: its node, its log, and the one way to its end. */
 class Program {
   private readonly log: FileLogger;
@@ -116,12 +101,14 @@ class Program {
   private node: NodeHandle | null = null;
   private stopping = false;
   private exitCode = 0;
-  private reported: unknown = null;
+  private readonly reported = new Set<string>();
+  private readonly folder: string;
 
   /** `unlock` is held until the end: the lock lives as long as somebody can still give it free. */
-  constructor(log: FileLogger, unlock: () => Promise<void>) {
+  constructor(log: FileLogger, unlock: () => Promise<void>, folder: string) {
     this.log = log;
     this.unlock = unlock;
+    this.folder = folder;
   }
 
   async run(loaded: LoadedOptions): Promise<void> {
@@ -139,7 +126,7 @@ class Program {
         ...(onPoint ? { onPoint } : {}),
       });
     } catch (error) {
-      this.report(error, !isForOperator(error));
+      this.report(error);
       this.exitCode = 1;
       return this.exit();
     }
@@ -160,12 +147,7 @@ class Program {
   /** A bug or a broken environment: stops, with an exit code that says so. */
   fatal(error: unknown): void {
     this.exitCode = 1;
-    const isKnown = isForOperator(error);
-    if (!isKnown)
-      this.log.logger.error(
-        `A fatal internal error occurred, see debug.log for details: ${errorText(error)}`,
-      );
-    this.report(error, !isKnown);
+    this.report(error);
     void this.stop();
   }
 
@@ -180,19 +162,27 @@ class Program {
     } catch (error) {
       this.exitCode = 1;
       logger.error('Shutdown: not everything could be brought to disk');
-      this.report(error, !isForOperator(error));
+      this.report(error);
     }
     await this.exit();
   }
 
-  private report(error: unknown, withStack: boolean): void {
-    if (error === this.reported) return;
-    this.reported = error;
+  /** Once for each message: what failed may fail again in what follows from it. */
+  private report(error: unknown): void {
+    const { text, isBug } = describeFailure(error, this.folder);
+    if (this.reported.has(text)) return;
+    const isFirst = this.reported.size === 0;
+    this.reported.add(text);
     const { logger } = this.log;
-    const text = errorText(error);
-    logger.error(text);
-    if (withStack && error instanceof Error && error.stack) logger.info(error.stack);
-    process.stderr.write(text.startsWith('Error') ? `${text}\n` : `Error: ${text}\n`);
+    if (isBug) logger.error(`A fatal internal error occurred: ${text}`);
+    else logger.error(text);
+    const stack = error instanceof Error ? (error.stack ?? '') : '';
+    if (isBug) logger.info(stack);
+    else logger.debug('db', stack);
+    // What comes after the first is mostly its consequence; the log has it.
+    if (!isFirst) return;
+    const shown = isBug ? `A fatal internal error occurred, see debug.log for details: ${text}` : text;
+    process.stderr.write(shown.startsWith('Error') ? `${shown}\n` : `Error: ${shown}\n`);
   }
 
   private async exit(): Promise<never> {
@@ -214,7 +204,7 @@ async function main(): Promise<void> {
     await unlock();
     daemonize();
   }
-  const program = new Program(openLog(loaded), unlock);
+  const program = new Program(openLog(loaded), unlock, loaded.paths.networkDir);
   process.on('SIGTERM', () => void program.stop());
   process.on('SIGINT', () => void program.stop());
   process.on('uncaughtException', (error) => program.fatal(error));
@@ -225,4 +215,4 @@ async function main(): Promise<void> {
 // Whoever read them may be gone, as a supervisor or a pager that ended: that is no reason to stop, and writing of it less.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 setFlagsFromString(`--interrupt-budget=${OPTIMIZE_AFTER_BYTES}`);
-await main();
+await main().catch((error: unknown) => fail(describeFailure(error, 'the data folder').text));

@@ -100,9 +100,12 @@ export class Chain {
     return this.index.active.tip;
   }
 
-  /** Runs a task while nothing else changes the chain. */
+  /** Runs a task while nothing else changes the chain. Rejects once that failed: what can be read may be wrong then. */
   exclusively<T>(task: () => Promise<T>): Promise<T> {
-    return this.queue.run(task);
+    return this.queue.run(() => {
+      this.refuseWhenBroken();
+      return task();
+    });
   }
 
   /**
@@ -111,7 +114,6 @@ export class Chain {
    */
   change<T>(task: () => Promise<T>): Promise<T> {
     return this.exclusively(async () => {
-      this.refuseWhenBroken();
       try {
         return await task();
       } catch (error) {
@@ -314,8 +316,10 @@ export class Chain {
     for (const id of path.reverse()) {
       const error = await this.connectTip(id);
       if (error) {
-        if (!error.corruption) index.markFailed(id);
-        else index.candidates.delete(id);
+        if (!error.corruption) {
+          index.markFailed(id);
+          headers.addStatus(id, STATUS.failedConnecting);
+        } else index.candidates.delete(id);
         break;
       }
       index.candidates.prune(this.tip);
@@ -441,6 +445,8 @@ export class Chain {
         await this.disconnectTip();
       }
       index.markFailed(id);
+      // The operator's verdict, whatever another was found before.
+      index.headers.clearStatus(id, STATUS.failedConnecting);
       index.reconsiderCandidates();
       if (this.tip !== before) await this.completeStep(true);
       await this.flusher.flush();
@@ -506,7 +512,7 @@ export class Chain {
   /** Waits for what is under way, refuses more, and brings everything to disk. */
   async close(): Promise<void> {
     this.closing = true;
-    await this.exclusively(() => Promise.resolve());
+    await this.queue.run(() => Promise.resolve());
     if (!this.broken) await this.change(() => this.flusher.flush());
   }
 }

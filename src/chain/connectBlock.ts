@@ -11,7 +11,7 @@ import type { ResolvedInputs } from '../native/binding.js';
 import type { NetworkParams } from '../params/network.js';
 import { INPUT_STRIDE, TX_OUTPUT_COUNT } from '../primitives/blockLayout.js';
 import { outputAmountAt } from '../primitives/blockView.js';
-import type { BlockFiles } from '../store/blockFiles.js';
+import { BlockFileError, type BlockFiles } from '../store/blockFiles.js';
 import type { ClaimEvent, ClaimStore, ConnectedClaims } from '../store/claims/claimStore.js';
 import { OUTPOINT_SIZE_BYTES, type CoinTable } from '../store/coinTable.js';
 import { buildUndo } from '../store/coinRow.js';
@@ -20,11 +20,13 @@ import { coinKey } from '../store/keys.js';
 import type { RowStore } from '../store/rowStore.js';
 import type { RowReader, RowTransaction } from '../store/rows.js';
 import { assert } from '../util/assert.js';
-import { equalBytes, hashToHex } from '../util/bytes.js';
+import { equalBytes, hashToHex, type Bytes } from '../util/bytes.js';
+import { onFile } from '../util/environmentError.js';
 import { blockClaims } from './blockClaims.js';
 import type { BlockIndex } from './blockIndex.js';
 import { checkSpends } from './checkSpends.js';
 import type { BlockContributor } from './contributor.js';
+import { damagedChainState } from './damage.js';
 import type { LoadedBlock } from './loadedBlock.js';
 import { startScripts } from './scriptVerifier.js';
 import type { StepTimers } from './stepTimers.js';
@@ -38,6 +40,8 @@ export interface ConnectDeps {
   files: BlockFiles;
   contributors: readonly BlockContributor[];
   timers: StepTimers;
+  /** Of the database, to be named when it is damaged. */
+  folder: string;
   /** Whether the database holds coins at all: as long as it does not, the table knows every one of them. */
   coinsOnDisk: () => boolean;
   /** Called at named points of a commit; tests kill the process there. */
@@ -220,10 +224,15 @@ async function commit(
   const id = headers.find(block.hash);
   assert(id !== NO_HEADER, 'a block is connected whose header is unknown');
   deps.onPoint('commit:before-undo');
-  if (parent !== NO_HEADER && !headers.hasStatus(id, STATUS.haveUndo)) {
+  if (parent !== NO_HEADER) {
     const undo = buildUndo(block.parsed, resolved);
-    headers.setUndoOffset(id, files.writeUndo(headers.file(id), block.header.prevHash, undo));
-    headers.addStatus(id, STATUS.haveUndo);
+    // What an earlier connection left may be damaged since; it is what a disconnection would need.
+    if (!hasUndo(deps, id, block.header.prevHash, undo)) {
+      const file = headers.file(id);
+      const write = (): number => files.writeUndo(file, block.header.prevHash, undo);
+      headers.setUndoOffset(id, onFile(files.path('rev', file), write));
+      headers.addStatus(id, STATUS.haveUndo);
+    }
   }
   deps.onPoint('commit:before-apply');
   // From here on nothing can fail or be interrupted: memory moves from one block to the next in one turn.
@@ -234,26 +243,38 @@ async function commit(
   deps.onPoint('commit:after-apply');
 }
 
-/** Takes the tip back. Throws when stored undo data does not fit: that is damage, not a verdict. */
+/** Whether the block's undo data is in the files, and is this. */
+function hasUndo({ index, files }: ConnectDeps, id: number, parentHash: Bytes, undo: Buffer): boolean {
+  if (!index.headers.hasStatus(id, STATUS.haveUndo)) return false;
+  try {
+    return files.readUndoSync(index.headers.undoPosition(id), parentHash).equals(undo);
+  } catch (error) {
+    if (error instanceof BlockFileError) return false;
+    throw error;
+  }
+}
+
+/** Takes the tip back. Throws when stored undo data or rows do not fit: that is damage, not a verdict. */
 export async function disconnectBlock(deps: ConnectDeps, block: LoadedBlock): Promise<void> {
   const { index, store, coins, claims, files, contributors } = deps;
   const { headers, active } = index;
   const id = active.tip;
   assert(equalBytes(headers.hash(id), block.hash), 'only the tip can be disconnected');
   const height = headers.height(id);
-  const undo = files.readUndoSync(headers.undoPosition(id), block.header.prevHash);
+  const undo = onFile(files.path('rev', headers.file(id)), () =>
+    files.readUndoSync(headers.undoPosition(id), block.header.prevHash),
+  );
   await loadCoins(deps, block, true);
   const rows = store.begin();
   try {
     const { root } = await claims.disconnect(rows, height);
     const parent = await headers.readHeader(headers.prev(id));
-    assert(
-      equalBytes(root, parent.claimRoot),
-      `the claim trie before height ${height} could not be restored`,
-    );
+    if (!equalBytes(root, parent.claimRoot))
+      throw damagedChainState(deps.folder, `the claim trie before height ${height} could not be restored`);
     for (const contributor of contributors) await contributor.disconnect(rows, block, height, undo);
     const state = coins.revert(block.raw, block.parsed, undo, height);
-    assert(state === 'ok', `the coins before height ${height} could not be restored`);
+    if (state !== 'ok')
+      throw damagedChainState(deps.folder, `the coins before height ${height} could not be restored`);
     store.commit(rows);
   } catch (error) {
     await store.discard(rows);

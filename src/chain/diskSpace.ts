@@ -1,5 +1,6 @@
 /** Whether there is room to go on. Source: Core `CheckDiskSpace`. */
 import { statfsSync } from 'node:fs';
+import { onFile } from '../util/environmentError.js';
 
 /** Less free disk than this stops the node (Core's `nMinDiskSpace`). */
 const MIN_DISK_SPACE_BYTES = 50 << 20;
@@ -15,10 +16,10 @@ export function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-/** Throws `DiskSpaceError` when one of the folders has too little room left. */
+/** Throws `DiskSpaceError` when one of the folders has too little room left, `EnvironmentError` when it cannot be asked. */
 export function checkDiskSpace(folders: readonly string[], free = freeBytes): void {
   for (const folder of folders) {
-    if (free(folder) >= MIN_DISK_SPACE_BYTES) continue;
+    if (onFile(folder, () => free(folder)) >= MIN_DISK_SPACE_BYTES) continue;
     throw new DiskSpaceError(
       `Disk space is low! Fewer than 50 MiB are free for ${folder}. Make room and start again; what was acknowledged is kept.`,
     );

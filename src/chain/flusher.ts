@@ -8,6 +8,7 @@ import type { JournalOp } from '../store/flushJournal.js';
 import type { RowStore } from '../store/rowStore.js';
 import { PREFIX } from '../store/keys.js';
 import { hashToHex } from '../util/bytes.js';
+import { environmentError, onFile } from '../util/environmentError.js';
 import type { Logger } from '../util/logging.js';
 import { NO_HEADER } from '../store/headerTable.js';
 import type { BlockIndex } from './blockIndex.js';
@@ -41,6 +42,8 @@ export class Flusher {
   };
   private lastMs = performance.now();
   private running: Promise<void> = Promise.resolve();
+  /** A flush failed: what the caches gave up for it is neither there nor on disk. */
+  private isBroken = false;
   /** Whether coins were ever written to the database. */
   coinsOnDisk: boolean;
   /** Whether block files were ever deleted. */
@@ -78,9 +81,13 @@ export class Flusher {
     if (!initialDownload && performance.now() - this.lastMs > FLUSH_INTERVAL_MS) await this.flush();
   }
 
-  /** Resolves when no flush is under way: until then the database lacks what the caches have given up. */
+  /**
+   * Resolves when no flush is under way: until then the database lacks what the caches have given up. Rejects once one
+   * failed: it lacks that for good, and an answer from it would be wrong.
+   */
   async settled(): Promise<void> {
     await this.running;
+    if (this.isBroken) throw new Error('the node is stopping after an error');
   }
 
   /** Everything to disk, as one atomic step. */
@@ -90,7 +97,10 @@ export class Flusher {
 
   private async run(trim: boolean): Promise<void> {
     const running = this.write(trim);
-    this.running = running.catch(this.onFailure);
+    this.running = running.catch((error: unknown) => {
+      this.isBroken = true;
+      this.onFailure(error);
+    });
     await running;
   }
 
@@ -98,7 +108,7 @@ export class Flusher {
     const { store, coins, index, files, timers } = this.deps;
     const began = performance.now();
     checkDiskSpace(this.options.folders);
-    files.sync();
+    onFile(files.path('blk', files.currentFile), () => files.sync());
     const { headers, active } = index;
     const { dirtyCount, dirtyBytes } = coins;
     if (dirtyCount > 0) this.coinsOnDisk = true;
@@ -121,7 +131,11 @@ export class Flusher {
       const records = coins.takeDirty(maxBytes);
       return records && coinOps(records);
     };
-    await store.flush(source, dirtyBytes);
+    try {
+      await store.flush(source, dirtyBytes);
+    } catch (error) {
+      throw environmentError(error, this.options.folders[0]!);
+    }
     this.logFlush(dirtyCount, dirtyBytes);
     if (trim && coins.usageBytes > this.options.cacheBytes * KEEP_SHARE)
       coins.trim(this.options.cacheBytes * KEEP_SHARE);

@@ -4,6 +4,7 @@
  */
 import { PREFIX } from '../store/keys.js';
 import type { RowStore } from '../store/rowStore.js';
+import { DatabaseDamagedError } from '../store/levelDb.js';
 
 /** Raised when rows change their meaning; an older folder must be rebuilt from its block files. */
 const SCHEMA = 2;
@@ -33,18 +34,28 @@ export const IDENTITY_KEY = PREFIX.meta + 'identity';
 
 type Stored = FolderIdentity & { schema: number };
 
-/** Whether the folder has been written by a node before. */
-export async function readIdentity(store: RowStore): Promise<Stored | null> {
+/** Whether the folder has been written by a node before. Throws `DatabaseDamagedError` when it does not say how. */
+export async function readIdentity(store: RowStore, database: string): Promise<Stored | null> {
   const row = await store.get(IDENTITY_KEY);
-  return row ? (JSON.parse(Buffer.from(row).toString()) as Stored) : null;
+  if (!row) return null;
+  try {
+    return JSON.parse(Buffer.from(row).toString()) as Stored;
+  } catch {
+    throw new DatabaseDamagedError(database, 'the row that tells its network and rules cannot be read');
+  }
 }
 
 /**
  * Compares the folder with what is asked for; a fresh folder becomes what is asked for. What only says which rows are
- * kept may change when they are all `rebuilt`. Throws `FolderError`.
+ * kept may change when they are all `rebuilt`. `database` is its folder. Throws `FolderError`.
  */
-export async function claimFolder(store: RowStore, wanted: FolderIdentity, rebuilt: boolean): Promise<void> {
-  const stored = await readIdentity(store);
+export async function claimFolder(
+  store: RowStore,
+  database: string,
+  wanted: FolderIdentity,
+  rebuilt: boolean,
+): Promise<void> {
+  const stored = await readIdentity(store, database);
   const write = (): void =>
     store.put(IDENTITY_KEY, Buffer.from(JSON.stringify({ schema: SCHEMA, ...wanted })));
   if (stored === null) {

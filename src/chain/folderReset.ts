@@ -3,11 +3,23 @@
  * everything but headers and block files (`-reindex-chainstate`). Both can be killed at any moment: a mark, made first
  * and removed last, lets the next start finish what was begun.
  */
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { removeUndoFiles, removeUnreachableFiles } from '../store/blockFiles.js';
 import { PREFIX } from '../store/keys.js';
 import type { RowStore } from '../store/rowStore.js';
+import { EnvironmentError, onFile } from '../util/environmentError.js';
+import type { Logger } from '../util/logging.js';
+import { moveAside } from '../util/setAside.js';
 import { formatChainState, parseChainState } from './chainState.js';
 
 export interface FolderPaths {
@@ -21,26 +33,57 @@ export interface FolderPaths {
 
 const MARK = 'reindexing';
 
-/** Asks for everything but the block files to be removed; `finishReindex` does it. `pruning`: files behind a gap too. */
-export function beginReindex({ folder }: FolderPaths, pruning: boolean): void {
-  const fd = openSync(join(folder, MARK), 'w');
-  writeSync(fd, pruning ? 'prune' : '');
-  fsyncSync(fd);
-  closeSync(fd);
+/** A file in the database's folder that says whose it is, whatever becomes of the others; LevelDB leaves it alone. */
+const OWNER_FILE = 'lbcnode';
+
+/** Whether the database says that it is ours, without being opened. */
+export function isMarkedAsOurs(database: string): boolean {
+  return existsSync(join(database, OWNER_FILE));
+}
+
+export function markAsOurs(database: string): void {
+  const path = join(database, OWNER_FILE);
+  if (!existsSync(path)) onFile(path, () => writeFileSync(path, 'The database of lbcnode.\n'));
+}
+
+export interface Reindexing {
+  /** Whether block files behind a gap are removed too. */
+  readonly pruning: boolean;
+  /** Whether the database is surely ours; one that may be another program's is set aside instead of removed. */
+  readonly isOurs: boolean;
+}
+
+/** Asks for everything but the block files to be removed; `finishReindex` does it. */
+export function beginReindex({ folder }: FolderPaths, { pruning, isOurs }: Reindexing): void {
+  const path = join(folder, MARK);
+  onFile(path, () => {
+    const fd = openSync(path, 'w');
+    writeSync(fd, [pruning ? 'prune' : '', isOurs ? '' : 'keep'].join(' ').trim());
+    fsyncSync(fd);
+    closeSync(fd);
+  });
 }
 
 /** Does what `beginReindex` asked for, now or before the last process died. Answers whether anything was asked. */
-export function finishReindex({ folder, database, blocks }: FolderPaths): boolean {
+export function finishReindex({ folder, database, blocks }: FolderPaths, log: Logger): boolean {
   const mark = join(folder, MARK);
   if (!existsSync(mark)) return false;
-  const pruning = readFileSync(mark, 'utf8') === 'prune';
-  rmSync(`${database}.journal`, { force: true });
-  rmSync(database, { recursive: true, force: true });
-  if (existsSync(blocks)) {
+  const wanted = onFile(mark, () => readFileSync(mark, 'utf8')).split(' ');
+  onFile(database, () => rmSync(`${database}.journal`, { recursive: true, force: true }));
+  if (wanted.includes('keep') && existsSync(database)) {
+    const aside = moveAside(database);
+    if (aside === null)
+      throw new EnvironmentError(`${database} cannot be moved. Move it away and start again.`);
+    log.warn(
+      `${database} does not say whose it is and was not deleted: it lies at ${aside} now. It is not needed.`,
+    );
+  } else onFile(database, () => rmSync(database, { recursive: true, force: true }));
+  onFile(blocks, () => {
+    if (!existsSync(blocks)) return;
     removeUndoFiles(blocks);
-    if (pruning) removeUnreachableFiles(blocks);
-  }
-  rmSync(mark);
+    if (wanted.includes('prune')) removeUnreachableFiles(blocks);
+  });
+  onFile(mark, () => rmSync(mark, { force: true }));
   return true;
 }
 

@@ -3,6 +3,7 @@
  * holding more of it than a few blocks. Source: Core's `LoadExternalBlockFile`.
  */
 import { open } from 'node:fs/promises';
+import { environmentError } from '../util/environmentError.js';
 
 /** Largest block that is looked at (the chain's serialized limit). */
 const MAX_BLOCK_BYTES = 8_000_000;
@@ -26,7 +27,7 @@ export interface FoundBlock {
 
 /**
  * Yields the records from `from` on, in order. A record whose end is missing is not yielded; `onTorn` hears where it
- * begins.
+ * begins. Throws `EnvironmentError` when the disk refuses.
  */
 export async function* readBlockRecords(
   path: string,
@@ -84,6 +85,8 @@ export async function* readBlockRecords(
       yield found;
       drop(found.advance);
     }
+  } catch (error) {
+    throw environmentError(error, path);
   } finally {
     await file.close();
   }

@@ -14,21 +14,40 @@ import { HeaderTable, NO_HEADER, STATUS } from '../store/headerTable.js';
 import { PREFIX } from '../store/keys.js';
 import { DatabaseDamagedError } from '../store/levelDb.js';
 import { ForeignDatabaseError, RowStore } from '../store/rowStore.js';
+import { AssertionError } from '../util/assert.js';
 import { hashFromHex, type Bytes } from '../util/bytes.js';
+import {
+  environmentError,
+  EnvironmentError,
+  onFile,
+  systemErrorCode,
+  systemErrorOfText,
+  systemErrorText,
+} from '../util/environmentError.js';
 import type { Logger } from '../util/logging.js';
 import { BlockIndex } from './blockIndex.js';
 import { Chain } from './chain.js';
 import { ChainReader } from './chainReader.js';
 import { checkDiskSpace } from './diskSpace.js';
 import { ImportProgress } from './importProgress.js';
-import { parseChainState } from './chainState.js';
+import { parseChainState, type ChainState } from './chainState.js';
+import { checkBlockFiles } from './checkBlockFiles.js';
 import type { BlockContributor } from './contributor.js';
 import { Flusher } from './flusher.js';
 import { claimFolder, FolderError, type FolderIdentity, IDENTITY_KEY } from './folderIdentity.js';
-import { beginChainStateReset, beginReindex, finishChainStateReset, finishReindex } from './folderReset.js';
+import {
+  beginChainStateReset,
+  beginReindex,
+  finishChainStateReset,
+  finishReindex,
+  isMarkedAsOurs,
+  markAsOurs,
+  type FolderPaths,
+} from './folderReset.js';
 import { loadBlock } from './loadedBlock.js';
 import { scanBlockFiles } from './scanBlockFiles.js';
 import { StepTimers } from './stepTimers.js';
+import { forgetVerdicts, retryVerdicts } from './storedVerdicts.js';
 
 export interface OpenChainOptions {
   /** The network's own folder. */
@@ -72,6 +91,8 @@ export interface OpenChainOptions {
   /** Told what is being done and how far it is, where that takes long. */
   showStatus?: (status: string) => void;
   log: Logger;
+  /** Tells the operator and the log; only the log without it. */
+  warn?: (message: string) => void;
   /** Named points of commit and flush, for tests that kill the process there. */
   onPoint?: (name: string) => void;
 }
@@ -99,28 +120,26 @@ const MAX_DB_CACHE_BYTES = 32 << 20;
 /** From so many headers on, reading them has mapped enough of the database to be worth unmapping. */
 const MANY_HEADERS = 100_000;
 
-/** Opens the folder. Throws `FolderError` with what to do when it cannot be used. */
+/** Opens the folder. Throws `FolderError` or `EnvironmentError` with what to do when it cannot be used. */
 export async function openChain(options: OpenChainOptions): Promise<OpenedChain> {
   const { folder, params, log } = options;
-  mkdirSync(folder, { recursive: true });
-  mkdirSync(options.blocksFolder, { recursive: true });
+  for (const path of [folder, options.blocksFolder]) onFile(path, () => mkdirSync(path, { recursive: true }));
   checkDiskSpace([folder, options.blocksFolder]);
   const paths = { folder, database: join(folder, 'chainstate'), blocks: options.blocksFolder };
   if (existsSync(join(folder, 'claimtrie'))) throw foreign(folder);
-  if (options.reindex) {
-    await refuseForeign(paths.database, options);
-    beginReindex(paths, options.pruning);
-  }
-  finishReindex(paths);
+  if (options.reindex)
+    beginReindex(paths, { pruning: options.pruning, isOurs: await isSurelyOurs(paths, options) });
+  finishReindex(paths, log);
   const store = await openStore(paths.database, options);
   try {
+    markAsOurs(paths.database);
     if (options.compacts) {
       log.info(`Starting database compaction of ${paths.database}`);
       await store.compact();
       log.info(`Finished database compaction of ${paths.database}`);
     }
     const resets = options.reindexChainstate && !options.reindex;
-    const { pruned } = parseChainState(await store.get(PREFIX.tip));
+    const { pruned } = await readChainState(store, paths.database);
     if (pruned && resets) {
       throw new FolderError(
         'Block files of this folder were pruned, so that its chain state cannot be rebuilt from them. Use -reindex, which will fetch the whole chain again.',
@@ -131,10 +150,10 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
         'You need to rebuild the database using -reindex to go back to unpruned mode. This will redownload the entire blockchain',
       );
     }
-    await claimFolder(store, options.identity, resets);
+    await claimFolder(store, paths.database, options.identity, resets);
     if (resets) await beginChainStateReset(store);
     await finishChainStateReset(store);
-    return await bringUp(store, options);
+    return await bringUp(store, paths.database, options);
   } catch (error) {
     await store.close();
     throw error;
@@ -149,14 +168,38 @@ function foreign(folder: string): FolderError {
   );
 }
 
-/** What is about to be deleted must not be another program's. One that cannot be opened is what `-reindex` is for. */
-async function refuseForeign(path: string, options: OpenChainOptions): Promise<void> {
-  if (!existsSync(path)) return;
+/**
+ * Whether what is about to be given up is known to be our own database. One that cannot be opened, and does not say whose
+ * it is, may be: that is what `-reindex` is for. Throws `FolderError` when it is another program's.
+ */
+async function isSurelyOurs({ database }: FolderPaths, options: OpenChainOptions): Promise<boolean> {
+  if (!existsSync(database) || isMarkedAsOurs(database)) return true;
   try {
-    await (await RowStore.open({ path, cacheBytes: MIN_DB_CACHE_BYTES, mark: IDENTITY_KEY })).close();
+    await (
+      await RowStore.open({ path: database, cacheBytes: MIN_DB_CACHE_BYTES, mark: IDENTITY_KEY })
+    ).close();
+    return true;
   } catch (error) {
     if (error instanceof ForeignDatabaseError) throw foreign(options.folder);
+    if (isLocked(causeOf(error))) throw locked(options.folder);
+    return false;
   }
+}
+
+function locked(folder: string): FolderError {
+  return new FolderError(
+    `Cannot obtain a lock on data directory ${folder}. lbcnode is probably already running.`,
+  );
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error ? error.cause : error;
+}
+
+/** Whether another process has the database open; a lock file that cannot be opened is nobody's. */
+function isLocked(error: unknown): boolean {
+  if ((error as { code?: unknown } | null)?.code !== 'LEVEL_LOCKED') return false;
+  return systemErrorOfText(error instanceof Error ? error.message : '') === null;
 }
 
 async function openStore(path: string, options: OpenChainOptions): Promise<RowStore> {
@@ -175,27 +218,44 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
       ...(options.onPoint ? { onPoint: options.onPoint } : {}),
     });
   } catch (error) {
-    if (error instanceof ForeignDatabaseError) throw foreign(options.folder);
-    if (error instanceof DatabaseDamagedError) throw new FolderError(error.message);
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const code = (cause as { code?: string }).code;
-    if (code === 'LEVEL_LOCKED') {
-      throw new FolderError(
-        `Cannot obtain a lock on data directory ${options.folder}. lbcnode is probably already running.`,
-      );
+    if (error instanceof ForeignDatabaseError) {
+      if (isMarkedAsOurs(path))
+        throw new DatabaseDamagedError(path, 'it lacks what every database of this program has');
+      throw foreign(options.folder);
     }
+    if (error instanceof DatabaseDamagedError) throw error;
+    const cause = causeOf(error);
+    if (isLocked(cause)) throw locked(options.folder);
     const message = cause instanceof Error ? cause.message : String(cause);
+    const refused = systemErrorOfText(message);
+    if (refused) throw new EnvironmentError(systemErrorText(refused.code, refused.path));
+    if (systemErrorCode(cause) !== null) throw environmentError(cause, path);
     throw new FolderError(
       `The database in ${path} cannot be opened: ${message}. Restart with -reindex to rebuild it from the block files.`,
     );
   }
 }
 
-async function bringUp(store: RowStore, options: OpenChainOptions): Promise<OpenedChain> {
+/** Throws `DatabaseDamagedError` when it says nothing. */
+async function readChainState(store: RowStore, database: string): Promise<ChainState> {
+  const row = await store.get(PREFIX.tip);
+  try {
+    return parseChainState(row);
+  } catch {
+    throw new DatabaseDamagedError(database, 'the row that names its tip cannot be read');
+  }
+}
+
+async function bringUp(store: RowStore, database: string, options: OpenChainOptions): Promise<OpenedChain> {
   const { params, log } = options;
-  const state = parseChainState(await store.get(PREFIX.tip));
+  const state = await readChainState(store, database);
   const headers = new HeaderTable(store);
-  await headers.load(state.headerCount);
+  try {
+    await headers.load(state.headerCount);
+  } catch (error) {
+    if (error instanceof AssertionError) throw new DatabaseDamagedError(database, error.message);
+    throw error;
+  }
   if (state.headerCount > MANY_HEADERS) await store.reopen();
   await headers.prepareTail();
   const index = new BlockIndex(headers, {
@@ -205,17 +265,17 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
   });
   const tip = state.tip === null ? NO_HEADER : headers.find(hashFromHex(state.tip));
   if (state.tip !== null && tip === NO_HEADER) {
-    throw new FolderError(
-      'The database names a tip that it does not know. Restart with -reindex to rebuild it.',
-    );
+    throw new DatabaseDamagedError(database, 'it names a tip that it does not know');
   }
+  if (state.tip === null) forgetVerdicts(headers);
+  else retryVerdicts(headers, tip);
   index.restore(tip);
   const files = new BlockFiles({
     folder: options.blocksFolder,
     magic: params.magic,
     ...(options.maxBlockFileBytes ? { maxFileBytes: options.maxBlockFileBytes } : {}),
   });
-  checkBlockFiles(headers, files);
+  checkBlockFiles(headers, files, state);
   const coins = createCoinTable();
   const timers = new StepTimers();
   const claims = new ClaimStore({
@@ -255,6 +315,7 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
       files,
       contributors: options.contributors,
       timers,
+      folder: database,
       coinsOnDisk: () => flusher.coinsOnDisk,
       onPoint: options.onPoint ?? (() => undefined),
     },
@@ -271,7 +332,15 @@ async function bringUp(store: RowStore, options: OpenChainOptions): Promise<Open
     new ImportProgress(chain, { what, log, describeCache, ...(showStatus ? { showStatus } : {}) });
   const progress = progressOf('Reading block files');
   await scanBlockFiles(
-    { chain, flusher, log, signal: options.signal, announce: options.reindex, progress },
+    {
+      chain,
+      flusher,
+      log,
+      signal: options.signal,
+      announce: options.reindex,
+      progress,
+      warn: options.warn ?? ((message) => log.warn(message)),
+    },
     { file: state.scannedFile, offset: state.scannedBytes },
   );
   if (!options.signal.aborted) ensureGenesisData(chain, params);
@@ -324,19 +393,4 @@ function ensureGenesisData(chain: Chain, params: NetworkParams): void {
   const genesis = headers.find(params.genesisHash);
   if (headers.hasStatus(genesis, STATUS.haveData)) return;
   chain.index.receiveData(genesis, 1, chain.deps.files.writeBlock(params.genesis.block));
-}
-
-/**
- * Every file that the headers name must be there, and reach as far as they say. Throws `FolderError`.
- * Source: `LoadBlockIndexDB`.
- */
-function checkBlockFiles(headers: HeaderTable, files: BlockFiles): void {
-  for (const kind of ['blk', 'rev'] as const) {
-    for (const [file, offset] of headers.furthestOffsets(kind)) {
-      if (files.sizeBytes(kind, file) > offset) continue;
-      throw new FolderError(
-        `${files.path(kind, file)} is missing or shorter than the database expects. Bring it back, or restart with -reindex to rebuild the database from the block files that are there.`,
-      );
-    }
-  }
 }

@@ -3,6 +3,7 @@
  * flushed, files that somebody copied in, or all of them with `-reindex`.
  * Source: Core validation.cpp `LoadExternalBlockFile`, init.cpp `ThreadImport`.
  */
+import { open } from 'node:fs/promises';
 import type { ValidationError } from '../consensus/reject.js';
 import type { FilePosition } from '../store/blockFiles.js';
 import { hashToHex } from '../util/bytes.js';
@@ -26,6 +27,8 @@ export interface ScanOptions {
   /** Whether each file is worth a line of log. */
   announce: boolean;
   progress: ImportProgress;
+  /** Tells the operator and the log. */
+  warn: (message: string) => void;
 }
 
 /**
@@ -45,6 +48,7 @@ export async function scanBlockFiles(options: ScanOptions, from: FilePosition): 
     const start = file === from.file ? from.offset : 0;
     const path = files.path('blk', file);
     let torn: number | null = null;
+    const gaps = new Gaps(start);
     if (options.announce) log.info(`Reindexing block file ${path}...`);
     log.debug('reindex', () => `Reading ${path} from byte ${start} of ${files.sizeBytes('blk', file)}`);
     flusher.scanFrom = orphans.first ?? { file, offset: start };
@@ -60,6 +64,7 @@ export async function scanBlockFiles(options: ScanOptions, from: FilePosition): 
         const error = await acceptStored(options, block, { file, offset: record.offset }, orphans);
         // What only looks like a block may hide one: a torn record that another was appended to.
         record.advance = error ? RECORD_HEAD_BYTES : RECORD_HEAD_BYTES + block.consumedBytes;
+        if (!error?.corruption) gaps.passOver(record.offset - RECORD_HEAD_BYTES, record.end);
       } catch (error) {
         if (!(error instanceof ReadError)) throw error;
         record.advance = 1;
@@ -68,12 +73,61 @@ export async function scanBlockFiles(options: ScanOptions, from: FilePosition): 
       options.progress.report(doneBytes + record.offset, totalBytes);
       since = await breathe(since);
     }
-    doneBytes += files.sizeBytes('blk', file);
+    const size = files.sizeBytes('blk', file);
+    await gaps.tell(path, size, options.warn);
+    doneBytes += size;
     // A record torn by a crash must not swallow the one that is appended next.
     if (file === files.currentFile && torn !== null) files.truncate(file, torn);
   }
+  if (orphans.count > 0)
+    log.warn(
+      `${orphans.count} blocks in ${files.path('blk', files.currentFile)} and before it wait for a parent that is not there; what is missing is fetched from peers.`,
+    );
   flusher.scanFrom = null;
   chain.importing = false;
+}
+
+/** Bytes of a block file in which no block was found. */
+class Gaps {
+  private readonly found: { readonly at: number; readonly end: number }[] = [];
+  private end: number;
+
+  constructor(start: number) {
+    this.end = start;
+  }
+
+  /** From `at` to `end` lies a block. */
+  passOver(at: number, end: number): void {
+    if (at > this.end) this.found.push({ at: this.end, end: at });
+    this.end = Math.max(this.end, end);
+  }
+
+  /** Tells of what is not mere zeros, which programs put behind blocks so that files grow by large pieces. */
+  async tell(path: string, sizeBytes: number, warn: (message: string) => void): Promise<void> {
+    this.passOver(sizeBytes, sizeBytes);
+    for (const { at, end } of this.found) {
+      if (await isZero(path, at, end)) continue;
+      warn(
+        `${path} holds no whole block from byte ${at} to ${end}: it is damaged, or the machine went down while it was written. What is missing is fetched from peers.`,
+      );
+    }
+  }
+}
+
+async function isZero(path: string, from: number, end: number): Promise<boolean> {
+  const file = await open(path, 'r');
+  try {
+    const piece = Buffer.alloc(1 << 16);
+    for (let at = from; at < end;) {
+      const { bytesRead } = await file.read(piece, 0, Math.min(piece.length, end - at), at);
+      if (bytesRead === 0) return true;
+      if (piece.subarray(0, bytesRead).some((byte) => byte !== 0)) return false;
+      at += bytesRead;
+    }
+    return true;
+  } finally {
+    await file.close();
+  }
 }
 
 /** Where blocks lie whose parent comes later in the files. */
@@ -81,6 +135,11 @@ class OrphanPositions {
   private readonly byParent = new Map<string, FilePosition[]>();
   /** All of them in the order of reading. */
   private readonly waiting = new Set<FilePosition>();
+
+  /** How many wait. */
+  get count(): number {
+    return this.waiting.size;
+  }
 
   /** Start of the record that waits longest. */
   get first(): FilePosition | null {

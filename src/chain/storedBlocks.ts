@@ -4,6 +4,7 @@
  */
 import { BlockFileError, type BlockFiles, type FilePosition } from '../store/blockFiles.js';
 import { equalBytes, hashToHex } from '../util/bytes.js';
+import { environmentError, EnvironmentError, onFile } from '../util/environmentError.js';
 import { ReadError } from '../util/reader.js';
 import type { BlockIndex } from './blockIndex.js';
 import { checkBlockView, checkContents } from './checkBlockView.js';
@@ -21,9 +22,18 @@ export class StoredBlocks {
     this.waiting = new WaitingBlocks(index);
   }
 
-  /** Makes a new block's data known; writes it unless it lies in the files already. Throws when the disk fails. */
+  /**
+   * Makes a new block's data known; writes it unless it lies in the files already. Throws `EnvironmentError` when the disk
+   * refuses.
+   */
   add(id: number, block: LoadedBlock, position: FilePosition | null): void {
-    this.index.receiveData(id, block.parsed.txCount, position ?? this.files.writeBlock(block.raw));
+    const { files } = this;
+    const write = (): FilePosition => files.writeBlock(block.raw);
+    this.index.receiveData(
+      id,
+      block.parsed.txCount,
+      position ?? onFile(files.path('blk', files.currentFile), write),
+    );
     this.waiting.add(id, block);
   }
 
@@ -48,7 +58,9 @@ export class StoredBlocks {
       block = loadBlock(await this.files.readBlock(headers.dataPosition(id)));
     } catch (error) {
       if (error instanceof ReadError) throw this.damaged(id, error.message);
-      throw error;
+      const told = environmentError(error, this.files.path('blk', headers.file(id)));
+      // The failure of this read, whoever asked for it.
+      throw told instanceof EnvironmentError ? new BlockFileError(told.message, { cause: error }) : error;
     }
     if (!equalBytes(block.hash, headers.hash(id))) throw this.damaged(id, 'another block lies there');
     const wrong = checkContents(block, versionBits.isActive('segwit', headers.prev(id)));

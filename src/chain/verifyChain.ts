@@ -89,27 +89,30 @@ class Verification {
   private async checkStored(chain: Chain, id: number): Promise<string | null> {
     const { headers } = this.deps.index;
     const block = await this.read(chain, id);
-    if (block === null) return 'the block cannot be read';
+    if (typeof block === 'string') return block;
     if (this.level >= LEVEL.rules) {
       const error = checkBlockView(block);
       if (error) return `found bad block (${error.reason})`;
     }
     if (this.level < LEVEL.undo) return null;
     const undo = this.readUndo(id);
-    if (undo === null) return 'found bad undo data';
+    if (undo === null)
+      return `found bad undo data in ${this.deps.files.path('rev', this.deps.index.headers.file(id))}`;
     const isNext = this.disconnected.length === chain.height - headers.height(id);
     if (this.level < LEVEL.disconnect || !isNext || this.scratch.usageBytes > SCRATCH_BYTES) return null;
     return this.disconnect(block, id, undo);
   }
 
-  private async read(chain: Chain, id: number): Promise<LoadedBlock | null> {
-    const { headers } = this.deps.index;
+  /** The block, or what is wrong with it. */
+  private async read(chain: Chain, id: number): Promise<LoadedBlock | string> {
+    const { index, files } = this.deps;
+    const damaged = `the block cannot be read from ${files.path('blk', index.headers.file(id))}`;
     try {
       const block = await chain.readBlock(id);
-      const isRight = equalBytes(block.hash, headers.hash(id)) && !this.deps.index.checkWork(block.header);
-      return isRight ? block : null;
+      const isRight = equalBytes(block.hash, index.headers.hash(id)) && !index.checkWork(block.header);
+      return isRight ? block : damaged;
     } catch (error) {
-      if (error instanceof BlockFileError || error instanceof ReadError) return null;
+      if (error instanceof BlockFileError || error instanceof ReadError) return damaged;
       throw error;
     }
   }
@@ -133,11 +136,11 @@ class Verification {
     const height = headers.height(id);
     await loadCoins({ coins: this.scratch, store: this.coinRows }, block, true);
     if (this.scratch.revert(block.raw, block.parsed, undo, height) !== 'ok') {
-      return 'coin database inconsistencies found';
+      return `coin database inconsistencies found in ${this.deps.folder}`;
     }
     const { root } = await claims.disconnect(this.rows, height);
     const parent = await headers.readHeader(headers.prev(id));
-    if (!equalBytes(root, parent.claimRoot)) return 'claim trie inconsistencies found';
+    if (!equalBytes(root, parent.claimRoot)) return `claim trie inconsistencies found in ${this.deps.folder}`;
     await this.rows.relieve();
     this.disconnected.push(id);
     return null;

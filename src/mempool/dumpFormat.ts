@@ -1,14 +1,18 @@
 /**
  * The form of `mempool.dat`: version, transactions each with time and fee delta, the fee deltas of transactions that
  * are not here, and the ids of those that are still to be announced. The last part came with Core 0.21; the reference
- * stops reading before it, and a file that ends there is whole. Written to a new file that takes the old one's place; read piece by piece.
+ * stops reading before it, and a file that ends there is whole. A checksum ends it (`checksumTail.ts`). Written to a new
+ * file that takes the old one's place; read piece by piece, once the checksum was found right.
  * Source: Core validation.cpp `DumpMempool`, `LoadMempool`.
  */
+import { createHash } from 'node:crypto';
 import { open, rename, type FileHandle } from 'node:fs/promises';
 import { parseTransaction, type Transaction } from '../primitives/transaction.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
+import { environmentError } from '../util/environmentError.js';
 import { Reader, ReadError } from '../util/reader.js';
 import { Writer } from '../util/writer.js';
+import { checksumTail, verifiedLength } from './checksumTail.js';
 
 /** Source: `MEMPOOL_DUMP_VERSION`. */
 const DUMP_VERSION = 1n;
@@ -27,8 +31,24 @@ export interface DumpedTransaction {
 /** Fee deltas by id, a byte a character. */
 export type DumpedDelta = readonly [key: string, feeDeltaSat: bigint];
 
-/** Writes a dump and makes it last before it takes the place of the one before. Rejects when the disk refuses. */
+/**
+ * Writes a dump and makes it last before it takes the place of the one before. Rejects with an `EnvironmentError` when
+ * the disk refuses.
+ */
 export async function writeDump(
+  path: string,
+  transactions: readonly DumpedTransaction[],
+  deltas: readonly DumpedDelta[],
+  unbroadcast: readonly string[],
+): Promise<void> {
+  try {
+    await writeFresh(path, transactions, deltas, unbroadcast);
+  } catch (error) {
+    throw environmentError(error, path);
+  }
+}
+
+async function writeFresh(
   path: string,
   transactions: readonly DumpedTransaction[],
   deltas: readonly DumpedDelta[],
@@ -36,19 +56,25 @@ export async function writeDump(
 ): Promise<void> {
   const fresh = `${path}.new`;
   const file = await open(fresh, 'w');
+  const hash = createHash('sha256');
+  const write = async (piece: Buffer): Promise<void> => {
+    hash.update(piece);
+    await file.writeFile(piece);
+  };
   try {
     let writer = new Writer(PIECE_BYTES + 4096).u64(DUMP_VERSION).u64(BigInt(transactions.length));
     for (const { bytes, timeSec, feeDeltaSat } of transactions) {
       writer.raw(bytes).i64(BigInt(timeSec)).i64(feeDeltaSat);
       if (writer.size < PIECE_BYTES) continue;
-      await file.writeFile(writer.finish());
+      await write(writer.finish());
       writer = new Writer(PIECE_BYTES + 4096);
     }
     writer.compactSize(deltas.length);
     for (const [key, feeDeltaSat] of deltas) writer.raw(Buffer.from(key, 'latin1')).i64(feeDeltaSat);
-    if (unbroadcast.length > 0) writer.compactSize(unbroadcast.length);
+    writer.compactSize(unbroadcast.length);
     for (const key of unbroadcast) writer.raw(Buffer.from(key, 'latin1'));
-    await file.writeFile(writer.finish());
+    await write(writer.finish());
+    await file.writeFile(checksumTail(hash));
     await file.sync();
   } finally {
     await file.close();
@@ -66,12 +92,16 @@ export interface DumpReader {
 /** Reads records of unknown length from a file without holding more of it than one record and a piece. */
 class RecordFile {
   private readonly file: FileHandle;
+  /** Bytes of the file that are not read yet. */
+  private left: number;
   private piece = Buffer.alloc(0);
   private offset = 0;
   private ended = false;
 
-  constructor(file: FileHandle) {
+  /** Of the file's beginning `length` bytes are read. */
+  constructor(file: FileHandle, length: number) {
     this.file = file;
+    this.left = length;
   }
 
   /** The record that `parse` reads; throws `ReadError` when the file ends within it. */
@@ -100,7 +130,8 @@ class RecordFile {
     const wanted = Math.max(PIECE_BYTES, rest.length);
     const grown = Buffer.alloc(rest.length + wanted);
     rest.copy(grown);
-    const { bytesRead } = await this.file.read(grown, rest.length, wanted);
+    const { bytesRead } = await this.file.read(grown, rest.length, Math.min(wanted, this.left));
+    this.left -= bytesRead;
     this.ended = bytesRead === 0;
     this.piece = grown.subarray(0, rest.length + bytesRead);
     this.offset = 0;
@@ -109,13 +140,18 @@ class RecordFile {
 
 /**
  * Reads a dump to its end or until aborted; false when there is none or it has another version. Throws `ReadError`
- * where it is damaged, what stood before being read.
+ * when it is damaged; where it has no checksum, what stood before the damage was read then. Throws the system's error when
+ * the disk refuses.
  */
 export async function readDump(path: string, into: DumpReader, signal: AbortSignal): Promise<boolean> {
-  const file = await open(path, 'r').catch(() => null);
+  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
   if (!file) return false;
   try {
-    const records = new RecordFile(file);
+    // The place that `read` goes on from stays at the beginning: what is verified is read by position.
+    const records = new RecordFile(file, await verifiedLength(file));
     if ((await records.next((reader) => reader.u64())) !== DUMP_VERSION) return false;
     const count = await records.next((reader) => reader.u64());
     for (let n = 0n; n < count && !signal.aborted; n++) {
@@ -139,6 +175,7 @@ export async function readDump(path: string, into: DumpReader, signal: AbortSign
     for (let n = 0; n < unbroadcast; n++) {
       into.unbroadcast(await records.next((reader) => toLatin1(reader.hash())));
     }
+    if (!(await records.isAtEnd())) throw new ReadError('something follows its end');
     return true;
   } finally {
     await file.close();

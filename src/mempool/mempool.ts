@@ -50,6 +50,8 @@ export interface MempoolDeps {
   /** The clock, without the peers' correction. */
   readonly nowSec: () => number;
   readonly log: Logger;
+  /** Tells the operator and the log; only the log without it. */
+  readonly warn?: (message: string) => void;
   /** What earlier runs learnt of fees. */
   readonly feeHistory?: FeeHistory | undefined;
 }
@@ -109,6 +111,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
       accept: (tx, accept) => this.acceptToMempool(tx, accept),
       nowSec: deps.nowSec,
       log: deps.log,
+      warn: deps.warn,
     });
     const { chain } = deps.reader;
     chain.events.on('blockConnected', (block) => this.blockConnected(block));

@@ -8,7 +8,9 @@ import { dirname, join } from 'node:path';
 import { txid, type Transaction } from '../primitives/transaction.js';
 import { toLatin1 } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
+import { systemErrorCode } from '../util/environmentError.js';
 import { ReadError } from '../util/reader.js';
+import { setAside } from '../util/setAside.js';
 import type { AcceptOptions, AcceptVerdict } from './acceptance.js';
 import { readDump, writeDump, type DumpedTransaction } from './dumpFormat.js';
 import type { MempoolOptions } from './mempoolOptions.js';
@@ -23,6 +25,8 @@ export interface MempoolFilesDeps {
   readonly accept: (tx: Transaction, options: AcceptOptions) => Promise<AcceptVerdict>;
   readonly nowSec: () => number;
   readonly log: Logger;
+  /** Tells the operator and the log; only the log without it. */
+  readonly warn?: ((message: string) => void) | undefined;
 }
 
 export class MempoolFiles {
@@ -99,8 +103,13 @@ export class MempoolFiles {
         return;
       }
     } catch (error) {
-      if (!(error instanceof ReadError)) throw error;
-      deps.log.warn(`Failed to deserialize mempool data on disk: ${error.message}. Continuing anyway.`);
+      if (!(error instanceof ReadError) && systemErrorCode(error) === null) throw error;
+      deps.log.info(
+        `Failed to deserialize mempool data on disk: ${(error as Error).message}. Continuing anyway.`,
+      );
+      const told = setAside(path, error, 'Transactions that waited when it was written may be gone.');
+      if (deps.warn) deps.warn(told);
+      else deps.log.warn(told);
       return;
     }
     const { succeeded, failed, expired, present } = counts;

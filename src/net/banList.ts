@@ -7,8 +7,10 @@
  */
 import { compareBytes, toLatin1 } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
+import { systemErrorCode } from '../util/environmentError.js';
 import { Reader, ReadError } from '../util/reader.js';
 import { SerialQueue } from '../util/serialQueue.js';
+import { setAside } from '../util/setAside.js';
 import { Subnet } from '../util/subnet.js';
 import { Writer } from '../util/writer.js';
 import { readCheckedFile, writeCheckedFile } from './checkedFile.js';
@@ -36,6 +38,8 @@ export interface BanListOptions {
 export interface BanListDeps {
   readonly nowSec: () => number;
   readonly log: Logger;
+  /** Tells the operator and the log; only the log without it. */
+  readonly warn?: ((message: string) => void) | undefined;
 }
 
 const ENTRY_VERSION = 1;
@@ -191,9 +195,12 @@ export class BanList {
       this.sweep();
       log.debug('net', `Loaded ${bans.length} banned node ips/subnets from banlist.dat`);
     } catch (error) {
-      if (!(error instanceof ReadError)) throw error;
+      if (!(error instanceof ReadError) && systemErrorCode(error) === null) throw error;
       this.isDirty = true;
-      log.warn(`Invalid banlist.dat (${error.message}); recreating`);
+      log.info(`Invalid banlist.dat (${(error as Error).message}); recreating`);
+      const told = setAside(path, error, 'Nobody is banned any more.');
+      if (this.deps.warn) this.deps.warn(told);
+      else log.warn(told);
     }
   }
 

@@ -6,6 +6,7 @@
 import { open, readFile, rename, stat } from 'node:fs/promises';
 import { sha256d } from '../crypto/hash.js';
 import { asBuffer, concatBytes, equalBytes, type Bytes } from '../util/bytes.js';
+import { environmentError } from '../util/environmentError.js';
 import { ReadError } from '../util/reader.js';
 
 const HASH_BYTES = 32;
@@ -34,17 +35,22 @@ export async function readCheckedFile(path: string, magic: Bytes, maxBytes: numb
   return framed.subarray(magic.length, end);
 }
 
-/** Replaces a file and makes it last. Callers write one file only once at a time. Rejects when the disk refuses. */
+/** Replaces a file and makes it last. Callers write one file only once at a time. Rejects with an
+ * `EnvironmentError` when the disk refuses. */
 export async function writeCheckedFile(path: string, magic: Bytes, content: Bytes): Promise<void> {
   const framed = concatBytes(magic, asBuffer(content));
   const fresh = `${path}.new`;
-  const file = await open(fresh, 'w');
   try {
-    await file.writeFile(framed);
-    await file.writeFile(sha256d(framed));
-    await file.sync();
-  } finally {
-    await file.close();
+    const file = await open(fresh, 'w');
+    try {
+      await file.writeFile(framed);
+      await file.writeFile(sha256d(framed));
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(fresh, path);
+  } catch (error) {
+    throw environmentError(error, path);
   }
-  await rename(fresh, path);
 }

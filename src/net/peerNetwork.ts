@@ -90,6 +90,8 @@ export interface PeerNetworkDeps {
   log: Logger;
   /** Something that the operator should hear of at once. */
   warn(message: string): void;
+  /** Tells of a file that cannot be used, where a start is watched; only the log hears of it without. */
+  warnOfFile?: (message: string) => void;
   /** Heard of a bug: no peer may cause one. */
   onBug(error: unknown): void;
 }
@@ -137,10 +139,10 @@ export class PeerNetwork {
     const adjustedTimeSec = (): number => deps.adjustedTimeSec();
     this.maxOutbound = Math.min(MAX_OUTBOUND, options.maxConnections);
     this.book = new AddressBook({ random: RANDOM, nowSec: adjustedTimeSec, log });
-    this.peersFile = new PeersFile(join(options.folder, 'peers.dat'), params.magic, log);
+    this.peersFile = new PeersFile(join(options.folder, 'peers.dat'), params.magic, log, deps.warnOfFile);
     this.bans = new BanList(
       { path: join(options.folder, 'banlist.dat'), magic: params.magic, banTimeSec: options.banTimeSec },
-      { nowSec: () => deps.nowSec(), log },
+      { nowSec: () => deps.nowSec(), log, warn: deps.warnOfFile },
     );
     this.local = new LocalAddresses(
       {

@@ -10,6 +10,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeLevelDb } from '../store/makeLevelDb.js';
+import { environmentError, systemErrorOfText, systemErrorText } from '../util/environmentError.js';
 import { errorText } from './closeStack.js';
 
 /** Name of the lock's database in the folder. */
@@ -34,14 +35,16 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
       return openLock(path);
     });
   } catch (error) {
+    const cause = causeOf(error);
+    const refused = systemErrorOfText(errorText(cause));
+    if (refused) throw new FolderLockError(systemErrorText(refused.code, refused.path));
     if (isLocked(error)) {
       throw new FolderLockError(
         `Cannot obtain a lock on data directory ${folder}. lbcnode is probably already running.`,
       );
     }
-    throw new FolderLockError(
-      `Cannot write to data directory '${folder}'; check permissions. (${errorText(causeOf(error))})`,
-    );
+    const told = errorText(environmentError(cause, path));
+    throw new FolderLockError(`Cannot write to data directory '${folder}'; check permissions. (${told})`);
   }
 }
 
@@ -62,6 +65,9 @@ function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? error.cause : error;
 }
 
+/** Whether another holds the lock; a lock file that the system does not let us open is nobody's. */
 function isLocked(error: unknown): boolean {
-  return (causeOf(error) as { code?: unknown } | null)?.code === 'LEVEL_LOCKED';
+  const cause = causeOf(error);
+  if ((cause as { code?: unknown } | null)?.code !== 'LEVEL_LOCKED') return false;
+  return systemErrorOfText(errorText(cause)) === null;
 }

@@ -4,6 +4,7 @@
  */
 import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { destination } from 'pino';
+import { environmentError } from '../util/environmentError.js';
 import { LogCategorySet, type LogCategory, type LogControl, type Logger } from '../util/logging.js';
 import { OptionError } from './optionArgs.js';
 import type { LoadedOptions } from './options.js';
@@ -157,14 +158,15 @@ function openLog(path: string, networkDir: string, mayShrink: boolean): ReturnTy
     let failing = false;
     // A log that cannot be written stops nobody: lines wait for room up to a bound, then they are dropped.
     file.on('error', (error) => {
-      if (!failing) process.stderr.write(`Error: ${path} cannot be written: ${error.message}\n`);
+      if (!failing) process.stderr.write(`Warning: ${path} cannot be written: ${error.message}\n`);
       failing = true;
     });
     // Sets this run apart from the one before.
     file.write('\n\n\n\n\n');
     return file;
   } catch (error) {
-    throw new OptionError(`Could not open debug log file ${path}: ${(error as Error).message}`);
+    const failure = environmentError(error, path) as Error;
+    throw new OptionError(`Could not open debug log file ${path}: ${failure.message}`);
   }
 }
 

@@ -98,7 +98,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   const notifications = await startNotifications(loaded, logger);
   closers.push(() => notifications.close());
   const { zmqNotifiers } = notifications;
-  const nodeServices = makeServices({ loaded, clock, startTimeSec, peerOptions, zmqNotifiers, deps });
+  const nodeServices = makeServices({ loaded, clock, startTimeSec, peerOptions, zmqNotifiers, warn, deps });
   const metrics = await makeMetrics(loaded);
   let stopping = false;
   const rpc: RpcDispatcherDeps = {
@@ -182,6 +182,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
     signal: deps.signal,
     showStatus: (status) => dispatcher.setWarmupStatus(status),
     log: logger,
+    warn,
     ...(onPoint ? { onPoint } : {}),
   });
   closers.push(() => opened.close());
@@ -204,7 +205,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
     if (problem !== null) {
       logger.warn(problem);
       throw new StartError(
-        'Corrupted block database detected. Restart with -reindex or -reindex-chainstate to rebuild it.',
+        `Corrupted block database detected: ${problem}. Restart with -reindex to rebuild it from the block files.`,
       );
     }
   }

@@ -36,6 +36,8 @@ export interface ServicesInput {
   startTimeSec: number;
   peerOptions: PeerNetworkOptions;
   zmqNotifiers: RpcServices['zmqNotifiers'];
+  /** Tells the operator and the log. */
+  warn: (message: string) => void;
   deps: { logger: Logger & LogControl; requestStop: () => void; signal: AbortSignal };
 }
 
@@ -65,6 +67,7 @@ export function makeServices({
   startTimeSec,
   peerOptions,
   zmqNotifiers,
+  warn,
   deps,
 }: ServicesInput): NodeServices {
   const { options, params, derived, paths } = loaded;
@@ -148,7 +151,8 @@ export function makeServices({
         reader,
         nowSec: () => clock.nowSec(),
         log: deps.logger,
-        feeHistory: readFeeHistory(feesPath, deps.logger),
+        warn,
+        feeHistory: readFeeHistory(feesPath, deps.logger, warn),
       });
       if (options.addressindex) addresses = addressService(mempool, reader, () => now().opened.store);
       warnings = new ChainWarnings({
@@ -189,6 +193,7 @@ export function makeServices({
           deps.logger.warn(message);
           notifyAlert(options.alertnotify, message, deps.logger);
         },
+        warnOfFile: warn,
         onBug,
       });
       clock.peersOffsetSec = () => net.timeOffset.offsetSec;

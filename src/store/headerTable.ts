@@ -26,6 +26,8 @@ export const STATUS = {
   haveUndo: 8,
   failed: 16,
   failedChild: 32,
+  /** Beside `failed`: found by connecting, so that the verdict rests on coins and claims. */
+  failedConnecting: 64,
 } as const;
 export const STATUS_FAILED_MASK = STATUS.failed | STATUS.failedChild;
 

@@ -136,6 +136,7 @@ describe('a data folder', () => {
       Buffer.concat([Buffer.from('fae4aad1', 'hex'), Buffer.from([0, 1, 0, 0]), Buffer.alloc(20)]),
     );
     await start();
+    expect(node!.output()).toMatch(/Warning: .*blk00000\.dat holds no whole block from byte \d+ to \d+/);
     expect(await node!.rpc('getblockcount')).toBe(5);
     await node!.rpc('generatetoaddress', [3, ADDRESS]);
     await node!.kill();
@@ -185,6 +186,79 @@ describe('a data folder', () => {
     await stop();
     mkdirSync(join(dataDir, 'regtest', 'claimtrie'));
     expect(refused().stderr).toContain('holds the database of another node');
+  });
+
+  it.each(['CURRENT', 'MANIFEST', 'log', 'everything'])(
+    'has -reindex as a way out when its %s is lost, and never is taken for another program’s',
+    async (lost) => {
+      await start();
+      await node!.rpc('generatetoaddress', [12, ADDRESS]);
+      await stop();
+      // The second start leaves a table beside the log.
+      await start();
+      await node!.rpc('generatetoaddress', [3, ADDRESS]);
+      const before = await state();
+      await stop();
+      const database = join(dataDir, 'regtest', 'chainstate');
+      const pattern = {
+        CURRENT: /^CURRENT/,
+        MANIFEST: /^MANIFEST/,
+        log: /\.log$/,
+        everything: /^(?!lbcnode$)/,
+      }[lost]!;
+      for (const name of readdirSync(database).filter((entry) => pattern.test(entry)))
+        rmSync(join(database, name), { recursive: true });
+      const blocks = readFileSync(join(dataDir, 'regtest', 'blocks', 'blk00000.dat'));
+      await start('-reindex');
+      expect(await state()).toEqual(before);
+      expect(readFileSync(join(dataDir, 'regtest', 'blocks', 'blk00000.dat')).equals(blocks)).toBe(true);
+    },
+  );
+
+  it('sets a damaged database aside that does not say whose it is', async () => {
+    await start();
+    await node!.rpc('generatetoaddress', [5, ADDRESS]);
+    const before = await state();
+    await stop();
+    const database = join(dataDir, 'regtest', 'chainstate');
+    rmSync(join(database, 'lbcnode'));
+    const manifest = readdirSync(database).find((name) => name.startsWith('MANIFEST'))!;
+    writeFileSync(join(database, manifest), 'garbage');
+    expect(refused()).toMatchObject({ status: 1, stderr: expect.stringContaining('-reindex') });
+    await start('-reindex');
+    expect(await state()).toEqual(before);
+    expect(readFileSync(join(`${database}.damaged`, manifest), 'utf8')).toBe('garbage');
+  });
+
+  it('tells of what should be files and are not, in one line and with what to do', async () => {
+    await start();
+    await node!.rpc('generatetoaddress', [2, ADDRESS]);
+    await stop();
+    const inFolder = (name: string): string => join(dataDir, 'regtest', name);
+    // What the node can do without is set aside.
+    for (const name of ['mempool.dat', 'peers.dat', 'banlist.dat', 'fee_estimates.dat']) {
+      rmSync(inFolder(name), { recursive: true, force: true });
+      mkdirSync(join(inFolder(name), 'inside'), { recursive: true });
+    }
+    await start();
+    for (const name of ['mempool.dat', 'peers.dat', 'banlist.dat', 'fee_estimates.dat'])
+      expect(node!.output()).toContain(`Warning: ${inFolder(name)} cannot be used (it is a folder).`);
+    expect(await node!.rpc('getblockcount')).toBe(2);
+    await node!.stop();
+    expect(await node!.exited).toBe(0);
+    node = null;
+    expect(existsSync(join(inFolder('mempool.dat.damaged'), 'inside'))).toBe(true);
+    // What it cannot do without stops it.
+    for (const name of ['reindexing', 'debug.log']) {
+      rmSync(inFolder(name), { recursive: true, force: true });
+      mkdirSync(inFolder(name));
+      const { status, stderr } = refused();
+      expect(status).toBe(1);
+      expect(stderr).toMatch(/^Error: .*EISDIR.*\n$/);
+      expect(stderr).toContain(inFolder(name));
+      expect(stderr).toContain('Move it away and start again');
+      rmSync(inFolder(name), { recursive: true });
+    }
   });
 
   it('is left as it is when its database is another program’s', async () => {

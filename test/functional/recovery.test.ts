@@ -1,6 +1,7 @@
 /** Interrupted starts, damaged and missing files: what was acknowledged stays, and nothing wrong is connected. */
 import type { SpawnSyncReturns } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -14,8 +15,15 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { IDENTITY_KEY } from '../../src/chain/folderIdentity.js';
+import { coinKey } from '../../src/store/keys.js';
+import { RowStore } from '../../src/store/rowStore.js';
+import type { Bytes } from '../../src/util/bytes.js';
+import { OPEN_ADDRESS } from './support/network.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { runToEnd } from './support/process.js';
+import { coinbaseAt, mineBlock, placeAt, transaction } from './support/rawChain.js';
+import { hashOf, shown } from './support/rawMessages.js';
 
 describe('recovery', () => {
   let dataDir: string;
@@ -124,6 +132,83 @@ describe('recovery', () => {
       renameSync(`${file}.away`, file);
     }
     await start();
+    expect(await state()).toEqual(before);
+  });
+
+  it('connects a valid block that wrong rows had condemned, once they are right or computed anew', async () => {
+    const chainstate = inFolder('chainstate');
+    /** Takes a coin out of the database, or puts it back. */
+    const change = async (key: string, row: Bytes | null): Promise<Bytes | undefined> => {
+      const store = await RowStore.open({ path: chainstate, cacheBytes: 1 << 20, mark: IDENTITY_KEY });
+      const before = await store.get(key);
+      if (row === null) store.del(key);
+      else store.put(key, row);
+      await store.flush();
+      await store.close();
+      return before;
+    };
+    await start();
+    await node.rpc('generatetoaddress', [102, OPEN_ADDRESS]);
+    const coin = hashOf(await coinbaseAt(node, 1));
+    const block = mineBlock(await placeAt(node), [transaction([{ txid: coin }], [{ valueSat: 1000n }])]);
+    await node.stop();
+    const key = coinKey(Buffer.concat([coin, Buffer.alloc(4)]));
+    const row = await change(key, null);
+    await start();
+    const submit = (): Promise<unknown> => node.rpc('submitblock', [block.raw.toString('hex')]);
+    expect(await submit()).toBe('bad-txns-inputs-missingorspent');
+    await node.stop();
+    // As long as the row is wrong the verdict is the same.
+    await start();
+    expect(await node.rpc('getblockcount')).toBe(102);
+    expect(await node.rpc('getchaintips')).toMatchObject([
+      { height: 103, status: 'invalid' },
+      { height: 102 },
+    ]);
+    await node.stop();
+    const condemned = mkdtempSync(join(tmpdir(), 'condemned-'));
+    cpSync(dataDir, condemned, { recursive: true });
+    await change(key, row!);
+    await start();
+    expect(await node.rpc('getbestblockhash')).toBe(shown(block.hash));
+    await node.stop();
+    rmSync(dataDir, { recursive: true });
+    dataDir = condemned;
+    await start('-reindex-chainstate');
+    expect(await node.rpc('getbestblockhash')).toBe(shown(block.hash));
+  });
+
+  it('forgets a verdict with -reindex-chainstate', async () => {
+    await start();
+    const hashes = await generate(12);
+    const before = await state();
+    await node.rpc('invalidateblock', [hashes[6]]);
+    await node.stop();
+    await start();
+    expect(await node.rpc('getblockcount')).toBe(6);
+    await node.stop();
+    await start('-reindex-chainstate');
+    expect(await state()).toEqual(before);
+  });
+
+  it('writes undo data anew that was damaged when its block is connected again', async () => {
+    await start();
+    const hashes = await generate(12);
+    const before = await state();
+    await node.stop();
+    const file = inFolder('blocks', 'rev00000.dat');
+    const bytes = readFileSync(file);
+    // Undo data of coinbases alone is a count and a checksum each.
+    for (let at = 8; at < bytes.length; at += 41) bytes[at]! ^= 1;
+    writeFileSync(file, bytes);
+    const { status, stderr } = run([]);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^Error: Corrupted block database detected: .*rev00000\.dat.*-reindex.*\n$/);
+    await start('-reindex-chainstate');
+    expect(await state()).toEqual(before);
+    await node.rpc('invalidateblock', [hashes[2]]);
+    expect(await node.rpc('getblockcount')).toBe(2);
+    await node.rpc('reconsiderblock', [hashes[2]]);
     expect(await state()).toEqual(before);
   });
 

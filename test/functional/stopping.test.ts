@@ -119,7 +119,7 @@ describe('a node', () => {
     await node.printed('Done loading');
     node.child.kill('SIGTERM');
     expect(await node.exited).toBe(0);
-    expect(node.output()).toContain('Error: /dev/full cannot be written');
+    expect(node.output()).toContain('Warning: /dev/full cannot be written');
   });
 });
 

@@ -1,5 +1,5 @@
 /**
- * `fee_estimates.dat`, byte for byte in the reference's form: versions, heights, bounds of buckets, and the averages of
+ * `fee_estimates.dat` in the reference's form, a checksum behind it (`checksumTail.ts`): versions, heights, bounds of buckets, and the averages of
  * the medium, the short and the long horizon. Written to a new file that takes the old one's place; a file that is not
  * right is told of and left aside. Source: lbrycrd policy/fees.cpp `CBlockPolicyEstimator::Write`, `Read`, `TxConfirmStats`.
  *
@@ -10,7 +10,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import type { Logger } from '../../util/logging.js';
 import { Reader, ReadError } from '../../util/reader.js';
+import { setAside } from '../../util/setAside.js';
 import { Writer } from '../../util/writer.js';
+import { verified, withChecksum } from '../checksumTail.js';
 import type { ConfirmAverages } from './confirmStats.js';
 import type { FeeHistory } from './feeEstimator.js';
 
@@ -127,16 +129,24 @@ export function formatFeeHistory({
   return writer.finish();
 }
 
-/** What the last run learnt; undefined when there is no file, or none that is of use. Read at once, as it is small. */
-export function readFeeHistory(path: string, log: Logger): FeeHistory | undefined {
+/**
+ * What the last run learnt; undefined when there is no file, or none that is of use. Read at once, as it is small. `warn`
+ * tells the operator and the log of one that is damaged.
+ */
+export function readFeeHistory(
+  path: string,
+  log: Logger,
+  warn: (message: string) => void = (message) => log.warn(message),
+): FeeHistory | undefined {
   try {
     if (statSync(path).size > MAX_FILE_BYTES) throw damaged('It is too large');
-    const history = parseFeeHistory(readFileSync(path));
+    const history = parseFeeHistory(verified(readFileSync(path)));
     if (history === null) log.warn('incompatible old fee estimation data (non-fatal)');
     return history ?? undefined;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    log.warn(`unable to read policy estimator data (non-fatal): ${(error as Error).message}`);
+    log.info(`unable to read policy estimator data (non-fatal): ${(error as Error).message}`);
+    warn(setAside(path, error, 'Fee estimates begin anew.'));
     return undefined;
   }
 }
@@ -147,7 +157,7 @@ export async function writeFeeHistory(path: string, history: FeeHistory, log: Lo
   try {
     const file = await open(fresh, 'w');
     try {
-      await file.writeFile(formatFeeHistory(history));
+      await file.writeFile(withChecksum(formatFeeHistory(history)));
       await file.sync();
     } finally {
       await file.close();

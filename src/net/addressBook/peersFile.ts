@@ -4,7 +4,9 @@
  */
 import { toLatin1 } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
+import { systemErrorCode } from '../../util/environmentError.js';
 import { Reader, ReadError } from '../../util/reader.js';
+import { setAside } from '../../util/setAside.js';
 import { SerialQueue } from '../../util/serialQueue.js';
 import { Writer } from '../../util/writer.js';
 import { readCheckedFile, writeCheckedFile } from '../checkedFile.js';
@@ -104,12 +106,20 @@ export class PeersFile {
   private readonly path: string;
   private readonly magic: Buffer;
   private readonly log: Logger;
+  private readonly warn: (message: string) => void;
   private readonly queue = new SerialQueue();
 
-  constructor(path: string, magic: Buffer, log: Logger) {
+  /** `warn` tells the operator and the log of a file that cannot be used. */
+  constructor(
+    path: string,
+    magic: Buffer,
+    log: Logger,
+    warn: (message: string) => void = (message) => log.warn(message),
+  ) {
     this.path = path;
     this.magic = magic;
     this.log = log;
+    this.warn = warn;
   }
 
   /** Fills the book from the file; without one, or from a damaged one, the book stays empty. */
@@ -123,9 +133,10 @@ export class PeersFile {
       book.restore(parsePeers(content));
       this.log.info(`Loaded ${book.size} addresses from peers.dat`);
     } catch (error) {
-      if (!(error instanceof ReadError)) throw error;
+      if (!(error instanceof ReadError) && systemErrorCode(error) === null) throw error;
       book.clear();
-      this.log.warn(`Invalid peers.dat (${error.message}); recreating`);
+      this.log.info(`Invalid peers.dat (${(error as Error).message}); recreating`);
+      this.warn(setAside(this.path, error, 'Peers are looked for anew.'));
     }
   }
 

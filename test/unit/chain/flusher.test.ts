@@ -35,7 +35,7 @@ function makeFlusher(log: Logger = SILENT_LOGGER) {
         trim: () => notes.trims++,
       },
       index: { headers: headers.table, active: { tip: genesis } },
-      files: { sync: () => undefined, currentFile: 2, sizeBytes: () => 700 },
+      files: { sync: () => undefined, path: () => '', currentFile: 2, sizeBytes: () => 700 },
       timers: new StepTimers(),
       log,
     } as unknown as ConstructorParameters<typeof Flusher>[1],
@@ -81,13 +81,13 @@ describe('Flusher', () => {
     ]);
   });
 
-  it('tells of a flush that failed', async () => {
+  it('tells of a flush that failed, after which the database may not be read', async () => {
     const { flusher, notes } = makeFlusher();
     const failures: unknown[] = [];
     flusher.onFailure = (error) => failures.push(error);
     notes.diskFails = true;
     await expect(flusher.flush()).rejects.toThrow('no disk');
-    await flusher.settled();
+    await expect(flusher.settled()).rejects.toThrow('stopping after an error');
     expect(failures).toMatchObject([{ message: 'no disk' }]);
   });
 });

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { verified, withChecksum } from '../../../src/mempool/checksumTail.js';
 import { formatTransaction, txid } from '../../../src/primitives/transaction.js';
 import { hashToHex } from '../../../src/util/bytes.js';
 import { Writer } from '../../../src/util/writer.js';
@@ -42,8 +43,9 @@ describe('the mempool on disk', () => {
       .compactSize(1)
       .raw(absent)
       .i64(77n)
+      .compactSize(0)
       .finish();
-    expect(readFileSync(dump()).toString('hex')).toBe(expected.toString('hex'));
+    expect(readFileSync(dump()).toString('hex')).toBe(withChecksum(expected).toString('hex'));
     expect(existsSync(`${dump()}.new`)).toBe(false);
   });
 
@@ -54,13 +56,14 @@ describe('the mempool on disk', () => {
       ids.push(await world.mustAccept(spendCoins([await world.coinbase(height)], 1000n)));
     }
     await world.mempool.save();
-    const plain = readFileSync(dump());
+    // Behind the fee deltas of others, of which there are none.
+    const plain = verified(readFileSync(dump())).subarray(0, -1);
     for (const id of ids) world.mempool.keepAnnouncing(id);
     world.mempool.keepAnnouncing(Buffer.alloc(32, 8));
     world.mempool.noteRequested(ids[1]!.toString('latin1'));
     await world.mempool.save();
     const kept = new Writer().compactSize(2).raw(ids[0]!).raw(ids[2]!).finish();
-    expect(readFileSync(dump()).equals(Buffer.concat([plain, kept]))).toBe(true);
+    expect(readFileSync(dump()).equals(withChecksum(Buffer.concat([plain, kept])))).toBe(true);
     world = world.restarted();
     await load(world);
     const keys = [ids[0]!, ids[2]!].map((id) => id.toString('latin1'));
@@ -146,12 +149,12 @@ describe('the mempool on disk', () => {
     expect(world.ids()).toEqual([hashToHex(txid(kept))]);
   });
 
-  it('is left alone when it cannot be read, as far as it goes', async () => {
+  it('of the reference is read as far as it goes', async () => {
     world = await PoolWorld.open(102);
     for (const height of [1, 2]) await world.mustAccept(spendCoins([await world.coinbase(height)], 1000n));
     await world.mempool.save();
-    const whole = readFileSync(dump());
-    truncateSync(dump(), whole.length - 40);
+    const whole = verified(readFileSync(dump()));
+    writeFileSync(dump(), whole.subarray(0, -40));
     world = world.restarted();
     await load(world);
     expect(world.mempool.isLoaded).toBe(true);
@@ -160,6 +163,31 @@ describe('the mempool on disk', () => {
     world = world.restarted();
     await load(world);
     expect(world.mempool.size).toBe(0);
+  });
+
+  it('is set aside as a whole when any bit of it is another', async () => {
+    world = await PoolWorld.open(102);
+    for (const height of [1, 2]) await world.mustAccept(spendCoins([await world.coinbase(height)], 1000n));
+    await world.mempool.save();
+    const whole = readFileSync(dump());
+    for (const at of [3, 9, whole.length >> 1, whole.length - 1]) {
+      const damaged = Buffer.from(whole);
+      damaged[at]! ^= 0x10;
+      writeFileSync(dump(), damaged);
+      world = world.restarted();
+      await load(world);
+      expect(world.mempool.isLoaded).toBe(true);
+      expect(world.mempool.size).toBe(0);
+      expect(existsSync(dump())).toBe(false);
+      expect(readFileSync(`${dump()}.damaged`).equals(damaged)).toBe(true);
+      rmSync(`${dump()}.damaged`);
+    }
+    mkdirSync(dump());
+    world = world.restarted();
+    await load(world);
+    expect(world.mempool.isLoaded).toBe(true);
+    await world.mempool.save();
+    expect(statSync(dump()).isFile()).toBe(true);
   });
 
   it('does not count as read when reading was broken off', async () => {

@@ -1,0 +1,56 @@
+/**
+ * The end that `mempool.dat` and `fee_estimates.dat` have beyond the reference's forms, which know no checksum: a mark and
+ * the SHA-256 of all before it. The reference stops reading before; files without it are read as they are.
+ */
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { ReadError } from '../util/reader.js';
+
+const MARK = Buffer.from('lbcsum01', 'latin1');
+const TAIL_BYTES = MARK.length + 32;
+/** Read at once; arbitrary. */
+const PIECE_BYTES = 1 << 20;
+
+function mismatch(): ReadError {
+  return new ReadError('its checksum does not match');
+}
+
+/** The tail of a file whose content was given to `hash`. */
+export function checksumTail(hash: ReturnType<typeof createHash>): Buffer {
+  return Buffer.concat([MARK, hash.digest()]);
+}
+
+/** The content of a small file with its tail. */
+export function withChecksum(content: Buffer): Buffer {
+  return Buffer.concat([content, checksumTail(createHash('sha256').update(content))]);
+}
+
+/** The content without its tail, as far as there is one. Throws `ReadError` when it is not what was written. */
+export function verified(bytes: Buffer): Buffer {
+  const end = bytes.length - TAIL_BYTES;
+  if (end < 0 || !bytes.subarray(end, end + MARK.length).equals(MARK)) return bytes;
+  const content = bytes.subarray(0, end);
+  const hash = createHash('sha256').update(content).digest();
+  if (!hash.equals(bytes.subarray(end + MARK.length))) throw mismatch();
+  return content;
+}
+
+/** Reads a file through; how many bytes of it are content. Throws `ReadError` when they are not what was written. */
+export async function verifiedLength(file: FileHandle): Promise<number> {
+  const { size } = await file.stat();
+  const end = size - TAIL_BYTES;
+  if (end < 0) return size;
+  const tail = Buffer.alloc(TAIL_BYTES);
+  await file.read(tail, 0, TAIL_BYTES, end);
+  if (!tail.subarray(0, MARK.length).equals(MARK)) return size;
+  const hash = createHash('sha256');
+  const piece = Buffer.allocUnsafe(PIECE_BYTES);
+  for (let at = 0; at < end;) {
+    const { bytesRead } = await file.read(piece, 0, Math.min(PIECE_BYTES, end - at), at);
+    if (bytesRead === 0) throw mismatch();
+    hash.update(piece.subarray(0, bytesRead));
+    at += bytesRead;
+  }
+  if (!hash.digest().equals(tail.subarray(MARK.length))) throw mismatch();
+  return end;
+}

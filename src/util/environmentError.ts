@@ -1,0 +1,118 @@
+/**
+ * Failures of the environment (disks, files, rights, limits) in plain words: what happened to which file, and what to do.
+ * They are no verdicts and no bugs; whoever reports them prints the message and no stack.
+ */
+
+/** The message is for the operator: what is wrong, with which file, and what to do. */
+export class EnvironmentError extends Error {
+  override readonly name: string = 'EnvironmentError';
+}
+
+/** The system's error codes: what happened, and what to do. Source: errno(3). */
+const SYSTEM_ERRORS: Readonly<Record<string, readonly [happened: string, advice: string]>> = {
+  ENOSPC: ['no space is left on its disk', 'Make room there and start again'],
+  EDQUOT: ['the quota of its disk is used up', 'Make room there and start again'],
+  EFBIG: [
+    'it would grow beyond what is allowed',
+    'Raise the limit of file sizes (ulimit -f) and start again',
+  ],
+  EIO: ['the disk failed to read or write it', 'Check the disk and the system’s log, then start again'],
+  EROFS: ['its disk can only be read', 'Make the disk writable and start again'],
+  EACCES: ['access is denied', 'Give the user that runs the node the permission and start again'],
+  EPERM: ['access is denied', 'Give the user that runs the node the permission and start again'],
+  EMFILE: [
+    'the process has too many files open',
+    'Raise the limit of open files (ulimit -n) or lower -maxconnections, then start again',
+  ],
+  ENFILE: ['the system has too many files open', 'Close other programs or raise the limit, then start again'],
+  ENOMEM: ['the system has no memory left', 'Close other programs or lower -dbcache, then start again'],
+  ENOTDIR: ['a part of its path is no folder', 'Move away what lies there and start again'],
+  EISDIR: ['it is a folder where a file should be', 'Move it away and start again'],
+  EEXIST: ['something else lies there', 'Move it away and start again'],
+  ENOTEMPTY: ['a folder lies there that is not empty', 'Move it away and start again'],
+  ENOENT: ['it is missing', 'Bring it back and start again'],
+  ELOOP: ['its path leads in circles', 'Mend the symbolic links and start again'],
+  ENAMETOOLONG: ['its path is too long', 'Use a shorter -datadir'],
+  ENODEV: ['its disk is gone', 'Attach the disk and start again'],
+  ENXIO: ['its disk is gone', 'Attach the disk and start again'],
+  ESTALE: ['its disk is gone', 'Attach the disk and start again'],
+  EBUSY: ['it is in use', 'End the program that uses it and start again'],
+  ETXTBSY: ['it is in use', 'End the program that uses it and start again'],
+  ETIMEDOUT: ['its disk does not answer', 'Check the disk and start again'],
+};
+
+/** What LevelDB writes of a system error behind the file's name, and the code that it stands for. */
+const SYSTEM_TEXTS: readonly (readonly [text: RegExp, code: string])[] = [
+  [/no space left on device/i, 'ENOSPC'],
+  [/disk quota exceeded/i, 'EDQUOT'],
+  [/file too large/i, 'EFBIG'],
+  [/input\/output error/i, 'EIO'],
+  [/read-only file ?system/i, 'EROFS'],
+  [/permission denied/i, 'EACCES'],
+  [/operation not permitted/i, 'EPERM'],
+  [/too many open files in system/i, 'ENFILE'],
+  [/too many open files/i, 'EMFILE'],
+  [/cannot allocate memory/i, 'ENOMEM'],
+  [/not a directory/i, 'ENOTDIR'],
+  [/is a directory/i, 'EISDIR'],
+  [/directory not empty/i, 'ENOTEMPTY'],
+  [/file exists/i, 'EEXIST'],
+  [/no such file or directory/i, 'ENOENT'],
+  [/no such device/i, 'ENODEV'],
+  [/stale file handle/i, 'ESTALE'],
+];
+
+/** What LevelDB meets only where its files were tampered with. */
+const DAMAGE: ReadonlySet<string> = new Set(['ENOENT', 'EISDIR', 'ENOTEMPTY', 'EEXIST']);
+
+/** `code` of a system error, or null when it is none that the operator can mend. */
+export function systemErrorCode(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  const { code } = error as NodeJS.ErrnoException;
+  // What Node.js calls a folder that it was asked to remove as a file.
+  if (code === 'ERR_FS_EISDIR') return 'EISDIR';
+  return code !== undefined && Object.hasOwn(SYSTEM_ERRORS, code) ? code : null;
+}
+
+/** The path that a system error names, or `otherwise`. */
+export function systemErrorPath(error: unknown, otherwise: string): string {
+  const { path, info } = error as { path?: unknown; info?: { path?: unknown } };
+  return [path, info?.path].find((one) => typeof one === 'string') ?? otherwise;
+}
+
+/** One sentence on what happened and one on what to do; `path` is the file that it happened to. */
+export function systemErrorText(code: string, path: string): string {
+  const [happened, advice] = SYSTEM_ERRORS[code]!;
+  return `${path}: ${happened} (${code}). ${advice}; what was acknowledged is kept.`;
+}
+
+/**
+ * A path in LevelDB's `IO error: <path>: <reason>`, and the code of the reason. Null for other texts, and for a file that is
+ * missing or no file: only damage takes those away, and the block files can mend it (but for `LOCK`, which is empty).
+ */
+export function systemErrorOfText(text: string): { path: string; code: string } | null {
+  const found = /IO error: (\/.*?|[A-Za-z]:\\.*?): (.*)/.exec(text);
+  if (!found) return null;
+  const code = SYSTEM_TEXTS.find(([pattern]) => pattern.test(found[2]!))?.[1];
+  if (code === undefined || (DAMAGE.has(code) && !found[1]!.endsWith('LOCK'))) return null;
+  return { path: found[1]!, code };
+}
+
+/**
+ * A system error for the operator: an `EnvironmentError` that names `path`, unless the error itself names one. What is no
+ * system error is answered as it is.
+ */
+export function environmentError(error: unknown, path: string): unknown {
+  const code = systemErrorCode(error);
+  if (code === null) return error;
+  return new EnvironmentError(systemErrorText(code, systemErrorPath(error, path)), { cause: error });
+}
+
+/** Runs a task that works on a file; what the system refuses is thrown as an `EnvironmentError` that names it. */
+export function onFile<T>(path: string, task: () => T): T {
+  try {
+    return task();
+  } catch (error) {
+    throw environmentError(error, path);
+  }
+}

@@ -1,0 +1,34 @@
+/** Files that the node can do without (waiting transactions, peers, bans, fees): what becomes of one that cannot be used. */
+import { existsSync, renameSync } from 'node:fs';
+import { systemErrorCode } from './environmentError.js';
+
+/** So many are kept of one name; arbitrary. */
+const MOST_KEPT = 9;
+
+/** Moves what lies at `path` out of the way; answers where to, or null when the disk refuses. */
+export function moveAside(path: string): string | null {
+  for (let n = 1; n <= MOST_KEPT; n++) {
+    const aside = n === 1 ? `${path}.damaged` : `${path}.damaged-${n}`;
+    if (existsSync(aside)) continue;
+    try {
+      renameSync(path, aside);
+      return aside;
+    } catch {
+      return null;
+    }
+  }
+  return null;
+}
+
+/** Sets an unusable file aside and tells of it: `lost` says what the node goes on without, as a whole sentence. */
+export function setAside(path: string, error: unknown, lost: string): string {
+  const code = systemErrorCode(error);
+  const reason =
+    code === 'EISDIR' ? 'it is a folder' : error instanceof Error ? error.message : String(error);
+  const aside = moveAside(path);
+  const done =
+    aside === null
+      ? 'Move it away, or it will be found again at the next start.'
+      : `It now lies at ${aside}.`;
+  return `${path} cannot be used (${reason}). ${lost} ${done}`;
+}

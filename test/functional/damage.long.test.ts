@@ -1,0 +1,92 @@
+/**
+ * Random damage to every kind of file: each start ends in the answers of an undamaged twin, or in one clear message whose
+ * advice leads there. A tenth of the cases by default, all with LBCNODE_FULL=1. LBCNODE_DAMAGE_SEED repeats a run,
+ * LBCNODE_DAMAGE_CASE single cases of it (numbers with commas between).
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCase, twinOf, type CaseResult, type Twin } from './support/damage/case.js';
+import { firstDifference, type Answer } from './support/damage/questions.js';
+import { buildScene, type Scene } from './support/damage/scene.js';
+
+const CASES = process.env['LBCNODE_FULL'] === '1' ? 500 : 50;
+/** Nodes that run at once. */
+const LANES = 2;
+
+const seed = Number(process.env['LBCNODE_DAMAGE_SEED'] ?? Date.now() % 1_000_000);
+const only = process.env['LBCNODE_DAMAGE_CASE'];
+const numbers = only ? only.split(',').map(Number) : Array.from({ length: CASES }, (_, i) => i);
+
+describe('a damaged folder', () => {
+  let scene: Scene;
+  let work: string;
+  const twins = new Map<string, Twin>();
+
+  beforeAll(async () => {
+    work = mkdtempSync(join(tmpdir(), 'damaged-'));
+    scene = await buildScene();
+    for (const state of scene.states) twins.set(state.name, await twinOf(scene, state, work));
+  }, 600_000);
+  afterAll(() => {
+    scene.remove();
+    rmSync(work, { recursive: true, force: true });
+  });
+
+  it('has twins that agree on the chain, whatever way they came', () => {
+    const [first, ...others] = [...twins.values()];
+    for (const other of others) expect(differences(first!, other)).toEqual([]);
+    const [twice, taken] = [scene.doubleSpends.length, scene.next.length];
+    const submitted = first!.acted.slice(0, twice + taken).map(({ text }) => text);
+    expect(submitted.slice(0, twice)).toEqual(Array(twice).fill('"bad-txns-inputs-missingorspent"'));
+    expect(submitted.slice(twice)).toEqual(Array(taken).fill('null'));
+  });
+
+  it(`ends in the same answers or in one clear message (seed ${seed})`, async () => {
+    const results: CaseResult[] = [];
+    const waiting = [...numbers];
+    const lane = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+        note(results, await runCase(scene, twins, seed, next, work));
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+    if (results.length % 50 !== 0) console.log(summary(results));
+    expect(results.filter(({ outcome }) => outcome === 'failure').length).toBe(0);
+  }, 3_600_000);
+});
+
+/** What two twins say differently of the chain, cut short. */
+function differences(one: Twin, other: Twin): string[] {
+  const about = ({ asked, acted }: Twin): Answer[] =>
+    [...asked, ...acted].filter(({ kind }) => kind === 'chain');
+  const theirs = about(other);
+  return about(one)
+    .map(({ question, text }, i) =>
+      text === theirs[i]!.text ? '' : `${question}: ${firstDifference(text, theirs[i]!.text)}`,
+    )
+    .filter((line) => line !== '');
+}
+
+/** Keeps a result; a failure is told at once, and how it goes now and then. */
+function note(results: CaseResult[], result: CaseResult): void {
+  results.push(result);
+  const { number, damage, outcome, detail } = result;
+  if (outcome === 'failure')
+    console.log(`seed ${seed} case ${number}: ${damage.state}, ${damage.path} ${damage.what}\n  ${detail}`);
+  if (results.length % 50 === 0) console.log(summary(results));
+}
+
+/** How many cases of each kind of file ended how. */
+function summary(results: readonly CaseResult[]): string {
+  const lines = new Map<string, Map<string, number>>();
+  for (const { damage, outcome } of results) {
+    const line = lines.get(damage.kind) ?? new Map<string, number>();
+    lines.set(damage.kind, line);
+    line.set(outcome, (line.get(outcome) ?? 0) + 1);
+  }
+  const told = [...lines].map(
+    ([kind, line]) => `  ${kind}: ${[...line].map(([outcome, count]) => `${count} ${outcome}`).join(', ')}`,
+  );
+  return [`${results.length} cases, seed ${seed}`, ...told.sort()].join('\n');
+}

@@ -1,0 +1,240 @@
+/**
+ * One case: a copy of a state is damaged, started, asked, used and stopped. It must end like its undamaged twin, or in one
+ * clear message whose advice leads there; everything else is a `failure`.
+ */
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { damage, Random, SOFT, type Damage } from './damages.js';
+import { act, askAll, feed, firstDifference, type Answer } from './questions.js';
+import { DamagedNode, NodeEnded } from './runner.js';
+import type { Scene, State } from './scene.js';
+
+export type Outcome =
+  /** The same answers, and nothing was said. */
+  | 'same'
+  /** The same answers of the chain; a file that the node can do without was named in a warning. */
+  | 'warned'
+  /** The last blocks were not read, as a warning said; after they came anew the answers were the same. */
+  | 'refetched'
+  /** Answers that need what is damaged were refused, and the log names the file; no answer was another. */
+  | 'refused'
+  /** The node ended at start, or when it came upon the damage, with one clear message. */
+  | 'message'
+  | 'failure';
+
+export interface CaseResult {
+  readonly number: number;
+  readonly damage: Damage;
+  readonly outcome: Outcome;
+  /** What is wrong, or what was said. */
+  readonly detail: string;
+}
+
+export interface Twin {
+  readonly asked: readonly Answer[];
+  readonly acted: readonly Answer[];
+}
+
+/** What an undamaged copy answers. */
+export async function twinOf(scene: Scene, state: State, work: string): Promise<Twin> {
+  const dataDir = mkdtempSync(join(work, 'twin-'));
+  cpSync(state.folder, dataDir, { recursive: true });
+  const node = await DamagedNode.start(dataDir);
+  if (!node.isRunning) throw new Error(`the twin of ${state.name} does not start: ${node.stderr}`);
+  const asked = await askAll(node, scene);
+  const acted = await act(node, scene);
+  const ending = await node.stop();
+  if (ending.code !== 0 || node.stderr !== '')
+    throw new Error(`the twin of ${state.name} ended badly: ${node.stderr}`);
+  rmSync(dataDir, { recursive: true });
+  return { asked, acted };
+}
+
+class Failure extends Error {
+  override readonly name = 'Failure';
+}
+
+const TRACE = /^\s+at |node:internal|\b(?:Assertion|Type|Range|Syntax|Reference)Error\b|HARNESS|\[object/m;
+const ADVICE =
+  /-reindex(?:-chainstate)?\b|\b(?:remove|delete|move|bring|make room|free|permission|start again)\b/i;
+
+/** Throws unless the node ended with one message for the operator. */
+function mustBeClear(code: number | null, stderr: string, dataDir: string): void {
+  const lines = stderr.trim().split('\n');
+  if (code !== 1) throw new Failure(`ended with ${code}: ${stderr}`);
+  if (TRACE.test(stderr)) throw new Failure(`a stack trace: ${stderr}`);
+  const errors = lines.filter((line) => !line.startsWith('Warning:'));
+  if (errors.length < 1 || errors.length > 3) throw new Failure(`${errors.length} lines: ${stderr}`);
+  if (!errors.join(' ').includes(dataDir)) throw new Failure(`names no file: ${stderr}`);
+  if (!ADVICE.test(errors.join(' '))) throw new Failure(`says not what to do: ${stderr}`);
+}
+
+/** The first answer that differs and is no refusal; whether there were refusals. */
+function compare(
+  expected: readonly Answer[],
+  found: readonly Answer[],
+  kinds: readonly string[],
+): { wrong: string | null; refused: string | null } {
+  let refused: string | null = null;
+  for (const [i, answer] of expected.entries()) {
+    if (!kinds.includes(answer.kind)) continue;
+    const own = found[i]!;
+    if (own.text === answer.text) continue;
+    const told = `${answer.question}: ${firstDifference(own.text, answer.text)}`;
+    const isCheck = answer.question.startsWith('verifychain') && own.text === 'false';
+    if (!isCheck && (!own.isError || answer.isError)) return { wrong: told, refused };
+    refused ??= told;
+  }
+  return { wrong: null, refused };
+}
+
+export async function runCase(
+  scene: Scene,
+  twins: ReadonlyMap<string, Twin>,
+  seed: number,
+  number: number,
+  work: string,
+): Promise<CaseResult> {
+  const random = new Random(Math.imul(seed, 0x01000193) + number * 7919);
+  const state = random.pick(scene.states);
+  const dataDir = mkdtempSync(join(work, `case${number}-`));
+  cpSync(state.folder, dataDir, { recursive: true });
+  // Without the addon everything must end the same way.
+  const env: Record<string, string> = number % 6 === 5 ? { LBCNODE_NATIVE: '0' } : {};
+  const done = damage(dataDir, state, random);
+  const started: DamagedNode[] = [];
+  try {
+    const outcome = await judge(scene, twins.get(state.name)!, dataDir, done, started, env);
+    return { number, damage: done, ...outcome };
+  } catch (error) {
+    const detail = error instanceof Failure ? error.message : String((error as Error).stack);
+    return { number, damage: done, outcome: 'failure', detail };
+  } finally {
+    for (const node of started) if (node.isRunning) await node.kill();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+type Judged = Pick<CaseResult, 'outcome' | 'detail'>;
+
+async function judge(
+  scene: Scene,
+  twin: Twin,
+  dataDir: string,
+  done: Damage,
+  started: DamagedNode[],
+  env: Record<string, string>,
+): Promise<Judged> {
+  const logBefore = new DamagedLog(dataDir);
+  const node = await DamagedNode.start(dataDir, [], env);
+  started.push(node);
+  let acting = false;
+  const ended = async (): Promise<Judged> => {
+    const { code } = await node.ended;
+    mustBeClear(code, node.stderr, dataDir);
+    await followAdvice(scene, twin, dataDir, done, node.stderr, started, acting);
+    return { outcome: 'message', detail: node.stderr.trim() };
+  };
+  if (!node.isRunning) return ended();
+  try {
+    let asked = await askAll(node, scene);
+    let refetched = false;
+    const isShorter = compare(twin.asked.slice(0, 1), asked, ['chain']).wrong;
+    const lacksBranch = compare(twin.asked, asked, ['tips']).wrong;
+    if (done.kind === 'blk' && (isShorter ?? lacksBranch)) {
+      // Blocks behind the last flush lay in what is damaged. Nobody can tell that a file was longer once.
+      if (!done.isShorter && !node.stderr.includes(basename(done.path)))
+        throw new Failure(`without a warning ${isShorter ?? lacksBranch}`);
+      refetched = true;
+      await feed(node, scene);
+      asked = await askAll(node, scene);
+    }
+    const all = compare(twin.asked, asked, ['chain', 'tips']);
+    if (all.wrong) throw new Failure(all.wrong);
+    const isSoft = SOFT.includes(done.kind);
+    const soft = compare(twin.asked, asked, isSoft ? ['soft', 'fees'] : ['soft']);
+    const softDiffers = soft.wrong ?? soft.refused;
+    if (done.kind === 'peers' && !done.isDeleted && node.stderr === '')
+      throw new Failure('without a warning peers.dat was taken as it is');
+    if (softDiffers && !(isSoft && done.isDeleted) && !node.stderr.includes(basename(done.path)))
+      throw new Failure(`without a warning ${softDiffers}`);
+    acting = true;
+    const acted = compare(twin.acted, await act(node, scene), ['chain']);
+    if (acted.wrong) throw new Failure(acted.wrong);
+    const refused = all.refused ?? acted.refused;
+    const ending = await node.stop();
+    if (ending.code !== 0) return await ended();
+    if (TRACE.test(node.stderr)) throw new Failure(`a stack trace: ${node.stderr}`);
+    if (refused) {
+      if (!logBefore.since().includes(basename(done.path)))
+        throw new Failure(`the log does not name ${basename(done.path)}: ${refused}`);
+      await followAdvice(scene, twin, dataDir, done, 'Restart with -reindex', started, true);
+      return { outcome: 'refused', detail: refused };
+    }
+    if (refetched) return { outcome: 'refetched', detail: node.stderr.trim() };
+    if (node.stderr !== '') return { outcome: 'warned', detail: node.stderr.trim() };
+    return { outcome: 'same', detail: '' };
+  } catch (error) {
+    if (error instanceof NodeEnded) return ended();
+    throw error;
+  }
+}
+
+/** What is written to the log from now on. */
+class DamagedLog {
+  private readonly path: string;
+  private readonly begin: number;
+  constructor(dataDir: string) {
+    this.path = join(dataDir, 'regtest', 'debug.log');
+    this.begin = readText(this.path).length;
+  }
+  since(): string {
+    return readText(this.path).slice(this.begin);
+  }
+}
+
+/** Does what the message says; then, once what was lost came anew, every answer must be the twin's. */
+async function followAdvice(
+  scene: Scene,
+  twin: Twin,
+  dataDir: string,
+  done: Damage,
+  message: string,
+  started: DamagedNode[],
+  hasActed = false,
+): Promise<void> {
+  if (done.isFolder && /\b(?:remove|move|delete)\b/i.test(message)) {
+    rmSync(done.path, { recursive: true, force: true });
+  }
+  const option = /-reindex(?:-chainstate)?\b/.exec(message)?.[0];
+  if (option === undefined && !done.isFolder) throw new Failure(`no advice that can be followed: ${message}`);
+  const node = await DamagedNode.start(dataDir, option ? [option] : []);
+  started.push(node);
+  if (!node.isRunning) throw new Failure(`after ${option}: ${node.stderr}\n(the advice: ${message})`);
+  await feed(node, scene);
+  if (!hasActed) {
+    const { wrong, refused } = compare(twin.asked, await askAll(node, scene), ['chain', 'tips']);
+    if (wrong ?? refused) throw new Failure(`after ${option}: ${wrong ?? refused}`);
+  }
+  const acted = compare(
+    twin.acted.slice(scene.doubleSpends.length),
+    (await act(node, scene)).slice(scene.doubleSpends.length),
+    ['chain'],
+  );
+  // What the first node took in already is no news to the second.
+  const told = [acted.wrong, acted.refused].find(
+    (one) => one !== null && one !== undefined && !one.includes('submitblock'),
+  );
+  if (told) throw new Failure(`after ${option}: ${told}`);
+  const { code } = await node.stop();
+  if (code !== 0) throw new Failure(`after ${option} the stop failed: ${node.stderr}`);
+}
+
+function readText(path: string): string {
+  try {
+    return existsSync(path) ? readFileSync(path, 'utf8') : '';
+  } catch {
+    // Something else lies there.
+    return '';
+  }
+}

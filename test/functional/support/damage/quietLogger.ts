@@ -1,0 +1,10 @@
+/** A log that nobody reads. */
+import type { Logger } from '../../../../src/util/logging.js';
+
+export const quietLogger: Logger = {
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  debug: () => undefined,
+  willLog: () => false,
+};

@@ -1,0 +1,173 @@
+/** A node on a folder that may be damaged: started, asked and stopped as an operator would, with what it says on stderr. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { freePort, program } from '../node.js';
+
+/** What the chain of the scenes was made with; every start on a copy uses the same. */
+export const SCENE_ARGS = ['-txindex', '-addressindex', '-maxblockfilesize=65536', '-dbcache=4'];
+
+/** A start or a stop that takes longer hangs. */
+const HANG_MS = 240_000;
+const USER = 'damage';
+
+export interface Ending {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface RpcAnswer {
+  result: unknown;
+  error: { code: number; message: string } | null;
+}
+
+/** The node ended before it answered. */
+export class NodeEnded extends Error {
+  override readonly name = 'NodeEnded';
+}
+
+export class DamagedNode {
+  readonly dataDir: string;
+  readonly ended: Promise<Ending>;
+  private readonly child: ChildProcess;
+  private readonly port: number;
+  private output = '';
+  private errors = '';
+  private hasEnded = false;
+
+  private constructor(dataDir: string, port: number, args: readonly string[], env: Record<string, string>) {
+    this.dataDir = dataDir;
+    this.port = port;
+    this.child = spawn(
+      process.execPath,
+      [
+        program('lbcnode'),
+        '-regtest',
+        `-datadir=${dataDir}`,
+        `-rpcport=${port}`,
+        `-rpcuser=${USER}`,
+        `-rpcpassword=${USER}`,
+        '-listen=0',
+        '-dnsseed=0',
+        '-connect=0',
+        '-printtoconsole=0',
+        ...SCENE_ARGS,
+        ...args,
+      ],
+      { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } },
+    );
+    this.child.stdout!.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    this.child.stderr!.on('data', (chunk: Buffer) => (this.errors += chunk.toString()));
+    this.ended = new Promise((resolve) =>
+      this.child.once('close', (code, signal) => {
+        this.hasEnded = true;
+        resolve({ code, signal });
+      }),
+    );
+  }
+
+  /** Resolves when the node answers, or has ended. Whoever called looks at `isRunning`. */
+  static async start(
+    dataDir: string,
+    args: readonly string[] = [],
+    env: Record<string, string> = {},
+  ): Promise<DamagedNode> {
+    for (let attempt = 1; ; attempt++) {
+      const node = new DamagedNode(dataDir, await freePort(), args, env);
+      await node.untilLoaded();
+      if (node.isRunning || attempt === 3 || !/EADDRINUSE|Unable to bind/.test(node.stderr)) return node;
+    }
+  }
+
+  private async untilLoaded(): Promise<void> {
+    const deadline = Date.now() + HANG_MS;
+    while (!this.hasEnded && !this.output.includes('Done loading')) {
+      if (Date.now() > deadline) {
+        this.errors += 'HARNESS: the node hangs at start\n';
+        this.child.kill('SIGKILL');
+        await this.ended;
+      } else await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  get isRunning(): boolean {
+    return !this.hasEnded;
+  }
+
+  /** What was printed for the operator. */
+  get stderr(): string {
+    return this.errors;
+  }
+
+  /** The log of all runs on this folder. */
+  log(): string {
+    try {
+      return readFileSync(join(this.dataDir, 'regtest', 'debug.log'), 'utf8');
+    } catch {
+      return '';
+    }
+  }
+
+  /** Asks many things in one batch. Rejects with `NodeEnded` when the node does not live to answer. */
+  async ask(calls: readonly Call[]): Promise<RpcAnswer[]> {
+    const body = JSON.stringify(
+      calls.map(([method, params], id) => ({ jsonrpc: '1.0', id, method, params })),
+    );
+    try {
+      return JSON.parse(await this.post(body)) as RpcAnswer[];
+    } catch {
+      // No answer, or that it is shutting down.
+      await Promise.race([this.ended, new Promise((resolve) => setTimeout(resolve, HANG_MS).unref())]);
+      if (!this.hasEnded) throw new Error('the node lives but does not answer');
+      throw new NodeEnded('the node ended');
+    }
+  }
+
+  async call(method: string, params: readonly unknown[] = []): Promise<RpcAnswer> {
+    return (await this.ask([[method, params]]))[0]!;
+  }
+
+  private post(body: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const call = request(
+        {
+          host: '127.0.0.1',
+          port: this.port,
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            'content-length': Buffer.byteLength(body),
+            authorization: `Basic ${Buffer.from(`${USER}:${USER}`).toString('base64')}`,
+          },
+        },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('end', () => resolve(Buffer.concat(chunks).toString()));
+          response.on('error', reject);
+        },
+      );
+      call.on('error', reject);
+      call.end(body);
+    });
+  }
+
+  async stop(): Promise<Ending> {
+    if (!this.hasEnded) this.child.kill('SIGTERM');
+    const timer = setTimeout(() => {
+      this.errors += 'HARNESS: the node hangs while stopping\n';
+      this.child.kill('SIGKILL');
+    }, HANG_MS);
+    const ending = await this.ended;
+    clearTimeout(timer);
+    return ending;
+  }
+
+  async kill(): Promise<Ending> {
+    this.child.kill('SIGKILL');
+    return this.ended;
+  }
+}
+
+export type Call = readonly [method: string, params: readonly unknown[]];

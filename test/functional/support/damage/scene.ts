@@ -1,0 +1,215 @@
+/**
+ * The folders that are damaged: one chain with claims, supports, updates, losing branches, waiting transactions, fee
+ * history, addresses and bans, stopped cleanly once and killed in several states. Beside them what any node of that
+ * network could send: all blocks, the next valid ones, and blocks that spend a coin twice.
+ */
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { randomBytes, randomInt } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { AddressBook } from '../../../../src/net/addressBook/addressBook.js';
+import { PeersFile } from '../../../../src/net/addressBook/peersFile.js';
+import { parseNetAddress } from '../../../../src/net/netAddress.js';
+import { regtestParams } from '../../../../src/params/regtest.js';
+import { quietLogger } from './quietLogger.js';
+import { ClaimSource } from '../claimSource.js';
+import { OPEN_ADDRESS } from '../network.js';
+import { mineBlock, placeAt, transaction } from '../rawChain.js';
+import { hashOf } from '../rawMessages.js';
+import { DamagedNode, type RpcAnswer } from './runner.js';
+
+export interface State {
+  readonly name: string;
+  readonly folder: string;
+}
+
+export interface Scene {
+  readonly states: readonly State[];
+  /** Hashes of the active chain by height. */
+  readonly hashes: readonly string[];
+  readonly staleHashes: readonly string[];
+  readonly txids: readonly string[];
+  /** Every block that was ever mined, in hex, in the order of arrival. */
+  readonly arrivals: readonly string[];
+  /** Blocks after the tip, each with its hash. */
+  readonly next: readonly string[];
+  /** Blocks after the tip that spend what was spent before. */
+  readonly doubleSpends: readonly string[];
+  remove(): void;
+}
+
+class Rpc {
+  readonly node: DamagedNode;
+  constructor(node: DamagedNode) {
+    this.node = node;
+  }
+  rpc = async <T = unknown>(method: string, params: readonly unknown[] = []): Promise<T> => {
+    const { result, error }: RpcAnswer = await this.node.call(method, params);
+    if (error) throw new Error(`${method}: ${error.message}`);
+    return result as T;
+  };
+}
+
+async function begin(
+  dataDir: string,
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<Rpc> {
+  const node = await DamagedNode.start(dataDir, args, env);
+  if (!node.isRunning) throw new Error(`the scene's node does not start: ${node.stderr}`);
+  return new Rpc(node);
+}
+
+const mine = ({ rpc }: Rpc, blocks: number): Promise<string[]> =>
+  rpc('generatetoaddress', [blocks, OPEN_ADDRESS]);
+
+async function send(on: Rpc, source: ClaimSource, count: number): Promise<void> {
+  for (const hex of await source.take(count)) await on.rpc('sendrawtransaction', [hex]);
+}
+
+/** Rounds of claims, of which some are taken back and mined again in other blocks. */
+async function live(on: Rpc, source: ClaimSource, rounds: number, arrivals: string[]): Promise<void> {
+  for (let round = 0; round < rounds; round++) {
+    await send(on, source, 4);
+    const hashes = await mine(on, 1);
+    if (round % 7 === 4) {
+      const height = await on.rpc<number>('getblockcount');
+      const away = await on.rpc<string>('getblockhash', [height - 1]);
+      arrivals.push(...hashes);
+      await on.rpc('invalidateblock', [away]);
+      hashes.splice(0, hashes.length, ...(await mine(on, 3)));
+      await on.rpc('reconsiderblock', [away]);
+    }
+    arrivals.push(...hashes);
+  }
+}
+
+function copyOf(folder: string, to: string): string {
+  cpSync(folder, to, { recursive: true });
+  return to;
+}
+
+async function writePeers(folder: string): Promise<void> {
+  const nowSec = (): number => Math.floor(Date.now() / 1000);
+  const random = {
+    int: (below: number) => randomInt(below),
+    u64: () => randomBytes(8).readBigUInt64LE(),
+    bytes: (count: number) => randomBytes(count),
+  };
+  const book = new AddressBook({ random, nowSec, log: quietLogger });
+  const source = parseNetAddress('8.8.4.4', 9246)!;
+  for (let i = 0; i < 60; i++) {
+    const address = parseNetAddress(`5.${i}.7.${i + 1}`, 9246)!;
+    book.add([{ address, services: 9n, timeSec: nowSec() - 60 }], source);
+  }
+  expect(book.size).toBeGreaterThan(40);
+  await new PeersFile(join(folder, 'regtest', 'peers.dat'), regtestParams.magic, quietLogger).save(book);
+}
+
+/** Builds everything; `remove` takes it away. */
+export async function buildScene(): Promise<Scene> {
+  const work = mkdtempSync(join(tmpdir(), 'damage-'));
+  const base = join(work, 'base');
+  mkdirSync(base);
+  const arrivalHashes: string[] = [];
+  let on = await begin(base);
+  let source: ClaimSource | null = null;
+  const supply = (): ClaimSource => (source ??= new ClaimSource({ rpc: (...args) => on.rpc(...args) }));
+  arrivalHashes.push(...(await mine(on, 230)));
+  for (let phase = 0; phase < 3; phase++) {
+    await live(on, supply(), 14, arrivalHashes);
+    await on.node.stop();
+    on = await begin(base);
+  }
+  await send(on, supply(), 5);
+  for (let i = 1; i <= 20; i++) await on.rpc('setban', [`203.0.113.${i}`, 'add', 86_400]);
+  await on.node.stop();
+  await writePeers(base);
+
+  // Further on from there, once undisturbed: its blocks are what the other states are fed.
+  const stopped = copyOf(base, join(work, 'stopped'));
+  on = await begin(stopped);
+  const from = arrivalHashes.length;
+  await live(on, supply(), 16, arrivalHashes);
+  const tip = await placeAt(on);
+  const hex = (hash: string): Promise<string> => on.rpc('getblock', [hash, 0]);
+  const arrivals: string[] = [];
+  for (const hash of arrivalHashes) arrivals.push(await hex(hash));
+  const hashes: string[] = [];
+  for (let height = 0; height <= tip.height; height++) hashes.push(await on.rpc('getblockhash', [height]));
+  const txids: string[] = [];
+  for (const hash of hashes.slice(1)) txids.push(...(await on.rpc<{ tx: string[] }>('getblock', [hash])).tx);
+  const coinbase = async (height: number): Promise<Buffer> =>
+    hashOf((await on.rpc<{ tx: string[] }>('getblock', [hashes[height]])).tx[0]!);
+  const spentLast = await lastSpent(on, hashes);
+  const doubleSpends = [
+    { txid: await coinbase(1), index: 0 },
+    { txid: await coinbase(20), index: 0 },
+    spentLast,
+  ].map((input) => mineBlock(tip, [transaction([input], [{ valueSat: 1000n }])]).raw.toString('hex'));
+  await send(on, supply(), 6);
+  await on.node.stop();
+
+  const ahead = await begin(copyOf(stopped, join(work, 'ahead')));
+  const next: string[] = [];
+  on = ahead;
+  for (let i = 0; i < 4; i++) {
+    const [hash] = await mine(on, 1);
+    next.push(await hex(hash!));
+    await send(on, supply(), 3);
+  }
+  await on.node.stop();
+
+  const states: State[] = [{ name: 'stopped', folder: stopped }];
+  const feed = arrivals.slice(from);
+  const killed = async (
+    name: string,
+    args: readonly string[],
+    crashAt: string | null,
+    flushAfter: readonly number[],
+  ): Promise<void> => {
+    const folder = copyOf(base, join(work, name));
+    const { node, rpc } = await begin(folder, args, crashAt ? { LBCNODE_CRASH_AT: crashAt } : {});
+    try {
+      for (const [i, block] of feed.entries()) {
+        await rpc('submitblock', [block]);
+        if (flushAfter.includes(i)) await rpc('gettxoutsetinfo');
+      }
+    } catch (error) {
+      if (crashAt === null) throw error;
+    }
+    const { signal } = crashAt === null ? await node.kill() : await node.ended;
+    expect(signal).toBe('SIGKILL');
+    states.push({ name, folder });
+  };
+  await killed('killed', [], null, []);
+  await killed('killed-after-flushes', [], null, [3, 8, 13]);
+  const last = feed.length - 1;
+  const journal = ['-dbbatchsize=4096'];
+  await killed('killed-in-journal', journal, 'flush:in-journal@2', [6, last]);
+  await killed('killed-with-journal', journal, 'flush:journal-committed@2', [6, last]);
+  await killed('killed-applying', journal, 'flush:applying-journal@3', [last]);
+  const stale = arrivalHashes.filter((hash) => !hashes.includes(hash));
+  expect(stale.length).toBeGreaterThan(3);
+  return {
+    states,
+    hashes,
+    staleHashes: stale,
+    txids,
+    arrivals,
+    next,
+    doubleSpends,
+    remove: () => rmSync(work, { recursive: true, force: true }),
+  };
+}
+
+/** What the last block that spends something spends first. */
+async function lastSpent({ rpc }: Rpc, hashes: readonly string[]): Promise<{ txid: Buffer; index: number }> {
+  for (const hash of [...hashes].reverse()) {
+    const { tx } = await rpc<{ tx: { vin: { txid?: string; vout?: number }[] }[] }>('getblock', [hash, 2]);
+    const spent = tx[1]?.vin[0];
+    if (spent?.txid !== undefined) return { txid: hashOf(spent.txid), index: spent.vout! };
+  }
+  throw new Error('nothing was ever spent');
+}

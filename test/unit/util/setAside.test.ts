@@ -1,0 +1,37 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setAside } from '../../../src/util/setAside.js';
+
+describe('setAside', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'aside-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('keeps each file that cannot be used, and tells where', () => {
+    const path = join(folder, 'peers.dat');
+    for (const [n, content] of ['one', 'two', 'three'].entries()) {
+      writeFileSync(path, content);
+      const aside = n === 0 ? `${path}.damaged` : `${path}.damaged-${n + 1}`;
+      expect(setAside(path, new Error('no good'), 'Peers are gone.')).toBe(
+        `${path} cannot be used (no good). Peers are gone. It now lies at ${aside}.`,
+      );
+      expect(existsSync(path)).toBe(false);
+      expect(readFileSync(aside, 'utf8')).toBe(content);
+    }
+  });
+
+  it('moves a folder too, and says so when nothing can be moved', () => {
+    const path = join(folder, 'banlist.dat');
+    mkdirSync(join(path, 'inside'), { recursive: true });
+    const error = Object.assign(new Error('EISDIR: illegal operation on a directory, read'), {
+      code: 'EISDIR',
+    });
+    expect(setAside(path, error, 'Nobody is banned.')).toContain('cannot be used (it is a folder)');
+    expect(existsSync(path)).toBe(false);
+    expect(setAside(join(folder, 'absent', 'x'), error, 'Lost.')).toContain('Move it away');
+  });
+});
