@@ -2,7 +2,12 @@ import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TX_END, TX_START, TX_STRIDE } from '../../../src/primitives/blockLayout.js';
 import { txidAt } from '../../../src/primitives/blockView.js';
-import { emptyInput, formatTransaction, txid, type Transaction } from '../../../src/primitives/transaction.js';
+import {
+  emptyInput,
+  formatTransaction,
+  txid,
+  type Transaction,
+} from '../../../src/primitives/transaction.js';
 import { getBlock } from '../../../src/rpc/methods/blockchain/getBlock.js';
 import { getClaimById } from '../../../src/rpc/methods/claimtrie/getClaimById.js';
 import { getClaimsForName } from '../../../src/rpc/methods/claimtrie/getClaimsForName.js';

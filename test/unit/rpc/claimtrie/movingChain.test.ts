@@ -39,7 +39,12 @@ describe('answers about claims while the chain moves', () => {
     const claims = NAMES.map((name, i) =>
       spend(
         [{ txid: coins[i]!, n: 0 }],
-        [{ value: 1000n, script: concatBytes(buildClaimPrefix(Buffer.from(name), Buffer.of(i)), OPEN_SCRIPT) }],
+        [
+          {
+            value: 1000n,
+            script: concatBytes(buildClaimPrefix(Buffer.from(name), Buffer.of(i)), OPEN_SCRIPT),
+          },
+        ],
       ),
     );
     chain.pending.push(...claims);
