@@ -36,8 +36,10 @@ const char* codeOf(const leveldb::Status& status) {
   if (status.IsCorruption()) return "LEVEL_CORRUPTION";
   if (status.IsNotFound()) return "LEVEL_NOT_FOUND";
   if (!status.IsIOError()) return "LEVEL_STATUS";
+  // LevelDB's words for a lock that another process, or this one, holds.
   const std::string text = status.ToString();
-  return text.find("LOCK") != std::string::npos ? "LEVEL_LOCKED" : "LEVEL_IO_ERROR";
+  const bool isHeld = text.rfind("IO error: lock ", 0) == 0;
+  return isHeld ? "LEVEL_LOCKED" : "LEVEL_IO_ERROR";
 }
 
 napi_value makeError(napi_env env, const leveldb::Status& status) {

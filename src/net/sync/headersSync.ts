@@ -224,7 +224,7 @@ export class HeadersSync implements NetPart {
     if (weak && this.dropsWeak(state, own, all, weak)) return;
     const arrived = weak?.fresh ?? all;
     // Before anything is kept or counted (what follows nothing is not): else a header that claims much could bring in those before it.
-    const error = isKnownParent ? await this.checkWork(arrived) : null;
+    const error = isKnownParent ? await this.checkWork(peer, arrived) : null;
     if (peer.isGone) return;
     if (error) {
       this.presyncs.end(peer);
@@ -237,13 +237,13 @@ export class HeadersSync implements NetPart {
   }
 
   /** Whether all have the work that they claim; those that are known had it. */
-  private async checkWork({ headers, hashes }: Arrived): Promise<ValidationError | null> {
+  private async checkWork(peer: Peer, { headers, hashes }: Arrived): Promise<ValidationError | null> {
     const { index } = this.deps.chain;
     let since = performance.now();
     for (const [i, header] of headers.entries()) {
       const error = index.headers.find(hashes[i]!) === NO_HEADER ? index.checkWorkOf(header) : null;
       if (error) return error;
-      if (i % SLICE_HEADERS === SLICE_HEADERS - 1) since = await breathe(since);
+      if (i % SLICE_HEADERS === SLICE_HEADERS - 1) since = await breathe(since, peer);
     }
     return null;
   }
@@ -316,7 +316,7 @@ export class HeadersSync implements NetPart {
     const table = this.deps.chain.index.headers;
     const { peer } = state;
     const hasNews = table.find(hashes.at(-1)!) === NO_HEADER;
-    const { error, firstInvalid } = await this.accept(headers, hashes);
+    const { error, firstInvalid } = await this.accept(state.peer, headers, hashes);
     if (peer.isGone) return;
     if (error) {
       this.presyncs.end(peer);
@@ -346,6 +346,7 @@ export class HeadersSync implements NetPart {
 
   /** Accepts headers in slices, up to the first that is wrong. */
   private async accept(
+    peer: Peer,
     headers: readonly Buffer[],
     hashes: readonly Buffer[],
   ): Promise<{ error: ValidationError | null; firstInvalid: Buffer }> {
@@ -358,7 +359,7 @@ export class HeadersSync implements NetPart {
         const at = hashes.findIndex((hash, i) => i >= first && equalBytes(hash, accepted));
         return { error, firstInvalid: hashes[at < 0 ? first : at + 1]! };
       }
-      since = await breathe(since);
+      since = await breathe(since, peer);
     }
     return { error: null, firstInvalid: Buffer.alloc(0) };
   }
