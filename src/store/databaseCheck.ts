@@ -9,7 +9,7 @@
  * at least that place. What a crash of the machine left half-written behind it is cut off: nobody was told that it is
  * there.
  */
-import { open, readdir, readFile, rm, stat, truncate } from 'node:fs/promises';
+import { open, readdir, readFile, rm, stat, truncate, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '../crypto/hash.js';
 import { DatabaseDamagedError } from './levelDb.js';
@@ -42,12 +42,15 @@ interface Note {
 }
 
 /**
- * Notes that all which was written is on disk; nothing may be written meanwhile. The note itself needs not be there: one
- * that is too old, or lost, only asks less.
+ * Notes that all which was written is on disk, once LevelDB has synced its newest log; nothing may be written meanwhile.
+ * LevelDB never syncs a log that it has left for a new one, although its rows come to a table only later: that is done
+ * here. The note itself needs not be on disk: one that is too old, or lost, only asks less.
  */
 export async function noteDurable(path: string): Promise<void> {
-  const log = logsAmong(await readdir(path)).at(-1);
+  const logs = logsAmong(await readdir(path));
+  const log = logs.pop();
   if (log === undefined) return;
+  for (const older of logs) await syncFile(join(path, older));
   const note = Buffer.alloc(NOTE_BYTES);
   note.writeBigUInt64LE(BigInt(parseInt(log)), 0);
   note.writeBigUInt64LE(BigInt((await stat(join(path, log))).size), 8);
@@ -56,6 +59,22 @@ export async function noteDurable(path: string): Promise<void> {
   const file = await open(name, 'r+').catch(() => open(name, 'w'));
   try {
     await file.write(note, 0, NOTE_BYTES, 0);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Brings a file to disk, if it is still there. */
+async function syncFile(path: string): Promise<void> {
+  let file: FileHandle;
+  try {
+    file = await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  try {
+    await file.datasync();
   } finally {
     await file.close();
   }
