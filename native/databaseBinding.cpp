@@ -212,32 +212,26 @@ napi_value getSequence(napi_env env, napi_callback_info info) {
   return handle ? makeNumber(env, static_cast<double>(handle->database->sequence())) : nullptr;
 }
 
-// (key, fillCache) => Buffer | undefined
-napi_value get(napi_env env, napi_callback_info info) {
-  napi_value arguments[2];
-  Latin1Key key;
-  bool fillCache;
-  OpenDatabase* handle = readDatabase(env, info, 2, arguments);
-  if (!handle || !key.read(env, arguments[0]) || !readBool(env, arguments[1], "fillCache", &fillCache)) return nullptr;
-  static thread_local Bytes value;
-  value.clear();
-  const leveldb::Slice slice(reinterpret_cast<const char*>(key.data()), key.size());
-  const leveldb::Status status = handle->database->get(slice, fillCache, &value);
-  if (!status.ok()) return throwStatus(env, status);
-  const uint32_t length = readLE32(value.data());
-  return length == std::numeric_limits<uint32_t>::max() ? makeUndefined(env)
-                                                        : makeBuffer(env, value.data() + 4, length);
+// Puts bytes into the caller's buffer when it has room for them; answers how many there are, below zero when it has not.
+// A buffer of its own for each answer would cost more than reading the row.
+napi_value handOver(napi_env env, const Bytes& bytes, const Span& target) {
+  const double size = static_cast<double>(bytes.size());
+  if (bytes.size() > target.size) return makeNumber(env, -size);
+  memcpy(const_cast<uint8_t*>(target.data), bytes.data(), bytes.size());
+  return makeNumber(env, size);
 }
 
-// (keys, fillCache, slowMicros, budgetMicros) => packed values of the first of the keys
+// (keys, fillCache, slowMicros, budgetMicros, target) => size of the packed values of the first of the keys
 napi_value getNow(napi_env env, napi_callback_info info) {
-  napi_value arguments[4];
+  napi_value arguments[5];
   bool fillCache;
   uint32_t slowMicros, budgetMicros, count;
-  OpenDatabase* handle = readDatabase(env, info, 4, arguments);
+  Span target;
+  OpenDatabase* handle = readDatabase(env, info, 5, arguments);
   if (!handle || !readBool(env, arguments[1], "fillCache", &fillCache) ||
       !readUint32(env, arguments[2], "slowMicros", &slowMicros) ||
-      !readUint32(env, arguments[3], "budgetMicros", &budgetMicros)) {
+      !readUint32(env, arguments[3], "budgetMicros", &budgetMicros) ||
+      !readBytes(env, arguments[4], "target", &target)) {
     return nullptr;
   }
   if (napi_get_array_length(env, arguments[0], &count) != napi_ok) return throwTypeError(env, "keys must be an array");
@@ -261,7 +255,7 @@ napi_value getNow(napi_env env, napi_callback_info info) {
     now = Clock::now();
     if (now > until || now - before >= slow) break;
   }
-  return bytesOf(env, values);
+  return handOver(env, values, target);
 }
 
 // (keys, fillCache) => Promise of the packed values of all keys
@@ -298,15 +292,18 @@ napi_value walked(napi_env env, Bytes* rows, bool isDone) {
   return bytesOf(env, *rows);
 }
 
-// (gte, lt, reverse, maxRows, budgetMicros) => one byte, 1 when these are all rows that were asked for ‖ packed rows
+// (gte, lt, reverse, maxRows, budgetMicros, target) => size of: one byte, 1 when these are all rows that were asked for ‖
+// packed rows
 napi_value rangeNow(napi_env env, napi_callback_info info) {
-  napi_value arguments[5];
+  napi_value arguments[6];
   KeyBounds bounds;
   uint32_t maxRows, budgetMicros;
-  OpenDatabase* handle = readDatabase(env, info, 5, arguments);
+  Span target;
+  OpenDatabase* handle = readDatabase(env, info, 6, arguments);
   if (!handle || !readBounds(env, arguments[0], arguments[1], arguments[2], &bounds) ||
       !readUint32(env, arguments[3], "maxRows", &maxRows) ||
-      !readUint32(env, arguments[4], "budgetMicros", &budgetMicros)) {
+      !readUint32(env, arguments[4], "budgetMicros", &budgetMicros) ||
+      !readBytes(env, arguments[5], "target", &target)) {
     return nullptr;
   }
   static thread_local Bytes rows;
@@ -322,7 +319,8 @@ napi_value rangeNow(napi_env env, napi_callback_info info) {
       },
       &rows);
   if (!status.ok()) return throwStatus(env, status);
-  return walked(env, &rows, walk.isDone() || count == maxRows);
+  rows[0] = walk.isDone() || count == maxRows ? 1 : 0;
+  return handOver(env, rows, target);
 }
 
 // (pieces, synced) => Promise: the packed rows of all pieces as one atomic batch. They must not change meanwhile.
@@ -463,7 +461,6 @@ void registerDatabase(napi_env env, napi_value exports) {
       method("open", open),
       method("close", close),
       getter("sequence", getSequence),
-      method("get", get),
       method("getNow", getNow),
       method("getMany", getMany),
       method("rangeNow", rangeNow),

@@ -121,7 +121,8 @@ napi_value range(napi_env env, napi_callback_info info) {
   if (!table || !gte.read(env, arguments[0]) || !lt.read(env, arguments[1])) return nullptr;
   std::vector<uint8_t> records;
   table->range(gte.data(), gte.size(), lt.data(), lt.size(), &records);
-  return makeBuffer(env, records.data(), records.size());
+  // Nothing, mostly: that needs no buffer.
+  return records.empty() ? makeUndefined(env) : makeBuffer(env, records.data(), records.size());
 }
 
 }  // namespace

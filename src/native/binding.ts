@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { projectFile } from '../util/project.js';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
-export const NATIVE_ABI = 12;
+export const NATIVE_ABI = 13;
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
@@ -102,8 +102,8 @@ export interface NativeRows {
   beginWalk(): void;
   /** Writes the next records to `target`: how many bytes. 0 at the end; -n when the next one needs n bytes. */
   walk(target: Uint8Array): number;
-  /** Records from `gte` up to but not including `lt`, ascending; for tables without a bound. */
-  range(gte: Uint8Array | string, lt: Uint8Array | string): Buffer;
+  /** Records from `gte` up to but not including `lt`, ascending, if there are any; for tables without a bound. */
+  range(gte: Uint8Array | string, lt: Uint8Array | string): Buffer | undefined;
 }
 
 export interface NativeDatabaseOptions {
@@ -128,13 +128,31 @@ export interface NativeDatabase {
   close(): Promise<void>;
   /** Number of the newest put or delete. */
   readonly sequence: number;
-  get(key: string, fillCache: boolean): Buffer | undefined;
-  /** Packed values of the first of the keys: up to the first one that took `slowMicros`, or that came after `budgetMicros`. */
-  getNow(keys: readonly string[], fillCache: boolean, slowMicros: number, budgetMicros: number): Buffer;
+  /**
+   * Writes packed values of the first of the keys to `target`: up to the first one that took `slowMicros`, or that came
+   * after `budgetMicros`. How many bytes; -n when there is no room for the n bytes.
+   */
+  getNow(
+    keys: readonly string[],
+    fillCache: boolean,
+    slowMicros: number,
+    budgetMicros: number,
+    target: Uint8Array,
+  ): number;
   /** Packed values of all keys, read on another thread. */
   getMany(keys: readonly string[], fillCache: boolean): Promise<Buffer>;
-  /** One byte, 1 when nothing is missing of what was asked for ‖ records. */
-  rangeNow(gte: string, lt: string, reverse: boolean, maxRows: number, budgetMicros: number): Buffer;
+  /**
+   * Writes to `target`: one byte, 1 when nothing is missing of what was asked for ‖ records. How many bytes, as `getNow`
+   * says it.
+   */
+  rangeNow(
+    gte: string,
+    lt: string,
+    reverse: boolean,
+    maxRows: number,
+    budgetMicros: number,
+    target: Uint8Array,
+  ): number;
   /** The records of all pieces as one atomic batch; they must not change until the promise settles. */
   write(pieces: readonly Uint8Array[], synced: boolean): Promise<void>;
   deleteRange(gte: string, lt: string): Promise<void>;
@@ -146,7 +164,7 @@ export interface NativeDatabase {
 
 /** The rows of a range as they were when the walk was made. Closed once no call is under way. */
 export interface NativeDatabaseWalk {
-  /** As `rangeNow` answers: the next rows, at most so many, and none that begins behind `maxBytes`. One call at a time. */
+  /** As `rangeNow` writes it: the next rows, at most so many, and none that begins behind `maxBytes`. One call at a time. */
   next(maxRows: number, maxBytes: number): Promise<Buffer>;
   close(): void;
 }

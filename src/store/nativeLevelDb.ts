@@ -4,10 +4,9 @@
  * told by `databaseCheck.ts`.
  */
 import type { NativeAddon, NativeDatabase, NativeDatabaseWalk } from '../native/binding.js';
-import { toLatin1, type Bytes } from '../util/bytes.js';
+import type { Bytes } from '../util/bytes.js';
 import { checkDatabase, findDamagedTable } from './databaseCheck.js';
 import { DatabaseDamagedError, type LevelDb, type LevelDbOptions } from './levelDb.js';
-import { changesOf } from './rowRecords.js';
 import type { RowRange } from './rows.js';
 
 /** A table file is full from here on. */
@@ -27,6 +26,7 @@ const SHORT_RANGE_ROWS = 1024;
 const WALK_ROWS = 256;
 const WALK_BYTES = 1 << 20;
 const ABSENT = 0xffffffff;
+const RECORD_HEAD_BYTES = 8;
 
 export class NativeLevelDb implements LevelDb {
   private readonly addon: NativeAddon;
@@ -64,7 +64,9 @@ export class NativeLevelDb implements LevelDb {
   }
 
   async get(key: string): Promise<Buffer | undefined> {
-    return this.now(() => this.db.get(key, true));
+    const out: (Buffer | undefined)[] = [];
+    this.getNow([key], [0], out, true);
+    return out[0];
   }
 
   getNow(
@@ -73,34 +75,53 @@ export class NativeLevelDb implements LevelDb {
     out: (Bytes | undefined)[],
     fillCache: boolean,
   ): number {
-    if (wanted.length === 1) {
-      const only = wanted[0]!;
-      out[only] = this.now(() => this.db.get(keys[only]!, fillCache));
-      return 1;
-    }
     const asked = wanted.map((i) => keys[i]!);
-    const values = this.now(() => this.db.getNow(asked, fillCache, SLOW_ROW_MICROS, READ_NOW_MICROS));
+    let sizeBytes: number;
+    try {
+      do {
+        sizeBytes = makeRoom(this.db.getNow(asked, fillCache, SLOW_ROW_MICROS, READ_NOW_MICROS, target));
+      } while (sizeBytes < 0);
+    } catch (error) {
+      throw isCorruption(error)
+        ? new DatabaseDamagedError(this.path, error.message, { cause: error })
+        : error;
+    }
     let n = 0;
-    for (const value of valuesOf(values)) out[wanted[n++]!] = value;
+    for (let at = 0; at < sizeBytes;) {
+      const length = target.readUInt32LE(at);
+      at += 4;
+      out[wanted[n++]!] = length === ABSENT ? undefined : copyOf(target, at, length);
+      if (length !== ABSENT) at += length;
+    }
     return n;
   }
 
   async getMany(keys: readonly string[], fillCache: boolean): Promise<(Buffer | undefined)[]> {
-    return [...valuesOf(await this.settled(this.db.getMany(keys, fillCache)))];
+    const values = await this.settled(this.db.getMany(keys, fillCache));
+    let at = 0;
+    return keys.map(() => {
+      const length = values.readUInt32LE(at);
+      at += 4;
+      if (length === ABSENT) return undefined;
+      at += length;
+      return copyOf(values, at - length, length);
+    });
   }
 
   rangeNow({ gte, lt, reverse = false, limit = SHORT_RANGE_ROWS }: RowRange): [string, Buffer][] | null {
     const most = Math.min(limit, SHORT_RANGE_ROWS);
-    let answer: Buffer;
+    let sizeBytes: number;
     try {
-      answer = this.db.rangeNow(gte, lt, reverse, most, READ_NOW_MICROS);
+      do {
+        sizeBytes = makeRoom(this.db.rangeNow(gte, lt, reverse, most, READ_NOW_MICROS, target));
+      } while (sizeBytes < 0);
     } catch (error) {
       // A walk will come to it too, and tell which file it is.
       if (isCorruption(error)) return null;
       throw error;
     }
-    const rows = rowsOf(answer);
-    const isWhole = answer[0] === 1 && (rows.length < most || rows.length === limit);
+    const rows = rowsOf(target, sizeBytes);
+    const isWhole = target[0] === 1 && (rows.length < most || rows.length === limit);
     return isWhole ? rows : null;
   }
 
@@ -114,7 +135,7 @@ export class NativeLevelDb implements LevelDb {
       let most = Math.min(WALK_ROWS, likelyRows);
       for (let left = limit; left > 0; most = WALK_ROWS) {
         const answer = await this.settled(walk.next(Math.min(most, left), WALK_BYTES));
-        const rows = rowsOf(answer);
+        const rows = rowsOf(answer, answer.length);
         left -= rows.length;
         yield* rows;
         if (answer[0] === 1) return;
@@ -144,16 +165,6 @@ export class NativeLevelDb implements LevelDb {
     return this.db.property('leveldb.stats');
   }
 
-  private now<T>(read: () => T): T {
-    try {
-      return read();
-    } catch (error) {
-      throw isCorruption(error)
-        ? new DatabaseDamagedError(this.path, error.message, { cause: error })
-        : error;
-    }
-  }
-
   /** The outcome of what runs on another thread. Merging files in the background does not tell which one is damaged. */
   private async settled<T>(work: Promise<T>): Promise<T> {
     this.underWay++;
@@ -173,23 +184,32 @@ function isCorruption(error: unknown): error is Error {
   return error instanceof Error && (error as { code?: unknown }).code === 'LEVEL_CORRUPTION';
 }
 
-/** Packed values: `u32 length, or 0xffffffff where there is no row ‖ value`. */
-function* valuesOf(values: Buffer): Generator<Buffer | undefined> {
-  for (let at = 0; at < values.length;) {
-    const length = values.readUInt32LE(at);
-    at += 4;
-    if (length === ABSENT) yield undefined;
-    else {
-      // A copy: one value that is kept must not keep all of them.
-      yield Buffer.from(values.subarray(at, at + length));
-      at += length;
-    }
-  }
+/** Answers on their way; grows with the longest one. */
+let target = Buffer.allocUnsafeSlow(64 << 10);
+
+/** Grows the target for an answer that had no room in it. The answer's size, negative when it must be asked for again. */
+function makeRoom(sizeBytes: number): number {
+  if (sizeBytes < 0) target = Buffer.allocUnsafeSlow(-2 * sizeBytes);
+  return sizeBytes;
 }
 
-/** Records behind one byte. */
-function rowsOf(answer: Buffer): [string, Buffer][] {
+/** One value that is kept must not keep all that came with it. */
+function copyOf(from: Buffer, at: number, length: number): Buffer {
+  const copy = Buffer.allocUnsafe(length);
+  from.copy(copy, 0, at, at + length);
+  return copy;
+}
+
+/** The rows of records (`rowRecords.ts`) behind one byte. */
+function rowsOf(records: Buffer, end: number): [string, Buffer][] {
   const rows: [string, Buffer][] = [];
-  for (const [key, value] of changesOf(answer.subarray(1))) rows.push([toLatin1(key), Buffer.from(value!)]);
+  for (let at = 1; at < end;) {
+    const keyLength = records.readUInt32LE(at);
+    const valueLength = records.readUInt32LE(at + 4);
+    at += RECORD_HEAD_BYTES + keyLength;
+    const key = records.toString('latin1', at - keyLength, at);
+    rows.push([key, copyOf(records, at, valueLength)]);
+    at += valueLength;
+  }
   return rows;
 }

@@ -66,6 +66,9 @@ export class NativeRowTable extends NativeRowCache implements RowTable {
   }
 
   slice({ gte, lt }: KeyRange): [string, Bytes | null][] {
-    return Array.from(changesOf(this.rows.range(gte, lt)), ([key, value]) => [toLatin1(key), value]);
+    const records = this.rows.range(gte, lt);
+    return records === undefined
+      ? []
+      : Array.from(changesOf(records), ([key, value]) => [toLatin1(key), value]);
   }
 }
