@@ -134,7 +134,7 @@ const CHAIN_OPTIONS = [
 const RPC_OPTIONS = [
   bool('metrics', false, 'Answer Prometheus at /metrics of the JSON-RPC port, without authentication, to the addresses of -rpcallowip'),
   bool('rest', false, 'Answer public REST requests'),
-  list('rpcallowhost=<name>', 'Answer JSON-RPC, REST, health and metrics also to those that ask for this host name (* = any name). IP addresses, localhost and the names of -rpcbind are always answered; other names are refused, since any web page can have its own name lead here'),
+  list('rpcallowhost=<name>', 'Answer REST, health, metrics and WebSockets also to those that ask for this host name (* = any name). IP addresses, localhost and the names of -rpcbind are always answered; other names are refused, since any web page can have its own name lead here'),
   list('rpcallowip=<ip>', 'Take JSON-RPC connections from here: an address (1.2.3.4), a network with its mask (1.2.3.4/255.255.255.0) or its length (1.2.3.4/24)'),
   list('rpcauth=<userpw>', 'A user with a hashed password, as <USERNAME>:<SALT>$<HASH> where the hash is the HMAC-SHA256 of the password under the salt, in hex'),
   list('rpcbind=<addr>[:port]', 'Listen for JSON-RPC at this address, [host]:port for IPv6. Ignored unless -rpcallowip is given too (default: the local host, or all addresses with -rpcallowip)', { networkOnly: true }),

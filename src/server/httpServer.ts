@@ -53,7 +53,7 @@ export interface HttpServerOptions {
   readonly logIps?: boolean;
   /** Most connections at a time; `DEFAULT_MAX_CONNECTIONS` when it is left out. */
   readonly maxConnections?: number;
-  /** Host names by which the server may be asked for, `*` for any (`-rpcallowhost`). */
+  /** Host names by which may be asked for what needs no password, `*` for any (`-rpcallowhost`). */
   readonly allowHosts?: readonly string[];
 }
 
@@ -211,11 +211,13 @@ export class RpcHttpServer {
       sendErrorPage(response, 503);
     } else if (!KNOWN_METHODS.includes(request.method ?? '')) sendErrorPage(response, 501);
     else if (!connection.isAllowed) sendText(response, 403, '');
-    else if (!this.hostNames.allows(request.headers.host)) sendText(response, 403, FOREIGN_HOST_TEXT);
-    else if (request.method === 'DELETE') sendText(response, 405, '');
     else {
       const profile = this.rpc.profileAt(request.url);
-      if (profile !== null) this.rpc.receive(request, response, connection, profile);
+      // What asks for a password needs no such check: no page of a stranger has it.
+      if (profile === null && !this.hostNames.allows(request.headers.host))
+        sendText(response, 403, FOREIGN_HOST_TEXT);
+      else if (request.method === 'DELETE') sendText(response, 405, '');
+      else if (profile !== null) this.rpc.receive(request, response, connection, profile);
       else this.app.routing(request, response);
     }
   }

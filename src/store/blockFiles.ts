@@ -24,6 +24,7 @@ import { join } from 'node:path';
 import { sha256dPair } from '../crypto/hash.js';
 import { loadNative } from '../native/binding.js';
 import { assert } from '../util/assert.js';
+import { withPath } from '../util/environmentError.js';
 import type { Bytes } from '../util/bytes.js';
 
 const readAsync = promisify(read);
@@ -151,6 +152,8 @@ export class BlockFiles {
     opened.pins++;
     try {
       return await use(opened.fd);
+    } catch (error) {
+      throw withPath(error, this.path(kind, file));
     } finally {
       opened.pins--;
       if (opened.retired && opened.pins === 0) closeSync(opened.fd);
@@ -192,10 +195,19 @@ export class BlockFiles {
     return at + HEAD_BYTES;
   }
 
+  /** Fills `target`; how many bytes there were. */
+  private readSync(kind: Kind, file: number, target: Buffer, at: number): number {
+    const { fd } = this.open(kind, file, false);
+    try {
+      return readSync(fd, target, 0, target.length, at);
+    } catch (error) {
+      throw withPath(error, this.path(kind, file));
+    }
+  }
+
   private lengthAtSync(kind: Kind, position: FilePosition): number {
     const head = Buffer.allocUnsafe(HEAD_BYTES);
-    const { fd } = this.open(kind, position.file, false);
-    const got = readSync(fd, head, 0, HEAD_BYTES, position.offset - HEAD_BYTES);
+    const got = this.readSync(kind, position.file, head, position.offset - HEAD_BYTES);
     return this.lengthOf(kind, position, head, got, this.sizeBytes(kind, position.file));
   }
 
@@ -218,7 +230,7 @@ export class BlockFiles {
   /** Reads a whole block synchronously. Throws `BlockFileError` when the file does not hold one there. */
   readBlockSync(position: FilePosition): Buffer {
     const bytes = Buffer.allocUnsafe(this.lengthAtSync('blk', position));
-    const got = readSync(this.open('blk', position.file, false).fd, bytes, 0, bytes.length, position.offset);
+    const got = this.readSync('blk', position.file, bytes, position.offset);
     if (got < bytes.length) throw this.damaged('blk', position);
     return bytes;
   }
@@ -248,7 +260,7 @@ export class BlockFiles {
   readUndoSync(position: FilePosition, parentHash: Bytes): Buffer {
     const length = this.lengthAtSync('rev', position);
     const bytes = Buffer.allocUnsafe(length + CHECKSUM_BYTES);
-    const got = readSync(this.open('rev', position.file, false).fd, bytes, 0, bytes.length, position.offset);
+    const got = this.readSync('rev', position.file, bytes, position.offset);
     const undo = bytes.subarray(0, length);
     if (got < bytes.length || !sha256dPair(parentHash, undo).equals(bytes.subarray(length))) {
       throw this.damaged('rev', position);

@@ -12,6 +12,7 @@
 import { open, readdir, readFile, rm, stat, truncate, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '../crypto/hash.js';
+import { withPath } from '../util/environmentError.js';
 import { DatabaseDamagedError } from './levelDb.js';
 import {
   applyEdit,
@@ -44,7 +45,8 @@ interface Note {
 /**
  * Notes that all which was written is on disk, once LevelDB has synced its newest log; nothing may be written meanwhile.
  * LevelDB never syncs a log that it has left for a new one, although its rows come to a table only later: that is done
- * here. The note itself needs not be on disk: one that is too old, or lost, only asks less.
+ * here. The note itself needs not be on disk: one that is too old only asks less. Without one whatever is damaged is
+ * refused, since nothing tells what a crash may have left.
  */
 export async function noteDurable(path: string): Promise<void> {
   const logs = logsAmong(await readdir(path));
@@ -56,9 +58,13 @@ export async function noteDurable(path: string): Promise<void> {
   note.writeBigUInt64LE(BigInt((await stat(join(path, log))).size), 8);
   sha256(note.subarray(0, 16)).copy(note, 16, 0, 8);
   const name = join(path, NOTE_NAME);
-  const file = await open(name, 'r+').catch(() => open(name, 'w'));
+  const known = await open(name, 'r+').catch(() => null);
+  if (known === null) await rm(name, { recursive: true, force: true });
+  const file = known ?? (await open(name, 'w'));
   try {
     await file.write(note, 0, NOTE_BYTES, 0);
+    // From the first one on there always is one.
+    if (known === null) await file.datasync();
   } finally {
     await file.close();
   }
@@ -169,7 +175,13 @@ class DatabaseCheck {
   }
 
   private async read(name: string): Promise<Buffer> {
-    return readFile(join(this.path, name));
+    const path = join(this.path, name);
+    try {
+      return await readFile(path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EISDIR') this.fail(`${name} is a folder`);
+      throw withPath(error, path);
+    }
   }
 
   private async readManifest(): Promise<Manifest> {
@@ -233,9 +245,9 @@ class DatabaseCheck {
       const reason = end.kind === 'damaged' ? end.reason : `only ${end.offset} bytes that are whole`;
       if (this.lacksNoted(name, end)) this.fail(`${name} has ${reason}`);
       if (end.kind === 'whole') continue;
-      // A last record that is cut off LevelDB leaves out by itself.
-      if (end.kind === 'torn' && later.length === 0) continue;
-      if (this.note === null) this.fail(`${name} has ${reason}`);
+      // LevelDB leaves a last record out that ends with its file, but not one of which the rest is zeros.
+      const isLast = end.kind === 'torn' && later.length === 0;
+      if (this.note === null && !isLast) this.fail(`${name} has ${reason}`);
       this.cuts.push({ name, offset: end.offset });
       this.dropped.push(...later);
       break;

@@ -9,6 +9,7 @@
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { sha256 } from '../crypto/hash.js';
 import { assert } from '../util/assert.js';
+import { withPath } from '../util/environmentError.js';
 import { RecordWriter, type RowChange } from './rowRecords.js';
 
 export type JournalOp = { type: 'put'; key: Buffer; value: Buffer } | { type: 'del'; key: Buffer };
@@ -132,6 +133,8 @@ export class FlushJournal {
         yield { commit, payload };
         if (commit) return;
       }
+    } catch (error) {
+      throw withPath(error, this.path);
     } finally {
       this.piece = Buffer.alloc(0);
       await file.close();

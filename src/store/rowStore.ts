@@ -374,6 +374,8 @@ export class RowStore implements RowReader {
       for (const records of this.settling()) await this.journal.appendRecords(records);
       this.onPoint('flush:in-journal');
       await this.journal.append(opsOf(source, this.pieceBytes));
+      // Whoever applies the journal, a version that does not know the mark too, takes it away with the last piece.
+      await this.journal.append([[APPLYING_KEY, null]]);
       await this.journal.commit();
       this.onPoint('flush:journal-committed');
       await this.applyJournal(staged);
@@ -420,6 +422,8 @@ export class RowStore implements RowReader {
       await this.journal.remove();
       await this.clearStage();
     }
+    // What LevelDB found in its logs it has brought to tables.
+    if (!this.diskEmpty) await noteDurable(this.path);
   }
 
   private async applyJournal(withStage: boolean): Promise<void> {

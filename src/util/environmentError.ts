@@ -80,6 +80,13 @@ export function systemErrorPath(error: unknown, otherwise: string): string {
   return [path, info?.path].find((one) => typeof one === 'string') ?? otherwise;
 }
 
+/** Adds the path to a system error that does not name one, as those of reads and writes do not. Answers the error. */
+export function withPath(error: unknown, path: string): unknown {
+  if (systemErrorCode(error) !== null && systemErrorPath(error, '') === '')
+    (error as NodeJS.ErrnoException).path = path;
+  return error;
+}
+
 /** One sentence on what happened and one on what to do; `path` is the file that it happened to. */
 export function systemErrorText(code: string, path: string): string {
   const [happened, advice] = SYSTEM_ERRORS[code]!;

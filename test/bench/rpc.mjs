@@ -301,8 +301,12 @@ if (batchSize > 0)
 
 if (back > 0) {
   const address = 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8';
-  for (let left = back; left > 0; left -= 1000)
+  let timeSec = Math.floor(Date.now() / 1000);
+  for (let left = back; left > 0; left -= 1000) {
+    // A block a second: so many within the real time would lie in the future.
+    await call(ours, 'setmocktime', [(timeSec += 1000)]);
     await call(ours, 'generatetoaddress', [Math.min(left, 1000), address]);
+  }
   await ours.stop();
   if (servers.length > 1) {
     const blocks = join(ours.folder, 'regtest', 'blocks');

@@ -118,7 +118,7 @@ export class Presyncs {
         return this.refuse(peer, run, fault);
       }
       if (i % SLICE_HEADERS !== SLICE_HEADERS - 1) continue;
-      since = await breathe(since);
+      since = await breathe(since, peer);
       if (peer.isGone) return NOTHING;
     }
     const { phase, walkedWork } = sync;

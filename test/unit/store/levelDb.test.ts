@@ -1,6 +1,7 @@
 /** Both makers of LevelDB answer alike, and neither answers with bytes that were damaged. */
 import {
   cpSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -225,5 +226,51 @@ describe.each(makers)('damage to the files of LevelDB (%s)', (_name, make) => {
     expect(await contentOf(again)).toEqual(rows);
     expect(again.sequence).toBe(before);
     await again.close();
+  });
+
+  it('is cut off where the rest of a long record is zeros, with and without a note', async () => {
+    for (const isNoted of [true, false]) {
+      const path = join(folder, `db${String(isNoted)}`);
+      cpSync(join(original, 'db'), path, { recursive: true });
+      const db = make(path);
+      await db.open();
+      await noteDurable(path);
+      await db.write([recordsOf([['z1', Buffer.alloc(100_000, 1)]])], { sync: false });
+      await db.close();
+      const log = readdirSync(path)
+        .filter((file) => file.endsWith('.log'))
+        .sort()
+        .at(-1)!;
+      const content = readFileSync(join(path, log));
+      content.fill(0, 32 << 10);
+      writeFileSync(join(path, log), content);
+      if (!isNoted) rmSync(join(path, 'durable'));
+      const again = make(path);
+      await again.open();
+      expect(await contentOf(again)).toEqual(rows);
+      await again.close();
+    }
+  });
+
+  it('is told of by name where a folder lies in the place of a file', async () => {
+    for (const file of [
+      'CURRENT',
+      readdirSync(join(original, 'db')).find((name) => name.endsWith('.log'))!,
+    ]) {
+      const path = join(folder, `db${file}`);
+      cpSync(join(original, 'db'), path, { recursive: true });
+      rmSync(join(path, file));
+      mkdirSync(join(path, file));
+      await expect(make(path).open()).rejects.toThrow(new RegExp(`${file} is a folder.*-reindex`));
+    }
+    const path = join(folder, 'db');
+    cpSync(join(original, 'db'), path, { recursive: true });
+    rmSync(join(path, 'durable'));
+    mkdirSync(join(path, 'durable'));
+    const db = make(path);
+    await db.open();
+    await noteDurable(path);
+    expect(statSync(join(path, 'durable')).isFile()).toBe(true);
+    await db.close();
   });
 });
