@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 // Runs the suite and closes with one line `N passed, N failed`. Without arguments the fast tests (under ten minutes on
-// two cores); with --long the longer ones (files named *.long.test.ts).
+// two cores); with --long the longer ones (files named *.long.test.ts), with --full these in their full size.
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const long = process.argv.includes('--long');
+const full = process.argv.includes('--full');
+const long = full || process.argv.includes('--long');
 const report = join(root, 'build', long ? 'test-long.json' : 'test.json');
 mkdirSync(dirname(report), { recursive: true });
 rmSync(report, { force: true });
@@ -21,9 +22,13 @@ const { status } = spawnSync(
     '--reporter=json',
     `--reporter=${join(root, 'scripts', 'failureReporter.mjs')}`,
     `--outputFile.json=${report}`,
-    ...process.argv.slice(2).filter((arg) => arg !== '--long'),
+    ...process.argv.slice(2).filter((arg) => arg !== '--long' && arg !== '--full'),
   ],
-  { cwd: root, stdio: 'inherit', env: { ...process.env, LBCNODE_LONG_TESTS: long ? '1' : '' } },
+  {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, LBCNODE_LONG_TESTS: long ? '1' : '', ...(full ? { LBCNODE_FULL: '1' } : {}) },
+  },
 );
 
 let passed = 0;
