@@ -1,4 +1,5 @@
-# Two stages: the first compiles, the second carries only what runs. The node runs as its own user.
+# Two stages: the first compiles, the second carries only what runs. The node runs as its own user. docs/operating.md tells
+# how to run it and how to reach its JSON-RPC.
 FROM node:22-bookworm-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
@@ -7,22 +8,28 @@ COPY scripts ./scripts
 COPY native ./native
 COPY data ./data
 COPY src ./src
-RUN npm ci --ignore-scripts && npm run build && npm prune --omit=dev
+RUN npm ci --ignore-scripts && npm run build && npm prune --omit=dev --ignore-scripts \
+  && rm -rf node_modules/typescript node_modules/esbuild node_modules/@esbuild node_modules/node-api-headers node_modules/.bin \
+  && chmod 0755 dist/bin/lbcnode.js dist/bin/lbcnode-cli.js
 
 FROM node:22-bookworm-slim
-RUN useradd --create-home --uid 10001 lbcnode && mkdir /data && chown lbcnode /data
+# What installs and builds packages is of no use to a node that runs. The link lets the client find the node's cookie.
+RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn* /opt/yarn* \
+  && useradd --create-home --uid 10001 lbcnode && install -d -o lbcnode -m 0700 /data && ln -s /data /home/lbcnode/.lbcnode
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/data ./data
 COPY --from=build /app/build/lbcnode.node ./build/lbcnode.node
 COPY --from=build /app/dist ./dist
+RUN ln -s /app/dist/bin/lbcnode.js /usr/local/bin/lbcnode && ln -s /app/dist/bin/lbcnode-cli.js /usr/local/bin/lbcnode-cli
 USER lbcnode
 VOLUME /data
+# JSON-RPC and peers.
 EXPOSE 9245 9246
 # The port on which the node is asked for its health; another network or -rpcport has another one.
 ENV RPC_PORT=9245
 HEALTHCHECK --interval=30s --timeout=10s --start-period=120s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.RPC_PORT + '/health').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["node", "dist/bin/lbcnode.js", "-datadir=/data", "-printtoconsole"]
+ENTRYPOINT ["lbcnode", "-datadir=/data", "-printtoconsole"]

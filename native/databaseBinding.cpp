@@ -4,11 +4,11 @@
 // else on threads of the pool. Whoever calls keeps the order: nothing may be under way when the database is closed, which
 // the wrapper in src/store/nativeLevelDb.ts sees to.
 #include <chrono>
-#include <functional>
 #include <limits>
 
 #include "addon.h"
 #include "database.h"
+#include "job.h"
 #include "latin1Key.h"
 #include "napi.h"
 #include "util/crc32c.h"
@@ -42,14 +42,12 @@ const char* codeOf(const leveldb::Status& status) {
   return isHeld ? "LEVEL_LOCKED" : "LEVEL_IO_ERROR";
 }
 
-napi_value makeError(napi_env env, const leveldb::Status& status) {
-  napi_value error = nullptr;
-  napi_create_error(env, makeString(env, codeOf(status)), makeString(env, status.ToString().c_str()), &error);
-  return error;
+Outcome outcomeOf(const leveldb::Status& status) {
+  return status.ok() ? Outcome() : Outcome::failed(status.ToString(), codeOf(status));
 }
 
 napi_value throwStatus(napi_env env, const leveldb::Status& status) {
-  napi_throw(env, makeError(env, status));
+  napi_throw(env, makeError(env, outcomeOf(status)));
   return nullptr;
 }
 
@@ -58,57 +56,12 @@ Database* notOpen(napi_env env) {
   return nullptr;
 }
 
-// Work for a thread of the pool, and the promise of its outcome.
-class Job {
- public:
-  using Work = std::function<leveldb::Status()>;
-  using Result = std::function<napi_value(napi_env)>;
-
-  // Answers the promise. What the work refers to must be owned by the closures; `kept`, where given, is not collected
-  // meanwhile.
-  static napi_value start(napi_env env, const char* name, Work work, Result result, napi_value kept = nullptr) {
-    auto* job = new Job(std::move(work), std::move(result));
-    napi_value promise, resource = makeString(env, name);
-    if (kept) napi_create_reference(env, kept, 1, &job->kept_);
-    if (napi_create_promise(env, &job->deferred_, &promise) != napi_ok ||
-        napi_create_async_work(env, nullptr, resource, execute, complete, job, &job->work_) != napi_ok ||
-        napi_queue_async_work(env, job->work_) != napi_ok) {
-      delete job;
-      return throwError(env, "a database job could not be started");
-    }
-    return promise;
-  }
-
- private:
-  Job(Work work, Result result) : run_(std::move(work)), result_(std::move(result)) {}
-
-  static void execute(napi_env, void* data) {
-    auto* job = static_cast<Job*>(data);
-    job->status_ = job->run_();
-    // What the work held is given up on its own thread: the last owner of a database waits for its background work.
-    job->run_ = nullptr;
-  }
-
-  static void complete(napi_env env, napi_status, void* data) {
-    std::unique_ptr<Job> job(static_cast<Job*>(data));
-    if (job->kept_) napi_delete_reference(env, job->kept_);
-    napi_delete_async_work(env, job->work_);
-    if (!job->status_.ok()) {
-      napi_reject_deferred(env, job->deferred_, makeError(env, job->status_));
-      return;
-    }
-    napi_value result = job->result_ ? job->result_(env) : makeUndefined(env);
-    if (!result) result = makeUndefined(env);
-    napi_resolve_deferred(env, job->deferred_, result);
-  }
-
-  Work run_;
-  Result result_;
-  leveldb::Status status_;
-  napi_deferred deferred_ = nullptr;
-  napi_async_work work_ = nullptr;
-  napi_ref kept_ = nullptr;
-};
+// The promise of what LevelDB says of work on another thread.
+napi_value startDatabaseJob(napi_env env, const char* name, std::function<leveldb::Status()> work,
+                            std::function<napi_value(napi_env)> result, napi_value kept = nullptr) {
+  return startJob(
+      env, name, [work = std::move(work)] { return outcomeOf(work()); }, std::move(result), kept);
+}
 
 napi_value bytesOf(napi_env env, const Bytes& bytes) { return makeBuffer(env, bytes.data(), bytes.size()); }
 
@@ -145,6 +98,21 @@ bool readKeys(napi_env env, napi_value value, std::vector<std::string>* out) {
     if (!isRead) return false;
   }
   return true;
+}
+
+bool readBounds(napi_env env, napi_value gte, napi_value lt, KeyBounds* out) {
+  return readKey(env, gte, &out->gte) && readKey(env, lt, &out->lt);
+}
+
+bool readBounds(napi_env env, napi_value gte, napi_value lt, napi_value isReverse, KeyBounds* out) {
+  return readBounds(env, gte, lt, out) && readBool(env, isReverse, "reverse", &out->isReverse);
+}
+
+// Reads the arguments (gte, lt) and the database behind `this`, which must be open.
+OpenDatabase* readRange(napi_env env, napi_callback_info info, KeyBounds* out) {
+  napi_value arguments[2];
+  OpenDatabase* handle = readDatabase(env, info, 2, arguments);
+  return handle && readBounds(env, arguments[0], arguments[1], out) ? handle : nullptr;
 }
 
 bool readNumberProperty(napi_env env, napi_value object, const char* name, uint64_t* out) {
@@ -184,7 +152,7 @@ napi_value open(napi_env env, napi_callback_info info) {
   auto opened = std::make_shared<std::unique_ptr<Database>>();
   const std::string path = handle->path;
   const DatabaseOptions options = handle->options;
-  return Job::start(
+  return startDatabaseJob(
       env, "lbcnode:open", [=] { return Database::open(path, options, opened.get()); },
       [handle, opened](napi_env env) {
         handle->database = std::move(*opened);
@@ -198,7 +166,7 @@ napi_value close(napi_env env, napi_callback_info info) {
   if (!handle) return nullptr;
   auto last = std::make_shared<std::shared_ptr<Database>>(std::move(handle->database));
   handle->database = nullptr;
-  return Job::start(
+  return startDatabaseJob(
       env, "lbcnode:close",
       [last] {
         last->reset();
@@ -269,7 +237,7 @@ napi_value getMany(napi_env env, napi_callback_info info) {
     return nullptr;
   }
   auto values = std::make_shared<Bytes>();
-  return Job::start(
+  return startDatabaseJob(
       env, "lbcnode:getMany",
       [database = handle->database, keys, values, fillCache] {
         for (const std::string& key : *keys) {
@@ -279,11 +247,6 @@ napi_value getMany(napi_env env, napi_callback_info info) {
         return leveldb::Status::OK();
       },
       [values](napi_env env) { return bytesOf(env, *values); });
-}
-
-bool readBounds(napi_env env, napi_value gte, napi_value lt, napi_value isReverse, KeyBounds* out) {
-  return readKey(env, gte, &out->gte) && readKey(env, lt, &out->lt) &&
-         readBool(env, isReverse, "reverse", &out->isReverse);
 }
 
 // Puts what a walk has read behind one byte that tells whether it is over.
@@ -342,7 +305,7 @@ napi_value write(napi_env env, napi_callback_info info) {
     }
     pieces.emplace_back(piece.data, piece.size);
   }
-  return Job::start(
+  return startDatabaseJob(
       env, "lbcnode:write",
       [database = handle->database, pieces, isSynced] { return database->write(pieces, isSynced); }, nullptr,
       arguments[0]);
@@ -350,22 +313,20 @@ napi_value write(napi_env env, napi_callback_info info) {
 
 // (gte, lt) => Promise
 napi_value deleteRange(napi_env env, napi_callback_info info) {
-  napi_value arguments[2];
   KeyBounds bounds;
-  OpenDatabase* handle = readDatabase(env, info, 2, arguments);
-  if (!handle || !readKey(env, arguments[0], &bounds.gte) || !readKey(env, arguments[1], &bounds.lt)) return nullptr;
-  return Job::start(
+  OpenDatabase* handle = readRange(env, info, &bounds);
+  if (!handle) return nullptr;
+  return startDatabaseJob(
       env, "lbcnode:deleteRange", [database = handle->database, bounds] { return database->deleteRange(bounds); },
       nullptr);
 }
 
 // (gte, lt) => Promise
 napi_value compact(napi_env env, napi_callback_info info) {
-  napi_value arguments[2];
   KeyBounds bounds;
-  OpenDatabase* handle = readDatabase(env, info, 2, arguments);
-  if (!handle || !readKey(env, arguments[0], &bounds.gte) || !readKey(env, arguments[1], &bounds.lt)) return nullptr;
-  return Job::start(
+  OpenDatabase* handle = readRange(env, info, &bounds);
+  if (!handle) return nullptr;
+  return startDatabaseJob(
       env, "lbcnode:compact",
       [database = handle->database, bounds] {
         database->compact(bounds.gte, bounds.lt);
@@ -376,12 +337,11 @@ napi_value compact(napi_env env, napi_callback_info info) {
 
 // (gte, lt) => Promise<number>
 napi_value approximateSize(napi_env env, napi_callback_info info) {
-  napi_value arguments[2];
   KeyBounds bounds;
-  OpenDatabase* handle = readDatabase(env, info, 2, arguments);
-  if (!handle || !readKey(env, arguments[0], &bounds.gte) || !readKey(env, arguments[1], &bounds.lt)) return nullptr;
+  OpenDatabase* handle = readRange(env, info, &bounds);
+  if (!handle) return nullptr;
   auto size = std::make_shared<uint64_t>(0);
-  return Job::start(
+  return startDatabaseJob(
       env, "lbcnode:approximateSize",
       [database = handle->database, bounds, size] {
         *size = database->approximateSize(bounds.gte, bounds.lt);
@@ -430,7 +390,7 @@ napi_value nextRows(napi_env env, napi_callback_info info) {
   std::shared_ptr<OpenWalk> walk = *handle;
   auto rows = std::make_shared<Bytes>(1);
   auto isDone = std::make_shared<bool>(false);
-  return Job::start(
+  return startDatabaseJob(
       env, "lbcnode:nextRows",
       [walk, rows, isDone, maxRows, maxBytes] {
         const leveldb::Status status = walk->walk->read(maxRows, maxBytes, [] { return false; }, rows.get());

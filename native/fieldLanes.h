@@ -13,7 +13,13 @@
 #include "laneBatch.h"
 
 // Every function that touches vectors: compiled for the instructions, whatever the rest of the addon is compiled for.
+#if defined(__clang_major__) && __clang_major__ >= 18 && __clang_major__ <= 21
+// These versions have a feature for the width itself, which avx512f brings along unless it is switched off as a whole, as
+// Zig does with whatever the baseline lacks.
+#define LBC_LANE_CODE __attribute__((target("avx512f,avx512ifma,evex512")))
+#else
 #define LBC_LANE_CODE __attribute__((target("avx512f,avx512ifma")))
+#endif
 #define LBC_LANE_INLINE LBC_LANE_CODE __attribute__((always_inline)) inline
 
 namespace lbc {

@@ -2,7 +2,9 @@
 #include "addon.h"
 
 #ifdef __linux__
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <cerrno>
 #endif
@@ -13,12 +15,22 @@ namespace {
 
 #if defined(__linux__) && defined(RWF_NOWAIT)
 
+// musl has `preadv2` since 1.2.5 only, and an addon that names what is not there may not be loaded.
+ssize_t readNoWait(int file, const iovec& part, off_t position) {
+#if defined(__GLIBC__) || !defined(__LP64__)
+  return preadv2(file, &part, 1, position, RWF_NOWAIT);
+#else
+  // The position in two words, of which the lower one holds all of it.
+  return syscall(SYS_preadv2, file, &part, 1, position, 0, RWF_NOWAIT);
+#endif
+}
+
 // Fills `target` from `position` on: how many bytes, fewer where the file ends or what follows is not in memory; -1 when
 // none is, or when neither this system nor this file system can tell.
 double readCached(int file, uint8_t* target, size_t size, uint64_t position) {
   const iovec part = {target, size};
   for (;;) {
-    const ssize_t got = preadv2(file, &part, 1, static_cast<off_t>(position), RWF_NOWAIT);
+    const ssize_t got = readNoWait(file, part, static_cast<off_t>(position));
     if (got >= 0) return static_cast<double>(got);
     if (errno != EINTR) return -1;
   }

@@ -1,10 +1,14 @@
 // Parser of blocks and transactions into offset tables. Rules: those of Core 0.17's `UnserializeTransaction`.
 #include "parse.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <memory>
+#include <string>
 
 #include "addon.h"
 #include "hashes.h"
+#include "job.h"
 #include "script.h"
 #include "sha256.h"
 
@@ -233,55 +237,137 @@ class Parser {
   char error_[112] = {};
 };
 
-napi_value parse(napi_env env, napi_callback_info info, bool isBlock) {
-  static thread_local Tables tables;
-  napi_value arguments[1];
-  Span bytes;
-  if (!readArguments(env, info, 1, arguments) || !readBytes(env, arguments[0], "bytes", &bytes)) return nullptr;
-  if (bytes.size >= UINT32_MAX) return throwError(env, "ReadCompactSize(): size too large");
-  tables.clear();
-  Parser parser(bytes.data, bytes.size, &tables);
-  if (!(isBlock ? parser.block() : parser.transaction())) {
-    tables.release();
-    return throwError(env, parser.error());
+// What is computed of the tables as a whole.
+struct Summary {
+  uint32_t consumed = 0;
+  uint8_t root[32] = {};
+  uint8_t witnessRoot[32] = {};
+  bool isMutated = false;
+};
+
+// Answers what is wrong with the bytes; nothing where they are right.
+std::string parse(const Span& bytes, bool isBlock, Tables* tables, Summary* summary) {
+  if (bytes.size >= UINT32_MAX) return "ReadCompactSize(): size too large";
+  tables->clear();
+  Parser parser(bytes.data, bytes.size, tables);
+  if (!(isBlock ? parser.block() : parser.transaction())) return parser.error();
+  summary->consumed = parser.offset();
+  const size_t count = tables->txs.size();
+  // Folded in place, with room for one that is doubled.
+  std::vector<uint8_t> ids;
+  ids.reserve(32 * count + 32);
+  ids.assign(tables->txids.begin(), tables->txids.end());
+  ids.resize(32 * count + 32);
+  merkleRoot(ids.data(), count, summary->root, &summary->isMutated);
+  std::copy(tables->wtxids.begin(), tables->wtxids.end(), ids.begin());
+  if (count > 0) memset(ids.data(), 0, 32);
+  merkleRoot(ids.data(), count, summary->witnessRoot, nullptr);
+  return "";
+}
+
+template <typename Row>
+void drop(napi_env, void*, void* vector) {
+  delete static_cast<std::vector<Row>*>(vector);
+}
+
+// Gives the vector's memory to a Uint32Array: for tables that take long to copy.
+template <typename Row>
+napi_value moveToArray(napi_env env, std::vector<Row>* rows) {
+  if (rows->empty()) return makeUint32Array(env, nullptr, 0);
+  const size_t size = rows->size() * sizeof(Row);
+  auto* kept = new std::vector<Row>(std::move(*rows));
+  napi_value memory, array = nullptr;
+  if (napi_create_external_arraybuffer(env, kept->data(), size, drop<Row>, kept, &memory) != napi_ok) {
+    delete kept;
+    return throwError(env, "out of memory");
   }
+  napi_create_typedarray(env, napi_uint32_array, size / sizeof(uint32_t), memory, 0, &array);
+  return array;
+}
 
-  const size_t txCount = tables.txs.size();
+// The same for a Buffer.
+napi_value moveToBuffer(napi_env env, std::vector<uint8_t>* bytes) {
+  if (bytes->empty()) return makeBuffer(env, nullptr, 0);
+  auto* kept = new std::vector<uint8_t>(std::move(*bytes));
+  napi_value buffer;
+  if (napi_create_external_buffer(env, kept->size(), kept->data(), drop<uint8_t>, kept, &buffer) == napi_ok)
+    return buffer;
+  delete kept;
+  return throwError(env, "out of memory");
+}
+
+// ParsedBlock of src/native/binding.ts, but for the tables.
+napi_value makeParsed(napi_env env, const Tables& tables, const Summary& summary) {
   napi_value result = makeObject(env);
-  setProperty(env, result, "txCount", makeNumber(env, static_cast<double>(txCount)));
-  setProperty(env, result, "txs",
-              makeUint32Array(env, reinterpret_cast<const uint32_t*>(tables.txs.data()), txCount * 12));
-  setProperty(env, result, "inputs",
-              makeUint32Array(env, reinterpret_cast<const uint32_t*>(tables.inputs.data()),
-                              tables.inputs.size() * 6));
-  setProperty(env, result, "outputs",
-              makeUint32Array(env, reinterpret_cast<const uint32_t*>(tables.outputs.data()),
-                              tables.outputs.size() * 4));
-  setProperty(env, result, "txids", makeBuffer(env, tables.txids.data(), tables.txids.size()));
-  setProperty(env, result, "wtxids", makeBuffer(env, tables.wtxids.data(), tables.wtxids.size()));
-
-  // The copies in JavaScript are made: the ids may be folded in place now.
-  tables.txids.resize(32 * txCount + 32);
-  tables.wtxids.resize(32 * txCount + 32);
-  uint8_t root[32];
-  bool mutated = false;
-  merkleRoot(tables.txids.data(), txCount, root, &mutated);
-  setProperty(env, result, "merkleRoot", makeBuffer(env, root, sizeof root));
-  setProperty(env, result, "mutated", makeBool(env, mutated));
-  if (txCount > 0) memset(tables.wtxids.data(), 0, 32);
-  merkleRoot(tables.wtxids.data(), txCount, root, nullptr);
-  setProperty(env, result, "witnessMerkleRoot", makeBuffer(env, root, sizeof root));
-
-  setProperty(env, result, "consumedBytes", makeNumber(env, parser.offset()));
+  setProperty(env, result, "txCount", makeNumber(env, static_cast<double>(tables.txs.size())));
+  setProperty(env, result, "merkleRoot", makeBuffer(env, summary.root, sizeof summary.root));
+  setProperty(env, result, "mutated", makeBool(env, summary.isMutated));
+  setProperty(env, result, "witnessMerkleRoot", makeBuffer(env, summary.witnessRoot, sizeof summary.witnessRoot));
+  setProperty(env, result, "consumedBytes", makeNumber(env, summary.consumed));
   setProperty(env, result, "sizeBytes", makeNumber(env, static_cast<double>(tables.size)));
   setProperty(env, result, "strippedSizeBytes", makeNumber(env, static_cast<double>(tables.strippedSize)));
   setProperty(env, result, "weight", makeNumber(env, static_cast<double>(tables.strippedSize * 3 + tables.size)));
+  return result;
+}
+
+template <typename Row>
+napi_value copyToArray(napi_env env, const std::vector<Row>& rows) {
+  return makeUint32Array(env, reinterpret_cast<const uint32_t*>(rows.data()),
+                         rows.size() * (sizeof(Row) / sizeof(uint32_t)));
+}
+
+napi_value parseHere(napi_env env, napi_callback_info info, bool isBlock) {
+  static thread_local Tables tables;
+  napi_value arguments[1];
+  Span bytes;
+  Summary summary;
+  if (!readArguments(env, info, 1, arguments) || !readBytes(env, arguments[0], "bytes", &bytes)) return nullptr;
+  const std::string error = parse(bytes, isBlock, &tables, &summary);
+  if (!error.empty()) {
+    tables.release();
+    return throwError(env, error.c_str());
+  }
+  napi_value result = makeParsed(env, tables, summary);
+  setProperty(env, result, "txs", copyToArray(env, tables.txs));
+  setProperty(env, result, "inputs", copyToArray(env, tables.inputs));
+  setProperty(env, result, "outputs", copyToArray(env, tables.outputs));
+  setProperty(env, result, "txids", makeBuffer(env, tables.txids.data(), tables.txids.size()));
+  setProperty(env, result, "wtxids", makeBuffer(env, tables.wtxids.data(), tables.wtxids.size()));
   tables.release();
   return result;
 }
 
-napi_value jsParseBlock(napi_env env, napi_callback_info info) { return parse(env, info, true); }
-napi_value jsParseTx(napi_env env, napi_callback_info info) { return parse(env, info, false); }
+// (bytes) => Promise of what `parseBlock` answers. The bytes must not change meanwhile.
+napi_value jsParseBlockAside(napi_env env, napi_callback_info info) {
+  struct Work {
+    Tables tables;
+    Summary summary;
+  };
+  napi_value arguments[1];
+  Span bytes;
+  if (!readArguments(env, info, 1, arguments) || !readBytes(env, arguments[0], "bytes", &bytes)) return nullptr;
+  auto work = std::make_shared<Work>();
+  return startJob(
+      env, "lbcnode:parseBlock",
+      [work, bytes] {
+        const std::string error = parse(bytes, true, &work->tables, &work->summary);
+        return error.empty() ? Outcome() : Outcome::failed(error);
+      },
+      [work](napi_env env) {
+        Tables& tables = work->tables;
+        napi_value result = makeParsed(env, tables, work->summary);
+        setProperty(env, result, "txs", moveToArray(env, &tables.txs));
+        setProperty(env, result, "inputs", moveToArray(env, &tables.inputs));
+        setProperty(env, result, "outputs", moveToArray(env, &tables.outputs));
+        setProperty(env, result, "txids", moveToBuffer(env, &tables.txids));
+        setProperty(env, result, "wtxids", moveToBuffer(env, &tables.wtxids));
+        return result;
+      },
+      arguments[0]);
+}
+
+napi_value jsParseBlock(napi_env env, napi_callback_info info) { return parseHere(env, info, true); }
+napi_value jsParseTx(napi_env env, napi_callback_info info) { return parseHere(env, info, false); }
 
 // Ids of the transaction that the bytes begin with, and how long it is.
 napi_value jsScanTx(napi_env env, napi_callback_info info) {
@@ -367,6 +453,7 @@ bool readParsed(napi_env env, napi_value block, napi_value parsed, ParsedView* v
 
 void registerParsing(napi_env env, napi_value exports) {
   setFunction(env, exports, "parseBlock", jsParseBlock);
+  setFunction(env, exports, "parseBlockAside", jsParseBlockAside);
   setFunction(env, exports, "parseTx", jsParseTx);
   setFunction(env, exports, "scanTx", jsScanTx);
 }

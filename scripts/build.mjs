@@ -87,12 +87,13 @@ const print = fingerprint(inputs);
 if (!(onlyIfStale && existsSync(stamp) && readFileSync(stamp, 'utf8') === print)) {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   if (!existsSync(tsc)) {
-    console.error('The packages are not installed. Run `npm ci` first.');
+    console.error('The packages to build with are not installed. Run `npm ci --include=dev` first.');
     process.exit(1);
   }
   // Beside the old one, and then in its place: whoever runs it meanwhile finds it whole. Under a name of its own, since
   // another build may be under way.
   const next = join(root, `dist.next.${process.pid}`);
+  console.log('Compiling the program; this takes some seconds');
   process.on('exit', () => rmSync(next, { recursive: true, force: true }));
   run(tsc, ['-p', 'tsconfig.json', '--outDir', next]);
   await bundle(next);

@@ -1,15 +1,24 @@
 #!/usr/bin/env node
 // Writes what derives from the declarations of RPC methods and from the options table: the references in docs/, the
-// client's types and the command line's conversion table. Needs a built dist/. With --check it only compares.
+// client's types, the command line's conversion table, manual pages, completion and the sample configuration. Needs a
+// built dist/. With --check it only compares.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const { operatorFiles } = await import(
+  new URL('../dist/bin/generate/operatorFiles.js', import.meta.url).href
+);
+const { methodErrorsText } = await import('./rpcErrors.mjs');
 const { generatedFiles } = await import(new URL('../dist/node/optionsGenerated.js', import.meta.url).href);
 
 let stale = 0;
-for (const [name, text] of Object.entries(generatedFiles())) {
+for (const [name, text] of Object.entries({
+  ...generatedFiles(),
+  ...operatorFiles(),
+  'src/rpc/methodErrors.ts': methodErrorsText(root),
+})) {
   const path = join(root, name);
   let present = null;
   try {

@@ -16,6 +16,7 @@ const RANKS: Readonly<Record<string, number>> = {
   signing: 5,
   claimtrie: 5,
   consensus: 6,
+  client: 7,
   store: 7,
   chain: 8,
   mempool: 9,

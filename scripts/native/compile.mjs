@@ -1,0 +1,201 @@
+/** Compiles and links the addon for one target, by calling the compilers directly. */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { basename, dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { DATABASE_SOURCES, HEADERS, LEVELDB, NATIVE, ROOT, SECP256K1, SNAPPY, hashOf } from './sources.mjs';
+
+export const run = promisify(execFile);
+
+/** Compilers may say much, without failing. */
+const MAX_OUTPUT_BYTES = 1 << 26;
+
+/** What stands in the way of building; the message is for whoever asked for it. */
+export class BuildError extends Error {}
+
+/**
+ * @typedef {object} Compiler
+ * @property {string} command
+ * @property {string[]} flags that come before all others
+ * @property {string} version its version line
+ * @property {NodeJS.ProcessEnv} [env]
+ *
+ * @typedef {object} Secp256k1
+ * @property {'bundled' | 'system'} kind
+ * @property {string[]} compile
+ * @property {string[]} link
+ */
+
+/** The first of the candidates that runs, with its version line; null when none does. @returns {Promise<Compiler | null>} */
+export async function findCompiler(candidates) {
+  for (const candidate of candidates.filter(Boolean)) {
+    const [command, ...flags] = candidate.split(' ').filter(Boolean);
+    try {
+      const { stdout } = await run(command, [...flags, '--version']);
+      return { command, flags, version: stdout.split('\n')[0] };
+    } catch {
+      // Not this one.
+    }
+  }
+  return null;
+}
+
+/** libsecp256k1 from the source that comes along. @returns {Secp256k1} */
+export function bundledSecp256k1() {
+  if (!existsSync(join(SECP256K1, 'src', 'secp256k1.c')))
+    throw new BuildError('the source of libsecp256k1 is missing');
+  return {
+    kind: 'bundled',
+    compile: ['-DLBC_SECP256K1_BUNDLED=1', `-I${join(SECP256K1, 'include')}`],
+    link: [],
+  };
+}
+
+/** What libsecp256k1's configure would have found out. */
+function bundledDefines(arch) {
+  const wide = ['x64', 'arm64', 'ppc64', 's390x', 'riscv64', 'loong64'].includes(arch);
+  const defines = [
+    'USE_NUM_NONE=1',
+    'USE_FIELD_INV_BUILTIN=1',
+    'USE_SCALAR_INV_BUILTIN=1',
+    'USE_ENDOMORPHISM=1',
+    'ECMULT_WINDOW_SIZE=15',
+    'ECMULT_GEN_PREC_BITS=4',
+    'ENABLE_MODULE_RECOVERY=1',
+    ...(wide
+      ? ['HAVE___INT128=1', 'USE_FIELD_5X52=1', 'USE_SCALAR_4X64=1']
+      : ['USE_FIELD_10X26=1', 'USE_SCALAR_8X32=1']),
+    ...(arch === 'x64' ? ['USE_ASM_X86_64=1'] : []),
+  ];
+  return defines.map((define) => `-D${define}`);
+}
+
+/** What whoever includes LevelDB's headers must say. */
+function leveldbFlags(target) {
+  const system = target.platform === 'darwin' ? '-DOS_MACOSX=1' : '-DOS_LINUX=1';
+  return [
+    ...['-DLEVELDB_PLATFORM_POSIX=1', '-DLEVELDB_ATOMIC_PRESENT=1', system],
+    ...['-isystem', LEVELDB, '-isystem', join(LEVELDB, 'include')],
+  ];
+}
+
+/** How LevelDB and Snappy want to be compiled. */
+function databaseFlags(target) {
+  const config = target.platform === 'darwin' ? 'mac' : 'linux';
+  return [
+    ...['-std=c++11', '-w', '-fno-builtin-memcmp', '-DNDEBUG', '-DSNAPPY=1', '-DHAVE_CONFIG_H=1'],
+    ...leveldbFlags(target),
+    ...[`-I${join(SNAPPY, config)}`, `-I${join(SNAPPY, 'snappy')}`],
+  ];
+}
+
+/** The processor's own CRC-32C, which the source asks for by this name and uses where it is there. */
+function sourceFlags(source, target) {
+  return target.arch === 'x64' && source.endsWith('port_posix_sse.cc')
+    ? ['-msse4.2', '-DLEVELDB_PLATFORM_POSIX_SSE=1']
+    : [];
+}
+
+function linkFlags(target) {
+  return target.platform === 'darwin'
+    ? ['-shared', '-undefined', 'dynamic_lookup', '-Wl,-x']
+    : ['-shared', '-pthread', '-Wl,-Bsymbolic', '-Wl,-s'];
+}
+
+/** Runs the tasks, one for each processor at a time; stops at the first failure. */
+async function inParallel(tasks) {
+  const queue = [...tasks];
+  const worker = async () => {
+    for (let task = queue.shift(); task; task = queue.shift()) await task();
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+}
+
+async function compile(compiler, flags, source, object) {
+  if (existsSync(object)) return;
+  const temporary = `${object}.${process.pid}.tmp`;
+  try {
+    await run(compiler.command, [...compiler.flags, ...flags, '-c', source, '-o', temporary], {
+      maxBuffer: MAX_OUTPUT_BYTES,
+      env: compiler.env,
+    });
+  } catch (error) {
+    throw new BuildError(
+      `${compiler.command} failed on ${relative(ROOT, source)}:\n${error.stderr ?? error.message}`,
+    );
+  }
+  renameSync(temporary, object);
+}
+
+/** What is compiled of which source with which flags. Objects are named by the hash of all that goes into them. */
+function unitsOf({ inputs, target, cc, cxx, secp256k1, objects }) {
+  const common = ['-O3', '-fPIC', '-fvisibility=hidden', '-pthread'];
+  const cxxFlags = [
+    ...common,
+    ...['-std=c++17', '-fno-exceptions', '-fno-rtti', '-Wall', '-Wextra', `-I${HEADERS}`],
+    ...leveldbFlags(target),
+    ...secp256k1.compile,
+  ];
+  const dbFlags = [...common, '-fno-exceptions', '-fno-rtti', ...databaseFlags(target)];
+  const cFlags = [
+    ...common,
+    ...['-std=c99', '-w', `-I${SECP256K1}`, `-I${join(SECP256K1, 'src')}`],
+    ...bundledDefines(target.arch),
+  ];
+  const headers = [...inputs.native.filter((file) => file.path.endsWith('.h')), ...inputs.api];
+  const databaseHeaders = inputs.database.filter((file) => file.path.endsWith('.h'));
+  const unit = (compiler, flags, source, included) => {
+    const contents = [readFileSync(source), ...included.map((file) => file.content)];
+    // The same in whatever folder the project lies.
+    const words = [compiler.command, ...compiler.flags, compiler.version, ...flags];
+    const hash = hashOf(...words.map((word) => word.replaceAll(ROOT, '')), ...contents);
+    const stem = basename(source).replace(/\.\w+$/, '');
+    return { compiler, flags, source, object: join(objects, `${stem}-${hash.slice(0, 20)}.o`) };
+  };
+  const units = [
+    ...inputs.native
+      .filter((file) => file.path.endsWith('.cpp'))
+      .map((file) => unit(cxx, cxxFlags, file.path, headers)),
+    ...DATABASE_SOURCES.map((source) =>
+      unit(cxx, [...dbFlags, ...sourceFlags(source, target)], source, databaseHeaders),
+    ),
+  ];
+  // First, for it takes longest.
+  if (secp256k1.kind === 'bundled')
+    units.unshift(unit(cc, cFlags, join(NATIVE, 'secp256k1Unit.c'), [...headers, ...inputs.secp256k1]));
+  return units;
+}
+
+/**
+ * Builds the addon; objects that are there already are used again, and others in their folder removed.
+ * @param {object} plan
+ * @param {ReturnType<typeof import('./sources.mjs').readInputs>} plan.inputs
+ * @param {Pick<import('./targets.mjs').Target, 'platform' | 'arch'>} plan.target
+ * @param {Compiler} plan.cc
+ * @param {Compiler} plan.cxx
+ * @param {Secp256k1} plan.secp256k1
+ * @param {string} plan.objects the folder of the objects
+ * @param {string} plan.addon where the addon is put
+ * @param {string[]} [plan.link] further flags to link with
+ */
+export async function buildAddon(plan) {
+  const { inputs, target, cxx, secp256k1, objects, addon, link = [] } = plan;
+  if (inputs.api.length === 0) throw new BuildError('the headers of Node-API are missing');
+  if (inputs.database.length === 0) throw new BuildError('the source of LevelDB is missing');
+  const units = unitsOf(plan);
+  const files = units.map((unit) => unit.object);
+  mkdirSync(objects, { recursive: true });
+  mkdirSync(dirname(addon), { recursive: true });
+  await inParallel(units.map((unit) => () => compile(unit.compiler, unit.flags, unit.source, unit.object)));
+  const temporary = `${addon}.${process.pid}.tmp`;
+  const args = [...cxx.flags, ...linkFlags(target), ...files, ...secp256k1.link, ...link, '-o', temporary];
+  try {
+    await run(cxx.command, args, { maxBuffer: MAX_OUTPUT_BYTES, env: cxx.env });
+  } catch (error) {
+    throw new BuildError(`linking failed:\n${error.stderr ?? error.message}`);
+  }
+  renameSync(temporary, addon);
+  for (const name of readdirSync(objects))
+    if (!files.includes(join(objects, name))) rmSync(join(objects, name), { force: true });
+}

@@ -1,0 +1,107 @@
+/**
+ * Where the source text of the addon lies. In a checkout the headers of Node-API and the libraries come from the packages
+ * that ship them; a packed lbcnode brings copies in `vendor/`, which `scripts/prepack.mjs` makes.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+export const NATIVE = join(ROOT, 'native');
+export const VENDOR = join(ROOT, 'vendor');
+/** Whether this is the project itself and not the package made of it. */
+export const IS_CHECKOUT = existsSync(join(ROOT, 'src'));
+
+/**
+ * What is compiled in: where a package has it, the part that is needed, and its licence. `vendor/<name>` holds the same
+ * files at the same places.
+ */
+export const LIBRARIES = [
+  {
+    name: 'node-api-headers',
+    title: 'Node-API headers',
+    from: 'node-api-headers',
+    files: /^(include\/.*\.h|LICENSE)$/,
+    license: 'LICENSE',
+  },
+  {
+    name: 'secp256k1',
+    title: 'libsecp256k1',
+    from: 'secp256k1/src/secp256k1',
+    files: /^((include|src)\/.*\.(c|h)|COPYING)$/,
+    license: 'COPYING',
+  },
+  {
+    name: 'leveldb',
+    title: 'LevelDB',
+    from: 'classic-level/deps/leveldb/leveldb-1.20',
+    files: /^(?!.*_(test|bench)\.)((db|include|port|table|util)\/.*\.(cc|h)|LICENSE)$/,
+    license: 'LICENSE',
+  },
+  {
+    name: 'snappy',
+    title: 'Snappy',
+    from: 'classic-level/deps/snappy',
+    files: /^(?!.*test)((snappy|linux|mac)\/.*\.(cc|h)|snappy\/COPYING)$/,
+    license: 'snappy/COPYING',
+  },
+];
+
+/** The folder of a library's source text. */
+export function libraryFolder(name) {
+  const { from } = LIBRARIES.find((library) => library.name === name);
+  return IS_CHECKOUT ? join(ROOT, 'node_modules', from) : join(VENDOR, name);
+}
+
+export const HEADERS = join(libraryFolder('node-api-headers'), 'include');
+export const SECP256K1 = libraryFolder('secp256k1');
+export const LEVELDB = libraryFolder('leveldb');
+export const SNAPPY = libraryFolder('snappy');
+
+/** What the database is made of: LevelDB without its tests and tools, and Snappy, which packs its blocks. */
+export const DATABASE_SOURCES = [
+  ...[
+    ...['builder', 'db_impl', 'db_iter', 'dbformat', 'filename', 'log_reader', 'log_writer', 'memtable'],
+    ...['table_cache', 'version_edit', 'version_set', 'write_batch'],
+  ].map((name) => join(LEVELDB, 'db', `${name}.cc`)),
+  ...['port_posix', 'port_posix_sse'].map((name) => join(LEVELDB, 'port', `${name}.cc`)),
+  ...[
+    ...['block', 'block_builder', 'filter_block', 'format', 'iterator', 'merger', 'table', 'table_builder'],
+    ...['two_level_iterator'],
+  ].map((name) => join(LEVELDB, 'table', `${name}.cc`)),
+  ...[
+    ...['arena', 'bloom', 'cache', 'coding', 'comparator', 'crc32c', 'env', 'env_posix', 'filter_policy'],
+    ...['hash', 'logging', 'options', 'status'],
+  ].map((name) => join(LEVELDB, 'util', `${name}.cc`)),
+  ...['snappy', 'snappy-sinksource', 'snappy-stubs-internal'].map((name) =>
+    join(SNAPPY, 'snappy', `${name}.cc`),
+  ),
+];
+
+export function hashOf(...parts) {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part).update('\0');
+  return hash.digest('hex');
+}
+
+/** Files below `folder` whose names match, sorted, with contents; none where there is no folder. */
+function readSources(folder, pattern) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true })
+    .map(String)
+    .filter((name) => pattern.test(name))
+    .sort()
+    .map((name) => ({ path: join(folder, name), content: readFileSync(join(folder, name)) }));
+}
+
+/** All source text that the addon is made from, with a hash over it and over these scripts. */
+export function readInputs() {
+  const native = readSources(NATIVE, /\.(cpp|h|c)$/);
+  const api = readSources(HEADERS, /\.h$/);
+  const secp256k1 = readSources(SECP256K1, /\.(c|h)$/);
+  const database = [...readSources(LEVELDB, /\.(cc|h)$/), ...readSources(SNAPPY, /\.(cc|h)$/)];
+  const scripts = readSources(join(ROOT, 'scripts', 'native'), /\.mjs$/);
+  const contents = [...scripts, ...native, ...api, ...secp256k1, ...database].map((file) => file.content);
+  return { native, api, secp256k1, database, hash: hashOf(process.platform, process.arch, ...contents) };
+}

@@ -1,0 +1,68 @@
+/**
+ * Copies the packages that the program imports, as locked, to `dist/node_modules`, without what is not needed to run them:
+ * half of their size. npm itself packs the packages of `bundleDependencies` whole.
+ */
+import { cpSync, existsSync, lstatSync, readFileSync, rmSync } from 'node:fs';
+import { basename, extname, join, relative } from 'node:path';
+import { ROOT } from './native/sources.mjs';
+
+export const PACKED_PACKAGES = join(ROOT, 'dist', 'node_modules');
+
+/** Of no use when the program runs, in any package. */
+const NEEDLESS_FOLDERS = /^(tests?|docs?|examples?|benchmarks?|coverage|fixtures|node_modules)$/;
+const NEEDLESS_EXTENSIONS = new Set([
+  ...[
+    '.map',
+    '.ts',
+    '.mts',
+    '.cts',
+    '.tsbuildinfo',
+    '.cc',
+    '.cpp',
+    '.h',
+    '.gyp',
+    '.gypi',
+    '.md',
+    '.yml',
+    '.html',
+  ],
+]);
+const LICENCE = /^(licen[cs]e|copying|notice)/i;
+
+/** What else is not needed of these; paths within the package. */
+const NEEDLESS_PARTS = {
+  '@opentelemetry/api': /^build\/(esm|esnext)$/,
+  bintrees: /^dist$/,
+  'classic-level': /^(deps|prebuilds\/(win32|android).*)$/,
+  // What of it is asked for when the program runs is the loader.
+  'cmake-ts': /^(src|build\/(?!loader\.js$).+|.*\.mts)$/,
+  'node-addon-api': /^(?!package\.json$|LICENSE).+$/,
+  secp256k1: /^(src|prebuilds\/win32.*)$/,
+  zeromq: /^(src|script|build\/win32|lib\/ts3\.7)$/,
+};
+
+function isNeeded(name, root, path) {
+  const inside = relative(root, path).replaceAll('\\', '/');
+  if (inside === '') return true;
+  const own = basename(path);
+  if (LICENCE.test(own)) return true;
+  if (own.startsWith('.') || NEEDLESS_PARTS[name]?.test(inside)) return false;
+  return lstatSync(path).isDirectory() ? !NEEDLESS_FOLDERS.test(own) : !NEEDLESS_EXTENSIONS.has(extname(own));
+}
+
+/** Returns name, version and licence of each package copied. */
+export function copyPackages() {
+  rmSync(PACKED_PACKAGES, { recursive: true, force: true });
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+  return Object.entries(packages)
+    .filter(([place, { dev }]) => place !== '' && !dev && existsSync(join(ROOT, place)))
+    .map(([place, { version, license }]) => {
+      const name = place.replace(/^.*node_modules\//, '');
+      const root = join(ROOT, place);
+      cpSync(root, join(ROOT, 'dist', place), {
+        recursive: true,
+        filter: (path) => isNeeded(name, root, path),
+      });
+      return { name, version, license: license ?? 'see its folder' };
+    });
+}

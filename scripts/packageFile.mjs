@@ -1,0 +1,21 @@
+/** `package.json` as it goes into the tarball: whoever installs that builds nothing and fetches nothing. */
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './native/sources.mjs';
+
+const FILE = join(ROOT, 'package.json');
+const KEPT = join(ROOT, 'package.json.kept');
+/** Who packs needs them, and so do those who work on the project. */
+const OWN_FIELDS = ['scripts', 'dependencies', 'devDependencies', 'overrides'];
+
+export function packageFileForPacking() {
+  const text = readFileSync(FILE, 'utf8');
+  const fields = Object.entries(JSON.parse(text)).filter(([name]) => !OWN_FIELDS.includes(name));
+  writeFileSync(KEPT, text);
+  writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(fields), null, 2)}\n`);
+}
+
+/** Undoes it; does nothing when there is nothing to undo. */
+export function restorePackageFile() {
+  if (existsSync(KEPT)) renameSync(KEPT, FILE);
+}
