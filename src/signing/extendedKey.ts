@@ -45,6 +45,34 @@ export function parseExtendedKey(bytes: Bytes, isPrivate: boolean): ExtendedKey 
   return ecdsaBackend().isFullyValidPublicKey(publicKey) ? { ...head, publicKey, privateKey: null } : null;
 }
 
+const ROOT_SECRET = 'Bitcoin seed';
+
+/** The root of a tree of keys. */
+export function rootOfSeed(seed: Bytes): ExtendedKey {
+  const digest = createHmac('sha512', ROOT_SECRET).update(seed).digest();
+  const privateKey = digest.subarray(0, 32);
+  return {
+    depth: 0,
+    parentFingerprint: Buffer.alloc(4),
+    childNumber: 0,
+    chainCode: digest.subarray(32),
+    publicKey: ecdsaBackend().publicKeyOf(privateKey, true),
+    privateKey,
+  };
+}
+
+/** The bytes behind the prefix. A key of which only the public part is known has no private form. */
+export function formatExtendedKey(key: ExtendedKey, isPrivate: boolean): Buffer {
+  const bytes = Buffer.alloc(EXTENDED_KEY_SIZE);
+  bytes[0] = key.depth;
+  bytes.set(key.parentFingerprint, 1);
+  bytes.writeUInt32BE(key.childNumber, 5);
+  bytes.set(key.chainCode, 9);
+  if (!isPrivate) bytes.set(key.publicKey, 41);
+  else if (key.privateKey !== null) bytes.set(key.privateKey, 42);
+  return bytes;
+}
+
 /** The child of that number, or null: hardened ones need the private key, and one in 2^127 does not exist. */
 export function deriveChild(parent: ExtendedKey, childNumber: number): ExtendedKey | null {
   const isHardened = childNumber >= HARDENED;

@@ -7,7 +7,7 @@ import { hash160, sha256 } from '../crypto/hash.js';
 import { scriptForDestination, type Destination } from '../script/standard.js';
 import type { Bytes } from '../util/bytes.js';
 import { isSolvable } from './produceSignature.js';
-import type { MemoryKeyStore } from './signingProvider.js';
+import type { SigningProvider } from './signingProvider.js';
 
 export const OUTPUT_TYPES = ['legacy', 'p2sh-segwit', 'bech32'] as const;
 export type OutputType = (typeof OUTPUT_TYPES)[number];
@@ -27,11 +27,24 @@ export function destinationForKey(publicKey: Bytes, type: OutputType): Destinati
   return wrapped({ type: 'witness_v0_keyhash', hash }, type);
 }
 
+/** Every destination that a key alone can spend from. Source: `GetAllDestinationsForKey`. */
+export function destinationsForKey(publicKey: Bytes): Destination[] {
+  const plain = destinationForKey(publicKey, 'legacy');
+  if (publicKey.length !== COMPRESSED_KEY_SIZE) return [plain];
+  return [plain, destinationForKey(publicKey, 'p2sh-segwit'), destinationForKey(publicKey, 'bech32')];
+}
+
+/** Keys and scripts to which scripts can be added. */
+export interface ScriptStore extends SigningProvider {
+  /** False, and nothing kept, when it is too long to be pushed. */
+  addScript(script: Bytes): boolean;
+}
+
 /**
  * The destination of a script, which the store learns together with the program that it gets; P2SH where a witness
  * could not be spent (uncompressed keys). Source: `AddAndGetDestinationForScript`.
  */
-export function destinationForScript(store: MemoryKeyStore, script: Bytes, type: OutputType): Destination {
+export function destinationForScript(store: ScriptStore, script: Bytes, type: OutputType): Destination {
   store.addScript(script);
   const plain: Destination = { type: 'scripthash', hash: hash160(script) };
   if (type === 'legacy') return plain;

@@ -3,13 +3,13 @@
  * whole, for each input, for each output. Source: Core 0.17 script/sign.h, `Serialize` and `Unserialize`.
  */
 import { COMPRESSED_KEY_SIZE, UNCOMPRESSED_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
-import type { Transaction, TxOutput } from '../primitives/transaction.js';
+import type { Transaction, TxInput, TxOutput } from '../primitives/transaction.js';
 import {
   formatTransactionInSlices,
   parseTransactionInSlices,
   txidInSlices,
 } from '../primitives/transactionSlices.js';
-import { equalBytes, fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
+import { EMPTY_BYTES, equalBytes, fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { Reader, ReadError } from '../util/reader.js';
 import { atOnce, type Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
@@ -391,5 +391,24 @@ export function* formatPsbtInSlices(psbt: Psbt): Slices<Buffer> {
     yield* writeOutput(map, output);
     yield;
   }
+  return map.writer.finish();
+}
+
+/**
+ * The bytes of a PSBT that knows nothing but its transaction, without scripts and witnesses: `formatPsbt` of `createPsbt`,
+ * whose maps would take far more memory than what they are written as.
+ */
+export function* formatBarePsbtInSlices(tx: Transaction): Slices<Buffer> {
+  const inputs: TxInput[] = [];
+  for (const { prevout, sequence } of tx.inputs) {
+    inputs.push({ prevout, sequence, scriptSig: EMPTY_BYTES, witness: [] });
+    if (inputs.length % ITEMS_AT_ONCE === 0) yield;
+  }
+  const bare = yield* formatTransactionInSlices({ ...tx, inputs }, false);
+  const map = new MapWriter();
+  map.writer.raw(MAGIC);
+  map.optional(GLOBAL_UNSIGNED_TX, bare);
+  // The end of its own map, and an empty one for each input and output.
+  map.writer.raw(Buffer.alloc(1 + inputs.length + tx.outputs.length));
   return map.writer.finish();
 }

@@ -2,10 +2,12 @@
  * Messages signed with the key of an address: 65 bytes from which the key can be recovered.
  * Source: lbrycrd validation.cpp `strMessageMagic`; Core rpc/misc.cpp `signmessagewithprivkey`, `verifymessage`.
  */
+import { createHash } from 'node:crypto';
 import { recoverPublicKey, signRecoverable } from '../crypto/ecdsa.js';
 import { COMPRESSED_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
-import { hash160, sha256d } from '../crypto/hash.js';
+import { hash160, sha256 } from '../crypto/hash.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
+import { AT_ONCE_SIZE, type Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
 import { ecdsaBackend } from './ecdsaBackend.js';
 import type { SigningKey } from './signingProvider.js';
@@ -13,19 +15,39 @@ import type { SigningKey } from './signingProvider.js';
 /** In front of every message, so that none is a transaction. */
 const MAGIC = Buffer.from('LBRYcrd Signed Message:\n');
 
-/** What is signed; the message counts as UTF-8. */
-export function messageHash(message: string): Buffer {
-  const text = Buffer.from(message);
-  return sha256d(new Writer(MAGIC.length + text.length + 10).varBytes(MAGIC).varBytes(text).finish());
+/** Pieces of a text that is not to be encoded in one go; no pair of surrogates is torn apart. */
+function* pieces(text: string): Generator<string, void, undefined> {
+  for (let at = 0; at < text.length;) {
+    const last = text.charCodeAt(at + AT_ONCE_SIZE - 1);
+    const end = at + AT_ONCE_SIZE - (last >= 0xd800 && last < 0xdc00 ? 1 : 0);
+    yield text.slice(at, end);
+    at = end;
+  }
 }
 
-export function signMessage(message: string, key: SigningKey): Buffer {
+/** What is signed; the message counts as UTF-8. */
+export function* messageHash(message: string): Slices<Buffer> {
+  let sizeBytes = 0;
+  for (const piece of pieces(message)) {
+    sizeBytes += Buffer.byteLength(piece);
+    yield;
+  }
+  const head = new Writer(MAGIC.length + 10).varBytes(MAGIC).compactSize(sizeBytes).finish();
+  const hash = createHash('sha256').update(head);
+  for (const piece of pieces(message)) {
+    hash.update(piece, 'utf8');
+    yield;
+  }
+  return sha256(hash.digest());
+}
+
+export function* signMessage(message: string, key: SigningKey): Slices<Buffer> {
   const compressed = key.publicKey.length === COMPRESSED_KEY_SIZE;
-  return signRecoverable(messageHash(message), key.privateKey, compressed, ecdsaBackend());
+  return signRecoverable(yield* messageHash(message), key.privateKey, compressed, ecdsaBackend());
 }
 
 /** Whether the key of that id (HASH160 of the public key) signed the message. Any bytes are allowed as signature. */
-export function verifyMessage(message: string, signature: Bytes, keyId: Bytes): boolean {
-  const publicKey = recoverPublicKey(messageHash(message), signature, ecdsaBackend());
+export function* verifyMessage(message: string, signature: Bytes, keyId: Bytes): Slices<boolean> {
+  const publicKey = recoverPublicKey(yield* messageHash(message), signature, ecdsaBackend());
   return publicKey !== null && equalBytes(hash160(publicKey), keyId);
 }

@@ -1,29 +1,50 @@
 /** Signed messages, lenient base64, hash type names, kinds of address. */
 import { describe, expect, it } from 'vitest';
-import { hash160, sha256 } from '../../../src/crypto/hash.js';
+import { hash160, sha256, sha256d } from '../../../src/crypto/hash.js';
 import { scriptForDestination, scriptForMultisig } from '../../../src/script/standard.js';
 import { decodeBase64 } from '../../../src/signing/base64.js';
 import { destinationForKey, destinationForScript } from '../../../src/signing/outputType.js';
 import { parseSighashType } from '../../../src/signing/sighashType.js';
-import { signMessage, verifyMessage } from '../../../src/signing/signedMessage.js';
+import { messageHash, signMessage, verifyMessage } from '../../../src/signing/signedMessage.js';
 import { MemoryKeyStore, signingKeyOf } from '../../../src/signing/signingProvider.js';
 import { toHex } from '../../../src/util/bytes.js';
+import { atOnce, AT_ONCE_SIZE } from '../../../src/util/slices.js';
+import { Writer } from '../../../src/util/writer.js';
 
 const KEY = signingKeyOf(sha256(Buffer.from('key')), true);
 const LONG = signingKeyOf(sha256(Buffer.from('key')), false);
 
 describe('signed messages', () => {
   it.each(['', 'my message', 'ünïcode ✓', 'x'.repeat(300)])('are verified: %s', (message) => {
+    const verify = (text: string, signature: Buffer, id: Buffer): boolean =>
+      atOnce(verifyMessage(text, signature, id));
     for (const key of [KEY, LONG]) {
-      const signature = signMessage(message, key);
+      const signature = atOnce(signMessage(message, key));
       expect(signature.length).toBe(65);
-      expect(verifyMessage(message, signature, hash160(key.publicKey))).toBe(true);
-      expect(verifyMessage(`${message}.`, signature, hash160(key.publicKey))).toBe(false);
-      expect(verifyMessage(message, signature.subarray(1), hash160(key.publicKey))).toBe(false);
+      expect(verify(message, signature, hash160(key.publicKey))).toBe(true);
+      expect(verify(`${message}.`, signature, hash160(key.publicKey))).toBe(false);
+      expect(verify(message, signature.subarray(1), hash160(key.publicKey))).toBe(false);
     }
     // The form of the key is part of its id.
-    expect(verifyMessage(message, signMessage(message, KEY), hash160(LONG.publicKey))).toBe(false);
+    expect(verify(message, atOnce(signMessage(message, KEY)), hash160(LONG.publicKey))).toBe(false);
   });
+
+  it.each(['x', 'é', '✓', '😀', 'a😀', '\ud83d', '\ude00'])(
+    'of %j again and again are hashed in pieces',
+    (text) => {
+      const message = text.repeat(300_000);
+      const bytes = Buffer.from(message);
+      const magic = Buffer.from('LBRYcrd Signed Message:\n');
+      const whole = new Writer(bytes.length + 40).varBytes(magic).varBytes(bytes).finish();
+      const work = messageHash(message);
+      let pauses = 0;
+      let step = work.next();
+      for (; step.done !== true; step = work.next()) pauses++;
+      expect(toHex(step.value)).toBe(toHex(sha256d(whole)));
+      // Once to measure, once to hash.
+      expect(pauses).toBe(2 * Math.ceil(message.length / AT_ONCE_SIZE));
+    },
+  );
 });
 
 describe('decodeBase64', () => {

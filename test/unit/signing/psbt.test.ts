@@ -5,7 +5,13 @@ import { emptyInput, txid, type Transaction } from '../../../src/primitives/tran
 import { buildClaimPrefix } from '../../../src/script/claimScript.js';
 import { scriptForDestination, scriptForMultisig } from '../../../src/script/standard.js';
 import { isPsbtSane, type Psbt } from '../../../src/signing/psbt.js';
-import { formatPsbt, parsePsbt, PsbtError, PsbtExtraDataError } from '../../../src/signing/psbtCodec.js';
+import {
+  formatBarePsbtInSlices,
+  formatPsbt,
+  parsePsbt,
+  PsbtError,
+  PsbtExtraDataError,
+} from '../../../src/signing/psbtCodec.js';
 import {
   combinePsbt,
   createPsbt,
@@ -24,6 +30,7 @@ import {
   type SigningKey,
 } from '../../../src/signing/signingProvider.js';
 import { concatBytes, fromHex, toHex, toLatin1, type Bytes } from '../../../src/util/bytes.js';
+import { atOnce } from '../../../src/util/slices.js';
 
 const keyOf = (name: string): SigningKey => signingKeyOf(sha256(Buffer.from(name)), true);
 const KEYS = ['a', 'b', 'c'].map(keyOf);
@@ -61,6 +68,28 @@ const copyOf = (psbt: Psbt): Psbt => parsePsbt(formatPsbt(psbt));
 
 /** Unsigned transaction without inputs and outputs: the smallest PSBT. */
 const EMPTY = '70736274ff01000a0200000000000000000000';
+
+describe('formatBarePsbtInSlices', () => {
+  it.each([
+    [0, 0],
+    [1, 3],
+    [600, 2],
+    [2, 70_000],
+  ])('writes what createPsbt makes of %i inputs and %i outputs', (inputs, outputs) => {
+    const tx: Transaction = {
+      version: 2,
+      inputs: Array.from({ length: inputs }, (_, index) => ({
+        ...emptyInput({ hash: Buffer.alloc(32, 7), index }),
+        scriptSig: Buffer.from('51', 'hex'),
+        witness: [Buffer.from('52', 'hex')],
+      })),
+      outputs: Array.from({ length: outputs }, (_, n) => ({ value: BigInt(n), script: nested })),
+      lockTime: 9,
+    };
+    const bytes = atOnce(formatBarePsbtInSlices(tx));
+    expect(bytes.equals(formatPsbt(createPsbt(tx)))).toBe(true);
+  });
+});
 
 describe('the bytes of a PSBT', () => {
   const { psbt } = spending(nested);

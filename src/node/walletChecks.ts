@@ -1,0 +1,85 @@
+/**
+ * How options of wallets bear on one another and on the node's: what is refused, what one sets for another, what counts for
+ * nothing here. Source: lbrycrd wallet/init.cpp `WalletInit::ParameterInteraction`, `WalletInit::Verify`.
+ */
+import { statSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { interpretBool, OptionError, type OptionArgs } from './optionArgs.js';
+import type { Options } from './optionsTable.js';
+
+/** Whether a switch, or a number that counts as one, is on. */
+function isOn(
+  args: OptionArgs,
+  name: 'blocksonly' | 'disablewallet' | 'salvagewallet' | 'zapwallettxes',
+): boolean {
+  const given = args.value(name);
+  return given !== undefined && interpretBool(given);
+}
+
+/** Sets what options of wallets imply, unless it was given; returns a line for the log per change. */
+export function applyWalletInteractions(args: OptionArgs): string[] {
+  const notes: string[] = [];
+  if (isOn(args, 'disablewallet')) {
+    for (const name of args.values('wallet'))
+      notes.push(`parameter interaction: -disablewallet -> ignoring -wallet=${name}`);
+    return notes;
+  }
+  const set = (
+    cause: string,
+    name: 'persistmempool' | 'rescan' | 'walletbroadcast',
+    value: '0' | '1',
+  ): void => {
+    if (args.set(name, value, true))
+      notes.push(`parameter interaction: ${cause} -> setting -${name}=${value}`);
+  };
+  if (isOn(args, 'blocksonly')) set('-blocksonly=1', 'walletbroadcast', '0');
+  if (isOn(args, 'salvagewallet')) set('-salvagewallet=1', 'rescan', '1');
+  if (isOn(args, 'zapwallettxes')) {
+    set('-zapwallettxes enabled', 'persistmempool', '0');
+    set('-zapwallettxes enabled', 'rescan', '1');
+  }
+  return notes;
+}
+
+/** Refuses what cannot go together; `warnings` collects what counts for nothing. */
+export function checkWalletOptions(args: OptionArgs, options: Options, warnings: string[]): void {
+  if (options.disablewallet) return;
+  const single = [
+    ['salvagewallet', options.salvagewallet],
+    ['zapwallettxes', options.zapwallettxes !== 0],
+    ['upgradewallet', options.upgradewallet !== 0],
+  ] as const;
+  for (const [name, isSet] of single) {
+    if (isSet && options.wallet.length > 1)
+      throw new OptionError(`-${name} is only allowed with a single wallet file`, name);
+  }
+  if (options.sysperms) {
+    throw new OptionError(
+      '-sysperms is not allowed in combination with enabled wallet functionality',
+      'sysperms',
+    );
+  }
+  if (options.prune !== 0 && options.rescan) {
+    throw new OptionError(
+      'Rescans are not possible in pruned mode. You will need to use -reindex which will download the whole blockchain again.',
+      'rescan',
+    );
+  }
+  if (options.walletdir !== undefined) checkWalletDir(options.walletdir);
+  for (const name of ['dblogsize', 'flushwallet', 'privdb'] as const) {
+    if (args.isSet(name))
+      warnings.push(
+        `-${name} counts for nothing: wallets are no Berkeley DB, and what a call has answered is on disk.`,
+      );
+  }
+}
+
+function checkWalletDir(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  const refuse = (why: string): never => {
+    throw new OptionError(`Specified -walletdir "${path}" ${why}`, 'walletdir');
+  };
+  if (stats === undefined) refuse('does not exist');
+  else if (!stats.isDirectory()) refuse('is not a directory');
+  else if (!isAbsolute(path)) refuse('is a relative path');
+}

@@ -1,0 +1,217 @@
+/** What lbcwallet's accounts and addresses have and received. */
+import { encodeDestination } from '../../../script/address.js';
+import { destinationKey, keyedDestination } from '../../../wallet/destinationKey.js';
+import { LbcdAccounts } from '../../../wallet/lbcd/accounts.js';
+import {
+  balancesBy,
+  lbcdCoins,
+  receivedBy,
+  walletBalance,
+  type LbcdCoin,
+} from '../../../wallet/lbcd/coins.js';
+import { outputNumber } from '../../../wallet/ledger/entry.js';
+import { spendStateOf } from '../../../wallet/spending/spendState.js';
+import type { Wallet } from '../../../wallet/wallet.js';
+import { fromLatin1, hashToHex, toHex } from '../../../util/bytes.js';
+import { coins } from '../../../util/json.js';
+import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
+import { inSlices } from '../../../util/slices.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { t } from '../../schema.js';
+import { walletOf } from '../wallet/walletOf.js';
+import {
+  ACCOUNT_PARAM,
+  ADDRESS_TYPE_PARAM,
+  destinationOf,
+  lbcwalletMethod,
+  MINCONF_PARAM,
+} from './lbcwalletMethod.js';
+
+/** Parameters that lbcwallet takes and passes over. */
+const IGNORED_PARAMS = [
+  { name: 'includeempty', type: 'boolean', default: false, description: 'Not looked at' },
+  { name: 'includewatchonly', type: 'boolean', default: false, description: 'Not looked at' },
+] as const;
+
+/** Total and spendable satoshis of one account. */
+function accountBalance(wallet: Wallet, account: string, minDepth: number) {
+  const accounts = new LbcdAccounts(wallet);
+  const number = accounts.numberOf(account);
+  const balances = balancesBy(wallet.ledger, minDepth, ({ output }) => accounts.ofDestination(output.to));
+  return balances.get(number) ?? { totalSat: 0n, spendableSat: 0n };
+}
+
+export const getBalance = lbcwalletMethod({
+  name: 'getbalance',
+  summary: 'Returns the balance of an account, or of all (*), claims and supports not counted.',
+  params: [ACCOUNT_PARAM, MINCONF_PARAM, ADDRESS_TYPE_PARAM],
+  result: t.coins('the balance'),
+  run(ctx, { account, minconf }) {
+    const wallet = walletOf(ctx);
+    if (account === '*') return coins(walletBalance(wallet, minconf).balanceSat);
+    return coins(accountBalance(wallet, account, minconf).spendableSat);
+  },
+});
+
+export const getUnconfirmedBalance = lbcwalletMethod({
+  name: 'getunconfirmedbalance',
+  summary: 'Returns what an account has that is not confirmed, or not mature.',
+  params: [ACCOUNT_PARAM],
+  result: t.coins('the balance'),
+  run(ctx, { account }) {
+    const { totalSat, spendableSat } = accountBalance(walletOf(ctx), account, 1);
+    return coins(totalSat - spendableSat);
+  },
+});
+
+export const getReceivedByAccount = lbcwalletMethod({
+  name: 'getreceivedbyaccount',
+  summary: 'Returns all that the addresses of an account ever received, change and stakes included.',
+  params: [ACCOUNT_PARAM, MINCONF_PARAM],
+  result: t.coins('the sum'),
+  async run(ctx, { account, minconf }) {
+    const wallet = walletOf(ctx);
+    const accounts = new LbcdAccounts(wallet);
+    const number = accounts.numberOf(account);
+    const sums = await inSlices(receivedBy(wallet.ledger, minconf, ({ to }) => accounts.ofDestination(to)));
+    return coins(sums.get(number)?.sumSat ?? 0n);
+  },
+});
+
+export const getReceivedByAddress = lbcwalletMethod({
+  name: 'getreceivedbyaddress',
+  summary: 'Returns all that an address ever received.',
+  params: [{ name: 'address', type: 'string', required: true, description: 'The address' }, MINCONF_PARAM],
+  result: t.coins('the sum'),
+  run(ctx, { address, minconf }) {
+    const wallet = walletOf(ctx);
+    const { ledger } = wallet;
+    const key = destinationKey(destinationOf(wallet, address));
+    let sumSat = 0n;
+    for (const entry of ledger.payingTo(key)) {
+      if (ledger.depth(entry) < minconf || entry.state === 'abandoned') continue;
+      for (const { to, valueSat } of entry.outputs) if (to === key) sumSat += valueSat;
+    }
+    return coins(sumSat);
+  },
+});
+
+export const listReceivedByAccount = lbcwalletMethod({
+  name: 'listreceivedbyaccount',
+  summary: 'Returns all that the addresses of each account ever received.',
+  params: [MINCONF_PARAM, ...IGNORED_PARAMS],
+  result: t.array(
+    t.object({
+      account: t.str('the account'),
+      amount: t.coins('what its addresses received'),
+      confirmations: t.int('confirmations of the latest transaction'),
+    }),
+  ),
+  async run(ctx, { minconf }) {
+    const wallet = walletOf(ctx);
+    const accounts = new LbcdAccounts(wallet);
+    const sums = await inSlices(receivedBy(wallet.ledger, minconf, ({ to }) => accounts.ofDestination(to)));
+    return accounts.list().map(({ number, name }) => {
+      const { sumSat = 0n, depth = 0 } = sums.get(number) ?? {};
+      return { account: name, amount: coins(sumSat), confirmations: depth };
+    });
+  },
+});
+
+export const listReceivedByAddress = lbcwalletMethod({
+  name: 'listreceivedbyaddress',
+  summary: 'Returns all that each address of the wallet ever received, addresses without anything included.',
+  params: [MINCONF_PARAM, ...IGNORED_PARAMS],
+  result: t.array(
+    t.object({
+      address: t.str('the address'),
+      amount: t.coins('what it received'),
+      confirmations: t.int('confirmations of the latest transaction'),
+      txids: t.optional(t.array(t.hash('a transaction')), 'when there are any'),
+    }),
+  ),
+  async run(ctx, { minconf }) {
+    const wallet = walletOf(ctx);
+    const sums = await inSlices(receivedBy(wallet.ledger, minconf, ({ to }) => to));
+    const known = new Set([...wallet.book.entries()].filter(isReceiving).map(([address]) => address));
+    const received = new Map(
+      [...sums]
+        .filter(([to]) => to !== '')
+        .map(([to, sum]) => [encodeDestination(keyedDestination(to), wallet.prefixes), sum] as const),
+    );
+    const addresses = [...new Set([...known, ...received.keys()])].sort();
+    return addresses.map((address) => {
+      const { sumSat = 0n, depth = 0, txKeys = [] } = received.get(address) ?? {};
+      const txids = txKeys.map((key) => hashToHex(fromLatin1(key)));
+      const answer = { address, amount: coins(sumSat), confirmations: depth };
+      return txids.length === 0 ? answer : { ...answer, txids };
+    });
+  },
+});
+
+function isReceiving([, { purpose }]: [string, { readonly purpose: string }]): boolean {
+  return purpose === 'receive';
+}
+
+/** The newest first; those of one transaction from the last on. Source: wallet/wallet.go `creditSlice`. */
+function newestFirst(a: LbcdCoin, b: LbcdCoin): number {
+  const height = ({ depth, entry }: LbcdCoin): number => (depth === 0 ? Infinity : entry.height);
+  if (a.entry === b.entry) return outputNumber(b.key) - outputNumber(a.key);
+  if (height(a) !== height(b)) return height(b) - height(a);
+  return b.entry.row.orderPos - a.entry.row.orderPos;
+}
+
+export const listUnspent = lbcwalletMethod({
+  name: 'listunspent',
+  summary: 'Returns the unspent outputs of the wallet that are mature and not locked, the newest first.',
+  params: [
+    MINCONF_PARAM,
+    { name: 'maxconf', type: 'integer', default: 9_999_999, description: 'The most confirmations' },
+    { name: 'addresses', type: 'array', description: 'Nothing: addresses cannot be chosen any more' },
+  ],
+  result: t.array(
+    t.object({
+      txid: t.hash('the transaction'),
+      vout: t.int('the number of the output'),
+      address: t.str('the address, empty without one'),
+      account: t.str('its account'),
+      scriptPubKey: t.hex('the script'),
+      amount: t.coins('the amount'),
+      confirmations: t.int('the confirmations'),
+      solvable: t.bool('whether it is known how it is spent'),
+      spendable: t.bool('whether the wallet can spend it'),
+      isstake: t.bool('whether it holds a claim or support'),
+    }),
+  ),
+  run(ctx, { minconf, maxconf, addresses }) {
+    const wallet = walletOf(ctx);
+    if (addresses !== undefined && addresses.length > 0)
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Filtering by addresses has been deprecated');
+    const found = [...lbcdCoins(wallet.ledger)].filter(
+      ({ key, depth, isMature }) =>
+        isMature && depth >= minconf && depth <= maxconf && !wallet.lockedOutputs.has(key),
+    );
+    return jsonArray(unspentItems(wallet, found.sort(newestFirst)));
+  },
+});
+
+function* unspentItems(wallet: Wallet, found: readonly LbcdCoin[]): Generator<JsonOut> {
+  const accounts = new LbcdAccounts(wallet);
+  const names = new Map(accounts.list().map(({ number, name }) => [number, name]));
+  const { scripts } = spendStateOf(wallet);
+  for (const { key, entry, output, depth, isStake } of found) {
+    const { to, valueSat } = output;
+    yield {
+      txid: hashToHex(fromLatin1(entry.key)),
+      vout: outputNumber(key),
+      address: to === '' ? '' : encodeDestination(keyedDestination(to), wallet.prefixes),
+      account: names.get(accounts.ofDestination(to)) ?? '',
+      scriptPubKey: toHex(scripts.of(entry, output)),
+      amount: coins(valueSat),
+      confirmations: depth,
+      solvable: true,
+      spendable: true,
+      isstake: isStake,
+    };
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * What the methods of lbcwallet share: their profile, their errors, accounts and addresses as arguments. They are answered on
+ * the port of `-walletrpcport`. Source: lbcwallet rpc/legacyrpc/methods.go, rpc/legacyrpc/errors.go, lbcd
+ * btcjson/walletsvrcmds.go.
+ */
+import { decodeDestination } from '../../../script/address.js';
+import type { Destination } from '../../../script/standard.js';
+import type { OutputType } from '../../../signing/outputType.js';
+import { AccountError, DEFAULT_ACCOUNT_NAME } from '../../../wallet/lbcd/accounts.js';
+import type { Wallet } from '../../../wallet/wallet.js';
+import type { JsonValue } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { callMethod } from '../../invoke.js';
+import {
+  defineMethod,
+  type MethodDecl,
+  type ParamDecl,
+  type Profile,
+  type RpcContext,
+  type RpcMethod,
+} from '../../method.js';
+
+const LBCD: readonly Profile[] = ['lbcd'];
+
+/** Declares a method of the wallet port. What an account is not, is an answer. */
+export function lbcwalletMethod<const Params extends readonly ParamDecl[]>(
+  decl: Omit<MethodDecl<Params>, 'category' | 'profiles' | 'needsWallet' | 'refusesBriefly'>,
+): RpcMethod {
+  const run = decl.run as RpcMethod['run'];
+  return defineMethod({
+    ...decl,
+    category: 'wallet',
+    profiles: LBCD,
+    needsWallet: true,
+    refusesBriefly: true,
+    async run(ctx, args, positional) {
+      try {
+        return await run(ctx, args, positional);
+      } catch (error) {
+        if (error instanceof AccountError) throw rpcError(RPC_ERROR.WALLET_ERROR, error.message);
+        throw error;
+      }
+    },
+  });
+}
+
+/** Calls the node's own method of that name, as lbrycrd answers it. */
+export async function callNode(
+  ctx: RpcContext,
+  name: string,
+  params: readonly JsonValue[],
+): Promise<JsonOut> {
+  const method = ctx.table.find(name, 'lbrycrd');
+  if (method === undefined) throw rpcError(RPC_ERROR.METHOD_NOT_FOUND, 'Method not found');
+  const lbrycrd: RpcContext = Object.create(ctx, { profile: { value: 'lbrycrd' } });
+  return callMethod(method, lbrycrd, params);
+}
+
+export const ACCOUNT_PARAM = {
+  name: 'account',
+  type: 'string',
+  default: DEFAULT_ACCOUNT_NAME,
+  description: 'The account',
+} as const;
+
+export const MINCONF_PARAM = {
+  name: 'minconf',
+  type: 'integer',
+  default: 1,
+  description: 'The least confirmations',
+} as const;
+
+export const ADDRESS_TYPE_PARAM = {
+  name: 'addresstype',
+  type: 'string',
+  default: '*',
+  description: 'The kind of address: legacy, p2sh-segwit, bech32, or * for any',
+} as const;
+
+/** Null for any kind. Source: `lookupKeyScope`. */
+export function addressKind(name: string): OutputType | null {
+  const kind = name.toLowerCase();
+  if (kind === '*') return null;
+  if (kind === 'legacy' || kind === 'p2sh-segwit' || kind === 'bech32') return kind;
+  throw rpcError(
+    RPC_ERROR.WALLET_ERROR,
+    `unrecognized address type: ${name}. Must be legacy, p2sh-segwit, or bech32`,
+  );
+}
+
+/** The kind that a destination shows. */
+export function kindOf({ type }: Destination): OutputType {
+  if (type === 'pubkeyhash') return 'legacy';
+  return type === 'scripthash' ? 'p2sh-segwit' : 'bech32';
+}
+
+export function destinationOf(wallet: Wallet, address: string): Destination {
+  const destination = decodeDestination(address, wallet.prefixes);
+  if (destination !== null) return destination;
+  throw rpcError(
+    RPC_ERROR.INVALID_ADDRESS_OR_KEY,
+    `Invalid address "${address}": decode failed with \`decoded address is of unknown format\``,
+  );
+}
+
+export function unlockNeeded(): Error {
+  return rpcError(RPC_ERROR.WALLET_UNLOCK_NEEDED, 'Enter the wallet passphrase with walletpassphrase first');
+}
+
+/** Coins as lbcd takes them, a JSON number, in satoshis. Source: lbcutil amount.go `NewAmount`. */
+export function satoshisOf(coins: number): bigint {
+  return BigInt(Math.round(coins * 1e8));
+}

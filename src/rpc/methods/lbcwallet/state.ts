@@ -1,0 +1,154 @@
+/** The state of the wallet as lbcwallet tells it, and what it refuses. */
+import { walletBalance } from '../../../wallet/lbcd/coins.js';
+import { hashToHex } from '../../../util/bytes.js';
+import { coins } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { RPC_ERROR, RpcError, rpcError } from '../../errors.js';
+import type { RpcMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { walletOf } from '../wallet/walletOf.js';
+import { callNode, lbcwalletMethod } from './lbcwalletMethod.js';
+
+/** Source: `MAX_SLEEP_TIME` of the reference. */
+const LONGEST_SEC = 100_000_000;
+
+export const getBestBlock = lbcwalletMethod({
+  name: 'getbestblock',
+  summary: 'Returns the block to which the wallet has followed the chain.',
+  params: [],
+  result: t.object({ hash: t.hash('the block'), height: t.int('its height') }),
+  run(ctx) {
+    const { node, followedHeight: height } = walletOf(ctx);
+    const hash = node.chain.hashAt(height);
+    if (hash === null) throw rpcError(RPC_ERROR.WALLET_ERROR, 'the wallet has followed no block yet');
+    return { hash: hashToHex(hash), height };
+  },
+});
+
+export const getInfo = lbcwalletMethod({
+  name: 'getinfo',
+  summary: 'Returns the state of node and wallet.',
+  params: [],
+  result: t.object({
+    version: t.int('the version of the node'),
+    protocolversion: t.int('the protocol version'),
+    walletversion: t.int('the version of the wallet'),
+    balance: t.coins('the balance, claims and supports not counted'),
+    blocks: t.int('the height of the chain'),
+    timeoffset: t.int('seconds that the peers are ahead'),
+    connections: t.int('the number of connections'),
+    proxy: t.str('the proxy, empty without one'),
+    difficulty: t.num('the current difficulty'),
+    testnet: t.bool('whether this is the test network'),
+    keypoololdest: t.int('always 0'),
+    keypoolsize: t.int('always 0'),
+    unlocked_until: t.int('always 0'),
+    paytxfee: t.coins('always 0'),
+    relayfee: t.coins('minimum relay fee per 1,000 virtual bytes'),
+    errors: t.str('network and blockchain warnings'),
+    staked: t.coins('what claims and supports hold'),
+  }),
+  async run(ctx) {
+    const wallet = walletOf(ctx);
+    const node = (await callNode(ctx, 'getinfo', [])) as Readonly<Record<string, JsonOut>>;
+    const { balanceSat, stakedSat } = walletBalance(wallet, 1);
+    const { version, protocolversion, blocks, timeoffset, connections, proxy, difficulty, testnet } = node;
+    return {
+      version,
+      protocolversion,
+      walletversion: wallet.version,
+      balance: coins(balanceSat),
+      blocks,
+      timeoffset,
+      connections,
+      proxy,
+      difficulty,
+      testnet,
+      keypoololdest: 0,
+      keypoolsize: 0,
+      unlocked_until: 0,
+      paytxfee: coins(0n),
+      relayfee: node['relayfee'],
+      errors: node['errors'],
+      staked: coins(stakedSat),
+    };
+  },
+});
+
+export const walletIsLocked = lbcwalletMethod({
+  name: 'walletislocked',
+  summary: 'Returns whether the wallet is locked.',
+  params: [],
+  result: t.bool('whether it is'),
+  run: (ctx) => walletOf(ctx).isLocked,
+});
+
+/** Runs a task; a passphrase that is wrong is told in lbcwallet's words. */
+async function withPassphrase(task: () => Promise<JsonOut>, message: string): Promise<JsonOut> {
+  try {
+    return await task();
+  } catch (error) {
+    if (error instanceof RpcError && error.code === RPC_ERROR.WALLET_PASSPHRASE_INCORRECT)
+      throw rpcError(error.code, message);
+    throw error;
+  }
+}
+
+export const walletPassphrase = lbcwalletMethod({
+  name: 'walletpassphrase',
+  summary: 'Unlocks the wallet.',
+  params: [
+    { name: 'passphrase', type: 'string', required: true, description: 'The passphrase' },
+    {
+      name: 'timeout',
+      type: 'integer',
+      required: true,
+      description: 'For how many seconds; 0 for the longest',
+    },
+  ],
+  result: t.none(),
+  run(ctx, { passphrase, timeout }) {
+    return withPassphrase(
+      () => callNode(ctx, 'walletpassphrase', [passphrase, timeout === 0 ? LONGEST_SEC : timeout]),
+      'invalid passphrase for master private key',
+    );
+  },
+});
+
+export const walletPassphraseChange = lbcwalletMethod({
+  name: 'walletpassphrasechange',
+  summary: 'Changes the passphrase of the wallet.',
+  params: [
+    { name: 'oldpassphrase', type: 'string', required: true, description: 'The passphrase' },
+    { name: 'newpassphrase', type: 'string', required: true, description: 'The new one' },
+  ],
+  result: t.none(),
+  run(ctx, { oldpassphrase, newpassphrase }) {
+    return withPassphrase(
+      () => callNode(ctx, 'walletpassphrasechange', [oldpassphrase, newpassphrase]),
+      'Incorrect passphrase',
+    );
+  },
+});
+
+/** Methods that are there to say that they are not. */
+function refusal(name: string, message: string): RpcMethod {
+  return lbcwalletMethod({
+    name,
+    summary: `Refused: ${message}.`,
+    params: [],
+    maxArgs: 100,
+    result: t.none(),
+    run() {
+      throw rpcError(RPC_ERROR.MISC_ERROR, message);
+    },
+  });
+}
+
+const UNIMPLEMENTED = ['backupwallet', 'dumpwallet', 'getwalletinfo', 'importwallet', 'listaddressgroupings'];
+
+export const REFUSED: readonly RpcMethod[] = [
+  ...UNIMPLEMENTED.map((name) => refusal(name, 'Method unimplemented')),
+  refusal('encryptwallet', 'Request unsupported by lbcwallet'),
+  refusal('stop', 'The wallet stops with its node, which is stopped on its own port'),
+];

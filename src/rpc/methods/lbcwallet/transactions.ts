@@ -1,0 +1,250 @@
+/** Transactions as lbcwallet tells them. */
+import { writeTransaction } from '../../../primitives/transaction.js';
+import { destinationKey } from '../../../wallet/destinationKey.js';
+import { isAlive } from '../../../wallet/lbcd/coins.js';
+import { LbcdHistory, type LbcdItem } from '../../../wallet/lbcd/history.js';
+import { MINE } from '../../../wallet/keys/isMine.js';
+import type { Entry } from '../../../wallet/ledger/entry.js';
+import type { Wallet } from '../../../wallet/wallet.js';
+import { fromLatin1, hashFromHex, hashToHex, isHex, toHex } from '../../../util/bytes.js';
+import { coins } from '../../../util/json.js';
+import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
+import { Writer } from '../../../util/writer.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { getString } from '../../paramTypes.js';
+import { t } from '../../schema.js';
+import { walletOf } from '../wallet/walletOf.js';
+import { ACCOUNT_PARAM, destinationOf, lbcwalletMethod } from './lbcwalletMethod.js';
+
+const IN_BLOCK = 'when it is in a block';
+const CATEGORY = t.oneOf(['send', 'receive', 'generate', 'immature']);
+const ITEM = t.named(
+  'LbcwalletTransaction',
+  t.object({
+    abandoned: t.bool('always false: what was given up is not listed'),
+    account: t.str('the account, empty for what is not of the wallet'),
+    address: t.optional(t.str('the address'), 'when there is one'),
+    amount: t.coins('the amount, below 0 for what was sent'),
+    blockhash: t.optional(t.hash('the block'), IN_BLOCK),
+    blocktime: t.optional(t.time('of the block'), IN_BLOCK),
+    category: CATEGORY,
+    confirmations: t.int('the confirmations'),
+    fee: t.optional(t.coins('the fee, not above 0'), 'for what was sent'),
+    generated: t.optional(t.bool('true'), 'for a coinbase'),
+    time: t.time('when the wallet knew of it'),
+    timereceived: t.time('the same'),
+    trusted: t.bool('always false'),
+    txid: t.hash('the transaction'),
+    vout: t.int('the number of the output'),
+    walletconflicts: t.array(t.hash('nothing')),
+  }),
+);
+
+function itemAnswer(
+  { ledger, node }: Wallet,
+  { entry, n, category, address, account, valueSat, feeSat }: LbcdItem,
+): JsonOut {
+  const { row, height, state, isCoinbase } = entry;
+  const isInBlock = state === 'confirmed';
+  return {
+    abandoned: false,
+    account,
+    address: address ?? undefined,
+    amount: coins(valueSat),
+    blockhash: isInBlock ? hashToHex(row.blockHash) : undefined,
+    blocktime: isInBlock ? node.chain.timeSecAt(height) : undefined,
+    category,
+    confirmations: ledger.depth(entry),
+    fee: feeSat === null ? undefined : coins(feeSat),
+    generated: isCoinbase ? true : undefined,
+    time: row.timeReceivedSec,
+    timereceived: row.timeReceivedSec,
+    trusted: false,
+    txid: hashToHex(fromLatin1(entry.key)),
+    vout: n,
+    walletconflicts: [],
+  };
+}
+
+/** The newest first. */
+function* newestFirst(wallet: Wallet): Generator<Entry> {
+  const entries = wallet.ledger.inOrder();
+  for (let i = entries.length - 1; i >= 0; i--) if (isAlive(entries[i]!)) yield entries[i]!;
+}
+
+export const listTransactions = lbcwalletMethod({
+  name: 'listtransactions',
+  summary: 'Returns the latest items of an account, or of all (*), the oldest first.',
+  params: [
+    ACCOUNT_PARAM,
+    { name: 'count', type: 'integer', default: 10, description: 'How many items' },
+    { name: 'from', type: 'integer', default: 0, description: 'How many transactions to pass over' },
+    { name: 'includewatchonly', type: 'boolean', default: false, description: 'Not looked at' },
+  ],
+  result: t.array(ITEM),
+  run(ctx, { account, count, from }) {
+    const wallet = walletOf(ctx);
+    const history = new LbcdHistory(wallet);
+    const found: LbcdItem[] = [];
+    let skipped = 0;
+    for (const entry of newestFirst(wallet)) {
+      if (found.length >= count) break;
+      if (skipped++ < from) continue;
+      found.push(...history.items(entry, account));
+    }
+    const latest = found.slice(0, Math.max(count, 0)).reverse();
+    return latest.map((item) => itemAnswer(wallet, item));
+  },
+});
+
+export const listAllTransactions = lbcwalletMethod({
+  name: 'listalltransactions',
+  summary: 'Returns all items of an account, or of all (*), the newest first.',
+  params: [ACCOUNT_PARAM],
+  result: t.array(ITEM),
+  run(ctx, { account }) {
+    const wallet = walletOf(ctx);
+    return jsonArray(itemsOf(wallet, [...newestFirst(wallet)], account));
+  },
+});
+
+function* itemsOf(wallet: Wallet, entries: Iterable<Entry>, account: string): Generator<JsonOut> {
+  const history = new LbcdHistory(wallet);
+  for (const entry of entries)
+    for (const item of history.items(entry, account)) yield itemAnswer(wallet, item);
+}
+
+export const listAddressTransactions = lbcwalletMethod({
+  name: 'listaddresstransactions',
+  summary: 'Returns the items of all transactions that paid to one of the addresses, the oldest first.',
+  params: [{ name: 'addresses', type: 'array', required: true, description: 'The addresses' }, ACCOUNT_PARAM],
+  result: t.array(ITEM),
+  run(ctx, { addresses, account }) {
+    const wallet = walletOf(ctx);
+    const keys = addresses.map((address) => destinationKey(destinationOf(wallet, getString(address))));
+    const entries = new Set(keys.flatMap((key) => wallet.ledger.payingTo(key)));
+    const ordered = [...entries].filter(isAlive).sort((a, b) => a.row.orderPos - b.row.orderPos);
+    return jsonArray(itemsOf(wallet, ordered, account));
+  },
+});
+
+export const listSinceBlock = lbcwalletMethod({
+  name: 'listsinceblock',
+  summary: 'Returns the items of all transactions in blocks after a block, and of those in none.',
+  params: [
+    { name: 'blockhash', type: 'string', description: 'The block; all items without' },
+    {
+      name: 'targetconfirmations',
+      type: 'integer',
+      default: 1,
+      description: 'The confirmations of the block that is answered as the last',
+    },
+    { name: 'includewatchonly', type: 'boolean', default: false, description: 'Not looked at' },
+  ],
+  result: t.object({
+    transactions: t.array(ITEM),
+    lastblock: t.hash('where the next such call may begin'),
+  }),
+  run(ctx, { blockhash, targetconfirmations }) {
+    const wallet = walletOf(ctx);
+    const { chain } = wallet.node;
+    const last = chain.hashAt(wallet.followedHeight + 1 - targetconfirmations);
+    if (last === null) throw rpcError(RPC_ERROR.MISC_ERROR, 'Block number out of range');
+    let after = -1;
+    if (blockhash !== undefined) {
+      after = blockhash.length === 64 && isHex(blockhash) ? chain.heightOf(hashFromHex(blockhash)) : -1;
+      if (after < 0) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Block not found');
+    }
+    const entries = wallet.ledger
+      .inOrder()
+      .filter((entry) => isAlive(entry) && (entry.state !== 'confirmed' || entry.height > after));
+    return { transactions: jsonArray(itemsOf(wallet, entries, '*')), lastblock: hashToHex(last) };
+  },
+});
+
+const DETAIL = t.object({
+  account: t.str('the account, empty for what was sent'),
+  address: t.optional(t.str('the address'), 'for what was received'),
+  amount: t.coins('the amount, below 0 for what was sent'),
+  category: CATEGORY,
+  fee: t.optional(t.coins('the fee'), 'for what was sent'),
+  vout: t.int('the number of the output, 0 for what was sent'),
+});
+
+export const getTransaction = lbcwalletMethod({
+  name: 'gettransaction',
+  summary: 'Returns a transaction of the wallet.',
+  params: [
+    { name: 'txid', type: 'string', required: true, description: 'The transaction' },
+    { name: 'includewatchonly', type: 'boolean', default: false, description: 'Not looked at' },
+  ],
+  result: t.object({
+    amount: t.coins('what it paid to the wallet, change not counted'),
+    fee: t.optional(t.coins('the fee'), 'when the wallet paid it'),
+    confirmations: t.int('the confirmations'),
+    blockhash: t.str('the block, empty without one'),
+    blockindex: t.int('always 0'),
+    blocktime: t.int('the time of the block, 0 without one'),
+    txid: t.hash('the transaction'),
+    walletconflicts: t.array(t.hash('nothing')),
+    time: t.time('when the wallet knew of it'),
+    timereceived: t.time('the same'),
+    details: t.array(DETAIL),
+    hex: t.hex('the transaction, serialized'),
+    generated: t.bool('whether it is a coinbase'),
+  }),
+  run(ctx, { txid }) {
+    const wallet = walletOf(ctx);
+    if (txid.length > 64 || !/^[0-9a-fA-F]*$/.test(txid)) {
+      throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, `Transaction hash string decode failed: ${txid}`);
+    }
+    const entry = wallet.ledger.find(hashFromHex(txid.padStart(64, '0')));
+    if (entry === undefined || !isAlive(entry))
+      throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'No information for transaction');
+    return transactionAnswer(wallet, entry);
+  },
+});
+
+function transactionAnswer(wallet: Wallet, entry: Entry): JsonOut {
+  const history = new LbcdHistory(wallet);
+  const { ledger, node } = wallet;
+  const tx = ledger.transaction(entry);
+  const { debitSat, debits, feeSat } = history.sums(entry, tx.outputs);
+  const writer = new Writer(512);
+  writeTransaction(writer, tx);
+  const isInBlock = entry.state === 'confirmed';
+  const { timeReceivedSec } = entry.row;
+  const details: JsonOut[] = [];
+  if (debits > 0) {
+    details.push({ account: '', amount: coins(-debitSat), category: 'send', fee: coins(feeSat), vout: 0 });
+  }
+  let amountSat = 0n;
+  for (const output of entry.outputs) {
+    const address = history.addressOf(tx.outputs[output.n]!.script);
+    if ((output.mine & MINE.spendable) === 0) continue;
+    if (debits > 0 && history.isChange(output, address)) continue;
+    amountSat += output.valueSat;
+    details.push({
+      account: history.accountName(address),
+      address: address ?? undefined,
+      amount: coins(output.valueSat),
+      category: history.category(entry),
+      vout: output.n,
+    });
+  }
+  return {
+    amount: coins(amountSat),
+    fee: feeSat === 0n ? undefined : coins(feeSat),
+    confirmations: ledger.depth(entry),
+    blockhash: isInBlock ? hashToHex(entry.row.blockHash) : '',
+    blockindex: 0,
+    blocktime: isInBlock ? node.chain.timeSecAt(entry.height) : 0,
+    txid: hashToHex(fromLatin1(entry.key)),
+    walletconflicts: [],
+    time: timeReceivedSec,
+    timereceived: timeReceivedSec,
+    details,
+    hex: toHex(writer.finish()),
+    generated: entry.isCoinbase,
+  };
+}

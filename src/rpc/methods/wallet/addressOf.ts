@@ -1,0 +1,12 @@
+/** Addresses as arguments of wallets' methods. */
+import { decodeDestination } from '../../../script/address.js';
+import { destinationKey } from '../../../wallet/destinationKey.js';
+import type { Wallet } from '../../../wallet/wallet.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+
+/** The `destinationKey` of an address. */
+export function addressKey({ prefixes }: Wallet, address: string): string {
+  const destination = decodeDestination(address, prefixes);
+  if (destination === null) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Invalid Bitcoin address');
+  return destinationKey(destination);
+}

@@ -1,0 +1,48 @@
+/** `dumpwallet`: writes all keys to a text file. Source: lbrycrd wallet/rpcdump.cpp. */
+import { isAbsolute } from 'node:path';
+import { dumpToFile } from '../../../wallet/transfer/dumpFile.js';
+import { DumpLockedError } from '../../../wallet/transfer/dumpWallet.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { requireUnlocked, walletOf } from './walletOf.js';
+
+export const dumpWallet = defineMethod({
+  name: 'dumpwallet',
+  category: 'wallet',
+  needsWallet: true,
+  summary:
+    'Dumps all wallet keys in a human-readable format to a server-side file. This does not allow overwriting ' +
+    'existing files.\nKeys that do not come from the seed are in it too; whoever has the file has the coins.',
+  params: [
+    {
+      name: 'filename',
+      type: 'string',
+      required: true,
+      description:
+        'The filename with path (either absolute or relative to the folder in which the node was started)',
+    },
+  ],
+  result: t.object({ filename: t.str('the filename with full absolute path') }),
+  examples: [['"test"']],
+  async run(ctx, { filename }) {
+    const wallet = walletOf(ctx);
+    requireUnlocked(wallet);
+    const path = isAbsolute(filename) ? filename : `${process.cwd()}/${filename}`;
+    try {
+      await dumpToFile(wallet, path, ctx.services.network.userAgent);
+    } catch (error) {
+      if (error instanceof DumpLockedError) requireUnlocked(wallet);
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EEXIST') {
+        throw rpcError(
+          RPC_ERROR.INVALID_PARAMETER,
+          `${path} already exists. If you are sure this is what you want, move it out of the way first`,
+        );
+      }
+      if (code === undefined || !(error instanceof Error)) throw error;
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Cannot open wallet dump file');
+    }
+    return { filename: path };
+  },
+});

@@ -1,0 +1,36 @@
+/** `getreceivedbyaddress`: what came to an address. Source: lbrycrd wallet/rpcwallet.cpp. */
+import { coins } from '../../../util/json.js';
+import { MINE } from '../../../wallet/keys/isMine.js';
+import { destinationFlags } from '../../../wallet/listing/amounts.js';
+import { receivedSat } from '../../../wallet/listing/received.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { addressKey } from './addressOf.js';
+import { walletOf } from './walletOf.js';
+
+export const MIN_DEPTH_PARAM = {
+  name: 'minconf',
+  type: 'integer',
+  default: 1,
+  description: 'Only include transactions confirmed at least this many times',
+} as const;
+
+export const getReceivedByAddress = defineMethod({
+  name: 'getreceivedbyaddress',
+  category: 'wallet',
+  needsWallet: true,
+  summary:
+    'Returns the total amount received by the given address in transactions with at least minconf confirmations.',
+  params: [{ name: 'address', type: 'string', required: true, description: 'The address' }, MIN_DEPTH_PARAM],
+  result: t.coins('the total amount received; mined coins, claims and supports do not count'),
+  examples: [['"bW5PZEvEBNPQRVhwpYXSjabFgbSw1oaHyR"', '6']],
+  run(ctx, { address, minconf }) {
+    const wallet = walletOf(ctx);
+    const key = addressKey(wallet, address);
+    if (destinationFlags(wallet, key) === MINE.no) {
+      throw rpcError(RPC_ERROR.WALLET_ERROR, 'Address not found in wallet');
+    }
+    return coins(receivedSat(wallet, key, minconf, { onlyPlain: true }));
+  },
+});

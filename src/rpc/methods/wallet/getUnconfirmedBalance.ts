@@ -1,0 +1,20 @@
+/** `getunconfirmedbalance`: what is not confirmed and not trusted. Source: lbrycrd wallet/rpcwallet.cpp. */
+import { coins } from '../../../util/json.js';
+import { balance } from '../../../wallet/ledger/balances.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { walletOf } from './walletOf.js';
+
+export const getUnconfirmedBalance = defineMethod({
+  name: 'getunconfirmedbalance',
+  category: 'wallet',
+  needsWallet: true,
+  summary: "Returns the server's total unconfirmed balance.",
+  params: [],
+  result: t.coins('the balance'),
+  examples: [[]],
+  run(ctx) {
+    const wallet = walletOf(ctx);
+    return coins(balance(wallet.ledger, wallet.balanceOptions).pending);
+  },
+});

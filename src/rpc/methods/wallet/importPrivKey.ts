@@ -1,0 +1,40 @@
+/** `importprivkey`: takes a private key in. Source: lbrycrd wallet/rpcdump.cpp. */
+import { decodeSecret } from '../../../script/wif.js';
+import { importPrivateKey } from '../../../wallet/transfer/imports.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { runImport } from './importing.js';
+import { refusePruned, rescanSince, withScanTurn } from './rescanning.js';
+import { requirePrivateKeys, requireUnlocked, walletOf } from './walletOf.js';
+
+export const importPrivKey = defineMethod({
+  name: 'importprivkey',
+  category: 'wallet',
+  needsWallet: true,
+  summary:
+    'Adds a private key (as returned by dumpprivkey) to your wallet. Requires a new wallet backup.\n' +
+    'Until a rescan is through, transactions of the key may be missing. Use importmulti for more than one key.',
+  params: [
+    { name: 'privkey', type: 'string', required: true, description: 'The private key (see dumpprivkey)' },
+    { name: 'label', type: 'string', default: '', description: 'A label for the addresses of the key' },
+    { name: 'rescan', type: 'boolean', default: true, description: 'Rescan the wallet for transactions' },
+  ],
+  result: t.none(),
+  examples: [['"mykey"'], ['"mykey"', '"testing"', 'false']],
+  async run(ctx, { privkey, label, rescan }) {
+    const wallet = walletOf(ctx);
+    requireUnlocked(wallet);
+    requirePrivateKeys(wallet);
+    refusePruned(ctx, rescan);
+    return withScanTurn(wallet, rescan, async (turn) => {
+      const secret = decodeSecret(privkey, wallet.prefixes);
+      if (secret === null) {
+        throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Invalid private key encoding');
+      }
+      const isNew = await runImport(wallet, (batch) => importPrivateKey(wallet, batch, secret, label));
+      if (isNew && turn !== null) await rescanSince(ctx, wallet, turn, 0);
+      return null;
+    });
+  },
+});

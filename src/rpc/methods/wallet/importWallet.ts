@@ -1,0 +1,46 @@
+/** `importwallet`: takes in the keys and scripts of a dump. Source: lbrycrd wallet/rpcdump.cpp. */
+import { open, type FileHandle } from 'node:fs/promises';
+import { inSlices } from '../../../util/slices.js';
+import { importDump } from '../../../wallet/transfer/importDump.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { rescanSince, withScanTurn } from './rescanning.js';
+import { requirePrivateKeys, requireUnlocked, walletOf } from './walletOf.js';
+
+async function openDump(path: string): Promise<FileHandle> {
+  try {
+    const file = await open(path);
+    if ((await file.stat()).isFile()) return file;
+    await file.close();
+  } catch {
+    // It is not there, or nobody may read it.
+  }
+  throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Cannot open wallet dump file');
+}
+
+export const importWallet = defineMethod({
+  name: 'importwallet',
+  category: 'wallet',
+  needsWallet: true,
+  summary:
+    'Imports keys from a wallet dump file (see dumpwallet). Requires a new wallet backup to include imported keys.',
+  params: [{ name: 'filename', type: 'string', required: true, description: 'The wallet file' }],
+  result: t.none(),
+  examples: [['"test"']],
+  async run(ctx, { filename }) {
+    const wallet = walletOf(ctx);
+    if (ctx.services.pruner !== null)
+      throw rpcError(RPC_ERROR.WALLET_ERROR, 'Importing wallets is disabled in pruned mode');
+    return withScanTurn(wallet, true, async (turn) => {
+      requireUnlocked(wallet);
+      requirePrivateKeys(wallet);
+      const file = await openDump(filename);
+      const { oldestSec, isComplete } = await importDump(wallet, file).finally(() => file.close());
+      await inSlices(wallet.ledger.reconsiderOutputs());
+      await rescanSince(ctx, wallet, turn!, oldestSec);
+      if (!isComplete) throw rpcError(RPC_ERROR.WALLET_ERROR, 'Error adding some keys/scripts to wallet');
+      return null;
+    });
+  },
+});

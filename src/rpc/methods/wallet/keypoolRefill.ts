@@ -1,0 +1,31 @@
+/** `keypoolrefill`: makes keys in advance. Source: lbrycrd wallet/rpcwallet.cpp. */
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { requirePrivateKeys, requireUnlocked, walletOf } from './walletOf.js';
+
+export const keypoolRefill = defineMethod({
+  name: 'keypoolrefill',
+  category: 'wallet',
+  needsWallet: true,
+  summary: 'Fills the keypool.',
+  params: [
+    {
+      name: 'newsize',
+      type: 'integer',
+      default: 0,
+      description: 'The new size of the key pool; 0 for that of -keypool',
+    },
+  ],
+  result: t.none(),
+  examples: [[]],
+  async run(ctx, { newsize }) {
+    const wallet = walletOf(ctx);
+    requirePrivateKeys(wallet);
+    if (newsize < 0) throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Invalid parameter, expected valid size.');
+    requireUnlocked(wallet);
+    const filled = await wallet.topUpKeypool(newsize === 0 ? undefined : newsize);
+    if (!filled) throw rpcError(RPC_ERROR.WALLET_ERROR, 'Error refreshing keypool.');
+    return null;
+  },
+});

@@ -1,0 +1,183 @@
+/** `listunspent`: what may be spent. Source: lbrycrd wallet/rpcwallet.cpp. */
+import { MAX_MONEY } from '../../../consensus/limits.js';
+import { encodeDestination } from '../../../script/address.js';
+import { extractDestination, scriptForDestination } from '../../../script/standard.js';
+import { fromLatin1, hashToHex, toHex, toLatin1 } from '../../../util/bytes.js';
+import { coins, type JsonObject, type JsonValue } from '../../../util/json.js';
+import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
+import { inSlices, type Slices } from '../../../util/slices.js';
+import { outputNumber, txKeyOf } from '../../../wallet/ledger/entry.js';
+import {
+  availableCoinsInOrder,
+  type CoinQuery,
+  type WalletCoin,
+} from '../../../wallet/spending/availableCoins.js';
+import { spendStateOf } from '../../../wallet/spending/spendState.js';
+import type { Wallet } from '../../../wallet/wallet.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { getInt64, getString, parseAmount } from '../../paramTypes.js';
+import { t } from '../../schema.js';
+import { ACCOUNTS } from './accountsOption.js';
+import { scriptOfAddress } from './spendArguments.js';
+import { walletOf } from './walletOf.js';
+
+/** Coins that are described between two pauses. */
+const COINS_AT_ONCE = 64;
+
+export const listUnspent = defineMethod({
+  name: 'listunspent',
+  category: 'wallet',
+  needsWallet: true,
+  summary:
+    'Returns array of unspent transaction outputs with between minconf and maxconf (inclusive) confirmations.\n' +
+    'Optionally filter to only include txouts paid to specified addresses.\nClaims and supports are not among them.',
+  params: [
+    {
+      name: 'minconf',
+      type: 'integer',
+      default: 1,
+      strict: 'nullable',
+      description: 'The least confirmations',
+    },
+    {
+      name: 'maxconf',
+      type: 'integer',
+      default: 9999999,
+      strict: 'nullable',
+      description: 'The most confirmations',
+    },
+    { name: 'addresses', type: 'array', strict: 'nullable', description: 'Addresses to filter by' },
+    {
+      name: 'include_unsafe',
+      type: 'boolean',
+      default: true,
+      strict: 'nullable',
+      description: 'Include outputs that are not safe to spend',
+    },
+    {
+      name: 'query_options',
+      type: 'object',
+      description:
+        '"minimumAmount" and "maximumAmount" of each output, "maximumCount" of outputs, and "minimumSumAmount", which is ' +
+        'enough',
+    },
+  ],
+  result: t.array(
+    t.object({
+      txid: t.hash('the transaction id'),
+      vout: t.int('the number of the output'),
+      address: t.optional(t.str('the address'), 'when the script has one'),
+      label: t.optional(t.str('the label of the address'), 'when it is in the address book'),
+      account: t.optional(t.str('the same, under its older name'), 'with -deprecatedrpc=accounts'),
+      redeemScript: t.optional(t.hex('the redeem script'), 'when the output is P2SH and it is known'),
+      scriptPubKey: t.hex('the output script'),
+      amount: t.coins('the amount'),
+      confirmations: t.int('the number of confirmations'),
+      spendable: t.bool('whether the wallet has the private keys to spend it'),
+      solvable: t.bool('whether the wallet knows how to spend it, private keys aside'),
+      safe: t.bool(
+        'whether it is safe to spend: unconfirmed outputs of others and of replacements are not, and no new transaction ' +
+          'of the wallet spends them',
+      ),
+    }),
+  ),
+  examples: [
+    [],
+    ['6', '9999999', '["1PGFqEzfmQch1gKD3ra4k18PNj3tTUUSqg"]'],
+    ['6', '9999999', '[]', 'true', '{"minimumAmount":0.005}'],
+  ],
+  async run(ctx, { minconf, maxconf, addresses, include_unsafe, query_options }) {
+    const wallet = walletOf(ctx);
+    const scripts = readAddresses(wallet, addresses ?? []);
+    const query: CoinQuery = {
+      control: null,
+      onlySafe: !include_unsafe,
+      minDepth: minconf,
+      maxDepth: maxconf,
+      ...readOptions(query_options),
+    };
+    await inSlices(spendStateOf(wallet).scripts.learn());
+    const found = await inSlices(describeAll(wallet, query, scripts));
+    const hasAccounts = ctx.isDeprecatedEnabled(ACCOUNTS);
+    return jsonArray(answers(wallet, found, hasAccounts));
+  },
+});
+
+/** Scripts of the addresses, a byte a character. */
+function readAddresses(wallet: Wallet, addresses: readonly JsonValue[]): ReadonlySet<string> {
+  const scripts = new Set<string>();
+  for (const value of addresses) {
+    const address = getString(value);
+    const script = toLatin1(scriptOfAddress(wallet, address, `Invalid Bitcoin address: ${address}`));
+    if (scripts.has(script)) {
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Invalid parameter, duplicated address: ${address}`);
+    }
+    scripts.add(script);
+  }
+  return scripts;
+}
+
+function readOptions(
+  options: JsonObject | undefined,
+): Pick<CoinQuery, 'minValueSat' | 'maxValueSat' | 'enoughSat' | 'enoughCoins'> {
+  const amount = (name: string, otherwise: bigint): bigint => {
+    const value = options?.get(name);
+    return value === undefined ? otherwise : parseAmount(value);
+  };
+  const minValueSat = amount('minimumAmount', 0n);
+  const maxValueSat = amount('maximumAmount', MAX_MONEY);
+  const sumSat = amount('minimumSumAmount', MAX_MONEY);
+  const count = options?.get('maximumCount');
+  const most = count === undefined ? 0n : BigInt.asUintN(64, getInt64(count));
+  return {
+    minValueSat,
+    maxValueSat,
+    // All the money there is means no limit.
+    enoughSat: sumSat === MAX_MONEY ? null : sumSat,
+    enoughCoins: most === 0n ? null : Number(most),
+  };
+}
+
+/** Limits count before addresses do, as in the reference. What goes away between two slices is left out. */
+function* describeAll(wallet: Wallet, query: CoinQuery, scripts: ReadonlySet<string>): Slices<WalletCoin[]> {
+  const { coins: listed, describe } = availableCoinsInOrder(wallet, query);
+  const found: WalletCoin[] = [];
+  let seen = 0;
+  for (const coin of listed) {
+    if (++seen % COINS_AT_ONCE === 0) yield;
+    if (wallet.ledger.entry(coin.entry.key) !== coin.entry) continue;
+    const described = describe(coin);
+    if (scripts.size === 0 || scripts.has(destinationScript(described))) found.push(described);
+  }
+  return found;
+}
+
+function destinationScript({ script }: WalletCoin): string {
+  const destination = extractDestination(script);
+  return destination === null ? '' : toLatin1(scriptForDestination(destination));
+}
+
+function* answers(wallet: Wallet, found: readonly WalletCoin[], hasAccounts: boolean): Generator<JsonOut> {
+  for (const { key, script, valueSat, depth, isSpendable, isSolvable, isSafe } of found) {
+    const destination = extractDestination(script);
+    const address = destination === null ? undefined : encodeDestination(destination, wallet.prefixes);
+    const label = address === undefined ? undefined : wallet.book.find(address)?.label;
+    const isScriptHash = destination?.type === 'scripthash';
+    const redeemScript = isScriptHash ? wallet.keyring.script(destination.hash) : null;
+    yield {
+      txid: hashToHex(fromLatin1(txKeyOf(key))),
+      vout: outputNumber(key),
+      address,
+      label,
+      account: hasAccounts ? label : undefined,
+      redeemScript: redeemScript === null ? undefined : toHex(redeemScript),
+      scriptPubKey: toHex(script),
+      amount: coins(valueSat),
+      confirmations: depth,
+      spendable: isSpendable,
+      solvable: isSolvable,
+      safe: isSafe,
+    };
+  }
+}

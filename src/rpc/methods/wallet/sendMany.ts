@@ -1,0 +1,108 @@
+/** `sendmany`: several payments in one transaction. Source: lbrycrd wallet/rpcwallet.cpp. */
+import { FastChance, shuffle } from '../../../signing/coinSelection/random.js';
+import { hashToHex, toLatin1 } from '../../../util/bytes.js';
+import type { JsonObject, JsonValue } from '../../../util/json.js';
+import { MINE } from '../../../wallet/keys/isMine.js';
+import { legacyBalanceSat } from '../../../wallet/listing/accountBalances.js';
+import { ofOneState } from '../../../wallet/listing/oneState.js';
+import { coinControl } from '../../../wallet/spending/coinControl.js';
+import { sendTransaction } from '../../../wallet/spending/commitTransaction.js';
+import type { Recipient } from '../../../wallet/spending/createTransaction.js';
+import { SpendError } from '../../../wallet/spending/spendError.js';
+import type { Wallet } from '../../../wallet/wallet.js';
+import { breathe } from '../../../util/breathe.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { getString, parseAmount } from '../../paramTypes.js';
+import { t } from '../../schema.js';
+import { ACCOUNTS } from './accountsOption.js';
+import { checkLabel } from './addressArguments.js';
+import { commentNotes, requirePayment } from './sendToAddress.js';
+import { FEE_PARAMS, feeControl, scriptOfAddress } from './spendArguments.js';
+import { requireUnlocked, walletOf } from './walletOf.js';
+
+export const sendMany = defineMethod({
+  name: 'sendmany',
+  category: 'wallet',
+  needsWallet: true,
+  summary:
+    'Send multiple times. Amounts are double-precision floating point numbers.\nNote that the "fromaccount" argument ' +
+    'counts only with -deprecatedrpc=accounts.',
+  params: [
+    {
+      name: 'fromaccount|dummy',
+      type: 'string',
+      required: true,
+      description: 'Must be "" for backwards compatibility, unless there are accounts',
+    },
+    {
+      name: 'amounts',
+      type: 'object',
+      required: true,
+      description: 'Addresses, each with its amount in coins (numeric or string)',
+    },
+    { name: 'minconf', type: 'integer', default: 1, description: 'Confirmations that the balance must have' },
+    { name: 'comment', type: 'string', default: '', description: 'A comment, kept in the wallet' },
+    {
+      name: 'subtractfeefrom',
+      type: 'array',
+      description:
+        'Addresses from whose amounts the fee is deducted, in equal parts; without any the sender pays it on top',
+    },
+    ...FEE_PARAMS,
+  ],
+  result: t.hash('the transaction id: one transaction, however many the addresses'),
+  examples: [['""', '{"1D1ZrZNe3JUo7ZycKEYQQiQAWd9y54F4XX":0.01,"1353tsE8YMTA4EuV7dgUXGjNFf9KpVvKHz":0.02}']],
+  async run(ctx, { fromaccount, amounts, minconf, comment, subtractfeefrom = [], ...fees }) {
+    const wallet = walletOf(ctx);
+    const hasAccounts = ctx.isDeprecatedEnabled(ACCOUNTS);
+    if (!hasAccounts && fromaccount !== '')
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Dummy value must be set to ""');
+    const account = checkLabel(fromaccount);
+    const control = coinControl(wallet, feeControl(wallet, fees));
+    const recipients = await readRecipients(wallet, amounts, subtractfeefrom);
+    requireUnlocked(wallet);
+    const totalSat = recipients.reduce((sum, { valueSat }) => sum + valueSat, 0n);
+    const haveSat = await ofOneState(wallet, () =>
+      legacyBalanceSat(wallet, hasAccounts ? account : null, MINE.spendable, minconf),
+    );
+    if (totalSat > haveSat) {
+      const who = hasAccounts ? 'Account' : 'Wallet';
+      throw rpcError(RPC_ERROR.WALLET_INSUFFICIENT_FUNDS, `${who} has insufficient funds`);
+    }
+    // The order in which they were said is nobody's business.
+    shuffle(recipients, new FastChance());
+    const own = { notes: commentNotes(comment, ''), fromAccount: account };
+    try {
+      return hashToHex(await sendTransaction(wallet, recipients, control, own));
+    } catch (error) {
+      if (!(error instanceof SpendError)) throw error;
+      throw rpcError(RPC_ERROR.WALLET_INSUFFICIENT_FUNDS, error.message);
+    }
+  },
+});
+
+async function readRecipients(
+  wallet: Wallet,
+  amounts: JsonObject,
+  subtractFeeFrom: readonly JsonValue[],
+): Promise<Recipient[]> {
+  const payers = new Set<string>();
+  const seen = new Set<string>();
+  const recipients: Recipient[] = [];
+  let since = performance.now();
+  for (const [address, amount] of amounts.entries) {
+    const script = scriptOfAddress(wallet, address, `Invalid Bitcoin address: ${address}`);
+    const name = toLatin1(script);
+    if (seen.has(name)) {
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Invalid parameter, duplicated address: ${address}`);
+    }
+    seen.add(name);
+    const valueSat = requirePayment(parseAmount(amount));
+    // Read only where there is somebody to be paid, as the reference does.
+    if (payers.size === 0) for (const payer of subtractFeeFrom) payers.add(getString(payer));
+    recipients.push({ script, valueSat, subtractsFee: payers.has(address) });
+    since = await breathe(since);
+  }
+  return recipients;
+}

@@ -1,0 +1,26 @@
+/** `settxfee`: the fee rate of the wallet's transactions. Source: lbrycrd wallet/rpcwallet.cpp. */
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { walletOf } from './walletOf.js';
+
+export const setTxFee = defineMethod({
+  name: 'settxfee',
+  category: 'wallet',
+  needsWallet: true,
+  summary:
+    'Set the transaction fee per kB for this wallet. Overrides the global -paytxfee command line parameter.',
+  params: [
+    {
+      name: 'amount',
+      type: 'amount',
+      required: true,
+      description: 'The fee in coins for 1,000 virtual bytes',
+    },
+  ],
+  result: t.bool('true'),
+  examples: [['0.00001']],
+  run(ctx, { amount }) {
+    walletOf(ctx).payTxFeeRatePerKb = amount;
+    return true;
+  },
+});

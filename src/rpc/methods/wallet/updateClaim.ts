@@ -1,0 +1,39 @@
+/** `updateclaim`: another value and amount for a claim. */
+import { updateClaim as makeUpdate } from '../../../wallet/claims/stakes.js';
+import { hashToHex } from '../../../util/bytes.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { CLAIM_TXID_PARAM, ownTransaction, valueBytes } from './claimArguments.js';
+import { requireStakeKeys } from './requireStakeKeys.js';
+import { spending } from './spendArguments.js';
+import { walletOf } from './walletOf.js';
+
+export const updateClaim = defineMethod({
+  name: 'updateclaim',
+  category: 'claimtrie',
+  needsWallet: true,
+  summary:
+    'Creates a transaction that spends the output which holds a claim, and claims the same name again, for another value ' +
+    'and amount: the claim keeps its id, and its supports.',
+  params: [
+    CLAIM_TXID_PARAM,
+    { name: 'value', type: 'string', required: true, description: 'The new value, in hexadecimal' },
+    {
+      name: 'amount',
+      type: 'amount',
+      required: true,
+      description: 'The new amount to hold the name with',
+    },
+  ],
+  maxArgs: 4,
+  result: t.hash('the new transaction'),
+  examples: [['"36a719a156a1df178531f3c712b8b37f8e7cc3b36eea532df961229d936272a1"', '"6f6d67"', '0.1']],
+  async run(ctx, { txid, value, amount }) {
+    const wallet = walletOf(ctx);
+    const bytes = valueBytes(value);
+    const entry = ownTransaction(wallet, txid);
+    requireStakeKeys(wallet, entry, 'claim');
+    const sent = await spending(() => makeUpdate(wallet, entry, bytes, amount));
+    return hashToHex(sent.txid);
+  },
+});

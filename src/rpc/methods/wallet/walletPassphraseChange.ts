@@ -1,0 +1,34 @@
+/** `walletpassphrasechange`: another passphrase in the place of one. Source: lbrycrd wallet/rpcwallet.cpp. */
+import { changePassphrase } from '../../../wallet/encryption/passphrases.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { requireEncrypted, withPassphrase, wrongPassphrase } from './passphraseArgument.js';
+import { walletOf } from './walletOf.js';
+
+const USAGE =
+  'walletpassphrasechange <oldpassphrase> <newpassphrase>\nChanges the wallet passphrase from <oldpassphrase> to <newpassphrase>.';
+
+export const walletPassphraseChange = defineMethod({
+  name: 'walletpassphrasechange',
+  category: 'wallet',
+  needsWallet: true,
+  summary:
+    'Changes the passphrase of the wallet. Backups from before still open with the old one. A wallet that was encrypted by ' +
+    'lbrycrd is protected by scrypt from then on.',
+  params: [
+    { name: 'oldpassphrase', type: 'string', required: true, description: 'The passphrase as it is' },
+    { name: 'newpassphrase', type: 'string', required: true, description: 'The new passphrase' },
+  ],
+  result: t.none(),
+  examples: [['"old one"', '"new one"']],
+  async run(ctx, args) {
+    const wallet = walletOf(ctx);
+    requireEncrypted(wallet, 'walletpassphrasechange');
+    await withPassphrase(args.oldpassphrase, USAGE, (old) =>
+      withPassphrase(args.newpassphrase, USAGE, async (passphrase) => {
+        if (!(await changePassphrase(wallet, old, passphrase))) throw wrongPassphrase();
+      }),
+    );
+    return null;
+  },
+});

@@ -1,0 +1,71 @@
+/** Chance for coin selection: fast, seeded by the system, replaceable in tests. Keys are never made of it. */
+import { randomBytes } from 'node:crypto';
+
+export interface Chance {
+  /** Heads or tails. */
+  flip(): boolean;
+  /** A whole number from 0 up to, not including, `count`. */
+  below(count: number): number;
+}
+
+/** xoshiro128** by Blackman and Vigna. */
+export class FastChance implements Chance {
+  private a: number;
+  private b: number;
+  private c: number;
+  private d: number;
+  private bits = 0;
+  private left = 0;
+
+  /** 16 bytes. */
+  constructor(seed: Uint8Array = randomBytes(16)) {
+    const view = new DataView(seed.buffer, seed.byteOffset, 16);
+    this.a = view.getUint32(0);
+    this.b = view.getUint32(4);
+    this.c = view.getUint32(8);
+    // Not all may be zero.
+    this.d = view.getUint32(12) | 1;
+  }
+
+  private next(): number {
+    const product = Math.imul(this.b, 5);
+    const result = Math.imul((product << 7) | (product >>> 25), 9) >>> 0;
+    const shifted = this.b << 9;
+    this.c ^= this.a;
+    this.d ^= this.b;
+    this.b ^= this.c;
+    this.a ^= this.d;
+    this.c ^= shifted;
+    this.d = (this.d << 11) | (this.d >>> 21);
+    return result;
+  }
+
+  flip(): boolean {
+    if (this.left === 0) {
+      this.bits = this.next();
+      this.left = 32;
+    }
+    const isHeads = (this.bits & 1) === 1;
+    this.bits >>>= 1;
+    this.left--;
+    return isHeads;
+  }
+
+  below(count: number): number {
+    // Values beyond the last whole multiple would prefer small numbers.
+    const end = 0x1_0000_0000 - (0x1_0000_0000 % count);
+    for (;;) {
+      const value = this.next();
+      if (value < end) return value % count;
+    }
+  }
+}
+
+/** Brings items into an order by chance, in place. */
+export function shuffle<T>(items: T[], chance: Chance): T[] {
+  for (let i = items.length - 1; i > 0; i--) {
+    const other = chance.below(i + 1);
+    [items[i], items[other]] = [items[other]!, items[i]!];
+  }
+  return items;
+}

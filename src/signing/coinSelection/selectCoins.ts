@@ -1,0 +1,124 @@
+/**
+ * Which coins pay: confirmed ones first, then own change, then ever longer chains of unconfirmed transactions. Pure.
+ * Source: `CWallet::SelectCoins`, `SelectCoinsMinConf`.
+ */
+import { branchAndBound, type WeighedGroup } from './branchAndBound.js';
+import type { CoinGroup } from './coinGroup.js';
+import { type Eligibility, type Selectable } from './coinGroup.js';
+import { knapsack } from './knapsack.js';
+import type { Chance } from './random.js';
+
+export interface SelectionOptions {
+  /** Whether own change may be spent before it is confirmed (`-spendzeroconfchange`). */
+  readonly spendsUnconfirmedChange: boolean;
+  /** The mempool's limits of relatives (`-limitancestorcount`, `-limitdescendantcount`). */
+  readonly maxAncestors: number;
+  readonly maxDescendants: number;
+  /** Whether coins that would exceed those limits are left alone (`-walletrejectlongchains`). */
+  readonly rejectsLongChains: boolean;
+}
+
+/** What a payment without change is weighed by; fees are in satoshis for a virtual size. */
+export interface ExactPayment {
+  feeFor(sizeBytes: number): bigint;
+  /** The fee at a rate that gets a transaction confirmed within a week. */
+  longTermFeeFor(sizeBytes: number): bigint;
+  /** What making and spending change would cost. */
+  readonly costOfChangeSat: bigint;
+  /** The fee for all of the transaction but its inputs. */
+  readonly baseFeeSat: bigint;
+}
+
+export interface Selection<C> {
+  readonly coins: readonly C[];
+  readonly valueSat: bigint;
+}
+
+/** The steps of becoming less demanding. */
+function* eligibilities(options: SelectionOptions): Generator<Eligibility> {
+  const mostAncestors = Math.max(1, options.maxAncestors);
+  const mostDescendants = Math.max(1, options.maxDescendants);
+  const upTo = (
+    minDepthMine: number,
+    minDepthTheirs: number,
+    ancestors: number,
+    descendants = ancestors,
+  ) => ({
+    minDepthMine,
+    minDepthTheirs,
+    maxAncestors: ancestors,
+    maxDescendants: descendants,
+  });
+  yield upTo(1, 6, 0);
+  yield upTo(1, 1, 0);
+  if (!options.spendsUnconfirmedChange) return;
+  yield upTo(0, 1, 2);
+  const third = (most: number): number => Math.min(4, Math.floor(most / 3));
+  yield upTo(0, 1, third(mostAncestors), third(mostDescendants));
+  yield upTo(0, 1, Math.floor(mostAncestors / 2), Math.floor(mostDescendants / 2));
+  yield upTo(0, 1, mostAncestors - 1, mostDescendants - 1);
+  if (!options.rejectsLongChains) yield upTo(0, 1, Infinity);
+}
+
+/**
+ * Coins worth at least `targetSat`. With `exact` those that need no change, whose inputs and the rest of the transaction
+ * they pay for too. Null when there are none.
+ */
+export function selectCoins<C extends Selectable>(
+  groups: readonly CoinGroup<C>[],
+  targetSat: bigint,
+  options: SelectionOptions,
+  exact: ExactPayment | null,
+  chance: Chance,
+): Selection<C> | null {
+  let tried: readonly CoinGroup<C>[] | null = null;
+  for (const eligibility of eligibilities(options)) {
+    const eligible = groups.filter((group) => group.isEligible(eligibility));
+    // What did not suffice does not suffice now.
+    if (tried !== null && isSame(tried, eligible)) continue;
+    tried = eligible;
+    const coins =
+      exact === null
+        ? knapsack(targetSat, eligible, chance)?.flatMap((group) => group.coins)
+        : exactCoins(eligible, targetSat, exact);
+    if (coins !== undefined && coins !== null) {
+      return { coins, valueSat: coins.reduce((sum, { valueSat }) => sum + valueSat, 0n) };
+    }
+  }
+  return null;
+}
+
+function isSame<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((one, i) => one === b[i]);
+}
+
+interface PaidGroup<C> extends WeighedGroup {
+  readonly coins: readonly C[];
+}
+
+function exactCoins<C extends Selectable>(
+  groups: readonly CoinGroup<C>[],
+  targetSat: bigint,
+  exact: ExactPayment,
+): C[] | null {
+  const weighed = groups.map((group) => weigh(group, exact)).filter(({ effectiveSat }) => effectiveSat > 0n);
+  const found = branchAndBound(weighed, targetSat + exact.baseFeeSat, exact.costOfChangeSat);
+  return found === null ? null : found.flatMap(({ coins }) => coins);
+}
+
+/** The coins of a group that are worth their inputs. */
+function weigh<C extends Selectable>(group: CoinGroup<C>, exact: ExactPayment): PaidGroup<C> {
+  const coins: C[] = [];
+  let effectiveSat = 0n;
+  let feeSat = 0n;
+  let longTermFeeSat = 0n;
+  for (const coin of group.coins) {
+    const fee = coin.inputSizeBytes < 0 ? 0n : exact.feeFor(coin.inputSizeBytes);
+    if (coin.valueSat <= fee) continue;
+    coins.push(coin);
+    effectiveSat += coin.valueSat - fee;
+    feeSat += fee;
+    longTermFeeSat += coin.inputSizeBytes < 0 ? 0n : exact.longTermFeeFor(coin.inputSizeBytes);
+  }
+  return { coins, effectiveSat, feeSat, longTermFeeSat };
+}

@@ -1,0 +1,189 @@
+/**
+ * What the owner calls addresses, and what for each is: their labels, purposes and further notes. Addresses are texts, as in
+ * the rows. Source: lbrycrd wallet/wallet.cpp `SetAddressBook`, `DelAddressBook`, `AddDestData`.
+ */
+import type { Bytes } from '../util/bytes.js';
+import { Reader } from '../util/reader.js';
+import { Writer } from '../util/writer.js';
+import { recordKey, type WalletBatch } from './store/records.js';
+
+export interface BookEntry {
+  readonly label: string;
+  /** `receive`, `send`, `refund`, `unknown`. */
+  readonly purpose: string;
+}
+
+/** An entry with the `destinationKey` of its address, once somebody asked: null for none of this network. */
+interface KeptEntry extends BookEntry {
+  key: string | null | undefined;
+}
+
+const textBytes = (text: string): Buffer => new Writer().varBytes(Buffer.from(text, 'utf8')).finish();
+const readText = (bytes: Bytes): string => new Reader(bytes).varBytes().toString('utf8');
+const noteKey = (address: string, name: string): string =>
+  recordKey('destdata', Buffer.concat([textBytes(address), textBytes(name)]));
+
+export class AddressBook {
+  private readonly byAddress = new Map<string, KeptEntry>();
+  private readonly addressesByLabel = new Map<string, Set<string>>();
+  private readonly notes = new Map<string, Map<string, string>>();
+  /** Addresses by `destinationKey`, but for those of `unread`. */
+  private readonly byDestination = new Map<string, string>();
+  /** Addresses that nobody asked for by destination since they came. */
+  private unread: string[] = [];
+  private readonly destinationOf: (address: string) => string | null;
+
+  /** `destinationOf`: the `destinationKey` of an address, null for what is none of this network. */
+  constructor(destinationOf: (address: string) => string | null) {
+    this.destinationOf = destinationOf;
+  }
+
+  find(address: string): BookEntry | undefined {
+    return this.byAddress.get(address);
+  }
+
+  entries(): IterableIterator<[address: string, entry: BookEntry]> {
+    return this.byAddress.entries();
+  }
+
+  /** What is known of a destination (`destinationKey`). */
+  at(destination: string): BookEntry | undefined {
+    const address = this.destinations().get(destination);
+    return address === undefined ? undefined : this.byAddress.get(address);
+  }
+
+  /** All addresses of this network by `destinationKey`, in no order. */
+  destinations(): ReadonlyMap<string, string> {
+    for (const address of this.unread) {
+      const key = this.keyOf(address);
+      if (key !== null) this.byDestination.set(key, address);
+    }
+    this.unread = [];
+    return this.byDestination;
+  }
+
+  /** Destinations with a label (`destinationKey`), as the reference sorts them. */
+  destinationsWithLabel(label: string): string[] {
+    const keys: string[] = [];
+    for (const address of this.addressesByLabel.get(label) ?? []) {
+      const key = this.keyOf(address);
+      if (key !== null) keys.push(key);
+    }
+    return keys.sort();
+  }
+
+  /** Null for addresses that are not there too. */
+  private keyOf(address: string): string | null {
+    const entry = this.byAddress.get(address);
+    if (entry === undefined) return null;
+    if (entry.key === undefined) entry.key = this.destinationOf(address);
+    return entry.key;
+  }
+
+  /** All labels that an address has, in no order. */
+  labels(): IterableIterator<string> {
+    return this.addressesByLabel.keys();
+  }
+
+  /** Addresses with a label, in the order in which they got it. */
+  withLabel(label: string): readonly string[] {
+    return [...(this.addressesByLabel.get(label) ?? [])];
+  }
+
+  /** Further notes on an address (`destdata`), such as that it was used. */
+  notesOf(address: string): ReadonlyMap<string, string> | undefined {
+    return this.notes.get(address);
+  }
+
+  /** All that bear a note of that name, with what it says. */
+  *noted(name: string): Generator<[address: string, value: string]> {
+    for (const [address, notes] of this.notes) {
+      const value = notes.get(name);
+      if (value !== undefined) yield [address, value];
+    }
+  }
+
+  /** Gives an address a label; the purpose stays as it was when it is empty. */
+  set(batch: WalletBatch, address: string, label: string, purpose: string): void {
+    const kept = purpose === '' ? (this.byAddress.get(address)?.purpose ?? 'unknown') : purpose;
+    this.enter(address, { label, purpose: kept });
+    if (purpose !== '') batch.put(recordKey('purpose', textBytes(address)), textBytes(purpose));
+    batch.put(recordKey('name', textBytes(address)), textBytes(label));
+  }
+
+  /** Forgets an address with all that was noted of it. */
+  delete(batch: WalletBatch, address: string): void {
+    this.leave(address);
+    const key = this.keyOf(address);
+    if (key !== null) this.byDestination.delete(key);
+    this.byAddress.delete(address);
+    for (const name of this.notes.get(address)?.keys() ?? []) batch.del(noteKey(address, name));
+    this.notes.delete(address);
+    batch.del(recordKey('purpose', textBytes(address)));
+    batch.del(recordKey('name', textBytes(address)));
+  }
+
+  note(batch: WalletBatch, address: string, name: string, value: string): void {
+    this.learnNote(address, name, value);
+    batch.put(noteKey(address, name), textBytes(value));
+  }
+
+  /** Takes in a row; false when it is of another kind. Rows come in any order. */
+  load(kind: string, rest: Bytes, value: Bytes): boolean {
+    switch (kind) {
+      case 'name': {
+        const address = readText(rest);
+        this.enter(address, { label: readText(value), purpose: this.pendingPurpose(address) });
+        return true;
+      }
+      case 'purpose': {
+        const address = readText(rest);
+        const known = this.byAddress.get(address);
+        if (known === undefined) this.purposes.set(address, readText(value));
+        else this.enter(address, { label: known.label, purpose: readText(value) });
+        return true;
+      }
+      case 'destdata': {
+        const reader = new Reader(rest);
+        const address = reader.varBytes().toString('utf8');
+        this.learnNote(address, reader.varBytes().toString('utf8'), readText(value));
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+
+  /** Purposes of which the label did not come yet. */
+  private readonly purposes = new Map<string, string>();
+
+  private pendingPurpose(address: string): string {
+    const purpose = this.purposes.get(address) ?? 'unknown';
+    this.purposes.delete(address);
+    return purpose;
+  }
+
+  private enter(address: string, entry: BookEntry): void {
+    this.leave(address);
+    const known = this.byAddress.get(address);
+    if (known === undefined) this.unread.push(address);
+    this.byAddress.set(address, { label: entry.label, purpose: entry.purpose, key: known?.key });
+    let addresses = this.addressesByLabel.get(entry.label);
+    if (addresses === undefined) this.addressesByLabel.set(entry.label, (addresses = new Set()));
+    addresses.add(address);
+  }
+
+  private leave(address: string): void {
+    const known = this.byAddress.get(address);
+    if (known === undefined) return;
+    const addresses = this.addressesByLabel.get(known.label);
+    addresses?.delete(address);
+    if (addresses?.size === 0) this.addressesByLabel.delete(known.label);
+  }
+
+  private learnNote(address: string, name: string, value: string): void {
+    let notes = this.notes.get(address);
+    if (notes === undefined) this.notes.set(address, (notes = new Map()));
+    notes.set(name, value);
+  }
+}

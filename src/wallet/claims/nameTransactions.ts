@@ -1,0 +1,75 @@
+/**
+ * The claims and supports that a wallet made, for listings. Source: lbrycrd wallet/rpcwallet.cpp `ListNameClaims`.
+ */
+import { claimIdOf, decodeClaimScript, type ClaimKind } from '../../script/claimScript.js';
+import { fromLatin1, type Bytes } from '../../util/bytes.js';
+import type { Slices } from '../../util/slices.js';
+import { MINE_ALL, MINE_STAKE } from '../keys/isMine.js';
+import { outputKey, type Entry } from '../ledger/entry.js';
+import type { Ledger } from '../ledger/ledger.js';
+
+/** An output that makes, updates or supports a claim, in a transaction that took something from the wallet. */
+export interface NameTransaction {
+  readonly entry: Entry;
+  readonly n: number;
+  readonly kind: ClaimKind;
+  readonly name: Bytes;
+  /** Of the claim, or of the one that is supported; 20 bytes. */
+  readonly claimId: Bytes;
+  readonly value: Bytes | null;
+  readonly valueSat: bigint;
+  readonly feeSat: bigint;
+  readonly script: Bytes;
+  /** Whether a transaction of the wallet spends it. */
+  readonly isSpent: boolean;
+}
+
+export interface NameTransactionFilter {
+  readonly supports: boolean;
+  readonly spent: boolean;
+  readonly minDepth: number;
+}
+
+/** Whether an entry may hold something to be listed, without its bytes. */
+function mayHold(ledger: Ledger, entry: Entry, { spent }: NameTransactionFilter): boolean {
+  if (entry.hasForeignStake) return true;
+  return entry.outputs.some(
+    ({ n, mine }) => (mine & MINE_STAKE) !== 0 && (spent || !ledger.isSpent(outputKey(entry.key, n))),
+  );
+}
+
+/**
+ * All that the wallet paid for, the oldest first: what others made it the owner of is not among them. Costs a look at each
+ * transaction, and the bytes of those that hold a claim or support.
+ */
+export function* nameTransactions(ledger: Ledger, filter: NameTransactionFilter): Slices<NameTransaction[]> {
+  const found: NameTransaction[] = [];
+  let looked = 0;
+  for (const entry of [...ledger.inOrder()]) {
+    if (++looked % 1024 === 0) yield;
+    if (ledger.depth(entry) < filter.minDepth || !mayHold(ledger, entry, filter)) continue;
+    const debitSat = ledger.debit(entry, MINE_ALL);
+    if (debitSat === 0n) continue;
+    found.push(...ofTransaction(ledger, entry, debitSat, filter));
+    yield;
+  }
+  return found;
+}
+
+function ofTransaction(
+  ledger: Ledger,
+  entry: Entry,
+  debitSat: bigint,
+  filter: NameTransactionFilter,
+): NameTransaction[] {
+  const { outputs } = ledger.transaction(entry);
+  const feeSat = outputs.reduce((left, { value }) => left - value, debitSat);
+  return outputs.flatMap(({ value: valueSat, script }, n) => {
+    const claim = decodeClaimScript(script);
+    if (claim === null || (claim.kind === 'support' && !filter.supports)) return [];
+    const isSpent = ledger.isSpent(outputKey(entry.key, n));
+    if (isSpent && !filter.spent) return [];
+    const { kind, name, value = null, claimId = claimIdOf(fromLatin1(entry.key), n) } = claim;
+    return [{ entry, n, kind, name, claimId, value, valueSat, feeSat, script, isSpent }];
+  });
+}

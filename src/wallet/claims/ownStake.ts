@@ -1,0 +1,45 @@
+/**
+ * The claim or support that a transaction of the wallet holds. Source: lbrycrd wallet/rpcwallet.cpp `updateclaim`,
+ * `abandonclaim`, `abandonsupport`.
+ */
+import { claimIdOf, decodeClaimScript } from '../../script/claimScript.js';
+import { assert } from '../../util/assert.js';
+import { fromLatin1, type Bytes } from '../../util/bytes.js';
+import { MINE } from '../keys/isMine.js';
+import { outputKey, type Entry } from '../ledger/entry.js';
+import type { Ledger } from '../ledger/ledger.js';
+
+export type StakeKind = 'claim' | 'support';
+
+/** An output of the wallet's own that holds a claim or support. */
+export interface OwnStake {
+  /** See `outputKey`. */
+  readonly key: string;
+  readonly valueSat: bigint;
+  readonly name: Bytes;
+  /** Of the claim, or of the one that is supported; 20 bytes. */
+  readonly claimId: Bytes;
+  /** Whether a transaction of the wallet spends it already. */
+  readonly isSpent: boolean;
+}
+
+/**
+ * The first one of its kind that is not spent, or the first one where all are; null where there is none. The reference
+ * takes the first one, spent or not, and then makes transactions that no block will ever hold.
+ */
+export function ownStake(ledger: Ledger, entry: Entry, kind: StakeKind): OwnStake | null {
+  const wanted = entry.outputs.filter(({ mine }) => (mine & MINE[kind]) !== 0);
+  const first = wanted.find(({ n }) => !ledger.isSpent(outputKey(entry.key, n))) ?? wanted[0];
+  if (first === undefined) return null;
+  const { n, valueSat } = first;
+  const script = decodeClaimScript(ledger.transaction(entry).outputs[n]!.script);
+  assert(script !== null, 'an output that holds a claim has no claim script');
+  const key = outputKey(entry.key, n);
+  return {
+    key,
+    valueSat,
+    name: script.name,
+    claimId: script.claimId ?? claimIdOf(fromLatin1(entry.key), n),
+    isSpent: ledger.isSpent(key),
+  };
+}

@@ -1,0 +1,145 @@
+/**
+ * Making, updating, supporting and abandoning claims with the coins of a wallet. Which claim a support is for, callers know;
+ * what the trie makes of it, the chain. Source: lbrycrd wallet/rpcwallet.cpp `claimname`, `updateclaim`, `abandonclaim`,
+ * `supportclaim`, `abandonsupport`.
+ */
+import { MAX_CLAIM_NAME_SIZE, MAX_CLAIM_SCRIPT_SIZE } from '../../consensus/limits.js';
+import { encodeDestination } from '../../script/address.js';
+import { buildClaimPrefix, buildSupportPrefix, buildUpdatePrefix } from '../../script/claimScript.js';
+import { scriptForDestination, type Destination } from '../../script/standard.js';
+import { destinationForKey } from '../../signing/outputType.js';
+import type { Bytes } from '../../util/bytes.js';
+import { learnRelatedScripts } from '../keys/newAddress.js';
+import type { Entry } from '../ledger/entry.js';
+import { coinControl, type CoinControl, type Recipient } from '../spending/createTransaction.js';
+import { sendMoney } from '../spending/sendMoney.js';
+import { SPEND_ERROR, SpendError } from '../spending/spendError.js';
+import { WalletBatch } from '../store/records.js';
+import type { Wallet } from '../wallet.js';
+import { ownStake, type OwnStake, type StakeKind } from './ownStake.js';
+
+export interface SentStake {
+  /** Wire order. */
+  readonly txid: Bytes;
+  /** Whom the stake is given to. */
+  readonly address: string;
+}
+
+/** Claims a name. Throws `SpendError`. */
+export async function claimName(
+  wallet: Wallet,
+  name: Bytes,
+  value: Bytes,
+  valueSat: bigint,
+): Promise<SentStake> {
+  const prefix = buildClaimPrefix(name, value);
+  refuseSizes(name, prefix);
+  return stake(wallet, prefix, valueSat, await newDestination(wallet), {});
+}
+
+/** Gives a claim another value and amount, at a new address of the wallet. Throws `SpendError`. */
+export async function updateClaim(
+  wallet: Wallet,
+  entry: Entry,
+  value: Bytes,
+  valueSat: bigint,
+): Promise<SentStake> {
+  const { key, name, claimId } = requireStake(wallet, entry, 'claim');
+  const prefix = buildUpdatePrefix(name, claimId, value);
+  refuseSizes(name, prefix);
+  return stake(wallet, prefix, valueSat, await newDestination(wallet), {
+    selected: new Set([key]),
+    allowsOtherInputs: true,
+  });
+}
+
+export interface SupportRequest {
+  /** As it is to stand in the script. */
+  readonly name: Bytes;
+  readonly claimId: Bytes;
+  /** Metadata; null for none. */
+  readonly value: Bytes | null;
+  readonly valueSat: bigint;
+  /** Whom it is given to: a new address of the wallet when null. */
+  readonly destination: Destination | null;
+}
+
+/** Supports a claim. Throws `SpendError`. */
+export async function supportClaim(wallet: Wallet, request: SupportRequest): Promise<SentStake> {
+  const { name, claimId, value, valueSat, destination } = request;
+  const prefix = buildSupportPrefix(name, claimId, value ?? undefined);
+  refuseSizes(name, prefix);
+  return stake(wallet, prefix, valueSat, destination ?? (await newDestination(wallet)), {});
+}
+
+/** Ends a claim or support: what it held goes to a script, less the fee. Throws `SpendError`. Resolves with the txid. */
+export async function abandonStake(
+  wallet: Wallet,
+  entry: Entry,
+  kind: StakeKind,
+  script: Bytes,
+): Promise<Bytes> {
+  const { key, valueSat } = requireStake(wallet, entry, kind);
+  return sendMoney(
+    wallet,
+    { script, valueSat, subtractsFee: true },
+    coinControl(wallet, { changeType: wallet.options.changeType, selected: new Set([key]) }),
+  );
+}
+
+async function stake(
+  wallet: Wallet,
+  prefix: Bytes,
+  valueSat: bigint,
+  destination: Destination,
+  said: Partial<CoinControl>,
+): Promise<SentStake> {
+  const recipient: Recipient = {
+    script: Buffer.concat([prefix, scriptForDestination(destination)]),
+    valueSat,
+  };
+  const control = coinControl(wallet, { changeType: wallet.options.changeType, ...said });
+  const txid = await sendMoney(wallet, recipient, control);
+  return { txid, address: encodeDestination(destination, wallet.prefixes) };
+}
+
+/** What no block takes: the reference makes such transactions, whose coins are then spent for nobody. */
+function refuseSizes(name: Bytes, prefix: Bytes): void {
+  if (name.length > MAX_CLAIM_NAME_SIZE) {
+    const message = `name must be at most ${MAX_CLAIM_NAME_SIZE} bytes (not ${name.length})`;
+    throw new SpendError(message, SPEND_ERROR.invalidParameter);
+  }
+  if (prefix.length > MAX_CLAIM_SCRIPT_SIZE) {
+    const message = `name and value must be at most ${MAX_CLAIM_SCRIPT_SIZE} bytes in the script (not ${prefix.length})`;
+    throw new SpendError(message, SPEND_ERROR.invalidParameter);
+  }
+}
+
+/** What a transaction holds. A claim that is spent already cannot be spent again, which the reference tries all the same. */
+function requireStake(wallet: Wallet, entry: Entry, kind: StakeKind): OwnStake {
+  const found = ownStake(wallet.ledger, entry, kind);
+  if (found === null) {
+    throw new SpendError(
+      `Error: The given transaction contains no ${kind} scripts owned by this wallet`,
+      SPEND_ERROR.misc,
+    );
+  }
+  if (found.isSpent) throw new SpendError(`Error: The ${kind} of the given transaction is spent already`);
+  return found;
+}
+
+/** A new address of the wallet, which is in no address book. */
+async function newDestination(wallet: Wallet): Promise<Destination> {
+  const batch = new WalletBatch();
+  const reserved = wallet.reserveKey(batch, false);
+  if (reserved === null) {
+    const message = 'Error: Keypool ran out, please call keypoolrefill first';
+    throw new SpendError(message, SPEND_ERROR.keypoolRanOut);
+  }
+  const { publicKey } = reserved.key;
+  const { addressType } = wallet.options;
+  wallet.keypool.keep(batch, reserved);
+  learnRelatedScripts(wallet, batch, publicKey, addressType);
+  await wallet.write(batch);
+  return destinationForKey(publicKey, addressType);
+}

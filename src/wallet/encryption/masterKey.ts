@@ -1,0 +1,134 @@
+/**
+ * The key that encrypts a wallet's private keys, itself encrypted under a passphrase. Passphrases are stretched by scrypt,
+ * and by the reference's rounds of SHA-512 in wallets that come from there; the row has the reference's form. Source: lbrycrd
+ * wallet/crypter.h `CMasterKey`, `CCrypter::SetKeyFromPassphrase`; RFC 7914.
+ */
+import { createHash, randomBytes, scrypt } from 'node:crypto';
+import { breathe } from '../../util/breathe.js';
+import type { Bytes } from '../../util/bytes.js';
+import { Reader } from '../../util/reader.js';
+import { Writer } from '../../util/writer.js';
+import { decrypt, encrypt, IV_BYTES, KEY_BYTES } from './cipher.js';
+
+const SALT_BYTES = 8;
+const STRETCHED_BYTES = KEY_BYTES + IV_BYTES;
+/** Rounds of SHA-512 between looks at the clock. */
+const ROUNDS_A_LOOK = 500;
+
+/** How a passphrase is stretched. */
+const METHOD = { sha512: 0, scrypt: 1 } as const;
+
+/** Cost of new wallets: about 0.1 s, and 32 MiB. */
+const SCRYPT_LOG2_COST = 15;
+const SCRYPT_BLOCK_SIZE = 8;
+const SCRYPT_PARALLEL = 1;
+/** Memory that a row may ask for. */
+const MAX_SCRYPT_BYTES = 1 << 30;
+
+export interface MasterKeyRow {
+  readonly encryptedKey: Bytes;
+  readonly salt: Bytes;
+  readonly method: number;
+  /** Of SHA-512; of scrypt N. */
+  readonly rounds: number;
+  /** Of scrypt r and p, four bytes each; else empty. */
+  readonly parameters: Bytes;
+}
+
+export function parseMasterKeyRow(bytes: Bytes): MasterKeyRow {
+  const reader = new Reader(bytes);
+  return {
+    encryptedKey: Buffer.from(reader.varBytes()),
+    salt: Buffer.from(reader.varBytes()),
+    method: reader.u32(),
+    rounds: reader.u32(),
+    parameters: Buffer.from(reader.varBytes()),
+  };
+}
+
+export function formatMasterKeyRow(row: MasterKeyRow): Buffer {
+  const size = row.encryptedKey.length + row.salt.length + row.parameters.length + 35;
+  return new Writer(size)
+    .varBytes(row.encryptedKey)
+    .varBytes(row.salt)
+    .u32(row.method)
+    .u32(row.rounds)
+    .varBytes(row.parameters)
+    .finish();
+}
+
+/** A new key. The caller wipes it. */
+export function makeMasterKey(): Buffer {
+  return randomBytes(KEY_BYTES);
+}
+
+/** The key as it is stored under a passphrase. */
+export async function sealMasterKey(key: Bytes, passphrase: Bytes): Promise<MasterKeyRow> {
+  const parameters = Buffer.alloc(8);
+  parameters.writeUInt32LE(SCRYPT_BLOCK_SIZE, 0);
+  parameters.writeUInt32LE(SCRYPT_PARALLEL, 4);
+  const how = {
+    salt: randomBytes(SALT_BYTES),
+    method: METHOD.scrypt,
+    rounds: 2 ** SCRYPT_LOG2_COST,
+    parameters,
+  };
+  const stretched = await stretch(passphrase, how);
+  const encryptedKey = encrypt(key, stretched.subarray(0, KEY_BYTES), stretched.subarray(KEY_BYTES));
+  stretched.fill(0);
+  return { encryptedKey, ...how };
+}
+
+/** The key behind a passphrase; null when it is the wrong one. The caller wipes it. */
+export async function openMasterKey(row: MasterKeyRow, passphrase: Bytes): Promise<Buffer | null> {
+  const stretched = await stretch(passphrase, row);
+  const key = decrypt(row.encryptedKey, stretched.subarray(0, KEY_BYTES), stretched.subarray(KEY_BYTES));
+  stretched.fill(0);
+  if (key === null || key.length === KEY_BYTES) return key;
+  key.fill(0);
+  return null;
+}
+
+/** Whether a wallet's passphrase is stretched less than it would be in a new wallet. */
+export function isWeak({ method, rounds }: MasterKeyRow): boolean {
+  return method !== METHOD.scrypt || rounds < 2 ** SCRYPT_LOG2_COST;
+}
+
+type Stretching = Pick<MasterKeyRow, 'salt' | 'method' | 'rounds' | 'parameters'>;
+
+/** 48 bytes: key and initialization vector. Throws where a row asks for what is not known here. */
+function stretch(passphrase: Bytes, how: Stretching): Promise<Buffer> {
+  if (how.method === METHOD.sha512 && how.rounds >= 1 && how.salt.length === SALT_BYTES)
+    return stretchSha512(passphrase, how);
+  if (how.method === METHOD.scrypt && how.parameters.length === 8) return stretchScrypt(passphrase, how);
+  throw new Error(`The passphrase is stretched by method ${how.method}, which this program does not know`);
+}
+
+/** Source: `BytesToKeySHA512AES`. */
+async function stretchSha512(passphrase: Bytes, { salt, rounds }: Stretching): Promise<Buffer> {
+  let digest = createHash('sha512').update(passphrase).update(salt).digest();
+  let since = performance.now();
+  for (let round = 1; round < rounds; round++) {
+    const next = createHash('sha512').update(digest).digest();
+    digest.fill(0);
+    digest = next;
+    if (round % ROUNDS_A_LOOK === 0) since = await breathe(since);
+  }
+  return digest.subarray(0, STRETCHED_BYTES);
+}
+
+function stretchScrypt(passphrase: Bytes, { salt, rounds, parameters }: Stretching): Promise<Buffer> {
+  const view = Buffer.from(parameters);
+  const options = {
+    N: rounds,
+    r: view.readUInt32LE(0),
+    p: view.readUInt32LE(4),
+    maxmem: MAX_SCRYPT_BYTES,
+  };
+  return new Promise((resolve, reject) => {
+    scrypt(passphrase, salt, STRETCHED_BYTES, options, (error, stretched) => {
+      if (error) reject(error);
+      else resolve(stretched);
+    });
+  });
+}

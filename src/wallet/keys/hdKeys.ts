@@ -1,0 +1,122 @@
+/**
+ * Keys out of one seed, at m/0'/0'/k' and for change m/0'/1'/k'. The seed is itself a key of the wallet. Source: lbrycrd
+ * wallet/wallet.cpp `DeriveNewChildKey`, `DeriveNewSeed`, `SetHDSeed`; BIP32.
+ */
+import { hash160 } from '../../crypto/hash.js';
+import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { deriveChild, HARDENED, rootOfSeed, type ExtendedKey } from '../../signing/extendedKey.js';
+import { assert } from '../../util/assert.js';
+import type { Bytes } from '../../util/bytes.js';
+import { recordKey, type WalletBatch } from '../store/records.js';
+import { formatHdChain, type HdChain, type KeyMetadata } from './keyRecords.js';
+import type { Keyring } from './keyring.js';
+
+export { rootOfSeed } from '../../signing/extendedKey.js';
+
+/** The child; of keys that do not exist, one in 2^127, the next is nobody's business here. */
+function child(parent: ExtendedKey, number: number): ExtendedKey {
+  const derived = deriveChild(parent, number);
+  assert(derived, 'a key that does not exist was derived');
+  return derived;
+}
+
+function wipe(key: ExtendedKey): void {
+  key.privateKey?.fill(0);
+}
+
+/** The chain of addresses (0) or of change (1) below a seed. The caller wipes it. */
+function branchOf(seed: Bytes, number: number): ExtendedKey {
+  const root = rootOfSeed(seed);
+  const account = child(root, HARDENED);
+  const branch = child(account, HARDENED + number);
+  wipe(root);
+  wipe(account);
+  return branch;
+}
+
+export interface MadeKey {
+  readonly privateKey: Bytes;
+  readonly publicKey: Bytes;
+  readonly metadata: KeyMetadata;
+}
+
+export class HdKeys {
+  private readonly keyring: Keyring;
+  private chain: HdChain | null = null;
+
+  constructor(keyring: Keyring) {
+    this.keyring = keyring;
+  }
+
+  get state(): HdChain | null {
+    return this.chain;
+  }
+
+  /** Whether the seed is at hand, where there is one: it may be locked away, damaged, or lost in a salvage. */
+  get canMake(): boolean {
+    return this.chain === null || this.keyring.signingKey(this.chain.seedId) !== null;
+  }
+
+  load(chain: HdChain): void {
+    this.chain = chain;
+  }
+
+  /** Makes a key of the wallet the seed; both counters begin anew. `isSplit`: change has a chain of its own. */
+  setSeed(batch: WalletBatch, publicKey: Bytes, isSplit = true): void {
+    const seedId = hash160(publicKey);
+    assert(this.keyring.hasKey(seedId), 'a seed must be a key of the wallet');
+    this.set(batch, { externalCounter: 0, internalCounter: 0, seedId, isSplit });
+  }
+
+  /** Gives change a chain of its own, where there is a seed. */
+  split(batch: WalletBatch): void {
+    if (this.chain !== null && !this.chain.isSplit) this.set(batch, { ...this.chain, isSplit: true });
+  }
+
+  /** Takes a private key in as a seed; answers its public key. Of a key that is known only its origin is noted. */
+  addSeed(batch: WalletBatch, privateKey: Bytes, nowSec: number, isCompressed = true): Buffer {
+    const publicKey = ecdsaBackend().publicKeyOf(privateKey, isCompressed);
+    this.keyring.addKey(batch, privateKey, publicKey, {
+      createdSec: nowSec,
+      path: 's',
+      seedId: hash160(publicKey),
+    });
+    return publicKey;
+  }
+
+  private set(batch: WalletBatch, chain: HdChain): void {
+    this.chain = chain;
+    batch.put(recordKey('hdchain'), formatHdChain(chain));
+  }
+
+  /**
+   * Derives the next keys that the wallet does not know yet and takes them in. The wallet must have a seed and be unlocked.
+   * Yields after each, so that whoever makes many can let others work; ends early when the wallet is locked meanwhile.
+   */
+  *make(batch: WalletBatch, count: number, isInternal: boolean, nowSec: number): Generator<Bytes> {
+    const { chain } = this;
+    assert(chain, 'a wallet without seed has no keys to derive');
+    const seed = this.keyring.signingKey(chain.seedId);
+    assert(seed, 'the seed is locked away');
+    const isChange = isInternal && chain.isSplit;
+    const branch = branchOf(seed.privateKey, isChange ? 1 : 0);
+    for (let made = 0; made < count && !this.keyring.isLocked;) {
+      const { externalCounter, internalCounter, seedId } = this.chain ?? chain;
+      const number = isChange ? internalCounter : externalCounter;
+      const key = child(branch, HARDENED + number);
+      this.chain = isChange
+        ? { ...chain, externalCounter, internalCounter: number + 1 }
+        : { ...chain, internalCounter, externalCounter: number + 1 };
+      const isNew = !this.keyring.hasKey(hash160(key.publicKey));
+      const path = `m/0'/${isChange ? 1 : 0}'/${number}'`;
+      if (isNew)
+        this.keyring.addKey(batch, key.privateKey!, key.publicKey, { createdSec: nowSec, path, seedId });
+      wipe(key);
+      if (!isNew) continue;
+      made++;
+      yield key.publicKey;
+    }
+    wipe(branch);
+    this.set(batch, this.chain ?? chain);
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Whose an output is. Flags are the reference's, which listings and filters are made of. Source: lbrycrd script/ismine.cpp.
+ */
+import { hash160, ripemd160 } from '../../crypto/hash.js';
+import { COMPRESSED_KEY_SIZE } from '../../crypto/ecdsaEncoding.js';
+import { decodeClaimScript, stripClaimPrefix } from '../../script/claimScript.js';
+import { scriptForDestination, solveScript } from '../../script/standard.js';
+import type { Bytes } from '../../util/bytes.js';
+
+/** Source: `isminetype`. */
+export const MINE = {
+  no: 0,
+  watchOnly: 1,
+  spendable: 2,
+  /** Beside `spendable`: it holds a claim, new or updated, or a support. */
+  claim: 4,
+  support: 8,
+} as const;
+
+/** Whatever belongs to the wallet, or is watched. */
+export const MINE_ALL = MINE.watchOnly | MINE.spendable;
+export const MINE_STAKE = MINE.claim | MINE.support;
+
+/** What whoever asks must know. Ids are hashes of 20 bytes. */
+export interface OwnedKeys {
+  hasKey(keyId: Bytes): boolean;
+  publicKey(keyId: Bytes): Bytes | null;
+  script(scriptId: Bytes): Bytes | null;
+  isWatched(script: Bytes): boolean;
+}
+
+type Place = 'top' | 'p2sh' | 'witness';
+/** In the order of their strength. */
+const NO = 0;
+const WATCHED = 1;
+const SPENDABLE = 2;
+/** Nobody can spend it. */
+const INVALID = 3;
+
+/** The flags of an output script. */
+export function isMine(keys: OwnedKeys, script: Bytes): number {
+  const inner = stripClaimPrefix(script);
+  const found = ownership(keys, inner, 'top');
+  if (found === WATCHED) return MINE.watchOnly;
+  if (found !== SPENDABLE) return MINE.no;
+  if (inner.length === script.length) return MINE.spendable;
+  return MINE.spendable | (decodeClaimScript(script)?.kind === 'support' ? MINE.support : MINE.claim);
+}
+
+function ownership(keys: OwnedKeys, script: Bytes, place: Place): number {
+  const found = keyOwnership(keys, script, place);
+  return found === NO && keys.isWatched(script) ? WATCHED : found;
+}
+
+function keyOwnership(keys: OwnedKeys, script: Bytes, place: Place): number {
+  const template = solveScript(script);
+  switch (template.type) {
+    case 'pubkey':
+      if (place === 'witness' && template.publicKey.length !== COMPRESSED_KEY_SIZE) return INVALID;
+      return keys.hasKey(hash160(template.publicKey)) ? SPENDABLE : NO;
+    case 'pubkeyhash':
+      if (place === 'witness') {
+        const known = keys.publicKey(template.hash);
+        if (known !== null && known.length !== COMPRESSED_KEY_SIZE) return INVALID;
+      }
+      return keys.hasKey(template.hash) ? SPENDABLE : NO;
+    case 'scripthash': {
+      if (place !== 'top') return INVALID;
+      const inner = keys.script(template.hash);
+      return inner === null ? NO : ownership(keys, inner, 'p2sh');
+    }
+    case 'witness_v0_keyhash':
+      if (place === 'witness') return INVALID;
+      if (place === 'top' && keys.script(hash160(script)) === null) return NO;
+      return ownership(keys, scriptForDestination({ type: 'pubkeyhash', hash: template.hash }), 'witness');
+    case 'witness_v0_scripthash': {
+      if (place === 'witness') return INVALID;
+      if (place === 'top' && keys.script(hash160(script)) === null) return NO;
+      const inner = keys.script(ripemd160(template.hash));
+      return inner === null ? NO : ownership(keys, inner, 'witness');
+    }
+    case 'multisig': {
+      // In the open it may be somebody else's too, who could spend it.
+      if (place === 'top') return NO;
+      const { publicKeys } = template;
+      if (place === 'witness' && publicKeys.some((key) => key.length !== COMPRESSED_KEY_SIZE)) return INVALID;
+      return publicKeys.every((key) => keys.hasKey(hash160(key))) ? SPENDABLE : NO;
+    }
+    default:
+      return NO;
+  }
+}

@@ -1,0 +1,46 @@
+/** From addresses to keys and scripts of a wallet. Source: lbrycrd keystore.cpp `GetKeyForDestination`, outputtype.cpp. */
+import { extractDestination, type Destination } from '../../script/standard.js';
+import { destinationForScript, type OutputType } from '../../signing/outputType.js';
+import { isZero, type Bytes } from '../../util/bytes.js';
+import type { WalletBatch } from '../store/records.js';
+import type { Keyring } from './keyring.js';
+
+/**
+ * The id of the one key that an address stands for, known or not; null where it is a script, or none that is known. QUIRK: an
+ * id of zeros counts as none. Test: test/functional/walletKeys.test.ts.
+ */
+export function keyIdOfDestination(keyring: Pick<Keyring, 'script'>, destination: Destination): Bytes | null {
+  const keyId = paidKey(keyring, destination);
+  return keyId === null || isZero(keyId) ? null : keyId;
+}
+
+function paidKey(keyring: Pick<Keyring, 'script'>, destination: Destination): Bytes | null {
+  switch (destination.type) {
+    case 'pubkeyhash':
+    case 'witness_v0_keyhash':
+      return destination.hash;
+    case 'scripthash': {
+      const script = keyring.script(destination.hash);
+      const inner = script === null ? null : extractDestination(script);
+      return inner?.type === 'witness_v0_keyhash' ? inner.hash : null;
+    }
+    default:
+      return null;
+  }
+}
+
+/** The address of a script, which the wallet learns with its witness program. Source: `AddAndGetDestinationForScript`. */
+export function addScriptDestination(
+  keyring: Keyring,
+  batch: WalletBatch,
+  script: Bytes,
+  type: OutputType,
+): Destination {
+  const store = {
+    script: (id: Bytes) => keyring.script(id),
+    publicKey: (id: Bytes) => keyring.publicKey(id),
+    signingKey: (id: Bytes) => keyring.signingKey(id),
+    addScript: (added: Bytes) => keyring.addScript(batch, added),
+  };
+  return destinationForScript(store, script, type);
+}

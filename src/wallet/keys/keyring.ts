@@ -1,0 +1,456 @@
+/**
+ * The keys and scripts of a wallet: private keys in clear or encrypted, public keys and scripts that are only watched, and
+ * where each came from. Changes go to memory at once and to disk with the batch that they are added to. Owns locking and
+ * unlocking, not passphrases (`encryption/`). Source: lbrycrd keystore.cpp, wallet/crypter.cpp, wallet/wallet.cpp.
+ */
+import { COMPRESSED_KEY_SIZE, hasPublicKeySize, isValidPrivateKey } from '../../crypto/ecdsaEncoding.js';
+import { hash160 } from '../../crypto/hash.js';
+import { MAX_SCRIPT_ELEMENT_SIZE } from '../../script/script.js';
+import { scriptForDestination, scriptForPublicKey, solveScript } from '../../script/standard.js';
+import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import type { SigningKey, SigningProvider } from '../../signing/signingProvider.js';
+import { assert } from '../../util/assert.js';
+import { EMPTY_BYTES, equalBytes, fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import { Reader } from '../../util/reader.js';
+import { Slab } from '../../util/slab.js';
+import type { Slices } from '../../util/slices.js';
+import { decryptSecret, encryptSecret } from '../encryption/cipher.js';
+import { recordKey, type WalletBatch } from '../store/records.js';
+import {
+  bytesKey,
+  formatKeyMetadata,
+  formatKeyRecord,
+  parseKeyMetadata,
+  parseKeyRecord,
+  plainMetadata,
+  type KeyMetadata,
+} from './keyRecords.js';
+import type { OwnedKeys } from './isMine.js';
+import type { KnownScripts } from './scriptFilter.js';
+
+/** A row that does not parse, or contradicts another: the wallet is not used. */
+export class WalletRowError extends Error {
+  override readonly name = 'WalletRowError';
+}
+
+/** A key of the wallet; both parts lie side by side, since there may be a hundred thousand. */
+class OwnKey {
+  private readonly bytes: Buffer;
+  private readonly publicBytes: number;
+
+  constructor(slab: Slab, publicKey: Bytes, secret: Bytes) {
+    this.bytes = slab.keepBoth(publicKey, secret);
+    this.publicBytes = publicKey.length;
+  }
+
+  get publicKey(): Buffer {
+    return this.bytes.subarray(0, this.publicBytes);
+  }
+
+  /** 32 bytes in clear, or as `encryptSecret` makes them. */
+  get secret(): Buffer {
+    return this.bytes.subarray(this.publicBytes);
+  }
+}
+
+/** The script of the P2WPKH output of a key. */
+const witnessScriptOf = (keyId: Bytes): Buffer =>
+  scriptForDestination({ type: 'witness_v0_keyhash', hash: keyId });
+
+export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
+  private readonly slab = new Slab();
+  private latestSeedId: Bytes = EMPTY_BYTES;
+  private readonly keys = new Map<string, OwnKey>();
+  private readonly scripts = new Map<string, Buffer>();
+  /** The key of the row loaded last, and its id. */
+  private latest = { publicKey: Buffer.alloc(0), id: '' };
+  /** By the id of the P2WPKH script of a key the key's own id: the script follows from it. */
+  private readonly witnessKeys = new Map<string, string>();
+  private readonly watched = new Map<string, Buffer>();
+  private readonly watchedKeys = new Map<string, Buffer>();
+  private readonly keyMetadata = new Map<string, KeyMetadata>();
+  private readonly scriptMetadata = new Map<string, KeyMetadata>();
+  /** Encrypted keys that are not what their public keys say. */
+  private readonly damaged = new Set<OwnKey>();
+  private encrypted = false;
+  private masterKey: Buffer | null = null;
+  /** Keys of an encrypted wallet that somebody asked for since it was unlocked, in clear. */
+  private readonly lent = new Map<OwnKey, Buffer>();
+  /** Whether each encrypted key was held against its public key since the start. */
+  private isChecked = false;
+  private earliestSec = Infinity;
+  /** Keys taken in since a task began that asked for them. */
+  private added: Buffer[] | null = null;
+
+  // Whose it is.
+
+  hasKey(keyId: Bytes): boolean {
+    return this.keys.has(toLatin1(keyId));
+  }
+
+  publicKey(keyId: Bytes): Bytes | null {
+    const id = toLatin1(keyId);
+    return this.keys.get(id)?.publicKey ?? this.watchedKeys.get(id) ?? null;
+  }
+
+  script(scriptId: Bytes): Bytes | null {
+    const id = toLatin1(scriptId);
+    const keyId = this.witnessKeys.get(id);
+    return keyId === undefined ? (this.scripts.get(id) ?? null) : witnessScriptOf(fromLatin1(keyId));
+  }
+
+  isWatched(script: Bytes): boolean {
+    return this.watched.size > 0 && this.watched.has(toLatin1(script));
+  }
+
+  knowsKeyId(id: string): boolean {
+    return this.keys.has(id);
+  }
+
+  knowsScriptId(id: string): boolean {
+    return this.witnessKeys.has(id) || this.scripts.has(id);
+  }
+
+  get watchesScripts(): boolean {
+    return this.watched.size > 0;
+  }
+
+  /**
+   * Null for keys of others, and all keys of a locked wallet. What it answers is the keyring's own, which wipes it when the
+   * wallet is locked: it is not kept longer than the signing takes.
+   */
+  signingKey(keyId: Bytes): SigningKey | null {
+    const own = this.keys.get(toLatin1(keyId));
+    if (own === undefined) return null;
+    const privateKey = this.clearSecret(own);
+    return privateKey === null ? null : { privateKey, publicKey: own.publicKey };
+  }
+
+  private clearSecret(own: OwnKey): Bytes | null {
+    if (!this.encrypted) return own.secret;
+    if (this.masterKey === null || this.damaged.has(own)) return null;
+    const known = this.lent.get(own);
+    if (known !== undefined) return known;
+    const clear = decryptSecret(own.secret, own.publicKey, this.masterKey);
+    if (clear !== null) this.lent.set(own, clear);
+    return clear;
+  }
+
+  /** Ids of all keys, a byte a character. */
+  keyIds(): IterableIterator<string> {
+    return this.keys.keys();
+  }
+
+  get keyCount(): number {
+    return this.keys.size;
+  }
+
+  /** Scripts that were learnt, by their ids; those of P2WPKH outputs of known keys are among them. */
+  *allScripts(): Generator<[id: string, script: Buffer]> {
+    for (const [id, keyId] of this.witnessKeys) yield [id, witnessScriptOf(fromLatin1(keyId))];
+    for (const entry of this.scripts) if (!this.witnessKeys.has(entry[0])) yield entry;
+  }
+
+  watchedScripts(): IterableIterator<Buffer> {
+    return this.watched.values();
+  }
+
+  /** Where a key came from; null when nobody knows. */
+  metadata(keyId: Bytes): KeyMetadata | null {
+    return this.keyMetadata.get(toLatin1(keyId)) ?? null;
+  }
+
+  /** The same of a watched script, by its id. */
+  watchedMetadata(scriptId: Bytes): KeyMetadata | null {
+    return this.scriptMetadata.get(toLatin1(scriptId)) ?? null;
+  }
+
+  /** Nothing of the wallet is older; 1 when nobody knows, `Infinity` without keys. Source: `nTimeFirstKey`. */
+  get firstKeySec(): number {
+    return this.earliestSec;
+  }
+
+  private noteTime(createdSec: number): void {
+    // Age unknown: it may be as old as the chain.
+    this.earliestSec = createdSec <= 1 ? 1 : Math.min(this.earliestSec, createdSec);
+  }
+
+  // Changes.
+
+  /** Takes a key in. The wallet must not be locked. What was watched of it is the wallet's own from here on. */
+  addKey(batch: WalletBatch, privateKey: Bytes, publicKey: Bytes, metadata: KeyMetadata): void {
+    assert(!this.isLocked, 'a key was added to a locked wallet');
+    const keyId = hash160(publicKey);
+    const id = toLatin1(keyId);
+    const secret =
+      this.masterKey === null ? privateKey : encryptSecret(privateKey, publicKey, this.masterKey);
+    this.keys.set(id, new OwnKey(this.slab, publicKey, secret));
+    this.added?.push(keyId);
+    this.keyMetadata.set(id, metadata);
+    this.noteTime(metadata.createdSec);
+    this.learnWitnessScript(publicKey, keyId, id);
+    batch.put(recordKey('keymeta', bytesKey(publicKey)), formatKeyMetadata(metadata));
+    if (this.encrypted) batch.put(recordKey('ckey', bytesKey(publicKey)), withLength(secret));
+    else batch.put(recordKey('key', bytesKey(publicKey)), formatKeyRecord(privateKey, publicKey));
+    this.unwatch(batch, scriptForDestination({ type: 'pubkeyhash', hash: keyId }));
+    this.unwatch(batch, scriptForPublicKey(publicKey));
+  }
+
+  /** Runs a task and answers the ids of the keys that it took in. */
+  addedBy(task: () => void): Buffer[] {
+    const added: Buffer[] = [];
+    this.added = added;
+    try {
+      task();
+    } finally {
+      this.added = null;
+    }
+    return added;
+  }
+
+  /** Learns a redeem or witness script; false when it is too long to be pushed. */
+  addScript(batch: WalletBatch, script: Bytes): boolean {
+    if (script.length > MAX_SCRIPT_ELEMENT_SIZE) return false;
+    const id = hash160(script);
+    this.scripts.set(toLatin1(id), this.slab.keep(script));
+    batch.put(recordKey('cscript', id), withLength(script));
+    return true;
+  }
+
+  /** Watches an output script, and learns the key in it when it pays to a bare one. */
+  watch(batch: WalletBatch, script: Bytes, metadata: KeyMetadata): void {
+    this.learnWatched(script);
+    this.scriptMetadata.set(toLatin1(hash160(script)), metadata);
+    this.noteTime(metadata.createdSec);
+    batch.put(recordKey('watchmeta', bytesKey(script)), formatKeyMetadata(metadata));
+    batch.put(recordKey('watchs', bytesKey(script)), WATCHED_VALUE);
+  }
+
+  /** Notes when a script came that is not watched as a whole. */
+  noteScriptTime(batch: WalletBatch, script: Bytes, createdSec: number): void {
+    const metadata = plainMetadata(createdSec);
+    this.scriptMetadata.set(toLatin1(hash160(script)), metadata);
+    this.noteTime(createdSec);
+    batch.put(recordKey('watchmeta', bytesKey(script)), formatKeyMetadata(metadata));
+  }
+
+  unwatch(batch: WalletBatch, script: Bytes): void {
+    if (!this.watched.delete(toLatin1(script))) return;
+    const key = publicKeyIn(script);
+    if (key !== null) this.watchedKeys.delete(toLatin1(hash160(key)));
+    batch.del(recordKey('watchmeta', bytesKey(script)));
+    batch.del(recordKey('watchs', bytesKey(script)));
+  }
+
+  private learnWatched(script: Bytes): void {
+    this.watched.set(toLatin1(script), this.slab.keep(script));
+    const key = publicKeyIn(script);
+    if (key === null) return;
+    const keyId = hash160(key);
+    this.watchedKeys.set(toLatin1(keyId), this.slab.keep(key));
+    this.learnWitnessScript(key, keyId, toLatin1(keyId));
+  }
+
+  /** So that P2WPKH outputs of the key are found, bare or in P2SH. Source: `ImplicitlyLearnRelatedKeyScripts`. */
+  private learnWitnessScript(publicKey: Bytes, keyId: Bytes, id: string): void {
+    if (publicKey.length !== COMPRESSED_KEY_SIZE) return;
+    this.witnessKeys.set(toLatin1(hash160(witnessScriptOf(keyId))), id);
+  }
+
+  // Locks.
+
+  get isEncrypted(): boolean {
+    return this.encrypted;
+  }
+
+  get isLocked(): boolean {
+    return this.encrypted && this.masterKey === null;
+  }
+
+  /** Secrets as `encrypt` will store them, made ahead; nothing has changed then. */
+  *encryptedSecrets(masterKey: Bytes): Slices<Map<string, Buffer>> {
+    const hidden = new Map<string, Buffer>();
+    for (const [id, { publicKey, secret }] of this.keys) {
+      hidden.set(id, encryptSecret(secret, publicKey, masterKey));
+      yield;
+    }
+    return hidden;
+  }
+
+  /**
+   * Encrypts every key under a master key, which the keyring then holds; what is in `ready` need not be made any more. A
+   * failure of the batch must end the wallet's use.
+   */
+  encrypt(batch: WalletBatch, masterKey: Bytes, ready: ReadonlyMap<string, Buffer> = new Map()): void {
+    assert(!this.encrypted, 'a wallet was encrypted twice');
+    this.encrypted = true;
+    this.masterKey = Buffer.from(masterKey);
+    for (const [id, { publicKey, secret }] of this.keys) {
+      const hidden = ready.get(id) ?? encryptSecret(secret, publicKey, masterKey);
+      secret.fill(0);
+      this.keys.set(id, new OwnKey(this.slab, publicKey, hidden));
+      batch.del(recordKey('key', bytesKey(publicKey)));
+      batch.del(recordKey('wkey', bytesKey(publicKey)));
+      batch.put(recordKey('ckey', bytesKey(publicKey)), withLength(hidden));
+    }
+    this.isChecked = true;
+  }
+
+  /**
+   * Makes private keys available. False when the master key opens none of them, as a wrong one does. The first time every
+   * key is held against its public key: one that does not fit is damaged, and not to be had. The master key is copied.
+   */
+  *unlock(masterKey: Bytes): Slices<boolean> {
+    assert(this.encrypted, 'a wallet was unlocked that is not encrypted');
+    let isOpened = false;
+    const damaged: OwnKey[] = [];
+    for (const own of this.keys.values()) {
+      if (opens(own, masterKey)) isOpened = true;
+      else damaged.push(own);
+      if (isOpened ? this.isChecked : damaged.length === MOST_DAMAGED) break;
+      yield;
+    }
+    if (!isOpened) return false;
+    this.lock();
+    this.masterKey = Buffer.from(masterKey);
+    if (!this.isChecked) for (const own of damaged) this.damaged.add(own);
+    this.isChecked = true;
+    return true;
+  }
+
+  /** How many private keys are damaged, as far as is known: of an encrypted wallet once it was unlocked. */
+  get damagedKeys(): number {
+    return this.damaged.size;
+  }
+
+  /** Forgets the master key and all that was opened with it, and wipes their memory. */
+  lock(): void {
+    for (const clear of this.lent.values()) clear.fill(0);
+    this.lent.clear();
+    this.masterKey?.fill(0);
+    this.masterKey = null;
+  }
+
+  // Reading what is on disk.
+
+  /** Takes in a row of one of the kinds that keys and scripts have; false for other kinds. Throws `WalletRowError`. */
+  load(kind: string, rest: Bytes, value: Bytes): boolean {
+    switch (kind) {
+      case 'key':
+      case 'wkey':
+        this.loadKey(kind, publicKeyOf(rest), value);
+        return true;
+      case 'ckey':
+        this.loadEncryptedKey(publicKeyOf(rest), new Reader(value).varBytes());
+        return true;
+      case 'keymeta': {
+        const metadata = this.shared(parseKeyMetadata(value));
+        this.keyMetadata.set(this.loadedId(publicKeyOf(rest)), metadata);
+        this.noteTime(metadata.createdSec);
+        return true;
+      }
+      case 'cscript': {
+        const script = new Reader(value).varBytes();
+        if (script.length <= MAX_SCRIPT_ELEMENT_SIZE)
+          this.scripts.set(toLatin1(rest), this.slab.keep(script));
+        return true;
+      }
+      case 'watchs':
+        if (equalBytes(value, WATCHED_VALUE)) this.learnWatched(new Reader(rest).varBytes());
+        return true;
+      case 'watchmeta': {
+        const metadata = parseKeyMetadata(value);
+        this.scriptMetadata.set(toLatin1(hash160(new Reader(rest).varBytes())), metadata);
+        this.noteTime(metadata.createdSec);
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+
+  /** What is to be done once all rows were taken in: keys nobody knows the age of may be as old as the chain. */
+  loaded(): void {
+    if (this.encrypted) {
+      for (const { secret } of this.keys.values()) {
+        // A key in clear beside encrypted ones is what an interrupted encryption left.
+        if (secret.length === 32) throw new WalletRowError('Some keys of the encrypted wallet are in clear.');
+      }
+    }
+    for (const id of this.keys.keys()) {
+      if (this.keyMetadata.has(id)) continue;
+      this.keyMetadata.set(id, plainMetadata(0));
+      this.noteTime(0);
+    }
+  }
+
+  /** With a seed's id that most keys have in common. */
+  private shared(metadata: KeyMetadata): KeyMetadata {
+    if (!equalBytes(this.latestSeedId, metadata.seedId)) this.latestSeedId = this.slab.keep(metadata.seedId);
+    return { ...metadata, seedId: this.latestSeedId };
+  }
+
+  private loadKey(kind: 'key' | 'wkey', publicKey: Bytes, value: Bytes): void {
+    // Behind its version an old row has the key, two times and a comment.
+    const row = kind === 'wkey' ? withLength(new Reader(value, 4).varBytes()) : value;
+    const secret = parseKeyRecord(row, publicKey);
+    if (secret === null) throw new WalletRowError('A private key in the wallet is damaged.');
+    this.loadOwn(publicKey, secret);
+    secret.fill(0);
+  }
+
+  private loadEncryptedKey(publicKey: Bytes, secret: Bytes): void {
+    this.encrypted = true;
+    this.loadOwn(publicKey, secret);
+  }
+
+  private loadOwn(publicKey: Bytes, secret: Bytes): void {
+    const id = this.loadedId(publicKey);
+    this.keys.set(id, new OwnKey(this.slab, publicKey, secret));
+    this.learnWitnessScript(publicKey, fromLatin1(id), id);
+  }
+
+  /** The id of a key; that of the row before, whose key is often the same, is at hand. */
+  private loadedId(publicKey: Bytes): string {
+    const { latest } = this;
+    if (!equalBytes(latest.publicKey, publicKey))
+      this.latest = { publicKey: Buffer.from(publicKey), id: toLatin1(hash160(publicKey)) };
+    return this.latest.id;
+  }
+}
+
+/** A master key that opens none of so many keys is taken for a wrong one. Arbitrary. */
+const MOST_DAMAGED = 64;
+
+/** Whether a master key opens a key, and to what its public key says. */
+function opens({ publicKey, secret }: OwnKey, masterKey: Bytes): boolean {
+  const clear = decryptSecret(secret, publicKey, masterKey);
+  if (clear === null) return false;
+  const fits =
+    isValidPrivateKey(clear) &&
+    equalBytes(ecdsaBackend().publicKeyOf(clear, publicKey.length === COMPRESSED_KEY_SIZE), publicKey);
+  clear.fill(0);
+  return fits;
+}
+
+const WATCHED_VALUE = Buffer.from('1');
+
+function withLength(bytes: Bytes): Buffer {
+  return bytesKey(bytes);
+}
+
+function publicKeyOf(rest: Bytes): Buffer {
+  const key = new Reader(rest).varBytes();
+  if (!hasPublicKeySize(key)) throw new WalletRowError('A public key in the wallet is damaged.');
+  return key;
+}
+
+/** The key that a script pays to itself; null for other scripts and for what is no point. */
+function publicKeyIn(script: Bytes): Bytes | null {
+  const template = solveScript(script);
+  if (template.type !== 'pubkey') return null;
+  return ecdsaBackend().isFullyValidPublicKey(template.publicKey) ? template.publicKey : null;
+}
+
+/** The key id behind a name in `Keyring.keyIds`. */
+export const keyIdBytes = (id: string): Buffer => fromLatin1(id);

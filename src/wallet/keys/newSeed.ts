@@ -1,0 +1,36 @@
+/** Another seed for a wallet that has one. Source: lbrycrd wallet/wallet.cpp `DeriveNewSeed`, `NewKeyPool`. */
+import { hash160 } from '../../crypto/hash.js';
+import type { DecodedSecret } from '../../script/wif.js';
+import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { WalletBatch } from '../store/records.js';
+import type { Wallet } from '../wallet.js';
+import { FEATURE } from '../walletVersion.js';
+
+/** Whether a wallet has a key, in whichever form of its public key. Source: `HaveKey`. */
+export function hasSecret({ keyring }: Wallet, { privateKey }: DecodedSecret): boolean {
+  return [true, false].some((isCompressed) =>
+    keyring.hasKey(hash160(ecdsaBackend().publicKeyOf(privateKey, isCompressed))),
+  );
+}
+
+/**
+ * Derives keys from a new seed from here on: one that is given, which is wiped, or one of its own. With `renewsPool` those
+ * in the pool are not handed out any more. The wallet must be unlocked. On disk when it resolves.
+ */
+export async function setNewSeed(
+  wallet: Wallet,
+  secret: DecodedSecret | null,
+  renewsPool: boolean,
+): Promise<void> {
+  const { hd, keypool, node } = wallet;
+  const batch = new WalletBatch();
+  const publicKey =
+    secret === null
+      ? wallet.makeSeed(batch)
+      : hd.addSeed(batch, secret.privateKey, node.nowSec(), secret.compressed);
+  secret?.privateKey.fill(0);
+  hd.setSeed(batch, publicKey, wallet.version >= FEATURE.hdSplit);
+  if (renewsPool) keypool.clear(batch);
+  await wallet.write(batch);
+  if (renewsPool) await wallet.topUpKeypool();
+}

@@ -1,0 +1,54 @@
+/**
+ * A quick look at output scripts in raw bytes: whether one could be the wallet's at all. Of a block all but a few are told
+ * apart here, without parsing; `isMine` has the last word on those that remain.
+ */
+import { hash160, ripemd160 } from '../../crypto/hash.js';
+import { claimPrefixLength } from '../../script/claimScript.js';
+import { OP } from '../../script/opcodes.js';
+import { toLatin1 } from '../../util/bytes.js';
+
+/** Ids are texts, a byte a character. */
+export interface KnownScripts {
+  knowsKeyId(id: string): boolean;
+  knowsScriptId(id: string): boolean;
+  /** Whether any script is watched as a whole, and whether this one is. */
+  readonly watchesScripts: boolean;
+  isWatched(script: Buffer): boolean;
+}
+
+/** False only where the script is neither the wallet's nor watched. */
+export function couldBeMine(known: KnownScripts, script: Buffer): boolean {
+  if (known.watchesScripts && known.isWatched(script)) return true;
+  const first = script[0];
+  if (first === OP.OP_CLAIM_NAME || first === OP.OP_UPDATE_CLAIM || first === OP.OP_SUPPORT_CLAIM) {
+    const prefix = claimPrefixLength(script);
+    if (prefix > 0) return couldBeMine(known, script.subarray(prefix));
+  }
+  switch (script.length) {
+    case 25:
+      if (first === OP.OP_DUP && script[1] === OP.OP_HASH160 && script[2] === 20)
+        return known.knowsKeyId(script.toString('latin1', 3, 23));
+      break;
+    case 23:
+      if (first === OP.OP_HASH160 && script[1] === 20)
+        return known.knowsScriptId(script.toString('latin1', 2, 22));
+      break;
+    case 22:
+      if (first !== 0 || script[1] !== 20) break;
+      if (known.knowsKeyId(script.toString('latin1', 2, 22))) return true;
+      // Of a key that is watched, not owned.
+      return known.watchesScripts && known.knowsScriptId(toLatin1(hash160(script)));
+    case 34:
+      if (first === 0 && script[1] === 32)
+        return known.knowsScriptId(toLatin1(ripemd160(script.subarray(2, 34))));
+      break;
+    case 35:
+    case 67:
+      if (first === script.length - 2 && script[script.length - 1] === OP.OP_CHECKSIG)
+        return known.knowsKeyId(toLatin1(hash160(script.subarray(1, script.length - 1))));
+      break;
+    default:
+  }
+  // Multisig in the open is nobody's; what else there is is only watched.
+  return false;
+}

@@ -1,0 +1,28 @@
+/**
+ * Bringing an older wallet to a newer format: to keys of a seed, and to a chain of its own for change. Source: lbrycrd
+ * wallet/wallet.cpp `CreateWalletFromFile`, `MarkPreSplitKeys`.
+ */
+import type { Wallet } from '../wallet.js';
+import { FEATURE } from '../walletVersion.js';
+import { WalletRowError } from './keyring.js';
+
+/** Throws `WalletRowError` where it cannot be done; then the wallet is as it was. */
+export async function upgradeWallet(wallet: Wallet, wanted: number): Promise<void> {
+  const { version, hd, keypool, logName, node } = wallet;
+  if (wanted < version) throw new WalletRowError('Cannot downgrade wallet');
+  const needsSeed = wanted >= FEATURE.hd && hd.state === null && wallet.hasPrivateKeys;
+  if (needsSeed && wallet.isLocked) {
+    throw new WalletRowError(
+      'Unable to generate keys: the wallet is locked. Start without -upgradewallet and use sethdseed once it is unlocked.',
+    );
+  }
+  node.log.info(`${logName} Performing wallet upgrade to ${Math.min(wanted, FEATURE.latest)}`);
+  await wallet.change((batch) => {
+    const isSplit = wanted >= FEATURE.hdSplit;
+    if (isSplit && version < FEATURE.hdSplit) keypool.markPreSplit(batch);
+    if (needsSeed) hd.setSeed(batch, wallet.makeSeed(batch), isSplit);
+    else if (isSplit) hd.split(batch);
+    wallet.setVersion(batch, isSplit ? FEATURE.preSplitKeypool : Math.min(wanted, FEATURE.latest));
+  });
+  if (needsSeed && !(await wallet.topUpKeypool())) throw new WalletRowError('Unable to generate keys');
+}

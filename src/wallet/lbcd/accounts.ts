@@ -1,0 +1,126 @@
+/**
+ * Accounts as lbcwallet has them: numbered, named, each with addresses of its own. Here they are notes in the address book:
+ * an address that bears none is of the first account, `default`. They are no chains of keys, and not the deprecated
+ * accounts either, which are labels. Source: lbcwallet waddrmgr/manager.go, waddrmgr/scoped_manager.go.
+ */
+import { decodeDestination } from '../../script/address.js';
+import { destinationKey } from '../destinationKey.js';
+import type { WalletBatch } from '../store/records.js';
+import type { Wallet } from '../wallet.js';
+
+export const DEFAULT_ACCOUNT = 0;
+/** Of keys and scripts that were imported as such. Source: `ImportedAddrAccount`. */
+export const IMPORTED_ACCOUNT = 0x7fffffff;
+export const DEFAULT_ACCOUNT_NAME = 'default';
+export const IMPORTED_ACCOUNT_NAME = 'imported';
+
+/** On an address: the number of its account. */
+const ACCOUNT_NOTE = 'lbcd account';
+/** On no address, followed by a number: the name of the account. */
+const NAME_NOTE = 'lbcd account ';
+const NO_ADDRESS = '';
+
+/** There is no such account, or there can be none; the message is lbcwallet's. */
+export class AccountError extends Error {
+  override readonly name = 'AccountError';
+}
+
+export interface LbcdAccount {
+  readonly number: number;
+  readonly name: string;
+}
+
+/** A view of the notes; made anew for each call. */
+export class LbcdAccounts {
+  private readonly wallet: Wallet;
+  private byDestination: ReadonlyMap<string, number> | null = null;
+
+  constructor(wallet: Wallet) {
+    this.wallet = wallet;
+  }
+
+  /** By number: `default` first, `imported` last. */
+  list(): LbcdAccount[] {
+    const named = new Map([[DEFAULT_ACCOUNT, DEFAULT_ACCOUNT_NAME]]);
+    for (const [note, name] of this.wallet.book.notesOf(NO_ADDRESS) ?? [])
+      if (note.startsWith(NAME_NOTE)) named.set(Number(note.slice(NAME_NOTE.length)), name);
+    named.set(IMPORTED_ACCOUNT, IMPORTED_ACCOUNT_NAME);
+    return [...named].map(([number, name]) => ({ number, name })).sort((a, b) => a.number - b.number);
+  }
+
+  /** Throws `AccountError` for a name that no account has. */
+  numberOf(name: string): number {
+    const found = this.find(name);
+    if (found === undefined) throw new AccountError(`account name '${name}' not found`);
+    return found.number;
+  }
+
+  nameOf(number: number): string {
+    return this.list().find((account) => account.number === number)?.name ?? '';
+  }
+
+  private find(name: string): LbcdAccount | undefined {
+    return this.list().find((account) => account.name === name);
+  }
+
+  /** The account of an address, be it the wallet's or not. */
+  ofAddress(address: string): number {
+    return Number(this.wallet.book.notesOf(address)?.get(ACCOUNT_NOTE) ?? DEFAULT_ACCOUNT);
+  }
+
+  /** The same of a destination by its key (`destinationKey`); empty for none. */
+  ofDestination(key: string): number {
+    this.byDestination ??= this.readDestinations();
+    return this.byDestination.get(key) ?? DEFAULT_ACCOUNT;
+  }
+
+  private readDestinations(): Map<string, number> {
+    const found = new Map<string, number>();
+    for (const [address, number] of this.assigned()) {
+      const destination = decodeDestination(address, this.wallet.prefixes);
+      if (destination !== null) found.set(destinationKey(destination), number);
+    }
+    return found;
+  }
+
+  /** Addresses of another account than the first, with its number. */
+  *assigned(): Generator<[address: string, number: number]> {
+    for (const [address, number] of this.wallet.book.noted(ACCOUNT_NOTE)) yield [address, Number(number)];
+  }
+
+  assign(batch: WalletBatch, address: string, number: number): void {
+    if (this.ofAddress(address) === number) return;
+    this.wallet.book.note(batch, address, ACCOUNT_NOTE, `${number}`);
+  }
+
+  /** Throws `AccountError` for a name that is taken, empty or reserved. Source: `NewAccount`. */
+  create(batch: WalletBatch, name: string): void {
+    refuseName(name);
+    this.refuseTaken(name);
+    const last = this.list().at(-2)!.number;
+    this.setName(batch, last + 1, name);
+  }
+
+  /** Throws `AccountError`. Source: `RenameAccount`. */
+  rename(batch: WalletBatch, oldName: string, newName: string): void {
+    const number = this.numberOf(oldName);
+    if (number === IMPORTED_ACCOUNT) throw new AccountError('reserved account cannot be renamed');
+    this.refuseTaken(newName);
+    refuseName(newName);
+    this.setName(batch, number, newName);
+  }
+
+  private setName(batch: WalletBatch, number: number, name: string): void {
+    this.wallet.book.note(batch, NO_ADDRESS, `${NAME_NOTE}${number}`, name);
+  }
+
+  private refuseTaken(name: string): void {
+    if (this.find(name) !== undefined) throw new AccountError('account with the same name already exists');
+  }
+}
+
+/** Source: `ValidateAccountName`. */
+function refuseName(name: string): void {
+  if (name === '') throw new AccountError('accounts may not be named the empty string');
+  if (name === IMPORTED_ACCOUNT_NAME) throw new AccountError('reserved account name');
+}

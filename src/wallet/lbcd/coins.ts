@@ -1,0 +1,110 @@
+/**
+ * What a wallet has and received by account, as lbcwallet counts it: claims and supports are stakes, which are in no balance.
+ * Source: lbcwallet wtxmgr/tx.go `Balance`, wallet/wallet.go `CalculateAccountBalances`, `TotalReceivedForAccounts`.
+ */
+import type { Slices } from '../../util/slices.js';
+import { MINE, MINE_STAKE } from '../keys/isMine.js';
+import { blocksToMaturity } from '../ledger/balances.js';
+import { txKeyOf, type Entry, type OwnOutput } from '../ledger/entry.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { Wallet } from '../wallet.js';
+
+export interface LbcdCoin {
+  readonly key: string;
+  readonly entry: Entry;
+  readonly output: OwnOutput;
+  /** Confirmations. */
+  readonly depth: number;
+  readonly isStake: boolean;
+  readonly isMature: boolean;
+}
+
+/** Whether a transaction counts at all: neither given up nor in conflict with a block. */
+export const isAlive = ({ state }: Entry): boolean => state === 'confirmed' || state === 'unconfirmed';
+
+/** Unspent outputs of the wallet's own keys. */
+export function* lbcdCoins(ledger: Ledger): Generator<LbcdCoin> {
+  for (const [key, output] of ledger.unspentOutputs()) {
+    if ((output.mine & MINE.spendable) === 0) continue;
+    const entry = ledger.entry(txKeyOf(key))!;
+    if (!isAlive(entry)) continue;
+    const isStake = (output.mine & MINE_STAKE) !== 0;
+    const isMature = blocksToMaturity(ledger, entry) === 0;
+    yield { key, entry, output, depth: ledger.depth(entry), isStake, isMature };
+  }
+}
+
+/** What belongs together has. Source: `Balances`. */
+export interface LbcdBalance {
+  /** With what is not confirmed enough, or immature. */
+  totalSat: bigint;
+  spendableSat: bigint;
+}
+
+/** Balances by whatever tells coins apart. */
+export function balancesBy<K>(
+  ledger: Ledger,
+  minDepth: number,
+  keyOf: (coin: LbcdCoin) => K,
+): Map<K, LbcdBalance> {
+  const balances = new Map<K, LbcdBalance>();
+  for (const coin of lbcdCoins(ledger)) {
+    if (coin.isStake) continue;
+    const key = keyOf(coin);
+    let balance = balances.get(key);
+    if (balance === undefined) balances.set(key, (balance = { totalSat: 0n, spendableSat: 0n }));
+    balance.totalSat += coin.output.valueSat;
+    if (coin.isMature && coin.depth >= minDepth) balance.spendableSat += coin.output.valueSat;
+  }
+  return balances;
+}
+
+/** The whole wallet's balance without locked outputs, and what lies in claims and supports. Source: wtxmgr `Balance`. */
+export function walletBalance(wallet: Wallet, minDepth: number): { balanceSat: bigint; stakedSat: bigint } {
+  let balanceSat = 0n;
+  let stakedSat = 0n;
+  for (const { key, output, depth, isStake, isMature } of lbcdCoins(wallet.ledger)) {
+    if (wallet.lockedOutputs.has(key)) continue;
+    if (isStake) stakedSat += depth > 0 ? output.valueSat : 0n;
+    else if (isMature && depth >= minDepth) balanceSat += output.valueSat;
+  }
+  return { balanceSat, stakedSat };
+}
+
+/** What ever paid to something of the wallet. */
+export interface Received {
+  sumSat: bigint;
+  /** Of the latest. */
+  depth: number;
+  /** Transactions, each once, the oldest first (`Entry.key`). */
+  readonly txKeys: string[];
+}
+
+/** Sums of all that was received with so many confirmations, spent or not, by whatever tells outputs apart. */
+export function* receivedBy<K>(
+  ledger: Ledger,
+  minDepth: number,
+  keyOf: (output: OwnOutput) => K,
+): Slices<Map<K, Received>> {
+  const sums = new Map<K, Received>();
+  let looked = 0;
+  for (const entry of [...ledger.inOrder()]) {
+    if (++looked % 256 === 0) yield;
+    const depth = ledger.depth(entry);
+    if (!isAlive(entry) || depth < minDepth) continue;
+    for (const output of entry.outputs) if ((output.mine & MINE.spendable) !== 0) add(entry, output, depth);
+  }
+  return sums;
+
+  function add(entry: Entry, output: OwnOutput, depth: number): void {
+    const key = keyOf(output);
+    const sum = sums.get(key);
+    if (sum === undefined) {
+      sums.set(key, { sumSat: output.valueSat, depth, txKeys: [entry.key] });
+      return;
+    }
+    sum.sumSat += output.valueSat;
+    sum.depth = depth;
+    if (sum.txKeys.at(-1) !== entry.key) sum.txKeys.push(entry.key);
+  }
+}

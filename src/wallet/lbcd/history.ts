@@ -1,0 +1,101 @@
+/**
+ * Transactions of a wallet as lbcwallet lists them: an item for each output that it sent, one for each that it received, two
+ * for what it received and spent again. Source: lbcwallet wallet/wallet.go `listTransactions`.
+ */
+import { encodeDestination } from '../../script/address.js';
+import { extractDestination } from '../../script/standard.js';
+import type { Bytes } from '../../util/bytes.js';
+import { MINE, MINE_STAKE } from '../keys/isMine.js';
+import { blocksToMaturity } from '../ledger/balances.js';
+import { outputKey, type Entry, type OwnOutput } from '../ledger/entry.js';
+import type { Wallet } from '../wallet.js';
+import { LbcdAccounts } from './accounts.js';
+
+export type LbcdCategory = 'send' | 'receive' | 'generate' | 'immature';
+
+export interface LbcdItem {
+  readonly entry: Entry;
+  readonly n: number;
+  readonly category: LbcdCategory;
+  /** Null for scripts without one. */
+  readonly address: string | null;
+  /** The account of the address, empty for what is not the wallet's. */
+  readonly account: string;
+  /** Below 0 for what was sent. */
+  readonly valueSat: bigint;
+  /** At most 0, and 0 where an input is not the wallet's; null for what was received. */
+  readonly feeSat: bigint | null;
+}
+
+/** What a transaction took from the wallet, gave it, and cost. */
+export interface LbcdSums {
+  readonly debitSat: bigint;
+  /** Number of inputs that are the wallet's. */
+  readonly debits: number;
+  /** At least 0; 0 where an input is not the wallet's. */
+  readonly feeSat: bigint;
+}
+
+const isOwn = ({ mine }: OwnOutput): boolean => (mine & MINE.spendable) !== 0;
+
+export class LbcdHistory {
+  readonly accounts: LbcdAccounts;
+  private readonly wallet: Wallet;
+  private readonly names = new Map<number, string>();
+
+  constructor(wallet: Wallet) {
+    this.wallet = wallet;
+    this.accounts = new LbcdAccounts(wallet);
+    for (const { number, name } of this.accounts.list()) this.names.set(number, name);
+  }
+
+  sums(entry: Entry, outputs: readonly { readonly value: bigint }[]): LbcdSums {
+    const spent = entry.isCoinbase ? [] : entry.inputs.map((input) => this.wallet.ledger.output(input));
+    const own = spent.filter((output) => output !== undefined && isOwn(output)) as OwnOutput[];
+    const debitSat = own.reduce((sum, { valueSat }) => sum + valueSat, 0n);
+    const outSat = outputs.reduce((sum, { value }) => sum + value, 0n);
+    const isAllOwn = own.length > 0 && own.length === entry.inputs.length;
+    return { debitSat, debits: own.length, feeSat: isAllOwn ? debitSat - outSat : 0n };
+  }
+
+  category(entry: Entry): LbcdCategory {
+    if (!entry.isCoinbase) return 'receive';
+    return blocksToMaturity(this.wallet.ledger, entry) > 0 ? 'immature' : 'generate';
+  }
+
+  /** Own outputs whose address nobody was told of, stakes aside. Source: the flag `Change` of credits. */
+  isChange(output: OwnOutput, address: string | null): boolean {
+    if ((output.mine & MINE_STAKE) !== 0) return false;
+    return address === null || this.wallet.book.find(address) === undefined;
+  }
+
+  addressOf(script: Bytes): string | null {
+    const destination = extractDestination(script);
+    return destination === null ? null : encodeDestination(destination, this.wallet.prefixes);
+  }
+
+  accountName(address: string | null): string {
+    return address === null ? '' : (this.names.get(this.accounts.ofAddress(address)) ?? '');
+  }
+
+  /** The items of a transaction; those of one account, or of all when it is `*`. */
+  *items(entry: Entry, account: string): Generator<LbcdItem> {
+    const { ledger } = this.wallet;
+    const { outputs } = ledger.transaction(entry);
+    const { debits, feeSat } = this.sums(entry, outputs);
+    const own = new Map(entry.outputs.filter(isOwn).map((output) => [output.n, output]));
+    for (const [n, { script, value }] of outputs.entries()) {
+      const address = this.addressOf(script);
+      const credit = own.get(n);
+      // A coinbase has no change; its keys are told to nobody either.
+      if (credit !== undefined && !entry.isCoinbase && debits > 0 && this.isChange(credit, address)) continue;
+      const name = credit === undefined ? '' : this.accountName(address);
+      if (account !== '*' && account !== name) continue;
+      const item = { entry, n, address, account: name };
+      const isSpent = credit !== undefined && ledger.isSpent(outputKey(entry.key, n));
+      if (debits > 0 || isSpent) yield { ...item, category: 'send', valueSat: -value, feeSat: -feeSat };
+      if (credit !== undefined)
+        yield { ...item, category: this.category(entry), valueSat: value, feeSat: null };
+    }
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * What moved between the deprecated accounts without a transaction (`move`), and keys that belong to an account. Source:
+ * lbrycrd wallet/wallet.h `CAccountingEntry`, `CAccount`.
+ */
+import { hasPublicKeySize } from '../../crypto/ecdsaEncoding.js';
+import type { Bytes } from '../../util/bytes.js';
+import { Reader } from '../../util/reader.js';
+import { Writer } from '../../util/writer.js';
+import { recordKey, type WalletBatch } from '../store/records.js';
+
+/** One side of a move. */
+export interface AccountingEntry {
+  readonly account: string;
+  readonly creditDebitSat: bigint;
+  readonly timeSec: number;
+  readonly otherAccount: string;
+  readonly comment: string;
+  /** Place in the order of all transactions. */
+  readonly orderPos: number;
+  readonly number: bigint;
+}
+
+const ENTRY_VERSION = 170_200;
+const text = (reader: Reader): string => reader.varBytes().toString('utf8');
+
+export class Accounts {
+  private entries: AccountingEntry[] = [];
+  private isOrdered = true;
+  private lastNumber = 0n;
+  /** By account: the key behind the address that was last shown for it. */
+  private readonly keys = new Map<string, Buffer>();
+
+  /** In the order in which they were made. */
+  all(): readonly AccountingEntry[] {
+    if (!this.isOrdered) this.entries = this.entries.toSorted((a, b) => a.orderPos - b.orderPos);
+    this.isOrdered = true;
+    return this.entries;
+  }
+
+  /** What an account has from moves alone. */
+  creditDebitSat(account: string): bigint {
+    let sum = 0n;
+    for (const entry of this.entries) if (entry.account === account) sum += entry.creditDebitSat;
+    return sum;
+  }
+
+  /** The public key behind an account's address; null when none was shown. */
+  publicKey(account: string): Bytes | null {
+    return this.keys.get(account) ?? null;
+  }
+
+  setPublicKey(batch: WalletBatch, account: string, publicKey: Bytes): void {
+    this.keys.set(account, Buffer.from(publicKey));
+    const name = new Writer().varBytes(Buffer.from(account, 'utf8')).finish();
+    batch.put(recordKey('acc', name), new Writer().i32(ENTRY_VERSION).varBytes(publicKey).finish());
+  }
+
+  add(batch: WalletBatch, entry: Omit<AccountingEntry, 'number'>): void {
+    const number = ++this.lastNumber;
+    this.entries.push({ ...entry, number });
+    const key = new Writer().varBytes(Buffer.from(entry.account, 'utf8')).u64(number).finish();
+    batch.put(recordKey('acentry', key), formatEntry(entry));
+  }
+
+  /** Takes in a row; false when it is of another kind. */
+  load(kind: string, rest: Bytes, value: Bytes): boolean {
+    if (kind === 'acc') {
+      const publicKey = new Reader(value, 4).varBytes();
+      if (hasPublicKeySize(publicKey)) this.keys.set(text(new Reader(rest)), Buffer.from(publicKey));
+      return true;
+    }
+    if (kind !== 'acentry') return false;
+    const reader = new Reader(rest);
+    const account = text(reader);
+    const number = reader.u64();
+    this.entries.push({ account, number, ...parseEntry(value) });
+    this.isOrdered = false;
+    if (number > this.lastNumber) this.lastNumber = number;
+    return true;
+  }
+}
+
+/** Behind the comment and a zero byte stands a map of notes, of which one is the place in the order. */
+function formatEntry(entry: Omit<AccountingEntry, 'number'>): Buffer {
+  const notes = new Writer()
+    .compactSize(1)
+    .varBytes(Buffer.from('n'))
+    .varBytes(Buffer.from(`${entry.orderPos}`))
+    .finish();
+  const comment = Buffer.concat([Buffer.from(entry.comment, 'utf8'), Buffer.of(0), notes]);
+  return new Writer()
+    .i32(ENTRY_VERSION)
+    .i64(entry.creditDebitSat)
+    .i64(BigInt(entry.timeSec))
+    .varBytes(Buffer.from(entry.otherAccount, 'utf8'))
+    .varBytes(comment)
+    .finish();
+}
+
+function parseEntry(value: Bytes): Omit<AccountingEntry, 'account' | 'number'> {
+  const reader = new Reader(value);
+  reader.skip(4);
+  const creditDebitSat = reader.i64();
+  const timeSec = Number(reader.i64());
+  const otherAccount = text(reader);
+  const bytes = reader.varBytes();
+  const end = bytes.indexOf(0);
+  const comment = bytes.toString('utf8', 0, end === -1 ? bytes.length : end);
+  let orderPos = -1;
+  if (end !== -1) {
+    const notes = new Reader(bytes.subarray(end + 1));
+    for (let left = notes.compactSize(); left > 0; left--) {
+      const name = text(notes);
+      const note = text(notes);
+      if (name === 'n') orderPos = Number(note);
+    }
+  }
+  return { creditDebitSat, timeSec, otherAccount, comment, orderPos };
+}

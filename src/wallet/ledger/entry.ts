@@ -1,0 +1,74 @@
+/** A transaction of the wallet as the ledger holds it in memory; its bytes stay on disk. */
+import type { OutPoint } from '../../primitives/transaction.js';
+import type { TxRecord } from './txRecord.js';
+
+/** What a transaction has come to. */
+export type EntryState =
+  /** In a block of the active chain. */
+  | 'confirmed'
+  /** In no block, with nothing that speaks against it. */
+  | 'unconfirmed'
+  /** Another that spends the same is in a block of the active chain. */
+  | 'conflicted'
+  /** The owner does not wait for it any more. */
+  | 'abandoned';
+
+/** An output that is the wallet's, or watched. */
+export interface OwnOutput {
+  readonly n: number;
+  readonly valueSat: bigint;
+  /** `MINE` flags. */
+  readonly mine: number;
+  /** `destinationKey` of where it pays to, behind a claim; empty for what has none. */
+  readonly to: string;
+  /** Whether its script is the destination's own, and neither has a claim nor shows the key. */
+  readonly isPlain: boolean;
+}
+
+export interface Entry {
+  /** Id in wire order, a byte a character. */
+  readonly key: string;
+  /** As in the row; replaced as a whole. */
+  row: Omit<TxRecord, 'tx'>;
+  state: EntryState;
+  /** Of the block that holds it or that it conflicts with, −1 without one in the active chain. */
+  height: number;
+  inMempool: boolean;
+  readonly isCoinbase: boolean;
+  /** Height or time before which it cannot be in a block; 0 when it never waits. */
+  readonly lockTime: number;
+  readonly inputs: readonly string[];
+  /** How many outputs it has, the wallet's and others'. */
+  readonly outputCount: number;
+  /** Whether a claim or support is among the outputs that are not the wallet's to spend. */
+  readonly hasForeignStake: boolean;
+  outputs: readonly OwnOutput[];
+}
+
+/** The key of an output: id and number, a byte a character. Source: the wire form of an outpoint. */
+export function outputKey(txKey: string, n: number): string {
+  return txKey + String.fromCharCode(n & 0xff, (n >>> 8) & 0xff, (n >>> 16) & 0xff, n >>> 24);
+}
+
+/** The same of an input. */
+export function spentKey({ hash, index }: OutPoint): string {
+  // One flat text: joined ones take twice the memory.
+  OUT_POINT.set(hash, 0);
+  OUT_POINT.writeUInt32LE(index, 32);
+  return OUT_POINT.toString('latin1');
+}
+
+const OUT_POINT = Buffer.alloc(36);
+
+/** The transaction that an output key names. */
+export const txKeyOf = (output: string): string => output.slice(0, 32);
+
+/** The number in an output key. */
+export function outputNumber(output: string): number {
+  return (
+    output.charCodeAt(32) +
+    output.charCodeAt(33) * 0x100 +
+    output.charCodeAt(34) * 0x1_0000 +
+    output.charCodeAt(35) * 0x100_0000
+  );
+}

@@ -1,0 +1,40 @@
+/** Transactions by something that several share: the block that they name, a destination that they pay to. */
+import type { Entry } from './entry.js';
+
+const NONE: readonly Entry[] = [];
+
+export class EntryLists {
+  /** Most have one: those take no list. */
+  private readonly lists = new Map<string, Entry | Entry[]>();
+
+  /** In the order in which they were added; not to be changed. */
+  of(key: string): readonly Entry[] {
+    const known = this.lists.get(key);
+    if (known === undefined) return NONE;
+    return Array.isArray(known) ? known : [known];
+  }
+
+  first(key: string): Entry | undefined {
+    const known = this.lists.get(key);
+    return Array.isArray(known) ? known[0] : known;
+  }
+
+  /** Twice in a row counts once; otherwise an entry must not be there yet. */
+  add(key: string, entry: Entry): void {
+    const known = this.lists.get(key);
+    if (known === undefined) this.lists.set(key, entry);
+    else if (!Array.isArray(known)) {
+      if (known !== entry) this.lists.set(key, [known, entry]);
+    } else if (known[known.length - 1] !== entry) known.push(entry);
+  }
+
+  remove(key: string, entry: Entry): void {
+    const left = this.of(key).filter((other) => other !== entry);
+    if (left.length === 0) this.lists.delete(key);
+    else this.lists.set(key, left.length === 1 ? left[0]! : left);
+  }
+
+  clear(): void {
+    this.lists.clear();
+  }
+}

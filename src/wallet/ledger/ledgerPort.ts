@@ -1,0 +1,34 @@
+/** What the ledger asks of its surroundings, and what it is told. */
+import type { Bytes } from '../../util/bytes.js';
+import type { TxRecord } from './txRecord.js';
+
+/** What the ledger asks of its surroundings. */
+export interface LedgerPort {
+  /** `MINE` flags of an output script. */
+  mine(script: Bytes): number;
+  /** Height of a block of the active chain (as far as the wallet has followed it), −1 for others. Wire order. */
+  heightOf(blockHash: Bytes): number;
+  /** Height of the tip that the wallet has followed the chain to. */
+  readonly height: number;
+  nowSec(): number;
+  /** The row of a transaction as it is on disk. */
+  readRow(key: string): Buffer | undefined;
+  /** What else has a place in the order of transactions, the latest last (`move`). */
+  moves(): readonly { readonly orderPos: number; readonly timeSec: number }[];
+}
+
+/** Where a block holds a transaction. */
+export interface Place {
+  readonly blockHash: Bytes;
+  readonly height: number;
+  readonly timeSec: number;
+  /** Place among the block's transactions. */
+  readonly index: number;
+}
+
+/** What is known of a transaction that the wallet itself makes. */
+export interface OwnTransaction {
+  readonly notes?: ReadonlyMap<string, string>;
+  readonly orderForm?: TxRecord['orderForm'];
+  readonly fromAccount?: string;
+}

@@ -1,0 +1,142 @@
+/**
+ * A transaction of the wallet with what only its owner knows of it, to and from its row. Source: lbrycrd wallet/wallet.h
+ * `CMerkleTx`, `CWalletTx`.
+ */
+import { parseTransaction, txid, writeTransaction, type Transaction } from '../../primitives/transaction.js';
+import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import { Reader } from '../../util/reader.js';
+import { Writer } from '../../util/writer.js';
+import { recordKey } from '../store/records.js';
+
+/** In place of a block: nobody is to wait for it any more. Source: `ABANDON_HASH`. */
+export const ABANDONED: Bytes = Buffer.concat([Buffer.of(1), Buffer.alloc(31)]);
+export const NO_BLOCK: Bytes = Buffer.alloc(32);
+
+/** What was said when it was made, and what became of it. The keys are the reference's. */
+export type Notes = ReadonlyMap<string, string>;
+export const NO_NOTES: Notes = new Map();
+export const NO_FORM: TxRecord['orderForm'] = [];
+/** Of `Notes`: the transaction that this one replaces, or is replaced by, in hex. */
+export const REPLACES = 'replaces_txid';
+export const REPLACED_BY = 'replaced_by_txid';
+
+export interface TxRecord {
+  readonly tx: Transaction;
+  /** The block that holds it or, with index −1, one that it conflicts with; `NO_BLOCK`, or `ABANDONED`. Wire order. */
+  readonly blockHash: Bytes;
+  /** Its place in the block, −1 without one. */
+  readonly index: number;
+  readonly notes: Notes;
+  readonly orderForm: readonly (readonly [string, string])[];
+  readonly timeReceivedIsTxTime: number;
+  readonly timeReceivedSec: number;
+  /** A time that keeps the order in which transactions came; 0 when it was never worked out. */
+  readonly timeSmartSec: number;
+  /** Made by this wallet. */
+  readonly isFromMe: boolean;
+  /** The deprecated account that it was sent from. */
+  readonly fromAccount: string;
+  /** Place in the order of all transactions; −1 in very old wallets. */
+  readonly orderPos: number;
+}
+
+export const txRecordKey = (txid: Bytes): string => recordKey('tx', txid);
+
+const text = (reader: Reader): string => toLatin1(reader.varBytes());
+const writeText = (writer: Writer, value: string): Writer => writer.varBytes(fromLatin1(value));
+/** Texts of the row are bytes; those of notes are UTF-8. */
+const utf8 = (value: string): string => fromLatin1(value).toString('utf8');
+const bytesOf = (value: string): string => toLatin1(Buffer.from(value, 'utf8'));
+
+export function parseTxRecord(bytes: Bytes): TxRecord {
+  const reader = new Reader(bytes);
+  const tx = parseTransaction(reader);
+  const blockHash = reader.hash();
+  reader.skip(32 * reader.compactSize());
+  const index = reader.i32();
+  skipParents(reader);
+  let notes: Map<string, string> | null = null;
+  let fromAccount = '';
+  let orderPos: number | null = null;
+  let timeSmartSec: number | null = null;
+  for (let left = reader.compactSize(); left > 0; left--) {
+    const name = text(reader);
+    const value = reader.varBytes().toString('utf8');
+    if (name === 'n') orderPos = integerOf(value);
+    else if (name === 'timesmart') timeSmartSec = integerOf(value);
+    else if (name === 'fromaccount') fromAccount = value;
+    else if (name !== 'spent') (notes ??= new Map<string, string>()).set(name, value);
+  }
+  const orderForm: [string, string][] = [];
+  for (let left = reader.compactSize(); left > 0; left--)
+    orderForm.push([utf8(text(reader)), utf8(text(reader))]);
+  const timeReceivedIsTxTime = reader.u32();
+  const timeReceivedSec = reader.u32();
+  const isFromMe = reader.u8() !== 0;
+  return {
+    tx,
+    blockHash,
+    index,
+    notes: notes ?? NO_NOTES,
+    orderForm: orderForm.length === 0 ? NO_FORM : orderForm,
+    timeReceivedIsTxTime,
+    timeReceivedSec,
+    timeSmartSec: timeSmartSec ?? 0,
+    isFromMe,
+    fromAccount,
+    orderPos: orderPos ?? -1,
+  };
+}
+
+/** Transactions that rows of before 2014 carried along. */
+function skipParents(reader: Reader): void {
+  for (let left = reader.compactSize(); left > 0; left--) {
+    parseTransaction(reader);
+    reader.skip(32);
+    reader.skip(32 * reader.compactSize());
+    reader.skip(4);
+  }
+}
+
+function integerOf(value: string): number | null {
+  const found = /^\s*([-+]?\d+)/.exec(value);
+  return found ? Number(found[1]) : null;
+}
+
+export function formatTxRecord(record: TxRecord): Buffer {
+  const writer = new Writer(512);
+  writeTransaction(writer, record.tx);
+  writer.raw(record.blockHash).compactSize(0).i32(record.index).compactSize(0);
+  const notes = new Map(record.notes);
+  notes.set('fromaccount', record.fromAccount);
+  if (record.orderPos !== -1) notes.set('n', `${record.orderPos}`);
+  if (record.timeSmartSec !== 0) notes.set('timesmart', `${record.timeSmartSec}`);
+  writer.compactSize(notes.size);
+  for (const [name, value] of [...notes].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    writeText(writer, bytesOf(name));
+    writeText(writer, bytesOf(value));
+  }
+  writer.compactSize(record.orderForm.length);
+  for (const [name, value] of record.orderForm) {
+    writeText(writer, bytesOf(name));
+    writeText(writer, bytesOf(value));
+  }
+  return writer
+    .u32(record.timeReceivedIsTxTime)
+    .u32(record.timeReceivedSec)
+    .u8(record.isFromMe ? 1 : 0)
+    .u8(0)
+    .finish();
+}
+
+/** The block that a row names, a byte a character; null for none. */
+export function blockOf({ blockHash }: Pick<TxRecord, 'blockHash'>): string | null {
+  return blockHash === NO_BLOCK || blockHash === ABANDONED ? null : toLatin1(blockHash);
+}
+
+/** What names a transaction apart from its signatures. Source: `IsEquivalentTo`. */
+export function unsignedId(tx: Transaction): Bytes {
+  return txid({ ...tx, inputs: tx.inputs.map((input) => ({ ...input, scriptSig: NO_SCRIPT })) });
+}
+
+const NO_SCRIPT = Buffer.alloc(0);

@@ -1,0 +1,140 @@
+/**
+ * What addresses and labels have received. Mined coins and what must still wait do not count. Source: lbrycrd
+ * wallet/rpcwallet.cpp `getreceivedbyaddress`, `getreceivedbylabel`, `ListReceived`.
+ */
+import { sortedInSlices, type Slices } from '../../util/slices.js';
+import { MINE } from '../keys/isMine.js';
+import type { BalanceOptions } from '../ledger/balances.js';
+import type { Entry } from '../ledger/entry.js';
+import type { Wallet } from '../wallet.js';
+import { destinationFlags } from './amounts.js';
+import { byId } from './sinceBlock.js';
+
+/** What one destination has received. */
+export interface Receipt {
+  /** `destinationKey`. */
+  readonly destination: string;
+  readonly address: string;
+  readonly label: string;
+  readonly amountSat: bigint;
+  /** Of the latest; 0 when there is nothing. */
+  readonly confirmations: number;
+  readonly isWatched: boolean;
+  /** By id. */
+  readonly entries: readonly Entry[];
+}
+
+export interface LabelReceipt {
+  readonly label: string;
+  readonly amountSat: bigint;
+  readonly confirmations: number;
+  readonly isWatched: boolean;
+}
+
+export interface ReceiptOptions {
+  readonly minDepth: number;
+  /** Those that have received nothing are listed too. */
+  readonly includesEmpty: boolean;
+  /** `MINE` flags of the addresses that count. */
+  readonly filter: number;
+}
+
+function counts(wallet: Wallet, { isFinal }: BalanceOptions, entry: Entry, minDepth: number): boolean {
+  return !entry.isCoinbase && wallet.ledger.depth(entry) >= minDepth && isFinal(entry);
+}
+
+/** What came to a destination of the wallet's; `onlyPlain` leaves out claims and bare keys. */
+export function receivedSat(
+  wallet: Wallet,
+  destination: string,
+  minDepth: number,
+  { onlyPlain = false } = {},
+): bigint {
+  const options = wallet.balanceOptions;
+  let sum = 0n;
+  for (const entry of wallet.ledger.payingTo(destination)) {
+    if (!counts(wallet, options, entry, minDepth)) continue;
+    for (const { to, valueSat, isPlain } of entry.outputs)
+      if (to === destination && (isPlain || !onlyPlain)) sum += valueSat;
+  }
+  return sum;
+}
+
+/** What came to all addresses with a label that are the wallet's, or watched. */
+export function* receivedByLabelSat(wallet: Wallet, label: string, minDepth: number): Slices<bigint> {
+  let sum = 0n;
+  for (const destination of wallet.book.destinationsWithLabel(label)) {
+    if (destinationFlags(wallet, destination) !== MINE.no) sum += receivedSat(wallet, destination, minDepth);
+    yield;
+  }
+  return sum;
+}
+
+/** What a destination has received, null when that is nothing and such are not listed. */
+export function receiptOf(wallet: Wallet, destination: string, options: ReceiptOptions): Receipt | null {
+  const known = wallet.book.at(destination);
+  const address = wallet.book.destinations().get(destination);
+  if (known === undefined || address === undefined) return null;
+  const mine = destinationFlags(wallet, destination);
+  const isListed = (mine & options.filter) !== 0;
+  const { balanceOptions } = wallet;
+  const entries = isListed
+    ? wallet.ledger
+        .payingTo(destination)
+        .filter((entry) => counts(wallet, balanceOptions, entry, options.minDepth))
+    : [];
+  if (entries.length === 0 && !options.includesEmpty) return null;
+  let amountSat = 0n;
+  let confirmations = Infinity;
+  const listed: Entry[] = [];
+  for (const entry of [...entries].sort(byId)) {
+    confirmations = Math.min(confirmations, wallet.ledger.depth(entry));
+    for (const { to, valueSat } of entry.outputs) {
+      if (to !== destination) continue;
+      amountSat += valueSat;
+      listed.push(entry);
+    }
+  }
+  return {
+    destination,
+    address,
+    label: known.label,
+    amountSat,
+    confirmations: confirmations === Infinity ? 0 : confirmations,
+    isWatched: listed.length > 0 && (mine & MINE.watchOnly) !== 0,
+    entries: listed,
+  };
+}
+
+/** The destinations of the address book, as the reference sorts them. */
+export function sortedDestinations({ book }: Wallet): Slices<string[]> {
+  return sortedInSlices([...book.destinations().keys()], (a, b) => (a < b ? -1 : 1));
+}
+
+/** By label, in the order of their bytes. */
+export function* receiptsByLabel(wallet: Wallet, options: ReceiptOptions): Slices<LabelReceipt[]> {
+  const byLabel = new Map<string, LabelReceipt>();
+  for (const destination of yield* sortedDestinations(wallet)) {
+    yield;
+    const receipt = receiptOf(wallet, destination, options);
+    if (receipt === null) continue;
+    const { label, amountSat, entries } = receipt;
+    const known = byLabel.get(label);
+    const depth = entries.length === 0 ? Infinity : receipt.confirmations;
+    byLabel.set(label, {
+      label,
+      amountSat: (known?.amountSat ?? 0n) + amountSat,
+      confirmations: Math.min(known?.confirmations ?? Infinity, depth),
+      // QUIRK: the last of its addresses decides. Test: test/functional/walletListing.test.ts.
+      isWatched: receipt.isWatched,
+    });
+  }
+  return [...byLabel.values()]
+    .sort((a, b) => compareText(a.label, b.label))
+    .map((one) => ({ ...one, confirmations: one.confirmations === Infinity ? 0 : one.confirmations }));
+}
+
+/** The order of texts as the reference has it: of their bytes in UTF-8. */
+export function compareText(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a, 'utf8'), Buffer.from(b, 'utf8'));
+}

@@ -1,0 +1,26 @@
+/** What has happened since a block. Source: lbrycrd wallet/rpcwallet.cpp `listsinceblock`. */
+import { sortedInSlices, type Slices } from '../../util/slices.js';
+import type { Entry } from '../ledger/entry.js';
+import type { Wallet } from '../wallet.js';
+
+/** As the reference keeps them: by id, in wire order. */
+export function byId(a: Entry, b: Entry): number {
+  return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
+}
+
+/** Entries in no block, or in blocks above a height; all with −1. By id. */
+export function* entriesSince(wallet: Wallet, height: number): Slices<Entry[]> {
+  return yield* sortedInSlices([...found(wallet, height)], byId);
+}
+
+function* found({ ledger, node, followedHeight }: Wallet, height: number): Generator<Entry> {
+  if (height >= 0 && followedHeight - height < ledger.size) {
+    yield* ledger.unsettled();
+    for (let at = height + 1; at <= followedHeight; at++) {
+      const hash = node.chain.hashAt(at);
+      if (hash !== null) yield* ledger.inBlock(hash);
+    }
+    return;
+  }
+  for (const entry of ledger.all()) if (entry.state !== 'confirmed' || entry.height > height) yield entry;
+}

@@ -1,0 +1,49 @@
+/** The output scripts by which an address index finds what a wallet's keys and scripts were paid, and what they spent. */
+import { hash160, sha256 } from '../../crypto/hash.js';
+import { isWitnessProgram } from '../../script/script.js';
+import { scriptForDestination } from '../../script/standard.js';
+import { fromLatin1, type Bytes } from '../../util/bytes.js';
+import type { Slices } from '../../util/slices.js';
+import type { Keyring } from '../keys/keyring.js';
+
+/**
+ * Those of a key, by its id. A bare public key and claims of the key are filed under its address; P2SH of its
+ * witness program is left out.
+ */
+function keyScripts(keyId: Bytes): Buffer[] {
+  return [
+    scriptForDestination({ type: 'pubkeyhash', hash: keyId }),
+    scriptForDestination({ type: 'witness_v0_keyhash', hash: keyId }),
+  ];
+}
+
+function p2sh(scriptId: Bytes): Buffer {
+  return scriptForDestination({ type: 'scripthash', hash: scriptId });
+}
+
+/** Of all that a wallet has and watches; some that nobody would pay to are among them. */
+export function* ownScripts(keyring: Keyring): Slices<Buffer[]> {
+  const scripts: Buffer[] = [];
+  let count = 0;
+  for (const id of keyring.keyIds()) {
+    scripts.push(...keyScripts(fromLatin1(id)));
+    if (++count % 256 === 0) yield;
+  }
+  for (const [id, script] of keyring.allScripts()) {
+    scripts.push(p2sh(fromLatin1(id)));
+    // A key that is watched is paid by its program as well.
+    if (isWitnessProgram(script)) scripts.push(script);
+    scripts.push(scriptForDestination({ type: 'witness_v0_scripthash', hash: sha256(script) }));
+    if (++count % 256 === 0) yield;
+  }
+  scripts.push(...keyring.watchedScripts());
+  return scripts;
+}
+
+/** Of keys: everything that they can be paid by. */
+export function scriptsOfKeys(keyIds: readonly Bytes[]): Buffer[] {
+  return keyIds.flatMap((keyId) => {
+    const scripts = keyScripts(keyId);
+    return [...scripts, p2sh(hash160(scripts[1]!))];
+  });
+}

@@ -1,0 +1,116 @@
+/**
+ * Rescans as they are asked for: from the birth of keys, or over given blocks; and those that a wallet owes, which begin by
+ * themselves. Source: lbrycrd wallet/wallet.cpp `RescanFromTime`.
+ */
+import { breathe } from '../../util/breathe.js';
+import { WalletBatch } from '../store/records.js';
+import type { Wallet } from '../wallet.js';
+import { scanBlocks, type ScanEnd } from './scanBlocks.js';
+import type { ScanBounds } from './scanHeights.js';
+import type { ScanTurn } from './scans.js';
+import { takeUnconfirmed } from './takeBlock.js';
+
+/** How far the times of blocks may lie behind those of keys. Source: `TIMESTAMP_WINDOW`. */
+export const TIMESTAMP_WINDOW_SEC = 2 * 60 * 60;
+
+export interface TimeScanEnd {
+  readonly isComplete: boolean;
+  /** From here on nothing was missed: the time asked for, or a later one where blocks could not be read. */
+  readonly scannedFromSec: number;
+}
+
+/**
+ * Looks through the chain for what keys were paid that are at least as young as a time. All of it is on disk when it resolves.
+ * Until then the wallet owes it: after a crash it begins anew by itself.
+ */
+export async function rescanFromTime(wallet: Wallet, turn: ScanTurn, timeSec: number): Promise<TimeScanEnd> {
+  const { chain, log } = wallet.node;
+  const first = chain.firstFrom(timeSec - TIMESTAMP_WINDOW_SEC);
+  const count = first < 0 ? 0 : chain.height - first + 1;
+  log.info(`${wallet.logName} RescanFromTime: Rescanning last ${count} blocks`);
+  if (first < 0) return { isComplete: true, scannedFromSec: timeSec };
+  const { isComplete, unreadable } = await rescanBlocks(wallet, turn, { first, last: null });
+  const scannedFromSec =
+    unreadable < 0 ? timeSec : maxTimeSecAt(wallet, unreadable) + TIMESTAMP_WINDOW_SEC + 1;
+  return { isComplete, scannedFromSec };
+}
+
+/** The latest time of any block up to this one. Source: `GetBlockTimeMax`. */
+function maxTimeSecAt({ node: { chain } }: Wallet, height: number): number {
+  let latest = 0;
+  for (let at = 0; at <= height; at++) latest = Math.max(latest, chain.timeSecAt(at));
+  return latest;
+}
+
+/** The same over blocks by their heights. */
+export async function rescanBlocks(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise<ScanEnd> {
+  const { scans } = wallet;
+  await wallet.change((batch) => scans.owe(batch, bounds.first));
+  const end = await scanBlocks(wallet, turn, bounds);
+  if (end.isComplete && bounds.last === null) await takeMempool(wallet);
+  // What the owner ended is not owed any more; what the end of the program ended is.
+  if (turn.ended !== 'close') await wallet.change((batch) => scans.settle(batch, bounds.first));
+  return end;
+}
+
+/** The same for a wallet that is being opened, until that is given up. */
+export async function lookAgain(wallet: Wallet, bounds: ScanBounds, signal?: AbortSignal): Promise<void> {
+  const turn = wallet.scans.reserve();
+  if (turn === null) return;
+  const end = (): void => void wallet.scans.close();
+  signal?.addEventListener('abort', end);
+  try {
+    if (signal?.aborted !== true) await rescanBlocks(wallet, turn, bounds);
+  } finally {
+    signal?.removeEventListener('abort', end);
+    turn.release();
+  }
+}
+
+/** Takes in what is in the mempool already. */
+async function takeMempool(wallet: Wallet): Promise<void> {
+  const { mempool } = wallet.node;
+  let since = performance.now();
+  for (const { txid, bytes } of [...mempool.all()]) {
+    if (!mempool.has(txid)) continue;
+    const batch = new WalletBatch();
+    takeUnconfirmed(wallet, batch, txid, bytes);
+    await wallet.write(batch, { sync: false });
+    since = await breathe(since);
+  }
+}
+
+/**
+ * To be called when a wallet was unlocked. Where blocks were looked through while it was locked and keys were missing (a
+ * restored copy of a wallet that was in use elsewhere), the keys are made and those blocks looked through once more.
+ * Resolves when that has begun.
+ */
+export async function afterUnlock(wallet: Wallet): Promise<void> {
+  const { scans } = wallet;
+  if (scans.lockedFrom === null) return;
+  if (!(await wallet.topUpKeypool())) return;
+  await wallet.change((batch) => scans.endShortage(batch));
+  beginOwedScan(wallet);
+}
+
+/** Begins the scan that a wallet owes, if it does, once no other is under way. */
+export function beginOwedScan(wallet: Wallet): void {
+  payDebt(wallet).catch((error: unknown) => wallet.node.onFatal(error));
+}
+
+async function payDebt(wallet: Wallet): Promise<void> {
+  const { scans } = wallet;
+  while (scans.unfinishedFrom !== null) {
+    const turn = scans.reserve();
+    if (turn === null) {
+      if (!(await scans.idle())) return;
+      continue;
+    }
+    try {
+      await rescanBlocks(wallet, turn, { first: scans.unfinishedFrom, last: null });
+      if (turn.ended !== null) return;
+    } finally {
+      turn.release();
+    }
+  }
+}

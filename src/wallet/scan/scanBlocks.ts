@@ -1,0 +1,101 @@
+/**
+ * Looking through blocks of the chain for what concerns a wallet, in the background of everything else. New blocks are not its
+ * business: the follower takes them in as they come. Source: lbrycrd wallet/wallet.cpp `ScanForWalletTransactions`.
+ */
+import { breathe } from '../../util/breathe.js';
+import { equalBytes } from '../../util/bytes.js';
+import { inSlices } from '../../util/slices.js';
+import type { ChainPort, WalletBlock } from '../port.js';
+import { WalletBatch } from '../store/records.js';
+import type { Wallet } from '../wallet.js';
+import { EveryHeight, IndexedHeights, type ScanBounds, type ScanHeights } from './scanHeights.js';
+import type { ScanTurn } from './scans.js';
+import { takeBlock } from './takeBlock.js';
+
+/** The log has a line of progress this often. Source: `ScanForWalletTransactions`. */
+const LOG_EVERY_MS = 60_000;
+/** Blocks that are being read at a time. Arbitrary. */
+const READ_AHEAD = 4;
+
+export interface ScanEnd {
+  /** False when it was ended before it was through. */
+  readonly isComplete: boolean;
+  /** The highest block that could not be read; −1 when all could. */
+  readonly unreadable: number;
+}
+
+/** Looks through blocks. What it finds is in the file when it resolves, but not synced. */
+export async function scanBlocks(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise<ScanEnd> {
+  const { keyring, ledger, logName } = wallet;
+  const { chain, log } = wallet.node;
+  const { first } = bounds;
+  const reader = new ReadAhead(chain);
+  let heights: ScanHeights = (await IndexedHeights.ask(wallet, bounds)) ?? new EveryHeight(chain, bounds);
+  let unreadable = -1;
+  let hasMadeKeys = false;
+  let loggedMs = performance.now();
+  let since = loggedMs;
+  log.info(`${logName} Rescan started from block ${first}...`);
+  for (let height = await heights.next(); height !== null; height = await heights.next()) {
+    const progress = `block ${height}. Progress=${(height / Math.max(chain.height, 1)).toFixed(6)}`;
+    if (turn.ended !== null) {
+      const how = turn.ended === 'abort' ? 'aborted' : 'interrupted by shutdown request';
+      log.info(`${logName} Rescan ${how} at ${progress}`);
+      return { isComplete: false, unreadable };
+    }
+    turn.tell((height - first) / Math.max((bounds.last ?? chain.height) - first, 1));
+    if (performance.now() - loggedMs >= LOG_EVERY_MS) {
+      loggedMs = performance.now();
+      log.info(`${logName} Still rescanning. At ${progress}`);
+    }
+    const block = await reader.read(height, heights.ahead(READ_AHEAD));
+    if (block === null) unreadable = Math.max(unreadable, height);
+    // A block that is not in the chain any more made way for one that the follower took in.
+    else if (block !== 'gone' && chain.heightOf(block.hash) === height) {
+      const batch = new WalletBatch();
+      const made = keyring.addedBy(() => takeBlock(wallet, batch, block, first));
+      await wallet.write(batch, { sync: false });
+      if (made.length > 0) {
+        hasMadeKeys = true;
+        if (!(await heights.keysMade(height, made))) heights = new EveryHeight(chain, bounds);
+      }
+    }
+    since = await breathe(since);
+  }
+  // Other outputs of transactions that are known may be of the new keys.
+  if (hasMadeKeys) await inSlices(ledger.reconsiderOutputs());
+  return { isComplete: true, unreadable };
+}
+
+/** Reads blocks a little before they are wanted. */
+class ReadAhead {
+  private readonly chain: ChainPort;
+  private readonly reading = new Map<number, Promise<WalletBlock | 'gone' | null>>();
+
+  constructor(chain: ChainPort) {
+    this.chain = chain;
+  }
+
+  /** The block; null when it cannot be read, `gone` when the chain has another there now, or none. */
+  async read(height: number, ahead: readonly number[]): Promise<WalletBlock | 'gone' | null> {
+    for (const other of this.reading.keys())
+      if (other !== height && !ahead.includes(other)) this.reading.delete(other);
+    const reading = this.reading.get(height) ?? this.begin(height);
+    this.reading.delete(height);
+    for (const next of ahead) if (!this.reading.has(next)) this.reading.set(next, this.begin(next));
+    return reading;
+  }
+
+  private async begin(height: number): Promise<WalletBlock | 'gone' | null> {
+    const { chain } = this;
+    const hash = chain.hashAt(height);
+    if (hash === null) return 'gone';
+    if (!chain.hasBlock(height)) return null;
+    try {
+      return await chain.readBlock(height);
+    } catch {
+      const now = chain.hashAt(height);
+      return now !== null && equalBytes(now, hash) ? null : 'gone';
+    }
+  }
+}

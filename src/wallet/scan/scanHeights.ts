@@ -1,0 +1,183 @@
+/**
+ * Which blocks a scan looks at, in which order. Keys that are made on the way because of what is found may have been paid in
+ * blocks before: the scan goes round until every block was looked at with all keys there are.
+ */
+import type { Bytes } from '../../util/bytes.js';
+import { inSlices } from '../../util/slices.js';
+import type { ChainPort } from '../port.js';
+import type { Wallet } from '../wallet.js';
+import { ownScripts, scriptsOfKeys } from './ownScripts.js';
+
+/** Scripts that the index is asked for at a time. Arbitrary. */
+const SCRIPTS_A_QUESTION = 1000;
+/** To look so many scripts up takes about as long as to read a block. */
+const SCRIPTS_A_BLOCK = 8;
+
+export interface ScanHeights {
+  /** The next block to look at; null when all were. */
+  next(): Promise<number | null>;
+  /** Blocks that will follow if no keys are made. */
+  ahead(count: number): number[];
+  /** Keys were made because of a block. False when it cannot be told any more where they were paid. */
+  keysMade(height: number, keyIds: readonly Bytes[]): Promise<boolean>;
+}
+
+/** Where blocks end: at a height, or at the tip, which may move. */
+export interface ScanBounds {
+  readonly first: number;
+  /** Null for the tip. */
+  readonly last: number | null;
+  /** Blocks from here on were looked at with all keys that there are. */
+  readonly seenFrom?: number;
+}
+
+/** Every block. */
+export class EveryHeight implements ScanHeights {
+  private readonly chain: ChainPort;
+  private readonly bounds: ScanBounds;
+  private readonly tipAtStart: number;
+  private position: number;
+  /** Where the round ends, −1 for the last block. */
+  private stop: number;
+  private isNextRound: boolean;
+
+  constructor(chain: ChainPort, bounds: ScanBounds) {
+    this.chain = chain;
+    this.bounds = bounds;
+    this.tipAtStart = chain.height;
+    this.position = bounds.first;
+    this.stop = bounds.seenFrom ?? -1;
+    this.isNextRound = bounds.seenFrom !== undefined;
+  }
+
+  private get last(): number {
+    const { bounds, chain } = this;
+    // What comes meanwhile is taken in by whoever follows the chain, but with the keys of then.
+    const tip = this.stop < 0 ? Math.min(this.tipAtStart, chain.height) : chain.height;
+    return Math.min(bounds.last ?? Infinity, tip);
+  }
+
+  next(): Promise<number | null> {
+    if (this.position > this.last) {
+      if (this.stop < 0 || this.isNextRound) return Promise.resolve(null);
+      this.position = this.bounds.first;
+      this.isNextRound = true;
+    }
+    if (this.isNextRound && this.position >= this.stop) return Promise.resolve(null);
+    return Promise.resolve(this.position++);
+  }
+
+  ahead(count: number): number[] {
+    const { position, last } = this;
+    return Array.from({ length: Math.max(0, Math.min(count, last + 1 - position)) }, (_, n) => position + n);
+  }
+
+  keysMade(height: number): Promise<boolean> {
+    this.stop = height;
+    this.isNextRound = false;
+    return Promise.resolve(true);
+  }
+}
+
+/** The blocks that the address index names. */
+export class IndexedHeights implements ScanHeights {
+  private readonly chain: ChainPort;
+  private readonly bounds: ScanBounds;
+  /** Ascending; those before `at` are done. */
+  private heights: number[];
+  private at = 0;
+  /** For the next round. */
+  private readonly behind = new Set<number>();
+  private readonly made: Bytes[] = [];
+  /** How far the index was asked. */
+  private askedTo: number;
+  /** Scripts that it may still be asked for: beyond, it is quicker to read all blocks. */
+  private scriptsLeft: number;
+
+  private constructor(
+    chain: ChainPort,
+    bounds: ScanBounds,
+    { askedTo, scriptsLeft, heights }: { askedTo: number; scriptsLeft: number; heights: number[] },
+  ) {
+    this.chain = chain;
+    this.bounds = bounds;
+    this.askedTo = askedTo;
+    this.scriptsLeft = scriptsLeft;
+    this.heights = heights;
+  }
+
+  /** Null where there is no index that knows, or to read all blocks is quicker. */
+  static async ask({ keyring, node: { chain } }: Wallet, bounds: ScanBounds): Promise<IndexedHeights | null> {
+    const last = Math.min(bounds.last ?? Infinity, (bounds.seenFrom ?? Infinity) - 1, chain.height);
+    const scripts = await inSlices(ownScripts(keyring));
+    const scriptsLeft = SCRIPTS_A_BLOCK * (last - bounds.first + 1) - scripts.length;
+    if (scriptsLeft < 0) return null;
+    const heights = await touched(chain, scripts, bounds.first, last);
+    return heights === null
+      ? null
+      : new IndexedHeights(chain, bounds, { askedTo: last, scriptsLeft, heights });
+  }
+
+  async next(): Promise<number | null> {
+    if (this.at === this.heights.length) await this.nextRound();
+    return this.heights[this.at++] ?? null;
+  }
+
+  private async nextRound(): Promise<void> {
+    const { chain, bounds, askedTo, made, behind } = this;
+    const last = Math.min(bounds.last ?? Infinity, chain.height);
+    if (made.length > 0 && last > askedTo) {
+      this.askedTo = last;
+      const more = await touched(chain, scriptsOfKeys(made), askedTo + 1, last);
+      for (const height of more ?? []) behind.add(height);
+    }
+    this.heights = [...behind].sort((a, b) => a - b);
+    this.at = 0;
+    behind.clear();
+  }
+
+  ahead(count: number): number[] {
+    return this.heights.slice(this.at, this.at + count);
+  }
+
+  async keysMade(height: number, keyIds: readonly Bytes[]): Promise<boolean> {
+    this.made.push(...keyIds);
+    const scripts = scriptsOfKeys(keyIds);
+    this.scriptsLeft -= scripts.length;
+    if (this.scriptsLeft < 0) return false;
+    const found = await touched(this.chain, scripts, this.bounds.first, this.askedTo);
+    if (found === null) return false;
+    for (const other of found) {
+      if (other > height) this.insert(other);
+      else if (other < height) this.behind.add(other);
+    }
+    return true;
+  }
+
+  private insert(height: number): void {
+    let low = this.at;
+    for (let high = this.heights.length; low < high;) {
+      const middle = (low + high) >>> 1;
+      if (this.heights[middle]! < height) low = middle + 1;
+      else high = middle;
+    }
+    if (this.heights[low] !== height) this.heights.splice(low, 0, height);
+  }
+}
+
+/** Heights at which one of the scripts was touched, ascending; null when there is no index that knows. */
+async function touched(
+  chain: ChainPort,
+  scripts: readonly Bytes[],
+  first: number,
+  last: number,
+): Promise<number[] | null> {
+  if (first > last) return [];
+  const heights = new Set<number>();
+  for (let at = 0; at < Math.max(scripts.length, 1); at += SCRIPTS_A_QUESTION) {
+    const found = await chain.blocksTouching(scripts.slice(at, at + SCRIPTS_A_QUESTION), first, last);
+    if (found === null) return null;
+    for (const height of found) heights.add(height);
+  }
+  return [...heights].sort((a, b) => a - b);
+}

@@ -1,0 +1,96 @@
+/**
+ * Taking what concerns a wallet out of blocks and out of the mempool, whoever reads them: the follower as they come, a rescan
+ * once more. Of a block all but a few transactions are told apart without parsing. Source: lbrycrd wallet/wallet.cpp
+ * `SyncTransaction`, `AddToWalletIfInvolvingMe`.
+ */
+import {
+  INPUT_PREVOUT,
+  INPUT_STRIDE,
+  OUTPUT_SCRIPT,
+  OUTPUT_SCRIPT_LENGTH,
+  OUTPUT_STRIDE,
+  TX_FIRST_INPUT,
+  TX_FIRST_OUTPUT,
+  TX_FLAGS,
+  TX_INPUT_COUNT,
+  TX_IS_COINBASE,
+  TX_OUTPUT_COUNT,
+  TX_STRIDE,
+} from '../../primitives/blockLayout.js';
+import { parseTxView, txBytes, txidAt, type ParsedBlock } from '../../primitives/blockView.js';
+import { parseTransaction, type Transaction } from '../../primitives/transaction.js';
+import { toLatin1, type Bytes } from '../../util/bytes.js';
+import { Reader } from '../../util/reader.js';
+import { keyIdsOf } from '../keys/affectedKeys.js';
+import { couldBeMine } from '../keys/scriptFilter.js';
+import type { Place } from '../ledger/ledgerPort.js';
+import type { WalletBlock } from '../port.js';
+import type { WalletBatch } from '../store/records.js';
+import type { Wallet } from '../wallet.js';
+
+const OUTPOINT_BYTES = 36;
+
+/**
+ * Takes in what of a block concerns the wallet, keys that it makes on the way included. `since` is the first of the blocks
+ * that are being looked through: those from there on owe a look once keys can be made that could not be made now.
+ */
+export function takeBlock(wallet: Wallet, batch: WalletBatch, block: WalletBlock, since: number): void {
+  const { raw, parsed, height, hash, timeSec } = block;
+  for (let keyCount = -1; keyCount !== wallet.keyring.keyCount;) {
+    // A transaction may pay to keys that a later one of the block brings about.
+    keyCount = wallet.keyring.keyCount;
+    for (let index = 0; index < parsed.txCount; index++) {
+      if (!concernsWallet(wallet, raw, parsed, index)) continue;
+      const tx = parseTransaction(new Reader(txBytes(raw, parsed, index)));
+      take(wallet, batch, tx, { blockHash: hash, height, timeSec, index }, since);
+    }
+  }
+}
+
+/** Takes in a transaction of the mempool if it concerns the wallet. */
+export function takeUnconfirmed(wallet: Wallet, batch: WalletBatch, txid: Bytes, bytes: Buffer): void {
+  const { ledger } = wallet;
+  if (!ledger.has(toLatin1(txid)) && !concernsWallet(wallet, bytes, parseTxView(bytes), 0)) return;
+  take(wallet, batch, parseTransaction(new Reader(bytes)), null, wallet.followedHeight + 1);
+  ledger.setInMempool(txid, true);
+}
+
+function take(wallet: Wallet, batch: WalletBatch, tx: Transaction, place: Place | null, since: number): void {
+  const { keyring, ledger } = wallet;
+  // Keys are made before it is decided what of the transaction is the wallet's: it may be one of those.
+  for (let keyCount = -1; keyCount !== keyring.keyCount;) {
+    keyCount = keyring.keyCount;
+    const used = tx.outputs.flatMap(({ script }) => keyIdsOf(keyring, script));
+    if (!wallet.noteUsedKeys(batch, used)) wallet.scans.noteShortage(batch, since);
+  }
+  const sizeBefore = ledger.size;
+  const entry = ledger.add(batch, tx, place);
+  if (entry !== null) wallet.announce(entry, ledger.size > sizeBefore);
+}
+
+/** Whether a transaction may pay to the wallet, spends of it, or spends what it spends. */
+function concernsWallet(
+  { ledger, keyring }: Wallet,
+  raw: Buffer,
+  parsed: ParsedBlock,
+  index: number,
+): boolean {
+  const { txs, inputs, outputs } = parsed;
+  const at = index * TX_STRIDE;
+  const firstOutput = txs[at + TX_FIRST_OUTPUT]!;
+  const endOutput = firstOutput + txs[at + TX_OUTPUT_COUNT]!;
+  for (let n = firstOutput; n < endOutput; n++) {
+    const start = outputs[n * OUTPUT_STRIDE + OUTPUT_SCRIPT]!;
+    const script = raw.subarray(start, start + outputs[n * OUTPUT_STRIDE + OUTPUT_SCRIPT_LENGTH]!);
+    if (couldBeMine(keyring, script)) return true;
+  }
+  if ((txs[at + TX_FLAGS]! & TX_IS_COINBASE) !== 0) return ledger.has(toLatin1(txidAt(parsed, index)));
+  if (ledger.size === 0) return false;
+  const firstInput = txs[at + TX_FIRST_INPUT]!;
+  const endInput = firstInput + txs[at + TX_INPUT_COUNT]!;
+  for (let n = firstInput; n < endInput; n++) {
+    const start = inputs[n * INPUT_STRIDE + INPUT_PREVOUT]!;
+    if (ledger.concerns(raw.toString('latin1', start, start + OUTPOINT_BYTES))) return true;
+  }
+  return ledger.has(toLatin1(txidAt(parsed, index)));
+}

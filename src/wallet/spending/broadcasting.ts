@@ -1,0 +1,128 @@
+/**
+ * Bringing the wallet's unconfirmed transactions to the network again: into the mempool when the wallet is opened, and now and
+ * then to peers, for what was lost on the way. Source: lbrycrd wallet/wallet.cpp `ReacceptWalletTransactions`,
+ * `ResendWalletTransactions`, `RelayWalletTransaction`.
+ */
+import { randomInt } from 'node:crypto';
+import { fromLatin1, type Bytes } from '../../util/bytes.js';
+import type { Entry } from '../ledger/entry.js';
+import type { NodePort } from '../port.js';
+import type { Wallet } from '../wallet.js';
+import { spendStateOf } from './spendState.js';
+
+/** At most so long until the next time. */
+const MAX_WAIT_SEC = 30 * 60;
+/** What came later than this before the last block may still be on its way. */
+const GRACE_SEC = 5 * 60;
+/** How often is asked whether it is time. */
+const TICK_MS = 15_000;
+
+function waiting({ ledger }: Wallet): Entry[] {
+  const found: Entry[] = [];
+  for (const entry of ledger.all()) if (entry.state === 'unconfirmed' && !entry.isCoinbase) found.push(entry);
+  return found;
+}
+
+/** Puts what waits into the mempool, in the order in which it came. What is refused waits on. */
+export async function reacceptTransactions(wallet: Wallet): Promise<void> {
+  if (!wallet.options.broadcasts) return;
+  const entries = waiting(wallet).sort((a, b) => a.row.orderPos - b.row.orderPos);
+  for (const entry of entries) if (!entry.inMempool) await submit(wallet, entry);
+}
+
+/** Whether the mempool has it now. What was abandoned, mined or removed meanwhile is left alone. */
+async function submit({ ledger, node, options }: Wallet, entry: Entry): Promise<boolean> {
+  if (entry.state !== 'unconfirmed' || ledger.entry(entry.key) !== entry) return false;
+  return (await node.mempool.submit(ledger.transaction(entry), options.maxTxFeeSat)) === null;
+}
+
+/** Announces what waits and came before a time; answers ids, in wire order, of what was announced, the earliest first. */
+export async function resendBefore(wallet: Wallet, timeSec: number): Promise<Bytes[]> {
+  const entries = waiting(wallet)
+    .filter(({ row }) => row.timeReceivedSec <= timeSec)
+    .sort((a, b) => a.row.timeReceivedSec - b.row.timeReceivedSec);
+  const sent: Bytes[] = [];
+  for (const entry of entries) {
+    const txid = fromLatin1(entry.key);
+    if (entry.inMempool) wallet.node.mempool.announce(txid);
+    else if (!(await submit(wallet, entry))) continue;
+    sent.push(txid);
+  }
+  return sent;
+}
+
+/**
+ * Announces anew when it is time for that: seldom, at random, so that it does not tell whose the transactions are, and only
+ * if there was a block since. `bestBlockSec` is when that came. Source: `ResendWalletTransactions`.
+ */
+export async function resendWhenDue(
+  wallet: Wallet,
+  bestBlockSec: number,
+  chooseWait = (): number => randomInt(MAX_WAIT_SEC),
+): Promise<void> {
+  const state = spendStateOf(wallet);
+  const nowSec = wallet.node.nowSec();
+  if (nowSec < state.nextResendSec || !wallet.options.broadcasts) return;
+  const isFirst = state.nextResendSec === 0;
+  state.nextResendSec = nowSec + chooseWait();
+  if (isFirst || bestBlockSec < state.lastResendSec) return;
+  state.lastResendSec = nowSec;
+  const sent = await resendBefore(wallet, bestBlockSec - GRACE_SEC);
+  if (sent.length > 0)
+    wallet.node.log.info(`${wallet.logName} rebroadcast ${sent.length} unconfirmed transactions`);
+}
+
+/** Asks for all wallets of a node, as long as it runs. */
+export class Rebroadcaster {
+  private readonly node: NodePort;
+  private readonly wallets: () => readonly Wallet[];
+  private bestBlockSec = 0;
+  private timer: NodeJS.Timeout | null = null;
+  private off: () => void = () => undefined;
+  private running: Promise<void> | null = null;
+
+  constructor(node: NodePort, wallets: () => readonly Wallet[]) {
+    this.node = node;
+    this.wallets = wallets;
+  }
+
+  /** Begins, once. */
+  start(): void {
+    if (this.timer !== null) return;
+    this.off = this.node.listen({
+      blockConnected: () => undefined,
+      blockDisconnected: () => undefined,
+      transactionAdded: () => undefined,
+      transactionRemoved: () => undefined,
+      tipChanged: () => void (this.bestBlockSec = this.node.nowSec()),
+    });
+    this.timer = setInterval(() => void this.tick(), TICK_MS);
+    this.timer.unref();
+  }
+
+  /** During the initial download old transactions look unconfirmed. */
+  private async tick(): Promise<void> {
+    if (this.running !== null || this.node.chain.isInitialDownload()) return;
+    this.running = this.resend();
+    await this.running;
+    this.running = null;
+  }
+
+  private async resend(): Promise<void> {
+    for (const wallet of this.wallets()) {
+      try {
+        await resendWhenDue(wallet, this.bestBlockSec);
+      } catch (error) {
+        this.node.log.warn(`${wallet.logName} Rebroadcasting failed: ${String(error)}`);
+      }
+    }
+  }
+
+  /** Resolves when nothing is under way. */
+  async stop(): Promise<void> {
+    this.off();
+    if (this.timer !== null) clearInterval(this.timer);
+    this.timer = null;
+    await this.running;
+  }
+}

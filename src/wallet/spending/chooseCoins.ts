@@ -1,0 +1,136 @@
+/**
+ * Which of the wallet's outputs pay for a transaction: those that were named, and what coin selection adds. Source: lbrycrd
+ * wallet/wallet.cpp `SelectCoins`, `GroupOutputs`.
+ */
+import { extractDestination, scriptForDestination } from '../../script/standard.js';
+import { CoinGroup, GROUP_MAX_COINS, type CoinStanding } from '../../signing/coinSelection/coinGroup.js';
+import { shuffle, type Chance } from '../../signing/coinSelection/random.js';
+import { selectCoins, type ExactPayment } from '../../signing/coinSelection/selectCoins.js';
+import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import { MINE_ALL } from '../keys/isMine.js';
+import { outputNumber, txKeyOf, type Entry } from '../ledger/entry.js';
+import type { Wallet } from '../wallet.js';
+import type { WalletCoin } from './availableCoins.js';
+import type { CoinControl } from './coinControl.js';
+
+/** An output that is spent. */
+export interface SpentCoin {
+  readonly key: string;
+  readonly valueSat: bigint;
+  readonly script: Bytes;
+}
+
+/** The output of a transaction that the wallet knows, whoever it belongs to; null for others. */
+export function knownOutput(wallet: Wallet, key: string): SpentCoin | null {
+  const entry = wallet.ledger.entry(txKeyOf(key));
+  if (entry === undefined) return null;
+  const output = wallet.ledger.transaction(entry).outputs[outputNumber(key)];
+  return output === undefined ? null : { key, valueSat: output.value, script: output.script };
+}
+
+/** Coins for one transaction; choosing may be repeated with another target. */
+export class CoinChoice {
+  private readonly wallet: Wallet;
+  private readonly control: CoinControl;
+  private readonly chance: Chance;
+  private readonly available: readonly WalletCoin[];
+  /** What must be spent, null where one of it is not known. */
+  private readonly preset: readonly SpentCoin[] | null;
+  private groups: CoinGroup<WalletCoin>[] | null = null;
+
+  constructor(wallet: Wallet, control: CoinControl, available: readonly WalletCoin[], chance: Chance) {
+    this.wallet = wallet;
+    this.control = control;
+    this.available = available;
+    this.chance = chance;
+    this.preset = this.presetCoins();
+  }
+
+  /** Whether outputs that must be spent keep the search for a payment without change from being tried. */
+  get hasPreset(): boolean {
+    return this.control.selected.size > 0;
+  }
+
+  private get onlySelected(): boolean {
+    return this.hasPreset && !this.control.allowsOtherInputs;
+  }
+
+  private presetCoins(): SpentCoin[] | null {
+    if (this.onlySelected) return this.available.filter(({ isSpendable }) => isSpendable);
+    const coins: SpentCoin[] = [];
+    for (const key of this.control.selected) {
+      const coin = knownOutput(this.wallet, key);
+      if (coin === null) return null;
+      coins.push(coin);
+    }
+    return coins;
+  }
+
+  /** Coins worth the target at least; with `exact` those that need no change. Null when there are none. */
+  choose(targetSat: bigint, exact: ExactPayment | null): readonly SpentCoin[] | null {
+    const { preset } = this;
+    if (preset === null) return null;
+    const presetSat = preset.reduce((sum, { valueSat }) => sum + valueSat, 0n);
+    if (presetSat >= targetSat) return preset;
+    if (this.onlySelected) return null;
+    const { options, node } = this.wallet;
+    const selection = selectCoins(
+      (this.groups ??= this.makeGroups()),
+      targetSat - presetSat,
+      {
+        spendsUnconfirmedChange: options.spendsUnconfirmedChange,
+        maxAncestors: node.mempool.limits.ancestors,
+        maxDescendants: node.mempool.limits.descendants,
+        rejectsLongChains: options.rejectsLongChains,
+      },
+      exact,
+      this.chance,
+    );
+    return selection === null ? null : [...preset, ...selection.coins];
+  }
+
+  private makeGroups(): CoinGroup<WalletCoin>[] {
+    const { selected, avoidsPartialSpends } = this.control;
+    const coins = this.available.filter(({ key, isSpendable }) => isSpendable && !selected.has(key));
+    const standing = this.standings();
+    if (!avoidsPartialSpends) return coins.map((coin) => CoinGroup.of(coin, standing(coin)));
+    // Which of many coins of one destination go together is left to chance, so that it tells nothing.
+    if (coins.length > GROUP_MAX_COINS) shuffle(coins, this.chance);
+    const groups: CoinGroup<WalletCoin>[] = [];
+    const open = new Map<string, CoinGroup<WalletCoin>>();
+    for (const coin of coins) {
+      const destination = extractDestination(coin.script);
+      const name = destination === null ? null : toLatin1(scriptForDestination(destination));
+      let group = name === null ? undefined : open.get(name);
+      if (group !== undefined && group.coins.length >= GROUP_MAX_COINS) group = undefined;
+      if (group !== undefined) {
+        group.add(coin, standing(coin));
+        continue;
+      }
+      group = CoinGroup.of(coin, standing(coin));
+      groups.push(group);
+      if (name !== null) open.set(name, group);
+    }
+    return groups;
+  }
+
+  /** Where coins stand; those of one transaction stand alike. */
+  private standings(): (coin: WalletCoin) => CoinStanding {
+    const { ledger, node } = this.wallet;
+    const known = new Map<Entry, CoinStanding>();
+    return ({ entry, depth }) => {
+      let standing = known.get(entry);
+      if (standing === undefined) {
+        const relatives = depth > 0 ? null : node.mempool.relatives(fromLatin1(entry.key));
+        standing = {
+          depth,
+          isFromMe: ledger.debit(entry, MINE_ALL) > 0n,
+          ancestors: relatives?.ancestors ?? 0,
+          descendants: relatives?.descendants ?? 0,
+        };
+        known.set(entry, standing);
+      }
+      return standing;
+    };
+  }
+}

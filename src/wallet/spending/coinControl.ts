@@ -1,0 +1,47 @@
+/** What whoever spends may say of how: coins, change, fee. Source: lbrycrd wallet/coincontrol.h. */
+import type { OutputType } from '../../signing/outputType.js';
+import type { Bytes } from '../../util/bytes.js';
+import type { Wallet } from '../wallet.js';
+
+export const FEE_MODES = ['UNSET', 'ECONOMICAL', 'CONSERVATIVE'] as const;
+export type FeeMode = (typeof FEE_MODES)[number];
+
+/** Null is "as the wallet does". */
+export interface CoinControl {
+  /** Where change goes; a new key of the wallet otherwise. */
+  readonly changeScript: Bytes | null;
+  /** Kind of the new key's address. */
+  readonly changeType: OutputType | null;
+  /** Outputs that are to be spent (`outputKey`); without `allowsOtherInputs` they alone. */
+  readonly selected: ReadonlySet<string>;
+  readonly allowsOtherInputs: boolean;
+  /** Whether watched outputs whose keys and scripts are known count too. */
+  readonly allowsWatchOnly: boolean;
+  /** Before `confirmTarget`, which comes before `settxfee`. */
+  readonly feeRatePerKb: bigint | null;
+  /** Holds `feeRatePerKb` against no minimum. */
+  readonly overridesMinimum: boolean;
+  readonly confirmTarget: number | null;
+  readonly signalsReplacement: boolean | null;
+  readonly avoidsPartialSpends: boolean;
+  readonly feeMode: FeeMode;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+export function coinControl(wallet: Wallet, said: Partial<CoinControl> = {}): CoinControl {
+  return {
+    changeScript: null,
+    changeType: null,
+    selected: NONE,
+    allowsOtherInputs: false,
+    allowsWatchOnly: false,
+    feeRatePerKb: null,
+    overridesMinimum: false,
+    confirmTarget: null,
+    signalsReplacement: null,
+    avoidsPartialSpends: wallet.options.avoidsPartialSpends,
+    feeMode: 'UNSET',
+    ...said,
+  };
+}

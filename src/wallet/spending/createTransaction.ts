@@ -1,0 +1,171 @@
+/**
+ * Making transactions that pay: coins chosen, change added, signed. Nothing is sent or noted here (`commitTransaction.ts`).
+ * Source: lbrycrd wallet/wallet.cpp `CreateTransaction`.
+ */
+import { transactionWeight } from '../../consensus/txSize.js';
+import { MAX_STANDARD_TX_WEIGHT } from '../../mempool/policy.js';
+import { emptyInput, SEQUENCE_FINAL, type Transaction } from '../../primitives/transaction.js';
+import { FastChance, shuffle, type Chance } from '../../signing/coinSelection/random.js';
+import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import { inSlices } from '../../util/slices.js';
+import type { ReservedKey } from '../keys/keypool.js';
+import { outputNumber, txKeyOf } from '../ledger/entry.js';
+import { WalletBatch } from '../store/records.js';
+import type { Wallet } from '../wallet.js';
+import { availableCoins, SPENDABLE } from './availableCoins.js';
+import { reserveChange } from './changeOutput.js';
+import { CoinChoice, type SpentCoin } from './chooseCoins.js';
+import type { CoinControl } from './coinControl.js';
+import { Drafting, type Draft, type Recipient } from './draft.js';
+import { signInputs } from './signInputs.js';
+import { SpendError } from './spendError.js';
+import { spendStateOf } from './spendState.js';
+
+export type { Recipient } from './draft.js';
+export { coinControl, type CoinControl } from './coinControl.js';
+export { SpendError } from './spendError.js';
+
+export interface CreateOptions {
+  /** Default true. */
+  readonly sign?: boolean;
+  /** Where change is to stand among the outputs; anywhere by default. */
+  readonly changePosition?: number;
+  /** Of the system by default. */
+  readonly chance?: Chance;
+}
+
+/** A transaction that nobody knows of yet: to be committed or given up (`giveUpTransaction`). */
+export interface CreatedTransaction {
+  readonly tx: Transaction;
+  readonly feeSat: bigint;
+  /** −1 without change. */
+  readonly changePosition: number;
+  /** What each input spends. */
+  readonly coins: readonly SpentCoin[];
+  /** The key that change goes to, out of the pool; null without one. */
+  readonly changeKey: ReservedKey | null;
+}
+
+/** The highest sequence number that lets lock times count, and that which says besides that it may be replaced (BIP125). */
+export const SEQUENCE_LOCKS = SEQUENCE_FINAL - 1;
+export const SEQUENCE_REPLACEABLE = SEQUENCE_FINAL - 2;
+const TX_VERSION = 2;
+
+/**
+ * Makes a transaction that pays the recipients. Throws `SpendError`. To be run `inSpendTurn` together with the commit, so
+ * that nobody else chooses the same coins meanwhile. The wallet must be unlocked to sign.
+ */
+export async function createTransaction(
+  wallet: Wallet,
+  recipients: readonly Recipient[],
+  control: CoinControl,
+  options: CreateOptions = {},
+): Promise<CreatedTransaction> {
+  const { sign = true, changePosition = -1, chance = new FastChance() } = options;
+  checkRecipients(recipients);
+  await inSlices(spendStateOf(wallet).scripts.learn());
+  const batch = new WalletBatch();
+  const task = { wallet, recipients, control, changePosition, chance };
+  let created: CreatedTransaction;
+  try {
+    created = draftTransaction(task, batch);
+  } finally {
+    // Keys that were made for the pool are on disk before anybody hears of one.
+    await wallet.write(batch, { sync: false });
+  }
+  const { tx, coins } = created;
+  if (sign && !(await signInputs(wallet.keyring, tx, coins))) {
+    giveUpTransaction(wallet, created);
+    throw new SpendError('Signing transaction failed');
+  }
+  const problem = standingProblem(wallet, tx);
+  if (problem !== null) {
+    giveUpTransaction(wallet, created);
+    throw new SpendError(problem, undefined, created.feeSat);
+  }
+  return created;
+}
+
+/** Gives back what was taken for a transaction that is not committed. */
+export function giveUpTransaction(wallet: Wallet, { changeKey }: CreatedTransaction): void {
+  if (changeKey !== null) wallet.keypool.giveBack(changeKey);
+}
+
+function checkRecipients(recipients: readonly Recipient[]): void {
+  if (recipients.some(({ valueSat }) => valueSat < 0n))
+    throw new SpendError('Transaction amounts must not be negative');
+  if (recipients.length === 0) throw new SpendError('Transaction must have at least one recipient');
+}
+
+interface CreateTask {
+  readonly wallet: Wallet;
+  readonly recipients: readonly Recipient[];
+  readonly control: CoinControl;
+  readonly changePosition: number;
+  readonly chance: Chance;
+}
+
+/** All that rests on what the wallet has now, in one go. */
+function draftTransaction(task: CreateTask, batch: WalletBatch): CreatedTransaction {
+  const { wallet, recipients, control, chance } = task;
+  const lockTime = chooseLockTime(wallet.node.chain.height, chance);
+  const available = availableCoins(wallet, { ...SPENDABLE, control });
+  const change = reserveChange(
+    wallet,
+    batch,
+    control,
+    recipients.map(({ script }) => script),
+  );
+  let draft: Draft;
+  try {
+    const choice = new CoinChoice(wallet, control, available, chance);
+    draft = new Drafting({ ...task, choice, changeScript: change.script }).run();
+  } catch (error) {
+    if (change.key !== null) wallet.keypool.giveBack(change.key);
+    throw error;
+  }
+  const { outputs, feeSat, changePosition, sizeBytes } = draft;
+  wallet.node.log.info(
+    `${wallet.logName} Fee Calculation: Fee:${feeSat} Bytes:${sizeBytes} Inputs:${draft.coins.length}`,
+  );
+  const needsKey = changePosition >= 0;
+  if (!needsKey && change.key !== null) wallet.keypool.giveBack(change.key);
+  const coins = shuffle([...draft.coins], chance);
+  const replaceable = control.signalsReplacement ?? wallet.options.signalsReplacement;
+  const sequence = replaceable ? SEQUENCE_REPLACEABLE : SEQUENCE_LOCKS;
+  const inputs = coins.map(({ key }) => ({ ...emptyInput(outPointOf(key)), sequence }));
+  const tx = { version: TX_VERSION, inputs, outputs, lockTime };
+  return { tx, feeSat, changePosition, coins, changeKey: needsKey ? change.key : null };
+}
+
+function outPointOf(key: string): { hash: Bytes; index: number } {
+  return { hash: fromLatin1(txKeyOf(key)), index: outputNumber(key) };
+}
+
+/**
+ * A transaction that can only be in the next block gives no reason to make the last one anew; now and then a little earlier,
+ * so that those which wait before they are sent do not stand out.
+ */
+function chooseLockTime(height: number, chance: Chance): number {
+  const lockTime = Math.max(0, height);
+  return chance.below(10) === 0 ? Math.max(0, lockTime - chance.below(100)) : lockTime;
+}
+
+/** Why it would not be relayed for its size, or for what it depends on; null when it would. */
+function standingProblem({ options, node: { mempool } }: Wallet, tx: Transaction): string | null {
+  if (transactionWeight(tx) > MAX_STANDARD_TX_WEIGHT) return 'Transaction too large';
+  if (!options.rejectsLongChains) return null;
+  const { limits } = mempool;
+  const ancestors = new Map<string, Bytes>();
+  for (const { prevout } of tx.inputs) {
+    if (!mempool.has(prevout.hash)) continue;
+    for (const txid of [prevout.hash, ...mempool.ancestors(prevout.hash)])
+      ancestors.set(toLatin1(txid), txid);
+  }
+  const isLong =
+    ancestors.size + 1 > limits.ancestors ||
+    [...ancestors.values()].some(
+      (txid) => (mempool.relatives(txid)?.descendants ?? 0) + 1 > limits.descendants,
+    );
+  return isLong ? 'Transaction has too long of a mempool chain' : null;
+}

@@ -1,0 +1,123 @@
+/**
+ * How large inputs will be once they are signed, by signatures of the right size that sign nothing. Source: lbrycrd
+ * wallet/wallet.cpp `DummySignInput`, `CalculateMaximumSignedInputSize`, `CalculateMaximumSignedTxSize`.
+ */
+import { COMPRESSED_KEY_SIZE } from '../../crypto/ecdsaEncoding.js';
+import { compactSizeLength } from '../../consensus/txSize.js';
+import { WITNESS_SCALE_FACTOR } from '../../consensus/limits.js';
+import type { TxOutput } from '../../primitives/transaction.js';
+import { stripClaimPrefix } from '../../script/claimScript.js';
+import { solveScript } from '../../script/standard.js';
+import { produceSignature } from '../../signing/produceSignature.js';
+import { DUMMY_CREATOR, DUMMY_MAXIMUM_CREATOR } from '../../signing/signatureCreator.js';
+import { emptySignatureData } from '../../signing/signatureData.js';
+import type { SigningProvider } from '../../signing/signingProvider.js';
+import { toLatin1, type Bytes } from '../../util/bytes.js';
+
+/** Bytes of a signed input's scripts, their counts included; `witness` 0 for none. */
+export interface InputSize {
+  readonly scriptSigBytes: number;
+  readonly witnessBytes: number;
+}
+
+/** Outpoint and sequence. */
+const INPUT_FIXED_BYTES = 36 + 4;
+/** Version and lock time. */
+const TX_FIXED_BYTES = 8;
+/** Marker and flag (BIP144). */
+const WITNESS_MARKER_BYTES = 2;
+
+const inVirtualBytes = (weight: number): number => Math.ceil(weight / WITNESS_SCALE_FACTOR);
+
+/** Source: `GetVirtualTransactionInputSize`, which counts an empty witness too. */
+export function virtualInputSize({ scriptSigBytes, witnessBytes }: InputSize): number {
+  return inVirtualBytes(
+    (INPUT_FIXED_BYTES + scriptSigBytes) * WITNESS_SCALE_FACTOR + Math.max(witnessBytes, 1),
+  );
+}
+
+export const outputSize = ({ script }: Pick<TxOutput, 'script'>): number =>
+  8 + compactSizeLength(script.length) + script.length;
+
+/** The whole transaction, signed. */
+export function virtualTxSize(inputs: readonly InputSize[], outputs: readonly TxOutput[]): number {
+  let stripped = TX_FIXED_BYTES + compactSizeLength(inputs.length) + compactSizeLength(outputs.length);
+  let witness = 0;
+  let hasWitness = false;
+  for (const { scriptSigBytes, witnessBytes } of inputs) {
+    stripped += INPUT_FIXED_BYTES + scriptSigBytes;
+    witness += Math.max(witnessBytes, 1);
+    hasWitness ||= witnessBytes > 0;
+  }
+  for (const output of outputs) stripped += outputSize(output);
+  return inVirtualBytes(stripped * WITNESS_SCALE_FACTOR + (hasWitness ? witness + WITNESS_MARKER_BYTES : 0));
+}
+
+/** The size of the input for a script, null when keys or scripts are not known. Source: `DummySignInput`. */
+function measure(provider: SigningProvider, script: Bytes, isMaximum: boolean): InputSize | null {
+  const data = emptySignatureData();
+  if (!produceSignature(provider, isMaximum ? DUMMY_MAXIMUM_CREATOR : DUMMY_CREATOR, script, data))
+    return null;
+  const { scriptSig, scriptWitness } = data;
+  let witnessBytes = 0;
+  if (scriptWitness.length > 0) {
+    witnessBytes = compactSizeLength(scriptWitness.length);
+    for (const item of scriptWitness) witnessBytes += compactSizeLength(item.length) + item.length;
+  }
+  return { scriptSigBytes: compactSizeLength(scriptSig.length) + scriptSig.length, witnessBytes };
+}
+
+/**
+ * Sizes for the scripts that a provider can sign. Inputs of one kind and one form of key are equally large; those of other
+ * scripts are measured once. What is not known now may be known the next time.
+ */
+export class InputSizes {
+  private readonly provider: SigningProvider;
+  private readonly sizes = new Map<string, InputSize>();
+
+  constructor(provider: SigningProvider) {
+    this.provider = provider;
+  }
+
+  /** Null for a script that keys and scripts at hand do not solve. `isMaximum`: when others may sign. */
+  of(script: Bytes, isMaximum = false): InputSize | null {
+    const kind = this.kindOf(script);
+    if (kind === null) return null;
+    const name = (isMaximum ? 'max ' : '') + kind;
+    const known = this.sizes.get(name);
+    if (known !== undefined) return known;
+    const size = measure(this.provider, script, isMaximum);
+    if (size !== null) this.sizes.set(name, size);
+    return size;
+  }
+
+  /** The same for scripts whose inputs have the same size; null where the key is not known. */
+  private kindOf(script: Bytes): string | null {
+    const inner = stripClaimPrefix(script);
+    const template = solveScript(inner);
+    switch (template.type) {
+      case 'pubkeyhash':
+        return this.keyKind('pkh', template.hash);
+      case 'witness_v0_keyhash':
+        return this.keyKind('wpkh', template.hash);
+      case 'scripthash': {
+        const redeemScript = this.provider.script(template.hash);
+        if (redeemScript === null) return null;
+        const program = solveScript(redeemScript);
+        if (program.type === 'witness_v0_keyhash') return this.keyKind('sh-wpkh', program.hash);
+        return toLatin1(inner);
+      }
+      default:
+        return toLatin1(inner);
+    }
+  }
+
+  private keyKind(kind: string, keyId: Bytes): string | null {
+    const key = this.provider.publicKey(keyId);
+    if (key === null || (kind !== 'pkh' && key.length !== COMPRESSED_KEY_SIZE)) return null;
+    return `${kind} ${key.length}`;
+  }
+}
+
+/** An input of P2SH-P2WPKH: the least of change whose script the wallet does not know. Source: `DUMMY_NESTED_P2WPKH_INPUT_SIZE`. */
+export const NESTED_INPUT_SIZE = 91;

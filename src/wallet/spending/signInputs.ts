@@ -1,0 +1,29 @@
+/** Signing with the wallet's keys, which the keyring wipes when it is locked. Source: lbrycrd wallet/wallet.cpp `SignTransaction`. */
+import type { Transaction } from '../../primitives/transaction.js';
+import { PrecomputedSighash, SIGHASH } from '../../script/sighash.js';
+import { produceSignature } from '../../signing/produceSignature.js';
+import { InputSigner } from '../../signing/signatureCreator.js';
+import { emptySignatureData } from '../../signing/signatureData.js';
+import type { SigningProvider } from '../../signing/signingProvider.js';
+import { breathe } from '../../util/breathe.js';
+import type { SpentCoin } from './chooseCoins.js';
+
+/** Signs every input, which spend `coins` in their order. False when one could not be signed. */
+export async function signInputs(
+  provider: SigningProvider,
+  tx: Transaction,
+  coins: readonly SpentCoin[],
+): Promise<boolean> {
+  const shared = new PrecomputedSighash(tx);
+  let since = performance.now();
+  for (const [index, { script, valueSat }] of coins.entries()) {
+    const data = emptySignatureData();
+    const signer = new InputSigner(tx, index, valueSat, SIGHASH.ALL, shared);
+    if (!produceSignature(provider, signer, script, data)) return false;
+    const input = tx.inputs[index]!;
+    input.scriptSig = data.scriptSig;
+    input.witness = data.scriptWitness;
+    since = await breathe(since);
+  }
+  return true;
+}

@@ -1,0 +1,129 @@
+/**
+ * What can still be read of a damaged wallet file: whole commits, and of broken ones the rows that hold together by
+ * themselves. Rows go into a new file; the old one stays beside it. Source: lbrycrd wallet/db.cpp `BerkeleyBatch::Recover`.
+ */
+import { existsSync } from 'node:fs';
+import { readFile, rename } from 'node:fs/promises';
+import { EnvironmentError, environmentError } from '../../util/environmentError.js';
+import { toLatin1 } from '../../util/bytes.js';
+import { AT_ONCE_SIZE, inSlices, type Slices } from '../../util/slices.js';
+import { parseKeyRecord } from '../keys/keyRecords.js';
+import { parseTxRecord } from '../ledger/txRecord.js';
+import { Reader } from '../../util/reader.js';
+import { changesOf } from '../../store/rowRecords.js';
+import type { NodePort } from '../port.js';
+import { RECORD_KINDS, splitKey } from './records.js';
+import { WalletFile } from './walletFile.js';
+import { HEAD_BYTES } from './walletFileHead.js';
+import { checksum, COMMIT_HEAD_BYTES } from './writeFileAnew.js';
+
+const DELETED = 0xffffffff;
+const ROW_HEAD_BYTES = 8;
+/** No key of a row is longer: the longest holds a script. */
+const MAX_KEY_BYTES = 11_000;
+const MAX_VALUE_BYTES = 4 << 20;
+/** Numbers of commits that damage may have swallowed. */
+const MAX_GAP = 1 << 20;
+
+export interface Salvaged {
+  readonly rows: ReadonlyMap<string, Buffer>;
+  /** Bytes in which nothing was found. */
+  readonly lostBytes: number;
+}
+
+/** Puts what is readable into a new file in the place of the old one, which gets a name of its own beside it. */
+export async function salvageWallet(path: string, { log, warn, nowSec }: NodePort): Promise<void> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(path);
+  } catch (error) {
+    throw environmentError(error, path);
+  }
+  const { rows, lostBytes } = await inSlices(salvageRows(bytes));
+  if (rows.size === 0)
+    throw new EnvironmentError(`Salvage found nothing in ${path}. It stays as it is; restore a backup.`);
+  let kept = `${path}.${nowSec()}.bak`;
+  for (let n = 1; existsSync(kept); n++) kept = `${path}.${nowSec()}.${n}.bak`;
+  const fresh = `${path}.salvaged`;
+  const file = await WalletFile.create(fresh, rows);
+  await file.close();
+  try {
+    await rename(path, kept);
+    await rename(fresh, path);
+  } catch (error) {
+    throw environmentError(error, path);
+  }
+  log.info(`Renamed ${path} to ${kept}`);
+  const found = `Salvage of ${path} found ${rows.size} records.`;
+  if (lostBytes > 0) warn(`${found} ${lostBytes} bytes could not be read; the old file is ${kept}.`);
+  else log.info(`${found} Nothing was damaged.`);
+}
+
+/** The rows that count, as far as they can be read. */
+export function* salvageRows(bytes: Buffer): Slices<Salvaged> {
+  const rows = new Map<string, Buffer>();
+  let lostBytes = 0;
+  let number = -1;
+  let looked = 0;
+  for (let at = HEAD_BYTES; at < bytes.length;) {
+    const end = commitEnd(bytes, at, number);
+    if (end !== null) {
+      number = bytes.readUInt32LE(at + 4);
+      for (const [key, value] of changesOf(bytes.subarray(at + COMMIT_HEAD_BYTES, end)))
+        enter(rows, key, value);
+      at = end;
+    } else {
+      const row = rowAt(bytes, at);
+      if (row === null) lostBytes++;
+      else enter(rows, row.key, row.value);
+      at = row?.end ?? at + 1;
+    }
+    if (++looked % AT_ONCE_SIZE === 0) yield;
+  }
+  return { rows, lostBytes };
+}
+
+function enter(rows: Map<string, Buffer>, key: Buffer, value: Buffer | null): void {
+  if (value === null) rows.delete(toLatin1(key));
+  else rows.set(toLatin1(key), Buffer.from(value));
+}
+
+/** Where a commit ends that begins here and is whole; null for none. */
+function commitEnd(bytes: Buffer, at: number, after: number): number | null {
+  if (at + COMMIT_HEAD_BYTES > bytes.length) return null;
+  const end = at + COMMIT_HEAD_BYTES + bytes.readUInt32LE(at);
+  const number = bytes.readUInt32LE(at + 4);
+  if (end > bytes.length || number <= after || number > after + MAX_GAP) return null;
+  const commit = bytes.subarray(at, end);
+  return checksum(commit) === commit.readUInt32LE(8) ? end : null;
+}
+
+/** A row that begins here and is what its kind should be; null for none. */
+function rowAt(bytes: Buffer, at: number): { key: Buffer; value: Buffer | null; end: number } | null {
+  if (at + ROW_HEAD_BYTES >= bytes.length) return null;
+  const keyLength = bytes.readUInt32LE(at);
+  const valueLength = bytes.readUInt32LE(at + 4);
+  if (keyLength === 0 || keyLength > MAX_KEY_BYTES) return null;
+  const isDeleted = valueLength === DELETED;
+  const keyEnd = at + ROW_HEAD_BYTES + keyLength;
+  const end = keyEnd + (isDeleted ? 0 : valueLength);
+  if ((!isDeleted && valueLength > MAX_VALUE_BYTES) || end > bytes.length) return null;
+  const key = bytes.subarray(at + ROW_HEAD_BYTES, keyEnd);
+  const split = splitKey(key);
+  if (split === null || !KINDS.has(split.kind)) return null;
+  const value = isDeleted ? null : bytes.subarray(keyEnd, end);
+  return value === null || holdsTogether(split.kind, split.rest, value) ? { key, value, end } : null;
+}
+
+const KINDS: ReadonlySet<string> = new Set(RECORD_KINDS);
+
+/** Whether a row that no checksum covers is what it should be, as far as it tells by itself. */
+function holdsTogether(kind: string, rest: Buffer, value: Buffer): boolean {
+  try {
+    if (kind === 'key') return parseKeyRecord(value, new Reader(rest).varBytes()) !== null;
+    if (kind === 'tx') parseTxRecord(value);
+    return true;
+  } catch {
+    return false;
+  }
+}

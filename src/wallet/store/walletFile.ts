@@ -1,0 +1,447 @@
+/**
+ * A wallet on disk: one file of rows by key, to which changes are only ever appended. Owns durability, damage and the order
+ * of writing; knows nothing of what the rows mean. In memory are the keys and where their values lie.
+ *
+ * Layout, all numbers little endian: a head of 64 bytes (`head`), then commits `u32 length of the payload ‖ u32 number ‖
+ * u32 CRC-32C of both and the payload ‖ payload`, numbered from 0; a payload is records (`rowRecords.ts`). A commit counts
+ * as a whole or not at all.
+ *
+ * What a crash leaves of commits that were not synced is cut off when the file is opened. How far it was synced last stands
+ * in the head: what is broken before that is damage, and the file is refused.
+ */
+import { close, fsync, openSync, readSync, fstatSync, ftruncateSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { crc32c } from '../../crypto/crc32c.js';
+import { changesOf, RecordWriter, type RowChange } from '../../store/rowRecords.js';
+import type { Bytes } from '../../util/bytes.js';
+import { EnvironmentError, environmentError } from '../../util/environmentError.js';
+import { RowIndex } from './rowIndex.js';
+import * as head from './walletFileHead.js';
+import {
+  checksum,
+  COMMIT_HEAD_BYTES,
+  removeLeftovers,
+  wipeUnlinked,
+  writeFileAnew,
+  writeWhole,
+} from './writeFileAnew.js';
+
+const syncFile = promisify(fsync);
+const closeFile = promisify(close);
+
+/** A length beyond this is none, and nothing is written that has it. */
+const MAX_PAYLOAD_BYTES = 1 << 30;
+const WINDOW_BYTES = 1 << 20;
+/** Files of which less than half counts are written anew as they are opened, unless they are small. */
+const SMALL_BYTES = 1 << 20;
+
+/** The file is no wallet of ours, or is damaged; the message says what to do. */
+export class WalletFileError extends EnvironmentError {
+  override readonly name = 'WalletFileError';
+}
+
+/** A wallet was closed while something was done with it. */
+export class WalletClosedError extends EnvironmentError {
+  override readonly name = 'WalletClosedError';
+
+  constructor() {
+    super('The wallet was unloaded meanwhile.');
+  }
+}
+
+interface Waiting {
+  readonly changes: readonly RowChange[];
+  readonly sync: boolean;
+  /** Whether the file is written anew with them. */
+  readonly isAnew: boolean;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class WalletFile {
+  readonly path: string;
+  private fd: number;
+  private index = new RowIndex();
+  /** Where the next commit goes, and its number. */
+  private end = head.HEAD_BYTES;
+  private number = 0;
+  private marks = 0;
+  private waiting: Waiting[] = [];
+  /** Settles when all that was asked for so far is written; never rejects. */
+  private writing: Promise<void> | null = null;
+  /** Why nothing can be written any more. */
+  private broken: unknown = null;
+  private isClosed = false;
+  private readonly records = new RecordWriter();
+
+  private constructor(path: string, fd: number) {
+    this.path = path;
+    this.fd = fd;
+  }
+
+  /**
+   * Makes a wallet of these rows, without them an empty one; it is there with all of them or not at all. Rejects with
+   * `EnvironmentError` where the disk refuses, or something lies there.
+   */
+  static async create(
+    path: string,
+    rows: Iterable<readonly [key: string, value: Bytes]> = [],
+  ): Promise<WalletFile> {
+    try {
+      await writeFileAnew(path, rows, false);
+    } catch (error) {
+      throw environmentError(error, path);
+    }
+    return WalletFile.open(path);
+  }
+
+  /** Opens a wallet. Rejects with `WalletFileError` when it is none, or damaged, with `EnvironmentError` for the disk's sake. */
+  static async open(path: string): Promise<WalletFile> {
+    let fd: number;
+    try {
+      fd = openSync(path, 'r+');
+    } catch (error) {
+      throw environmentError(error, path);
+    }
+    const file = new WalletFile(path, fd);
+    try {
+      await file.load();
+      return file;
+    } catch (error) {
+      await closeFile(fd);
+      throw environmentError(error, path);
+    }
+  }
+
+  /** Whether a file begins as wallets of ours do. */
+  static isOne(path: string): boolean {
+    let fd: number;
+    try {
+      fd = openSync(path, 'r');
+    } catch {
+      return false;
+    }
+    try {
+      const start = Buffer.alloc(head.HEAD_BYTES);
+      return readSync(fd, start, 0, start.length, 0) === start.length && head.isHead(start);
+    } catch {
+      return false;
+    } finally {
+      void closeFile(fd);
+    }
+  }
+
+  private async load(): Promise<void> {
+    await removeLeftovers(this.path);
+    const sizeBytes = fstatSync(this.fd).size;
+    const start = Buffer.alloc(head.HEAD_BYTES);
+    readSync(this.fd, start, 0, start.length, 0);
+    if (!head.isHead(start)) throw new WalletFileError(`${this.path} is no wallet of this program.`);
+    const version = head.versionOf(start);
+    if (version > head.VERSION) {
+      throw new WalletFileError(`${this.path} was written by a newer version of this program. Use that one.`);
+    }
+    const synced = head.syncedEnd(start);
+    this.marks = synced.generation;
+    if (synced.end > sizeBytes) throw this.damage(sizeBytes);
+    const window = new Window(this.fd, sizeBytes);
+    for (;;) {
+      const payload = this.readCommit(window);
+      if (payload === null) break;
+      this.take(payload, this.end + COMMIT_HEAD_BYTES);
+      this.end += COMMIT_HEAD_BYTES + payload.length;
+      this.number++;
+    }
+    if (this.end < synced.end) throw this.damage(this.end);
+    if (this.end < sizeBytes) ftruncateSync(this.fd, this.end);
+    await this.sync();
+  }
+
+  private damage(offset: number): WalletFileError {
+    return new WalletFileError(
+      `${this.path} is damaged at byte ${offset}. Restore it from a backup; nothing in it was changed.`,
+    );
+  }
+
+  private readCommit(window: Window): Buffer | null {
+    const start = window.read(this.end, COMMIT_HEAD_BYTES);
+    if (start === null) return null;
+    const length = start.readUInt32LE(0);
+    if (length > MAX_PAYLOAD_BYTES || start.readUInt32LE(4) !== this.number) return null;
+    const whole = window.read(this.end, COMMIT_HEAD_BYTES + length);
+    if (whole === null || checksum(whole) !== whole.readUInt32LE(8)) return null;
+    return whole.subarray(COMMIT_HEAD_BYTES);
+  }
+
+  /** Notes where the rows of a payload lie that begins at an offset. */
+  private take(payload: Buffer, offset: number): void {
+    for (const [key, value] of changesOf(payload)) {
+      if (value === null) this.index.delete(key);
+      else this.index.set(key, offset + (value.byteOffset - payload.byteOffset), value);
+    }
+  }
+
+  /** Throws `WalletClosedError`: whoever took long with a wallet finds that it was closed meanwhile. */
+  private refuseClosed(): void {
+    if (this.isClosed) throw new WalletClosedError();
+  }
+
+  has(key: string): boolean {
+    return this.index.find(key) >= 0;
+  }
+
+  /** The value of a row as it is on disk. Throws `WalletFileError` where it is not what was written. */
+  get(key: string): Buffer | undefined {
+    const at = this.index.find(key);
+    return at < 0 ? undefined : this.valueAt(at);
+  }
+
+  private valueAt(at: number): Buffer {
+    this.refuseClosed();
+    const { offset, sizeBytes, crc } = this.index.place(at);
+    const value = Buffer.allocUnsafe(sizeBytes);
+    const read = readSync(this.fd, value, 0, sizeBytes, offset);
+    if (read !== sizeBytes || crc32c(value) !== crc) throw this.damage(offset);
+    return value;
+  }
+
+  /**
+   * The values of many rows, in the order in which they lie on disk. Each keeps a large piece of memory alive: what is to stay
+   * is copied. Rows must not change meanwhile.
+   */
+  *values(keys: readonly string[]): Generator<[key: string, value: Buffer]> {
+    this.refuseClosed();
+    const rows = keys.map((key) => ({ key, ...this.index.place(this.index.find(key)) }));
+    rows.sort((a, b) => a.offset - b.offset);
+    const window = new Window(this.fd, this.end);
+    for (const { key, offset, sizeBytes, crc } of rows) {
+      const value = window.read(offset, sizeBytes);
+      if (value === null || crc32c(value) !== crc) throw this.damage(offset);
+      yield [key, value];
+    }
+  }
+
+  /** The keys that begin with `prefix`, in the order in which they were first written. */
+  keys(prefix: string): string[] {
+    return this.index.keys(prefix);
+  }
+
+  /** Rows whose key begins with `prefix`, in the same order. */
+  *rows(prefix: string): Generator<[key: string, value: Buffer]> {
+    for (const key of this.index.keys(prefix)) {
+      const value = this.get(key);
+      if (value !== undefined) yield [key, value];
+    }
+  }
+
+  get sizeBytes(): number {
+    return this.end;
+  }
+
+  /**
+   * Writes changes, all or none of which survive a crash. Resolves when they are on disk for good with `sync`, else when the
+   * system has them. Rejects with `EnvironmentError` when the disk refuses; nothing has changed then.
+   */
+  commit(changes: readonly RowChange[], { sync = true } = {}): Promise<void> {
+    return this.ask(changes, sync, false);
+  }
+
+  /**
+   * Writes the file anew with only what counts, and with these changes, as one step: before it the file is the old one, and
+   * after it what was replaced is neither in it nor where it stood on disk, as far as the disk lets that be said. Rejects
+   * with `EnvironmentError`, everything being as before.
+   */
+  rewrite(changes: readonly RowChange[] = []): Promise<void> {
+    return this.ask(changes, true, true);
+  }
+
+  private ask(changes: readonly RowChange[], sync: boolean, isAnew: boolean): Promise<void> {
+    this.refuseClosed();
+    const done = new Promise<void>((resolve, reject) => {
+      this.waiting.push({ changes, sync, isAnew, resolve, reject });
+    });
+    this.writing ??= this.writeWaiting();
+    return done;
+  }
+
+  /** Writes what waits, as one commit after the other; what came meanwhile shares the next sync. */
+  private async writeWaiting(): Promise<void> {
+    // What is asked for in the same turn goes together.
+    await Promise.resolve();
+    while (this.waiting.length > 0) {
+      const first = this.waiting.findIndex(({ isAnew }) => isAnew);
+      const turn = this.waiting.splice(0, first < 0 ? this.waiting.length : Math.max(first, 1));
+      try {
+        if (this.broken !== null) throw this.broken;
+        if (first === 0) await this.replace(turn[0]!.changes);
+        else for (const { changes } of turn) this.append(changes);
+        if (first !== 0 && turn.some(({ sync }) => sync)) await this.sync();
+        for (const { resolve } of turn) resolve();
+      } catch (error) {
+        const told = environmentError(error, this.path);
+        for (const { reject } of turn) reject(told);
+      }
+    }
+    this.writing = null;
+  }
+
+  private append(changes: readonly RowChange[]): void {
+    for (const [key, value] of changes) this.records.add(key, value);
+    const payload = this.records.take();
+    if (payload.length === 0) return;
+    if (payload.length > MAX_PAYLOAD_BYTES)
+      throw new EnvironmentError(`${this.path} takes no more than ${MAX_PAYLOAD_BYTES} bytes at a time.`);
+    const commit = Buffer.allocUnsafe(COMMIT_HEAD_BYTES + payload.length);
+    commit.writeUInt32LE(payload.length, 0);
+    commit.writeUInt32LE(this.number, 4);
+    payload.copy(commit, COMMIT_HEAD_BYTES);
+    commit.writeUInt32LE(checksum(commit), 8);
+    try {
+      writeWhole(this.fd, commit, this.end);
+    } catch (error) {
+      this.takeBack();
+      throw error;
+    }
+    this.take(commit.subarray(COMMIT_HEAD_BYTES), this.end + COMMIT_HEAD_BYTES);
+    this.end += commit.length;
+    this.number++;
+  }
+
+  /** Cuts off what was written of a commit. */
+  private takeBack(): void {
+    try {
+      ftruncateSync(this.fd, this.end);
+    } catch (error) {
+      this.broken = error;
+    }
+  }
+
+  /** Brings all that was written to disk, and notes that it is there. */
+  private async sync(): Promise<void> {
+    const { end } = this;
+    try {
+      await syncFile(this.fd);
+      writeWhole(this.fd, head.mark(end, ++this.marks), head.markOffset(this.marks));
+    } catch (error) {
+      // What the system has thrown away of earlier writes is nowhere: nothing may follow it.
+      this.broken = error;
+      throw error;
+    }
+  }
+
+  /** Whether less than half of the file counts. */
+  get isWasteful(): boolean {
+    return this.end > SMALL_BYTES && this.end > 2 * this.index.liveBytes;
+  }
+
+  private async replace(changes: readonly RowChange[]): Promise<void> {
+    await writeFileAnew(this.path, this.changedRows(changes), true);
+    let again: WalletFile;
+    try {
+      again = await WalletFile.open(this.path);
+    } catch (error) {
+      // The old file is nowhere any more.
+      this.broken = error;
+      throw error;
+    }
+    const old = this.fd;
+    const oldEnd = this.end;
+    this.fd = again.fd;
+    this.index = again.index;
+    this.end = again.end;
+    this.number = again.number;
+    this.marks = again.marks;
+    this.records.wipe();
+    await wipeUnlinked(old, oldEnd);
+    await closeFile(old);
+    await removeLeftovers(this.path);
+  }
+
+  /** All rows as they will be after changes. */
+  private *changedRows(changes: readonly RowChange[]): Generator<[key: string, value: Bytes]> {
+    const changed = new Map<string, Bytes | null>();
+    for (const [key, value] of changes)
+      changed.set(typeof key === 'string' ? key : key.toString('latin1'), value);
+    for (const [key, at] of this.index.entries()) {
+      const value = changed.get(key);
+      if (value === undefined) yield [key, this.valueAt(at)];
+      else if (value !== null) yield [key, value];
+    }
+    for (const [key, value] of changed) if (value !== null && !this.index.has(key)) yield [key, value];
+  }
+
+  /** Writes a copy of all that was committed, which is a wallet file of its own. What lies at `path` is replaced. */
+  async backup(path: string): Promise<void> {
+    await this.alone(path, () => writeFileAnew(path, this.changedRows([]), true));
+  }
+
+  /** Runs a task on a file while nothing is written; what is asked for meanwhile is written afterwards. */
+  private async alone(path: string, task: () => Promise<void>): Promise<void> {
+    await this.settled();
+    this.refuseClosed();
+    const running = task();
+    this.writing = running.catch(() => undefined);
+    try {
+      await running;
+    } catch (error) {
+      throw environmentError(error, path);
+    } finally {
+      this.writing = this.waiting.length > 0 ? this.writeWaiting() : null;
+    }
+  }
+
+  /** Resolves when nothing is being written. */
+  private async settled(): Promise<void> {
+    while (this.writing !== null) await this.writing;
+  }
+
+  /** Brings everything to disk and closes the file. */
+  async close(): Promise<void> {
+    if (this.isClosed) return;
+    await this.settled();
+    this.isClosed = true;
+    try {
+      if (this.broken === null) {
+        await this.sync();
+        await syncFile(this.fd);
+      }
+    } catch (error) {
+      throw environmentError(error, this.path);
+    } finally {
+      await closeFile(this.fd);
+    }
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/** Reads a file in large pieces, forwards. */
+class Window {
+  private bytes: Buffer = EMPTY;
+  private start = 0;
+  private readonly fd: number;
+  private readonly sizeBytes: number;
+
+  constructor(fd: number, sizeBytes: number) {
+    this.fd = fd;
+    this.sizeBytes = sizeBytes;
+  }
+
+  /** Bytes of the file as a view that is good until the next call; null where the file ends before. */
+  read(offset: number, length: number): Buffer | null {
+    if (offset + length > this.sizeBytes) return null;
+    if (offset < this.start || offset + length > this.start + this.bytes.length) {
+      const wanted = Math.min(this.sizeBytes - offset, Math.max(length, WINDOW_BYTES));
+      const bytes = Buffer.allocUnsafe(wanted);
+      let done = 0;
+      while (done < wanted) {
+        const read = readSync(this.fd, bytes, done, wanted - done, offset + done);
+        if (read === 0) return null;
+        done += read;
+      }
+      this.bytes = bytes;
+      this.start = offset;
+    }
+    return this.bytes.subarray(offset - this.start, offset - this.start + length);
+  }
+}

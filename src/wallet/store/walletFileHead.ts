@@ -1,0 +1,71 @@
+/**
+ * The first 64 bytes of a wallet file: `"lbcwalle" ‖ u32 version ‖ u32 CRC-32C of the twelve bytes before`, and from byte 16
+ * two marks of 16 bytes that say how far the file was synced: `u64 end ‖ u32 generation ‖ u32 CRC-32C of the twelve bytes
+ * before`. The newer valid mark counts; they are written in turn, so that a torn one does no harm.
+ */
+import { crc32c } from '../../crypto/crc32c.js';
+import type { Bytes } from '../../util/bytes.js';
+
+export const HEAD_BYTES = 64;
+export const VERSION = 1;
+
+const MAGIC = Buffer.from('lbcwalle', 'latin1');
+const VERSION_AT = 8;
+const MARKS_AT = 16;
+const MARK_BYTES = 16;
+/** Of version, or of a mark: what its checksum covers. */
+const COVERED_BYTES = 12;
+
+function seal(bytes: Buffer): void {
+  bytes.writeUInt32LE(crc32c(bytes.subarray(0, COVERED_BYTES)), COVERED_BYTES);
+}
+
+function isSealed(bytes: Buffer): boolean {
+  return crc32c(bytes.subarray(0, COVERED_BYTES)) === bytes.readUInt32LE(COVERED_BYTES);
+}
+
+/** The head of a file that is synced up to `end`. */
+export function makeHead(end: number): Buffer {
+  const bytes = Buffer.alloc(HEAD_BYTES);
+  MAGIC.copy(bytes);
+  bytes.writeUInt32LE(VERSION, VERSION_AT);
+  seal(bytes.subarray(0, MARK_BYTES));
+  mark(end, 0).copy(bytes, markOffset(0));
+  return bytes;
+}
+
+export function isHead(bytes: Buffer): boolean {
+  return bytes.length >= HEAD_BYTES && MAGIC.equals(bytes.subarray(0, MAGIC.length));
+}
+
+/** Version of the format; `Infinity` where it cannot be read. */
+export function versionOf(bytes: Buffer): number {
+  return isSealed(bytes.subarray(0, MARK_BYTES)) ? bytes.readUInt32LE(VERSION_AT) : Infinity;
+}
+
+/** A mark that says how far the file is synced. */
+export function mark(end: number, generation: number): Buffer {
+  const bytes = Buffer.alloc(MARK_BYTES);
+  bytes.writeBigUInt64LE(BigInt(end), 0);
+  bytes.writeUInt32LE(generation >>> 0, 8);
+  seal(bytes);
+  return bytes;
+}
+
+/** Where the mark of a generation stands. */
+export function markOffset(generation: number): number {
+  return MARKS_AT + (generation % 2) * MARK_BYTES;
+}
+
+/** How far the file was synced at least. */
+export function syncedEnd(bytes: Bytes): { end: number; generation: number } {
+  let best = { end: HEAD_BYTES, generation: 0 };
+  for (const slot of [0, 1]) {
+    const at = MARKS_AT + slot * MARK_BYTES;
+    const one = Buffer.from(bytes.buffer, bytes.byteOffset + at, MARK_BYTES);
+    if (!isSealed(one)) continue;
+    const generation = one.readUInt32LE(8);
+    if (generation >= best.generation) best = { end: Number(one.readBigUInt64LE(0)), generation };
+  }
+  return best;
+}

@@ -1,0 +1,466 @@
+/**
+ * Brings a Berkeley DB file to the state that its log tells: changes of committed transactions that did not get to the file
+ * are made in a copy, those of unfinished ones that did are taken back. What a wallet's log does not contain (compaction,
+ * truncation) is refused. Source: Oracle Berkeley DB, btree/bt_rec.c, db/db_rec.c, db/db_dup.c.
+ */
+import type { Slices } from '../../util/slices.js';
+import { BerkeleyDbError } from './berkeleyDb.js';
+import {
+  changesOfFile,
+  compareLsn,
+  isNotLogged,
+  type LogFile,
+  type LogRecord,
+  type Lsn,
+} from './berkeleyLog.js';
+import {
+  copyItems,
+  deleteItem,
+  initPage,
+  insertItem,
+  PAGE,
+  putLsn,
+  replaceItem,
+  TYPE,
+  lsnOf,
+} from './berkeleyPage.js';
+
+const META = { magic: 12, pageSize: 20, free: 28, lastPage: 32, fileId: 52, root: 88 } as const;
+const MAGIC = 0x00053162;
+const FILE_ID_BYTES = 20;
+/** So many pages a record adds at most, splits with those before them. */
+const PAGES_A_RECORD = 2;
+
+const RECORD = {
+  addrem: 41,
+  big: 43,
+  ovref: 44,
+  noop: 48,
+  allocate: 49,
+  free: 50,
+  freeData: 52,
+  adjust: 55,
+  countAdjust: 56,
+  markDeleted: 57,
+  replace: 58,
+  root: 59,
+  split: 62,
+  reverseSplit: 63,
+  metaPage: 142,
+  relink: 147,
+} as const;
+const ADD = 1;
+const REMOVE = 2;
+const ADD_BIG = 3;
+const APPEND_BIG = 7;
+/** Behind these bits, which say on what kind of page, stands what is done; from the same version on as `FLAGS_FIRST`. */
+const PAGE_TYPE_BITS = 8;
+const DELETED = 0x80;
+const HEAD_BYTES = PAGE.items;
+/** Records between two yields. */
+const RECORDS_A_SLICE = 64;
+/** The version of the log from which a split tells its flags first. */
+const FLAGS_FIRST = 17;
+
+/** A copy of the file with all that was committed; `from` in the place of the last checkpoint. Throws `BerkeleyDbError` where file and log do not fit together. */
+export function* replayLog(file: Buffer, log: readonly LogFile[], from?: Lsn): Slices<Buffer> {
+  if (file.length < 512 || file.readUInt32LE(META.magic) !== MAGIC)
+    throw new BerkeleyDbError('The file is no little-endian Berkeley DB B-tree');
+  const fileId = Buffer.from(file.subarray(META.fileId, META.fileId + FILE_ID_BYTES));
+  const { committed, unfinished, start } = yield* changesOfFile(log, fileId, from);
+  const replay = new Replay(file, start, committed.length);
+  for (const [n, record] of committed.entries()) {
+    guard(() => replay.redo(record));
+    if (n % RECORDS_A_SLICE === 0) yield;
+  }
+  for (const record of [...unfinished].reverse()) guard(() => replay.undo(record));
+  return replay.bytes();
+}
+
+class Replay {
+  private readonly pageBytes: number;
+  private readonly pages: Buffer[] = [];
+  private readonly start: Lsn;
+  private readonly mostPages: number;
+
+  constructor(file: Buffer, start: Lsn, records: number) {
+    this.start = start;
+    this.pageBytes = file.readUInt32LE(META.pageSize);
+    const { pageBytes } = this;
+    if ((pageBytes & (pageBytes - 1)) !== 0 || pageBytes < 512 || pageBytes > 65_536)
+      throw new BerkeleyDbError(`The file has pages of ${pageBytes} bytes`);
+    this.mostPages = Math.ceil(file.length / pageBytes) + PAGES_A_RECORD * records + 1;
+    for (let at = 0; at + pageBytes <= file.length; at += pageBytes)
+      this.pages.push(Buffer.from(file.subarray(at, at + pageBytes)));
+  }
+
+  bytes(): Buffer {
+    return Buffer.concat(this.pages);
+  }
+
+  /** A page, which begins as zeros where the file ends before it. */
+  private page(number: number): Buffer {
+    if (number >= this.mostPages) throw new BerkeleyDbError(`The log names a page ${number}`);
+    while (this.pages.length <= number) this.pages.push(Buffer.alloc(this.pageBytes));
+    return this.pages[number]!;
+  }
+
+  /** Whether a page stands where it did before a change, so that the change is to be made. */
+  private isBefore(page: Buffer, before: Lsn): boolean {
+    const now = lsnOf(page);
+    const order = compareLsn(now, before);
+    if (order === 0) return true;
+    // Once a file is on disk as a whole, the reference forgets places; pages may have them still.
+    if (isNotLogged(before) && compareLsn(now, this.start) < 0) return true;
+    if (order < 0 && !isNotLogged(now))
+      throw new BerkeleyDbError('The log does not begin where the file ends: a part of it is missing');
+    return false;
+  }
+
+  /** Makes a change of a page, unless the file has it. */
+  private change(number: number, before: Lsn, lsn: Lsn, task: (page: Buffer) => void): void {
+    const page = this.page(number);
+    if (!this.isBefore(page, before)) return;
+    task(page);
+    putLsn(page, lsn);
+  }
+
+  redo(record: LogRecord): void {
+    const { type, lsn, version } = record;
+    const fields = record.fields.again();
+    switch (type) {
+      case RECORD.addrem: {
+        const { code, page, index, size, head, data, before } = addremOf(record);
+        this.change(page, before, lsn, (bytes) => {
+          if (code === ADD) insertItem(bytes, index, size, head, data);
+          else if (code === REMOVE) deleteItem(bytes, index, size);
+          else throw unknown(record);
+        });
+        return;
+      }
+      case RECORD.big: {
+        const code = codeOf(fields.u32(), version);
+        fields.u32();
+        const [page, previous, next] = [fields.u32(), fields.u32(), fields.u32()];
+        const data = fields.data();
+        const [before, previousBefore] = [fields.lsn(), fields.lsn()];
+        this.change(page, before, lsn, (bytes) => {
+          if (code === ADD_BIG) {
+            initPage(bytes, { number: page, previous, next, level: 0, type: TYPE.overflow });
+            bytes.writeUInt16LE(1, PAGE.count);
+            bytes.writeUInt16LE(data.length, PAGE.heap);
+            data.copy(bytes, HEAD_BYTES);
+          } else if (code === APPEND_BIG) {
+            const length = bytes.readUInt16LE(PAGE.heap);
+            data.copy(bytes, HEAD_BYTES + length);
+            bytes.writeUInt16LE(length + data.length, PAGE.heap);
+          }
+        });
+        if (code === ADD_BIG && previous !== 0)
+          this.change(previous, previousBefore, lsn, (bytes) => bytes.writeUInt32LE(page, PAGE.next));
+        return;
+      }
+      case RECORD.allocate: {
+        fields.u32();
+        const metaBefore = fields.lsn();
+        const meta = fields.u32();
+        const before = fields.lsn();
+        const [page, kind, next] = [fields.u32(), fields.u32(), fields.u32()];
+        this.change(meta, metaBefore, lsn, (bytes) => {
+          bytes.writeUInt32LE(next, meta === 0 ? META.free : PAGE.next);
+          if (meta === 0 && page > bytes.readUInt32LE(META.lastPage))
+            bytes.writeUInt32LE(page, META.lastPage);
+        });
+        this.change(page, before, lsn, (bytes) =>
+          initPage(bytes, {
+            number: page,
+            previous: 0,
+            next: 0,
+            level: kind === TYPE.leaf ? 1 : 0,
+            type: kind,
+          }),
+        );
+        return;
+      }
+      case RECORD.free:
+      case RECORD.freeData: {
+        fields.u32();
+        const page = fields.u32();
+        const metaBefore = fields.lsn();
+        const meta = fields.u32();
+        const head = fields.data();
+        const [next, last] = [fields.u32(), fields.u32()];
+        // The last page of the file is cut off.
+        const isCut = page === last;
+        this.change(page, lsnOf(head), isCut ? NOWHERE : lsn, (bytes) =>
+          isCut
+            ? bytes.fill(0)
+            : initPage(bytes, { number: page, previous: 0, next, level: 0, type: TYPE.invalid }),
+        );
+        this.change(meta, metaBefore, lsn, (bytes) => {
+          if (isCut) bytes.writeUInt32LE(page - 1, META.lastPage);
+          else bytes.writeUInt32LE(page, meta === 0 ? META.free : PAGE.next);
+        });
+        return;
+      }
+      case RECORD.adjust: {
+        fields.u32();
+        const page = fields.u32();
+        const before = fields.lsn();
+        const [index, copied, isInsert] = [fields.u32(), fields.u32(), fields.u32() !== 0];
+        this.change(page, before, lsn, (bytes) => adjustIndex(bytes, index, copied, isInsert));
+        return;
+      }
+      case RECORD.markDeleted: {
+        const { page, before, index } = markOf(record);
+        this.change(page, before, lsn, (bytes) => markItem(bytes, index, true));
+        return;
+      }
+      case RECORD.replace: {
+        const { page, before, index, replacement, prefix, suffix } = replaceOf(record);
+        this.change(page, before, lsn, (bytes) => replaceItem(bytes, index, replacement, prefix, suffix));
+        return;
+      }
+      case RECORD.root: {
+        fields.u32();
+        const [meta, root] = [fields.u32(), fields.u32()];
+        this.change(meta, fields.lsn(), lsn, (bytes) => bytes.writeUInt32LE(root, META.root));
+        return;
+      }
+      case RECORD.metaPage: {
+        fields.u32();
+        const page = fields.u32();
+        const whole = fields.data();
+        this.change(page, fields.lsn(), lsn, (bytes) => whole.copy(bytes, 0, 0, this.pageBytes));
+        return;
+      }
+      case RECORD.split:
+        this.split(record, version);
+        return;
+      case RECORD.reverseSplit: {
+        fields.u32();
+        const page = fields.u32();
+        const whole = fields.data();
+        const root = fields.u32();
+        fields.u32();
+        fields.data();
+        this.change(root, fields.lsn(), lsn, (bytes) => {
+          whole.copy(bytes, 0, 0, this.pageBytes);
+          bytes.writeUInt32LE(root, PAGE.number);
+        });
+        // It goes to the free pages next.
+        this.change(page, lsnOf(whole), lsn, () => undefined);
+        return;
+      }
+      case RECORD.relink: {
+        fields.u32();
+        const [, replacement, previous] = [fields.u32(), fields.u32(), fields.u32()];
+        const previousBefore = fields.lsn();
+        const next = fields.u32();
+        const nextBefore = fields.lsn();
+        if (next !== 0)
+          this.change(next, nextBefore, lsn, (bytes) =>
+            bytes.writeUInt32LE(replacement === 0 ? previous : replacement, PAGE.previous),
+          );
+        if (previous !== 0)
+          this.change(previous, previousBefore, lsn, (bytes) =>
+            bytes.writeUInt32LE(replacement === 0 ? next : replacement, PAGE.next),
+          );
+        return;
+      }
+      case RECORD.ovref: {
+        fields.u32();
+        const page = fields.u32();
+        const adjustment = fields.u32() | 0;
+        this.change(page, fields.lsn(), lsn, (bytes) =>
+          bytes.writeUInt16LE(bytes.readUInt16LE(PAGE.count) + adjustment, PAGE.count),
+        );
+        return;
+      }
+      case RECORD.noop:
+      case RECORD.countAdjust: {
+        fields.u32();
+        const page = fields.u32();
+        this.change(page, fields.lsn(), lsn, () => undefined);
+        return;
+      }
+      default:
+        throw unknown(record);
+    }
+  }
+
+  /** A page's items on two, and what leads to the second in the page above. Source: `__bam_split_recover`. */
+  private split({ fields: all, lsn }: LogRecord, version: number): void {
+    const fields = all.again();
+    fields.u32();
+    if (version >= FLAGS_FIRST) fields.u32();
+    const left = fields.u32();
+    const leftBefore = fields.lsn();
+    const right = fields.u32();
+    const rightBefore = fields.lsn();
+    const index = fields.u32();
+    const next = fields.u32();
+    const nextBefore = fields.lsn();
+    const parent = fields.u32();
+    const parentBefore = fields.lsn();
+    const parentIndex = fields.u32();
+    const whole = Buffer.from(fields.data());
+    const [leftEntry, rightEntry] = [fields.data(), fields.data()];
+    if (whole.length < HEAD_BYTES || whole.length > this.pageBytes)
+      throw new BerkeleyDbError('A split of the log has no page');
+    const number = whole.readUInt32LE(PAGE.number);
+    const isRoot = parent === number;
+    const level = whole[PAGE.level]!;
+    const type = whole[PAGE.type]!;
+    const isLeaf = type === TYPE.leaf;
+    const count = whole.readUInt16LE(PAGE.count);
+    this.change(left, leftBefore, lsn, (bytes) => {
+      const previous = isLeaf && !isRoot ? whole.readUInt32LE(PAGE.previous) : 0;
+      initPage(bytes, { number: isRoot ? left : number, previous, next: isLeaf ? right : 0, level, type });
+      copyItems(whole, bytes, 0, index);
+    });
+    this.change(right, rightBefore, lsn, (bytes) => {
+      const after = isLeaf && !isRoot ? whole.readUInt32LE(PAGE.next) : 0;
+      initPage(bytes, { number: right, previous: isLeaf ? left : 0, next: after, level, type });
+      copyItems(whole, bytes, index, count);
+    });
+    this.change(parent, isRoot ? lsnOf(whole) : parentBefore, lsn, (bytes) => {
+      if (isRoot) {
+        initPage(bytes, { number, previous: 0, next: 0, level: level + 1, type: TYPE.internal });
+        insertItem(bytes, parentIndex, leftEntry.length, leftEntry, EMPTY);
+      }
+      insertItem(bytes, parentIndex + 1, rightEntry.length, rightEntry, EMPTY);
+    });
+    if (!isRoot && next !== 0)
+      this.change(next, nextBefore, lsn, (bytes) => bytes.writeUInt32LE(right, PAGE.previous));
+  }
+
+  /** Takes a change back that was written before its transaction came to its end. */
+  undo(record: LogRecord): void {
+    const { type, lsn } = record;
+    const takeBack = (number: number, before: Lsn, task: (page: Buffer) => void): void => {
+      const page = this.page(number);
+      if (compareLsn(lsnOf(page), lsn) !== 0) return;
+      task(page);
+      putLsn(page, before);
+    };
+    switch (type) {
+      case RECORD.addrem: {
+        const { code, page, index, size, head, data, before } = addremOf(record);
+        takeBack(page, before, (bytes) => {
+          if (code === ADD) deleteItem(bytes, index, size);
+          else insertItem(bytes, index, size, head, data);
+        });
+        return;
+      }
+      case RECORD.markDeleted: {
+        const { page, before, index } = markOf(record);
+        takeBack(page, before, (bytes) => markItem(bytes, index, false));
+        return;
+      }
+      case RECORD.replace: {
+        const { page, before, index, original, prefix, suffix, wasDeleted } = replaceOf(record);
+        takeBack(page, before, (bytes) => {
+          replaceItem(bytes, index, original, prefix, suffix);
+          if (wasDeleted) bytes[bytes.readUInt16LE(PAGE.items + 2 * index) + 2]! |= DELETED;
+        });
+        return;
+      }
+      default:
+        // Nothing else touches rows; pages that were got for an unfinished change stay unused.
+        if (this.pages.some((page) => compareLsn(lsnOf(page), lsn) === 0) && TOUCHES_ROWS.has(type))
+          throw new BerkeleyDbError('The file has a part of an unfinished change that cannot be taken back');
+    }
+  }
+}
+
+const TOUCHES_ROWS: ReadonlySet<number> = new Set([RECORD.split, RECORD.reverseSplit, RECORD.root]);
+const EMPTY = Buffer.alloc(0);
+const NOWHERE: Lsn = { file: 0, offset: 0 };
+
+const unknown = ({ type }: LogRecord): BerkeleyDbError =>
+  new BerkeleyDbError(`The log has a record of type ${type}, which wallets do not have`);
+
+/** What a damaged page or record makes of an offset is damage, and no bug. */
+function guard(task: () => void): void {
+  try {
+    task();
+  } catch (error) {
+    if (error instanceof RangeError) throw new BerkeleyDbError('Log and file contradict each other');
+    throw error;
+  }
+}
+
+interface Addrem {
+  code: number;
+  page: number;
+  index: number;
+  size: number;
+  head: Buffer;
+  data: Buffer;
+  before: Lsn;
+}
+
+const codeOf = (code: number, version: number): number =>
+  version >= FLAGS_FIRST ? code >>> PAGE_TYPE_BITS : code;
+
+function addremOf({ fields: all, version }: LogRecord): Addrem {
+  const fields = all.again();
+  const code = codeOf(fields.u32(), version);
+  fields.u32();
+  const [page, index, size] = [fields.u32(), fields.u32(), fields.u32()];
+  return { code, page, index, size, head: fields.data(), data: fields.data(), before: fields.lsn() };
+}
+
+function markOf({ fields: all }: LogRecord): { page: number; before: Lsn; index: number } {
+  const fields = all.again();
+  fields.u32();
+  return { page: fields.u32(), before: fields.lsn(), index: fields.u32() };
+}
+
+interface Replacement {
+  page: number;
+  before: Lsn;
+  index: number;
+  wasDeleted: boolean;
+  original: Buffer;
+  replacement: Buffer;
+  prefix: number;
+  suffix: number;
+}
+
+function replaceOf({ fields: all }: LogRecord): Replacement {
+  const fields = all.again();
+  fields.u32();
+  return {
+    page: fields.u32(),
+    before: fields.lsn(),
+    index: fields.u32(),
+    wasDeleted: fields.u32() !== 0,
+    original: fields.data(),
+    replacement: fields.data(),
+    prefix: fields.u32(),
+    suffix: fields.u32(),
+  };
+}
+
+/** A leaf marks the value, which stands behind its key. */
+function markItem(page: Buffer, index: number, isDeleted: boolean): void {
+  const at = page.readUInt16LE(PAGE.items + 2 * (index + (page[PAGE.type] === TYPE.leaf ? 1 : 0))) + 2;
+  page.writeUInt8(isDeleted ? page.readUInt8(at) | DELETED : page.readUInt8(at) & ~DELETED, at);
+}
+
+/** Source: `__bam_adjindx`. */
+function adjustIndex(page: Buffer, index: number, copied: number, isInsert: boolean): void {
+  const count = page.readUInt16LE(PAGE.count);
+  const at = (i: number): number => PAGE.items + 2 * i;
+  if (isInsert) {
+    const offset = page.readUInt16LE(at(copied));
+    page.copyWithin(at(index + 1), at(index), at(count));
+    page.writeUInt16LE(offset, at(index));
+    page.writeUInt16LE(count + 1, PAGE.count);
+  } else {
+    page.copyWithin(at(index), at(index + 1), at(count));
+    page.writeUInt16LE(count - 1, PAGE.count);
+  }
+}

@@ -1,0 +1,35 @@
+/** The file of a dump: made anew, for nobody but its owner, and gone again where it could not be finished. */
+import { open, rm } from 'node:fs/promises';
+import { breathe } from '../../util/breathe.js';
+import type { Wallet } from '../wallet.js';
+import { dumpLines } from './dumpWallet.js';
+
+/** Characters written at a time. Arbitrary. */
+const CHUNK_CHARS = 1 << 16;
+
+/**
+ * Writes a wallet's dump to a file that must not exist. Rejects with the system's error (`EEXIST` where something lies
+ * there), or with `DumpLockedError`.
+ */
+export async function dumpToFile(wallet: Wallet, path: string, createdBy: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    let chunk = '';
+    let since = performance.now();
+    for (const line of dumpLines(wallet, createdBy)) {
+      if (line !== null) chunk += line;
+      if (chunk.length >= CHUNK_CHARS) {
+        await file.write(chunk);
+        chunk = '';
+      }
+      since = await breathe(since);
+    }
+    await file.write(chunk);
+    await file.sync();
+  } catch (error) {
+    await file.close();
+    await rm(path, { force: true });
+    throw error;
+  }
+  await file.close();
+}

@@ -1,0 +1,79 @@
+/**
+ * The lines of a wallet's dump: what stands in them, to and from text. A key's line is its private key, when it came, what it
+ * is for, and behind a number sign its addresses; a script's has its hex in place of the key. Source: lbrycrd
+ * wallet/rpcdump.cpp `EncodeDumpString`, `DecodeDumpString`, `DecodeDumpTime`.
+ */
+import type { AddressPrefixes } from '../../script/address.js';
+import { decodeSecret, type DecodedSecret } from '../../script/wif.js';
+import { fromHex, isHex } from '../../util/bytes.js';
+
+const MS_A_SECOND = 1000;
+
+/** Source: `FormatISO8601DateTime`. */
+export function formatDumpTime(timeSec: number): string {
+  return new Date(timeSec * MS_A_SECOND).toISOString().replace(/\.\d{3}Z$/, 'Z');
+}
+
+/** Seconds since 1970; 0 for what is no time. */
+export function parseDumpTime(text: string): number {
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z/.test(text)) return 0;
+  const ms = Date.parse(text.slice(0, 20));
+  return Number.isNaN(ms) ? 0 : ms / MS_A_SECOND;
+}
+
+/** A text in one word: bytes of its UTF-8 that would end it, or are not ASCII, as `%` and two digits. */
+export function encodeDumpText(text: string): string {
+  let encoded = '';
+  for (const byte of Buffer.from(text, 'utf8')) {
+    const isPlain = byte > 32 && byte < 128 && byte !== 0x25;
+    encoded += isPlain ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, '0')}`;
+  }
+  return encoded;
+}
+
+/** Whatever follows a `%` counts as two digits, as in the reference. */
+export function decodeDumpText(encoded: string): string {
+  const bytes = Buffer.from(encoded, 'utf8');
+  const decoded: number[] = [];
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] === 0x25 && at + 2 < bytes.length) {
+      decoded.push(((digitOf(bytes[at + 1]!) << 4) | digitOf(bytes[at + 2]!)) & 0xff);
+      at += 2;
+    } else decoded.push(bytes[at]!);
+  }
+  return Buffer.from(decoded).toString('utf8');
+}
+
+const digitOf = (char: number): number => (char >> 6) * 9 + ((char - 0x30) & 15);
+
+export type DumpLine =
+  | {
+      readonly kind: 'key';
+      readonly secret: DecodedSecret;
+      readonly timeSec: number;
+      /** Null for keys without: change, and those in the pool. */
+      readonly label: string | null;
+    }
+  | { readonly kind: 'script'; readonly script: Buffer; readonly timeSec: number };
+
+/** What a line says; null for comments, and for what is neither key nor script of this network. */
+export function parseDumpLine(line: string, prefixes: AddressPrefixes): DumpLine | null {
+  if (line === '' || line.startsWith('#')) return null;
+  const [first, time, ...words] = line.split(' ');
+  if (first === undefined || time === undefined) return null;
+  const timeSec = parseDumpTime(time);
+  const secret = decodeSecret(first, prefixes);
+  if (secret !== null) return { kind: 'key', secret, timeSec, label: labelIn(words) };
+  if (first === '' || !isHex(first)) return null;
+  return { kind: 'script', script: fromHex(first), timeSec };
+}
+
+function labelIn(words: readonly string[]): string | null {
+  let label: string | null = '';
+  for (const word of words) {
+    if (word.startsWith('#')) break;
+    if (word === 'change=1' || word === 'reserve=1') label = null;
+    if (word.startsWith('label=')) label = decodeDumpText(word.slice('label='.length));
+  }
+  return label;
+}

@@ -1,0 +1,143 @@
+/**
+ * A `wallet.dat` of the reference, and what lies beside it: read with what its log has beyond it, and copied row by row into
+ * a wallet file of ours. Nothing of it is ever changed. Source: lbrycrd wallet/db.cpp `BerkeleyEnvironment`, `LockDirectory`.
+ */
+import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { toLatin1 } from '../../util/bytes.js';
+import { EnvironmentError, environmentError } from '../../util/environmentError.js';
+import { inSlices } from '../../util/slices.js';
+import { splitKey } from '../store/records.js';
+import { WalletFile } from '../store/walletFile.js';
+import { BerkeleyDbError, isBerkeleyDb, readBerkeleyDb } from './berkeleyDb.js';
+import type { LogFile } from './berkeleyLog.js';
+import { replayLog } from './berkeleyReplay.js';
+
+/** The database in the file that holds the wallet. */
+const DATABASE = 'main';
+const LOG_FOLDER = 'database';
+const LOG_NAME = /^log\.(\d{10})$/;
+/** What the reference locks in the folder of a wallet. */
+const FOREIGN_LOCK = '.walletlock';
+const FIRST_LOG = 'log.0000000001';
+const HEAD_BYTES = 512;
+
+/** The file cannot be taken over; the message says why, and what to do. */
+export class ForeignWalletError extends EnvironmentError {
+  override readonly name = 'ForeignWalletError';
+}
+
+/** Whether a file begins as wallets of the reference do. */
+export function isForeignWallet(path: string): boolean {
+  let fd: number;
+  try {
+    fd = openSync(path, 'r');
+  } catch {
+    return false;
+  }
+  try {
+    const start = Buffer.alloc(HEAD_BYTES);
+    return readSync(fd, start, 0, HEAD_BYTES, 0) === HEAD_BYTES && isBerkeleyDb(start);
+  } catch {
+    return false;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Where the wallet lies that a file of the reference is taken over into, when no other place is named. */
+export function placeBeside(path: string): string {
+  return join(dirname(path), `${basename(path).replace(/\.dat$/, '')}.db`);
+}
+
+export interface Migrated {
+  readonly rows: number;
+  /** Whether the log had what the file had not. */
+  readonly usedLog: boolean;
+  /** What the owner should know; empty for nothing. */
+  readonly warning: string;
+}
+
+/** Copies a wallet of the reference into a new file. Rejects with `ForeignWalletError`; then there is no new file. */
+export async function migrateForeignWallet(from: string, to: string): Promise<Migrated> {
+  refuseOpen(from);
+  let bytes: Buffer;
+  let log: LogFile[];
+  try {
+    const before = await stat(from);
+    bytes = await readFile(from);
+    log = await logOf(from);
+    const after = await stat(from);
+    if (before.mtimeMs !== after.mtimeMs || bytes.length !== after.size)
+      throw new ForeignWalletError(`${from} changed while it was read. Stop lbrycrd first.`);
+  } catch (error) {
+    throw environmentError(error, from);
+  }
+  let rows = 0;
+  const records = function* (database: Buffer): Generator<[key: string, value: Buffer]> {
+    for (const [key, value] of readBerkeleyDb(database, DATABASE)) {
+      if (splitKey(key) === null) throw new BerkeleyDbError('A record has no kind');
+      rows++;
+      yield [toLatin1(key), value];
+    }
+  };
+  try {
+    const whole = log.length === 0 ? bytes : await inSlices(replayLog(bytes, log));
+    const file = await WalletFile.create(to, records(whole));
+    await file.close();
+    const lacksLog = log.length === 0 && isUnfinished(bytes);
+    return { rows, usedLog: !whole.equals(bytes), warning: lacksLog ? lackOfLog(from) : '' };
+  } catch (error) {
+    if (!(error instanceof BerkeleyDbError)) throw error;
+    throw new ForeignWalletError(
+      `${from} cannot be read: ${error.message}. Start lbrycrd once with this wallet and stop it, which puts the file in ` +
+        'order; or write the keys with its dumpwallet and read them with importwallet.',
+    );
+  }
+}
+
+/** The log of the environment that a file belongs to, without what another machine of its kind would write. */
+async function logOf(path: string): Promise<LogFile[]> {
+  const folder = join(dirname(path), LOG_FOLDER);
+  let names: string[];
+  try {
+    names = await readdir(folder);
+  } catch {
+    // A wallet that was closed has none.
+    return [];
+  }
+  const files: LogFile[] = [];
+  for (const name of names) {
+    const match = LOG_NAME.exec(name);
+    if (match !== null) files.push({ number: Number(match[1]), bytes: await readFile(join(folder, name)) });
+  }
+  return files;
+}
+
+/** Whether a file refers to its log: the reference has it forget the log when it is closed. Source: `CheckpointLSN`. */
+function isUnfinished(bytes: Buffer): boolean {
+  const pageBytes = bytes.readUInt32LE(20);
+  if (pageBytes < HEAD_BYTES || pageBytes > bytes.length) return false;
+  for (let at = 0; at + pageBytes <= bytes.length; at += pageBytes)
+    if (bytes.readUInt32LE(at) !== 0) return true;
+  return false;
+}
+
+const lackOfLog = (path: string): string =>
+  `${path} was not closed, and its log (${LOG_FOLDER}/${FIRST_LOG} and so on) is not beside it: what lbrycrd wrote last may be missing.`;
+
+/** Refuses what the reference has open now, as far as the system tells. */
+function refuseOpen(path: string): void {
+  let inode: number;
+  let locks: string;
+  try {
+    inode = statSync(join(dirname(path), FOREIGN_LOCK)).ino;
+    locks = readFileSync('/proc/locks', 'latin1');
+  } catch {
+    // No such lock, or no such list.
+    return;
+  }
+  const held = locks.split('\n').some((line) => new RegExp(`:${inode} \\d+ `).test(line));
+  if (held) throw new ForeignWalletError(`${path} is in use. Stop lbrycrd first.`);
+}

@@ -1,0 +1,461 @@
+/**
+ * A wallet that is open: its file, keys, pool, labels and transactions as one. Owns how changes get to disk, how keys are
+ * made and handed out, and what is loaded from the file. Following the chain is in `follower.ts`, spending in `spending/`,
+ * passphrases in `encryption/`. Source: lbrycrd wallet/wallet.h `CWallet`.
+ */
+import { randomBytes } from 'node:crypto';
+import { isValidPrivateKey } from '../crypto/ecdsaEncoding.js';
+import { addressPrefixesOf, decodeDestination, type AddressPrefixes } from '../script/address.js';
+import { LOCKTIME_THRESHOLD } from '../script/script.js';
+import { ecdsaBackend } from '../signing/ecdsaBackend.js';
+import { breathe } from '../util/breathe.js';
+import { asBuffer, fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
+import { Reader } from '../util/reader.js';
+import { atOnce, type Slices } from '../util/slices.js';
+import { Writer } from '../util/writer.js';
+import { AddressBook } from './addressBook.js';
+import { destinationKey } from './destinationKey.js';
+import { parseMasterKeyRow, type MasterKeyRow } from './encryption/masterKey.js';
+import { Relock } from './encryption/relock.js';
+import { Accounts } from './ledger/accounts.js';
+import type { BalanceOptions } from './ledger/balances.js';
+import type { Entry } from './ledger/entry.js';
+import { Ledger } from './ledger/ledger.js';
+import { HdKeys } from './keys/hdKeys.js';
+import { isMine, MINE } from './keys/isMine.js';
+import { parseHdChain, parsePoolKey, plainMetadata } from './keys/keyRecords.js';
+import { Keypool, type ReservedKey } from './keys/keypool.js';
+import { Keyring, WalletRowError } from './keys/keyring.js';
+import { couldBeMine } from './keys/scriptFilter.js';
+import type { NodePort } from './port.js';
+import { Scans } from './scan/scans.js';
+import { kindPrefix, recordKey, splitKey, WalletBatch } from './store/records.js';
+import { WalletClosedError, type WalletFile } from './store/walletFile.js';
+import { FEATURE, parseNumber } from './walletVersion.js';
+import type { WalletOptions } from './walletOptions.js';
+
+/** Flags of a wallet as a whole. Source: `WalletFlags`. */
+export const WALLET_FLAG_DISABLE_PRIVATE_KEYS = 1n << 32n;
+/** Flags beyond these say something that must not be ignored. Source: `g_known_wallet_flags`, `SetWalletFlags`. */
+const KNOWN_FLAGS = WALLET_FLAG_DISABLE_PRIVATE_KEYS;
+const TX_PREFIX = kindPrefix('tx');
+const MANDATORY_FLAGS = 0xffffffff_00000000n;
+
+/** Keys of a pool that are made without a pause, and then written: so many take a slice's time. */
+const KEYS_AT_ONCE = 64;
+/** Keys of a pool that a new wallet gets in one piece. Arbitrary. */
+const FIRST_KEYS = 2000;
+
+export type WalletListener = (entry: Entry, isNew: boolean) => void;
+
+export interface WalletDeps {
+  readonly node: NodePort;
+  readonly file: WalletFile;
+  readonly options: WalletOptions;
+}
+
+/** What is in the wallet cannot be used as it is; the message says why. */
+export { WalletRowError } from './keys/keyring.js';
+
+export class Wallet {
+  /** As callers know it: empty for the one that lies in the wallet folder itself. */
+  readonly name: string;
+  readonly node: NodePort;
+  readonly file: WalletFile;
+  readonly options: WalletOptions;
+  readonly prefixes: AddressPrefixes;
+  readonly keyring = new Keyring();
+  readonly hd = new HdKeys(this.keyring);
+  readonly keypool = new Keypool();
+  readonly book: AddressBook;
+  readonly ledger: Ledger;
+  /** Balances of the deprecated accounts that are no transactions. */
+  readonly accounts = new Accounts();
+  /** Looking through blocks once more. */
+  readonly scans = new Scans();
+  /** Outputs that are not to be spent, by their keys (`outputKey`); in memory only. */
+  readonly lockedOutputs = new Set<string>();
+  /** When the wallet locks itself again. */
+  readonly relock: Relock;
+  /** The master key under each passphrase, by number. */
+  readonly masterKeys = new Map<number, MasterKeyRow>();
+  /** Height to which the chain was followed, −1 before its first block. The follower sets it. */
+  followedHeight = -1;
+  /** `settxfee`; begins as `-paytxfee`. */
+  payTxFeeRatePerKb: bigint;
+  /** Whether it is closed, or being closed. */
+  private isClosed = false;
+  private flags = 0n;
+  private versionNumber: number = FEATURE.base;
+  private readonly listeners = new Set<WalletListener>();
+  private bestBlockRow: Buffer | null = null;
+  /** Whether the file had rows that are not understood: they stay where they are. */
+  private unknownRows = 0;
+
+  constructor(name: string, { node, file, options }: WalletDeps) {
+    this.name = name;
+    this.node = node;
+    this.file = file;
+    this.options = options;
+    this.prefixes = addressPrefixesOf(node.params);
+    this.relock = new Relock(() => this.keyring.lock());
+    this.book = new AddressBook((address) => {
+      const destination = decodeDestination(address, this.prefixes);
+      return destination === null ? null : destinationKey(destination);
+    });
+    this.payTxFeeRatePerKb = options.payTxFeeRatePerKb;
+    const followed = (): number => this.followedHeight;
+    this.ledger = new Ledger({
+      mine: (script) =>
+        couldBeMine(this.keyring, asBuffer(script)) ? isMine(this.keyring, script) : MINE.no,
+      heightOf: (hash) => {
+        const height = node.chain.heightOf(hash);
+        return height > this.followedHeight ? -1 : height;
+      },
+      get height() {
+        return followed();
+      },
+      nowSec: () => node.nowSec(),
+      readRow: (key) => file.get(key),
+      moves: () => this.accounts.all(),
+    });
+  }
+
+  // Changes.
+
+  /**
+   * Runs a task that changes the wallet and brings what it puts into the batch to disk, all or nothing. Memory changes at
+   * once: when the disk refuses, the node stops. With `sync` false it may be lost in a crash, for what the chain tells again.
+   */
+  async change<T>(task: (batch: WalletBatch) => T, { sync = true } = {}): Promise<T> {
+    const batch = new WalletBatch();
+    const result = task(batch);
+    await this.write(batch, { sync });
+    return result;
+  }
+
+  /** Brings a batch to disk; see `change`. */
+  async write(batch: WalletBatch, { sync = true } = {}): Promise<void> {
+    if (batch.changes.length === 0) return;
+    this.requireOpen();
+    try {
+      await this.file.commit(batch.changes, { sync });
+    } catch (error) {
+      this.node.onFatal(error);
+      throw error;
+    }
+    this.ledger.committed(batch);
+  }
+
+  /** The same into a file that is written anew: what the batch replaces or deletes is nowhere in it afterwards. */
+  async writeAnew(batch: WalletBatch): Promise<void> {
+    this.requireOpen();
+    try {
+      await this.file.rewrite(batch.changes);
+    } catch (error) {
+      this.node.onFatal(error);
+      throw error;
+    }
+    this.ledger.committed(batch);
+  }
+
+  /** Throws `WalletClosedError` where there is no file to write to any more. */
+  private requireOpen(): void {
+    if (this.isClosed) throw new WalletClosedError();
+  }
+
+  /** Hears of every transaction that is new or has changed; the returned function ends it. */
+  listen(listener: WalletListener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /** Tells whoever listens of a transaction. */
+  announce(entry: Entry, isNew: boolean): void {
+    for (const listener of this.listeners) listener(entry, isNew);
+  }
+
+  // What kind of wallet it is.
+
+  get hasPrivateKeys(): boolean {
+    return (this.flags & WALLET_FLAG_DISABLE_PRIVATE_KEYS) === 0n;
+  }
+
+  setFlag(batch: WalletBatch, flag: bigint): void {
+    this.flags |= flag;
+    batch.put(recordKey('flags'), new Writer(8).u64(this.flags).finish());
+  }
+
+  /** The oldest program that understands it (`walletversion`). */
+  get version(): number {
+    return this.versionNumber;
+  }
+
+  setVersion(batch: WalletBatch, version: number): void {
+    if (version <= this.versionNumber) return;
+    this.versionNumber = version;
+    batch.put(recordKey('minversion'), new Writer(4).i32(version).finish());
+  }
+
+  /** What balances depend on besides the ledger. */
+  get balanceOptions(): BalanceOptions {
+    const height = this.followedHeight + 1;
+    const nowSec = this.node.nowSec();
+    return {
+      spendsUnconfirmedChange: this.options.spendsUnconfirmedChange,
+      // By the clock, not by the median time of the tip. Source: `CheckFinalTx` without flags.
+      isFinal: ({ lockTime }) =>
+        lockTime === 0 || lockTime < (lockTime < LOCKTIME_THRESHOLD ? height : nowSec),
+    };
+  }
+
+  get isLocked(): boolean {
+    return this.keyring.isLocked;
+  }
+
+  /** Locks it now; of a wallet that is not encrypted nothing changes. */
+  lock(): void {
+    this.relock.cancel();
+    this.keyring.lock();
+  }
+
+  // Keys.
+
+  /** A new key that no seed stands behind, for wallets from before there were seeds. */
+  private makeLooseKey(batch: WalletBatch, nowSec: number): Bytes {
+    const privateKey = randomPrivateKey();
+    const publicKey = ecdsaBackend().publicKeyOf(privateKey, true);
+    this.keyring.addKey(batch, privateKey, publicKey, plainMetadata(nowSec));
+    privateKey.fill(0);
+    return publicKey;
+  }
+
+  private *makeKeys(batch: WalletBatch, count: number, isInternal: boolean): Slices<void> {
+    const nowSec = this.node.nowSec();
+    if (this.hd.state === null) {
+      for (let made = 0; made < count && !this.isLocked; made++) {
+        this.keypool.add(batch, this.makeLooseKey(batch, nowSec), isInternal, nowSec);
+        yield;
+      }
+      return;
+    }
+    for (const publicKey of this.hd.make(batch, count, isInternal, nowSec)) {
+      this.keypool.add(batch, publicKey, isInternal, nowSec);
+      yield;
+    }
+  }
+
+  /**
+   * Makes keys until both pools hold `size` of them, or `most` were made for each; false where none can be made, also since the wallet
+   * was locked meanwhile. Source: `TopUpKeyPool`.
+   */
+  private *fillKeypool(
+    batch: WalletBatch,
+    size: number = this.options.keypoolSize,
+    most = Infinity,
+  ): Slices<boolean> {
+    if (!this.hasPrivateKeys || this.isLocked || !this.hd.canMake) return false;
+    const missing = this.missingKeys(size);
+    const receive = Math.min(missing.receive, most);
+    const change = Math.min(missing.change, most);
+    if (receive > 0) yield* this.makeKeys(batch, receive, false);
+    if (change > 0 && !this.isLocked) yield* this.makeKeys(batch, change, true);
+    return !this.isLocked;
+  }
+
+  /** How many keys are to be made so that both pools hold `size` of them. */
+  private missingKeys(size: number): { receive: number; change: number } {
+    const missing = (pool: 'receive' | 'change'): number =>
+      Math.max(size, 1) - Math.min(this.keypool.count(pool), Math.max(size, 1));
+    return { receive: missing('receive'), change: this.hasChangeChain ? missing('change') : 0 };
+  }
+
+  /** Whether change has keys of its own. Source: `CanSupportFeature(FEATURE_HD_SPLIT)`. */
+  get hasChangeChain(): boolean {
+    return this.hd.state?.isSplit === true;
+  }
+
+  /**
+   * The same, some keys at a time, and on disk when it resolves. Keys that are in the pool are on their way to disk before
+   * anybody else has a turn: who takes one, or encrypts the wallet, comes after them.
+   */
+  async topUpKeypool(size: number = this.options.keypoolSize): Promise<boolean> {
+    for (let since = performance.now(); ;) {
+      const batch = new WalletBatch();
+      const canFill = atOnce(this.fillKeypool(batch, size, KEYS_AT_ONCE));
+      await this.write(batch);
+      const { receive, change } = this.missingKeys(size);
+      if (!canFill || receive + change === 0) return canFill;
+      since = await breathe(since);
+    }
+  }
+
+  /** Takes a key out of the pool, which must be kept or given back; null when there is none and none can be made. */
+  reserveKey(batch: WalletBatch, isInternal: boolean): ReservedKey | null {
+    if (!this.hasPrivateKeys) return null;
+    atOnce(this.fillKeypool(batch, undefined, KEYS_AT_ONCE));
+    return this.keypool.reserve(isInternal && this.hasChangeChain);
+  }
+
+  /**
+   * A key that is nobody's yet, on disk for good and out of the pool when it resolves; null when the pool is empty and the
+   * wallet locked. Source: `GetKeyFromPool`.
+   */
+  async takeKey(isInternal: boolean): Promise<Bytes | null> {
+    const batch = new WalletBatch();
+    const reserved = this.reserveKey(batch, isInternal);
+    if (reserved !== null) this.keypool.keep(batch, reserved);
+    await this.write(batch);
+    return reserved?.key.publicKey ?? null;
+  }
+
+  /** Keys of the pool that were seen in a transaction are in use, and as many new ones are made; false where none can be. */
+  noteUsedKeys(batch: WalletBatch, keyIds: Iterable<Bytes>): boolean {
+    let isUsed = false;
+    for (const keyId of keyIds) {
+      if (!this.keypool.has(keyId)) continue;
+      this.keypool.markUsed(batch, keyId);
+      isUsed = true;
+    }
+    if (!isUsed || atOnce(this.fillKeypool(batch))) return true;
+    this.node.log.info(`${this.logName} Topping up keypool failed (locked wallet)`);
+    return false;
+  }
+
+  /** What lines of the log begin with. */
+  get logName(): string {
+    return `[${this.name === '' ? 'default wallet' : this.name}]`;
+  }
+
+  /** A seed of its own for a new wallet, and its first keys. Of a pool that is very large `topUpKeypool` makes the rest. */
+  *begin(batch: WalletBatch, { privateKeys = true } = {}): Slices<void> {
+    this.setVersion(batch, FEATURE.latest);
+    if (!privateKeys) {
+      this.setFlag(batch, WALLET_FLAG_DISABLE_PRIVATE_KEYS);
+      return;
+    }
+    this.hd.setSeed(batch, this.makeSeed(batch));
+    yield* this.fillKeypool(batch, undefined, FIRST_KEYS);
+  }
+
+  /** A new private key of the wallet that can be a seed; its public key. */
+  makeSeed(batch: WalletBatch): Buffer {
+    const privateKey = randomPrivateKey();
+    const publicKey = this.hd.addSeed(batch, privateKey, this.node.nowSec());
+    privateKey.fill(0);
+    return publicKey;
+  }
+
+  // The chain as far as the wallet knows it.
+
+  /** The locator of the block to which the chain was followed, as it is on disk; null for none. */
+  get bestBlock(): readonly Bytes[] | null {
+    if (this.bestBlockRow === null) return null;
+    const reader = new Reader(this.bestBlockRow);
+    reader.skip(4);
+    const hashes: Bytes[] = [];
+    for (let left = reader.compactSize(); left > 0; left--) hashes.push(Buffer.from(reader.hash()));
+    return hashes.length === 0 ? null : hashes;
+  }
+
+  setBestBlock(batch: WalletBatch, locator: readonly Bytes[]): void {
+    const writer = new Writer(locator.length * 32 + 8).i32(0).compactSize(locator.length);
+    for (const hash of locator) writer.raw(hash);
+    this.bestBlockRow = writer.finish();
+    batch.put(recordKey('bestblock_nomerkle'), this.bestBlockRow);
+  }
+
+  // Loading.
+
+  /** Reads all rows. Throws `WalletRowError` where they cannot be used as they are. */
+  *load(): Slices<void> {
+    let count = 0;
+    const keys = this.file.keys('');
+    const isTransaction = (key: string): boolean => key.startsWith(TX_PREFIX);
+    // What of a transaction is the wallet's depends on all of its keys and scripts, which may be written anew behind it.
+    for (const some of [keys.filter((one) => !isTransaction(one)), keys.filter(isTransaction)]) {
+      for (const [key, value] of this.file.values(some)) {
+        const split = splitKey(fromLatin1(key));
+        if (split === null || !this.loadRow(split.kind, split.rest, value)) this.unknownRows++;
+        if (++count % 64 === 0) yield;
+      }
+    }
+    this.keyring.loaded();
+    this.keypool.loaded();
+  }
+
+  /** What is known of transactions follows from the chain: to be called once `followedHeight` is set. */
+  settle(batch: WalletBatch): void {
+    this.ledger.loaded(batch);
+  }
+
+  /** Rows whose kind nobody knows. */
+  get unknownRowCount(): number {
+    return this.unknownRows;
+  }
+
+  private loadRow(kind: string, rest: Bytes, value: Bytes): boolean {
+    if (this.keyring.load(kind, rest, value) || this.book.load(kind, rest, value)) return true;
+    if (this.accounts.load(kind, rest, value) || this.scans.load(kind, value)) return true;
+    switch (kind) {
+      case 'tx':
+        this.ledger.load(value, toLatin1(rest));
+        return true;
+      case 'orderposnext':
+        this.ledger.loadNextOrderPos(value);
+        return true;
+      case 'pool':
+        this.keypool.load(Number(new Reader(rest).i64()), parsePoolKey(value));
+        return true;
+      case 'hdchain':
+        this.hd.load(parseHdChain(value));
+        return true;
+      case 'mkey':
+        this.masterKeys.set(new Reader(rest).u32(), parseMasterKeyRow(value));
+        return true;
+      case 'flags':
+        this.loadFlags(new Reader(value).u64());
+        return true;
+      case 'minversion':
+        this.versionNumber = Math.max(this.versionNumber, parseNumber(value));
+        if (this.versionNumber > FEATURE.latest)
+          throw new WalletRowError('The wallet requires a newer version of this program.');
+        return true;
+      case 'version':
+        return true;
+      case 'bestblock_nomerkle':
+        this.bestBlockRow = Buffer.from(value);
+        return true;
+      case 'bestblock':
+        // Wallets of before 2014 have theirs here; later ones an empty list.
+        if (this.bestBlockRow === null && value.length > 5) this.bestBlockRow = Buffer.from(value);
+        return true;
+      case 'defaultkey':
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  private loadFlags(flags: bigint): void {
+    if ((flags & MANDATORY_FLAGS & ~KNOWN_FLAGS) !== 0n)
+      throw new WalletRowError('The wallet has flags that this program does not know.');
+    this.flags = flags;
+  }
+
+  /** Brings everything to disk and closes the file; private keys in memory are wiped. */
+  async close(): Promise<void> {
+    await this.scans.close();
+    this.isClosed = true;
+    this.listeners.clear();
+    this.lock();
+    await this.file.close();
+  }
+}
+
+function randomPrivateKey(): Buffer {
+  for (;;) {
+    const key = randomBytes(32);
+    if (isValidPrivateKey(key)) return key;
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * Where wallets lie: from a wallet's name, which may be a path, to its file. A wallet is a folder with `wallet.db` in it, or
+ * a file of its own in the wallet folder. Source: lbrycrd wallet/walletutil.cpp `WalletLocation`, wallet/wallet.cpp `Verify`.
+ */
+import { lstatSync, readdirSync, statSync, type Stats } from 'node:fs';
+import { basename, join, relative, resolve, sep } from 'node:path';
+import { WalletFile } from './store/walletFile.js';
+import { isForeignWallet, placeBeside } from './transfer/foreignWallet.js';
+
+export const WALLET_FILE_NAME = 'wallet.db';
+/** What the reference calls the same. */
+export const FOREIGN_FILE_NAME = 'wallet.dat';
+/** So deep wallets are looked for in the wallet folder. Arbitrary. */
+const MAX_DEPTH = 4;
+
+export interface WalletPlace {
+  readonly name: string;
+  /** What the name stands for, absolute: a folder or a file. */
+  readonly path: string;
+  /** The wallet's file, there or not. */
+  readonly file: string;
+  /** A wallet of the reference to take over where there is no file; null for none. */
+  readonly foreign: string | null;
+  readonly kind: 'missing' | 'folder' | 'file' | 'other';
+}
+
+function statOf(path: string, follow = true): Stats | null {
+  try {
+    return follow ? statSync(path) : lstatSync(path);
+  } catch {
+    return null;
+  }
+}
+
+export function walletPlace(walletDir: string, name: string): WalletPlace {
+  const path = resolve(walletDir, name);
+  const own = statOf(path, false);
+  const target = own?.isSymbolicLink() === true ? statOf(path) : own;
+  const inFolder = join(path, WALLET_FILE_NAME);
+  if (own === null) return { name, path, file: inFolder, foreign: null, kind: 'missing' };
+  if (target?.isDirectory() === true) {
+    const other = join(path, FOREIGN_FILE_NAME);
+    const foreign = !isThere(inFolder) && isForeignWallet(other) ? other : null;
+    return { name, path, file: inFolder, foreign, kind: 'folder' };
+  }
+  if (own.isFile() && isForeignWallet(path)) {
+    const file = placeBeside(path);
+    return { name, path, file, foreign: isThere(file) ? null : path, kind: 'file' };
+  }
+  const isPlain = own.isFile() && (basename(name) === name || WalletFile.isOne(path));
+  return { name, path, file: path, foreign: null, kind: isPlain ? 'file' : 'other' };
+}
+
+/** Whether something lies at a path. */
+export const isThere = (path: string): boolean => statOf(path, false) !== null;
+
+/** Whether two paths lead to one file, by whatever links. Source: Boost `equivalent`. */
+export function isSameFile(path: string, other: string): boolean {
+  if (path === other) return true;
+  const [one, two] = [statOf(path), statOf(other)];
+  return one !== null && two !== null && one.ino === two.ino && one.dev === two.dev;
+}
+
+/** Names of the wallets in the wallet folder, sorted; the one in the folder itself has an empty name. */
+export function walletNames(walletDir: string): string[] {
+  const names: string[] = [];
+  const visit = (folder: string, depth: number): void => {
+    let entries;
+    try {
+      entries = readdirSync(folder, { withFileTypes: true });
+    } catch {
+      // Not for us to read.
+      return;
+    }
+    for (const entry of entries) {
+      const path = join(folder, entry.name);
+      if (statOf(path)?.isDirectory() === true) {
+        if (depth < MAX_DEPTH) visit(path, depth + 1);
+      } else if (entry.name === WALLET_FILE_NAME) {
+        if (WalletFile.isOne(path)) names.push(relative(walletDir, folder));
+      } else if (entry.name === FOREIGN_FILE_NAME) {
+        if (!isThere(join(folder, WALLET_FILE_NAME)) && isForeignWallet(path))
+          names.push(relative(walletDir, folder));
+      } else if (depth === 0 && entry.isFile() && WalletFile.isOne(path)) names.push(entry.name);
+    }
+  };
+  visit(walletDir, 0);
+  return names.map((name) => name.split(sep).join('/')).sort();
+}

@@ -1,0 +1,61 @@
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parseBlock } from '../../../src/primitives/block.js';
+import { Reader } from '../../../src/util/reader.js';
+import { WalletFile, WalletFileError } from '../../../src/wallet/store/walletFile.js';
+import { Follower } from '../../../src/wallet/follower.js';
+import { txRecordKey } from '../../../src/wallet/ledger/txRecord.js';
+import { Wallet } from '../../../src/wallet/wallet.js';
+import { atOnce } from '../../../src/util/slices.js';
+import { txid } from '../../../src/primitives/transaction.js';
+import { FakeNode } from './support/fakeNode.js';
+import { openTestWallet, WALLET_OPTIONS } from './support/openWallet.js';
+
+describe('Follower', () => {
+  it('follows a reorganisation that comes while it begins', async () => {
+    const node = new FakeNode();
+    node.mineEmpty(3);
+    const open = await openTestWallet(node);
+    const script = await open.script();
+    node.mine([{ value: 5n, script }]);
+    await open.follower.stop();
+    await open.wallet.close();
+    const file = await WalletFile.open(open.path);
+    const wallet = new Wallet('', { node: node.port, file, options: WALLET_OPTIONS });
+    atOnce(wallet.load());
+    const follower = new Follower(wallet);
+    const started = follower.start();
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(wallet.followedHeight).toBe(3);
+    node.disconnect();
+    node.mine([{ value: 7n, script }]);
+    node.mineEmpty(1);
+    await started;
+    const entries = [...wallet.ledger.all()].map(({ state, height }) => ({ state, height }));
+    expect(entries).toEqual([
+      { state: 'unconfirmed', height: -1 },
+      { state: 'confirmed', height: 3 },
+    ]);
+    await follower.stop();
+    await open.close();
+  });
+
+  it('stops the node, and throws nothing at it, where its file cannot be read', async () => {
+    const node = new FakeNode();
+    node.mineEmpty(3);
+    const { wallet, path, script, close } = await openTestWallet(node);
+    const block = node.mine([{ value: 5n, script: await script() }]);
+    const [coinbase] = parseBlock(new Reader(block.raw)).transactions;
+    await wallet.topUpKeypool(7);
+    const row = wallet.file.get(txRecordKey(txid(coinbase!)))!;
+    const fd = openSync(path, 'r+');
+    writeSync(fd, Buffer.of(0xff), 0, 1, readFileSync(path).indexOf(row) + 60);
+    closeSync(fd);
+    node.disconnect();
+    const inputs = coinbase!.inputs.map((input) => ({ ...input, witness: [Buffer.of(1)] }));
+    node.addToMempool({ ...coinbase!, inputs });
+    expect(node.failures).toEqual([expect.any(WalletFileError)]);
+    await close();
+  });
+});

@@ -1,0 +1,243 @@
+/** Chains of blocks for wallets under test, and wallets in files of their own on them. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hash160, sha256d } from '../../../../src/crypto/hash.js';
+import { scriptKeyOf } from '../../../../src/index/addressScripts.js';
+import { regtestParams } from '../../../../src/params/regtest.js';
+import { formatBlock } from '../../../../src/primitives/block.js';
+import { parseBlockView } from '../../../../src/primitives/blockView.js';
+import { headerHash } from '../../../../src/primitives/header.js';
+import { formatTransaction, txid, type Transaction } from '../../../../src/primitives/transaction.js';
+import { scriptForDestination } from '../../../../src/script/standard.js';
+import { fromLatin1, toLatin1, type Bytes } from '../../../../src/util/bytes.js';
+import { inSlices } from '../../../../src/util/slices.js';
+import { balance } from '../../../../src/wallet/ledger/balances.js';
+import { Follower } from '../../../../src/wallet/follower.js';
+import type { NodeListener, NodePort, WalletBlock } from '../../../../src/wallet/port.js';
+import { WalletBatch } from '../../../../src/wallet/store/records.js';
+import { WalletFile } from '../../../../src/wallet/store/walletFile.js';
+import { Wallet } from '../../../../src/wallet/wallet.js';
+
+export const START_SEC = 1_600_000_000;
+export const BLOCK_SEC = 600;
+const STRANGER = scriptForDestination({ type: 'pubkeyhash', hash: Buffer.alloc(20, 9) });
+
+let serial = 0;
+
+/** Pays 1,000 satoshis to each script, out of nothing or of an output. */
+export function payment(scripts: readonly Bytes[], spent?: { tx: Transaction; n: number }): Transaction {
+  const hash = spent ? txid(spent.tx) : sha256d(Buffer.from(`${serial}`));
+  return {
+    version: 2,
+    inputs: [
+      {
+        prevout: { hash, index: spent?.n ?? 0 },
+        scriptSig: Buffer.alloc(0),
+        sequence: ~0 >>> 0,
+        witness: [],
+      },
+    ],
+    outputs: scripts.map((script) => ({ value: 1000n, script })),
+    lockTime: serial++,
+  };
+}
+
+export class ScanWorld {
+  readonly folder = mkdtempSync(join(tmpdir(), 'scan-'));
+  readonly log: string[] = [];
+  blocks: WalletBlock[] = [];
+  mempool: Transaction[] = [];
+  /** Whether the chain has an address index, and which blocks were read. */
+  hasIndex = false;
+  prunedBelow = 0;
+  reads: number[] = [];
+  /** Runs before a block is handed out. */
+  onRead: (height: number) => void | Promise<void> = () => undefined;
+  keypoolSize = 5;
+  nowSec = START_SEC;
+  readonly listeners = new Set<NodeListener>();
+  readonly touches: Map<number, Set<string>>[] = [];
+  private readonly open = new Set<Wallet>();
+
+  constructor() {
+    this.mine();
+  }
+
+  mine(txs: readonly Transaction[] = []): WalletBlock {
+    const height = this.blocks.length;
+    const coinbase = payment([STRANGER]);
+    const header = {
+      version: 1,
+      prevHash: this.blocks[height - 1]?.hash ?? Buffer.alloc(32),
+      merkleRoot: txid(coinbase),
+      claimRoot: Buffer.alloc(32),
+      timeSec: START_SEC + height * BLOCK_SEC,
+      bits: 0,
+      nonce: serial++,
+    };
+    const raw = formatBlock({ header, transactions: [coinbase, ...txs] });
+    const block = {
+      height,
+      hash: headerHash(raw),
+      timeSec: header.timeSec,
+      raw,
+      parsed: parseBlockView(raw),
+    };
+    this.blocks.push(block);
+    this.file(height, txs);
+    const ids = txs.map((tx) => toLatin1(txid(tx)));
+    this.mempool = this.mempool.filter((tx) => !ids.includes(toLatin1(txid(tx))));
+    for (const listener of this.listeners) {
+      listener.blockConnected(block);
+      listener.tipChanged();
+    }
+    return block;
+  }
+
+  /** Takes the last block back. */
+  unmine(): void {
+    const block = this.blocks.pop()!;
+    this.touches.pop();
+    for (const listener of this.listeners) listener.blockDisconnected(block);
+  }
+
+  private readonly scriptOf = new Map<string, Bytes>();
+
+  /** Keeps what the address index would. */
+  private file(height: number, txs: readonly Transaction[]): void {
+    const keys = new Set<string>();
+    for (const tx of txs) {
+      for (const { prevout } of tx.inputs) {
+        const script = this.scriptOf.get(`${toLatin1(prevout.hash)}${prevout.index}`);
+        if (script) keys.add(scriptKeyOf(script)!);
+      }
+      tx.outputs.forEach(({ script }, n) => {
+        this.scriptOf.set(`${toLatin1(txid(tx))}${n}`, script);
+        keys.add(scriptKeyOf(script)!);
+      });
+    }
+    this.touches.push(new Map([[height, keys]]));
+  }
+
+  get port(): NodePort {
+    return portOf(this);
+  }
+
+  private wrap(file: WalletFile): Wallet {
+    const options = { keypoolSize: this.keypoolSize, payTxFeeRatePerKb: 0n } as Wallet['options'];
+    const wallet = new Wallet('', { node: this.port, file, options });
+    this.open.add(wallet);
+    return wallet;
+  }
+
+  /** Makes a wallet. It follows the chain. */
+  async make(name: string, { privateKeys = true } = {}): Promise<Wallet> {
+    const wallet = this.wrap(await WalletFile.create(join(this.folder, name)));
+    await wallet.change((batch) => {
+      for (const _ of wallet.begin(batch, { privateKeys }));
+    });
+    await new Follower(wallet).start();
+    return wallet;
+  }
+
+  /** Opens the file of a wallet; `follows`: and brings it to the tip. */
+  async load(name: string, { follows = true } = {}): Promise<Wallet> {
+    const wallet = this.wrap(await WalletFile.open(join(this.folder, name)));
+    await inSlices(wallet.load());
+    await wallet.topUpKeypool();
+    if (follows) await new Follower(wallet).start();
+    return wallet;
+  }
+
+  async shut(wallet: Wallet): Promise<void> {
+    this.open.delete(wallet);
+    await wallet.close();
+  }
+
+  async close(): Promise<void> {
+    for (const wallet of [...this.open]) await this.shut(wallet);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Scripts of so many new addresses. */
+export function newScripts(wallet: Wallet, count: number): Buffer[] {
+  const batch = new WalletBatch();
+  const scripts: Buffer[] = [];
+  for (let n = 0; n < count; n++) {
+    const reserved = wallet.reserveKey(batch, false)!;
+    wallet.keypool.keep(batch, reserved);
+    scripts.push(scriptForDestination({ type: 'pubkeyhash', hash: hash160(reserved.key.publicKey) }));
+  }
+  void wallet.write(batch);
+  return scripts;
+}
+
+/** What a wallet has come to: every transaction with its place and its own outputs, and the sum. */
+export function standOf(wallet: Wallet): unknown {
+  const { ledger } = wallet;
+  return {
+    unspent: [...ledger.unspentOutputs()].map(([key]) => Buffer.from(fromLatin1(key)).toString('hex')).sort(),
+    trusted: balance(ledger, { spendsUnconfirmedChange: true, isFinal: () => true }).trusted,
+    txs: [...ledger.all()]
+      .map(({ key, state, height, outputs }) =>
+        [fromLatin1(key).toString('hex'), state, height, outputs.length].join(),
+      )
+      .sort(),
+  };
+}
+
+function portOf(world: ScanWorld): NodePort {
+  const { blocks, log } = world;
+  const note = (line: string): void => void log.push(line);
+  const port: {
+    [K in keyof NodePort]?: NodePort[K] extends (...args: never[]) => unknown
+      ? NodePort[K]
+      : Partial<NodePort[K]>;
+  } = {
+    params: regtestParams,
+    chain: {
+      get height() {
+        return blocks.length - 1;
+      },
+      heightOf: (hash) =>
+        blocks.findIndex((block) => block.hash === hash || Buffer.compare(block.hash, hash) === 0),
+      hashAt: (height) => blocks[height]?.hash ?? null,
+      timeSecAt: (height) => blocks[height]!.timeSec,
+      medianTimeSecAt: (height) => blocks[height]!.timeSec,
+      firstFrom: (timeSec) => blocks.findIndex((block) => block.timeSec >= timeSec),
+      hasBlock: (height) => height >= world.prunedBelow,
+      async readBlock(height: number) {
+        const block = blocks[height];
+        world.reads.push(height);
+        await world.onRead(height);
+        if (!block) throw new Error('no such block');
+        return block;
+      },
+      blocksTouching: (scripts, first, last) => {
+        if (!world.hasIndex) return Promise.resolve(null);
+        const keys = scripts.map(scriptKeyOf);
+        const found: number[] = [];
+        for (let height = first; height <= last && height < blocks.length; height++)
+          if (keys.some((key) => world.touches[height]!.get(height)!.has(key!))) found.push(height);
+        return Promise.resolve(found);
+      },
+    },
+    mempool: {
+      has: (id: Bytes) => world.mempool.some((tx) => Buffer.compare(txid(tx), id) === 0),
+      all: () => world.mempool.map((tx) => ({ txid: txid(tx), bytes: formatTransaction(tx) })),
+    },
+    log: { info: note, warn: note, error: note, debug: () => undefined, willLog: () => false },
+    nowSec: () => world.nowSec,
+    listen: (listener) => {
+      world.listeners.add(listener);
+      return () => world.listeners.delete(listener);
+    },
+    onFatal: (error) => {
+      throw error;
+    },
+    warn: note,
+  };
+  return port as NodePort;
+}
