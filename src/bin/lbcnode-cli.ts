@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** `lbcnode-cli`: sends one command to a running node and prints the answer. */
-import { homedir } from 'node:os';
+import { homeFolder } from '../node/optionsConfig.js';
 import { runCli } from './cli/run.js';
 import { programVersion } from '../util/project.js';
 
@@ -11,6 +11,6 @@ process.exitCode = await runCli(process.argv.slice(2), {
   out: (line) => void process.stdout.write(line),
   err: (line) => void process.stderr.write(line),
   input: () => process.stdin.setEncoding('utf8') as AsyncIterable<string>,
-  home: homedir(),
+  home: homeFolder(),
   version: programVersion(),
 });

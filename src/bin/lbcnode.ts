@@ -4,13 +4,15 @@
  */
 import { spawn } from 'node:child_process';
 import { setFlagsFromString } from 'node:v8';
+import { firstSteps } from '../node/display/firstSteps.js';
 import { describeFailure } from '../node/failure.js';
-import { FolderLockError, lockFolder } from '../node/folderLock.js';
-import { createFileLogger, type FileLogger } from '../node/logger.js';
+import { FolderLockError, lockFolder } from '../store/folderLock.js';
+import { createFileLogger, logsToConsole, type FileLogger } from '../node/logger.js';
 import { startNode, type NodeHandle } from '../node/node.js';
 import { OptionError } from '../node/optionArgs.js';
 import { loadOptions, parseCommandLine, type LoadedOptions } from '../node/options.js';
 import { helpText, versionText } from '../node/optionsHelp.js';
+import { refuseSwallowed } from '../node/npmOptions.js';
 
 /** Set in the environment of the detached process that `-daemon` starts. */
 const DAEMON_MARK = 'LBCNODE_DAEMON_CHILD';
@@ -39,6 +41,7 @@ function showWarning(message: string): void {
 
 function load(): LoadedOptions {
   try {
+    refuseSwallowed(process.env);
     const command = parseCommandLine(process.argv.slice(2));
     if (command.action === 'help') {
       process.stdout.write(helpText(command.debug));
@@ -112,12 +115,17 @@ class Program {
   private exitCode = 0;
   private readonly reported = new Set<string>();
   private readonly folder: string;
+  private readonly isSeen: boolean;
 
-  /** `unlock` is held until the end: the lock lives as long as somebody can still give it free. */
-  constructor(log: FileLogger, unlock: () => Promise<void>, folder: string) {
+  /**
+   * `unlock` is held until the end: the lock lives as long as somebody can still give it free. `isSeen` tells that whoever
+   * reads stderr has the log before them.
+   */
+  constructor(log: FileLogger, unlock: () => Promise<void>, folder: string, isSeen: boolean) {
     this.log = log;
     this.unlock = unlock;
     this.folder = folder;
+    this.isSeen = isSeen;
   }
 
   async run(loaded: LoadedOptions): Promise<void> {
@@ -131,7 +139,9 @@ class Program {
         requestStop: () => setImmediate(() => void this.stop()),
         onFatal: (error) => this.fatal(error),
         signal: this.starting.signal,
-        showWarning,
+        showWarning: this.isSeen ? () => undefined : showWarning,
+        show: (status) => this.log.show(status),
+        logProgress: (line) => this.log.logProgress(line),
         ...(onPoint ? { onPoint } : {}),
       });
     } catch (error) {
@@ -141,9 +151,14 @@ class Program {
     }
     if (this.stopping) return this.shutDown(this.node);
     logger.info('Done loading');
-    optimizeAfter(OPTIMIZE_AFTER_BYTES.running);
+    for (const line of firstSteps(loaded, this.node.rpcPlaces, process.argv[1] ?? '', process.cwd()))
+      logger.info(line);
     if (loaded.options.printtoconsole === false) process.stdout.write('Done loading\n');
-    if (loaded.options.stopafterblockimport) await this.shutDown(this.node);
+    await this.node.imported;
+    optimizeAfter(OPTIMIZE_AFTER_BYTES.running);
+    if (!loaded.options.stopafterblockimport || this.stopping) return;
+    logger.info('Stopping after block import');
+    await this.shutDown(this.node);
   }
 
   /** Stops the node, or lets the start under way end early. A second call changes nothing. */
@@ -165,6 +180,7 @@ class Program {
     const { logger } = this.log;
     this.stopping = true;
     this.starting.abort();
+    this.log.show(null);
     logger.info('Shutdown: In progress...');
     try {
       await node.stop();
@@ -190,7 +206,7 @@ class Program {
     if (isBug) logger.info(stack);
     else logger.debug('db', stack);
     // What comes after the first is mostly its consequence; the log has it.
-    if (!isFirst) return;
+    if (!isFirst || this.isSeen) return;
     const shown = isBug ? `A fatal internal error occurred, see debug.log for details: ${text}` : text;
     process.stderr.write(shown.startsWith('Error') ? `${shown}\n` : `Error: ${shown}\n`);
   }
@@ -202,11 +218,22 @@ class Program {
   }
 }
 
+/**
+ * By themselves one of them lets Node.js listen for a debugger and the other ends the process, which a supervisor that
+ * sends them does not mean.
+ */
+function ignoreUserSignals(): void {
+  for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined);
+}
+
 async function main(): Promise<void> {
+  ignoreUserSignals();
   const loaded = load();
   const isChild = process.env[DAEMON_MARK] === '1';
   const isParent = loaded.options.daemon && !isChild;
-  if (!isChild) loaded.warnings.forEach(showWarning);
+  // On a terminal the log says it on the same screen.
+  const isSeen = logsToConsole(loaded) && process.stdout.isTTY && process.stderr.isTTY;
+  if (!isChild && !isSeen) loaded.warnings.forEach(showWarning);
   if (!loaded.options.sysperms) process.umask(0o077);
   // Before anything is written to the folder, the log included: another node may be at work there.
   const unlock = await lock(loaded);
@@ -214,7 +241,7 @@ async function main(): Promise<void> {
     await unlock();
     daemonize();
   }
-  const program = new Program(openLog(loaded), unlock, loaded.paths.networkDir);
+  const program = new Program(openLog(loaded), unlock, loaded.paths.networkDir, isSeen);
   process.on('SIGTERM', () => void program.stop());
   process.on('SIGINT', () => void program.stop());
   process.on('uncaughtException', (error) => program.fatal(error));

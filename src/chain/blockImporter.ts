@@ -2,16 +2,15 @@
  * Imports blocks from files of Core's format into the chain (`-loadblock`, `bootstrap.dat`): accepts ahead while the chain
  * connects, holds back children of unknown parents, and reports readable progress. Source: `LoadExternalBlockFile`.
  */
-import { statSync } from 'node:fs';
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
 import { hashToHex } from '../util/bytes.js';
 import { breathe } from '../util/breathe.js';
 import type { Logger } from '../util/logging.js';
 import { ReadError } from '../util/reader.js';
 import type { Chain } from './chain.js';
-import type { ImportProgress } from './importProgress.js';
 import { readBlockRecords } from './importFile.js';
 import { loadBlock, type LoadedBlock } from './loadedBlock.js';
+import type { FileProgress } from './progress.js';
 
 /** Blocks accepted before the chain must have caught up; bounds what waits in memory. */
 const AHEAD_BYTES = 24 << 20;
@@ -29,7 +28,7 @@ export interface ImportOptions {
   magic: Buffer;
   log: Logger;
   signal?: AbortSignal;
-  progress: ImportProgress;
+  progress: FileProgress;
 }
 
 /** Reads one file to its end. Throws when it cannot be opened. */
@@ -40,8 +39,7 @@ export async function importBlockFile(
 ): Promise<ImportResult> {
   const { log, signal, progress } = options;
   const { headers } = chain.index;
-  const totalBytes = statSync(path).size;
-  log.debug('reindex', `Reading ${path}, ${totalBytes} bytes`);
+  log.debug('reindex', `Reading ${path}`);
   const result: ImportResult = { stored: 0, read: 0 };
   const orphans = new Map<string, LoadedBlock[]>();
   let orphanBytes = 0;
@@ -49,7 +47,6 @@ export async function importBlockFile(
   let activation: Promise<void> | null = null;
   let failure: unknown = null;
   let since = performance.now();
-
   /** Starts the chain unless it runs; waits for it only when too much was accepted ahead. */
   const connect = async (): Promise<void> => {
     if (activation !== null && aheadBytes < AHEAD_BYTES) return;
@@ -101,6 +98,7 @@ export async function importBlockFile(
         if (isNew) {
           result.stored++;
           aheadBytes += next.raw.length;
+          progress.stored(next.raw.length);
         }
       }
       const children = orphans.get(hashToHex(next.hash));
@@ -116,7 +114,7 @@ export async function importBlockFile(
       }
     }
     await connect();
-    progress.report(record.end, totalBytes);
+    progress.read(record.end);
     since = await breathe(since);
   }
   for (const waiting of orphans.values())

@@ -22,6 +22,11 @@ import { StoredBlocks } from './storedBlocks.js';
 
 /** Blocks that may run ahead of the tip unasked (Core's MIN_BLOCKS_TO_KEEP). */
 export const MIN_BLOCKS_TO_KEEP = 288;
+/**
+ * When no block has come for so long, what is in memory goes to disk: a kill costs little then. During an import and the
+ * initial download blocks come faster, and flushes stay as rare as the cache allows. Arbitrary.
+ */
+export const QUIET_MS = 20_000;
 /** Branches that leave the active chain so far below its tip are let in without more work (Core's 144-block buffer). */
 const NEAR_TIP_BLOCKS = 144n;
 /** Scripts are run on what is buried less than this under the best header, whatever assume-valid says. */
@@ -73,10 +78,11 @@ export class Chain {
   private preciousRank = -1;
   private preciousWork = 0n;
   private closing = false;
+  private quietTimer: NodeJS.Timeout | null = null;
   private broken = false;
   /** Verdicts found while connecting, for whoever handed the block in. */
   private readonly verdicts = new Map<number, ValidationError | null>();
-  /** Replaced by the file importer while it reads (`-reindex`, `-loadblock`). */
+  /** Whether blocks are being read from files (`-reindex`, `-loadblock`): peers are not asked for any then. */
   importing = false;
 
   constructor(options: ChainOptions, deps: ConnectDeps, flusher: Flusher, log: Logger) {
@@ -86,6 +92,7 @@ export class Chain {
     this.log = log;
     this.blocks = new StoredBlocks(deps.files, deps.index);
     flusher.onFailure = (error) => void this.fail(error);
+    flusher.onWriting = (bytes) => this.events.emit('writing', bytes === null ? null : { bytes });
   }
 
   get index(): ConnectDeps['index'] {
@@ -280,6 +287,21 @@ export class Chain {
     }
     this.blocks.dropBeaten();
     await this.flusher.afterActivation(this.isInitialDownload());
+    this.flushWhenQuiet();
+  }
+
+  private flushWhenQuiet(): void {
+    if (this.quietTimer !== null) this.quietTimer.refresh();
+    else this.quietTimer = setTimeout(() => void this.flushNow(), QUIET_MS).unref();
+  }
+
+  private async flushNow(): Promise<void> {
+    this.quietTimer = null;
+    if (this.closing || this.broken) return;
+    // What fails stops the node.
+    await this.change(async () => {
+      if (this.flusher.isWorthIt) await this.flusher.flush();
+    }).catch(() => undefined);
   }
 
   private announceTip(before: number): void {
@@ -349,6 +371,8 @@ export class Chain {
       this.log.warn(
         `invalid block ${hash} at height ${headers.height(id)}: ${error.reason}${error.debug ? `, ${error.debug}` : ''}`,
       );
+      if (error.note !== undefined)
+        this.log.warn(`block ${hash} at height ${headers.height(id)}: ${error.note}`);
       return error;
     }
     logConnectedClaims(this.log, headers.height(id), claims);
@@ -504,6 +528,11 @@ export class Chain {
     });
   }
 
+  /** Whether it was told to make no more progress. */
+  get isInterrupted(): boolean {
+    return this.closing;
+  }
+
   /** Stops making progress after the block under way. */
   interrupt(): void {
     this.closing = true;
@@ -512,6 +541,7 @@ export class Chain {
   /** Waits for what is under way, refuses more, and brings everything to disk. */
   async close(): Promise<void> {
     this.closing = true;
+    if (this.quietTimer !== null) clearTimeout(this.quietTimer);
     await this.queue.run(() => Promise.resolve());
     if (!this.broken) await this.change(() => this.flusher.flush());
   }

@@ -3,12 +3,14 @@
  * `blockConnected` or `blockDisconnected`, after its commit; then, once the best tip stands, `tipChanged`. `headerTip`
  * comes when a better header is known; `blockFound` when a block that follows the tip was stored and not yet connected,
  * unless the initial download is under way; `blockChecked` with the verdict of connecting a block, before its
- * `blockConnected`. Listeners run synchronously, in the order of registration, and must not throw.
+ * `blockConnected`; `progress` how far long work is, null when there is no more to tell of it, `backgroundProgress` the
+ * same of work beside which the chain goes on; `writing` when so many bytes begin to go to disk, null when they are there. Listeners run synchronously, in the order of registration, and must not throw.
  */
 import type { ValidationError } from '../consensus/reject.js';
 import type { Bytes } from '../util/bytes.js';
 import type { ParsedBlock } from '../primitives/blockView.js';
 import type { ClaimEvent } from '../store/claims/claimStore.js';
+import type { Progress } from './progress.js';
 
 export interface ConnectedBlock {
   id: number;
@@ -31,6 +33,9 @@ export interface ChainEventMap {
   headerTip: { id: number };
   blockFound: { id: number; height: number; hash: Bytes; raw: Buffer; parsed: ParsedBlock };
   blockChecked: { id: number; hash: Bytes; error: ValidationError | null };
+  progress: Progress | null;
+  backgroundProgress: Progress | null;
+  writing: { bytes: number } | null;
 }
 
 type Listener<K extends keyof ChainEventMap> = (event: ChainEventMap[K]) => void;

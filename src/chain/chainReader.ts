@@ -6,13 +6,15 @@
 import { MAX_BLOCK_WEIGHT, WITNESS_SCALE_FACTOR } from '../consensus/limits.js';
 import type { CoinValue } from '../native/binding.js';
 import type { BlockHeader } from '../primitives/header.js';
+import { TX_OUTPUT_COUNT, TX_STRIDE } from '../primitives/blockLayout.js';
+import { txidAt } from '../primitives/blockView.js';
 import { parseCoinRow } from '../store/coinRow.js';
 import { OUTPOINT_SIZE_BYTES } from '../store/coinTable.js';
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
 import { coinKey, PREFIX } from '../store/keys.js';
 import { prefixEnd } from '../store/rows.js';
 import { breathe } from '../util/breathe.js';
-import { fromLatin1, type Bytes } from '../util/bytes.js';
+import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import type { Chain } from './chain.js';
 import type { Flusher } from './flusher.js';
 import type { LoadedBlock } from './loadedBlock.js';
@@ -125,8 +127,8 @@ export class ChainReader {
   }
 
   /**
-   * An unspent output of the first of the transactions that has any, or null. Of many the coins are brought to disk
-   * first: there one look finds any output, in the table each number must be tried.
+   * An unspent output of the first of the transactions that has any, or null. Of many the outputs that are not on disk yet
+   * are looked for in the blocks that made them: in the table each number must be tried.
    */
   async anyCoinOfAny(txids: Iterable<Bytes>): Promise<CoinValue | null> {
     const wanted = [...txids];
@@ -137,10 +139,51 @@ export class ChainReader {
       }
       return null;
     }
-    await this.chain.change(() => this.flusher.flush());
+    // What is flushed from here on is looked for twice.
+    const { flushedTip } = this.flusher;
+    const places = new Map<string, number>();
+    let flushed: CoinValue | null = null;
     let since = performance.now();
-    for (const txid of wanted) {
-      const coin = await this.anyFlushedCoinOf(txid);
+    for (const [place, txid] of wanted.entries()) {
+      flushed = await this.anyFlushedCoinOf(txid);
+      if (flushed) break;
+      places.set(toLatin1(txid), place);
+      since = await breathe(since);
+    }
+    return (await this.firstRecentCoin(places, flushedTip)) ?? flushed;
+  }
+
+  /** An unspent output of the transaction with the lowest place, out of the active chain's blocks behind `flushedTip`. */
+  private async firstRecentCoin(
+    places: ReadonlyMap<string, number>,
+    flushedTip: number,
+  ): Promise<CoinValue | null> {
+    const fork = this.chain.index.active.findFork(flushedTip);
+    let found: CoinValue | null = null;
+    let best = Infinity;
+    for (let id = this.chain.tip; id !== fork && id !== NO_HEADER; id = this.headers.prev(id)) {
+      const { parsed } = await this.readBlock(id);
+      for (let tx = 0; tx < parsed.txCount && best > 0; tx++) {
+        const txid = txidAt(parsed, tx);
+        const place = places.get(toLatin1(txid)) ?? best;
+        if (place >= best) continue;
+        const coin = await this.firstCoinOf(txid, parsed.txs[tx * TX_STRIDE + TX_OUTPUT_COUNT]!);
+        if (coin === null) continue;
+        found = coin;
+        best = place;
+      }
+    }
+    return found;
+  }
+
+  /** The first unspent one of so many outputs. */
+  private async firstCoinOf(txid: Bytes, outputs: number): Promise<CoinValue | null> {
+    const outPoint = Buffer.alloc(OUTPOINT_SIZE_BYTES);
+    outPoint.set(txid);
+    let since = performance.now();
+    for (let n = 0; n < outputs; n++) {
+      outPoint.writeUInt32LE(n, 32);
+      const coin = await this.coin(outPoint);
       if (coin) return coin;
       since = await breathe(since);
     }

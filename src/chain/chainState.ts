@@ -15,6 +15,8 @@ export interface ChainState {
   pruned: boolean;
   /** Coins, claims and indexes are being dropped (`-reindex-chainstate`); what is left of them means nothing. */
   resetting: boolean;
+  /** Everything is being computed from the block files (`-reindex`, `-reindex-chainstate`), which is not done yet. */
+  rebuilding: boolean;
 }
 
 export const FRESH_STATE: ChainState = {
@@ -25,6 +27,7 @@ export const FRESH_STATE: ChainState = {
   coinsOnDisk: false,
   pruned: false,
   resetting: false,
+  rebuilding: false,
 };
 
 export function formatChainState(state: ChainState): Buffer {

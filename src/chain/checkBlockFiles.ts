@@ -2,8 +2,10 @@
  * Whether the block and undo files are what the database says of them, as far as a look at their ends tells: every file
  * that the headers name is there, and reaches as far as they say. Source: Core `LoadBlockIndexDB`.
  */
+import { lstatSync, statSync } from 'node:fs';
 import type { BlockFiles } from '../store/blockFiles.js';
 import type { HeaderTable } from '../store/headerTable.js';
+import { onFile } from '../util/environmentError.js';
 import type { ChainState } from './chainState.js';
 import { FolderError } from './folderIdentity.js';
 
@@ -14,15 +16,22 @@ export function checkBlockFiles(
   { scannedFile, scannedBytes }: Pick<ChainState, 'scannedFile' | 'scannedBytes'>,
 ): void {
   for (const kind of ['blk', 'rev'] as const) {
-    for (const [file, offset] of headers.furthestOffsets(kind)) {
-      if (files.sizeBytes(kind, file) <= offset) throw tooShort(files.path(kind, file));
-    }
+    for (const [file, offset] of headers.furthestOffsets(kind)) mustReach(files.path(kind, file), offset + 1);
   }
-  if (files.sizeBytes('blk', scannedFile) < scannedBytes) throw tooShort(files.path('blk', scannedFile));
+  mustReach(files.path('blk', scannedFile), scannedBytes);
 }
 
-function tooShort(path: string): FolderError {
-  return new FolderError(
-    `${path} is missing or shorter than the database expects. Bring it back, or restart with -reindex to rebuild the database from the block files that are there.`,
+function mustReach(path: string, leastBytes: number): void {
+  const found = onFile(path, () => statSync(path, { throwIfNoEntry: false }));
+  if (found?.isFile() === true ? found.size >= leastBytes : !found && leastBytes === 0) return;
+  if (!found && lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
+    throw new FolderError(
+      `${path} is a link to a file that is not there. Attach its disk or mend the link, then start again.`,
+    );
+  }
+  throw new FolderError(
+    found?.isDirectory() === true
+      ? `${path} is a folder where a file should be. Move it away and bring the file back, or restart with -reindex then to rebuild the database from the block files that are there.`
+      : `${path} is missing or shorter than the database expects. Bring it back, or restart with -reindex to rebuild the database from the block files that are there.`,
   );
 }

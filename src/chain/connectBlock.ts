@@ -27,6 +27,7 @@ import type { BlockIndex } from './blockIndex.js';
 import { checkSpends } from './checkSpends.js';
 import type { BlockContributor } from './contributor.js';
 import { damagedChainState } from './damage.js';
+import { disputedClaims, disputedScripts } from './lbcdDisputes.js';
 import type { LoadedBlock } from './loadedBlock.js';
 import { startScripts } from './scriptVerifier.js';
 import type { StepTimers } from './stepTimers.js';
@@ -134,12 +135,14 @@ export async function checkConnect(
     if (spends.error) return { error: spends.error };
 
     timers.start('claims');
-    const connected = await claims.connect(rows, blockClaims(block, resolved, height));
+    const operations = blockClaims(block, resolved, height);
+    const connected = await claims.connect(rows, operations);
     const { root } = connected;
     if (!equalBytes(root, block.header.claimRoot)) {
       return {
         error: reject('bad-claim-merkle-hash', {
           debug: `the merkle root of the claim trie does not match (actual=${hashToHex(root)} vs block=${hashToHex(block.header.claimRoot)} on height=${height})`,
+          ...noteOf(disputedClaims(params.claimForks, operations)),
         }),
       };
     }
@@ -149,11 +152,18 @@ export async function checkConnect(
 
     timers.start('scripts');
     const failure = (await scripts?.finish())?.failure;
-    if (failure) return { error: reject('block-validation-failed', { debug: failure.message }) };
+    if (failure) {
+      const note = noteOf(disputedScripts(block, resolved));
+      return { error: reject('block-validation-failed', { debug: failure.message, ...note }) };
+    }
     return { error: null, resolved, claims: connected };
   } finally {
     await scripts?.join();
   }
+}
+
+function noteOf(text: string | null): { note?: string } {
+  return text === null ? {} : { note: text };
 }
 
 /** Checks the block after its parent, which must be the tip, and commits it unless it is wrong. */

@@ -1,7 +1,10 @@
-/** The port by which an index writes inside a block's commit. Its rows live and die with the block. */
+/** The port by which an index writes inside a block's commit, and the row that tells of which block its rows are. */
+import { PREFIX } from '../store/keys.js';
 import type { RowTransaction } from '../store/rows.js';
+import type { RowStore } from '../store/rowStore.js';
 import type { LoadedBlock } from './loadedBlock.js';
 import type { ResolvedInputs } from '../native/binding.js';
+import type { Bytes } from '../util/bytes.js';
 
 export interface BlockContributor {
   /** Adds the index's rows for a block about to be committed. Must not fail but for the environment. */
@@ -13,4 +16,16 @@ export interface BlockContributor {
   ): Promise<void> | void;
   /** Takes them back. `undo` holds the spent coins as the undo file does. */
   disconnect(rows: RowTransaction, block: LoadedBlock, height: number, undo: Buffer): Promise<void> | void;
+}
+
+/** A contributor that reads, before the first block is connected, where it stands. */
+export interface OpenedContributor extends BlockContributor {
+  open(store: RowStore): Promise<void>;
+}
+
+export const indexPositionKey = (name: string): string => PREFIX.indexPosition + name;
+
+/** How far an index has come: version of its rows, id of the last block in them, in wire order. */
+export function formatIndexPosition(version: number, hash: Bytes): Buffer {
+  return Buffer.concat([Buffer.of(version), hash]);
 }

@@ -16,6 +16,15 @@ export function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
+/** The same; null where the folder cannot be asked, as before it was made. */
+export function freeBytesOrNull(folder: string): number | null {
+  try {
+    return freeBytes(folder);
+  } catch {
+    return null;
+  }
+}
+
 /** Throws `DiskSpaceError` when one of the folders has too little room left, `EnvironmentError` when it cannot be asked. */
 export function checkDiskSpace(folders: readonly string[], free = freeBytes): void {
   for (const folder of folders) {

@@ -18,6 +18,8 @@ import type { StepTimers } from './stepTimers.js';
 
 /** A cache that fits is flushed this often all the same, so that a crash costs little work. */
 const FLUSH_INTERVAL_MS = 10 * 60_000;
+/** With so much in the caches, connecting it again after a kill takes some tenths of a second. */
+const WORTH_FLUSHING_BYTES = 1 << 20;
 /** After a flush the coin cache keeps this share of its bound. */
 const KEEP_SHARE = 0.75;
 
@@ -44,24 +46,32 @@ export class Flusher {
   private running: Promise<void> = Promise.resolve();
   /** A flush failed: what the caches gave up for it is neither there nor on disk. */
   private isBroken = false;
+  /** Of which block the coins, claims and indexes on disk tell; `NO_HEADER` before the first. */
+  flushedTip: number;
   /** Whether coins were ever written to the database. */
   coinsOnDisk: boolean;
   /** Whether block files were ever deleted. */
   pruned: boolean;
+  /** Whether everything is being computed from the block files. */
+  isRebuilding: boolean;
   /** While the files are read at start: from where on they must be read again if the process dies now. */
   scanFrom: FilePosition | null = null;
+  /** Told of so many bytes that begin to go to disk, and of null when they are there. */
+  onWriting: (bytes: number | null) => void = () => undefined;
   /** Told of a flush that failed: what the caches gave up may be lost, so nothing may be flushed after it. */
   onFailure: (error: unknown) => void = () => undefined;
 
   constructor(
     options: FlusherOptions,
     deps: Flusher['deps'],
-    state: Pick<ChainState, 'coinsOnDisk' | 'pruned'>,
+    state: Pick<ChainState, 'coinsOnDisk' | 'pruned' | 'rebuilding'>,
   ) {
     this.options = options;
     this.coinsOnDisk = state.coinsOnDisk;
     this.pruned = state.pruned;
+    this.isRebuilding = state.rebuilding;
     this.deps = deps;
+    this.flushedTip = deps.index.active.tip;
     // In the middle of a block: its coins must stay in the cache, so nothing is trimmed.
     deps.store.beforeSpill = () => this.run(false);
   }
@@ -74,6 +84,11 @@ export class Flusher {
   async afterBlock(): Promise<void> {
     const { store } = this.deps;
     if (store.mustFlush || this.usageBytes > this.options.cacheBytes) await this.flush();
+  }
+
+  /** Whether the caches hold so much that is not on disk that a kill would cost noticeable work. */
+  get isWorthIt(): boolean {
+    return this.deps.coins.dirtyBytes + this.deps.store.dirtyBytes > WORTH_FLUSHING_BYTES;
   }
 
   /** After the best chain was reached: flushes when the last time is long ago. */
@@ -110,6 +125,7 @@ export class Flusher {
     checkDiskSpace(this.options.folders);
     onFile(files.path('blk', files.currentFile), () => files.sync());
     const { headers, active } = index;
+    const { tip } = active;
     const { dirtyCount, dirtyBytes } = coins;
     if (dirtyCount > 0) this.coinsOnDisk = true;
     headers.writeDirty(store);
@@ -118,15 +134,17 @@ export class Flusher {
     store.put(
       PREFIX.tip,
       formatChainState({
-        tip: active.tip === NO_HEADER ? null : hashToHex(headers.hash(active.tip)),
+        tip: tip === NO_HEADER ? null : hashToHex(headers.hash(tip)),
         headerCount: headers.count,
         scannedFile: scanned.file,
         scannedBytes: scanned.offset,
         coinsOnDisk: this.coinsOnDisk,
         pruned: this.pruned,
         resetting: false,
+        rebuilding: this.isRebuilding,
       }),
     );
+    this.onWriting(dirtyBytes + store.dirtyBytes);
     const source = (maxBytes: number): JournalOp[] | null => {
       const records = coins.takeDirty(maxBytes);
       return records && coinOps(records);
@@ -136,6 +154,8 @@ export class Flusher {
     } catch (error) {
       throw environmentError(error, this.options.folders[0]!);
     }
+    this.onWriting(null);
+    this.flushedTip = tip;
     this.logFlush(dirtyCount, dirtyBytes);
     if (trim && coins.usageBytes > this.options.cacheBytes * KEEP_SHARE)
       coins.trim(this.options.cacheBytes * KEEP_SHARE);

@@ -5,6 +5,9 @@
 import { PREFIX } from '../store/keys.js';
 import type { RowStore } from '../store/rowStore.js';
 import { DatabaseDamagedError } from '../store/levelDb.js';
+import { hashFromHex } from '../util/bytes.js';
+import { parseChainState } from './chainState.js';
+import { formatIndexPosition, indexPositionKey } from './contributor.js';
 
 /** Raised when rows change their meaning; an older folder must be rebuilt from its block files. */
 const SCHEMA = 2;
@@ -17,9 +20,6 @@ export interface FolderIdentity {
   claimRules: string;
   /** The same of the forks that are not of claims. Absent in folders that were made before it was kept. */
   scriptForks?: string;
-  txIndex: boolean;
-  /** Absent in folders that were made before there was one. */
-  addressIndex?: boolean;
   /** Window of past name proofs in blocks, or `all`. */
   proofWindow: string;
 }
@@ -32,7 +32,8 @@ export class FolderError extends Error {
 /** Where it is kept. */
 export const IDENTITY_KEY = PREFIX.meta + 'identity';
 
-type Stored = FolderIdentity & { schema: number };
+/** In folders made while an index could not be behind the tip: which of them there were. */
+type Stored = FolderIdentity & { schema: number; txIndex?: boolean; addressIndex?: boolean };
 
 /** Whether the folder has been written by a node before. Throws `DatabaseDamagedError` when it does not say how. */
 export async function readIdentity(store: RowStore, database: string): Promise<Stored | null> {
@@ -89,18 +90,20 @@ export async function claimFolder(
     write();
     return;
   }
-  if (stored.txIndex !== wanted.txIndex) {
-    throw new FolderError('You need to rebuild the database using -reindex-chainstate to change -txindex');
-  }
-  if ((stored.addressIndex ?? false) !== (wanted.addressIndex ?? false)) {
-    throw new FolderError(
-      'You need to rebuild the database using -reindex-chainstate to change -addressindex',
-    );
-  }
   if (stored.proofWindow !== wanted.proofWindow) {
     throw new FolderError(
       `You need to rebuild the database using -reindex-chainstate to change the window of name proofs (${stored.proofWindow} now)`,
     );
   }
-  if (stored.scriptForks === undefined) write();
+  if (stored.txIndex !== undefined) await adoptIndexes(store, stored);
+  if (stored.scriptForks === undefined || stored.txIndex !== undefined) write();
+}
+
+/** The indexes of an older folder are at its tip. */
+async function adoptIndexes(store: RowStore, { txIndex, addressIndex }: Stored): Promise<void> {
+  const { tip } = parseChainState(await store.get(PREFIX.tip));
+  if (tip === null) return;
+  const position = formatIndexPosition(1, hashFromHex(tip));
+  if (txIndex) store.put(indexPositionKey('txindex'), position);
+  if (addressIndex) store.put(indexPositionKey('addressindex'), position);
 }

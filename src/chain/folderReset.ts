@@ -87,10 +87,20 @@ export function finishReindex({ folder, database, blocks }: FolderPaths, log: Lo
   return true;
 }
 
+/** Notes that everything is to be computed from the block files; takes effect at once. */
+export async function beginRebuild(store: RowStore): Promise<void> {
+  const state = parseChainState(await store.get(PREFIX.tip));
+  store.put(PREFIX.tip, formatChainState({ ...state, rebuilding: true }));
+  await store.flush();
+}
+
 /** Asks for coins, claims and indexes to be dropped; takes effect, with all that is in the store, at once. */
 export async function beginChainStateReset(store: RowStore): Promise<void> {
   const state = parseChainState(await store.get(PREFIX.tip));
-  store.put(PREFIX.tip, formatChainState({ ...state, tip: null, coinsOnDisk: false, resetting: true }));
+  store.put(
+    PREFIX.tip,
+    formatChainState({ ...state, tip: null, coinsOnDisk: false, resetting: true, rebuilding: true }),
+  );
   await store.flush();
 }
 

@@ -10,7 +10,7 @@ import { BlockFiles } from '../store/blockFiles.js';
 import { RECENT_SHARES } from '../store/claims/claimKeys.js';
 import { ClaimStore } from '../store/claims/claimStore.js';
 import { createCoinTable } from '../store/coinTable.js';
-import { HeaderTable, NO_HEADER, STATUS } from '../store/headerTable.js';
+import { HeaderTable, NO_HEADER } from '../store/headerTable.js';
 import { PREFIX } from '../store/keys.js';
 import { DatabaseDamagedError } from '../store/levelDb.js';
 import { ForeignDatabaseError, RowStore } from '../store/rowStore.js';
@@ -26,17 +26,18 @@ import {
 } from '../util/environmentError.js';
 import type { Logger } from '../util/logging.js';
 import { BlockIndex } from './blockIndex.js';
+import { acceptGenesis, catchUp, rebuild } from './catchUp.js';
 import { Chain } from './chain.js';
 import { ChainReader } from './chainReader.js';
 import { checkDiskSpace } from './diskSpace.js';
-import { ImportProgress } from './importProgress.js';
 import { parseChainState, type ChainState } from './chainState.js';
 import { checkBlockFiles } from './checkBlockFiles.js';
-import type { BlockContributor } from './contributor.js';
+import type { OpenedContributor } from './contributor.js';
 import { Flusher } from './flusher.js';
 import { claimFolder, FolderError, type FolderIdentity, IDENTITY_KEY } from './folderIdentity.js';
 import {
   beginChainStateReset,
+  beginRebuild,
   beginReindex,
   finishChainStateReset,
   finishReindex,
@@ -44,8 +45,6 @@ import {
   markAsOurs,
   type FolderPaths,
 } from './folderReset.js';
-import { loadBlock } from './loadedBlock.js';
-import { scanBlockFiles } from './scanBlockFiles.js';
 import { StepTimers } from './stepTimers.js';
 import { forgetVerdicts, retryVerdicts } from './storedVerdicts.js';
 
@@ -83,13 +82,11 @@ export interface OpenChainOptions {
   /** An error while the chain was being changed: memory can no longer be trusted, the node must stop. */
   onFatal: (error: unknown) => void;
   adjustedTimeSec: () => number;
-  contributors: readonly BlockContributor[];
+  contributors: readonly OpenedContributor[];
   /** Called before the first block is connected: who listens to the chain from the start does so here. */
   onChain?: (reader: ChainReader) => void;
   /** Aborted when the node shall stop while it is still starting. */
   signal: AbortSignal;
-  /** Told what is being done and how far it is, where that takes long. */
-  showStatus?: (status: string) => void;
   log: Logger;
   /** Tells the operator and the log; only the log without it. */
   warn?: (message: string) => void;
@@ -104,8 +101,11 @@ export interface OpenedChain {
   claims: ClaimStore;
   flusher: Flusher;
   timers: StepTimers;
-  /** For another reading of blocks; `what` is being done, with a capital letter. */
-  progressOf(what: string): ImportProgress;
+  /**
+   * Computes the chain state from the block files, while calls may be answered; null when it stands. There is no tip before
+   * the genesis block was read.
+   */
+  readonly rebuild: (() => Promise<void>) | null;
   close(): Promise<void>;
 }
 
@@ -153,6 +153,8 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
     await claimFolder(store, paths.database, options.identity, resets);
     if (resets) await beginChainStateReset(store);
     await finishChainStateReset(store);
+    if (options.reindex) await beginRebuild(store);
+    for (const contributor of options.contributors) await contributor.open(store);
     return await bringUp(store, paths.database, options);
   } catch (error) {
     await store.close();
@@ -326,25 +328,14 @@ async function bringUp(store: RowStore, database: string, options: OpenChainOpti
   const reader = new ChainReader(chain, flusher);
   options.onChain?.(reader);
   acceptGenesis(chain, params);
-  const describeCache = (): string => `cache ${(flusher.usageBytes / (1 << 20)).toFixed(0)} MiB`;
-  const { showStatus } = options;
-  const progressOf = (what: string): ImportProgress =>
-    new ImportProgress(chain, { what, log, describeCache, ...(showStatus ? { showStatus } : {}) });
-  const progress = progressOf('Reading block files');
-  await scanBlockFiles(
-    {
-      chain,
-      flusher,
-      log,
-      signal: options.signal,
-      announce: options.reindex,
-      progress,
-      warn: options.warn ?? ((message) => log.warn(message)),
-    },
-    { file: state.scannedFile, offset: state.scannedBytes },
-  );
-  if (!options.signal.aborted) ensureGenesisData(chain, params);
-  await connectStored(chain, progressOf('Connecting blocks'));
+  const { signal, warn } = options;
+  const scanned = { file: state.scannedFile, offset: state.scannedBytes };
+  const catching = { chain, flusher, log, signal, warn: warn ?? ((message: string) => log.warn(message)) };
+  if (!state.rebuilding) {
+    chain.importing = true;
+    await catchUp(catching, scanned);
+    chain.importing = false;
+  }
   return {
     chain,
     reader,
@@ -352,7 +343,7 @@ async function bringUp(store: RowStore, database: string, options: OpenChainOpti
     claims,
     flusher,
     timers,
-    progressOf,
+    rebuild: state.rebuilding ? () => rebuild(catching, scanned) : null,
     async close() {
       try {
         await chain.close();
@@ -362,35 +353,4 @@ async function bringUp(store: RowStore, database: string, options: OpenChainOpti
       }
     },
   };
-}
-
-/** Connects what is stored: nearly nothing, or all blocks after `-reindex-chainstate`. */
-async function connectStored(chain: Chain, progress: ImportProgress): Promise<void> {
-  const { index } = chain;
-  const off = chain.events.on('blockConnected', () => {
-    const best = index.candidates.best();
-    progress.report(index.headers.chainTxCount(chain.tip), index.headers.chainTxCount(best));
-  });
-  await chain.activateBestChain().finally(off);
-}
-
-/** The genesis block is known from the start; its data is written unless a block file holds it already. */
-function acceptGenesis(chain: Chain, params: NetworkParams): void {
-  const { headers } = chain.index;
-  const known = headers.find(params.genesisHash);
-  if (known !== NO_HEADER && headers.hasStatus(known, STATUS.haveData)) return;
-  const block = loadBlock(params.genesis.block);
-  const files = chain.deps.files;
-  const { id, error } = chain.index.acceptHeader(block.header, block.hash);
-  if (error) throw new Error(`the genesis block is refused: ${error.reason}`);
-  if (files.sizeBytes('blk', 0) === 0)
-    chain.index.receiveData(id, block.parsed.txCount, files.writeBlock(block.raw));
-}
-
-/** When the files that were there hold no genesis block after all, it is written behind them. */
-function ensureGenesisData(chain: Chain, params: NetworkParams): void {
-  const { headers } = chain.index;
-  const genesis = headers.find(params.genesisHash);
-  if (headers.hasStatus(genesis, STATUS.haveData)) return;
-  chain.index.receiveData(genesis, 1, chain.deps.files.writeBlock(params.genesis.block));
 }

@@ -1,6 +1,6 @@
 /**
  * Deletes old block and undo files (`-prune`): by itself to stay below a target, or up to a height that an operator
- * names. The last 288 blocks always stay. Source: Core `FindFilesToPrune`, `FindFilesToPruneManual`, `PruneOneBlockFile`.
+ * names. The last 288 blocks always stay, and those that an index has yet to read. Source: Core `FindFilesToPrune`, `FindFilesToPruneManual`, `PruneOneBlockFile`.
  */
 import { NO_HEADER } from '../store/headerTable.js';
 import type { Logger } from '../util/logging.js';
@@ -15,6 +15,8 @@ const mib = (bytes: number): number => Math.trunc(bytes / (1 << 20));
 export interface PruneOptions {
   /** Bytes that block and undo files may take; null prunes by hand only. */
   targetBytes: number | null;
+  /** Height from which on somebody has yet to read blocks; asked whenever files might go. */
+  neededFrom: () => number;
 }
 
 interface FileUse {
@@ -39,6 +41,8 @@ export class Pruner {
     chain.events.on('tipChanged', () => {
       const { currentFile } = chain.deps.files;
       if (this.options.targetBytes === null || currentFile === this.checkedFile) return;
+      // The files are still being read.
+      if (flusher.isRebuilding) return;
       this.checkedFile = currentFile;
       // What fails is reported by the chain, which stops the node.
       this.pruneToTarget().catch(() => undefined);
@@ -85,10 +89,14 @@ export class Pruner {
       .sort((a, b) => a.file - b.file);
   }
 
+  private lastPrunable(): number {
+    return Math.min(this.chain.height - MIN_BLOCKS_TO_KEEP, this.options.neededFrom() - 1);
+  }
+
   /** Deletes files whose blocks all lie at or below `height`. Answers the height of the last block pruned. */
   pruneToHeight(height: number): Promise<number> {
     return this.chain.change(async () => {
-      const last = Math.min(height, this.chain.height - MIN_BLOCKS_TO_KEEP);
+      const last = Math.min(height, this.lastPrunable());
       const doomed = this.uses().filter((use) => use.lastHeight <= last);
       this.log.debug(
         'prune',
@@ -104,7 +112,7 @@ export class Pruner {
     return this.chain.change(async () => {
       const { params } = this.chain.deps;
       if (this.chain.tip === NO_HEADER || this.chain.height <= params.pruneAfterHeight) return;
-      const last = this.chain.height - MIN_BLOCKS_TO_KEEP;
+      const last = this.lastPrunable();
       const { files } = this.chain.deps;
       let usage = this.usageBytes();
       const doomed: FileUse[] = [];

@@ -12,9 +12,9 @@ import type { Logger } from '../util/logging.js';
 import { ReadError } from '../util/reader.js';
 import type { Chain } from './chain.js';
 import type { Flusher } from './flusher.js';
-import type { ImportProgress } from './importProgress.js';
 import { readBlockRecords } from './importFile.js';
 import { loadBlock, type LoadedBlock } from './loadedBlock.js';
+import type { ProgressTeller } from './progress.js';
 
 /** Bytes of magic and length before a block. */
 const RECORD_HEAD_BYTES = 8;
@@ -26,7 +26,7 @@ export interface ScanOptions {
   signal: AbortSignal;
   /** Whether each file is worth a line of log. */
   announce: boolean;
-  progress: ImportProgress;
+  progress: ProgressTeller;
   /** Tells the operator and the log. */
   warn: (message: string) => void;
 }
@@ -34,12 +34,12 @@ export interface ScanOptions {
 /**
  * Feeds every block behind `from` to the chain, in the order in which they were written. A flush on the way records how
  * far the reading came, so that a process killed meanwhile goes on from there. Stops early when the signal is aborted.
+ * Blocks that are written meanwhile are known to the chain and left alone.
  */
 export async function scanBlockFiles(options: ScanOptions, from: FilePosition): Promise<void> {
   const { chain, flusher, log, signal } = options;
   const { files, params } = chain.deps;
   const orphans = new OrphanPositions();
-  chain.importing = true;
   const wanted = files.fileNumbers().filter((file) => file >= from.file);
   const totalBytes = wanted.reduce((sum, file) => sum + files.sizeBytes('blk', file), 0);
   let doneBytes = 0;
@@ -48,6 +48,8 @@ export async function scanBlockFiles(options: ScanOptions, from: FilePosition): 
     const start = file === from.file ? from.offset : 0;
     const path = files.path('blk', file);
     let torn: number | null = null;
+    // What is appended from here on is no business of ours.
+    const size = files.sizeBytes('blk', file);
     const gaps = new Gaps(start);
     if (options.announce) log.info(`Reindexing block file ${path}...`);
     log.debug('reindex', () => `Reading ${path} from byte ${start} of ${files.sizeBytes('blk', file)}`);
@@ -73,18 +75,17 @@ export async function scanBlockFiles(options: ScanOptions, from: FilePosition): 
       options.progress.report(doneBytes + record.offset, totalBytes);
       since = await breathe(since);
     }
-    const size = files.sizeBytes('blk', file);
     await gaps.tell(path, size, options.warn);
     doneBytes += size;
     // A record torn by a crash must not swallow the one that is appended next.
-    if (file === files.currentFile && torn !== null) files.truncate(file, torn);
+    if (torn !== null && torn < size && size === files.sizeBytes('blk', file) && file === files.currentFile)
+      files.truncate(file, torn);
   }
   if (orphans.count > 0)
     log.warn(
       `${orphans.count} blocks in ${files.path('blk', files.currentFile)} and before it wait for a parent that is not there; what is missing is fetched from peers.`,
     );
   flusher.scanFrom = null;
-  chain.importing = false;
 }
 
 /** Bytes of a block file in which no block was found. */

@@ -69,6 +69,25 @@ export function compareCreation(a: CreationOrder, b: CreationOrder): number {
   return a.height - b.height || a.txOffset - b.txOffset || pointIndex(a.point) - pointIndex(b.point);
 }
 
+/**
+ * The order in which active supports joined a name: by block; in a block what the normalization fork moved there, name by
+ * name, then those that were due, then those that a takeover brought in.
+ */
+export function compareJoining(a: Item, b: Item): number {
+  const [movedA, movedB] = [a.since > a.activated, b.since > b.activated];
+  return (
+    Math.max(a.activated, a.since) - Math.max(b.activated, b.since) ||
+    Number(movedB) - Number(movedA) ||
+    (movedA ? compareText(a.rawName, b.rawName) || a.activated - b.activated : 0) ||
+    Number(a.activated !== a.dueHeight) - Number(b.activated !== b.dueHeight) ||
+    compareCreation(a, b)
+  );
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 export interface CreationOrder {
   height: number;
   txOffset: number;

@@ -52,7 +52,10 @@ export function isHashFork(rules: ClaimRules, height: number): boolean {
 }
 
 /** Whether supports with metadata count in block `height`. Source: `allowSupportMetadata`. */
-export function countsMetadataSupports(rules: ClaimRules, height: number): boolean {
+export function countsMetadataSupports(
+  rules: Pick<ClaimRules, 'allClaimsForkHeight'>,
+  height: number,
+): boolean {
   return height >= rules.allClaimsForkHeight;
 }
 

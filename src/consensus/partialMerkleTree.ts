@@ -83,6 +83,8 @@ export interface ProvedTransactions {
   /** Merkle root that the tree leads to. */
   root: Bytes;
   txids: Bytes[];
+  /** Of each, its place in the block. */
+  indexes: number[];
 }
 
 /** What the tree proves, or null when it is no well-formed tree. Source: `ExtractMatches`. */
@@ -91,6 +93,7 @@ export function provedTransactions(tree: PartialMerkleTree): ProvedTransactions 
   if (txCount === 0 || txCount > MAX_BLOCK_TRANSACTIONS) return null;
   if (hashes.length > txCount || flags.length * 8 < hashes.length) return null;
   const txids: Bytes[] = [];
+  const indexes: number[] = [];
   let bitsUsed = 0;
   let hashesUsed = 0;
   /** Null when bits or hashes run out, or equal neighbours make the tree ambiguous (CVE-2012-2459). */
@@ -101,7 +104,10 @@ export function provedTransactions(tree: PartialMerkleTree): ProvedTransactions 
     if (height === 0 || !marked) {
       const hash = hashes[hashesUsed++];
       if (hash === undefined) return null;
-      if (height === 0 && marked) txids.push(hash);
+      if (height === 0 && marked) {
+        txids.push(hash);
+        indexes.push(position);
+      }
       return hash;
     }
     const left = walk(height - 1, position * 2);
@@ -114,7 +120,7 @@ export function provedTransactions(tree: PartialMerkleTree): ProvedTransactions 
   const root = walk(treeHeight(txCount), 0);
   if (root === null || isZero(root)) return null;
   if (Math.ceil(bitsUsed / 8) !== flags.length || hashesUsed !== hashes.length) return null;
-  return { root, txids };
+  return { root, txids, indexes };
 }
 
 /**

@@ -48,6 +48,8 @@ export interface ValidationError {
   /** The bytes may have been tampered with on the way: never remember the block as invalid. Source: `CorruptionPossible`. */
   readonly corruption: boolean;
   readonly debug?: string;
+  /** What the log says besides. */
+  readonly note?: string;
 }
 
 type Entry = readonly [result: RejectResult, rejectCode: number, dosScore: number];
@@ -151,6 +153,7 @@ export const REJECT_REASONS = Object.keys(CATALOGUE) as readonly RejectReason[];
 
 export interface RejectDetail {
   readonly debug?: string;
+  readonly note?: string;
   /** Put after the reason in parentheses: `bad-version(0x00000001)`, `mandatory-script-verify-flag-failed (…)`. */
   readonly suffix?: string;
   /** Replaces the catalogue's score where the reference weighs the same reason differently. */
@@ -169,7 +172,12 @@ export function reject(key: RejectReason, detail: RejectDetail = {}): Validation
     dosScore: detail.dosScore ?? dosScore,
     corruption: detail.corruption ?? result === 'mutated',
   };
-  return detail.debug === undefined ? verdict : { ...verdict, debug: detail.debug };
+  const { debug, note } = detail;
+  return {
+    ...verdict,
+    ...(debug === undefined ? {} : { debug }),
+    ...(note === undefined ? {} : { note }),
+  };
 }
 
 /** `reason, debug (code n)` as it is logged and returned by some calls. Source: `FormatStateMessage`. */

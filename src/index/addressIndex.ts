@@ -1,10 +1,8 @@
 /**
  * The address index (`-addressindex`): which transactions touched a script, what of it is unspent, and the sums. Written
- * in the commit of each block and taken back with it, so that it is never behind and never of another branch. Owns the
- * rows of the prefixes `A`, `U` and `S`; amounts are satoshis. Of the scripts themselves it keeps only keys
+ * in the commit of each block and taken back with it, once it has been filled up to the tip. Owns the rows of the prefixes `A`, `U` and `S`; amounts are satoshis. Of the scripts themselves it keeps only keys
  * (`addressScripts.ts`), the rest is with the coins and the blocks.
  */
-import type { BlockContributor } from '../chain/contributor.js';
 import type { LoadedBlock } from '../chain/loadedBlock.js';
 import type { ResolvedInputs } from '../native/binding.js';
 import {
@@ -20,8 +18,10 @@ import { outputAmountAt, outputScriptAt, prevoutAt, txidAt } from '../primitives
 import { parseUndo } from '../store/coinRow.js';
 import { PREFIX, u32Key } from '../store/keys.js';
 import type { RowTransaction } from '../store/rows.js';
+import { breathe } from '../util/breathe.js';
 import { asBuffer, toLatin1, type Bytes } from '../util/bytes.js';
 import { scriptKeyOf } from './addressScripts.js';
+import type { ChainIndex } from './chainIndex.js';
 
 /** Rows written between two looks at the memory that they take. */
 const ROWS_A_LOOK = 2000;
@@ -148,12 +148,14 @@ class BlockWalk {
   async run(): Promise<void> {
     const { txCount } = this.block.parsed;
     let written = 0;
+    let since = performance.now();
     // Backwards the last goes first: what it spent must be there before what made it goes.
     for (let n = 0; n < txCount; n++) {
       written += this.transaction(this.isForward ? n : txCount - 1 - n);
       if (written < ROWS_A_LOOK) continue;
       written = 0;
       await this.rows.relieve();
+      since = await breathe(since);
     }
     await this.writeTotals();
   }
@@ -218,6 +220,7 @@ class BlockWalk {
   private async writeTotals(): Promise<void> {
     const { rows } = this;
     const scripts = [...this.totals];
+    let since = performance.now();
     for (let at = 0; at < scripts.length; at += ROWS_A_LOOK) {
       const part = scripts.slice(at, at + ROWS_A_LOOK);
       const stored = await rows.getMany(part.map(([key]) => totalsKey(key)));
@@ -233,6 +236,7 @@ class BlockWalk {
         else rows.put(totalsKey(key), totalsRow(after));
       });
       await rows.relieve();
+      since = await breathe(since);
     }
   }
 }
@@ -243,7 +247,10 @@ function moveOf(moves: Map<string, ScriptMove>, key: string): ScriptMove {
   return move;
 }
 
-export const addressIndex: BlockContributor = {
+export const addressIndex: ChainIndex = {
+  name: 'addressindex',
+  version: 1,
+  prefixes: [PREFIX.addressHistory, PREFIX.addressUnspent, PREFIX.addressTotals],
   connect: (rows, block, height, resolved) =>
     new BlockWalk(rows, block, height, spentBy(resolved), true).run(),
   disconnect: (rows, block, height, undo) =>

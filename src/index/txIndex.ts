@@ -6,7 +6,6 @@
  * QUIRK: the reference forgets nothing when a block is disconnected, so that what was in a block stays to be had; here
  * the row gets the block's id as its value. Test: test/unit/rpc/methods/rawtransactions/getRawTransaction.test.ts.
  */
-import type { BlockContributor } from '../chain/contributor.js';
 import type { LoadedBlock } from '../chain/loadedBlock.js';
 import { WITNESS_CHECK_BYTES } from '../chain/storedTransactions.js';
 import { TX_FLAGS, TX_HAS_WITNESS, TX_START, TX_STRIDE } from '../primitives/blockLayout.js';
@@ -14,6 +13,7 @@ import { txidAt, wtxidAt } from '../primitives/blockView.js';
 import { PREFIX, readU32, u32Key } from '../store/keys.js';
 import { prefixEnd, type RowReader, type RowTransaction } from '../store/rows.js';
 import { EMPTY_BYTES, toLatin1, type Bytes } from '../util/bytes.js';
+import type { ChainIndex } from './chainIndex.js';
 
 const KEY_BYTES = 8;
 
@@ -39,7 +39,10 @@ function valueOf({ parsed }: LoadedBlock, tx: number): Bytes {
   return wtxidAt(parsed, tx).subarray(0, WITNESS_CHECK_BYTES);
 }
 
-export const txIndex: BlockContributor = {
+export const txIndex: ChainIndex = {
+  name: 'txindex',
+  version: 1,
+  prefixes: [PREFIX.txIndex],
   connect(rows: RowTransaction, block: LoadedBlock, height: number): void {
     for (let tx = 0; tx < block.parsed.txCount; tx++) rows.put(keyOf(block, tx, height), valueOf(block, tx));
   },

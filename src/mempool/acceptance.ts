@@ -11,8 +11,10 @@ import { transactionSigopCost } from '../consensus/sigopCost.js';
 import { strippedSize, weightOf, witnessSize } from '../consensus/txSize.js';
 import { sha256d } from '../crypto/hash.js';
 import { hasWitness, isCoinbase, writeTransaction, type Transaction } from '../primitives/transaction.js';
+import { formatTransactionInSlices, sha256dInSlices, txidInSlices } from '../primitives/transactionSlices.js';
 import { STANDARD_SCRIPT_VERIFY_FLAGS } from '../script/flags.js';
 import { fromLatin1, hashToHex, toLatin1, type Bytes } from '../util/bytes.js';
+import { inSlices, type Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
 import type { ChainView, SeenCoin } from './chainView.js';
 import { feeAtRate } from './feeRate.js';
@@ -85,6 +87,15 @@ export function prepare(tx: Transaction): Newcomer {
   return { tx, bytes, key, wtxKey, weight: weightOf(stripped, size) };
 }
 
+/** The same of a transaction of any size. */
+export function* prepareInSlices(tx: Transaction): Slices<Newcomer> {
+  const stripped = strippedSize(tx);
+  const bytes = ownMemory(yield* formatTransactionInSlices(tx));
+  const wtxKey = toLatin1(yield* sha256dInSlices(bytes));
+  const key = bytes.length === stripped ? wtxKey : toLatin1(yield* txidInSlices(tx));
+  return { tx, bytes, key, wtxKey, weight: weightOf(stripped, bytes.length) };
+}
+
 function serialize(tx: Transaction, sizeBytes: number, withWitness: boolean): Buffer {
   const writer = new Writer(sizeBytes);
   writeTransaction(writer, tx, withWitness);
@@ -98,8 +109,12 @@ function ownMemory(bytes: Buffer): Buffer {
   return own;
 }
 
-/** Inputs and outputs beyond which others get a turn between the checks. Arbitrary. */
+/** Inputs, outputs and witness items beyond which others get a turn between the checks. Arbitrary. */
 const PARTS_AT_ONCE = 1000;
+
+function partsOf({ inputs, outputs }: Transaction): number {
+  return inputs.reduce((sum, { witness }) => sum + 1 + witness.length, outputs.length);
+}
 
 const MISSING: AcceptVerdict = { accepted: false, error: null, missingInputs: true, replaced: [] };
 
@@ -120,9 +135,9 @@ export async function acceptTransaction(
   if (unusual) return refused(unusual);
   const hasFinalSequences = tx.inputs.every((input) => input.sequence === 0xffffffff);
   if (!view.isFinal({ lockTime: tx.lockTime, hasFinalSequences })) return refused(reject('non-final'));
-  const isLarge = tx.inputs.length + tx.outputs.length > PARTS_AT_ONCE;
+  const isLarge = partsOf(tx) > PARTS_AT_ONCE;
   if (isLarge) await nextTurn();
-  const newcomer = prepare(tx);
+  const newcomer = isLarge ? await inSlices(prepareInSlices(tx)) : prepare(tx);
   if (pool.has(newcomer.key)) return refused(reject('txn-already-in-mempool'));
   if (isLarge) await nextTurn();
   const spentKeys = spentKeysOf(newcomer.bytes);

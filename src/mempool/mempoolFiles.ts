@@ -99,7 +99,7 @@ export class MempoolFiles {
         signal,
       );
       if (!found) {
-        if (!isReturned) deps.log.info('Failed to open mempool file from disk. Continuing anyway.');
+        if (!isReturned) deps.log.debug('mempool', `There is no ${path}`);
         return;
       }
     } catch (error) {

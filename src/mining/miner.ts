@@ -18,7 +18,7 @@ import {
 } from './blockAssembler.js';
 import { grind } from './grind.js';
 import { waitForWork, type KnownWork } from './longPoll.js';
-import { letOthersWork } from './pace.js';
+import { letOthersWork } from '../util/pace.js';
 import { checkProposal } from './proposal.js';
 import { submitBlock } from './submitBlock.js';
 

@@ -3,12 +3,22 @@
  * Source: lbrycrd rpc/mining.cpp `submitblock`, validation.cpp `UpdateUncommittedBlockStructures`.
  */
 import type { Chain } from '../chain/chain.js';
-import { loadBlock, type LoadedBlock } from '../chain/loadedBlock.js';
+import { loadLargeBlock, type LoadedBlock } from '../chain/loadedBlock.js';
+import { checkBlockLength } from '../consensus/checkBlock.js';
 import { findWitnessCommitment } from '../consensus/witnessCommitment.js';
-import { formatBlock, parseBlockBytes } from '../primitives/block.js';
-import { TX_FLAGS, TX_HAS_WITNESS, TX_IS_COINBASE, TX_OUTPUT_COUNT } from '../primitives/blockLayout.js';
-import { outputScriptAt } from '../primitives/blockView.js';
+import {
+  TX_END,
+  TX_FLAGS,
+  TX_HAS_WITNESS,
+  TX_IS_COINBASE,
+  TX_OUTPUT_COUNT,
+  TX_START,
+} from '../primitives/blockLayout.js';
+import { outputScriptAt, txBytes } from '../primitives/blockView.js';
+import { formatTransaction, parseTransaction } from '../primitives/transaction.js';
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
+import { concatBytes } from '../util/bytes.js';
+import { Reader } from '../util/reader.js';
 import { WITNESS_RESERVED_VALUE } from './coinbase.js';
 
 /** Whether the block begins with a coinbase, without which it is not even looked at. */
@@ -18,18 +28,21 @@ export function startsWithCoinbase({ parsed }: LoadedBlock): boolean {
 
 /**
  * The block with the reserved witness value in its coinbase, where that commits to witnesses but carries none: miners
- * that do not know segwit leave it out.
+ * that do not know segwit leave it out. One that is too long is left as it is: it is refused before anybody asks for the
+ * value.
  */
-function withReservedValue(block: LoadedBlock): LoadedBlock {
+async function withReservedValue(block: LoadedBlock): Promise<LoadedBlock> {
   const { raw, parsed } = block;
   if ((parsed.txs[TX_FLAGS]! & TX_HAS_WITNESS) !== 0) return block;
+  if (checkBlockLength(parsed.txCount, parsed.strippedSizeBytes)) return block;
   const outputs = Array.from({ length: parsed.txs[TX_OUTPUT_COUNT]! }, (_, n) => ({
     script: outputScriptAt(raw, parsed, n),
   }));
   if (findWitnessCommitment(outputs) < 0) return block;
-  const whole = parseBlockBytes(raw);
-  whole.transactions[0]!.inputs[0]!.witness = [WITNESS_RESERVED_VALUE];
-  return loadBlock(formatBlock(whole));
+  const coinbase = parseTransaction(new Reader(txBytes(raw, parsed, 0)));
+  coinbase.inputs[0]!.witness = [WITNESS_RESERVED_VALUE];
+  const before = raw.subarray(0, parsed.txs[TX_START]);
+  return loadLargeBlock(concatBytes(before, formatTransaction(coinbase), raw.subarray(parsed.txs[TX_END])));
 }
 
 /**
@@ -46,7 +59,7 @@ export async function submitBlock(chain: Chain, block: LoadedBlock): Promise<str
   }
   const parent = headers.find(block.header.prevHash);
   const mend = parent !== NO_HEADER && versionBits.isActive('segwit', parent);
-  const result = await chain.processBlock(mend ? withReservedValue(block) : block, true);
+  const result = await chain.processBlock(mend ? await withReservedValue(block) : block, true);
   if (!result.isNew) return result.error === null ? 'duplicate' : 'invalid';
   if (!result.checked) return 'inconclusive';
   return result.error?.reason ?? null;

@@ -1,14 +1,14 @@
 /**
- * The only loader of the native addon (`build/lbcnode.node`, made by `scripts/buildNative.mjs`), and the types of
- * everything that crosses the border. Owns no rule of the chain: each function has a readable TypeScript twin in the
+ * The only loader of the native addon (`addonFiles.ts` knows where it lies), and the types of everything that crosses the
+ * border. Owns no rule of the chain: each function has a readable TypeScript twin in the
  * layer that uses it, and the node runs on the twins alone when the addon is absent.
  */
 import { createRequire } from 'node:module';
 import { existsSync } from 'node:fs';
-import { projectFile } from '../util/project.js';
+import { addonCandidates, isCheckout, targetName } from './addonFiles.js';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
-export const NATIVE_ABI = 13;
+export const NATIVE_ABI = 14;
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
@@ -287,6 +287,8 @@ export interface NativeAddon {
   /** Throw an `Error` with the message of the twin's `ReadError`. */
   parseBlock(bytes: Uint8Array): ParsedBlock;
   parseTx(bytes: Uint8Array): ParsedBlock;
+  /** `parseBlock` on another thread; the bytes must not change meanwhile. */
+  parseBlockAside(bytes: Uint8Array): Promise<ParsedBlock>;
   /**
    * Length of the transaction that the bytes begin with, 0 when they do not begin with a whole one. Writes its id and the
    * one with witness to the 64 bytes of `ids`.
@@ -330,17 +332,22 @@ let loaded: Loaded | undefined;
 function load(): Loaded {
   if (process.env['LBCNODE_NATIVE'] === '0')
     return { addon: null, reason: 'switched off by LBCNODE_NATIVE=0' };
-  const path = projectFile('build', 'lbcnode.node');
-  if (!existsSync(path)) return { addon: null, reason: 'not built (no C++ compiler at build time?)' };
-  try {
-    const addon = createRequire(import.meta.url)(path) as NativeAddon;
-    if (addon.abi !== NATIVE_ABI) {
-      return { addon: null, reason: `built for interface ${addon.abi}, ${NATIVE_ABI} wanted: build again` };
+  const require = createRequire(import.meta.url);
+  const reasons: string[] = [];
+  for (const path of addonCandidates().filter((candidate) => existsSync(candidate))) {
+    try {
+      const addon = require(path) as NativeAddon;
+      if (addon.abi === NATIVE_ABI) return { addon, reason: null };
+      reasons.push(`${path} is built for interface ${addon.abi}, ${NATIVE_ABI} wanted`);
+    } catch (error) {
+      reasons.push(error instanceof Error ? error.message : String(error));
     }
-    return { addon, reason: null };
-  } catch (error) {
-    return { addon: null, reason: error instanceof Error ? error.message : String(error) };
   }
+  if (reasons.length === 0)
+    reasons.push(
+      isCheckout() ? 'not built' : `the package brings none for ${targetName()}, and none was built`,
+    );
+  return { addon: null, reason: reasons.join('; ') };
 }
 
 /** The addon, or `null` when it is absent, switched off or of another interface. Never throws. */
@@ -353,4 +360,10 @@ export function loadNative(): NativeAddon | null {
 export function nativeUnavailableReason(): string | null {
   loaded ??= load();
   return loaded.reason;
+}
+
+/** Looks for the addon again, after one was built; `null` when there still is none. */
+export function reloadNative(): NativeAddon | null {
+  loaded = load();
+  return loaded.addon;
 }

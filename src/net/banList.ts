@@ -186,7 +186,7 @@ export class BanList {
     try {
       const content = await readCheckedFile(path, magic, MAX_FILE_BYTES);
       if (content === null) {
-        log.info('Invalid or missing banlist.dat; recreating');
+        log.debug('net', `There is no ${path}`);
         this.isDirty = true;
         return;
       }
@@ -232,6 +232,7 @@ function formatBans(bans: readonly Ban[]): Buffer {
   return writer.finish();
 }
 
+/** Throws `ReadError`; bytes behind the bans are of another file, since others begin with the same magic. */
 function parseBans(content: Buffer): Ban[] {
   const reader = new Reader(content);
   const count = reader.compactSize();
@@ -245,6 +246,7 @@ function parseBans(content: Buffer): Ban[] {
     const reason = BAN_REASONS[reader.u8()] ?? 'unknown';
     if (isUsable) bans.push({ subnet, createdSec, untilSec, reason });
   }
+  if (reader.remaining > 0) throw new ReadError(`${reader.remaining} bytes after the end`);
   return bans;
 }
 

@@ -9,6 +9,9 @@ import { isValid, parseHost, parseNetAddress, type NetAddress } from './netAddre
 /** Names of onion services are never asked of a name server. */
 export const ONION_NAME = /\.onion\.?$/i;
 
+/** No name server knows a longer name (RFC 1035, with a dot at its end). */
+const MAX_NAME_CHARS = 254;
+
 /** All numeric addresses of a host name, as text; rejects when there are none. */
 export type LookUp = (host: string) => Promise<string[]>;
 
@@ -29,7 +32,7 @@ export async function lookUpAddress(
   const numeric = parseNetAddress(text, defaultPort);
   if (numeric !== null) return isValid(numeric) ? numeric : null;
   const { host, port } = splitHostPort(text, defaultPort);
-  if (lookUp === null || host === '' || ONION_NAME.test(host)) return null;
+  if (lookUp === null || host === '' || host.length > MAX_NAME_CHARS || ONION_NAME.test(host)) return null;
   const [first = ''] = await lookUp(host).catch(() => []);
   const ip = parseHost(first);
   return ip !== null && isValid({ ip }) ? { ip, port } : null;

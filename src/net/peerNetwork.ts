@@ -6,8 +6,10 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import type { Chain } from '../chain/chain.js';
 import type { ChainReader } from '../chain/chainReader.js';
+import type { BlockFilters } from '../index/filterIndex.js';
 import type { Mempool } from '../mempool/mempool.js';
 import type { NetworkParams } from '../params/network.js';
+import { failureReason } from '../util/environmentError.js';
 import type { Logger } from '../util/logging.js';
 import type { Subnet } from '../util/subnet.js';
 import { AddressBook } from './addressBook/addressBook.js';
@@ -27,6 +29,7 @@ import { makeTxRelay, type TxRelay, type TxRelayOptions } from './relay/txRelay.
 import { addFixedSeeds, seedFromDns, type SeedDeps, type SeedOptions } from './seeds.js';
 import { DESIRABLE_SERVICES, NODE } from './services.js';
 import { makeBlockSync, type BlockSync } from './sync/blockSync.js';
+import { FilterServing } from './sync/filterServing.js';
 import { PartitionWatch } from './sync/partitionWatch.js';
 import { TimeOffset } from './timeOffset.js';
 import { TorControl } from './torControl.js';
@@ -67,6 +70,8 @@ export interface PeerNetworkOptions extends TxRelayOptions {
   maxTimeAdjustmentSec: number;
   minimumChainWork: bigint;
   prunes: boolean;
+  /** `-peerblockfilters`. */
+  servesBlockFilters: boolean;
   uploadTargetBytes: number;
   reconstructionExtraTransactions: number;
   /** Null without `-listenonion`. */
@@ -84,6 +89,8 @@ export interface PeerNetworkDeps {
   chain: Chain;
   reader: ChainReader;
   mempool: Mempool;
+  /** Null without `-blockfilterindex`. */
+  blockFilters?: BlockFilters | null;
   /** The node's clock, which a test may set. */
   nowSec(): number;
   adjustedTimeSec(): number;
@@ -184,6 +191,8 @@ export class PeerNetwork {
       log,
     });
     this.peers.parts.push(...this.sync.parts, ...this.relay.parts, addresses);
+    const filters = options.servesBlockFilters ? (deps.blockFilters ?? null) : null;
+    this.peers.parts.push(new FilterServing({ chain, params, filters, log }));
     this.dialer = new Dialer(
       {
         defaultPort: params.p2pPort,
@@ -313,10 +322,11 @@ export class PeerNetwork {
 
   /** What we offer. Source: init.cpp `nLocalServices`. */
   localServices(): bigint {
-    const { prunes, servesFilters } = this.options;
+    const { prunes, servesFilters, servesBlockFilters } = this.options;
     let services: bigint = NODE.witness | NODE.networkLimited;
     if (!prunes) services |= NODE.network;
     if (servesFilters) services |= NODE.bloom;
+    if (servesBlockFilters) services |= NODE.compactFilters;
     return services;
   }
 
@@ -392,7 +402,7 @@ export class PeerNetwork {
   private every(ms: number, task: () => Promise<void>): void {
     const run = (): void => {
       task().catch((error: unknown) =>
-        this.deps.log.warn(`addresses of peers could not be saved: ${String(error)}`),
+        this.deps.log.warn(`peers.dat could not be written, the node goes on: ${failureReason(error)}`),
       );
     };
     this.timers.push(setInterval(run, ms).unref());

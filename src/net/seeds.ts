@@ -49,6 +49,7 @@ export interface SeedDeps {
 /** Asks the name servers if there is need. Resolves when all have answered, or soon after the signal aborts. */
 export async function seedFromDns(options: SeedOptions, deps: SeedDeps, signal: AbortSignal): Promise<void> {
   const { book, log } = deps;
+  if (options.dnsSeeds.length === 0) return;
   if (book.size > 0 && !options.force) {
     await sleep(options.patienceMs ?? PATIENCE_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
@@ -91,8 +92,10 @@ async function askSeed(
   return ips.length;
 }
 
-/** Books the fixed addresses. */
+/** Books the fixed addresses, where the network has any. */
 export function addFixedSeeds({ fixedSeeds, services }: SeedOptions, deps: SeedDeps): void {
+  if (fixedSeeds.length === 0) return;
+  deps.log.info("Adding fixed seed nodes as DNS doesn't seem to be available.");
   const entries = fixedSeeds.flatMap(({ host, port }): AddressEntry[] => {
     const ip = parseHost(host);
     const ageSec = 7 * DAY_SEC + deps.random.int(7 * DAY_SEC);

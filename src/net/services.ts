@@ -9,6 +9,8 @@ export const NODE = {
   bloom: 4n,
   /** Blocks and transactions with witness (BIP144). */
   witness: 8n,
+  /** Compact block filters (BIP157). Source: Core 0.21. */
+  compactFilters: 64n,
   /** Xtreme Thinblocks; not offered here. */
   xthin: 16n,
   /** The last 288 blocks (BIP159). */

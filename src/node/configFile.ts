@@ -8,6 +8,8 @@ export interface ConfigEntry {
   readonly section: string;
   readonly name: string;
   readonly value: string;
+  /** From 1. */
+  readonly line: number;
 }
 
 /** The file does not parse; the message names the line. */
@@ -34,7 +36,8 @@ export function parseConfigText(text: string): ConfigEntry[] {
       heading = sectionName(line.slice(1, -1));
       continue;
     }
-    const where = `parse error on line ${index + 1}`;
+    const number = index + 1;
+    const where = `parse error on line ${number}`;
     if (line.startsWith('-')) {
       throw new ConfigFileError(
         `${where}: ${line}, options in configuration file must be specified without leading -`,
@@ -47,7 +50,10 @@ export function parseConfigText(text: string): ConfigEntry[] {
         : '';
       throw new ConfigFileError(`${where}: ${line}${hint}`);
     }
-    const entry = splitName(heading, trim(line.slice(0, equals)), trim(line.slice(equals + 1)));
+    const entry = {
+      ...splitName(heading, trim(line.slice(0, equals)), trim(line.slice(equals + 1))),
+      line: number,
+    };
     // The reference cuts the password at the # without a word; later Core refuses, as a cut password helps nobody.
     if (comment >= 0 && entry.name === 'rpcpassword') {
       throw new ConfigFileError(`${where}, using # in rpcpassword can be ambiguous and should be avoided`);
@@ -57,7 +63,7 @@ export function parseConfigText(text: string): ConfigEntry[] {
   return entries;
 }
 
-function splitName(heading: string, name: string, value: string): ConfigEntry {
+function splitName(heading: string, name: string, value: string): Omit<ConfigEntry, 'line'> {
   const dot = name.indexOf('.');
   if (heading !== '' || dot < 0) return { section: heading, name, value };
   return { section: sectionName(name.slice(0, dot)), name: name.slice(dot + 1), value };

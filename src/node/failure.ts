@@ -23,6 +23,7 @@ const OPERATOR_ERRORS: ReadonlySet<string> = new Set([
   'ServerStartError',
   'StartError',
   'ValidationError',
+  'WalletOpenError',
   'ZmqStartError',
 ]);
 

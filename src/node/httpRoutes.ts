@@ -3,6 +3,7 @@
  * far as it is used.
  */
 import type { RpcDispatcher, RpcDispatcherDeps } from '../rpc/dispatch.js';
+import type { RpcServices } from '../rpc/services.js';
 import { addHealthRoute, type HealthDeps } from '../server/health.js';
 import type { HttpServerDeps } from '../server/httpServer.js';
 import type { NodeMetrics } from '../server/metrics/nodeMetrics.js';
@@ -10,10 +11,18 @@ import type { LoadedOptions } from './options.js';
 import { programVersion } from '../util/project.js';
 
 /** Null unless the metrics are wanted. */
-export async function makeMetrics({ options, params }: LoadedOptions): Promise<NodeMetrics | null> {
+export async function makeMetrics(
+  { options, params, paths }: LoadedOptions,
+  { warnings }: Pick<RpcServices, 'warnings'>,
+): Promise<NodeMetrics | null> {
   if (!options.server || !options.metrics) return null;
   const { NodeMetrics } = await import('../server/metrics/nodeMetrics.js');
-  return new NodeMetrics({ version: programVersion(), params });
+  return new NodeMetrics({
+    version: programVersion(),
+    params,
+    folders: { data: paths.networkDir, blocks: paths.blocksDir },
+    warnings,
+  });
 }
 
 export interface HttpRoutesInput extends Pick<RpcDispatcherDeps, 'services' | 'table' | 'onException'> {
@@ -36,6 +45,6 @@ export async function httpRoutes(
     const peerCount = (): number => services.network.connectionCount();
     addHealthRoute(app, { warmupStatus, isStopping, chain, peerCount });
     rest?.addRestRoutes(app, tools, { services, table, warmupStatus, onException });
-    metrics?.addRoute(app);
+    metrics?.addRoute(app, tools);
   };
 }

@@ -1,26 +1,65 @@
 /**
- * `-loadblock`, and a `bootstrap.dat` in the data folder, which is renamed once it was read to its end. What an
- * interrupted import stored stays; the next start reads the file again and passes over what is known.
+ * Reading blocks from files while calls are answered: our own block files (`-reindex`), `-loadblock`, and a
+ * `bootstrap.dat` in the data folder, which is renamed once it was read to its end. What an interrupted import stored
+ * stays; the next start reads the file again and passes over what is known.
  * Source: `ThreadImport`.
  */
 import { existsSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
+import { open, rename, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { importBlockFile } from '../chain/blockImporter.js';
 import type { OpenedChain } from '../chain/openChain.js';
+import { FileProgress } from '../chain/progress.js';
 import type { Logger } from '../util/logging.js';
 import { errorText } from './closeStack.js';
 import type { LoadedOptions } from './options.js';
 
-/** Imports the files one after the other until all are read or `signal` aborts. */
-export async function importFiles(
+/** What is logged when calls are answered while blocks are imported, and when that is over. */
+export const IMPORT_BEGINS = 'Importing blocks, calls are answered meanwhile';
+export const IMPORT_ENDED = 'All blocks are imported';
+
+/**
+ * Begins what there is to import; null when there is nothing. Resolves when all is read or `signal` aborts. Meanwhile no
+ * peer is asked for blocks.
+ */
+export function importBlocks(
+  opened: OpenedChain,
+  loaded: LoadedOptions,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> | null {
+  const { chain, rebuild } = opened;
+  const files = filesToImport(loaded);
+  if (rebuild === null && files.length === 0) return null;
+  logger.info(IMPORT_BEGINS);
+  chain.importing = true;
+  const work = async (): Promise<void> => {
+    await rebuild?.();
+    await importFiles(files, opened, loaded, logger, signal);
+    if (!signal.aborted) logger.info(`${IMPORT_ENDED}, the tip is at height ${chain.height}`);
+  };
+  return work().finally(() => {
+    chain.importing = false;
+  });
+}
+
+function bootstrapOf({ paths }: LoadedOptions): string {
+  return join(paths.networkDir, 'bootstrap.dat');
+}
+
+function filesToImport(loaded: LoadedOptions): readonly string[] {
+  const bootstrap = bootstrapOf(loaded);
+  return [...(existsSync(bootstrap) ? [bootstrap] : []), ...loaded.options.loadblock];
+}
+
+/** One after the other. */
+async function importFiles(
+  files: readonly string[],
   opened: OpenedChain,
   loaded: LoadedOptions,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const bootstrap = join(loaded.paths.networkDir, 'bootstrap.dat');
-  const files = [...(existsSync(bootstrap) ? [bootstrap] : []), ...loaded.options.loadblock];
   for (const file of files) {
     if (signal.aborted) return;
     const readable = await canOpen(file);
@@ -29,7 +68,7 @@ export async function importFiles(
       continue;
     }
     const complete = await importFile(opened, loaded, file, logger, signal);
-    if (complete && file === bootstrap) await renameDone(bootstrap, logger);
+    if (complete && file === bootstrapOf(loaded)) await renameDone(file, logger);
   }
 }
 
@@ -43,7 +82,7 @@ async function canOpen(file: string): Promise<boolean> {
 
 /** Whether the file was read to its end. */
 async function importFile(
-  { chain, timers, progressOf }: OpenedChain,
+  { chain, timers }: OpenedChain,
   { params }: LoadedOptions,
   file: string,
   logger: Logger,
@@ -51,15 +90,14 @@ async function importFile(
 ): Promise<boolean> {
   logger.info(`Importing blocks file ${file}...`);
   const began = performance.now();
-  chain.importing = true;
+  const { size } = await stat(file);
+  const progress = new FileProgress(chain, `Importing ${basename(file)}`, size);
   const { stored, read } = await importBlockFile(chain, file, {
     magic: params.magic,
     log: logger,
     signal,
-    progress: progressOf('Importing'),
-  }).finally(() => {
-    chain.importing = false;
-  });
+    progress,
+  }).finally(() => progress.end());
   const seconds = (performance.now() - began) / 1000;
   if (signal.aborted) {
     logger.info(

@@ -4,9 +4,10 @@
  */
 import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { destination } from 'pino';
-import { environmentError } from '../util/environmentError.js';
+import { environmentError, failureReason } from '../util/environmentError.js';
 import { LogCategorySet, type LogCategory, type LogControl, type Logger } from '../util/logging.js';
 import { OptionError } from './optionArgs.js';
+import { Console, type ColorChoice, type ConsoleStream, type StatusLine } from './display/console.js';
 import type { LoadedOptions } from './options.js';
 
 /** What is kept of a log that has grown too long, in bytes. Source: Core's `RECENT_DEBUG_HISTORY_SIZE`. */
@@ -17,6 +18,10 @@ const UNWRITTEN_LOG_BYTES = 1 << 20;
 
 export interface FileLogger {
   readonly logger: Logger & LogControl;
+  /** Shows a line on the console that renews itself, or none; nothing happens where there is no terminal. */
+  show(status: StatusLine | null): void;
+  /** A line on how far something is: for the file, and for a console that shows no such line already. */
+  logProgress(line: string): void;
   /** Writes out and closes the file; what is logged later goes to the console only. */
   close(): Promise<void>;
 }
@@ -105,25 +110,42 @@ export function applyDebugOptions(
   return warnings;
 }
 
+/** Whether the log goes to the console. */
+export function logsToConsole({ options }: LoadedOptions): boolean {
+  return options.printtoconsole ?? !options.daemon;
+}
+
 /** Opens the log that the options ask for. Throws `OptionError` when the file cannot be written. */
-export function createFileLogger({ options, paths }: LoadedOptions): FileLogger {
+export function createFileLogger(loaded: LoadedOptions, stream: ConsoleStream = process.stdout): FileLogger {
+  const { options, paths } = loaded;
   const categories = new LogCategorySet();
   // What is wrong with them is among the warnings of the options.
   applyDebugOptions(categories, options.debug, options.debugexclude);
+  const screen = logsToConsole(loaded) ? new Console(stream, options.color as ColorChoice) : null;
   const file =
-    paths.logFile === null ? null : openLog(paths.logFile, paths.networkDir, !options.debug.length);
-  const toConsole = options.printtoconsole ?? !options.daemon;
+    paths.logFile === null
+      ? null
+      : openLog(paths.logFile, paths.networkDir, !options.debug.length, (line) =>
+          screen?.isLive === true ? screen.line(line) : process.stderr.write(line),
+        );
   let fileOpen = file !== null;
-  const logger = new LineLogger({
+  const format = {
     timestamps: options.logtimestamps,
     micros: options.logtimemicros,
     categories,
     nowMs: () => performance.timeOrigin + performance.now(),
+  };
+  const toFile = (line: string): void => {
+    if (fileOpen) file?.write(line);
+  };
+  const logger = new LineLogger({
+    ...format,
     write(line) {
-      if (fileOpen) file?.write(line);
-      if (toConsole) process.stdout.write(line);
+      toFile(line);
+      screen?.line(line);
     },
   });
+  const onProgress = screen?.isLive === true ? new LineLogger({ ...format, write: toFile }) : logger;
   const reopen = (): void => {
     try {
       file?.reopen();
@@ -135,7 +157,10 @@ export function createFileLogger({ options, paths }: LoadedOptions): FileLogger 
   process.on('SIGHUP', reopen);
   return {
     logger,
+    show: (status) => screen?.setStatus(status),
+    logProgress: (line) => onProgress.info(line),
     close() {
+      screen?.close();
       process.off('SIGHUP', reopen);
       if (file === null || !fileOpen) return Promise.resolve();
       fileOpen = false;
@@ -150,7 +175,12 @@ export function createFileLogger({ options, paths }: LoadedOptions): FileLogger 
 }
 
 /** Makes the network's own folder; any other the operator has to name rightly. Source: `OpenDebugLog`. */
-function openLog(path: string, networkDir: string, mayShrink: boolean): ReturnType<typeof destination> {
+function openLog(
+  path: string,
+  networkDir: string,
+  mayShrink: boolean,
+  warn: (line: string) => void,
+): ReturnType<typeof destination> {
   try {
     mkdirSync(networkDir, { recursive: true });
     if (mayShrink) shrinkLog(path);
@@ -158,15 +188,17 @@ function openLog(path: string, networkDir: string, mayShrink: boolean): ReturnTy
     let failing = false;
     // A log that cannot be written stops nobody: lines wait for room up to a bound, then they are dropped.
     file.on('error', (error) => {
-      if (!failing) process.stderr.write(`Warning: ${path} cannot be written: ${error.message}\n`);
+      if (!failing) warn(`Warning: ${path} cannot be written, the node goes on: ${failureReason(error)}\n`);
       failing = true;
     });
     // Sets this run apart from the one before.
     file.write('\n\n\n\n\n');
     return file;
   } catch (error) {
-    const failure = environmentError(error, path) as Error;
-    throw new OptionError(`Could not open debug log file ${path}: ${failure.message}`);
+    // The reference's words; a missing folder needs no more of them.
+    const said = `Could not open debug log file ${path}`;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new OptionError(said);
+    throw new OptionError(`${said}: ${(environmentError(error, path) as Error).message}`);
   }
 }
 

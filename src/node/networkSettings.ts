@@ -6,6 +6,7 @@ import { isIP } from 'node:net';
 import type { Networks } from '../net/networks.js';
 import type { ReachableNetwork } from '../rpc/services.js';
 import { joinHostPort, splitHostPort } from '../util/hostPort.js';
+import { checkFormat } from './optionFormats.js';
 import { OptionError, type OptionArgs } from './optionArgs.js';
 import { programVersion } from '../util/project.js';
 import type { Options } from './optionsTable.js';
@@ -13,10 +14,8 @@ import type { Options } from './optionsTable.js';
 const CLIENT_NAME = 'lbcnode';
 /** Longest user agent that peers take, in bytes. Source: `MAX_SUBVERSION_LENGTH`. */
 const MAX_USER_AGENT_LENGTH = 256;
-/** The characters that a comment may consist of. Source: `SAFE_CHARS_UA_COMMENT`. */
-const SAFE_COMMENT = /^[a-zA-Z0-9 .,;\-_?@]*$/;
 /** The port of a SOCKS5 proxy given without one. */
-const DEFAULT_PROXY_PORT = 9050;
+export const DEFAULT_PROXY_PORT = 9050;
 
 const NETWORK_NAMES = ['ipv4', 'ipv6', 'onion'] as const;
 type NetworkName = (typeof NETWORK_NAMES)[number];
@@ -29,16 +28,14 @@ export function versionNumber(version = programVersion()): number {
 
 /** `/name:version(comment; comment)/`, as peers and `getnetworkinfo` get it (BIP14). */
 export function userAgent(comments: readonly string[], version = programVersion()): string {
-  for (const comment of comments) {
-    if (!SAFE_COMMENT.test(comment))
-      throw new OptionError(`User Agent comment (${comment}) contains unsafe characters.`);
-  }
+  for (const comment of comments) checkFormat('uacomment', 'userAgentComment', comment);
   const noted = comments.length === 0 ? '' : `(${comments.join('; ')})`;
   const agent = `/${CLIENT_NAME}:${version}${noted}/`;
   if (agent.length > MAX_USER_AGENT_LENGTH) {
     throw new OptionError(
       `Total length of network version string (${agent.length}) exceeds maximum length (${MAX_USER_AGENT_LENGTH}). ` +
         'Reduce the number or size of uacomments.',
+      'uacomment',
     );
   }
   return agent;
@@ -75,17 +72,11 @@ export function presentNetworks(told: readonly ReachableNetwork[], networks: Net
   });
 }
 
-/** The networks of `-onlynet`; null without it. Source: `ParseNetwork`. */
+/** The networks of `-onlynet`, each of the format `network`; null without it. Source: `ParseNetwork`. */
 function onlyNetworks(given: readonly string[]): Set<NetworkName> | null {
   if (given.length === 0) return null;
-  return new Set(
-    given.map((text) => {
-      const lower = text.toLowerCase();
-      const name = NETWORK_NAMES.find((known) => known === (lower === 'tor' ? 'onion' : lower));
-      if (name === undefined) throw new OptionError(`Unknown network specified in -onlynet: '${text}'`);
-      return name;
-    }),
-  );
+  const names = given.map((text) => text.toLowerCase());
+  return new Set(names.map((name) => (name === 'tor' ? 'onion' : name) as NetworkName));
 }
 
 /** `host:port` of a proxy, empty without one. Host names stay names: the network layer looks them up. */
@@ -93,9 +84,8 @@ function proxyAddress(name: 'proxy' | 'onion', options: Options): string {
   const given = options[name];
   if (given === undefined || given === '' || given === '0') return '';
   const { host, port } = splitHostPort(given, DEFAULT_PROXY_PORT);
-  const isName = options.dns && /^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$/.test(host);
-  if (isIP(host) === 0 && !isName) {
-    throw new OptionError(`Invalid -${name} address or hostname: '${given}'`);
+  if (isIP(host) === 0 && !options.dns) {
+    throw new OptionError(`Invalid -${name} address or hostname: '${given}'`, name);
   }
   return joinHostPort({ host, port });
 }

@@ -4,37 +4,49 @@
  */
 import type { Chain } from '../chain/chain.js';
 import type { ChainReader } from '../chain/chainReader.js';
-import { checkBlockIndex } from '../chain/checkBlockIndex.js';
-import { openChain, type OpenedChain } from '../chain/openChain.js';
+import { openChain } from '../chain/openChain.js';
 import { Pruner } from '../chain/pruner.js';
 import { verifyChain } from '../chain/verifyChain.js';
+import { MAX_FUTURE_BLOCK_TIME_SEC } from '../consensus/limits.js';
 import { addressIndex } from '../index/addressIndex.js';
+import { BackgroundFill } from '../index/backgroundFill.js';
+import { TrackedIndex } from '../index/chainIndex.js';
+import { filterIndex } from '../index/filterIndex.js';
 import { txIndex } from '../index/txIndex.js';
-import { loadNative, nativeUnavailableReason } from '../native/binding.js';
 import type { NetworkParams } from '../params/network.js';
 import { RpcDispatcher, type RpcDispatcherDeps } from '../rpc/dispatch.js';
 import { METHODS } from '../rpc/methodTable.js';
 import { MethodTable } from '../rpc/table.js';
-import type { HttpServerDeps, RpcHttpServer } from '../server/httpServer.js';
 import { AssertionError } from '../util/assert.js';
 import { hashToHex } from '../util/bytes.js';
 import type { Logger, LogControl } from '../util/logging.js';
+import { watchBlockIndex, watchTip } from './chainWatch.js';
 import { AdjustedClock } from './clock.js';
 import { CloseStack, errorText } from './closeStack.js';
 import { simulatedCrashes } from './crashSimulation.js';
 import { httpConnections, systemDescriptorLimit } from './descriptors.js';
 import { httpRoutes, makeMetrics } from './httpRoutes.js';
-import { importFiles } from './importFiles.js';
+import type { StatusLine } from './display/console.js';
+import type { RpcPlace } from './display/firstSteps.js';
+import { ProgressMonitor } from './display/progressMonitor.js';
+import { describeFailure } from './failure.js';
+import { importBlocks } from './importFiles.js';
+import { startNative } from './nativeStart.js';
 import { startNotifications } from './notifications.js';
 import { notifyBlocks } from './notify.js';
 import type { LoadedOptions } from './options.js';
 import { programVersion } from '../util/project.js';
 import { peerSettings } from './peerSettings.js';
 import { writePidFile } from './pidFile.js';
-import { makeServices } from './services.js';
+import { startServer, startWalletServer } from './rpcServers.js';
+import { makeAnswerCache, makeServices } from './services.js';
 
 export interface NodeHandle {
   readonly chain: Chain;
+  /** Where calls are answered. */
+  readonly rpcPlaces: readonly RpcPlace[];
+  /** Resolves when all is read that was to be imported from files, or nothing more will be. */
+  readonly imported: Promise<void>;
   /** Stops everything in order. Resolves when all is on disk. */
   stop(): Promise<void>;
 }
@@ -54,6 +66,10 @@ export interface NodeDeps {
   signal: AbortSignal;
   /** Shows the operator a warning beside the log. Those of `LoadedOptions` the program has shown before. */
   showWarning?: (message: string) => void;
+  /** Shows how far long work is, in a line that renews itself. */
+  show?: (status: StatusLine | null) => void;
+  /** A line of log on how far it is. */
+  logProgress?: (line: string) => void;
   /** Named points of flushes, where tests kill the process. */
   onPoint?: (name: string) => void;
 }
@@ -84,9 +100,10 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   };
   await writePidFile(paths.pidFile, closers, warn);
   logger.info(`lbcnode version ${programVersion()} on ${loaded.network}, data in ${paths.networkDir}`);
-  for (const note of loaded.notes) logger.info(note);
+  for (const note of loaded.notes) logger.debug('net', note);
   for (const warning of loaded.warnings) logger.warn(warning);
-  startNative(loaded, logger);
+  for (const hint of loaded.hints) logger.info(hint);
+  await startNative(loaded, logger, deps.signal);
 
   const clock = new AdjustedClock(options.mocktime);
   const descriptorLimit = systemDescriptorLimit();
@@ -99,21 +116,23 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   closers.push(() => notifications.close());
   const { zmqNotifiers } = notifications;
   const nodeServices = makeServices({ loaded, clock, startTimeSec, peerOptions, zmqNotifiers, warn, deps });
-  const metrics = await makeMetrics(loaded);
+  const answers = makeAnswerCache(options.rpccache, nodeServices.services);
+  const metrics = await makeMetrics(loaded, nodeServices.services);
+  if (answers) metrics?.measureAnswers(answers);
   let stopping = false;
   const rpc: RpcDispatcherDeps = {
-    table: new MethodTable(METHODS),
+    table: new MethodTable(
+      options.disablewallet ? METHODS.filter(({ needsWallet }) => !needsWallet) : METHODS,
+    ),
     services: nodeServices.services,
     logger,
     onException: (error, method) => {
       // What was cut off by the stop finds the database closed.
       if (isFatal(error) && !stopping) deps.onFatal(error);
-      else
-        logger.warn(
-          `${method} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-        );
+      else logger.warn(`${method} failed: ${failedCall(error, paths.networkDir)}`);
     },
     ...(metrics ? { onCall: metrics.onCall } : {}),
+    ...(answers ? { answers } : {}),
   };
   const dispatcher = new RpcDispatcher({ deprecated: new Set(options.deprecatedrpc) }, rpc);
   let chainReader: ChainReader | null = null;
@@ -136,7 +155,16 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
       )
     : null;
   closers.push(() => server?.close());
+  const walletServer = server && (await startWalletServer(loaded, server, { ...rpc, leader: dispatcher }));
+  closers.push(() => walletServer?.close());
 
+  const giveUp = new AbortController();
+  const signal = AbortSignal.any([deps.signal, giveUp.signal]);
+  const indexes = [
+    ...(options.txindex ? [txIndex] : []),
+    ...(options.addressindex ? [addressIndex] : []),
+    ...(derived.keepsBlockFilters ? [filterIndex] : []),
+  ].map((index) => new TrackedIndex(index));
   const onPoint = deps.onPoint ?? simulatedCrashes(options.dbcrashratio, { log: logger });
   dispatcher.setWarmupStatus('Loading block index...');
   const opened = await openChain({
@@ -149,8 +177,6 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
       supportDelay: supportDelayOf(loaded),
       claimRules: JSON.stringify(params.claimForks),
       scriptForks: scriptForksOf(params),
-      txIndex: options.txindex,
-      addressIndex: options.addressindex,
       proofWindow: String(derived.claimProofWindowBlocks),
     },
     supportDelay: supportDelayOf(loaded) === 'proportional' ? 'proportional' : 100,
@@ -170,8 +196,21 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
     onStopHeight: deps.requestStop,
     onFatal: deps.onFatal,
     adjustedTimeSec: () => clock.adjustedSec(),
-    contributors: [...(options.txindex ? [txIndex] : []), ...(options.addressindex ? [addressIndex] : [])],
+    contributors: indexes,
     onChain: (reader) => {
+      const { coins, store } = reader.chain.deps;
+      new ProgressMonitor(
+        {
+          show: deps.show ?? (() => undefined),
+          log: deps.logProgress ?? ((line) => logger.info(line)),
+          tell: (line) => dispatcher.setWarmupStatus(line),
+        },
+        {
+          params,
+          nowSec: () => clock.nowSec(),
+          cacheBytes: () => coins.usageBytes + store.dirtyBytes,
+        },
+      ).follow(reader);
       const mempool = nodeServices.follow(reader);
       notifications.follow({ chain: reader.chain, mempool });
       metrics?.follow(reader, mempool);
@@ -179,8 +218,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
       if (options.checkblockindex ?? params.defaultConsistencyChecks)
         watchBlockIndex(reader.chain, loaded, logger);
     },
-    signal: deps.signal,
-    showStatus: (status) => dispatcher.setWarmupStatus(status),
+    signal,
     log: logger,
     warn,
     ...(onPoint ? { onPoint } : {}),
@@ -188,19 +226,27 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   closers.push(() => opened.close());
   closers.push(() => nodeServices.save());
   const { chain } = opened;
+  const fill = new BackgroundFill({ chain, flusher: opened.flusher, log: logger, warn }, indexes);
+  await fill.prepare();
+  closers.push(() => fill.stop());
   const pruner = new Pruner(
     chain,
     opened.flusher,
-    { targetBytes: derived.prune.kind === 'automatic' ? derived.prune.targetBytes : null },
+    {
+      targetBytes: derived.prune.kind === 'automatic' ? derived.prune.targetBytes : null,
+      neededFrom: () => fill.neededFrom(),
+    },
     logger,
   );
-  nodeServices.attach(opened, derived.prune.kind === 'off' ? null : pruner);
+  nodeServices.attach(opened, derived.prune.kind === 'off' ? null : pruner, fill);
+  metrics?.followIndexes(fill);
   if (chain.height > 0 && !options.reindex && !options['reindex-chainstate']) {
+    refuseFutureTip(chain, clock);
     dispatcher.setWarmupStatus('Verifying blocks...');
     const problem = await verifyChain(chain, {
       level: options.checklevel,
       blocks: options.checkblocks,
-      signal: deps.signal,
+      signal,
     });
     if (problem !== null) {
       logger.warn(problem);
@@ -209,83 +255,79 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
       );
     }
   }
-  if (pruner.automatic && !options.reindex) {
+  if (pruner.automatic && opened.rebuild === null) {
     dispatcher.setWarmupStatus('Pruning blockstore...');
     await pruner.pruneToTarget();
   }
   watchTip(opened, logger);
   notifyBlocks(chain, options.blocknotify, logger);
 
-  dispatcher.setWarmupStatus('Importing blocks...');
-  await importFiles(opened, loaded, logger, deps.signal);
-  dispatcher.setWarmupStatus('Loading mempool...');
-  await nodeServices.load(deps.onFatal);
-  dispatcher.setWarmupStatus('Starting network threads...');
-  const network = await nodeServices.connect(deps.onFatal);
-  closers.push(() => network.stop());
-  metrics?.followPeers(network.net);
-  for (const failure of network.failures) logger.warn(failure);
-  if (network.isDeaf) throw new StartError('Failed to listen on any port. Use -listen=0 if you want this.');
-  dispatcher.finishWarmup();
-  const { headers } = chain.index;
-  if (chain.height >= 0)
-    logger.info(`best block ${hashToHex(headers.hash(chain.tip))} at height ${chain.height}`);
-  // The server came first, to answer during the warm-up, but no call may find the chain closed.
-  closers.push(() => server?.close());
-  return {
+  const loadMempool = (): Promise<void> => nodeServices.load(deps.onFatal);
+  const importing = importBlocks(opened, loaded, logger, signal);
+  const imported = importing?.then(loadMempool).catch(deps.onFatal) ?? Promise.resolve();
+  closers.push(() => {
+    giveUp.abort();
+    return imported;
+  });
+  const handle: NodeHandle = {
     chain,
+    rpcPlaces: server?.addresses() ?? [],
+    imported,
     stop() {
       stopping = true;
       return closers.close();
     },
   };
-}
-
-async function startServer(
-  { options, params, paths, isSet }: LoadedOptions,
-  maxConnections: number,
-  deps: HttpServerDeps,
-): Promise<RpcHttpServer> {
-  // Loaded only when it is wanted: the HTTP stack is a third of the start.
-  const { RpcHttpServer } = await import('../server/httpServer.js');
-  const server = new RpcHttpServer(
-    {
-      auth: {
-        user: options.rpcuser,
-        password: options.rpcpassword,
-        rpcAuth: options.rpcauth,
-        cookieFile: paths.cookieFile,
-        cookieFollowsUmask: options.sysperms,
-      },
-      port: options.rpcport ?? params.rpcPort,
-      binds: options.rpcbind,
-      allowIps: isSet('rpcallowip') ? options.rpcallowip : undefined,
-      timeoutSec: options.rpcservertimeout,
-      threads: options.rpcthreads,
-      workQueueDepth: options.rpcworkqueue,
-      logIps: options.logips,
-      maxConnections,
-      allowHosts: options.rpcallowhost,
-      profile: options.compat as 'documented' | 'lbrycrd' | 'lbcd',
-    },
-    deps,
-  );
-  await server.listen();
-  return server;
-}
-
-function startNative(loaded: LoadedOptions, logger: Logger): void {
-  const native = loadNative();
-  if (!native) {
-    logger.warn(
-      `the native addon is not in use (${nativeUnavailableReason()}): signature checks run on one thread instead of ${loaded.derived.scriptThreads}, and parsing and coin lookups in TypeScript; importing blocks takes several times as long.`,
-    );
-    return;
+  await Promise.race([imported, firstTip(chain)]);
+  if (chain.height >= 0)
+    logger.info(`best block ${hashToHex(chain.index.headers.hash(chain.tip))} at height ${chain.height}`);
+  // What is not there after a stop cannot be served.
+  if (signal.aborted) return handle;
+  if (importing === null) {
+    dispatcher.setWarmupStatus('Loading mempool...');
+    await loadMempool();
   }
-  native.setVerifyThreads(loaded.derived.scriptThreads);
-  native.setSignatureCacheBytes(loaded.derived.signatureCacheBytes);
-  logger.info(
-    `native addon: libsecp256k1 ${native.secp256k1}, SHA-256 ${native.sha256Implementation}, ${loaded.derived.scriptThreads} verification threads`,
+  if (!options.disablewallet) {
+    dispatcher.setWarmupStatus('Loading wallet...');
+    const wallets = await nodeServices.openWallets(deps.onFatal);
+    closers.push(() => wallets.close());
+    if (signal.aborted) return handle;
+    notifications.followWallets(wallets);
+  }
+  dispatcher.setWarmupStatus('Starting network threads...');
+  const network = await nodeServices.connect(deps.onFatal);
+  closers.push(() => network.stop());
+  metrics?.followPeers(network.net);
+  for (const failure of network.failures) logger.warn(failure);
+  if (network.isDeaf) {
+    throw new StartError(
+      `Failed to listen on any port. Use -listen=0 if you want this, or another port with -port=<port>. ${network.failures.join(' ')}`,
+    );
+  }
+  dispatcher.finishWarmup();
+  fill.start(deps.onFatal);
+  // The server came first, to answer during the warm-up, but no call may find the chain closed.
+  closers.push(() => server?.close());
+  closers.push(() => walletServer?.close());
+  return handle;
+}
+
+/** Resolves once there is a tip. */
+function firstTip(chain: Chain): Promise<void> {
+  if (chain.height >= 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    const off = chain.events.on('tipChanged', () => {
+      off();
+      resolve();
+    });
+  });
+}
+
+/** Throws `StartError` when the tip is further in the future than any block may be. Source: `AppInitMain`. */
+function refuseFutureTip({ tip, index }: Chain, clock: AdjustedClock): void {
+  if (index.headers.timeSec(tip) <= clock.adjustedSec() + MAX_FUTURE_BLOCK_TIME_SEC) return;
+  throw new StartError(
+    "The block database contains a block which appears to be from the future. This may be due to your computer's date and time being set incorrectly. Only rebuild the block database if you are sure that your computer's date and time are correct.\nPlease restart with -reindex or -reindex-chainstate to recover.",
   );
 }
 
@@ -305,40 +347,10 @@ export function isFatal(error: unknown): boolean {
   return typeof code === 'string' && code.startsWith('LEVEL_');
 }
 
-/**
- * Checks the block index against itself (`-checkblockindex`): whenever blocks were taken back, and when it has grown by a
- * thirty-second since the last time, so that a block on a long chain costs no more of it than one on a short chain.
- */
-function watchBlockIndex(chain: Chain, { params, derived }: LoadedOptions, logger: Logger): void {
-  const rules = { genesisHash: params.genesisHash, prunes: derived.prune.kind !== 'off' };
-  const checked = { headers: 0, disconnects: 0 };
-  chain.afterStep.push(async () => {
-    const { index } = chain;
-    const { count } = index.headers;
-    const { disconnects } = index.active;
-    if (disconnects === checked.disconnects && count <= checked.headers + (checked.headers >> 5)) return;
-    // On the way to a better branch the tip may be lower than it was.
-    if (index.candidates.best() !== chain.tip) return;
-    checkBlockIndex(index, rules);
-    Object.assign(checked, { headers: count, disconnects });
-    logger.debug('bench', () => `Block index checked: ${count} headers`);
-  });
-}
-
-/** A line of log for each new tip, as the reference writes it; few of them during the initial download. */
-function watchTip(opened: OpenedChain, logger: Logger): void {
-  const { chain, flusher } = opened;
-  const { headers } = chain.index;
-  let lastMs = 0;
-  chain.events.on('tipChanged', ({ id, height, hash, initialDownload }) => {
-    const now = performance.now();
-    if (initialDownload && now - lastMs < 5000) return;
-    lastMs = now;
-    const date = new Date(headers.timeSec(id) * 1000).toISOString().replace('.000', '');
-    logger.info(
-      `UpdateTip: new best=${hashToHex(hash)} height=${height} version=0x${(headers.version(id) >>> 0).toString(16).padStart(8, '0')} tx=${headers.chainTxCount(id)} date='${date}' cache=${(flusher.usageBytes / (1 << 20)).toFixed(1)}MiB`,
-    );
-  });
+/** What the log says of a call that failed: only of a bug the place is of use. */
+function failedCall(error: unknown, folder: string): string {
+  const { text, isBug } = describeFailure(error, folder);
+  return isBug && error instanceof Error ? (error.stack ?? text) : text;
 }
 
 /** Fork heights that regtest can change, as text. */

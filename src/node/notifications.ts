@@ -2,11 +2,12 @@
 import { addressPrefixesOf } from '../script/address.js';
 import type { NotificationSource } from '../server/notifications/stream.js';
 import { NotificationStream } from '../server/notifications/stream.js';
+import { WalletWatch, type WalletNotice } from '../server/notifications/walletNotice.js';
 import type { WebSocketEndpoint } from '../server/webSocketEndpoint.js';
 import type { ZmqNotifierOptions, ZmqPublisher, ZmqType } from '../server/zmqPublisher.js';
 import type { Logger } from '../util/logging.js';
+import type { Wallets } from '../wallet/wallets.js';
 import type { LoadedOptions } from './options.js';
-import { ZMQ_HIGH_WATER_MARK } from './optionsTable.js';
 
 /** The reference's order (by name), then ours. */
 const ZMQ_TYPES: readonly ZmqType[] = ['pubhashblock', 'pubhashtx', 'pubrawblock', 'pubrawtx', 'pubclaim'];
@@ -16,6 +17,8 @@ const MIB = 1 << 20;
 export interface Notifications {
   /** Tells of chain and mempool from here on. */
   follow(source: NotificationSource): void;
+  /** Tells of wallets from here on. */
+  followWallets(wallets: Wallets): void;
   /** What is published by ZeroMQ, and where. */
   zmqNotifiers(): readonly { type: string; address: string }[];
   /** For the RPC server, which closes it; null unless `-ws`. */
@@ -35,6 +38,14 @@ export async function startNotifications(loaded: LoadedOptions, logger: Logger):
     follow(source) {
       if (zmq || webSockets) stream.follow(source);
     },
+    followWallets(wallets) {
+      if (!webSockets) return;
+      const audience = {
+        depthWanted: (name: string) => webSockets.walletDepthWanted(name),
+        tell: (notice: WalletNotice) => webSockets.walletChanged(notice),
+      };
+      stream.listen(new WalletWatch(wallets, audience));
+    },
     zmqNotifiers: () => zmq?.active() ?? [],
     webSockets,
     close: () => zmq?.close(),
@@ -44,8 +55,7 @@ export async function startNotifications(loaded: LoadedOptions, logger: Logger):
 /** What the options ask for; the same notifier twice at one address counts once. */
 export function zmqNotifiers({ options }: Pick<LoadedOptions, 'options'>): ZmqNotifierOptions[] {
   return ZMQ_TYPES.flatMap((type) => {
-    const mark = options[`zmq${type}hwm`];
-    const highWaterMark = mark < 0 ? ZMQ_HIGH_WATER_MARK : mark;
+    const highWaterMark = options[`zmq${type}hwm`];
     return [...new Set(options[`zmq${type}`])].map((address) => ({ type, address, highWaterMark }));
   });
 }

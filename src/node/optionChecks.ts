@@ -33,6 +33,8 @@ export interface DerivedOptions {
   /** Verification threads; 1 means none beside the main one. */
   readonly scriptThreads: number;
   readonly prune: PruneMode;
+  /** Whether compact block filters are indexed. */
+  readonly keepsBlockFilters: boolean;
   /** For how many past blocks name proofs are kept; Infinity for all. */
   readonly claimProofWindowBlocks: number;
   /** Block id in wire order; null checks every script. */
@@ -101,12 +103,13 @@ const DEFAULT_MIN_RELAY_COINS = 0.00001;
 export function paramsFor(network: NetworkSection, args: OptionArgs, options: Options): NetworkParams {
   if (network !== 'regtest') {
     if (options.vbparams.length > 0) {
-      throw new OptionError('Version bits parameters may only be overridden on regtest.');
+      throw new OptionError('Version bits parameters may only be overridden on regtest.', 'vbparams');
     }
     for (const name of ['supportdelay', 'forkheight', 'claimexpiration'] as const) {
       if (args.isSet(name))
         throw new OptionError(
           `-${name} may only be given on regtest: ${network} follows the deployed network.`,
+          name,
         );
     }
     return networkParams(network);
@@ -118,9 +121,35 @@ export function paramsFor(network: NetworkSection, args: OptionArgs, options: Op
       vbParams: options.vbparams,
     });
   } catch (error) {
-    if (error instanceof OverrideError) throw new OptionError(error.message);
+    if (error instanceof OverrideError) throw overrideRefusal(error, options);
     throw error;
   }
+}
+
+/** The refusal of what regtest was asked to change, with the one change that is refused by itself where there is one. */
+function overrideRefusal({ message }: OverrideError, options: Options): OptionError {
+  const { forkheight, vbparams, claimexpiration } = options;
+  const changes = [
+    ...forkheight.map((value) => ['forkheight', value, { forkHeights: [value] }] as const),
+    ...vbparams.map((value) => ['vbparams', value, { vbParams: [value] }] as const),
+    ['claimexpiration', claimexpiration, { claimExpiration: claimexpiration }] as const,
+  ];
+  const culprit = changes.find(([, , change]) => {
+    try {
+      regtestWith(change);
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  return new OptionError(message, culprit?.[0], culprit?.[1]);
+}
+
+/** Whether filters are indexed: there is one type. Source: Core 0.21 init.cpp. */
+function blockFilterTypes(value: string): boolean {
+  if (value === '0') return false;
+  if (['', '1', 'basic'].includes(value)) return true;
+  throw new OptionError(`Unknown -blockfilterindex value ${value}.`);
 }
 
 /** Refuses what cannot go together and works out what follows; `warnings` collects what is merely odd. */
@@ -132,24 +161,35 @@ export function checkOptions(
 ): DerivedOptions {
   refuseRetired(args, options, warnings);
   if (options.prune !== 0 && options.txindex)
-    throw new OptionError('Prune mode is incompatible with -txindex.');
+    throw new OptionError('Prune mode is incompatible with -txindex.', 'prune');
   if (options.bind.length + options.whitebind.length > 0 && !options.listen) {
     throw new OptionError('Cannot set -bind or -whitebind together with -listen=0');
   }
-  for (const name of ['port', 'rpcport'] as const) {
+  for (const name of ['port', 'rpcport', 'walletrpcport'] as const) {
     const port = options[name];
     if (port !== undefined && (port < 0 || port > 0xffff))
-      throw new OptionError(`Invalid port specified in -${name}: '${args.value(name)}'`);
+      throw new OptionError(`Invalid port specified in -${name}: '${args.value(name)}'`, name);
   }
+  const keepsBlockFilters = blockFilterTypes(options.blockfilterindex);
+  if (options.peerblockfilters && !keepsBlockFilters)
+    throw new OptionError('Cannot set -peerblockfilters without -blockfilterindex.');
   const leastMempoolMb = Math.ceil((options.limitdescendantsize * 1000 * 40) / 1e6);
   if (options.maxmempool < 0 || options.maxmempool < leastMempoolMb) {
-    throw new OptionError(`-maxmempool must be at least ${leastMempoolMb} MB`);
+    throw new OptionError(`-maxmempool must be at least ${leastMempoolMb} MB`, 'maxmempool');
   }
   checkFees(args, options, warnings);
-  if (options.rpcserialversion < 0) throw new OptionError('rpcserialversion must be non-negative.');
-  if (options.rpcserialversion > 1) throw new OptionError('unknown rpcserialversion requested.');
+  if (options.rpcserialversion < 0)
+    throw new OptionError('rpcserialversion must be non-negative.', 'rpcserialversion');
+  if (options.rpcserialversion > 1)
+    throw new OptionError('unknown rpcserialversion requested.', 'rpcserialversion');
+  if (options.rpcuser !== '' && options.rpcpassword === '') {
+    warnings.push('-rpcuser counts for nothing without -rpcpassword: callers need the cookie, or -rpcauth.');
+  }
   if (params.requireStandard && options.acceptnonstdtxn === true) {
-    throw new OptionError(`acceptnonstdtxn is not currently supported for ${params.referenceName} chain`);
+    throw new OptionError(
+      `acceptnonstdtxn is not currently supported for ${params.referenceName} chain`,
+      'acceptnonstdtxn',
+    );
   }
   return {
     dbCacheBytes: options.dbcache * MIB,
@@ -157,6 +197,7 @@ export function checkOptions(
     signatureCacheBytes: options.maxsigcachesize * MIB,
     scriptThreads: scriptThreads(options.par, availableParallelism()),
     prune: pruneMode(options.prune),
+    keepsBlockFilters,
     claimProofWindowBlocks: proofWindow(options.claimproofwindow),
     assumeValid: options.assumevalid === undefined ? params.assumeValid : assumedBlock(options.assumevalid),
     minimumChainWork:
@@ -171,13 +212,14 @@ export function checkOptions(
 
 /** Options of old, which the reference refuses where ignoring them would hurt. */
 function refuseRetired(args: OptionArgs, options: Options, warnings: string[]): void {
-  if (options.rpcssl) throw new OptionError('SSL mode for RPC (-rpcssl) is no longer supported.');
+  if (options.rpcssl) throw new OptionError('SSL mode for RPC (-rpcssl) is no longer supported.', 'rpcssl');
   if (args.isSet('socks')) {
     throw new OptionError(
       "Unsupported argument -socks found. Setting SOCKS version isn't possible anymore, only SOCKS5 proxies are supported.",
+      'socks',
     );
   }
-  if (options.tor) throw new OptionError('Unsupported argument -tor found, use -onion.');
+  if (options.tor) throw new OptionError('Unsupported argument -tor found, use -onion.', 'tor');
   if (options.debugnet) warnings.push('Unsupported argument -debugnet ignored, use -debug=net.');
   if (options.benchmark) warnings.push('Unsupported argument -benchmark ignored, use -debug=bench.');
   if (options.whitelistalwaysrelay) {
@@ -207,6 +249,7 @@ function checkFees(args: OptionArgs, { maxtxfee, minrelaytxfee }: Options, warni
   if (maxtxfee < minrelaytxfee) {
     throw new OptionError(
       `Invalid amount for -maxtxfee=<amount>: '${args.value('maxtxfee')}' (must be at least the minrelay fee of ${formatFeeRate(minrelaytxfee)} to prevent stuck transactions)`,
+      'maxtxfee',
     );
   }
 }
@@ -219,7 +262,8 @@ function formatFeeRate(ratePerKb: bigint): string {
 
 function payoutScript(address: string, params: NetworkParams): Bytes {
   const destination = decodeDestination(address, addressPrefixesOf(params));
-  if (destination === null) throw new OptionError(`Invalid address for -miningaddress: '${address}'`);
+  if (destination === null)
+    throw new OptionError(`Invalid address for -miningaddress: '${address}'`, 'miningaddress', address);
   return scriptForDestination(destination);
 }
 
@@ -229,38 +273,37 @@ export function scriptThreads(par: number, cores: number): number {
 }
 
 export function pruneMode(prune: number): PruneMode {
-  if (prune < 0) throw new OptionError('Prune cannot be configured with a negative value.');
+  if (prune < 0) throw new OptionError('Prune cannot be configured with a negative value.', 'prune');
   if (prune === 0) return { kind: 'off' };
   if (prune === 1) return { kind: 'manual' };
   if (prune < MIN_PRUNE_TARGET_MIB) {
     throw new OptionError(
       `Prune configured below the minimum of ${MIN_PRUNE_TARGET_MIB} MiB.  Please use a higher number.`,
+      'prune',
     );
   }
   return { kind: 'automatic', targetBytes: prune * MIB };
 }
 
+/** `text` is of the format `proofWindow`. */
 export function proofWindow(text: string): number {
-  if (text === 'all') return Infinity;
-  if (!/^[0-9]{1,10}$/.test(text)) {
-    throw new OptionError(`Invalid value -claimproofwindow=${text}, it must be a number of blocks or all`);
-  }
-  return Number(text);
+  return text === 'all' ? Infinity : Number(text);
 }
 
 /**
- * The block whose ancestors' scripts are taken for valid, in wire order; null for zero. Read as far as there are digits,
- * so that what has none is zero; a short hash has zeros in front, of a long one the end counts. Source: `uint256S`.
+ * The block whose ancestors' scripts are taken for valid, in wire order; null for zero. `text` is of the format `blockHash`:
+ * a short one has zeros in front. Source: `uint256S`.
  */
 export function assumedBlock(text: string): Bytes | null {
-  const digits = /^\s*(?:0[xX])?([0-9a-fA-F]*)/.exec(text)?.[1] ?? '';
-  return /^0*$/.test(digits.slice(-64)) ? null : hashFromHex(digits.slice(-64).padStart(64, '0'));
+  const digits = hexDigits(text);
+  return /^0*$/.test(digits) ? null : hashFromHex(digits.padStart(64, '0'));
 }
 
+/** `text` is of the format `chainWork`. */
 export function leastChainWork(text: string): bigint {
-  const digits = /^(?:0x)?([0-9a-fA-F]+)$/.exec(text)?.[1];
-  if (digits === undefined) {
-    throw new OptionError(`Invalid non-hex (${text}) minimum chain work value specified`);
-  }
-  return BigInt(`0x${digits}`);
+  return BigInt(`0x${hexDigits(text)}`);
+}
+
+function hexDigits(text: string): string {
+  return text.replace(/^0x/i, '');
 }

@@ -22,6 +22,35 @@ export type OptionCategory = keyof typeof OPTION_CATEGORIES;
  */
 export type OptionKind = 'bool' | 'int' | 'amount' | 'string' | 'list';
 
+/**
+ * What the values of a `string` or `list` option look like; `optionFormats.ts` holds them to it. `override` is of the
+ * regtest rules and `payoutAddress` of the network, which are checked with them; `logCategory` is warned of where the
+ * log is made. `command` and `text` may be anything.
+ */
+export type OptionFormat =
+  | 'address'
+  | 'blockHash'
+  | 'chainWork'
+  | 'command'
+  | 'externalHost'
+  | 'hostName'
+  | 'hostPort'
+  | 'logCategory'
+  | 'network'
+  | 'override'
+  | 'path'
+  | 'payoutAddress'
+  | 'peer'
+  | 'proofWindow'
+  | 'proxy'
+  | 'replacement'
+  | 'rpcAllowIp'
+  | 'rpcAuth'
+  | 'subnet'
+  | 'text'
+  | 'userAgentComment'
+  | 'zmqAddress';
+
 export interface OptionRow {
   /** Without the dash. */
   readonly name: string;
@@ -37,9 +66,20 @@ export interface OptionRow {
   readonly networkOnly?: boolean;
   /** The values it may have, where they are few. */
   readonly choices?: readonly string[];
-  /** Smallest and largest value; what lies outside is moved to the nearer end, as the reference does. */
+  /** Smallest and largest value; what lies outside is moved to the nearer end, as the reference does, with a warning. */
   readonly clamp?: readonly [min: number, max: number];
+  /** Smallest and largest value; what lies outside is refused. Every `int` has this or `clamp`. */
+  readonly range?: readonly [min: number, max: number];
+  /** What an `int` is that is given without a value; else it needs one. */
+  readonly bare?: number;
+  /** Every `string` without `choices` and every `list` has one. */
+  readonly format?: OptionFormat;
 }
+
+/** The range of counts and sizes. */
+export const COUNT = { range: [0, 0x7fffffff] } as const;
+/** The range of what other checks bound, with the reference's words. */
+export const INTEGER = { range: [-0x80000000, 0x7fffffff] } as const;
 
 type Extra = Omit<OptionRow, 'name' | 'kind' | 'default' | 'help' | 'valueName'>;
 

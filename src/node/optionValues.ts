@@ -1,30 +1,87 @@
 /** From options as given to typed values: defaults, bounds, choices. Source: `GetArg`, `GetBoolArg`, `ParseMoney`. */
-import { interpretBool, leadingInteger, OptionError, type OptionArgs } from './optionArgs.js';
+import {
+  interpretBool,
+  isInteger,
+  isSwitchValue,
+  leadingInteger,
+  OptionError,
+  placeText,
+  type GivenValue,
+  type OptionArgs,
+} from './optionArgs.js';
+import { checkFormat } from './optionFormats.js';
 import type { OptionRow } from './optionRow.js';
 import { OPTION_ROWS, type Options } from './optionsTable.js';
 
-export function readOptions(args: OptionArgs): Options {
-  const values = OPTION_ROWS.map((row: OptionRow) => [row.name, readOption(row, args)] as const);
+type OptionValue = boolean | number | bigint | string | string[] | undefined;
+
+/**
+ * Every value by its row. What is not of its row's kind is an `OptionError` that names where it was given; what is out of
+ * bounds is moved there, and `warnings` says so.
+ */
+export function readOptions(args: OptionArgs, warnings: string[] = []): Options {
+  const values = OPTION_ROWS.map((row: OptionRow) => [row.name, readOption(row, args, warnings)] as const);
   return Object.fromEntries(values) as unknown as Options;
 }
 
-function readOption(
-  row: OptionRow,
-  args: OptionArgs,
-): boolean | number | bigint | string | string[] | undefined {
-  if (row.kind === 'list') return args.values(row.name);
-  const given = args.value(row.name);
+function readOption(row: OptionRow, args: OptionArgs, warnings: string[]): OptionValue {
+  if (row.kind === 'list') {
+    return args.givenValues(row.name).map((given) => {
+      atPlace(given, () => checkText(row, given.text, args));
+      return given.text;
+    });
+  }
+  const given = args.givenValue(row.name);
   if (given === undefined) return row.default;
+  return atPlace(given, () => readValue(row, given, args, warnings));
+}
+
+/** Adds to what is wrong with a value where it was given. */
+function atPlace<T>(given: GivenValue, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof OptionError)) throw error;
+    throw new OptionError(`${error.message}${placeText(given.place)}`);
+  }
+}
+
+function readValue(row: OptionRow, given: GivenValue, args: OptionArgs, warnings: string[]): OptionValue {
+  const { name } = row;
+  const { text } = given;
   switch (row.kind) {
     case 'bool':
-      return interpretBool(given);
-    case 'int':
-      return clamp(leadingInteger(given), row);
+      checkSwitch(name, text);
+      return interpretBool(text);
+    case 'int': {
+      const value = readInteger(row, text);
+      const moved = clamp(value, row);
+      if (moved !== value) {
+        const side = moved < value ? 'above the largest' : 'below the smallest';
+        warnings.push(`-${name}=${text} is ${side} value: ${moved} is used${placeText(given.place)}.`);
+      }
+      return moved;
+    }
     case 'amount':
-      return readAmount(row.name, given);
-    case 'string':
-      return checkChoice(row, given, args.isNegated(row.name));
+      return readAmount(name, text);
+    default:
+      return checkText(row, text, args);
   }
+}
+
+/** `true` would switch off, as the reference reads switches; what could be meant otherwise is refused. */
+export function checkSwitch(name: string, text: string): void {
+  if (isSwitchValue(text)) return;
+  throw new OptionError(`Invalid value -${name}=${text}, it must be 1 (on) or 0 (off)`, name);
+}
+
+function readInteger({ name, range, bare }: OptionRow, text: string): number {
+  if (text === '' && bare !== undefined) return bare;
+  const value = leadingInteger(text);
+  if (isInteger(text) && (range === undefined || (value >= range[0] && value <= range[1]))) return value;
+  const bounds = range === undefined || range[1] > 0x7fffffff ? '' : ` from ${range[0]} to ${range[1]}`;
+  const shown = text === '' ? `-${name} without a value` : `value -${name}=${text}`;
+  throw new OptionError(`Invalid ${shown}, it must be a whole number${bounds}`, name);
 }
 
 function clamp(value: number, row: OptionRow): number {
@@ -32,15 +89,21 @@ function clamp(value: number, row: OptionRow): number {
   return Math.min(max, Math.max(min, value));
 }
 
-function checkChoice(row: OptionRow, given: string, negated: boolean): string {
-  if (row.choices === undefined || row.choices.includes(given)) return given;
-  const shown = negated ? `-no${row.name}` : `-${row.name}=${given}`;
-  throw new OptionError(`Invalid value ${shown}, it must be one of ${row.choices.join(', ')}`);
+function checkText(row: OptionRow, text: string, args: OptionArgs): string {
+  const { name, choices, format } = row;
+  // A negated one has no value to look at: what it means is for those who read it.
+  const isNegated = args.isNegated(name);
+  if (choices !== undefined && !choices.includes(text)) {
+    const shown = isNegated ? `-no${name}` : `-${name}=${text}`;
+    throw new OptionError(`Invalid value ${shown}, it must be one of ${choices.join(', ')}`, name);
+  }
+  if (format !== undefined && !isNegated) checkFormat(name, format, text);
+  return text;
 }
 
 function readAmount(name: string, given: string): bigint {
   const amount = parseMoney(given);
-  if (amount === null) throw new OptionError(`Invalid amount for -${name}=<amount>: '${given}'`);
+  if (amount === null) throw new OptionError(`Invalid amount for -${name}=<amount>: '${given}'`, name);
   return amount;
 }
 

@@ -2,7 +2,6 @@
  * Loading the options: the command line, the configuration files, the network, the folders. Reads files, creates none.
  * Source: `AppInit`, `ReadConfigFiles`, `GetDataDir`. An option that cannot be used is an `OptionError`.
  */
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { NetworkParams } from '../params/network.js';
 import { networkParams } from '../params/networks.js';
@@ -10,7 +9,9 @@ import { LogCategorySet } from '../util/logging.js';
 import { applyDebugOptions } from './logger.js';
 import { OptionArgs, OptionError, type NetworkSection } from './optionArgs.js';
 import { applyInteractions, checkOptions, paramsFor, type DerivedOptions } from './optionChecks.js';
-import { isFolder, loadConfig } from './optionsConfig.js';
+import { applyWalletInteractions, checkWalletOptions } from './walletChecks.js';
+import { foreignHints } from './foreignFiles.js';
+import { homeFolder, isFolder, loadConfig } from './optionsConfig.js';
 import { OPTION_ROWS, type OptionName, type Options } from './optionsTable.js';
 import { readOptions } from './optionValues.js';
 
@@ -38,6 +39,10 @@ export interface LoadedOptions {
   readonly notes: readonly string[];
   /** What the operator should mend. */
   readonly warnings: readonly string[];
+  /** Lines for the log: what lies there of other programs, and is not used. */
+  readonly hints: readonly string[];
+  /** ` (<file>, line <n>)` for an option of a configuration file, of a repeatable one for this value; else empty. */
+  readonly placeOf: (name: OptionName, value?: string) => string;
   /** Whether an option was given at all, as opposed to standing at its default. */
   isSet(name: OptionName): boolean;
 }
@@ -59,22 +64,32 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
   const stray = rest.find((word) => !word.startsWith('-'));
   if (stray !== undefined) {
     throw new OptionError(
-      `Command line contains unexpected token '${stray}', see lbcnode -h for a list of options.`,
+      `Command line contains unexpected token '${stray}', see lbcnode -h for a list of options.${methodHint(stray)}`,
     );
   }
   return { action: 'run', args };
 }
 
-/** Completes what the command line began. `home` is where the default data folder lies. */
-export function loadOptions(args: OptionArgs, home = homedir()): LoadedOptions {
+/** What a stray word was probably meant for. */
+function methodHint(word: string): string {
+  if (/^(true|false|yes|no|on|off)$/.test(word)) return ' A switch takes 1 or 0.';
+  return /^[a-z]+$/.test(word) ? ` Methods are called with lbcnode-cli ${word}.` : '';
+}
+
+/** Completes what the command line began. `home` is where the default data folder lies; null where there is none. */
+export function loadOptions(args: OptionArgs, home = homeFolder()): LoadedOptions {
   const warnings: string[] = [];
-  const { configFile, network, dataDir } = loadConfig(args, { ignoreUnknown: false }, home, warnings);
-  const notes = applyInteractions(args);
+  const rules = { ignoreUnknown: false, needsDataDir: false };
+  const { configFile, configFound, network, dataDir } = loadConfig(args, rules, home, warnings);
+  const notes = [...applyInteractions(args), ...applyWalletInteractions(args)];
   warnings.push(...args.sectionWarnings());
-  const options = readOptions(args);
+  const options = readOptions(args, warnings);
   warnings.push(...applyDebugOptions(new LogCategorySet(), options.debug, options.debugexclude));
-  const params = paramsFor(network, args, options);
-  const derived = checkOptions(args, options, params, warnings);
+  const { params, derived } = atPlaceGiven(args, () => {
+    const own = paramsFor(network, args, options);
+    checkWalletOptions(args, options, warnings);
+    return { params: own, derived: checkOptions(args, options, own, warnings) };
+  });
   return {
     options,
     derived,
@@ -83,8 +98,20 @@ export function loadOptions(args: OptionArgs, home = homedir()): LoadedOptions {
     paths: nodePaths(args, options, dataDir, params.dataFolder, configFile),
     notes,
     warnings,
+    hints: foreignHints({ dataDir, home, configFile, configFound }),
+    placeOf: (name, value) => args.placeOf(name, value),
     isSet: (name) => args.isSet(name),
   };
+}
+
+/** Adds to what is wrong with an option where in a file it was given. */
+function atPlaceGiven<T>(args: OptionArgs, task: () => T): T {
+  try {
+    return task();
+  } catch (error) {
+    if (!(error instanceof OptionError) || error.option === undefined) throw error;
+    throw new OptionError(error.message + args.placeOf(error.option, error.value));
+  }
 }
 
 function nodePaths(
@@ -97,7 +124,9 @@ function nodePaths(
   const networkDir = join(dataDir, dataFolder);
   const blocksBase = options.blocksdir === undefined ? dataDir : resolve(options.blocksdir);
   if (options.blocksdir !== undefined && !isFolder(blocksBase)) {
-    throw new OptionError(`Specified blocks directory "${options.blocksdir}" does not exist.`);
+    throw new OptionError(
+      `Specified blocks directory "${options.blocksdir}" does not exist.${args.placeOf('blocksdir')}`,
+    );
   }
   return {
     dataDir,

@@ -1,5 +1,5 @@
 /** The rows of the options table for the wallet. */
-import { amount, bool, int, list, text } from './optionRow.js';
+import { amount, bool, COUNT, int, INTEGER, list, text } from './optionRow.js';
 
 const ADDRESS_TYPES = ['legacy', 'p2sh-segwit', 'bech32'] as const;
 
@@ -11,25 +11,26 @@ export const WALLET_OPTIONS = [
   bool('disablewallet', false, 'Run without the wallet and its methods'),
   amount('discardfee=<amt>', 10_000n, 'Fee rate, in LBC/kB, at which change not worth spending goes into the fee'),
   amount('fallbackfee=<amt>', 20_000n, 'Fee rate, in LBC/kB, when there is not enough data for an estimate'),
-  int('keypool=<n>', 1000, 'How many keys to keep ready'),
+  int('keypool=<n>', 1000, 'How many keys to keep ready', COUNT),
   amount('mintxfee=<amt>', 1000n, 'Fee rate, in LBC/kB, below which transactions are not made'),
   amount('paytxfee=<amt>', 0n, 'Fee rate, in LBC/kB, of the transactions we send'),
   bool('rescan', false, 'Search the chain for missing transactions of the wallet at start'),
   bool('salvagewallet', false, 'Try to recover keys from a damaged wallet at start'),
   bool('spendzeroconfchange', true, 'Spend our own unconfirmed change'),
-  int('txconfirmtarget=<n>', 6, 'Without -paytxfee, pay enough to be confirmed within this many blocks on average'),
-  bool('upgradewallet', false, 'Bring the wallet to the newest format at start'),
-  list('wallet=<path>', 'A wallet to load, relative to -walletdir; made when it does not exist', { networkOnly: true }),
+  int('txconfirmtarget=<n>', 6, 'Without -paytxfee, pay enough to be confirmed within this many blocks on average', COUNT),
+  int('upgradewallet=<version>', 0, 'Bring the wallet to this format at start; without a number to the newest', { ...COUNT, bare: 169_900 }),
+  list('wallet=<path>', 'A wallet to load, relative to -walletdir; made when it does not exist', { format: 'text', networkOnly: true }),
   bool('walletbroadcast', true, 'Send the wallet\'s transactions to the network'),
-  text('walletdir=<dir>', undefined, 'Where wallets lie (default: wallets in the data folder, if there, else the data folder)'),
-  text('walletnotify=<cmd>', '', 'Run this command when a transaction of the wallet changes (%s in it is replaced by the txid)'),
+  text('walletdir=<dir>', undefined, 'Where wallets lie (default: wallets in the data folder)', { format: 'path' }),
+  text('walletnotify=<cmd>', '', 'Run this command when a transaction of the wallet changes (%s in it is replaced by the txid)', { format: 'command' }),
   bool('walletrbf', false, 'Mark the transactions we send as replaceable (BIP125)'),
-  int('zapwallettxes=<mode>', 0, 'Forget the wallet\'s transactions and find them again in the chain (1 = keep notes about them, 2 = drop those too)'),
+  int('walletrpcport=<port>', undefined, 'Answer the JSON-RPC methods of lbcwallet on this port too, with the credentials and addresses of the other (docs/wallet.md)', { ...INTEGER, networkOnly: true }),
+  int('zapwallettxes=<mode>', 0, 'Forget the wallet\'s transactions and find them again in the chain (1 = keep notes about them, 2 = drop those too)', { range: [0, 2], bare: 1 }),
 ] as const;
 
 /* prettier-ignore */
 export const WALLET_DEBUG_OPTIONS = [
-  int('dblogsize=<n>', 100, 'Write the wallet\'s database activity to disk every so many megabytes', { debugOnly: true }),
+  int('dblogsize=<n>', 100, 'Write the wallet\'s database activity to disk every so many megabytes', { ...COUNT, debugOnly: true }),
   bool('flushwallet', true, 'Write the wallet to disk now and then', { debugOnly: true }),
   bool('privdb', true, 'Keep the wallet\'s database environment private', { debugOnly: true }),
   bool('walletrejectlongchains', false, 'Make no transactions that exceed the mempool\'s limits on chains', { debugOnly: true }),

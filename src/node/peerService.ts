@@ -4,6 +4,7 @@ import { formatHost, formatNetAddress, formatSubnet, isValid, type NetAddress } 
 import type { PeerPartInfo } from '../net/part.js';
 import type { PeerNetwork } from '../net/peerNetwork.js';
 import type { PeerSession } from '../net/peers/peerSession.js';
+import { failureReason } from '../util/environmentError.js';
 import type { Logger } from '../util/logging.js';
 import type { PeerService, PeerSnapshot } from '../rpc/peerService.js';
 
@@ -21,7 +22,11 @@ const UNKNOWN: PeerPartInfo = {
 export function peerService(net: PeerNetwork, nowSec: () => number, log: Logger): PeerService {
   const { peers, connector, bans, book, sync } = net;
   const keepBans = (): void => {
-    bans.save().catch((error: unknown) => log.warn(`bans could not be saved: ${String(error)}`));
+    bans
+      .save()
+      .catch((error: unknown) =>
+        log.warn(`banlist.dat could not be written, the node goes on: ${failureReason(error)}`),
+      );
   };
   return {
     list: () => [...peers.peers()].map((peer) => snapshot(net, peer, nowSec)),

@@ -2,13 +2,14 @@
  * From the options to what the peer network works with. Source: Core init.cpp (steps 2, 3, 6 and 12). An option that
  * cannot be used is an `OptionError`.
  */
-import { lookUpAddress, systemLookUp, type LookUp } from '../net/lookup.js';
+import { lookUpAddress, ONION_NAME, systemLookUp, type LookUp } from '../net/lookup.js';
 import type { NetworkName, NetworkRoute, Proxy } from '../net/networks.js';
 import { Networks } from '../net/networks.js';
 import { formatHost, parseHost, parseNetAddress, type NetAddress } from '../net/netAddress.js';
 import type { PeerNetworkOptions } from '../net/peerNetwork.js';
 import type { Binding } from '../net/peers/listener.js';
 import type { ReachableNetwork } from '../rpc/services.js';
+import { DEFAULT_PROXY_PORT } from './networkSettings.js';
 import { splitHostPort } from '../util/hostPort.js';
 import { Subnet } from '../util/subnet.js';
 import { peerConnections, systemDescriptorLimit } from './descriptors.js';
@@ -27,7 +28,7 @@ export interface PeerSettingsDeps {
   descriptorLimit?: number;
 }
 
-/** Looks up the names of -externalip. Rejects with `OptionError`. */
+/** Looks up the names of -externalip, -proxy and -onion. Rejects with `OptionError`. */
 export async function peerSettings(
   loaded: LoadedOptions,
   { warn, lookUp = systemLookUp, descriptorLimit = systemDescriptorLimit() }: PeerSettingsDeps,
@@ -37,9 +38,16 @@ export async function peerSettings(
   const externalAddresses: NetAddress[] = [];
   for (const text of options.externalip) {
     const address = await lookUpAddress(text, port, options.dns ? lookUp : null);
-    if (address === null) throw new OptionError(`Cannot resolve -externalip address: '${text}'`);
+    if (address === null)
+      throw new OptionError(
+        `Cannot resolve -externalip address: '${text}'${loaded.placeOf('externalip', text)}`,
+      );
     externalAddresses.push(address);
   }
+  for (const name of ['proxy', 'onion'] as const) await checkProxyName(name, loaded, lookUp);
+  const nameProxy = derived.networks.find((network) => network.name === 'ipv4')?.proxy ?? '';
+  // Names that go to a proxy are its to look up.
+  if (nameProxy === '') warnOfNames(options, lookUp, warn);
   return {
     params,
     folder: paths.networkDir,
@@ -51,7 +59,7 @@ export async function peerSettings(
     externalAddresses,
     discovers: options.discover ?? true,
     tellsLoopback: options.addrmantest,
-    dropsOneIn: Math.max(0, options.dropmessagestest),
+    dropsOneIn: options.dropmessagestest,
     logsAddresses: options.logips,
     connect: connectOnly(loaded),
     addNodes: options.addnode,
@@ -82,10 +90,47 @@ export async function peerSettings(
     whitelistRelay: options.whitelistrelay,
     whitelistForceRelay: options.whitelistforcerelay,
     servesFilters: options.peerbloomfilters,
+    servesBlockFilters: options.peerblockfilters,
     sendsFeeFilters: options.feefilter,
     minRelayFeeRatePerKb: options.minrelaytxfee,
-    maxOrphans: Math.max(0, options.maxorphantx),
+    maxOrphans: options.maxorphantx,
   };
+}
+
+/** A proxy that has no address cannot be meant. Source: `Lookup` in init.cpp. */
+async function checkProxyName(
+  name: 'proxy' | 'onion',
+  { options, placeOf }: LoadedOptions,
+  lookUp: LookUp,
+): Promise<void> {
+  const given = options[name];
+  if (given === undefined || given === '' || given === '0') return;
+  if ((await lookUpAddress(given, DEFAULT_PROXY_PORT, lookUp)) !== null) return;
+  throw new OptionError(
+    `Invalid -${name} address or hostname: '${given}' (it cannot be resolved)${placeOf(name)}`,
+  );
+}
+
+/** Tells of peers whose names cannot be resolved; the start does not wait for the resolver. */
+function warnOfNames(
+  options: LoadedOptions['options'],
+  lookUp: LookUp,
+  warn: (message: string) => void,
+): void {
+  for (const name of ['connect', 'addnode', 'seednode'] as const) {
+    for (const given of options[name]) {
+      const { host } = splitHostPort(given, 0);
+      if (parseHost(host) !== null || ONION_NAME.test(host) || given === '0') continue;
+      if (!options.dns) {
+        warn(`-${name}=${given} is a name, and -dns=0 lets none be looked up.`);
+        continue;
+      }
+      const tell = (): void => warn(`-${name}=${given} cannot be resolved now; it is tried again.`);
+      lookUp(host).then((found) => {
+        if (found.length === 0) tell();
+      }, tell);
+    }
+  }
 }
 
 function networksOf(reachable: readonly ReachableNetwork[]): Networks {
@@ -111,10 +156,10 @@ function connectOnly({ options, isSet }: LoadedOptions): readonly string[] | nul
   return names.length === 1 && names[0] === '0' ? [] : names;
 }
 
-function bindings({ options }: LoadedOptions, port: number): Binding[] {
+function bindings({ options, placeOf }: LoadedOptions, port: number): Binding[] {
   const bound = [
-    ...options.bind.map((text) => binding('bind', text, port, false)),
-    ...options.whitebind.map((text) => binding('whitebind', text, 0, true)),
+    ...options.bind.map((text) => binding('bind', text, port, false, placeOf)),
+    ...options.whitebind.map((text) => binding('whitebind', text, 0, true, placeOf)),
   ];
   return bound.length > 0 ? bound : EVERYWHERE.map((host) => ({ host, port, isWhitelisted: false }));
 }
@@ -124,15 +169,16 @@ function binding(
   text: string,
   defaultPort: number,
   isWhitelisted: boolean,
+  placeOf: LoadedOptions['placeOf'],
 ): Binding {
-  const address = parseNetAddress(text, defaultPort);
-  if (address === null) throw new OptionError(`Cannot resolve -${name} address: '${text}'`);
-  if (address.port === 0) throw new OptionError(`Need to specify a port with -${name}: '${text}'`);
+  // Of the format `address`.
+  const address = parseNetAddress(text, defaultPort)!;
+  if (address.port === 0)
+    throw new OptionError(`Need to specify a port with -${name}: '${text}'${placeOf(name, text)}`);
   return { host: formatHost(address), port: address.port, isWhitelisted };
 }
 
+/** `text` is of the format `subnet`. */
 function whitelistEntry(text: string): Subnet {
-  const subnet = Subnet.parse(text, parseHost);
-  if (subnet === null) throw new OptionError(`Invalid netmask specified in -whitelist: '${text}'`);
-  return subnet;
+  return Subnet.parse(text, parseHost)!;
 }

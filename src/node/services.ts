@@ -6,17 +6,21 @@ import { join } from 'node:path';
 import type { ChainReader } from '../chain/chainReader.js';
 import type { OpenedChain } from '../chain/openChain.js';
 import type { Pruner } from '../chain/pruner.js';
+import type { BackgroundFill } from '../index/backgroundFill.js';
+import { BlockFilters } from '../index/filterIndex.js';
 import { findTransaction } from '../index/txIndex.js';
 import { readFeeHistory, writeFeeHistory } from '../mempool/fees/feeEstimatesFile.js';
 import { Mempool } from '../mempool/mempool.js';
 import { Miner } from '../mining/miner.js';
 import { formatHost } from '../net/netAddress.js';
 import { PeerNetwork, type Listening, type PeerNetworkOptions } from '../net/peerNetwork.js';
+import { AnswerCache } from '../rpc/answerCache.js';
 import { claimReader, type ClaimReader } from '../rpc/claimReader.js';
 import { CoinScan } from '../rpc/coinScan.js';
 import type { PeerService } from '../rpc/peerService.js';
 import type { AddressService, LocalAddress, RpcServices } from '../rpc/services.js';
 import { assert } from '../util/assert.js';
+import { Wallets } from '../wallet/wallets.js';
 import type { LogControl, Logger } from '../util/logging.js';
 import { addressService } from './addressService.js';
 import { ChainWarnings } from './chainWarnings.js';
@@ -26,6 +30,9 @@ import { presentNetworks, versionNumber } from './networkSettings.js';
 import { notifyAlert } from './notify.js';
 import type { LoadedOptions } from './options.js';
 import { peerService } from './peerService.js';
+import { notifyWallets } from './notify.js';
+import { walletPort } from './walletPort.js';
+import { walletNamesAtStart, walletSettings } from './walletSettings.js';
 
 /** The P2P protocol spoken: with witnesses, compact blocks and NETWORK_LIMITED. */
 const PROTOCOL_VERSION = 70_015;
@@ -45,20 +52,35 @@ export interface NodeServices {
   services: RpcServices;
   /** Makes what follows the chain from its first block on; answers the mempool. */
   follow(reader: ChainReader): Mempool;
-  attach(opened: OpenedChain, pruner: Pruner | null): void;
+  attach(opened: OpenedChain, pruner: Pruner | null, indexes: Pick<BackgroundFill, 'statuses'>): void;
   /** Finds peers and talks to them. Tells where it cannot listen, one line an address, and how to stop. */
   connect(onBug: (error: unknown) => void): Promise<Listening & { net: PeerNetwork; stop(): Promise<void> }>;
+  /** Opens the wallets that the options name. Rejects with `WalletOpenError`. */
+  openWallets(onFatal: (error: unknown) => void): Promise<Wallets>;
   /** Reads the mempool that the last run left; a long one goes on being read, `onFatal` hearing of a broken disk. */
   load(onFatal: (error: unknown) => void): Promise<void>;
   /** Writes what must be on disk after a stop. */
   save(): Promise<void>;
 }
 
+/** Keeps answers in up to so many MiB; null for none. */
+export function makeAnswerCache(sizeMib: number, services: RpcServices): AnswerCache | null {
+  if (sizeMib === 0) return null;
+  return new AnswerCache(sizeMib * (1 << 20), () => {
+    const { headers, chain } = services.chain;
+    const { tip, disconnects } = chain.index.active;
+    const mempoolChanges = services.mempool.changeCount;
+    return { tip, disconnects, headerChanges: headers.changes, mempoolChanges };
+  });
+}
+
 interface Attached {
   opened: OpenedChain;
   pruner: Pruner | null;
+  indexes: Pick<BackgroundFill, 'statuses'>;
   mining: Miner;
   claims: ClaimReader;
+  blockFilters: BlockFilters;
 }
 
 export function makeServices({
@@ -76,6 +98,7 @@ export function makeServices({
   let mempool: Mempool | null = null;
   let addresses: AddressService | null = null;
   let warnings: ChainWarnings | null = null;
+  let wallets: Wallets | null = null;
   let peers: { net: PeerNetwork; service: PeerService } | null = null;
   const loading = new AbortController();
   let mempoolRead: Promise<void> = Promise.resolve();
@@ -99,9 +122,13 @@ export function makeServices({
       return now().claims;
     },
     txIndex: options.txindex ? { find: (txid) => findTransaction(now().opened.store, txid) } : null,
+    get blockFilters() {
+      return derived.keepsBlockFilters ? now().blockFilters : null;
+    },
     get addresses() {
       return addresses;
     },
+    indexes: () => now().indexes.statuses(),
     get mempool() {
       return theMempool();
     },
@@ -114,7 +141,11 @@ export function makeServices({
     get mining() {
       return now().mining;
     },
-    clock: { adjustedTimeSec: () => clock.adjustedSec(), setMockTime: (timeSec) => clock.setMock(timeSec) },
+    clock: {
+      nowSec: () => clock.nowSec(),
+      adjustedTimeSec: () => clock.adjustedSec(),
+      setMockTime: (timeSec) => clock.setMock(timeSec),
+    },
     get pruner() {
       return now().pruner;
     },
@@ -141,6 +172,9 @@ export function makeServices({
       checkLevel: options.checklevel,
       checkBlocks: options.checkblocks,
     },
+    get wallets() {
+      return wallets;
+    },
     zmqNotifiers,
     warnings: () => warnings?.text() || peers?.net.warning() || '',
   };
@@ -162,7 +196,7 @@ export function makeServices({
       });
       return mempool;
     },
-    attach(opened, pruner) {
+    attach(opened, pruner, indexes) {
       const mining = new Miner(
         {
           maxWeight: options.blockmaxweight,
@@ -176,8 +210,10 @@ export function makeServices({
       attached = {
         opened,
         pruner,
+        indexes,
         mining,
         claims: claimReader(opened.store, opened.claims, opened.chain.index.active),
+        blockFilters: new BlockFilters(opened.store, opened.chain.index.active),
       };
     },
     async connect(onBug) {
@@ -186,6 +222,7 @@ export function makeServices({
         chain,
         reader,
         mempool: theMempool(),
+        blockFilters: derived.keepsBlockFilters ? now().blockFilters : null,
         nowSec: () => clock.nowSec(),
         adjustedTimeSec: () => clock.adjustedSec(),
         log: deps.logger,
@@ -199,6 +236,38 @@ export function makeServices({
       clock.peersOffsetSec = () => net.timeOffset.offsetSec;
       peers = { net, service: peerService(net, () => clock.nowSec(), deps.logger) };
       return { ...(await net.start()), net, stop: () => net.stop() };
+    },
+    async openWallets(onFatal) {
+      const { reader } = now().opened;
+      const { limitancestorcount, limitdescendantcount, dustrelayfee } = options;
+      const opened = new Wallets(
+        walletSettings(loaded),
+        walletPort({
+          services,
+          reader,
+          mempool: theMempool(),
+          log: deps.logger,
+          dustRatePerKb: dustrelayfee,
+          limits: { ancestors: limitancestorcount, descendants: limitdescendantcount },
+          nowSec: () => clock.nowSec(),
+          onFatal,
+          warn,
+        }),
+      );
+      deps.logger.debug('db', `Using wallet directory ${opened.options.walletDir}`);
+      notifyWallets(opened, options.walletnotify, deps.logger);
+      const stop = (): void => opened.interrupt();
+      deps.signal.addEventListener('abort', stop);
+      try {
+        for (const name of walletNamesAtStart(loaded)) await opened.openOrCreate(name);
+      } catch (error) {
+        await opened.close();
+        throw error;
+      } finally {
+        deps.signal.removeEventListener('abort', stop);
+      }
+      wallets = opened;
+      return opened;
     },
     async load(onFatal) {
       const { finished } = await theMempool().load(AbortSignal.any([loading.signal, deps.signal]));

@@ -28,11 +28,16 @@ import { parseBlockTwin, parseTxTwin, scanTxTwin } from './blockScan.js';
 
 export type { ParsedBlock } from '../native/binding.js';
 
+/** What the addon says of bytes that are no block. */
+function readErrorOf(error: unknown): unknown {
+  return error instanceof Error && error.name === 'Error' ? new ReadError(error.message) : error;
+}
+
 function asReadError<T>(parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    throw error instanceof Error && error.name === 'Error' ? new ReadError(error.message) : error;
+    throw readErrorOf(error);
   }
 }
 
@@ -51,6 +56,20 @@ export function parseBlockView(bytes: Bytes, refuseTrailing = false): ParsedBloc
   const native = loadNative();
   const parsed = native ? asReadError(() => native.parseBlock(bytes)) : parseBlockTwin(bytes);
   return checkConsumed(parsed, bytes, refuseTrailing);
+}
+
+/**
+ * The same on another thread, for blocks that callers may make larger than any rule allows; the bytes must not change
+ * meanwhile. Without the addon it happens at once.
+ */
+export async function parseBlockViewAside(bytes: Bytes): Promise<ParsedBlock> {
+  const native = loadNative();
+  if (!native) return parseBlockTwin(bytes);
+  try {
+    return await native.parseBlockAside(bytes);
+  } catch (error) {
+    throw readErrorOf(error);
+  }
 }
 
 /** The same for one transaction with witness marker allowed; `witnessMerkleRoot` is zero. */

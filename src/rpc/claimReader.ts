@@ -10,9 +10,8 @@ import type { NameProof } from '../claimtrie/proof.js';
 import { normalizeNameInSlices } from '../claimtrie/normalizeSlices.js';
 import { filesNormalized, hashesAllClaims } from '../claimtrie/rules.js';
 import type { ClaimRules } from '../claimtrie/types.js';
-import { claimIdKey, itemsKey } from '../store/claims/claimKeys.js';
+import { claimIdKey } from '../store/claims/claimKeys.js';
 import {
-  filedName,
   findClaimById,
   readChanges,
   readName,
@@ -24,19 +23,20 @@ import {
   type NameInfo,
   type NameQuery,
 } from '../store/claims/claimQueries.js';
+import { readLbcdChanges } from '../store/claims/lbcdSchedule.js';
+import { readLbcdName } from '../store/claims/lbcdView.js';
 import { readPresentProof, readProof, type ProofQuery } from '../store/claims/proofQueries.js';
 import type { ClaimTotals } from '../store/claims/summaryRow.js';
 import type { ProofWindow } from '../store/claims/versions.js';
 import type { RowReader } from '../store/rows.js';
-import { u32Key } from '../store/keys.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
 import { inSlices } from '../util/slices.js';
 
 export interface ClaimReader {
   readonly rules: ClaimRules;
   nameAt(query: NameQuery): Promise<NameInfo>;
-  /** Whether anything was ever filed under the name, up to block `height`. */
-  wasEverFiled(name: Bytes, height: number): Promise<boolean>;
+  /** The name as lbcd keeps it after block `height`; null when nothing was known of it by then. */
+  lbcdNameAt(name: Bytes, height: number): Promise<NameInfo | null>;
   /** Names with an active claim after block `height`, in byte order. */
   namesAt(height: number): AsyncIterable<Bytes>;
   /** Of the claims alive at the tip whose printed id begins with these digits, the one the reference finds. */
@@ -46,6 +46,8 @@ export interface ClaimReader {
   /** Throws `ProofUnavailableError` for a block below the window. */
   proofAt(query: ProofQuery): Promise<NameProof>;
   changesIn(height: number): Promise<BlockChanges>;
+  /** The names that a block touched, as lbcd calls them. */
+  lbcdChangesIn(height: number): Promise<Bytes[]>;
   /** At the tip. */
   totals(): Promise<ClaimTotals>;
 }
@@ -114,13 +116,11 @@ export function claimReader(
       if (query.asReference && query.asReference.tipHeight !== query.height) return past();
       return preferPresent(query.height, () => readPresentName(rows, rules, query), past);
     },
-    async wasEverFiled(asked, height) {
+    async lbcdNameAt(asked, height) {
       const isLong = asked.length > LONGEST_FILED_BYTES;
       const name = isLong ? await longFiledName(rules, asked, height) : asked;
-      if (name.length > LONGEST_FILED_BYTES) return false;
-      const items = itemsKey(filedName(rules, name, height));
-      const range = { gte: items + u32Key(0), lt: items + u32Key(height + 1), limit: 1 };
-      return (await rows.getRange(range)).length > 0;
+      if (name.length > LONGEST_FILED_BYTES) return null;
+      return readLbcdName(rows, rules, { name, height, tipHeight: active.height });
     },
     namesAt: (height) => readNames(rows, height),
     findClaim: (idDigits) => findClaimById(rows, idDigits),
@@ -137,6 +137,7 @@ export function claimReader(
       );
     },
     changesIn: (height) => readChanges(rows, height),
+    lbcdChangesIn: (height) => readLbcdChanges(rows, rules, height),
     totals: () => readTotals(rows),
   };
 }

@@ -1,7 +1,8 @@
 /** The walk over all unspent outputs behind `scantxoutset`: one at a time, with progress and a way to end it early. */
 import type { ChainReader, CoinRowEntry } from '../chain/chainReader.js';
 import { breathe } from '../util/breathe.js';
-import { toLatin1 } from '../util/bytes.js';
+import { inSlices, sortedInSlices } from '../util/slices.js';
+import type { ScriptSet } from './scriptSet.js';
 
 /** Outputs between two looks at whether the walk should end. */
 const CHECK_INTERVAL = 8192;
@@ -11,7 +12,16 @@ export interface CoinScanResult {
   completed: boolean;
   searched: number;
   /** Ordered by txid bytes, then by number. */
-  found: CoinRowEntry[];
+  found: readonly CoinRowEntry[];
+  /** Of all that were found. */
+  totalSat: bigint;
+}
+
+function inOrder(a: CoinRowEntry, b: CoinRowEntry): number {
+  return (
+    Buffer.compare(a.outPoint.subarray(0, 32), b.outPoint.subarray(0, 32)) ||
+    a.outPoint.readUInt32LE(32) - b.outPoint.readUInt32LE(32)
+  );
 }
 
 export class CoinScan {
@@ -35,6 +45,11 @@ export class CoinScan {
     this.percent = null;
   }
 
+  /** Whether somebody asked for the end. */
+  get isEnding(): boolean {
+    return this.shouldEnd;
+  }
+
   /** Ends the walk soon; false when none is under way. */
   end(): boolean {
     if (this.percent === null) return false;
@@ -42,26 +57,28 @@ export class CoinScan {
     return true;
   }
 
-  /** Finds the outputs with one of the scripts, which are latin1 strings. Needs `reserve` before. */
-  async run(reader: ChainReader, scripts: ReadonlySet<string>, signal: AbortSignal): Promise<CoinScanResult> {
-    const result: CoinScanResult = { completed: true, searched: 0, found: [] };
+  /** Finds the outputs with one of the scripts. Needs `reserve` before. */
+  async run(reader: ChainReader, scripts: ScriptSet, signal: AbortSignal): Promise<CoinScanResult> {
+    const found: CoinRowEntry[] = [];
+    let completed = true;
+    let searched = 0;
+    let totalSat = 0n;
     const { coins } = await reader.allCoins();
     let since = performance.now();
     for await (const entry of coins) {
-      result.searched++;
-      if (result.searched % CHECK_INTERVAL === 0 && (this.shouldEnd || signal.aborted)) {
-        result.completed = false;
+      searched++;
+      if (searched % CHECK_INTERVAL === 0 && (this.shouldEnd || signal.aborted)) {
+        completed = false;
         break;
       }
-      if (scripts.has(toLatin1(entry.coin.script))) result.found.push(entry);
+      if (scripts.has(entry.coin.script)) {
+        found.push(entry);
+        totalSat += entry.coin.amount;
+      }
       // The walk is in the order of hashes, which are evenly spread.
       this.percent = Math.floor((entry.outPoint.readUInt16BE(0) * 100) / 65536 + 0.5);
       since = await breathe(since);
     }
-    const order = (a: CoinRowEntry, b: CoinRowEntry): number =>
-      Buffer.compare(a.outPoint.subarray(0, 32), b.outPoint.subarray(0, 32)) ||
-      a.outPoint.readUInt32LE(32) - b.outPoint.readUInt32LE(32);
-    result.found.sort(order);
-    return result;
+    return { completed, searched, found: await inSlices(sortedInSlices(found, inOrder)), totalSat };
   }
 }

@@ -10,9 +10,18 @@ import { AssertionError } from '../util/assert.js';
 import { JsonObject, type JsonValue } from '../util/json.js';
 import { breathe } from '../util/breathe.js';
 import { decodeUtf8, decodeUtf8InSlices, JsonParseError, JsonScanner } from '../util/jsonParse.js';
-import { CHUNK_CHARS, startJson, stringifyJson, type JsonOut, type JsonStart } from '../util/jsonWrite.js';
+import {
+  CHUNK_CHARS,
+  rawJson,
+  smallJson,
+  startJson,
+  stringifyJson,
+  type JsonOut,
+  type JsonStart,
+} from '../util/jsonWrite.js';
 import type { Logger } from '../util/logging.js';
 import { inSlices } from '../util/slices.js';
+import type { AnswerCache, CacheableCall } from './answerCache.js';
 import {
   errorAnswer,
   newRequest,
@@ -68,6 +77,10 @@ export interface RpcDispatcherDeps {
   readonly onException: (error: unknown, method: string) => void;
   /** Told of each call of a declared method: how long it ran until its answer began, and whether that is an error. */
   readonly onCall?: (method: string, ms: number, failed: boolean) => void;
+  /** Absent where no answers are kept (`-rpccache=0`). */
+  readonly answers?: AnswerCache;
+  /** Another dispatcher of the node: while it warms up, this one does. */
+  readonly leader?: Pick<RpcDispatcher, 'warmup'>;
 }
 
 /** An answer of a single call is complete up to this length before any of it is sent. */
@@ -144,7 +157,7 @@ export class RpcDispatcher {
 
   /** Null once the node answers. */
   get warmup(): string | null {
-    return this.warmupStatus;
+    return this.deps.leader === undefined ? this.warmupStatus : this.deps.leader.warmup;
   }
 
   /** Answers one request body, at once where nothing must be waited for. Never throws; the chunks may. */
@@ -294,15 +307,27 @@ export class RpcDispatcher {
 
   private execute(request: ParsedRequest, origin: RpcOrigin): JsonOut | Promise<JsonOut> {
     const method = this.deps.table.find(request.method, origin.profile);
-    if (this.warmupStatus !== null && method?.duringWarmup !== true) {
-      throw rpcError(RPC_ERROR.IN_WARMUP, this.warmupStatus);
-    }
+    const { warmup } = this;
+    if (warmup !== null && method?.duringWarmup !== true) throw rpcError(RPC_ERROR.IN_WARMUP, warmup);
     if (method === undefined) throw rpcError(RPC_ERROR.METHOD_NOT_FOUND, 'Method not found');
-    const ctx = new CallContext(origin, this.deps, this.options.deprecated);
     const { onCall } = this.deps;
     return onCall === undefined
-      ? callMethod(method, ctx, request.params)
-      : timed(onCall, method, () => callMethod(method, ctx, request.params));
+      ? this.call(method, request, origin)
+      : timed(onCall, method, () => this.call(method, request, origin));
+  }
+
+  /** Runs a call, or answers it as it was answered before. */
+  private call(method: RpcMethod, request: ParsedRequest, origin: RpcOrigin): JsonOut | Promise<JsonOut> {
+    const { answers } = this.deps;
+    const known = answers?.callOf(method, origin.profile, request.params) ?? null;
+    const text = known === null ? undefined : answers?.find(known);
+    if (text !== undefined) return rawJson(text);
+    const ctx = new CallContext(origin, this.deps, this.options.deprecated);
+    const result = callMethod(method, ctx, request.params);
+    if (answers === undefined || known === null) return result;
+    return isPromise(result)
+      ? result.then((settled) => keepAnswer(answers, known, settled))
+      : keepAnswer(answers, known, result);
   }
 
   /** The reference answers -1 with the text of any exception; a bug of ours is an internal error instead. */
@@ -314,6 +339,14 @@ export class RpcDispatcher {
       error instanceof AssertionError || error instanceof TypeError || error instanceof ReferenceError;
     return rpcError(isBug ? RPC_ERROR.INTERNAL_ERROR : RPC_ERROR.MISC_ERROR, message);
   }
+}
+
+/** Keeps an answer where it is small; answers what is to be written. */
+function keepAnswer(answers: AnswerCache, call: CacheableCall, result: JsonOut): JsonOut {
+  const text = smallJson(result);
+  if (text === null) return result;
+  answers.keep(call, text);
+  return rawJson(text);
 }
 
 /** Runs a call and tells how long it took and whether it failed. */

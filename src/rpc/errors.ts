@@ -43,6 +43,51 @@ export const RPC_ERROR = {
   WALLET_NOT_SPECIFIED: -19,
 } as const;
 
+export type RpcErrorName = keyof typeof RPC_ERROR;
+
+/** What each of them means, for documents: answers say what went wrong in their own words. */
+export const RPC_ERROR_MEANING: Readonly<Record<RpcErrorName, string>> = {
+  INVALID_REQUEST: 'The request is no JSON-RPC request',
+  METHOD_NOT_FOUND: 'There is no such method in this profile',
+  INVALID_PARAMS: 'The parameters do not fit together',
+  INTERNAL_ERROR: 'The node could not do what it should have been able to do',
+  PARSE_ERROR: 'The request is not JSON',
+  MISC_ERROR:
+    'Too few or too many parameters (the message is the help of the method), a parameter of another JSON type, or a ' +
+    'failure that has no code of its own',
+  FORBIDDEN_BY_SAFE_MODE: 'Not allowed while the chain looks wrong',
+  TYPE_ERROR: 'A parameter of another JSON type, or an amount that is none',
+  INVALID_ADDRESS_OR_KEY:
+    'An address, key or signature that is none, or a block or transaction that is not known',
+  OUT_OF_MEMORY: 'There is not enough memory',
+  INVALID_PARAMETER: 'A parameter that is unknown, malformed, out of range or does not fit the others',
+  DATABASE_ERROR: 'The database failed',
+  DESERIALIZATION_ERROR: 'Bytes that are not what they should be',
+  VERIFY_ERROR: 'A transaction or block could not be checked',
+  VERIFY_REJECTED: 'A transaction or block was refused',
+  VERIFY_ALREADY_IN_CHAIN: 'The transaction is in the chain already',
+  IN_WARMUP: 'The node is starting',
+  METHOD_DEPRECATED: 'The method is deprecated and answers only with -deprecatedrpc',
+  CLIENT_NOT_CONNECTED: 'The node has no peers',
+  CLIENT_IN_INITIAL_DOWNLOAD: 'The node is still downloading the chain',
+  CLIENT_NODE_ALREADY_ADDED: 'The node was added, or the address banned, already',
+  CLIENT_NODE_NOT_ADDED: 'No such node was added',
+  CLIENT_NODE_NOT_CONNECTED: 'No such node is connected',
+  CLIENT_INVALID_IP_OR_SUBNET: 'An address or subnet that is none',
+  CLIENT_P2P_DISABLED: 'The node runs without a peer network',
+  WALLET_ERROR: 'The wallet failed',
+  WALLET_INSUFFICIENT_FUNDS: 'The wallet or account has too little',
+  WALLET_INVALID_LABEL_NAME: 'A label that is none',
+  WALLET_KEYPOOL_RAN_OUT: 'The key pool ran out',
+  WALLET_UNLOCK_NEEDED: 'The wallet must be unlocked first',
+  WALLET_PASSPHRASE_INCORRECT: 'The passphrase is wrong',
+  WALLET_WRONG_ENC_STATE: 'The wallet is encrypted, or is not, other than the call needs it',
+  WALLET_ENCRYPTION_FAILED: 'The wallet could not be encrypted',
+  WALLET_ALREADY_UNLOCKED: 'The wallet is unlocked already',
+  WALLET_NOT_FOUND: 'There is no such wallet',
+  WALLET_NOT_SPECIFIED: 'There are several wallets, and the call names none',
+};
+
 export type RpcErrorCode = (typeof RPC_ERROR)[keyof typeof RPC_ERROR];
 
 /** An answer that is an error: thrown by a method, written as `{code, message}`. */

@@ -1,4 +1,5 @@
 /** Help, derived from declarations, in the layout of the reference: the text of one method and the list of all. */
+import { suggestion } from '../util/nearest.js';
 import { stringifyJson, type JsonOut } from '../util/jsonWrite.js';
 import { paramKey, type ParamDecl, type Profile, type RpcMethod } from './method.js';
 import { PARAM_TYPES } from './paramTypes.js';
@@ -24,6 +25,28 @@ export function methodUsage(method: RpcMethod): string {
   return inOptional ? `${usage} )` : usage;
 }
 
+/** What is said of a call that a method cannot take: one line of why and one of how it is called. */
+export function usageError(method: RpcMethod, reason: string): string {
+  return `${reason}\nUsage: ${methodUsage(method)}`;
+}
+
+/** The same of a wrong number of arguments. */
+export function arityError(method: RpcMethod, given: number): string {
+  const least = method.params.filter((param) => param.required === true).length;
+  const most = method.maxArgs ?? method.params.length;
+  const were = `${given === 0 ? 'none' : given} ${given === 1 ? 'was' : 'were'} given`;
+  return usageError(method, `${method.name} takes ${countOfArguments(least, most)}, ${were}.`);
+}
+
+function countOfArguments(least: number, most: number): string {
+  if (most === 0) return 'no arguments';
+  const bound = most === Infinity ? least : most;
+  const counted = `${bound} argument${bound === 1 ? '' : 's'}`;
+  if (most === Infinity) return `at least ${counted}`;
+  if (least === most) return counted;
+  return least === 0 ? `at most ${counted}` : `${least} to ${counted}`;
+}
+
 /** The whole help of a method. */
 export function methodHelp(method: RpcMethod): string {
   const sections = [methodUsage(method), wrap(method.summary).join('\n')];
@@ -37,7 +60,13 @@ export function methodHelp(method: RpcMethod): string {
 export function helpAnswer(table: MethodTable, profile: Profile, command: string): string {
   if (command !== '') {
     const method = table.find(command, profile);
-    return method === undefined ? `help: unknown command: ${command}` : methodHelp(method);
+    if (method !== undefined) return methodHelp(method);
+    const unknown = `help: unknown command: ${command}`;
+    // The other profiles answer in the words of their programs.
+    if (profile !== 'documented') return unknown;
+    const shown = table.list(profile).filter(({ category }) => category !== 'hidden');
+    const near = suggestion(command, shown.map(({ name }) => name)); // prettier-ignore
+    return near === '' ? unknown : `${unknown}.${near}`;
   }
   const lines: string[] = [];
   let category = '';

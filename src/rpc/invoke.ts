@@ -4,13 +4,14 @@
  */
 import { JsonObject, jsonTypeName, type JsonValue } from '../util/json.js';
 import type { JsonOut } from '../util/jsonWrite.js';
-import { RPC_ERROR, rpcError } from './errors.js';
-import { methodHelp } from './helpText.js';
+import { RPC_ERROR, RpcError, rpcError } from './errors.js';
+import { arityError } from './helpText.js';
 import {
   paramKey,
   paramNames,
   type ParamDecl,
   type ParsedArgs,
+  type Profile,
   type RpcContext,
   type RpcMethod,
 } from './method.js';
@@ -66,9 +67,10 @@ export function callMethod(
   const positional = params instanceof JsonObject ? toPositional(method, params) : params;
   const plan = planOf(method);
   const count = positional.length;
-  if (count < plan.required || count > plan.most) throw rpcError(RPC_ERROR.MISC_ERROR, methodHelp(method));
+  if (method.deprecated?.comesFirst === true) refuseDeprecated(method, ctx);
+  if (count < plan.required || count > plan.most) throw wrongCount(method, plan, count, ctx.profile);
   refuseDeprecated(method, ctx);
-  return method.run(ctx, parseArgs(plan, positional), positional);
+  return method.run(ctx, parseArgs(method, plan, positional, ctx.profile), positional);
 }
 
 /**
@@ -109,13 +111,67 @@ function refuseDeprecated(method: RpcMethod, ctx: RpcContext): void {
   throw rpcError(RPC_ERROR.METHOD_DEPRECATED, deprecated.message);
 }
 
-function parseArgs(plan: CallPlan, values: readonly JsonValue[]): ParsedArgs {
+/** lbcd answers -32602, the reference -1. Source: lbcd btcjson/cmdparse.go `checkNumParams`. */
+function wrongCount(method: RpcMethod, plan: CallPlan, count: number, profile: Profile): RpcError {
+  if (profile !== 'lbcd') return rpcError(RPC_ERROR.MISC_ERROR, arityError(method, count));
+  if (method.refusesBriefly === true) return invalidRequest();
+  const { required, most } = plan;
+  const expected = required === most ? `${most}` : `between ${required} and ${most}`;
+  return rpcError(
+    RPC_ERROR.INVALID_PARAMS,
+    `wrong number of params (expected ${expected}, received ${count})`,
+  );
+}
+
+/** Source: lbcwallet rpc/legacyrpc/methods.go `lazyApplyHandler`. */
+function invalidRequest(): RpcError {
+  return rpcError(RPC_ERROR.INVALID_REQUEST, 'Invalid request');
+}
+
+function parseArgs(
+  method: RpcMethod,
+  plan: CallPlan,
+  values: readonly JsonValue[],
+  profile: Profile,
+): ParsedArgs {
+  if (profile !== 'lbcd') return parseEach(plan, values);
+  const at = { index: 0 };
+  try {
+    return parseEach(plan, values, at);
+  } catch (error) {
+    if (method.refusesBriefly === true && error instanceof RpcError) throw invalidRequest();
+    throw asLbcdTypeError(error, plan, at.index, values);
+  }
+}
+
+const TYPE_CODES: readonly number[] = [RPC_ERROR.MISC_ERROR, RPC_ERROR.TYPE_ERROR];
+
+/** What lbcd says of a parameter of another type. Source: lbcd btcjson/cmdparse.go `assignField`. */
+function asLbcdTypeError(
+  error: unknown,
+  plan: CallPlan,
+  index: number,
+  values: readonly JsonValue[],
+): unknown {
+  const declared = plan.params[index];
+  const value = values[index];
+  if (!(error instanceof RpcError) || !TYPE_CODES.includes(error.code) || !declared || value === undefined)
+    return error;
+  const { help } = PARAM_TYPES[declared.param.type];
+  const message = `parameter #${index + 1} '${declared.key}' must be type ${help} (got ${jsonTypeName(value)})`;
+  return rpcError(RPC_ERROR.INVALID_PARAMS, message);
+}
+
+/** `at` is told which parameter is being read. */
+function parseEach(plan: CallPlan, values: readonly JsonValue[], at?: { index: number }): ParsedArgs {
   for (const { index, param } of plan.strict) {
     const value = values[index];
+    if (at) at.index = index;
     if (value !== undefined) checkStrictType(param, value);
   }
   const args: Record<string, unknown> = {};
   for (let i = 0; i < plan.params.length; i++) {
+    if (at) at.index = i;
     const { key, param } = plan.params[i] as ParamPlan;
     args[key] = parseParam(param, key, values[i]);
   }

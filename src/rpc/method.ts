@@ -37,6 +37,7 @@
  */
 import type { JsonValue } from '../util/json.js';
 import type { JsonOut } from '../util/jsonWrite.js';
+import type { AnswerSource } from './answerCache.js';
 import type { ParamTypeName, ParamValue, CliConversion } from './paramTypes.js';
 import type { Schema } from './schema.js';
 import type { RpcServices } from './services.js';
@@ -133,14 +134,22 @@ export interface MethodDecl<Params extends readonly ParamDecl[]> {
   readonly profiles?: readonly Profile[];
   /** Most positional arguments, where the reference takes more than it names. */
   readonly maxArgs?: number;
-  /** Answers -32 with `message` (after the arity check) unless `-deprecatedrpc=<option>`; in the named profiles only. */
+  /** Answers -32 with `message` unless `-deprecatedrpc=<option>`; in the named profiles only. */
   readonly deprecated?: {
+    /** Before arguments are counted, where the reference looks at its option first. */
+    readonly comesFirst?: boolean;
     readonly option: string;
     readonly message: string;
     readonly profiles?: readonly Profile[];
   };
+  /** Answers -32600 `Invalid request` to parameters that do not fit, in the lbcd profile, as lbcwallet does. */
+  readonly refusesBriefly?: boolean;
+  /** There is no such method where the node runs without wallets (`-disablewallet`). */
+  readonly needsWallet?: boolean;
   /** Answered during warm-up too (none of the reference's methods is). */
   readonly duringWarmup?: boolean;
+  /** What alone the answer follows from, besides arguments and options: then it may be kept (`answerCache.ts`). */
+  readonly follows?: AnswerSource;
   /** `positional` is what was sent, unread. */
   run(ctx: RpcContext, args: ArgsOf<Params>, positional: readonly JsonValue[]): JsonOut | Promise<JsonOut>;
 }

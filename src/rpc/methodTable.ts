@@ -1,4 +1,75 @@
 /** Every RPC method of the node, by category. A method exists when it is listed here. */
+import { createWallet } from './methods/wallet/createWallet.js';
+import { loadWallet } from './methods/wallet/loadWallet.js';
+import { unloadWallet } from './methods/wallet/unloadWallet.js';
+import { listWallets } from './methods/wallet/listWallets.js';
+import { listWalletDir } from './methods/wallet/listWalletDir.js';
+import { abandonClaim, abandonSupport } from './methods/wallet/abandonStakes.js';
+import { claimName } from './methods/wallet/claimName.js';
+import { listNameClaims } from './methods/wallet/listNameClaims.js';
+import { supportClaim } from './methods/wallet/supportClaim.js';
+import { updateClaim } from './methods/wallet/updateClaim.js';
+import { backupWallet } from './methods/wallet/backupWallet.js';
+import { getNewAddress } from './methods/wallet/getNewAddress.js';
+import { getRawChangeAddress } from './methods/wallet/getRawChangeAddress.js';
+import { keypoolRefill } from './methods/wallet/keypoolRefill.js';
+import { getWalletInfo } from './methods/wallet/getWalletInfo.js';
+import { abortRescan } from './methods/wallet/abortRescan.js';
+import { addMultisigAddress } from './methods/wallet/addMultisigAddress.js';
+import { addTimelockedAddress } from './methods/wallet/addTimelockedAddress.js';
+import { addWitnessAddress } from './methods/wallet/addWitnessAddress.js';
+import { dumpPrivKey } from './methods/wallet/dumpPrivKey.js';
+import { dumpWallet } from './methods/wallet/dumpWallet.js';
+import { getAddressInfo } from './methods/wallet/getAddressInfo.js';
+import { importAddress } from './methods/wallet/importAddress.js';
+import { importMulti } from './methods/wallet/importMulti.js';
+import { importPrivKey } from './methods/wallet/importPrivKey.js';
+import { importPrunedFunds } from './methods/wallet/importPrunedFunds.js';
+import { importPubKey } from './methods/wallet/importPubKey.js';
+import { importWallet } from './methods/wallet/importWallet.js';
+import { removePrunedFunds } from './methods/wallet/removePrunedFunds.js';
+import { rescanBlockchain } from './methods/wallet/rescanBlockchain.js';
+import { setHdSeed } from './methods/wallet/setHdSeed.js';
+import { signMessage } from './methods/wallet/signMessage.js';
+import { encryptWallet } from './methods/wallet/encryptWallet.js';
+import { walletPassphrase } from './methods/wallet/walletPassphrase.js';
+import { walletPassphraseChange } from './methods/wallet/walletPassphraseChange.js';
+import { migrateWallet } from './methods/wallet/migrateWallet.js';
+import { walletLock } from './methods/wallet/walletLock.js';
+import {
+  getAccount,
+  getAccountAddress,
+  getAddressesByAccount,
+  listAccounts,
+  moveMethod,
+} from './methods/wallet/accounts.js';
+import { getBalance } from './methods/wallet/getBalance.js';
+import { getReceivedByAddress } from './methods/wallet/getReceivedByAddress.js';
+import { getReceivedByAccount, getReceivedByLabel } from './methods/wallet/getReceivedByLabel.js';
+import { getTransaction } from './methods/wallet/getTransaction.js';
+import { getUnconfirmedBalance } from './methods/wallet/getUnconfirmedBalance.js';
+import { getAddressesByLabel, listLabels } from './methods/wallet/labels.js';
+import { listAddressGroupings } from './methods/wallet/listAddressGroupings.js';
+import { listReceivedByAddress } from './methods/wallet/listReceivedByAddress.js';
+import { listReceivedByAccount, listReceivedByLabel } from './methods/wallet/listReceivedByLabel.js';
+import { listSinceBlock } from './methods/wallet/listSinceBlock.js';
+import { listTransactions } from './methods/wallet/listTransactions.js';
+import { setAccount, setLabel } from './methods/wallet/setLabel.js';
+import { abandonTransaction } from './methods/wallet/abandonTransaction.js';
+import { bumpFee } from './methods/wallet/bumpFee.js';
+import { fundRawTransaction } from './methods/wallet/fundRawTransaction.js';
+import { listLockUnspent } from './methods/wallet/listLockUnspent.js';
+import { listUnspent } from './methods/wallet/listUnspent.js';
+import { lockUnspent } from './methods/wallet/lockUnspent.js';
+import { resendWalletTransactions } from './methods/wallet/resendWalletTransactions.js';
+import { sendFrom } from './methods/wallet/sendFrom.js';
+import { sendMany } from './methods/wallet/sendMany.js';
+import { sendToAddress } from './methods/wallet/sendToAddress.js';
+import { setTxFee } from './methods/wallet/setTxFee.js';
+import { signRawTransactionWithWallet } from './methods/wallet/signRawTransactionWithWallet.js';
+import { walletCreateFundedPsbt } from './methods/wallet/walletCreateFundedPsbt.js';
+import { walletProcessPsbt } from './methods/wallet/walletProcessPsbt.js';
+import { generate } from './methods/generating/generate.js';
 import type { RpcMethod } from './method.js';
 import { getAddressBalance } from './methods/addressindex/getAddressBalance.js';
 import { getAddressMempool } from './methods/addressindex/getAddressMempool.js';
@@ -108,14 +179,33 @@ import { signMessageWithPrivKey } from './methods/util/signMessageWithPrivKey.js
 import { validateAddress } from './methods/util/validateAddress.js';
 import { getZmqNotifications } from './methods/zmq/getZmqNotifications.js';
 import { verifyMessage } from './methods/util/verifyMessage.js';
+import { getBestBlock } from './methods/blockchain/getBestBlock.js';
+import { getHeaders } from './methods/blockchain/getHeaders.js';
+import { getCurrentNet } from './methods/network/getCurrentNet.js';
+import { version } from './methods/control/version.js';
+import { debugLevel } from './methods/control/debugLevel.js';
+import { getGenerate } from './methods/mining/getGenerate.js';
+import { getHashesPerSec } from './methods/mining/getHashesPerSec.js';
+import { lbcdEstimateFee } from './methods/util/lbcdEstimateFee.js';
+import { lbcdGetAddedNodeInfo } from './methods/network/lbcdGetAddedNodeInfo.js';
+import { getCFilter } from './methods/blockchain/getCFilter.js';
+import { getCFilterHeader } from './methods/blockchain/getCFilterHeader.js';
+import { getBlockFilter } from './methods/blockchain/getBlockFilter.js';
+import { searchRawTransactions } from './methods/addressindex/searchRawTransactions.js';
 
 export const METHODS: readonly RpcMethod[] = [
   // addressindex
+  searchRawTransactions,
   getAddressBalance,
   getAddressMempool,
   getAddressTxids,
   getAddressUtxos,
   // blockchain
+  getBlockFilter,
+  getCFilterHeader,
+  getCFilter,
+  getHeaders,
+  getBestBlock,
   getBestBlockHash,
   getBlock,
   getBlockchainInfo,
@@ -164,6 +254,8 @@ export const METHODS: readonly RpcMethod[] = [
   lbcdGetClaimsForName,
   normalize,
   // control
+  debugLevel,
+  version,
   discover,
   getMemoryInfo,
   help,
@@ -171,8 +263,10 @@ export const METHODS: readonly RpcMethod[] = [
   stop,
   uptime,
   // generating
+  generate,
   generateToAddress,
   // hidden
+  resendWalletTransactions,
   echo,
   echoJson,
   getClaimTrie,
@@ -185,12 +279,16 @@ export const METHODS: readonly RpcMethod[] = [
   waitForBlockHeight,
   waitForNewBlock,
   // mining
+  getHashesPerSec,
+  getGenerate,
   getBlockTemplate,
   getMiningInfo,
   getNetworkHashPs,
   prioritiseTransaction,
   submitBlock,
   // network
+  lbcdGetAddedNodeInfo,
+  getCurrentNet,
   getNetworkInfo,
   addNode,
   clearBanned,
@@ -205,6 +303,7 @@ export const METHODS: readonly RpcMethod[] = [
   setBan,
   setNetworkActive,
   // rawtransactions
+  fundRawTransaction,
   combinePsbt,
   combineRawTransaction,
   convertToPsbt,
@@ -220,6 +319,7 @@ export const METHODS: readonly RpcMethod[] = [
   signRawTransactionWithKey,
   testMempoolAccept,
   // util
+  lbcdEstimateFee,
   createMultisig,
   estimateFee,
   estimateRawFee,
@@ -228,6 +328,78 @@ export const METHODS: readonly RpcMethod[] = [
   signMessageWithPrivKey,
   validateAddress,
   verifyMessage,
+  // wallet
+  createWallet,
+  loadWallet,
+  unloadWallet,
+  listWallets,
+  listWalletDir,
+  abandonClaim,
+  abandonSupport,
+  claimName,
+  listNameClaims,
+  supportClaim,
+  updateClaim,
+  backupWallet,
+  getNewAddress,
+  getRawChangeAddress,
+  keypoolRefill,
+  getWalletInfo,
+  abortRescan,
+  addMultisigAddress,
+  addTimelockedAddress,
+  addWitnessAddress,
+  dumpPrivKey,
+  dumpWallet,
+  getAddressInfo,
+  importAddress,
+  importMulti,
+  importPrivKey,
+  importPrunedFunds,
+  importPubKey,
+  importWallet,
+  removePrunedFunds,
+  rescanBlockchain,
+  setHdSeed,
+  signMessage,
+  encryptWallet,
+  walletPassphrase,
+  walletPassphraseChange,
+  walletLock,
+  getAccount,
+  getAccountAddress,
+  getAddressesByAccount,
+  getAddressesByLabel,
+  getBalance,
+  getReceivedByAccount,
+  getReceivedByAddress,
+  getReceivedByLabel,
+  getTransaction,
+  getUnconfirmedBalance,
+  listAccounts,
+  listAddressGroupings,
+  listLabels,
+  listReceivedByAccount,
+  listReceivedByAddress,
+  listReceivedByLabel,
+  listSinceBlock,
+  listTransactions,
+  moveMethod,
+  setAccount,
+  setLabel,
+  abandonTransaction,
+  bumpFee,
+  listLockUnspent,
+  listUnspent,
+  lockUnspent,
+  sendFrom,
+  sendMany,
+  sendToAddress,
+  setTxFee,
+  signRawTransactionWithWallet,
+  walletCreateFundedPsbt,
+  walletProcessPsbt,
+  migrateWallet,
   // zmq
   getZmqNotifications,
 ];

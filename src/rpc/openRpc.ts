@@ -1,24 +1,64 @@
-/** The OpenRPC document, derived from declarations: parameters and answers as JSON Schema. */
-import type { JsonOut } from '../util/jsonWrite.js';
+/**
+ * The OpenRPC document, derived from declarations: parameters and answers as JSON Schema, with what recurs among the
+ * components; the errors that a method can answer with; examples, which are answers of a node on regtest.
+ */
+import type { JsonValue } from '../util/json.js';
+import { RPC_ERROR, RPC_ERROR_MEANING, type RpcErrorName } from './errors.js';
 import { defaultText } from './helpText.js';
+import { JsonSchemas, type JsonSchema } from './jsonSchema.js';
 import { paramKey, type ParamDecl, type RpcMethod } from './method.js';
-import { PARAM_TYPES } from './paramTypes.js';
-import type { OptionalSchema, Schema } from './schema.js';
+import { METHOD_ERRORS } from './methodErrors.js';
+import { PARAM_TYPES, type ParamTypeName } from './paramTypes.js';
 
-type JsonSchema = { readonly [key: string]: JsonOut | undefined };
+const OPENRPC_VERSION = '1.3.2';
+/** The RPC ports of the networks. */
+const SERVERS = [
+  { name: 'main', url: 'http://127.0.0.1:9245/' },
+  { name: 'test', url: 'http://127.0.0.1:19245/' },
+  { name: 'regtest', url: 'http://127.0.0.1:29245/' },
+] as const;
 
-/** Version of the interface itself: the reference's, whose methods these are. */
-export const INTERFACE_VERSION = '0.17.3';
+/** A call by position and what a node answered to it. */
+export interface ExampleCall {
+  readonly method: string;
+  readonly params: readonly JsonValue[];
+  readonly result: JsonValue;
+}
 
-export function openRpcDocument(methods: readonly RpcMethod[]): JsonSchema {
+export interface OpenRpcOptions {
+  /** Of the program. */
+  readonly version: string;
+  readonly examples: readonly ExampleCall[];
+}
+
+export function openRpcDocument(
+  methods: readonly RpcMethod[],
+  { version, examples }: OpenRpcOptions,
+): JsonSchema {
+  const schemas = new JsonSchemas();
+  const described = methods.map((method) =>
+    methodObject(
+      method,
+      schemas,
+      examples.filter((example) => example.method === method.name),
+    ),
+  );
   return {
-    openrpc: '1.3.2',
-    info: { title: 'lbcnode JSON-RPC', version: INTERFACE_VERSION },
-    methods: methods.map(methodObject),
+    openrpc: OPENRPC_VERSION,
+    info: {
+      title: 'lbcnode JSON-RPC',
+      description:
+        'A full node for the LBRY chain. Names and meanings of the methods are those of lbrycrd 0.17.3.',
+      version,
+      license: { name: 'MIT' },
+    },
+    servers: SERVERS,
+    methods: described,
+    components: { schemas: schemas.components, errors: errorComponents() },
   };
 }
 
-function methodObject(method: RpcMethod): JsonSchema {
+function methodObject(method: RpcMethod, schemas: JsonSchemas, examples: readonly ExampleCall[]): JsonSchema {
   return {
     name: method.name,
     tags: [{ name: method.category }],
@@ -26,7 +66,9 @@ function methodObject(method: RpcMethod): JsonSchema {
     description: method.summary,
     paramStructure: 'either',
     params: method.params.map(paramObject),
-    result: { name: 'result', schema: jsonSchema(method.result) },
+    result: { name: 'result', schema: schemas.of(method.result) },
+    errors: methodErrors(method).map((name) => ({ $ref: `#/components/errors/${name}` })),
+    examples: examples.length === 0 ? undefined : examples.map((example) => exampleObject(method, example)),
     deprecated: method.deprecated === undefined ? undefined : true,
   };
 }
@@ -46,57 +88,47 @@ function paramObject(param: ParamDecl): JsonSchema {
   };
 }
 
-/** A declared answer as JSON Schema. */
-export function jsonSchema(schema: Schema): JsonSchema {
-  const description = schema.description === '' ? undefined : schema.description;
-  switch (schema.kind) {
-    case 'any':
-      return { description };
-    case 'null':
-    case 'boolean':
-    case 'string':
-    case 'number':
-    case 'integer':
-      return { type: schema.kind, description };
-    case 'coins':
-      return { type: 'number', multipleOf: 1e-8, description };
-    case 'hex':
-      return { type: 'string', pattern: '^([0-9a-f]{2})*$', description };
-    case 'hash':
-      return { type: 'string', pattern: `^[0-9a-f]{${schema.bytes * 2}}$`, description };
-    case 'enum':
-      return { type: 'string', enum: schema.values, description };
-    case 'array':
-      return { type: 'array', items: jsonSchema(schema.item), description };
-    case 'tuple':
-      return {
-        type: 'array',
-        prefixItems: schema.items.map(jsonSchema),
-        minItems: schema.items.length,
-        description,
-      };
-    case 'map':
-      return { type: 'object', additionalProperties: jsonSchema(schema.value), description };
-    case 'object':
-      return {
-        type: 'object',
-        properties: Object.fromEntries(
-          Object.entries(schema.fields).map(([name, field]) => [name, fieldSchema(field)]),
-        ),
-        required: Object.entries(schema.fields)
-          .filter(([, field]) => field.kind !== 'optional')
-          .map(([name]) => name),
-        additionalProperties: schema.open,
-        description,
-      };
-    case 'union':
-      return {
-        anyOf: schema.variants.map((variant) => ({ ...jsonSchema(variant.schema), title: variant.when })),
-        description,
-      };
+/** Types whose values are refused with another code than -1. */
+const PARSE_ERRORS: Readonly<Partial<Record<ParamTypeName, RpcErrorName>>> = {
+  hex: 'INVALID_PARAMETER',
+  hash: 'INVALID_PARAMETER',
+  hashOrHeight: 'INVALID_PARAMETER',
+  claimIdDigits: 'INVALID_PARAMETER',
+  amount: 'TYPE_ERROR',
+};
+
+/** Those of every call, those of its parameters' types, and those of the method itself; by code, from -1 down. */
+export function methodErrors(method: RpcMethod): RpcErrorName[] {
+  const names = new Set<RpcErrorName>(['MISC_ERROR', ...(METHOD_ERRORS[method.name] ?? [])]);
+  // An unknown name among named parameters.
+  names.add('INVALID_PARAMETER');
+  if (method.duringWarmup !== true) names.add('IN_WARMUP');
+  if (method.deprecated !== undefined) names.add('METHOD_DEPRECATED');
+  for (const { type, strict } of method.params) {
+    const name = PARSE_ERRORS[type];
+    if (name !== undefined) names.add(name);
+    if (strict !== undefined && strict !== false) names.add('TYPE_ERROR');
   }
+  return [...names].toSorted((a, b) => RPC_ERROR[b] - RPC_ERROR[a]);
 }
 
-function fieldSchema(field: Schema | OptionalSchema): JsonSchema {
-  return jsonSchema(field.kind === 'optional' ? field.schema : field);
+function errorComponents(): JsonSchema {
+  const names = Object.keys(RPC_ERROR) as RpcErrorName[];
+  return Object.fromEntries(
+    names.map((name) => [name, { code: RPC_ERROR[name], message: RPC_ERROR_MEANING[name] }]),
+  );
+}
+
+function exampleObject(method: RpcMethod, { params, result }: ExampleCall): JsonSchema {
+  return {
+    name: [
+      method.name,
+      ...params.map((value) => (typeof value === 'string' ? value : defaultText(value))),
+    ].join(' '),
+    params: params.map((value, index) => ({
+      name: method.params[index] === undefined ? `arg${index}` : paramKey(method.params[index]),
+      value,
+    })),
+    result: { name: 'result', value: result },
+  };
 }

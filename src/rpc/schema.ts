@@ -11,7 +11,12 @@
  *   result: t.union([{ when: 'for verbosity = 0', schema: t.hex('the serialized block') }, …])
  */
 
-export type Schema =
+export type Schema = SchemaShape & {
+  /** Under which the shape is told once, where several answers have it (`t.named`). */
+  readonly name?: string;
+};
+
+type SchemaShape =
   | {
       readonly kind: 'null' | 'any' | 'boolean' | 'string' | 'hex' | 'number' | 'integer' | 'coins';
       readonly description: string;
@@ -89,5 +94,7 @@ export const t = {
     variants,
     description,
   }),
+  /** A shape that recurs: the OpenRPC document and the typed client tell it once, by this name (`BlockHeader`). */
+  named: (name: string, schema: Schema): Schema => ({ ...schema, name }),
   optional: (schema: Schema, when = ''): OptionalSchema => ({ kind: 'optional', schema, when }),
 };

@@ -5,6 +5,8 @@
 import type { ChainReader } from '../chain/chainReader.js';
 import type { Pruner } from '../chain/pruner.js';
 import type { AddressQueries } from '../index/addressQueries.js';
+import type { IndexStatus } from '../index/chainIndex.js';
+import type { BlockFilters } from '../index/filterIndex.js';
 import type { UnconfirmedTransaction } from '../index/mempoolAddresses.js';
 import type { TxLocation } from '../index/txIndex.js';
 import type { FeeEstimates } from '../mempool/fees/feeEstimator.js';
@@ -13,6 +15,7 @@ import type { MiningService } from '../mining/miner.js';
 import type { NetworkParams } from '../params/network.js';
 import type { Bytes } from '../util/bytes.js';
 import type { LogControl, Logger } from '../util/logging.js';
+import type { Wallets } from '../wallet/wallets.js';
 import type { CoinScan } from './coinScan.js';
 import type { PeerService } from './peerService.js';
 import type { ClaimReader } from './claimReader.js';
@@ -27,8 +30,12 @@ export interface RpcServices {
   readonly claims: ClaimReader;
   /** Null without `-txindex`. */
   readonly txIndex: TransactionFinder | null;
+  /** Null without `-blockfilterindex`. */
+  readonly blockFilters: Pick<BlockFilters, 'filter' | 'headers'> | null;
   /** Null without `-addressindex`. */
   readonly addresses: AddressService | null;
+  /** How far each index is that runs. */
+  indexes(): readonly IndexStatus[];
   readonly mempool: MempoolReader;
   readonly mempoolGate: MempoolGate;
   /** What fee rates let transactions confirm in time. */
@@ -43,6 +50,8 @@ export interface RpcServices {
   /** The one walk of `scantxoutset` that may be under way. */
   readonly coinScan: CoinScan;
   readonly options: RpcNodeOptions;
+  /** Null when the node runs without wallets (`-disablewallet`). */
+  readonly wallets: Wallets | null;
   /** What is published by ZeroMQ, and where. */
   zmqNotifiers(): readonly { readonly type: string; readonly address: string }[];
   /** What is wrong with network, chain or build, for the answers that carry warnings; empty when nothing is. */
@@ -70,6 +79,8 @@ export interface AddressService extends Pick<AddressQueries, 'totals' | 'history
 
 /** The clock that validation and mining go by. */
 export interface ClockService {
+  /** The clock, or the mocked time, in seconds since 1970. */
+  nowSec(): number;
   /** Network time: the clock, or the mocked time, corrected by the peers. */
   adjustedTimeSec(): number;
   /** Stops the clock at a time; 0 lets it run again. */

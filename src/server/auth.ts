@@ -4,6 +4,7 @@
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { EnvironmentError, systemErrorCode, systemErrorReason } from '../util/environmentError.js';
 import type { Logger } from '../util/logging.js';
 
 export const COOKIE_USER = '__cookie__';
@@ -52,10 +53,24 @@ export class Authenticator {
     this.logger.info('No rpcpassword set - using random cookie authentication.');
     const cookie = `${COOKIE_USER}:${randomBytes(32).toString('hex')}`;
     const temporary = `${cookieFile}.tmp`;
-    // Removed first: a file left behind would keep its own mode.
-    await rm(temporary, { force: true });
-    await writeFile(temporary, cookie, { mode: cookieFollowsUmask === true ? 0o666 : 0o600 });
-    await rename(temporary, cookieFile);
+    try {
+      // Removed first: a file left behind would keep its own mode.
+      await rm(temporary, { force: true });
+      await writeFile(temporary, cookie, { mode: cookieFollowsUmask === true ? 0o666 : 0o600 });
+      await rename(temporary, cookieFile);
+    } catch (error) {
+      const code = systemErrorCode(error);
+      if (code === null) throw error;
+      await rm(temporary, { force: true }).catch(() => undefined);
+      // A folder may lie in the place of either file; everything else concerns the folder of both.
+      const renaming = (error as NodeJS.ErrnoException).syscall === 'rename';
+      const path = code === 'EISDIR' && !renaming ? temporary : cookieFile;
+      throw new EnvironmentError(
+        `The RPC authentication cookie ${path} cannot be written: ${systemErrorReason(code)} (${code}). ` +
+          'Its folder must be there and writable: mend -rpccookiefile, or give -rpcuser and -rpcpassword.',
+        { cause: error },
+      );
+    }
     this.logger.info(`Generated RPC authentication cookie ${cookieFile}`);
     this.credentials = cookie;
     this.cookie = cookie;

@@ -8,7 +8,7 @@ import type { Logger } from '../util/logging.js';
 import type { Connection } from './connections.js';
 import { sendText } from './errorPages.js';
 import { sendReply, sendWhole, type HttpReply } from './replyStream.js';
-import type { CallSignals } from './routes.js';
+import type { CallSignals, QueueLoad } from './routes.js';
 
 /** So many calls may wait without a turn in the work queue; beyond it they keep theirs. Arbitrary. */
 const MAX_OUT_OF_TURN = 1000;
@@ -123,6 +123,7 @@ export class CallTurns {
   /** Those that were not answered at once. */
   private readonly underWay = new Set<Call>();
   private outOfTurn = 0;
+  private refusals = 0;
   isStopping = false;
 
   constructor(options: CallTurnsOptions, logger: Logger) {
@@ -196,7 +197,18 @@ export class CallTurns {
     this.outOfTurn--;
   }
 
+  /** How busy the queue is. */
+  load(): QueueLoad {
+    return {
+      running: this.queue.runningCount,
+      queued: this.queue.waitingCount,
+      waiting: this.outOfTurn,
+      refused: this.refusals,
+    };
+  }
+
   private refuse(response: ServerResponse): void {
+    this.refusals++;
     this.logger.warn(
       'request rejected because http work queue depth exceeded, it can be increased with the -rpcworkqueue= setting',
     );

@@ -20,6 +20,10 @@ export class Connection {
   lastUse: number;
   /** Calls that came over it while another was worked on; null while none is. */
   waiting: (() => void)[] | null = null;
+  /** The turn of the loop in which requests came last, how many, and whether it is not read because of them (`sentAhead.ts`). */
+  turn = 0;
+  sentInTurn = 0;
+  isHeld = false;
   /** Whether it was told to go; nothing more is answered. */
   isLeaving = false;
 

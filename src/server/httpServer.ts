@@ -8,7 +8,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { RpcDispatcher } from '../rpc/dispatch.js';
 import type { Profile } from '../rpc/method.js';
-import { splitHostPort } from '../util/hostPort.js';
+import { joinHostPort, splitHostPort } from '../util/hostPort.js';
 import type { Logger } from '../util/logging.js';
 import { parseIp, Subnet } from '../util/subnet.js';
 import { Authenticator, type AuthOptions } from './auth.js';
@@ -18,12 +18,15 @@ import { chooseEndpoints, type Endpoint } from './endpoints.js';
 import { DEFAULT_CONTENT_TYPE, refuseConnection, sendErrorPage, sendText } from './errorPages.js';
 import { FOREIGN_HOST_TEXT, HostNames } from './hostNames.js';
 import { REST_PATH, type RouteTools } from './routes.js';
-import { MAX_BODY_BYTES, RpcEndpoint } from './rpcEndpoint.js';
+import { RpcEndpoint } from './rpcEndpoint.js';
 import type { CallerGate, WebSocketEndpoint } from './webSocketEndpoint.js';
+import { SentAhead } from './sentAhead.js';
 import { WrongPasswords } from './wrongPasswords.js';
 
 /** Largest request line and headers. Source: `MAX_HEADERS_SIZE`. */
 const MAX_HEADERS_BYTES = 8192;
+/** Largest body where no password is asked for: REST takes a few outputs. */
+const MAX_OPEN_BODY_BYTES = 1 << 16;
 /** The methods that are handed to handlers. Source: libevent's `allowed_methods`. */
 const KNOWN_METHODS: readonly string[] = ['GET', 'POST', 'HEAD', 'PUT', 'DELETE'];
 /** What holds without a time of the operator's. Source: libevent's `HTTP_READ_TIMEOUT`. */
@@ -40,6 +43,8 @@ function noSchemas(): never {
 export interface HttpServerOptions {
   readonly auth: AuthOptions;
   readonly port: number;
+  /** The option that names the port, for whoever must choose another; `rpcport` when it is left out. */
+  readonly portOption?: string;
   readonly binds: readonly string[];
   /** The `-rpcallowip` entries; undefined when the option was not given at all. */
   readonly allowIps: readonly string[] | undefined;
@@ -62,6 +67,8 @@ export interface HttpServerDeps {
   readonly logger: Logger;
   /** Adds further routes (REST, health, metrics) before the server listens. */
   readonly extraRoutes?: (app: FastifyInstance, tools: RouteTools) => void;
+  /** Who may call, settled by another server that outlives this one; else this one settles it, and owns the cookie. */
+  readonly authenticator?: Authenticator;
   /** Takes the connections that become WebSockets; closed with the server. */
   readonly webSockets?: Pick<WebSocketEndpoint, 'attach' | 'close'>;
 }
@@ -74,9 +81,11 @@ export class ServerStartError extends Error {
 export class RpcHttpServer {
   private readonly options: HttpServerOptions;
   private readonly deps: HttpServerDeps;
-  private readonly authenticator: Authenticator;
+  /** Who may call; another server may ask it too, as long as this one is open. */
+  readonly authenticator: Authenticator;
   private readonly wrongPasswords = new WrongPasswords();
   private readonly connections: Connections;
+  private readonly sentAhead = new SentAhead();
   private readonly hostNames: HostNames;
   private readonly turns: CallTurns;
   private readonly rpc: RpcEndpoint;
@@ -91,7 +100,7 @@ export class RpcHttpServer {
     this.options = options;
     this.deps = deps;
     this.timeoutMs = (options.timeoutSec > 0 ? options.timeoutSec : DEFAULT_TIMEOUT_SEC) * 1000;
-    this.authenticator = new Authenticator(options.auth, logger);
+    this.authenticator = deps.authenticator ?? new Authenticator(options.auth, logger);
     const isAllowed = allowance(options.allowIps ?? [], logger);
     const max = Math.max(1, options.maxConnections ?? DEFAULT_MAX_CONNECTIONS);
     this.connections = new Connections({ max, isAllowed }, logger);
@@ -117,7 +126,7 @@ export class RpcHttpServer {
   /** Listens on every endpoint that can be bound; at least one must. */
   async listen(): Promise<void> {
     const { logger } = this.deps;
-    await this.authenticator.open();
+    await this.ownAuthenticator?.open();
     await this.app.ready();
     if (this.options.allowIps === undefined && this.options.binds.length > 0) {
       logger.warn(
@@ -125,17 +134,27 @@ export class RpcHttpServer {
       );
     }
     let port = this.options.port;
+    const failures: string[] = [];
     for (const endpoint of chooseEndpoints(port, this.options.binds, this.options.allowIps !== undefined)) {
       // With port 0 (tests) every address shares the port that the first was given.
-      const bound = await this.bind({
-        host: endpoint.host,
-        port: endpoint.port === 0 ? port : endpoint.port,
-      });
-      if (bound !== null && port === 0) port = bound;
+      const wanted = { host: endpoint.host, port: endpoint.port === 0 ? port : endpoint.port };
+      try {
+        const bound = await this.bind(wanted);
+        if (port === 0) port = bound;
+      } catch (error) {
+        failures.push(bindFailure(wanted, error as NodeJS.ErrnoException, this.options.portOption));
+      }
     }
-    if (this.servers.length > 0) return;
-    await this.authenticator.close();
-    throw new ServerStartError('Unable to start HTTP server. See debug log for details.');
+    if (this.servers.length > 0) {
+      failures.forEach((failure) => logger.info(failure));
+      return;
+    }
+    await this.ownAuthenticator?.close();
+    throw new ServerStartError(`Unable to start HTTP server. ${failures.join(' ')}`);
+  }
+
+  private get ownAuthenticator(): Authenticator | null {
+    return this.deps.authenticator === undefined ? this.authenticator : null;
   }
 
   /** The addresses that are listened on. */
@@ -167,10 +186,11 @@ export class RpcHttpServer {
     await closed;
     clearTimeout(cut);
     await this.app.close();
-    await this.authenticator.close();
+    await this.ownAuthenticator?.close();
   }
 
-  private async bind(endpoint: Endpoint): Promise<number | null> {
+  /** Answers the port. Rejects with the system's error. */
+  private async bind(endpoint: Endpoint): Promise<number> {
     const { logger } = this.deps;
     const where = `address ${endpoint.host} port ${endpoint.port}`;
     logger.debug('http', `Binding RPC on ${where}`);
@@ -189,23 +209,21 @@ export class RpcHttpServer {
     this.deps.webSockets?.attach(server, this.gate());
     server.timeout = this.timeoutMs;
     server.keepAliveTimeout = this.timeoutMs;
-    try {
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject);
-        // An IPv6 socket must leave the IPv4 address of the same port to its neighbour.
-        server.listen({ host: endpoint.host, port: endpoint.port, ipv6Only: true }, resolve);
-      });
-    } catch (error) {
-      logger.info(`Binding RPC on ${where} failed: ${(error as Error).message}`);
-      return null;
-    }
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      // An IPv6 socket must leave the IPv4 address of the same port to its neighbour.
+      server.listen({ host: endpoint.host, port: endpoint.port, ipv6Only: true }, resolve);
+    });
     this.servers.push(server);
     return (server.address() as AddressInfo).port;
   }
 
   private receive(request: IncomingMessage, response: ServerResponse): void {
+    // It was cut off, and this was in what had come by then.
+    if (request.socket.destroyed) return;
     const connection = this.connections.of(request.socket);
     this.connections.use(connection);
+    this.sentAhead.note(connection);
     if (this.stopping) {
       this.deps.logger.debug('http', 'Rejecting request while shutting down');
       sendErrorPage(response, 503);
@@ -224,7 +242,7 @@ export class RpcHttpServer {
 
   private buildApp(): FastifyInstance {
     const app = fastify({
-      bodyLimit: MAX_BODY_BYTES,
+      bodyLimit: MAX_OPEN_BODY_BYTES,
       // No route has a schema; fastify's own compilers for them are 250 files to load at every start.
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
       routerOptions: { ignoreTrailingSlash: false },
@@ -246,7 +264,8 @@ export class RpcHttpServer {
       reply.hijack();
       await this.turns.serve(this.connections.of(request.raw.socket), reply.raw, run);
     };
-    this.deps.extraRoutes?.(app, { serve });
+    const load: RouteTools['load'] = () => ({ ...this.turns.load(), connections: this.connections.count });
+    this.deps.extraRoutes?.(app, { serve, load });
     return app;
   }
 
@@ -260,6 +279,27 @@ export class RpcHttpServer {
         this.rpc.isAuthentic(headers.authorization, this.connections.of(socket)),
       release: (socket) => this.connections.release(socket),
     };
+  }
+}
+
+/** Why an endpoint cannot be listened on, and what to do. */
+function bindFailure(
+  { host, port }: Endpoint,
+  { code, message }: NodeJS.ErrnoException,
+  option = 'rpcport',
+): string {
+  const where = joinHostPort({ host, port });
+  switch (code) {
+    case 'EADDRINUSE':
+      return `RPC cannot listen at ${where}: port ${port} is taken (EADDRINUSE), perhaps by another lbcnode. Stop that program, or choose another port with -${option}=<port>.`;
+    case 'EACCES':
+      return `RPC cannot listen at ${where}: the system does not allow port ${port} (EACCES). Choose one above 1023 with -${option}=<port>.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `RPC cannot listen at ${where}: ${host} is no address of this machine (${code}). Mend -rpcbind.`;
+    default:
+      return `RPC cannot listen at ${where}: ${message}.`;
   }
 }
 

@@ -17,7 +17,26 @@ export interface CallSignals {
   giveWay(): Promise<void> | null;
 }
 
+/** How busy the work queue of the server is. */
+export interface QueueLoad {
+  /** Calls that have a turn. */
+  readonly running: number;
+  /** Calls that wait for one. */
+  readonly queued: number;
+  /** Calls that wait for something else, out of turn (long polls, slow clients). */
+  readonly waiting: number;
+  /** Calls that were refused since the start, because the queue was full. */
+  readonly refused: number;
+}
+
+export interface ServerLoad extends QueueLoad {
+  /** Open connections. */
+  readonly connections: number;
+}
+
 export interface RouteTools {
+  /** How busy the server is now. */
+  load(): ServerLoad;
   /**
    * Waits for a turn in the work queue, asks for the answer and sends it as fast as the client takes it. A full queue
    * is answered 503; what `run` throws cuts the connection.

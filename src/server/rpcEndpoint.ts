@@ -110,6 +110,11 @@ export class RpcEndpoint {
     response: ServerResponse,
     connection: Connection,
   ): Promise<void> {
+    if (authorization !== undefined && this.deps.wrongPasswords.isFull(connection.address)) {
+      // At once, with all that it sent ahead.
+      connection.socket.destroy();
+      return;
+    }
     if (authorization !== undefined && !(await this.makeWait(connection))) response.destroy();
     else if (!response.destroyed)
       sendText(response, 401, '', { 'WWW-Authenticate': 'Basic realm="jsonrpc"' });

@@ -71,6 +71,15 @@ export class WebSocketClient {
     return this.subscriptions.size > 0;
   }
 
+  walletDepthWanted(wallet: string): number {
+    let most = 0;
+    for (const { subscription } of this.subscriptions.values()) {
+      if (subscription.topic === 'wallet' && subscription.wallet === wallet)
+        most = Math.max(most, subscription.confirmations);
+    }
+    return most;
+  }
+
   /** Queues an event unless it does not concern the client, which is closed when too much waits. */
   tell(event: ClientEvent): void {
     const serial = ++this.serial;

@@ -14,6 +14,7 @@ import type {
   RemovedTransaction,
   TipNotice,
 } from './notifications/stream.js';
+import type { WalletNotice } from './notifications/walletNotice.js';
 import { TransactionNotice } from './notifications/transactionNotice.js';
 import { CLOSE, WebSocketClient, type ClientDeps, type ClientLimits } from './webSocketClient.js';
 import { ClientEvents, type ClientEvent } from './webSocketEvents.js';
@@ -121,6 +122,17 @@ export class WebSocketEndpoint implements NotificationListener {
   transactionRemoved(...[entry, reason, bytes]: RemovedTransaction): void {
     if (reason === 'block') return;
     this.tell(() => this.events.transaction(TransactionNotice.unconfirmed(entry, bytes, reason)));
+  }
+
+  /** Up to how many confirmations of a wallet's transactions some client wants to hear of; 0 for no such client. */
+  walletDepthWanted(wallet: string): number {
+    let most = 0;
+    for (const client of this.clients) most = Math.max(most, client.walletDepthWanted(wallet));
+    return most;
+  }
+
+  walletChanged(notice: WalletNotice): void {
+    this.tell(() => this.events.wallet(notice));
   }
 
   private tell(make: () => ClientEvent): void {

@@ -6,6 +6,7 @@ import { hashToHex } from '../util/bytes.js';
 import { stringifyJson } from '../util/jsonWrite.js';
 import type { BlockNotice } from './notifications/blockNotice.js';
 import type { TipNotice } from './notifications/stream.js';
+import type { WalletNotice } from './notifications/walletNotice.js';
 import { TransactionNotice } from './notifications/transactionNotice.js';
 import { wantsClaim, wantsTransaction, type Subscription } from './webSocketSubscription.js';
 
@@ -23,7 +24,7 @@ export interface ClientEvent {
   messages(subscriptions: () => Subscriptions): Generator<string>;
 }
 
-type MessageType = 'block' | 'tip' | 'transaction' | 'claim';
+type MessageType = 'block' | 'tip' | 'transaction' | 'claim' | 'wallet';
 
 function envelope(ids: readonly number[], type: MessageType, json: string): string {
   return `{"subscriptions":[${ids.join()}],"type":"${type}","data":${json}}`;
@@ -64,6 +65,7 @@ export class ClientEvents {
       sizeBytes: EVENT_BYTES + block.raw.length,
       concerns(subscriptions) {
         for (const [, subscription] of subscriptions) {
+          if (subscription.topic === 'wallet') continue;
           if (subscription.topic !== 'claims') return true;
           if (block.claims.some((claim) => wantsClaim(subscription, claim))) return true;
         }
@@ -106,6 +108,19 @@ export class ClientEvents {
         return false;
       },
       messages: (subscriptions) => transactionMessages(transaction, subscriptions()),
+    };
+  }
+
+  wallet({ wallet, depth, json }: WalletNotice): ClientEvent {
+    const wants = (one: Subscription): boolean =>
+      one.topic === 'wallet' && one.wallet === wallet && depth <= one.confirmations;
+    return {
+      sizeBytes: EVENT_BYTES,
+      concerns: (subscriptions) => idsOf(subscriptions, wants).length > 0,
+      *messages(subscriptions) {
+        const ids = idsOf(subscriptions(), wants);
+        if (ids.length > 0) yield envelope(ids, 'wallet', json);
+      },
     };
   }
 

@@ -10,6 +10,8 @@ import type { TransactionNotice } from './notifications/transactionNotice.js';
 
 export type Subscription =
   | { readonly topic: 'blocks' }
+  /** Of an open wallet; of its transactions up to so many confirmations. */
+  | { readonly topic: 'wallet'; readonly wallet: string; readonly confirmations: number }
   /** Of all transactions, or of those that concern one of these output scripts (latin1). */
   | { readonly topic: 'transactions'; readonly scripts: ReadonlySet<string> | null; readonly hex: boolean }
   /** Of all claims, or of those under one of these names (normalized, latin1) or with one of these ids (latin1). */
@@ -22,20 +24,42 @@ const KNOWN: Readonly<Record<Subscription['topic'], readonly string[]>> = {
   blocks: [],
   transactions: ['addresses', 'scripts', 'hex'],
   claims: ['names', 'nameshex', 'claimids'],
+  wallet: ['wallet', 'confirmations'],
 };
+
+/** Every confirmation told is a look at the blocks behind the tip: about a day of them is enough. */
+const MAX_CONFIRMATIONS = 576;
 
 const CLAIM_ID_DIGITS = 40;
 
 /** Reads the parameters of `subscribe`. Throws `RpcError`. */
 export function parseSubscription(params: JsonObject, prefixes: AddressPrefixes): Subscription {
   const topic = params.get('topic');
-  if (topic !== 'blocks' && topic !== 'transactions' && topic !== 'claims')
-    throw invalid('topic must be one of blocks, transactions, claims');
+  if (typeof topic !== 'string' || !isTopic(topic))
+    throw invalid(`topic must be one of ${Object.keys(KNOWN).join(', ')}`);
   for (const key of params.keys()) {
     if (key !== 'topic' && !KNOWN[topic].includes(key)) throw invalid(`Unknown parameter ${key} of ${topic}`);
   }
   if (topic === 'blocks') return { topic };
+  if (topic === 'wallet') return parseWallet(params);
   return topic === 'transactions' ? parseTransactions(params, prefixes) : parseClaims(params);
+}
+
+const isTopic = (text: string): text is Subscription['topic'] => Object.hasOwn(KNOWN, text);
+
+/** A wallet that is not open yet is heard of once it is. */
+function parseWallet(params: JsonObject): Subscription {
+  const wallet = params.get('wallet') ?? '';
+  if (typeof wallet !== 'string') throw invalid('wallet must be the name of a wallet');
+  const confirmations = params.get('confirmations') ?? 1;
+  if (
+    typeof confirmations !== 'number' ||
+    !Number.isInteger(confirmations) ||
+    confirmations < 1 ||
+    confirmations > MAX_CONFIRMATIONS
+  )
+    throw invalid(`confirmations must be a whole number from 1 to ${MAX_CONFIRMATIONS}`);
+  return { topic: 'wallet', wallet, confirmations };
 }
 
 function parseTransactions(params: JsonObject, prefixes: AddressPrefixes): Subscription {

@@ -24,15 +24,20 @@ export class WrongPasswords {
 
   /** Resolves when the caller at an address may be told; with false when it is to be cut off instead, too many waiting. */
   cost(address: string): Promise<boolean> {
+    if (this.isFull(address)) return Promise.resolve(false);
     const caller = callerAt(address);
     const line = this.lines.get(caller);
-    if (this.waiting >= MAX_WAITING || (line?.waiting.length ?? 0) >= MAX_WAITING_OF_CALLER)
-      return Promise.resolve(false);
     this.waiting++;
     return new Promise((resolve) => {
       if (line !== undefined) line.waiting.push(resolve);
       else this.lines.set(caller, { waiting: [resolve], timer: this.startTimer(caller) });
     });
+  }
+
+  /** Whether too many wait already. */
+  isFull(address: string): boolean {
+    if (this.waiting >= MAX_WAITING) return true;
+    return (this.lines.get(callerAt(address))?.waiting.length ?? 0) >= MAX_WAITING_OF_CALLER;
   }
 
   /** How many callers have somebody waiting. */

@@ -236,13 +236,18 @@ export class BlockFiles {
   }
 
   readBlock(position: FilePosition): Promise<Buffer> {
+    return this.readRecord('blk', position, 0);
+  }
+
+  /** The bytes of a record and `extra` bytes that follow it. */
+  private readRecord(kind: Kind, position: FilePosition, extra: number): Promise<Buffer> {
     const { file, offset } = position;
-    const fileEnd = this.sizeBytes('blk', file);
-    return this.hold('blk', file, async (fd) => {
+    const fileEnd = this.sizeBytes(kind, file);
+    return this.hold(kind, file, async (fd) => {
       const head = Buffer.allocUnsafe(HEAD_BYTES);
       const gotHead = await readBytes(fd, head, offset - HEAD_BYTES);
-      const bytes = Buffer.allocUnsafe(this.lengthOf('blk', position, head, gotHead, fileEnd));
-      if ((await readBytes(fd, bytes, offset)) < bytes.length) throw this.damaged('blk', position);
+      const bytes = Buffer.allocUnsafe(this.lengthOf(kind, position, head, gotHead, fileEnd) + extra);
+      if ((await readBytes(fd, bytes, offset)) < bytes.length) throw this.damaged(kind, position);
       return bytes;
     });
   }
@@ -256,15 +261,23 @@ export class BlockFiles {
     });
   }
 
-  /** Reads and verifies undo data. */
+  /** Reads and verifies undo data; throws `BlockFileError` when it is damaged. */
   readUndoSync(position: FilePosition, parentHash: Bytes): Buffer {
     const length = this.lengthAtSync('rev', position);
     const bytes = Buffer.allocUnsafe(length + CHECKSUM_BYTES);
     const got = this.readSync('rev', position.file, bytes, position.offset);
-    const undo = bytes.subarray(0, length);
-    if (got < bytes.length || !sha256dPair(parentHash, undo).equals(bytes.subarray(length))) {
+    if (got < bytes.length) throw this.damaged('rev', position);
+    return this.checkedUndo(position, parentHash, bytes);
+  }
+
+  async readUndo(position: FilePosition, parentHash: Bytes): Promise<Buffer> {
+    return this.checkedUndo(position, parentHash, await this.readRecord('rev', position, CHECKSUM_BYTES));
+  }
+
+  private checkedUndo(position: FilePosition, parentHash: Bytes, bytes: Buffer): Buffer {
+    const undo = bytes.subarray(0, -CHECKSUM_BYTES);
+    if (!sha256dPair(parentHash, undo).equals(bytes.subarray(-CHECKSUM_BYTES)))
       throw this.damaged('rev', position);
-    }
     return undo;
   }
 

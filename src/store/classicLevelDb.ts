@@ -7,22 +7,23 @@ import { assert } from '../util/assert.js';
 import { asBuffer, fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { breathe } from '../util/breathe.js';
 import { checkDatabase, findDamagedTable } from './databaseCheck.js';
-import { DatabaseDamagedError, type LevelDb, type LevelDbOptions } from './levelDb.js';
+import {
+  DatabaseDamagedError,
+  FILE_BYTES,
+  READ_NOW_MICROS,
+  SLOW_ROW_MICROS,
+  WALK_ROWS,
+  type LevelDb,
+  type LevelDbOptions,
+} from './levelDb.js';
 import { changesOf } from './rowRecords.js';
 import type { RowRange } from './rows.js';
 
-/** A table file is full from here on. */
-const FILE_BYTES = 4 << 20;
 /**
  * Table files that are kept open. They are mapped into memory, and what was read of them counts as the process's own: so
  * many of this size bound it to 384 MiB, however large the database.
  */
 const OPEN_FILES = 96 + 10;
-/** The longest that rows are read on the event loop. */
-const READ_NOW_MS = 1;
-/** A row that took longer was not in memory, nor will the next ones be. */
-const SLOW_ROW_MS = 0.1;
-const WALK_ROWS = 256;
 /** Rows between two looks at the clock. Arbitrary, some tenths of a millisecond. */
 const ROWS_A_LOOK = 256;
 const DELETIONS_A_BATCH = 10_000;
@@ -79,14 +80,14 @@ export class ClassicLevelDb implements LevelDb {
     fillCache: boolean,
   ): number {
     let now = performance.now();
-    const until = now + READ_NOW_MS;
+    const until = now + READ_NOW_MICROS / 1000;
     let n = 0;
     while (n < wanted.length) {
       const before = now;
       const i = wanted[n++]!;
       out[i] = this.db.getSync(fromLatin1(keys[i]!), { fillCache });
       now = performance.now();
-      if (now > until || now - before >= SLOW_ROW_MS) break;
+      if (now > until || now - before >= SLOW_ROW_MICROS / 1000) break;
     }
     return n;
   }

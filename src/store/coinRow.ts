@@ -5,12 +5,14 @@
  */
 import { loadNative, type CoinValue, type ParsedBlock, type ResolvedInputs } from '../native/binding.js';
 import {
+  INPUT_STRIDE,
   TX_FIRST_INPUT,
   TX_FLAGS,
   TX_INPUT_COUNT,
   TX_IS_COINBASE,
   TX_STRIDE,
 } from '../primitives/blockLayout.js';
+import { claimKind } from '../primitives/scriptScan.js';
 import { assert } from '../util/assert.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
 import { ReadError } from '../util/reader.js';
@@ -62,6 +64,36 @@ export function buildUndoTwin(parsed: ParsedBlock, resolved: ResolvedInputs): Bu
 export function buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer {
   const native = loadNative();
   return native ? native.buildUndo(parsed, resolved) : buildUndoTwin(parsed, resolved);
+}
+
+/** What the inputs of a block spent, out of its undo blob: as `CoinTable.resolve` tells it of a block that is right. */
+export function resolvedFromUndo(parsed: ParsedBlock, undo: Bytes): ResolvedInputs {
+  const coins = parseUndo(undo);
+  // The coinbase, which undo data leaves out, comes first and spends nothing.
+  const first = parsed.txs[TX_INPUT_COUNT]!;
+  const count = first + coins.length;
+  assert(count === parsed.inputs.length / INPUT_STRIDE, 'undo data of another block');
+  const resolved: ResolvedInputs = {
+    heightCodes: new Uint32Array(count),
+    amounts: new BigInt64Array(count),
+    scriptOffsets: new Uint32Array(count),
+    scriptLengths: new Uint32Array(count),
+    scripts: Buffer.concat(coins.map(({ script }) => script)),
+    status: new Uint8Array(count),
+    claimKinds: new Uint8Array(count),
+    duplicates: new Uint32Array(0),
+  };
+  let at = 0;
+  coins.forEach(({ heightCode, amount, script }, n) => {
+    const input = first + n;
+    resolved.heightCodes[input] = heightCode;
+    resolved.amounts[input] = amount;
+    resolved.scriptOffsets[input] = at;
+    resolved.scriptLengths[input] = script.length;
+    resolved.claimKinds[input] = claimKind(script, 0, script.length);
+    at += script.length;
+  });
+  return resolved;
 }
 
 /** The coins of an undo blob in order; scripts are views. Throws `ReadError` when it does not parse to its end. */

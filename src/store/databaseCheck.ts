@@ -20,6 +20,8 @@ import {
   emptyManifest,
   logRecords,
   tableDamage,
+  tableKeys,
+  type KeyRange,
   type LogEnd,
   type Manifest,
 } from './levelDbFormat.js';
@@ -49,13 +51,11 @@ interface Note {
  * refused, since nothing tells what a crash may have left.
  */
 export async function noteDurable(path: string): Promise<void> {
-  const logs = logsAmong(await readdir(path));
-  const log = logs.pop();
-  if (log === undefined) return;
-  for (const older of logs) await syncFile(join(path, older));
+  const newest = await syncedLog(path);
+  if (newest === null) return;
   const note = Buffer.alloc(NOTE_BYTES);
-  note.writeBigUInt64LE(BigInt(parseInt(log)), 0);
-  note.writeBigUInt64LE(BigInt((await stat(join(path, log))).size), 8);
+  note.writeBigUInt64LE(BigInt(newest.log), 0);
+  note.writeBigUInt64LE(BigInt(newest.sizeBytes), 8);
   sha256(note.subarray(0, 16)).copy(note, 16, 0, 8);
   const name = join(path, NOTE_NAME);
   const known = await open(name, 'r+').catch(() => null);
@@ -67,6 +67,23 @@ export async function noteDurable(path: string): Promise<void> {
     if (known === null) await file.datasync();
   } finally {
     await file.close();
+  }
+}
+
+/** The newest log, with those before it brought to disk; null when there is none. */
+async function syncedLog(path: string): Promise<Note | null> {
+  for (;;) {
+    const logs = logsAmong(await readdir(path));
+    const log = logs.pop();
+    if (log === undefined) return null;
+    for (const older of logs) await syncFile(join(path, older));
+    try {
+      const { size } = await stat(join(path, log));
+      return { log: parseInt(log), sizeBytes: size };
+    } catch (error) {
+      // A compaction in the background has begun another one meanwhile, and has brought this one's rows to a table.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
   }
 }
 
@@ -209,12 +226,30 @@ class DatabaseCheck {
   }
 
   private async checkTables({ tables }: Manifest): Promise<void> {
-    for (const [number, size] of tables) {
+    const namesBySize = new Map<number, Map<string, KeyRange>>();
+    for (const [number, { sizeBytes, keys }] of tables) {
       const digits = digitsOf(number);
       const name = [`${digits}.ldb`, `${digits}.sst`].find((candidate) => this.names.has(candidate));
       if (name === undefined) this.fail(`${digits}.ldb is missing`);
       const { size: found } = await stat(join(this.path, name));
-      if (found !== size) this.fail(`${name} has ${found} bytes instead of ${size}`);
+      if (found !== sizeBytes) this.fail(`${name} has ${found} bytes instead of ${sizeBytes}`);
+      const alike = namesBySize.get(sizeBytes) ?? new Map<string, KeyRange>();
+      namesBySize.set(sizeBytes, alike.set(name, keys));
+    }
+    for (const alike of namesBySize.values()) if (alike.size > 1) await this.checkKeys(alike);
+  }
+
+  /**
+   * LevelDB does not ask whether a table is the one that the manifest means, and every block of a table that changed places
+   * with another has its checksum. Their sizes would tell, unless they are the same.
+   */
+  private async checkKeys(alike: ReadonlyMap<string, KeyRange>): Promise<void> {
+    for (const [name, { first, last }] of alike) {
+      const file = await this.read(name);
+      const found = tableKeys(file);
+      if (found?.first.equals(first) && found.last.equals(last)) continue;
+      const damage = tableDamage(file);
+      this.fail(damage === null ? `${name} is another table` : `${name} has ${damage}`);
     }
   }
 

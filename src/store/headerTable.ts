@@ -93,6 +93,7 @@ export class HeaderTable {
   private columns: Columns = makeColumns(CHUNK_ROWS);
   private capacity = CHUNK_ROWS;
   private rows = 0;
+  private changeCount = 0;
   /** Open addressing: id + 1 by the first hash bytes that proof of work does not zero (the low end, wire order). */
   private index = new Int32Array(2048);
   private readonly dirty = new Set<number>();
@@ -106,6 +107,11 @@ export class HeaderTable {
 
   get count(): number {
     return this.rows;
+  }
+
+  /** Grows with every header added and with whatever is changed of one. */
+  get changes(): number {
+    return this.changeCount;
   }
 
   /** Loads all hot columns: one read a chunk, no object a header. */
@@ -213,6 +219,7 @@ export class HeaderTable {
   }
 
   private touch(id: number): void {
+    this.changeCount++;
     this.dirty.add(Math.floor(id / CHUNK_ROWS));
   }
 

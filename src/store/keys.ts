@@ -21,6 +21,12 @@ export const PREFIX = {
   addressUnspent: 'U',
   /** `S` ‖ key of a script → received, spent, number of transactions. */
   addressTotals: 'S',
+  /** `I` ‖ name of an index → version of its rows, id of the last block that is in them. */
+  indexPosition: 'I',
+  /** `F` ‖ height u32 → compact filter of the block of the active chain (filter index). */
+  blockFilter: 'F',
+  /** `G` ‖ height u32 → hash of that filter, and its header. */
+  filterHeader: 'G',
   /** `~` ‖ key → staged write of a large transaction: 0 for a deletion, 1 ‖ value for a put. */
   stage: '~',
 } as const;

@@ -6,6 +6,15 @@
 import type { Bytes } from '../util/bytes.js';
 import type { RowRange } from './rows.js';
 
+/** A table file is full from here on. */
+export const FILE_BYTES = 4 << 20;
+/** The longest that rows are read on the thread of the caller. */
+export const READ_NOW_MICROS = 1000;
+/** A row that took longer was not in memory, nor will the next ones be. */
+export const SLOW_ROW_MICROS = 100;
+/** Rows that a walk reads at once. */
+export const WALK_ROWS = 256;
+
 export interface LevelDbOptions {
   /** LevelDB's cache of blocks out of table files. */
   readonly cacheBytes: number;

@@ -83,8 +83,20 @@ export interface Manifest {
   logNumber: number;
   prevLogNumber: number;
   lastSequence: number;
-  /** Size of each table that belongs to the database, by number. */
-  tables: Map<number, number>;
+  /** The tables that belong to the database, by number. */
+  tables: Map<number, TableEntry>;
+}
+
+/** What a manifest says of a table. */
+export interface TableEntry {
+  readonly sizeBytes: number;
+  readonly keys: KeyRange;
+}
+
+/** First and last key of a table; behind each row's key stands the number of its change, so that no two tables share one. */
+export interface KeyRange {
+  readonly first: Buffer;
+  readonly last: Buffer;
 }
 
 export function emptyManifest(): Manifest {
@@ -107,7 +119,7 @@ export function applyEdit(manifest: Manifest, payload: Buffer): boolean {
   const reader = new VarintReader(payload);
   const { tables } = manifest;
   const deleted: number[] = [];
-  const added: [number, number][] = [];
+  const added: [number, TableEntry][] = [];
   while (!reader.atEnd) {
     switch (reader.varint()) {
       case TAG.comparator:
@@ -133,9 +145,8 @@ export function applyEdit(manifest: Manifest, payload: Buffer): boolean {
       case TAG.newFile: {
         reader.varint();
         const number = reader.varint();
-        added.push([number, reader.varint()]);
-        reader.bytes();
-        reader.bytes();
+        const sizeBytes = reader.varint();
+        added.push([number, { sizeBytes, keys: { first: reader.bytes(), last: reader.bytes() } }]);
         break;
       }
       case TAG.prevLogNumber:
@@ -148,7 +159,7 @@ export function applyEdit(manifest: Manifest, payload: Buffer): boolean {
   }
   // A file that only moves to another level is deleted there and added here.
   for (const number of deleted) tables.delete(number);
-  for (const [number, size] of added) tables.set(number, size);
+  for (const [number, table] of added) tables.set(number, table);
   return true;
 }
 
@@ -191,24 +202,51 @@ function blockDamage(file: Buffer, { offset, size }: BlockHandle): string | null
     : `a checksum mismatch in the block at byte ${offset}`;
 }
 
-/** The handles that a directory block lists; its last byte tells how it is packed. */
+/** The handles that a directory block lists; null for bytes that are none. */
 function blockHandles(block: Buffer): BlockHandle[] | null {
+  return blockEntries(block)?.map(({ value }) => new VarintReader(value).handle()) ?? null;
+}
+
+interface BlockEntry {
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
+
+/** The entries of a block; its last byte tells how it is packed. Null for bytes that are none. */
+function blockEntries(block: Buffer): BlockEntry[] | null {
   const isPacked = block[block.length - 1] !== 0;
   const content = isPacked ? unpackSnappy(block.subarray(0, -1)) : block.subarray(0, -1);
   if (content === null || content.length < 4) return null;
   const restarts = content.readUInt32LE(content.length - 4);
-  const entries = new VarintReader(content.subarray(0, Math.max(0, content.length - 4 - 4 * restarts)));
-  const handles: BlockHandle[] = [];
-  while (!entries.atEnd) {
-    entries.varint();
-    const keyBytes = entries.varint();
-    const valueBytes = entries.varint();
-    entries.skip(keyBytes);
-    const value = entries.take(valueBytes);
-    if (entries.failed) return null;
-    handles.push(new VarintReader(value).handle());
+  const reader = new VarintReader(content.subarray(0, Math.max(0, content.length - 4 - 4 * restarts)));
+  const entries: BlockEntry[] = [];
+  let before = Buffer.alloc(0);
+  while (!reader.atEnd) {
+    const shared = reader.varint();
+    const keyBytes = reader.varint();
+    const valueBytes = reader.varint();
+    // A key leaves out what it has in common with the one before it.
+    const key = Buffer.concat([before.subarray(0, shared), reader.take(keyBytes)]);
+    const value = reader.take(valueBytes);
+    if (reader.failed) return null;
+    entries.push({ key, value });
+    before = key;
   }
-  return handles;
+  return entries;
+}
+
+/** First and last key of a table; null where its bytes do not tell, and then some checksum is wrong too. */
+export function tableKeys(file: Buffer): KeyRange | null {
+  if (file.length < TABLE_FOOT_BYTES) return null;
+  const foot = new VarintReader(file.subarray(file.length - TABLE_FOOT_BYTES));
+  foot.handle();
+  const entriesAt = ({ offset, size }: BlockHandle): BlockEntry[] | null =>
+    blockEntries(file.subarray(offset, offset + size + 1));
+  const blocks = entriesAt(foot.handle())?.map(({ value }) => new VarintReader(value).handle());
+  if (blocks === undefined || blocks.length === 0) return null;
+  const first = entriesAt(blocks[0]!)?.[0];
+  const last = entriesAt(blocks.at(-1)!)?.at(-1);
+  return first && last ? { first: first.key, last: last.key } : null;
 }
 
 /** Source: snappy's format description. Null for bytes that are none. */

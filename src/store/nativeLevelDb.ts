@@ -6,24 +6,25 @@
 import type { NativeAddon, NativeDatabase, NativeDatabaseWalk } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
 import { checkDatabase, findDamagedTable } from './databaseCheck.js';
-import { DatabaseDamagedError, type LevelDb, type LevelDbOptions } from './levelDb.js';
+import {
+  DatabaseDamagedError,
+  FILE_BYTES,
+  READ_NOW_MICROS,
+  SLOW_ROW_MICROS,
+  WALK_ROWS,
+  type LevelDb,
+  type LevelDbOptions,
+} from './levelDb.js';
 import type { RowRange } from './rows.js';
 
-/** A table file is full from here on. */
-const FILE_BYTES = 4 << 20;
 /**
  * Table files that LevelDB keeps open, each with its index and filter (some 100 KiB). Opening one again costs some 50 µs,
  * and forgets what was cached of it.
  */
 const OPEN_FILES = 1000 + 10;
-/** The longest that one call reads on the thread of the caller. */
-const READ_NOW_MICROS = 1000;
-/** A row that took longer was not in memory, nor will the next ones be. */
-const SLOW_ROW_MICROS = 100;
 /** More rows are no short range. */
 const SHORT_RANGE_ROWS = 1024;
-/** What a walk reads at once. */
-const WALK_ROWS = 256;
+/** A walk reads no more at once than this, whatever the rows. */
 const WALK_BYTES = 1 << 20;
 const ABSENT = 0xffffffff;
 const RECORD_HEAD_BYTES = 8;

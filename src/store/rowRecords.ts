@@ -41,6 +41,11 @@ export class RecordWriter {
     this.memory = grown;
   }
 
+  /** Leaves nothing of earlier records in memory. */
+  wipe(): void {
+    this.memory.fill(0, this.used);
+  }
+
   /** What was added since the last call; a view that is good until something is added. */
   take(): Buffer {
     const records = this.memory.subarray(0, this.used);

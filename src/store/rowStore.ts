@@ -10,6 +10,7 @@
 import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
 import { assert } from '../util/assert.js';
 import { breathe } from '../util/breathe.js';
+import { systemErrorCode } from '../util/environmentError.js';
 import { noteDurable } from './databaseCheck.js';
 import { FlushJournal, type JournalOp } from './flushJournal.js';
 import { PREFIX } from './keys.js';
@@ -412,7 +413,12 @@ export class RowStore implements RowReader {
   private async recover(): Promise<void> {
     this.diskEmpty = await this.isEmpty();
     const isHalf = !this.diskEmpty && (await this.db.get(APPLYING_KEY)) !== undefined;
-    if (await this.journal.isCommitted()) await this.applyJournal(await this.journal.includesStage());
+    const isCommitted = await this.journal.isCommitted().catch((error: unknown) => {
+      // A folder in its place holds the other half no more than nothing does.
+      if (isHalf && systemErrorCode(error) === 'EISDIR') return false;
+      throw error;
+    });
+    if (isCommitted) await this.applyJournal(await this.journal.includesStage());
     else if (isHalf) {
       throw new DatabaseDamagedError(
         this.path,

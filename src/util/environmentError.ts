@@ -87,6 +87,11 @@ export function withPath(error: unknown, path: string): unknown {
   return error;
 }
 
+/** What happened, as part of a sentence: `it is missing`. */
+export function systemErrorReason(code: string): string {
+  return SYSTEM_ERRORS[code]![0];
+}
+
 /** One sentence on what happened and one on what to do; `path` is the file that it happened to. */
 export function systemErrorText(code: string, path: string): string {
   const [happened, advice] = SYSTEM_ERRORS[code]!;
@@ -113,6 +118,14 @@ export function environmentError(error: unknown, path: string): unknown {
   const code = systemErrorCode(error);
   if (code === null) return error;
   return new EnvironmentError(systemErrorText(code, systemErrorPath(error, path)), { cause: error });
+}
+
+/** What an error says, as part of a sentence; for what is not bad enough to end the program. */
+export function failureReason(error: unknown): string {
+  const cause = error instanceof EnvironmentError && error.cause !== undefined ? error.cause : error;
+  const code = systemErrorCode(cause);
+  if (code !== null) return `${systemErrorReason(code)} (${code})`;
+  return cause instanceof Error ? cause.message : String(cause);
 }
 
 /** Runs a task that works on a file; what the system refuses is thrown as an `EnvironmentError` that names it. */

@@ -10,11 +10,22 @@ export class JobQueue {
   /** Those that let others go first. */
   private readonly yielding: (() => void)[] = [];
   private wasYielding = false;
+  private gaveToNewcomer = false;
 
   /** At most `concurrency` jobs run; at most `depth` more wait for their turn, first come first served. */
   constructor(concurrency: number, depth: number) {
     this.concurrency = concurrency;
     this.depth = depth;
+  }
+
+  /** How many run now. */
+  get runningCount(): number {
+    return this.running;
+  }
+
+  /** How many wait for a turn, those that had one before included. */
+  get waitingCount(): number {
+    return this.waiting.length + this.returning.length + this.yielding.length;
   }
 
   /** Takes a turn if one is free now; each one taken ends with one call of `leave`. */
@@ -38,12 +49,12 @@ export class JobQueue {
   }
 
   /**
-   * Gives a turn to one that waits and waits for another, after those that wait now; null where nobody waits. Jobs that take
-   * long are to call it now and then.
+   * Gives a turn to one that waits and waits for another; null where nobody waits but those that gave way before. Jobs that
+   * take long are to call it now and then.
    */
   giveWay(): Promise<void> | null {
     if (this.waiting.length === 0 && this.returning.length === 0) return null;
-    const next = this.returning.shift() ?? this.waiting.shift();
+    const next = this.returning.shift() ?? this.nextToGo();
     const turn = new Promise<void>((resolve) => this.yielding.push(resolve));
     // The place goes from one to the other.
     next?.();
@@ -56,6 +67,13 @@ export class JobQueue {
     // The next job takes over the place of this one.
     if (next === undefined) this.running--;
     else next();
+  }
+
+  /** As below, for turns that are given away: newcomers go first, but jobs that take long get through as well. */
+  private nextToGo(): (() => void) | undefined {
+    const isOld = this.gaveToNewcomer && this.yielding.length > 0;
+    this.gaveToNewcomer = !isOld;
+    return isOld ? this.yielding.shift() : this.waiting.shift();
   }
 
   /** Newcomers and those that gave way in turn, so that neither keep the others out. */

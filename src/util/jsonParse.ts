@@ -398,8 +398,12 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
 /** Bytes decoded between two pauses. */
 const DECODED_AT_ONCE = 1 << 20;
 
-/** `decodeUtf8` in slices. */
+/**
+ * `decodeUtf8` in slices. ASCII is one copy of the bytes, which for the largest request takes less time than putting a text of
+ * pieces together does when it is read first.
+ */
 export function* decodeUtf8InSlices(bytes: Uint8Array): Slices<string | null> {
+  if (isAscii(bytes)) return asBuffer(bytes).toString('latin1');
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let text = '';
   try {

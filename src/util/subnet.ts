@@ -40,12 +40,13 @@ export class Subnet {
   }
 
   /**
-   * `1.2.3.4`, `1.2.3.0/24`, `1.2.3.0/255.255.255.0` and the same in IPv6; null for anything else. `parseHost` may know
-   * more ways of writing an address.
+   * `1.2.3.4`, `1.2.3.0/24`, `1.2.3.0/255.255.255.0` and the same in IPv6, in brackets or not; null for anything else.
+   * `parseHost` may know more ways of writing an address.
    */
   static parse(text: string, parseHost: (host: string) => Uint8Array | null = parseIp): Subnet | null {
     const slash = text.lastIndexOf('/');
-    const network = parseHost(slash < 0 ? text : text.slice(0, slash));
+    const host = slash < 0 ? text : text.slice(0, slash);
+    const network = parseHost(/^\[.*\]$/.test(host) ? host.slice(1, -1) : host);
     if (network === null) return null;
     if (slash < 0) return Subnet.single(network);
     const mask = parseMask(text.slice(slash + 1), isMappedIpv4(network));

@@ -116,7 +116,7 @@ async function start(program, programArgs) {
         await sleep(10);
       }
     },
-    height: () => call(rpcPort, 'getblockcount'),
+    info: () => call(rpcPort, 'getblockchaininfo'),
     async stop() {
       child.kill('SIGTERM');
       await exited;
@@ -129,11 +129,12 @@ async function start(program, programArgs) {
 
 const listen = (port) => ['-maxtipage=2000000000', '-listen=1', `-bind=127.0.0.1:${port}`, `-port=${port}`];
 const server = await start(process.execPath, (port) => [...listen(port), `-loadblock=${file}`]);
-let height = null;
-while (height === null) {
+let info = null;
+while (info?.initialblockdownload !== false) {
   await sleep(200);
-  height = await server.height();
+  info = await server.info();
 }
+const height = info.blocks;
 const [imports, syncs, references] = [[], [], []];
 const delays = [];
 const rpcTimes = [];

@@ -7,7 +7,7 @@ import {
   txid,
   type Transaction,
 } from '../../src/primitives/transaction.js';
-import { buildUndoTwin, formatCoinRow, parseUndo } from '../../src/store/coinRow.js';
+import { buildUndoTwin, formatCoinRow, parseUndo, resolvedFromUndo } from '../../src/store/coinRow.js';
 import { CoinTableTwin } from '../../src/store/coinTableTwin.js';
 import type { CoinTable } from '../../src/store/coinTable.js';
 import { Random, addon, coinbaseTx, formatRawBlock, native, randomScript, randomTx } from './support.js';
@@ -227,6 +227,7 @@ describe.skipIf(!native)('native coin table against the twin', () => {
           expect(resolved.status.every((status) => status === 0)).toBe(true);
           const undo = buildUndoTwin(parsed, resolved);
           expect(addon().buildUndo(parsed, resolved).equals(undo)).toBe(true);
+          expect(resolvedFromUndo(parsed, undo)).toEqual({ ...resolved, duplicates: new Uint32Array(0) });
           pair.both((table) => table.apply(block, parsed, height));
           stack.push({ block, parsed, undo, before, coins });
         }

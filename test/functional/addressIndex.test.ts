@@ -154,16 +154,49 @@ describe('-addressindex', () => {
     });
   });
 
-  it('is turned off and on by -reindex-chainstate only', async () => {
-    const before = await node.rpc('getaddressutxos', [[FIRST, ADDRESS]]);
+  /** Resolves once the indexes that run are at the tip. */
+  async function filled(): Promise<void> {
+    for (;;) {
+      const info = await node.rpc<Record<string, { synced: boolean }>>('getindexinfo');
+      if (Object.values(info).every(({ synced }) => synced)) return;
+    }
+  }
+
+  it('is turned off and on again, and is filled in the background, through kills too', async () => {
     await node.stop();
-    const refused = runToEnd(folder, []);
-    expect(refused.stderr).toContain('-reindex-chainstate to change -addressindex');
-    expect(refused.status).toBe(1);
-    await start('-reindex-chainstate');
+    await start();
     await expect(balance(FIRST)).rejects.toThrow('Start with -addressindex');
+    await node.rpc('generatetoaddress', [300, FIRST]);
     await node.stop();
-    await start('-reindex-chainstate', '-addressindex');
-    expect(await node.rpc('getaddressutxos', [[FIRST, ADDRESS]])).toEqual(before);
+    const died = runToEnd(folder, ['-addressindex', '-txindex'], {
+      LBCNODE_CRASH_AT: 'fill:block-written@150',
+    });
+    expect(died.signal).toBe('SIGKILL');
+    await start('-addressindex', '-txindex');
+    // Wherever it is by now.
+    await node.kill();
+    await start('-addressindex', '-txindex');
+    await node.rpc('generatetoaddress', [3, SECOND]);
+    await node.kill();
+    await start('-addressindex', '-txindex');
+    await filled();
+    const height = await node.rpc('getblockcount');
+    expect(await node.rpc('getindexinfo')).toEqual({
+      txindex: { synced: true, best_block_height: height },
+      addressindex: { synced: true, best_block_height: height },
+    });
+    const query = { addresses: [FIRST, SECOND, ADDRESS], verbose: true };
+    const answers = async (): Promise<unknown[]> => [
+      await node.rpc('getaddresstxids', [query]),
+      await node.rpc('getaddressutxos', [query]),
+      await balance(FIRST),
+      await balance(SECOND),
+    ];
+    const whenFilled = await answers();
+    const [{ txid } = { txid: '' }] = await node.rpc<{ txid: string }[]>('getaddresstxids', [query]);
+    expect(await node.rpc('getrawtransaction', [txid, true])).toMatchObject({ txid });
+    await node.stop();
+    await start('-reindex-chainstate', '-addressindex', '-txindex');
+    expect(await answers()).toEqual(whenFilled);
   });
 });

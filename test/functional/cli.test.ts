@@ -16,6 +16,7 @@ import { runCli } from '../../src/bin/cli/run.js';
 import { RpcDispatcher } from '../../src/rpc/dispatch.js';
 import { rpcError } from '../../src/rpc/errors.js';
 import { defineMethod, type RpcMethod } from '../../src/rpc/method.js';
+import { help } from '../../src/rpc/methods/control/help.js';
 import { logging } from '../../src/rpc/methods/control/logging.js';
 import { echo, echoJson } from '../../src/rpc/methods/hidden/echo.js';
 import { t } from '../../src/rpc/schema.js';
@@ -48,6 +49,7 @@ const JSON_TEXT = '{"a":[],"big":12345678901234567890,"amount":1.10000000,"e":1e
 const METHODS = [
   echo,
   echoJson,
+  help,
   logging,
   answering('t_null', () => null),
   answering('t_json', () => rawJson(JSON_TEXT)),
@@ -159,12 +161,28 @@ describe('answers', () => {
     expect(await ask('nosuch')).toEqual({
       status: 32601,
       out: '',
-      err: 'error code: -32601\nerror message:\nMethod not found\n',
+      err: 'error code: -32601\nerror message:\nMethod not found\nlbcnode-cli help lists all commands.\n',
     });
     expect((await ask('t_wallet')).err).toBe(
       'error code: -19\nerror message:\nWallet file not specified\n' +
         'Try adding "-rpcwallet=<filename>" option to lbcnode-cli command line.\n',
     );
+  });
+
+  it('that are errors of typing say what to type', async () => {
+    expect((await ask('loging')).err).toBe(
+      'error code: -32601\nerror message:\nMethod not found\n' +
+        'Did you mean logging? lbcnode-cli help lists all commands.\n',
+    );
+    expect(await ask('logging', '[]', '[]', '[]', '-regtest')).toEqual({
+      status: 1,
+      out: '',
+      err:
+        'error code: -1\nerror message:\nlogging takes at most 2 arguments, 4 were given.\n' +
+        'Usage: logging ( include exclude )\n' +
+        'Options stand before the command: -regtest\nlbcnode-cli help logging tells more.\n',
+    });
+    expect((await ask('help', 'loging')).out).toBe('help: unknown command: loging. Did you mean logging?\n');
   });
 
   it('to -getinfo are put together', async () => {
@@ -249,6 +267,15 @@ describe('options', () => {
       out: '',
       err: 'Error parsing command line arguments: Invalid parameter -nosuch\n',
     });
+    expect((await run(['-rpcprt=1', 'help'])).err).toBe(
+      'Error parsing command line arguments: Invalid parameter -rpcprt. Did you mean -rpcport?\n',
+    );
+    expect((await run([`-datadir=${data}`, '-named=yes', 'help'])).err).toBe(
+      'Error: Invalid value -named=yes, it must be 1 (on) or 0 (off)\n',
+    );
+    expect((await run([`-datadir=${data}`, '-rpcclienttimeout=soon', 'help'])).err).toBe(
+      'Error: Invalid value -rpcclienttimeout=soon, it must be a whole number\n',
+    );
     expect((await run(['-regtest', '-testnet', 'help'])).err).toBe(
       'Error: Invalid combination of -regtest and -testnet.\n',
     );
@@ -265,7 +292,29 @@ describe('options', () => {
     expect((await run([`-datadir=${data}`, '-conf=test.conf', 'echo'])).out).toBe('[\n]\n');
     writeFileSync(join(data, 'bad.conf'), 'garbage\n');
     expect((await run([`-datadir=${data}`, '-conf=bad.conf', 'echo'])).err).toBe(
-      'Error reading configuration file: parse error on line 1: garbage\n',
+      `Error reading configuration file: parse error on line 1: garbage (${join(data, 'bad.conf')})\n`,
+    );
+    expect((await run([`-datadir=${data}`, '-conf=absent.conf', 'echo'])).err).toBe(
+      `Error reading configuration file: there is no file ${join(data, 'absent.conf')} (-conf=absent.conf; a relative path starts at the data folder)\n`,
+    );
+  });
+
+  it('take their values in words of their own', async () => {
+    const words = ['-regtest', '-datadir', data, '--rpcport', String(port), 'echo', '-x'];
+    expect((await run(words)).out).toBe('[\n  "-x"\n]\n');
+    expect((await run(['-regtest', '1', `-datadir=${data}`, '-rpcport', String(port), 'echo'])).out).toBe(
+      '[\n]\n',
+    );
+  });
+
+  it('need no home folder where the data folder is named', async () => {
+    const io = { out: () => undefined, input: () => Readable.from([]), home: null, version: '1' };
+    const words = ['-regtest', `-rpcport=${port}`, 'echo'];
+    expect(await runCli([`-datadir=${data}`, ...words], { ...io, err: () => undefined })).toBe(0);
+    let err = '';
+    expect(await runCli(words, { ...io, err: (text) => (err += text) })).toBe(1);
+    expect(err).toMatch(
+      /^Error: There is no home folder: .* Say where the data folder lies with -datadir=<dir>\.\n$/,
     );
   });
 
@@ -287,8 +336,14 @@ describe('failures', () => {
       out: '',
       err:
         `error: Could not connect to the server 127.0.0.1:${free}\n\n` +
-        'Make sure the lbcnode server is running and that you are connecting to the correct RPC port.\n',
+        'Make sure the lbcnode server is running and that you are connecting to the correct RPC port.\n' +
+        `Start a node of regtest with: lbcnode -regtest -datadir=${data}\n` +
+        'Or say where it listens with -rpcport=<port>, -rpcconnect=<host>.\n',
     });
+    // The cookie of another network tells that its node runs.
+    expect((await run([`-datadir=${data}`, `-rpcport=${free}`, 'echo'])).err).toContain(
+      `\nA node of regtest seems to run: add -regtest to call it.\nStart a node of main with: lbcnode -datadir=${data}\n`,
+    );
   });
 
   it('to authenticate tell a wrong password from none', async () => {
@@ -304,7 +359,7 @@ describe('failures', () => {
     );
     expect((await ask('-rpccookiefile=nosuch', 'echo')).err).toBe(
       'error: Could not locate RPC credentials. No authentication cookie could be found, and RPC password is not set.  ' +
-        `See -rpcpassword and -stdinrpcpass.  Configuration file: (${join(data, 'lbcnode.conf')})\n`,
+        `See -rpcpassword and -stdinrpcpass.  Configuration file: (${join(data, 'lbcnode.conf')}), cookie: (${join(data, 'regtest', 'nosuch')})\n`,
     );
   });
 
@@ -435,14 +490,14 @@ describe('the program', () => {
     const visit = (file: string): void => {
       if (files.has(file)) return;
       files.add(file);
-      for (const [, name] of readFileSync(file, 'utf8').matchAll(/(?:from|import\() ?'([^']+)'/g)) {
+      for (const [, name] of readFileSync(file, 'utf8').matchAll(/(?:\bfrom|import\() ?'([^']+)'/g)) {
         if (name!.startsWith('.')) visit(join(dirname(file), name!));
         else if (!name!.startsWith('node:')) packages.add(name!);
       }
     };
     visit(program);
     expect([...packages]).toEqual([]);
-    expect(files.size).toBeLessThan(25);
+    expect(files.size).toBeLessThan(30);
     expect([...files].filter((file) => /\/(native|server|store|chain)\//.test(file))).toEqual([]);
   });
 });

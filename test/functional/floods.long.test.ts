@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MESSAGES } from '../../src/net/messages/table.js';
 import { manyAddresses } from './scenarios/limits.js';
 import { Flooders } from './support/flooders.js';
 import { addressOf, peersOf, startPeer, until } from './support/network.js';
@@ -27,7 +28,9 @@ import {
   NO_HASH,
   one,
   sendcmpct,
+  sha256d,
   text,
+  u32,
   u64,
   version,
   withLength,
@@ -223,7 +226,13 @@ describe('peers without brakes', () => {
     await honest.rpc('generatetoaddress', [110, ADDRESS]);
     // Whitelisted, so that nobody is sent away for what it says: that would be a way out.
     node = await startPeer({
-      args: [`-connect=${addressOf(honest)}`, '-whitelist=127.0.0.1', '-peerbloomfilters=1'],
+      args: [
+        `-connect=${addressOf(honest)}`,
+        '-whitelist=127.0.0.1',
+        '-peerbloomfilters=1',
+        '-blockfilterindex=1',
+        '-peerblockfilters=1',
+      ],
       env: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` },
     });
     await until('the first sync', async () => (await node.rpc<number>('getblockcount')) === 110, 300_000);
@@ -234,6 +243,9 @@ describe('peers without brakes', () => {
 
   const unknownHash = Buffer.alloc(32, 7);
   const NOTHING = Buffer.alloc(0);
+  const BASIC = Buffer.of(0);
+  /** A question about the filters of all blocks. */
+  const filterRange = (last: Buffer): Buffer => Buffer.concat([BASIC, u32(0), sha256d(last)]);
   const damaged = (bytes: Buffer): Buffer => {
     const copy = Buffer.from(bytes);
     copy[20]! ^= 1;
@@ -267,12 +279,22 @@ describe('peers without brakes', () => {
     ['cmpctblock', frame('cmpctblock', cmpctblock(tip.header, 1n, [Buffer.alloc(6, 1)], []))],
     ['getblocktxn', frame('getblocktxn', getblocktxn(unknownHash, [0]))],
     ['blocktxn', frame('blocktxn', blocktxn(unknownHash, []))],
+    ['getcfilters', frame('getcfilters', filterRange(tip.header))],
+    ['cfilter', frame('cfilter', Buffer.concat([BASIC, unknownHash, withLength(NOTHING)]))],
+    ['getcfheaders', frame('getcfheaders', filterRange(tip.header))],
+    ['cfheaders', frame('cfheaders', Buffer.concat([BASIC, unknownHash, unknownHash, count(0)]))],
+    ['getcfcheckpt', frame('getcfcheckpt', Buffer.concat([BASIC, sha256d(tip.header)]))],
+    ['cfcheckpt', frame('cfcheckpt', Buffer.concat([BASIC, unknownHash, count(0)]))],
     ['unknown ones', frame('nonsense', NOTHING)],
     ['long unknown ones', frame('nonsense', Buffer.alloc(1_000_000))],
     ['ones with a wrong checksum', damaged(frame('ping', Buffer.alloc(8, 1)))],
     ['ones that cannot be parsed', frame('inv', count(50_000))],
   ];
   const names = small({ header: Buffer.alloc(112) }).map(([name]) => name);
+
+  it('are tried with every command that there is', () => {
+    expect(names).toEqual(expect.arrayContaining(Object.keys(MESSAGES)));
+  });
 
   it.each(names)('keep nobody waiting by messages: %s', async (name) => {
     const header = Buffer.from(

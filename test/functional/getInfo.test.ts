@@ -5,7 +5,9 @@ import { ADDRESS, program, startRegtest, type RegtestNode } from './support/node
 
 let node: RegtestNode;
 beforeAll(async () => {
-  node = await startRegtest({ args: ['-proxy=127.0.0.1:9050', '-uacomment=test', '-minrelaytxfee=0.0002'] });
+  node = await startRegtest({
+    args: ['-proxy=127.0.0.1:9050', '-uacomment=test', '-minrelaytxfee=0.0002', '-wallet=own'],
+  });
 });
 afterAll(() => node.stop());
 
@@ -27,7 +29,16 @@ function cli(...words: string[]): string {
 
 it('-getinfo prints what the reference prints', async () => {
   await node.rpc('generatetoaddress', [2, ADDRESS]);
+  const oldest = (await node.rpc<{ keypoololdest: number }>('getwalletinfo')).keypoololdest;
+  expect(JSON.parse(cli('-getinfo'))).toMatchObject({
+    walletversion: 169900,
+    balance: 0,
+    keypoololdest: oldest,
+    keypoolsize: 5,
+    paytxfee: 0,
+  });
   // Without a wallet its entries are null, as lbrycrd-cli prints them.
+  await node.rpc('unloadwallet', ['own']);
   expect(cli('-getinfo')).toBe(`{
   "version": 10000,
   "protocolversion": 70015,

@@ -61,7 +61,7 @@ describe.runIf(source)('the real chain', () => {
       let output = '';
       for await (const chunk of child.stdout) {
         output += String(chunk);
-        if (output.includes('Done loading')) break;
+        if (output.includes('All blocks are imported') && output.includes('Done loading')) break;
       }
       const cookie = readFileSync(join(folder, '.cookie'), 'utf8').trim();
       expect(await ask(port, cookie, 'getblockcount')).toBe(434);

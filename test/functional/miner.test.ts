@@ -207,7 +207,7 @@ describe('a miner with nothing but templates', () => {
     });
     const { result } = JSON.parse((await node.post(body, '/lbcd')).text) as { result: Template };
     expect(result).toMatchObject({
-      rules: ['!segwit'],
+      rules: ['segwit'],
       mutable: expect.arrayContaining(['coinbase/append']),
     });
     expect(result.maxtime).toBeGreaterThan(result.curtime);

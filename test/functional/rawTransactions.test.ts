@@ -19,7 +19,7 @@ import {
   updateOutput,
   type OutputDraft,
   type SpentOutput,
-} from '../../src/rpc/client.js';
+} from '../../src/client/index.js';
 import { addressPrefixesOf, encodeDestination } from '../../src/script/address.js';
 import { scriptForDestination, type Destination } from '../../src/script/standard.js';
 import { encodeSecret } from '../../src/script/wif.js';

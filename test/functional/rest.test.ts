@@ -179,6 +179,11 @@ describe('REST', () => {
       expect(await refusal('/rest/getutxos/checkmempool.json')).toEqual([400, 'Error: empty request\r\n']);
       expect(await refusal(`/rest/getutxos/${sent}-x.json`)).toEqual([400, 'Parse error\r\n']);
       expect(await refusal('/rest/getutxos.bin', Buffer.of(1, 1, 1))).toEqual([400, 'Parse error\r\n']);
+      // No password is asked for here, so nobody may have much kept in memory.
+      expect(await refusal('/rest/getutxos.bin', Buffer.alloc(1 << 20, 1))).toEqual([
+        413,
+        'Request body is too large',
+      ]);
       expect(await refusal(`/rest/getutxos/${name}.bin`, Buffer.of(0))).toEqual([
         400,
         'Combination of URI scheme inputs and raw post data is not allowed\r\n',

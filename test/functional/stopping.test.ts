@@ -113,13 +113,33 @@ describe('a node', () => {
     expect(second.output()).toMatch(/^Error: .*blk00000\.dat/m);
   });
 
+  it('goes on when it gets signals that mean nothing to it', async () => {
+    const port = await freePort();
+    const node = start(`-rpcport=${port}`, '-rpcuser=u', '-rpcpassword=p');
+    await node.printed('Done loading');
+    for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) {
+      node.child.kill(signal);
+      const answer = await fetch(`http://127.0.0.1:${port}/`, {
+        method: 'POST',
+        headers: { authorization: `Basic ${btoa('u:p')}` },
+        body: '{"method":"getblockcount"}',
+      });
+      expect(await answer.json()).toMatchObject({ result: 0 });
+    }
+    node.child.kill('SIGTERM');
+    expect(await node.exited).toBe(0);
+    expect(node.output()).not.toMatch(/debugger/i);
+  });
+
   it('goes on when its log cannot be written', async ({ skip }) => {
     if (!existsSync('/dev/full')) skip('there is no /dev/full here');
     const node = start('-server=0', '-debuglogfile=/dev/full');
     await node.printed('Done loading');
     node.child.kill('SIGTERM');
     expect(await node.exited).toBe(0);
-    expect(node.output()).toContain('Warning: /dev/full cannot be written');
+    expect(node.output()).toContain(
+      'Warning: /dev/full cannot be written, the node goes on: no space is left on its disk (ENOSPC)',
+    );
   });
 });
 
@@ -128,6 +148,10 @@ describe('a second node on the same folder', () => {
     const port = await freePort();
     const first = start(`-rpcport=${port}`);
     await first.printed('Done loading');
+    // The log is written last.
+    await expect
+      .poll(() => readFileSync(join(networkDir, 'debug.log'), 'utf8'), { timeout: 30_000 })
+      .toContain('Stop it: ');
     const own = ['.cookie', 'lbcnode.pid', 'debug.log', 'chainstate/CURRENT'].map((name) =>
       join(networkDir, name),
     );

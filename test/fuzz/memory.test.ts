@@ -141,7 +141,7 @@ describe('long texts', () => {
 
   it('of white space are a configuration file', () => {
     const entries = parseConfigText(`${' '.repeat(long)}a=1${'\t'.repeat(long)}2 ${' '.repeat(long)}`);
-    expect(entries).toEqual([{ section: '', name: 'a', value: `1${'\t'.repeat(long)}2` }]);
+    expect(entries).toEqual([{ section: '', name: 'a', value: `1${'\t'.repeat(long)}2`, line: 1 }]);
   }, 20_000);
 
   it('of pushes are written as assembly', () => {

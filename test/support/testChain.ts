@@ -9,7 +9,10 @@ import { openChain, type OpenedChain } from '../../src/chain/openChain.js';
 import { loadBlock, type LoadedBlock } from '../../src/chain/loadedBlock.js';
 import { Pruner } from '../../src/chain/pruner.js';
 import { addressIndex } from '../../src/index/addressIndex.js';
+import { filterIndex } from '../../src/index/filterIndex.js';
 import { AddressQueries } from '../../src/index/addressQueries.js';
+import { BackgroundFill } from '../../src/index/backgroundFill.js';
+import { TrackedIndex } from '../../src/index/chainIndex.js';
 import { findTransaction, txIndex } from '../../src/index/txIndex.js';
 import type { BlockCandidate, BlockSource } from '../../src/mempool/mempoolReader.js';
 import { formatTemplate, setExtraNonce } from '../../src/mining/blockAssembler.js';
@@ -50,6 +53,7 @@ export const START_TIME_SEC = 1_600_000_000;
 export interface TestChainOptions {
   txIndex?: boolean;
   addressIndex?: boolean;
+  filterIndex?: boolean;
   prune?: boolean;
   params?: NetworkParams;
   /** 0 unless told otherwise. */
@@ -66,16 +70,19 @@ export interface Answer {
 export class TestChain {
   readonly folder: string;
   readonly opened: OpenedChain;
+  /** Goes on with indexes that are behind when a test asks for it. */
+  readonly fill: BackgroundFill;
   readonly services: RpcServices;
   readonly miner: Miner;
   /** Transactions for the next block; emptied by it. */
   readonly pending: Transaction[] = [];
   timeSec = START_TIME_SEC;
 
-  private constructor(folder: string, opened: OpenedChain, options: TestChainOptions) {
+  private constructor(folder: string, opened: OpenedChain, fill: BackgroundFill, options: TestChainOptions) {
     const { params = regtestParams } = options;
     this.folder = folder;
     this.opened = opened;
+    this.fill = fill;
     const source: BlockSource = {
       changeCount: 0,
       prepareForBlock: () => Promise.resolve(),
@@ -86,7 +93,12 @@ export class TestChain {
       { maxWeight: 8_000_000, minFeeRatePerKb: 0n, version: null },
       { chain: opened.chain, source, adjustedTimeSec: clock },
     );
-    const pruner = new Pruner(opened.chain, opened.flusher, { targetBytes: null }, SILENT_LOGGER);
+    const pruner = new Pruner(
+      opened.chain,
+      opened.flusher,
+      { targetBytes: null, neededFrom: () => fill.neededFrom() },
+      SILENT_LOGGER,
+    );
     this.services = {
       lifecycle: { startTimeSec: START_TIME_SEC, requestStop: () => undefined },
       logging: new LogCategorySet(),
@@ -99,9 +111,14 @@ export class TestChain {
         options.addressIndex === true
           ? Object.assign(new AddressQueries(opened.store), { mempoolTransactions: () => [] })
           : null,
+      indexes: () => fill.statuses(),
       mempool: emptyMempool(),
       mining: this.miner,
-      clock: { adjustedTimeSec: clock, setMockTime: (timeSec) => void (this.timeSec = timeSec) },
+      clock: {
+        nowSec: clock,
+        adjustedTimeSec: clock,
+        setMockTime: (timeSec) => void (this.timeSec = timeSec),
+      },
       pruner: options.prune === true ? pruner : null,
       network: {
         version: 10_000,
@@ -142,6 +159,11 @@ export class TestChain {
   static async open(options: TestChainOptions = {}): Promise<TestChain> {
     const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'lbcnode-chain-'));
     const { params = regtestParams } = options;
+    const indexes = [
+      ...(options.txIndex === false ? [] : [txIndex]),
+      ...(options.addressIndex === true ? [addressIndex] : []),
+      ...(options.filterIndex === true ? [filterIndex] : []),
+    ].map((index) => new TrackedIndex(index));
     let chain: TestChain | null = null;
     const opened = await openChain({
       folder,
@@ -151,8 +173,6 @@ export class TestChain {
         network: params.name,
         supportDelay: '100',
         claimRules: JSON.stringify(params.claimForks),
-        txIndex: options.txIndex !== false,
-        addressIndex: options.addressIndex === true,
         proofWindow: '5000',
       },
       supportDelay: 100,
@@ -174,14 +194,17 @@ export class TestChain {
         throw error;
       },
       adjustedTimeSec: () => chain?.timeSec ?? START_TIME_SEC,
-      contributors: [
-        ...(options.txIndex === false ? [] : [txIndex]),
-        ...(options.addressIndex === true ? [addressIndex] : []),
-      ],
+      contributors: indexes,
       signal: new AbortController().signal,
       log: SILENT_LOGGER,
     });
-    return (chain = new TestChain(folder, opened, options));
+    const { flusher } = opened;
+    const fill = new BackgroundFill(
+      { chain: opened.chain, flusher, log: SILENT_LOGGER, warn: () => undefined, mostBlocks: 3 },
+      indexes,
+    );
+    await fill.prepare();
+    return (chain = new TestChain(folder, opened, fill, options));
   }
 
   async close(): Promise<void> {

@@ -5,6 +5,13 @@ import type { CallSettings } from './options.js';
 /** The node could not be reached: with `-rpcwait` the call is made again. */
 export class ConnectionFailed extends Error {
   override readonly name = 'ConnectionFailed';
+  /** Whether nothing listens there. */
+  readonly isRefused: boolean;
+
+  constructor(message: string, isRefused = false) {
+    super(message);
+    this.isRefused = isRefused;
+  }
 }
 
 export interface HttpAnswer {
@@ -16,11 +23,11 @@ export function postRequest(settings: CallSettings, body: string): Promise<HttpA
   const { host, port, path, credentials, timeoutSec } = settings;
   const authorization = `Basic ${Buffer.from(credentials ?? '').toString('base64')}`;
   return new Promise((resolve, reject) => {
-    const fail = (reason: string): void => {
+    const fail = (reason: string, isRefused = false): void => {
       const where = `${host}:${port}${reason === '' ? '' : ` (${reason})`}`;
       const hint =
         'Make sure the lbcnode server is running and that you are connecting to the correct RPC port.';
-      reject(new ConnectionFailed(`Could not connect to the server ${where}\n\n${hint}`));
+      reject(new ConnectionFailed(`Could not connect to the server ${where}\n\n${hint}`, isRefused));
     };
     const call = request(
       {
@@ -46,7 +53,7 @@ export function postRequest(settings: CallSettings, body: string): Promise<HttpA
       },
     );
     call.on('error', (error: NodeJS.ErrnoException) =>
-      fail(error.code === 'ECONNREFUSED' ? '' : (error.code ?? error.message)),
+      error.code === 'ECONNREFUSED' ? fail('', true) : fail(error.code ?? error.message),
     );
     if (timeoutSec > 0) call.setTimeout(timeoutSec * 1000, () => call.destroy(new Error('timeout reached')));
     call.end(body);

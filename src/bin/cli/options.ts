@@ -1,11 +1,20 @@
 /** The command-line client's own options, its help, and what follows from them for a call. Source: bitcoin-cli.cpp. */
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { COOKIE_NAME, LOCAL_NETWORKS, readCookie, type LocalNetwork } from '../../client/localNode.js';
 import { loadConfig } from '../../node/optionsConfig.js';
-import { interpretBool, leadingInteger, OptionArgs, type NetworkSection } from '../../node/optionArgs.js';
+import {
+  interpretBool,
+  isInteger,
+  isSwitchValue,
+  leadingInteger,
+  OptionArgs,
+  OptionError,
+  placeText,
+  type NetworkSection,
+} from '../../node/optionArgs.js';
 import { CliError } from './convert.js';
 
-interface CliOption {
+export interface CliOption {
   readonly name: string;
   readonly valueName?: string;
   readonly help: string;
@@ -13,11 +22,11 @@ interface CliOption {
   readonly hidden?: boolean;
 }
 
-/** Default RPC ports and data folders of the networks, repeated here so that the client need not load their parameters. */
-const NETWORKS: Readonly<Record<NetworkSection, { rpcPort: number; folder: string }>> = {
-  main: { rpcPort: 9245, folder: '' },
-  test: { rpcPort: 19245, folder: 'testnet3' },
-  regtest: { rpcPort: 29245, folder: 'regtest' },
+/** What chooses a network on the command line. */
+const NETWORK_OPTIONS: Readonly<Record<NetworkSection, string>> = {
+  main: '',
+  test: '-testnet',
+  regtest: '-regtest',
 };
 
 /** Seconds a call may take. Source: `DEFAULT_HTTP_CLIENT_TIMEOUT`. */
@@ -29,6 +38,7 @@ export const CLI_OPTIONS: readonly CliOption[] = [
   { name: 'conf', valueName: '<file>', help: 'The configuration file; a relative path starts at the data folder (default: lbcnode.conf)' },
   { name: 'datadir', valueName: '<dir>', help: 'The data folder (default: ~/.lbcnode)' },
   { name: 'getinfo', help: 'Ask several methods for an overview of the node. The answers come one after the other and may see different states' },
+  { name: 'makerpcauth', valueName: '<user>', help: 'Make a password for this user and the line rpcauth= that lets the node know it; with -stdinrpcpass for a password of your own. Asks no node' },
   { name: 'named', help: 'Take arguments as name=value instead of by position (default: 0)' },
   { name: 'regtest', help: 'Use the regression test chain' },
   { name: 'rpcclienttimeout', valueName: '<n>', help: `Give up after this many seconds, 0 for never (default: ${DEFAULT_TIMEOUT_SEC})` },
@@ -58,11 +68,19 @@ export interface CallSettings {
   /** 0 waits for ever. */
   readonly timeoutSec: number;
   readonly configFile: string;
+  /** Where a cookie was looked for. */
+  readonly cookieFile: string;
+  readonly network: NetworkSection;
+  /** How the network and the data folder are given to the node; empty where they are its defaults. */
+  readonly networkOption: string;
+  readonly dataDirOption: string;
+  /** The cookies of nodes of the other networks, as far as there are such nodes. */
+  readonly otherCookies: readonly { network: NetworkSection; networkOption: string; file: string }[];
 }
 
 export class CliOptions {
   private readonly args = new OptionArgs(CLI_OPTIONS);
-  private network: NetworkSection = 'main';
+  private network: LocalNetwork = 'main';
   private dataDir = '';
   private configFile = '';
 
@@ -72,11 +90,26 @@ export class CliOptions {
   }
 
   /** Reads the configuration file. Throws `OptionError`. */
-  load(home: string): void {
-    const outcome = loadConfig(this.args, { ignoreUnknown: true }, home, []);
+  load(home: string | null): void {
+    const outcome = loadConfig(this.args, { ignoreUnknown: true, needsDataDir: true }, home, []);
+    for (const option of CLI_OPTIONS) this.check(option);
     this.network = outcome.network;
     this.dataDir = outcome.dataDir;
     this.configFile = outcome.configFile;
+  }
+
+  /** Refuses what is neither on nor off, and what is no number. */
+  private check({ name, valueName }: CliOption): void {
+    const given = this.args.givenValue(name);
+    if (given === undefined) return;
+    const { text, place } = given;
+    if (valueName === undefined && !isSwitchValue(text)) {
+      throw new OptionError(
+        `Invalid value -${name}=${text}, it must be 1 (on) or 0 (off)${placeText(place)}`,
+      );
+    }
+    if (valueName === '<n>' && (!isInteger(text) || leadingInteger(text) < 0))
+      throw new OptionError(`Invalid value -${name}=${text}, it must be a whole number${placeText(place)}`);
   }
 
   isOn(name: string): boolean {
@@ -88,32 +121,52 @@ export class CliOptions {
     return this.args.isSet(name);
   }
 
+  value(name: string): string | undefined {
+    return this.args.value(name);
+  }
+
   setPassword(password: string): void {
     this.args.set('rpcpassword', password, false);
   }
 
   settings(): CallSettings {
-    const network = NETWORKS[this.network];
+    const network = LOCAL_NETWORKS[this.network];
     const { host, port } = splitHost(this.args.value('rpcconnect') ?? '127.0.0.1', network.rpcPort);
     const chosenPort = this.args.value('rpcport');
     const timeout = this.args.value('rpcclienttimeout');
+    const networkDir = resolve(this.dataDir, network.folder);
+    const cookieFile = resolve(networkDir, this.args.value('rpccookiefile') ?? COOKIE_NAME);
+    const others = (Object.entries(LOCAL_NETWORKS) as [NetworkSection, typeof network][]).filter(
+      ([name]) => name !== this.network,
+    );
     const wallet = this.args.values('rpcwallet').length > 0 ? this.args.value('rpcwallet') : undefined;
     return {
       host,
-      port: chosenPort === undefined ? port : checkPort('rpcport', chosenPort, leadingInteger(chosenPort)),
-      credentials: this.credentials(resolve(this.dataDir, network.folder)),
+      port:
+        chosenPort === undefined
+          ? port
+          : checkPort('rpcport', chosenPort, isInteger(chosenPort) ? leadingInteger(chosenPort) : 0),
+      credentials: this.credentials(cookieFile),
       path: wallet === undefined ? '/' : `/wallet/${encodeURIComponent(wallet)}`,
       timeoutSec: timeout === undefined ? DEFAULT_TIMEOUT_SEC : leadingInteger(timeout),
       configFile: this.configFile,
+      cookieFile,
+      network: this.network,
+      networkOption: NETWORK_OPTIONS[this.network],
+      dataDirOption: this.args.isSet('datadir') ? `-datadir=${this.dataDir}` : '',
+      otherCookies: others.map(([name, { folder }]) => ({
+        network: name,
+        networkOption: NETWORK_OPTIONS[name],
+        file: resolve(this.dataDir, folder, COOKIE_NAME),
+      })),
     };
   }
 
-  private credentials(networkDir: string): string | null {
+  private credentials(cookieFile: string): string | null {
     const password = this.args.value('rpcpassword') ?? '';
     if (password !== '') return `${this.args.value('rpcuser') ?? ''}:${password}`;
     try {
-      const cookie = readFileSync(resolve(networkDir, this.args.value('rpccookiefile') ?? '.cookie'), 'utf8');
-      return cookie.split('\n', 1)[0] ?? null;
+      return readCookie(cookieFile);
     } catch {
       return null;
     }

@@ -3,11 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
 import { JsonParseError, parseJson } from '../../util/jsonParse.js';
 import { stringifyJson } from '../../util/jsonWrite.js';
+import { adviceOnError, adviceOnRefusal } from './advice.js';
 import { CliError, convertNamed, convertPositional } from './convert.js';
 import { getInfoReply, getInfoRequest } from './getInfo.js';
 import { ConnectionFailed, postRequest } from './httpCall.js';
 import { InputLines } from './inputLines.js';
 import { CLI_OPTIONS, CliOptions, type CallSettings } from './options.js';
+import { newPassword, rpcAuthText } from './rpcAuth.js';
 
 /** The codes of `src/rpc/errors.ts` that the client acts on. */
 const IN_WARMUP = -28;
@@ -20,7 +22,8 @@ export interface CliIo {
   err(text: string): void;
   /** Standard input; asked for at most once, and only when it is to be read. */
   input(): AsyncIterable<string>;
-  readonly home: string;
+  /** The user's own folder; null where there is none. */
+  readonly home: string | null;
   readonly version: string;
 }
 
@@ -38,6 +41,7 @@ export async function runCli(words: readonly string[], io: CliIo): Promise<numbe
       return 1;
     }
     options.load(io.home);
+    if (options.isSet('makerpcauth')) return await makeRpcAuth(options, io);
     if (options.isOn('rpcssl')) throw new CliError('SSL mode for RPC (-rpcssl) is no longer supported.');
   } catch (error) {
     const message = (error as Error).message;
@@ -52,16 +56,55 @@ export async function runCli(words: readonly string[], io: CliIo): Promise<numbe
   }
 }
 
+async function makeRpcAuth(options: CliOptions, io: CliIo): Promise<number> {
+  await readInput(options, io);
+  const password = options.isOn('stdinrpcpass') ? options.value('rpcpassword') : undefined;
+  io.out(rpcAuthText(options.value('makerpcauth') ?? '', password ?? newPassword()));
+  return 0;
+}
+
 async function runCommand(options: CliOptions, words: readonly string[], io: CliIo): Promise<number> {
-  const request = buildRequest(options, [...words, ...(await readInput(options, io))]);
+  const all = [...words, ...(await readInput(options, io))];
+  const request = buildRequest(options, all);
   for (;;) {
+    const settings = options.settings();
     try {
-      return show(await call(options.settings(), request, options), options.isOn('rpcwait'), io);
+      const reply = await call(settings, request, options);
+      const status = show(reply, options.isOn('rpcwait'), io);
+      if (status !== 0 && !options.isOn('getinfo')) io.err(await advice(settings, all, reply));
+      return status;
     } catch (error) {
-      if (!(error instanceof ConnectionFailed) || !options.isOn('rpcwait')) throw error;
+      if (!(error instanceof ConnectionFailed)) throw error;
+      if (!options.isOn('rpcwait')) {
+        throw error.isRefused ? new CliError(`${error.message}\n${adviceOnRefusal(settings)}`) : error;
+      }
       await sleep(RETRY_MS);
     }
   }
+}
+
+/** Further lines for an error that the node answered. */
+function advice(
+  settings: CallSettings,
+  [method = '', ...args]: string[],
+  reply: JsonObject,
+): Promise<string> {
+  return adviceOnError({
+    method,
+    args,
+    error: reply.get('error') ?? null,
+    async listMethods() {
+      const request = stringifyJson({ method: 'help', params: [], id: 1 });
+      try {
+        const answer = parseReply((await postRequest(settings, `${request}\n`)).body);
+        const list = answer instanceof JsonObject ? answer.get('result') : null;
+        return typeof list === 'string' ? list : null;
+      } catch {
+        // The answer that matters was shown.
+        return null;
+      }
+    },
+  });
 }
 
 /** Takes the password from standard input, then answers the arguments there, each as far as the options say. */
@@ -100,11 +143,16 @@ function buildRequest(options: CliOptions, words: string[]): string {
 
 async function call(settings: CallSettings, request: string, options: CliOptions): Promise<JsonObject> {
   const { status, body } = await postRequest(settings, `${request}\n`);
+  if (status === 401 && settings.credentials === null) {
+    // A node that has only just begun to listen wrote its cookie after we looked for it.
+    const again = options.settings();
+    if (again.credentials !== null) return call(again, request, options);
+  }
   if (status === 401) {
     throw new CliError(
       settings.credentials === null
         ? 'Could not locate RPC credentials. No authentication cookie could be found, and RPC password is not set.  ' +
-            `See -rpcpassword and -stdinrpcpass.  Configuration file: (${settings.configFile})`
+            `See -rpcpassword and -stdinrpcpass.  Configuration file: (${settings.configFile}), cookie: (${settings.cookieFile})`
         : 'Authorization failed: Incorrect rpcuser or rpcpassword',
     );
   }

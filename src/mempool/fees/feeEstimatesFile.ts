@@ -8,6 +8,7 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
+import { failureReason } from '../../util/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import { Reader, ReadError } from '../../util/reader.js';
 import { setAside } from '../../util/setAside.js';
@@ -164,6 +165,6 @@ export async function writeFeeHistory(path: string, history: FeeHistory, log: Lo
     }
     await rename(fresh, path);
   } catch (error) {
-    log.warn(`unable to write policy estimator data (non-fatal): ${(error as Error).message}`);
+    log.warn(`unable to write policy estimator data (non-fatal): ${path}: ${failureReason(error)}`);
   }
 }

@@ -127,7 +127,7 @@ export class PeersFile {
     try {
       const content = await readCheckedFile(this.path, this.magic, MAX_FILE_BYTES);
       if (content === null) {
-        this.log.info('Invalid or missing peers.dat; recreating');
+        this.log.debug('addrman', `There is no ${this.path}`);
         return;
       }
       book.restore(parsePeers(content));

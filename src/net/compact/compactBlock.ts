@@ -20,7 +20,7 @@ import { Writer } from '../../util/writer.js';
 import { SHORT_ID_SIZE_BYTES, type CompactBlockMessage } from '../messages/cmpctblock.js';
 import { isNullTransaction, withoutWitness } from '../rawTransaction.js';
 import { ShortIdTable } from './shortIdTable.js';
-import { SipHash, SIP_KEY_SIZE_BYTES } from './sipHash.js';
+import { SipHash, SIP_KEY_SIZE_BYTES } from '../../crypto/sipHash.js';
 
 const MAX_TRANSACTIONS = MAX_BLOCK_WEIGHT / MIN_SERIALIZABLE_TRANSACTION_WEIGHT;
 const MAX_INDEX = 0xffff;

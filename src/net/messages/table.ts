@@ -2,6 +2,9 @@
 import { addrCodec } from './addr.js';
 import { blockCodec } from './block.js';
 import { blocktxnCodec } from './blocktxn.js';
+import { cfcheckptCodec } from './cfcheckpt.js';
+import { cfheadersCodec } from './cfheaders.js';
+import { cfilterCodec } from './cfilter.js';
 import { cmpctblockCodec } from './cmpctblock.js';
 import { feefilterCodec } from './feefilter.js';
 import { filteraddCodec } from './filteradd.js';
@@ -10,6 +13,9 @@ import { filterloadCodec } from './filterload.js';
 import { getaddrCodec } from './getaddr.js';
 import { getblocksCodec } from './getblocks.js';
 import { getblocktxnCodec } from './getblocktxn.js';
+import { getcfcheckptCodec } from './getcfcheckpt.js';
+import { getcfheadersCodec } from './getcfheaders.js';
+import { getcfiltersCodec } from './getcfilters.js';
 import { getdataCodec } from './getdata.js';
 import { getheadersCodec } from './getheaders.js';
 import { headersCodec } from './headers.js';
@@ -26,7 +32,7 @@ import { txCodec } from './tx.js';
 import { verackCodec } from './verack.js';
 import { versionCodec } from './version.js';
 
-/** In the reference's order (`allNetMessageTypes`). */
+/** In the reference's order (`allNetMessageTypes`), then those of BIP157 in that of later Core. */
 const codecs = {
   version: versionCodec,
   verack: verackCodec,
@@ -54,6 +60,12 @@ const codecs = {
   cmpctblock: cmpctblockCodec,
   getblocktxn: getblocktxnCodec,
   blocktxn: blocktxnCodec,
+  getcfilters: getcfiltersCodec,
+  cfilter: cfilterCodec,
+  getcfheaders: getcfheadersCodec,
+  cfheaders: cfheadersCodec,
+  getcfcheckpt: getcfcheckptCodec,
+  cfcheckpt: cfcheckptCodec,
 } as const;
 
 /** Without a prototype: a peer may well send a command like `constructor`, which is not in it. */

@@ -206,7 +206,6 @@ export class Connector {
       await this.pause(ROUND_MS);
       if (!deps.peers.isActive) continue;
       if (deps.book.size === 0 && !hasFixedSeeds && deps.nowMs() - startedMs > FIXED_SEEDS_AFTER_MS) {
-        deps.log.info("Adding fixed seed nodes as DNS doesn't seem to be available.");
         deps.addFixedSeeds();
         hasFixedSeeds = true;
       }

@@ -10,7 +10,7 @@ import type { Logger } from '../../util/logging.js';
 import { Writer } from '../../util/writer.js';
 import type { AddressBook } from '../addressBook/addressBook.js';
 import type { RollingBloomFilter } from '../bloom/rollingBloomFilter.js';
-import { sipHash, SIP_KEY_SIZE_BYTES } from '../compact/sipHash.js';
+import { sipHash, SIP_KEY_SIZE_BYTES } from '../../crypto/sipHash.js';
 import type { LocalAddresses } from '../localAddresses.js';
 import { MAX_ADDRESSES, type AddressEntry } from '../messages/addr.js';
 import type { Payload } from '../messages/table.js';

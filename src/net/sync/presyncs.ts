@@ -2,7 +2,9 @@
  * The syncs in two passes that are under way, one a peer at most: asks for what each needs next, and ends those that get
  * no answer. The passes themselves are in headersPresync.ts. Keeps nothing of a peer's chain in the table of headers.
  */
+import { headerProgress } from '../../chain/progress.js';
 import type { ValidationError } from '../../consensus/reject.js';
+import { parseHeaderBytes } from '../../primitives/header.js';
 import { hashToHex, equalBytes, type Bytes } from '../../util/bytes.js';
 import { breathe } from '../breathe.js';
 import type { Peer, RandomSource } from '../part.js';
@@ -50,6 +52,8 @@ interface RunningSync {
 export class Presyncs {
   private readonly deps: SyncDeps & { readonly random: RandomSource };
   private readonly running = new Map<number, RunningSync>();
+  /** Whose chain was another one at the second fetching, and was looked at anew. */
+  private readonly restarted = new WeakSet<SyncPeer>();
 
   constructor(deps: SyncDeps & { readonly random: RandomSource }) {
     this.deps = deps;
@@ -78,6 +82,7 @@ export class Presyncs {
     if (!run) return;
     run.state.isPresyncing = false;
     this.running.delete(peer.id);
+    if (this.running.size === 0) this.deps.chain.events.emit('progress', null);
   }
 
   /** Whether headers that follow `parent` are what the peer was asked for. */
@@ -132,13 +137,13 @@ export class Presyncs {
       return { ...NOTHING, ready, weakWork: phase === 'presync' ? walkedWork : null };
     }
     this.ask(peer, run);
-    if (sync.phase === 'presync') this.tell(peer, run);
+    if (sync.phase === 'presync') this.tell(peer, run, headers.at(-1)!);
     return { ...NOTHING, ready };
   }
 
   private refuse(
     peer: Peer,
-    { sync }: RunningSync,
+    { state, sync, start }: RunningSync,
     fault: NonNullable<ReturnType<HeadersPresync['take']>>,
   ): PresyncStep {
     const { log } = this.deps;
@@ -150,9 +155,19 @@ export class Presyncs {
           : 'another chain than before';
     log.debug('net', `Initial headers sync aborted with peer=${peer.id}: ${why} at height=${sync.height}`);
     if (fault.kind === 'invalid') return { ...NOTHING, error: fault.error };
-    // Nobody honest does so: what is compared is buried under more work than a reorganisation ever takes back.
-    peer.disconnect(`its headers are ${why}`);
+    if (fault.kind === 'changed' && !this.restarted.has(state)) this.restart(state, start);
+    else peer.disconnect(`its headers are ${why}`);
     return NOTHING;
+  }
+
+  /**
+   * Begins once more with a peer that brought another chain. Where the work sufficed just at its tip, a reorganisation
+   * between the two fetchings changes what was compared; it hardly does so twice.
+   */
+  private restart(state: SyncPeer, start: number): void {
+    this.restarted.add(state);
+    this.begin(state, start);
+    this.ask(state.peer, this.running.get(state.peer.id)!);
   }
 
   private ask(peer: Peer, run: RunningSync): void {
@@ -163,8 +178,12 @@ export class Presyncs {
     askForHeaders(peer, equalBytes(lastHash, behind[0]!) ? behind : [lastHash, ...behind]);
   }
 
-  private tell(peer: Peer, run: RunningSync): void {
+  private tell(peer: Peer, run: RunningSync, last: Buffer): void {
+    const { chain, clock, params } = this.deps;
     const { height, lastHash } = run.sync;
+    const { timeSec } = parseHeaderBytes(last);
+    const network = { nowSec: clock.adjustedTimeSec(), targetSpacingSec: params.targetSpacingSec };
+    chain.events.emit('progress', headerProgress('Checking headers', { height, timeSec }, network));
     if (height - run.loggedHeight < LOG_INTERVAL_HEADERS) return;
     run.loggedHeight = height;
     this.deps.log.info(

@@ -51,8 +51,20 @@ export class ControlConnection {
   /** Rejects with `ControlError` when nobody answers or the signal aborts; a later abort closes the connection. */
   static open(host: string, port: number, signal: AbortSignal): Promise<ControlConnection> {
     return new Promise((resolve, reject) => {
-      const socket = connect({ host, port, signal });
-      socket.on('error', (error) => reject(new ControlError(error.message || String(error))));
+      if (signal.aborted) {
+        reject(new ControlError('interrupted'));
+        return;
+      }
+      const socket = connect({ host, port });
+      // Not the signal of `connect`: Node 20 leaves its listener there when the connection is over.
+      const onAbort = (): void => void socket.destroy(new ControlError('interrupted'));
+      const letGo = (): void => signal.removeEventListener('abort', onAbort);
+      signal.addEventListener('abort', onAbort);
+      socket.on('close', letGo);
+      socket.on('error', (error) => {
+        letGo();
+        reject(new ControlError(error.message || String(error)));
+      });
       socket.on('connect', () => resolve(new ControlConnection(socket)));
     });
   }

@@ -25,6 +25,8 @@ const MAX_BARE_MULTISIG_KEYS = 3;
 const MAX_REDEEM_SCRIPT_SIZE = 520;
 const MULTISIG_OVERHEAD = 3;
 const COMPRESSED_SIZE = 33;
+/** More than the characters of all keys of a multisig with the deepest paths. */
+const MAX_KEYS_CHARS = 1 << 17;
 
 /** Splits off the expression at the beginning: up to a comma or a closing parenthesis outside of parentheses. */
 function splitExpression(text: string): [expression: string, rest: string] {
@@ -160,7 +162,14 @@ class Parser {
   }
 }
 
-/** The descriptor, or null when the text is none of this network. */
+/**
+ * The descriptor, or null when the text is none of this network. One that is longer than any with keys can be is a script
+ * or nothing: what would be looked for in it again and again is not looked for.
+ */
 export function parseDescriptor(text: string, prefixes: AddressPrefixes): Descriptor | null {
+  if (text.length > MAX_KEYS_CHARS) {
+    const hex = argumentsOf('raw', text);
+    return hex !== null && isHex(hex) ? fixedScript(fromHex(hex)) : null;
+  }
   return new Parser(prefixes).whole(text, 'top');
 }

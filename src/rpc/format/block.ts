@@ -1,7 +1,6 @@
 /** Blocks and headers as answers show them. Source: lbrycrd rpc/blockchain.cpp `blockheaderToJSON`, `blockToJSON`. */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { LoadedBlock } from '../../chain/loadedBlock.js';
-import { difficultyOf } from '../../consensus/compactTarget.js';
 import type { BlockHeader } from '../../primitives/header.js';
 import { txidAt } from '../../primitives/blockView.js';
 import { NO_HEADER } from '../../store/headerTable.js';
@@ -9,6 +8,7 @@ import { breathe } from '../../util/breathe.js';
 import { hashToHex } from '../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
 import { t, type SchemaFields } from '../schema.js';
+import { difficultyAnswer, type View } from './difficulty.js';
 import type { ScriptContext } from './script.js';
 import {
   rawTransactionAtAnswer,
@@ -52,13 +52,18 @@ const TAIL_FIELDS: SchemaFields = {
   nonce: t.int('the nonce'),
   bits: t.str('the compact target in hexadecimal'),
   difficulty: t.num('the difficulty'),
-  chainwork: t.hash('expected hashes to produce the chain up to this block'),
+  chainwork: t.str(
+    'expected hashes to produce the chain up to this block: 64 hex digits; in the lbcd profile of a block without zeros in front',
+  ),
   nTx: t.int('the number of transactions in the block; 0 while its data never arrived'),
   previousblockhash: t.optional(t.hash('the previous block'), 'but for the genesis block'),
   nextblockhash: t.optional(t.hash('the next block on the main chain'), 'when there is one'),
 };
 
-export const HEADER_SCHEMA = t.object({ ...ABOVE_FIELDS, ...BELOW_HEIGHT_FIELDS, ...TAIL_FIELDS });
+export const HEADER_SCHEMA = t.named(
+  'BlockHeader',
+  t.object({ ...ABOVE_FIELDS, ...BELOW_HEIGHT_FIELDS, ...TAIL_FIELDS }),
+);
 
 function blockSchema(tx: SchemaFields[string]): SchemaFields {
   return {
@@ -72,13 +77,23 @@ function blockSchema(tx: SchemaFields[string]): SchemaFields {
   };
 }
 
-export const BLOCK_SCHEMA = t.object(blockSchema(t.array(t.hash('a transaction id'))));
+export const BLOCK_SCHEMA = t.named('Block', t.object(blockSchema(t.array(t.hash('a transaction id')))));
 
-export const BLOCK_WITH_TRANSACTIONS_SCHEMA = t.object(
-  blockSchema(
-    t.array(
-      t.object({ ...TRANSACTION_FIELDS, hex: t.hex('the serialized transaction') }),
-      'the transactions, as getrawtransaction shows them',
+export const BLOCK_WITH_TRANSACTIONS_SCHEMA = t.named(
+  'BlockWithTransactions',
+  t.object(
+    blockSchema(
+      t.array(
+        t.object({
+          ...TRANSACTION_FIELDS,
+          hex: t.hex('the serialized transaction'),
+          blockhash: t.optional(t.hash('the block'), 'in the lbcd profile'),
+          confirmations: t.optional(t.int('the confirmations'), 'in the lbcd profile'),
+          time: t.optional(t.time('the block time'), 'in the lbcd profile'),
+          blocktime: t.optional(t.time('the same'), 'in the lbcd profile'),
+        }),
+        'the transactions, as getrawtransaction shows them',
+      ),
     ),
   ),
 );
@@ -101,6 +116,7 @@ function tailAnswer(
   reader: ChainReader,
   id: number,
   header: BlockHeader,
+  view: View | undefined,
 ): Record<string, JsonOut | undefined> {
   const { headers } = reader;
   const { active } = reader.chain.index;
@@ -110,15 +126,20 @@ function tailAnswer(
     mediantime: active.medianTimeOf(id),
     nonce: header.nonce,
     bits: hex32(header.bits),
-    difficulty: difficultyOf(header.bits),
-    chainwork: headers.workHex(id),
+    difficulty: difficultyAnswer(header.bits, view),
+    chainwork: workAnswer(headers.workHex(id), view),
     nTx: headers.txCount(id),
     previousblockhash: headers.prev(id) === NO_HEADER ? undefined : hashToHex(header.prevHash),
     nextblockhash: next === NO_HEADER ? undefined : hashToHex(headers.hash(next)),
   };
 }
 
-export function headerAnswer(reader: ChainReader, id: number, header: BlockHeader): JsonOut {
+/** lbcd writes no zeros in front. */
+function workAnswer(hex: string, view: View | undefined): string {
+  return view?.profile === 'lbcd' ? hex.replace(/^0+(?=.)/, '') : hex;
+}
+
+export function headerAnswer(reader: ChainReader, id: number, header: BlockHeader, view?: View): JsonOut {
   const { headers } = reader;
   const { active } = reader.chain.index;
   const next = active.next(id);
@@ -135,10 +156,12 @@ export function headerAnswer(reader: ChainReader, id: number, header: BlockHeade
     mediantime: active.medianTimeOf(id),
     nonce: header.nonce,
     bits: hex32(header.bits),
-    difficulty: difficultyOf(header.bits),
-    chainwork: headers.workHex(id),
+    difficulty: difficultyAnswer(header.bits, view),
+    chainwork: workAnswer(headers.workHex(id), view),
     nTx: headers.txCount(id),
-    previousblockhash: headers.prev(id) === NO_HEADER ? undefined : hashToHex(header.prevHash),
+    // lbcd shows that of the genesis block too, which is zero.
+    previousblockhash:
+      headers.prev(id) === NO_HEADER && view?.profile !== 'lbcd' ? undefined : hashToHex(header.prevHash),
     nextblockhash: next === NO_HEADER ? undefined : hashToHex(headers.hash(next)),
   };
 }
@@ -147,6 +170,7 @@ export interface BlockAnswerOptions {
   readonly context: ScriptContext;
   readonly withTransactions: boolean;
   readonly serializeWitness: boolean;
+  readonly params: View['params'];
 }
 
 /** A block's answer. The transactions are made while it is written. */
@@ -157,7 +181,9 @@ export function blockAnswer(
   options: BlockAnswerOptions,
 ): JsonOut {
   const { parsed } = block;
-  const tx = options.withTransactions ? transactionsOf(block, options) : txidsOf(block);
+  const view: View = { profile: options.context.profile, params: options.params };
+  const place = options.context.profile === 'lbcd' ? placeInBlock(reader, id, block.header) : {};
+  const tx = options.withTransactions ? transactionsOf(block, options, place) : txidsOf(block);
   return {
     ...placeAnswer(reader, id),
     strippedsize: parsed.strippedSizeBytes,
@@ -165,7 +191,7 @@ export function blockAnswer(
     weight: parsed.weight,
     ...headAnswer(reader.headers.height(id), block.header),
     tx: jsonArray(tx),
-    ...tailAnswer(reader, id, block.header),
+    ...tailAnswer(reader, id, block.header, view),
   };
 }
 
@@ -173,13 +199,24 @@ function* txidsOf({ parsed }: LoadedBlock): Generator<JsonOut> {
   for (let n = 0; n < parsed.txCount; n++) yield hashToHex(txidAt(parsed, n));
 }
 
-async function* transactionsOf(block: LoadedBlock, options: BlockAnswerOptions): AsyncGenerator<JsonOut> {
+/** What lbcd tells of the block with each transaction in it. */
+function placeInBlock(reader: ChainReader, id: number, { timeSec }: BlockHeader): Record<string, JsonOut> {
+  const blockhash = hashToHex(reader.headers.hash(id));
+  return { blockhash, confirmations: confirmationsOf(reader, id), time: timeSec, blocktime: timeSec };
+}
+
+async function* transactionsOf(
+  block: LoadedBlock,
+  options: BlockAnswerOptions,
+  place: Record<string, JsonOut>,
+): AsyncGenerator<JsonOut> {
   let since = performance.now();
   for (let n = 0; n < block.parsed.txCount; n++) {
     const shown = shownTransactionAt(block, n);
     yield {
       ...transactionAnswer(shown, options.context),
       hex: rawTransactionAtAnswer(block, n, shown, options.serializeWitness),
+      ...place,
     };
     since = await breathe(since);
   }

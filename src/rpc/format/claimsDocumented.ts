@@ -69,6 +69,11 @@ function outputFields(naming: Naming, value: Schema | OptionalSchema): SchemaFie
   };
 }
 
+function supportSchema(naming: Naming): Schema {
+  const fields = outputFields(naming, t.optional(VALUE, 'when it has metadata'));
+  return t.named(naming === SPACED ? 'Support' : 'SupportOfName', t.object(fields));
+}
+
 function claimFields(naming: Naming): SchemaFields {
   return {
     name: t.str('the name as it was claimed'),
@@ -76,10 +81,7 @@ function claimFields(naming: Naming): SchemaFields {
     ...outputFields(naming, VALUE),
     [naming.effectiveAmount]: t.coins('the amount and that of all supports, as far as they are valid'),
     [naming.pendingAmount]: t.optional(t.coins('the same once all of them are valid'), 'when it is more'),
-    supports: t.array(
-      t.object(outputFields(naming, t.optional(VALUE, 'when it has metadata'))),
-      'the supports of the claim',
-    ),
+    supports: t.array(supportSchema(naming), 'the supports of the claim'),
     bid: BID,
     sequence: SEQUENCE,
   };
@@ -89,37 +91,46 @@ export const CLAIM_SCHEMA = t.union([
   { when: 'when there is no such claim', schema: t.object({}) },
   {
     when: 'in the documented profile',
-    schema: t.object({
-      normalized_name: t.str('the name as it is looked up'),
-      ...claimFields(SPACED),
-      'last takeover height': t.int('the height at which ownership of the name changed last'),
-    }),
+    schema: t.named(
+      'Claim',
+      t.object({
+        normalized_name: t.str('the name as it is looked up'),
+        ...claimFields(SPACED),
+        'last takeover height': t.int('the height at which ownership of the name changed last'),
+      }),
+    ),
   },
 ]);
 
-export const NAME_SCHEMA = t.object({
-  nLastTakeoverHeight: t.int('the height at which ownership of the name changed last'),
-  normalized_name: t.str('the name as it is looked up'),
-  claims: t.array(t.object(claimFields(HUNGARIAN)), 'the active claims, best first, then the pending ones'),
-  'supports without claims': t.array(
-    t.object(outputFields(HUNGARIAN, t.optional(VALUE, 'when it has metadata'))),
-    'supports of ids that have no claim here',
-  ),
-  height: t.int('the height of the block that the answer is about'),
-  blockhash: t.hash('the block that the answer is about'),
-});
+export const NAME_SCHEMA = t.named(
+  'ClaimsOfName',
+  t.object({
+    nLastTakeoverHeight: t.int('the height at which ownership of the name changed last'),
+    normalized_name: t.str('the name as it is looked up'),
+    claims: t.array(
+      t.named('ClaimOfName', t.object(claimFields(HUNGARIAN))),
+      'the active claims, best first, then the pending ones',
+    ),
+    'supports without claims': t.array(supportSchema(HUNGARIAN), 'supports of ids that have no claim here'),
+    height: t.int('the height of the block that the answer is about'),
+    blockhash: t.hash('the block that the answer is about'),
+  }),
+);
 
-export const ENTRY_SCHEMA = t.object({
-  normalized_name: t.str('the name as it is filed'),
-  claims: t.array(
-    t.object({
-      name: t.str('the name as it was claimed'),
-      claimId: t.claimId('the claim id'),
-      ...outputFields(SPACED, VALUE),
-    }),
-    'the active claims, best first',
-  ),
-});
+export const ENTRY_SCHEMA = t.named(
+  'TrieEntry',
+  t.object({
+    normalized_name: t.str('the name as it is filed'),
+    claims: t.array(
+      t.object({
+        name: t.str('the name as it was claimed'),
+        claimId: t.claimId('the claim id'),
+        ...outputFields(SPACED, VALUE),
+      }),
+      'the active claims, best first',
+    ),
+  }),
+);
 
 export interface DocumentedDeps extends OutputDeps {
   readonly chain: OutputDeps['chain'] & Pick<ChainReader, 'headers'>;

@@ -2,8 +2,7 @@
  * Claims as lbcd shows them: lower case, amounts in satoshis, no `supports` where there are none, and `claims` null where
  * there are none. Source: lbcd rpcclaimtrie.go, btcjson/claimcmds.go, claimtrie/node/node.go.
  *
- * Differences from lbcd: values need no transaction index; a claim's `sequence` is its place by height among the claims
- * that are there (lbcd counts the claims that were there when it was first made, which may give two the same number).
+ * Difference from lbcd: values need no transaction index.
  */
 import { compareClaims } from '../../claimtrie/nameState.js';
 import { pointKey } from '../../claimtrie/item.js';
@@ -27,10 +26,9 @@ const OUTPUT_FIELDS: SchemaFields = {
 };
 
 const CLAIM_SCHEMA = t.object({
-  name: t.optional(t.str('the name as it was claimed'), 'with values'),
   claimid: t.claimId('the claim id'),
   bid: t.int('place by effective amount; 0 is the best'),
-  sequence: t.int('place by height; 0 is the oldest'),
+  sequence: t.int('how many claims the name had when the claim was made'),
   ...OUTPUT_FIELDS,
   effectiveamount: t.sats('the amount, once valid, and that of the valid supports'),
   supports: t.optional(
@@ -46,7 +44,7 @@ export const LBCD_NAME_SCHEMA = t.object({
   lasttakeoverheight: t.int('the height at which ownership of the name changed last'),
   normalizedname: t.str('the name as it is looked up'),
   claims: t.union([
-    { when: 'when there are any', schema: t.array(CLAIM_SCHEMA) },
+    { when: 'when there are any', schema: t.array(t.named('LbcdClaim', CLAIM_SCHEMA)) },
     { when: 'otherwise', schema: t.none() },
   ]),
 });
@@ -90,7 +88,6 @@ function activeSupports({ supports }: ClaimInfo): OutputInfo[] {
 function claimAnswer({ claim, bid }: RankedClaim, outputs: ClaimOutputs | null): Answer {
   const supports = activeSupports(claim);
   return {
-    name: outputs === null ? undefined : nameTextWithReplacements(claim.name),
     claimid: hashToHex(claim.claimId),
     bid,
     sequence: claim.sequence,

@@ -28,11 +28,13 @@ const PLAIN_CLAIM_FIELDS: SchemaFields = {
   ...OUTPUT_FIELDS,
 };
 
+const SUPPORT = t.named('LbrycrdSupport', t.object(OUTPUT_FIELDS));
+
 const CLAIM_FIELDS: SchemaFields = {
   ...PLAIN_CLAIM_FIELDS,
   effectiveAmount: t.sats('the amount and that of all supports, as far as they are valid'),
   pendingAmount: t.optional(t.sats('the same once all of them are valid'), 'when it is more'),
-  supports: t.array(t.object(OUTPUT_FIELDS), 'the supports of the claim'),
+  supports: t.array(SUPPORT, 'the supports of the claim'),
   bid: t.int('place by effective amount; 0 is the best'),
   sequence: t.int('place by height; 0 is the oldest'),
 };
@@ -42,27 +44,39 @@ export const LBRYCRD_CLAIM_SCHEMA = t.union([
   { when: 'when there is no such claim', schema: t.object({}) },
   {
     when: 'in the lbrycrd profile',
-    schema: t.object({
-      normalizedName: t.str('the name as it is looked up'),
-      ...CLAIM_FIELDS,
-      lastTakeoverHeight: t.int('the height at which ownership of the name changed last'),
-    }),
+    schema: t.named(
+      'LbrycrdClaim',
+      t.object({
+        normalizedName: t.str('the name as it is looked up'),
+        ...CLAIM_FIELDS,
+        lastTakeoverHeight: t.int('the height at which ownership of the name changed last'),
+      }),
+    ),
   },
 ]);
 
 /** Result of `getclaimsforname`. */
-export const LBRYCRD_NAME_SCHEMA = t.object({
-  normalizedName: t.str('the name as it is looked up'),
-  claims: t.array(t.object(CLAIM_FIELDS), 'the active claims, best first, then the pending ones'),
-  lastTakeoverHeight: t.int('the height at which ownership of the name changed last'),
-  supportsWithoutClaim: t.array(t.object(OUTPUT_FIELDS), 'supports of ids that have no claim here'),
-});
+export const LBRYCRD_NAME_SCHEMA = t.named(
+  'LbrycrdClaimsOfName',
+  t.object({
+    normalizedName: t.str('the name as it is looked up'),
+    claims: t.array(
+      t.named('LbrycrdClaimOfName', t.object(CLAIM_FIELDS)),
+      'the active claims, best first, then the pending ones',
+    ),
+    lastTakeoverHeight: t.int('the height at which ownership of the name changed last'),
+    supportsWithoutClaim: t.array(SUPPORT, 'supports of ids that have no claim here'),
+  }),
+);
 
 /** An item of `getclaimsintrie`. */
-export const LBRYCRD_ENTRY_SCHEMA = t.object({
-  normalizedName: t.str('the name as it is filed'),
-  claims: t.array(t.object(PLAIN_CLAIM_FIELDS), 'the active claims, best first'),
-});
+export const LBRYCRD_ENTRY_SCHEMA = t.named(
+  'LbrycrdTrieEntry',
+  t.object({
+    normalizedName: t.str('the name as it is filed'),
+    claims: t.array(t.object(PLAIN_CLAIM_FIELDS), 'the active claims, best first'),
+  }),
+);
 
 /** What the answers about some items of a name need besides the items. */
 interface Sources {

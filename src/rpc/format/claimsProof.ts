@@ -41,33 +41,38 @@ const WHEN_PROVEN = 'when the name has such a claim';
 const TAKEOVER = t.int('the height at which ownership of the name changed last');
 
 /** Result of the proving methods. */
-export const PROOF_SCHEMA = t.union([
-  {
-    when: 'in the documented profile',
-    schema: t.object({
-      ...proofFields(
-        t.object({
-          child: t.object({
-            character: t.str('the byte that leads to the child, as the character with that code point'),
-            nodeHash: NODE_HASH,
+export const PROOF_SCHEMA = t.named(
+  'NameProof',
+  t.union([
+    {
+      when: 'in the documented profile',
+      schema: t.object({
+        ...proofFields(
+          t.object({
+            child: t.object({
+              character: t.str('the byte that leads to the child, as the character with that code point'),
+              nodeHash: NODE_HASH,
+            }),
           }),
-        }),
-      ),
-      txhash: t.optional(t.hash('the transaction of the claim'), WHEN_PROVEN),
-      nOut: t.optional(t.int('the number of its output'), WHEN_PROVEN),
-      'last takeover height': t.optional(TAKEOVER, WHEN_PROVEN),
-    }),
-  },
-  {
-    when: 'in the other profiles',
-    schema: t.object({
-      ...proofFields(t.object({ character: t.int('the byte that leads to the child'), nodeHash: NODE_HASH })),
-      txId: t.optional(t.hash('the transaction of the claim'), WHEN_PROVEN),
-      n: t.optional(t.int('the number of its output'), WHEN_PROVEN),
-      lastTakeoverHeight: t.optional(TAKEOVER, WHEN_PROVEN),
-    }),
-  },
-]);
+        ),
+        txhash: t.optional(t.hash('the transaction of the claim'), WHEN_PROVEN),
+        nOut: t.optional(t.int('the number of its output'), WHEN_PROVEN),
+        'last takeover height': t.optional(TAKEOVER, WHEN_PROVEN),
+      }),
+    },
+    {
+      when: 'in the other profiles',
+      schema: t.object({
+        ...proofFields(
+          t.object({ character: t.int('the byte that leads to the child'), nodeHash: NODE_HASH }),
+        ),
+        txId: t.optional(t.hash('the transaction of the claim'), WHEN_PROVEN),
+        n: t.optional(t.int('the number of its output'), WHEN_PROVEN),
+        lastTakeoverHeight: t.optional(TAKEOVER, WHEN_PROVEN),
+      }),
+    },
+  ]),
+);
 
 function childAnswer(character: number, nodeHash: string | undefined, profile: Profile): JsonOut {
   if (profile !== 'documented') return { character, nodeHash };

@@ -6,28 +6,31 @@ import { coins } from '../../util/json.js';
 import { jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../util/jsonWrite.js';
 import { t } from '../schema.js';
 
-export const MEMPOOL_ENTRY_SCHEMA = t.object({
-  fees: t.object({
-    base: t.coins('the fee'),
-    modified: t.coins('the fee with the deltas that mining goes by'),
-    ancestor: t.coins('modified fees of the unconfirmed ancestors and itself'),
-    descendant: t.coins('modified fees of the unconfirmed descendants and itself'),
+export const MEMPOOL_ENTRY_SCHEMA = t.named(
+  'MempoolEntry',
+  t.object({
+    fees: t.object({
+      base: t.coins('the fee'),
+      modified: t.coins('the fee with the deltas that mining goes by'),
+      ancestor: t.coins('modified fees of the unconfirmed ancestors and itself'),
+      descendant: t.coins('modified fees of the unconfirmed descendants and itself'),
+    }),
+    size: t.int('virtual size as BIP 141 defines it'),
+    fee: t.coins('the fee (deprecated)'),
+    modifiedfee: t.coins('the fee with the deltas that mining goes by (deprecated)'),
+    time: t.time('when it entered the mempool'),
+    height: t.int('height of the chain when it entered'),
+    descendantcount: t.int('number of unconfirmed descendants and itself'),
+    descendantsize: t.int('virtual size of the unconfirmed descendants and itself'),
+    descendantfees: t.sats('modified fees of the unconfirmed descendants and itself (deprecated)'),
+    ancestorcount: t.int('number of unconfirmed ancestors and itself'),
+    ancestorsize: t.int('virtual size of the unconfirmed ancestors and itself'),
+    ancestorfees: t.sats('modified fees of the unconfirmed ancestors and itself (deprecated)'),
+    wtxid: t.hash('the hash with witness'),
+    depends: t.array(t.hash('an unconfirmed transaction that it spends')),
+    spentby: t.array(t.hash('an unconfirmed transaction that spends it')),
   }),
-  size: t.int('virtual size as BIP 141 defines it'),
-  fee: t.coins('the fee (deprecated)'),
-  modifiedfee: t.coins('the fee with the deltas that mining goes by (deprecated)'),
-  time: t.time('when it entered the mempool'),
-  height: t.int('height of the chain when it entered'),
-  descendantcount: t.int('number of unconfirmed descendants and itself'),
-  descendantsize: t.int('virtual size of the unconfirmed descendants and itself'),
-  descendantfees: t.sats('modified fees of the unconfirmed descendants and itself (deprecated)'),
-  ancestorcount: t.int('number of unconfirmed ancestors and itself'),
-  ancestorsize: t.int('virtual size of the unconfirmed ancestors and itself'),
-  ancestorfees: t.sats('modified fees of the unconfirmed ancestors and itself (deprecated)'),
-  wtxid: t.hash('the hash with witness'),
-  depends: t.array(t.hash('an unconfirmed transaction that it spends')),
-  spentby: t.array(t.hash('an unconfirmed transaction that spends it')),
-});
+);
 
 /** Result of the methods which list transactions by id, or verbosely by what is known of each. */
 export const MEMPOOL_LIST_SCHEMA = t.union([

@@ -39,7 +39,7 @@ export const SCRIPT_FIELDS: SchemaFields = {
   addresses: t.optional(t.array(t.str('an address')), 'when the script shows any'),
 };
 
-export const SCRIPT_SCHEMA = t.object(SCRIPT_FIELDS, 'the output script');
+export const SCRIPT_SCHEMA = t.named('OutputScript', t.object(SCRIPT_FIELDS, 'the output script'));
 
 /** Scripts beyond it, of which no valid input can be, are written in slices. */
 export const LARGE_SCRIPT_BYTES = 10_000;

@@ -21,6 +21,7 @@ import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';
 import { hexOf, jsonArray, type JsonOut } from '../../util/jsonWrite.js';
 import { atOnce, inSlices, type Slices } from '../../util/slices.js';
+import type { Profile } from '../method.js';
 import { t, type SchemaFields } from '../schema.js';
 import { LARGE_SCRIPT_BYTES, SCRIPT_SCHEMA, scriptAnswerInSlices, type ScriptContext } from './script.js';
 
@@ -33,25 +34,29 @@ export interface ShownTransaction {
   readonly weight: number;
 }
 
-const INPUT_SCHEMA = t.union([
-  {
-    when: 'for the coinbase',
-    schema: t.object({
-      coinbase: t.hex('the input script'),
-      sequence: t.int('the sequence number'),
-    }),
-  },
-  {
-    when: 'for any other input',
-    schema: t.object({
-      txid: t.hash('the transaction whose output is spent'),
-      vout: t.int('the number of that output'),
-      scriptSig: t.object({ asm: t.str('the script as operations'), hex: t.hex('the script') }),
-      txinwitness: t.optional(t.array(t.hex('a witness item')), 'when the input has a witness'),
-      sequence: t.int('the sequence number'),
-    }),
-  },
-]);
+const INPUT_SCHEMA = t.named(
+  'TransactionInput',
+  t.union([
+    {
+      when: 'for the coinbase',
+      schema: t.object({
+        coinbase: t.hex('the input script'),
+        sequence: t.int('the sequence number'),
+        witness: t.optional(t.array(t.hex('a witness item')), 'in the lbcd profile, when there is one'),
+      }),
+    },
+    {
+      when: 'for any other input',
+      schema: t.object({
+        txid: t.hash('the transaction whose output is spent'),
+        vout: t.int('the number of that output'),
+        scriptSig: t.object({ asm: t.str('the script as operations'), hex: t.hex('the script') }),
+        txinwitness: t.optional(t.array(t.hex('a witness item')), 'when the input has a witness'),
+        sequence: t.int('the sequence number'),
+      }),
+    },
+  ]),
+);
 
 /** Of a decoded transaction without anything about its place in the chain. */
 export const TRANSACTION_FIELDS: SchemaFields = {
@@ -64,14 +69,19 @@ export const TRANSACTION_FIELDS: SchemaFields = {
   locktime: t.int('the lock time'),
   vin: t.array(INPUT_SCHEMA, 'the inputs'),
   vout: t.array(
-    t.object({
-      value: t.coins('the amount'),
-      n: t.int('the number of the output'),
-      scriptPubKey: SCRIPT_SCHEMA,
-    }),
+    t.named(
+      'TransactionOutput',
+      t.object({
+        value: t.coins('the amount'),
+        n: t.int('the number of the output'),
+        scriptPubKey: SCRIPT_SCHEMA,
+      }),
+    ),
     'the outputs',
   ),
 };
+
+export const TRANSACTION_SCHEMA = t.named('Transaction', t.object(TRANSACTION_FIELDS));
 
 /** Inputs, outputs or witness items up to which an answer is made at once. */
 const PARTS_AT_ONCE = 1000;
@@ -86,9 +96,12 @@ function* hexItems(items: readonly Bytes[]): Generator<JsonOut> {
   for (const item of items) yield toHex(item);
 }
 
-function* inputAnswer(input: TxInput, coinbase: boolean): Slices<JsonOut> {
+export function* inputAnswer(input: TxInput, coinbase: boolean, profile: Profile): Slices<JsonOut> {
   const { scriptSig, sequence, witness, prevout } = input;
-  if (coinbase) return { coinbase: toHex(scriptSig), sequence };
+  if (coinbase) {
+    const shown = profile === 'lbcd' && witness.length > 0 ? yield* witnessAnswer(input) : undefined;
+    return { coinbase: toHex(scriptSig), sequence, witness: shown };
+  }
   const asm =
     scriptSig.length > LARGE_SCRIPT_BYTES
       ? yield* formatAsmInSlices(scriptSig, true)
@@ -102,7 +115,11 @@ function* inputAnswer(input: TxInput, coinbase: boolean): Slices<JsonOut> {
   };
 }
 
-function* outputAnswer({ value, script }: TxOutput, n: number, context: ScriptContext): Slices<JsonOut> {
+export function* outputAnswer(
+  { value, script }: TxOutput,
+  n: number,
+  context: ScriptContext,
+): Slices<JsonOut> {
   return { value: coins(value), n, scriptPubKey: yield* scriptAnswerInSlices(script, context, true) };
 }
 
@@ -132,7 +149,7 @@ export function transactionAnswer(
   context: ScriptContext,
 ): Record<string, JsonOut> {
   const coinbase = isCoinbase(tx);
-  const input = (item: TxInput): Slices<JsonOut> => inputAnswer(item, coinbase);
+  const input = (item: TxInput): Slices<JsonOut> => inputAnswer(item, coinbase, context.profile);
   const output = (item: TxOutput, n: number): Slices<JsonOut> => outputAnswer(item, n, context);
   const large = isLarge(tx);
   return {

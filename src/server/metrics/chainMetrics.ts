@@ -3,6 +3,9 @@ import type { Chain } from '../../chain/chain.js';
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { Step } from '../../chain/stepTimers.js';
 import { difficultyOf } from '../../consensus/compactTarget.js';
+import { readTotals } from '../../store/claims/claimQueries.js';
+import type { ClaimTotals } from '../../store/claims/summaryRow.js';
+import { freeBytesOrNull } from '../../chain/diskSpace.js';
 import type { ChainTxData } from '../../params/network.js';
 import { sizeOnDisk, verificationProgress } from '../../rpc/methods/blockchain/getBlockchainInfo.js';
 import { NO_HEADER } from '../../store/headerTable.js';
@@ -43,6 +46,35 @@ export function addChainMetrics(
     chain.isInitialDownload() ? 1 : 0,
   );
   gauge('size_on_disk_bytes', 'Bytes of the block and undo files.', sizeOnDisk);
+}
+
+/** What the trie holds at the tip. */
+export function addClaimMetrics(metrics: Metrics, reader: () => ChainReader | null): void {
+  const gauge = (name: string, help: string, read: (totals: ClaimTotals) => number): void =>
+    metrics.gauge(name, help, async () => {
+      const open = reader();
+      return open && read(await readTotals(open.chain.deps.store));
+    });
+  gauge('claims', 'Active claims.', ({ claims }) => claims);
+  gauge('claimed_names', 'Names with an active claim.', ({ names }) => names);
+  gauge('claims_amount_satoshis', 'Sum of the amounts of the active claims.', ({ amount }) => Number(amount));
+  gauge('controlling_claims_amount_satoshis', 'The same of the claims that control their name.', (totals) =>
+    Number(totals.controllingAmount),
+  );
+}
+
+/** Room on the disks that the node writes to, by what lies there. */
+export function addDiskMetrics(metrics: Metrics, folders: Readonly<Record<string, string>>): void {
+  metrics.labelledGauge(
+    'disk_free_bytes',
+    'Bytes that are free for the node, by folder: data, blocks. Below 50 MiB it stops.',
+    'folder',
+    () =>
+      Object.entries(folders).flatMap(([name, path]) => {
+        const free = freeBytesOrNull(path);
+        return free === null ? [] : [[name, free] as const];
+      }),
+  );
 }
 
 /** What waits in memory for the next flush, and what is kept there to be found fast. */

@@ -5,20 +5,33 @@
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics } from 'prom-client';
 import type { ChainReader } from '../../chain/chainReader.js';
+import type { BackgroundFill } from '../../index/backgroundFill.js';
 import type { Mempool } from '../../mempool/mempool.js';
 import type { NetworkParams } from '../../params/network.js';
 import type { RpcDispatcherDeps } from '../../rpc/dispatch.js';
-import { addCacheMetrics, addChainMetrics, followChain } from './chainMetrics.js';
+import {
+  addCacheMetrics,
+  addChainMetrics,
+  addClaimMetrics,
+  addDiskMetrics,
+  followChain,
+} from './chainMetrics.js';
+import type { RouteTools } from '../routes.js';
+import { followIndexes } from './indexMetrics.js';
 import { followMempool } from './mempoolMetrics.js';
 import { followPeers, type MeasuredPeers } from './peerMetrics.js';
 import { Metrics, METRICS_PREFIX } from './registry.js';
-import { rpcCallMetrics } from './rpcMetrics.js';
+import { addAnswerMetrics, addServerMetrics, rpcCallMetrics } from './rpcMetrics.js';
 
 export const METRICS_PATH = '/metrics';
 
 export interface NodeMetricsOptions {
   readonly version: string;
   readonly params: NetworkParams;
+  /** The folders on whose disks the node needs room, by name. */
+  readonly folders: Readonly<Record<string, string>>;
+  /** What is wrong with network or chain; empty when nothing is. */
+  readonly warnings: () => string;
 }
 
 export class NodeMetrics {
@@ -27,18 +40,31 @@ export class NodeMetrics {
   private readonly metrics = new Metrics();
   private reader: ChainReader | null = null;
 
-  constructor({ version, params }: NodeMetricsOptions) {
+  constructor({ version, params, folders, warnings }: NodeMetricsOptions) {
     const { metrics } = this;
     collectDefaultMetrics({ register: metrics.registry, prefix: METRICS_PREFIX });
+    // Gauges that are named like counters; the sums are those of the metrics without the suffix.
+    for (const name of ['handles', 'requests', 'resources']) {
+      metrics.registry.removeSingleMetric(`${METRICS_PREFIX}nodejs_active_${name}_total`);
+    }
     metrics.labelledGauge('build_info', 'Always 1; the label is the version.', 'version', () => [
       [version, 1],
     ]);
     metrics.labelledGauge('network_info', 'Always 1; the label is the network.', 'network', () => [
       [params.name, 1],
     ]);
+    metrics.gauge('warning', 'Whether the node warns of something (getnetworkinfo): 1 or 0.', () =>
+      warnings() === '' ? 0 : 1,
+    );
     addChainMetrics(metrics, () => this.reader, params.chainTxData);
+    addClaimMetrics(metrics, () => this.reader);
+    addDiskMetrics(metrics, folders);
     addCacheMetrics(metrics, () => this.reader);
     this.onCall = rpcCallMetrics(metrics);
+  }
+
+  measureAnswers(answers: Parameters<typeof addAnswerMetrics>[1]): void {
+    addAnswerMetrics(this.metrics, answers);
   }
 
   /** From the chain's first block on. */
@@ -48,12 +74,17 @@ export class NodeMetrics {
     followMempool(this.metrics, mempool);
   }
 
+  followIndexes(fill: Pick<BackgroundFill, 'statuses'>): void {
+    followIndexes(this.metrics, fill);
+  }
+
   followPeers(network: MeasuredPeers): void {
     followPeers(this.metrics, network);
   }
 
-  addRoute(app: FastifyInstance): void {
+  addRoute(app: FastifyInstance, { load }: Pick<RouteTools, 'load'>): void {
     const { registry } = this.metrics;
+    addServerMetrics(this.metrics, load);
     app.get(METRICS_PATH, async (_request, reply) => {
       const text = await registry.metrics();
       await reply.header('Content-Type', registry.contentType).header('Cache-Control', 'no-store').send(text);

@@ -13,11 +13,11 @@ export class Metrics {
   readonly registry = new Registry();
 
   /** A value as of now; left out while `read` answers null. */
-  gauge(name: string, help: string, read: () => number | null): void {
+  gauge(name: string, help: string, read: () => number | null | Promise<number | null>): void {
     new Gauge({
       ...this.named(name, help),
-      collect() {
-        const value = read();
+      async collect() {
+        const value = await read();
         if (value === null) this.remove();
         else this.set(value);
       },
@@ -32,6 +32,17 @@ export class Metrics {
       collect() {
         this.reset();
         for (const [value, count] of read()) this.set({ [label]: value }, count);
+      },
+    });
+  }
+
+  /** A sum that the node keeps itself. */
+  total(name: string, help: string, read: () => number): void {
+    new Counter({
+      ...this.named(name, help),
+      collect() {
+        this.reset();
+        this.inc(read());
       },
     });
   }

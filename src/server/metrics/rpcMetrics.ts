@@ -1,5 +1,7 @@
 /** Metrics of RPC calls. */
+import type { AnswerCache } from '../../rpc/answerCache.js';
 import type { RpcDispatcherDeps } from '../../rpc/dispatch.js';
+import type { ServerLoad } from '../routes.js';
 import type { Metrics } from './registry.js';
 
 /** From half a millisecond to half a minute: a long poll ends later. */
@@ -22,4 +24,33 @@ export function rpcCallMetrics(metrics: Metrics): NonNullable<RpcDispatcherDeps[
     durations.observe({ method }, ms / 1000);
     if (failed) errors.inc({ method });
   };
+}
+
+/** Answers that are kept to be given again. */
+export function addAnswerMetrics(metrics: Metrics, answers: Pick<AnswerCache, 'hits' | 'sizeBytes'>): void {
+  metrics.gauge('rpc_cache_bytes', 'Memory of the answers kept to be given again.', () => answers.sizeBytes);
+  metrics.total('rpc_cache_hits_total', 'Calls answered with a kept answer.', () => answers.hits);
+}
+
+/** The work queue that all calls, REST included, go through. */
+export function addServerMetrics(metrics: Metrics, load: () => ServerLoad): void {
+  metrics.labelledGauge(
+    'rpc_queue_calls',
+    'Calls in the work queue by state: running has a turn, queued waits for one, waiting is out of turn.',
+    'state',
+    () => {
+      const { running, queued, waiting } = load();
+      return [
+        ['running', running],
+        ['queued', queued],
+        ['waiting', waiting],
+      ];
+    },
+  );
+  metrics.total(
+    'rpc_refused_total',
+    'Calls that were refused because the work queue was full.',
+    () => load().refused,
+  );
+  metrics.gauge('http_connections', 'Open HTTP connections.', () => load().connections);
 }

@@ -30,7 +30,7 @@ const HEIGHT_CHARS = 12;
 /** Handler of blocks by hash, by height (negative: counted back from the tip) or by `tip`. */
 export function blockHandler(withTransactions: boolean): RestHandler {
   return async (call) => {
-    const { chain, options } = call.services;
+    const { chain, options, params } = call.services;
     const { param, format } = splitFormat(call.path);
     const id = findBlock(chain, param);
     const block = await readBlock(call.services, id, param);
@@ -44,6 +44,7 @@ export function blockHandler(withTransactions: boolean): RestHandler {
             context: scriptContext(call),
             withTransactions,
             serializeWitness: options.serializeWitness,
+            params,
           }),
         ),
     });

@@ -3,6 +3,7 @@
  * byte for byte as they came, a byte a character, nothing decoded. Source: lbrycrd rest.cpp, utilstrencodings.cpp.
  */
 import { hashFromHex, isHex } from '../../util/bytes.js';
+import { AT_ONCE_SIZE, type Slices } from '../../util/slices.js';
 
 export const REST_FORMATS = ['bin', 'hex', 'json'] as const;
 export type RestFormat = (typeof REST_FORMATS)[number];
@@ -63,11 +64,16 @@ const DIGIT_VALUES: readonly number[] = Array.from({ length: 256 }, (_, byte) =>
 const isSpace = (byte: number | undefined): boolean => byte === 0x20 || (byte! >= 0x09 && byte! <= 0x0d);
 
 /** Bytes from pairs of hex digits with white space between them, up to the first that is neither. Source: `ParseHex`. */
-export function decodeLeadingHex(text: Uint8Array): Buffer {
+export function* decodeLeadingHex(text: Uint8Array): Slices<Buffer> {
   const bytes = Buffer.allocUnsafe(text.length >> 1);
   let length = 0;
+  let pause = AT_ONCE_SIZE;
   for (let at = 0; ; at += 2) {
-    while (isSpace(text[at])) at++;
+    if (at >= pause) {
+      pause = at + AT_ONCE_SIZE;
+      yield;
+    }
+    while (isSpace(text[at])) if (++at % AT_ONCE_SIZE === 0) yield;
     const high = DIGIT_VALUES[text[at] ?? 0]!;
     const low = DIGIT_VALUES[text[at + 1] ?? 0]!;
     if (high < 0 || low < 0) return bytes.subarray(0, length);

@@ -7,15 +7,22 @@ import { scriptAnswer } from '../../rpc/format/script.js';
 import { hashFromHex, hashToHex, isHex, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
+import { inSlices } from '../../util/slices.js';
 import { Writer } from '../../util/writer.js';
 import type { HttpReply } from '../replyStream.js';
 import { answerAs, binaryReply, hexReply, jsonReply } from './reply.js';
-import { badRequest, decodeLeadingHex, noSuchFormat, parseInt32, splitFormat } from './request.js';
+import {
+  badRequest,
+  decodeLeadingHex,
+  noSuchFormat,
+  parseInt32,
+  splitFormat,
+  type RestError,
+  type RestFormat,
+} from './request.js';
 import { scriptContext, type RestCall } from './resource.js';
-import { parseUtxoRequest, type UtxoRequest } from './utxosRequest.js';
+import { MAX_OUTPOINTS, parseUtxoRequest, TooManyOutPoints, type UtxoRequest } from './utxosRequest.js';
 
-/** Most outputs of one request. */
-const MAX_OUTPOINTS = 15;
 /** The height of what is not in a block yet. Source: `MEMPOOL_HEIGHT`. */
 const MEMPOOL_HEIGHT = 0x7fffffff;
 
@@ -33,13 +40,14 @@ interface Found {
   readonly outputs: readonly (UnspentOutput | null)[];
 }
 
+const tooMany = (count: number): RestError =>
+  badRequest(`Error: max outpoints exceeded (max: ${MAX_OUTPOINTS}, tried: ${count})`);
+
 export async function utxosHandler(call: RestCall): Promise<HttpReply> {
-  const request = readRequest(call);
-  if (request.outPoints.length > MAX_OUTPOINTS) {
-    throw badRequest(
-      `Error: max outpoints exceeded (max: ${MAX_OUTPOINTS}, tried: ${request.outPoints.length})`,
-    );
-  }
+  const request = await readRequest(call).catch((error: unknown) => {
+    throw error instanceof TooManyOutPoints ? tooMany(error.count) : error;
+  });
+  if (request.outPoints.length > MAX_OUTPOINTS) throw tooMany(request.outPoints.length);
   const { services } = call;
   // The tip, the coins and the mempool stand still meanwhile.
   const found = await services.chain.chain.exclusively(() => findOutputs(services, request));
@@ -51,7 +59,7 @@ export async function utxosHandler(call: RestCall): Promise<HttpReply> {
 }
 
 /** What is asked, in the order of checks by which the reference finds fault. */
-function readRequest({ path, body }: RestCall): UtxoRequest & { format: 'bin' | 'hex' | 'json' } {
+async function readRequest({ path, body }: RestCall): Promise<UtxoRequest & { format: RestFormat }> {
   const { param, format } = splitFormat(path);
   const parts = param.length > 1 ? param.slice(1).split('/') : [];
   if (body.length === 0 && parts.length === 0) throw badRequest('Error: empty request');
@@ -61,7 +69,7 @@ function readRequest({ path, body }: RestCall): UtxoRequest & { format: 'bin' | 
     if (named === null) throw badRequest('Error: empty request');
     return { ...named, format };
   }
-  const posted = format === 'hex' ? decodeLeadingHex(body) : body;
+  const posted = format === 'hex' ? await inSlices(decodeLeadingHex(body)) : body;
   if (posted.length === 0) return { ...(named ?? { checkMempool: false, outPoints: [] }), format };
   if (named !== null) {
     throw badRequest('Combination of URI scheme inputs and raw post data is not allowed');

@@ -8,22 +8,36 @@ export interface UtxoRequest {
   readonly outPoints: readonly Buffer[];
 }
 
+/** More outputs are named than one request may have. */
+export class TooManyOutPoints extends Error {
+  override readonly name = 'TooManyOutPoints';
+  readonly count: number;
+
+  constructor(count: number) {
+    super(`${count} outputs`);
+    this.count = count;
+  }
+}
+
+/** Most outputs of one request. */
+export const MAX_OUTPOINTS = 15;
 const OUTPOINT_BYTES = 36;
 
-/** Reads a switch and a list of outputs; what follows them is left. Throws `ReadError`. */
-function readRequest(reader: Reader): UtxoRequest {
+/** Reads a switch and a list of outputs; what follows them is left. Throws `ReadError`, `TooManyOutPoints`. */
+function readRequest(reader: Reader, isWhole: boolean): UtxoRequest {
   const checkMempool = reader.u8() !== 0;
   const count = reader.compactSize();
-  if (count * OUTPOINT_BYTES > reader.remaining) throw new ReadError('outputs are missing');
+  const left = reader.remaining - count * OUTPOINT_BYTES;
+  if (left < 0) throw new ReadError('outputs are missing');
+  if (left > 0 && isWhole) throw new ReadError('something follows the outputs');
+  if (count > MAX_OUTPOINTS) throw new TooManyOutPoints(count);
   const outPoints = Array.from({ length: count }, () => reader.view(OUTPOINT_BYTES));
   return { checkMempool, outPoints };
 }
 
 function readOrNull(bytes: Buffer, isWhole: boolean): UtxoRequest | null {
   try {
-    const reader = new Reader(bytes);
-    const request = readRequest(reader);
-    return isWhole && reader.remaining > 0 ? null : request;
+    return readRequest(new Reader(bytes), isWhole);
   } catch (error) {
     if (error instanceof ReadError) return null;
     throw error;
@@ -31,7 +45,7 @@ function readOrNull(bytes: Buffer, isWhole: boolean): UtxoRequest | null {
 }
 
 /**
- * The bytes, not empty, as they are posted; null when they cannot be read.
+ * The bytes, not empty, as they are posted; null when they cannot be read. Throws `TooManyOutPoints`.
  *
  * QUIRK: the reference puts the length of the body in front of it before it reads, so that the first byte of the length
  * is the switch, and the body itself begins with the number of outputs. Callers that have found this out are served as

@@ -4,12 +4,20 @@
  * the value and address of an output are read by whoever has the block files, at `height` and `txOffset`.
  * Source: lbrycrd `getClaimsForName`, rpc/claimtrie.cpp.
  */
-import { claimIdAtPoint, compareCreation, pointIndex, pointTxid, type Item } from '../../claimtrie/item.js';
+import {
+  claimIdAtPoint,
+  compareCreation,
+  compareJoining,
+  pointIndex,
+  pointTxid,
+  type Item,
+} from '../../claimtrie/item.js';
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import { compareClaims } from '../../claimtrie/nameState.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { filesNormalized } from '../../claimtrie/rules.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import { standardSort } from '../../util/standardSort.js';
 import type { RowReader } from '../rows.js';
 import { Breather } from './breather.js';
 import { CLAIM_PREFIX, nameKey, SUMMARY_KEY } from './claimKeys.js';
@@ -17,7 +25,7 @@ import { aliveItems, itemsAt, itemsByOrdinal } from './itemHistory.js';
 import { parseNameRow } from './nameRow.js';
 import { readLog, type ItemRef, type LogEvent } from './logRow.js';
 import { readOwnership } from './ownership.js';
-import { compareQueued, compareRestored, leftBehind, repeatPending, staleTakeover } from './referenceView.js';
+import { compareRestored, leavingOrder, leftBehind, repeatPending, staleTakeover } from './referenceView.js';
 import { parseSummaryRow, type ClaimTotals } from './summaryRow.js';
 
 /** An output that is filed in the trie, pending or active. Ids and hashes in wire order. */
@@ -67,14 +75,16 @@ export interface NameQuery {
   asReference?: { tipHeight: number };
 }
 
+const NO_PLACES: ReadonlyMap<Item, number> = new Map();
+
 /** The name as it is filed after block `height`. */
 export function filedName(rules: ClaimRules, name: Bytes, height: number): string {
   const key = toLatin1(name);
   return filesNormalized(rules, height) ? normalizeKey(key) : key;
 }
 
-function describe(item: Item, height: number): OutputInfo {
-  const active = wasActive(item, height);
+/** An item as answers show it. */
+export function outputOf(item: Item, active: boolean, validAtHeight: number): OutputInfo {
   return {
     claimId: fromLatin1(item.claimId),
     txid: pointTxid(item.point),
@@ -82,19 +92,15 @@ function describe(item: Item, height: number): OutputInfo {
     amount: item.amount,
     height: item.height,
     txOffset: item.txOffset,
-    validAtHeight: active ? item.activated : item.dueHeight,
+    validAtHeight,
     active,
     name: fromLatin1(item.rawName),
   };
 }
 
-/** The order in which active supports joined: by block; in a block those due before those a takeover brought in. */
-function compareJoining(a: Item, b: Item): number {
-  return (
-    Math.max(a.activated, a.since) - Math.max(b.activated, b.since) ||
-    Number(a.activated !== a.dueHeight) - Number(b.activated !== b.dueHeight) ||
-    compareCreation(a, b)
-  );
+function describe(item: Item, height: number): OutputInfo {
+  const active = wasActive(item, height);
+  return outputOf(item, active, active ? item.activated : item.dueHeight);
 }
 
 /** Everything about one name after a block of the past or the latest, whatever is connected meanwhile. */
@@ -104,12 +110,12 @@ export async function readName(rows: RowReader, rules: ClaimRules, query: NameQu
   const ownership = await readOwnership(rows, name, height);
   let items = await aliveItems(rows, name, height);
   let takeover = ownership.hasClaims ? ownership.takeover : 0;
-  if (asReference) {
-    const { tipHeight } = asReference;
-    items = items.concat(await leftBehind(rows, rules, name, height, tipHeight));
-    if (!ownership.hasClaims) takeover = await staleTakeover(rows, name, ownership, height, tipHeight);
-  }
-  return describeName(name, takeover, items, query);
+  if (!asReference) return describeName(name, takeover, items, query);
+  const { tipHeight } = asReference;
+  const places = await leavingOrder(rows, items, { height, tipHeight });
+  items = items.concat(await leftBehind(rows, rules, name, height, tipHeight));
+  if (!ownership.hasClaims) takeover = await staleTakeover(rows, name, ownership, height, tipHeight);
+  return describeName(name, takeover, items, query, places);
 }
 
 /**
@@ -138,11 +144,12 @@ async function describeName(
   takeover: number,
   items: readonly Item[],
   { height, asReference }: NameQuery,
+  places: ReadonlyMap<Item, number> = NO_PLACES,
 ): Promise<NameInfo> {
-  const { claims, supports } = arrange(items, height, asReference !== undefined);
+  const { claims, supports } = arrange(items, height, asReference ? compareRestored(height, places) : null);
 
   const { matched, unmatched } = matchSupports(claims, supports);
-  const sequences = sequenceOf(claims);
+  const sequences = sequenceOf(claims, asReference !== undefined);
   const breather = new Breather();
   const infos: ClaimInfo[] = [];
   for (let bid = 0; bid < claims.length; bid++) {
@@ -213,11 +220,14 @@ function wasActive(item: Item, height: number): boolean {
   return item.activated !== 0 && item.activated <= height;
 }
 
-/** Claims in the order of bids and supports in the order of joining; pending ones last, in the order of the queue. */
+/**
+ * Claims in the order of bids and supports in the order of joining; pending ones last, in the order of the queue. With
+ * `restored` what has changed since is put where it says.
+ */
 function arrange(
   items: readonly Item[],
   height: number,
-  asReference: boolean,
+  restored: ((a: Item, b: Item) => number) | null,
 ): { claims: Item[]; supports: Item[] } {
   if (items.length === 1) {
     return items[0]!.kind === 'support'
@@ -227,12 +237,11 @@ function arrange(
   const of = (support: boolean, active: boolean): Item[] =>
     items.filter((item) => (item.kind === 'support') === support && wasActive(item, height) === active);
   const queued = (support: boolean): Item[] => {
-    const pending = of(support, false);
-    if (!asReference) return pending.sort(compareCreation);
-    return repeatPending(pending.sort(compareQueued(height)));
+    const pending = of(support, false).sort(compareCreation);
+    return restored === null ? pending : repeatPending(pending.sort(restored));
   };
   const active = of(true, true).sort(compareJoining);
-  if (asReference) active.sort(compareRestored);
+  if (restored !== null) active.sort(restored);
   return {
     claims: orderClaims(of(false, true), active).concat(queued(false)),
     supports: active.concat(queued(true)),
@@ -256,10 +265,24 @@ function orderClaims(claims: readonly Item[], supports: readonly Item[]): Item[]
     .map(({ item }) => item);
 }
 
-/** The place of each claim in the order of heights. A claim listed twice has the number of its first mention. */
-function sequenceOf(claims: readonly Item[]): Map<string, number> {
-  // Source: `seqSort`, `indexOf`.
-  const order = [...claims].sort((a, b) => a.height - b.height || pointIndex(a.point) - pointIndex(b.point));
+/**
+ * Claims by height and output number. Those of several transactions with the same keep their order or, as in the
+ * reference, are left in that of its sort. Source: `seqSort`.
+ */
+export function byAge<T extends { height: number; n: number }>(
+  claims: readonly T[],
+  asReference: boolean,
+): T[] {
+  if (!asReference) return [...claims].sort((a, b) => a.height - b.height || a.n - b.n);
+  return standardSort([...claims], (a, b) => a.height < b.height || (a.height === b.height && a.n < b.n));
+}
+
+/** The place of each claim in that order. A claim listed twice has the number of its first mention. Source: `indexOf`. */
+function sequenceOf(claims: readonly Item[], asReference: boolean): Map<string, number> {
+  const order = byAge(
+    claims.map(({ height, point, claimId }) => ({ height, n: pointIndex(point), claimId })),
+    asReference,
+  );
   const numbers = new Map<string, number>();
   order.forEach(({ claimId }, i) => {
     if (!numbers.has(claimId)) numbers.set(claimId, i);

@@ -129,12 +129,24 @@ export function parseLogChunk(height: number, chunk: Bytes): LogEvent[] {
 }
 
 /** All events of a block, in order; none when it changed nothing. */
-export async function readLog(rows: RowReader, height: number): Promise<LogEvent[]> {
+export function readLog(rows: RowReader, height: number): Promise<LogEvent[]> {
+  return readLogUntil(rows, height, null);
+}
+
+/** The events of a block before the first of this kind. */
+export async function readLogUntil(
+  rows: RowReader,
+  height: number,
+  end: LogEvent['op'] | null,
+): Promise<LogEvent[]> {
   const events: LogEvent[] = [];
   for (let number = 0; ; number++) {
     const chunk = await rows.get(logKey(height, number));
     if (!chunk) return events;
-    events.push(...parseLogChunk(height, chunk));
+    for (const event of parseLogChunk(height, chunk)) {
+      if (event.op === end) return events;
+      events.push(event);
+    }
     if (chunk.length < CHUNK_BYTES) return events;
   }
 }

@@ -8,11 +8,15 @@ import { normalizeKey } from '../../claimtrie/nameKey.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { RowReader } from '../rows.js';
 import { aliveItems, itemsSince } from './itemHistory.js';
+import { readLog, type ItemRef } from './logRow.js';
 import type { Ownership } from './markRow.js';
 import { ownedNames, ownershipsAfter, readOwnership } from './ownership.js';
 
 /** Blocks of ownership that a delay of one block takes. */
 const BLOCKS_PER_DELAY = 32;
+
+/** So far back the reference answers. Source: `MAX_RPC_BLOCK_DECREMENTS`. */
+const MAX_ROLLBACK_BLOCKS = 500;
 
 /** A longer listing is given without repetitions: it grows with the square of what is pending. Arbitrary. */
 const MAX_REPEATED = 100_000;
@@ -33,23 +37,58 @@ export function repeatPending(pending: Item[]): Item[] {
   return listed > MAX_REPEATED ? pending : pending.flatMap((item) => rows.get(item.dueHeight)!);
 }
 
-/**
- * What was pending after block `height` and is not any more joins the end of the queue as blocks are disconnected, the
- * latest block's first. Source: `undoDecrement`, `undoSpend`.
- */
-export function compareQueued(height: number): (a: Item, b: Item) => number {
-  const left = (item: Item): number => (item.activated > height ? item.activated : item.removed || Infinity);
-  return (a, b) => {
-    if (left(a) !== left(b)) return left(a) > left(b) ? -1 : 1;
-    return left(a) === Infinity ? compareCreation(a, b) : compareCreation(b, a);
-  };
+/** The block in which an item left the state in which it was after block `height`; Infinity when it is still in it. */
+function leftAt(item: Item, height: number): number {
+  return item.activated > height ? item.activated : item.removed || Infinity;
 }
 
-/** Likewise active supports which have been spent or have expired since. */
-export function compareRestored(a: Item, b: Item): number {
-  const left = (item: Item): number => item.removed || Infinity;
-  if (left(a) === left(b)) return 0;
-  return left(a) > left(b) ? -1 : 1;
+/**
+ * In which order the items' own blocks changed them, as far as several left in the same one: places in the log of that
+ * block. Only for heights from which the reference answers.
+ */
+export async function leavingOrder(
+  rows: RowReader,
+  items: readonly Item[],
+  { height, tipHeight }: { height: number; tipHeight: number },
+): Promise<ReadonlyMap<Item, number>> {
+  const places = new Map<Item, number>();
+  if (tipHeight - height > MAX_ROLLBACK_BLOCKS) return places;
+  const leaving = new Map<number, Item[]>();
+  for (const item of items) {
+    const block = leftAt(item, height);
+    const others = leaving.get(block);
+    if (others) others.push(item);
+    else if (block !== Infinity) leaving.set(block, [item]);
+  }
+  for (const [block, group] of leaving) {
+    if (group.length < 2) continue;
+    const keyOf = ({ name, since, ordinal }: ItemRef): string => `${since} ${ordinal} ${name}`;
+    const wanted = new Map(group.map((item) => [keyOf(item), item]));
+    for (const [place, event] of (await readLog(rows, block)).entries()) {
+      if (!('ref' in event) || event.op === 'create') continue;
+      const item = wanted.get(keyOf(event.ref));
+      if (item) places.set(item, place);
+    }
+  }
+  return places;
+}
+
+/**
+ * As blocks are disconnected, the latest first, what they took joins the end of the list again, the last taken first;
+ * what has no place in `places` is younger the later it was made. 0 for what was always there.
+ * Source: `undoDecrement`, `undoSpend`.
+ */
+export function compareRestored(
+  height: number,
+  places: ReadonlyMap<Item, number>,
+): (a: Item, b: Item) => number {
+  return (a, b) => {
+    const [ofA, ofB] = [leftAt(a, height), leftAt(b, height)];
+    if (ofA !== ofB) return ofA > ofB ? -1 : 1;
+    if (ofA === Infinity) return 0;
+    const [placeA, placeB] = [places.get(a), places.get(b)];
+    return placeA !== undefined && placeB !== undefined ? placeB - placeA : compareCreation(b, a);
+  };
 }
 
 /**

@@ -7,7 +7,7 @@
 import { findTakeovers, settleTakeovers } from '../../claimtrie/blockEnd.js';
 import { MAX_ORDERED, setOrder } from '../../claimtrie/checkOrder.js';
 import type { NameWork } from '../../claimtrie/claimWork.js';
-import type { Item } from '../../claimtrie/item.js';
+import { compareJoining, type Item } from '../../claimtrie/item.js';
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import { countActiveSupports } from '../../claimtrie/nameState.js';
 import { refileName } from '../../claimtrie/refile.js';
@@ -82,7 +82,7 @@ async function refileBatch(store: WorkStore, batch: readonly string[]): Promise<
   await flushBatch(store);
 }
 
-/** The active supports under these names, by name. */
+/** The active supports under these names, by name, in the order in which they joined. */
 async function activeSupports(store: WorkStore, names: readonly string[]): Promise<Map<string, Item[]>> {
   const { work } = store;
   const found = new Map<string, Item[]>();
@@ -91,9 +91,9 @@ async function activeSupports(store: WorkStore, names: readonly string[]): Promi
     await Promise.all(
       supported.slice(at, at + RANGES_AT_ONCE).map(async (name) => {
         const filed = await aliveItems(store.rows, name, work.height - 1);
-        const supports = filed.filter(
-          ({ kind, removed, activated }) => kind === 'support' && removed === 0 && activated !== 0,
-        );
+        const supports = filed
+          .filter(({ kind, removed, activated }) => kind === 'support' && removed === 0 && activated !== 0)
+          .sort(compareJoining);
         for (const support of supports) work.addItem(support);
         found.set(name, supports);
       }),

@@ -11,6 +11,8 @@ import { encodeBase58Check } from '../../../src/script/base58.js';
 import { encodeSecret } from '../../../src/script/wif.js';
 import { Writer } from '../../../src/util/writer.js';
 import { bigTransaction } from '../../support/bigTransaction.js';
+import type { Place } from '../support/rawChain.js';
+import { headlessBlock, workedBlocks } from './hostileBlocks.js';
 
 export interface HostileCall {
   readonly name: string;
@@ -267,14 +269,6 @@ function proof(sizeBytes: number): string {
     .toString('hex');
 }
 
-function block(sizeBytes: number): string {
-  const tx = bigTransaction({});
-  const count = Math.floor(sizeBytes / 2 / tx.length);
-  const writer = new Writer(1 << 20).raw(Buffer.alloc(112)).compactSize(count);
-  for (let n = 0; n < count; n++) writer.raw(tx);
-  return writer.finish().toString('hex');
-}
-
 const TX_METHODS: readonly (readonly [string, (hex: string) => string])[] = [
   ['decoderawtransaction', (hex) => `["${hex}"]`],
   ['sendrawtransaction', (hex) => `["${hex}"]`],
@@ -284,8 +278,8 @@ const TX_METHODS: readonly (readonly [string, (hex: string) => string])[] = [
   ['converttopsbt', (hex) => `["${hex}",true]`],
 ];
 
-/** What is large in ways that only some methods understand. */
-export function specialCalls(sizeBytes: number): HostileCall[] {
+/** What is large in ways that only some methods understand. `tip` is that of the node's chain. */
+export function specialCalls(sizeBytes: number, tip: Place): HostileCall[] {
   const calls: HostileCall[] = [];
   const add = (method: string, what: string, params: () => string): void => {
     calls.push({ name: `${method}: ${what}`, body: () => call(method, params()) });
@@ -334,11 +328,15 @@ export function specialCalls(sizeBytes: number): HostileCall[] {
   );
   add('gettxoutproof', 'ids in a block', () => `[${list(sizeBytes, (n) => `"${hex32(n)}"`)},"${hex32(1)}"]`);
   add('verifytxoutproof', 'many hashes', () => `["${proof(sizeBytes)}"]`);
-  add('submitblock', 'many transactions', () => `["${block(sizeBytes)}"]`);
+  add('submitblock', 'many transactions', () => `["${headlessBlock(sizeBytes)}"]`);
+  for (const [what, make] of workedBlocks(sizeBytes, tip)) {
+    add('submitblock', `${what}, with work`, () => `["${make()}"]`);
+    add('getblocktemplate', `a proposal of ${what}`, () => `[{"mode":"proposal","data":"${make()}"}]`);
+  }
   for (const [what, make] of transactions(sizeBytes)) {
     add('submitblock', what, () => `["${'00'.repeat(112)}01${make()}"]`);
   }
-  add('getblocktemplate', 'a proposal', () => `[{"mode":"proposal","data":"${block(sizeBytes)}"}]`);
+  add('getblocktemplate', 'a proposal', () => `[{"mode":"proposal","data":"${headlessBlock(sizeBytes)}"}]`);
   add('getblocktemplate', 'many rules', () => `[{"rules":${list(sizeBytes, (n) => `"${n}"`)}}]`);
   add(
     'getblocktemplate',

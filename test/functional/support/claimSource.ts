@@ -31,7 +31,7 @@ const OPEN_SCRIPT = scriptForDestination(OPEN);
 const FEE_SAT = 20_000n;
 
 /** Names of which some are one after normalisation, and some share their first bytes. */
-const NAMES = [
+export const NAMES = [
   'a',
   'A',
   'ab',

@@ -6,7 +6,13 @@ import type * as Testing from '../../../src/testing/index.js';
 const built = new URL('../../../dist/testing/index.js', import.meta.url);
 if (!existsSync(fileURLToPath(built))) throw new Error('dist/ is missing: run `npm run build` first');
 
-export const { startRegtest, freePort } = (await import(built.href)) as typeof Testing;
+const testing = (await import(built.href)) as typeof Testing;
+export const { freePort } = testing;
+
+/** Wallets of tests have few keys ready: making two thousand takes a part of a second at each start. */
+export const startRegtest: typeof testing.startRegtest = (options = {}) =>
+  testing.startRegtest({ ...options, args: ['-keypool=5', ...(options.args ?? [])] });
+
 export type { RegtestNode, RegtestOptions } from '../../../src/testing/index.js';
 
 /** Path of a built program. */

@@ -13,13 +13,34 @@ export function referenceBinary(variable: 'LBRYCRDD' | 'LBCD' = 'LBRYCRDD'): str
   return binary;
 }
 
+/** An answer of JSON-RPC as it came. */
+export interface Envelope {
+  readonly result: unknown;
+  readonly error: { readonly code: number; readonly message: string } | null;
+}
+
+export type Call = (method: string, params: readonly unknown[]) => Promise<Envelope>;
+
 export interface ReferenceNode {
   readonly p2pPort: number;
+  readonly call: Call;
+  /** Calls at another path, as that of a wallet. */
+  at(path: string): Call;
   rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>;
   stop(): Promise<void>;
 }
 
-const CREDENTIALS = Buffer.from('u:p').toString('base64');
+const CREDENTIALS = 'u:p';
+
+/** Calls at one address, whose errors are answers too. */
+export function envelopeFrom(url: string, credentials: string): Call {
+  const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+  return async (method, params) => {
+    const body = JSON.stringify({ jsonrpc: '1.0', id: 1, method, params });
+    const answer = await fetch(url, { method: 'POST', headers: { authorization }, body });
+    return (await answer.json()) as Envelope;
+  };
+}
 
 /** Starts lbrycrd. */
 export function startReference(binary: string, args: readonly string[] = []): Promise<ReferenceNode> {
@@ -64,38 +85,58 @@ interface Places {
 async function start(binary: string, argsFor: (places: Places) => string[]): Promise<ReferenceNode> {
   const folder = mkdtempSync(join(tmpdir(), 'reference-'));
   const [p2pPort, rpcPort] = [await freePort(), await freePort()];
-  const child = spawn(binary, argsFor({ folder, p2pPort, rpcPort }), {
-    stdio: 'ignore',
-    // Nothing of the user's own configuration.
-    env: { ...process.env, HOME: folder },
-  });
+  const running = await runReference(binary, argsFor({ folder, p2pPort, rpcPort }), folder, rpcPort);
+  return {
+    p2pPort,
+    call: running.call,
+    at: (path) => envelopeFrom(`http://127.0.0.1:${rpcPort}${path}`, CREDENTIALS),
+    rpc: (method, params = []) => running.rpc(method, ...params),
+    async stop() {
+      await running.end();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface RunningReference {
+  /** Answers result or error. */
+  readonly call: Call;
+  rpc<T = unknown>(method: string, ...params: readonly unknown[]): Promise<T>;
+  /** Ends it; without a signal as its operator would. */
+  end(signal?: NodeJS.Signals): Promise<void>;
+}
+
+/** Starts a reference's binary; resolves when it answers `ready`. `home` keeps the user's own configuration away. */
+export async function runReference(
+  binary: string,
+  args: readonly string[],
+  home: string,
+  rpcPort: number,
+  ready = 'getblockcount',
+): Promise<RunningReference> {
+  const child = spawn(binary, args, { stdio: 'ignore', env: { ...process.env, HOME: home } });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const rpc = async <T>(method: string, params: readonly unknown[] = []): Promise<T> => {
-    const answer = await fetch(`http://127.0.0.1:${rpcPort}/`, {
-      method: 'POST',
-      headers: { authorization: `Basic ${CREDENTIALS}` },
-      body: JSON.stringify({ id: 1, method, params }),
-    });
-    const { result, error } = (await answer.json()) as { result: T; error: { message: string } | null };
+  const call = envelopeFrom(`http://127.0.0.1:${rpcPort}/`, CREDENTIALS);
+  const rpc = async <T>(method: string, ...params: readonly unknown[]): Promise<T> => {
+    const { result, error } = await call(method, params);
     if (error) throw new Error(error.message);
-    return result;
+    return result as T;
   };
   for (let attempt = 0; ; attempt++) {
     try {
-      await rpc('getblockcount');
+      await rpc(ready);
       break;
     } catch (error) {
-      if (attempt > 200) throw error;
+      if (attempt > 300) throw error;
       await sleep(100);
     }
   }
   return {
-    p2pPort,
+    call,
     rpc,
-    async stop() {
-      child.kill('SIGTERM');
+    async end(signal = 'SIGTERM') {
+      child.kill(signal);
       await exited;
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -76,6 +76,10 @@ function reject(random: Random): Payload<'reject'> {
   return { message, code: random.below(256), reason: text(random, 111), hash };
 }
 
+function filterRange(random: Random): Payload<'getcfilters'> {
+  return { filterType: random.below(256), startHeight: random.u32(), stopHash: random.bytes(32) };
+}
+
 function ascending(random: Random, count: number): number[] {
   let next = 0;
   return many(count, () => (next += 1 + random.below(random.chance(9) ? 3000 : 3)) - 1);
@@ -123,6 +127,25 @@ const MAKERS: { readonly [C in Command]: (random: Random) => Payload<C> } = {
   cmpctblock: (random) => buildCompactBlock(anyBlock(random), u64(random), random.chance(2)),
   getblocktxn: (random) => ({ blockHash: random.bytes(32), indexes: ascending(random, random.below(20)) }),
   blocktxn: (random) => ({ blockHash: random.bytes(32), txs: many(random.below(6), () => rawTx(random)) }),
+  getcfilters: filterRange,
+  getcfheaders: filterRange,
+  getcfcheckpt: (random) => ({ filterType: random.below(256), stopHash: random.bytes(32) }),
+  cfilter: (random) => ({
+    filterType: random.below(256),
+    blockHash: random.bytes(32),
+    filter: random.bytes(random.below(300)),
+  }),
+  cfheaders: (random) => ({
+    filterType: random.below(256),
+    stopHash: random.bytes(32),
+    previousHeader: random.bytes(32),
+    filterHashes: many(random.below(9), () => random.bytes(32)),
+  }),
+  cfcheckpt: (random) => ({
+    filterType: random.below(256),
+    stopHash: random.bytes(32),
+    filterHeaders: many(random.below(9), () => random.bytes(32)),
+  }),
   filterload: (random) => ({
     data: random.bytes(random.below(random.chance(5) ? 2000 : 40)),
     hashFunctions: random.chance(9) ? random.u32() : random.below(60),

@@ -39,7 +39,7 @@ function makeFlusher(log: Logger = SILENT_LOGGER) {
       timers: new StepTimers(),
       log,
     } as unknown as ConstructorParameters<typeof Flusher>[1],
-    { coinsOnDisk: false, pruned: false },
+    { coinsOnDisk: false, pruned: false, rebuilding: false },
   );
   return { flusher, store, notes };
 }

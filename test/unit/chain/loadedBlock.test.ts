@@ -1,11 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import { loadBlock } from '../../../src/chain/loadedBlock.js';
+import { loadBlock, loadLargeBlock, type LoadedBlock } from '../../../src/chain/loadedBlock.js';
 import { sha256d } from '../../../src/crypto/hash.js';
 import { formatBlock, parseBlockBytes } from '../../../src/primitives/block.js';
 import { TX_FLAGS } from '../../../src/primitives/blockLayout.js';
 import { txid } from '../../../src/primitives/transaction.js';
 import { ReadError } from '../../../src/util/reader.js';
 import { Random, randomBlock } from '../../differential/support.js';
+
+/** Names of what two blocks do not have in common; large tables are compared as bytes. */
+function differences(one: LoadedBlock, other: LoadedBlock): string[] {
+  const facts = ({ raw, hash, header, consumedBytes, parsed }: LoadedBlock): [string, unknown][] =>
+    Object.entries({ ...parsed, raw, hash, header: JSON.stringify(header), consumed: consumedBytes });
+  const theirs = new Map(facts(other));
+  return facts(one)
+    .filter(([name, value]) => {
+      const twin = theirs.get(name);
+      if (!(value instanceof Uint8Array || value instanceof Uint32Array)) return value !== twin;
+      const bytesOf = ({ buffer, byteOffset, byteLength }: typeof value): Buffer =>
+        Buffer.from(buffer, byteOffset, byteLength);
+      return value.constructor !== twin!.constructor || !bytesOf(value).equals(bytesOf(twin as typeof value));
+    })
+    .map(([name]) => name);
+}
 
 describe('loadBlock', () => {
   it('gives bytes, table, header and id of one block', () => {
@@ -53,6 +69,29 @@ describe('loadBlock', () => {
     expect(raw.equals(plain)).toBe(true);
     expect(parsed.txs[12 + TX_FLAGS]).toBe(0);
     expect(parsed.txids.subarray(32).equals(txid(block.transactions[1]!))).toBe(true);
+  });
+
+  it('gives the same where it parses on another thread, of blocks larger than any may be', async () => {
+    const random = new Random(604);
+    const parts = Array.from({ length: 400 }, () => randomBlock(random, 12).subarray(113));
+    const bytes = Buffer.concat([Buffer.alloc(112, 7), Buffer.of(0xfd, 0xc0, 0x12), ...parts]);
+    expect(bytes.length).toBeGreaterThan(1 << 20);
+    const behind = Buffer.concat([bytes, Buffer.from('behind')]);
+    expect(differences(await loadLargeBlock(behind), loadBlock(behind))).toEqual([]);
+    // Every second transaction with an empty witness, and none.
+    const marker = Buffer.from('02000000000101', 'hex');
+    const bare = Buffer.concat([Buffer.alloc(36, 3), Buffer.from('00ffffffff0000', 'hex'), Buffer.alloc(4)]);
+    const plain = Buffer.concat([Buffer.from('0200000001', 'hex'), bare.subarray(0, -5), bare.subarray(-4)]);
+    const txs = Array.from({ length: 12_000 }, (_, i) =>
+      i % 2 === 0 ? Buffer.concat([marker, bare]) : plain,
+    );
+    const head = Buffer.concat([Buffer.alloc(112, 7), Buffer.of(0xfd, 0xe0, 0x2e)]);
+    const marked = Buffer.concat([head, ...txs]);
+    const large = await loadLargeBlock(marked);
+    expect(differences(large, loadBlock(marked))).toEqual([]);
+    expect(large.raw.equals(Buffer.concat([head, ...txs.map(() => plain)]))).toBe(true);
+    expect(large.raw.equals(formatBlock(parseBlockBytes(marked)))).toBe(true);
+    await expect(loadLargeBlock(marked.subarray(0, -1))).rejects.toThrow(ReadError);
   });
 
   it('refuses outputs without inputs, which have no form of their own', () => {

@@ -12,7 +12,7 @@ const BLOCKS_A_FILE = 100;
 const FILES = 10;
 
 /** A chain whose blocks lie in ten files of 20 MiB each. */
-function makePruner(targetMib: number, pruneAfterHeight = 0) {
+function makePruner(targetMib: number, pruneAfterHeight = 0, neededFrom = () => Infinity) {
   const headers = new TestHeaders();
   let tip = NO_HEADER;
   for (let n = 0; n < FILES * BLOCKS_A_FILE; n++)
@@ -40,7 +40,7 @@ function makePruner(targetMib: number, pruneAfterHeight = 0) {
   const pruner = new Pruner(
     chain as unknown as ConstructorParameters<typeof Pruner>[0],
     flusher as unknown as ConstructorParameters<typeof Pruner>[1],
-    { targetBytes: targetMib * MIB },
+    { targetBytes: targetMib * MIB, neededFrom },
     {
       ...SILENT_LOGGER,
       debug: (category, message) =>
@@ -65,6 +65,13 @@ describe('the pruner', () => {
           `prune: Prune: deleted blk/rev ${file}, ${BLOCKS_A_FILE} blocks up to height ${(file + 1) * BLOCKS_A_FILE - 1}`,
       ),
     ]);
+  });
+
+  it('keeps what somebody has yet to read', async () => {
+    // Without them two more would go.
+    const held = makePruner(140, 0, () => 250);
+    await held.pruner.pruneToTarget();
+    expect(held.removed).toEqual([0, 1]);
   });
 
   it('keeps the last blocks, and all of a chain that fits or is short', async () => {

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sha256d } from '../../../src/crypto/hash.js';
 import { BanList, MAX_MISBEHAVIOUR_BANS, parseBanTarget } from '../../../src/net/banList.js';
 import { formatSubnet, parseNetAddress } from '../../../src/net/netAddress.js';
 import { regtestParams } from '../../../src/params/regtest.js';
@@ -239,6 +240,13 @@ describe('banlist.dat', () => {
     ['its end cut off', (bytes: Buffer) => bytes.subarray(0, -40)],
     ['nothing in it', () => Buffer.alloc(0)],
     ['another magic', (bytes: Buffer) => void (bytes[0]! ^= 1)],
+    [
+      'the file of something else',
+      (bytes: Buffer) => {
+        const content = Buffer.concat([bytes.subarray(0, -32), Buffer.from('more')]);
+        return Buffer.concat([content, sha256d(content)]);
+      },
+    ],
   ])('is begun anew with a warning when damaged: %s', async (_, damage) => {
     const bytes = Buffer.from(REFERENCE_FILE, 'hex');
     writeFileSync(path, damage(bytes) ?? bytes);

@@ -37,7 +37,7 @@ describe('what the operator writes', () => {
   it('may be of no use', async () => {
     asked.length = 0;
     expect(await shown('node.example', null)).toBeNull();
-    for (const text of ['', 'cut.onion', 'x.onion.'])
+    for (const text of ['', 'cut.onion', 'x.onion.', 'a.'.repeat(128)])
       expect(await shown(text, answering('8.8.8.8'))).toBeNull();
     expect(asked).toEqual([]);
     expect(await shown('node.example', answering())).toBeNull();

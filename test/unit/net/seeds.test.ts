@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { formatNetAddress, groupOf, internalAddress, parseHost } from '../../../src/net/netAddress.js';
 import { addFixedSeeds, seedFromDns, type SeedDeps, type SeedOptions } from '../../../src/net/seeds.js';
 import { mainParams } from '../../../src/params/main.js';
@@ -113,8 +113,13 @@ describe('name servers', () => {
 });
 
 describe('fixed seeds', () => {
-  it('are booked as heard of one to two weeks ago', () => {
-    addFixedSeeds(OPTIONS, deps());
+  it('are booked as heard of one to two weeks ago, with a word in the log where there are any', () => {
+    const info = vi.fn();
+    const log = { ...SILENT_LOGGER, info };
+    addFixedSeeds({ ...OPTIONS, fixedSeeds: [] }, { ...deps(), log });
+    expect(info).not.toHaveBeenCalled();
+    addFixedSeeds(OPTIONS, { ...deps(), log });
+    expect(info.mock.calls).toEqual([[expect.stringContaining('Adding fixed seed nodes')]]);
     expect(known()).toEqual(['1.2.3.4:9246', '5.6.7.8:77']);
     for (const { timeSec, services } of made.book.snapshot().fresh) {
       expect(services).toBe(5n);

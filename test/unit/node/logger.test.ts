@@ -11,6 +11,7 @@ import {
 } from '../../../src/node/logger.js';
 import { loadOptions, parseCommandLine, type LoadedOptions } from '../../../src/node/options.js';
 import { LOG_CATEGORIES, LogCategorySet } from '../../../src/util/logging.js';
+import { FakeStream } from './display/fakeStream.js';
 
 let folder: string;
 
@@ -115,6 +116,34 @@ describe('categories', () => {
       'Unsupported logging category -debug=nosuch.',
       'Unsupported logging category -debugexclude=neither.',
     ]);
+  });
+});
+
+describe('progress', () => {
+  it.each([true, false])(
+    'is a line of the file, and of a console that shows none already: %s',
+    async (isTTY) => {
+      const stream = new FakeStream({ isTTY, columns: 80 });
+      const log = createFileLogger(load('-logtimestamps=0', '-printtoconsole'), stream);
+      log.show(() => 'at 10 %');
+      log.logProgress('Importing: 10 %');
+      log.logger.info('meanwhile');
+      await log.close();
+      expect(readFileSync(join(folder, 'regtest', 'debug.log'), 'utf8')).toBe(
+        '\n\n\n\n\nImporting: 10 %\nmeanwhile\n',
+      );
+      expect(stream.screen()).toEqual(isTTY ? ['meanwhile', ''] : ['Importing: 10 %', 'meanwhile', '']);
+      expect(stream.written.includes('at 10 %')).toBe(isTTY);
+    },
+  );
+
+  it('is on no console where the log is on none', async () => {
+    const stream = new FakeStream();
+    const log = createFileLogger(load('-printtoconsole=0'), stream);
+    log.show(() => 'at 10 %');
+    log.logProgress('Importing: 10 %');
+    await log.close();
+    expect(stream.written).toBe('');
   });
 });
 

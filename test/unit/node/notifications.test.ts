@@ -27,7 +27,6 @@ describe('the options of notifications', () => {
       '-zmqpubhashtx=tcp://127.0.0.1:1',
       '-zmqpubhashtx=tcp://127.0.0.1:2',
       '-zmqpubhashblock=ipc:///x',
-      '-zmqpubhashblockhwm=-1',
       '-zmqpubclaimhwm=0',
     ];
     expect(zmqNotifiers(load(...options))).toEqual([

@@ -66,23 +66,46 @@ describe('the table', () => {
 describe('values', () => {
   it('reads switches as the reference does', () => {
     expect(load().options.txindex).toBe(false);
-    for (const word of ['-txindex', '--txindex', '-txindex=1', '-txindex=2x', '-notxindex=0']) {
+    for (const word of ['-txindex', '--txindex', '-txindex=1', '-txindex=2', '-notxindex=0']) {
       expect(load(word).options.txindex, word).toBe(true);
     }
-    for (const word of [
-      '-txindex=0',
-      '-notxindex',
-      '-notxindex=1',
-      '--notxindex',
-      '-txindex=true',
-      '-txindex=yes',
-    ]) {
+    for (const word of ['-txindex=0', '-notxindex', '-notxindex=1', '--notxindex']) {
       expect(load(word).options.txindex, word).toBe(false);
     }
+    // The reference takes these for 0 (and the last for 2) without a word.
+    for (const word of ['-txindex=true', '-txindex=yes', '-txindex=2x'])
+      expect(() => load(word), word).toThrow(`Invalid value ${word}, it must be 1 (on) or 0 (off)`);
     expect(interpretBool('')).toBe(true);
     expect([leadingInteger('12ab'), leadingInteger(' -7'), leadingInteger('x'), leadingInteger('')]).toEqual([
       12, -7, 0, 0,
     ]);
+  });
+
+  it('takes a value in a word of its own', () => {
+    const { options } = load(
+      '--dbcache',
+      '100',
+      '-connect',
+      '1.2.3.4',
+      '-txindex',
+      '1',
+      '-rest',
+      '0',
+      '-debug',
+      'net',
+    );
+    expect(options).toMatchObject({
+      dbcache: 100,
+      connect: ['1.2.3.4'],
+      txindex: true,
+      rest: false,
+      debug: ['net'],
+    });
+    expect(load('-debug', '-txindex').options).toMatchObject({ debug: [''], txindex: true });
+    expect(load('--datadir', data).paths.dataDir).toBe(data);
+    expect(() => load('-dbcache', '-txindex')).toThrow(
+      'Invalid -dbcache without a value, it must be a whole number',
+    );
   });
 
   it('takes the last of the command line', () => {
@@ -129,7 +152,13 @@ describe('values', () => {
 
   it('bounds the caches, threads and check level', () => {
     expect(load('-dbcache=1').options.dbcache).toBe(4);
+    expect(load('-dbcache=-5').warnings).toEqual(['-dbcache=-5 is below the smallest value: 4 is used.']);
     expect(load('-dbcache=99999').options.dbcache).toBe(16384);
+    expect(load('-par=999')).toMatchObject({
+      options: { par: 16 },
+      warnings: ['-par=999 is above the largest value: 16 is used.'],
+    });
+    expect(load('-zapwallettxes').options.zapwallettxes).toBe(1);
     expect(load('-checklevel=9').options.checklevel).toBe(4);
     expect([
       scriptThreads(0, 2),
@@ -182,6 +211,11 @@ describe('refusals', () => {
     );
     expect(() => load('--foo=1')).toThrow('Invalid parameter -foo');
     expect(() => load('-nofoo')).toThrow('Invalid parameter -nofoo');
+    expect(() => load('-rpcprot=1')).toThrow('Invalid parameter -rpcprot. Did you mean -rpcport?');
+    expect(() => load('--notxidnex')).toThrow('Invalid parameter -notxidnex. Did you mean -notxindex?');
+    expect(() => load('-txindex', 'true')).toThrow(
+      "Command line contains unexpected token 'true', see lbcnode -h for a list of options. A switch takes 1 or 0.",
+    );
     expect(() => load('getinfo')).toThrow(
       "Command line contains unexpected token 'getinfo', see lbcnode -h for a list of options.",
     );
@@ -193,6 +227,8 @@ describe('refusals', () => {
   it.each([
     [['-regtest', '-testnet'], 'Invalid combination of -regtest and -testnet.'],
     [['-prune=1', '-txindex'], 'Prune mode is incompatible with -txindex.'],
+    [['-peerblockfilters'], 'Cannot set -peerblockfilters without -blockfilterindex.'],
+    [['-blockfilterindex=other'], 'Unknown -blockfilterindex value other.'],
     [['-prune=-1'], 'Prune cannot be configured with a negative value.'],
     [['-prune=549'], 'Prune configured below the minimum of 550 MiB.  Please use a higher number.'],
     [['-bind=127.0.0.1', '-listen=0'], 'Cannot set -bind or -whitebind together with -listen=0'],
@@ -262,12 +298,30 @@ describe('networks and folders', () => {
     expect(load('-nodebuglogfile').paths.logFile).toBeNull();
   });
 
-  it('uses ~/.lbcnode unless told otherwise, and refuses a folder that is not there', () => {
+  it('uses ~/.lbcnode unless told otherwise, and a folder that is yet to be made', () => {
     const command = parseCommandLine([]);
     if (command.action !== 'run') throw new Error('not a run');
     expect(loadOptions(command.args, home).paths.dataDir).toBe(join(home, '.lbcnode'));
     rmSync(data, { recursive: true });
-    expect(() => load()).toThrow(`Specified data directory "${data}" does not exist.`);
+    expect(load().paths.dataDir).toBe(data);
+    writeFileSync(data, '');
+    expect(() => load()).toThrow(`Specified data directory "${data}" is not a folder.`);
+    expect(() => load('-datadir=')).toThrow('Invalid value -datadir=, it must be a path');
+    rmSync(data);
+    mkdirSync(data);
+  });
+
+  it('needs no home folder where the data folder is named', () => {
+    const words = (...given: string[]): OptionArgs => {
+      const command = parseCommandLine(given);
+      if (command.action !== 'run') throw new Error('not a run');
+      return command.args;
+    };
+    expect(loadOptions(words(`-datadir=${data}`), null).paths.dataDir).toBe(data);
+    expect(() => loadOptions(words(), null)).toThrow(
+      'There is no home folder: HOME is not set and the user has no entry in the password file. ' +
+        'Say where the data folder lies with -datadir=<dir>.',
+    );
   });
 
   it('moves forks on regtest', () => {
@@ -333,15 +387,15 @@ describe('interactions', () => {
 describe('configuration files', () => {
   it('parses settings, sections, comments', () => {
     expect(parseConfigText(' a = 1 # one\r\n\n# all\n[test]\nb=2=3\nc=\n[ x ]\nregtest.d=4\n')).toEqual([
-      { section: '', name: 'a', value: '1' },
-      { section: 'test', name: 'b', value: '2=3' },
-      { section: 'test', name: 'c', value: '' },
-      { section: ' x ', name: 'regtest.d', value: '4' },
+      { section: '', name: 'a', value: '1', line: 1 },
+      { section: 'test', name: 'b', value: '2=3', line: 5 },
+      { section: 'test', name: 'c', value: '', line: 6 },
+      { section: ' x ', name: 'regtest.d', value: '4', line: 8 },
     ]);
     expect(parseConfigText('regtest.d=4\nlbrycrdreg.e=5\n[lbrycrd]\nf=6')).toEqual([
-      { section: 'regtest', name: 'd', value: '4' },
-      { section: 'regtest', name: 'e', value: '5' },
-      { section: 'main', name: 'f', value: '6' },
+      { section: 'regtest', name: 'd', value: '4', line: 1 },
+      { section: 'regtest', name: 'e', value: '5', line: 2 },
+      { section: 'main', name: 'f', value: '6', line: 4 },
     ]);
   });
 
@@ -362,16 +416,53 @@ describe('configuration files', () => {
   ])('refuses %j', (text, message) => {
     expect(() => parseConfigText(text)).toThrow(new ConfigFileError(message));
     config(text);
-    expect(() => load()).toThrow(`Error reading configuration file: ${message}`);
+    expect(() => load()).toThrow(
+      `Error reading configuration file: ${message} (${join(data, 'lbcnode.conf')})`,
+    );
   });
 
-  it('refuses unknown settings', () => {
+  it('refuses unknown settings, with the place and the nearest name', () => {
+    const file = join(data, 'lbcnode.conf');
     config('[regtest]\nnosuch=1\n');
     expect(() => load()).toThrow(
-      'Error reading configuration file: Invalid configuration value regtest.nosuch',
+      `Error reading configuration file: Invalid configuration value regtest.nosuch (${file}, line 2)`,
     );
-    config('nosuch=1\n');
-    expect(() => load()).toThrow('Error reading configuration file: Invalid configuration value nosuch');
+    config('# one\n\nrpcpasword=1\n');
+    expect(() => load()).toThrow(
+      `Error reading configuration file: Invalid configuration value rpcpasword (${file}, line 3). Did you mean rpcpassword?`,
+    );
+    config('notxindx=1\n');
+    expect(() => load()).toThrow(`notxindx (${file}, line 1). Did you mean notxindex?`);
+  });
+
+  it('say where a value stands that is refused or moved', () => {
+    const file = join(data, 'lbcnode.conf');
+    config('txindex=1\ndbcache=1\n[regtest]\nmaxmempool=x\nport=99999\naddnode=1.2.3.4\naddnode=a b\n');
+    expect(load().warnings).toEqual([`-dbcache=1 is below the smallest value: 4 is used (${file}, line 2).`]);
+    expect(() => load('-regtest')).toThrow(
+      `Invalid value -maxmempool=x, it must be a whole number from 0 to 2147483647 (${file}, line 4)`,
+    );
+    expect(() => load('-regtest', '-maxmempool=300')).toThrow(
+      `Invalid value -addnode=a b, it must be a host as <name>, <ip>, <host>:<port> or [<ipv6>]:<port>, or 0 for none (${file}, line 7)`,
+    );
+    expect(() => load('-regtest', '-maxmempool=300', '-noaddnode')).toThrow(
+      `Invalid port specified in -port: '99999' (${file}, line 5)`,
+    );
+    config('includeconf=more.conf\n');
+    config('\ntestnet=maybe\n', 'more.conf');
+    expect(() => load()).toThrow(`it must be 1 (on) or 0 (off) (${join(data, 'more.conf')}, line 2)`);
+  });
+
+  it('that are named must be there', () => {
+    expect(() => load('-conf=absent.conf')).toThrow(
+      `Error reading configuration file: there is no file ${join(data, 'absent.conf')} (-conf=absent.conf; a relative path starts at the data folder)`,
+    );
+    mkdirSync(join(data, 'folder.conf'));
+    expect(() => load('-conf=folder.conf')).toThrow(
+      `Error reading configuration file: ${join(data, 'folder.conf')}: it is a folder where a file should be (EISDIR).`,
+    );
+    config('garbage\n');
+    expect(load('-noconf').options.txindex).toBe(false);
   });
 
   it('takes the first occurrence, the section before the default, the command line before both', () => {
@@ -386,7 +477,24 @@ describe('configuration files', () => {
     expect(load().options.dbcache).toBe(50);
     expect(load('-regtest').options.dbcache).toBe(60);
     expect(load('-testnet').options.dbcache).toBe(560);
-    expect(load().warnings).toEqual(['Section [typo] is not recognized.']);
+    expect(load().warnings).toEqual([
+      `Section [typo] is not recognized (${join(data, 'lbcnode.conf')}, line 6).`,
+    ]);
+    config('[regtst]\ndbcache=70\n');
+    expect(load().warnings).toEqual([
+      `Section [regtst] is not recognized (${join(data, 'lbcnode.conf')}, line 2). Did you mean [regtest]?`,
+    ]);
+  });
+
+  it('warns of a choice of the network below a heading, where it is none', () => {
+    config('dbcache=50\n[regtest]\nregtest=1\n');
+    expect(load().network).toBe('main');
+    expect(load().warnings).toEqual([
+      `regtest=1 chooses no network below a heading (${join(data, 'lbcnode.conf')}, line 3). Write it above the first one.`,
+    ]);
+    expect(load('-regtest').warnings).toEqual([]);
+    config('testnet=1\n[test]\ntestnet=1\nregtest=0\n');
+    expect(load().warnings).toEqual([]);
   });
 
   it('negates', () => {
@@ -429,7 +537,7 @@ describe('configuration files', () => {
     // A file that was included stands in its own default section, wherever it was named.
     expect(loaded.options).toMatchObject({ txindex: true, dbcache: 77, maxmempool: 300 });
     expect(loaded.warnings).toEqual([
-      '-includeconf cannot be used from included files; ignoring -includeconf=deeper.conf',
+      'warning: -includeconf cannot be used from included files; ignoring -includeconf=deeper.conf',
     ]);
     expect(load('-noincludeconf').options).toMatchObject({ txindex: false });
     config('includeconf=missing.conf\n');
@@ -454,8 +562,12 @@ describe('configuration files', () => {
     writeFileSync(join(home, '.lbcnode', 'lbcnode.conf'), 'datadir=/nonexistent/x\n');
     const again = parseCommandLine([]);
     if (again.action !== 'run') throw new Error('not a run');
-    expect(() => loadOptions(again.args, home)).toThrow(
-      'Error reading configuration file: specified data directory "/nonexistent/x" does not exist.',
+    expect(loadOptions(again.args, home).paths.dataDir).toBe('/nonexistent/x');
+    writeFileSync(join(home, '.lbcnode', 'lbcnode.conf'), '\ndatadir=\n');
+    const third = parseCommandLine([]);
+    if (third.action !== 'run') throw new Error('not a run');
+    expect(() => loadOptions(third.args, home)).toThrow(
+      `Invalid value -datadir=, it must be a path (${join(home, '.lbcnode', 'lbcnode.conf')}, line 2)`,
     );
   });
 });

@@ -18,6 +18,7 @@ async function settings(words: string[], deps: Partial<PeerSettingsDeps> = {}): 
   if (command.action !== 'run') throw new Error('the words ask for help');
   warnings.length = 0;
   const names = new Map([['me.example', ['8.8.4.4', '8.8.8.8']]]);
+  for (const peer of ['a', 'b', 's']) names.set(peer, ['8.8.8.1']);
   return peerSettings(loadOptions(command.args, folder), {
     warn: (message) => warnings.push(message),
     lookUp: (host) => Promise.resolve(names.get(host) ?? []),
@@ -87,11 +88,12 @@ describe('the options of connections', () => {
     [['-listenonion=0'], { tor: null }],
     [['-torcontrol=h:1', '-torpassword=p', '-onion=127.0.0.1:9150'], { tor: { target: 'h:1', password: 'p', hasOnionProxy: true } }], // prettier-ignore
     [['-maxconnections=3'], { maxConnections: 3 }],
-    [['-maxconnections=-3'], { maxConnections: 0 }],
+    [['-maxconnections=0'], { maxConnections: 0 }],
     [['-maxreceivebuffer=2', '-maxsendbuffer=3'], { maxReceiveBytes: 2000, maxSendBytes: 3000 }],
     [['-maxtimeadjustment=9'], { maxTimeAdjustmentSec: 9 }],
     [['-maxuploadtarget=2'], { uploadTargetBytes: 2 << 20 }],
     [['-peerbloomfilters=0'], { servesFilters: false }],
+    [['-peerblockfilters', '-blockfilterindex'], { servesBlockFilters: true }],
     [['-port=7'], { port: 7, bindings: EVERYWHERE.map((binding) => ({ ...binding, port: 7 })) }],
     [['-proxy=127.0.0.1:1'], { bindings: [], discovers: false }],
     [['-seednode=s'], { seedNodes: ['s'] }],
@@ -105,6 +107,31 @@ describe('the options of connections', () => {
     [['-incrementalrelayfee=0.00002'], { minRelayFeeRatePerKb: 2000n }],
   ])('set what they say: %j', async (words, expected) => {
     expect(await settings(words)).toMatchObject(expected);
+    expect(warnings).toEqual([]);
+  });
+
+  it('name proxies that can be resolved', async () => {
+    for (const name of ['proxy', 'onion'])
+      await expect(settings([`-${name}=nosuch:9050`])).rejects.toThrow(
+        new OptionError(`Invalid -${name} address or hostname: 'nosuch:9050' (it cannot be resolved)`),
+      );
+    expect((await settings(['-proxy=me.example'])).networks.nameProxy).toMatchObject({ host: 'me.example' });
+  });
+
+  it('name peers, with a warning where the name cannot be resolved', async () => {
+    const named = ['-connect=nosuch:7', '-addnode=b', '-addnode=nosuch', '-seednode=1.2.3.4', '-connect=0'];
+    await settings(named);
+    expect(warnings).toEqual([
+      '-connect=nosuch:7 cannot be resolved now; it is tried again.',
+      '-addnode=nosuch cannot be resolved now; it is tried again.',
+    ]);
+    await settings(named, { lookUp: () => Promise.reject(new Error('no resolver')) });
+    expect(warnings.length).toBe(3);
+    await settings(['-connect=nosuch', '-dns=0']);
+    expect(warnings).toEqual(['-connect=nosuch is a name, and -dns=0 lets none be looked up.']);
+    // A proxy looks names up by itself; nobody does that of an onion service.
+    await settings(['-connect=nosuch', '-proxy=127.0.0.1:1']);
+    await settings(['-connect=expyuzz4wqqyqhjn.onion']);
     expect(warnings).toEqual([]);
   });
 

@@ -40,7 +40,14 @@ describe('help', () => {
     expect(JSON.parse(await run(help, '["nosuch"]'))).toBe('help: unknown command: nosuch');
     expect(JSON.parse(await run(help, '[""]'))).toBe(JSON.parse(await run(help)));
     await expect(run(help, '[5]')).rejects.toThrow('JSON value is not a string as expected');
-    await expect(run(help, '["a","b"]')).rejects.toThrow(/^help \( "command" \)\n/);
+    await expect(run(help, '["a","b"]')).rejects.toThrow(
+      'help takes at most 1 argument, 2 were given.\nUsage: help ( "command" )',
+    );
+    expect(JSON.parse(await run(help, '["uptme"]'))).toBe(
+      'help: unknown command: uptme. Did you mean uptime?',
+    );
+    const asLbrycrd = testContext({ profile: 'lbrycrd' });
+    expect(JSON.parse(await run(help, '["uptme"]', asLbrycrd))).toBe('help: unknown command: uptme');
   });
 });
 
@@ -87,6 +94,10 @@ describe('the rest', () => {
   it('uptime counts seconds', async () => {
     expect(Number(await run(uptime))).toBeGreaterThanOrEqual(5);
     expect(Number(await run(uptime, '["ignored"]'))).toBeLessThan(20);
+    const services = testServices();
+    const { startTimeSec } = services.lifecycle;
+    const mocked = { ...services, clock: { ...services.clock, nowSec: () => startTimeSec + 1000 } };
+    expect(await run(uptime, '[]', testContext({ services: mocked }))).toBe('1000');
   });
 
   it('getmemoryinfo gives figures or XML', async () => {

@@ -1,19 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { operatorFiles } from '../../../src/bin/generate/operatorFiles.js';
 import { generatedFiles } from '../../../src/node/optionsGenerated.js';
-import { methodHelp, methodUsage } from '../../../src/rpc/helpText.js';
-import { defineMethod, paramNames } from '../../../src/rpc/method.js';
+import { arityError, methodHelp, methodUsage } from '../../../src/rpc/helpText.js';
+import { recordedCalls } from '../../../src/rpc/recordedExamples.js';
+import { checkJson, checkResult } from '../../../src/rpc/schemaCheck.js';
+import { MethodTable } from '../../../src/rpc/table.js';
+import { WITHOUT_EXAMPLE } from '../../support/exampleCalls.js';
+import { defineMethod, paramNames, type RpcMethod } from '../../../src/rpc/method.js';
+import { LBCWALLET_METHODS } from '../../../src/rpc/lbcwalletTable.js';
 import { METHODS } from '../../../src/rpc/methodTable.js';
-import { jsonSchema, openRpcDocument } from '../../../src/rpc/openRpc.js';
+import { JsonSchemas } from '../../../src/rpc/jsonSchema.js';
+import { methodErrors, openRpcDocument } from '../../../src/rpc/openRpc.js';
 import { PARAM_TYPES } from '../../../src/rpc/paramTypes.js';
-import { t } from '../../../src/rpc/schema.js';
-import { checkResult } from '../../../src/rpc/schemaCheck.js';
+import { t, type Schema } from '../../../src/rpc/schema.js';
 import { coins, toPlain } from '../../../src/util/json.js';
 import { parseJson } from '../../../src/util/jsonParse.js';
 import { hexOf, jsonArray, stringifyJson } from '../../../src/util/jsonWrite.js';
 
 describe('every declared method', () => {
-  it.each(METHODS.map((method) => [method.name, method] as const))('%s is well declared', (name, method) => {
+  const declared = [...METHODS, ...LBCWALLET_METHODS];
+  it.each(declared.map((method) => [method.name, method] as const))('%s is well declared', (name, method) => {
     expect(name).toMatch(/^[a-z][a-z0-9_.]*$/);
     expect(method.summary).toMatch(/[.!?"]$/);
     const names = method.params.flatMap(paramNames);
@@ -34,10 +41,33 @@ describe('every declared method', () => {
 });
 
 describe('generated files', () => {
-  it.each(Object.keys(generatedFiles()))('%s is up to date (node scripts/generateRpcDocs.mjs)', (name) => {
+  const files = { ...generatedFiles(), ...operatorFiles() };
+
+  it.each(Object.entries(files))('%s is up to date (node scripts/generateRpcDocs.mjs)', (name, text) => {
     const present = readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
     // Not compared by the matcher: its account of the difference would be thousands of lines.
-    expect(present === generatedFiles()[name], `${name} is stale`).toBe(true);
+    expect(present === text, `${name} is stale`).toBe(true);
+  });
+});
+
+describe('the method reference', () => {
+  it('has contents that lead to its headings', () => {
+    const text = generatedFiles()['docs/rpc.md']!;
+    const anchors = [...text.matchAll(/^###? (.*)$/gm)].map(([, heading]) =>
+      heading!
+        .toLowerCase()
+        .replace(/[^\w -]/g, '')
+        .replaceAll(' ', '-'),
+    );
+    const links = [...text.matchAll(/\]\(#([^)]*)\)/g)].map(([, anchor]) => anchor!);
+    expect(links.toSorted()).toEqual(anchors.toSorted());
+    expect(new Set(anchors).size).toBe(anchors.length);
+  });
+
+  it('shows a sample of each method that has one', () => {
+    const text = generatedFiles()['docs/rpc.md']!;
+    for (const method of METHODS.filter(({ name }) => !WITHOUT_EXAMPLE.includes(name)))
+      expect(text, method.name).toContain(`\n{"method":"${method.name}","params":[`);
   });
 });
 
@@ -117,9 +147,75 @@ Examples:
   });
 });
 
+describe('what is said of a wrong number of arguments', () => {
+  const taking = (least: number, most: number): RpcMethod => ({
+    ...sample,
+    params: Array.from({ length: least }, (_, index) => ({
+      name: `p${index}`,
+      type: 'string' as const,
+      required: true,
+      description: '',
+    })),
+    maxArgs: most,
+  });
+  it.each([
+    [0, 0, 1, 'sample takes no arguments, 1 was given.\nUsage: sample'],
+    [1, 1, 0, 'sample takes 1 argument, none were given.\nUsage: sample "p0"'],
+    [0, 1, 2, 'sample takes at most 1 argument, 2 were given.\nUsage: sample'],
+    [1, 3, 4, 'sample takes 1 to 3 arguments, 4 were given.\nUsage: sample "p0"'],
+    [2, Infinity, 1, 'sample takes at least 2 arguments, 1 was given.\nUsage: sample "p0" "p1"'],
+  ])('from %d to %d: %d', (least, most, given, said) =>
+    expect(arityError(taking(least, most), given)).toBe(said),
+  );
+});
+
 describe('OpenRPC', () => {
+  it('tells what recurs once, and refers to it', () => {
+    const inner = t.named('Inner', t.object({ a: t.coins('an amount') }));
+    const schemas = new JsonSchemas();
+    expect(schemas.of(t.array(inner))).toEqual({
+      type: 'array',
+      items: { $ref: '#/components/schemas/Inner' },
+      description: undefined,
+    });
+    expect(schemas.components['Inner']).toMatchObject({
+      title: 'Inner',
+      properties: { a: { type: 'number', description: 'an amount (in coins, with eight decimals)' } },
+    });
+    expect(JSON.stringify(schemas.components)).not.toContain('multipleOf');
+  });
+
+  it('gives each name to one shape', () => {
+    const shapes = new Map<string, Schema>();
+    const walk = (schema: Schema): void => {
+      if (schema.name !== undefined) {
+        const known = shapes.get(schema.name) ?? schema;
+        expect(schema, schema.name).toEqual(known);
+        shapes.set(schema.name, schema);
+      }
+      if (schema.kind === 'array') walk(schema.item);
+      if (schema.kind === 'map') walk(schema.value);
+      if (schema.kind === 'tuple') schema.items.forEach(walk);
+      if (schema.kind === 'union') schema.variants.forEach((variant) => walk(variant.schema));
+      if (schema.kind === 'object') {
+        for (const field of Object.values(schema.fields))
+          walk(field.kind === 'optional' ? field.schema : field);
+      }
+    };
+    for (const { result } of METHODS) walk(result);
+    expect(shapes.size).toBeGreaterThan(15);
+  });
+
+  it('names the errors that a method can answer with', () => {
+    const errorsOf = (name: string): string[] =>
+      methodErrors(METHODS.find((method) => method.name === name)!);
+    expect(errorsOf('getblockcount')).toEqual(['MISC_ERROR', 'INVALID_PARAMETER', 'IN_WARMUP']);
+    expect(errorsOf('sendrawtransaction')).toContain('VERIFY_ALREADY_IN_CHAIN');
+    expect(errorsOf('getrawtransaction')).toContain('INVALID_ADDRESS_OR_KEY');
+  });
+
   it('describes every method', () => {
-    const text = stringifyJson(openRpcDocument([...METHODS, sample]));
+    const text = stringifyJson(openRpcDocument([...METHODS, sample], { version: '1.2.3', examples: [] }));
     const document = toPlain(parseJson(text)) as {
       openrpc: string;
       methods: { name: string; params: object[]; result: object }[];
@@ -144,8 +240,28 @@ describe('OpenRPC', () => {
   });
 
   it('lists what an object must have', () => {
-    const schema = jsonSchema(t.object({ a: t.int(), b: t.optional(t.str()) }));
+    const schema = new JsonSchemas().of(t.object({ a: t.int(), b: t.optional(t.str()) }));
     expect(schema).toMatchObject({ required: ['a'], additionalProperties: false });
+  });
+});
+
+describe('the recorded examples', () => {
+  const table = new MethodTable(METHODS);
+
+  it.each(recordedCalls().map((call) => [call.method, call] as const))(
+    '%s fits its declaration',
+    (_, call) => {
+      const method = table.find(call.method, call.profile);
+      expect(method, `${call.method} is no method of the ${call.profile} profile`).toBeDefined();
+      expect(checkJson(method!.result, call.result)).toEqual([]);
+      expect(call.params.length).toBeLessThanOrEqual(method!.maxArgs ?? method!.params.length);
+    },
+  );
+
+  it('are there for every method (LBCNODE_RECORD=1 npx vitest run test/functional/openRpc.test.ts)', () => {
+    const recorded = new Set(recordedCalls().map(({ method }) => method));
+    const missing = METHODS.filter(({ name }) => !recorded.has(name) && !WITHOUT_EXAMPLE.includes(name));
+    expect(missing.map(({ name }) => name)).toEqual([]);
   });
 });
 

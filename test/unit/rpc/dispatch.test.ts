@@ -86,6 +86,8 @@ describe('single requests', () => {
     ['{"method":"test_echo","id":null}', 'null'],
     ['{"method":"test_echo","id":12345678901234567890}', '12345678901234567890'],
     ['{"method":"test_echo","id":{"a":[1.50]}}', '{"a":[1.50]}'],
+    // The first of each name counts.
+    ['{"id":1,"x":0,"method":"test_echo","id":2,"method":"test_fail","params":[],"params":[7]}', '1'],
   ])('gives the id back exactly: %s', async (body, id) => {
     expect((await send(dispatcher, body)).text).toBe(
       `{"result":[null,null,"documented",null],"error":null,"id":${id}}\n`,

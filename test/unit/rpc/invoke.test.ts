@@ -215,11 +215,17 @@ describe('arguments', () => {
     ]);
   });
 
-  it('are counted, with the help as the answer', async () => {
-    for (const wrong of ['[]', '{}', '[1,"x",true,"y",5]']) {
+  it('are counted, with the usage as the answer', async () => {
+    for (const [wrong, were] of [
+      ['[]', 'none were'],
+      ['{}', 'none were'],
+      ['[1,"x",true,"y",5]', '5 were'],
+    ] as const) {
       const [code, message] = await failure(method, wrong);
       expect(code).toBe(RPC_ERROR.MISC_ERROR);
-      expect(message).toMatch(/^test first \( "second" third "fourth" \)\n\nTest\.\n\nArguments:\n/);
+      expect(message).toBe(
+        `test takes 1 to 4 arguments, ${were} given.\nUsage: test first ( "second" third "fourth" )`,
+      );
     }
     const lax = recorder([], { maxArgs: 1 });
     await invokeMethod(lax.method, testContext(), [5]);
@@ -265,6 +271,8 @@ describe('deprecation and profiles', () => {
       'old is deprecated',
     ]);
     expect((await failure(method, '[1]', testContext({ profile: 'lbrycrd' })))[0]).toBe(-1);
+    const first = recorder([], { deprecated: { ...deprecated, comesFirst: true } }).method;
+    expect((await failure(first, '[1]', testContext({ profile: 'lbrycrd' })))[0]).toBe(-32);
     const enabled = testContext({ profile: 'lbrycrd', isDeprecatedEnabled: (name) => name === 'old' });
     await expect(invokeMethod(method, enabled, [])).resolves.toBeNull();
     await expect(invokeMethod(method, testContext(), [])).resolves.toBeNull();

@@ -14,6 +14,7 @@ export function testServices(): RpcServices & { stops: number[] } {
       startTimeSec: Math.floor(Date.now() / 1000) - 5,
       requestStop: () => void stops.push(1),
     },
+    clock: { nowSec: () => Math.floor(Date.now() / 1000) },
     logging: new LogCategorySet(),
   } as unknown as RpcServices & { stops: number[] };
 }

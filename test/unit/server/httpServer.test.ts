@@ -1,6 +1,6 @@
 /** The HTTP transport: paths, callers, statuses, cookie. Connections and streams are in connections.test.ts. */
 import { createHmac } from 'node:crypto';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -173,6 +173,20 @@ describe('RpcHttpServer', () => {
     expect(existsSync(join(bench.folder, '.cookie'))).toBe(false);
   });
 
+  it('says what is wrong with a cookie that cannot be written', async () => {
+    const cookieFile = join(bench.folder, 'absent', 'cookie');
+    await expect(bench.start({ auth: { user: '', password: '', rpcAuth: [], cookieFile } })).rejects.toThrow(
+      `The RPC authentication cookie ${cookieFile} cannot be written: it is missing (ENOENT). Its folder must be there and writable: mend -rpccookiefile, or give -rpcuser and -rpcpassword.`,
+    );
+    // A folder lies where the file should: what was written beside it goes.
+    const folder = join(bench.folder, 'taken');
+    mkdirSync(folder);
+    await expect(
+      bench.start({ auth: { user: '', password: '', rpcAuth: [], cookieFile: folder } }),
+    ).rejects.toThrow(`The RPC authentication cookie ${folder} cannot be written: it is a folder`);
+    expect(existsSync(`${folder}.tmp`)).toBe(false);
+  });
+
   it('makes a cookie that only its owner may read, and removes it', async () => {
     const cookieFile = join(bench.folder, '.cookie');
     writeFileSync(`${cookieFile}.tmp`, 'left behind', { mode: 0o666 });
@@ -251,7 +265,7 @@ describe('RpcHttpServer', () => {
     await new Promise<void>((resolve) => blocker.listen({ port: 0, host: '127.0.0.1' }, resolve));
     const taken = (blocker.address() as net.AddressInfo).port;
     await expect(bench.start({ allowIps: ['127.0.0.1'], binds: [`127.0.0.1:${taken}`] })).rejects.toThrow(
-      'Unable to start HTTP server. See debug log for details.',
+      `Unable to start HTTP server. RPC cannot listen at 127.0.0.1:${taken}: port ${taken} is taken (EADDRINUSE), perhaps by another lbcnode. Stop that program, or choose another port with -rpcport=<port>.`,
     );
     await new Promise((resolve) => blocker.close(resolve));
   });

@@ -50,10 +50,12 @@ describe('wrong passwords', () => {
     const one = attempts('10.0.0.1', 1000);
     await Promise.resolve();
     expect(one).toEqual({ answered: 0, cut: 1000 - 256 });
+    expect([guard.isFull('10.0.0.1'), guard.isFull('10.0.0.2')]).toEqual([true, false]);
     const others = Array.from({ length: 5000 }, (_, i) => attempts(`10.1.${i >> 8}.${i & 255}`, 1));
     await Promise.resolve();
     expect(others.reduce((sum, { cut }) => sum + cut, 0)).toBe(5000 - (4096 - 256));
     expect(guard.callers).toBe(4096 - 256 + 1);
+    expect(guard.isFull('10.0.0.2')).toBe(true);
   });
 
   it('leave nothing behind', async () => {

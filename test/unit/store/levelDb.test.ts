@@ -252,6 +252,37 @@ describe.each(makers)('damage to the files of LevelDB (%s)', (_name, make) => {
     }
   });
 
+  it('is told of by name where two tables of one size changed places', async () => {
+    const path = join(folder, 'db');
+    const db = make(path);
+    await db.open();
+    // Values that cannot be packed, so that every table has the same size.
+    const random = new Random(17);
+    for (let table = 0; table < 4; table++) {
+      const content = Array.from({ length: 40 }, (_, i): RowChange => [
+        `t${table}row${100 + i}`,
+        random.bytes(500),
+      ]);
+      await db.write([recordsOf(content)], { sync: true });
+      await db.compact(`t${table}`, `t${table}z`);
+    }
+    await noteDurable(path);
+    await db.close();
+    const tables = readdirSync(path).filter((name) => name.endsWith('.ldb'));
+    const sizes = tables.map((name) => statSync(join(path, name)).size);
+    const [one, other] = tables.filter((_, i) => sizes.filter((size) => size === sizes[i]).length > 1);
+    const [first, second] = [one!, other!].map((name) => readFileSync(join(path, name)));
+    expect(first!.equals(second!)).toBe(false);
+    const whole = make(path);
+    await whole.open();
+    await whole.close();
+    writeFileSync(join(path, one!), second!);
+    writeFileSync(join(path, other!), first!);
+    await expect(make(path).open()).rejects.toThrow(
+      new RegExp(`(${one}|${other}) is another table.*-reindex`),
+    );
+  });
+
   it('is told of by name where a folder lies in the place of a file', async () => {
     for (const file of [
       'CURRENT',

@@ -75,4 +75,21 @@ describe('JobQueue', () => {
     queue.leave();
     expect(queue.tryEnter()).toBe(true);
   });
+
+  it('lets jobs that gave way go on while newcomers keep coming', async () => {
+    const queue = new JobQueue(1, 9);
+    const order: string[] = [];
+    await queue.enter();
+    void queue.enter()!.then(() => order.push('first newcomer'));
+    void queue.giveWay()!.then(() => order.push('old'));
+    await Promise.resolve();
+    void queue.enter()!.then(() => order.push('second newcomer'));
+    // The newcomer takes long as well.
+    void queue.giveWay()!.then(() => order.push('first newcomer again'));
+    await Promise.resolve();
+    expect(order).toEqual(['first newcomer', 'old']);
+    void queue.giveWay();
+    await Promise.resolve();
+    expect(order).toEqual(['first newcomer', 'old', 'second newcomer']);
+  });
 });

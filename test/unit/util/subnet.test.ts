@@ -30,6 +30,10 @@ describe('subnets', () => {
     ['::ffff:127.0.0.1', '127.0.0.1', true],
     ['fe80::/16', 'fe80::1%lo', true],
     ['1.2.3.4/255.255.232.0', '1.2.2.9', true],
+    ['[::1]', '::1', true],
+    ['[::1]/128', '::1', true],
+    ['[::1]/128', '::2', false],
+    ['[1:2:3:4:5:6:7:0]/112', '1:2:3:4:5:6:7:1234', true],
   ])('%s holds %s: %s', (subnet, address, expected) => {
     expect(contains(subnet, address)).toBe(expected);
   });
@@ -45,6 +49,10 @@ describe('subnets', () => {
     'localhost',
     '1.2.3.4/24/8',
     '1.2.3.256',
+    '[::1',
+    '[::1/128]',
+    '[::1]/129',
+    '[]',
   ])('refuses %j', (text) => {
     expect(Subnet.parse(text)).toBeNull();
   });

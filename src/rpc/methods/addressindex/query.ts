@@ -68,8 +68,17 @@ function invalid(message: string): RpcError {
   return rpcError(RPC_ERROR.INVALID_PARAMETER, message);
 }
 
-/** Throws unless the node keeps the index. */
-export function requireIndex({ addresses }: RpcServices): AddressService {
+/** Throws unless the node keeps the index and it is at the tip. */
+export function requireIndex({ addresses, chain, indexes }: RpcServices): AddressService {
+  const status = indexes().find(({ name }) => name === 'addressindex');
+  if (status !== undefined && !status.synced) {
+    const progress = `block ${status.height} of ${chain.chain.height}`;
+    const message =
+      status.failure === null
+        ? `The address index is still being filled: ${progress}`
+        : `The address index could not be filled beyond ${progress}. ${status.failure}`;
+    throw rpcError(RPC_ERROR.MISC_ERROR, message);
+  }
   if (addresses) return addresses;
   throw rpcError(
     RPC_ERROR.MISC_ERROR,

@@ -10,6 +10,7 @@ import { t } from '../../schema.js';
 export const getBlock = defineMethod({
   name: 'getblock',
   category: 'blockchain',
+  follows: 'chain',
   summary:
     'Returns a block: for verbosity 0 as a string of serialized, hex-encoded data, for verbosity 1 as an object with ' +
     'information about it, for verbosity 2 with information about each of its transactions too.',
@@ -39,6 +40,7 @@ export const getBlock = defineMethod({
       context: { prefixes: addressPrefixes(params), profile },
       withTransactions: verbosity >= 2,
       serializeWitness: options.serializeWitness,
+      params,
     });
   },
 });

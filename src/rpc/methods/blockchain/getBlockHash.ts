@@ -12,9 +12,12 @@ export const getBlockHash = defineMethod({
   params: [{ name: 'height', type: 'integer', required: true, description: 'The height index' }],
   result: t.hash('the block hash'),
   examples: [['1000']],
-  run({ services: { chain } }, { height }) {
+  run({ services: { chain }, profile }, { height }) {
     const id = chain.chain.index.active.at(height);
-    if (id === NO_HEADER) throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Block height out of range');
+    if (id === NO_HEADER) {
+      if (profile === 'lbcd') throw rpcError(RPC_ERROR.MISC_ERROR, 'Block number out of range');
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Block height out of range');
+    }
     return hashToHex(chain.headers.hash(id));
   },
 });

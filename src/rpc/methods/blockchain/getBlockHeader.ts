@@ -9,6 +9,7 @@ import { t } from '../../schema.js';
 export const getBlockHeader = defineMethod({
   name: 'getblockheader',
   category: 'blockchain',
+  follows: 'chain',
   summary:
     'Returns a block header: as an object with information about it, or with verbose false as a string of serialized, ' +
     'hex-encoded data.',
@@ -26,9 +27,9 @@ export const getBlockHeader = defineMethod({
     { when: 'for verbose = false', schema: t.hex('the serialized header') },
   ]),
   examples: [['"9c89283ba0f3227f6c03b70216b9f665f0118d5e0fa729cedf4fb34d6a34f463"']],
-  async run({ services: { chain } }, { blockhash, verbose }): Promise<JsonOut> {
+  async run({ services: { chain, params }, profile }, { blockhash, verbose }): Promise<JsonOut> {
     const id = requireBlock(chain, blockhash);
     const header = await chain.readHeader(id);
-    return verbose !== 0 ? headerAnswer(chain, id, header) : hexOf(formatHeader(header));
+    return verbose !== 0 ? headerAnswer(chain, id, header, { profile, params }) : hexOf(formatHeader(header));
   },
 });

@@ -1,6 +1,5 @@
 /** `getblockchaininfo`: the state of the chain. Source: lbrycrd rpc/blockchain.cpp, validation.cpp `GuessVerificationProgress`. */
 import type { ChainReader } from '../../../chain/chainReader.js';
-import { difficultyOf } from '../../../consensus/compactTarget.js';
 import type { ChainTxData } from '../../../params/network.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { hex256 } from '../../format/block.js';
@@ -11,6 +10,7 @@ import {
   SOFT_FORKS_SCHEMA,
   softForksAnswer,
 } from '../../format/softForks.js';
+import { difficultyAnswer } from '../../format/difficulty.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
 
@@ -68,7 +68,7 @@ export const getBlockchainInfo = defineMethod({
       blocks: chain.chain.height,
       headers: headers.height(index.bestHeader),
       bestblockhash: hashToHex(headers.hash(tip)),
-      difficulty: difficultyOf(headers.bits(tip)),
+      difficulty: difficultyAnswer(headers.bits(tip), { profile, params }),
       mediantime: index.active.medianTimeOf(tip),
       verificationprogress: verificationProgress(chain, tip, params.chainTxData),
       initialblockdownload: chain.chain.isInitialDownload(),

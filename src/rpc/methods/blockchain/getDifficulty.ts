@@ -1,5 +1,5 @@
 /** `getdifficulty`: how hard the tip was to find. */
-import { difficultyOf } from '../../../consensus/compactTarget.js';
+import { difficultyAnswer } from '../../format/difficulty.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
 
@@ -10,5 +10,6 @@ export const getDifficulty = defineMethod({
   params: [],
   result: t.num('the difficulty'),
   examples: [[]],
-  run: ({ services: { chain } }) => difficultyOf(chain.headers.bits(chain.chain.tip)),
+  run: ({ services: { chain, params }, profile }) =>
+    difficultyAnswer(chain.headers.bits(chain.chain.tip), { profile, params }),
 });

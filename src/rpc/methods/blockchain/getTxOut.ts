@@ -40,6 +40,7 @@ async function findUnspent(
 export const getTxOut = defineMethod({
   name: 'gettxout',
   category: 'blockchain',
+  follows: 'chainAndMempool',
   summary: 'Returns details about an unspent transaction output; nothing when there is none.',
   params: [
     { name: 'txid', type: 'looseHash', required: true, description: 'The transaction id' },

@@ -1,19 +1,22 @@
 /** `scantxoutset`: finds unspent outputs by descriptors. Source: lbrycrd rpc/blockchain.cpp. */
 import type { CoinRowEntry } from '../../../chain/chainReader.js';
-import type { AddressPrefixes } from '../../../script/address.js';
 import { breathe } from '../../../util/breathe.js';
-import { hashToHex, toHex, toLatin1 } from '../../../util/bytes.js';
+import { hashToHex, toHex } from '../../../util/bytes.js';
 import { coins, JsonObject, type JsonValue } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
+import type { CoinScanResult } from '../../coinScan.js';
 import { parseDescriptor } from '../../descriptor/descriptor.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod, type RpcContext } from '../../method.js';
 import { getArray, getInt, getString } from '../../paramTypes.js';
 import { t } from '../../schema.js';
+import { ScriptSet } from '../../scriptSet.js';
 
 const DEFAULT_RANGE = 1000;
 const MAX_RANGE = 1_000_000;
+/** What one descriptor can stand for at most (`combo` over the largest range). Bounds memory: some 100 bytes a script. */
+const MAX_SCRIPTS = 4 * (MAX_RANGE + 1);
 
 interface ScanObject {
   text: string;
@@ -39,9 +42,14 @@ function parseScanObject(value: JsonValue): ScanObject {
   return { text: getString(text), range };
 }
 
-/** All scripts that the objects stand for, as latin1 strings. */
-async function wantedScripts(objects: readonly JsonValue[], prefixes: AddressPrefixes): Promise<Set<string>> {
-  const scripts = new Set<string>();
+/** All scripts that the objects stand for; null when the scan is ended before they are derived. */
+async function wantedScripts(
+  { services, signal }: RpcContext,
+  objects: readonly JsonValue[],
+): Promise<ScriptSet | null> {
+  const { coinScan, params } = services;
+  const prefixes = addressPrefixes(params);
+  const scripts = new ScriptSet();
   let since = performance.now();
   for (const object of objects) {
     const { text, range } = parseScanObject(object);
@@ -55,8 +63,13 @@ async function wantedScripts(objects: readonly JsonValue[], prefixes: AddressPre
         const message = `Cannot derive script without private keys: '${text}'`;
         throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, message);
       }
-      for (const script of expanded) scripts.add(toLatin1(script));
+      for (const script of expanded) scripts.add(script);
+      if (scripts.size > MAX_SCRIPTS) {
+        const message = `The descriptors stand for more than ${MAX_SCRIPTS} scripts: use several scans`;
+        throw rpcError(RPC_ERROR.INVALID_PARAMETER, message);
+      }
       since = await breathe(since);
+      if (coinScan.isEnding || signal.aborted) return null;
     }
   }
   return scripts;
@@ -72,20 +85,28 @@ function unspentAnswer({ outPoint, coin }: CoinRowEntry): JsonOut {
   };
 }
 
-async function scan({ services, signal }: RpcContext, objects: JsonValue): Promise<JsonOut> {
-  const { chain, coinScan, params } = services;
+function* unspentAnswers(found: readonly CoinRowEntry[]): Generator<JsonOut> {
+  for (const entry of found) yield unspentAnswer(entry);
+}
+
+/** The outcome of a scan that was ended before it came to the outputs. */
+const NOT_BEGUN: CoinScanResult = { completed: false, searched: 0, found: [], totalSat: 0n };
+
+async function scan(ctx: RpcContext, objects: JsonValue): Promise<JsonOut> {
+  const { chain, coinScan } = ctx.services;
   if (!coinScan.reserve()) {
     const message = 'Scan already in progress, use action "abort" or "status"';
     throw rpcError(RPC_ERROR.INVALID_PARAMETER, message);
   }
   try {
-    const scripts = await wantedScripts(getArray(objects), addressPrefixes(params));
-    const { completed, searched, found } = await coinScan.run(chain, scripts, signal);
+    const scripts = await wantedScripts(ctx, getArray(objects));
+    const { completed, searched, found, totalSat } =
+      scripts === null ? NOT_BEGUN : await coinScan.run(chain, scripts, ctx.signal);
     return {
       success: completed,
       searched_items: searched,
-      unspents: found.map(unspentAnswer),
-      total_amount: coins(found.reduce((sum, { coin }) => sum + coin.amount, 0n)),
+      unspents: jsonArray(unspentAnswers(found)),
+      total_amount: coins(totalSat),
     };
   } finally {
     coinScan.release();

@@ -14,7 +14,7 @@ import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
 
 /** Answers -1 with the reference's text where the bytes end early or hold a bad length. */
-function parseProof(proof: Bytes): { header: BlockHeader; tree: PartialMerkleTree } {
+export function parseProof(proof: Bytes): { header: BlockHeader; tree: PartialMerkleTree } {
   const reader = new Reader(proof);
   try {
     return { header: parseHeader(reader), tree: parsePartialMerkleTree(reader) };

@@ -1,5 +1,5 @@
 /** What the claim methods share: asking for a name in the profile's way, and shaping one claim in the profile's shape. */
-import type { ClaimInfo, NameInfo } from '../../../store/claims/claimQueries.js';
+import { byAge, type ClaimInfo, type NameInfo } from '../../../store/claims/claimQueries.js';
 import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { CLAIM_SCHEMA, documentedClaim } from '../../format/claimsDocumented.js';
@@ -58,9 +58,12 @@ export function claimById({ claims }: NameInfo, claimId: Bytes): ClaimInfo | und
   return claims.find((claim) => equalBytes(claim.claimId, claimId));
 }
 
-/** The claim at a place by age. One that is listed twice keeps the bid of its first mention. Source: `seqSort`. */
-export function claimBySequence(info: NameInfo, sequence: number): ClaimInfo | undefined {
-  const byAge = [...info.claims].sort((a, b) => a.height - b.height || a.n - b.n);
-  const found = byAge[sequence];
+/** The claim at a place by age. One that is listed twice keeps the bid of its first mention. */
+export function claimBySequence(
+  { profile }: RpcContext,
+  info: NameInfo,
+  sequence: number,
+): ClaimInfo | undefined {
+  const found = byAge(info.claims, profile !== 'documented')[sequence];
   return found && { ...found, bid: claimById(info, found.claimId)!.bid, sequence };
 }

@@ -11,6 +11,7 @@ const ids = (list: readonly Bytes[]): string[] => list.map(hashToHex);
 export const getChangesInBlock = defineMethod({
   name: 'getchangesinblock',
   category: 'claimtrie',
+  follows: 'chain',
   summary:
     'Returns the list of claims and supports that entered the trie in a block, and of those that expired in it. Use it ' +
     'to determine which of them went live in a given block. Each one is named by the id that a claim made at its ' +

@@ -9,6 +9,7 @@ const LEAST_DIGITS = 3;
 export const getClaimById = defineMethod({
   name: 'getclaimbyid',
   category: 'claimtrie',
+  follows: 'chain',
   summary: 'Gets a claim by its claim id.',
   params: [
     {

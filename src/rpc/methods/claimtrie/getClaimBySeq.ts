@@ -15,6 +15,7 @@ export const SEQUENCE_PARAM = {
 export const getClaimBySeq = defineMethod({
   name: 'getclaimbyseq',
   category: 'claimtrie',
+  follows: 'chain',
   summary: 'Gets a claim of a name by its place by height.',
   params: [NAME_PARAM, SEQUENCE_PARAM, blockParam('blockhash (optional parameter 3)')],
   result: ONE_CLAIM_SCHEMA,
@@ -22,7 +23,7 @@ export const getClaimBySeq = defineMethod({
   run(ctx, { name, sequence, blockhash }) {
     return atBlock(ctx.services, blockhash, async ({ height }) => {
       const info = await nameAt(ctx, name, height);
-      return oneClaimAnswer(ctx, info, claimBySequence(info, sequence), height);
+      return oneClaimAnswer(ctx, info, claimBySequence(ctx, info, sequence), height);
     });
   },
 });

@@ -9,6 +9,7 @@ import { PLACED_PROOF_SCHEMA, provenName } from './proofs.js';
 export const getClaimProofBySeq = defineMethod({
   name: 'getclaimproofbyseq',
   category: 'claimtrie',
+  follows: 'chain',
   summary: 'Returns the cryptographic proof of the claim of a name at a place by height.',
   // The reference's label lacks the closing parenthesis, too.
   params: [NAME_PARAM, SEQUENCE_PARAM, blockParam('blockhash (optional parameter 3')],
@@ -16,7 +17,7 @@ export const getClaimProofBySeq = defineMethod({
   examples: [['"mindblown"', '1']],
   run(ctx, { name, sequence, blockhash }) {
     return atBlock(ctx.services, blockhash, async ({ height }) => {
-      const claim = claimBySequence(await nameAt(ctx, name, height), sequence);
+      const claim = claimBySequence(ctx, await nameAt(ctx, name, height), sequence);
       if (claim === undefined) return [];
       return provenName(ctx, name, height, (id) => equalBytes(id, claim.claimId));
     });

@@ -10,6 +10,7 @@ import { atBlock, blockParam } from './atBlock.js';
 export const getClaimsForName = defineMethod({
   name: 'getclaimsforname',
   category: 'claimtrie',
+  follows: 'chain',
   summary: 'Returns all claims and supports for a name.',
   params: [NAME_PARAM, blockParam('blockhash (optional parameter 2)')],
   result: t.union([

@@ -4,11 +4,12 @@ import { defineMethod } from '../../method.js';
 import { getInt } from '../../paramTypes.js';
 import { NAME_PARAM } from './answers.js';
 import { HASH_OR_HEIGHT_PARAM } from './lbcdBlock.js';
-import { INCLUDE_VALUES_PARAM, lbcdNameAnswer } from './lbcdNames.js';
+import { INCLUDE_VALUES_PARAM, lbcdNameAnswer, readItems } from './lbcdNames.js';
 
 export const getClaimsForNameByBid = defineMethod({
   name: 'getclaimsfornamebybid',
   category: 'claimtrie',
+  follows: 'chain',
   summary:
     'Looks up the claims for a name by their places by effective amount, in the order of the places given.',
   params: [
@@ -21,7 +22,7 @@ export const getClaimsForNameByBid = defineMethod({
   examples: [['"mindblown"', '[0, 1]']],
   profiles: ['lbcd'],
   run(ctx, args) {
-    const bids = args.bids.map(getInt);
+    const bids = readItems(args.bids, getInt);
     return lbcdNameAnswer(ctx, args, (claims) =>
       bids.flatMap((bid) => {
         const claim = claims[bid];

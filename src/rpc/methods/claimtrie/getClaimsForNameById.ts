@@ -5,11 +5,12 @@ import { defineMethod } from '../../method.js';
 import { getString } from '../../paramTypes.js';
 import { NAME_PARAM } from './answers.js';
 import { HASH_OR_HEIGHT_PARAM } from './lbcdBlock.js';
-import { INCLUDE_VALUES_PARAM, lbcdNameAnswer } from './lbcdNames.js';
+import { INCLUDE_VALUES_PARAM, lbcdNameAnswer, readItems } from './lbcdNames.js';
 
 export const getClaimsForNameById = defineMethod({
   name: 'getclaimsfornamebyid',
   category: 'claimtrie',
+  follows: 'chain',
   summary: 'Looks up the claims for a name by their ids, best first.',
   params: [
     NAME_PARAM,
@@ -26,7 +27,7 @@ export const getClaimsForNameById = defineMethod({
   examples: [['"mindblown"', '["36a7"]']],
   profiles: ['lbcd'],
   run(ctx, args) {
-    const beginnings = args.partialclaimids.map(getString);
+    const beginnings = readItems(args.partialclaimids, getString);
     return lbcdNameAnswer(ctx, args, (claims) =>
       claims.filter(({ claim }) => {
         const id = hashToHex(claim.claimId);

@@ -4,15 +4,21 @@ import { defineMethod } from '../../method.js';
 import { getInt } from '../../paramTypes.js';
 import { NAME_PARAM } from './answers.js';
 import { HASH_OR_HEIGHT_PARAM } from './lbcdBlock.js';
-import { INCLUDE_VALUES_PARAM, lbcdNameAnswer } from './lbcdNames.js';
+import { INCLUDE_VALUES_PARAM, lbcdNameAnswer, readItems } from './lbcdNames.js';
 
 export const getClaimsForNameBySeq = defineMethod({
   name: 'getclaimsfornamebyseq',
   category: 'claimtrie',
+  follows: 'chain',
   summary: 'Looks up the claims for a name by their sequence numbers, best first.',
   params: [
     NAME_PARAM,
-    { name: 'sequences', type: 'array', required: true, description: 'Sequence numbers; 0 is the oldest' },
+    {
+      name: 'sequences',
+      type: 'array',
+      required: true,
+      description: 'Sequence numbers: how many claims the name had when the claim was made',
+    },
     HASH_OR_HEIGHT_PARAM,
     INCLUDE_VALUES_PARAM,
   ],
@@ -20,7 +26,7 @@ export const getClaimsForNameBySeq = defineMethod({
   examples: [['"mindblown"', '[0, 1]']],
   profiles: ['lbcd'],
   run(ctx, args) {
-    const wanted = new Set(args.sequences.map(getInt));
+    const wanted = new Set(readItems(args.sequences, getInt));
     return lbcdNameAnswer(ctx, args, (claims) => claims.filter(({ claim }) => wanted.has(claim.sequence)));
   },
 });

@@ -203,6 +203,7 @@ async function documentedAnswer(
 export const getClaimsForTx = defineMethod({
   name: 'getclaimsfortx',
   category: 'claimtrie',
+  follows: 'chain',
   summary: 'Returns any claims or supports found among the unspent outputs of a transaction.',
   params: [
     {

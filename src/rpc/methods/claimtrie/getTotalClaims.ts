@@ -5,6 +5,7 @@ import { t } from '../../schema.js';
 export const getTotalClaims = defineMethod({
   name: 'gettotalclaims',
   category: 'claimtrie',
+  follows: 'chain',
   summary: 'Returns the total number of active claims in the trie.',
   params: [],
   result: t.int('the total number of active claims'),

@@ -8,6 +8,7 @@ import { INCLUDE_VALUES_PARAM, lbcdNameAnswer } from './lbcdNames.js';
 export const lbcdGetClaimsForName = defineMethod({
   name: 'getclaimsforname',
   category: 'claimtrie',
+  follows: 'chain',
   summary: 'Looks up the claims for a name, best first.',
   params: [NAME_PARAM, HASH_OR_HEIGHT_PARAM, INCLUDE_VALUES_PARAM],
   result: LBCD_NAME_SCHEMA,

@@ -1,6 +1,6 @@
 /** What lbcd's four methods about the claims of a name share; they differ in which claims they show, and in what order. */
 import { hashToHex } from '../../../util/bytes.js';
-import type { JsonValue } from '../../../util/json.js';
+import { jsonTypeName, type JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { lbcdName, rankByBid, type RankedClaim } from '../../format/claimsLbcd.js';
@@ -13,8 +13,22 @@ export const INCLUDE_VALUES_PARAM = {
   name: 'includevalues',
   type: 'verbosity',
   default: 0,
-  description: 'Whether to show names, values and addresses',
+  description: 'Whether to show values and addresses',
 } as const;
+
+/** The items of the second parameter; -32602 for those of another type, as lbcd's parser says. */
+export function readItems<T>(items: readonly JsonValue[], read: (item: JsonValue) => T): T[] {
+  return items.map((item) => {
+    try {
+      return read(item);
+    } catch {
+      throw rpcError(
+        RPC_ERROR.INVALID_PARAMS,
+        `parameter #2 holds what is of another type (got ${jsonTypeName(item)})`,
+      );
+    }
+  });
+}
 
 export interface LbcdNameArgs {
   readonly name: string;
@@ -32,10 +46,10 @@ export function lbcdNameAnswer(
   const named = (): ReturnType<typeof lbcdBlock> => lbcdBlock(services, args.hashorheight);
   return retryWhileGone(services, named, async ({ id, height }) => {
     const name = nameBytes(args.name);
-    if (!(await claims.wasEverFiled(name, height))) {
+    const info = await claims.lbcdNameAt(name, height);
+    if (info === null) {
       throw rpcError(RPC_ERROR.MISC_ERROR, `Message: name does not exist at height ${height}: ${args.name}`);
     }
-    const info = await claims.nameAt({ name, height });
     return lbcdName(services, {
       info,
       claims: choose(rankByBid(info.claims)),

@@ -1,7 +1,9 @@
 /** `rpc.discover`: the machine-readable description of every method (OpenRPC's service discovery method). */
 import { defineMethod } from '../../method.js';
 import { openRpcDocument } from '../../openRpc.js';
+import { examplesFor } from '../../recordedExamples.js';
 import { t } from '../../schema.js';
+import { programVersion } from '../../../util/project.js';
 
 export const discover = defineMethod({
   name: 'rpc.discover',
@@ -10,9 +12,10 @@ export const discover = defineMethod({
   params: [],
   result: t.openObject({
     openrpc: t.str('version of the document format'),
-    info: t.openObject({ title: t.str(), version: t.str() }),
+    info: t.openObject({ title: t.str(), version: t.str('the version of the program') }),
     methods: t.array(t.openObject({ name: t.str('the name of the method') }, 'a method')),
   }),
   examples: [[]],
-  run: (ctx) => openRpcDocument(ctx.table.list(ctx.profile)),
+  run: ({ table, profile }) =>
+    openRpcDocument(table.list(profile), { version: programVersion(), examples: examplesFor(profile) }),
 });

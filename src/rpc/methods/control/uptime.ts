@@ -1,4 +1,4 @@
-/** `uptime`: for how long the node has been running. */
+/** `uptime`: for how long the node has been running, by the mocked clock where there is one. */
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
 
@@ -11,5 +11,5 @@ export const uptime = defineMethod({
   maxArgs: 1,
   result: t.int('the number of seconds that the server has been running'),
   examples: [[]],
-  run: (ctx) => Math.floor(Date.now() / 1000) - ctx.services.lifecycle.startTimeSec,
+  run: ({ services }) => services.clock.nowSec() - services.lifecycle.startTimeSec,
 });

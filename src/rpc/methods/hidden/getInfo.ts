@@ -2,8 +2,8 @@
  * `getinfo`: the summary that pools still ask for. The reference dropped it; the shape is that of its last version
  * which had it, without the wallet's fields. Source: Bitcoin Core 0.15 rpc/misc.cpp, lbcd `InfoChainResult`.
  */
-import { difficultyOf } from '../../../consensus/compactTarget.js';
 import { coins } from '../../../util/json.js';
+import { difficultyAnswer } from '../../format/difficulty.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
 
@@ -27,7 +27,7 @@ export const getInfo = defineMethod({
     errors: t.str('network and blockchain warnings'),
   }),
   examples: [[]],
-  run({ services }) {
+  run({ services, profile }) {
     const { chain, params, network, mempool } = services;
     return {
       version: network.version,
@@ -36,7 +36,7 @@ export const getInfo = defineMethod({
       timeoffset: network.timeOffsetSec(),
       connections: network.connectionCount(),
       proxy: network.networks()[0]?.proxy ?? '',
-      difficulty: difficultyOf(chain.headers.bits(chain.chain.tip)),
+      difficulty: difficultyAnswer(chain.headers.bits(chain.chain.tip), { profile, params }),
       testnet: params.name === 'test',
       relayfee: coins(mempool.minRelayFeeRatePerKb),
       errors: services.warnings(),

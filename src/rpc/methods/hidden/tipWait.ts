@@ -11,7 +11,7 @@ export const TIMEOUT_PARAM = {
   description: 'Time in milliseconds to wait for a response. 0 indicates no timeout',
 } as const;
 
-export const TIP_SCHEMA = t.object({ hash: t.hash('the tip'), height: t.int('its height') });
+export const TIP_SCHEMA = t.named('Tip', t.object({ hash: t.hash('the tip'), height: t.int('its height') }));
 
 /**
  * Waits until `isReached` holds for the tip, the timeout passes, the client goes or the node stops; answers the tip as

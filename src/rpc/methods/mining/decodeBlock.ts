@@ -1,5 +1,5 @@
 /** Reading a block that a miner sends. */
-import { loadBlock, type LoadedBlock } from '../../../chain/loadedBlock.js';
+import { loadLargeBlock, type LoadedBlock } from '../../../chain/loadedBlock.js';
 import { decodeHexInSlices } from '../../../util/hexSlices.js';
 import { ReadError } from '../../../util/reader.js';
 import { inSlices } from '../../../util/slices.js';
@@ -9,7 +9,7 @@ import { RPC_ERROR, rpcError } from '../../errors.js';
 export async function decodeBlock(text: string): Promise<LoadedBlock> {
   const bytes = text === '' ? null : await inSlices(decodeHexInSlices(text));
   try {
-    if (bytes !== null) return loadBlock(bytes);
+    if (bytes !== null) return await loadLargeBlock(bytes);
   } catch (error) {
     if (!(error instanceof ReadError)) throw error;
   }

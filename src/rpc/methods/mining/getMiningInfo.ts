@@ -1,6 +1,6 @@
 /** `getmininginfo`: the state of mining. Source: lbrycrd rpc/mining.cpp; lbcd rpcserver.go `handleGetMiningInfo`. */
-import { difficultyOf } from '../../../consensus/compactTarget.js';
 import { networkName } from '../../format/networkName.js';
+import { difficultyAnswer } from '../../format/difficulty.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
 import { DEFAULT_LOOKUP_BLOCKS, networkHashesPerSec } from './getNetworkHashPs.js';
@@ -30,7 +30,7 @@ export const getMiningInfo = defineMethod({
       blocks: chain.chain.height,
       currentblockweight: mining.lastBlock.weight,
       currentblocktx: mining.lastBlock.txCount,
-      difficulty: difficultyOf(chain.headers.bits(chain.chain.tip)),
+      difficulty: difficultyAnswer(chain.headers.bits(chain.chain.tip), { profile, params }),
       networkhashps: networkHashesPerSec(chain, params, DEFAULT_LOOKUP_BLOCKS, -1),
       pooledtx: mempool.size,
       chain: networkName(params, profile),

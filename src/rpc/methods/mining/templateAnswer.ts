@@ -137,8 +137,7 @@ function coinbaseAnswer({ coinbase, contents }: BlockTemplate, sigopsDivisor: nu
 
 /**
  * Version, rules in force and deployments on their way. Every deployment of these networks is one that a miner may
- * ignore (`gbt_force`), so none is taken out of the version and none has an exclamation mark. lbcd names segwit alone,
- * with a mark once blocks hold witnesses.
+ * ignore (`gbt_force`), so none is taken out of the version and none has an exclamation mark. lbcd names segwit alone.
  */
 function deploymentsAnswer(
   index: BlockIndex,
@@ -157,8 +156,7 @@ function deploymentsAnswer(
     if (state === 'locked_in') version |= mask;
     vbavailable.set(id, Math.log2(mask));
   }
-  const lbcdRules = [contents.segwitActive ? '!segwit' : 'segwit'];
-  return { version, rules: profile === 'lbcd' ? lbcdRules : rules, vbavailable };
+  return { version, rules: profile === 'lbcd' ? ['segwit'] : rules, vbavailable };
 }
 
 /**

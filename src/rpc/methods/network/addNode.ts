@@ -1,6 +1,6 @@
 /** `addnode`: nodes that the operator wants connections to. Source: lbrycrd rpc/net.cpp. */
 import { RPC_ERROR, rpcError } from '../../errors.js';
-import { methodHelp } from '../../helpText.js';
+import { usageError } from '../../helpText.js';
 import { defineMethod, type RpcMethod } from '../../method.js';
 import { t } from '../../schema.js';
 import { requirePeers } from './requirePeers.js';
@@ -25,7 +25,7 @@ export const addNode: RpcMethod = defineMethod({
   examples: [['"192.168.0.6:9246"', '"onetry"']],
   async run({ services }, { node, command }) {
     if (!['add', 'remove', 'onetry'].includes(command))
-      throw rpcError(RPC_ERROR.MISC_ERROR, methodHelp(addNode));
+      throw rpcError(RPC_ERROR.MISC_ERROR, usageError(addNode, 'command must be add, remove or onetry'));
     const peers = requirePeers(services);
     if (command === 'onetry') await peers.tryOnce(node);
     else if (command === 'add' && !peers.addNode(node))

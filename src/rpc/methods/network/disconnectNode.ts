@@ -1,6 +1,6 @@
 /** `disconnectnode`: parts with a peer. Source: lbrycrd rpc/net.cpp. */
 import { RPC_ERROR, rpcError } from '../../errors.js';
-import { methodHelp } from '../../helpText.js';
+import { usageError } from '../../helpText.js';
 import { defineMethod, type RpcMethod } from '../../method.js';
 import { getInt64, getString } from '../../paramTypes.js';
 import { t } from '../../schema.js';
@@ -20,7 +20,7 @@ export const disconnectNode: RpcMethod = defineMethod({
   examples: [['"192.168.0.6:9246"'], ['""', '1']],
   run({ services }, { address, nodeid }) {
     if (address === undefined && nodeid === undefined)
-      throw rpcError(RPC_ERROR.MISC_ERROR, methodHelp(disconnectNode));
+      throw rpcError(RPC_ERROR.MISC_ERROR, usageError(disconnectNode, 'address or nodeid must be given'));
     const peers = requirePeers(services);
     const byAddress = address !== undefined && address !== null;
     const byId = nodeid !== undefined && nodeid !== null;

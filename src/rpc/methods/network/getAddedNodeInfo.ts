@@ -30,6 +30,7 @@ export const getAddedNodeInfo = defineMethod({
     }),
   ),
   examples: [['"192.168.0.201"']],
+  profiles: ['documented', 'lbrycrd'],
   run({ services }, { node }) {
     const all = requirePeers(services).addedNodes();
     const wanted = node === undefined ? all : all.filter(({ name }) => name === node);

@@ -1,6 +1,6 @@
 /** `setban`: keeps addresses away, or lets them in again. Source: lbrycrd rpc/net.cpp. */
 import { RPC_ERROR, rpcError } from '../../errors.js';
-import { methodHelp } from '../../helpText.js';
+import { usageError } from '../../helpText.js';
 import { defineMethod, type RpcMethod } from '../../method.js';
 import { t } from '../../schema.js';
 import { requirePeers } from './requirePeers.js';
@@ -36,7 +36,8 @@ export const setBan: RpcMethod = defineMethod({
     ['"192.168.0.0/24"', '"add"'],
   ],
   run({ services }, { subnet, command, bantime, absolute }) {
-    if (command !== 'add' && command !== 'remove') throw rpcError(RPC_ERROR.MISC_ERROR, methodHelp(setBan));
+    if (command !== 'add' && command !== 'remove')
+      throw rpcError(RPC_ERROR.MISC_ERROR, usageError(setBan, 'command must be add or remove'));
     const peers = requirePeers(services);
     const outcome =
       command === 'add' ? peers.ban(subnet, bantime ?? 0n, absolute === true) : peers.unban(subnet);

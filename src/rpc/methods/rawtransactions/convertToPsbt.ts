@@ -1,10 +1,9 @@
 /** `converttopsbt`: a serialized transaction as PSBT. Source: Core 0.17 rpc/rawtransaction.cpp. */
-import { createPsbt } from '../../../signing/psbtRoles.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
-import { psbtText } from './psbtArgument.js';
+import { barePsbtText } from './psbtArgument.js';
 
 export const convertToPsbt = defineMethod({
   name: 'converttopsbt',
@@ -49,6 +48,6 @@ export const convertToPsbt = defineMethod({
     if (isSigned && !permitsigdata) {
       throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'Inputs must not have scriptSigs and scriptWitnesses');
     }
-    return psbtText(createPsbt(tx));
+    return barePsbtText(tx);
   },
 });

@@ -1,11 +1,10 @@
 /** `createpsbt`: an unsigned transaction as PSBT (BIP174, creator). */
-import { createPsbt as psbtOf } from '../../../signing/psbtRoles.js';
 import { inSlices } from '../../../util/slices.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
 import { CONSTRUCT_PARAMS, constructTransaction } from './constructTransaction.js';
-import { psbtText } from './psbtArgument.js';
+import { barePsbtText } from './psbtArgument.js';
 
 export const createPsbt = defineMethod({
   name: 'createpsbt',
@@ -16,6 +15,6 @@ export const createPsbt = defineMethod({
   examples: [['[{"txid":"myid","vout":0}]', '[{"data":"00010203"}]']],
   async run({ services: { params } }, args) {
     const tx = await inSlices(constructTransaction(args, addressPrefixes(params)));
-    return psbtText(psbtOf(tx));
+    return barePsbtText(tx);
   },
 });

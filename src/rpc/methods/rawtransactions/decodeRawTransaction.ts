@@ -2,9 +2,8 @@
 import { addressPrefixes } from '../../format/addresses.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
-import { shownTransactionInSlices, transactionAnswer, TRANSACTION_FIELDS } from '../../format/transaction.js';
+import { shownTransactionInSlices, transactionAnswer, TRANSACTION_SCHEMA } from '../../format/transaction.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
 import { inSlices } from '../../../util/slices.js';
 
 export const decodeRawTransaction = defineMethod({
@@ -28,7 +27,7 @@ export const decodeRawTransaction = defineMethod({
         'Whether the transaction hex is a serialized witness transaction. If it is not present, both forms are tried',
     },
   ],
-  result: t.object(TRANSACTION_FIELDS),
+  result: TRANSACTION_SCHEMA,
   examples: [['"hexstring"']],
   async run({ services: { params }, profile }, { hexstring, iswitness }) {
     const tx = await decodeTransaction(hexstring, iswitness !== true, iswitness !== false);

@@ -32,6 +32,10 @@ function placeAnswer({ chain }: RpcServices, block: number): Record<string, Json
   };
 }
 
+function isSynced(services: RpcServices, index: string): boolean {
+  return services.indexes().some(({ name, synced }) => name === index && synced);
+}
+
 function notFound(services: RpcServices, block: number): RpcError {
   if (block !== NO_HEADER && !services.chain.hasData(block)) {
     return rpcError(RPC_ERROR.MISC_ERROR, 'Block not available');
@@ -41,7 +45,9 @@ function notFound(services: RpcServices, block: number): RpcError {
       ? 'No such transaction found in the provided block'
       : services.txIndex === null
         ? 'No such mempool transaction. Use -txindex to enable blockchain transaction queries'
-        : 'No such mempool or blockchain transaction';
+        : isSynced(services, 'txindex')
+          ? 'No such mempool or blockchain transaction'
+          : 'No such mempool transaction. Blockchain transactions are still in the process of being indexed';
   return rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `${what}. Use gettransaction for wallet transactions.`);
 }
 
@@ -71,6 +77,7 @@ function shownOf({ tx, stored }: FoundTransaction): ShownTransaction {
 export const getRawTransaction = defineMethod({
   name: 'getrawtransaction',
   category: 'rawtransactions',
+  follows: 'chainAndMempool',
   summary:
     'Return the raw transaction data.\nBy default this function only works for mempool transactions. When called with a ' +
     'blockhash argument, getrawtransaction will return the transaction if the specified block is available and the ' +

@@ -15,7 +15,7 @@ import {
   lazily,
   shownTransactionInSlices,
   transactionAnswer,
-  TRANSACTION_FIELDS,
+  TRANSACTION_SCHEMA,
 } from '../../format/transaction.js';
 import { t, type SchemaFields } from '../../schema.js';
 
@@ -53,7 +53,7 @@ const INPUT_SCHEMA = t.object({
     }),
     'when the spent output of a witness input is there',
   ),
-  non_witness_utxo: t.optional(t.object(TRANSACTION_FIELDS), 'when the spent transaction is there'),
+  non_witness_utxo: t.optional(TRANSACTION_SCHEMA, 'when the spent transaction is there'),
   partial_signatures: t.optional(t.map('pubkey', t.hex('its signature')), 'when there are any'),
   sighash: t.optional(t.str('the sighash type to be used'), 'when it is given'),
   redeem_script: t.optional(SCRIPT, 'when it is known'),
@@ -75,7 +75,7 @@ const OUTPUT_SCHEMA = t.object({
 });
 
 export const PSBT_SCHEMA = t.object({
-  tx: t.object(TRANSACTION_FIELDS, 'the unsigned transaction'),
+  tx: TRANSACTION_SCHEMA,
   unknown: UNKNOWN,
   inputs: t.array(INPUT_SCHEMA, 'what is known of each input'),
   outputs: t.array(OUTPUT_SCHEMA, 'what is known of each output'),

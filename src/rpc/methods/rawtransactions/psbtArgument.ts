@@ -1,7 +1,9 @@
 /** PSBTs as callers send and get them. Source: Core 0.17 core_read.cpp `DecodePSBT`. */
+import type { Transaction } from '../../../primitives/transaction.js';
 import { decodeBase64InSlices } from '../../../signing/base64.js';
 import type { Psbt } from '../../../signing/psbt.js';
 import {
+  formatBarePsbtInSlices,
   formatPsbtInSlices,
   parsePsbtInSlices,
   PsbtError,
@@ -24,4 +26,9 @@ export async function requirePsbt(text: string): Promise<Psbt> {
 
 export async function psbtText(psbt: Psbt): Promise<string> {
   return (await inSlices(formatPsbtInSlices(psbt))).toString('base64');
+}
+
+/** A PSBT that knows nothing but the transaction, whatever that has of scripts and witnesses. */
+export async function barePsbtText(tx: Transaction): Promise<string> {
+  return (await inSlices(formatBarePsbtInSlices(tx))).toString('base64');
 }

@@ -2,6 +2,8 @@
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getString } from '../../paramTypes.js';
+import { signWithWallet } from '../wallet/signRawTransactionWithWallet.js';
+import { walletOf } from '../wallet/walletOf.js';
 import { PREVTXS_PARAM, SIGHASH_PARAM, SIGNED_SCHEMA } from './signTransaction.js';
 import { signWithKeys } from './signRawTransactionWithKey.js';
 
@@ -40,10 +42,11 @@ export const signRawTransaction = defineMethod({
       'lbrycrd with -deprecatedrpc=signrawtransaction.\nProjects should transition to using signrawtransactionwithkey and ' +
       'signrawtransactionwithwallet before upgrading to v0.18',
   },
-  run({ services }, { hexstring, privkeys, ...args }) {
-    if (privkeys === undefined) {
+  run(ctx, { hexstring, privkeys, ...args }) {
+    if (privkeys !== undefined)
+      return signWithKeys(ctx.services, { ...args, hexstring: getString(hexstring), privkeys });
+    if (!ctx.services.wallets?.all().length)
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'No private keys available.');
-    }
-    return signWithKeys(services, { ...args, hexstring: getString(hexstring), privkeys });
+    return signWithWallet(ctx.services, walletOf(ctx), { ...args, hexstring: getString(hexstring) });
   },
 });

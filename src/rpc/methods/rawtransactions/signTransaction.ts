@@ -22,7 +22,7 @@ import {
   type JsonTypeName,
   type JsonValue,
 } from '../../../util/json.js';
-import { hexOf, type JsonOut } from '../../../util/jsonWrite.js';
+import { hexOf, jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import { inSlices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import type { ParamDecl } from '../../method.js';
@@ -49,23 +49,29 @@ export const SIGHASH_PARAM = {
     'The signature hash type: ALL, NONE, SINGLE, ALL|ANYONECANPAY, NONE|ANYONECANPAY or SINGLE|ANYONECANPAY',
 } as const satisfies ParamDecl;
 
-export const SIGNED_SCHEMA = t.object({
-  hex: t.hex('the raw transaction with its signatures'),
-  complete: t.bool('whether the transaction has a complete set of signatures'),
-  errors: t.optional(
-    t.array(
-      t.object({
-        txid: t.hash('the transaction whose output is spent'),
-        vout: t.int('the number of that output'),
-        witness: t.array(t.hex('a witness item')),
-        scriptSig: t.hex('the signature script'),
-        sequence: t.int('the sequence number'),
-        error: t.str('what is wrong with the input'),
-      }),
+export const SIGNED_SCHEMA = t.named(
+  'SignedTransaction',
+  t.object({
+    hex: t.hex('the raw transaction with its signatures'),
+    complete: t.bool('whether the transaction has a complete set of signatures'),
+    errors: t.optional(
+      t.array(
+        t.object({
+          txid: t.hash('the transaction whose output is spent'),
+          vout: t.int('the number of that output'),
+          witness: t.array(t.hex('a witness item')),
+          scriptSig: t.hex('the signature script'),
+          sequence: t.int('the sequence number'),
+          error: t.str('what is wrong with the input'),
+        }),
+      ),
+      'if there are any',
     ),
-    'if there are any',
-  ),
-});
+  }),
+);
+
+/** More items of a witness than that are written as the answer is sent. Arbitrary: no input that can be spent has as many. */
+const MANY_ITEMS = 1000;
 
 export interface SignRequest {
   readonly tx: Transaction;
@@ -135,12 +141,16 @@ function readSighashType(name: string | undefined): number {
   return type;
 }
 
-/** Source: `TxInErrorToJSON`. */
+function* witnessItems(witness: readonly Bytes[]): Generator<string> {
+  for (const item of witness) yield toHex(item);
+}
+
+/** Source: `TxInErrorToJSON`. Nothing is done for each item of a witness, of which there may be millions. */
 function inputError({ prevout, witness, scriptSig, sequence }: TxInput, error: string): JsonOut {
   return {
     txid: hashToHex(prevout.hash),
     vout: prevout.index,
-    witness: witness.map(toHex),
+    witness: witness.length > MANY_ITEMS ? jsonArray(witnessItems(witness)) : witness.map(toHex),
     scriptSig: toHex(scriptSig),
     sequence,
     error,

@@ -10,6 +10,7 @@ export const estimateFee = defineMethod({
   params: [],
   maxArgs: Infinity,
   result: t.none(),
+  profiles: ['documented', 'lbrycrd'],
   run() {
     throw rpcError(
       RPC_ERROR.METHOD_DEPRECATED,

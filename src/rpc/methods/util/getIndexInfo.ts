@@ -13,16 +13,13 @@ export const getIndexInfo = defineMethod({
   result: t.map(
     'index name',
     t.object({
-      synced: t.bool('whether the index is at the tip'),
+      synced: t.bool('whether the index is at the tip; else it is being filled in the background'),
       best_block_height: t.int('the block height to which the index is synced'),
     }),
   ),
   examples: [[], ['"txindex"']],
-  run({ services: { chain, txIndex, addresses } }, { index_name }) {
-    // Indexes are written in the commit of each block: one that exists is never behind.
-    const status: JsonOut = { synced: true, best_block_height: chain.chain.height };
-    const running = [...(txIndex ? ['txindex'] : []), ...(addresses ? ['addressindex'] : [])];
-    const shown = running.filter((name) => index_name === undefined || name === index_name);
-    return new Map(shown.map((name) => [name, status]));
+  run({ services }, { index_name }): JsonOut {
+    const shown = services.indexes().filter(({ name }) => index_name === undefined || name === index_name);
+    return new Map(shown.map(({ name, synced, height }) => [name, { synced, best_block_height: height }]));
   },
 });

@@ -2,6 +2,7 @@
 import { decodeSecret } from '../../../script/wif.js';
 import { signMessage } from '../../../signing/signedMessage.js';
 import { signingKeyOf } from '../../../signing/signingProvider.js';
+import { inSlices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod } from '../../method.js';
@@ -27,10 +28,10 @@ export const signMessageWithPrivKey = defineMethod({
   ],
   result: t.str('the signature of the message encoded in base 64'),
   examples: [['"privkey"', '"my message"']],
-  run({ services: { params } }, { privkey, message }) {
+  async run({ services: { params } }, { privkey, message }) {
     const secret = decodeSecret(privkey, addressPrefixes(params));
     if (secret === null) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Invalid private key');
     const key = signingKeyOf(secret.privateKey, secret.compressed);
-    return signMessage(message, key).toString('base64');
+    return (await inSlices(signMessage(message, key))).toString('base64');
   },
 });

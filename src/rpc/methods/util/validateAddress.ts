@@ -12,7 +12,7 @@ function witnessAnswer(version: number, program: Bytes): Record<string, JsonOut>
 }
 
 /** Source: `DescribeAddressVisitor`. */
-function describeDestination(destination: Destination): Record<string, JsonOut> {
+export function describeDestination(destination: Destination): Record<string, JsonOut> {
   switch (destination.type) {
     case 'pubkeyhash':
       return { isscript: false, iswitness: false };

@@ -37,6 +37,6 @@ export const verifyMessage = defineMethod({
     }
     const { bytes, valid } = await inSlices(decodeBase64InSlices(signature));
     if (!valid) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Malformed base64 encoding');
-    return verify(message, bytes, destination.hash);
+    return inSlices(verify(message, bytes, destination.hash));
   },
 });

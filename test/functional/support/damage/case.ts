@@ -111,6 +111,7 @@ export async function runCase(
     return { number, damage: done, outcome: 'failure', detail };
   } finally {
     for (const node of started) if (node.isRunning) await node.kill();
+    if (done.kind === 'folder' && existsSync(done.path)) done.mend?.();
     rmSync(dataDir, { recursive: true, force: true });
   }
 }
@@ -141,7 +142,7 @@ async function judge(
     let refetched = false;
     const isShorter = compare(twin.asked.slice(0, 1), asked, ['chain']).wrong;
     const lacksBranch = compare(twin.asked, asked, ['tips']).wrong;
-    if (done.kind === 'blk' && (isShorter ?? lacksBranch)) {
+    if ((done.kind === 'blk' || done.kind === 'copy') && (isShorter ?? lacksBranch)) {
       // Blocks behind the last flush lay in what is damaged. Nobody can tell that a file was longer once.
       if (!done.isShorter && !node.stderr.includes(basename(done.path)))
         throw new Failure(`without a warning ${isShorter ?? lacksBranch}`);
@@ -152,9 +153,9 @@ async function judge(
     const all = compare(twin.asked, asked, ['chain', 'tips']);
     if (all.wrong) throw new Failure(all.wrong);
     const isSoft = SOFT.includes(done.kind);
-    const soft = compare(twin.asked, asked, isSoft ? ['soft', 'fees'] : ['soft']);
+    const soft = compare(twin.asked, asked, isSoft ? ['soft', 'fees'] : done.kind === 'copy' ? [] : ['soft']);
     const softDiffers = soft.wrong ?? soft.refused;
-    if (done.kind === 'peers' && !done.isDeleted && node.stderr === '')
+    if (done.kind === 'peers' && !done.isDeleted && !done.isWhole && node.stderr === '')
       throw new Failure('without a warning peers.dat was taken as it is');
     if (softDiffers && !(isSoft && done.isDeleted) && !node.stderr.includes(basename(done.path)))
       throw new Failure(`without a warning ${softDiffers}`);
@@ -166,9 +167,11 @@ async function judge(
     if (ending.code !== 0) return await ended();
     if (TRACE.test(node.stderr)) throw new Failure(`a stack trace: ${node.stderr}`);
     if (refused) {
-      if (!logBefore.since().includes(basename(done.path)))
-        throw new Failure(`the log does not name ${basename(done.path)}: ${refused}`);
-      await followAdvice(scene, twin, dataDir, done, 'Restart with -reindex', started, true);
+      const said = logBefore.linesAbout(basename(done.path));
+      if (said.length === 0) throw new Failure(`the log does not name ${basename(done.path)}: ${refused}`);
+      const advice = said.find((line) => ADVICE.test(line));
+      if (advice === undefined) throw new Failure(`the log says not what to do: ${said[0]}`);
+      await followAdvice(scene, twin, dataDir, done, advice, started, true);
       return { outcome: 'refused', detail: refused };
     }
     if (refetched) return { outcome: 'refetched', detail: node.stderr.trim() };
@@ -188,8 +191,9 @@ class DamagedLog {
     this.path = join(dataDir, 'regtest', 'debug.log');
     this.begin = readText(this.path).length;
   }
-  since(): string {
-    return readText(this.path).slice(this.begin);
+  linesAbout(file: string): string[] {
+    const text = readText(this.path).slice(this.begin);
+    return text.split('\n').filter((line) => line.includes(file));
   }
 }
 
@@ -207,7 +211,9 @@ async function followAdvice(
     rmSync(done.path, { recursive: true, force: true });
   }
   const option = /-reindex(?:-chainstate)?\b/.exec(message)?.[0];
-  if (option === undefined && !done.isFolder) throw new Failure(`no advice that can be followed: ${message}`);
+  if (option === undefined) done.mend?.();
+  if (option === undefined && !done.isFolder && done.mend === null)
+    throw new Failure(`no advice that can be followed: ${message}`);
   const node = await DamagedNode.start(dataDir, option ? [option] : []);
   started.push(node);
   if (!node.isRunning) throw new Failure(`after ${option}: ${node.stderr}\n(the advice: ${message})`);

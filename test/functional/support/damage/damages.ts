@@ -1,14 +1,20 @@
 /** Random damage to a folder's files, repeatable by its number. */
 import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { DENIES } from './runner.js';
 import type { State } from './scene.js';
 
 export type FileKind =
@@ -23,22 +29,28 @@ export type FileKind =
   | 'fees'
   | 'peers'
   | 'bans'
-  | 'other';
+  /** A name that a start needs, but at which nothing of worth lies. */
+  | 'other'
+  | 'folder'
+  /** A copy made while the node ran. */
+  | 'copy';
 
 /** How many of a hundred cases each kind gets. */
 const SHARES: Record<FileKind, number> = {
-  log: 16,
-  table: 20,
-  manifest: 8,
+  log: 15,
+  table: 16,
+  manifest: 7,
   current: 4,
-  journal: 9,
-  blk: 15,
-  rev: 9,
-  mempool: 5,
+  journal: 8,
+  blk: 13,
+  rev: 8,
+  mempool: 4,
   fees: 3,
   peers: 3,
   bans: 3,
   other: 5,
+  folder: 4,
+  copy: 7,
 };
 
 /** Small steps between 0 and 2^32 by a seed. */
@@ -75,6 +87,10 @@ export interface Damage {
   /** Whether the file is gone, or ends earlier than it did. */
   readonly isDeleted: boolean;
   readonly isShorter: boolean;
+  /** Whether all that is to be read is there as it was. */
+  readonly isWhole: boolean;
+  /** Makes good what an operator can without having to know what the file held; null where that is nothing. */
+  readonly mend: (() => void) | null;
   /** Path of the file. */
   readonly path: string;
 }
@@ -111,6 +127,8 @@ function filesOf(folder: string, kind: FileKind): string[] {
     case 'bans':
       return inside(folder, /^banlist\.dat$/);
     case 'other':
+    case 'folder':
+    case 'copy':
       return [];
   }
 }
@@ -143,7 +161,8 @@ export function kindOfCase(random: Random, state: State): FileKind {
     for (const [kind, share] of Object.entries(SHARES) as [FileKind, number][]) {
       at -= share;
       if (at >= 0) continue;
-      if (kind === 'other' || filesOf(join(state.folder, 'regtest'), kind).length > 0) return kind;
+      const needsNone = kind === 'other' || kind === 'folder' || kind === 'copy';
+      if (needsNone || filesOf(join(state.folder, 'regtest'), kind).length > 0) return kind;
       break;
     }
   }
@@ -153,79 +172,193 @@ export function kindOfCase(random: Random, state: State): FileKind {
 export function damage(dataDir: string, state: State, random: Random): Damage {
   const folder = join(dataDir, 'regtest');
   const kind = kindOfCase(random, state);
+  if (kind === 'copy') return copyInParts(folder, state, random);
   if (kind === 'other') return damageOther(folder, state, random);
+  if (kind === 'folder') return damageFolder(folder, state, random);
   const path = random.pick(filesOf(folder, kind));
-  const done = (what: string, isFolder = false): Damage => ({
-    state: state.name,
-    kind,
-    what,
-    isFolder,
-    isDeleted: what === 'deleted',
-    isShorter: what.startsWith('truncated'),
-    path,
-  });
   const bytes = readFileSync(path);
-  const op = random.below(SOFT.includes(kind) ? 12 : 11);
-  if (op < 4 || bytes.length === 0) {
-    const at = bytes.length === 0 ? 0 : random.below(bytes.length);
-    const bit = random.below(8);
-    const flipped = bytes.length === 0 ? Buffer.of(1) : bytes;
-    flipped[at]! ^= 1 << bit;
-    writeFileSync(path, flipped);
-    return done(`bit ${bit} of byte ${at} of ${bytes.length} flipped`);
-  }
-  if (op < 5) {
-    const at = random.below(bytes.length);
-    const length = Math.min(bytes.length - at, 1 + random.below(600));
-    for (let i = at; i < at + length; i++) bytes[i] = random.below(256);
-    writeFileSync(path, bytes);
-    return done(`${length} bytes at ${at} of ${bytes.length} overwritten with noise`);
-  }
-  if (op < 6) {
-    const at = random.below(bytes.length);
-    const length = Math.min(bytes.length - at, 4096);
-    bytes.fill(0, at, at + length);
-    writeFileSync(path, bytes);
-    return done(`${length} bytes at ${at} of ${bytes.length} zeroed`);
-  }
-  if (op < 8) {
-    const to = random.below(4) === 0 ? 0 : random.below(bytes.length);
-    truncateSync(path, to);
-    return done(`truncated to ${to} of ${bytes.length}`);
-  }
-  if (op < 9) {
-    rmSync(path);
-    return done('deleted');
-  }
-  if (op < 10) {
-    const tail = Buffer.from(Array.from({ length: 1 + random.below(300) }, () => random.below(256)));
-    writeFileSync(path, Buffer.concat([bytes, tail]));
-    return done(`${tail.length} bytes of noise appended`);
-  }
-  if (op < 11) {
-    const others = filesOf(folder, kind).filter((other) => other !== path);
-    const foreign = [...filesOf(folder, 'table'), ...filesOf(folder, 'blk'), ...filesOf(folder, 'peers')];
-    const other = random.pick(others.length > 0 ? others : foreign.filter((one) => one !== path));
-    const theirs = readFileSync(other);
-    writeFileSync(path, theirs);
-    writeFileSync(other, bytes);
-    return done(`swapped with ${other.slice(folder.length + 1)}`);
-  }
+  const ways = bytes.length === 0 ? [grown, gone, ...PLACES] : WAYS;
+  const done = random.pick(ways)({ folder, kind, path, bytes, random });
+  return { ...NO_DAMAGE, state: state.name, kind, path, ...done };
+}
+
+const NO_DAMAGE = { isFolder: false, isDeleted: false, isShorter: false, isWhole: false, mend: null };
+
+/** A file, and what it holds. */
+interface Target {
+  readonly folder: string;
+  readonly kind: FileKind;
+  readonly path: string;
+  readonly bytes: Buffer;
+  readonly random: Random;
+}
+
+type Done = Pick<Damage, 'what'> & Partial<Damage>;
+type Way = (target: Target) => Done;
+
+const noise = (random: Random, length: number): Buffer =>
+  Buffer.from(Array.from({ length }, () => random.below(256)));
+
+const flipped: Way = ({ path, bytes, random }) => {
+  const at = random.below(bytes.length);
+  const bit = random.below(8);
+  bytes[at]! ^= 1 << bit;
+  writeFileSync(path, bytes);
+  return { what: `bit ${bit} of byte ${at} of ${bytes.length} flipped` };
+};
+
+const overwritten: Way = ({ path, bytes, random }) => {
+  const at = random.below(bytes.length);
+  const length = Math.min(bytes.length - at, 1 + random.below(600));
+  noise(random, length).copy(bytes, at);
+  writeFileSync(path, bytes);
+  return { what: `${length} bytes at ${at} of ${bytes.length} overwritten with noise` };
+};
+
+const zeroed: Way = ({ path, bytes, random }) => {
+  const at = random.below(bytes.length);
+  const length = Math.min(bytes.length - at, 4096);
+  bytes.fill(0, at, at + length);
+  writeFileSync(path, bytes);
+  return { what: `${length} bytes at ${at} of ${bytes.length} zeroed` };
+};
+
+/** What journaling file systems leave after a loss of power: the size came to disk, the content did not. */
+const zeroTail: Way = ({ path, bytes, random }) => {
+  const at = random.below(4) === 0 ? 0 : random.below(bytes.length);
+  bytes.fill(0, at);
+  writeFileSync(path, bytes);
+  return { what: `zeros from ${at} of ${bytes.length} on`, isShorter: true };
+};
+
+const grown: Way = ({ path, random }) => {
+  const tail = Buffer.alloc(1 + random.below(9000));
+  appendFileSync(path, tail);
+  return { what: `${tail.length} zeros appended` };
+};
+
+const truncated: Way = ({ path, bytes, random }) => {
+  const to = random.below(4) === 0 ? 0 : random.below(bytes.length);
+  truncateSync(path, to);
+  return { what: `truncated to ${to} of ${bytes.length}`, isShorter: true };
+};
+
+const gone: Way = ({ path }) => {
+  rmSync(path);
+  return { what: 'deleted', isDeleted: true };
+};
+
+const appended: Way = ({ path, random }) => {
+  const tail = noise(random, 1 + random.below(300));
+  appendFileSync(path, tail);
+  return { what: `${tail.length} bytes of noise appended` };
+};
+
+const swapped: Way = ({ folder, kind, path, bytes, random }) => {
+  const others = filesOf(folder, kind).filter((other) => other !== path);
+  const foreign = [...filesOf(folder, 'table'), ...filesOf(folder, 'blk'), ...filesOf(folder, 'peers')];
+  const other = random.pick(others.length > 0 ? others : foreign.filter((one) => one !== path));
+  const theirs = readFileSync(other);
+  writeFileSync(path, theirs);
+  writeFileSync(other, bytes);
+  return { what: `swapped with ${other.slice(folder.length + 1)}` };
+};
+
+const folderInPlace: Way = ({ path }) => {
   rmSync(path);
   mkdirSync(join(path, 'inside'), { recursive: true });
-  return done('made a folder', true);
-}
+  return { what: 'made a folder', isFolder: true };
+};
+
+/** As when a link leads to a disk that is not attached. */
+const linkInPlace: Way = ({ path, bytes }) => {
+  rmSync(path);
+  symlinkSync(join(path, '..', 'not-attached', 'file'), path);
+  const mend = (): void => {
+    rmSync(path, { force: true });
+    writeFileSync(path, bytes);
+  };
+  return { what: 'made a link to nowhere', isDeleted: true, mend };
+};
+
+const denied: Way = ({ path, random }) => {
+  const mode = random.below(2) === 0 ? 0 : 0o444;
+  chmodSync(path, mode);
+  return {
+    what: `given the mode ${mode.toString(8)}`,
+    isWhole: mode !== 0,
+    mend: () => existsSync(path) && chmodSync(path, 0o600),
+  };
+};
+
+/** Something else lies in the place of a file. */
+const PLACES: readonly Way[] = [folderInPlace, linkInPlace, ...(DENIES ? [denied] : [])];
+const WAYS: readonly Way[] = [
+  ...[flipped, flipped, flipped, flipped, overwritten, zeroed, zeroTail, grown, truncated, truncated],
+  ...[gone, appended, swapped, ...PLACES],
+];
 
 function damageOther(folder: string, state: State, random: Random): Damage {
   const name = random.pick(OTHER_NAMES);
   const path = join(folder, name);
   rmSync(path, { recursive: true, force: true });
-  const isFolder = random.below(2) === 0;
-  if (isFolder) mkdirSync(join(path, 'inside'), { recursive: true });
-  else {
-    mkdirSync(join(path, '..'), { recursive: true });
-    writeFileSync(path, Buffer.from(Array.from({ length: 50 }, () => random.below(256))));
+  mkdirSync(join(path, '..'), { recursive: true });
+  const bytes = noise(random, 50);
+  writeFileSync(path, bytes);
+  const target = { folder, kind: 'other' as const, path, bytes, random };
+  const way = random.pick([...PLACES, null]);
+  const { what, ...done } = way === null ? { what: 'made a file of noise' } : way(target);
+  const mend = (): void => rmSync(path, { recursive: true, force: true });
+  return { ...NO_DAMAGE, state: state.name, kind: 'other', path, what: `${name} ${what}`, ...done, mend };
+}
+
+/** A folder that is gone, out of reach, or no folder. */
+function damageFolder(folder: string, state: State, random: Random): Damage {
+  const path = random.pick([join(folder, 'chainstate'), join(folder, 'blocks'), folder]);
+  const aside = `${path}.aside`;
+  const modes = DENIES ? [0, 0o444, 0o555] : [];
+  const way = random.pick<number | 'link' | 'file'>([...modes, 'link', 'file']);
+  const done = { ...NO_DAMAGE, state: state.name, kind: 'folder' as const, path };
+  if (typeof way === 'number') {
+    chmodSync(path, way);
+    return { ...done, what: `given the mode ${way.toString(8)}`, mend: () => chmodSync(path, 0o700) };
   }
-  const what = `${name} made a ${isFolder ? 'folder' : 'file of noise'}`;
-  return { state: state.name, kind: 'other', what, isFolder, isDeleted: false, isShorter: false, path };
+  renameSync(path, aside);
+  if (way === 'link') symlinkSync(join(path, '..', 'not-attached', 'folder'), path);
+  else writeFileSync(path, 'no folder');
+  const mend = (): void => {
+    if (!existsSync(aside)) return;
+    rmSync(path, { recursive: true, force: true });
+    renameSync(aside, path);
+  };
+  return { ...done, what: way === 'link' ? 'made a link to nowhere' : 'made a file', mend };
+}
+
+/** All files below a folder, as paths within it. */
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+}
+
+/**
+ * A copy made while the node ran: the files that were copied first are those of an earlier moment, and what did not exist
+ * when its turn came is not there.
+ */
+function copyInParts(folder: string, state: State, random: Random): Damage {
+  const earlier = join(state.earlier, 'regtest');
+  const names = [...new Set([...filesBelow(earlier), ...filesBelow(folder)])].sort();
+  const rank = new Map(names.map((name) => [name, random.u32()]));
+  // Folder by folder, or in any order.
+  const byFolder = random.below(2) === 0;
+  const place = (name: string): number => (byFolder ? (rank.get(`in ${dirname(name)}`) ?? 0) : 0);
+  for (const name of names) rank.set(`in ${dirname(name)}`, random.u32());
+  names.sort((a, b) => place(a) - place(b) || rank.get(a)! - rank.get(b)!);
+  const first = names.slice(0, 1 + random.below(names.length - 1));
+  for (const name of first) {
+    rmSync(join(folder, name), { force: true });
+    if (existsSync(join(earlier, name))) copyFileSync(join(earlier, name), join(folder, name));
+  }
+  const what = `${first.length} of ${names.length} files from earlier`;
+  return { ...NO_DAMAGE, state: state.name, kind: 'copy', path: folder, what, isShorter: true };
 }

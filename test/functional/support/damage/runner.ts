@@ -1,5 +1,5 @@
 /** A node on a folder that may be damaged: started, asked and stopped as an operator would, with what it says on stderr. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -11,6 +11,16 @@ export const SCENE_ARGS = ['-txindex', '-addressindex', '-maxblockfilesize=65536
 /** A start or a stop that takes longer hangs. */
 const HANG_MS = 240_000;
 const USER = 'damage';
+
+/** For root rights mean nothing, unless it gives that up: what is to stand before the program. */
+const WITHOUT_OVERRIDE: readonly string[] =
+  process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
+/** Whether the nodes here can be denied a file by its mode. */
+export const DENIES = ((): boolean => {
+  if (process.platform === 'win32') return false;
+  const [program, ...args] = WITHOUT_OVERRIDE;
+  return program === undefined || spawnSync(program, [...args, 'true']).status === 0;
+})();
 
 export interface Ending {
   code: number | null;
@@ -39,9 +49,11 @@ export class DamagedNode {
   private constructor(dataDir: string, port: number, args: readonly string[], env: Record<string, string>) {
     this.dataDir = dataDir;
     this.port = port;
+    const [command, ...before] = [...(DENIES ? WITHOUT_OVERRIDE : []), process.execPath];
     this.child = spawn(
-      process.execPath,
+      command!,
       [
+        ...before,
         program('lbcnode'),
         '-regtest',
         `-datadir=${dataDir}`,
@@ -82,13 +94,20 @@ export class DamagedNode {
 
   private async untilLoaded(): Promise<void> {
     const deadline = Date.now() + HANG_MS;
-    while (!this.hasEnded && !this.output.includes('Done loading')) {
+    while (!this.hasEnded && !this.isLoaded) {
       if (Date.now() > deadline) {
         this.errors += 'HARNESS: the node hangs at start\n';
         this.child.kill('SIGKILL');
         await this.ended;
       } else await new Promise((resolve) => setTimeout(resolve, 5));
     }
+  }
+
+  /** Whether it answers and has read what it was told to read. */
+  private get isLoaded(): boolean {
+    const { output } = this;
+    const begun = output.includes('Importing blocks, calls are answered meanwhile');
+    return output.includes('Done loading') && begun === output.includes('All blocks are imported');
   }
 
   get isRunning(): boolean {
@@ -98,6 +117,11 @@ export class DamagedNode {
   /** What was printed for the operator. */
   get stderr(): string {
     return this.errors;
+  }
+
+  /** What it printed of its log. */
+  get stdout(): string {
+    return this.output;
   }
 
   /** The log of all runs on this folder. */

@@ -22,6 +22,8 @@ import { DamagedNode, type RpcAnswer } from './runner.js';
 export interface State {
   readonly name: string;
   readonly folder: string;
+  /** The same folder some blocks before. */
+  readonly earlier: string;
 }
 
 export interface Scene {
@@ -161,7 +163,7 @@ export async function buildScene(): Promise<Scene> {
   }
   await on.node.stop();
 
-  const states: State[] = [{ name: 'stopped', folder: stopped }];
+  const states: State[] = [{ name: 'stopped', folder: stopped, earlier: base }];
   const feed = arrivals.slice(from);
   const killed = async (
     name: string,
@@ -181,7 +183,7 @@ export async function buildScene(): Promise<Scene> {
     }
     const { signal } = crashAt === null ? await node.kill() : await node.ended;
     expect(signal).toBe('SIGKILL');
-    states.push({ name, folder });
+    states.push({ name, folder, earlier: base });
   };
   await killed('killed', [], null, []);
   await killed('killed-after-flushes', [], null, [3, 8, 13]);

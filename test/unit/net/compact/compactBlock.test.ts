@@ -9,7 +9,7 @@ import {
   type Candidate,
 } from '../../../../src/net/compact/compactBlock.js';
 import { ShortIdTable } from '../../../../src/net/compact/shortIdTable.js';
-import { sipHash } from '../../../../src/net/compact/sipHash.js';
+import { sipHash } from '../../../../src/crypto/sipHash.js';
 import type { CompactBlockMessage } from '../../../../src/net/messages/cmpctblock.js';
 import { txidAt, wtxidAt } from '../../../../src/primitives/blockView.js';
 import { formatTransaction, hasWitness, parseTransaction } from '../../../../src/primitives/transaction.js';

@@ -14,11 +14,11 @@ import { four, hash, header, SAMPLES, TX } from './samples.js';
 const codecOf = (command: Command): MessageCodec<unknown> => MESSAGES[command] as MessageCodec<unknown>;
 
 describe('the table of messages', () => {
-  it('has all of protocol 70015, each under its command', () => {
+  it('has all of protocol 70015 and those of BIP157, each under its command', () => {
     expect(Object.keys(MESSAGES).sort()).toEqual(
       (
-        'addr block blocktxn cmpctblock feefilter filteradd filterclear filterload getaddr getblocks getblocktxn ' +
-        'getdata getheaders headers inv mempool merkleblock notfound ping pong reject sendcmpct sendheaders tx ' +
+        'addr block blocktxn cfcheckpt cfheaders cfilter cmpctblock feefilter filteradd filterclear filterload getaddr getblocks getblocktxn ' +
+        'getcfcheckpt getcfheaders getcfilters getdata getheaders headers inv mempool merkleblock notfound ping pong reject sendcmpct sendheaders tx ' +
         'verack version'
       ).split(' '),
     );

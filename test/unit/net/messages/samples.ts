@@ -103,6 +103,16 @@ export const SAMPLES: readonly (readonly [Command, unknown, string])[] = [
     { header: header(1), tree: { txCount: 3, hashes: [hash(1), hash(2)], flags: Buffer.of(5) } },
     `${'01'.repeat(112)}0300000002${H('01')}${H('02')}0105`,
   ],
+  ['getcfilters', { filterType: 0, startHeight: 258, stopHash: hash(1) }, `0002010000${H('01')}`],
+  ['getcfheaders', { filterType: 255, startHeight: 0xffffffff, stopHash: hash(2) }, `ffffffffff${H('02')}`],
+  ['getcfcheckpt', { filterType: 0, stopHash: hash(3) }, `00${H('03')}`],
+  ['cfilter', { filterType: 0, blockHash: hash(1), filter: Buffer.of(1, 2) }, `00${H('01')}020102`],
+  [
+    'cfheaders',
+    { filterType: 0, stopHash: hash(1), previousHeader: hash(2), filterHashes: [hash(3), hash(4)] },
+    `00${H('01')}${H('02')}02${H('03')}${H('04')}`,
+  ],
+  ['cfcheckpt', { filterType: 0, stopHash: hash(1), filterHeaders: [hash(2)] }, `00${H('01')}01${H('02')}`],
   ['reject', { message: 'tx', code: 16, reason: 'bad', hash: hash(4) }, `02747810036261${'64'}${H('04')}`],
   ['reject', { message: 'ping', code: 1, reason: '', hash: null }, '0470696e670100'],
 ];

@@ -83,11 +83,15 @@ describe('a branch with too little work', () => {
     const peer = world.connectQuiet();
     world.tick(peer);
     const counts: number[] = [];
+    const heights: (number | null)[] = [];
+    world.chain.events.on('progress', (progress) => void heights.push(progress?.height ?? null));
     for (let headers = answerTo(peer, honest); headers; headers = answerTo(peer, honest)) {
       await world.deliver(peer, 'headers', { headers });
       counts.push(count());
     }
     expect(counts).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1 + 8000 - 6144, 8501]);
+    // The first pass, of which the table says nothing, is told of as progress.
+    expect(heights).toEqual([2000, 4000, 6000, 8000, null]);
     expect(world.host.describe(peer)).toMatchObject({ syncedHeaders: 8500 });
     expect(presyncing(peer)).toBe(false);
     expect(peer.punishments).toEqual([]);
@@ -101,12 +105,29 @@ describe('a branch with too little work', () => {
     expect(count()).toBe(4501);
   });
 
-  it('that is another one at the second fetching ends with the connection', async () => {
+  it('that is another one at the second fetching is looked at once more', async () => {
     await open(3500);
     const peer = world.connectQuiet();
-    await serve(peer, (question) => (question < 2 ? honest : other));
-    expect(peer.goneReason).toBe('its headers are another chain than before');
+    // Twice both messages of one chain, in the end those of the other; of the second pass one message is lost.
+    expect(await serve(peer, (question) => (question < 2 ? honest.slice(0, 4000) : other))).toBe(
+      2 + 1 + 4 + 1,
+    );
+    expect([peer.goneReason, count()]).toEqual([null, 4001]);
+    expect(presyncing(peer)).toBe(false);
+    expect(peer.punishments).toEqual([]);
+  });
+
+  it('that is another one each time ends with the connection', async () => {
+    await open(3500);
+    const peer = world.connectQuiet();
+    // Two questions for the first pass, and one that the change answers.
+    const questions = await serve(peer, (question) => (question % 3 < 2 ? honest : other));
+    expect([questions, peer.goneReason]).toEqual([6, 'its headers are another chain than before']);
     expect(count()).toBe(1);
+    // The next connection is a new start.
+    const next = world.connectQuiet();
+    await serve(next, () => honest.slice(0, 4000));
+    expect([next.goneReason, count()]).toEqual([null, 4001]);
   });
 
   it('cannot be smuggled in before a header that claims much', async () => {

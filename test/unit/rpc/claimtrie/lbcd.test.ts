@@ -1,6 +1,7 @@
 /** The claim methods as lbcd answers them, over a real claim store. */
 import { describe, expect, it } from 'vitest';
 import { hashToHex } from '../../../../src/util/bytes.js';
+import { REGTEST_RULES } from '../../../support/claimChain.js';
 import {
   ADDRESS,
   blockHashAt,
@@ -59,8 +60,8 @@ describe('getclaimsforname', () => {
     for (const includeValues of [true, 1]) {
       expect(await world.call('lbcd', 'getclaimsforname', 'name', '', includeValues)).toMatchObject({
         claims: [
-          { name: 'Name', value: 'aa', address: ADDRESS, supports: [{ address: ADDRESS }] },
-          { name: 'name', value: 'bb', address: ADDRESS },
+          { value: 'aa', address: ADDRESS, supports: [{ address: ADDRESS }] },
+          { value: 'bb', address: ADDRESS },
         ],
       });
     }
@@ -134,7 +135,7 @@ describe('the selecting methods', () => {
     expect(await txids('getclaimsfornamebybid', [1, 0, 1, 7, -1])).toEqual([second.id, first.id, second.id]);
     expect(await txids('getclaimsfornamebyseq', [1])).toEqual([second.id]);
     expect(await txids('getclaimsfornamebyseq', [])).toBeNull();
-    expect((await world.failure('lbcd', 'getclaimsfornamebybid', 'name', ['x']))[0]).toBe(-1);
+    expect((await world.failure('lbcd', 'getclaimsfornamebybid', 'name', ['x']))[0]).toBe(-32602);
   });
 
   it('are there in the lbcd profile only', async () => {
@@ -160,6 +161,25 @@ describe('getchangesinblock', () => {
     expect(await world.call('lbcd', 'getchangesinblock', '0')).toMatchObject({ names: [] });
     expect(await world.call('lbcd', 'getchangesinblock')).toMatchObject({ height: 1 });
   });
+
+  it.each([
+    [0, 'a'],
+    [100, 'A'],
+  ])(
+    'lists the name of what is spent after it expired, with names normalized from %i on',
+    async (fork, name) => {
+      const world = new World({ ...REGTEST_RULES, normalizationForkHeight: fork, originalExpiration: 3 });
+      await world.mine();
+      const [claim, other] = await world.mine([[], [claimOutput('A', '', 1n)]], [[], [plainOutput(1n)]]);
+      await world.mineEmpty(5);
+      await world.mine([[other!.out(0), claim!.out(0)], [plainOutput(1n)]]);
+      const names = async (height: number) =>
+        ((await world.call('lbcd', 'getchangesinblock', height)) as { names: string[] }).names;
+      expect(await Promise.all([4, 6, 7].map(names))).toEqual([[name], [], [name]]);
+      world.pruned.add(7);
+      expect(await names(7)).toEqual([]);
+    },
+  );
 });
 
 describe('normalize', () => {

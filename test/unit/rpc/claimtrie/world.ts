@@ -99,6 +99,8 @@ export class World {
   /** Transactions that were read from blocks. */
   reads = 0;
   private readonly blocks: LoadedBlock[] = [];
+  /** Undo data of each block. */
+  private readonly undos: Buffer[] = [];
   private readonly rules: ClaimRules;
   private nonce = 0;
 
@@ -145,6 +147,7 @@ export class World {
     };
     const block = loadBlock(formatBlock({ header, transactions }));
     this.blocks.push(block);
+    this.undos.push(Buffer.alloc(0));
     const rows = this.rows.begin();
     const claimTxs = transactions.slice(1).map((tx, i) => this.apply(tx, height, block, i + 1));
     await this.store.connect(rows, { height, transactions: claimTxs });
@@ -164,6 +167,7 @@ export class World {
       const key = toHex(formatOutPoint(prevout));
       const coin = this.coins.get(key);
       this.coins.delete(key);
+      if (coin) this.undos[height] = Buffer.concat([this.undos[height]!, undoRecord(coin)]);
       const claim = coin && decodeClaimScript(coin.script);
       if (!coin || !claim) continue;
       spends.push({
@@ -220,6 +224,7 @@ export class World {
         const block = this.blocks[id]!;
         return storedTransactionAt(block, positionInBlock(block, txid));
       },
+      readUndo: (id: number) => this.undos[id]!,
       readBlock: async (id: number) => this.blocks[id]!,
       coin: async (outPoint: Bytes) => this.coins.get(toHex(outPoint)) ?? null,
       anyCoinOf: async (id: Bytes) => {
@@ -264,6 +269,15 @@ export class World {
 
 /** The printed hash of a block that is known and not in the active chain. */
 export const SIDE_BLOCK_HASH = blockHashAt(SIDE_BLOCK);
+
+/** As `parseUndo` reads it. */
+function undoRecord({ heightCode, amount, script }: CoinValue): Buffer {
+  const header = Buffer.alloc(16);
+  header.writeUInt32LE(heightCode, 0);
+  header.writeBigInt64LE(amount, 4);
+  header.writeUInt32LE(script.length, 12);
+  return Buffer.concat([header, script]);
+}
 
 function mined(id: Buffer, height: number): Mined {
   return {

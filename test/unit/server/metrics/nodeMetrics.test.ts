@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { tmpdir } from 'node:os';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ChainEvents } from '../../../../src/chain/chainEvents.js';
 import type { ChainReader } from '../../../../src/chain/chainReader.js';
 import { StepTimers } from '../../../../src/chain/stepTimers.js';
@@ -6,15 +7,25 @@ import type { Mempool, MempoolListener } from '../../../../src/mempool/mempool.j
 import { regtestParams } from '../../../../src/params/regtest.js';
 import { NodeMetrics } from '../../../../src/server/metrics/nodeMetrics.js';
 import type { MeasuredPeers } from '../../../../src/server/metrics/peerMetrics.js';
-import { ask, ServerBench } from '../support.js';
+import { putSummary, type ClaimTotals } from '../../../../src/store/claims/summaryRow.js';
+import type { RowWriter } from '../../../../src/store/rows.js';
+import type { Bytes } from '../../../../src/util/bytes.js';
+import { ask, held, holdSlow, ServerBench } from '../support.js';
 
 let bench: ServerBench;
 let metrics: NodeMetrics;
 let port: number;
+let warning: string;
 beforeEach(async () => {
   bench = new ServerBench();
-  metrics = new NodeMetrics({ version: '1.2.3', params: regtestParams });
-  port = await bench.start({}, undefined, { extraRoutes: (app) => metrics.addRoute(app) });
+  warning = '';
+  metrics = new NodeMetrics({
+    version: '1.2.3',
+    params: regtestParams,
+    folders: { data: tmpdir(), blocks: '/nowhere/at/all' },
+    warnings: () => warning,
+  });
+  port = await bench.start({}, undefined, { extraRoutes: (app, tools) => metrics.addRoute(app, tools) });
 });
 afterEach(() => bench.close());
 
@@ -36,12 +47,23 @@ async function values(prefix: string): Promise<Record<string, number>> {
   );
 }
 
+function summaryRow(totals: ClaimTotals): Bytes {
+  let row: Bytes = Buffer.alloc(0);
+  const rows = { put: (_key: string, value: Bytes) => (row = value) };
+  putSummary(rows as unknown as RowWriter, { root: Buffer.alloc(32), totals });
+  return row;
+}
+
 function fakeChain(): { reader: ChainReader; events: ChainEvents; timers: StepTimers } {
   const [events, timers] = [new ChainEvents(), new StepTimers()];
   const deps = {
     timers,
     coins: { usageBytes: 100, entryCount: 5, dirtyCount: 2 },
-    store: { dirtyBytes: 50, recentBytes: 60 },
+    store: {
+      dirtyBytes: 50,
+      recentBytes: 60,
+      get: async () => summaryRow({ names: 3, claims: 5, amount: 800n, controllingAmount: 600n }),
+    },
     files: { fileNumbers: () => [0, 1], sizeBytes: (kind: string) => (kind === 'blk' ? 10 : 3) },
   };
   const headers = {
@@ -176,6 +198,38 @@ describe('the metrics of a node', () => {
     expect(await values('lbcnode_peers')).toMatchObject({ '{direction="inbound"}': 1 });
     expect(await values('lbcnode_peer_sent_bytes_total')).toEqual({ '{message="inv"}': 60 });
     expect(await values('lbcnode_peer_received_bytes_total')).toEqual({ '{message="*other*"}': 15 });
+  });
+
+  it('tell of claims, of free disk and of warnings', async () => {
+    expect(await values('lbcnode_claim')).toEqual({});
+    metrics.follow(fakeChain().reader, fakeMempool().mempool);
+    expect(await values('lbcnode_claims')).toEqual({ '': 5, _amount_satoshis: 800 });
+    expect(await values('lbcnode_claimed_names')).toEqual({ '': 3 });
+    expect(await values('lbcnode_controlling_claims_amount_satoshis')).toEqual({ '': 600 });
+    // A folder that is not there yet has no value.
+    const free = await values('lbcnode_disk_free_bytes');
+    expect(Object.keys(free)).toEqual(['{folder="data"}']);
+    expect(free['{folder="data"}']).toBeGreaterThan(0);
+    expect(await values('lbcnode_warning')).toEqual({ '': 0 });
+    warning = 'something is wrong';
+    expect(await values('lbcnode_warning')).toEqual({ '': 1 });
+  });
+
+  it('tell of the work queue', async () => {
+    const letGo = holdSlow();
+    const before = held.slow;
+    const calls = Array.from({ length: 3 }, () => ask(port, '{"id":1,"method":"test_slow"}'));
+    await vi.waitUntil(() => held.slow === before + 3);
+    expect(await values('lbcnode_rpc_queue_calls')).toEqual({
+      '{state="running"}': 3,
+      '{state="queued"}': 0,
+      '{state="waiting"}': 0,
+    });
+    expect((await values('lbcnode_http_connections'))['']).toBeGreaterThanOrEqual(3);
+    letGo();
+    await Promise.all(calls);
+    expect(await values('lbcnode_rpc_queue_calls')).toMatchObject({ '{state="running"}': 0 });
+    expect(await values('lbcnode_rpc_refused_total')).toEqual({ '': 0 });
   });
 
   it('tell of calls by method', async () => {

@@ -7,6 +7,7 @@ import {
   parseInt32,
   splitFormat,
 } from '../../../../src/server/rest/request.js';
+import { atOnce, AT_ONCE_SIZE } from '../../../../src/util/slices.js';
 
 describe('splitFormat', () => {
   it.each([
@@ -82,6 +83,14 @@ describe('decodeLeadingHex', () => {
     ['', ''],
     ['xx', ''],
   ])('reads %j', (text, hex) => {
-    expect(decodeLeadingHex(Buffer.from(text)).toString('hex')).toBe(hex);
+    expect(atOnce(decodeLeadingHex(Buffer.from(text))).toString('hex')).toBe(hex);
+  });
+
+  it.each(['ab', 'ab ', ' '])('pauses in long texts of %j', (part) => {
+    const text = Buffer.from(part.repeat(400_000));
+    const work = decodeLeadingHex(text);
+    let pauses = 0;
+    while (work.next().done !== true) pauses++;
+    expect(pauses).toBeGreaterThanOrEqual(Math.floor(text.length / AT_ONCE_SIZE));
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseUtxoRequest } from '../../../../src/server/rest/utxosRequest.js';
+import { parseUtxoRequest, TooManyOutPoints } from '../../../../src/server/rest/utxosRequest.js';
 
 const outPoint = (fill: number): Buffer => Buffer.alloc(36, fill);
 const list = (...outPoints: Buffer[]): Buffer => Buffer.concat([Buffer.of(outPoints.length), ...outPoints]);
@@ -31,5 +31,12 @@ describe('parseUtxoRequest', () => {
     expect(parseUtxoRequest(Buffer.of(1))).toBeNull();
     expect(parseUtxoRequest(Buffer.from('fd0100', 'hex'))).toBeNull();
     expect(parseUtxoRequest(Buffer.from('feffffff7f', 'hex'))).toBeNull();
+  });
+
+  it('counts outputs without reading them where there are more than one request may name', () => {
+    const outPoints = Buffer.alloc(16 * 36);
+    const many = Buffer.concat([Buffer.of(16), outPoints]);
+    expect(() => parseUtxoRequest(Buffer.concat([Buffer.of(0), many]))).toThrow(new TooManyOutPoints(16));
+    expect(parseUtxoRequest(many.subarray(0, -1))).toBeNull();
   });
 });

@@ -4,7 +4,7 @@ import { getTxOut } from '../../../../../src/rpc/methods/blockchain/getTxOut.js'
 import { getTxOutProof } from '../../../../../src/rpc/methods/blockchain/getTxOutProof.js';
 import { scanTxOutSet } from '../../../../../src/rpc/methods/blockchain/scanTxOutSet.js';
 import { verifyTxOutProof } from '../../../../../src/rpc/methods/blockchain/verifyTxOutProof.js';
-import { hashToHex, toHex, type Bytes } from '../../../../../src/util/bytes.js';
+import { hashFromHex, hashToHex, toHex, type Bytes } from '../../../../../src/util/bytes.js';
 import { JsonObject } from '../../../../../src/util/json.js';
 import {
   ADDRESS,
@@ -127,34 +127,53 @@ describe('outputs and their proofs', () => {
     expect(await chain.call(getTxOutProof, [[spent]], context)).toEqual(notFound);
   });
 
-  it('looks for each of many ids once, on disk', async () => {
+  it('finds the block of the first of many ids, on disk or in blocks that are not there yet, without a flush', async () => {
     const services = { ...chain.services, txIndex: null };
     const context = { ...chain.context(), services };
-    const txid = await spenderTxid();
+    const { flusher, chain: opened } = chain.opened;
+    const { coins } = opened.deps;
     const unknown = Array.from({ length: 2000 }, (_, n) => n.toString(16).padStart(64, '0'));
-    const { coins } = chain.opened.chain.deps;
+    const txid = await spenderTxid();
+    await flusher.flush();
+    chain.pending.push(spend([{ txid: hashFromHex(txid), n: 7 }], [{ value: 900n, script: OPEN_SCRIPT }]));
+    const [recentTip] = await chain.mine(1);
+    const recent = hashToHex(txidAt((await chain.blockAt(103)).parsed, 1));
+    const { flushedTip } = flusher;
     let looks = 0;
     const get = coins.get.bind(coins);
     coins.get = (outPoint) => {
       looks++;
       return get(outPoint);
     };
+    const proofOf = async (ids: readonly string[], ...block: string[]): Promise<unknown> =>
+      chain.call(getTxOutProof, [[...ids], ...block], context);
     try {
       const notFound = { error: { code: -5, message: 'Transaction not yet in block' } };
-      expect(await chain.call(getTxOutProof, [unknown], context)).toEqual(notFound);
+      expect(await proofOf(unknown)).toEqual(notFound);
       expect(looks).toBe(0);
       const notAll = 'Not all transactions found in specified or retrieved block';
-      expect(await chain.call(getTxOutProof, [[...unknown, txid]], context)).toEqual({
-        error: { code: -5, message: notAll },
-      });
+      expect(await proofOf([...unknown, txid])).toEqual({ error: { code: -5, message: notAll } });
       // Those at the one that was found, before and after its row was read.
       expect(looks).toBe(2);
+      expect(await proofOf([...unknown, recent])).toEqual({ error: { code: -5, message: notAll } });
+      expect(looks).toBeLessThan(6);
     } finally {
       coins.get = get;
     }
-    expect(await chain.call(getTxOutProof, [[...unknown, unknown[0]!.toUpperCase()]], context)).toEqual({
+    // The first that is found tells the block, wherever its outputs are.
+    const many = unknown.slice(0, 9);
+    const reader = chain.services.chain;
+    const first = async (ids: readonly string[]): Promise<number | undefined> =>
+      (await reader.anyCoinOfAny(ids.map(hashFromHex)))?.heightCode;
+    expect(await first([...many, recent, txid])).toBe(103 << 1);
+    expect(await first([...many, txid, recent])).toBe(102 << 1);
+    expect(await first([...many, recent])).toBe(103 << 1);
+    expect(await first(many)).toBeUndefined();
+    expect([flusher.flushedTip, opened.tip === flushedTip]).toEqual([flushedTip, false]);
+    expect(await proofOf([...unknown, unknown[0]!.toUpperCase()])).toEqual({
       error: { code: -8, message: `Invalid parameter, duplicated txid: ${unknown[0]!}` },
     });
+    await opened.invalidateBlock(opened.index.headers.find(recentTip!));
   });
 
   it('refuses proofs that it cannot make', async () => {
@@ -233,6 +252,28 @@ describe('outputs and their proofs', () => {
     expect(await chain.call(scanTxOutSet, ['abort'])).toEqual({ result: true });
     expect(await running).toHaveProperty('result');
     expect(await chain.call(scanTxOutSet, ['status'])).toEqual({ result: null });
+  });
+
+  it('derives no more scripts once a scan is to end', async () => {
+    const key =
+      'tpubD6NzVbkrYhZ4WaWSyoBvQwbpLkojyoTZPRsgXELWz3Popb3qkjcJyJUGLnL4qHHoQvao8ESaAstxYSnhyswJ76uZPStJRJCTKvosUCJZL5B';
+    const objects = Array.from(
+      { length: 50 },
+      (_, n) =>
+        new JsonObject([
+          ['desc', `combo(${key}/${n}/*)`],
+          ['range', 1_000_000],
+        ]),
+    );
+    const ended = { success: false, searched_items: 0, unspents: [], total_amount: 0 };
+    const running = chain.call(scanTxOutSet, ['start', objects]);
+    expect(await chain.call(scanTxOutSet, ['abort'])).toEqual({ result: true });
+    expect(await running).toEqual({ result: ended });
+    const context = chain.context();
+    const gone = AbortSignal.abort();
+    expect(await chain.call(scanTxOutSet, ['start', objects], { ...context, signal: gone })).toEqual({
+      result: ended,
+    });
   });
 
   it('refuses scans that make no sense', async () => {

@@ -101,7 +101,7 @@ describe('hidden methods', () => {
     expect(await chain.call(getIndexInfo)).toEqual({ result: { txindex } });
     expect(await chain.call(getIndexInfo, ['txindex'])).toEqual({ result: { txindex } });
     expect(await chain.call(getIndexInfo, ['other'])).toEqual({ result: {} });
-    const services = { ...chain.services, txIndex: null };
+    const services = { ...chain.services, indexes: () => [] };
     expect(await chain.call(getIndexInfo, [], { ...chain.context(), services })).toEqual({ result: {} });
   });
 });

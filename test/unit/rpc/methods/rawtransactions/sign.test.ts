@@ -96,6 +96,19 @@ describe('signing with given keys', () => {
     expect((await signed(foreign, WIFS)).errors![0]!.error).toBe('Input not found or already spent');
   });
 
+  it('shows all items of a witness, however many', async () => {
+    const items = Array.from({ length: 3000 }, (_, n) => Buffer.of(n & 0xff));
+    const hex = toHex(
+      formatTransaction({
+        version: 2,
+        inputs: [{ ...emptyInput({ hash: Buffer.alloc(32, 0x22), index: 0 }), witness: items }],
+        outputs: [],
+        lockTime: 0,
+      }),
+    );
+    expect((await signed(hex, [A])).errors![0]!.witness).toEqual(items.map(toHex));
+  });
+
   it('combines what two signed apart', async () => {
     const parts = await Promise.all([A, C].map(async (key) => signed(spending(1), [key])));
     expect(parts.map((part) => part.complete)).toEqual([false, false]);

@@ -1,0 +1,35 @@
+/** Makes what `-rpcauth` of the node takes: a user with a hashed password. Source: the reference's share/rpcauth. */
+import { createHmac, randomBytes } from 'node:crypto';
+import { CliError } from './convert.js';
+
+const SALT_BYTES = 16;
+const PASSWORD_BYTES = 32;
+
+/** A password that nobody guesses, in characters that need no quoting anywhere. */
+export function newPassword(): string {
+  return randomBytes(PASSWORD_BYTES).toString('base64url');
+}
+
+/**
+ * `<user>:<salt>$<hash>`, the hash being the HMAC-SHA256 of the password under the salt. Throws `CliError` for a user or
+ * password that could not be given.
+ */
+export function rpcAuthEntry(
+  user: string,
+  password: string,
+  salt = randomBytes(SALT_BYTES).toString('hex'),
+): string {
+  if (!/^[^\s:$#]+$/.test(user)) {
+    throw new CliError('A user name has at least one character, and none of blanks, ":", "$" and "#"');
+  }
+  if (password === '') throw new CliError('The password is empty');
+  return `${user}:${salt}$${createHmac('sha256', salt).update(password).digest('hex')}`;
+}
+
+/** What is printed for the operator. */
+export function rpcAuthText(user: string, password: string): string {
+  return (
+    `Add this line to lbcnode.conf and restart the node:\nrpcauth=${rpcAuthEntry(user, password)}\n` +
+    `The password of ${user}, which is kept nowhere:\n${password}\n`
+  );
+}

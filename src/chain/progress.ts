@@ -1,0 +1,106 @@
+/**
+ * How far long work on the chain has come, as data: the events `progress` and `backgroundProgress`. Whoever shows it works out speed and what is
+ * left; nothing here looks at a clock.
+ */
+import { NO_HEADER } from '../store/headerTable.js';
+import type { Chain } from './chain.js';
+
+export interface Progress {
+  /** What is being done, with a capital letter: `Importing bootstrap.dat`. */
+  readonly activity: string;
+  /** So much is done of `total`, in a unit that grows about as the work does: bytes of files, or transactions. */
+  readonly done: number;
+  readonly total: number;
+  /** Height and time of the tip, or of the last block that is done; -1 and 0 before the genesis block. */
+  readonly height: number;
+  readonly timeSec: number;
+  /** Transactions of the chain up to that block; 0 where only headers are concerned. */
+  readonly txCount: number;
+}
+
+/** Tells the chain's listeners how far one activity is; `end` when there is no more to tell of it. */
+export class ProgressTeller {
+  private readonly chain: Chain;
+  private readonly activity: string;
+
+  constructor(chain: Chain, activity: string) {
+    this.chain = chain;
+    this.activity = activity;
+  }
+
+  /** So much is done, of so much in all. */
+  report(done: number, total: number): void {
+    const { chain, activity } = this;
+    chain.events.emit('progress', { activity, done, total, ...tipFigures(chain) });
+  }
+
+  end(): void {
+    this.chain.events.emit('progress', null);
+  }
+}
+
+/** Progress of reading a file ahead of the chain: what was read counts once it is connected. */
+export class FileProgress {
+  private readonly teller: ProgressTeller;
+  private readonly totalBytes: number;
+  private readonly unfollow: () => void;
+  private readBytes = 0;
+  private waitingBytes = 0;
+
+  constructor(chain: Chain, activity: string, totalBytes: number) {
+    this.teller = new ProgressTeller(chain, activity);
+    this.totalBytes = totalBytes;
+    this.unfollow = chain.events.on('blockConnected', ({ raw }) => {
+      this.waitingBytes = Math.max(0, this.waitingBytes - raw.length);
+      this.report();
+    });
+  }
+
+  /** A block of so many bytes waits to be connected. */
+  stored(bytes: number): void {
+    this.waitingBytes += bytes;
+  }
+
+  /** The file was read up to here. */
+  read(end: number): void {
+    this.readBytes = end;
+    this.report();
+  }
+
+  end(): void {
+    this.unfollow();
+    this.teller.end();
+  }
+
+  private report(): void {
+    this.teller.report(Math.max(0, this.readBytes - this.waitingBytes), this.totalBytes);
+  }
+}
+
+/** Progress of fetching headers: by the time of the last one, since a block is due at an even pace. */
+export function headerProgress(
+  activity: string,
+  last: { readonly height: number; readonly timeSec: number },
+  network: { readonly nowSec: number; readonly targetSpacingSec: number },
+): Progress {
+  const missing = Math.max(0, network.nowSec - last.timeSec) / network.targetSpacingSec;
+  return { activity, done: last.height, total: last.height + missing, ...last, txCount: 0 };
+}
+
+/** Progress of going over the blocks of the active chain once more, by their transactions; `last` is the last one done. */
+export function replayProgress(activity: string, chain: Chain, last: number): Progress {
+  const figures = blockFigures(chain, last);
+  return { activity, done: figures.txCount, total: tipFigures(chain).txCount, ...figures };
+}
+
+type BlockFigures = Pick<Progress, 'height' | 'timeSec' | 'txCount'>;
+
+/** What a report says of the tip. */
+export function tipFigures(chain: Chain): BlockFigures {
+  return blockFigures(chain, chain.tip);
+}
+
+function blockFigures({ index: { headers } }: Chain, id: number): BlockFigures {
+  if (id === NO_HEADER) return { height: -1, timeSec: 0, txCount: 0 };
+  return { height: headers.height(id), timeSec: headers.timeSec(id), txCount: headers.chainTxCount(id) };
+}

@@ -1,0 +1,185 @@
+/**
+ * Claims offline, for programs: the outputs that make, update, support and abandon claims, claim ids, addresses.
+ * Part of `lbcnode/client`; it needs no node. Amounts are bigints of satoshis; ids are hex as a node prints them. What is
+ * wrong in a request throws `RangeError` with a sentence for its author.
+ *
+ *   const claim = claimOutput({ network: 'main', address, amountSat: 1_000_000n, name: 'mindblown', value });
+ *   const claimId = claimIdOf(txid, 0); // once its transaction has an id
+ *
+ * An abandon needs no output of its own: spending the claim's output into any ordinary one ends it (`paymentOutput`).
+ * `transactions.ts` builds and signs the transactions around these outputs.
+ */
+import { isMoneyRange, MAX_CLAIM_NAME_SIZE, MAX_CLAIM_SCRIPT_SIZE } from '../consensus/limits.js';
+import type { NetworkName } from '../params/network.js';
+import { networkParams } from '../params/networks.js';
+import {
+  addressPrefixesOf,
+  decodeDestination,
+  encodeDestination,
+  type AddressPrefixes,
+} from '../script/address.js';
+import {
+  buildClaimPrefix,
+  buildSupportPrefix,
+  buildUpdatePrefix,
+  CLAIM_ID_SIZE,
+  claimIdOf as claimIdBytes,
+  decodeClaimScript,
+  type ClaimKind,
+} from '../script/claimScript.js';
+import { extractDestination, scriptForDestination } from '../script/standard.js';
+import { asBuffer, hashFromHex, hashToHex, isHex, type Bytes } from '../util/bytes.js';
+import { formatCoins, parseFixedPoint } from '../util/json.js';
+
+export type { NetworkName } from '../params/network.js';
+export type { ClaimKind } from '../script/claimScript.js';
+
+/** An output: satoshis and the script that says who may spend them. */
+export interface OutputDraft {
+  readonly value: bigint;
+  readonly script: Uint8Array;
+}
+
+export interface PaymentRequest {
+  readonly network: NetworkName;
+  /** Who may spend the output: any address of the network. */
+  readonly address: string;
+  readonly amountSat: bigint;
+}
+
+export interface ClaimRequest extends PaymentRequest {
+  /** Text counts as UTF-8. At most 255 bytes. */
+  readonly name: string | Uint8Array;
+  /** What the claim says: bytes (of the metadata schema, say), or text as UTF-8. */
+  readonly value: string | Uint8Array;
+}
+
+export interface UpdateRequest extends ClaimRequest {
+  /** 40 hex digits. The transaction must spend the output that holds the claim now. */
+  readonly claimId: string;
+}
+
+export interface SupportRequest extends PaymentRequest {
+  readonly name: string | Uint8Array;
+  /** The claim that is supported. */
+  readonly claimId: string;
+  /** Metadata; none unless given. */
+  readonly value?: string | Uint8Array;
+}
+
+const prefixesByNetwork = new Map<NetworkName, AddressPrefixes>();
+
+/** What the addresses and keys of a network begin with. */
+export function networkPrefixes(network: NetworkName): AddressPrefixes {
+  let prefixes = prefixesByNetwork.get(network);
+  if (prefixes === undefined) {
+    prefixes = addressPrefixesOf(networkParams(network));
+    prefixesByNetwork.set(network, prefixes);
+  }
+  return prefixes;
+}
+
+/** Coins as text to satoshis, exactly: `satoshisOf('0.1')` is 10000000n. At most eight decimals. */
+export function satoshisOf(coins: string): bigint {
+  const amount = parseFixedPoint(coins, 8);
+  if (amount === null) throw new RangeError(`not an amount of coins: ${coins}`);
+  return amount;
+}
+
+/** Satoshis to coins with eight decimals: `coinsOf(10000000n)` is `0.10000000`. */
+export function coinsOf(amountSat: bigint): string {
+  return formatCoins(amountSat);
+}
+
+/** The output script that pays to an address. */
+export function scriptForAddress(address: string, network: NetworkName): Buffer {
+  const destination = decodeDestination(address, networkPrefixes(network));
+  if (destination === null) throw new RangeError(`not an address of network ${network}: ${address}`);
+  return scriptForDestination(destination);
+}
+
+/** The address that an output script pays to, claim or not; null where it shows none, or several keys. */
+export function addressOfScript(script: Uint8Array, network: NetworkName): string | null {
+  const destination = extractDestination(script);
+  return destination === null ? null : encodeDestination(destination, networkPrefixes(network));
+}
+
+/** Id of the claim that output `index` of a transaction makes. Updates keep it. */
+export function claimIdOf(txid: string, index: number): string {
+  return hashToHex(claimIdBytes(hashBytes(txid, 32, 'txid'), index));
+}
+
+/** Hex as it is printed to wire order. */
+export function hashBytes(text: string, size: number, what: string): Buffer {
+  if (text.length !== size * 2 || !isHex(text)) {
+    throw new RangeError(`${what} is not ${size * 2} hex digits: ${text}`);
+  }
+  return hashFromHex(text);
+}
+
+function bytesOf(value: string | Uint8Array): Bytes {
+  return typeof value === 'string' ? Buffer.from(value) : value;
+}
+
+function draft({ network, address, amountSat }: PaymentRequest, prefix: Bytes): OutputDraft {
+  if (!isMoneyRange(amountSat)) throw new RangeError(`an amount out of range: ${amountSat}`);
+  if (prefix.length > MAX_CLAIM_SCRIPT_SIZE) {
+    throw new RangeError(`a claim script of ${prefix.length} bytes: ${MAX_CLAIM_SCRIPT_SIZE} are allowed`);
+  }
+  return { value: amountSat, script: Buffer.concat([prefix, scriptForAddress(address, network)]) };
+}
+
+function nameBytes(name: string | Uint8Array): Bytes {
+  const bytes = bytesOf(name);
+  if (bytes.length > MAX_CLAIM_NAME_SIZE) {
+    throw new RangeError(`a name of ${bytes.length} bytes: ${MAX_CLAIM_NAME_SIZE} are allowed`);
+  }
+  return bytes;
+}
+
+/** An ordinary output. Into one of these a claim is abandoned. */
+export function paymentOutput(request: PaymentRequest): OutputDraft {
+  return draft(request, Buffer.alloc(0));
+}
+
+/** A new claim of the amount on the name. */
+export function claimOutput(request: ClaimRequest): OutputDraft {
+  return draft(request, buildClaimPrefix(nameBytes(request.name), bytesOf(request.value)));
+}
+
+/** A claim's new value, amount and address. The transaction must spend the claim's present output. */
+export function updateOutput(request: UpdateRequest): OutputDraft {
+  const claimId = hashBytes(request.claimId, CLAIM_ID_SIZE, 'claim id');
+  return draft(request, buildUpdatePrefix(nameBytes(request.name), claimId, bytesOf(request.value)));
+}
+
+/** Support for a claim: the amount counts for it until the output is spent. */
+export function supportOutput(request: SupportRequest): OutputDraft {
+  const claimId = hashBytes(request.claimId, CLAIM_ID_SIZE, 'claim id');
+  const value = request.value === undefined ? undefined : bytesOf(request.value);
+  return draft(request, buildSupportPrefix(nameBytes(request.name), claimId, value));
+}
+
+/** What an output script says of claims. */
+export interface ClaimOperation {
+  readonly kind: ClaimKind;
+  /** As bytes: names need not be UTF-8. */
+  readonly name: Buffer;
+  /** Of an update or a support; a new claim's id follows from its outpoint (`claimIdOf`). */
+  readonly claimId: string | null;
+  /** Null for a support without metadata. */
+  readonly value: Buffer | null;
+}
+
+/** The claim operation of an output script, null for an ordinary one. */
+export function claimOperationOf(script: Uint8Array): ClaimOperation | null {
+  const decoded = decodeClaimScript(script);
+  if (decoded === null) return null;
+  const { kind, name, claimId, value } = decoded;
+  return {
+    kind,
+    name: Buffer.from(asBuffer(name)),
+    claimId: claimId === undefined ? null : hashToHex(claimId),
+    value: value === undefined ? null : Buffer.from(asBuffer(value)),
+  };
+}

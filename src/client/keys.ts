@@ -1,0 +1,135 @@
+/**
+ * Keys offline: private keys as text (wallet import format), their addresses, and hierarchical keys (BIP32) with what the
+ * node's own wallets derive of a seed. Asks no node. Source: Core 0.17 key_io.cpp, BIP32.
+ */
+import { randomBytes } from 'node:crypto';
+import { isValidPrivateKey } from '../crypto/ecdsaEncoding.js';
+import type { NetworkName } from '../params/network.js';
+import { encodeDestination } from '../script/address.js';
+import { decodeBase58Check, encodeBase58Check } from '../script/base58.js';
+import { decodeSecret, encodeSecret } from '../script/wif.js';
+import { ecdsaBackend } from '../signing/ecdsaBackend.js';
+import {
+  deriveChild,
+  EXTENDED_KEY_SIZE,
+  formatExtendedKey,
+  HARDENED,
+  parseExtendedKey,
+  rootOfSeed,
+  type ExtendedKey,
+} from '../signing/extendedKey.js';
+import { destinationForKey, type OutputType } from '../signing/outputType.js';
+import { toHex } from '../util/bytes.js';
+import { networkPrefixes } from './claimOutputs.js';
+
+export type { OutputType } from '../signing/outputType.js';
+
+export interface KeyPair {
+  /** In wallet import format, for `signTransaction` and `importprivkey`. */
+  readonly privateKey: string;
+  /** In hex. */
+  readonly publicKey: string;
+}
+
+const PREFIX_BYTES = 4;
+
+/** A new key of its own, which nothing but its text keeps. */
+export function makeKey(network: NetworkName): KeyPair {
+  for (;;) {
+    const secret = randomBytes(32);
+    if (isValidPrivateKey(secret)) return keyPair(secret, true, network);
+  }
+}
+
+function keyPair(secret: Uint8Array, compressed: boolean, network: NetworkName): KeyPair {
+  return {
+    privateKey: encodeSecret(secret, compressed, networkPrefixes(network)),
+    publicKey: toHex(ecdsaBackend().publicKeyOf(secret, compressed)),
+  };
+}
+
+/** The public key of a private one. Throws `RangeError` for a text that is none of the network. */
+export function publicKeyOf(privateKey: string, network: NetworkName): string {
+  const secret = decodeSecret(privateKey, networkPrefixes(network));
+  if (secret === null) throw new RangeError('the private key is none of this network');
+  return toHex(ecdsaBackend().publicKeyOf(secret.privateKey, secret.compressed));
+}
+
+/** The address of a public key in hex; uncompressed ones have a legacy one only. Throws `RangeError` for what is no key. */
+export function addressOfKey(
+  publicKey: string,
+  network: NetworkName,
+  type: OutputType = 'p2sh-segwit',
+): string {
+  const bytes = Buffer.from(publicKey, 'hex');
+  if (bytes.length * 2 !== publicKey.length || !ecdsaBackend().isFullyValidPublicKey(bytes))
+    throw new RangeError('the public key is none');
+  return encodeDestination(destinationForKey(bytes, type), networkPrefixes(network));
+}
+
+/** The extended private key at the root of a seed, of which 16 to 64 bytes are usual. */
+export function extendedKeyOfSeed(seed: Uint8Array, network: NetworkName): string {
+  return extendedText(rootOfSeed(seed), network, true);
+}
+
+/** The root of a wallet of the node, by its seed as `dumpwallet` shows it (`sethdseed`). Its keys are at `m/0'/0'/k'`, for change at `m/0'/1'/k'`. */
+export function extendedKeyOfWalletSeed(privateKey: string, network: NetworkName): string {
+  const secret = decodeSecret(privateKey, networkPrefixes(network));
+  if (secret === null) throw new RangeError('the seed is none of this network');
+  return extendedKeyOfSeed(secret.privateKey, network);
+}
+
+/** The key at a path below another, such as `m/0'/0'/7'`. Throws `RangeError`; hardened steps need a private key. */
+export function deriveExtendedKey(extendedKey: string, path: string, network: NetworkName): string {
+  const from = readExtended(extendedKey, network);
+  let key: ExtendedKey = from;
+  for (const step of stepsOf(path)) {
+    const next = deriveChild(key, step);
+    if (next === null) throw new RangeError('there is no such key: hardened steps need a private one');
+    key = next;
+  }
+  return extendedText(key, network, from.privateKey !== null);
+}
+
+/** The same key without its private part. */
+export function publicExtendedKey(extendedKey: string, network: NetworkName): string {
+  return extendedText(readExtended(extendedKey, network), network, false);
+}
+
+/** The key itself; of a public one only the public key. */
+export function keyOfExtended(
+  extendedKey: string,
+  network: NetworkName,
+): { readonly privateKey: string | null; readonly publicKey: string } {
+  const { privateKey, publicKey } = readExtended(extendedKey, network);
+  return privateKey === null
+    ? { privateKey: null, publicKey: toHex(publicKey) }
+    : keyPair(privateKey, true, network);
+}
+
+function extendedText(key: ExtendedKey, network: NetworkName, isPrivate: boolean): string {
+  const { extSecret, extPublic } = networkPrefixes(network);
+  const prefix = Buffer.alloc(PREFIX_BYTES);
+  prefix.writeUInt32BE(isPrivate ? extSecret : extPublic);
+  return encodeBase58Check(Buffer.concat([prefix, formatExtendedKey(key, isPrivate)]));
+}
+
+function readExtended(text: string, network: NetworkName): ExtendedKey {
+  const { extSecret, extPublic } = networkPrefixes(network);
+  const payload = decodeBase58Check(text);
+  const prefix = payload?.length === PREFIX_BYTES + EXTENDED_KEY_SIZE ? payload.readUInt32BE(0) : null;
+  const isKnown = prefix === extSecret || prefix === extPublic;
+  const key = isKnown ? parseExtendedKey(payload!.subarray(PREFIX_BYTES), prefix === extSecret) : null;
+  if (key === null) throw new RangeError('the extended key is none of this network');
+  return key;
+}
+
+function stepsOf(path: string): number[] {
+  const steps = path.split('/').filter((step, i) => step !== '' && !(i === 0 && step === 'm'));
+  return steps.map((step) => {
+    const match = /^(\d{1,10})(['h]?)$/.exec(step);
+    const number = match === null ? HARDENED : Number(match[1]);
+    if (number >= HARDENED) throw new RangeError(`${step} is no step of a path`);
+    return match![2] === '' ? number : HARDENED + number;
+  });
+}

@@ -1,0 +1,29 @@
+/**
+ * Where a node on this machine is found unless its options say otherwise: the data folder, the folder and the RPC port of
+ * each network, and the cookie that it leaves there for callers of the same user.
+ */
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+export type LocalNetwork = 'main' | 'test' | 'regtest';
+
+export const LOCAL_NETWORKS: Readonly<Record<LocalNetwork, { rpcPort: number; folder: string }>> = {
+  main: { rpcPort: 9245, folder: '' },
+  test: { rpcPort: 19245, folder: 'testnet3' },
+  regtest: { rpcPort: 29245, folder: 'regtest' },
+};
+
+/** Name of the data folder in the user's own, and of the cookie in a network's folder. */
+export const DATA_FOLDER = '.lbcnode';
+export const COOKIE_NAME = '.cookie';
+
+/** The cookie of a network below a data folder, by default `~/.lbcnode`. */
+export function localCookieFile(network: LocalNetwork, dataDir?: string): string {
+  return resolve(dataDir ?? join(homedir(), DATA_FOLDER), LOCAL_NETWORKS[network].folder, COOKIE_NAME);
+}
+
+/** `user:password` of a cookie file. Throws what reading it throws. */
+export function readCookie(file: string): string {
+  return readFileSync(file, 'utf8').split('\n', 1)[0] ?? '';
+}

@@ -1,0 +1,214 @@
+/**
+ * Calls to a node: `await client.call('getblockcount')`. Parameters and answers are typed from the methods' declarations
+ * (`types/`, generated). Numbers come as doubles; `callExact` keeps every literal as it was sent. Light on purpose: it
+ * imports neither the methods nor the node.
+ */
+import { Agent, request } from 'node:http';
+import { JsonObject, isJsonNumber, numberText, toPlain, type JsonValue } from '../util/json.js';
+import { parseJson } from '../util/jsonParse.js';
+import { LOCAL_NETWORKS, localCookieFile, readCookie, type LocalNetwork } from './localNode.js';
+import type { RpcMethodTypes } from './types/index.js';
+
+export type RpcMethodName = keyof RpcMethodTypes;
+export type RpcParams<M extends RpcMethodName> = RpcMethodTypes[M]['params'];
+export type RpcNamedParams<M extends RpcMethodName> = RpcMethodTypes[M]['named'];
+export type RpcResult<M extends RpcMethodName> = RpcMethodTypes[M]['result'];
+
+export interface RpcClientOptions {
+  /**
+   * `http://user:password@127.0.0.1:9245/`; the path chooses a profile or a wallet. By default the network's port on this
+   * machine.
+   */
+  readonly url?: string;
+  /** Whose default port and cookie are taken; `main` unless given. */
+  readonly network?: LocalNetwork;
+  /** The node's data folder, where its cookie is looked for; `~/.lbcnode` unless given. */
+  readonly dataDir?: string;
+  /** The cookie itself, where the node has `-rpccookiefile`. */
+  readonly cookieFile?: string;
+  /** The wallet that calls are for, by the name under which the node has it open; the path of the URL counts without it. */
+  readonly wallet?: string;
+  /** Gives up on a call after this long; 0 (the default) waits for ever. */
+  readonly timeoutMs?: number;
+}
+
+/** The node answered with an error. */
+export class RpcCallError extends Error {
+  override readonly name = 'RpcCallError';
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The node gave no JSON-RPC answer: it is not there, refuses the credentials or is too busy. */
+export class RpcTransportError extends Error {
+  override readonly name = 'RpcTransportError';
+  /** The HTTP status, 0 when there was none. */
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export interface BatchCall {
+  readonly method: string;
+  readonly params?: readonly unknown[] | object;
+}
+
+/** A member of a batch's answer: a result, or the error in its place. */
+export type BatchAnswer = { readonly result: unknown } | { readonly error: RpcCallError };
+
+const LOOPBACK_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+export class RpcClient {
+  private readonly options: RpcClientOptions;
+  private readonly url: URL;
+  private readonly timeoutMs: number;
+  private readonly agent = new Agent({ keepAlive: true });
+  /** Null where the URL brings the credentials. */
+  private readonly cookieFile: string | null;
+  private credentials: string;
+  private nextId = 1;
+
+  /** Without credentials in the URL the node's cookie is read, when it is first needed and when the node has a new one. */
+  constructor(options: RpcClientOptions = {}) {
+    const network = options.network ?? 'main';
+    this.url = new URL(options.url ?? `http://127.0.0.1:${LOCAL_NETWORKS[network].rpcPort}/`);
+    this.options = options;
+    if (options.wallet !== undefined) this.url.pathname = `/wallet/${encodeURIComponent(options.wallet)}`;
+    this.timeoutMs = options.timeoutMs ?? 0;
+    const { username, password, hostname } = this.url;
+    const hasCredentials = username !== '' || password !== '';
+    this.credentials = hasCredentials
+      ? `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+      : '';
+    // What lies in this machine's own folder is told to nobody else unless that is asked for.
+    const mayLook =
+      options.cookieFile !== undefined || options.dataDir !== undefined || LOOPBACK_HOST.test(hostname);
+    this.cookieFile =
+      hasCredentials || !mayLook ? null : (options.cookieFile ?? localCookieFile(network, options.dataDir));
+  }
+
+  /** A client for a wallet of the same node, with connections of its own. */
+  forWallet(wallet: string): RpcClient {
+    return new RpcClient({ ...this.options, wallet });
+  }
+
+  /** Calls by position. Throws `RpcCallError` or `RpcTransportError`. */
+  async call<M extends RpcMethodName>(method: M, ...params: RpcParams<M>): Promise<RpcResult<M>> {
+    return toPlain(await this.callExact(method, params)) as RpcResult<M>;
+  }
+
+  /** Calls by name. */
+  async callNamed<M extends RpcMethodName>(method: M, params: RpcNamedParams<M>): Promise<RpcResult<M>> {
+    return toPlain(await this.callExact(method, params)) as RpcResult<M>;
+  }
+
+  /** Calls any method; numbers keep their text, objects their order. */
+  async callExact(method: string, params: readonly unknown[] | object = []): Promise<JsonValue> {
+    const reply = await this.post({ id: this.nextId++, method, params });
+    const answer = readReply(reply);
+    if ('error' in answer) throw answer.error;
+    return answer.result;
+  }
+
+  /** Calls several methods in one request; the answers stand in the order of the calls. */
+  async batch(calls: readonly BatchCall[]): Promise<BatchAnswer[]> {
+    const requests = calls.map(({ method, params }, index) => ({ id: index, method, params: params ?? [] }));
+    const replies = await this.post(requests);
+    if (!Array.isArray(replies) || replies.length !== calls.length) {
+      throw new RpcTransportError(200, 'the answer to a batch does not match it');
+    }
+    return replies.map((reply) => {
+      const answer = readReply(reply);
+      return 'error' in answer ? answer : { result: toPlain(answer.result) };
+    });
+  }
+
+  /** Closes idle connections. */
+  close(): void {
+    this.agent.destroy();
+  }
+
+  private async post(payload: object): Promise<JsonValue> {
+    const body = JSON.stringify(payload);
+    if (this.cookieFile === null) return this.send(body);
+    if (this.credentials === '') this.credentials = this.cookie(this.cookieFile);
+    try {
+      return await this.send(body);
+    } catch (error) {
+      if (!(error instanceof RpcTransportError) || error.status !== 401) throw error;
+      // A node that started anew has another cookie.
+      const known = this.credentials;
+      this.credentials = this.cookie(this.cookieFile);
+      if (this.credentials === known) throw error;
+      return this.send(body);
+    }
+  }
+
+  private cookie(file: string): string {
+    try {
+      return readCookie(file);
+    } catch (error) {
+      throw new RpcTransportError(
+        0,
+        `The cookie ${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? (error as Error).message}). Is the ` +
+          'node running? Name its data folder (dataDir) or put user and password into the URL.',
+      );
+    }
+  }
+
+  private send(body: string): Promise<JsonValue> {
+    const { hostname, port, pathname } = this.url;
+    return new Promise((resolve, reject) => {
+      const fail = (error: Error): void => reject(new RpcTransportError(0, error.message));
+      const call = request(
+        {
+          // The brackets of an IPv6 address belong to the URL, not to the address.
+          host: hostname.replace(/^\[|\]$/g, ''),
+          port,
+          path: pathname,
+          method: 'POST',
+          agent: this.agent,
+          auth: this.credentials,
+          headers: { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) },
+        },
+        (response) => {
+          const parts: Buffer[] = [];
+          response.on('data', (part: Buffer) => parts.push(part));
+          response.on('error', fail);
+          response.on('end', () => {
+            const text = Buffer.concat(parts).toString();
+            const status = response.statusCode ?? 0;
+            try {
+              resolve(parseJson(text, Infinity));
+            } catch {
+              reject(
+                new RpcTransportError(status, text === '' ? `the node answered with status ${status}` : text),
+              );
+            }
+          });
+        },
+      );
+      call.on('error', fail);
+      if (this.timeoutMs > 0) {
+        call.setTimeout(this.timeoutMs, () => call.destroy(new Error('the node did not answer in time')));
+      }
+      call.end(body);
+    });
+  }
+}
+
+function readReply(reply: JsonValue): { readonly result: JsonValue } | { readonly error: RpcCallError } {
+  if (!(reply instanceof JsonObject)) throw new RpcTransportError(200, 'the answer is not a JSON-RPC reply');
+  const error = reply.get('error') ?? null;
+  if (error === null) return { result: reply.get('result') ?? null };
+  const code = error instanceof JsonObject ? (error.get('code') ?? null) : null;
+  const message = error instanceof JsonObject ? error.get('message') : null;
+  return { error: new RpcCallError(isJsonNumber(code) ? Number(numberText(code)) : 0, String(message)) };
+}

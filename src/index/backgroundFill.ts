@@ -1,0 +1,296 @@
+/**
+ * Fills the indexes that are behind the tip, from the block files, while the node works: one that was turned on for a
+ * folder that has blocks, was off for a while, or has rows of an older form. Blocks are read ahead outside the chain's
+ * queue, and written within it a few milliseconds at a time; an index that reaches the tip is in step from that very
+ * commit on, since from then on it follows from each new block (`TrackedIndex`). Where the chain took blocks back
+ * meanwhile, an index behind them does not notice; one that stands on another branch walks back by undo data first.
+ * Source: lbrycrd index/base.cpp `BaseIndex::ThreadSync`.
+ */
+import type { Chain } from '../chain/chain.js';
+import type { Flusher } from '../chain/flusher.js';
+import { FolderError } from '../chain/folderIdentity.js';
+import type { LoadedBlock } from '../chain/loadedBlock.js';
+import { replayProgress } from '../chain/progress.js';
+import { BlockFileError } from '../store/blockFiles.js';
+import { resolvedFromUndo } from '../store/coinRow.js';
+import { NO_HEADER, STATUS } from '../store/headerTable.js';
+import { breathe } from '../util/breathe.js';
+import type { Logger } from '../util/logging.js';
+import { letOthersWork } from '../util/pace.js';
+import type { IndexStatus, TrackedIndex } from './chainIndex.js';
+
+/** The chain's queue and the event loop are held for about so long, then others have their turn. */
+const TURN_MS = 4;
+/** Read ahead at once: the memory of filling, beside the rows that wait for a flush. */
+const READ_BLOCKS = 64;
+const READ_BYTES = 4 << 20;
+
+export interface FillDeps {
+  readonly chain: Chain;
+  readonly flusher: Pick<Flusher, 'pruned' | 'flush' | 'afterBlock' | 'afterActivation'>;
+  readonly log: Logger;
+  /** Tells the operator and the log. */
+  readonly warn: (message: string) => void;
+  /** Blocks read ahead at most; tests have fewer. */
+  readonly mostBlocks?: number;
+}
+
+/** Where the next block of an index lies: above its position, or its last one when that must be taken back. */
+interface Step {
+  readonly id: number;
+  readonly isForward: boolean;
+}
+
+interface ReadBlock extends Step {
+  readonly block: LoadedBlock;
+  readonly undo: Buffer;
+}
+
+export class BackgroundFill {
+  private readonly deps: FillDeps;
+  private readonly indexes: readonly TrackedIndex[];
+  private readonly mostBlocks: number;
+  private stopping = false;
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(deps: FillDeps, indexes: readonly TrackedIndex[]) {
+    this.deps = deps;
+    this.indexes = indexes;
+    this.mostBlocks = deps.mostBlocks ?? READ_BLOCKS;
+  }
+
+  /**
+   * Call it once the chain is open, before files are pruned: notes what is at the tip already, and drops what cannot be
+   * gone on from. Throws `FolderError` when the files lack blocks that an index needs.
+   */
+  async prepare(): Promise<void> {
+    const { chain, flusher } = this.deps;
+    for (const tracked of this.indexes) {
+      if (!this.canReturn(tracked)) {
+        const { name } = tracked.index;
+        this.deps.log.info(`${name} stands on a branch whose blocks are gone, and is made anew`);
+        await chain.change(() => tracked.drop(chain.deps.store, () => flusher.flush()));
+      }
+      this.noteSynced(tracked);
+      const missing = flusher.pruned ? this.firstMissing(tracked) : null;
+      if (missing !== null) throw prunedBeyond(tracked.index.name, missing);
+    }
+  }
+
+  /** How far each index is. */
+  statuses(): IndexStatus[] {
+    return this.indexes.map((tracked) => ({
+      name: tracked.index.name,
+      synced: tracked.synced,
+      height: tracked.synced ? this.deps.chain.height : Math.max(0, this.heightOf(tracked)),
+      failure: tracked.failure,
+    }));
+  }
+
+  /** Height from which on blocks may not be pruned, since an index has yet to read them; Infinity when all have. */
+  neededFrom(): number {
+    const { active, headers } = this.deps.chain.index;
+    const forks = this.behind().map((tracked) => active.findFork(this.idOf(tracked)));
+    return Math.min(...forks.map((fork) => (fork === NO_HEADER ? 0 : headers.height(fork) + 1)));
+  }
+
+  /** Starts to fill. What goes wrong with the files is told to the operator, a bug to `onBug`. */
+  start(onBug: (error: unknown) => void): void {
+    for (const tracked of this.behind()) {
+      const from = this.heightOf(tracked) + 1;
+      this.deps.log.info(`${tracked.index.name} is filled in the background from height ${from}`);
+    }
+    this.running = this.run().catch(onBug);
+  }
+
+  /** Resolves once nothing is written any more. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    try {
+      while (!this.stopping && (await this.round()));
+    } finally {
+      this.deps.chain.events.emit('backgroundProgress', null);
+    }
+  }
+
+  /** Reads some blocks and writes them. Answers whether there may be more. */
+  async round(): Promise<boolean> {
+    const steps = this.nextSteps();
+    if (steps.length === 0) return false;
+    let blocks: ReadBlock[];
+    try {
+      blocks = await this.read(steps);
+    } catch (error) {
+      if (!(error instanceof BlockFileError)) throw error;
+      this.fail(steps[0]!, error);
+      return true;
+    }
+    while (blocks.length > 0 && !this.stopping) {
+      const began = performance.now();
+      try {
+        await this.deps.chain.change(() => this.write(blocks));
+      } catch {
+        // The chain reported it, and the node stops.
+        return false;
+      }
+      await letOthersWork(performance.now() - began);
+    }
+    return true;
+  }
+
+  /** Those that are not at the tip and can get there. */
+  private behind(): TrackedIndex[] {
+    return this.indexes.filter(({ synced, failure }) => !synced && failure === null);
+  }
+
+  private idOf({ lastBlock }: TrackedIndex): number {
+    return lastBlock === null ? NO_HEADER : this.deps.chain.index.headers.find(lastBlock);
+  }
+
+  /** Height of its last block, -1 when it has none. */
+  private heightOf(tracked: TrackedIndex): number {
+    const id = this.idOf(tracked);
+    return id === NO_HEADER ? -1 : this.deps.chain.index.headers.height(id);
+  }
+
+  private noteSynced(tracked: TrackedIndex): void {
+    const { chain, log } = this.deps;
+    if (this.idOf(tracked) !== chain.tip) return;
+    tracked.synced = true;
+    log.info(`${tracked.index.name} is enabled at height ${chain.height}`);
+  }
+
+  /** The way of the index that has the most before it, others joining where they stand. */
+  private nextSteps(): Step[] {
+    const { active } = this.deps.chain.index;
+    const behind = this.behind();
+    if (behind.length === 0) return [];
+    for (const tracked of behind) {
+      const id = this.idOf(tracked);
+      if (id !== NO_HEADER && !active.contains(id)) return [{ id, isForward: false }];
+    }
+    const steps: Step[] = [];
+    let height = Math.min(...behind.map((tracked) => this.heightOf(tracked))) + 1;
+    for (; height <= active.height && steps.length < this.mostBlocks; height++)
+      steps.push({ id: active.at(height), isForward: true });
+    return steps;
+  }
+
+  /** The first of the steps' blocks, as many as memory allows. Throws `BlockFileError` when it cannot be read. */
+  private async read(steps: readonly Step[]): Promise<ReadBlock[]> {
+    const blocks: ReadBlock[] = [];
+    let bytes = 0;
+    let since = performance.now();
+    for (const step of steps) {
+      if (bytes > READ_BYTES || this.stopping) break;
+      try {
+        blocks.push(await this.readOne(step));
+      } catch (error) {
+        // Its turn comes when those before it are written.
+        if (error instanceof BlockFileError && blocks.length > 0) break;
+        throw error;
+      }
+      const { block, undo } = blocks.at(-1)!;
+      bytes += block.raw.length + undo.length;
+      since = await breathe(since, TURN_MS);
+    }
+    return blocks;
+  }
+
+  private async readOne(step: Step): Promise<ReadBlock> {
+    const { chain } = this.deps;
+    const { headers } = chain.index;
+    const block = await chain.readBlock(step.id);
+    const parent = headers.prev(step.id);
+    if (parent === NO_HEADER) return { ...step, block, undo: Buffer.alloc(0) };
+    const position = headers.undoPosition(step.id);
+    return { ...step, block, undo: await chain.deps.files.readUndo(position, headers.hash(parent)) };
+  }
+
+  /** In the chain's queue: writes blocks and takes them off the list, until the turn is over. */
+  private async write(blocks: ReadBlock[]): Promise<void> {
+    const { chain, flusher } = this.deps;
+    const began = performance.now();
+    do {
+      const next = blocks.shift()!;
+      // The chain may have moved since the block was chosen.
+      if (chain.index.active.contains(next.id) !== next.isForward) continue;
+      await this.writeBlock(next);
+      await flusher.afterBlock();
+      for (const tracked of this.behind()) this.noteSynced(tracked);
+    } while (blocks.length > 0 && performance.now() - began < TURN_MS);
+    if (this.behind().length === 0) await flusher.flush();
+    else await flusher.afterActivation(chain.isInitialDownload());
+    this.tellProgress();
+  }
+
+  private async writeBlock({ id, isForward, block, undo }: ReadBlock): Promise<void> {
+    const { store, onPoint, index } = this.deps.chain.deps;
+    const height = index.headers.height(id);
+    const rows = store.begin();
+    try {
+      if (isForward) {
+        const resolved = resolvedFromUndo(block.parsed, undo);
+        for (const tracked of this.behind()) await tracked.connect(rows, block, height, resolved);
+      } else {
+        for (const tracked of this.behind()) await tracked.disconnect(rows, block, height, undo);
+      }
+      store.commit(rows);
+    } catch (error) {
+      await store.discard(rows);
+      throw error;
+    }
+    onPoint('fill:block-written');
+  }
+
+  /** How far the one is that has the most before it. */
+  private tellProgress(): void {
+    const { chain } = this.deps;
+    const behind = this.behind();
+    if (behind.length === 0) return;
+    const last = behind.reduce((a, b) => (this.heightOf(b) < this.heightOf(a) ? b : a));
+    const what = behind.length === 1 ? last.index.name : `${behind.length} indexes`;
+    chain.events.emit('backgroundProgress', replayProgress(`Building ${what}`, chain, this.idOf(last)));
+  }
+
+  /** The indexes whose next block cannot be read go no further; others may have passed it. */
+  private fail({ id, isForward }: Step, error: BlockFileError): void {
+    const last = isForward ? this.deps.chain.index.headers.prev(id) : id;
+    for (const tracked of this.behind()) {
+      if (this.idOf(tracked) !== last) continue;
+      tracked.failure = error.message;
+      this.deps.warn(`${tracked.index.name} cannot be filled: ${error.message}`);
+    }
+  }
+
+  /** Whether what stands on another branch can be walked back from there. */
+  private canReturn(tracked: TrackedIndex): boolean {
+    const { active, headers } = this.deps.chain.index;
+    if (tracked.lastBlock === null) return true;
+    let id = this.idOf(tracked);
+    if (id === NO_HEADER) return false;
+    for (; id !== NO_HEADER && !active.contains(id); id = headers.prev(id))
+      if (!headers.hasStatus(id, STATUS.haveData | STATUS.haveUndo)) return false;
+    return true;
+  }
+
+  /** Height of the lowest block that it has to read and cannot; null when there is none. */
+  private firstMissing(tracked: TrackedIndex): number | null {
+    if (tracked.synced) return null;
+    const { active, headers } = this.deps.chain.index;
+    const fork = active.findFork(this.idOf(tracked));
+    for (let height = fork === NO_HEADER ? 0 : headers.height(fork) + 1; height <= active.height; height++)
+      if (!headers.hasStatus(active.at(height), STATUS.haveData)) return height;
+    return null;
+  }
+}
+
+function prunedBeyond(name: string, height: number): FolderError {
+  return new FolderError(
+    `Block ${height}, which -${name} needs to be filled, was pruned. You need to rebuild the database using -reindex, which will redownload the entire blockchain, or to start without -${name}.`,
+  );
+}

@@ -1,0 +1,110 @@
+/**
+ * An index over the blocks of the active chain, and how far it has come. Its rows are written with its position in one
+ * commit, so that they always tell of one block, which may be behind the tip: then it is filled in the background
+ * (`backgroundFill.ts`). Once it has reached the tip it moves with it.
+ */
+import {
+  formatIndexPosition,
+  indexPositionKey,
+  type BlockContributor,
+  type OpenedContributor,
+} from '../chain/contributor.js';
+import type { LoadedBlock } from '../chain/loadedBlock.js';
+import type { ResolvedInputs } from '../native/binding.js';
+import type { RowStore } from '../store/rowStore.js';
+import { prefixEnd, type RowTransaction } from '../store/rows.js';
+import { equalBytes, type Bytes } from '../util/bytes.js';
+
+/** What an index is: its rows, and what a block does to them. Blocks come in the order of one branch, each once. */
+export interface ChainIndex extends BlockContributor {
+  /** As `getindexinfo` names it. */
+  readonly name: string;
+  /** 1 to 255; raised when rows change their meaning, so that they are dropped and made anew. */
+  readonly version: number;
+  /** Those of all its rows, which nobody else has. */
+  readonly prefixes: readonly string[];
+}
+
+/** How far an index is. */
+export interface IndexStatus {
+  readonly name: string;
+  /** Whether it is at the tip, where it stays. */
+  readonly synced: boolean;
+  /** Height of the last block in it; 0 when there is none. */
+  readonly height: number;
+  /** Why it does not get further; null as long as it does. */
+  readonly failure: string | null;
+}
+
+const HASH_BYTES = 32;
+/** In the place of the id: no block is in the index. */
+const NO_BLOCK = Buffer.alloc(HASH_BYTES);
+/** In the place of the version: the rows are being dropped and mean nothing. */
+const DROPPING = 0;
+
+/** An index with its position. The chain calls it for every block, and it takes those that follow its own. */
+export class TrackedIndex implements OpenedContributor {
+  readonly index: ChainIndex;
+  private last: Bytes = NO_BLOCK;
+  /** Set once by whoever saw that it is at the tip. */
+  synced = false;
+  failure: string | null = null;
+
+  constructor(index: ChainIndex) {
+    this.index = index;
+  }
+
+  /** Id of the last block in it, in wire order; null before the first. */
+  get lastBlock(): Bytes | null {
+    return equalBytes(this.last, NO_BLOCK) ? null : this.last;
+  }
+
+  async open(store: RowStore): Promise<void> {
+    const row = await store.get(indexPositionKey(this.index.name));
+    if (row === undefined) return;
+    if (row.length !== 1 + HASH_BYTES || row[0] !== this.index.version)
+      await this.drop(store, () => store.flush());
+    else this.last = Buffer.from(row.subarray(1));
+  }
+
+  /** Forgets every row. A kill meanwhile is made good by `open`. */
+  async drop(store: RowStore, flush: () => Promise<void>): Promise<void> {
+    this.last = NO_BLOCK;
+    this.writePosition(store, DROPPING);
+    await flush();
+    for (const prefix of this.index.prefixes) {
+      await store.dropRange(prefix, prefixEnd(prefix));
+      store.packRange(prefix, prefixEnd(prefix));
+    }
+    this.writePosition(store, this.index.version);
+    await flush();
+  }
+
+  /** Whether the block with this parent (wire order) is the next one for it. */
+  follows(parentHash: Bytes): boolean {
+    return equalBytes(this.last, parentHash);
+  }
+
+  async connect(
+    rows: RowTransaction,
+    block: LoadedBlock,
+    height: number,
+    resolved: ResolvedInputs,
+  ): Promise<void> {
+    if (!this.follows(block.header.prevHash)) return;
+    await this.index.connect(rows, block, height, resolved);
+    this.last = Buffer.from(block.hash);
+    this.writePosition(rows, this.index.version);
+  }
+
+  async disconnect(rows: RowTransaction, block: LoadedBlock, height: number, undo: Buffer): Promise<void> {
+    if (!equalBytes(this.last, block.hash)) return;
+    await this.index.disconnect(rows, block, height, undo);
+    this.last = Buffer.from(block.header.prevHash);
+    this.writePosition(rows, this.index.version);
+  }
+
+  private writePosition(rows: Pick<RowTransaction, 'put'>, version: number): void {
+    rows.put(indexPositionKey(this.index.name), formatIndexPosition(version, this.last));
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Serving compact block filters to light clients (BIP157, `-peerblockfilters`): the filters, their headers, and every
+ * thousandth header. Who asks for what cannot be is disconnected, as in later Core. Of branches that are not active there
+ * are no filters: a question about one gets no answer.
+ * Source: Core 0.21 net_processing.cpp `PrepareBlockFilterRequest`, `ProcessGetCFilters` and its like.
+ */
+import type { Chain } from '../../chain/chain.js';
+import type { BlockFilters } from '../../index/filterIndex.js';
+import type { NetworkParams } from '../../params/network.js';
+import { NO_HEADER } from '../../store/headerTable.js';
+import type { Logger } from '../../util/logging.js';
+import { breathe } from '../breathe.js';
+import type { FilterRangeMessage } from '../messages/filterRange.js';
+import { CHECKPOINT_INTERVAL, type GetCfcheckptMessage } from '../messages/getcfcheckpt.js';
+import { MAX_FILTER_HEADERS } from '../messages/getcfheaders.js';
+import { MAX_FILTERS } from '../messages/getcfilters.js';
+import type { NetPart, Peer } from '../part.js';
+import { mayServe } from './blockServing.js';
+
+/** The one type there is (BIP158). */
+const BASIC = 0;
+/** The filter header before the genesis block's. */
+const NO_FILTER_HEADER = Buffer.alloc(32);
+
+export interface FilterServingDeps {
+  readonly chain: Chain;
+  readonly params: Pick<NetworkParams, 'targetSpacingSec'>;
+  /** Null when they are not served. */
+  readonly filters: Pick<BlockFilters, 'filter' | 'headers' | 'headersAt'> | null;
+  readonly log: Logger;
+}
+
+/** What a right question is about. */
+interface Asked {
+  readonly filters: NonNullable<FilterServingDeps['filters']>;
+  /** The last block. */
+  readonly id: number;
+  readonly height: number;
+}
+
+export class FilterServing implements NetPart {
+  readonly handlers = {
+    getcfilters: (peer: Peer, message: FilterRangeMessage) => this.onGetFilters(peer, message),
+    getcfheaders: (peer: Peer, message: FilterRangeMessage) => this.onGetHeaders(peer, message),
+    getcfcheckpt: (peer: Peer, message: GetCfcheckptMessage) => this.onGetCheckpoints(peer, message),
+  };
+  private readonly deps: FilterServingDeps;
+
+  constructor(deps: FilterServingDeps) {
+    this.deps = deps;
+  }
+
+  /** Null when there is nothing to answer; who asked wrongly has been disconnected then. */
+  private read(
+    peer: Peer,
+    { filterType, stopHash }: GetCfcheckptMessage,
+    startHeight: number,
+    limit: number,
+  ): Asked | null {
+    const { chain, filters } = this.deps;
+    if (filters === null || filterType !== BASIC) {
+      peer.disconnect(`requested unsupported block filter type: ${filterType}`);
+      return null;
+    }
+    const { headers } = chain.index;
+    const id = headers.find(stopHash);
+    if (id === NO_HEADER || !mayServe(this.deps, id)) {
+      peer.disconnect(`requested invalid block hash: ${Buffer.from(stopHash).reverse().toString('hex')}`);
+      return null;
+    }
+    const height = headers.height(id);
+    if (startHeight > height) {
+      peer.disconnect(`sent invalid block filter range: ${startHeight} to ${height}`);
+      return null;
+    }
+    if (height - startHeight >= limit) {
+      peer.disconnect(`requested too many block filters: ${height - startHeight + 1} of ${limit}`);
+      return null;
+    }
+    return { filters, id, height };
+  }
+
+  private async onGetFilters(peer: Peer, message: FilterRangeMessage): Promise<void> {
+    const asked = this.read(peer, message, message.startHeight, MAX_FILTERS);
+    if (asked === null) return;
+    const { active, headers } = this.deps.chain.index;
+    if (!active.contains(asked.id)) return;
+    // As the chain is now: what is taken back meanwhile is left out.
+    const ids: number[] = [];
+    for (let height = message.startHeight; height <= asked.height; height++) ids.push(active.at(height));
+    let since = performance.now();
+    for (const [i, id] of ids.entries()) {
+      if (peer.isSendFull) await peer.sendRoom();
+      if (peer.isGone) return;
+      const filter = await asked.filters.filter(id, message.startHeight + i);
+      if (filter === null) return;
+      peer.send('cfilter', { filterType: BASIC, blockHash: Buffer.from(headers.hash(id)), filter });
+      since = await breathe(since, peer);
+    }
+  }
+
+  private async onGetHeaders(peer: Peer, message: FilterRangeMessage): Promise<void> {
+    const { startHeight, stopHash } = message;
+    const asked = this.read(peer, message, startHeight, MAX_FILTER_HEADERS);
+    if (asked === null) return;
+    const first = Math.max(0, startHeight - 1);
+    const found = await asked.filters.headers(asked.id, asked.height, first);
+    if (found === null || peer.isGone) return;
+    const before = startHeight === 0 ? NO_FILTER_HEADER : found[0]!.header;
+    const filterHashes = found.slice(startHeight - first).map(({ hash }) => hash);
+    peer.send('cfheaders', { filterType: BASIC, stopHash, previousHeader: before, filterHashes });
+  }
+
+  private async onGetCheckpoints(peer: Peer, message: GetCfcheckptMessage): Promise<void> {
+    const asked = this.read(peer, message, 0, Infinity);
+    if (asked === null) return;
+    const heights: number[] = [];
+    for (let height = CHECKPOINT_INTERVAL; height <= asked.height; height += CHECKPOINT_INTERVAL)
+      heights.push(height);
+    const filterHeaders = await asked.filters.headersAt(asked.id, asked.height, heights);
+    if (filterHeaders === null || peer.isGone) return;
+    peer.send('cfcheckpt', { filterType: BASIC, stopHash: message.stopHash, filterHeaders });
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * The console: lines of log and, on a terminal, one line below them that renews itself. Lines that come meanwhile stand
+ * above it. On a pipe or in a supervisor's journal there are plain lines and nothing else.
+ */
+import { inspect } from 'node:util';
+import { cutTo, printable, wrapTo } from './textWidth.js';
+
+/** What is used of `process.stdout`. */
+export interface ConsoleStream {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  /** Whether colours are wanted, by NO_COLOR, TERM and their like. */
+  hasColors?(): boolean;
+  on(event: 'resize', listener: () => void): unknown;
+  off(event: 'resize', listener: () => void): unknown;
+}
+
+/** `-color`. */
+export type ColorChoice = 'auto' | 'always' | 'never';
+
+/** Makes the line that renews itself for a width in columns. */
+export type StatusLine = (columns: number) => string;
+
+const CLEAR_LINE = '\r\x1b[K';
+/** Of a terminal that does not tell. */
+const USUAL_COLUMNS = 80;
+const INDENT = '    ';
+/** A time at the beginning of a line, and what makes it a warning or an error. */
+const LINE = /^(?<stamp>\d{4}-\d\d-\d\dT[\d:.]+Z )?(?<kind>Warning|Error)?/i;
+
+export class Console {
+  /** Whether a line can renew itself. */
+  readonly isLive: boolean;
+  private readonly stream: ConsoleStream;
+  private readonly paints: boolean;
+  private status: StatusLine | null = null;
+  private shown = '';
+
+  constructor(stream: ConsoleStream, color: ColorChoice, env: NodeJS.ProcessEnv = process.env) {
+    this.stream = stream;
+    this.isLive = stream.isTTY === true && env['TERM'] !== 'dumb';
+    this.paints = color === 'always' || (color === 'auto' && stream.isTTY === true && hasColors(stream));
+    if (this.isLive) stream.on('resize', this.redraw);
+  }
+
+  /** Writes a line, its line break included. */
+  line(line: string): void {
+    if (!this.isLive) {
+      this.stream.write(this.paints ? this.paint(line.trimEnd()) + '\n' : line);
+      return;
+    }
+    const rows = wrapTo(line.trimEnd(), this.columns, INDENT);
+    const text = this.paints ? this.paint(...rows) : rows.join('\n');
+    this.stream.write(`${this.shown === '' ? '' : CLEAR_LINE}${text}\n${this.shown}`);
+  }
+
+  /** Shows another line that renews itself, or none; nothing happens where there can be none. */
+  setStatus(status: StatusLine | null): void {
+    if (!this.isLive) return;
+    this.status = status;
+    this.redraw();
+  }
+
+  /** Takes the renewing line away. */
+  close(): void {
+    this.setStatus(null);
+    this.stream.off('resize', this.redraw);
+  }
+
+  private get columns(): number {
+    return this.stream.columns || USUAL_COLUMNS;
+  }
+
+  private readonly redraw = (): void => {
+    // In the last column some terminals break the line already.
+    const columns = this.columns - 1;
+    const text = this.status === null ? '' : cutTo(printable(this.status(columns)), columns);
+    const next = this.paints && text !== '' ? painted('cyan', text) : text;
+    if (next === this.shown) return;
+    this.stream.write(CLEAR_LINE + next);
+    this.shown = next;
+  };
+
+  private paint(...rows: readonly string[]): string {
+    const { stamp = '', kind } = LINE.exec(rows[0]!)?.groups ?? {};
+    const color = kind === undefined ? null : kind.toLowerCase() === 'error' ? 'red' : 'yellow';
+    const texts = [rows[0]!.slice(stamp.length), ...rows.slice(1)];
+    return (
+      (stamp === '' ? '' : painted('grey', stamp)) +
+      texts.map((text) => (color === null ? text : painted(color, text))).join('\n')
+    );
+  }
+}
+
+function hasColors(stream: ConsoleStream): boolean {
+  return stream.hasColors?.() ?? false;
+}
+
+function painted(color: 'red' | 'yellow' | 'cyan' | 'grey', text: string): string {
+  const [on, off] = inspect.colors[color]!;
+  return `\x1b[${on}m${text}\x1b[${off}m`;
+}

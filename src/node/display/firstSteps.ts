@@ -1,0 +1,65 @@
+/** What is said once the node answers: where it does so, and what can be typed next. */
+import { dirname, join, relative } from 'node:path';
+import type { LoadedOptions } from '../options.js';
+
+/** What is reached at 127.0.0.1, where the command looks by itself. */
+const NEAR: ReadonlySet<string> = new Set(['127.0.0.1', '0.0.0.0', '::']);
+
+/** Where calls are answered. */
+export interface RpcPlace {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Lines of log; `program` is the path of the node's program, `folder` where it was started. */
+export function firstSteps(
+  loaded: LoadedOptions,
+  places: readonly RpcPlace[],
+  program: string,
+  folder: string,
+): string[] {
+  if (places.length === 0) return ['RPC is off (-server=0). Stop it: Ctrl-C or SIGTERM'];
+  const call = [cliProgram(program, folder), ...cliArguments(loaded, places)].join(' ');
+  return [
+    `RPC listens on ${places.map(shownPlace).join(' and ')}, ${credentials(loaded)}`,
+    `Ask it: ${call} getblockchaininfo`,
+    `Stop it: ${call} stop, or Ctrl-C`,
+  ];
+}
+
+function shownPlace({ host, port }: RpcPlace): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function credentials({ options, paths }: LoadedOptions): string {
+  if (options.rpcpassword !== '') return 'with the user and password of -rpcuser and -rpcpassword';
+  return `cookie in ${paths.cookieFile}`;
+}
+
+/** The command beside the program: by its name where it was installed, else by its path. */
+function cliProgram(program: string, folder: string): string {
+  if (!program.endsWith('.js')) return 'lbcnode-cli';
+  return `node ${quoted(relative(folder, join(dirname(program), 'lbcnode-cli.js')))}`;
+}
+
+/** The options that the command needs in order to find this node. */
+function cliArguments(
+  { network, paths, options, isSet, params }: LoadedOptions,
+  places: readonly RpcPlace[],
+): string[] {
+  const port = options.rpcport ?? params.rpcPort;
+  const near = places.find(({ host }) => NEAR.has(host));
+  return [
+    ...(network === 'main' ? [] : [network === 'test' ? '-testnet' : '-regtest']),
+    ...(isSet('datadir') ? [quoted(`-datadir=${paths.dataDir}`)] : []),
+    ...(isSet('conf') ? [quoted(`-conf=${paths.configFile}`)] : []),
+    ...(port === params.rpcPort ? [] : [`-rpcport=${port || places[0]!.port}`]),
+    ...(near ? [] : [`-rpcconnect=${places[0]!.host}`]),
+    ...(isSet('rpccookiefile') ? [quoted(`-rpccookiefile=${paths.cookieFile}`)] : []),
+  ];
+}
+
+/** For a shell. */
+function quoted(text: string): string {
+  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,168 @@
+/**
+ * Follows the chain and tells how far long work is: reading files, connecting what is stored, the initial download, large
+ * flushes; where there is none of these, filling indexes in the background. Decides how often; what it says is in
+ * `progressText.ts`, where it stands in `console.ts`.
+ */
+import { headerProgress, tipFigures, type Progress } from '../../chain/progress.js';
+import type { ChainReader } from '../../chain/chainReader.js';
+import type { NetworkParams } from '../../params/network.js';
+import { verificationProgress } from '../../rpc/methods/blockchain/getBlockchainInfo.js';
+import type { StatusLine } from './console.js';
+import { ProgressPace } from './progressPace.js';
+import { progressLine, progressStatus, type ProgressFigures } from './progressText.js';
+
+/** Between two lines of log. */
+const LOG_MS = 10_000;
+/** Between two looks of the line that renews itself. */
+const SHOW_MS = 200;
+/** What takes no longer is not worth a word. */
+const PATIENCE_MS = 500;
+/** A flush of less is over before anybody has read that it began. */
+const LARGE_FLUSH_BYTES = 16 << 20;
+
+export interface ProgressOutput {
+  /** The line of now; null when nothing takes long. */
+  show(status: StatusLine | null): void;
+  /** A line of log. */
+  log(line: string): void;
+  /** The line of now, for whoever is told to wait. */
+  tell(line: string): void;
+}
+
+export interface ProgressDeps {
+  readonly params: Pick<NetworkParams, 'chainTxData' | 'targetSpacingSec'>;
+  readonly nowSec: () => number;
+  /** Memory of what is not on disk yet, in bytes. */
+  readonly cacheBytes: () => number;
+}
+
+/** One activity after another, each with its pace. */
+class Track {
+  current: { progress: Progress; pace: ProgressPace; beganMs: number; loggedMs: number } | null = null;
+
+  /** Takes a report; answers whether the activity takes long by now. */
+  add(progress: Progress, now: number): boolean {
+    if (this.current?.progress.activity !== progress.activity)
+      this.current = { progress, pace: new ProgressPace(), beganMs: now, loggedMs: now };
+    this.current.progress = progress;
+    this.current.pace.add(now, progress);
+    return this.figures !== null;
+  }
+
+  /** What there is to tell; null as long as it has not taken long. */
+  get figures(): ProgressFigures | null {
+    if (this.current === null || performance.now() - this.current.beganMs < PATIENCE_MS) return null;
+    const { progress, pace } = this.current;
+    return { progress, txPerSec: progress.txCount === 0 ? null : pace.txPerSec, leftSec: pace.leftSec };
+  }
+
+  /** Whether a line of log is due; the next one is due a while later. */
+  takeLog(now: number): boolean {
+    if (this.current === null || now - this.current.loggedMs < LOG_MS) return false;
+    this.current.loggedMs = now;
+    return true;
+  }
+}
+
+export class ProgressMonitor {
+  private readonly output: ProgressOutput;
+  private readonly deps: ProgressDeps;
+  private readonly main = new Track();
+  private readonly background = new Track();
+  private shownMs = -Infinity;
+
+  constructor(output: ProgressOutput, deps: ProgressDeps) {
+    this.output = output;
+    this.deps = deps;
+  }
+
+  follow(reader: ChainReader): void {
+    const { chain } = reader;
+    const { headers } = chain.index;
+    chain.events.on('progress', (progress) => (progress === null ? this.end() : this.update(progress)));
+    chain.events.on('backgroundProgress', (progress) =>
+      progress === null ? this.endBackground() : this.updateBackground(progress),
+    );
+    chain.events.on('writing', (writing) => this.showWriting(writing?.bytes ?? null));
+    chain.events.on('headerTip', ({ id }) => {
+      if (chain.importing || !chain.isInitialDownload() || this.main.current?.progress.activity === BLOCKS)
+        return;
+      const last = { height: headers.height(id), timeSec: headers.timeSec(id) };
+      const { targetSpacingSec } = this.deps.params;
+      this.update(headerProgress(HEADERS, last, { nowSec: this.deps.nowSec(), targetSpacingSec }));
+    });
+    chain.events.on('blockConnected', ({ id }) => {
+      if (chain.importing || !chain.isInitialDownload()) return;
+      const figures = tipFigures(chain);
+      this.update({ activity: BLOCKS, ...this.shareOf(reader, id, figures.txCount), ...figures });
+    });
+    chain.events.on('tipChanged', ({ id, initialDownload }) => {
+      // There is nothing more to fetch as far as anybody knows.
+      const isThere = !initialDownload || id === chain.index.bestHeader;
+      if (isThere && !chain.importing) this.end();
+    });
+  }
+
+  /** By the transactions that the network has by now, or by the headers where nobody knows how many these are. */
+  private shareOf(reader: ChainReader, tip: number, txCount: number): { done: number; total: number } {
+    const { chainTxData } = this.deps.params;
+    if (chainTxData.txPerSec > 0)
+      return { done: txCount, total: txCount / verificationProgress(reader, tip, chainTxData) };
+    const { headers, chain } = reader;
+    return { done: headers.height(tip), total: headers.height(chain.index.bestHeader) };
+  }
+
+  private update(progress: Progress): void {
+    const now = performance.now();
+    if (!this.main.add(progress, now) || !this.takeShow(now)) return;
+    const line = this.line(this.main);
+    this.show();
+    this.output.tell(line);
+    if (this.main.takeLog(now)) this.output.log(line);
+  }
+
+  private updateBackground(progress: Progress): void {
+    const now = performance.now();
+    if (!this.background.add(progress, now)) return;
+    if (this.main.current === null && this.takeShow(now)) this.show();
+    if (this.background.takeLog(now)) this.output.log(this.line(this.background));
+  }
+
+  private end(): void {
+    if (this.main.current === null) return;
+    this.main.current = null;
+    this.show();
+  }
+
+  private endBackground(): void {
+    this.background.current = null;
+    if (this.main.current === null) this.show();
+  }
+
+  private showWriting(bytes: number | null): void {
+    if (bytes !== null && bytes >= LARGE_FLUSH_BYTES)
+      this.output.show(() => `Writing ${Math.round(bytes / (1 << 20))} MiB to disk`);
+    else if (this.main.current === null) this.show();
+    // The next report of what goes on may show itself at once.
+    this.shownMs = -Infinity;
+  }
+
+  /** Whether the line that renews itself may be made anew; it may again a while later. */
+  private takeShow(now: number): boolean {
+    if (now - this.shownMs < SHOW_MS) return false;
+    this.shownMs = now;
+    return true;
+  }
+
+  private show(): void {
+    const figures = this.main.figures ?? this.background.figures;
+    this.output.show(figures === null ? null : (columns) => progressStatus(figures, columns));
+  }
+
+  private line(track: Track): string {
+    return progressLine(track.figures!, `cache ${(this.deps.cacheBytes() / (1 << 20)).toFixed(0)} MiB`);
+  }
+}
+
+const HEADERS = 'Syncing headers';
+const BLOCKS = 'Syncing blocks';

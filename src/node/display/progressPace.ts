@@ -1,0 +1,42 @@
+/** Speed and time left of work whose progress is told now and then. */
+
+export interface Sample {
+  readonly done: number;
+  readonly total: number;
+  readonly txCount: number;
+}
+
+/** Speed is that of the last minute. Arbitrary: long enough to be steady, short enough to follow the work. */
+const WINDOW_MS = 60_000;
+/** Samples that come faster replace one another. */
+const STEP_MS = 1000;
+
+export class ProgressPace {
+  private readonly samples: { ms: number; done: number; txCount: number }[] = [];
+  private newest: { ms: number; done: number; total: number; txCount: number } | null = null;
+
+  add(ms: number, { done, total, txCount }: Sample): void {
+    const last = this.samples.at(-1);
+    if (last === undefined || ms - last.ms >= STEP_MS) this.samples.push({ ms, done, txCount });
+    while (this.samples.length > 1 && ms - this.samples[0]!.ms > WINDOW_MS) this.samples.shift();
+    this.newest = { ms, done, total, txCount };
+  }
+
+  /** Transactions a second; null before anything is known. */
+  get txPerSec(): number | null {
+    return this.rate(({ txCount }) => txCount);
+  }
+
+  /** Seconds until all is done at the present speed; null when nobody can tell. */
+  get leftSec(): number | null {
+    const perSec = this.rate(({ done }) => done);
+    if (this.newest === null || perSec === null || perSec <= 0) return null;
+    return Math.max(0, this.newest.total - this.newest.done) / perSec;
+  }
+
+  private rate(of: (sample: { done: number; txCount: number }) => number): number | null {
+    const oldest = this.samples[0];
+    if (oldest === undefined || this.newest === null || this.newest.ms === oldest.ms) return null;
+    return (of(this.newest) - of(oldest)) / ((this.newest.ms - oldest.ms) / 1000);
+  }
+}

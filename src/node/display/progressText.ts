@@ -1,0 +1,50 @@
+/** Progress as text: whole for the log, and as much as fits for a terminal. */
+import type { Progress } from '../../chain/progress.js';
+import { mostColumns } from './textWidth.js';
+
+export interface ProgressFigures {
+  readonly progress: Progress;
+  readonly txPerSec: number | null;
+  readonly leftSec: number | null;
+}
+
+/** For the log; `cache` is a few words about the caches. */
+export function progressLine(figures: ProgressFigures, cache: string): string {
+  const { activity } = figures.progress;
+  const parts = partsOf(figures);
+  return `${activity}: ${[parts.height, parts.date, parts.percent, parts.speed, cache, parts.left].filter(Boolean).join(', ')}`;
+}
+
+/** For a terminal: what matters least is left out first. */
+export function progressStatus(figures: ProgressFigures, columns: number): string {
+  const { activity } = figures.progress;
+  const parts = partsOf(figures);
+  const wanted = ['percent', 'height', 'date', 'speed', 'left'] as const;
+  const dropped = new Set<string>();
+  const text = (): string =>
+    [activity, ...wanted.filter((name) => !dropped.has(name)).map((name) => parts[name])]
+      .filter(Boolean)
+      .join('  ');
+  for (const name of ['date', 'speed', 'left', 'height'])
+    if (mostColumns(text()) > columns) dropped.add(name);
+  return text();
+}
+
+function partsOf({ progress, txPerSec, leftSec }: ProgressFigures) {
+  const { done, total, height, timeSec } = progress;
+  return {
+    percent: total > 0 ? `${Math.min(100, (100 * done) / total).toFixed(1)} %` : '',
+    height: height < 0 ? '' : `height ${height}`,
+    date: height < 0 ? '' : new Date(timeSec * 1000).toISOString().slice(0, 16).replace('T', ' '),
+    speed: txPerSec === null ? '' : `${Math.round(txPerSec)} tx/s`,
+    left: leftSec === null ? '' : `${formatDuration(leftSec)} left`,
+  };
+}
+
+export function formatDuration(seconds: number): string {
+  const rounded = Math.round(seconds);
+  if (rounded < 120) return `${rounded} s`;
+  if (rounded < 7200) return `${Math.round(rounded / 60)} min`;
+  if (rounded < 172_800) return `${(rounded / 3600).toFixed(1)} h`;
+  return `${Math.round(rounded / 86_400)} days`;
+}

@@ -1,0 +1,47 @@
+/** How wide text is on a terminal, and how it is made to fit. */
+
+/**
+ * The most columns that a text can take: a character outside of ASCII counts two, which is the widest there is, so that a
+ * text is at worst cut early and never runs over.
+ */
+export function mostColumns(text: string): number {
+  let columns = 0;
+  for (const character of text) columns += character.charCodeAt(0) < 0x7f ? 1 : 2;
+  return columns;
+}
+
+/** Text without what would move the cursor or end the line. */
+export function printable(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
+}
+
+/** The text, or as much of its beginning as fits with an ellipsis behind. */
+export function cutTo(text: string, columns: number): string {
+  if (mostColumns(text) <= columns) return text;
+  let kept = '';
+  let width = 0;
+  for (const character of text) {
+    width += mostColumns(character);
+    if (width + ELLIPSIS.length > columns) break;
+    kept += character;
+  }
+  return (kept + ELLIPSIS).slice(0, Math.max(0, columns));
+}
+const ELLIPSIS = '...';
+
+/** Rows of at most so many columns, broken at spaces where there are any; all but the first begin with `indent`. */
+export function wrapTo(text: string, columns: number, indent: string): string[] {
+  const rows: string[] = [];
+  let row = '';
+  for (const word of text.split(' ')) {
+    const longer = row === '' ? word : `${row} ${word}`;
+    // A word that fits no row by itself is left to the terminal.
+    if (row.trim() === '' || mostColumns(longer) <= columns) row = longer;
+    else {
+      rows.push(row);
+      row = indent + word;
+    }
+  }
+  rows.push(row);
+  return rows;
+}

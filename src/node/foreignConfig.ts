@@ -1,0 +1,197 @@
+/**
+ * Configuration files and options of the other programs of this chain. lbrycrd's file has our own form and names; lbcd's
+ * is read when it is named: its options become ours where there is an equal, and the rest is explained. Reads no files.
+ * Source: lbcd config.go, lbrycrd `SetupServerArgs`, and older versions of both.
+ */
+import type { ConfigEntry } from './configFile.js';
+import { interpretBool } from './optionArgs.js';
+
+/** Our option for one of lbcd: its name, and its value where that is written otherwise; null where nothing need be said. */
+type Equal = (value: string) => { readonly name: string; readonly value: string } | null;
+
+const as =
+  (name: string, read = (value: string): string => value): Equal =>
+  (value) => ({ name, value: read(value) });
+/** A switch of Go: `1`, `true` and a bare name are on. */
+const goSwitch = (value: string): string => (/^(1|t|true|)$/i.test(value) ? '1' : '0');
+const asSwitch = (name: string): Equal => as(name, goSwitch);
+const without = (name: string): Equal => as(name, (value) => (goSwitch(value) === '1' ? '0' : '1'));
+/** Where the negated option of ours says the same when it is on, and nothing when it is off. */
+const whenOn =
+  (name: string, given: string): Equal =>
+  (value) =>
+    goSwitch(value) === '1' ? { name, value: given } : null;
+
+const SECONDS_OF: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1, ms: 0.001 };
+
+/** `1h30m` in whole seconds; what is no duration stays as it is. */
+function seconds(value: string): string {
+  if (!/^([0-9.]+(h|ms|m|s))+$/.test(value)) return value;
+  const parts = [...value.matchAll(/([0-9.]+)(h|ms|m|s)/g)];
+  return String(
+    Math.round(parts.reduce((sum, [, count, unit]) => sum + Number(count) * SECONDS_OF[unit!]!, 0)),
+  );
+}
+
+/** Options of lbcd that are ours under the same name, read as text. */
+const SAME = ['blockmaxweight', 'connect', 'externalip', 'maxorphantx', 'minrelaytxfee', 'onion', 'proxy', 'rpcuser', 'uacomment', 'whitelist']; // prettier-ignore
+const SAME_SWITCHES = ['blocksonly', 'regtest', 'testnet', 'txindex', 'upnp'];
+
+const LBCD_EQUALS: Readonly<Record<string, Equal>> = {
+  ...Object.fromEntries(SAME.map((name) => [name, as(name)])),
+  ...Object.fromEntries(SAME_SWITCHES.map((name) => [name, asSwitch(name)])),
+  addpeer: as('addnode'),
+  addrindex: asSwitch('addressindex'),
+  banduration: as('bantime', seconds),
+  banthreshold: as('banscore'),
+  // An address that begins with the colon means every address: then only the port is of interest.
+  listen: (value) => (value.startsWith(':') ? as('port')(value.slice(1)) : as('bind')(value)),
+  maxpeers: as('maxconnections'),
+  miningaddr: as('miningaddress'),
+  nobanning: whenOn('banscore', '2147483647'),
+  nocheckpoints: without('checkpoints'),
+  nodnsseed: without('dnsseed'),
+  nolisten: without('listen'),
+  noonion: whenOn('onion', '0'),
+  nopeerbloomfilters: without('peerbloomfilters'),
+  norpc: without('server'),
+  rejectnonstd: whenOn('acceptnonstdtxn', '0'),
+  rejectreplacement: without('mempoolreplacement'),
+  relaynonstd: whenOn('acceptnonstdtxn', '1'),
+  rpclisten: (value) => (value.startsWith(':') ? as('rpcport')(value.slice(1)) : as('rpcbind')(value)),
+  rpcmaxclients: as('rpcmaxconnections'),
+  rpcmaxconcurrentreqs: as('rpcthreads'),
+  rpcmaxwebsockets: as('wsmaxclients'),
+  rpcpass: as('rpcpassword'),
+  torisolation: asSwitch('proxyrandomize'),
+};
+
+const NO_TLS = 'RPC is not encrypted here: put a proxy with TLS before it where it leaves this machine';
+const NO_LIMITED_USER = 'there are no users of limited rights';
+const NO_PRIORITY = 'transactions have no priority by age any more';
+const NO_OTHER_NETWORK = 'there are main, -testnet and -regtest alone';
+const NO_PROXY_LOGIN = 'proxies are used without a login; Tor separates connections by -proxyrandomize';
+
+/** Why there is nothing like it here, for options of lbcd and for those of older lbrycrd. */
+const EXPLAINED: Readonly<Record<string, string>> = {
+  addcheckpoint: 'checkpoints are those of the network',
+  agentblacklist: 'peers are not chosen by their user agent',
+  agentwhitelist: 'peers are not chosen by their user agent',
+  alerts: 'the network has no alerts any more',
+  blockmaxsize: 'the size of blocks is set by -blockmaxweight',
+  blockminsize: 'blocks have no least size',
+  blockminweight: 'blocks have no least weight',
+  blockprioritysize: NO_PRIORITY,
+  configfile: 'the file is named by -conf on the command line',
+  cpuprofile: 'use node --cpu-prof',
+  datadir: 'the folder of lbcd holds its own database; name a folder of our own with -datadir',
+  dbtype: 'there is one database',
+  debuglevel: 'use -debug=<category>',
+  dropaddrindex: 'start with -reindex-chainstate and without -addressindex',
+  dropcfindex: 'there is no index of filters to drop',
+  droptxindex: 'start with -reindex-chainstate and without -txindex',
+  gen: 'there is no miner in the node: getblocktemplate serves those outside, generatetoaddress regtest',
+  generate: 'there is no miner in the node: getblocktemplate serves those outside, generatetoaddress regtest',
+  genproclimit: 'there is no miner in the node',
+  limitfreerelay: 'transactions without a fee are not relayed',
+  logdir: 'the log is named by -debuglogfile',
+  memprofile: 'use node --heap-prof',
+  nocfilters: 'no filters are served by default',
+  norelaypriority: NO_PRIORITY,
+  nostalldetect: 'stalling peers are always noticed',
+  notls: NO_TLS,
+  nowinservice: 'there is no service for Windows',
+  onionpass: NO_PROXY_LOGIN,
+  onionuser: NO_PROXY_LOGIN,
+  profile: 'use node --inspect',
+  proxypass: NO_PROXY_LOGIN,
+  proxyuser: NO_PROXY_LOGIN,
+  relaypriority: NO_PRIORITY,
+  rpccert: NO_TLS,
+  rpckeepalive: 'connections are always kept alive',
+  rpckey: NO_TLS,
+  rpclimitpass: NO_LIMITED_USER,
+  rpclimituser: NO_LIMITED_USER,
+  rpcquirks: 'whose answers are given is set by -compat',
+  rpcsslcertificatechainfile: NO_TLS,
+  rpcsslciphers: NO_TLS,
+  rpcsslprivatekeyfile: NO_TLS,
+  sendfreetransactions: 'transactions without a fee are not relayed',
+  sigcachemaxsize: 'the cache is set in MiB by -maxsigcachesize',
+  signet: NO_OTHER_NETWORK,
+  signetchallenge: NO_OTHER_NETWORK,
+  signetseednode: NO_OTHER_NETWORK,
+  simnet: NO_OTHER_NETWORK,
+  trickleinterval: 'how often transactions are announced is fixed',
+};
+
+/** An option of another program: what it is called here, or why there is nothing like it. */
+export type ForeignOption =
+  { readonly kind: 'renamed'; readonly name: string } | { readonly kind: 'none'; readonly why: string };
+
+/** Null for a name that none of the programs knows, and for those that mean the same here. */
+export function foreignOption(name: string): ForeignOption | null {
+  const why = Object.hasOwn(EXPLAINED, name) ? EXPLAINED[name] : undefined;
+  if (why !== undefined) return { kind: 'none', why };
+  const equal = Object.hasOwn(LBCD_EQUALS, name) ? LBCD_EQUALS[name]?.('1') : undefined;
+  return equal && equal.name !== name ? { kind: 'renamed', name: equal.name } : null;
+}
+
+/** The heading under which lbcd's own options stand. */
+const LBCD_HEADING = /^\s*\[\s*Application Options\s*\]\s*$/im;
+
+/** Whether a file is in the form of lbcd, by its heading or its name. */
+export function isLbcdConfig(path: string, text: string): boolean {
+  return LBCD_HEADING.test(text) || /(^|[/\\])lbcd\.conf$/i.test(path);
+}
+
+/** The settings of a file, and what could not be taken over, with why. */
+export interface TakenOver {
+  readonly entries: readonly ConfigEntry[];
+  readonly passedOver: readonly { readonly line: number; readonly text: string }[];
+}
+
+/**
+ * lbcd's file with our names. Its comments begin with `;` or `#`, values may stand in quotes, and headings mean nothing.
+ * Source: go-flags `readIni`.
+ */
+export function readLbcdConfig(text: string): TakenOver {
+  const entries: ConfigEntry[] = [];
+  const passedOver: { line: number; text: string }[] = [];
+  for (const [index, raw] of text.split('\n').entries()) {
+    const trimmed = raw.trim();
+    if (trimmed === '' || /^[;#[]/.test(trimmed)) continue;
+    const line = index + 1;
+    const equals = trimmed.indexOf('=');
+    const name = (equals < 0 ? trimmed : trimmed.slice(0, equals)).trim().toLowerCase();
+    const value = equals < 0 ? '' : unquoted(trimmed.slice(equals + 1).trim());
+    const equal = Object.hasOwn(LBCD_EQUALS, name) ? LBCD_EQUALS[name] : undefined;
+    const ours = equal?.(value);
+    if (ours) entries.push({ section: '', ...ours, line });
+    if (equal !== undefined) continue;
+    const why = Object.hasOwn(EXPLAINED, name) ? EXPLAINED[name] : 'it is no option of lbcd or of lbcnode';
+    passedOver.push({ line, text: `${name} is passed over: ${why}` });
+  }
+  return { entries: inOwnSection(entries), passedOver };
+}
+
+function unquoted(value: string): string {
+  if (!/^".*"$/.test(value)) return value;
+  try {
+    return String(JSON.parse(value));
+  } catch {
+    return value.slice(1, -1);
+  }
+}
+
+/**
+ * lbcd listens on one network and no other: its ports and addresses belong to the network that the file chooses, where
+ * ours from above the headings would count for main alone.
+ */
+function inOwnSection(entries: readonly ConfigEntry[]): ConfigEntry[] {
+  const isOn = (wanted: string): boolean =>
+    entries.some(({ name, value }) => name === wanted && interpretBool(value));
+  const section = isOn('regtest') ? 'regtest' : isOn('testnet') ? 'test' : '';
+  const isNetwork = (name: string): boolean => name === 'regtest' || name === 'testnet';
+  return entries.map((entry) => (isNetwork(entry.name) ? entry : { ...entry, section }));
+}

@@ -1,0 +1,22 @@
+/** How hard a block was to find, as each profile shows it. */
+import { decodeCompact, difficultyOf } from '../../consensus/compactTarget.js';
+import type { NetworkParams } from '../../params/network.js';
+import type { Profile } from '../method.js';
+
+/** For whom something is shown. */
+export interface View {
+  readonly profile: Profile;
+  readonly params: Pick<NetworkParams, 'powLimitBits'>;
+}
+
+const LBCD_DECIMALS = 100_000_000n;
+
+/** lbcd's is a multiple of what the network's easiest target has, with eight decimals. Source: `getDifficultyRatio`. */
+export function difficultyAnswer(bits: number, view?: View): number {
+  if (view?.profile !== 'lbcd') return difficultyOf(bits);
+  const { target } = decodeCompact(bits);
+  if (target === 0n) return 0;
+  const limit = decodeCompact(view.params.powLimitBits).target;
+  const scaled = (2n * limit * LBCD_DECIMALS + target) / (2n * target);
+  return Number(`${scaled / LBCD_DECIMALS}.${String(scaled % LBCD_DECIMALS).padStart(8, '0')}`);
+}

@@ -1,0 +1,18 @@
+/** `getbestblock`: id and height of the tip. Source: lbcd rpcserver.go. */
+import { hashToHex } from '../../../util/bytes.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const getBestBlock = defineMethod({
+  name: 'getbestblock',
+  category: 'blockchain',
+  summary: 'Returns the hash and the height of the tip of the active chain.',
+  params: [],
+  result: t.object({ hash: t.hash('the block hash'), height: t.int('its height') }),
+  examples: [[]],
+  profiles: ['lbcd'],
+  run: ({ services: { chain } }) => ({
+    hash: hashToHex(chain.headers.hash(chain.chain.tip)),
+    height: chain.chain.height,
+  }),
+});

@@ -1,0 +1,77 @@
+/** `getheaders`: what a peer would be sent in answer to the message of that name. Source: lbcd rpcserver.go, `LocateHeaders`. */
+import { formatHeader } from '../../../primitives/header.js';
+import { NO_HEADER } from '../../../store/headerTable.js';
+import { equalBytes, hashFromHex, toHex, type Bytes } from '../../../util/bytes.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { breathe } from '../../../util/breathe.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { getString } from '../../paramTypes.js';
+import { t } from '../../schema.js';
+import type { RpcServices } from '../../services.js';
+
+/** Headers of one answer. Source: lbcd wire `MaxBlockHeadersPerMsg`. */
+const MAX_HEADERS = 2000;
+
+/** A hash of up to 64 digits, zeros in front. */
+function parseHash(text: string): Bytes {
+  if (/^[0-9a-fA-F]{0,64}$/.test(text)) return hashFromHex(text.padStart(64, '0'));
+  throw rpcError(
+    RPC_ERROR.DESERIALIZATION_ERROR,
+    `Argument must be hexadecimal string (not ${JSON.stringify(text)})`,
+  );
+}
+
+/** The first header that is asked for. Without a locator the stop itself is. */
+function firstOf({ chain }: RpcServices, locator: readonly Bytes[], stop: Bytes): number {
+  const { active } = chain.chain.index;
+  if (locator.length === 0) {
+    const id = chain.headers.find(stop);
+    return active.contains(id) ? id : NO_HEADER;
+  }
+  const known = locator.map((hash) => chain.headers.find(hash)).find((id) => active.contains(id));
+  return active.next(known ?? active.at(0));
+}
+
+export const getHeaders = defineMethod({
+  name: 'getheaders',
+  category: 'blockchain',
+  summary:
+    'Returns the serialized headers of the active chain that follow the first of the given blocks that is in it, 2,000 at most.',
+  params: [
+    {
+      name: 'blocklocators',
+      type: 'array',
+      required: true,
+      description: 'Block hashes, the latest first; none to get the header of hashstop alone',
+    },
+    {
+      name: 'hashstop',
+      type: 'string',
+      required: true,
+      description: 'The last block whose header is wanted; empty for as many as there are',
+    },
+  ],
+  result: t.array(t.hex('a serialized header')),
+  examples: [['["9c89283ba0f3227f6c03b70216b9f665f0118d5e0fa729cedf4fb34d6a34f463"]', '""']],
+  profiles: ['lbcd'],
+  async run({ services }, { blocklocators, hashstop }): Promise<JsonOut> {
+    const { chain } = services;
+    const { active } = chain.chain.index;
+    const stop = parseHash(hashstop);
+    const locator = blocklocators.map((item) => parseHash(getString(item)));
+    const ids: number[] = [];
+    for (let id = firstOf(services, locator, stop); id !== NO_HEADER; id = active.next(id)) {
+      ids.push(id);
+      if (locator.length === 0 || ids.length === MAX_HEADERS) break;
+      if (equalBytes(chain.headers.hash(id), stop)) break;
+    }
+    const list: string[] = [];
+    let since = performance.now();
+    for (const id of ids) {
+      list.push(toHex(formatHeader(await chain.readHeader(id))));
+      since = await breathe(since);
+    }
+    return list;
+  },
+});

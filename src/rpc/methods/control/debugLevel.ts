@@ -1,0 +1,95 @@
+/** `debuglevel`: lbcd's way of switching what is logged, by its names for the parts of a node. Source: lbcd config.go `parseAndSetDebugLevels`. */
+import type { LogCategory, LogControl } from '../../../util/logging.js';
+import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+/** lbcd's subsystems, and the categories of this node that tell of the same; none where nothing is debug logged. */
+const SUBSYSTEMS: Readonly<Record<string, readonly LogCategory[]>> = {
+  ADXR: ['addrman'],
+  AMGR: ['addrman'],
+  BCDB: ['db', 'leveldb', 'coindb'],
+  CHAN: ['bench', 'prune', 'reindex'],
+  CMGR: ['net', 'proxy', 'tor'],
+  DISC: ['net'],
+  INDX: ['db'],
+  LBRY: ['claims'],
+  MAIN: [],
+  MINR: ['rpc'],
+  PEER: ['net'],
+  RPCS: ['http', 'rpc', 'zmq'],
+  SCRP: [],
+  SRVR: ['net'],
+  SYNC: ['net', 'cmpctblock'],
+  TXMP: ['mempool', 'mempoolrej', 'estimatefee'],
+};
+
+/** Levels of lbcd, and whether they show what is debug logged here. */
+const LEVELS: Readonly<Record<string, boolean>> = {
+  trace: true,
+  debug: true,
+  info: false,
+  warn: false,
+  error: false,
+  critical: false,
+  off: false,
+};
+
+const ALL = Object.keys(SUBSYSTEMS);
+
+function refuse(message: string): RpcError {
+  return rpcError(RPC_ERROR.INVALID_PARAMS, message);
+}
+
+function levelOf(text: string): boolean {
+  const level = Object.hasOwn(LEVELS, text) ? LEVELS[text] : undefined;
+  if (level === undefined) throw refuse(`The specified debug level [${text}] is invalid`);
+  return level;
+}
+
+function categoriesOf(subsystem: string): readonly LogCategory[] {
+  const categories = Object.hasOwn(SUBSYSTEMS, subsystem) ? SUBSYSTEMS[subsystem] : undefined;
+  if (categories) return categories;
+  throw refuse(`The specified subsystem [${subsystem}] is invalid -- supported subsytems [${ALL.join(' ')}]`);
+}
+
+/** Pairs count one after the other: those before a wrong one have been switched. */
+function switchLevels(control: LogControl, spec: string): void {
+  if (!/[,=]/.test(spec)) {
+    const enabled = levelOf(spec);
+    control.setCategory('all', enabled);
+    return;
+  }
+  for (const pair of spec.split(',')) {
+    if (!pair.includes('='))
+      throw refuse(`The specified debug level contains an invalid subsystem/level pair [${pair}]`);
+    const [subsystem = '', level = ''] = pair.split('=');
+    const categories = categoriesOf(subsystem);
+    const enabled = levelOf(level);
+    for (const category of categories) control.setCategory(category, enabled);
+  }
+}
+
+export const debugLevel = defineMethod({
+  name: 'debuglevel',
+  category: 'control',
+  summary:
+    'Switches the debug log: with "trace" or "debug" on, with "info", "warn", "error", "critical" or "off" off, for all parts ' +
+    `of the node or for some of them (<part>=<level>,...). With "show" the parts are listed.\nThe parts are: ${ALL.join(', ')}.`,
+  params: [
+    {
+      name: 'levelspec',
+      type: 'string',
+      required: true,
+      description: 'A level, pairs of part and level, or "show"',
+    },
+  ],
+  result: t.str('"Done.", or the parts'),
+  examples: [['"debug"'], ['"PEER=debug,TXMP=off"']],
+  profiles: ['lbcd'],
+  run({ services: { logging } }, { levelspec }) {
+    if (levelspec === 'show') return `Supported subsystems [${ALL.join(' ')}]`;
+    switchLevels(logging, levelspec);
+    return 'Done.';
+  },
+});

@@ -1,0 +1,30 @@
+/** `version`: the version of lbcd's JSON-RPC interface that the lbcd profile answers in. Source: lbcd rpcserver.go. */
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+const INTERFACE = [1, 3, 0] as const;
+
+export const version = defineMethod({
+  name: 'version',
+  category: 'control',
+  summary: 'Returns the version of the JSON-RPC interface.',
+  params: [],
+  result: t.map(
+    'lbcdjsonrpcapi',
+    t.object({
+      versionstring: t.str('the version'),
+      major: t.int('its first part'),
+      minor: t.int('its second part'),
+      patch: t.int('its third part'),
+      prerelease: t.str('of a version to come'),
+      buildmetadata: t.str('of the build'),
+    }),
+  ),
+  examples: [[]],
+  profiles: ['lbcd'],
+  run() {
+    const [major, minor, patch] = INTERFACE;
+    const versionstring = INTERFACE.join('.');
+    return { lbcdjsonrpcapi: { versionstring, major, minor, patch, prerelease: '', buildmetadata: '' } };
+  },
+});

@@ -1,0 +1,42 @@
+/** `generate`: mines blocks that pay the wallet. Source: lbrycrd wallet/rpcwallet.cpp. */
+import { MiningError } from '../../../mining/miner.js';
+import { scriptForPublicKey } from '../../../script/standard.js';
+import { hashToHex } from '../../../util/bytes.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { ranOut } from '../wallet/addressArguments.js';
+import { walletOf } from '../wallet/walletOf.js';
+
+export const generate = defineMethod({
+  name: 'generate',
+  category: 'generating',
+  needsWallet: true,
+  summary: 'Mine up to nblocks blocks immediately (before the RPC call returns) to an address in the wallet.',
+  params: [
+    {
+      name: 'nblocks',
+      type: 'integer',
+      required: true,
+      description: 'How many blocks are generated immediately',
+    },
+    { name: 'maxtries', type: 'integer', default: 1_000_000, description: 'How many iterations to try' },
+  ],
+  result: t.array(t.hash('hash of a generated block')),
+  examples: [['11']],
+  async run(ctx, { nblocks, maxtries }) {
+    const wallet = walletOf(ctx);
+    if (nblocks <= 0) return [];
+    const publicKey = await wallet.takeKey(false);
+    if (publicKey === null) throw ranOut();
+    const tries = maxtries < 0 ? Infinity : maxtries;
+    try {
+      const script = scriptForPublicKey(publicKey);
+      const hashes = await ctx.services.mining.generate(script, nblocks, tries, ctx.signal);
+      return hashes.map(hashToHex);
+    } catch (error) {
+      if (error instanceof MiningError) throw rpcError(RPC_ERROR.INTERNAL_ERROR, error.message);
+      throw error;
+    }
+  },
+});

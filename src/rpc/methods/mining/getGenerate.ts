@@ -1,0 +1,15 @@
+/** `getgenerate`: whether the node mines by itself, which this one never does. Source: lbcd rpcserver.go. */
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const getGenerate = defineMethod({
+  name: 'getgenerate',
+  category: 'mining',
+  summary:
+    'Returns whether the node mines by itself. It does not: blocks come from miners, or from generatetoaddress.',
+  params: [],
+  result: t.bool('whether it mines'),
+  examples: [[]],
+  profiles: ['lbcd'],
+  run: () => false,
+});

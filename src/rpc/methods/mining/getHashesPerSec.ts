@@ -1,0 +1,14 @@
+/** `gethashespersec`: how fast the node mines by itself, which it never does. Source: lbcd rpcserver.go. */
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const getHashesPerSec = defineMethod({
+  name: 'gethashespersec',
+  category: 'mining',
+  summary: 'Returns the hashes a second of the node mining by itself, which are none.',
+  params: [],
+  result: t.int('hashes a second'),
+  examples: [[]],
+  profiles: ['lbcd'],
+  run: () => 0,
+});

@@ -1,0 +1,15 @@
+/** `getcurrentnet`: the number of the network. Source: lbcd rpcserver.go. */
+import { asBuffer } from '../../../util/bytes.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const getCurrentNet = defineMethod({
+  name: 'getcurrentnet',
+  category: 'network',
+  summary: 'Returns the four bytes that messages of the network begin with, as a little-endian number.',
+  params: [],
+  result: t.int('the number'),
+  examples: [[]],
+  profiles: ['lbcd'],
+  run: ({ services: { params } }) => asBuffer(params.magic).readUInt32LE(),
+});

@@ -1,0 +1,27 @@
+/** lbcd's `estimatefee`: a fee rate, as `estimatesmartfee` finds it. Source: lbcd rpcserver.go. */
+import { coins } from '../../../util/json.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+
+export const lbcdEstimateFee = defineMethod({
+  name: 'estimatefee',
+  category: 'util',
+  summary:
+    'Estimates the fee per kilobyte needed for a transaction to begin confirmation within numblocks blocks.',
+  params: [
+    { name: 'numblocks', type: 'int64', required: true, description: 'Blocks until the confirmation' },
+  ],
+  result: t.coins('estimated fee per 1,000 virtual bytes'),
+  examples: [['6']],
+  profiles: ['lbcd'],
+  run({ services: { fees } }, { numblocks }) {
+    if (numblocks <= 0n) throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Parameter NumBlocks must be positive');
+    const highest = fees.highestTarget('long');
+    const target = numblocks > BigInt(highest) ? highest : Number(numblocks);
+    const { ratePerKb } = fees.estimateSmartFee(target, true);
+    if (ratePerKb === 0n)
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'not enough transactions seen for estimation');
+    return coins(ratePerKb);
+  },
+});

@@ -1,0 +1,133 @@
+/**
+ * What is told of wallets that are open: their transactions, with confirmations as far as somebody wants to hear of them,
+ * their balances, and what blocks do to their claims and supports. The messages are described in docs/notifications.md.
+ */
+import { hashToHex, fromLatin1, toLatin1 } from '../../util/bytes.js';
+import { coins } from '../../util/json.js';
+import { stringifyJson } from '../../util/jsonWrite.js';
+import { MINE } from '../../wallet/keys/isMine.js';
+import { balance } from '../../wallet/ledger/balances.js';
+import { outputKey, type Entry } from '../../wallet/ledger/entry.js';
+import type { Wallet } from '../../wallet/wallet.js';
+import type { Wallets } from '../../wallet/wallets.js';
+import type { BlockNotice } from './blockNotice.js';
+import type { NotificationListener } from './stream.js';
+
+export interface WalletNotice {
+  readonly wallet: string;
+  /** Confirmations that it tells of: who wants fewer does not hear of it. At most 1 of what is always told. */
+  readonly depth: number;
+  /** The message. */
+  readonly json: string;
+}
+
+export interface WalletAudience {
+  /** Up to how many confirmations somebody wants to hear of; 0 when nobody listens to the wallet. */
+  depthWanted(wallet: string): number;
+  tell(notice: WalletNotice): void;
+}
+
+export class WalletWatch implements NotificationListener {
+  private readonly wallets: Pick<Wallets, 'all'>;
+  private readonly audience: WalletAudience;
+  /** What is to be looked at once this turn is over. */
+  private readonly changed = new Set<Wallet>();
+  private blocks: BlockNotice[] = [];
+  private isWaiting = false;
+  private readonly balances = new WeakMap<Wallet, string>();
+
+  constructor(wallets: Pick<Wallets, 'all' | 'listen'>, audience: WalletAudience) {
+    this.wallets = wallets;
+    this.audience = audience;
+    wallets.listen({
+      transactionChanged: (wallet, entry, isNew) => {
+        if (audience.depthWanted(wallet.name) === 0) return;
+        this.tellTransaction(wallet, entry, isNew);
+        this.look(wallet);
+      },
+    });
+  }
+
+  /** Which claims of a block are the wallets' is known once they have looked at it. */
+  blockChanged(block: BlockNotice): void {
+    if (!this.wallets.all().some(({ name }) => this.audience.depthWanted(name) > 0)) return;
+    this.blocks.push(block);
+    this.look(null);
+  }
+
+  tipChanged(): void {
+    for (const wallet of this.wallets.all()) {
+      const wanted = this.audience.depthWanted(wallet.name);
+      if (wanted === 0) continue;
+      // What was mined matures, and what waited for a height does not any more.
+      this.look(wallet);
+      const { followedHeight, ledger, node } = wallet;
+      for (let depth = 2; depth <= wanted && depth <= followedHeight + 1; depth++) {
+        const hash = node.chain.hashAt(followedHeight - depth + 1);
+        if (hash === null) break;
+        for (const entry of ledger.inBlock(hash)) this.tellTransaction(wallet, entry, false);
+      }
+    }
+  }
+
+  private tellTransaction(wallet: Wallet, entry: Entry, isNew: boolean): void {
+    const { ledger, node, name } = wallet;
+    const confirmations = ledger.depth(entry);
+    let amountSat = -ledger.debit(entry, MINE.spendable);
+    for (const { mine, valueSat } of entry.outputs) if ((mine & MINE.spendable) !== 0) amountSat += valueSat;
+    const hash = entry.state === 'confirmed' ? node.chain.hashAt(entry.height) : null;
+    const data = {
+      event: 'transaction',
+      wallet: name,
+      txid: hashToHex(fromLatin1(entry.key)),
+      new: isNew,
+      confirmations,
+      abandoned: entry.state === 'abandoned' ? true : undefined,
+      blockhash: hash === null ? undefined : hashToHex(hash),
+      height: hash === null ? undefined : entry.height,
+      amount: coins(amountSat),
+    };
+    this.audience.tell({ wallet: name, depth: confirmations, json: stringifyJson(data) });
+  }
+
+  private look(wallet: Wallet | null): void {
+    if (wallet !== null) this.changed.add(wallet);
+    if (this.isWaiting) return;
+    this.isWaiting = true;
+    setImmediate(() => {
+      this.isWaiting = false;
+      const { blocks } = this;
+      this.blocks = [];
+      const wallets = this.wallets.all().filter(({ name }) => this.audience.depthWanted(name) > 0);
+      for (const block of blocks) for (const one of wallets) this.tellClaims(one, block);
+      for (const one of wallets) if (this.changed.has(one)) this.tellBalance(one);
+      this.changed.clear();
+    });
+  }
+
+  /** Of claims whose output is the wallet's. */
+  private tellClaims({ name, ledger }: Wallet, block: BlockNotice): void {
+    for (const { event, json } of block.claims) {
+      const { txid, n } = event;
+      if (txid === undefined || n === undefined) continue;
+      if (((ledger.output(outputKey(toLatin1(txid), n))?.mine ?? 0) & MINE.spendable) === 0) continue;
+      const data = `{"event":"claim","wallet":${JSON.stringify(name)},"claim":${json}}`;
+      this.audience.tell({ wallet: name, depth: 1, json: data });
+    }
+  }
+
+  /** When it is another than was told last. */
+  private tellBalance(wallet: Wallet): void {
+    const { trusted, pending, immature } = balance(wallet.ledger, wallet.balanceOptions);
+    const json = stringifyJson({
+      event: 'balance',
+      wallet: wallet.name,
+      balance: coins(trusted),
+      unconfirmed_balance: coins(pending),
+      immature_balance: coins(immature),
+    });
+    if (this.balances.get(wallet) === json) return;
+    this.balances.set(wallet, json);
+    this.audience.tell({ wallet: wallet.name, depth: 1, json });
+  }
+}

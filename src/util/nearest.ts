@@ -1,0 +1,61 @@
+/** The known word that a mistyped one was most likely meant to be. */
+
+/** One edit in three characters is a slip; more is another word. */
+const CHARACTERS_PER_EDIT = 3;
+const MAX_EDITS = 3;
+/** A word of so many characters may be the beginning of a longer one. */
+const MIN_PREFIX = 4;
+
+/**
+ * The nearest of `known` by edits (a character more, less or another, two neighbours exchanged), without regard to case;
+ * else the shortest that begins with `word`,
+ * which goes before what is more than one edit away. Null when none is near.
+ */
+export function nearestWord(word: string, known: Iterable<string>): string | null {
+  const wanted = word.toLowerCase();
+  let best: string | null = null;
+  let fewest = Math.min(MAX_EDITS, Math.max(1, Math.floor(wanted.length / CHARACTERS_PER_EDIT)));
+  let longer: string | null = null;
+  for (const candidate of known) {
+    const text = candidate.toLowerCase();
+    if (Math.abs(text.length - wanted.length) <= fewest) {
+      const edits = editDistance(wanted, text);
+      // Of words of one character any other would be near.
+      if (edits < wanted.length && (edits < fewest || (edits === fewest && best === null))) {
+        [best, fewest] = [candidate, edits];
+      }
+    }
+    const isPrefix = wanted.length >= MIN_PREFIX && text.startsWith(wanted);
+    if (isPrefix && (longer === null || candidate.length < longer.length)) longer = candidate;
+  }
+  // A word cut short needs many edits, and another word may be nearer by chance.
+  return longer !== null && (best === null || fewest > 1) ? longer : best;
+}
+
+/** How many edits lead from one text to the other (optimal string alignment). */
+export function editDistance(from: string, to: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const isSame = from[i - 1] === to[j - 1];
+      let edits = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (isSame ? 0 : 1));
+      if (i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1])
+        edits = Math.min(edits, before[j - 2]! + 1);
+      next.push(edits);
+    }
+    [before, row] = [row, next];
+  }
+  return row[to.length]!;
+}
+
+/** ` Did you mean <word>?` behind a message, or nothing. `show` dresses the word. */
+export function suggestion(
+  word: string,
+  known: Iterable<string>,
+  show = (near: string): string => near,
+): string {
+  const near = nearestWord(word, known);
+  return near === null ? '' : ` Did you mean ${show(near)}?`;
+}

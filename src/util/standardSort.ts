@@ -1,0 +1,123 @@
+/**
+ * `std::sort` of the GNU C++ library, step by step: elements that compare equal end up where it puts them, which answers
+ * of the reference show. Up to 16 elements it is stable. Source: libstdc++ bits/stl_algo.h, bits/stl_heap.h.
+ */
+
+/** Below this, insertion sort. Source: `_S_threshold`. */
+const THRESHOLD = 16;
+
+/** Sorts in place; `less` is a strict weak order. */
+export function standardSort<T>(items: T[], less: (a: T, b: T) => boolean): T[] {
+  if (items.length > THRESHOLD) introSort(items, 0, items.length, 2 * (31 - Math.clz32(items.length)), less);
+  for (let i = 1; i < items.length; i++) {
+    const item = items[i]!;
+    // The first 16 look at the first element at once, which changes nothing of the outcome.
+    let at = i;
+    for (; at > 0 && less(item, items[at - 1]!); at--) items[at] = items[at - 1]!;
+    items[at] = item;
+  }
+  return items;
+}
+
+function swap<T>(items: T[], a: number, b: number): void {
+  const item = items[a]!;
+  items[a] = items[b]!;
+  items[b] = item;
+}
+
+function introSort<T>(
+  items: T[],
+  first: number,
+  end: number,
+  depth: number,
+  less: (a: T, b: T) => boolean,
+): void {
+  let last = end;
+  let left = depth;
+  while (last - first > THRESHOLD) {
+    if (left-- === 0) {
+      heapSort(items, first, last, less);
+      return;
+    }
+    medianToFirst(items, first, first + 1, first + ((last - first) >> 1), last - 1, less);
+    const cut = partition(items, first + 1, last, first, less);
+    introSort(items, cut, last, left, less);
+    last = cut;
+  }
+}
+
+/** Source: `__move_median_to_first`. */
+function medianToFirst<T>(
+  items: T[],
+  to: number,
+  a: number,
+  b: number,
+  c: number,
+  less: (a: T, b: T) => boolean,
+): void {
+  const [first, second, third] = [items[a]!, items[b]!, items[c]!];
+  if (less(first, second)) swap(items, to, less(second, third) ? b : less(first, third) ? c : a);
+  else swap(items, to, less(first, third) ? a : less(second, third) ? c : b);
+}
+
+/** Source: `__unguarded_partition`. */
+function partition<T>(
+  items: T[],
+  first: number,
+  end: number,
+  pivot: number,
+  less: (a: T, b: T) => boolean,
+): number {
+  let low = first;
+  let high = end;
+  for (;;) {
+    while (less(items[low]!, items[pivot]!)) low++;
+    high--;
+    while (less(items[pivot]!, items[high]!)) high--;
+    if (low >= high) return low;
+    swap(items, low, high);
+    low++;
+  }
+}
+
+/** Source: `__partial_sort` of a whole range. */
+function heapSort<T>(items: T[], first: number, end: number, less: (a: T, b: T) => boolean): void {
+  const length = end - first;
+  for (let parent = (length - 2) >> 1; parent >= 0; parent--)
+    adjustHeap(items, first, parent, length, items[first + parent]!, less);
+  for (let last = end - 1; last > first; last--) {
+    const item = items[last]!;
+    items[last] = items[first]!;
+    adjustHeap(items, first, 0, last - first, item, less);
+  }
+}
+
+/** Source: `__adjust_heap`, `__push_heap`. */
+function adjustHeap<T>(
+  items: T[],
+  first: number,
+  top: number,
+  length: number,
+  item: T,
+  less: (a: T, b: T) => boolean,
+): void {
+  let hole = top;
+  let child = hole;
+  while (child < (length - 1) >> 1) {
+    child = 2 * (child + 1);
+    if (less(items[first + child]!, items[first + child - 1]!)) child--;
+    items[first + hole] = items[first + child]!;
+    hole = child;
+  }
+  if ((length & 1) === 0 && child === (length - 2) >> 1) {
+    child = 2 * (child + 1);
+    items[first + hole] = items[first + child - 1]!;
+    hole = child - 1;
+  }
+  for (let parent = (hole - 1) >> 1; hole > top && less(items[first + parent]!, item);) {
+    items[first + hole] = items[first + parent]!;
+    hole = parent;
+    parent = (hole - 1) >> 1;
+  }
+  items[first + hole] = item;
+}

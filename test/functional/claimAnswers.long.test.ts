@@ -1,0 +1,195 @@
+/**
+ * Claim answers beside lbrycrd itself: blocks with many claims of one name, reorganisations, questions about the past. What
+ * it answers depends on its life too (after some reorganisations it refuses blocks that it made); where the two differ it
+ * is asked again after a new life in which it saw the active chain alone.
+ */
+import { afterEach, describe, expect, it } from 'vitest';
+import { ClaimStorm } from './support/claimStorm.js';
+import { OPEN_ADDRESS } from './support/network.js';
+import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
+import { referenceBinary, startReference, type ReferenceNode } from './support/reference.js';
+
+const binary = referenceBinary();
+/** Coins of the first blocks can be spent from here on. */
+const FIRST_HEIGHT = 130;
+/** Past normalization, all claims in the hash, and both expirations. */
+const LAST_HEIGHT = 900;
+const SEEDS = [1, 2];
+const NAMES = ['a', 'A', 'ab', 'é', 'É', 'abc'];
+const ARGS = ['-txindex', '-deprecatedrpc=getclaimsintrie'];
+
+interface Rpc {
+  rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>;
+}
+
+type Question = readonly [method: string, ...params: unknown[]];
+
+/** The same fields in one order. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (value === null || typeof value !== 'object') return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, entry]) => [key, inOrder(entry)]));
+}
+
+/**
+ * Their answer without the names of claims that are dead at the tip and that ours leaves out: an id that one block made and
+ * spent, as it may where a reorganisation brings several blocks' transactions into one, stays in their index of ids.
+ */
+function withoutDeadNames(ours: unknown, theirs: unknown): unknown {
+  if (Array.isArray(theirs) && Array.isArray(ours))
+    return theirs.map((entry: unknown, n) => withoutDeadNames(ours[n], entry));
+  if (theirs === null || typeof theirs !== 'object' || ours === null || typeof ours !== 'object')
+    return theirs;
+  const known = ours as Record<string, unknown>;
+  const entries = Object.entries(theirs)
+    .filter(([key]) => key !== 'name' || !('claimId' in known) || 'name' in known)
+    .map(([key, entry]) => [key, withoutDeadNames(known[key], entry)]);
+  return Object.fromEntries(entries);
+}
+
+async function ask(node: Rpc, [method, ...params]: Question): Promise<unknown> {
+  try {
+    return inOrder(await node.rpc(method, params));
+  } catch (error) {
+    return { error: (error as Error).message };
+  }
+}
+
+class Comparison {
+  readonly storm: ClaimStorm;
+  height = 0;
+  asked = 0;
+  renewed = 0;
+  readonly differences: unknown[] = [];
+  private readonly us: RegtestNode;
+  them: ReferenceNode;
+
+  constructor(us: RegtestNode, them: ReferenceNode, seed: number) {
+    this.us = us;
+    this.them = them;
+    this.storm = new ClaimStorm(seed, NAMES);
+  }
+
+  /** Mines and hands the blocks on. */
+  async mine(blocks: number, address = OPEN_ADDRESS): Promise<void> {
+    await this.us.rpc('generatetoaddress', [blocks, address]);
+    const tip = await this.us.rpc<number>('getblockcount');
+    for (let height = this.height + 1; height <= tip; height++) {
+      const verdict = await this.submit(height);
+      if (verdict === null || verdict === 'inconclusive' || verdict === 'duplicate') continue;
+      await this.renew();
+      break;
+    }
+    this.height = tip;
+    expect(await this.them.rpc('getbestblockhash')).toBe(await this.us.rpc('getbestblockhash'));
+  }
+
+  private async submit(height: number): Promise<unknown> {
+    const hash = await this.us.rpc<string>('getblockhash', [height]);
+    return this.them.rpc('submitblock', [await this.us.rpc<string>('getblock', [hash, 0])]);
+  }
+
+  /** A reference that knows nothing but the active chain. */
+  private async renew(): Promise<void> {
+    this.renewed++;
+    await this.them.stop();
+    this.them = await startReference(binary!, ARGS);
+    const tip = await this.us.rpc<number>('getblockcount');
+    for (let height = 1; height <= tip; height++) expect(await this.submit(height)).toBeNull();
+  }
+
+  /** For a longer branch, with the same transactions elsewhere. */
+  async reorganise(): Promise<void> {
+    const back = 1 + this.storm.random(Math.min(8, this.height - FIRST_HEIGHT));
+    this.height -= back;
+    await this.us.rpc('invalidateblock', [await this.us.rpc('getblockhash', [this.height + 1])]);
+    // To another address, or it would be the block that was given up.
+    await this.us.rpc('generatetoaddress', [1, ADDRESS]);
+    await this.mine(back);
+  }
+
+  async fund(height: number): Promise<void> {
+    const hash = await this.us.rpc<string>('getblockhash', [height]);
+    const { tx } = await this.us.rpc<{ tx: string[] }>('getblock', [hash]);
+    const { value } = await this.us.rpc<{ value: number }>('gettxout', [tx[0], 0]);
+    this.storm.addCoin(tx[0]!, BigInt(Math.round(value * 1e8)));
+  }
+
+  async compare(): Promise<void> {
+    for (const question of await this.questions()) {
+      this.asked++;
+      const ours = await ask(this.us, question);
+      let theirs = await ask(this.them, question);
+      if (JSON.stringify(ours) === JSON.stringify(theirs)) continue;
+      await this.renew();
+      theirs = await ask(this.them, question);
+      if (JSON.stringify(ours) === JSON.stringify(withoutDeadNames(ours, theirs))) continue;
+      this.differences.push({ height: this.height, question, ours, theirs });
+    }
+  }
+
+  private async questions(): Promise<Question[]> {
+    const { storm } = this;
+    const name = (): string => NAMES[storm.random(NAMES.length)]!;
+    const recent = (list: readonly string[], of: number): string =>
+      list[Math.max(0, list.length - 1 - storm.random(of))]!;
+    const id = (): string => recent(storm.claimIds, 120);
+    const part = (least: number): string => id().slice(0, least + storm.random(41 - least));
+    const past: string[] = [];
+    for (let n = 0; n < 12; n++)
+      past.push(await this.us.rpc<string>('getblockhash', [this.height - storm.random(60)]));
+    const block = (): string => past.pop()!;
+    return [
+      ['getclaimsforname', name()],
+      ['getclaimsforname', name(), block()],
+      ['getvalueforname', name()],
+      ['getvalueforname', name(), block()],
+      ['getvalueforname', name(), block(), part(1)],
+      ['getclaimbyid', id()],
+      ['getclaimbyid', part(3)],
+      ['getclaimbybid', name(), storm.random(30)],
+      ['getclaimbybid', name(), storm.random(30), block()],
+      ['getclaimbyseq', name(), storm.random(30)],
+      ['getclaimbyseq', name(), storm.random(30), block()],
+      ['getnameproof', name(), block()],
+      ['getnameproof', name(), block(), part(1)],
+      ['getclaimproofbybid', name(), storm.random(20), block()],
+      ['getclaimproofbyseq', name(), storm.random(20), block()],
+      ['getclaimsfortx', recent(storm.txids, 30)],
+      ['getnamesintrie', block()],
+      ['getclaimsintrie', block()],
+      ['gettotalclaimednames'],
+      ['gettotalclaims'],
+      ['gettotalvalueofclaims', storm.random(2) === 0],
+      ['getchangesinblock', block()],
+    ];
+  }
+}
+
+describe.runIf(binary)('claim answers beside the reference', () => {
+  const closers: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+
+  it.each(SEEDS)('are the same about the tip and about past blocks, seed %i', async (seed) => {
+    const us = await startRegtest({
+      args: [...ARGS, '-supportdelay=proportional', '-compat=lbrycrd', '-limitancestorcount=1000', '-limitdescendantcount=1000'], // prettier-ignore
+    });
+    closers.push(() => us.stop());
+    const run = new Comparison(us, await startReference(binary!, ARGS), seed);
+    closers.push(() => run.them.stop());
+    const { storm } = run;
+    await run.mine(FIRST_HEIGHT);
+    for (let height = 1; height < 20; height++) await run.fund(height);
+    for (let step = 0; run.height < LAST_HEIGHT; step++) {
+      for (const hex of storm.block(1 + storm.random(3))) await us.rpc('sendrawtransaction', [hex, true]);
+      await run.mine(1 + storm.random(3));
+      if (storm.random(8) === 0) await run.reorganise();
+      if (step % 3 === 0) await run.compare();
+    }
+    console.log(`seed ${seed}: ${run.asked} answers, ${run.renewed} new lives of the reference`);
+    expect(run.differences).toEqual([]);
+  });
+});

@@ -1,0 +1,189 @@
+/** The lbcd profile beside lbcd itself: a random life of claims past both forks, and the answers of both about it. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { ClaimSource, NAMES } from './support/claimSource.js';
+import { OPEN_ADDRESS, peersOf, startPeer, until } from './support/network.js';
+import type { RegtestNode } from './support/node.js';
+import { envelopeFrom, referenceBinary, startLbcd, type Envelope } from './support/reference.js';
+
+const lbcd = referenceBinary('LBCD');
+
+/** Where the two part with what they say of a chain: before and past the forks, and around expirations. */
+const HEIGHTS = [131, 200, 247, 248, 249, 250, 251, 300, 347, 348, 349, 350, 500, 640, 799, 800, 801, 930];
+const LAST_HEIGHT = 1000;
+const PREMINED = 130;
+/** What is made here expires in the block that extends terms in lbcd, and lives on in lbrycrd and here. */
+const EXTENSION_DUE = 300;
+const SEEDS = (process.env['LBCD_SEEDS'] ?? '1,2').split(',').map(Number);
+
+interface Both {
+  readonly us: (method: string, params: readonly unknown[]) => Promise<Envelope>;
+  readonly them: (method: string, params: readonly unknown[]) => Promise<Envelope>;
+}
+
+/** Differences by method, each with one example. */
+class Differences {
+  calls = 0;
+  readonly found = new Map<string, { count: number; example: unknown }>();
+
+  note(method: string, params: readonly unknown[], us: unknown, them: unknown): void {
+    this.calls++;
+    if (JSON.stringify(us) === JSON.stringify(them)) return;
+    const seen = this.found.get(method);
+    if (seen) seen.count++;
+    else this.found.set(method, { count: 1, example: { params, us, them } });
+  }
+}
+
+/** Results, or codes of errors: texts are each node's own. Keys in one order. */
+const shape = ({ result, error }: Envelope): unknown => (error ? { code: error.code } : sorted(result));
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== 'object') return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, entry]) => [key, sorted(entry)]));
+}
+
+async function ask(
+  both: Both,
+  differences: Differences,
+  method: string,
+  params: readonly unknown[],
+): Promise<unknown> {
+  const [us, them] = await Promise.all([both.us(method, params), both.them(method, params)]);
+  differences.note(method, params, shape(us), shape(them));
+  return them.result;
+}
+
+interface NameAnswer {
+  claims: { claimid: string; sequence: number }[] | null;
+}
+
+async function compareName(both: Both, differences: Differences, name: string, block: string): Promise<void> {
+  // lbcd's takeover height of a name without claims depends on what it was asked before, at the latest block.
+  const answer = (await ask(both, differences, 'getclaimsforname', [name, block, true])) as NameAnswer | null;
+  const claims = answer?.claims ?? [];
+  const ids = claims.map(({ claimid }) => claimid.slice(0, 7));
+  await ask(both, differences, 'getclaimsfornamebyid', [name, ids.slice(0, 2), block]);
+  await ask(both, differences, 'getclaimsfornamebybid', [name, [1, 0, 3, -1], block, false]);
+  await ask(both, differences, 'getclaimsfornamebyseq', [name, [0, 2, 3, 5], block]);
+}
+
+function credentialsOf({ url }: RegtestNode): string {
+  const { username, password } = new URL(url);
+  return `${username}:${password}`;
+}
+
+/** Everything of theirs is ours too; what we tell besides is left out. `asm` has other names of operations there. */
+function within(us: unknown, them: unknown): unknown {
+  if (Array.isArray(us) && Array.isArray(them) && us.length === them.length)
+    return us.map((item, i) => within(item, them[i]));
+  if (us === null || them === null || typeof us !== 'object' || typeof them !== 'object') return us;
+  const ours = us as Record<string, unknown>;
+  const shown = Object.entries(them).map(([key, value]) => [
+    key,
+    key === 'asm' ? value : within(ours[key], value),
+  ]);
+  return Object.fromEntries(shown);
+}
+
+async function askForAll(
+  both: Both,
+  differences: Differences,
+  method: string,
+  params: readonly unknown[],
+): Promise<void> {
+  const [us, them] = [shape(await both.us(method, params)), shape(await both.them(method, params))];
+  differences.note(method, params, sorted(within(us, them)), them);
+}
+
+/** Calls that are not of claims. */
+async function otherCalls({ them }: Both): Promise<[method: string, params: unknown[]][]> {
+  const hashes: unknown[] = [];
+  for (const height of [0, 1, 500, 600, LAST_HEIGHT])
+    hashes.push((await them('getblockhash', [height])).result);
+  const perBlock = hashes.flatMap((hash): [string, unknown[]][] => [
+    ['getblock', [hash, 1]],
+    ['getblock', [hash, 2]],
+    ['getblockheader', [hash, true]],
+    ['getheaders', [[hash], '']],
+    ['getheaders', [[], hash]],
+    ['getcfilter', [hash, 0]],
+    ['getcfilterheader', [hash, 0]],
+  ]);
+  return [
+    ...perBlock,
+    ['getbestblock', []],
+    ['getcurrentnet', []],
+    ['version', []],
+    ['getgenerate', []],
+    ['gethashespersec', []],
+    ['getdifficulty', []],
+    ['getblockhash', [LAST_HEIGHT + 1]],
+    ['getblockhash', ['1']],
+    ['getblockhash', []],
+    ['getaddednodeinfo', [true]],
+    ['getaddednodeinfo', [false, '1.2.3.4']],
+    ['debuglevel', ['show']],
+    ['debuglevel', ['no']],
+    ['getclaimsforname', []],
+    ['getclaimsforname', [1]],
+    ['getclaimsfornamebybid', ['a', ['x']]],
+    ['searchrawtransactions', [OPEN_ADDRESS]],
+    ['searchrawtransactions', [OPEN_ADDRESS, 0, 700, 20]],
+    ['searchrawtransactions', [OPEN_ADDRESS, 1, 3, 5, 1, true]],
+    ['searchrawtransactions', [OPEN_ADDRESS, 1, 103, 50, 1, false, [OPEN_ADDRESS]]],
+    ['searchrawtransactions', ['x']],
+  ];
+}
+
+/** A chain that both nodes have, with claims in nearly every block. */
+async function grow(us: RegtestNode, tipOf: () => Promise<unknown>, seed: number): Promise<void> {
+  await us.rpc('generatetoaddress', [PREMINED, OPEN_ADDRESS]);
+  const source = new ClaimSource(us, seed);
+  for (let height = PREMINED; height < LAST_HEIGHT; height++) {
+    if (height !== EXTENSION_DUE - 1 && (height < 700 || height % 5 === 0))
+      for (const hex of await source.take(height % 3)) await us.rpc('sendrawtransaction', [hex]);
+    await us.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
+  }
+  await until('the same tip', async () => (await tipOf()) === (await us.rpc('getbestblockhash')), 240_000);
+}
+
+describe.runIf(lbcd)('the lbcd profile beside lbcd', () => {
+  const closers: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+
+  const start = async (): Promise<{ node: RegtestNode; both: Both }> => {
+    const them = await startLbcd(lbcd!, ['--txindex', '--addrindex']);
+    closers.push(() => them.stop());
+    const node = await startPeer({
+      args: [
+        '-supportdelay=proportional',
+        '-txindex',
+        '-addressindex',
+        '-blockfilterindex',
+        `-connect=127.0.0.1:${them.p2pPort}`,
+      ],
+    });
+    closers.push(() => node.stop());
+    await until('the handshake', async () => (await peersOf(node)).some(({ version }) => version > 0));
+    const ours = envelopeFrom(`http://127.0.0.1:${node.rpcPort}/lbcd`, credentialsOf(node));
+    return { node, both: { us: ours, them: them.call } };
+  };
+
+  it.each(SEEDS)('answers as lbcd does about the claims of chain %i', async (seed) => {
+    const { node, both } = await start();
+    await grow(node, async () => (await both.them('getbestblockhash', [])).result, seed);
+    const differences = new Differences();
+    for (const height of HEIGHTS) {
+      for (const name of [...NAMES, 'nobody']) await compareName(both, differences, name, String(height));
+    }
+    for (let height = 1; height <= LAST_HEIGHT; height++)
+      await ask(both, differences, 'getchangesinblock', [String(height)]);
+    for (const [method, params] of await otherCalls(both)) await askForAll(both, differences, method, params);
+    console.log(`${differences.calls} calls`);
+    expect(Object.fromEntries(differences.found)).toEqual({});
+  });
+});

@@ -1,0 +1,215 @@
+/** Options of both programs as a person types them: what is refused, what is said, and that no stack is shown. */
+import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freePort, program, startRegtest } from './support/node.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'typed-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+
+const TIMEOUT_MS = 60_000;
+
+/** Runs the node with these words alone until it ends; `HOME` is the test's folder. */
+function run(
+  words: readonly string[],
+  env: Record<string, string | undefined> = {},
+): SpawnSyncReturns<string> {
+  const result = spawnSync(process.execPath, [program('lbcnode'), ...words], {
+    encoding: 'utf8',
+    timeout: TIMEOUT_MS,
+    env: { ...process.env, HOME: folder, ...env },
+  });
+  if (result.error) throw result.error;
+  return result;
+}
+
+/** Runs a node that ends once it has started. */
+const start = (...words: string[]): SpawnSyncReturns<string> =>
+  run(['-regtest', '-listen=0', '-server=0', '-stopafterblockimport', '-printtoconsole=0', ...words]);
+
+/** A port that something else has. */
+async function occupied(host: string): Promise<{ port: number; server: Server }> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen({ port: 0, host }, resolve));
+  return { port: (server.address() as AddressInfo).port, server };
+}
+
+describe('the node', () => {
+  it('makes its data folder with its parents, named in a word of its own', () => {
+    const dataDir = join(folder, 'a', 'b');
+    const { status, stderr } = start('--datadir', dataDir);
+    expect([status, stderr]).toEqual([0, '']);
+    expect(existsSync(join(dataDir, 'regtest', 'chainstate'))).toBe(true);
+  });
+
+  it.each([
+    [['-foo'], 'Error parsing command line arguments: Invalid parameter -foo\n'],
+    [
+      ['--rpcprot=1'],
+      'Error parsing command line arguments: Invalid parameter -rpcprot. Did you mean -rpcport?\n',
+    ],
+    [['-dbcache=abc'], 'Error: Invalid value -dbcache=abc, it must be a whole number\n'],
+    [
+      ['-assumevalid=zz'],
+      'Error: Invalid value -assumevalid=zz, it must be the hash of a block in hex, or 0 for none\n',
+    ],
+    [['-txindex=true'], 'Error: Invalid value -txindex=true, it must be 1 (on) or 0 (off)\n'],
+    [
+      ['-connect=1.2.3.4:99999'],
+      'Error: Invalid value -connect=1.2.3.4:99999, it must be a host as <name>, <ip>, <host>:<port> or [<ipv6>]:<port>, or 0 for none\n',
+    ],
+    [
+      ['-proxy=foo.invalid'],
+      "Error: Invalid -proxy address or hostname: 'foo.invalid' (it cannot be resolved)\n",
+    ],
+    [
+      ['-onion=foo.invalid'],
+      "Error: Invalid -onion address or hostname: 'foo.invalid' (it cannot be resolved)\n",
+    ],
+    [['-rpcallowip=foo'], /^Error: Invalid -rpcallowip subnet specification: foo\. Valid are .*\n$/],
+    [['-rpcauth=garbage'], /^Error: Invalid -rpcauth: it must be <user>:<salt>\$<hash>, .*\n$/],
+    [['-debuglogfile=/nonexistent/x'], 'Error: Could not open debug log file /nonexistent/x\n'],
+  ])('refuses %j', (words, said) => {
+    const { status, stderr } = start(...words);
+    expect(status).toBe(1);
+    expect(stderr).toEqual(typeof said === 'string' ? said : expect.stringMatching(said));
+  });
+
+  it.each([
+    [['-par=999'], 'Warning: -par=999 is above the largest value: 16 is used.\n'],
+    [['-dbcache=-5'], 'Warning: -dbcache=-5 is below the smallest value: 4 is used.\n'],
+    [
+      ['-rpcuser=x'],
+      'Warning: -rpcuser counts for nothing without -rpcpassword: callers need the cookie, or -rpcauth.\n',
+    ],
+  ])('warns of %j', (words, said) => {
+    const { status, stderr } = start(...words);
+    expect([status, stderr]).toEqual([0, said]);
+    expect(readFileSync(join(folder, '.lbcnode', 'regtest', 'debug.log'), 'utf8')).toContain(said);
+  });
+
+  it('tells of a peer whose name cannot be resolved', async () => {
+    const node = await startRegtest({ dataDir: folder, args: ['-connect=foo.invalid'] });
+    await expect
+      .poll(() => node.output(), { timeout: TIMEOUT_MS })
+      .toContain('Warning: -connect=foo.invalid cannot be resolved now; it is tried again.');
+    await node.stop();
+  });
+
+  it('names file and line of what is wrong in a file', () => {
+    const file = join(folder, 'my.conf');
+    writeFileSync(file, 'server=1\n[regtest]\nrpcpasword=1\n');
+    expect(start(`-conf=${file}`).stderr).toBe(
+      `Error reading configuration file: Invalid configuration value regtest.rpcpasword (${file}, line 3). Did you mean rpcpassword?\n`,
+    );
+    writeFileSync(file, '[regtest]\n\ndbcache=lots\n');
+    expect(start(`-conf=${file}`).stderr).toBe(
+      `Error: Invalid value -dbcache=lots, it must be a whole number (${file}, line 3)\n`,
+    );
+    expect(start('-conf=absent.conf').stderr).toBe(
+      `Error reading configuration file: there is no file ${join(folder, '.lbcnode', 'absent.conf')} (-conf=absent.conf; a relative path starts at the data folder)\n`,
+    );
+    mkdirSync(join(folder, '.lbcnode'), { recursive: true });
+    writeFileSync(join(folder, '.lbcnode', 'lbcnode.conf'), 'includeconf=more.conf\n');
+    writeFileSync(join(folder, '.lbcnode', 'more.conf'), 'includeconf=deeper.conf\n');
+    expect(start().stderr).toBe(
+      'warning: -includeconf cannot be used from included files; ignoring -includeconf=deeper.conf\n',
+    );
+  });
+
+  it('points out files of other programs in the log', () => {
+    mkdirSync(join(folder, '.lbrycrd'));
+    const theirs = join(folder, '.lbrycrd', 'lbrycrd.conf');
+    writeFileSync(theirs, 'txindex=1\n');
+    const { status, stderr } = start();
+    expect([status, stderr]).toEqual([0, '']);
+    expect(readFileSync(join(folder, '.lbcnode', 'regtest', 'debug.log'), 'utf8')).toContain(
+      `${join(folder, '.lbrycrd')} is the data folder of lbrycrd and is not used; take over its settings with -conf=${theirs}\n`,
+    );
+  });
+
+  it('does not start main when npm took its options', () => {
+    const root = fileURLToPath(new URL('../..', import.meta.url));
+    const env = { npm_package_name: 'lbcnode', npm_lifecycle_event: 'start', npm_config_regtest: 'true' };
+    const { status, stderr } = run([], env);
+    expect(status).toBe(1);
+    expect(stderr).toBe(
+      'Error: npm took --regtest for options of its own, so that nothing was started. Put them behind two dashes: npm start -- --regtest\n',
+    );
+    expect(existsSync(join(folder, '.lbcnode'))).toBe(false);
+    expect((JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { name: string }).name).toBe(
+      env.npm_package_name,
+    );
+  });
+
+  it('says which port is taken, and by which option to choose another', async () => {
+    const { port, server } = await occupied('127.0.0.1');
+    const rpc = run(['-regtest', '-listen=0', '-printtoconsole=0', '-rpcbind=127.0.0.1', '-rpcallowip=[::1]/128', `-rpcport=${port}`]); // prettier-ignore
+    expect(rpc.status).toBe(1);
+    expect(rpc.stderr).toBe(
+      `Error: Unable to start HTTP server. RPC cannot listen at 127.0.0.1:${port}: port ${port} is taken (EADDRINUSE), perhaps by another lbcnode. Stop that program, or choose another port with -rpcport=<port>.\n`,
+    );
+    const p2p = run(['-regtest', '-server=0', '-printtoconsole=0', `-bind=127.0.0.1:${port}`]);
+    expect(p2p.status).toBe(1);
+    expect(p2p.stderr).toBe(
+      `Error: Failed to listen on any port. Use -listen=0 if you want this, or another port with -port=<port>. Unable to bind to 127.0.0.1:${port} on this computer. lbcnode is probably already running.\n`,
+    );
+    const zmq = run(['-regtest', '-server=0', '-listen=0', '-printtoconsole=0', `-zmqpubhashtx=tcp://127.0.0.1:${port}`]); // prettier-ignore
+    expect(zmq.status).toBe(1);
+    expect(zmq.stderr).toMatch(
+      new RegExp(`^Error: Cannot publish at tcp://127\\.0\\.0\\.1:${port} \\(-zmqpubhashtx\\): .*\\n$`),
+    );
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('says what is wrong with the place of the cookie', async () => {
+    const cookie = join(folder, 'absent', 'cookie');
+    const { status, stderr } = run(['-regtest', '-listen=0', '-printtoconsole=0', `-rpcport=${await freePort()}`, `-rpccookiefile=${cookie}`]); // prettier-ignore
+    expect(status).toBe(1);
+    expect(stderr).toBe(
+      `Error: The RPC authentication cookie ${cookie} cannot be written: it is missing (ENOENT). Its folder must be there and writable: mend -rpccookiefile, or give -rpcuser and -rpcpassword.\n`,
+    );
+  });
+});
+
+describe('a user without a home folder', () => {
+  /** Somebody whom the password file does not know; only root can become that. */
+  const NOBODY_KNOWN = 54_321;
+
+  it('needs -datadir and nothing else', ({ skip }) => {
+    if (process.getuid?.() !== 0) skip('only root can take another user’s place');
+    const asNobody = (name: string, words: readonly string[]): SpawnSyncReturns<string> => {
+      const { HOME: _home, ...env } = process.env;
+      const options = {
+        encoding: 'utf8',
+        timeout: TIMEOUT_MS,
+        env,
+        uid: NOBODY_KNOWN,
+        gid: NOBODY_KNOWN,
+      } as const;
+      return spawnSync(process.execPath, [program(name), ...words], { ...options, cwd: '/' });
+    };
+    const homeless =
+      'Error: There is no home folder: HOME is not set and the user has no entry in the password file. Say where the data folder lies with -datadir=<dir>.\n';
+    const quiet = ['-regtest', '-listen=0', '-server=0', '-stopafterblockimport', '-printtoconsole=0'];
+    const bare = asNobody('lbcnode', quiet);
+    // Where the programs lie the user may have no right to read.
+    if (/EACCES|permission denied/i.test(bare.stderr)) skip('that user may not read the programs');
+    expect(bare).toMatchObject({ status: 1, stderr: homeless });
+    expect(asNobody('lbcnode-cli', ['getblockcount'])).toMatchObject({ status: 1, stderr: homeless });
+    const dataDir = mkdtempSync(join(tmpdir(), 'homeless-'));
+    rmSync(dataDir, { recursive: true });
+    try {
+      expect(asNobody('lbcnode', [...quiet, `-datadir=${dataDir}`])).toMatchObject({ status: 0, stderr: '' });
+    } finally {
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+});

@@ -1,0 +1,30 @@
+/** Calls whose answers are held against the declaration of the method, as a client sees them. */
+import type { RpcMethod } from '../../../src/rpc/method.js';
+import { checkJson } from '../../../src/rpc/schemaCheck.js';
+import { parseJson } from '../../../src/util/jsonParse.js';
+import type { JsonObject } from '../../../src/util/json.js';
+
+export interface Failure {
+  readonly code: number;
+  readonly message: string;
+}
+
+/** Posts one call; throws when a result is not as declared (`method` undefined: nobody declares it here). */
+export async function checkedCall<T>(
+  url: string,
+  method: RpcMethod | undefined,
+  name: string,
+  params: readonly unknown[] = [],
+): Promise<{ readonly result: T; readonly error: Failure | null }> {
+  const { username, password, origin, pathname } = new URL(url);
+  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  const body = JSON.stringify({ jsonrpc: '1.0', id: 1, method: name, params });
+  const response = await fetch(`${origin}${pathname}`, { method: 'POST', headers: { authorization }, body });
+  const text = await response.text();
+  const answer = JSON.parse(text) as { result: T; error: Failure | null };
+  if (answer.error === null && method !== undefined) {
+    const problems = checkJson(method.result, (parseJson(text) as JsonObject).get('result')!);
+    if (problems.length > 0) throw new Error(`${name}: ${problems.join('; ')}\n${text.slice(0, 500)}`);
+  }
+  return answer;
+}

@@ -1,0 +1,35 @@
+/** What an answer is made of, without its values: which members there are, of which kind. */
+import type { Schema } from '../../src/rpc/schema.js';
+import { checkJson } from '../../src/rpc/schemaCheck.js';
+import type { JsonObject } from '../../src/util/json.js';
+import { jsonTypeName, type JsonValue } from '../../src/util/json.js';
+
+/** Equal for answers that differ in values and in the number of items alone; keys that are data do not count. */
+export function answerShape(schema: Schema, value: JsonValue): string {
+  switch (schema.kind) {
+    case 'union': {
+      const fitting = schema.variants.find((variant) => checkJson(variant.schema, value).length === 0);
+      return fitting === undefined ? 'nothing declared' : answerShape(fitting.schema, value);
+    }
+    case 'array':
+      return `[${distinct((value as JsonValue[]).map((item) => answerShape(schema.item, item)))}]`;
+    case 'tuple':
+      return `[${schema.items.map((item, index) => answerShape(item, (value as JsonValue[])[index]!)).join()}]`;
+    case 'map':
+      return `{*: ${distinct((value as JsonObject).entries.map(([, inner]) => answerShape(schema.value, inner)))}}`;
+    case 'object': {
+      const members = (value as JsonObject).entries.map(([name, inner]) => {
+        const field = schema.fields[name];
+        if (field === undefined) return name;
+        return `${name}: ${answerShape(field.kind === 'optional' ? field.schema : field, inner)}`;
+      });
+      return `{${members.join(', ')}}`;
+    }
+    default:
+      return jsonTypeName(value);
+  }
+}
+
+function distinct(shapes: readonly string[]): string {
+  return [...new Set(shapes)].toSorted().join(' | ');
+}

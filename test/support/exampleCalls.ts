@@ -1,0 +1,325 @@
+/**
+ * Sample calls of every method over one small chain with claims: what documents show as examples is recorded from them,
+ * and stock validators are asked about the answers. The chain is the same each time: keys, times and signatures are fixed.
+ */
+import { hash160, sha256 } from '../../src/crypto/hash.js';
+import { networkPrefixes } from '../../src/client/claimOutputs.js';
+import {
+  buildTransaction,
+  claimIdOf,
+  claimOutput,
+  paymentOutput,
+  scriptForAddress,
+  signTransaction,
+  supportOutput,
+  transactionId,
+  type OutputDraft,
+} from '../../src/client/index.js';
+import { makeWalletExamples } from './exampleWalletCalls.js';
+import type { Profile } from '../../src/rpc/method.js';
+import { encodeDestination } from '../../src/script/address.js';
+import { encodeSecret } from '../../src/script/wif.js';
+import { signingKeyOf } from '../../src/signing/signingProvider.js';
+
+const NETWORK = 'regtest';
+const KEY = signingKeyOf(sha256(Buffer.from('an example')), true);
+const WIF = encodeSecret(KEY.privateKey, true, networkPrefixes(NETWORK));
+const ADDRESS = encodeDestination(
+  { type: 'pubkeyhash', hash: hash160(KEY.publicKey) },
+  networkPrefixes(NETWORK),
+);
+/** Paid once, so that its coins are few. */
+const OTHER_ADDRESS = encodeDestination(
+  { type: 'pubkeyhash', hash: hash160(Buffer.from('another example')) },
+  networkPrefixes(NETWORK),
+);
+const FEE_SAT = 20_000n;
+/** The time of the node, so that answers tell the same times. */
+const MOCK_TIME = 1_700_000_000;
+/** Blocks below the first claim: twelve coinbases that can be spent and the hundred that let them be. */
+const COINBASES = 112;
+
+/** What a node must be started with. */
+export const EXAMPLE_NODE_ARGS: readonly string[] = [
+  `-mocktime=${MOCK_TIME}`,
+  '-txindex',
+  '-addressindex',
+  '-blockfilterindex',
+  ...['getclaimsintrie', 'getnamesintrie', 'signrawtransaction', 'accounts', 'addwitnessaddress'].map(
+    (name) => `-deprecatedrpc=${name}`,
+  ),
+  '-claimproofwindow=all',
+  '-listen=1',
+];
+
+export interface Caller {
+  rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>;
+}
+
+export interface ExampleCase {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  /** In whose profiles it is called; all unless given. What changes something is called once, as documented. */
+  readonly profiles?: readonly Profile[];
+}
+
+/** Methods of which no sample is recorded, and why. */
+export const WITHOUT_EXAMPLE: readonly string[] = [
+  // Its answer is the document that the examples are part of.
+  'rpc.discover',
+  // Ends the node.
+  'stop',
+  // Answers only with -prune, which goes with no transaction index.
+  'pruneblockchain',
+  // Write or read files.
+  'backupwallet',
+  'dumpwallet',
+  'importwallet',
+  'migratewallet',
+  // Gives up only what no mempool has.
+  'abandontransaction',
+  // Removed in the reference: they answer with that.
+  'estimatefee',
+  'getclaimtrie',
+];
+
+const once = (method: string, ...params: unknown[]): ExampleCase => ({
+  method,
+  params,
+  profiles: ['documented'],
+});
+const call = (method: string, ...params: unknown[]): ExampleCase => ({ method, params });
+/** In lbcd's profile it takes other arguments. */
+const lbrycrd = (method: string, ...params: unknown[]): ExampleCase => ({
+  method,
+  params,
+  profiles: ['documented', 'lbrycrd'],
+});
+const lbcd = (method: string, ...params: unknown[]): ExampleCase => ({ method, params, profiles: ['lbcd'] });
+
+/** Makes the chain and answers the calls that can be made over it, in their order. */
+export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
+  const scene = new Scene(node);
+  const publicKey = Buffer.from(KEY.publicKey).toString('hex');
+  await scene.mine(COINBASES);
+  const claim = await scene.spend([
+    claimOutput({ ...common(10_000_000n), name: 'MindBlown', value: 'a value' }),
+    paymentOutput({ ...common(2_000_000n), address: OTHER_ADDRESS }),
+  ]);
+  await scene.mine(1);
+  const claimId = claimIdOf(transactionId(claim), 0);
+  await scene.spend([
+    supportOutput({ ...common(7_000_000n), name: 'MindBlown', claimId }),
+    claimOutput({ ...common(5_000_000n), name: 'MindBlown', value: 'another value' }),
+    claimOutput({ ...common(3_000_000n), name: 'mint', value: 'a third value' }),
+  ]);
+  await scene.mine(2);
+  const wallet = await makeWalletExamples(node, scene, { publicKey, otherAddress: OTHER_ADDRESS });
+  const parent = await scene.spend([paymentOutput(common(50_000_000n))]);
+  const child = await scene.spend([paymentOutput(common(40_000_000n))], scene.change(parent));
+  const unsent = await scene.make([paymentOutput(common(30_000_000n))]);
+  const tip = await node.rpc<string>('getbestblockhash');
+  const claimBlock = await node.rpc<string>('getblockhash', [COINBASES + 1]);
+  const claimTxid = transactionId(claim);
+  const outputs = [{ [ADDRESS]: 0.1 }, { data: '00010203' }];
+  const spent = { txid: claimTxid, vout: 0 };
+  const raw = await node.rpc<string>('createrawtransaction', [[spent], outputs]);
+  const psbt = await node.rpc<string>('createpsbt', [[spent], outputs]);
+  const proof = await node.rpc<string>('gettxoutproof', [[claimTxid], claimBlock]);
+  const signature = await node.rpc<string>('signmessagewithprivkey', [WIF, 'my message']);
+  return [
+    // addressindex
+    call('getaddressbalance', ADDRESS),
+    call('getaddressmempool', ADDRESS),
+    call('getaddresstxids', { addresses: [ADDRESS], start: COINBASES, end: COINBASES + 1 }),
+    call('getaddressutxos', { addresses: [ADDRESS], limit: 2, mempool: true }),
+    // blockchain
+    call('getbestblockhash'),
+    call('getblock', claimBlock),
+    call('getblock', claimBlock, 2),
+    lbcd('getbestblock'),
+    call('getblockfilter', claimBlock),
+    lbcd('getcfilter', claimBlock, 0),
+    lbcd('getcfilterheader', claimBlock, 0),
+    lbcd('getheaders', [claimBlock], tip),
+    call('getblockchaininfo'),
+    call('getblockcount'),
+    call('getblockhash', COINBASES + 1),
+    call('getblockheader', claimBlock),
+    call('getblockheader', claimBlock, false),
+    call('getblockstats', COINBASES + 1, ['avgfeerate', 'minfeerate', 'txs']),
+    call('getchaintips'),
+    call('getchaintxstats', 10),
+    call('getdifficulty'),
+    call('getmempoolancestors', transactionId(child)),
+    call('getmempooldescendants', transactionId(parent), true),
+    call('getmempoolentry', transactionId(child)),
+    call('getmempoolinfo'),
+    call('getrawmempool'),
+    call('getrawmempool', true),
+    call('gettxout', claimTxid, 0),
+    call('gettxoutproof', [claimTxid], claimBlock),
+    call('gettxoutsetinfo'),
+    once('preciousblock', tip),
+    call('savemempool'),
+    call('scantxoutset', 'start', [`addr(${OTHER_ADDRESS})`]),
+    call('verifychain', 1, 2),
+    call('verifytxoutproof', proof),
+    // claimtrie
+    call('checknormalization', 'MindBlown'),
+    call('getchangesinblock', claimBlock),
+    call('getclaimbybid', 'MindBlown', 0),
+    call('getclaimbyid', claimId),
+    call('getclaimbyseq', 'MindBlown', 0),
+    call('getclaimproofbybid', 'MindBlown', 0),
+    call('getclaimproofbyseq', 'MindBlown', 0),
+    call('getclaimsforname', 'MindBlown'),
+    call('getclaimsforname', 'mint'),
+    lbcd('getclaimsfornamebybid', 'MindBlown', [0]),
+    lbcd('getclaimsfornamebyid', 'MindBlown', [claimId.slice(0, 4)]),
+    lbcd('getclaimsfornamebyseq', 'MindBlown', [0]),
+    call('getclaimsfortx', claimTxid),
+    call('getclaimsintrie'),
+    call('getnameproof', 'mint'),
+    call('getnamesintrie'),
+    call('gettotalclaimednames'),
+    call('gettotalclaims'),
+    call('gettotalvalueofclaims', true),
+    call('getvalueforname', 'MindBlown'),
+    lbcd('normalize', 'MindBlown'),
+    // control
+    call('getmemoryinfo'),
+    lbcd('debuglevel', 'show'),
+    lbcd('version'),
+    call('help', 'getblockcount'),
+    call('logging', ['http'], ['http']),
+    call('uptime'),
+    // hidden
+    call('echo', 'a word', 2),
+    call('echojson', { a: 1 }),
+    call('getinfo'),
+    call('setmocktime', MOCK_TIME),
+    call('syncwithvalidationinterfacequeue'),
+    call('waitforblock', tip, 1000),
+    call('waitforblockheight', COINBASES, 1000),
+    call('waitfornewblock', 1),
+    // mining
+    call('getblocktemplate', { rules: ['segwit'] }),
+    call('getmininginfo'),
+    lbcd('getgenerate'),
+    lbcd('gethashespersec'),
+    call('getnetworkhashps'),
+    once('prioritisetransaction', transactionId(child), 0, 10_000),
+    call('submitblock', await node.rpc<string>('getblock', [claimBlock, 0])),
+    // network
+    once('addnode', '192.0.2.6:9246', 'add'),
+    lbrycrd('getaddednodeinfo', '192.0.2.6:9246'),
+    lbcd('getaddednodeinfo', true),
+    once('addnode', '192.0.2.6:9246', 'remove'),
+    once('setban', '192.0.2.0/24', 'add', 86_400),
+    call('listbanned'),
+    once('clearbanned'),
+    call('getconnectioncount'),
+    lbcd('getcurrentnet'),
+    call('getnettotals'),
+    call('getnetworkinfo'),
+    call('getnodeaddresses', 8),
+    call('getpeerinfo'),
+    call('ping'),
+    // rawtransactions
+    call('combinepsbt', [psbt]),
+    call('combinerawtransaction', [unsent]),
+    call('converttopsbt', raw),
+    call('createpsbt', [spent], outputs),
+    call('createrawtransaction', [spent], outputs),
+    call('decodepsbt', psbt),
+    call('decoderawtransaction', claim),
+    call('decodescript', `76a914${Buffer.from(hash160(KEY.publicKey)).toString('hex')}88ac`),
+    call('finalizepsbt', psbt),
+    call('getrawtransaction', claimTxid),
+    call('getrawtransaction', claimTxid, true),
+    lbcd('searchrawtransactions', OTHER_ADDRESS),
+    call('signrawtransactionwithkey', raw, [WIF]),
+    call('signrawtransaction', raw, [], [WIF]),
+    call('testmempoolaccept', [unsent]),
+    once('sendrawtransaction', unsent),
+    // util
+    call('createmultisig', 1, [publicKey]),
+    call('estimaterawfee', 6),
+    call('estimatesmartfee', 6),
+    call('getindexinfo'),
+    call('signmessagewithprivkey', WIF, 'my message'),
+    call('validateaddress', ADDRESS),
+    call('verifymessage', ADDRESS, signature, 'my message'),
+    // wallet
+    ...wallet.calls,
+    // zmq
+    call('getzmqnotifications'),
+    // What changes the chain or cuts off peers comes last.
+    once('generatetoaddress', 1, ADDRESS),
+    once('invalidateblock', tip),
+    once('reconsiderblock', tip),
+    once('setnetworkactive', true),
+    ...wallet.last,
+    once('disconnectnode', '', 0),
+  ];
+}
+
+function common(amountSat: bigint): { network: 'regtest'; address: string; amountSat: bigint } {
+  return { network: NETWORK, address: ADDRESS, amountSat };
+}
+
+interface Coin {
+  readonly txid: string;
+  readonly vout: number;
+  readonly amountSat: bigint;
+  readonly script: Uint8Array;
+}
+
+/** A chain whose coinbases pay to one address, and transactions that spend them from the oldest on. */
+class Scene {
+  readonly #node: Caller;
+  #nextCoinbase = 1;
+
+  constructor(node: Caller) {
+    this.#node = node;
+  }
+
+  async mine(count: number): Promise<void> {
+    await this.#node.rpc('generatetoaddress', [count, ADDRESS]);
+  }
+
+  /** A signed transaction with these outputs and the change behind them. */
+  async make(outputs: readonly OutputDraft[], given?: Coin): Promise<string> {
+    const coin = given ?? (await this.#coinbase());
+    const paid = outputs.reduce((sum, { value }) => sum + value, 0n);
+    const change = paymentOutput(common(coin.amountSat - paid - FEE_SAT));
+    const hex = buildTransaction({ inputs: [coin], outputs: [...outputs, change] });
+    return signTransaction({ network: NETWORK, hex, spent: [coin], privateKeys: [WIF] }).hex;
+  }
+
+  /** The same, sent. */
+  async spend(outputs: readonly OutputDraft[], given?: Coin): Promise<string> {
+    const hex = await this.make(outputs, given);
+    await this.#node.rpc('sendrawtransaction', [hex]);
+    return hex;
+  }
+
+  /** The payment of a transaction made by `make` with one output. */
+  change(hex: string): Coin {
+    return {
+      txid: transactionId(hex),
+      vout: 0,
+      amountSat: 50_000_000n,
+      script: scriptForAddress(ADDRESS, NETWORK),
+    };
+  }
+
+  async #coinbase(): Promise<Coin> {
+    const block = await this.#node.rpc<string>('getblockhash', [this.#nextCoinbase++]);
+    const { tx } = await this.#node.rpc<{ tx: string[] }>('getblock', [block]);
+    const { value } = await this.#node.rpc<{ value: number }>('gettxout', [tx[0], 0]);
+    const script = scriptForAddress(ADDRESS, NETWORK);
+    return { txid: tx[0]!, vout: 0, amountSat: BigInt(Math.round(value * 1e8)), script };
+  }
+}

@@ -1,0 +1,149 @@
+/** The part of the sample calls that a wallet answers: a wallet with coins, claims and labels, out of a seed that is always the same. */
+import { sha256 } from '../../src/crypto/hash.js';
+import { networkPrefixes } from '../../src/client/claimOutputs.js';
+import { paymentOutput, transactionId, type OutputDraft } from '../../src/client/index.js';
+import { encodeSecret } from '../../src/script/wif.js';
+import type { Caller, ExampleCase } from './exampleCalls.js';
+
+const NETWORK = 'regtest';
+const wifOf = (text: string): string =>
+  encodeSecret(sha256(Buffer.from(text)), true, networkPrefixes(NETWORK));
+const PASSPHRASE = 'my pass phrase';
+
+const once = (method: string, ...params: unknown[]): ExampleCase => ({
+  method,
+  params,
+  profiles: ['documented'],
+});
+const call = (method: string, ...params: unknown[]): ExampleCase => ({ method, params });
+
+/** What the scene of all samples can do for the wallet's. */
+export interface Payer {
+  mine(count: number): Promise<void>;
+  spend(outputs: readonly OutputDraft[]): Promise<string>;
+}
+
+export interface WalletExamples {
+  readonly calls: readonly ExampleCase[];
+  /** Those that lock the wallet or empty it, for the very end. */
+  readonly last: readonly ExampleCase[];
+}
+
+/** Gives the node's wallet coins and claims, and answers the calls that can be made of it, in their order. */
+export async function makeWalletExamples(
+  node: Caller,
+  payer: Payer,
+  { publicKey, otherAddress }: { publicKey: string; otherAddress: string },
+): Promise<WalletExamples> {
+  await node.rpc('sethdseed', [true, wifOf('an example seed')]);
+  const address = await node.rpc<string>('getnewaddress', ['rent', 'legacy']);
+  const segwit = await node.rpc<string>('getnewaddress', ['savings', 'bech32']);
+  const pay = (to: string, amountSat: bigint): OutputDraft =>
+    paymentOutput({ network: NETWORK, address: to, amountSat });
+  const funds: string[] = [];
+  for (let n = 0; n < 6; n++) funds.push(transactionId(await payer.spend([pay(address, 60_000_000n)])));
+  await payer.mine(1);
+  const tip = await node.rpc<string>('getbestblockhash');
+  const [updated, abandoned] = [
+    await node.rpc<string>('claimname', ['mint-tea', '0102', 0.1]),
+    await node.rpc<string>('claimname', ['sage', '0304', 0.1]),
+  ];
+  await payer.mine(1);
+  const listed = await node.rpc<{ claimId: string; name: string }[]>('listnameclaims');
+  const { claimId } = listed.find(({ name }) => name === 'sage')!;
+  const supports = await node.rpc<string>('supportclaim', ['sage', claimId, 0.05]);
+  await payer.mine(1);
+  const sent = await node.rpc<string>('sendtoaddress', [otherAddress, 0.01, '', '', false, true]);
+  const [unspent] = await node.rpc<{ txid: string; vout: number }[]>('listunspent', [1]);
+  const funding = { txid: unspent!.txid, vout: unspent!.vout };
+  const raw = await node.rpc<string>('createrawtransaction', [[funding], { [otherAddress]: 0.01 }]);
+  const unfunded = await node.rpc<string>('createrawtransaction', [[], { [otherAddress]: 0.2 }]);
+  const { psbt } = await node.rpc<{ psbt: string }>('walletcreatefundedpsbt', [
+    [],
+    [{ [otherAddress]: 0.1 }],
+  ]);
+  const imported = await node.rpc<string>('getrawtransaction', [funds[1]!]);
+  const proof = await node.rpc<string>('gettxoutproof', [[funds[1]!], tip]);
+  return {
+    calls: [
+      call('getwalletinfo'),
+      once('getnewaddress', 'rent', 'bech32'),
+      once('getrawchangeaddress'),
+      once('keypoolrefill', 5),
+      once('getaddressinfo', segwit),
+      call('getbalance'),
+      once('getunconfirmedbalance'),
+      once('getreceivedbyaddress', address),
+      once('getreceivedbylabel', 'rent'),
+      once('listreceivedbyaddress'),
+      once('listreceivedbylabel'),
+      once('listaddressgroupings'),
+      once('listlabels'),
+      once('getaddressesbylabel', 'rent'),
+      once('setlabel', address, 'rent'),
+      once('listtransactions', '*', 3),
+      once('listsinceblock', tip),
+      once('gettransaction', funds[0]),
+      call('listunspent'),
+      once('lockunspent', false, [funding]),
+      once('listlockunspent'),
+      once('lockunspent', true),
+      once('listnameclaims'),
+      // accounts
+      once('getaccount', address),
+      once('getaccountaddress', 'rent'),
+      once('getaddressesbyaccount', 'rent'),
+      once('getreceivedbyaccount', 'rent'),
+      once('listaccounts'),
+      once('listreceivedbyaccount'),
+      once('setaccount', address, 'rent'),
+      once('move', 'rent', '', 0.1),
+      // spending
+      once('bumpfee', sent),
+      once('sendtoaddress', otherAddress, 0.01),
+      once('sendmany', '', { [otherAddress]: 0.01, [address]: 0.02 }),
+      once('sendfrom', 'rent', otherAddress, 0.01),
+      once('settxfee', 0.0005),
+      once('fundrawtransaction', unfunded),
+      once('walletcreatefundedpsbt', [], [{ [otherAddress]: 0.1 }]),
+      once('walletprocesspsbt', psbt),
+      once('signrawtransactionwithwallet', raw),
+      once('resendwallettransactions'),
+      once('signmessage', address, 'my message'),
+      // claims
+      once('claimname', 'basil', '0506', 0.02),
+      once('supportclaim', 'sage', claimId, 0.02),
+      once('updateclaim', updated, '0708', 0.1),
+      once('abandonsupport', supports, address),
+      once('abandonclaim', abandoned, address),
+      // keys
+      once('addmultisigaddress', 1, [publicKey]),
+      once('addtimelockedaddress', 500, address),
+      once('addwitnessaddress', address),
+      once('dumpprivkey', address),
+      once('importprivkey', wifOf('an imported key'), '', false),
+      once('importaddress', otherAddress, '', false),
+      once('importpubkey', publicKey, '', false),
+      once('importmulti', [{ scriptPubKey: { address: otherAddress }, timestamp: 'now' }], { rescan: false }),
+      once('removeprunedfunds', funds[1]),
+      once('importprunedfunds', imported, proof),
+      once('rescanblockchain', 100),
+      once('abortrescan'),
+      // wallets
+      once('createwallet', 'holiday'),
+      call('listwallets'),
+      call('listwalletdir'),
+      once('unloadwallet', 'holiday'),
+      once('loadwallet', 'holiday'),
+      once('unloadwallet', 'holiday'),
+    ],
+    last: [
+      once('generate', 1),
+      once('sethdseed', true, wifOf('another seed')),
+      once('encryptwallet', PASSPHRASE),
+      once('walletpassphrase', PASSPHRASE, 60),
+      once('walletpassphrasechange', PASSPHRASE, `${PASSPHRASE} of late`),
+      once('walletlock'),
+    ],
+  };
+}

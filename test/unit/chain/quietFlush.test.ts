@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from 'vitest';
+import { QUIET_MS } from '../../../src/chain/chain.js';
+import type { RowStore } from '../../../src/store/rowStore.js';
+import { TestChain } from '../../support/testChain.js';
+
+/** A coin of this size makes a block worth some nine kilobytes of the cache. */
+const BIG_SCRIPT = Buffer.alloc(9000, 0x51);
+
+describe('what is in memory', () => {
+  let chain: TestChain;
+  let flush: MockInstance<RowStore['flush']>;
+
+  beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    chain = await TestChain.open();
+    flush = vi.spyOn(chain.opened.store, 'flush');
+  });
+  afterEach(async () => {
+    await chain.close();
+    vi.useRealTimers();
+  });
+
+  /** Lets time pass, and what the timers began come to its end. */
+  async function pass(ms: number): Promise<void> {
+    vi.advanceTimersByTime(ms);
+    await chain.opened.chain.exclusively(() => Promise.resolve());
+  }
+
+  it('goes to disk once no block has come for a while, and only once', async () => {
+    await chain.mine(130, BIG_SCRIPT);
+    await pass(QUIET_MS - 1);
+    await chain.mine(1);
+    await pass(QUIET_MS - 1);
+    expect(flush).toHaveBeenCalledTimes(0);
+    await pass(1);
+    expect(flush).toHaveBeenCalledTimes(1);
+    await pass(10 * QUIET_MS);
+    expect(flush).toHaveBeenCalledTimes(1);
+  });
+
+  it('stays there where a kill would cost hardly anything', async () => {
+    await chain.mine(3);
+    await pass(10 * QUIET_MS);
+    expect(flush).toHaveBeenCalledTimes(0);
+  });
+
+  it('is left to the stop once that has begun', async () => {
+    await chain.mine(130, BIG_SCRIPT);
+    chain.opened.chain.interrupt();
+    await pass(QUIET_MS);
+    expect(flush).toHaveBeenCalledTimes(0);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import {
+  addressOfKey,
+  deriveExtendedKey,
+  extendedKeyOfSeed,
+  extendedKeyOfWalletSeed,
+  keyOfExtended,
+  makeKey,
+  publicExtendedKey,
+  publicKeyOf,
+} from '../../../src/client/keys.js';
+import { ecdsaBackend } from '../../../src/signing/ecdsaBackend.js';
+import { encodeSecret } from '../../../src/script/wif.js';
+import { networkPrefixes } from '../../../src/client/claimOutputs.js';
+import { HdKeys } from '../../../src/wallet/keys/hdKeys.js';
+import { Keyring } from '../../../src/wallet/keys/keyring.js';
+import { WalletBatch } from '../../../src/wallet/store/records.js';
+
+describe('keys offline', () => {
+  it('are made, and read again on their own network only', () => {
+    const { privateKey, publicKey } = makeKey('regtest');
+    expect(publicKeyOf(privateKey, 'regtest')).toBe(publicKey);
+    expect(() => publicKeyOf(privateKey, 'main')).toThrow(RangeError);
+    const addresses = (['legacy', 'p2sh-segwit', 'bech32'] as const).map((type) =>
+      addressOfKey(publicKey, 'regtest', type),
+    );
+    expect(new Set(addresses).size).toBe(3);
+    expect(addressOfKey(publicKey, 'regtest')).toBe(addresses[1]);
+    expect(() => addressOfKey('00', 'main')).toThrow('the public key is none');
+  });
+
+  it('follow BIP32, test vector 1', () => {
+    const root = extendedKeyOfSeed(Buffer.from('000102030405060708090a0b0c0d0e0f', 'hex'), 'main');
+    const { privateKey, publicKey } = keyOfExtended(deriveExtendedKey(root, "m/0'/1/2h", 'main'), 'main');
+    expect(publicKey).toBe('0357bfe1e341d01c69fe5654309956cbea516822fba8a601743a012a7896ee8dc2');
+    const secret = Buffer.from('cbce0d719ecf7431d88e6a89fa1483e02e35092af60c042b1df2ff59fa424dca', 'hex');
+    expect(privateKey).toBe(encodeSecret(secret, true, networkPrefixes('main')));
+    const open = publicExtendedKey(deriveExtendedKey(root, "0'", 'main'), 'main');
+    expect(keyOfExtended(deriveExtendedKey(open, '1', 'main'), 'main')).toEqual({
+      privateKey: null,
+      publicKey: '03501e454bf00751f24b1b489aa925215d66af2234e3891c3b21a52bedb3cd711c',
+    });
+    expect(() => deriveExtendedKey(open, "1'", 'main')).toThrow('hardened steps need a private one');
+    expect(() => deriveExtendedKey(root, 'm/x', 'main')).toThrow('x is no step of a path');
+    expect(() => deriveExtendedKey(root, 'm', 'regtest')).toThrow('none of this network');
+  });
+
+  it('of a seed are those that a wallet derives', () => {
+    const keyring = new Keyring();
+    const hd = new HdKeys(keyring);
+    const batch = new WalletBatch();
+    const seed = Buffer.alloc(32, 3);
+    hd.setSeed(batch, hd.addSeed(batch, seed, 1));
+    const made = [...hd.make(batch, 2, false, 1)].map((key) => Buffer.from(key).toString('hex'));
+    const text = encodeSecret(seed, true, networkPrefixes('regtest'));
+    const root = extendedKeyOfWalletSeed(text, 'regtest');
+    const derived = [0, 1].map(
+      (k) => keyOfExtended(deriveExtendedKey(root, `m/0'/0'/${k}'`, 'regtest'), 'regtest').publicKey,
+    );
+    expect(derived).toEqual(made);
+    expect(ecdsaBackend().isFullyValidPublicKey(Buffer.from(derived[0]!, 'hex'))).toBe(true);
+  });
+});

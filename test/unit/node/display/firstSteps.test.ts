@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { firstSteps, type RpcPlace } from '../../../../src/node/display/firstSteps.js';
+import { loadOptions, parseCommandLine } from '../../../../src/node/options.js';
+
+const home = mkdtempSync(join(tmpdir(), 'first steps-'));
+afterAll(() => rmSync(home, { recursive: true }));
+
+const LOOPBACK: readonly RpcPlace[] = [
+  { host: '::1', port: 29245 },
+  { host: '127.0.0.1', port: 29245 },
+];
+
+function steps(words: string[], places = LOOPBACK, program = '/usr/bin/lbcnode'): string[] {
+  const command = parseCommandLine(words);
+  if (command.action !== 'run') throw new Error('not a run');
+  return firstSteps(loadOptions(command.args, home), places, program, '/srv/lbcnode');
+}
+
+describe('what is said of the next steps', () => {
+  it('names places, credentials and commands', () => {
+    expect(steps(['-regtest'])).toEqual([
+      `RPC listens on [::1]:29245 and 127.0.0.1:29245, cookie in ${home}/.lbcnode/regtest/.cookie`,
+      'Ask it: lbcnode-cli -regtest getblockchaininfo',
+      'Stop it: lbcnode-cli -regtest stop, or Ctrl-C',
+    ]);
+    expect(steps([])[1]).toBe('Ask it: lbcnode-cli getblockchaininfo');
+    expect(steps(['-testnet', '-rpcuser=u', '-rpcpassword=secret'])).toEqual([
+      'RPC listens on [::1]:29245 and 127.0.0.1:29245, with the user and password of -rpcuser and -rpcpassword',
+      'Ask it: lbcnode-cli -testnet getblockchaininfo',
+      'Stop it: lbcnode-cli -testnet stop, or Ctrl-C',
+    ]);
+  });
+
+  it('repeats what the command needs to find this node, fit for a shell', () => {
+    const words = ['-regtest', `-datadir=${home}`, '-rpcport=0', '-rpccookiefile=/tmp/cookie'];
+    expect(steps(words, [{ host: '127.0.0.1', port: 4567 }])[1]).toBe(
+      `Ask it: lbcnode-cli -regtest '-datadir=${home}' -rpcport=4567 -rpccookiefile=/tmp/cookie getblockchaininfo`,
+    );
+    expect(steps([], [{ host: '10.1.2.3', port: 9245 }])[1]).toBe(
+      'Ask it: lbcnode-cli -rpcconnect=10.1.2.3 getblockchaininfo',
+    );
+  });
+
+  it('names the command by its path where it was not installed', () => {
+    expect(steps(['-regtest'], LOOPBACK, '/srv/lbcnode/dist/bin/lbcnode.js')[1]).toBe(
+      'Ask it: node dist/bin/lbcnode-cli.js -regtest getblockchaininfo',
+    );
+  });
+
+  it('says how to stop a node without RPC', () => {
+    expect(steps(['-server=0'], [])).toEqual(['RPC is off (-server=0). Stop it: Ctrl-C or SIGTERM']);
+  });
+});

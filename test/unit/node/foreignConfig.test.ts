@@ -1,0 +1,140 @@
+/** Configuration files of other programs: named, they are read; lying there, they are pointed out. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { foreignOption, isLbcdConfig, readLbcdConfig } from '../../../src/node/foreignConfig.js';
+import { foreignHints } from '../../../src/node/foreignFiles.js';
+import { loadOptions, parseCommandLine, type LoadedOptions } from '../../../src/node/options.js';
+import { OPTION_ROWS } from '../../../src/node/optionsTable.js';
+
+let home: string;
+let data: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'foreign-config-'));
+  data = join(home, 'data');
+  mkdirSync(data);
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+function load(...words: string[]): LoadedOptions {
+  const command = parseCommandLine([`-datadir=${data}`, ...words]);
+  if (command.action !== 'run') throw new Error('the words ask for help');
+  return loadOptions(command.args, home);
+}
+
+function put(path: string, text: string): string {
+  mkdirSync(join(home, path, '..'), { recursive: true });
+  writeFileSync(join(home, path), text);
+  return join(home, path);
+}
+
+describe('the file of lbcd', () => {
+  it('is known by its heading or its name', () => {
+    expect(isLbcdConfig('/x/lbcd.conf', '')).toBe(true);
+    expect(isLbcdConfig('/x/my.conf', '; text\n[Application Options]\n')).toBe(true);
+    expect(isLbcdConfig('/x/lbcnode.conf', '[regtest]\nrpcport=1\n')).toBe(false);
+  });
+
+  it('is read with our names', () => {
+    const file = put(
+      'lbcd.conf',
+      '[Application Options]\n; a comment\nrpcuser=u\nrpcpass="p;w #1"\nregtest=1\nrpclisten=127.0.0.1:1234\n' +
+        'txindex=true\naddrindex=1\nnodnsseed=1\nmaxpeers=9\nbanduration=1h30m\nnocheckpoints=0\naddpeer=a\naddpeer=b\n' +
+        'listen=:7777\nnoonion=0\nrejectreplacement=1\nminrelaytxfee=0.0001\nuacomment=x\n',
+    );
+    const { options, network, warnings } = load(`-conf=${file}`);
+    expect(network).toBe('regtest');
+    expect(warnings).toEqual([]);
+    expect(options).toMatchObject({
+      rpcuser: 'u',
+      rpcpassword: 'p;w #1',
+      rpcbind: ['127.0.0.1:1234'],
+      txindex: true,
+      addressindex: true,
+      dnsseed: false,
+      maxconnections: 9,
+      bantime: 5400,
+      checkpoints: true,
+      addnode: ['a', 'b'],
+      port: 7777,
+      onion: undefined,
+      mempoolreplacement: '0',
+      minrelaytxfee: 10_000n,
+      uacomment: ['x'],
+    });
+  });
+
+  it('has what is nothing here explained, with the place', () => {
+    const file = put('lbcd.conf', 'debuglevel=info\nnotls=1\nnosuch=1\nprofile=6060\n');
+    expect(load(`-conf=${file}`).warnings).toEqual([
+      `debuglevel is passed over: use -debug=<category> (${file}, line 1).`,
+      `notls is passed over: RPC is not encrypted here: put a proxy with TLS before it where it leaves this machine (${file}, line 2).`,
+      `nosuch is passed over: it is no option of lbcd or of lbcnode (${file}, line 3).`,
+      `profile is passed over: use node --inspect (${file}, line 4).`,
+    ]);
+  });
+
+  it('has values refused with the place', () => {
+    const file = put('lbcd.conf', '\nmaxpeers=many\n');
+    expect(() => load(`-conf=${file}`)).toThrow(
+      `Invalid value -maxconnections=many, it must be a whole number from 0 to 2147483647 (${file}, line 2)`,
+    );
+  });
+
+  it('leads to options that there are', () => {
+    const names = new Set<string>(OPTION_ROWS.map((row) => row.name));
+    const all = 'addpeer addrindex banduration banthreshold blockmaxweight blocksonly connect externalip listen maxorphantx maxpeers miningaddr minrelaytxfee nobanning nocheckpoints nodnsseed nolisten noonion nopeerbloomfilters norpc onion proxy regtest rejectnonstd rejectreplacement relaynonstd rpclisten rpcmaxclients rpcmaxconcurrentreqs rpcmaxwebsockets rpcpass rpcuser testnet torisolation txindex uacomment upnp whitelist'.split(' '); // prettier-ignore
+    const { entries, passedOver } = readLbcdConfig(all.map((name) => `${name}=1`).join('\n'));
+    expect(passedOver).toEqual([]);
+    expect(entries.length).toBe(all.length);
+    expect(entries.filter(({ name }) => !names.has(name))).toEqual([]);
+  });
+});
+
+describe('the file of lbrycrd', () => {
+  it('is read, and what older ones know is explained', () => {
+    const file = put('lbrycrd.conf', 'txindex=1\n[lbrycrdreg]\nrpcport=1234\n[main]\ngen=1\nalerts=0\n');
+    const { options, warnings } = load(`-conf=${file}`, '-regtest');
+    expect(options).toMatchObject({ txindex: true, rpcport: 1234 });
+    expect(warnings).toEqual([
+      `gen is passed over: there is no miner in the node: getblocktemplate serves those outside, generatetoaddress regtest (${file}, line 5).`,
+      `alerts is passed over: the network has no alerts any more (${file}, line 6).`,
+    ]);
+  });
+
+  it('has names of lbcd refused, with ours', () => {
+    const file = put('lbrycrd.conf', '\nrpcpass=x\n');
+    expect(() => load(`-conf=${file}`)).toThrow(
+      `Error reading configuration file: Invalid configuration value rpcpass (${file}, line 2). lbcd's rpcpass is rpcpassword here`,
+    );
+    expect(foreignOption('nosuch')).toBeNull();
+    expect(foreignOption('constructor')).toBeNull();
+  });
+});
+
+describe('files that lie there', () => {
+  it('are pointed out in our folder, unless they are the ones that are read', () => {
+    const theirs = put('data/lbrycrd.conf', 'txindex=1\n');
+    expect(load().hints).toEqual([
+      `${theirs} is a configuration file of lbrycrd and is not read; to use it, start with -conf=${theirs}`,
+    ]);
+    expect(load().options.txindex).toBe(false);
+    expect(load('-conf=lbrycrd.conf').hints).toEqual([]);
+    expect(load('-conf=lbrycrd.conf').options.txindex).toBe(true);
+  });
+
+  it('are pointed out in the home folder while there is no file of ours', () => {
+    const conf = put('.lbrycrd/lbrycrd.conf', '');
+    const blocks = put('.lbrycrd/blocks/blk00000.dat', '');
+    const lbcd = put('.lbcd/lbcd.conf', '');
+    expect(load().hints).toEqual([
+      `${join(home, '.lbrycrd')} is the data folder of lbrycrd and is not used; take over its settings with -conf=${conf}, its blocks with -loadblock=${blocks} and so on`,
+      `${join(home, '.lbcd')} is the data folder of lbcd and is not used; take over its settings with -conf=${lbcd}`,
+    ]);
+    put('data/lbcnode.conf', '');
+    expect(load().hints).toEqual([]);
+    const own = { dataDir: data, home: null, configFile: join(data, 'lbcnode.conf'), configFound: false };
+    expect(foreignHints(own)).toEqual([]);
+  });
+});

@@ -1,0 +1,67 @@
+/** In which order the reference lists the supports of a name: what joined, and what disconnecting blocks brought back. */
+import { describe, expect, it } from 'vitest';
+import { compareJoining, pointKey, REMOVAL, type Item } from '../../../../src/claimtrie/item.js';
+import { LogWriter } from '../../../../src/store/claims/logRow.js';
+import { logKey } from '../../../../src/store/claims/claimKeys.js';
+import { compareRestored, leavingOrder } from '../../../../src/store/claims/referenceView.js';
+import { MemoryRows } from '../../../support/memoryRows.js';
+
+let made = 0;
+
+/** A support made in block `height`; each lies behind those before it. */
+function support(height: number, fields: Partial<Item> = {}): Item {
+  made++;
+  return {
+    name: 'name',
+    since: height,
+    point: pointKey(Buffer.alloc(32, made), 0),
+    kind: 'support',
+    claimId: '',
+    amount: 1n,
+    height,
+    txOffset: made,
+    dueHeight: height,
+    activated: height,
+    removed: 0,
+    removal: 0,
+    rawName: 'name',
+    ordinal: made,
+    isNew: false,
+    ...fields,
+  };
+}
+
+describe('the order of supports', () => {
+  it('is that in which they joined, what the normalization fork moved name by name in front of its block’s own', () => {
+    const early = support(5);
+    const takenOver = support(20, { dueHeight: 60, activated: 50 });
+    const due = support(30, { dueHeight: 50, activated: 50 });
+    const movedB = [support(10, { since: 50, rawName: 'b' }), support(8, { since: 50, rawName: 'b' })];
+    const movedA = support(40, { since: 50, rawName: 'a' });
+    const late = support(60);
+    const items = [late, takenOver, ...movedB, due, movedA, early];
+    expect(items.sort(compareJoining)).toEqual([early, movedA, movedB[1], movedB[0], due, takenOver, late]);
+  });
+
+  it('has at the end, after a past block, what left since: the latest first, and of a block the last first', async () => {
+    const stays = support(5);
+    const spent = [0, 1, 2].map(() => support(6, { removed: 20, removal: REMOVAL.spent }));
+    const later = support(7, { removed: 21, removal: REMOVAL.expired });
+    const rows = new MemoryRows();
+    const log = new LogWriter(20, (chunk) => rows.rows.set(logKey(20, 0), chunk));
+    for (const item of [spent[1]!, spent[2]!, spent[0]!]) log.add({ op: 'spend', item });
+    log.finish();
+    const items = [...spent, later, stays].sort(compareJoining);
+    const places = await leavingOrder(rows, items, { height: 10, tipHeight: 30 });
+    expect([...items].sort(compareRestored(10, places))).toEqual([
+      stays,
+      later,
+      spent[0],
+      spent[2],
+      spent[1],
+    ]);
+    // Where the reference does not answer any more no log is read.
+    const far = await leavingOrder(rows, items, { height: 10, tipHeight: 511 });
+    expect([...items].sort(compareRestored(10, far))).toEqual([stays, later, spent[2], spent[1], spent[0]]);
+  });
+});
