@@ -139,9 +139,9 @@ class RecordFile {
 }
 
 /**
- * Reads a dump to its end or until aborted; false when there is none or it has another version. Throws `ReadError`
- * when it is damaged; where it has no checksum, what stood before the damage was read then. Throws the system's error when
- * the disk refuses.
+ * Reads a dump to its end or until aborted; false when there is none. Throws `ReadError` when it is damaged or has
+ * another version; where it has no checksum, what stood before the damage was read then. Throws the system's error when the
+ * disk refuses.
  */
 export async function readDump(path: string, into: DumpReader, signal: AbortSignal): Promise<boolean> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
@@ -152,7 +152,8 @@ export async function readDump(path: string, into: DumpReader, signal: AbortSign
   try {
     // The place that `read` goes on from stays at the beginning: what is verified is read by position.
     const records = new RecordFile(file, await verifiedLength(file));
-    if ((await records.next((reader) => reader.u64())) !== DUMP_VERSION) return false;
+    const version = await records.next((reader) => reader.u64());
+    if (version !== DUMP_VERSION) throw new ReadError(`its version is ${version}, not ${DUMP_VERSION}`);
     const count = await records.next((reader) => reader.u64());
     for (let n = 0n; n < count && !signal.aborted; n++) {
       const record = await records.next((reader) => ({

@@ -70,14 +70,14 @@ function readAverages(reader: Reader, buckets: number): ConfirmAverages {
   return { decay, scale, periods, rateSums, counts, confirmed, failed };
 }
 
-/** Null for a file so old that there is nothing to take from it. Throws `ReadError` for one that is not right. */
-export function parseFeeHistory(bytes: Buffer): FeeHistory | null {
+/** Throws `ReadError` for a file that is not right, or so old that there is nothing to take from it. */
+export function parseFeeHistory(bytes: Buffer): FeeHistory {
   const reader = new Reader(bytes);
   const required = reader.i32();
   reader.i32();
   if (required > CLIENT_VERSION) throw new ReadError(`up-version (${required}) fee estimate file`);
   const bestHeight = reader.u32();
-  if (required < FORM_VERSION) return null;
+  if (required < FORM_VERSION) throw new ReadError(`incompatible old fee estimation data (${required})`);
   const [firstHeight, lastHeight] = [reader.u32(), reader.u32()];
   if (firstHeight > lastHeight || lastHeight > bestHeight) {
     throw damaged('Historical block range for estimates is invalid');
@@ -141,9 +141,7 @@ export function readFeeHistory(
 ): FeeHistory | undefined {
   try {
     if (statSync(path).size > MAX_FILE_BYTES) throw damaged('It is too large');
-    const history = parseFeeHistory(verified(readFileSync(path)));
-    if (history === null) log.warn('incompatible old fee estimation data (non-fatal)');
-    return history ?? undefined;
+    return parseFeeHistory(verified(readFileSync(path)));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     log.info(`unable to read policy estimator data (non-fatal): ${(error as Error).message}`);

@@ -33,13 +33,13 @@ describe('fee_estimates.dat', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it('of the reference is read and written back byte for byte', () => {
-    const history = parseFeeHistory(written)!;
+    const history = parseFeeHistory(written);
     expect(history.lastHeight).toBeGreaterThan(history.firstHeight);
     expect(formatFeeHistory(new FeeEstimator(history).finish([])).equals(written)).toBe(true);
   });
 
   it('of the reference yields the estimates of the reference', () => {
-    const fees = new FeeEstimator(parseFeeHistory(written)!);
+    const fees = new FeeEstimator(parseFeeHistory(written));
     expect(recorded.smart.length).toBeGreaterThan(50);
     for (const [target, conservative, ratePerKb, blocks] of recorded.smart) {
       expect(fees.estimateSmartFee(target, conservative), `${target}`).toEqual({
@@ -51,7 +51,7 @@ describe('fee_estimates.dat', () => {
 
   it('is written whole and found again', async () => {
     expect(readFeeHistory(path, log)).toBeUndefined();
-    const fees = new FeeEstimator(parseFeeHistory(written)!);
+    const fees = new FeeEstimator(parseFeeHistory(written));
     await writeFeeHistory(path, fees.finish([]), log);
     expect(readdirSync(folder)).toEqual(['fee_estimates.dat']);
     expect(new FeeEstimator(readFeeHistory(path, log)).estimateSmartFee(6, true)).toEqual(
@@ -82,6 +82,7 @@ describe('fee_estimates.dat', () => {
     expect(changed((bytes) => void bytes.writeUInt8(buckets - 1, first + 12))).toContain('Mismatch');
     expect(changed((bytes) => void bytes.writeDoubleLE(NaN, first + 13))).toContain('no sum');
     expect(changed((bytes) => bytes.subarray(0, bytes.length - 1))).toContain('end of data');
+    expect(changed((bytes) => Buffer.alloc(bytes.length))).toContain('incompatible old');
     expect(changed(() => Buffer.alloc(0))).toContain('end of data');
   });
 

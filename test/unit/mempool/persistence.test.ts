@@ -170,9 +170,12 @@ describe('the mempool on disk', () => {
     for (const height of [1, 2]) await world.mustAccept(spendCoins([await world.coinbase(height)], 1000n));
     await world.mempool.save();
     const whole = readFileSync(dump());
-    for (const at of [3, 9, whole.length >> 1, whole.length - 1]) {
+    const flipped = [3, 9, whole.length >> 1, whole.length - 1].map((at) => {
       const damaged = Buffer.from(whole);
       damaged[at]! ^= 0x10;
+      return damaged;
+    });
+    for (const damaged of [...flipped, Buffer.alloc(whole.length), Buffer.alloc(16)]) {
       writeFileSync(dump(), damaged);
       world = world.restarted();
       await load(world);
