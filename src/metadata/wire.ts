@@ -3,7 +3,7 @@
  * messages encoded anew: so what is kept and what is refused must be that of the library of the reference (the C++ one).
  * Three things differ in the other: a known field of another wire type is an unknown field here; unknown fields are kept in
  * their shortest form; a length that points past its message is refused at once. Bytes that are not UTF-8 are refused in
- * strings of proto3. Time and memory are linear in the input, nesting is bounded.
+ * strings. Time and memory are linear in the input, nesting is bounded.
  * Source: protobuf 3.20 parse_context.h, unknown_field_set.cc.
  */
 import { isUtf8 } from 'node:buffer';
@@ -30,7 +30,6 @@ interface FieldPlan {
   readonly name: string;
   readonly wireType: number;
   readonly isList: boolean;
-  readonly isStrictText: boolean;
   /** Null for messages. */
   readonly scalar: ScalarType | null;
   readonly message: DescMessage | null;
@@ -53,7 +52,6 @@ function planField(field: DescField): FieldPlan {
     name: field.localName,
     wireType: wireTypeOf(scalar),
     isList: field.fieldKind === 'list',
-    isStrictText: field.utf8Validation,
     scalar,
     message,
     oneof: field.oneof?.localName ?? null,
@@ -150,7 +148,7 @@ class WireReader {
     switch (field.scalar) {
       case ScalarType.STRING: {
         const bytes = this.#take(this.#readEnd(end));
-        if (field.isStrictText && !isUtf8(bytes)) throw new MetadataError(`The ${field.name} is not UTF-8`);
+        if (!isUtf8(bytes)) throw new MetadataError(`The ${field.name} is not UTF-8`);
         return bytes.toString('utf8');
       }
       case ScalarType.BYTES:
