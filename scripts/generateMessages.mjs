@@ -7,7 +7,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
@@ -74,24 +74,31 @@ function describeFile(name) {
   });
 }
 
-const names = readdirSync(input)
-  .filter((name) => name.endsWith('.proto'))
-  .sort();
-const request = create(CodeGeneratorRequestSchema, {
-  fileToGenerate: names,
-  parameter: 'target=ts,import_extension=js,erasable_syntax=true,elide_plugin_version=true',
-  protoFile: names.map(describeFile),
-});
-const plugin = createRequire(import.meta.url).resolve('@bufbuild/protoc-gen-es/package.json');
-const { stdout, stderr, status } = spawnSync(
-  process.execPath,
-  [join(dirname(plugin), 'bin', 'protoc-gen-es')],
-  { input: toBinary(CodeGeneratorRequestSchema, request), maxBuffer: 1 << 26 },
-);
-if (status !== 0) throw new Error(String(stderr));
-const { error, file } = fromBinary(CodeGeneratorResponseSchema, stdout);
-if (error) throw new Error(error);
+/** The generated files, text by name. */
+export function generateMessages() {
+  const names = readdirSync(input)
+    .filter((name) => name.endsWith('.proto'))
+    .sort();
+  const request = create(CodeGeneratorRequestSchema, {
+    fileToGenerate: names,
+    parameter: 'target=ts,import_extension=js,erasable_syntax=true,elide_plugin_version=true',
+    protoFile: names.map(describeFile),
+  });
+  const plugin = createRequire(import.meta.url).resolve('@bufbuild/protoc-gen-es/package.json');
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    [join(dirname(plugin), 'bin', 'protoc-gen-es')],
+    { input: toBinary(CodeGeneratorRequestSchema, request), maxBuffer: 1 << 26 },
+  );
+  if (status !== 0) throw new Error(String(stderr));
+  const { error, file } = fromBinary(CodeGeneratorResponseSchema, stdout);
+  if (error) throw new Error(error);
+  return new Map(file.map(({ name, content }) => [name, content]));
+}
 
-rmSync(output, { recursive: true, force: true });
-mkdirSync(output, { recursive: true });
-for (const { name, content } of file) writeFileSync(join(output, basename(name)), content);
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const files = generateMessages();
+  rmSync(output, { recursive: true, force: true });
+  mkdirSync(output, { recursive: true });
+  for (const [name, content] of files) writeFileSync(join(output, name), content);
+}
