@@ -71,11 +71,11 @@ export class Arguments {
     return isTruthy(this.take(name));
   }
 
-  /** Takes the arguments with such a beginning; their names without it. */
+  /** Takes the arguments whose names begin so. */
   takeAll(prefix: string): [string, JsonValue][] {
     const found = [...this.#values].filter(([name]) => name.startsWith(prefix));
     for (const [name] of found) this.#values.delete(name);
-    return found.map(([name, value]) => [name.slice(prefix.length), value]);
+    return found;
   }
 
   requireNoNulls(): void {

@@ -5,30 +5,30 @@ import { hexOf, integerOf, MAX_UINT64, textOf, type Arguments } from './argument
 import { SourceSchema, type Source } from './messages/claim_pb.js';
 import { MetadataError } from './metadataError.js';
 
-/** Sets one field by the name that arguments have for it. Throws `MetadataError`. */
-export function setSourceField(source: Source, name: string, value: JsonValue): void {
-  switch (name) {
+/** Sets a field to the value of the argument; the fields have the names of the reference's. Throws `MetadataError`. */
+export function setSourceField(source: Source, field: string, argument: string, value: JsonValue): void {
+  switch (field) {
     case 'url':
     case 'name':
-      source[name] = textOf(value, name);
+      source[field] = textOf(value, argument);
       return;
     case 'media_type':
-      source.mediaType = textOf(value, name);
+      source.mediaType = textOf(value, argument);
       return;
     case 'size':
-      source.size = integerOf(value, name, 0n, MAX_UINT64);
+      source.size = integerOf(value, argument, 0n, MAX_UINT64);
       return;
     case 'file_hash':
-      source.hash = hexOf(value, name);
+      source.hash = hexOf(value, argument);
       return;
     case 'sd_hash':
-      source.sdHash = hexOf(value, name);
+      source.sdHash = hexOf(value, argument);
       return;
     case 'bt_infohash':
-      source.btInfohash = hexOf(value, name);
+      source.btInfohash = hexOf(value, argument);
       return;
     default:
-      throw new MetadataError(`A source has no ${name}`);
+      throw new MetadataError(`There is no argument '${argument}'`);
   }
 }
 
@@ -37,7 +37,7 @@ export function setSource(source: Source | undefined, args: Arguments, prefix: s
   let changed = source;
   for (const [name, value] of args.takeAll(prefix)) {
     changed ??= create(SourceSchema);
-    setSourceField(changed, name, value);
+    setSourceField(changed, name.slice(prefix.length), name, value);
   }
   return changed;
 }

@@ -88,7 +88,7 @@ function setStreamSource(
   const take = (argument: string, field: string): boolean => {
     const value = args.take(argument);
     if (value === undefined) return false;
-    setSourceField((stream.source ??= create(SourceSchema)), field, value);
+    setSourceField((stream.source ??= create(SourceSchema)), field, argument, value);
     return true;
   };
   if (!take('sd_hash', 'sd_hash')) take('bt_infohash', 'bt_infohash');
