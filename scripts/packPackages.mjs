@@ -31,6 +31,7 @@ const LICENCE = /^(licen[cs]e|copying|notice)/i;
 
 /** What else is not needed of these; paths within the package. */
 const NEEDLESS_PARTS = {
+  '@bufbuild/protobuf': /^dist\/commonjs$/,
   '@opentelemetry/api': /^build\/(esm|esnext)$/,
   bintrees: /^dist$/,
   'classic-level': /^(deps|prebuilds\/(win32|android).*)$/,
