@@ -186,6 +186,21 @@ export interface LbrycrdTrieEntry {
 }
 
 // prettier-ignore
+export interface ListedName {
+  /** the name as the controlling claim has it */ name: string;
+  /** the name as it is filed: normalized, from the fork on */ normalized_name: string;
+  /** its bytes */ namehex?: string;
+  /** the number of active claims */ claims: number;
+  /** the controlling claim */ claimId: string;
+  /** the transaction with its output */ txid: string;
+  /** the number of the output */ n: number;
+  /** its own amount */ amount: number;
+  /** its amount with that of its active supports */ effectiveAmount: number;
+  /** the height of the block with its output */ height: number;
+  /** the height at which ownership of the name changed last */ lastTakeoverHeight: number;
+}
+
+// prettier-ignore
 export interface MempoolEntry {
   fees: { base: number; modified: number; ancestor: number; descendant: number };
   /** virtual size as BIP 141 defines it */ size: number;
@@ -202,6 +217,34 @@ export interface MempoolEntry {
   /** the hash with witness */ wtxid: string;
   depends: string[];
   spentby: string[];
+}
+
+// prettier-ignore
+export interface NameBlock {
+  /** the height of the block */ height: number;
+  /** the block */ blockhash: string;
+  /** what it did */ events: NameEvent[];
+  /** the number of active claims after it */ claims: number;
+  owner?: { claimId: string; txid: string; n: number; amount: number; effectiveAmount: number };
+  /** the height at which ownership had changed last */ lastTakeoverHeight?: number;
+  /** the effective amounts that changed */ amounts: ({ claimId: string; effectiveAmount: number })[];
+}
+
+// prettier-ignore
+export interface NameEvent {
+  /** claim, update, support: an output was made; abandon: spent and not updated; departure, arrival: moved to or from another spelling at the normalization fork; activation: a pending one entered; expiration; takeover: the name has another owner, or none any more */ event: "claim" | "update" | "support" | "abandon" | "departure" | "arrival" | "activation" | "expiration" | "takeover";
+  /** the name as the output has it */ name?: string;
+  /** the claim, or the one supported; of a takeover the new owner */ claimId?: string;
+  /** the transaction with the output */ txid?: string;
+  /** the number of the output */ n?: number;
+  /** its own amount */ amount?: number;
+  /** its amount with that of its active supports */ effectiveAmount?: number;
+  /** whether it is a support */ isSupport?: boolean;
+  /** who owned the name before */ formerClaimId?: string;
+  /** the height at which it entered or was due to */ validAtHeight?: number;
+  /** whether it entered in its own block */ active?: boolean;
+  replaces?: { txid: string; n: number; amount: number };
+  /** the other spelling */ otherName?: string;
 }
 
 // prettier-ignore
@@ -287,6 +330,22 @@ export interface TransactionOutput {
 export interface TrieEntry {
   /** the name as it is filed */ normalized_name: string;
   /** the active claims, best first */ claims: ({ name: string; claimId: string; txid: string; n: number; height: number; 'valid at height': number; amount: number; value: string | null; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean })[];
+}
+
+// prettier-ignore
+export interface UpcomingEvent {
+  /** activation: a pending claim or support enters; expiration: it leaves; takeover: the name gets another owner, or has none any more */ event: "activation" | "expiration" | "takeover";
+  /** the block at whose end it happens */ height: number;
+  /** the name as it is filed: normalized, from the fork on */ normalized_name: string;
+  /** its bytes */ namehex?: string;
+  /** the name as the output has it */ name?: string;
+  /** the claim, or the one supported; of a takeover the new owner */ claimId?: string;
+  /** the transaction with the output */ txid?: string;
+  /** the number of the output */ n?: number;
+  /** its own amount */ amount?: number;
+  /** its amount with that of its active supports */ effectiveAmount?: number;
+  /** whether it is a support */ isSupport?: boolean;
+  /** who owned the name before */ formerClaimId?: string;
 }
 
 // prettier-ignore

@@ -4,8 +4,7 @@
  * `expiration height`, the pending amount, and `pruned`: the output is spent and its block gone, so that the value, null
  * then, and the address are not known any more.
  */
-import { expirationTerm } from '../../claimtrie/rules.js';
-import type { ClaimRules } from '../../claimtrie/types.js';
+import { expirationHeight } from '../../claimtrie/rules.js';
 import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/claimQueries.js';
 import { hashToHex } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';
@@ -135,13 +134,6 @@ export const ENTRY_SCHEMA = t.named(
 export interface DocumentedDeps extends OutputDeps {
   readonly chain: OutputDeps['chain'] & Pick<ChainReader, 'headers'>;
   readonly claims: Pick<ClaimReader, 'rules'>;
-}
-
-/** Source: `forkForExpirationChange`: what is due from the fork on has the extended term. */
-export function expirationHeight(rules: ClaimRules, height: number): number {
-  const original = height + expirationTerm(rules, 0);
-  const { extendedExpirationForkHeight: fork } = rules;
-  return original < fork ? original : height + expirationTerm(rules, fork);
 }
 
 /** What an answer shows of any output. */
