@@ -73,9 +73,9 @@ _lbcnode() {
   COMPREPLY=()
   _lbcnode_option '
     -? -addressindex -alertnotify= -assumevalid= -blockfilterindex= -blocknotify= -blockreconstructionextratxn=
-    -blocksdir= -blocksonly -claimproofwindow= -claimtriecache= -color= -compat= -conf= -daemon -datadir=
-    -dbbatchsize= -dbcache= -debuglogfile= -feefilter -includeconf= -loadblock= -maxmempool= -maxorphantx=
-    -memfile= -mempoolexpiry= -minimumchainwork= -par= -persistmempool -pid= -prune= -reindex
+    -blocksdir= -blocksonly -claimmetadata -claimproofwindow= -claimtriecache= -color= -compat= -conf= -daemon
+    -datadir= -dbbatchsize= -dbcache= -debuglogfile= -feefilter -includeconf= -loadblock= -maxmempool=
+    -maxorphantx= -memfile= -mempoolexpiry= -minimumchainwork= -par= -persistmempool -pid= -prune= -reindex
     -reindex-chainstate -sysperms -txindex -version -addnode= -banscore= -bantime= -bind= -connect= -discover
     -dns -dnsseed -enablebip61 -externalip= -forcednsseed -listen -listenonion -maxconnections=
     -maxreceivebuffer= -maxsendbuffer= -maxtimeadjustment= -maxuploadtarget= -onion= -onlynet=

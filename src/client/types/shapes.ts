@@ -79,6 +79,7 @@ export interface Claim {
   /** the height at which it became or becomes valid */ 'valid at height': number;
   /** the amount */ amount: number;
   value: string | null;
+  metadata?: ClaimMetadata;
   /** the address that the output pays to */ address?: string;
   /** the block with the output */ blockhash: string;
   /** the height at which it expires */ 'expiration height': number;
@@ -92,6 +93,15 @@ export interface Claim {
 }
 
 // prettier-ignore
+export interface ClaimMetadata {
+  /** what the value is of */ kind?: "stream" | "channel" | "repost" | "collection" | "support";
+  /** the id of the channel that signed it, as it says */ channelId?: string;
+  /** the signature, which is not verified */ signature?: string;
+  /** what it says */ value?: { [key: string]: unknown };
+  /** why it cannot be decoded */ error?: string;
+}
+
+// prettier-ignore
 export interface ClaimOfName {
   /** the name as it was claimed */ name: string;
   /** the claim id */ claimId: string;
@@ -101,6 +111,7 @@ export interface ClaimOfName {
   /** the height at which it became or becomes valid */ nValidAtHeight: number;
   /** the amount */ nAmount: number;
   value: string | null;
+  metadata?: ClaimMetadata;
   /** the address that the output pays to */ address?: string;
   /** the block with the output */ blockhash: string;
   /** the height at which it expires */ 'expiration height': number;
@@ -128,6 +139,7 @@ export interface LbrycrdClaim {
   /** the name as it was claimed */ name?: string;
   /** the claim id */ claimId: string;
   /** the value */ value?: string;
+  metadata?: ClaimMetadata;
   /** the address that the output pays to */ address?: string;
   /** the transaction */ txId: string;
   /** the number of the output */ n: number;
@@ -147,6 +159,7 @@ export interface LbrycrdClaimOfName {
   /** the name as it was claimed */ name?: string;
   /** the claim id */ claimId: string;
   /** the value */ value?: string;
+  metadata?: ClaimMetadata;
   /** the address that the output pays to */ address?: string;
   /** the transaction */ txId: string;
   /** the number of the output */ n: number;
@@ -171,6 +184,7 @@ export interface LbrycrdClaimsOfName {
 // prettier-ignore
 export interface LbrycrdSupport {
   /** the value */ value?: string;
+  metadata?: ClaimMetadata;
   /** the address that the output pays to */ address?: string;
   /** the transaction */ txId: string;
   /** the number of the output */ n: number;
@@ -182,7 +196,7 @@ export interface LbrycrdSupport {
 // prettier-ignore
 export interface LbrycrdTrieEntry {
   /** the name as it is filed */ normalizedName: string;
-  /** the active claims, best first */ claims: ({ name?: string; claimId: string; value?: string; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number })[];
+  /** the active claims, best first */ claims: ({ name?: string; claimId: string; value?: string; metadata?: ClaimMetadata; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number })[];
 }
 
 // prettier-ignore
@@ -277,6 +291,7 @@ export interface Support {
   /** the height at which it became or becomes valid */ 'valid at height': number;
   /** the amount */ amount: number;
   value?: string | null;
+  metadata?: ClaimMetadata;
   /** the address that the output pays to */ address?: string;
   /** the block with the output */ blockhash: string;
   /** the height at which it expires */ 'expiration height': number;
@@ -291,6 +306,7 @@ export interface SupportOfName {
   /** the height at which it became or becomes valid */ nValidAtHeight: number;
   /** the amount */ nAmount: number;
   value?: string | null;
+  metadata?: ClaimMetadata;
   /** the address that the output pays to */ address?: string;
   /** the block with the output */ blockhash: string;
   /** the height at which it expires */ 'expiration height': number;
@@ -324,12 +340,13 @@ export interface TransactionOutput {
   /** the amount */ value: number;
   /** the number of the output */ n: number;
   /** the output script */ scriptPubKey: OutputScript;
+  metadata?: ClaimMetadata;
 }
 
 // prettier-ignore
 export interface TrieEntry {
   /** the name as it is filed */ normalized_name: string;
-  /** the active claims, best first */ claims: ({ name: string; claimId: string; txid: string; n: number; height: number; 'valid at height': number; amount: number; value: string | null; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean })[];
+  /** the active claims, best first */ claims: ({ name: string; claimId: string; txid: string; n: number; height: number; 'valid at height': number; amount: number; value: string | null; metadata?: ClaimMetadata; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean })[];
 }
 
 // prettier-ignore

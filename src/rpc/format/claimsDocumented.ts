@@ -12,6 +12,7 @@ import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { ClaimReader } from '../claimReader.js';
 import { t, type OptionalSchema, type Schema, type SchemaFields } from '../schema.js';
+import { METADATA } from './claimMetadata.js';
 import { ClaimOutputs, type OutputDeps } from './claimsOutput.js';
 import { nameText } from './claimsText.js';
 
@@ -61,6 +62,7 @@ function outputFields(naming: Naming, value: Schema | OptionalSchema): SchemaFie
     [naming.validAtHeight]: t.int('the height at which it became or becomes valid'),
     [naming.amount]: t.coins('the amount'),
     value,
+    metadata: METADATA,
     address: ADDRESS,
     blockhash: BLOCK_HASH,
     'expiration height': EXPIRATION,
@@ -141,6 +143,7 @@ interface OutputFacts {
   readonly txid: string;
   readonly amount: JsonOut;
   readonly value: string | null | undefined;
+  readonly metadata: JsonOut | undefined;
   readonly address: string | undefined;
   readonly blockhash: string;
   readonly expiration: number;
@@ -169,6 +172,7 @@ class Shaper {
       txid: hashToHex(item.txid),
       amount: coins(item.amount),
       value: isPruned ? null : value,
+      metadata: this.outputs.metadataOf(item),
       address,
       blockhash: hashToHex(chain.headers.hash(chain.chain.index.active.at(item.height))),
       expiration: expirationHeight(claims.rules, item.height),
@@ -186,6 +190,7 @@ class Shaper {
           'valid at height': item.validAtHeight,
           amount: facts.amount,
           value: facts.value,
+          metadata: facts.metadata,
           address: facts.address,
           blockhash: facts.blockhash,
           'expiration height': facts.expiration,
@@ -198,6 +203,7 @@ class Shaper {
           nValidAtHeight: item.validAtHeight,
           nAmount: facts.amount,
           value: facts.value,
+          metadata: facts.metadata,
           address: facts.address,
           blockhash: facts.blockhash,
           'expiration height': facts.expiration,
@@ -224,6 +230,7 @@ class Shaper {
           'valid at height': claim.validAtHeight,
           amount: facts.amount,
           value: facts.value,
+          metadata: facts.metadata,
           address: facts.address,
           blockhash: facts.blockhash,
           'expiration height': facts.expiration,
@@ -243,6 +250,7 @@ class Shaper {
           nValidAtHeight: claim.validAtHeight,
           nAmount: facts.amount,
           value: facts.value,
+          metadata: facts.metadata,
           address: facts.address,
           blockhash: facts.blockhash,
           'expiration height': facts.expiration,
