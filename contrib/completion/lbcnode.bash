@@ -14,21 +14,22 @@ _lbcnode_methods=(
     getclaimbyseq getclaimproofbybid getclaimproofbyseq getclaimsforname getclaimsfornamebybid
     getclaimsfornamebyid getclaimsfornamebyseq getclaimsfortx getclaimsintrie getconnectioncount getcurrentnet
     getdifficulty getgenerate gethashespersec getheaders getindexinfo getmemoryinfo getmempoolancestors
-    getmempooldescendants getmempoolentry getmempoolinfo getmininginfo getnameproof getnamesintrie getnettotals
-    getnetworkhashps getnetworkinfo getnewaddress getnodeaddresses getpeerinfo getrawchangeaddress
-    getrawmempool getrawtransaction getreceivedbyaccount getreceivedbyaddress getreceivedbylabel
-    gettotalclaimednames gettotalclaims gettotalvalueofclaims gettransaction gettxout gettxoutproof
-    gettxoutsetinfo getunconfirmedbalance getvalueforname getwalletinfo getzmqnotifications help importaddress
-    importmulti importprivkey importprunedfunds importpubkey importwallet keypoolrefill listaccounts
-    listaddressgroupings listbanned listlabels listlockunspent listnameclaims listreceivedbyaccount
-    listreceivedbyaddress listreceivedbylabel listsinceblock listtransactions listunspent listwalletdir
-    listwallets loadwallet lockunspent logging migratewallet move normalize ping preciousblock
-    prioritisetransaction pruneblockchain removeprunedfunds rescanblockchain rpc.discover savemempool
-    scantxoutset searchrawtransactions sendfrom sendmany sendrawtransaction sendtoaddress setaccount setban
-    sethdseed setlabel setnetworkactive settxfee signmessage signmessagewithprivkey signrawtransaction
-    signrawtransactionwithkey signrawtransactionwithwallet stop submitblock supportclaim testmempoolaccept
-    unloadwallet updateclaim uptime validateaddress verifychain verifymessage verifytxoutproof version
-    walletcreatefundedpsbt walletlock walletpassphrase walletpassphrasechange walletprocesspsbt
+    getmempooldescendants getmempoolentry getmempoolinfo getmininginfo getnamehistory getnameproof
+    getnamesintrie getnettotals getnetworkhashps getnetworkinfo getnewaddress getnodeaddresses getpeerinfo
+    getrawchangeaddress getrawmempool getrawtransaction getreceivedbyaccount getreceivedbyaddress
+    getreceivedbylabel gettotalclaimednames gettotalclaims gettotalvalueofclaims gettransaction gettxout
+    gettxoutproof gettxoutsetinfo getunconfirmedbalance getvalueforname getwalletinfo getzmqnotifications help
+    importaddress importmulti importprivkey importprunedfunds importpubkey importwallet keypoolrefill
+    listaccounts listaddressgroupings listbanned listlabels listlockunspent listnameclaims listnames
+    listreceivedbyaccount listreceivedbyaddress listreceivedbylabel listsinceblock listtransactions listunspent
+    listupcoming listwalletdir listwallets loadwallet lockunspent logging migratewallet move normalize ping
+    preciousblock prioritisetransaction pruneblockchain removeprunedfunds rescanblockchain rpc.discover
+    savemempool scantxoutset searchrawtransactions sendfrom sendmany sendrawtransaction sendtoaddress
+    setaccount setban sethdseed setlabel setnetworkactive settxfee signmessage signmessagewithprivkey
+    signrawtransaction signrawtransactionwithkey signrawtransactionwithwallet stop submitblock supportclaim
+    testmempoolaccept unloadwallet updateclaim uptime validateaddress verifychain verifymessage
+    verifytxoutproof version walletcreatefundedpsbt walletlock walletpassphrase walletpassphrasechange
+    walletprocesspsbt
 )
 
 # Completes the value behind an option; fails where what is completed is no value.
@@ -72,9 +73,9 @@ _lbcnode() {
   COMPREPLY=()
   _lbcnode_option '
     -? -addressindex -alertnotify= -assumevalid= -blockfilterindex= -blocknotify= -blockreconstructionextratxn=
-    -blocksdir= -blocksonly -claimproofwindow= -claimtriecache= -color= -compat= -conf= -daemon -datadir=
-    -dbbatchsize= -dbcache= -debuglogfile= -feefilter -includeconf= -loadblock= -maxmempool= -maxorphantx=
-    -memfile= -mempoolexpiry= -minimumchainwork= -par= -persistmempool -pid= -prune= -reindex
+    -blocksdir= -blocksonly -claimmetadata -claimproofwindow= -claimtriecache= -color= -compat= -conf= -daemon
+    -datadir= -dbbatchsize= -dbcache= -debuglogfile= -feefilter -includeconf= -loadblock= -maxmempool=
+    -maxorphantx= -memfile= -mempoolexpiry= -minimumchainwork= -par= -persistmempool -pid= -prune= -reindex
     -reindex-chainstate -sysperms -txindex -version -addnode= -banscore= -bantime= -bind= -connect= -discover
     -dns -dnsseed -enablebip61 -externalip= -forcednsseed -listen -listenonion -maxconnections=
     -maxreceivebuffer= -maxsendbuffer= -maxtimeadjustment= -maxuploadtarget= -onion= -onlynet=

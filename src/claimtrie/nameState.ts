@@ -164,8 +164,8 @@ export function findClaim(state: NameState, point: string): ActiveClaim | undefi
   return index ? index.byPoint.get(point) : state.claims.find((claim) => claim.point === point);
 }
 
-/** The best of the claims with this id. */
-function findById(state: NameState, claimId: string): ActiveClaim | undefined {
+/** The best of the active claims with this id. */
+export function findById(state: NameState, claimId: string): ActiveClaim | undefined {
   const index = indexOf(state);
   if (!index) return state.claims.find((claim) => claim.claimId === claimId);
   const same = index.byId.get(claimId);

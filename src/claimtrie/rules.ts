@@ -27,6 +27,16 @@ export function expiringCreation(rules: ClaimRules, height: number): number {
   return created;
 }
 
+/**
+ * The block in which an output of block `height` expires: what is due from the fork on has the extended term. The
+ * inverse of `expiringCreation`. Source: `forkForExpirationChange`.
+ */
+export function expirationHeight(rules: ClaimRules, height: number): number {
+  const original = height + rules.originalExpiration;
+  const { extendedExpirationForkHeight: fork } = rules;
+  return original < fork ? original : height + rules.extendedExpiration;
+}
+
 /** Whether transactions of block `height` match normalized names. Source: `shouldNormalize`. */
 export function matchesNormalized(rules: ClaimRules, height: number): boolean {
   return height > rules.normalizationForkHeight;

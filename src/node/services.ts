@@ -169,6 +169,7 @@ export function makeServices({
       maxTxFeeSat: options.maxtxfee,
       incrementalFeeRatePerKb: options.incrementalrelayfee,
       serializeWitness: options.rpcserialversion > 0,
+      claimMetadata: options.claimmetadata,
       checkLevel: options.checklevel,
       checkBlocks: options.checkblocks,
     },

@@ -12,6 +12,7 @@ import { filesNormalized, hashesAllClaims } from '../claimtrie/rules.js';
 import type { ClaimRules } from '../claimtrie/types.js';
 import { claimIdKey } from '../store/claims/claimKeys.js';
 import {
+  filedName,
   findClaimById,
   readChanges,
   readName,
@@ -23,13 +24,26 @@ import {
   type NameInfo,
   type NameQuery,
 } from '../store/claims/claimQueries.js';
+import {
+  describePastNames,
+  describePresentNames,
+  namesBehind,
+  type ListedName,
+} from '../store/claims/nameList.js';
+import { readNameHistory, type NameHistoryPage, type NameHistoryQuery } from '../store/claims/nameHistory.js';
+import {
+  readDueNames,
+  readUpcoming,
+  type UpcomingPage,
+  type UpcomingQuery,
+} from '../store/claims/upcoming.js';
 import { readLbcdChanges } from '../store/claims/lbcdSchedule.js';
 import { readLbcdName } from '../store/claims/lbcdView.js';
 import { readPresentProof, readProof, type ProofQuery } from '../store/claims/proofQueries.js';
 import type { ClaimTotals } from '../store/claims/summaryRow.js';
 import type { ProofWindow } from '../store/claims/versions.js';
 import type { RowReader } from '../store/rows.js';
-import { toLatin1, type Bytes } from '../util/bytes.js';
+import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { inSlices } from '../util/slices.js';
 
 export interface ClaimReader {
@@ -50,7 +64,32 @@ export interface ClaimReader {
   lbcdChangesIn(height: number): Promise<Bytes[]>;
   /** At the tip. */
   totals(): Promise<ClaimTotals>;
+  /** Names with an active claim after a block, a page of them. */
+  listNames(query: NamesQuery): Promise<NamesPage>;
+  /** What became of a name, block by block. */
+  historyOf(name: Bytes, span: HistorySpan): Promise<NameHistoryPage & { readonly name: Bytes }>;
+  /** What comes after block `height`, which is the latest; null when it is not any more. */
+  upcoming(query: UpcomingQuery): Promise<UpcomingPage | null>;
 }
+
+export interface NamesQuery {
+  readonly height: number;
+  /** As it is written; normalized as names are. */
+  readonly prefix: Bytes;
+  /** A name as it is filed, behind which the page begins; null for the first page. */
+  readonly after: Bytes | null;
+  readonly count: number;
+}
+
+export interface NamesPage {
+  /** In byte order. */
+  readonly names: readonly ListedName[];
+  /** The name behind which there are more; null when these are all. */
+  readonly next: Bytes | null;
+}
+
+/** Of block `to` at the latest, as which the name is looked up. */
+export type HistorySpan = Pick<NameHistoryQuery, 'from' | 'to' | 'count'>;
 
 /** What tells whether the chain is where it was. */
 export type TipView = Pick<ActiveChain, 'height' | 'tip' | 'disconnects'>;
@@ -108,6 +147,12 @@ export function claimReader(
     }
     return past();
   }
+  /** The name as it is filed after block `height`; null when it is too long to be. */
+  async function filed(name: Bytes, height: number): Promise<string | null> {
+    if (name.length <= LONGEST_FILED_BYTES) return filedName(rules, name, height);
+    const long = await longFiledName(rules, name, height);
+    return long.length <= LONGEST_FILED_BYTES ? toLatin1(long) : null;
+  }
   return {
     rules,
     nameAt(query) {
@@ -139,5 +184,31 @@ export function claimReader(
     changesIn: (height) => readChanges(rows, height),
     lbcdChangesIn: (height) => readLbcdChanges(rows, rules, height),
     totals: () => readTotals(rows),
+    async listNames({ height, prefix, after, count }) {
+      const start = await filed(prefix, height);
+      if (start === null || (after !== null && after.length > LONGEST_FILED_BYTES))
+        return { names: [], next: null };
+      const behind = after === null ? null : toLatin1(after);
+      const found = await namesBehind(rows, { height, prefix: start, after: behind, count });
+      const wanted = found.slice(0, count);
+      const names = await preferPresent(
+        height,
+        () => describePresentNames(rows, wanted),
+        () => describePastNames(rows, rules, wanted, height),
+      );
+      return { names, next: found.length > count ? names.at(-1)!.name : null };
+    },
+    async historyOf(asked, span) {
+      const name = await filed(asked, span.to);
+      if (name === null) return { name: asked, blocks: [], next: null };
+      return { name: fromLatin1(name), ...(await readNameHistory(rows, { name, ...span })) };
+    },
+    async upcoming(query) {
+      const { tip, disconnects } = active;
+      if (query.height !== active.height) return null;
+      const due = await readDueNames(rows, query.from, query.to);
+      if (active.tip !== tip || active.disconnects !== disconnects) return null;
+      return readUpcoming(rows, rules, query, due);
+    },
   };
 }

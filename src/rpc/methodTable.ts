@@ -113,6 +113,7 @@ import { getClaimsForNameBySeq } from './methods/claimtrie/getClaimsForNameBySeq
 import { getClaimsForTx } from './methods/claimtrie/getClaimsForTx.js';
 import { getClaimsInTrie } from './methods/claimtrie/getClaimsInTrie.js';
 import { getClaimTrie } from './methods/claimtrie/getClaimTrie.js';
+import { getNameHistory } from './methods/claimtrie/getNameHistory.js';
 import { getNameProof } from './methods/claimtrie/getNameProof.js';
 import { getNamesInTrie } from './methods/claimtrie/getNamesInTrie.js';
 import { getTotalClaimedNames } from './methods/claimtrie/getTotalClaimedNames.js';
@@ -121,6 +122,8 @@ import { getTotalValueOfClaims } from './methods/claimtrie/getTotalValueOfClaims
 import { getValueForName } from './methods/claimtrie/getValueForName.js';
 import { lbcdGetChangesInBlock } from './methods/claimtrie/lbcdGetChangesInBlock.js';
 import { lbcdGetClaimsForName } from './methods/claimtrie/lbcdGetClaimsForName.js';
+import { listNames } from './methods/claimtrie/listNames.js';
+import { listUpcoming } from './methods/claimtrie/listUpcoming.js';
 import { normalize } from './methods/claimtrie/normalize.js';
 import { discover } from './methods/control/discover.js';
 import { getMemoryInfo } from './methods/control/getMemoryInfo.js';
@@ -244,6 +247,7 @@ export const METHODS: readonly RpcMethod[] = [
   getClaimsForNameBySeq,
   getClaimsForTx,
   getClaimsInTrie,
+  getNameHistory,
   getNameProof,
   getNamesInTrie,
   getTotalClaimedNames,
@@ -252,6 +256,8 @@ export const METHODS: readonly RpcMethod[] = [
   getValueForName,
   lbcdGetChangesInBlock,
   lbcdGetClaimsForName,
+  listNames,
+  listUpcoming,
   normalize,
   // control
   debugLevel,

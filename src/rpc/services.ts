@@ -136,6 +136,8 @@ export interface RpcNodeOptions {
   readonly incrementalFeeRatePerKb: bigint;
   /** Whether raw blocks and transactions are shown with witness (`-rpcserialversion=1`). */
   readonly serializeWitness: boolean;
+  /** Whether what the values of claims say is shown beside them (`-claimmetadata`). */
+  readonly claimMetadata: boolean;
   /** Defaults of `verifychain` (`-checklevel`, `-checkblocks`). */
   readonly checkLevel: number;
   readonly checkBlocks: number;

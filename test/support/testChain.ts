@@ -148,6 +148,7 @@ export class TestChain {
         maxTxFeeSat: 50_000_000n,
         incrementalFeeRatePerKb: 1000n,
         serializeWitness: true,
+        claimMetadata: false,
         checkLevel: 3,
         checkBlocks: 6,
       },

@@ -79,6 +79,7 @@ export interface Claim {
   /** the height at which it became or becomes valid */ 'valid at height': number;
   /** the amount */ amount: number;
   value: string | null;
+  metadata?: ClaimMetadata;
   /** the address that the output pays to */ address?: string;
   /** the block with the output */ blockhash: string;
   /** the height at which it expires */ 'expiration height': number;
@@ -92,6 +93,15 @@ export interface Claim {
 }
 
 // prettier-ignore
+export interface ClaimMetadata {
+  /** what the value is of */ kind?: "stream" | "channel" | "repost" | "collection" | "support";
+  /** the id of the channel that signed it, as it says */ channelId?: string;
+  /** the signature, which is not verified */ signature?: string;
+  /** what it says */ value?: { [key: string]: unknown };
+  /** why it cannot be decoded */ error?: string;
+}
+
+// prettier-ignore
 export interface ClaimOfName {
   /** the name as it was claimed */ name: string;
   /** the claim id */ claimId: string;
@@ -101,6 +111,7 @@ export interface ClaimOfName {
   /** the height at which it became or becomes valid */ nValidAtHeight: number;
   /** the amount */ nAmount: number;
   value: string | null;
+  metadata?: ClaimMetadata;
   /** the address that the output pays to */ address?: string;
   /** the block with the output */ blockhash: string;
   /** the height at which it expires */ 'expiration height': number;
@@ -128,6 +139,7 @@ export interface LbrycrdClaim {
   /** the name as it was claimed */ name?: string;
   /** the claim id */ claimId: string;
   /** the value */ value?: string;
+  metadata?: ClaimMetadata;
   /** the address that the output pays to */ address?: string;
   /** the transaction */ txId: string;
   /** the number of the output */ n: number;
@@ -147,6 +159,7 @@ export interface LbrycrdClaimOfName {
   /** the name as it was claimed */ name?: string;
   /** the claim id */ claimId: string;
   /** the value */ value?: string;
+  metadata?: ClaimMetadata;
   /** the address that the output pays to */ address?: string;
   /** the transaction */ txId: string;
   /** the number of the output */ n: number;
@@ -171,6 +184,7 @@ export interface LbrycrdClaimsOfName {
 // prettier-ignore
 export interface LbrycrdSupport {
   /** the value */ value?: string;
+  metadata?: ClaimMetadata;
   /** the address that the output pays to */ address?: string;
   /** the transaction */ txId: string;
   /** the number of the output */ n: number;
@@ -182,7 +196,22 @@ export interface LbrycrdSupport {
 // prettier-ignore
 export interface LbrycrdTrieEntry {
   /** the name as it is filed */ normalizedName: string;
-  /** the active claims, best first */ claims: ({ name?: string; claimId: string; value?: string; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number })[];
+  /** the active claims, best first */ claims: ({ name?: string; claimId: string; value?: string; metadata?: ClaimMetadata; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number })[];
+}
+
+// prettier-ignore
+export interface ListedName {
+  /** the name as the controlling claim has it */ name: string;
+  /** the name as it is filed: normalized, from the fork on */ normalized_name: string;
+  /** its bytes */ namehex?: string;
+  /** the number of active claims */ claims: number;
+  /** the controlling claim */ claimId: string;
+  /** the transaction with its output */ txid: string;
+  /** the number of the output */ n: number;
+  /** its own amount */ amount: number;
+  /** its amount with that of its active supports */ effectiveAmount: number;
+  /** the height of the block with its output */ height: number;
+  /** the height at which ownership of the name changed last */ lastTakeoverHeight: number;
 }
 
 // prettier-ignore
@@ -202,6 +231,34 @@ export interface MempoolEntry {
   /** the hash with witness */ wtxid: string;
   depends: string[];
   spentby: string[];
+}
+
+// prettier-ignore
+export interface NameBlock {
+  /** the height of the block */ height: number;
+  /** the block */ blockhash: string;
+  /** what it did */ events: NameEvent[];
+  /** the number of active claims after it */ claims: number;
+  owner?: { claimId: string; txid: string; n: number; amount: number; effectiveAmount: number };
+  /** the height at which ownership had changed last */ lastTakeoverHeight?: number;
+  /** the effective amounts that changed */ amounts: ({ claimId: string; effectiveAmount: number })[];
+}
+
+// prettier-ignore
+export interface NameEvent {
+  /** claim, update, support: an output was made; abandon: spent and not updated; departure, arrival: moved to or from another spelling at the normalization fork; activation: a pending one entered; expiration; takeover: the name has another owner, or none any more */ event: "claim" | "update" | "support" | "abandon" | "departure" | "arrival" | "activation" | "expiration" | "takeover";
+  /** the name as the output has it */ name?: string;
+  /** the claim, or the one supported; of a takeover the new owner */ claimId?: string;
+  /** the transaction with the output */ txid?: string;
+  /** the number of the output */ n?: number;
+  /** its own amount */ amount?: number;
+  /** its amount with that of its active supports */ effectiveAmount?: number;
+  /** whether it is a support */ isSupport?: boolean;
+  /** who owned the name before */ formerClaimId?: string;
+  /** the height at which it entered or was due to */ validAtHeight?: number;
+  /** whether it entered in its own block */ active?: boolean;
+  replaces?: { txid: string; n: number; amount: number };
+  /** the other spelling */ otherName?: string;
 }
 
 // prettier-ignore
@@ -234,6 +291,7 @@ export interface Support {
   /** the height at which it became or becomes valid */ 'valid at height': number;
   /** the amount */ amount: number;
   value?: string | null;
+  metadata?: ClaimMetadata;
   /** the address that the output pays to */ address?: string;
   /** the block with the output */ blockhash: string;
   /** the height at which it expires */ 'expiration height': number;
@@ -248,6 +306,7 @@ export interface SupportOfName {
   /** the height at which it became or becomes valid */ nValidAtHeight: number;
   /** the amount */ nAmount: number;
   value?: string | null;
+  metadata?: ClaimMetadata;
   /** the address that the output pays to */ address?: string;
   /** the block with the output */ blockhash: string;
   /** the height at which it expires */ 'expiration height': number;
@@ -281,12 +340,29 @@ export interface TransactionOutput {
   /** the amount */ value: number;
   /** the number of the output */ n: number;
   /** the output script */ scriptPubKey: OutputScript;
+  metadata?: ClaimMetadata;
 }
 
 // prettier-ignore
 export interface TrieEntry {
   /** the name as it is filed */ normalized_name: string;
-  /** the active claims, best first */ claims: ({ name: string; claimId: string; txid: string; n: number; height: number; 'valid at height': number; amount: number; value: string | null; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean })[];
+  /** the active claims, best first */ claims: ({ name: string; claimId: string; txid: string; n: number; height: number; 'valid at height': number; amount: number; value: string | null; metadata?: ClaimMetadata; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean })[];
+}
+
+// prettier-ignore
+export interface UpcomingEvent {
+  /** activation: a pending claim or support enters; expiration: it leaves; takeover: the name gets another owner, or has none any more */ event: "activation" | "expiration" | "takeover";
+  /** the block at whose end it happens */ height: number;
+  /** the name as it is filed: normalized, from the fork on */ normalized_name: string;
+  /** its bytes */ namehex?: string;
+  /** the name as the output has it */ name?: string;
+  /** the claim, or the one supported; of a takeover the new owner */ claimId?: string;
+  /** the transaction with the output */ txid?: string;
+  /** the number of the output */ n?: number;
+  /** its own amount */ amount?: number;
+  /** its amount with that of its active supports */ effectiveAmount?: number;
+  /** whether it is a support */ isSupport?: boolean;
+  /** who owned the name before */ formerClaimId?: string;
 }
 
 // prettier-ignore

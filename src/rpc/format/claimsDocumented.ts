@@ -4,8 +4,7 @@
  * `expiration height`, the pending amount, and `pruned`: the output is spent and its block gone, so that the value, null
  * then, and the address are not known any more.
  */
-import { expirationTerm } from '../../claimtrie/rules.js';
-import type { ClaimRules } from '../../claimtrie/types.js';
+import { expirationHeight } from '../../claimtrie/rules.js';
 import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/claimQueries.js';
 import { hashToHex } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';
@@ -13,6 +12,7 @@ import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { ClaimReader } from '../claimReader.js';
 import { t, type OptionalSchema, type Schema, type SchemaFields } from '../schema.js';
+import { METADATA } from './claimMetadata.js';
 import { ClaimOutputs, type OutputDeps } from './claimsOutput.js';
 import { nameText } from './claimsText.js';
 
@@ -62,6 +62,7 @@ function outputFields(naming: Naming, value: Schema | OptionalSchema): SchemaFie
     [naming.validAtHeight]: t.int('the height at which it became or becomes valid'),
     [naming.amount]: t.coins('the amount'),
     value,
+    metadata: METADATA,
     address: ADDRESS,
     blockhash: BLOCK_HASH,
     'expiration height': EXPIRATION,
@@ -137,18 +138,12 @@ export interface DocumentedDeps extends OutputDeps {
   readonly claims: Pick<ClaimReader, 'rules'>;
 }
 
-/** Source: `forkForExpirationChange`: what is due from the fork on has the extended term. */
-export function expirationHeight(rules: ClaimRules, height: number): number {
-  const original = height + expirationTerm(rules, 0);
-  const { extendedExpirationForkHeight: fork } = rules;
-  return original < fork ? original : height + expirationTerm(rules, fork);
-}
-
 /** What an answer shows of any output. */
 interface OutputFacts {
   readonly txid: string;
   readonly amount: JsonOut;
   readonly value: string | null | undefined;
+  readonly metadata: JsonOut | undefined;
   readonly address: string | undefined;
   readonly blockhash: string;
   readonly expiration: number;
@@ -177,6 +172,7 @@ class Shaper {
       txid: hashToHex(item.txid),
       amount: coins(item.amount),
       value: isPruned ? null : value,
+      metadata: this.outputs.metadataOf(item),
       address,
       blockhash: hashToHex(chain.headers.hash(chain.chain.index.active.at(item.height))),
       expiration: expirationHeight(claims.rules, item.height),
@@ -194,6 +190,7 @@ class Shaper {
           'valid at height': item.validAtHeight,
           amount: facts.amount,
           value: facts.value,
+          metadata: facts.metadata,
           address: facts.address,
           blockhash: facts.blockhash,
           'expiration height': facts.expiration,
@@ -206,6 +203,7 @@ class Shaper {
           nValidAtHeight: item.validAtHeight,
           nAmount: facts.amount,
           value: facts.value,
+          metadata: facts.metadata,
           address: facts.address,
           blockhash: facts.blockhash,
           'expiration height': facts.expiration,
@@ -232,6 +230,7 @@ class Shaper {
           'valid at height': claim.validAtHeight,
           amount: facts.amount,
           value: facts.value,
+          metadata: facts.metadata,
           address: facts.address,
           blockhash: facts.blockhash,
           'expiration height': facts.expiration,
@@ -251,6 +250,7 @@ class Shaper {
           nValidAtHeight: claim.validAtHeight,
           nAmount: facts.amount,
           value: facts.value,
+          metadata: facts.metadata,
           address: facts.address,
           blockhash: facts.blockhash,
           'expiration height': facts.expiration,

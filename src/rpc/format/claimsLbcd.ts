@@ -10,6 +10,7 @@ import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/claimQu
 import { hashToHex } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import { t, type SchemaFields } from '../schema.js';
+import { METADATA } from './claimMetadata.js';
 import { ClaimOutputs, type OutputDeps } from './claimsOutput.js';
 import { nameTextWithReplacements } from './claimsText.js';
 
@@ -23,6 +24,7 @@ const OUTPUT_FIELDS: SchemaFields = {
   amount: t.sats('the amount'),
   address: t.optional(t.str('the address that the output pays to'), 'with values'),
   value: t.optional(t.hex('the value'), 'with values, when there is one'),
+  metadata: METADATA,
 };
 
 const CLAIM_SCHEMA = t.object({
@@ -78,6 +80,7 @@ function outputAnswer(item: OutputInfo, outputs: ClaimOutputs | null): Answer {
     amount: item.amount,
     address: shown?.address,
     value: shown?.value === '' ? undefined : shown?.value,
+    metadata: outputs?.metadataOf(item),
   };
 }
 

@@ -6,6 +6,7 @@ import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/claimQu
 import { hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
 import { t, type SchemaFields } from '../schema.js';
+import { METADATA } from './claimMetadata.js';
 import { spentItems, type OrphanDeps } from './claimsOrphans.js';
 import { ClaimOutputs } from './claimsOutput.js';
 import { nameText } from './claimsText.js';
@@ -14,6 +15,7 @@ type Answer = Record<string, JsonOut | undefined>;
 
 const OUTPUT_FIELDS: SchemaFields = {
   value: t.optional(t.hex('the value'), 'when there is one and the output is known'),
+  metadata: METADATA,
   address: t.optional(t.str('the address that the output pays to'), 'likewise'),
   txId: t.hash('the transaction'),
   n: t.int('the number of the output'),
@@ -111,6 +113,7 @@ function outputAnswer(item: OutputInfo, { outputs, spent }: Sources, id: Answer)
   const { value, address } = outputs.of(item);
   return {
     value: known ? value : undefined,
+    metadata: known ? outputs.metadataOf(item) : undefined,
     address: known ? address : undefined,
     ...id,
     txId: hashToHex(item.txid),

@@ -3,7 +3,6 @@
  * pruned node an output whose block is gone is read from the unspent outputs, and when it is spent as well it is gone.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
-import type { NetworkParams } from '../../params/network.js';
 import { encodeDestination } from '../../script/address.js';
 import { decodeClaimScript } from '../../script/claimScript.js';
 import { isUnspendable } from '../../script/script.js';
@@ -13,7 +12,9 @@ import { NO_HEADER } from '../../store/headerTable.js';
 import { toHex, type Bytes } from '../../util/bytes.js';
 import { Reader, ReadError } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
 import { addressPrefixes } from './addresses.js';
+import { ClaimMetadata, type MetadataDeps } from './claimMetadata.js';
 
 /** What an answer shows of an output. */
 export interface ShownOutput {
@@ -30,9 +31,8 @@ const PRUNED: ShownOutput = { value: undefined, address: undefined, isPruned: tr
 /** Reads under way at a time. */
 const PARALLEL_READS = 32;
 
-export interface OutputDeps {
+export interface OutputDeps extends MetadataDeps {
   readonly chain: Pick<ChainReader, 'hasData' | 'readTransaction' | 'coin' | 'chain'>;
-  readonly params: Pick<NetworkParams, 'base58' | 'bech32Hrp'>;
 }
 
 /** Script of output `n` of the transaction at the reader. */
@@ -105,9 +105,13 @@ export class ClaimOutputs {
   private readonly deps: OutputDeps;
   private readonly shown = new Map<OutputInfo, ShownOutput>();
   private readonly unspendable = new Set<OutputInfo>();
+  private readonly metadata: ClaimMetadata | null;
+  /** The scripts, where what their values say is wanted. */
+  private readonly scripts = new Map<OutputInfo, Bytes>();
 
   private constructor(deps: OutputDeps) {
     this.deps = deps;
+    this.metadata = ClaimMetadata.of(deps);
   }
 
   /** Reads the outputs of these items. */
@@ -125,9 +129,16 @@ export class ClaimOutputs {
     return this.shown.get(item) ?? PRUNED;
   }
 
+  /** What the value of an item that was read says, with `-claimmetadata`; decoded as it is written. */
+  metadataOf(item: OutputInfo): JsonOut | undefined {
+    const script = this.scripts.get(item);
+    return script && this.metadata?.ofScript(script);
+  }
+
   private async load(item: OutputInfo): Promise<void> {
     const script = await readScript(this.deps, item);
     if (script === null) return;
+    if (this.metadata !== null) this.scripts.set(item, script);
     this.shown.set(item, showScript(this.deps.params, script));
     if (isUnspendable(script)) this.unspendable.add(item);
   }

@@ -11,6 +11,7 @@ import { toHex, type Bytes } from '../../util/bytes.js';
 import type { Slices } from '../../util/slices.js';
 import type { Profile } from '../method.js';
 import { t, type SchemaFields } from '../schema.js';
+import type { ClaimMetadata } from './claimMetadata.js';
 
 export const SCRIPT_TYPES = [
   'nonstandard',
@@ -47,6 +48,8 @@ export const LARGE_SCRIPT_BYTES = 10_000;
 export interface ScriptContext {
   readonly prefixes: AddressPrefixes;
   readonly profile: Profile;
+  /** What the values of claims say, where it is shown. */
+  readonly metadata?: ClaimMetadata | null;
 }
 
 /** The members of a script's answer, in the reference's order. */

@@ -23,6 +23,7 @@ import { hexOf, jsonArray, type JsonOut } from '../../util/jsonWrite.js';
 import { atOnce, inSlices, type Slices } from '../../util/slices.js';
 import type { Profile } from '../method.js';
 import { t, type SchemaFields } from '../schema.js';
+import { METADATA } from './claimMetadata.js';
 import { LARGE_SCRIPT_BYTES, SCRIPT_SCHEMA, scriptAnswerInSlices, type ScriptContext } from './script.js';
 
 /** A transaction with what is computed from its bytes. */
@@ -75,6 +76,7 @@ export const TRANSACTION_FIELDS: SchemaFields = {
         value: t.coins('the amount'),
         n: t.int('the number of the output'),
         scriptPubKey: SCRIPT_SCHEMA,
+        metadata: METADATA,
       }),
     ),
     'the outputs',
@@ -120,7 +122,8 @@ export function* outputAnswer(
   n: number,
   context: ScriptContext,
 ): Slices<JsonOut> {
-  return { value: coins(value), n, scriptPubKey: yield* scriptAnswerInSlices(script, context, true) };
+  const scriptPubKey = yield* scriptAnswerInSlices(script, context, true);
+  return { value: coins(value), n, scriptPubKey, metadata: context.metadata?.ofScript(script) };
 }
 
 function isLarge({ inputs, outputs }: Transaction): boolean {

@@ -1,5 +1,5 @@
 /** What a REST resource is: a handler of the paths that begin with its prefix, and what handlers may ask of the node. */
-import { addressPrefixes } from '../../rpc/format/addresses.js';
+import { scriptContextOf } from '../../rpc/format/scriptContext.js';
 import type { ScriptContext } from '../../rpc/format/script.js';
 import type { RpcContext } from '../../rpc/method.js';
 import type { RpcServices } from '../../rpc/services.js';
@@ -25,7 +25,7 @@ export type RestHandler = (call: RestCall) => HttpReply | Promise<HttpReply>;
 const PROFILE = 'lbrycrd';
 
 export function scriptContext({ services }: RestCall): ScriptContext {
-  return { prefixes: addressPrefixes(services.params), profile: PROFILE };
+  return scriptContextOf(services, PROFILE);
 }
 
 /** In which methods answer what a resource shows. */

@@ -55,17 +55,7 @@ export function parseNameRow(row: Bytes): NameState {
   state.takeover = input.number();
   state.alive = input.number();
   state.sinceSnapshot = input.number();
-  for (let left = input.number(); left > 0; left--) {
-    const flags = input.byte();
-    const height = input.number();
-    const since = flags & FLAG_REFILED ? input.number() : height;
-    const point = readPoint(input);
-    const id = flags & FLAG_HAS_ID ? input.raw(20) : null;
-    const amount = input.amount();
-    const effective = amount + input.amount();
-    const original = (flags & FLAG_ORIGINAL) !== 0;
-    state.claims.push(new ActiveClaim(point, original, id, amount, height, since, effective));
-  }
+  for (let left = input.number(); left > 0; left--) state.claims.push(readClaim(input));
   if (input.done) return state;
   for (let left = input.number(); left > 0; left--) {
     const id = input.raw(20);
@@ -76,6 +66,34 @@ export function parseNameRow(row: Bytes): NameState {
     state.pending.set(due, input.number());
   }
   return state;
+}
+
+function readClaim(input: RowDecoder): ActiveClaim {
+  const flags = input.byte();
+  const height = input.number();
+  const since = flags & FLAG_REFILED ? input.number() : height;
+  const point = readPoint(input);
+  const id = flags & FLAG_HAS_ID ? input.raw(20) : null;
+  const amount = input.amount();
+  const effective = amount + input.amount();
+  return new ActiveClaim(point, (flags & FLAG_ORIGINAL) !== 0, id, amount, height, since, effective);
+}
+
+/** What a name's row says first: the takeover height, how many claims are active, and the best of them. */
+export interface NameHead {
+  takeover: number;
+  claims: number;
+  best: ActiveClaim | null;
+}
+
+/** The beginning of a name's row, however many claims follow. */
+export function parseNameHead(row: Bytes): NameHead {
+  const input = new RowDecoder(row);
+  const takeover = input.number();
+  input.number();
+  input.number();
+  const claims = input.number();
+  return { takeover, claims, best: claims > 0 ? readClaim(input) : null };
 }
 
 /** Whether the name has active claims, from its row alone. */

@@ -1,6 +1,7 @@
 /** Who had an owner, and since when: the history of takeovers, by name and for all names. */
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
 import { prefixEnd, type RowReader } from '../rows.js';
+import { Breather } from './breather.js';
 import { ownerKey, ownersKey, ownersPrefix, parseOwnerKey, readU32 } from './claimKeys.js';
 import { parseOwnerRow, type Ownership } from './markRow.js';
 
@@ -56,9 +57,32 @@ export async function* ownedNames(
 ): AsyncGenerator<string> {
   const lt = prefixEnd(ownersPrefix(prefix));
   const gte = passed === undefined ? ownersPrefix(prefix) : prefixEnd(ownersPrefix(passed));
+  yield* ownedWithin(rows, height, gte, lt);
+}
+
+/** The same from behind the name `after` on; from the first when it is null. */
+export function ownedNamesAfter(
+  rows: RowReader,
+  height: number,
+  prefix: string,
+  after: string | null,
+): AsyncGenerator<string> {
+  const first = ownersPrefix(prefix);
+  const behind = after === null ? first : prefixEnd(ownersKey(after));
+  return ownedWithin(rows, height, behind > first ? behind : first, prefixEnd(first));
+}
+
+async function* ownedWithin(
+  rows: RowReader,
+  height: number,
+  gte: string,
+  lt: string,
+): AsyncGenerator<string> {
   if (gte >= lt) return;
+  const breather = new Breather();
   let latest: { name: string; hasClaims: boolean } | null = null;
   for await (const [key, row] of rows.range({ gte, lt })) {
+    if (breather.isDue) await breather.pause();
     const { name, height: since } = parseOwnerKey(key);
     if (latest !== null && latest.name !== name) {
       if (latest.hasClaims) yield latest.name;

@@ -16,6 +16,7 @@ export function testServices(): RpcServices & { stops: number[] } {
     },
     clock: { nowSec: () => Math.floor(Date.now() / 1000) },
     logging: new LogCategorySet(),
+    options: { claimMetadata: false },
   } as unknown as RpcServices & { stops: number[] };
 }
 

@@ -18,6 +18,7 @@ import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { confirmationsOf } from '../../format/block.js';
 import { scriptAnswer, type ScriptContext } from '../../format/script.js';
+import { scriptContextOf } from '../../format/scriptContext.js';
 import {
   inputAnswer,
   outputAnswer,
@@ -256,7 +257,7 @@ export const searchRawTransactions = defineMethod({
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `More than ${MAX_COUNT} transactions: skip those you have`);
     const wanted = { skip: Math.max(0, args.skip), count, reverse: args.reverse };
     const places = await atOneTip(services, () => findPlaces(index, key, wanted));
-    const shown: Shown = { context: { prefixes: addressPrefixes(services.params), profile }, vinExtra, only };
+    const shown: Shown = { context: scriptContextOf(services, profile), vinExtra, only };
     const list: JsonOut[] = [];
     let since = performance.now();
     for (const place of places) {

@@ -2,8 +2,8 @@
 import { hexOf, type JsonOut } from '../../../util/jsonWrite.js';
 import { formatBlock, parseBlockBytes } from '../../../primitives/block.js';
 import { readBlockChecked, requireBlock } from '../../blockLookup.js';
-import { addressPrefixes } from '../../format/addresses.js';
 import { BLOCK_SCHEMA, BLOCK_WITH_TRANSACTIONS_SCHEMA, blockAnswer } from '../../format/block.js';
+import { scriptContextOf } from '../../format/scriptContext.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
 
@@ -37,7 +37,7 @@ export const getBlock = defineMethod({
       return hexOf(options.serializeWitness ? block.raw : formatBlock(parseBlockBytes(block.raw), false));
     }
     return blockAnswer(chain, id, block, {
-      context: { prefixes: addressPrefixes(params), profile },
+      context: scriptContextOf(services, profile),
       withTransactions: verbosity >= 2,
       serializeWitness: options.serializeWitness,
       params,

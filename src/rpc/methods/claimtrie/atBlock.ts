@@ -1,5 +1,6 @@
 /** Claim queries as of one block of the active chain, named by its hash or the tip. */
 import type { Bytes } from '../../../util/bytes.js';
+import { NO_HEADER } from '../../../store/headerTable.js';
 import { requireBlock } from '../../blockLookup.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import type { RpcServices } from '../../services.js';
@@ -18,6 +19,26 @@ export function blockParam(label: string) {
     defaultText: 'the tip',
     description: 'The block after which the claim trie is looked at; any block of the active chain',
   } as const;
+}
+
+/** Declares the optional block of the methods that take its hash or its height. */
+export const BLOCK_PARAM = {
+  name: 'block',
+  type: 'hashOrHeight',
+  defaultText: 'the tip',
+  description: 'The hash or the height of the block after which the claim trie is looked at',
+} as const;
+
+/** The block of the active chain with that hash or height, or the tip. */
+export function blockOfHashOrHeight(services: RpcServices, wanted: number | Bytes | undefined): QueriedBlock {
+  if (typeof wanted !== 'number') return queriedBlock(services, wanted);
+  return { id: blockOfHeight(services, wanted), height: wanted };
+}
+
+function blockOfHeight({ chain }: RpcServices, height: number): number {
+  const id = chain.chain.index.active.at(height);
+  if (id === NO_HEADER) throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Block height out of range');
+  return id;
 }
 
 /** Source: rpc/claimtrie.cpp `BlockHashIndex`. */

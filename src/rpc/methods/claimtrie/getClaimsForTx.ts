@@ -3,6 +3,7 @@ import { claimIdOf, decodeClaimScript, type ClaimScript } from '../../../script/
 import type { NameInfo, OutputInfo } from '../../../store/claims/claimQueries.js';
 import { equalBytes, hashToHex, toHex, type Bytes } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
+import { ClaimMetadata, METADATA } from '../../format/claimMetadata.js';
 import { nameText } from '../../format/claimsText.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
@@ -33,6 +34,7 @@ const RESULT = t.array(
         name: t.str('the name claimed or supported'),
         claimId: t.optional(t.claimId('the claim id'), WHEN_CLAIM),
         value: VALUE,
+        metadata: METADATA,
         'supported claimId': t.optional(t.claimId('the id that it supports'), WHEN_SUPPORT),
         'supported txid': t.optional(
           t.hash('the transaction that holds the supported claim now'),
@@ -54,6 +56,7 @@ const RESULT = t.array(
         name: t.str('the name claimed or supported'),
         claimId: t.claimId('the claim id, or the one that is supported'),
         value: VALUE,
+        metadata: METADATA,
         depth: DEPTH,
         inClaimTrie: IN_TRIE,
         isControlling: CONTROLLING,
@@ -128,7 +131,7 @@ const LBRYCRD_STANDING = ['inClaimTrie', 'isControlling', 'inSupportMap', 'inQue
  * as in the trie; and it looks the name up as the script has it, without normalizing. Test: test/unit/rpc/claimtrie/lbrycrd.test.ts.
  */
 async function lbrycrdAnswer(
-  { claims }: RpcServices,
+  services: RpcServices,
   txid: Bytes,
   [first]: readonly UnspentOutput[],
   height: number,
@@ -136,6 +139,7 @@ async function lbrycrdAnswer(
   const script = first && decodeClaimScript(first.script);
   if (!first || !script) return [];
   const { kind, name } = script;
+  const { claims } = services;
   const filed = await claims.nameAt({ name, height, exact: true });
   const looked = await claims.nameAt({ name, height });
   const items = kind === 'support' ? supportsOf(filed) : filed.claims;
@@ -146,6 +150,7 @@ async function lbrycrdAnswer(
       name: nameText(name),
       claimId: hashToHex(script.claimId ?? claimIdOf(txid, 0)),
       value: script.value && toHex(script.value),
+      metadata: ClaimMetadata.of(services)?.ofValue(script.value, kind === 'support'),
       depth: height - first.height,
       ...standingAnswer(kind === 'support', standing, LBRYCRD_STANDING),
     },
@@ -180,6 +185,7 @@ async function documentedItem(
     name: nameText(name),
     claimId: isSupport ? undefined : hashToHex(claimId ?? claimIdOf(txid, n)),
     value: script.value && toHex(script.value),
+    metadata: ClaimMetadata.of(services)?.ofValue(script.value, isSupport),
     ...(isSupport ? await supportedAnswer(services, claimId!, height) : {}),
     depth: height - madeAt,
     ...standingAnswer(isSupport, standingOf(items, filed.claims[0], txid, n, height), DOCUMENTED_STANDING),

@@ -1,7 +1,7 @@
 /** `decoderawtransaction`: shows what a serialized transaction says. */
-import { addressPrefixes } from '../../format/addresses.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
+import { scriptContextOf } from '../../format/scriptContext.js';
 import { shownTransactionInSlices, transactionAnswer, TRANSACTION_SCHEMA } from '../../format/transaction.js';
 import { defineMethod } from '../../method.js';
 import { inSlices } from '../../../util/slices.js';
@@ -29,10 +29,10 @@ export const decodeRawTransaction = defineMethod({
   ],
   result: TRANSACTION_SCHEMA,
   examples: [['"hexstring"']],
-  async run({ services: { params }, profile }, { hexstring, iswitness }) {
+  async run({ services, profile }, { hexstring, iswitness }) {
     const tx = await decodeTransaction(hexstring, iswitness !== true, iswitness !== false);
     if (tx === null) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'TX decode failed');
     const shown = await inSlices(shownTransactionInSlices(tx));
-    return transactionAnswer(shown, { prefixes: addressPrefixes(params), profile });
+    return transactionAnswer(shown, scriptContextOf(services, profile));
   },
 });

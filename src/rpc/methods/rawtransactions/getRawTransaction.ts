@@ -4,7 +4,7 @@ import { NO_HEADER } from '../../../store/headerTable.js';
 import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
 import { findInBlock, findTransaction, type FoundTransaction } from '../../blockLookup.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
-import { addressPrefixes } from '../../format/addresses.js';
+import { scriptContextOf } from '../../format/scriptContext.js';
 import {
   rawTransactionAnswer,
   shownStored,
@@ -138,7 +138,7 @@ export const getRawTransaction = defineMethod({
     if (verbose === 0) return raw;
     return {
       in_active_chain: block === NO_HEADER ? undefined : chain.chain.index.active.contains(block),
-      ...transactionAnswer(shownOf(found), { prefixes: addressPrefixes(params), profile }),
+      ...transactionAnswer(shownOf(found), scriptContextOf(services, profile)),
       hex: raw,
       ...(found.block === NO_HEADER ? {} : placeAnswer(services, found.block)),
     };

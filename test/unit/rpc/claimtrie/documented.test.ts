@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { hashToHex } from '../../../../src/util/bytes.js';
 import { JsonNumber } from '../../../../src/util/json.js';
-import { expirationHeight } from '../../../../src/rpc/format/claimsDocumented.js';
+import { expirationHeight } from '../../../../src/claimtrie/rules.js';
 import { REGTEST_RULES } from '../../../support/claimChain.js';
 import {
   ADDRESS,

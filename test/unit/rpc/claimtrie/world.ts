@@ -96,6 +96,8 @@ export class World {
   readonly coins = new Map<string, CoinValue>();
   /** Heights whose blocks are pruned. */
   readonly pruned = new Set<number>();
+  /** `-claimmetadata`. */
+  claimMetadata = false;
   /** Transactions that were read from blocks. */
   reads = 0;
   private readonly blocks: LoadedBlock[] = [];
@@ -238,6 +240,7 @@ export class World {
       chain,
       claims: claimReader(this.rows, { rules: this.rules, proofWindow: 'all' }, active),
       pruner: null,
+      options: { claimMetadata: this.claimMetadata, serializeWitness: true },
     } as unknown as RpcServices;
   }
 

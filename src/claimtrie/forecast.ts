@@ -1,0 +1,145 @@
+/**
+ * What blocks without claim transactions will do to a name: pending items enter when they are due or when the name
+ * changes hands, active ones expire, owners change. By the same order of steps as `blockEnd.ts`. Not told: what the
+ * normalization fork moves, and what follows when another name's end makes this one stop being a node.
+ */
+import type { Slices } from '../util/slices.js';
+import { compareCreation, type Item } from './item.js';
+import { normalizeKey } from './nameKey.js';
+import {
+  addActiveClaim,
+  addSupport,
+  emptyNameState,
+  removeActiveClaim,
+  type ActiveClaim,
+  type NameState,
+} from './nameState.js';
+import { expirationHeight, matchesNormalized } from './rules.js';
+import type { ClaimRules } from './types.js';
+
+export type ForecastEvent =
+  | { type: 'activation' | 'expiration'; height: number; item: Item }
+  | { type: 'takeover'; height: number; owner: Owner | null; formerId: string };
+
+/** The claim that owns a name then; null when nobody does any more. `formerId` is empty when nobody did. */
+export type Owner = Pick<ActiveClaim, 'claimId' | 'point' | 'amount' | 'effective'>;
+
+export interface NameToCome {
+  name: string;
+  /** Everything filed under the name after block `height`. */
+  items: readonly Item[];
+  height: number;
+  /** The last block that is told of; below the normalization fork if `height` is. */
+  until: number;
+  /** Names part here, so that it is a node of the trie without claims. */
+  isParting: boolean;
+}
+
+/** Items handled between two pauses. */
+const ITEMS_AT_ONCE = 256;
+
+export function* forecastName(rules: ClaimRules, coming: NameToCome): Slices<ForecastEvent[]> {
+  const { items, height, until } = coming;
+  const future = new NameFuture(rules, coming);
+  const due = new Map<number, Item[]>();
+  const old = new Map<number, Item[]>();
+  for (const [i, item] of [...items].sort(compareCreation).entries()) {
+    if (i % ITEMS_AT_ONCE === 0) yield;
+    if (item.activated !== 0 && item.activated <= height) future.enter(item);
+    else {
+      future.pending.add(item);
+      addTo(due, item.dueHeight, item);
+    }
+    addTo(old, expirationHeight(rules, item.height), item);
+  }
+  const heights = new Set([...due.keys(), ...old.keys()]);
+  for (const at of [...heights].sort((a, b) => a - b)) {
+    if (at <= height || at > until) continue;
+    yield* future.block(at, due.get(at) ?? [], old.get(at) ?? []);
+  }
+  return future.events;
+}
+
+function addTo(map: Map<number, Item[]>, height: number, item: Item): void {
+  const items = map.get(height);
+  if (items) items.push(item);
+  else map.set(height, [item]);
+}
+
+/** As the state is at this moment. */
+export function ownerOf({ claims }: NameState): Owner | null {
+  const best = claims[0];
+  if (best === undefined) return null;
+  const { claimId, point, amount, effective } = best;
+  return { claimId, point, amount, effective };
+}
+
+class NameFuture {
+  readonly events: ForecastEvent[] = [];
+  readonly pending = new Set<Item>();
+  private readonly active = new Set<Item>();
+  private readonly state: NameState = emptyNameState();
+  private readonly rules: ClaimRules;
+  private readonly name: string;
+  private readonly isParting: boolean;
+  /** The owner is to be decided at the end of the block. */
+  private check = false;
+
+  constructor(rules: ClaimRules, { name, isParting }: NameToCome) {
+    this.rules = rules;
+    this.name = name;
+    this.isParting = isParting;
+  }
+
+  enter(item: Item): void {
+    this.active.add(item);
+    this.change(item);
+    if (item.kind === 'support') addSupport(this.state, item.claimId, item.amount);
+    else addActiveClaim(this.state, item);
+  }
+
+  private change(item: Item): void {
+    if (item.kind !== 'support' || this.state.claims.length > 0 || this.isParting) this.check = true;
+  }
+
+  private activate(height: number, item: Item): void {
+    if (!this.pending.delete(item)) return;
+    this.enter(item);
+    this.events.push({ type: 'activation', height, item });
+  }
+
+  private expire(height: number, item: Item): void {
+    // What the refiling left behind under a raw name is not found any more and stays.
+    if (matchesNormalized(this.rules, height) && normalizeKey(this.name) !== this.name) return;
+    if (!this.active.delete(item)) return;
+    this.change(item);
+    if (item.kind === 'support') addSupport(this.state, item.claimId, -item.amount);
+    else removeActiveClaim(this.state, item.point);
+    this.events.push({ type: 'expiration', height, item });
+  }
+
+  /** Source: as `processDue` and `settleTakeovers`. */
+  *block(height: number, due: readonly Item[], old: readonly Item[]): Slices<void> {
+    const { claims } = this.state;
+    const formerId = claims[0]?.claimId ?? '';
+    this.check = false;
+    for (const isSupport of [false, true]) {
+      yield* this.each(due, isSupport, (item) => this.activate(height, item));
+      yield* this.each(old, isSupport, (item) => this.expire(height, item));
+    }
+    if (this.check && (formerId === '' || claims[0]?.claimId !== formerId)) {
+      const waiting = [...this.pending];
+      for (const isSupport of [false, true])
+        yield* this.each(waiting, isSupport, (item) => this.activate(height, item));
+    }
+    const owner = ownerOf(this.state);
+    if ((owner?.claimId ?? '') !== formerId) this.events.push({ type: 'takeover', height, owner, formerId });
+  }
+
+  private *each(items: readonly Item[], isSupport: boolean, handle: (item: Item) => void): Slices<void> {
+    for (const [i, item] of items.entries()) {
+      if ((item.kind === 'support') === isSupport) handle(item);
+      if (i % ITEMS_AT_ONCE === ITEMS_AT_ONCE - 1) yield;
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * What the values of claims and supports say, beside their bytes in answers (`-claimmetadata`). Decoded one at a time as
+ * the answer is written, with turns for others in between: neither time nor memory grows with what a name or a block has
+ * of them. A signature is shown as it stands there and not held against the channel's key.
+ */
+import { decodeClaim } from '../../metadata/claim.js';
+import { claimToJson, supportToJson } from '../../metadata/claimJson.js';
+import { MetadataError } from '../../metadata/metadataError.js';
+import { decodeSupport } from '../../metadata/support.js';
+import type { NetworkParams } from '../../params/network.js';
+import type { AddressPrefixes } from '../../script/address.js';
+import { decodeClaimScript } from '../../script/claimScript.js';
+import { MAX_SCRIPT_SIZE } from '../../script/script.js';
+import { breathe } from '../../util/breathe.js';
+import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
+import { jsonObject, type JsonMember, type JsonOut } from '../../util/jsonWrite.js';
+import { t, type OptionalSchema } from '../schema.js';
+import type { RpcNodeOptions } from '../services.js';
+import { addressPrefixes } from './addresses.js';
+
+const SUPPORT = 'support';
+const KINDS = ['stream', 'channel', 'repost', 'collection', SUPPORT] as const;
+
+/** The member `metadata` of an answer about an output. */
+export const METADATA: OptionalSchema = t.optional(
+  t.named(
+    'ClaimMetadata',
+    t.object({
+      kind: t.optional(t.oneOf(KINDS, 'what the value is of'), 'when it can be decoded'),
+      channelId: t.optional(t.hex('the id of the channel that signed it, as it says'), 'when it is signed'),
+      signature: t.optional(t.hex('the signature, which is not verified'), 'when it is signed'),
+      value: t.optional(t.openObject({}, 'what it says'), 'when it can be decoded'),
+      error: t.optional(t.str('why it cannot be decoded'), 'when it cannot'),
+    }),
+  ),
+  'with -claimmetadata, when there is a value',
+);
+
+/** Whose values are longer is no output that could be spent: nothing more is read of them. */
+const MAX_VALUE_BYTES = MAX_SCRIPT_SIZE;
+
+interface Decoded {
+  readonly kind: string;
+  readonly channelId: Bytes | null;
+  readonly signature: Bytes | null;
+  readonly value: JsonOut;
+}
+
+/** Of one answer. */
+export class ClaimMetadata {
+  private readonly prefixes: AddressPrefixes;
+  /** When this answer let others run the last time. */
+  private sinceMs = performance.now();
+
+  constructor(prefixes: AddressPrefixes) {
+    this.prefixes = prefixes;
+  }
+
+  /** Null without `-claimmetadata`. */
+  static of({ options, params }: MetadataDeps): ClaimMetadata | null {
+    return options.claimMetadata ? new ClaimMetadata(addressPrefixes(params)) : null;
+  }
+
+  /** What a value says; undefined without one. */
+  ofValue(value: Bytes | undefined, isSupport: boolean): JsonOut | undefined {
+    if (value === undefined) return undefined;
+    return jsonObject(this.members(value, isSupport));
+  }
+
+  /** The same of an output's script. */
+  ofScript(script: Bytes): JsonOut | undefined {
+    const claim = decodeClaimScript(script);
+    return this.ofValue(claim?.value, claim?.kind === SUPPORT);
+  }
+
+  private async *members(value: Bytes, isSupport: boolean): AsyncGenerator<JsonMember> {
+    this.sinceMs = await breathe(this.sinceMs);
+    if (value.length > MAX_VALUE_BYTES) {
+      yield ['error', `The value has more than ${MAX_VALUE_BYTES} bytes`];
+      return;
+    }
+    let decoded: Decoded;
+    try {
+      decoded = isSupport ? this.support(value) : this.claim(value);
+    } catch (error) {
+      if (!(error instanceof MetadataError)) throw error;
+      yield ['error', error.message];
+      return;
+    }
+    const { kind, channelId, signature } = decoded;
+    yield ['kind', kind];
+    if (channelId !== null) yield ['channelId', hashToHex(channelId)];
+    if (signature !== null) yield ['signature', toHex(signature)];
+    yield ['value', decoded.value];
+  }
+
+  private claim(bytes: Bytes): Decoded {
+    const decoded = decodeClaim(bytes);
+    const { kind, channelId, signature } = decoded;
+    if (kind === null) throw new MetadataError('The claim has no kind');
+    return { kind, channelId, signature, value: claimToJson(decoded, this.prefixes) };
+  }
+
+  private support(bytes: Bytes): Decoded {
+    const { channelId, signature, support } = decodeSupport(bytes);
+    return { kind: SUPPORT, channelId, signature, value: supportToJson(support) };
+  }
+}
+
+export interface MetadataDeps {
+  readonly params: Pick<NetworkParams, 'base58' | 'bech32Hrp'>;
+  readonly options: Pick<RpcNodeOptions, 'claimMetadata'>;
+}

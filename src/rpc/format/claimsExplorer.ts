@@ -1,0 +1,238 @@
+/**
+ * Names, their past and what comes, as `listnames`, `getnamehistory` and `listupcoming` show them: the same in all
+ * profiles, with the words of the claim notifications (docs/notifications.md) for the same things.
+ */
+import { isUtf8 } from 'node:buffer';
+import type { ChainReader } from '../../chain/chainReader.js';
+import type { Owner } from '../../claimtrie/forecast.js';
+import { pointIndex, pointTxid, type Item } from '../../claimtrie/item.js';
+import type { ListedName } from '../../store/claims/nameList.js';
+import { isTakeover, NAME_EVENTS, type NameBlock, type NameEvent } from '../../store/claims/nameHistory.js';
+import type { UpcomingEvent } from '../../store/claims/upcoming.js';
+import { fromLatin1, hashToHex, toHex, type Bytes } from '../../util/bytes.js';
+import { coins } from '../../util/json.js';
+import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import { t, type SchemaFields } from '../schema.js';
+import { nameText } from './claimsText.js';
+
+type Answer = Record<string, JsonOut | undefined>;
+
+/** Which block an answer is of. */
+export const OF_BLOCK_FIELDS: SchemaFields = {
+  height: t.int('the height of the block that the answer is of'),
+  blockhash: t.hash('that block'),
+};
+
+const NORMALIZED_NAME = t.str('the name as it is filed: normalized, from the fork on');
+export const NAME_HEX = t.optional(t.hex('its bytes'), 'when text cannot show the name');
+
+/** The bytes of a name, where its text is an escape of them. */
+export function nameHex(name: Bytes): string | undefined {
+  return isUtf8(name) ? undefined : toHex(name);
+}
+
+const OWNER_FIELDS: SchemaFields = {
+  claimId: t.claimId('the controlling claim'),
+  txid: t.hash('the transaction with its output'),
+  n: t.int('the number of the output'),
+  amount: t.coins('its own amount'),
+  effectiveAmount: t.coins('its amount with that of its active supports'),
+};
+
+export const LISTED_NAME_SCHEMA = t.named(
+  'ListedName',
+  t.object({
+    name: t.str('the name as the controlling claim has it'),
+    normalized_name: NORMALIZED_NAME,
+    namehex: NAME_HEX,
+    claims: t.int('the number of active claims'),
+    ...OWNER_FIELDS,
+    height: t.int('the height of the block with its output'),
+    lastTakeoverHeight: t.int('the height at which ownership of the name changed last'),
+  }),
+);
+
+export function listedName(listed: ListedName): Answer {
+  return {
+    name: nameText(listed.rawName),
+    normalized_name: nameText(listed.name),
+    namehex: nameHex(listed.name),
+    claims: listed.claims,
+    claimId: hashToHex(listed.claimId),
+    txid: hashToHex(listed.txid),
+    n: listed.n,
+    amount: coins(listed.amount),
+    effectiveAmount: coins(listed.effectiveAmount),
+    height: listed.height,
+    lastTakeoverHeight: listed.lastTakeoverHeight,
+  };
+}
+
+const ITEM_FIELDS: SchemaFields = {
+  name: t.optional(t.str('the name as the output has it'), 'of a claim or support'),
+  claimId: t.optional(t.claimId('the claim, or the one supported; of a takeover the new owner'), 'when any'),
+  txid: t.optional(t.hash('the transaction with the output'), 'when there is a claim id'),
+  n: t.optional(t.int('the number of the output'), 'when there is a claim id'),
+  amount: t.optional(t.coins('its own amount'), 'when there is a claim id'),
+  effectiveAmount: t.optional(
+    t.coins('its amount with that of its active supports'),
+    'of a takeover with a new owner',
+  ),
+  isSupport: t.optional(t.bool('whether it is a support'), 'of a claim or support'),
+  formerClaimId: t.optional(t.claimId('who owned the name before'), 'of a takeover, when somebody did'),
+};
+
+const EVENT_SCHEMA = t.named(
+  'NameEvent',
+  t.object({
+    event: t.oneOf(
+      [...NAME_EVENTS, 'takeover'],
+      'claim, update, support: an output was made; abandon: spent and not updated; departure, arrival: moved to or ' +
+        'from another spelling at the normalization fork; activation: a pending one entered; expiration; takeover: ' +
+        'the name has another owner, or none any more',
+    ),
+    ...ITEM_FIELDS,
+    validAtHeight: t.optional(t.int('the height at which it entered or was due to'), 'of a claim or support'),
+    active: t.optional(t.bool('whether it entered in its own block'), 'of what is made or arrives'),
+    replaces: t.optional(
+      t.object({
+        txid: t.hash('the transaction of the output that was updated'),
+        n: t.int('its number'),
+        amount: t.coins('its amount'),
+      }),
+      'of an update of what was filed here',
+    ),
+    otherName: t.optional(t.str('the other spelling'), 'of arrival and departure'),
+  }),
+);
+
+export const NAME_BLOCK_SCHEMA = t.named(
+  'NameBlock',
+  t.object({
+    height: t.int('the height of the block'),
+    blockhash: t.hash('the block'),
+    events: t.array(EVENT_SCHEMA, 'what it did'),
+    claims: t.int('the number of active claims after it'),
+    owner: t.optional(t.object(OWNER_FIELDS), 'when there is one after it'),
+    lastTakeoverHeight: t.optional(
+      t.int('the height at which ownership had changed last'),
+      'when there is an owner',
+    ),
+    amounts: t.array(
+      t.object({
+        claimId: t.claimId('a claim'),
+        effectiveAmount: t.coins(
+          'its amount with that of its active supports; 0 when it is not active any more',
+        ),
+      }),
+      'the effective amounts that changed',
+    ),
+  }),
+);
+
+function idText(id: string): string {
+  return hashToHex(fromLatin1(id));
+}
+
+function itemFields(item: Item): Answer {
+  return {
+    name: nameText(fromLatin1(item.rawName)),
+    claimId: idText(item.claimId),
+    txid: hashToHex(pointTxid(item.point)),
+    n: pointIndex(item.point),
+    amount: coins(item.amount),
+    isSupport: item.kind === 'support',
+  };
+}
+
+/** As of block `height`, whatever became of the item later. */
+function eventAnswer({ type, item, isActive, replaces, otherName }: NameEvent, height: number): Answer {
+  const { activated, dueHeight } = item;
+  return {
+    event: type,
+    ...itemFields(item),
+    validAtHeight: activated !== 0 && activated <= height ? activated : dueHeight,
+    active: isActive,
+    replaces: replaces && {
+      txid: hashToHex(pointTxid(replaces.point)),
+      n: pointIndex(replaces.point),
+      amount: coins(replaces.amount),
+    },
+    otherName: otherName === undefined ? undefined : nameText(fromLatin1(otherName)),
+  };
+}
+
+function ownerFields({ claimId, point, amount, effective }: Owner): Answer {
+  return {
+    claimId: idText(claimId),
+    txid: hashToHex(pointTxid(point)),
+    n: pointIndex(point),
+    amount: coins(amount),
+    effectiveAmount: coins(effective),
+  };
+}
+
+function takeoverFields(owner: Owner | null, formerId: string): Answer {
+  return {
+    ...(owner && ownerFields(owner)),
+    formerClaimId: formerId === '' ? undefined : idText(formerId),
+  };
+}
+
+function* blockEvents(block: NameBlock): Generator<JsonOut> {
+  for (const event of block.events) yield eventAnswer(event, block.height);
+  if (isTakeover(block)) yield { event: 'takeover', ...takeoverFields(block.owner, block.formerId) };
+}
+
+function* changedAmounts({ amounts }: NameBlock): Generator<JsonOut> {
+  for (const [claimId, amount] of amounts) {
+    yield { claimId: idText(claimId), effectiveAmount: coins(amount) };
+  }
+}
+
+/** `blockHash` in wire order. */
+export function nameBlock(block: NameBlock, blockHash: Bytes): Answer {
+  const { height, claims, owner, takeover } = block;
+  return {
+    height,
+    blockhash: hashToHex(blockHash),
+    events: jsonArray(blockEvents(block)),
+    claims,
+    owner: owner === null ? undefined : ownerFields(owner),
+    lastTakeoverHeight: owner === null ? undefined : takeover,
+    amounts: jsonArray(changedAmounts(block)),
+  };
+}
+
+export const UPCOMING_KINDS = ['activation', 'expiration', 'takeover'] as const;
+
+export const UPCOMING_EVENT_SCHEMA = t.named(
+  'UpcomingEvent',
+  t.object({
+    event: t.oneOf(
+      UPCOMING_KINDS,
+      'activation: a pending claim or support enters; expiration: it leaves; takeover: the name gets another owner, ' +
+        'or has none any more',
+    ),
+    height: t.int('the block at whose end it happens'),
+    normalized_name: NORMALIZED_NAME,
+    namehex: NAME_HEX,
+    ...ITEM_FIELDS,
+  }),
+);
+
+export function upcomingEvent({ name, event }: UpcomingEvent): Answer {
+  const bytes = fromLatin1(name);
+  return {
+    event: event.type,
+    height: event.height,
+    normalized_name: nameText(bytes),
+    namehex: nameHex(bytes),
+    ...(event.type === 'takeover' ? takeoverFields(event.owner, event.formerId) : itemFields(event.item)),
+  };
+}
+
+/** The fields of `OF_BLOCK_FIELDS`. */
+export function ofBlock({ headers }: Pick<ChainReader, 'headers'>, id: number, height: number): Answer {
+  return { height, blockhash: hashToHex(headers.hash(id)) };
+}

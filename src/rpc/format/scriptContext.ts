@@ -1,0 +1,10 @@
+/** What showing scripts and outputs needs to know, as the node's options have it. */
+import type { Profile } from '../method.js';
+import { addressPrefixes } from './addresses.js';
+import { ClaimMetadata, type MetadataDeps } from './claimMetadata.js';
+import type { ScriptContext } from './script.js';
+
+/** For one answer. */
+export function scriptContextOf(deps: MetadataDeps, profile: Profile): ScriptContext {
+  return { prefixes: addressPrefixes(deps.params), profile, metadata: ClaimMetadata.of(deps) };
+}

@@ -1,0 +1,73 @@
+/** `listnames`: the names with active claims that begin with some text, in byte order, page by page. */
+import { isHex, fromHex, toHex } from '../../../util/bytes.js';
+import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
+import type { NamesPage } from '../../claimReader.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { LISTED_NAME_SCHEMA, listedName, ofBlock, OF_BLOCK_FIELDS } from '../../format/claimsExplorer.js';
+import { nameBytes } from '../../format/claimsText.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { BLOCK_PARAM, blockOfHashOrHeight, retryWhileGone } from './atBlock.js';
+import { countParam } from './pages.js';
+
+/** A name behind which a page begins: hex, since names are any bytes. Empty digits stand for the empty name. */
+function cursorOf(text: string | undefined): Buffer | null {
+  if (text === undefined) return null;
+  if (text !== '' && !isHex(text)) {
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'after must be a name in hex, as "next" of the page before');
+  }
+  return Buffer.from(fromHex(text));
+}
+
+function* entries({ names }: NamesPage): Generator<JsonOut> {
+  for (const name of names) yield listedName(name);
+}
+
+export const listNames = defineMethod({
+  name: 'listnames',
+  category: 'claimtrie',
+  follows: 'chain',
+  summary:
+    'Returns the names with active claims that begin with some text, in byte order, with the claim that controls each. ' +
+    'Pages of one block fit together whatever is connected meanwhile: pass the blockhash of the first page on, and ' +
+    'each "next" as after.',
+  params: [
+    {
+      name: 'prefix',
+      type: 'string',
+      default: '',
+      description: 'How the names begin; normalized as names are',
+    },
+    countParam('Most names of the page'),
+    {
+      name: 'after',
+      type: 'string',
+      defaultText: 'the first name',
+      description: 'The hex of the name behind which the page begins: "next" of the page before',
+    },
+    BLOCK_PARAM,
+  ],
+  result: t.object({
+    ...OF_BLOCK_FIELDS,
+    names: t.array(LISTED_NAME_SCHEMA, 'the names, in byte order of how they are filed'),
+    next: t.optional(t.hex('the hex of the last name'), 'when there are more'),
+  }),
+  examples: [['"m"', '2'], []],
+  run({ services }, { prefix, count, after, block }) {
+    const cursor = cursorOf(after);
+    const find = () => blockOfHashOrHeight(services, block);
+    return retryWhileGone(services, find, async ({ id, height }) => {
+      const page = await services.claims.listNames({
+        height,
+        prefix: nameBytes(prefix),
+        after: cursor,
+        count,
+      });
+      return {
+        ...ofBlock(services.chain, id, height),
+        names: jsonArray(entries(page)),
+        next: page.next === null ? undefined : toHex(page.next),
+      };
+    });
+  },
+});

@@ -1,0 +1,155 @@
+/**
+ * What the blocks after the latest will do to claims by themselves: from the queue of what is due, and from the logs of
+ * the blocks whose items reach their age. Each name that comes up is looked at whole, so that takeovers, and what they
+ * bring in early, are told too (`claimtrie/forecast.ts`).
+ */
+import { forecastName, type ForecastEvent } from '../../claimtrie/forecast.js';
+import { REMOVAL, type Item } from '../../claimtrie/item.js';
+import { normalizeKey } from '../../claimtrie/nameKey.js';
+import { expiringCreation, hashesAllClaims } from '../../claimtrie/rules.js';
+import type { ClaimRules } from '../../claimtrie/types.js';
+import { inSlices } from '../../util/slices.js';
+import type { RowReader } from '../rows.js';
+import { Breather } from './breather.js';
+import { dueKey, logKey, nodeKey, readU32 } from './claimKeys.js';
+import { aliveItems, itemsByOrdinal } from './itemHistory.js';
+import { countLogChunks, parseLogChunk } from './logRow.js';
+import { parseDueRow } from './queueRow.js';
+
+export interface UpcomingQuery {
+  /** Of the latest block: what is said is said as of it. */
+  height: number;
+  /** First block and last; all behind `height`. */
+  from: number;
+  to: number;
+  /** The page ends with the block that brings so many of the wanted events. */
+  count: number;
+  isWanted: (type: ForecastEvent['type']) => boolean;
+}
+
+export interface UpcomingEvent {
+  name: string;
+  event: ForecastEvent;
+}
+
+export interface UpcomingPage {
+  /** By height, then by name. */
+  events: UpcomingEvent[];
+  /** From which block on there may be more; null when the range is done. */
+  next: number | null;
+}
+
+/** Names with items in the queue, by the height at which these are due. */
+export type DueNames = ReadonlyMap<number, ReadonlySet<string>>;
+
+/** From rows of the present: who calls it holds the outcome for nothing when a block came or went meanwhile. */
+export async function readDueNames(rows: RowReader, from: number, to: number): Promise<DueNames> {
+  const names = new Map<number, Set<string>>();
+  const breather = new Breather();
+  for await (const [key, row] of rows.range({ gte: dueKey(from), lt: dueKey(to + 1) })) {
+    const height = readU32(key, key.length - 4);
+    names.set(height, new Set(parseDueRow(row).map(({ name }) => name)));
+    if (breather.isDue) await breather.pause();
+  }
+  return names;
+}
+
+/** Outputs of old blocks that are looked at for one page; the page ends with the block that reaches it. Arbitrary. */
+const MAX_OLD_ITEMS = 20_000;
+/** Names that are read side by side. */
+const NAMES_AT_ONCE = 32;
+
+/** `due` has the range of the query. */
+export async function readUpcoming(
+  rows: RowReader,
+  rules: ClaimRules,
+  query: UpcomingQuery,
+  due: DueNames,
+): Promise<UpcomingPage> {
+  const { from, to, count, isWanted } = query;
+  const events: UpcomingEvent[] = [];
+  const forecasts = new Map<string, ForecastEvent[]>();
+  const breather = new Breather();
+  let oldItems = 0;
+  for (let height = from; height <= to; height++) {
+    const old = await oldNames(rows, rules, expiringCreation(rules, height), query.height);
+    oldItems += old.items;
+    const names = [...new Set([...(due.get(height) ?? []), ...old.names])].sort();
+    for (const name of names) {
+      let coming = forecasts.get(name);
+      if (coming === undefined) forecasts.set(name, (coming = await forecast(rows, rules, name, query)));
+      for (const event of coming) {
+        if (event.height === height && isWanted(event.type)) events.push({ name, event });
+      }
+      if (breather.isDue) await breather.pause();
+    }
+    if (breather.isDue) await breather.pause();
+    if (height < to && (events.length >= count || oldItems >= MAX_OLD_ITEMS))
+      return { events, next: height + 1 };
+  }
+  return { events, next: null };
+}
+
+async function forecast(
+  rows: RowReader,
+  rules: ClaimRules,
+  name: string,
+  { height, to }: UpcomingQuery,
+): Promise<ForecastEvent[]> {
+  const items = await aliveItems(rows, name, height);
+  const isClaimed = items.some(
+    ({ kind, activated }) => kind !== 'support' && activated !== 0 && activated <= height,
+  );
+  const generation = hashesAllClaims(rules, height) ? '1' : '0';
+  const isParting = !isClaimed && (await rows.get(nodeKey(generation, name))) !== undefined;
+  return inSlices(forecastName(rules, { name, items, height, until: to, isParting }));
+}
+
+/** Names under which, after block `height`, something is filed that block `created` made; and how much that made. */
+async function oldNames(
+  rows: RowReader,
+  rules: ClaimRules,
+  created: number,
+  height: number,
+): Promise<{ names: Set<string>; items: number }> {
+  const names = new Set<string>();
+  if (created < 0 || created > height) return { names, items: 0 };
+  const made = await createdNames(rows, created);
+  const unread = [...made.names];
+  for (let at = 0; at < unread.length; at += NAMES_AT_ONCE) {
+    await Promise.all(
+      unread.slice(at, at + NAMES_AT_ONCE).map(async (name) => {
+        for (const item of (await itemsByOrdinal(rows, name, created)).values()) {
+          const found = filedName(item, height);
+          if (found !== null) names.add(found);
+        }
+      }),
+    );
+  }
+  return { names, items: made.items };
+}
+
+/** Where the item is after block `height`; null when it is gone. */
+function filedName({ name, removed, removal }: Item, height: number): string | null {
+  if (removed === 0 || removed > height) return name;
+  return removal === REMOVAL.refiled ? normalizeKey(name) : null;
+}
+
+/** The names under which a block filed what it made; its log may be that of the fork that moves all others. */
+async function createdNames(rows: RowReader, height: number): Promise<{ names: Set<string>; items: number }> {
+  const names = new Set<string>();
+  let items = 0;
+  const breather = new Breather();
+  const chunks = await countLogChunks(rows, height);
+  for (let number = 0; number < chunks; number++) {
+    const chunk = await rows.get(logKey(height, number));
+    if (!chunk) break;
+    for (const event of parseLogChunk(height, chunk)) {
+      if (event.op !== 'create') continue;
+      names.add(event.ref.name);
+      items++;
+    }
+    if (breather.isDue) await breather.pause();
+  }
+  return { names, items };
+}

@@ -1,0 +1,163 @@
+/** `-claimmetadata`: what values say, beside their bytes, in every answer that shows them. */
+import { describe, expect, it } from 'vitest';
+import { ClaimMetadata } from '../../../../src/rpc/format/claimMetadata.js';
+import { addressPrefixes } from '../../../../src/rpc/format/addresses.js';
+import { networkParams } from '../../../../src/params/networks.js';
+import { toHex } from '../../../../src/util/bytes.js';
+import { toPlain } from '../../../../src/util/json.js';
+import { parseJson } from '../../../../src/util/jsonParse.js';
+import { jsonChunks, type JsonOut } from '../../../../src/util/jsonWrite.js';
+import { emptyInput, formatTransaction, type Transaction } from '../../../../src/primitives/transaction.js';
+import { blockHashAt, claimOutput, plainOutput, supportOutput, updateOutput, World } from './world.js';
+
+const COIN = 100_000_000n;
+/** A stream with a title, unsigned; the field of the title is 8. */
+const STREAM = `000a004205${toHex(Buffer.from('hello'))}`;
+const CHANNEL_ID = 'ab'.repeat(19) + '01';
+const SIGNATURE = 'cd'.repeat(64);
+const wireOrder = (id: string): string => toHex(Buffer.from(id, 'hex').reverse());
+const SIGNED = `01${wireOrder(CHANNEL_ID)}${SIGNATURE}${STREAM.slice(2)}`;
+/** A support with a comment's emoji, which is field 1. */
+const SUPPORT = `000a02${toHex(Buffer.from('ok'))}`;
+
+const PLAIN = { kind: 'stream', value: { title: 'hello' } };
+const SIGNED_PLAIN = { ...PLAIN, channelId: CHANNEL_ID, signature: SIGNATURE };
+const SUPPORT_PLAIN = { kind: 'support', value: { emoji: 'ok' } };
+
+async function world(claimMetadata: boolean) {
+  const made = new World();
+  made.claimMetadata = claimMetadata;
+  await made.mine();
+  const [first] = await made.mine([
+    [],
+    [
+      claimOutput('a', STREAM, 3n * COIN),
+      claimOutput('a', SIGNED, 2n * COIN),
+      claimOutput('a', 'ffff', COIN),
+    ],
+  ]);
+  const [support] = await made.mine([
+    [],
+    [supportOutput('a', first!.claimId(0), COIN, SUPPORT), supportOutput('a', first!.claimId(1), COIN / 2n)],
+  ]);
+  return { world: made, first: first!, support: support! };
+}
+
+interface Shown {
+  metadata?: { error?: string };
+  value?: string;
+}
+
+describe('-claimmetadata', () => {
+  it('shows what values say beside them, in every profile', async () => {
+    const { world: made } = await world(true);
+    for (const profile of ['documented', 'lbrycrd', 'lbcd'] as const) {
+      const params = profile === 'lbcd' ? ['a', null, 1] : ['a'];
+      const { claims } = (await made.call(profile, 'getclaimsforname', ...params)) as {
+        claims: (Shown & { supports?: Shown[] })[];
+      };
+      expect(claims.map(({ metadata }) => metadata)).toEqual([
+        PLAIN,
+        SIGNED_PLAIN,
+        { error: expect.stringMatching(/./) as unknown },
+      ]);
+      expect(claims.map(({ value }) => value)).toEqual([STREAM, SIGNED, 'ffff']);
+      const supports = claims.flatMap((claim) => claim.supports ?? []);
+      expect(supports.map(({ metadata }) => metadata)).toEqual([SUPPORT_PLAIN, undefined]);
+    }
+  });
+
+  it('shows them in the answers about one claim, and about those of a transaction', async () => {
+    const { world: made, first, support } = await world(true);
+    for (const profile of ['documented', 'lbrycrd'] as const) {
+      expect(await made.call(profile, 'getvalueforname', 'a')).toMatchObject({ metadata: PLAIN });
+      const [held] = (await made.call(profile, 'getclaimsfortx', first.id)) as Shown[];
+      expect(held).toMatchObject({ metadata: PLAIN });
+    }
+    const all = (await made.call('documented', 'getclaimsintrie')) as { claims: Shown[] }[];
+    expect(all[0]!.claims[1]).toMatchObject({ metadata: SIGNED_PLAIN });
+    const [, claim] = (await made.call('documented', 'getclaimsfortx', first.id)) as Shown[];
+    expect(claim).toMatchObject({ metadata: SIGNED_PLAIN });
+    const [supported] = (await made.call('documented', 'getclaimsfortx', support.id)) as Shown[];
+    expect(supported).toMatchObject({ metadata: SUPPORT_PLAIN });
+  });
+
+  it('leaves answers as they are documented without it', async () => {
+    const { world: made } = await world(false);
+    expect(JSON.stringify(await made.call('documented', 'getclaimsforname', 'a'))).not.toContain('metadata');
+    expect(JSON.stringify(await made.call('documented', 'getvalueforname', 'a'))).not.toContain('metadata');
+  });
+
+  it('shows what an update says, and of a spent output in a pruned block nothing', async () => {
+    const { world: made, first } = await world(true);
+    await made.mine([[first.out(0)], [updateOutput('a', first.claimId(0), SIGNED, 5n * COIN)]]);
+    expect(await made.call('documented', 'getvalueforname', 'a')).toMatchObject({ metadata: SIGNED_PLAIN });
+    made.pruned.add(1);
+    const past = (await made.call('documented', 'getvalueforname', 'a', blockHashAt(2))) as Shown;
+    expect(past).toMatchObject({ pruned: true, value: null });
+    expect(past.metadata).toBeUndefined();
+  });
+
+  it('shows them in transactions', async () => {
+    const { world: made } = await world(true);
+    const tx: Transaction = {
+      version: 1,
+      inputs: [emptyInput({ hash: Buffer.alloc(32, 1), index: 0 })],
+      outputs: [
+        claimOutput('a', STREAM, COIN),
+        plainOutput(COIN),
+        updateOutput('a', Buffer.alloc(20), 'ff', COIN),
+      ],
+      lockTime: 0,
+    };
+    const params = [toHex(formatTransaction(tx))];
+    const shown = (await made.call('documented', 'decoderawtransaction', ...params)) as { vout: Shown[] };
+    expect(shown.vout.map(({ metadata }) => metadata)).toEqual([
+      PLAIN,
+      undefined,
+      { error: expect.stringMatching(/./) as unknown },
+    ]);
+    made.claimMetadata = false;
+    const plain = await made.call('documented', 'decoderawtransaction', ...params);
+    expect(JSON.stringify(plain)).not.toContain('metadata');
+  });
+});
+
+describe('a value', () => {
+  const metadata = new ClaimMetadata(addressPrefixes(networkParams('regtest')));
+  async function shown(value: JsonOut | undefined): Promise<unknown> {
+    let text = '';
+    for await (const chunk of jsonChunks(value ?? null)) text += chunk;
+    return toPlain(parseJson(text));
+  }
+
+  it('that is longer than any script that can be spent is not read', async () => {
+    const long = Buffer.concat([Buffer.from(STREAM, 'hex'), Buffer.alloc(1_000_000)]);
+    expect(await shown(metadata.ofValue(long, false))).toEqual({
+      error: 'The value has more than 20005 bytes',
+    });
+  });
+
+  it('that nests deep, or says much in little, is told of or refused', async () => {
+    const nested = Buffer.from(`{"ver":"0.0.1","a":${'['.repeat(9000)}${']'.repeat(9000)}}`);
+    expect(await shown(metadata.ofValue(nested, false))).toEqual({
+      error: expect.stringMatching(/./) as unknown,
+    });
+    const tags = Buffer.concat([Buffer.from('000a00', 'hex'), Buffer.alloc(19_000, Buffer.from([0x5a, 0]))]);
+    expect(await shown(metadata.ofValue(tags, false))).toMatchObject({ kind: 'stream' });
+    expect(await shown(metadata.ofValue(Buffer.alloc(0), false))).toEqual({ error: 'The value is empty' });
+  });
+
+  it('that is one of many leaves others their turns', async () => {
+    const tags = Buffer.concat([Buffer.from('000a00', 'hex'), Buffer.alloc(10_000, Buffer.from([0x5a, 0]))]);
+    const many = Array.from({ length: 40 }, () => metadata.ofValue(tags, false)!);
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    try {
+      await shown(many);
+    } finally {
+      clearInterval(timer);
+    }
+    expect(turns).toBeGreaterThan(3);
+  });
+});

@@ -1,0 +1,408 @@
+/** `listnames`, `getnamehistory` and `listupcoming` over a real claim store. */
+import { describe, expect, it } from 'vitest';
+import { hashToHex, toHex } from '../../../../src/util/bytes.js';
+import {
+  blockHashAt,
+  claimOutput,
+  plainOutput,
+  SIDE_BLOCK_HASH,
+  supportOutput,
+  updateOutput,
+  World,
+} from './world.js';
+
+const COIN = 100_000_000n;
+const INVALID_PARAMETER = -8;
+
+interface NamesAnswer {
+  height: number;
+  blockhash: string;
+  names: { name: string; normalized_name: string; namehex?: string }[];
+  next?: string;
+}
+
+/** Four names after block 1, of which one is not UTF-8. */
+async function fourNames() {
+  const world = new World();
+  await world.mine();
+  const odd = Buffer.from([0x61, 0xff]);
+  const [tx] = await world.mine([
+    [],
+    [
+      claimOutput('Mint', 'aa', 2n * COIN),
+      claimOutput('mind', 'bb', COIN),
+      claimOutput('', 'cc', COIN),
+      claimOutput(odd, 'dd', COIN),
+    ],
+  ]);
+  return { world, tx: tx!, odd };
+}
+
+describe('listnames', () => {
+  it('tells of each name who controls it and for how much', async () => {
+    const { world, tx } = await fourNames();
+    await world.mine([
+      [],
+      [supportOutput('mint', tx.claimId(0), COIN / 2n), claimOutput('MINT', 'ee', COIN)],
+    ]);
+    for (const profile of ['documented', 'lbrycrd', 'lbcd'] as const) {
+      expect(await world.call(profile, 'listnames', 'MINT')).toEqual({
+        height: 2,
+        blockhash: blockHashAt(2),
+        names: [
+          {
+            name: 'Mint',
+            normalized_name: 'mint',
+            claims: 2,
+            claimId: hashToHex(tx.claimId(0)),
+            txid: tx.id,
+            n: 0,
+            amount: 2,
+            effectiveAmount: 2.5,
+            height: 1,
+            lastTakeoverHeight: 1,
+          },
+        ],
+      });
+    }
+  });
+
+  it('goes through all names in byte order, page by page, whatever bytes they are', async () => {
+    const { world, odd } = await fourNames();
+    const seen: string[] = [];
+    let after: string | null = null;
+    for (let pages = 0; pages < 4; pages++) {
+      const page = (await world.call('documented', 'listnames', '', 1, after)) as NamesAnswer;
+      expect(page.names).toHaveLength(1);
+      const { normalized_name: text, namehex } = page.names[0]!;
+      seen.push(namehex ?? toHex(Buffer.from(text)));
+      expect(page.next).toBe(pages < 3 ? seen.at(-1) : undefined);
+      after = page.next ?? null;
+    }
+    expect(seen).toEqual(['', toHex(odd), toHex(Buffer.from('mind')), toHex(Buffer.from('mint'))]);
+  });
+
+  it('answers of a block of the past by hash and by height, the same when others have come', async () => {
+    const { world, tx } = await fourNames();
+    const before = (await world.call('documented', 'listnames', 'mi')) as NamesAnswer;
+    await world.mine([[tx.out(0)], [plainOutput(1n)]], [[], [claimOutput('minor', 'ee', COIN)]]);
+    expect(await world.call('documented', 'listnames', 'mi', 100, null, before.blockhash)).toEqual(before);
+    expect(await world.call('documented', 'listnames', 'mi', 100, null, 1)).toEqual(before);
+    const { names } = (await world.call('documented', 'listnames', 'mi')) as NamesAnswer;
+    expect(names.map(({ name }) => name)).toEqual(['mind', 'minor']);
+    const empty = { height: 0, blockhash: blockHashAt(0), names: [] };
+    expect(await world.call('documented', 'listnames', '', 100, null, 0)).toEqual(empty);
+  });
+
+  it('refuses what it cannot read', async () => {
+    const { world } = await fourNames();
+    const call = (...params: (string | number | null)[]) =>
+      world.failure('documented', 'listnames', ...params);
+    const notHex = 'after must be a name in hex, as "next" of the page before';
+    expect(await call('', 100, 'mint')).toEqual([INVALID_PARAMETER, notHex]);
+    expect(await call('', 0)).toEqual([INVALID_PARAMETER, 'count must be between 1 and 10000']);
+    expect(await call('', 1, null, 2)).toEqual([INVALID_PARAMETER, 'Block height out of range']);
+    expect(await call('', 1, null, -1)).toEqual([INVALID_PARAMETER, 'Block height out of range']);
+    expect(await call('', 1, null, SIDE_BLOCK_HASH)).toEqual([-32603, 'Block not in main chain']);
+    expect(await call('', 1, null, 'zz')).toEqual([
+      INVALID_PARAMETER,
+      "block must be hexadecimal string (not 'zz')",
+    ]);
+    expect(await world.call('documented', 'listnames', 'm'.repeat(1_000_000))).toMatchObject({ names: [] });
+    expect(await world.call('documented', 'listnames', '', 1, 'ff'.repeat(500_000))).toMatchObject({
+      names: [],
+    });
+  });
+});
+
+describe('getnamehistory', () => {
+  /** A claim, a support, a better claim that takes over, an update, and the end of all. */
+  async function life() {
+    const world = new World();
+    await world.mine();
+    const [first] = await world.mine([[], [claimOutput('Name', 'aa', 2n * COIN)]]);
+    await world.mineEmpty(31);
+    const [support] = await world.mine([[], [supportOutput('name', first!.claimId(0), COIN)]]);
+    const [second] = await world.mine([[], [claimOutput('name', 'bb', 5n * COIN)]]);
+    await world.mine();
+    const [update] = await world.mine([
+      [first!.out(0)],
+      [updateOutput('NAME', first!.claimId(0), 'cc', COIN)],
+    ]);
+    await world.mine([[support!.out(0), second!.out(0)], [plainOutput(1n)]]);
+    return { world, first: first!, support: support!, second: second!, update: update! };
+  }
+
+  it('tells what each block did, who controlled the name and for how much', async () => {
+    const { world, first, support, second, update } = await life();
+    const [a, b] = [hashToHex(first.claimId(0)), hashToHex(second.claimId(0))];
+    const item = { n: 0, isSupport: false };
+    const owner = { claimId: a, txid: first.id, n: 0, amount: 2 };
+    const winner = { claimId: b, txid: second.id, n: 0, amount: 5, effectiveAmount: 5 };
+    const blocks = [
+      {
+        height: 1,
+        blockhash: blockHashAt(1),
+        events: [
+          {
+            event: 'claim',
+            ...item,
+            name: 'Name',
+            claimId: a,
+            txid: first.id,
+            amount: 2,
+            validAtHeight: 1,
+            active: true,
+          },
+          { event: 'takeover', ...owner, effectiveAmount: 2 },
+        ],
+        claims: 1,
+        owner: { ...owner, effectiveAmount: 2 },
+        lastTakeoverHeight: 1,
+        amounts: [{ claimId: a, effectiveAmount: 2 }],
+      },
+      {
+        height: 33,
+        blockhash: blockHashAt(33),
+        events: [
+          {
+            event: 'support',
+            name: 'name',
+            claimId: a,
+            txid: support.id,
+            n: 0,
+            amount: 1,
+            isSupport: true,
+            validAtHeight: 33,
+            active: true,
+          },
+        ],
+        claims: 1,
+        owner: { ...owner, effectiveAmount: 3 },
+        lastTakeoverHeight: 1,
+        amounts: [{ claimId: a, effectiveAmount: 3 }],
+      },
+      {
+        height: 34,
+        blockhash: blockHashAt(34),
+        events: [
+          {
+            event: 'claim',
+            ...item,
+            name: 'name',
+            claimId: b,
+            txid: second.id,
+            amount: 5,
+            validAtHeight: 35,
+            active: false,
+          },
+        ],
+        claims: 1,
+        owner: { ...owner, effectiveAmount: 3 },
+        lastTakeoverHeight: 1,
+        amounts: [],
+      },
+      {
+        height: 35,
+        blockhash: blockHashAt(35),
+        events: [
+          {
+            event: 'activation',
+            ...item,
+            name: 'name',
+            claimId: b,
+            txid: second.id,
+            amount: 5,
+            validAtHeight: 35,
+          },
+          { event: 'takeover', ...winner, formerClaimId: a },
+        ],
+        claims: 2,
+        owner: winner,
+        lastTakeoverHeight: 35,
+        amounts: [{ claimId: b, effectiveAmount: 5 }],
+      },
+      {
+        height: 36,
+        blockhash: blockHashAt(36),
+        events: [
+          {
+            event: 'update',
+            ...item,
+            name: 'NAME',
+            claimId: a,
+            txid: update.id,
+            amount: 1,
+            validAtHeight: 36,
+            active: true,
+            replaces: { txid: first.id, n: 0, amount: 2 },
+          },
+        ],
+        claims: 2,
+        owner: winner,
+        lastTakeoverHeight: 35,
+        amounts: [{ claimId: a, effectiveAmount: 2 }],
+      },
+      {
+        height: 37,
+        blockhash: blockHashAt(37),
+        events: [
+          {
+            event: 'abandon',
+            name: 'name',
+            claimId: a,
+            txid: support.id,
+            n: 0,
+            amount: 1,
+            isSupport: true,
+            validAtHeight: 33,
+          },
+          {
+            event: 'abandon',
+            ...item,
+            name: 'name',
+            claimId: b,
+            txid: second.id,
+            amount: 5,
+            validAtHeight: 35,
+          },
+          {
+            event: 'takeover',
+            claimId: a,
+            txid: update.id,
+            n: 0,
+            amount: 1,
+            effectiveAmount: 1,
+            formerClaimId: b,
+          },
+        ],
+        claims: 1,
+        owner: { claimId: a, txid: update.id, n: 0, amount: 1, effectiveAmount: 1 },
+        lastTakeoverHeight: 37,
+        amounts: expect.arrayContaining([
+          { claimId: a, effectiveAmount: 1 },
+          { claimId: b, effectiveAmount: 0 },
+        ]),
+      },
+    ];
+    const head = { name: 'NAME', normalized_name: 'name', height: 37, blockhash: blockHashAt(37) };
+    expect(await world.call('documented', 'getnamehistory', 'NAME')).toEqual({ ...head, blocks });
+    // Nothing of it is read from blocks: they may be pruned.
+    expect(world.reads).toBe(0);
+    expect(await world.call('documented', 'getnamehistory', 'NAME', 2, 36, 2)).toEqual({
+      ...head,
+      height: 36,
+      blockhash: blockHashAt(36),
+      blocks: blocks.slice(1, 3),
+      next: 35,
+    });
+    expect(await world.call('documented', 'getnamehistory', 'NAME', 35, blockHashAt(36), 2)).toMatchObject({
+      blocks: [blocks[3]],
+      next: 36,
+    });
+    expect(await world.call('documented', 'getnamehistory', 'NAME', 38)).toEqual({ ...head, blocks: [] });
+  });
+
+  it('refuses what is no range', async () => {
+    const { world } = await life();
+    const call = (...params: (string | number)[]) => world.failure('documented', 'getnamehistory', ...params);
+    const after = 'from is above the last block, which is at 6';
+    expect(await call('name', 7, 6)).toEqual([INVALID_PARAMETER, after]);
+    expect(await call('name', 0, 38)).toEqual([INVALID_PARAMETER, 'Block height out of range']);
+    expect(await call('name', -1)).toEqual([INVALID_PARAMETER, 'from must be between 0 and 2147483647']);
+    expect(await call('name', 0, 6, 10_001)).toEqual([
+      INVALID_PARAMETER,
+      'count must be between 1 and 10000',
+    ]);
+    expect(await world.call('documented', 'getnamehistory', 'unknown')).toMatchObject({ blocks: [] });
+    expect(await world.call('documented', 'getnamehistory', 'm'.repeat(100_000))).toMatchObject({
+      blocks: [],
+    });
+  });
+});
+
+describe('listupcoming', () => {
+  async function waiting() {
+    const world = new World();
+    await world.mine();
+    const [first] = await world.mine([[], [claimOutput('Name', 'aa', 2n * COIN)]]);
+    await world.mineEmpty(63);
+    const [second] = await world.mine([[], [claimOutput('name', 'bb', 5n * COIN)]]);
+    return { world, first: first!, second: second! };
+  }
+
+  it('tells what enters, what expires and who takes over', async () => {
+    const { world, first, second } = await waiting();
+    const [a, b] = [hashToHex(first.claimId(0)), hashToHex(second.claimId(0))];
+    const place = { height: 65, blockhash: blockHashAt(65), from: 66 };
+    const of = { normalized_name: 'name', n: 0 };
+    const entering = {
+      event: 'activation',
+      height: 67,
+      ...of,
+      name: 'name',
+      claimId: b,
+      txid: second.id,
+      amount: 5,
+      isSupport: false,
+    };
+    const taking = {
+      event: 'takeover',
+      height: 67,
+      ...of,
+      claimId: b,
+      txid: second.id,
+      amount: 5,
+      effectiveAmount: 5,
+      formerClaimId: a,
+    };
+    const ending = [
+      {
+        ...entering,
+        event: 'expiration',
+        height: 501,
+        name: 'Name',
+        claimId: a,
+        txid: first.id,
+        amount: 2,
+      },
+      { ...entering, event: 'expiration', height: 565 },
+      { event: 'takeover', height: 565, normalized_name: 'name', formerClaimId: b },
+    ];
+    const call = (...params: (string | number | null)[]) =>
+      world.call('documented', 'listupcoming', ...params);
+    expect(await call()).toEqual({ ...place, to: 641, events: [entering, taking, ...ending] });
+    expect(await call(436)).toEqual({ ...place, to: 501, events: [entering, taking, ending[0]] });
+    expect(await call(576, 'takeover')).toEqual({ ...place, to: 641, events: [taking, ending[2]] });
+    expect(await call(576, 'all', 1)).toEqual({ ...place, to: 641, events: [entering, taking], next: 68 });
+    expect(await call(576, 'all', 1, 68)).toEqual({
+      ...place,
+      from: 68,
+      to: 641,
+      events: [ending[0]],
+      next: 502,
+    });
+    expect(await call(576, 'activation', 1, 3)).toEqual({ ...place, to: 641, events: [entering], next: 68 });
+    // Nothing is due beyond the longest delay and term; a page looks at so many blocks.
+    expect(await call(1_000_000, 'activation', 1, 68)).toEqual({
+      ...place,
+      from: 68,
+      to: 4097,
+      events: [],
+      next: 2068,
+    });
+    expect(await call(10, 'all', 1, 76)).toEqual({ ...place, from: 76, to: 75, events: [] });
+  });
+
+  it('refuses a kind that it does not know', async () => {
+    const { world } = await waiting();
+    expect(await world.failure('documented', 'listupcoming', 10, 'claims')).toEqual([
+      INVALID_PARAMETER,
+      'kind must be one of all, activation, expiration, takeover',
+    ]);
+    expect(await world.failure('documented', 'listupcoming', 0)).toEqual([
+      INVALID_PARAMETER,
+      'blocks must be between 1 and 2147483647',
+    ]);
+  });
+});

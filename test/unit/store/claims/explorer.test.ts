@@ -1,0 +1,223 @@
+/** The life of names, lists of them, and what comes, against the naive model: random lives with reorganisations. */
+import { describe, expect, it } from 'vitest';
+import { filedName } from '../../../../src/store/claims/claimQueries.js';
+import { readNameHistory, type NameBlock } from '../../../../src/store/claims/nameHistory.js';
+import {
+  describePastNames,
+  describePresentNames,
+  namesBehind,
+} from '../../../../src/store/claims/nameList.js';
+import { readDueNames, readUpcoming } from '../../../../src/store/claims/upcoming.js';
+import { toHex, toLatin1 } from '../../../../src/util/bytes.js';
+import type { ClaimEvent, ClaimRules } from '../../../../src/claimtrie/types.js';
+import { SMALL_RULES } from '../../../support/claimComparison.js';
+import { LIFE_NAMES } from '../../../support/claimLife.js';
+import { claimedNames, claimsOf, normalized, pointOf } from '../../../support/claimModel.js';
+import { hex, naiveBlock, TwoLives, type NaiveBlock } from '../../../support/explorerModel.js';
+
+const BLOCKS = 280;
+
+/** In the form of the naive model. */
+function textOf(block: NameBlock): NaiveBlock {
+  const { height, owner, claims, takeover, formerId } = block;
+  const events = block.events.map(({ type, item, isActive, replaces, otherName }) => {
+    const point = hex(item.point);
+    if (type === 'arrival') return `arrival ${point} from ${hex(otherName!)}`;
+    if (type === 'departure') return `departure ${point} to ${hex(otherName!)}`;
+    const active = isActive === undefined ? '' : ` ${isActive}`;
+    return `${type} ${point}${active}${replaces ? ` for ${hex(replaces.point)}` : ''}`;
+  });
+  if ((owner?.claimId ?? '') !== formerId) {
+    events.push(`takeover ${owner ? hex(owner.claimId) : '-'} ${formerId ? hex(formerId) : '-'}`);
+  }
+  return {
+    height,
+    events: events.sort(),
+    owner: owner && `${hex(owner.claimId)} ${owner.amount} ${owner.effective}`,
+    claims,
+    takeover,
+    amounts: Object.fromEntries([...block.amounts].map(([id, sat]) => [hex(id), String(sat)])),
+  };
+}
+
+/** Every page from `from` to `to`. */
+async function historyOf(
+  two: TwoLives,
+  name: string,
+  { from, to, count }: { from: number; to: number; count: number },
+): Promise<NaiveBlock[]> {
+  const blocks: NaiveBlock[] = [];
+  for (let next: number | null = from; next !== null;) {
+    const page = await readNameHistory(two.rows, { name, from: next, to, count });
+    expect(page.blocks.length > 0 || page.next === null).toBe(true);
+    blocks.push(...page.blocks.map(textOf));
+    next = page.next;
+  }
+  return blocks;
+}
+
+function naiveHistory(two: TwoLives, name: string, from: number, to: number): NaiveBlock[] {
+  const blocks: NaiveBlock[] = [];
+  for (let height = Math.max(1, from); height <= to; height++) {
+    const block = naiveBlock(two, name, height);
+    if (block) blocks.push(block);
+  }
+  return blocks;
+}
+
+async function compareHistories(two: TwoLives, names: readonly Buffer[]): Promise<number> {
+  const { height, life } = two;
+  const filed = names.map(toLatin1).flatMap((name) => [name, normalized(name)]);
+  let events = 0;
+  for (const name of new Set(filed)) {
+    const whole = naiveHistory(two, name, 0, height);
+    for (const { events: some } of whole) events += some.length;
+    expect(await historyOf(two, name, { from: 0, to: height, count: 10_000 })).toEqual(whole);
+    const from = life.pick(height);
+    const to = from + life.pick(height - from);
+    const part = whole.filter((block) => block.height >= from && block.height <= to);
+    expect(await historyOf(two, name, { from, to, count: 1 + life.pick(6) })).toEqual(part);
+  }
+  return events;
+}
+
+describe('the history and the list of names, and the naive model', () => {
+  async function compareLists(two: TwoLives, height: number): Promise<void> {
+    const { rows, rules, life } = two;
+    const state = two.stateAt(height);
+    const all = claimedNames(state);
+    for (const raw of ['', 'a', 'ab', 'aB', 'A', 't', '\xff', 'nothing']) {
+      const prefix = filedName(rules, Buffer.from(raw, 'latin1'), height);
+      const wanted = all.filter((name) => name.startsWith(prefix));
+      const found: string[] = [];
+      const count = 1 + life.pick(5);
+      for (let after: string | null = null; ;) {
+        const page = await namesBehind(rows, { height, prefix, after, count });
+        found.push(...page.slice(0, count));
+        if (page.length <= count) break;
+        after = page[count - 1]!;
+      }
+      expect(found.map(hex)).toEqual(wanted.map(hex));
+    }
+    const listed = await describePastNames(rows, rules, all, height);
+    if (height === two.height) expect(await describePresentNames(rows, all)).toEqual(listed);
+    expect(
+      listed.map((name) => [
+        toLatin1(name.name),
+        name.claims,
+        toHex(name.claimId),
+        pointOf(Buffer.from(name.txid), name.n),
+        toLatin1(name.rawName),
+        name.height,
+        name.amount,
+        name.effectiveAmount,
+        name.lastTakeoverHeight,
+      ]),
+    ).toEqual(
+      all.map((name) => {
+        const claims = claimsOf(state, name);
+        const { item, effective } = claims[0]!;
+        const { takeover } = state.owners.get(name)!;
+        const { claimId, point, rawName, height: made, amount } = item;
+        return [name, claims.length, claimId, point, rawName, made, amount, effective, takeover];
+      }),
+    );
+  }
+
+  for (const title of ['forks as on main', 'forks at once']) {
+    it(`tell the same, ${title}`, async () => {
+      const two = new TwoLives(4201, SMALL_RULES[title]!);
+      for (let to = 40; to <= BLOCKS; to += 40) {
+        await two.liveTo(to);
+        await compareLists(two, two.height);
+      }
+      for (let height = 1; height < BLOCKS; height += 29) await compareLists(two, height);
+      expect(await compareHistories(two, LIFE_NAMES)).toBeGreaterThan(500);
+    });
+  }
+
+  it('tell the same of hot names, whose history has snapshots', async () => {
+    const names = ['ab', 'Ab'].map((name) => Buffer.from(name));
+    const two = new TwoLives(17, SMALL_RULES['forks as on main']!, { names });
+    await two.liveTo(BLOCKS);
+    expect(await compareHistories(two, names)).toBeGreaterThan(500);
+  });
+});
+
+interface Told {
+  height: number;
+  text: string;
+}
+
+function eventText(event: ClaimEvent): string {
+  const { type, txid, n, claimId, formerClaimId } = event;
+  if (type === 'takeover') {
+    return `takeover ${hex(toLatin1(event.name))} ${claimId ? toHex(claimId) : '-'} ${formerClaimId ? toHex(formerClaimId) : '-'}`;
+  }
+  return `${type} ${hex(toLatin1(event.name))} ${pointOf(Buffer.from(txid!), n!)} ${event.isSupport}`;
+}
+
+/** What is told of the blocks up to `to`, page by page. */
+async function foretold(two: TwoLives, to: number, count: number): Promise<Told[]> {
+  const { rows, rules, height } = two;
+  const told: Told[] = [];
+  for (let from: number | null = height + 1; from !== null;) {
+    const due = await readDueNames(rows, from, to);
+    const query = { height, from, to, count, isWanted: () => true };
+    const page = await readUpcoming(rows, rules, query, due);
+    for (const { name, event } of page.events) {
+      if (event.type === 'takeover') {
+        const { owner, formerId } = event;
+        const ids = `${owner ? hex(owner.claimId) : '-'} ${formerId ? hex(formerId) : '-'}`;
+        told.push({ height: event.height, text: `takeover ${hex(name)} ${ids}` });
+      } else {
+        const { item } = event;
+        const text = `${event.type} ${hex(name)} ${hex(item.point)} ${item.kind === 'support'}`;
+        told.push({ height: event.height, text });
+      }
+    }
+    expect(page.next === null || page.next > from).toBe(true);
+    from = page.next;
+  }
+  return told;
+}
+
+const inOrder = (told: readonly Told[]): string[] =>
+  told.map(({ height, text }) => `${String(height).padStart(4, '0')} ${text}`).sort();
+
+describe('what is told of the blocks to come', () => {
+  async function compareFuture(two: TwoLives, blocks: number): Promise<number> {
+    const to = two.height + blocks;
+    const told = await foretold(two, to, 1000);
+    expect(await foretold(two, to, 1 + two.life.pick(5))).toEqual(told);
+    const done: Told[] = [];
+    while (two.height < to) {
+      const height = two.height + 1;
+      for (const event of await two.connect({ height, transactions: [] })) {
+        done.push({ height, text: eventText(event) });
+      }
+    }
+    expect(inOrder(told)).toEqual(inOrder(done));
+    return done.length;
+  }
+
+  /** Lives between the forks: how far, and how many blocks are told of then. */
+  const SPANS: readonly [title: string, rules: ClaimRules, alive: number, blocks: number][] = [
+    ['across the extension of terms', SMALL_RULES['forks as on main']!, 120, 69],
+    ['after all forks', SMALL_RULES['forks as on main']!, 240, 130],
+    ['with supports after 100', SMALL_RULES['forks as on main, supports after 100']!, 240, 130],
+    ['with all forks from the start', SMALL_RULES['forks from the start']!, 200, 130],
+    ['up to the normalization fork', SMALL_RULES['forks as on regtest']!, 90, 19],
+  ];
+  for (const [title, rules, alive, blocks] of SPANS) {
+    it(`is what blocks without transactions do, ${title}`, async () => {
+      let happened = 0;
+      for (let seed = 1; seed <= 3; seed++) {
+        const two = new TwoLives(seed, rules, { withModel: false });
+        await two.liveTo(alive);
+        happened += await compareFuture(two, blocks);
+      }
+      expect(happened).toBeGreaterThan(10);
+    });
+  }
+});
