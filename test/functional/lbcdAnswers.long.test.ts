@@ -1,5 +1,7 @@
 /** The lbcd profile beside lbcd itself: a random life of claims past both forks, and the answers of both about it. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { buildClaimPrefix, buildSupportPrefix, claimIdOf } from '../../src/script/claimScript.js';
+import type { Bytes } from '../../src/util/bytes.js';
 import { ClaimSource, NAMES } from './support/claimSource.js';
 import { OPEN_ADDRESS, peersOf, startPeer, until } from './support/network.js';
 import type { RegtestNode } from './support/node.js';
@@ -13,6 +15,7 @@ const LAST_HEIGHT = 1000;
 const PREMINED = 130;
 /** What is made here expires in the block that extends terms in lbcd, and lives on in lbrycrd and here. */
 const EXTENSION_DUE = 300;
+const FORK = 250;
 const SEEDS = (process.env['LBCD_SEEDS'] ?? '1,2').split(',').map(Number);
 
 interface Both {
@@ -185,5 +188,29 @@ describe.runIf(lbcd)('the lbcd profile beside lbcd', () => {
     for (const [method, params] of await otherCalls(both)) await askForAll(both, differences, method, params);
     console.log(`${differences.calls} calls`);
     expect(Object.fromEntries(differences.found)).toEqual({});
+  });
+
+  it('counts at the normalization fork what lbrycrd leaves behind, and refuses its block then', async () => {
+    const { node, both } = await start();
+    const block = async (): Promise<string> =>
+      (await node.rpc<string[]>('generatetoaddress', [1, OPEN_ADDRESS]))[0]!;
+    await node.rpc('generatetoaddress', [PREMINED, OPEN_ADDRESS]);
+    const source = new ClaimSource(node);
+    const stake = async (prefix: Buffer, value: bigint): Promise<Bytes> => {
+      const { hex, hash } = await source.stake(prefix, value);
+      await node.rpc('sendrawtransaction', [hex]);
+      return hash;
+    };
+    const claim = buildClaimPrefix(Buffer.from('name'), Buffer.from('value'));
+    await stake(claim, 2_000_000n);
+    const lesser = claimIdOf(await stake(claim, 1_000_000n), 0);
+    await block();
+    await stake(buildSupportPrefix(Buffer.from('NAME'), lesser), 5_000_000n);
+    await node.rpc('generatetoaddress', [FORK - 1 - (PREMINED + 1), OPEN_ADDRESS]);
+    const countOf = async (): Promise<unknown> => (await both.them('getblockcount', [])).result;
+    await until('the block before the fork', async () => (await countOf()) === FORK - 1);
+    const raw = await node.rpc<string>('getblock', [await block(), 0]);
+    expect((await both.them('submitblock', [raw])).result).toContain('rejected');
+    expect(await countOf()).toBe(FORK - 1);
   });
 });

@@ -91,13 +91,13 @@ export class ClaimSource {
   async #claim(made: Stake[]): Promise<string> {
     const name = Buffer.from(NAMES[this.#below(NAMES.length)]!);
     const prefix = buildClaimPrefix(name, this.#value());
-    const { hex, hash, value } = this.#stake(await this.#coin(), prefix);
+    const { hex, hash, value } = await this.#stakeSome(prefix);
     made.push({ hash, index: 0, value, name, claimId: claimIdOf(hash, 0), isClaim: true });
     return hex;
   }
 
   async #support({ name, claimId }: Stake, made: Stake[]): Promise<string> {
-    const { hex, hash, value } = this.#stake(await this.#coin(), buildSupportPrefix(name, claimId));
+    const { hex, hash, value } = await this.#stakeSome(buildSupportPrefix(name, claimId));
     made.push({ hash, index: 0, value, name, claimId, isClaim: false });
     return hex;
   }
@@ -120,11 +120,16 @@ export class ClaimSource {
     this.#stakes.splice(this.#stakes.indexOf(stake), 1);
   }
 
-  /** Output 0 carries the stake, output 1 the rest of the coin. */
-  #stake(coin: Coin, prefix: Buffer): { hex: string; hash: Bytes; value: bigint } {
+  async #stakeSome(prefix: Buffer): Promise<{ hex: string; hash: Bytes; value: bigint }> {
     const value = 1_000_000n * BigInt(1 + this.#below(20));
+    return { ...(await this.stake(prefix, value)), value };
+  }
+
+  /** A transaction whose output 0 carries the stake behind this prefix, and output 1 the rest of a coin. */
+  async stake(prefix: Buffer, value: bigint): Promise<{ hex: string; hash: Bytes }> {
+    const coin = await this.#coin();
     const staked = { value, script: Buffer.concat([prefix, OPEN_SCRIPT]) };
-    return { ...spend(coin, [staked, { value: coin.value - value - FEE_SAT, script: OPEN_SCRIPT }]), value };
+    return spend(coin, [staked, { value: coin.value - value - FEE_SAT, script: OPEN_SCRIPT }]);
   }
 
   async #coin(): Promise<Coin> {

@@ -121,3 +121,27 @@ describe('a support with metadata before the all-claims fork', () => {
     expect(disputed(plain, RULES.extendedExpirationForkHeight)).toContain('extends terms');
   });
 });
+
+describe('a support of a name without claims at the normalization fork', () => {
+  it('stays behind, where lbcd moves and counts it', async () => {
+    const world = new World({ ...REGTEST_RULES, normalizationForkHeight: 4 });
+    await world.mine();
+    const [claim] = await world.mine([[], [claimOutput('name', 'aa', 5n)]]);
+    await world.mine([[], [supportOutput('NAME', claim!.claimId(0), 7n)]]);
+    const counted = async (profile: 'lbrycrd' | 'lbcd') =>
+      ((await world.call(profile, 'getclaimsforname', 'name')) as { claims: Record<string, number>[] })
+        .claims;
+    expect(await counted('lbcd')).toMatchObject([{ effectiveamount: 5 }]);
+    await world.mineEmpty(2);
+    expect(await counted('lbcd')).toMatchObject([{ effectiveamount: 12, supports: [{ amount: 7 }] }]);
+    expect(await counted('lbrycrd')).toMatchObject([{ effectiveAmount: 5, supports: [] }]);
+  });
+
+  it('is told of when the block of the fork has another claim root', () => {
+    const [block, resolved] = blockOf(KEY_HASH, {}, KEY_HASH);
+    const disputed = (height: number): string | null =>
+      disputedClaims(RULES, blockClaims(block, resolved, height));
+    expect(disputed(RULES.normalizationForkHeight)).toContain('names without claims');
+    expect(disputed(RULES.normalizationForkHeight + 1)).toBeNull();
+  });
+});
