@@ -16,7 +16,9 @@ const PREMINED = 130;
 /** What is made here expires in the block that extends terms in lbcd, and lives on in lbrycrd and here. */
 const EXTENSION_DUE = 300;
 const FORK = 250;
-const SEEDS = (process.env['LBCD_SEEDS'] ?? '1,2').split(',').map(Number);
+/** Seeds from 101 on abandon more, so that names lose their claims and have supports still. */
+const SEEDS = (process.env['LBCD_SEEDS'] ?? '1,6,106').split(',').map(Number);
+const MUCH_ABANDONED = { claims: 3, supports: 3, updates: 1 };
 
 interface Both {
   readonly us: (method: string, params: readonly unknown[]) => Promise<Envelope>;
@@ -143,7 +145,7 @@ async function otherCalls({ them }: Both): Promise<[method: string, params: unkn
 /** A chain that both nodes have, with claims in nearly every block. */
 async function grow(us: RegtestNode, tipOf: () => Promise<unknown>, seed: number): Promise<void> {
   await us.rpc('generatetoaddress', [PREMINED, OPEN_ADDRESS]);
-  const source = new ClaimSource(us, seed);
+  const source = new ClaimSource(us, seed, seed > 100 ? MUCH_ABANDONED : undefined);
   for (let height = PREMINED; height < LAST_HEIGHT; height++) {
     if (height !== EXTENSION_DUE - 1 && (height < 700 || height % 5 === 0))
       for (const hex of await source.take(height % 3)) await us.rpc('sendrawtransaction', [hex]);

@@ -26,14 +26,12 @@ export async function readLbcdChanges(rows: RowReader, rules: ClaimRules, height
   const fork = rules.normalizationForkHeight;
   const names = await readLbcdSchedule(rows, rules, height);
   for (const event of await readLog(rows, height)) {
-    if (event.op === 'snapshot') continue;
+    // A takeover has what brought it beside it, unless a mere node without claims came or went.
+    if (event.op === 'snapshot' || event.op === 'takeover') continue;
     if (event.op === 'refile') names.add(event.to.name);
-    const isNear = 'ref' in event && height < fork && height + MAX_DELAY >= fork;
-    const { ref } = 'ref' in event ? event : { ref: event };
-    const item = isNear
-      ? (await itemsByOrdinal(rows, event.ref.name, event.ref.since)).get(event.ref.ordinal)
-      : undefined;
-    names.add(item?.rawName ?? ref.name);
+    const isNear = height < fork && height + MAX_DELAY >= fork;
+    const item = isNear ? await itemOf(rows, event.ref) : undefined;
+    names.add(item?.rawName ?? event.ref.name);
   }
   if (height === fork) {
     for (const { name, rawName } of await readStranded(rows)) names.add(name).add(rawName);

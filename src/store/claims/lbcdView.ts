@@ -123,13 +123,13 @@ async function pendingBeyondFork(rows: RowReader, rules: ClaimRules, rawName: st
   return items.filter((item) => item.rawName === rawName);
 }
 
-/** What lbrycrd's fork left behind, which lbcd moves. */
+/** What lbrycrd's fork left behind, which lbcd moves. It may be spent long after it expired. */
 async function strandedUnder(rows: RowReader, rules: ClaimRules, name: string): Promise<Item[]> {
-  return (await readStranded(rows, name)).map((item) =>
-    item.removed === 0
-      ? { ...item, removed: lbcdExpiry(rules, item.height), removal: REMOVAL.expired }
-      : item,
-  );
+  return (await readStranded(rows, name)).map((item) => {
+    const removed = lbcdExpiry(rules, item.height);
+    const isSpent = item.removed !== 0 && item.removed < removed;
+    return isSpent ? item : { ...item, removed, removal: REMOVAL.expired };
+  });
 }
 
 /** Height at which lbcd lets something made in block `created` expire. Source: `handleExpiredAndActivated`. */

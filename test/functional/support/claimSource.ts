@@ -47,16 +47,27 @@ export const NAMES = [
   'zoë',
 ];
 
+/** Of ten operations: how many make a claim, a support, an update; the others abandon something. */
+export interface Shares {
+  readonly claims: number;
+  readonly supports: number;
+  readonly updates: number;
+}
+
+const SHARES: Shares = { claims: 4, supports: 3, updates: 2 };
+
 export class ClaimSource {
   readonly #chain: Chain;
   readonly #stakes: Stake[] = [];
+  readonly #shares: Shares;
   #nextCoinbase = 1;
   #seed: number;
 
   /** The chain's coinbases from height 1 on must pay to `OPEN_ADDRESS`. */
-  constructor(chain: Chain, seed = 1) {
+  constructor(chain: Chain, seed = 1, shares = SHARES) {
     this.#chain = chain;
     this.#seed = seed;
+    this.#shares = shares;
   }
 
   /** Transactions in hex that spend no output of one another; all must be in a block before the next call. */
@@ -82,9 +93,10 @@ export class ClaimSource {
     const pick = this.#below(10);
     const claims = this.#stakes.filter(({ isClaim }) => isClaim);
     const target = claims[this.#below(claims.length || 1)];
-    if (!target || pick < 4) return this.#claim(made);
-    if (pick < 7) return this.#support(target, made);
-    if (pick < 9) return this.#update(target, made);
+    const { claims: claimShare, supports, updates } = this.#shares;
+    if (!target || pick < claimShare) return this.#claim(made);
+    if (pick < claimShare + supports) return this.#support(target, made);
+    if (pick < claimShare + supports + updates) return this.#update(target, made);
     return this.#abandon(this.#stakes[this.#below(this.#stakes.length)]!);
   }
 

@@ -162,6 +162,16 @@ describe('getchangesinblock', () => {
     expect(await world.call('lbcd', 'getchangesinblock')).toMatchObject({ height: 1 });
   });
 
+  it('leaves out a name at which others part no longer', async () => {
+    const world = new World();
+    await world.mine();
+    const parting = ['ab', 'abc', 'abd'].map((name) => claimOutput(name, '', 1n));
+    const [made] = await world.mine([[], parting]);
+    await world.mine([[made!.out(0)], [plainOutput(1n)]]);
+    await world.mine([[made!.out(2)], [plainOutput(1n)]]);
+    expect(await world.call('lbcd', 'getchangesinblock')).toMatchObject({ names: ['abd'] });
+  });
+
   it.each([
     [0, 'a'],
     [100, 'A'],
@@ -219,10 +229,11 @@ describe('a support of a name without claims at the normalization fork', () => {
     expect(await amounts(world.height)).toEqual([3, 1, 2]);
   });
 
-  it('expires in lbcd', async () => {
+  it.each([0, 1])('expires in lbcd, %i blocks before it is spent', async (blocks) => {
     const { world, stranded, amounts, names } = await left();
     const expiry = stranded.height + rules.originalExpiration;
     await world.mineEmpty(expiry - world.height);
+    if (blocks > 0) await world.mine([[stranded.out(0)], [plainOutput(1n)]]);
     expect(await Promise.all([expiry - 2, expiry].map(names))).toEqual([[], ['name']]);
     expect(await amounts(expiry - 1)).toEqual([1, 2, 3]);
     expect(await amounts(expiry)).toEqual([3, 1, 2]);
