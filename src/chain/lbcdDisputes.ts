@@ -44,6 +44,6 @@ export function disputedClaims(
   if (height === rules.extendedExpirationForkHeight)
     return `lbcd lets expire what is due in the very block that extends terms, and may accept this block. ${ADVICE}`;
   if (height === rules.normalizationForkHeight)
-    return `lbcd moves the supports of names without claims when names are normalized, and may accept this block. ${ADVICE}`;
+    return `when names are normalized, lbcd moves the supports of names without claims too, and counts the delays of that block by normalized names; it may accept this block. ${ADVICE}`;
   return null;
 }

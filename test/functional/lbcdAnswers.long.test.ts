@@ -1,5 +1,6 @@
 /** The lbcd profile beside lbcd itself: a random life of claims past both forks, and the answers of both about it. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { normalizeName } from '../../src/claimtrie/normalize.js';
 import { buildClaimPrefix, buildSupportPrefix, claimIdOf } from '../../src/script/claimScript.js';
 import type { Bytes } from '../../src/util/bytes.js';
 import { ClaimSource, NAMES } from './support/claimSource.js';
@@ -15,7 +16,9 @@ const LAST_HEIGHT = 1000;
 const PREMINED = 130;
 /** What is made here expires in the block that extends terms in lbcd, and lives on in lbrycrd and here. */
 const EXTENSION_DUE = 300;
+/** What is made in this block under a name that is not normalized waits for other claims there than in lbrycrd and here. */
 const FORK = 250;
+const isNormalized = (name: Buffer): boolean => Buffer.compare(normalizeName(name), name) === 0;
 /** Seeds from 101 on abandon more, so that names lose their claims and have supports still. */
 const SEEDS = (process.env['LBCD_SEEDS'] ?? '1,6,106').split(',').map(Number);
 const MUCH_ABANDONED = { claims: 3, supports: 3, updates: 1 };
@@ -148,7 +151,8 @@ async function grow(us: RegtestNode, tipOf: () => Promise<unknown>, seed: number
   const source = new ClaimSource(us, seed, seed > 100 ? MUCH_ABANDONED : undefined);
   for (let height = PREMINED; height < LAST_HEIGHT; height++) {
     if (height !== EXTENSION_DUE - 1 && (height < 700 || height % 5 === 0))
-      for (const hex of await source.take(height % 3)) await us.rpc('sendrawtransaction', [hex]);
+      for (const hex of await source.take(height % 3, height === FORK - 1 ? isNormalized : undefined))
+        await us.rpc('sendrawtransaction', [hex]);
     await us.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
   }
   await until('the same tip', async () => (await tipOf()) === (await us.rpc('getbestblockhash')), 240_000);
@@ -192,26 +196,31 @@ describe.runIf(lbcd)('the lbcd profile beside lbcd', () => {
     expect(Object.fromEntries(differences.found)).toEqual({});
   });
 
-  it('counts at the normalization fork what lbrycrd leaves behind, and refuses its block then', async () => {
+  it.each([
+    ['moves what lbrycrd leaves behind', 'a support before it'],
+    ['counts delays by normalized names', 'a claim in it'],
+  ])('%s at the normalization fork, and may refuse its block then', async (_, decisive) => {
     const { node, both } = await start();
-    const block = async (): Promise<string> =>
-      (await node.rpc<string[]>('generatetoaddress', [1, OPEN_ADDRESS]))[0]!;
-    await node.rpc('generatetoaddress', [PREMINED, OPEN_ADDRESS]);
+    const mine = (count: number): Promise<string[]> =>
+      node.rpc<string[]>('generatetoaddress', [count, OPEN_ADDRESS]);
+    await mine(PREMINED);
     const source = new ClaimSource(node);
     const stake = async (prefix: Buffer, value: bigint): Promise<Bytes> => {
       const { hex, hash } = await source.stake(prefix, value);
       await node.rpc('sendrawtransaction', [hex]);
       return hash;
     };
-    const claim = buildClaimPrefix(Buffer.from('name'), Buffer.from('value'));
-    await stake(claim, 2_000_000n);
-    const lesser = claimIdOf(await stake(claim, 1_000_000n), 0);
-    await block();
-    await stake(buildSupportPrefix(Buffer.from('NAME'), lesser), 5_000_000n);
-    await node.rpc('generatetoaddress', [FORK - 1 - (PREMINED + 1), OPEN_ADDRESS]);
+    const claimOf = (name: string): Buffer => buildClaimPrefix(Buffer.from(name), Buffer.from('value'));
+    await stake(claimOf('name'), 2_000_000n);
+    const lesser = claimIdOf(await stake(claimOf('name'), 1_000_000n), 0);
+    await mine(1);
+    if (decisive === 'a support before it')
+      await stake(buildSupportPrefix(Buffer.from('NAME'), lesser), 5_000_000n);
+    await mine(FORK - 1 - (PREMINED + 1));
     const countOf = async (): Promise<unknown> => (await both.them('getblockcount', [])).result;
     await until('the block before the fork', async () => (await countOf()) === FORK - 1);
-    const raw = await node.rpc<string>('getblock', [await block(), 0]);
+    if (decisive === 'a claim in it') await stake(claimOf('NAME'), 5_000_000n);
+    const raw = await node.rpc<string>('getblock', [(await mine(1))[0], 0]);
     expect((await both.them('submitblock', [raw])).result).toContain('rejected');
     expect(await countOf()).toBe(FORK - 1);
   });

@@ -70,11 +70,14 @@ export class ClaimSource {
     this.#shares = shares;
   }
 
-  /** Transactions in hex that spend no output of one another; all must be in a block before the next call. */
-  async take(count: number): Promise<string[]> {
+  /**
+   * Transactions in hex that spend no output of one another; all must be in a block before the next call. What they make
+   * is of names that `allows` knows nothing against.
+   */
+  async take(count: number, allows: (name: Buffer) => boolean = () => true): Promise<string[]> {
     const made: Stake[] = [];
     const taken: string[] = [];
-    while (taken.length < count) taken.push(await this.#operation(made));
+    while (taken.length < count) taken.push(await this.#operation(made, allows));
     this.#stakes.push(...made);
     return taken;
   }
@@ -89,19 +92,20 @@ export class ClaimSource {
     return Buffer.of(this.#below(256), this.#below(256));
   }
 
-  async #operation(made: Stake[]): Promise<string> {
+  async #operation(made: Stake[], allows: (name: Buffer) => boolean): Promise<string> {
     const pick = this.#below(10);
-    const claims = this.#stakes.filter(({ isClaim }) => isClaim);
+    const claims = this.#stakes.filter(({ isClaim, name }) => isClaim && allows(name));
     const target = claims[this.#below(claims.length || 1)];
     const { claims: claimShare, supports, updates } = this.#shares;
-    if (!target || pick < claimShare) return this.#claim(made);
+    if (!target || pick < claimShare) return this.#claim(made, allows);
     if (pick < claimShare + supports) return this.#support(target, made);
     if (pick < claimShare + supports + updates) return this.#update(target, made);
     return this.#abandon(this.#stakes[this.#below(this.#stakes.length)]!);
   }
 
-  async #claim(made: Stake[]): Promise<string> {
-    const name = Buffer.from(NAMES[this.#below(NAMES.length)]!);
+  async #claim(made: Stake[], allows: (name: Buffer) => boolean): Promise<string> {
+    const names = NAMES.map((name) => Buffer.from(name)).filter(allows);
+    const name = names[this.#below(names.length)]!;
     const prefix = buildClaimPrefix(name, this.#value());
     const { hex, hash, value } = await this.#stakeSome(prefix);
     made.push({ hash, index: 0, value, name, claimId: claimIdOf(hash, 0), isClaim: true });

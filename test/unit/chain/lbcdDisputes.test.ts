@@ -136,8 +136,29 @@ describe('a support of a name without claims at the normalization fork', () => {
     expect(await counted('lbcd')).toMatchObject([{ effectiveamount: 12, supports: [{ amount: 7 }] }]);
     expect(await counted('lbrycrd')).toMatchObject([{ effectiveAmount: 5, supports: [] }]);
   });
+});
 
-  it('is told of when the block of the fork has another claim root', () => {
+describe('a claim made in the block of the normalization fork', () => {
+  it('waits for the owner of its name as it is spelled, where lbcd lets it wait for that of the normalized one', async () => {
+    const world = new World({ ...REGTEST_RULES, normalizationForkHeight: 100 });
+    await world.mine();
+    await world.mine([[], [claimOutput('name', 'aa', 5n)]]);
+    await world.mineEmpty(98);
+    const [inIt] = await world.mine([[], [claimOutput('NAME', 'aa', 1n)]]);
+    const [after] = await world.mine([[], [claimOutput('NAME', 'aa', 1n)]]);
+    expect(inIt!.height).toBe(100);
+    const { claims } = (await world.call('lbcd', 'getclaimsforname', 'name')) as {
+      claims: { txid: string; validatheight: number }[];
+    };
+    const validAt = ({ id }: { id: string }): unknown =>
+      claims.find(({ txid }) => txid === id)?.validatheight;
+    expect(validAt(inIt!)).toBe(100);
+    expect(validAt(after!)).toBe(101 + Math.floor((101 - 1) / 32));
+  });
+});
+
+describe('the block of the normalization fork', () => {
+  it('is told of when it has another claim root', () => {
     const [block, resolved] = blockOf(KEY_HASH, {}, KEY_HASH);
     const disputed = (height: number): string | null =>
       disputedClaims(RULES, blockClaims(block, resolved, height));
