@@ -33,7 +33,7 @@ export function disputedScripts(block: LoadedBlock, resolved: ResolvedInputs): s
 
 /** Why lbcd might have come to the block's claim root; null when nothing tells. */
 export function disputedClaims(
-  rules: Pick<ClaimRules, 'allClaimsForkHeight' | 'extendedExpirationForkHeight'>,
+  rules: Pick<ClaimRules, 'allClaimsForkHeight' | 'extendedExpirationForkHeight' | 'normalizationForkHeight'>,
   { height, transactions }: ClaimBlock,
 ): string | null {
   const hasMetadata = transactions.some(({ outputs }) =>
@@ -43,5 +43,7 @@ export function disputedClaims(
     return `lbcd counts supports with metadata before the all-claims fork, and may accept this block. ${ADVICE}`;
   if (height === rules.extendedExpirationForkHeight)
     return `lbcd lets expire what is due in the very block that extends terms, and may accept this block. ${ADVICE}`;
+  if (height === rules.normalizationForkHeight)
+    return `when names are normalized, lbcd moves the supports of names without claims too, and counts the delays of that block by normalized names; it may accept this block. ${ADVICE}`;
   return null;
 }

@@ -1,5 +1,8 @@
 /** The lbcd profile beside lbcd itself: a random life of claims past both forks, and the answers of both about it. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { normalizeName } from '../../src/claimtrie/normalize.js';
+import { buildClaimPrefix, buildSupportPrefix, claimIdOf } from '../../src/script/claimScript.js';
+import type { Bytes } from '../../src/util/bytes.js';
 import { ClaimSource, NAMES } from './support/claimSource.js';
 import { OPEN_ADDRESS, peersOf, startPeer, until } from './support/network.js';
 import type { RegtestNode } from './support/node.js';
@@ -13,7 +16,12 @@ const LAST_HEIGHT = 1000;
 const PREMINED = 130;
 /** What is made here expires in the block that extends terms in lbcd, and lives on in lbrycrd and here. */
 const EXTENSION_DUE = 300;
-const SEEDS = (process.env['LBCD_SEEDS'] ?? '1,2').split(',').map(Number);
+/** What is made in this block under a name that is not normalized waits for other claims there than in lbrycrd and here. */
+const FORK = 250;
+const isNormalized = (name: Buffer): boolean => Buffer.compare(normalizeName(name), name) === 0;
+/** Seeds from 101 on abandon more, so that names lose their claims and have supports still. */
+const SEEDS = (process.env['LBCD_SEEDS'] ?? '1,6,106').split(',').map(Number);
+const MUCH_ABANDONED = { claims: 3, supports: 3, updates: 1 };
 
 interface Both {
   readonly us: (method: string, params: readonly unknown[]) => Promise<Envelope>;
@@ -140,10 +148,11 @@ async function otherCalls({ them }: Both): Promise<[method: string, params: unkn
 /** A chain that both nodes have, with claims in nearly every block. */
 async function grow(us: RegtestNode, tipOf: () => Promise<unknown>, seed: number): Promise<void> {
   await us.rpc('generatetoaddress', [PREMINED, OPEN_ADDRESS]);
-  const source = new ClaimSource(us, seed);
+  const source = new ClaimSource(us, seed, seed > 100 ? MUCH_ABANDONED : undefined);
   for (let height = PREMINED; height < LAST_HEIGHT; height++) {
     if (height !== EXTENSION_DUE - 1 && (height < 700 || height % 5 === 0))
-      for (const hex of await source.take(height % 3)) await us.rpc('sendrawtransaction', [hex]);
+      for (const hex of await source.take(height % 3, height === FORK - 1 ? isNormalized : undefined))
+        await us.rpc('sendrawtransaction', [hex]);
     await us.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
   }
   await until('the same tip', async () => (await tipOf()) === (await us.rpc('getbestblockhash')), 240_000);
@@ -185,5 +194,34 @@ describe.runIf(lbcd)('the lbcd profile beside lbcd', () => {
     for (const [method, params] of await otherCalls(both)) await askForAll(both, differences, method, params);
     console.log(`${differences.calls} calls`);
     expect(Object.fromEntries(differences.found)).toEqual({});
+  });
+
+  it.each([
+    ['moves what lbrycrd leaves behind', 'a support before it'],
+    ['counts delays by normalized names', 'a claim in it'],
+  ])('%s at the normalization fork, and may refuse its block then', async (_, decisive) => {
+    const { node, both } = await start();
+    const mine = (count: number): Promise<string[]> =>
+      node.rpc<string[]>('generatetoaddress', [count, OPEN_ADDRESS]);
+    await mine(PREMINED);
+    const source = new ClaimSource(node);
+    const stake = async (prefix: Buffer, value: bigint): Promise<Bytes> => {
+      const { hex, hash } = await source.stake(prefix, value);
+      await node.rpc('sendrawtransaction', [hex]);
+      return hash;
+    };
+    const claimOf = (name: string): Buffer => buildClaimPrefix(Buffer.from(name), Buffer.from('value'));
+    await stake(claimOf('name'), 2_000_000n);
+    const lesser = claimIdOf(await stake(claimOf('name'), 1_000_000n), 0);
+    await mine(1);
+    if (decisive === 'a support before it')
+      await stake(buildSupportPrefix(Buffer.from('NAME'), lesser), 5_000_000n);
+    await mine(FORK - 1 - (PREMINED + 1));
+    const countOf = async (): Promise<unknown> => (await both.them('getblockcount', [])).result;
+    await until('the block before the fork', async () => (await countOf()) === FORK - 1);
+    if (decisive === 'a claim in it') await stake(claimOf('NAME'), 5_000_000n);
+    const raw = await node.rpc<string>('getblock', [(await mine(1))[0], 0]);
+    expect((await both.them('submitblock', [raw])).result).toContain('rejected');
+    expect(await countOf()).toBe(FORK - 1);
   });
 });

@@ -29,6 +29,10 @@ export const CLAIM_PREFIX = {
   summary: 'k',
   /** `f` ‖ row number u16 → bits of names without active claims that have a row all the same. */
   idle: 'f',
+  /** `y` ‖ length ‖ normalized name ‖ since u32 ‖ outpoint → a support that the normalization fork left behind. */
+  stranded: 'y',
+  /** `z` ‖ height u32 ‖ key of such a support → nothing; the block spent it. */
+  strandedSpend: 'z',
   /** `j` ‖ name → a name at the start of the block; exists only while a fork block is in work. */
   mark: 'j',
 } as const;
@@ -82,6 +86,30 @@ export function itemsKey(name: string): string {
 
 export function itemKey(name: string, since: number, point: string): string {
   return itemsKey(name) + u32Key(since) + point;
+}
+
+/** Prefix of the supports that the normalization fork left behind, of a normalized name. */
+export function strandedNameKey(name: string): string {
+  return CLAIM_PREFIX.stranded + lengthKey(name.length) + name;
+}
+
+export function strandedKey(name: string, since: number, point: string): string {
+  return strandedNameKey(name) + u32Key(since) + point;
+}
+
+export function parseStrandedKey(key: string): { name: string; since: number; point: string } {
+  const { since, point } = parseItemKey(key);
+  return { name: key.slice(key.charCodeAt(1) === 255 ? 4 : 2, -40), since, point };
+}
+
+/** Prefix of what a block spent of them. */
+export function strandedSpendsKey(height: number): string {
+  return CLAIM_PREFIX.strandedSpend + u32Key(height);
+}
+
+/** `stranded` is the key of the support. */
+export function strandedSpendKey(height: number, stranded: string): string {
+  return strandedSpendsKey(height) + stranded;
 }
 
 /** `since` and outpoint from a key under `itemsKey(name)`. */

@@ -16,6 +16,7 @@ import { itemsByOrdinal } from './itemHistory.js';
 import { readLog } from './logRow.js';
 import { isRefileFork, refileNames, settleMarkedNames } from './refileFork.js';
 import { parseDueRow, type DueEntry } from './queueRow.js';
+import { spendStranded, strandSupports } from './stranded.js';
 import { parseSummaryRow, putSummary } from './summaryRow.js';
 import { noteDropped } from './versions.js';
 import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
@@ -49,7 +50,11 @@ export async function connectClaims(
   store.writesNodes = refiles || !rehashes;
 
   await processTransactions(store, block);
-  if (refiles) await refileNames(store);
+  await spendStranded(rows, rules, block);
+  if (refiles) {
+    await refileNames(store);
+    await strandSupports(rows, height);
+  }
   // The block that refiles has written to its row meanwhile.
   await processDueItems(store, refiles ? await store.loadDue(height) : parseDueRow(dueRow), expiring);
   if (refiles) await settleMarkedNames(store);

@@ -17,6 +17,7 @@ import { itemsSince } from './itemHistory.js';
 import { countLogChunks, parseLogChunk, type ItemRef, type LogEvent } from './logRow.js';
 import { parseNodeRow } from './nodeRow.js';
 import { isRefileFork } from './refileFork.js';
+import { undoStranded } from './stranded.js';
 import { parseSummaryRow, putSummary, type Summary } from './summaryRow.js';
 import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
 
@@ -27,6 +28,7 @@ export async function disconnectClaims(
   deps: WorkStoreDeps,
 ): Promise<Bytes> {
   const { rows } = deps;
+  await undoStranded(rows, rules, height);
   const summary = parseSummaryRow(await rows.get(SUMMARY_KEY));
   const rehashed = isHashFork(rules, height);
   const chunks = await countLogChunks(rows, height);

@@ -14,8 +14,9 @@ import type { RowReader } from '../rows.js';
 import { Breather } from './breather.js';
 import { logKey, readU32 } from './claimKeys.js';
 import { itemsByOrdinal } from './itemHistory.js';
-import { listedUnder } from './lbcdView.js';
+import { lbcdExpiry, listedUnder } from './lbcdView.js';
 import { parseLogChunk, readLog, type ItemRef, type LogEvent } from './logRow.js';
+import { readStranded } from './stranded.js';
 
 /**
  * The names that a block touched, and those that lbcd had noted for it. Before the normalization fork each by what its
@@ -25,14 +26,15 @@ export async function readLbcdChanges(rows: RowReader, rules: ClaimRules, height
   const fork = rules.normalizationForkHeight;
   const names = await readLbcdSchedule(rows, rules, height);
   for (const event of await readLog(rows, height)) {
-    if (event.op === 'snapshot') continue;
+    // A takeover has what brought it beside it, unless a mere node without claims came or went.
+    if (event.op === 'snapshot' || event.op === 'takeover') continue;
     if (event.op === 'refile') names.add(event.to.name);
-    const isNear = 'ref' in event && height < fork && height + MAX_DELAY >= fork;
-    const { ref } = 'ref' in event ? event : { ref: event };
-    const item = isNear
-      ? (await itemsByOrdinal(rows, event.ref.name, event.ref.since)).get(event.ref.ordinal)
-      : undefined;
-    names.add(item?.rawName ?? ref.name);
+    const isNear = height < fork && height + MAX_DELAY >= fork;
+    const item = isNear ? await itemOf(rows, event.ref) : undefined;
+    names.add(item?.rawName ?? event.ref.name);
+  }
+  if (height === fork) {
+    for (const { name, rawName } of await readStranded(rows)) names.add(name).add(rawName);
   }
   return [...names].map(fromLatin1);
 }
@@ -57,26 +59,31 @@ async function readLbcdSchedule(rows: RowReader, rules: ClaimRules, height: numb
   return scheduled;
 }
 
-/** Height at which lbcd lets something made in block `created` expire. Source: `handleExpiredAndActivated`. */
-function expiryOf(rules: ClaimRules, created: number): number {
-  const due = created + rules.originalExpiration;
-  return due > rules.extendedExpirationForkHeight ? created + rules.extendedExpiration : due;
-}
-
-/** What was to expire in the block and had left its place before. */
+/** What was to expire in the block and had left its place before, or was left behind by the normalization fork. */
 async function expiringItems(rows: RowReader, rules: ClaimRules, height: number): Promise<Item[]> {
   const items: Item[] = [];
   const breather = new Breather();
   for (const created of new Set([height - rules.originalExpiration, height - rules.extendedExpiration])) {
-    if (created < 0 || expiryOf(rules, created) !== height) continue;
+    if (created < 0 || lbcdExpiry(rules, created) !== height) continue;
     for (const event of await readLog(rows, created)) {
       if (event.op !== 'create') continue;
       if (breather.isDue) await breather.pause();
       const item = await itemOf(rows, event.ref);
-      if (item && item.removed !== 0 && item.removed < height) items.push(item);
+      if (item && (hasLeft(item, height) || isStranded(rules, item, height))) items.push(item);
     }
   }
   return items;
+}
+
+function hasLeft({ removed }: Item, height: number): boolean {
+  return removed !== 0 && removed < height;
+}
+
+/** Whether it is still filed under a raw name, where nothing finds it in block `height`. */
+function isStranded(rules: ClaimRules, { name, removed, activated }: Item, height: number): boolean {
+  return (
+    removed === 0 && activated !== 0 && height > rules.normalizationForkHeight && normalizeKey(name) !== name
+  );
 }
 
 /** What was to become active in the block, and before was spent or brought in by a takeover. */
@@ -171,7 +178,7 @@ async function wasNoted(
 }
 
 function spanOf(rules: ClaimRules, item: Item, from: number, end: number): Span {
-  const expires = expiryOf(rules, item.height);
+  const expires = lbcdExpiry(rules, item.height);
   const until = Math.min(item.removed === 0 ? Infinity : item.removed, expires, end);
   const pendingUntil = Math.min(item.activated === 0 ? Infinity : item.activated, until);
   return { from, until, pendingUntil, due: item.dueHeight, expires };

@@ -19,6 +19,7 @@ import { filedName, outputOf, type ClaimInfo, type NameInfo, type OutputInfo } f
 import { itemsByOrdinal, itemsSince } from './itemHistory.js';
 import { readLogUntil } from './logRow.js';
 import { readOwnership } from './ownership.js';
+import { readStranded } from './stranded.js';
 
 export interface LbcdNameQuery {
   name: Bytes;
@@ -99,6 +100,7 @@ export async function listedUnder(
   const pastFork = filesNormalized(rules, tipHeight);
   const isRaw = normalizeKey(name) !== name;
   const filed = await itemsSince(rows, name, 0, pastFork && !isRaw ? Math.max(height, fork) : height);
+  if (pastFork && !isRaw) filed.push(...(await strandedUnder(rows, rules, name)));
   if (isRaw) return [...filed, ...(await pendingBeyondFork(rows, rules, name))].map(native);
   const listed: Listed[] = [];
   for (const item of filed) {
@@ -119,6 +121,21 @@ async function pendingBeyondFork(rows: RowReader, rules: ClaimRules, rawName: st
   const fork = rules.normalizationForkHeight;
   const items = await itemsSince(rows, normalizeKey(rawName), 0, fork - 1);
   return items.filter((item) => item.rawName === rawName);
+}
+
+/** What lbrycrd's fork left behind, which lbcd moves. It may be spent long after it expired. */
+async function strandedUnder(rows: RowReader, rules: ClaimRules, name: string): Promise<Item[]> {
+  return (await readStranded(rows, name)).map((item) => {
+    const removed = lbcdExpiry(rules, item.height);
+    const isSpent = item.removed !== 0 && item.removed < removed;
+    return isSpent ? item : { ...item, removed, removal: REMOVAL.expired };
+  });
+}
+
+/** Height at which lbcd lets something made in block `created` expire. Source: `handleExpiredAndActivated`. */
+export function lbcdExpiry(rules: ClaimRules, created: number): number {
+  const due = created + rules.originalExpiration;
+  return due > rules.extendedExpirationForkHeight ? created + rules.extendedExpiration : due;
 }
 
 /** What the fork's own block spent: lbcd moves it all the same. Its log has spends before anything is moved. */

@@ -47,23 +47,37 @@ export const NAMES = [
   'zoë',
 ];
 
+/** Of ten operations: how many make a claim, a support, an update; the others abandon something. */
+export interface Shares {
+  readonly claims: number;
+  readonly supports: number;
+  readonly updates: number;
+}
+
+const SHARES: Shares = { claims: 4, supports: 3, updates: 2 };
+
 export class ClaimSource {
   readonly #chain: Chain;
   readonly #stakes: Stake[] = [];
+  readonly #shares: Shares;
   #nextCoinbase = 1;
   #seed: number;
 
   /** The chain's coinbases from height 1 on must pay to `OPEN_ADDRESS`. */
-  constructor(chain: Chain, seed = 1) {
+  constructor(chain: Chain, seed = 1, shares = SHARES) {
     this.#chain = chain;
     this.#seed = seed;
+    this.#shares = shares;
   }
 
-  /** Transactions in hex that spend no output of one another; all must be in a block before the next call. */
-  async take(count: number): Promise<string[]> {
+  /**
+   * Transactions in hex that spend no output of one another; all must be in a block before the next call. What they make
+   * is of names that `allows` knows nothing against.
+   */
+  async take(count: number, allows: (name: Buffer) => boolean = () => true): Promise<string[]> {
     const made: Stake[] = [];
     const taken: string[] = [];
-    while (taken.length < count) taken.push(await this.#operation(made));
+    while (taken.length < count) taken.push(await this.#operation(made, allows));
     this.#stakes.push(...made);
     return taken;
   }
@@ -78,26 +92,28 @@ export class ClaimSource {
     return Buffer.of(this.#below(256), this.#below(256));
   }
 
-  async #operation(made: Stake[]): Promise<string> {
+  async #operation(made: Stake[], allows: (name: Buffer) => boolean): Promise<string> {
     const pick = this.#below(10);
-    const claims = this.#stakes.filter(({ isClaim }) => isClaim);
+    const claims = this.#stakes.filter(({ isClaim, name }) => isClaim && allows(name));
     const target = claims[this.#below(claims.length || 1)];
-    if (!target || pick < 4) return this.#claim(made);
-    if (pick < 7) return this.#support(target, made);
-    if (pick < 9) return this.#update(target, made);
+    const { claims: claimShare, supports, updates } = this.#shares;
+    if (!target || pick < claimShare) return this.#claim(made, allows);
+    if (pick < claimShare + supports) return this.#support(target, made);
+    if (pick < claimShare + supports + updates) return this.#update(target, made);
     return this.#abandon(this.#stakes[this.#below(this.#stakes.length)]!);
   }
 
-  async #claim(made: Stake[]): Promise<string> {
-    const name = Buffer.from(NAMES[this.#below(NAMES.length)]!);
+  async #claim(made: Stake[], allows: (name: Buffer) => boolean): Promise<string> {
+    const names = NAMES.map((name) => Buffer.from(name)).filter(allows);
+    const name = names[this.#below(names.length)]!;
     const prefix = buildClaimPrefix(name, this.#value());
-    const { hex, hash, value } = this.#stake(await this.#coin(), prefix);
+    const { hex, hash, value } = await this.#stakeSome(prefix);
     made.push({ hash, index: 0, value, name, claimId: claimIdOf(hash, 0), isClaim: true });
     return hex;
   }
 
   async #support({ name, claimId }: Stake, made: Stake[]): Promise<string> {
-    const { hex, hash, value } = this.#stake(await this.#coin(), buildSupportPrefix(name, claimId));
+    const { hex, hash, value } = await this.#stakeSome(buildSupportPrefix(name, claimId));
     made.push({ hash, index: 0, value, name, claimId, isClaim: false });
     return hex;
   }
@@ -120,11 +136,16 @@ export class ClaimSource {
     this.#stakes.splice(this.#stakes.indexOf(stake), 1);
   }
 
-  /** Output 0 carries the stake, output 1 the rest of the coin. */
-  #stake(coin: Coin, prefix: Buffer): { hex: string; hash: Bytes; value: bigint } {
+  async #stakeSome(prefix: Buffer): Promise<{ hex: string; hash: Bytes; value: bigint }> {
     const value = 1_000_000n * BigInt(1 + this.#below(20));
+    return { ...(await this.stake(prefix, value)), value };
+  }
+
+  /** A transaction whose output 0 carries the stake behind this prefix, and output 1 the rest of a coin. */
+  async stake(prefix: Buffer, value: bigint): Promise<{ hex: string; hash: Bytes }> {
+    const coin = await this.#coin();
     const staked = { value, script: Buffer.concat([prefix, OPEN_SCRIPT]) };
-    return { ...spend(coin, [staked, { value: coin.value - value - FEE_SAT, script: OPEN_SCRIPT }]), value };
+    return spend(coin, [staked, { value: coin.value - value - FEE_SAT, script: OPEN_SCRIPT }]);
   }
 
   async #coin(): Promise<Coin> {

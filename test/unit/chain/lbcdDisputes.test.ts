@@ -121,3 +121,48 @@ describe('a support with metadata before the all-claims fork', () => {
     expect(disputed(plain, RULES.extendedExpirationForkHeight)).toContain('extends terms');
   });
 });
+
+describe('a support of a name without claims at the normalization fork', () => {
+  it('stays behind, where lbcd moves and counts it', async () => {
+    const world = new World({ ...REGTEST_RULES, normalizationForkHeight: 4 });
+    await world.mine();
+    const [claim] = await world.mine([[], [claimOutput('name', 'aa', 5n)]]);
+    await world.mine([[], [supportOutput('NAME', claim!.claimId(0), 7n)]]);
+    const counted = async (profile: 'lbrycrd' | 'lbcd') =>
+      ((await world.call(profile, 'getclaimsforname', 'name')) as { claims: Record<string, number>[] })
+        .claims;
+    expect(await counted('lbcd')).toMatchObject([{ effectiveamount: 5 }]);
+    await world.mineEmpty(2);
+    expect(await counted('lbcd')).toMatchObject([{ effectiveamount: 12, supports: [{ amount: 7 }] }]);
+    expect(await counted('lbrycrd')).toMatchObject([{ effectiveAmount: 5, supports: [] }]);
+  });
+});
+
+describe('a claim made in the block of the normalization fork', () => {
+  it('waits for the owner of its name as it is spelled, where lbcd lets it wait for that of the normalized one', async () => {
+    const world = new World({ ...REGTEST_RULES, normalizationForkHeight: 100 });
+    await world.mine();
+    await world.mine([[], [claimOutput('name', 'aa', 5n)]]);
+    await world.mineEmpty(98);
+    const [inIt] = await world.mine([[], [claimOutput('NAME', 'aa', 1n)]]);
+    const [after] = await world.mine([[], [claimOutput('NAME', 'aa', 1n)]]);
+    expect(inIt!.height).toBe(100);
+    const { claims } = (await world.call('lbcd', 'getclaimsforname', 'name')) as {
+      claims: { txid: string; validatheight: number }[];
+    };
+    const validAt = ({ id }: { id: string }): unknown =>
+      claims.find(({ txid }) => txid === id)?.validatheight;
+    expect(validAt(inIt!)).toBe(100);
+    expect(validAt(after!)).toBe(101 + Math.floor((101 - 1) / 32));
+  });
+});
+
+describe('the block of the normalization fork', () => {
+  it('is told of when it has another claim root', () => {
+    const [block, resolved] = blockOf(KEY_HASH, {}, KEY_HASH);
+    const disputed = (height: number): string | null =>
+      disputedClaims(RULES, blockClaims(block, resolved, height));
+    expect(disputed(RULES.normalizationForkHeight)).toContain('names without claims');
+    expect(disputed(RULES.normalizationForkHeight + 1)).toBeNull();
+  });
+});

@@ -162,6 +162,16 @@ describe('getchangesinblock', () => {
     expect(await world.call('lbcd', 'getchangesinblock')).toMatchObject({ height: 1 });
   });
 
+  it('leaves out a name at which others part no longer', async () => {
+    const world = new World();
+    await world.mine();
+    const parting = ['ab', 'abc', 'abd'].map((name) => claimOutput(name, '', 1n));
+    const [made] = await world.mine([[], parting]);
+    await world.mine([[made!.out(0)], [plainOutput(1n)]]);
+    await world.mine([[made!.out(2)], [plainOutput(1n)]]);
+    expect(await world.call('lbcd', 'getchangesinblock')).toMatchObject({ names: ['abd'] });
+  });
+
   it.each([
     [0, 'a'],
     [100, 'A'],
@@ -180,6 +190,67 @@ describe('getchangesinblock', () => {
       expect(await names(7)).toEqual([]);
     },
   );
+});
+
+describe('a support of a name without claims at the normalization fork', () => {
+  const FORK = 10;
+  const rules = { ...REGTEST_RULES, normalizationForkHeight: FORK, originalExpiration: 40 };
+
+  /** One that supported a claim of `NAME`, which is gone before the fork; `name` has three supports made after it. */
+  async function left() {
+    const world = new World(rules);
+    await world.mine();
+    const [gone] = await world.mine([[], [claimOutput('NAME', '', 1n)]]);
+    const [stranded] = await world.mine([[], [supportOutput('NAME', gone!.claimId(0), 7n)]]);
+    const [claim] = await world.mine([[gone!.out(0)], [claimOutput('name', '', 1n)]]);
+    for (const amount of [1n, 2n, 3n])
+      await world.mine([[], [supportOutput('name', claim!.claimId(0), amount)]]);
+    await world.mineEmpty(FORK - world.height);
+    const amounts = async (height: number) => {
+      const { claims } = (await world.call('lbcd', 'getclaimsforname', 'name', height)) as {
+        claims: { supports: { amount: number }[] }[];
+      };
+      return claims[0]!.supports.map(({ amount }) => amount);
+    };
+    const names = async (height: number) =>
+      ((await world.call('lbcd', 'getchangesinblock', height)) as { names: string[] }).names;
+    return { world, stranded: stranded!, amounts, names };
+  }
+
+  it('moves in lbcd, and gives its place to another when it is spent', async () => {
+    const { world, stranded, amounts, names } = await left();
+    await world.mine([[stranded.out(0)], [plainOutput(1n)]]);
+    expect(await Promise.all([FORK, FORK + 1].map(names))).toEqual([['NAME', 'name'], ['name']]);
+    expect(await amounts(FORK)).toEqual([1, 2, 3]);
+    expect(await amounts(FORK + 1)).toEqual([3, 1, 2]);
+    // It had been the next of its name to expire.
+    await world.mineEmpty(stranded.height + rules.originalExpiration - world.height);
+    expect(await names(world.height)).toEqual(['name']);
+    expect(await amounts(world.height)).toEqual([3, 1, 2]);
+  });
+
+  it.each([0, 1])('expires in lbcd, %i blocks before it is spent', async (blocks) => {
+    const { world, stranded, amounts, names } = await left();
+    const expiry = stranded.height + rules.originalExpiration;
+    await world.mineEmpty(expiry - world.height);
+    if (blocks > 0) await world.mine([[stranded.out(0)], [plainOutput(1n)]]);
+    expect(await Promise.all([expiry - 2, expiry].map(names))).toEqual([[], ['name']]);
+    expect(await amounts(expiry - 1)).toEqual([1, 2, 3]);
+    expect(await amounts(expiry)).toEqual([3, 1, 2]);
+  });
+
+  it('is all that makes its normalized name known', async () => {
+    const world = new World(rules);
+    await world.mine();
+    const [gone] = await world.mine([[], [claimOutput('ONLY', '', 1n)]]);
+    await world.mine([[gone!.out(0)], [supportOutput('ONLY', gone!.claimId(0), 7n)]]);
+    await world.mineEmpty(FORK + 1 - world.height);
+    expect(await world.call('lbcd', 'getclaimsforname', 'only')).toMatchObject({
+      lasttakeoverheight: FORK,
+      claims: null,
+    });
+    expect(await world.failure('lbcd', 'getclaimsforname', 'nobody')).toContain(-1);
+  });
 });
 
 describe('normalize', () => {
