@@ -22,7 +22,7 @@ import type { BalanceOptions } from './ledger/balances.js';
 import type { Entry } from './ledger/entry.js';
 import { Ledger } from './ledger/ledger.js';
 import { HdKeys } from './keys/hdKeys.js';
-import { isMine, MINE } from './keys/isMine.js';
+import { isMine, MINE, mineOfKeyHash } from './keys/isMine.js';
 import { parseHdChain, parsePoolKey, plainMetadata } from './keys/keyRecords.js';
 import { Keypool, type ReservedKey } from './keys/keypool.js';
 import { Keyring, WalletRowError } from './keys/keyring.js';
@@ -108,6 +108,7 @@ export class Wallet {
     this.ledger = new Ledger({
       mine: (script) =>
         couldBeMine(this.keyring, asBuffer(script)) ? isMine(this.keyring, script) : MINE.no,
+      mineOfKeyHash: (keyId) => mineOfKeyHash(this.keyring, keyId),
       heightOf: (hash) => {
         const height = node.chain.heightOf(hash);
         return height > this.followedHeight ? -1 : height;
@@ -370,15 +371,15 @@ export class Wallet {
   /** Reads all rows. Throws `WalletRowError` where they cannot be used as they are. */
   *load(): Slices<void> {
     let count = 0;
-    const keys = this.file.keys('');
-    const isTransaction = (key: string): boolean => key.startsWith(TX_PREFIX);
+    for (const { key, value } of this.file.values(TX_PREFIX, true)) {
+      const split = splitKey(key);
+      if (split === null || !this.loadRow(split.kind, split.rest, value)) this.unknownRows++;
+      if (++count % 64 === 0) yield;
+    }
     // What of a transaction is the wallet's depends on all of its keys and scripts, which may be written anew behind it.
-    for (const some of [keys.filter((one) => !isTransaction(one)), keys.filter(isTransaction)]) {
-      for (const [key, value] of this.file.values(some)) {
-        const split = splitKey(fromLatin1(key));
-        if (split === null || !this.loadRow(split.kind, split.rest, value)) this.unknownRows++;
-        if (++count % 64 === 0) yield;
-      }
+    for (const row of this.file.values(TX_PREFIX)) {
+      this.ledger.load(row.value, row.keyText(TX_PREFIX.length));
+      if (++count % 64 === 0) yield;
     }
     this.keyring.loaded();
     this.keypool.loaded();
@@ -398,9 +399,6 @@ export class Wallet {
     if (this.keyring.load(kind, rest, value) || this.book.load(kind, rest, value)) return true;
     if (this.accounts.load(kind, rest, value) || this.scans.load(kind, value)) return true;
     switch (kind) {
-      case 'tx':
-        this.ledger.load(value, toLatin1(rest));
-        return true;
       case 'orderposnext':
         this.ledger.loadNextOrderPos(value);
         return true;

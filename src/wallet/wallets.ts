@@ -280,7 +280,7 @@ export class Wallets {
       const zapped = start.zaps === undefined || start.zaps === 'nothing' ? [] : await zapTransactions(file);
       const wallet = new Wallet(place.name, { node: this.node, file, options: this.options.wallet });
       await inSlices(wallet.load());
-      if (file.keys('').length === 0) await this.begin(wallet);
+      if (file.isEmpty) await this.begin(wallet);
       if (start.upgradesTo) await upgradeWallet(wallet, start.upgradesTo);
       if (wallet.unknownRowCount > 0)
         this.node.log.warn(

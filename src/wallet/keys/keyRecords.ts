@@ -1,7 +1,7 @@
 /** Rows about keys and scripts, to and from what they stand for. Source: lbrycrd wallet/walletdb.h, wallet/wallet.h. */
 import { hash160, sha256d } from '../../crypto/hash.js';
 import { isValidPrivateKey } from '../../crypto/ecdsaEncoding.js';
-import { equalBytes, type Bytes } from '../../util/bytes.js';
+import type { Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
 import { formatPrivateKeyDer, parsePrivateKeyDer } from './privateKeyDer.js';
@@ -42,19 +42,43 @@ export function parseKeyMetadata(bytes: Bytes): KeyMetadata {
   return { createdSec, path, seedId: Buffer.from(reader.view(20)) };
 }
 
+/** When a key came, from a row that is looked at as a whole but not kept in parts. Throws `ReadError`. */
+export function keyMetadataSec(bytes: Bytes): number {
+  const reader = new Reader(bytes);
+  const version = reader.i32();
+  const createdSec = Number(reader.i64());
+  if (version >= META_WITH_PATH) reader.skip(reader.compactSize() + NO_SEED.length);
+  return createdSec;
+}
+
 /** Key and checksum of a private key in clear. */
 export function formatKeyRecord(privateKey: Bytes, publicKey: Bytes): Buffer {
   const der = formatPrivateKeyDer(privateKey, publicKey);
-  const check = sha256d(Buffer.concat([publicKey, der]));
+  const check = checksumOf(publicKey, der);
   return new Writer(der.length + 40).varBytes(der).raw(check).finish();
 }
+
+/** Leaves no private key behind. */
+function checksumOf(publicKey: Bytes, der: Bytes): Buffer {
+  const length = publicKey.length + der.length;
+  const covered = length <= COVERED.length ? COVERED.subarray(0, length) : Buffer.alloc(length);
+  covered.set(publicKey);
+  covered.set(der, publicKey.length);
+  const sum = sha256d(covered);
+  covered.fill(0);
+  return sum;
+}
+
+/** Room for a public key and the longest form of a private one. */
+const COVERED = Buffer.alloc(512);
 
 /** The private key, a copy; null when row and public key do not fit. Old rows have no checksum. */
 export function parseKeyRecord(bytes: Bytes, publicKey: Bytes): Buffer | null {
   const reader = new Reader(bytes);
   const der = reader.varBytes();
   if (reader.remaining >= 32) {
-    if (!equalBytes(sha256d(Buffer.concat([publicKey, der])), reader.view(32))) return null;
+    const check = checksumOf(publicKey, der);
+    if (check.compare(reader.bytes, reader.offset, reader.offset + 32) !== 0) return null;
   }
   const key = parsePrivateKeyDer(der);
   return key !== null && isValidPrivateKey(key) ? key : null;

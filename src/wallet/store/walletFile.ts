@@ -12,7 +12,7 @@
 import { close, fsync, openSync, readSync, fstatSync, ftruncateSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { crc32c } from '../../crypto/crc32c.js';
-import { changesOf, RecordWriter, type RowChange } from '../../store/rowRecords.js';
+import { RecordCursor, RecordWriter, type RowChange } from '../../store/rowRecords.js';
 import type { Bytes } from '../../util/bytes.js';
 import { EnvironmentError, environmentError } from '../../util/environmentError.js';
 import { RowIndex } from './rowIndex.js';
@@ -56,6 +56,30 @@ interface Waiting {
   readonly isAnew: boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** A row on its way from the file, good until the next one. */
+export class FileRow {
+  /** A view of a large piece of memory: what is to stay is copied. */
+  readonly value: Buffer;
+  private readonly index: RowIndex;
+  private readonly at: number;
+
+  constructor(index: RowIndex, at: number, value: Buffer) {
+    this.index = index;
+    this.at = at;
+    this.value = value;
+  }
+
+  /** A view, too. */
+  get key(): Buffer {
+    return this.index.keyView(this.at);
+  }
+
+  /** What follows so many bytes of it, a byte a character. */
+  keyText(from: number): string {
+    return this.index.keyAt(this.at, from);
+  }
 }
 
 export class WalletFile {
@@ -175,9 +199,11 @@ export class WalletFile {
 
   /** Notes where the rows of a payload lie that begins at an offset. */
   private take(payload: Buffer, offset: number): void {
-    for (const [key, value] of changesOf(payload)) {
-      if (value === null) this.index.delete(key);
-      else this.index.set(key, offset + (value.byteOffset - payload.byteOffset), value);
+    const { index } = this;
+    for (const row = new RecordCursor(payload); row.next();) {
+      const { keyStart, valueStart, valueEnd } = row;
+      if (row.isDeletion) index.delete(payload.subarray(keyStart, valueStart));
+      else index.set(payload, keyStart, valueStart, valueEnd, offset + valueStart);
     }
   }
 
@@ -206,18 +232,17 @@ export class WalletFile {
   }
 
   /**
-   * The values of many rows, in the order in which they lie on disk. Each keeps a large piece of memory alive: what is to stay
-   * is copied. Rows must not change meanwhile.
+   * The rows whose keys begin with `prefix`, or all others, in the order in which they lie on disk, as they were found sound
+   * when the file was opened. Rows must not change meanwhile.
    */
-  *values(keys: readonly string[]): Generator<[key: string, value: Buffer]> {
+  *values(prefix: string, isOther = false): Generator<FileRow> {
     this.refuseClosed();
-    const rows = keys.map((key) => ({ key, ...this.index.place(this.index.find(key)) }));
-    rows.sort((a, b) => a.offset - b.offset);
     const window = new Window(this.fd, this.end);
-    for (const { key, offset, sizeBytes, crc } of rows) {
+    for (const at of this.index.inFileOrder(prefix, isOther)) {
+      const { offset, sizeBytes } = this.index.place(at);
       const value = window.read(offset, sizeBytes);
-      if (value === null || crc32c(value) !== crc) throw this.damage(offset);
-      yield [key, value];
+      if (value === null) throw this.damage(offset);
+      yield new FileRow(this.index, at, value);
     }
   }
 
@@ -232,6 +257,11 @@ export class WalletFile {
       const value = this.get(key);
       if (value !== undefined) yield [key, value];
     }
+  }
+
+  /** Whether there are no rows. */
+  get isEmpty(): boolean {
+    return this.index.isEmpty;
   }
 
   get sizeBytes(): number {
