@@ -9,7 +9,7 @@ import { addressPrefixesOf, decodeDestination, type AddressPrefixes } from '../s
 import { LOCKTIME_THRESHOLD } from '../script/script.js';
 import { ecdsaBackend } from '../signing/ecdsaBackend.js';
 import { breathe } from '../util/breathe.js';
-import { asBuffer, fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
+import { asBuffer, type Bytes } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
 import { atOnce, type Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';

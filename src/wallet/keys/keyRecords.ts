@@ -1,6 +1,7 @@
 /** Rows about keys and scripts, to and from what they stand for. Source: lbrycrd wallet/walletdb.h, wallet/wallet.h. */
 import { hash160, sha256d } from '../../crypto/hash.js';
 import { isValidPrivateKey } from '../../crypto/ecdsaEncoding.js';
+import { loadNative } from '../../native/binding.js';
 import type { Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
@@ -64,7 +65,7 @@ function checksumOf(publicKey: Bytes, der: Bytes): Buffer {
   const covered = length <= COVERED.length ? COVERED.subarray(0, length) : Buffer.alloc(length);
   covered.set(publicKey);
   covered.set(der, publicKey.length);
-  const sum = sha256d(covered);
+  const sum = loadNative()?.sha256d(covered) ?? sha256d(covered);
   covered.fill(0);
   return sum;
 }
@@ -148,4 +149,5 @@ export function poolKeyNumber(index: number): Buffer {
   return new Writer(8).i64(BigInt(index)).finish();
 }
 
-export const keyIdOf = (publicKey: Bytes): Buffer => hash160(publicKey);
+/** The id of a key or script; a wallet has very many. */
+export const idOf = (bytes: Bytes): Buffer => loadNative()?.hash160(bytes) ?? hash160(bytes);

@@ -25,6 +25,7 @@ import {
   bytesKey,
   formatKeyMetadata,
   formatKeyRecord,
+  idOf,
   parseKeyMetadata,
   parseKeyRecord,
   plainMetadata,
@@ -170,7 +171,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   /** Takes a key in. The wallet must not be locked. What was watched of it is the wallet's own from here on. */
   addKey(batch: WalletBatch, privateKey: Bytes, publicKey: Bytes, metadata: KeyMetadata): void {
     assert(!this.isLocked, 'a key was added to a locked wallet');
-    const keyId = hash160(publicKey);
+    const keyId = idOf(publicKey);
     const id = toLatin1(keyId);
     const secret =
       this.masterKey === null ? privateKey : encryptSecret(privateKey, publicKey, this.masterKey);
@@ -245,7 +246,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   private learnWitnessScript(publicKey: Bytes, keyId: Bytes, id: string): void {
     if (publicKey.length !== COMPRESSED_KEY_SIZE) return;
     WITNESS_SCRIPT.set(keyId, WITNESS_SCRIPT.length - keyId.length);
-    this.witnessKeys.set(toLatin1(hash160(WITNESS_SCRIPT)), id);
+    this.witnessKeys.set(toLatin1(idOf(WITNESS_SCRIPT)), id);
   }
 
   // Locks.
@@ -400,7 +401,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
       latestKey.compare(publicKey, 0, publicKey.length, 0, publicKey.length) !== 0
     ) {
       latestKey.set(publicKey);
-      this.latestKeyId = hash160(publicKey);
+      this.latestKeyId = idOf(publicKey);
       this.latestId = toLatin1(this.latestKeyId);
     }
     return this.latestId;
