@@ -49,6 +49,9 @@ export class WalletClosedError extends EnvironmentError {
   }
 }
 
+/** In place of the number of an open file. */
+const NO_FILE = -1;
+
 interface Waiting {
   readonly changes: readonly RowChange[];
   readonly sync: boolean;
@@ -117,6 +120,11 @@ export class WalletFile {
       throw environmentError(error, path);
     }
     return WalletFile.open(path);
+  }
+
+  /** A wallet that is to be made: there is no file until `rewrite` makes it, with its first rows. */
+  static planned(path: string): WalletFile {
+    return new WalletFile(path, NO_FILE);
   }
 
   /** Opens a wallet. Rejects with `WalletFileError` when it is none, or damaged, with `EnvironmentError` for the disk's sake. */
@@ -365,7 +373,8 @@ export class WalletFile {
   }
 
   private async replace(changes: readonly RowChange[]): Promise<void> {
-    await writeFileAnew(this.path, this.changedRows(changes), true);
+    const isFirst = this.fd === NO_FILE;
+    await writeFileAnew(this.path, this.changedRows(changes), !isFirst);
     let again: WalletFile;
     try {
       again = await WalletFile.open(this.path);
@@ -382,6 +391,7 @@ export class WalletFile {
     this.number = again.number;
     this.marks = again.marks;
     this.records.wipe();
+    if (isFirst) return;
     await wipeUnlinked(old, oldEnd);
     await closeFile(old);
     await removeLeftovers(this.path);
@@ -430,6 +440,7 @@ export class WalletFile {
     if (this.isClosed) return;
     await this.settled();
     this.isClosed = true;
+    if (this.fd === NO_FILE) return;
     try {
       if (this.broken === null) {
         await this.sync();

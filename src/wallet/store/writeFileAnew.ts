@@ -44,12 +44,16 @@ export function writeWhole(fd: number, bytes: Buffer, offset: number): void {
 /** What the name of a file that is being written ends with; a kill leaves it there. */
 const TEMPORARY = /^\.[0-9a-f]{12}\.tmp$/;
 
+/** Whether a name is that of a file which was to become `name` and was not finished. */
+export function isLeftover(other: string, name: string): boolean {
+  return other.startsWith(name) && TEMPORARY.test(other.slice(name.length));
+}
+
 /** Removes files that were to replace one and were not finished. */
 export async function removeLeftovers(path: string): Promise<void> {
   const name = basename(path);
   for (const other of await readdir(dirname(path))) {
-    if (other.startsWith(name) && TEMPORARY.test(other.slice(name.length)))
-      await rm(join(dirname(path), other), { force: true });
+    if (isLeftover(other, name)) await rm(join(dirname(path), other), { force: true });
   }
 }
 
