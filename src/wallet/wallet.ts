@@ -41,8 +41,8 @@ const KNOWN_FLAGS = WALLET_FLAG_DISABLE_PRIVATE_KEYS;
 const TX_PREFIX = kindPrefix('tx');
 const MANDATORY_FLAGS = 0xffffffff_00000000n;
 
-/** Keys of a pool that are made without a pause, and then written: so many take a slice's time. */
-const KEYS_AT_ONCE = 64;
+/** Keys of a pool that are made without a pause, and then written: so many of both take less than a slice's time. */
+const KEYS_AT_ONCE = 24;
 /** Keys of a pool that a new wallet gets in one piece. Arbitrary. */
 const FIRST_KEYS = 2000;
 
@@ -277,16 +277,22 @@ export class Wallet {
   }
 
   /**
-   * The same, some keys at a time, and on disk when it resolves. Keys that are in the pool are on their way to disk before
+   * The same, some keys at a time, and on disk when it resolves; the ids of the keys go to `made`. Keys that are in the pool are on their way to disk before
    * anybody else has a turn: who takes one, or encrypts the wallet, comes after them.
    */
-  async topUpKeypool(size: number = this.options.keypoolSize): Promise<boolean> {
+  async topUpKeypool(size: number = this.options.keypoolSize, made: Bytes[] = []): Promise<boolean> {
     for (let since = performance.now(); ;) {
       const batch = new WalletBatch();
-      const canFill = atOnce(this.fillKeypool(batch, size, KEYS_AT_ONCE));
-      await this.write(batch);
+      let canFill = false;
+      made.push(
+        ...this.keyring.addedBy(() => {
+          canFill = atOnce(this.fillKeypool(batch, size, KEYS_AT_ONCE));
+        }),
+      );
       const { receive, change } = this.missingKeys(size);
-      if (!canFill || receive + change === 0) return canFill;
+      const isLast = !canFill || receive + change === 0;
+      await this.write(batch, { sync: isLast });
+      if (isLast) return canFill;
       since = await breathe(since);
     }
   }
@@ -310,17 +316,24 @@ export class Wallet {
     return reserved?.key.publicKey ?? null;
   }
 
-  /** Keys of the pool that were seen in a transaction are in use, and as many new ones are made; false where none can be. */
-  noteUsedKeys(batch: WalletBatch, keyIds: Iterable<Bytes>): boolean {
+  /**
+   * Keys of the pool that were seen in a transaction are in use, and as many new ones are made, of each pool `most`; false
+   * where some are missing then.
+   */
+  noteUsedKeys(batch: WalletBatch, keyIds: Iterable<Bytes>, most: number): boolean {
     let isUsed = false;
     for (const keyId of keyIds) {
       if (!this.keypool.has(keyId)) continue;
       this.keypool.markUsed(batch, keyId);
       isUsed = true;
     }
-    if (!isUsed || atOnce(this.fillKeypool(batch))) return true;
-    this.node.log.info(`${this.logName} Topping up keypool failed (locked wallet)`);
-    return false;
+    if (!isUsed) return true;
+    if (!atOnce(this.fillKeypool(batch, undefined, most))) {
+      this.node.log.info(`${this.logName} Topping up keypool failed (locked wallet)`);
+      return false;
+    }
+    const { receive, change } = this.missingKeys(this.options.keypoolSize);
+    return receive + change === 0;
   }
 
   /** What lines of the log begin with. */
