@@ -144,6 +144,8 @@ export class Wallet {
     } catch (error) {
       this.node.onFatal(error);
       throw error;
+    } finally {
+      batch.wipe();
     }
     this.ledger.committed(batch);
   }
@@ -156,6 +158,8 @@ export class Wallet {
     } catch (error) {
       this.node.onFatal(error);
       throw error;
+    } finally {
+      batch.wipe();
     }
     this.ledger.committed(batch);
   }

@@ -255,6 +255,7 @@ export class Wallets {
       const batch = new WalletBatch();
       await inSlices(wallet.begin(batch, { privateKeys }));
       await file.rewrite(batch.changes);
+      batch.wipe();
       await wallet.topUpKeypool();
       return await this.enter(place, wallet, unlock, { isNew: true });
     } catch (error) {

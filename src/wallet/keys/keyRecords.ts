@@ -52,11 +52,13 @@ export function keyMetadataSec(bytes: Bytes): number {
   return createdSec;
 }
 
-/** Key and checksum of a private key in clear. */
+/** Key and checksum of a private key in clear; whoever asks wipes it. */
 export function formatKeyRecord(privateKey: Bytes, publicKey: Bytes): Buffer {
   const der = formatPrivateKeyDer(privateKey, publicKey);
   const check = checksumOf(publicKey, der);
-  return new Writer(der.length + 40).varBytes(der).raw(check).finish();
+  const record = new Writer(der.length + 40).varBytes(der).raw(check).finish();
+  der.fill(0);
+  return record;
 }
 
 /** Leaves no private key behind. */

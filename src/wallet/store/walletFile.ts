@@ -15,6 +15,8 @@ import { crc32c } from '../../crypto/crc32c.js';
 import { RecordCursor, RecordWriter, type RowChange } from '../../store/rowRecords.js';
 import type { Bytes } from '../../util/bytes.js';
 import { EnvironmentError, environmentError } from '../../util/environmentError.js';
+import { FileRow } from './fileRow.js';
+import { FileWindow } from './fileWindow.js';
 import { RowIndex } from './rowIndex.js';
 import * as head from './walletFileHead.js';
 import {
@@ -31,7 +33,6 @@ const closeFile = promisify(close);
 
 /** A length beyond this is none, and nothing is written that has it. */
 const MAX_PAYLOAD_BYTES = 1 << 30;
-const WINDOW_BYTES = 1 << 20;
 /** Files of which less than half counts are written anew as they are opened, unless they are small. */
 const SMALL_BYTES = 1 << 20;
 
@@ -59,30 +60,6 @@ interface Waiting {
   readonly isAnew: boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
-}
-
-/** A row on its way from the file, good until the next one. */
-export class FileRow {
-  /** A view of a large piece of memory: what is to stay is copied. */
-  readonly value: Buffer;
-  private readonly index: RowIndex;
-  private readonly at: number;
-
-  constructor(index: RowIndex, at: number, value: Buffer) {
-    this.index = index;
-    this.at = at;
-    this.value = value;
-  }
-
-  /** A view, too. */
-  get key(): Buffer {
-    return this.index.keyView(this.at);
-  }
-
-  /** What follows so many bytes of it, a byte a character. */
-  keyText(from: number): string {
-    return this.index.keyAt(this.at, from);
-  }
 }
 
 export class WalletFile {
@@ -176,7 +153,19 @@ export class WalletFile {
     const synced = head.syncedEnd(start);
     this.marks = synced.generation;
     if (synced.end > sizeBytes) throw this.damage(sizeBytes);
-    const window = new Window(this.fd, sizeBytes);
+    const window = new FileWindow(this.fd, sizeBytes);
+    try {
+      this.takeAll(window);
+    } finally {
+      window.wipe();
+    }
+    if (this.end < synced.end) throw this.damage(this.end);
+    if (this.end < sizeBytes) ftruncateSync(this.fd, this.end);
+    await this.sync();
+  }
+
+  /** Notes where all rows lie, up to where the commits end. */
+  private takeAll(window: FileWindow): void {
     for (;;) {
       const payload = this.readCommit(window);
       if (payload === null) break;
@@ -184,9 +173,6 @@ export class WalletFile {
       this.end += COMMIT_HEAD_BYTES + payload.length;
       this.number++;
     }
-    if (this.end < synced.end) throw this.damage(this.end);
-    if (this.end < sizeBytes) ftruncateSync(this.fd, this.end);
-    await this.sync();
   }
 
   private damage(offset: number): WalletFileError {
@@ -195,7 +181,7 @@ export class WalletFile {
     );
   }
 
-  private readCommit(window: Window): Buffer | null {
+  private readCommit(window: FileWindow): Buffer | null {
     const start = window.read(this.end, COMMIT_HEAD_BYTES);
     if (start === null) return null;
     const length = start.readUInt32LE(0);
@@ -245,12 +231,16 @@ export class WalletFile {
    */
   *values(prefix: string, isOther = false): Generator<FileRow> {
     this.refuseClosed();
-    const window = new Window(this.fd, this.end);
-    for (const at of this.index.inFileOrder(prefix, isOther)) {
-      const { offset, sizeBytes } = this.index.place(at);
-      const value = window.read(offset, sizeBytes);
-      if (value === null) throw this.damage(offset);
-      yield new FileRow(this.index, at, value);
+    const window = new FileWindow(this.fd, this.end);
+    try {
+      for (const at of this.index.inFileOrder(prefix, isOther)) {
+        const { offset, sizeBytes } = this.index.place(at);
+        const value = window.read(offset, sizeBytes);
+        if (value === null) throw this.damage(offset);
+        yield new FileRow(this.index, at, value);
+      }
+    } finally {
+      window.wipe();
     }
   }
 
@@ -333,14 +323,18 @@ export class WalletFile {
     commit.writeUInt32LE(payload.length, 0);
     commit.writeUInt32LE(this.number, 4);
     payload.copy(commit, COMMIT_HEAD_BYTES);
+    payload.fill(0);
     commit.writeUInt32LE(checksum(commit), 8);
     try {
       writeWhole(this.fd, commit, this.end);
+      this.take(commit.subarray(COMMIT_HEAD_BYTES), this.end + COMMIT_HEAD_BYTES);
     } catch (error) {
       this.takeBack();
       throw error;
+    } finally {
+      // Private keys may be in it.
+      commit.fill(0);
     }
-    this.take(commit.subarray(COMMIT_HEAD_BYTES), this.end + COMMIT_HEAD_BYTES);
     this.end += commit.length;
     this.number++;
   }
@@ -451,38 +445,5 @@ export class WalletFile {
     } finally {
       await closeFile(this.fd);
     }
-  }
-}
-
-const EMPTY = Buffer.alloc(0);
-
-/** Reads a file in large pieces, forwards. */
-class Window {
-  private bytes: Buffer = EMPTY;
-  private start = 0;
-  private readonly fd: number;
-  private readonly sizeBytes: number;
-
-  constructor(fd: number, sizeBytes: number) {
-    this.fd = fd;
-    this.sizeBytes = sizeBytes;
-  }
-
-  /** Bytes of the file as a view that is good until the next call; null where the file ends before. */
-  read(offset: number, length: number): Buffer | null {
-    if (offset + length > this.sizeBytes) return null;
-    if (offset < this.start || offset + length > this.start + this.bytes.length) {
-      const wanted = Math.min(this.sizeBytes - offset, Math.max(length, WINDOW_BYTES));
-      const bytes = Buffer.allocUnsafe(wanted);
-      let done = 0;
-      while (done < wanted) {
-        const read = readSync(this.fd, bytes, done, wanted - done, offset + done);
-        if (read === 0) return null;
-        done += read;
-      }
-      this.bytes = bytes;
-      this.start = offset;
-    }
-    return this.bytes.subarray(offset - this.start, offset - this.start + length);
   }
 }
