@@ -12,10 +12,17 @@ export interface DecodedSecret {
   compressed: boolean;
 }
 
-/** The key of this network, or null when the text is none or the number is out of range. */
+/** The key of this network, or null when the text is none or the number is out of range: what was read is wiped then. */
 export function decodeSecret(text: string, prefixes: AddressPrefixes): DecodedSecret | null {
   const payload = decodeBase58Check(text);
-  if (payload === null || payload[0] !== prefixes.secretKey) return null;
+  if (payload === null) return null;
+  const secret = secretIn(payload, prefixes);
+  if (secret === null) payload.fill(0);
+  return secret;
+}
+
+function secretIn(payload: Buffer, prefixes: AddressPrefixes): DecodedSecret | null {
+  if (payload[0] !== prefixes.secretKey) return null;
   const compressed = payload.length === PRIVATE_KEY_SIZE + 2;
   if (!compressed && payload.length !== PRIVATE_KEY_SIZE + 1) return null;
   if (compressed && payload[PRIVATE_KEY_SIZE + 1] !== 1) return null;

@@ -54,6 +54,35 @@ export class RecordWriter {
   }
 }
 
+/** The rows of records, one after the other, without a view of each: for those who read very many. */
+export class RecordCursor {
+  private readonly records: Buffer;
+  private at = 0;
+  keyStart = 0;
+  /** Where the key ends and the value begins. */
+  valueStart = 0;
+  /** Where the value ends; where it begins for a deletion too. */
+  valueEnd = 0;
+  isDeletion = false;
+
+  constructor(records: Buffer) {
+    this.records = records;
+  }
+
+  /** Goes on to the next row; false at the end. */
+  next(): boolean {
+    const { records, at } = this;
+    if (at >= records.length) return false;
+    const valueLength = records.readUInt32LE(at + 4);
+    this.isDeletion = valueLength === DELETED;
+    this.keyStart = at + HEAD_BYTES;
+    this.valueStart = this.keyStart + records.readUInt32LE(at);
+    this.valueEnd = this.valueStart + (this.isDeletion ? 0 : valueLength);
+    this.at = this.valueEnd;
+    return true;
+  }
+}
+
 /** The rows of records, as views. */
 export function* changesOf(records: Buffer): Generator<ReadChange> {
   for (let at = 0; at < records.length;) {

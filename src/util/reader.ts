@@ -2,7 +2,7 @@
  * Sequential little-endian reader over a byte array (Bitcoin's serialization).
  * Every read is bounds-checked; running past the end throws `ReadError`, never returns garbage.
  */
-import type { Bytes } from './bytes.js';
+import { asBuffer, type Bytes } from './bytes.js';
 
 /** The bytes do not parse. The message names what was being read. */
 export class ReadError extends Error {
@@ -20,7 +20,7 @@ export class Reader {
   readonly end: number;
 
   constructor(bytes: Bytes, offset = 0, end = bytes.length) {
-    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.bytes = asBuffer(bytes);
     this.offset = offset;
     this.end = end;
   }

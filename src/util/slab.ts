@@ -10,28 +10,33 @@ export class Slab {
   private bytes = Buffer.alloc(0);
   private used = 0;
 
+  /** The piece that the latest copy lies in. */
+  get piece(): Buffer {
+    return this.bytes;
+  }
+
   /** A copy that is nobody else's. */
   keep(bytes: Bytes): Buffer {
-    const copy = this.take(bytes.length);
-    copy.set(bytes);
-    return copy;
+    const at = this.take(bytes.length);
+    this.bytes.set(bytes, at);
+    return this.bytes.subarray(at, at + bytes.length);
   }
 
-  /** The same of two, the second behind the first. */
-  keepBoth(first: Bytes, second: Bytes): Buffer {
-    const copy = this.take(first.length + second.length);
-    copy.set(first);
-    copy.set(second, first.length);
-    return copy;
+  /** Copies two, the second behind the first: where they begin in `piece`. */
+  put(first: Bytes, second: Bytes): number {
+    const at = this.take(first.length + second.length);
+    this.bytes.set(first, at);
+    this.bytes.set(second, at + first.length);
+    return at;
   }
 
-  private take(length: number): Buffer {
+  private take(length: number): number {
     if (this.used + length > this.bytes.length) {
       this.bytes = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, length));
       this.used = 0;
     }
-    const taken = this.bytes.subarray(this.used, this.used + length);
+    const at = this.used;
     this.used += length;
-    return taken;
+    return at;
   }
 }

@@ -7,6 +7,8 @@ import { breathe } from '../util/breathe.js';
 import type { Bytes } from '../util/bytes.js';
 import type { NodeListener, WalletBlock } from './port.js';
 import { beginOwedScan, lookAgain, TIMESTAMP_WINDOW_SEC } from './scan/rescan.js';
+import { endShortage } from './scan/shortage.js';
+import { ShortageEnder } from './scan/shortageEnder.js';
 import { takeBlock, takeUnconfirmed } from './scan/takeBlock.js';
 import { WalletBatch } from './store/records.js';
 import type { Wallet } from './wallet.js';
@@ -25,6 +27,7 @@ export class FollowError extends Error {
 
 export class Follower implements NodeListener {
   private readonly wallet: Wallet;
+  private readonly shortage: ShortageEnder;
   private off: () => void = () => undefined;
   private isFollowing = false;
   private blocksSinceNote = 0;
@@ -36,6 +39,7 @@ export class Follower implements NodeListener {
 
   constructor(wallet: Wallet) {
     this.wallet = wallet;
+    this.shortage = new ShortageEnder(wallet);
   }
 
   /**
@@ -188,6 +192,7 @@ export class Follower implements NodeListener {
     if (last !== undefined && chain.heightOf(last) < 0) return;
     const { keyCount } = wallet.keyring;
     this.connect(block, this.from);
+    while ((await endShortage(wallet)) !== null) this.connect(block, this.from);
     if (wallet.keyring.keyCount > keyCount) this.keysMadeAt = height;
     recent.push(block.hash);
     if (recent.length > 2 * RECENT_BLOCKS) recent.splice(0, RECENT_BLOCKS);
@@ -217,6 +222,7 @@ export class Follower implements NodeListener {
       const batch = new WalletBatch();
       takeUnconfirmed(this.wallet, batch, txid, bytes);
       this.commit(batch);
+      this.shortage.begin();
     });
   }
 
@@ -246,6 +252,7 @@ export class Follower implements NodeListener {
     if (batch.changes.length === 0) return;
     if (this.isFollowing) this.putPlace(batch);
     this.commit(batch);
+    if (this.isFollowing) this.shortage.begin();
   }
 
   private disconnect({ height, hash }: { readonly height: number; readonly hash: Bytes }): void {

@@ -9,7 +9,7 @@ import { addressPrefixesOf, decodeDestination, type AddressPrefixes } from '../s
 import { LOCKTIME_THRESHOLD } from '../script/script.js';
 import { ecdsaBackend } from '../signing/ecdsaBackend.js';
 import { breathe } from '../util/breathe.js';
-import { asBuffer, fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
+import { asBuffer, type Bytes } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
 import { atOnce, type Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
@@ -22,7 +22,7 @@ import type { BalanceOptions } from './ledger/balances.js';
 import type { Entry } from './ledger/entry.js';
 import { Ledger } from './ledger/ledger.js';
 import { HdKeys } from './keys/hdKeys.js';
-import { isMine, MINE } from './keys/isMine.js';
+import { isMine, MINE, mineOfKeyHash } from './keys/isMine.js';
 import { parseHdChain, parsePoolKey, plainMetadata } from './keys/keyRecords.js';
 import { Keypool, type ReservedKey } from './keys/keypool.js';
 import { Keyring, WalletRowError } from './keys/keyring.js';
@@ -41,8 +41,8 @@ const KNOWN_FLAGS = WALLET_FLAG_DISABLE_PRIVATE_KEYS;
 const TX_PREFIX = kindPrefix('tx');
 const MANDATORY_FLAGS = 0xffffffff_00000000n;
 
-/** Keys of a pool that are made without a pause, and then written: so many take a slice's time. */
-const KEYS_AT_ONCE = 64;
+/** Keys of a pool that are made without a pause, and then written: so many of both take less than a slice's time. */
+const KEYS_AT_ONCE = 24;
 /** Keys of a pool that a new wallet gets in one piece. Arbitrary. */
 const FIRST_KEYS = 2000;
 
@@ -108,6 +108,7 @@ export class Wallet {
     this.ledger = new Ledger({
       mine: (script) =>
         couldBeMine(this.keyring, asBuffer(script)) ? isMine(this.keyring, script) : MINE.no,
+      mineOfKeyHash: (keyId) => mineOfKeyHash(this.keyring, keyId),
       heightOf: (hash) => {
         const height = node.chain.heightOf(hash);
         return height > this.followedHeight ? -1 : height;
@@ -143,6 +144,8 @@ export class Wallet {
     } catch (error) {
       this.node.onFatal(error);
       throw error;
+    } finally {
+      batch.wipe();
     }
     this.ledger.committed(batch);
   }
@@ -155,6 +158,8 @@ export class Wallet {
     } catch (error) {
       this.node.onFatal(error);
       throw error;
+    } finally {
+      batch.wipe();
     }
     this.ledger.committed(batch);
   }
@@ -276,16 +281,22 @@ export class Wallet {
   }
 
   /**
-   * The same, some keys at a time, and on disk when it resolves. Keys that are in the pool are on their way to disk before
+   * The same, some keys at a time, and on disk when it resolves; the ids of the keys go to `made`. Keys that are in the pool are on their way to disk before
    * anybody else has a turn: who takes one, or encrypts the wallet, comes after them.
    */
-  async topUpKeypool(size: number = this.options.keypoolSize): Promise<boolean> {
+  async topUpKeypool(size: number = this.options.keypoolSize, made: Bytes[] = []): Promise<boolean> {
     for (let since = performance.now(); ;) {
       const batch = new WalletBatch();
-      const canFill = atOnce(this.fillKeypool(batch, size, KEYS_AT_ONCE));
-      await this.write(batch);
+      let canFill = false;
+      made.push(
+        ...this.keyring.addedBy(() => {
+          canFill = atOnce(this.fillKeypool(batch, size, KEYS_AT_ONCE));
+        }),
+      );
       const { receive, change } = this.missingKeys(size);
-      if (!canFill || receive + change === 0) return canFill;
+      const isLast = !canFill || receive + change === 0;
+      await this.write(batch, { sync: isLast });
+      if (isLast) return canFill;
       since = await breathe(since);
     }
   }
@@ -309,17 +320,24 @@ export class Wallet {
     return reserved?.key.publicKey ?? null;
   }
 
-  /** Keys of the pool that were seen in a transaction are in use, and as many new ones are made; false where none can be. */
-  noteUsedKeys(batch: WalletBatch, keyIds: Iterable<Bytes>): boolean {
+  /**
+   * Keys of the pool that were seen in a transaction are in use, and as many new ones are made, of each pool `most`; false
+   * where some are missing then.
+   */
+  noteUsedKeys(batch: WalletBatch, keyIds: Iterable<Bytes>, most: number): boolean {
     let isUsed = false;
     for (const keyId of keyIds) {
       if (!this.keypool.has(keyId)) continue;
       this.keypool.markUsed(batch, keyId);
       isUsed = true;
     }
-    if (!isUsed || atOnce(this.fillKeypool(batch))) return true;
-    this.node.log.info(`${this.logName} Topping up keypool failed (locked wallet)`);
-    return false;
+    if (!isUsed) return true;
+    if (!atOnce(this.fillKeypool(batch, undefined, most))) {
+      this.node.log.info(`${this.logName} Topping up keypool failed (locked wallet)`);
+      return false;
+    }
+    const { receive, change } = this.missingKeys(this.options.keypoolSize);
+    return receive + change === 0;
   }
 
   /** What lines of the log begin with. */
@@ -370,15 +388,15 @@ export class Wallet {
   /** Reads all rows. Throws `WalletRowError` where they cannot be used as they are. */
   *load(): Slices<void> {
     let count = 0;
-    const keys = this.file.keys('');
-    const isTransaction = (key: string): boolean => key.startsWith(TX_PREFIX);
+    for (const { key, value } of this.file.values(TX_PREFIX, true)) {
+      const split = splitKey(key);
+      if (split === null || !this.loadRow(split.kind, split.rest, value)) this.unknownRows++;
+      if (++count % 64 === 0) yield;
+    }
     // What of a transaction is the wallet's depends on all of its keys and scripts, which may be written anew behind it.
-    for (const some of [keys.filter((one) => !isTransaction(one)), keys.filter(isTransaction)]) {
-      for (const [key, value] of this.file.values(some)) {
-        const split = splitKey(fromLatin1(key));
-        if (split === null || !this.loadRow(split.kind, split.rest, value)) this.unknownRows++;
-        if (++count % 64 === 0) yield;
-      }
+    for (const row of this.file.values(TX_PREFIX)) {
+      this.ledger.load(row.value, row.keyText(TX_PREFIX.length));
+      if (++count % 64 === 0) yield;
     }
     this.keyring.loaded();
     this.keypool.loaded();
@@ -398,9 +416,6 @@ export class Wallet {
     if (this.keyring.load(kind, rest, value) || this.book.load(kind, rest, value)) return true;
     if (this.accounts.load(kind, rest, value) || this.scans.load(kind, value)) return true;
     switch (kind) {
-      case 'tx':
-        this.ledger.load(value, toLatin1(rest));
-        return true;
       case 'orderposnext':
         this.ledger.loadNextOrderPos(value);
         return true;

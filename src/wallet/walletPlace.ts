@@ -2,7 +2,7 @@
  * Where wallets lie: from a wallet's name, which may be a path, to its file. A wallet is a folder with `wallet.db` in it, or
  * a file of its own in the wallet folder. Source: lbrycrd wallet/walletutil.cpp `WalletLocation`, wallet/wallet.cpp `Verify`.
  */
-import { lstatSync, readdirSync, statSync, type Stats } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { WalletFile } from './store/walletFile.js';
 import { isForeignWallet, placeBeside } from './transfer/foreignWallet.js';
@@ -36,7 +36,7 @@ export function walletPlace(walletDir: string, name: string): WalletPlace {
   const path = resolve(walletDir, name);
   const own = statOf(path, false);
   const target = own?.isSymbolicLink() === true ? statOf(path) : own;
-  const inFolder = join(path, WALLET_FILE_NAME);
+  const inFolder = realFile(join(path, WALLET_FILE_NAME));
   if (own === null) return { name, path, file: inFolder, foreign: null, kind: 'missing' };
   if (target?.isDirectory() === true) {
     const other = join(path, FOREIGN_FILE_NAME);
@@ -49,6 +49,15 @@ export function walletPlace(walletDir: string, name: string): WalletPlace {
   }
   const isPlain = own.isFile() && (basename(name) === name || WalletFile.isOne(path));
   return { name, path, file: path, foreign: null, kind: isPlain ? 'file' : 'other' };
+}
+
+/** Where a file lies that a link stands for: what keeps it from others must stand there, and it is replaced there. */
+function realFile(path: string): string {
+  try {
+    return lstatSync(path).isSymbolicLink() ? realpathSync(path) : path;
+  } catch {
+    return path;
+  }
 }
 
 /** Whether something lies at a path. */

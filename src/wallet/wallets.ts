@@ -2,7 +2,7 @@
  * The wallets of a node: which are open, and how they are made, opened and closed. Owns no rule about what is in them.
  * Source: lbrycrd wallet/init.cpp, wallet/wallet.cpp `AddWallet`, `Verify`, `CreateWalletFromFile`.
  */
-import { realpathSync } from 'node:fs';
+import { readdirSync, realpathSync } from 'node:fs';
 import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { FolderLockError, lockFolder } from '../store/folderLock.js';
@@ -15,6 +15,7 @@ import { Rebroadcaster, reacceptTransactions } from './spending/broadcasting.js'
 import { endSpending } from './spending/spendState.js';
 import { WalletBatch } from './store/records.js';
 import { WalletFile } from './store/walletFile.js';
+import { isLeftover } from './store/writeFileAnew.js';
 import { salvageWallet } from './store/salvage.js';
 import { upgradeWallet } from './keys/upgrade.js';
 import { restoreNotes, zapTransactions, type Zap } from './ledger/zap.js';
@@ -26,6 +27,7 @@ import {
   FOREIGN_FILE_NAME,
   isSameFile,
   isThere,
+  WALLET_FILE_NAME,
   walletNames,
   walletPlace,
   type WalletPlace,
@@ -140,7 +142,8 @@ export class Wallets {
   /** Makes a wallet and opens it. Rejects with `WalletOpenError`. */
   create(name: string, privateKeys = true): Promise<Wallet> {
     return this.exclusively(async () => {
-      if (walletPlace(this.options.walletDir, name).kind !== 'missing')
+      const { kind, path } = walletPlace(this.options.walletDir, name);
+      if (kind !== 'missing' && !isUnfinished(path))
         throw new WalletOpenError('exists', `Wallet ${name} already exists.`);
       return this.make(this.check(name), privateKeys);
     });
@@ -245,15 +248,18 @@ export class Wallets {
     const madeFolder = place.kind === 'missing';
     await this.guard(place, () => mkdir(dirname(place.file), { recursive: true, mode: 0o700 }));
     const unlock = await this.lock(place);
-    let file: WalletFile | null = null;
+    const file = WalletFile.planned(place.file);
     try {
-      file = await WalletFile.create(place.file);
       const wallet = new Wallet(place.name, { node: this.node, file, options: this.options.wallet });
-      await this.begin(wallet, privateKeys);
+      // Whatever ends the node meanwhile leaves the whole wallet or none: one without private keys must never be without its flag.
+      const batch = new WalletBatch();
+      await inSlices(wallet.begin(batch, { privateKeys }));
+      await file.rewrite(batch.changes);
+      batch.wipe();
       await wallet.topUpKeypool();
       return await this.enter(place, wallet, unlock, { isNew: true });
     } catch (error) {
-      await file?.close().catch(() => undefined);
+      await file.close().catch(() => undefined);
       await rm(place.file, { force: true }).catch(() => undefined);
       await unlock();
       if (madeFolder) await removeFolder(place.path);
@@ -261,10 +267,10 @@ export class Wallets {
     }
   }
 
-  /** Gives an empty wallet what all have: also one that a crash left empty while it was made. */
-  private async begin(wallet: Wallet, privateKeys = true): Promise<void> {
+  /** Gives a wallet without any rows what all have. */
+  private async begin(wallet: Wallet): Promise<void> {
     const batch = new WalletBatch();
-    await inSlices(wallet.begin(batch, { privateKeys }));
+    await inSlices(wallet.begin(batch));
     await wallet.write(batch);
   }
 
@@ -280,7 +286,7 @@ export class Wallets {
       const zapped = start.zaps === undefined || start.zaps === 'nothing' ? [] : await zapTransactions(file);
       const wallet = new Wallet(place.name, { node: this.node, file, options: this.options.wallet });
       await inSlices(wallet.load());
-      if (file.keys('').length === 0) await this.begin(wallet);
+      if (file.isEmpty) await this.begin(wallet);
       if (start.upgradesTo) await upgradeWallet(wallet, start.upgradesTo);
       if (wallet.unknownRowCount > 0)
         this.node.log.warn(
@@ -377,6 +383,19 @@ export class Wallets {
     if (error instanceof Error && typeof code === 'string' && !(error instanceof WalletOpenError))
       return new WalletOpenError('refused', error.message);
     return error;
+  }
+}
+
+/** Whether a folder is what is left of a wallet that was being made when the node was killed: its lock, no finished file. */
+function isUnfinished(path: string): boolean {
+  try {
+    const names = readdirSync(path);
+    return (
+      names.includes(LOCK_NAME) &&
+      names.every((name) => name === LOCK_NAME || isLeftover(name, WALLET_FILE_NAME))
+    );
+  } catch {
+    return false;
   }
 }
 

@@ -5,7 +5,8 @@ import { hash160, ripemd160 } from '../../crypto/hash.js';
 import { COMPRESSED_KEY_SIZE } from '../../crypto/ecdsaEncoding.js';
 import { decodeClaimScript, stripClaimPrefix } from '../../script/claimScript.js';
 import { scriptForDestination, solveScript } from '../../script/standard.js';
-import type { Bytes } from '../../util/bytes.js';
+import { fromLatin1, type Bytes } from '../../util/bytes.js';
+import type { KnownScripts } from './scriptFilter.js';
 
 /** Source: `isminetype`. */
 export const MINE = {
@@ -45,6 +46,14 @@ export function isMine(keys: OwnedKeys, script: Bytes): number {
   if (found !== SPENDABLE) return MINE.no;
   if (inner.length === script.length) return MINE.spendable;
   return MINE.spendable | (decodeClaimScript(script)?.kind === 'support' ? MINE.support : MINE.claim);
+}
+
+/** The flags of the P2PKH script of a key's id, a byte a character: what nearly all outputs are. */
+export function mineOfKeyHash(keys: OwnedKeys & KnownScripts, keyId: string): number {
+  if (keys.knowsKeyId(keyId)) return MINE.spendable;
+  if (!keys.watchesScripts) return MINE.no;
+  const script = scriptForDestination({ type: 'pubkeyhash', hash: fromLatin1(keyId) });
+  return keys.isWatched(script) ? MINE.watchOnly : MINE.no;
 }
 
 function ownership(keys: OwnedKeys, script: Bytes, place: Place): number {

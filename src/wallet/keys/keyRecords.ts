@@ -1,7 +1,8 @@
 /** Rows about keys and scripts, to and from what they stand for. Source: lbrycrd wallet/walletdb.h, wallet/wallet.h. */
 import { hash160, sha256d } from '../../crypto/hash.js';
 import { isValidPrivateKey } from '../../crypto/ecdsaEncoding.js';
-import { equalBytes, type Bytes } from '../../util/bytes.js';
+import { loadNative } from '../../native/binding.js';
+import type { Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
 import { formatPrivateKeyDer, parsePrivateKeyDer } from './privateKeyDer.js';
@@ -42,19 +43,45 @@ export function parseKeyMetadata(bytes: Bytes): KeyMetadata {
   return { createdSec, path, seedId: Buffer.from(reader.view(20)) };
 }
 
-/** Key and checksum of a private key in clear. */
+/** When a key came, from a row that is looked at as a whole but not kept in parts. Throws `ReadError`. */
+export function keyMetadataSec(bytes: Bytes): number {
+  const reader = new Reader(bytes);
+  const version = reader.i32();
+  const createdSec = Number(reader.i64());
+  if (version >= META_WITH_PATH) reader.skip(reader.compactSize() + NO_SEED.length);
+  return createdSec;
+}
+
+/** Key and checksum of a private key in clear; whoever asks wipes it. */
 export function formatKeyRecord(privateKey: Bytes, publicKey: Bytes): Buffer {
   const der = formatPrivateKeyDer(privateKey, publicKey);
-  const check = sha256d(Buffer.concat([publicKey, der]));
-  return new Writer(der.length + 40).varBytes(der).raw(check).finish();
+  const check = checksumOf(publicKey, der);
+  const record = new Writer(der.length + 40).varBytes(der).raw(check).finish();
+  der.fill(0);
+  return record;
 }
+
+/** Leaves no private key behind. */
+function checksumOf(publicKey: Bytes, der: Bytes): Buffer {
+  const length = publicKey.length + der.length;
+  const covered = length <= COVERED.length ? COVERED.subarray(0, length) : Buffer.alloc(length);
+  covered.set(publicKey);
+  covered.set(der, publicKey.length);
+  const sum = loadNative()?.sha256d(covered) ?? sha256d(covered);
+  covered.fill(0);
+  return sum;
+}
+
+/** Room for a public key and the longest form of a private one. */
+const COVERED = Buffer.alloc(512);
 
 /** The private key, a copy; null when row and public key do not fit. Old rows have no checksum. */
 export function parseKeyRecord(bytes: Bytes, publicKey: Bytes): Buffer | null {
   const reader = new Reader(bytes);
   const der = reader.varBytes();
   if (reader.remaining >= 32) {
-    if (!equalBytes(sha256d(Buffer.concat([publicKey, der])), reader.view(32))) return null;
+    const check = checksumOf(publicKey, der);
+    if (check.compare(reader.bytes, reader.offset, reader.offset + 32) !== 0) return null;
   }
   const key = parsePrivateKeyDer(der);
   return key !== null && isValidPrivateKey(key) ? key : null;
@@ -124,4 +151,5 @@ export function poolKeyNumber(index: number): Buffer {
   return new Writer(8).i64(BigInt(index)).finish();
 }
 
-export const keyIdOf = (publicKey: Bytes): Buffer => hash160(publicKey);
+/** The id of a key or script; a wallet has very many. */
+export const idOf = (bytes: Bytes): Buffer => loadNative()?.hash160(bytes) ?? hash160(bytes);

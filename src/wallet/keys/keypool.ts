@@ -3,11 +3,10 @@
  * made; one that was used by somebody (an older copy of the wallet, say) takes those before it along. Source: lbrycrd
  * wallet/wallet.cpp `TopUpKeyPool`, `ReserveKeyFromKeyPool`, `MarkReserveKeysAsUsed`.
  */
-import { hash160 } from '../../crypto/hash.js';
 import { assert } from '../../util/assert.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
-import { formatPoolKey, poolKeyNumber, type PoolKey } from './keyRecords.js';
+import { formatPoolKey, idOf, poolKeyNumber, type PoolKey } from './keyRecords.js';
 
 /** `change` keys are never shown; `preSplit` ones serve for both. */
 export type PoolName = 'receive' | 'change' | 'preSplit';
@@ -56,7 +55,7 @@ export class Keypool {
 
   private enter(index: number, key: PoolKey): void {
     this.pools[poolOf(key)].set(index, key);
-    this.indexByKey.set(toLatin1(hash160(key.publicKey)), index);
+    this.indexByKey.set(toLatin1(idOf(key.publicKey)), index);
   }
 
   /** Takes in rows of the disk, in any order; `loaded` comes after the last. */
@@ -80,7 +79,7 @@ export class Keypool {
     const pool = this.pools[this.pools.preSplit.size > 0 ? 'preSplit' : isInternal ? 'change' : 'receive'];
     for (const [index, key] of pool) {
       pool.delete(index);
-      this.indexByKey.delete(toLatin1(hash160(key.publicKey)));
+      this.indexByKey.delete(toLatin1(idOf(key.publicKey)));
       this.reserved.add(index);
       return { index, key };
     }
@@ -117,7 +116,7 @@ export class Keypool {
     for (const [at, key] of pool) {
       if (at > index) break;
       pool.delete(at);
-      this.indexByKey.delete(toLatin1(hash160(key.publicKey)));
+      this.indexByKey.delete(toLatin1(idOf(key.publicKey)));
       batch.del(indexKey(at));
       used.push(key);
     }

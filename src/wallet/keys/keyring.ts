@@ -3,14 +3,19 @@
  * where each came from. Changes go to memory at once and to disk with the batch that they are added to. Owns locking and
  * unlocking, not passphrases (`encryption/`). Source: lbrycrd keystore.cpp, wallet/crypter.cpp, wallet/wallet.cpp.
  */
-import { COMPRESSED_KEY_SIZE, hasPublicKeySize, isValidPrivateKey } from '../../crypto/ecdsaEncoding.js';
+import {
+  COMPRESSED_KEY_SIZE,
+  hasPublicKeySize,
+  isValidPrivateKey,
+  UNCOMPRESSED_KEY_SIZE,
+} from '../../crypto/ecdsaEncoding.js';
 import { hash160 } from '../../crypto/hash.js';
 import { MAX_SCRIPT_ELEMENT_SIZE } from '../../script/script.js';
 import { scriptForDestination, scriptForPublicKey, solveScript } from '../../script/standard.js';
 import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
 import type { SigningKey, SigningProvider } from '../../signing/signingProvider.js';
 import { assert } from '../../util/assert.js';
-import { EMPTY_BYTES, equalBytes, fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import { equalBytes, fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
 import { Slab } from '../../util/slab.js';
 import type { Slices } from '../../util/slices.js';
@@ -20,12 +25,15 @@ import {
   bytesKey,
   formatKeyMetadata,
   formatKeyRecord,
+  idOf,
   parseKeyMetadata,
   parseKeyRecord,
   plainMetadata,
   type KeyMetadata,
 } from './keyRecords.js';
 import type { OwnedKeys } from './isMine.js';
+import { KeyOrigins } from './keyOrigins.js';
+import { OwnKey } from './ownKey.js';
 import type { KnownScripts } from './scriptFilter.js';
 
 /** A row that does not parse, or contradicts another: the wallet is not used. */
@@ -33,42 +41,25 @@ export class WalletRowError extends Error {
   override readonly name = 'WalletRowError';
 }
 
-/** A key of the wallet; both parts lie side by side, since there may be a hundred thousand. */
-class OwnKey {
-  private readonly bytes: Buffer;
-  private readonly publicBytes: number;
-
-  constructor(slab: Slab, publicKey: Bytes, secret: Bytes) {
-    this.bytes = slab.keepBoth(publicKey, secret);
-    this.publicBytes = publicKey.length;
-  }
-
-  get publicKey(): Buffer {
-    return this.bytes.subarray(0, this.publicBytes);
-  }
-
-  /** 32 bytes in clear, or as `encryptSecret` makes them. */
-  get secret(): Buffer {
-    return this.bytes.subarray(this.publicBytes);
-  }
-}
-
 /** The script of the P2WPKH output of a key. */
 const witnessScriptOf = (keyId: Bytes): Buffer =>
   scriptForDestination({ type: 'witness_v0_keyhash', hash: keyId });
+/** One such script, of the key that was learnt last. */
+const WITNESS_SCRIPT = witnessScriptOf(Buffer.alloc(20));
 
 export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   private readonly slab = new Slab();
-  private latestSeedId: Bytes = EMPTY_BYTES;
   private readonly keys = new Map<string, OwnKey>();
   private readonly scripts = new Map<string, Buffer>();
-  /** The key of the row loaded last, and its id. */
-  private latest = { publicKey: Buffer.alloc(0), id: '' };
+  /** The key of the row loaded last, with its id. */
+  private readonly latestKey = Buffer.alloc(UNCOMPRESSED_KEY_SIZE);
+  private latestKeyId: Buffer = Buffer.alloc(0);
+  private latestId = '';
   /** By the id of the P2WPKH script of a key the key's own id: the script follows from it. */
   private readonly witnessKeys = new Map<string, string>();
   private readonly watched = new Map<string, Buffer>();
   private readonly watchedKeys = new Map<string, Buffer>();
-  private readonly keyMetadata = new Map<string, KeyMetadata>();
+  private readonly origins = new KeyOrigins();
   private readonly scriptMetadata = new Map<string, KeyMetadata>();
   /** Encrypted keys that are not what their public keys say. */
   private readonly damaged = new Set<OwnKey>();
@@ -157,7 +148,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
 
   /** Where a key came from; null when nobody knows. */
   metadata(keyId: Bytes): KeyMetadata | null {
-    return this.keyMetadata.get(toLatin1(keyId)) ?? null;
+    return this.origins.get(toLatin1(keyId));
   }
 
   /** The same of a watched script, by its id. */
@@ -180,13 +171,13 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   /** Takes a key in. The wallet must not be locked. What was watched of it is the wallet's own from here on. */
   addKey(batch: WalletBatch, privateKey: Bytes, publicKey: Bytes, metadata: KeyMetadata): void {
     assert(!this.isLocked, 'a key was added to a locked wallet');
-    const keyId = hash160(publicKey);
+    const keyId = idOf(publicKey);
     const id = toLatin1(keyId);
     const secret =
       this.masterKey === null ? privateKey : encryptSecret(privateKey, publicKey, this.masterKey);
     this.keys.set(id, new OwnKey(this.slab, publicKey, secret));
     this.added?.push(keyId);
-    this.keyMetadata.set(id, metadata);
+    this.origins.set(id, metadata);
     this.noteTime(metadata.createdSec);
     this.learnWitnessScript(publicKey, keyId, id);
     batch.put(recordKey('keymeta', bytesKey(publicKey)), formatKeyMetadata(metadata));
@@ -254,7 +245,8 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   /** So that P2WPKH outputs of the key are found, bare or in P2SH. Source: `ImplicitlyLearnRelatedKeyScripts`. */
   private learnWitnessScript(publicKey: Bytes, keyId: Bytes, id: string): void {
     if (publicKey.length !== COMPRESSED_KEY_SIZE) return;
-    this.witnessKeys.set(toLatin1(hash160(witnessScriptOf(keyId))), id);
+    WITNESS_SCRIPT.set(keyId, WITNESS_SCRIPT.length - keyId.length);
+    this.witnessKeys.set(toLatin1(idOf(WITNESS_SCRIPT)), id);
   }
 
   // Locks.
@@ -343,12 +335,9 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
       case 'ckey':
         this.loadEncryptedKey(publicKeyOf(rest), new Reader(value).varBytes());
         return true;
-      case 'keymeta': {
-        const metadata = this.shared(parseKeyMetadata(value));
-        this.keyMetadata.set(this.loadedId(publicKeyOf(rest)), metadata);
-        this.noteTime(metadata.createdSec);
+      case 'keymeta':
+        this.noteTime(this.origins.load(this.loadedId(publicKeyOf(rest)), value));
         return true;
-      }
       case 'cscript': {
         const script = new Reader(value).varBytes();
         if (script.length <= MAX_SCRIPT_ELEMENT_SIZE)
@@ -372,22 +361,16 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   /** What is to be done once all rows were taken in: keys nobody knows the age of may be as old as the chain. */
   loaded(): void {
     if (this.encrypted) {
-      for (const { secret } of this.keys.values()) {
+      for (const { isClear } of this.keys.values()) {
         // A key in clear beside encrypted ones is what an interrupted encryption left.
-        if (secret.length === 32) throw new WalletRowError('Some keys of the encrypted wallet are in clear.');
+        if (isClear) throw new WalletRowError('Some keys of the encrypted wallet are in clear.');
       }
     }
     for (const id of this.keys.keys()) {
-      if (this.keyMetadata.has(id)) continue;
-      this.keyMetadata.set(id, plainMetadata(0));
+      if (this.origins.has(id)) continue;
+      this.origins.set(id, plainMetadata(0));
       this.noteTime(0);
     }
-  }
-
-  /** With a seed's id that most keys have in common. */
-  private shared(metadata: KeyMetadata): KeyMetadata {
-    if (!equalBytes(this.latestSeedId, metadata.seedId)) this.latestSeedId = this.slab.keep(metadata.seedId);
-    return { ...metadata, seedId: this.latestSeedId };
   }
 
   private loadKey(kind: 'key' | 'wkey', publicKey: Bytes, value: Bytes): void {
@@ -407,15 +390,21 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   private loadOwn(publicKey: Bytes, secret: Bytes): void {
     const id = this.loadedId(publicKey);
     this.keys.set(id, new OwnKey(this.slab, publicKey, secret));
-    this.learnWitnessScript(publicKey, fromLatin1(id), id);
+    this.learnWitnessScript(publicKey, this.latestKeyId, id);
   }
 
   /** The id of a key; that of the row before, whose key is often the same, is at hand. */
   private loadedId(publicKey: Bytes): string {
-    const { latest } = this;
-    if (!equalBytes(latest.publicKey, publicKey))
-      this.latest = { publicKey: Buffer.from(publicKey), id: toLatin1(hash160(publicKey)) };
-    return this.latest.id;
+    const { latestKey } = this;
+    if (
+      this.latestId === '' ||
+      latestKey.compare(publicKey, 0, publicKey.length, 0, publicKey.length) !== 0
+    ) {
+      latestKey.set(publicKey);
+      this.latestKeyId = idOf(publicKey);
+      this.latestId = toLatin1(this.latestKeyId);
+    }
+    return this.latestId;
   }
 }
 
@@ -439,9 +428,11 @@ function withLength(bytes: Bytes): Buffer {
   return bytesKey(bytes);
 }
 
-function publicKeyOf(rest: Bytes): Buffer {
-  const key = new Reader(rest).varBytes();
-  if (!hasPublicKeySize(key)) throw new WalletRowError('A public key in the wallet is damaged.');
+/** The public key that follows the kind in the key of a row. */
+function publicKeyOf(rest: Bytes): Bytes {
+  const key = rest.subarray(1, 1 + rest[0]!);
+  if (key.length !== rest[0] || !hasPublicKeySize(key))
+    throw new WalletRowError('A public key in the wallet is damaged.');
   return key;
 }
 

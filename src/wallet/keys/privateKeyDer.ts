@@ -27,7 +27,9 @@ function item(tag: number, ...parts: readonly Bytes[]): Buffer {
       : length < 0x100
         ? [tag, 0x81, length]
         : [tag, 0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.from(head), contents]);
+  const whole = Buffer.concat([Buffer.from(head), contents]);
+  contents.fill(0);
+  return whole;
 }
 
 const ONE = item(TAG.integer, Buffer.of(1));
@@ -58,13 +60,16 @@ function parameters(isCompressed: boolean): Buffer {
 
 /** The stored form of a key pair: 214 bytes, or 279 with an uncompressed public key. */
 export function formatPrivateKeyDer(privateKey: Bytes, publicKey: Bytes): Buffer {
-  return item(
+  const secret = item(TAG.octets, privateKey);
+  const der = item(
     TAG.sequence,
     ONE,
-    item(TAG.octets, privateKey),
+    secret,
     item(TAG.field0, parameters(publicKey.length === COMPRESSED_KEY_SIZE)),
     item(TAG.field1, item(TAG.bits, Buffer.of(0), publicKey)),
   );
+  secret.fill(0);
+  return der;
 }
 
 /** The 32 bytes of the key in it, a copy; null when there are none. */

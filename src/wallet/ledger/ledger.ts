@@ -3,66 +3,55 @@
  * chain and the mempool one event at a time. Owns no keys and no coin selection, and moves no money. Changes go to memory at
  * once and to disk with the batch. Source: lbrycrd wallet/wallet.cpp.
  */
-import { isCoinbase, SEQUENCE_FINAL, txid, type Transaction } from '../../primitives/transaction.js';
-import { claimPrefixLength } from '../../script/claimScript.js';
-import { assert } from '../../util/assert.js';
-import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import { formatTransaction, isCoinbase, txid, type Transaction } from '../../primitives/transaction.js';
+import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
 import type { Slices } from '../../util/slices.js';
 import { Writer } from '../../util/writer.js';
-import { MINE } from '../keys/isMine.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
-import {
-  outputKey,
-  outputNumber,
-  spentKey,
-  txKeyOf,
-  type Entry,
-  type EntryState,
-  type OwnOutput,
-} from './entry.js';
+import { BlockEntries } from './blockEntries.js';
+import { spentKey, type Entry, type EntryState, type OwnOutput } from './entry.js';
 import { EntryLists } from './entryLists.js';
 import type { LedgerPort, OwnTransaction, Place } from './ledgerPort.js';
-import { ownOutputs } from './ownOutputs.js';
 import { latestTimes, smartTime } from './smartTime.js';
+import { SpentOutputs } from './spentOutputs.js';
+import { TxOutliner, type TxOutline } from './txOutline.js';
 import {
   ABANDONED,
-  blockOf,
-  formatTxRecord,
   NO_BLOCK,
   NO_FORM,
   NO_NOTES,
-  parseTxRecord,
-  txRecordKey,
+  parseTxDetails,
   unsignedId,
   type TxRecord,
 } from './txRecord.js';
+import { TxRows } from './txRows.js';
 
-/** Of the key of a row, before the id. */
-const TX_KIND_CHARS = recordKey('tx').length;
+const HASH_BYTES = 32;
 
 export class Ledger {
   private readonly port: LedgerPort;
   private readonly entries = new Map<string, Entry>();
-  /** By output: the wallet's transactions that spend it, whoever it belongs to. */
-  private readonly spenders = new Map<string, string | string[]>();
-  /** By block: the transactions that it holds, or that conflict with it. */
-  private readonly byBlock = new EntryLists();
+  private readonly spent = new SpentOutputs(this.entries);
+  private readonly byBlock = new BlockEntries();
   /** By destination: those with an output of the wallet's to it. */
   private readonly byDestination = new EntryLists();
   /** Those that are in no block of the active chain. */
   private readonly loose = new Set<Entry>();
-  /** The wallet's outputs that nothing of the wallet spends for good, whatever their own transaction has come to. */
-  private readonly unspent = new Map<string, OwnOutput>();
   /** In the order in which they came; null when it is to be found anew. */
   private ordered: Entry[] | null = null;
   private nextOrderPos = 0;
   private changes = 0;
-  /** Transactions changed since they were last on disk. */
-  private readonly written = new Map<string, Buffer>();
+  private readonly rows: TxRows;
+  private readonly outliner: TxOutliner;
 
   constructor(port: LedgerPort) {
     this.port = port;
+    this.rows = new TxRows(port);
+    this.outliner = new TxOutliner(
+      port,
+      (key) => this.byDestination.first(key)?.outputs.find(({ to }) => to === key)?.to ?? key,
+    );
   }
 
   // Reading.
@@ -101,7 +90,7 @@ export class Ledger {
 
   /** Those that a block of the active chain holds. */
   *inBlock(blockHash: Bytes): Generator<Entry> {
-    for (const entry of this.byBlock.of(toLatin1(blockHash))) if (entry.state === 'confirmed') yield entry;
+    for (const entry of this.byBlock.of(blockHash)) if (entry.state === 'confirmed') yield entry;
   }
 
   /** Those with an output of the wallet's to a destination (`destinationKey`), each once. */
@@ -111,19 +100,16 @@ export class Ledger {
 
   /** Output keys of what is the wallet's and not spent, with the output. */
   unspentOutputs(): IterableIterator<[key: string, output: OwnOutput]> {
-    return this.unspent.entries();
+    return this.spent.unspent();
   }
 
   /** The whole record of an entry, its transaction included. */
   record(entry: Entry): TxRecord {
-    return { ...entry.row, tx: this.transaction(entry) };
+    return this.rows.record(entry);
   }
 
   transaction(entry: Entry): Transaction {
-    const key = txRecordKey(fromLatin1(entry.key));
-    const row = this.written.get(entry.key) ?? this.port.readRow(key);
-    assert(row, 'a transaction of the wallet has no row');
-    return parseTxRecord(row).tx;
+    return this.rows.transaction(entry);
   }
 
   /**
@@ -137,39 +123,26 @@ export class Ledger {
 
   /** An output of one of the wallet's transactions that is the wallet's too. */
   output(key: string): OwnOutput | undefined {
-    const outputs = this.entries.get(txKeyOf(key))?.outputs;
-    if (outputs === undefined || outputs.length === 0) return undefined;
-    const number = outputNumber(key);
-    return outputs.find(({ n }) => n === number);
+    return this.spent.output(key);
   }
 
   /** Whether a transaction of the wallet spends an output: in a block, or on its way. Source: `IsSpent`. */
   isSpent(output: string): boolean {
-    const keys = this.spenders.get(output);
-    if (keys === undefined) return false;
-    return typeof keys === 'string' ? this.spends(keys) : keys.some((key) => this.spends(key));
+    return this.spent.isSpent(output);
   }
 
   /** Whether an output is the wallet's, or one that it spends too. */
   concerns(output: string): boolean {
-    return this.spenders.has(output) || this.output(output) !== undefined;
+    return this.spent.concerns(output);
   }
 
   has(txKey: string): boolean {
     return this.entries.has(txKey);
   }
 
-  /** Whether what a transaction spends is gone, unless another takes its place. */
-  private spends(txKey: string): boolean {
-    const { state } = this.entries.get(txKey)!;
-    return state === 'confirmed' || state === 'unconfirmed';
-  }
-
   /** The wallet's transactions that spend an output. */
   spendersOf(output: string): Entry[] {
-    const keys = this.spenders.get(output);
-    if (keys === undefined) return [];
-    return (typeof keys === 'string' ? [keys] : keys).map((key) => this.entries.get(key)!);
+    return this.spent.spendersOf(output);
   }
 
   /** The wallet's other transactions that spend what this one spends. Source: `GetConflicts`. */
@@ -184,11 +157,7 @@ export class Ledger {
 
   /** The wallet's transactions that spend outputs of this one. */
   childrenOf(entry: Entry): Entry[] {
-    const found = new Set<Entry>();
-    const { tx } = this.record(entry);
-    for (let n = 0; n < tx.outputs.length; n++)
-      for (const child of this.spendersOf(outputKey(entry.key, n))) found.add(child);
-    return [...found];
+    return this.spent.childrenOf(entry);
   }
 
   /** What the inputs take from the wallet, by `MINE` flags. Source: `GetDebit`. */
@@ -209,9 +178,15 @@ export class Ledger {
   // Taking in.
 
   /** Takes in a row of the disk and the id in its key. Order of rows does not matter; `loaded` comes after the last. */
-  load(bytes: Bytes, txKey: string): void {
-    const record = parseTxRecord(bytes);
-    this.enter(txKey, record.tx, this.rowOf(record));
+  load(bytes: Buffer, txKey: string): void {
+    const reader = new Reader(bytes);
+    const outline = this.outliner.read(reader);
+    const row = parseTxDetails(reader, () => {
+      const at = reader.offset;
+      reader.skip(HASH_BYTES);
+      return this.byBlock.hash(bytes.toString('latin1', at, at + HASH_BYTES));
+    });
+    this.enter(txKey, outline, row);
   }
 
   loadNextOrderPos(value: Bytes): void {
@@ -228,18 +203,28 @@ export class Ledger {
       entry.row = { ...entry.row, orderPos: this.takeOrderPos(batch) };
       this.write(batch, entry);
     }
-    for (const entry of this.entries.values()) this.settle(entry);
-    this.unspent.clear();
-    for (const entry of this.entries.values())
-      for (const own of entry.outputs) {
-        const key = outputKey(entry.key, own.n);
-        if (!this.isSpent(key)) this.unspent.set(key, own);
-      }
+    this.settleAll();
     this.ordered = null;
     // What spends an output of a conflicted transaction conflicts with the same block.
     for (const entry of this.entries.values())
       if (entry.state === 'conflicted')
         for (const child of this.childrenOf(entry)) this.markConflicted(batch, child, entry.row.blockHash);
+  }
+
+  /** Works out all states from the rows, and what is unspent. */
+  private settleAll(): void {
+    this.loose.clear();
+    let [hash, height]: [Bytes | null, number] = [null, -1];
+    for (const entry of this.entries.values()) {
+      const { row } = entry;
+      // Those that follow one another often name the same block.
+      if (row.blockHash !== hash) [hash, height] = [row.blockHash, this.namedHeight(row)];
+      entry.state = stateOf(row, height);
+      entry.height = height;
+      if (entry.state !== 'confirmed') this.loose.add(entry);
+    }
+    this.changes++;
+    this.spent.noteAll();
   }
 
   /** The next place in the order of all. */
@@ -249,101 +234,62 @@ export class Ledger {
     return position;
   }
 
-  private enter(key: string, tx: Transaction, row: Entry['row']): Entry {
+  private enter(key: string, outline: TxOutline, row: Entry['row']): Entry {
+    const { isCoinbase: isFirst, lockTime, inputs, outputCount, hasForeignStake, outputs } = outline;
     const entry: Entry = {
       key,
       row,
       state: 'unconfirmed',
       height: -1,
       inMempool: false,
-      isCoinbase: isCoinbase(tx),
-      lockTime: tx.inputs.some(({ sequence }) => sequence !== SEQUENCE_FINAL) ? tx.lockTime : 0,
-      inputs: tx.inputs.map(({ prevout }) => spentKey(prevout)),
-      outputCount: tx.outputs.length,
-      hasForeignStake: tx.outputs.some(
-        ({ script }) => claimPrefixLength(script) > 0 && (this.port.mine(script) & MINE.spendable) === 0,
-      ),
-      outputs: this.ownOutputs(tx),
+      isCoinbase: isFirst,
+      lockTime,
+      inputs,
+      outputCount,
+      hasForeignStake,
+      outputs,
     };
     this.changes++;
     this.entries.set(key, entry);
-    this.loose.add(entry);
-    this.file(entry);
+    this.byBlock.add(entry);
     this.noteDestinations(entry);
     const last = this.ordered?.[this.ordered.length - 1];
     if (last !== undefined && last.row.orderPos < row.orderPos) this.ordered?.push(entry);
     else this.ordered = null;
-    if (!entry.isCoinbase) for (const input of entry.inputs) this.addSpender(input, key);
+    this.spent.addSpender(entry);
     return entry;
   }
 
-  private ownOutputs(tx: Transaction): OwnOutput[] {
-    return ownOutputs(tx, this.port, (key) => {
-      return this.byDestination.first(key)?.outputs.find(({ to }) => to === key)?.to ?? key;
-    });
+  private outlineOf(tx: Transaction): TxOutline {
+    return this.outliner.read(new Reader(formatTransaction(tx)));
   }
 
   private noteDestinations(entry: Entry): void {
     for (const { to } of entry.outputs) if (to !== '') this.byDestination.add(to, entry);
   }
 
-  /** What stays in memory of a record: the hash of a block that others name too is theirs. */
-  private rowOf(record: TxRecord): Entry['row'] {
-    return {
-      blockHash: this.keptHash(record.blockHash),
-      index: record.index,
-      notes: record.notes,
-      orderForm: record.orderForm,
-      timeReceivedIsTxTime: record.timeReceivedIsTxTime,
-      timeReceivedSec: record.timeReceivedSec,
-      timeSmartSec: record.timeSmartSec,
-      isFromMe: record.isFromMe,
-      fromAccount: record.fromAccount,
-      orderPos: record.orderPos,
-    };
-  }
-
+  /** The hash of a block as entries keep it. */
   private keptHash(hash: Bytes): Bytes {
-    if (isSame(hash, NO_BLOCK)) return NO_BLOCK;
-    if (isSame(hash, ABANDONED)) return ABANDONED;
-    return this.byBlock.first(toLatin1(hash))?.row.blockHash ?? ownCopy(hash);
-  }
-
-  private addSpender(output: string, key: string): void {
-    const known = this.spenders.get(output);
-    if (known === undefined) this.spenders.set(output, key);
-    else if (typeof known !== 'string') known.push(key);
-    else this.spenders.set(output, [known, key]);
+    return this.byBlock.hash(toLatin1(hash));
   }
 
   /** Gives an entry another row, and works out what it has come to by it. */
   private place(entry: Entry, row: Entry['row']): void {
-    this.unfile(entry);
+    this.byBlock.remove(entry);
     entry.row = row;
-    this.file(entry);
+    this.byBlock.add(entry);
     this.settle(entry);
-  }
-
-  private file(entry: Entry): void {
-    const block = blockOf(entry.row);
-    if (block !== null) this.byBlock.add(block, entry);
-  }
-
-  private unfile(entry: Entry): void {
-    const block = blockOf(entry.row);
-    if (block !== null) this.byBlock.remove(block, entry);
   }
 
   /** Works out a state from the row. */
   private settle(entry: Entry): void {
-    const { blockHash, index } = entry.row;
-    if (isSame(blockHash, ABANDONED)) {
-      this.setState(entry, 'abandoned', -1);
-      return;
-    }
-    const height = isSame(blockHash, NO_BLOCK) ? -1 : this.port.heightOf(blockHash);
-    if (height < 0) this.setState(entry, 'unconfirmed', -1);
-    else this.setState(entry, index === -1 ? 'conflicted' : 'confirmed', height);
+    const height = this.namedHeight(entry.row);
+    this.setState(entry, stateOf(entry.row, height), height);
+  }
+
+  /** The height of the block that a row names, −1 where that is none of the active chain. */
+  private namedHeight({ blockHash }: Entry['row']): number {
+    return blockHash === NO_BLOCK || blockHash === ABANDONED ? -1 : this.port.heightOf(blockHash);
   }
 
   private setState(entry: Entry, state: EntryState, height: number): void {
@@ -353,34 +299,16 @@ export class Ledger {
     entry.state = state;
     if (state === 'confirmed') this.loose.delete(entry);
     else this.loose.add(entry);
-    for (const input of entry.inputs) this.noteSpent(input);
+    this.spent.noteInputs(entry);
   }
 
-  /** Brings the set of unspent outputs up to date for one output. */
-  private noteSpent(output: string): void {
-    const own = this.output(output);
-    if (own === undefined) return;
-    if (this.isSpent(output)) this.unspent.delete(output);
-    else this.unspent.set(output, own);
-  }
-
-  private noteOutputs(entry: Entry): void {
-    for (const { n } of entry.outputs) this.noteSpent(outputKey(entry.key, n));
-    for (const input of entry.inputs) this.noteSpent(input);
-  }
-
-  private write(batch: WalletBatch, entry: Entry, tx: Transaction = this.transaction(entry)): void {
-    const row = formatTxRecord({ ...entry.row, tx });
-    batch.put(txRecordKey(fromLatin1(entry.key)), row);
-    this.written.set(entry.key, row);
+  private write(batch: WalletBatch, entry: Entry, tx?: Transaction): void {
+    this.rows.write(batch, entry, tx);
   }
 
   /** What was written with a batch can be read from disk now. */
-  committed({ changes }: WalletBatch): void {
-    for (const [key, value] of changes) {
-      const txKey = String(key).slice(TX_KIND_CHARS);
-      if (value !== null && this.written.get(txKey) === value) this.written.delete(txKey);
-    }
+  committed(batch: WalletBatch): void {
+    this.rows.committed(batch);
   }
 
   /**
@@ -401,10 +329,11 @@ export class Ledger {
       this.merge(batch, known, tx, place, own !== undefined);
       return known;
     }
-    const isInvolved = own !== undefined || this.spendsOwn(inputs) || this.ownOutputs(tx).length > 0;
+    const outline = this.outlineOf(tx);
+    const isInvolved = own !== undefined || this.spendsOwn(inputs) || outline.outputs.length > 0;
     if (!isInvolved) return null;
     const nowSec = this.port.nowSec();
-    const entry = this.enter(key, tx, {
+    const entry = this.enter(key, outline, {
       blockHash: place === null ? NO_BLOCK : this.keptHash(place.blockHash),
       index: place?.index ?? -1,
       notes: own?.notes ?? NO_NOTES,
@@ -416,9 +345,10 @@ export class Ledger {
       fromAccount: own?.fromAccount ?? '',
       orderPos: this.takeOrderPos(batch),
     });
+    this.loose.add(entry);
     this.takeOverNotes(entry, tx);
     this.settle(entry);
-    this.noteOutputs(entry);
+    this.spent.note(entry);
     this.write(batch, entry, tx);
     return entry;
   }
@@ -449,7 +379,7 @@ export class Ledger {
       !this.transaction(entry).inputs.some(({ witness }) => witness.length > 0);
     this.place(entry, next);
     // Keys may have come since it was looked at.
-    this.setOutputs(entry, tx);
+    this.setOutputs(entry, this.outlineOf(tx));
     if (next !== row || gainsWitness) this.write(batch, entry, gainsWitness ? tx : undefined);
   }
 
@@ -461,13 +391,13 @@ export class Ledger {
 
   /** A block was taken back: what it held waits again, and what conflicted with it does not any more. */
   disconnect(blockHash: Bytes): void {
-    for (const entry of this.byBlock.of(toLatin1(blockHash)))
+    for (const entry of this.byBlock.of(blockHash))
       if (entry.state !== 'abandoned') this.setState(entry, 'unconfirmed', -1);
   }
 
   /** A block is in the active chain once more (or for the first time): rows that name it count again. */
   reconnect(blockHash: Bytes): void {
-    for (const entry of this.byBlock.of(toLatin1(blockHash))) this.settle(entry);
+    for (const entry of this.byBlock.of(blockHash)) this.settle(entry);
   }
 
   setInMempool(txid: Bytes, inMempool: boolean): Entry | null {
@@ -536,35 +466,25 @@ export class Ledger {
 
   /** Forgets transactions (`removeprunedfunds`, `-zapwallettxes`). */
   remove(batch: WalletBatch, entry: Entry): void {
-    for (const input of entry.inputs) {
-      const left = this.spendersOf(input).filter((other) => other !== entry);
-      if (left.length === 0) this.spenders.delete(input);
-      else this.spenders.set(input, left.length === 1 ? left[0]!.key : left.map(({ key }) => key));
-    }
     this.changes++;
-    this.unfile(entry);
-    for (const { n, to } of entry.outputs) {
-      this.unspent.delete(outputKey(entry.key, n));
-      if (to !== '') this.byDestination.remove(to, entry);
-    }
+    this.byBlock.remove(entry);
+    for (const { to } of entry.outputs) if (to !== '') this.byDestination.remove(to, entry);
     this.entries.delete(entry.key);
     this.loose.delete(entry);
     this.ordered = null;
-    this.written.delete(entry.key);
-    batch.del(txRecordKey(fromLatin1(entry.key)));
-    for (const input of entry.inputs) this.noteSpent(input);
+    this.spent.remove(entry);
+    this.rows.remove(batch, entry);
   }
 
   /** Keys or scripts came: outputs may be the wallet's that were not before. */
   *reconsiderOutputs(): Slices<void> {
     for (const entry of this.entries.values()) {
-      this.setOutputs(entry, this.transaction(entry));
+      this.setOutputs(entry, this.outliner.read(new Reader(this.rows.bytes(entry))));
       yield;
     }
   }
 
-  private setOutputs(entry: Entry, tx: Transaction): void {
-    const outputs = this.ownOutputs(tx);
+  private setOutputs(entry: Entry, { outputs }: TxOutline): void {
     const known = entry.outputs;
     const isSameSet =
       outputs.length === known.length &&
@@ -575,7 +495,7 @@ export class Ledger {
       this.noteDestinations(entry);
       this.changes++;
     }
-    this.noteOutputs(entry);
+    this.spent.note(entry);
   }
 }
 
@@ -583,7 +503,9 @@ function isSame(a: Bytes, b: Bytes): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-/** A copy that keeps no more memory alive than its own. */
-function ownCopy(bytes: Bytes): Bytes {
-  return Uint8Array.prototype.slice.call(bytes);
+/** What a row says, where the block that it names stands at this height. */
+function stateOf({ blockHash, index }: Entry['row'], height: number): EntryState {
+  if (blockHash === ABANDONED) return 'abandoned';
+  if (height < 0) return 'unconfirmed';
+  return index === -1 ? 'conflicted' : 'confirmed';
 }

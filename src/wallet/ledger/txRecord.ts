@@ -42,7 +42,15 @@ export interface TxRecord {
 
 export const txRecordKey = (txid: Bytes): string => recordKey('tx', txid);
 
-const text = (reader: Reader): string => toLatin1(reader.varBytes());
+function textIn(reader: Reader, encoding: 'latin1' | 'utf8'): string {
+  const length = reader.compactSize();
+  const at = reader.offset;
+  reader.skip(length);
+  return length === 0 ? '' : reader.bytes.toString(encoding, at, at + length);
+}
+
+const text = (reader: Reader): string => textIn(reader, 'latin1');
+const utf8Of = (reader: Reader): string => textIn(reader, 'utf8');
 const writeText = (writer: Writer, value: string): Writer => writer.varBytes(fromLatin1(value));
 /** Texts of the row are bytes; those of notes are UTF-8. */
 const utf8 = (value: string): string => fromLatin1(value).toString('utf8');
@@ -51,7 +59,12 @@ const bytesOf = (value: string): string => toLatin1(Buffer.from(value, 'utf8'));
 export function parseTxRecord(bytes: Bytes): TxRecord {
   const reader = new Reader(bytes);
   const tx = parseTransaction(reader);
-  const blockHash = reader.hash();
+  return { tx, ...parseTxDetails(reader, () => reader.hash()) };
+}
+
+/** What follows the transaction itself. `readHash` reads the hash of the block. */
+export function parseTxDetails(reader: Reader, readHash: () => Bytes): Omit<TxRecord, 'tx'> {
+  const blockHash = readHash();
   reader.skip(32 * reader.compactSize());
   const index = reader.i32();
   skipParents(reader);
@@ -61,24 +74,23 @@ export function parseTxRecord(bytes: Bytes): TxRecord {
   let timeSmartSec: number | null = null;
   for (let left = reader.compactSize(); left > 0; left--) {
     const name = text(reader);
-    const value = reader.varBytes().toString('utf8');
+    const value = utf8Of(reader);
     if (name === 'n') orderPos = integerOf(value);
     else if (name === 'timesmart') timeSmartSec = integerOf(value);
     else if (name === 'fromaccount') fromAccount = value;
     else if (name !== 'spent') (notes ??= new Map<string, string>()).set(name, value);
   }
-  const orderForm: [string, string][] = [];
+  let orderForm: [string, string][] | null = null;
   for (let left = reader.compactSize(); left > 0; left--)
-    orderForm.push([utf8(text(reader)), utf8(text(reader))]);
+    (orderForm ??= []).push([utf8(text(reader)), utf8(text(reader))]);
   const timeReceivedIsTxTime = reader.u32();
   const timeReceivedSec = reader.u32();
   const isFromMe = reader.u8() !== 0;
   return {
-    tx,
     blockHash,
     index,
     notes: notes ?? NO_NOTES,
-    orderForm: orderForm.length === 0 ? NO_FORM : orderForm,
+    orderForm: orderForm ?? NO_FORM,
     timeReceivedIsTxTime,
     timeReceivedSec,
     timeSmartSec: timeSmartSec ?? 0,
@@ -99,6 +111,8 @@ function skipParents(reader: Reader): void {
 }
 
 function integerOf(value: string): number | null {
+  const plain = Number(value);
+  if (Number.isSafeInteger(plain) && `${plain}` === value) return plain;
   const found = /^\s*([-+]?\d+)/.exec(value);
   return found ? Number(found[1]) : null;
 }
@@ -127,11 +141,6 @@ export function formatTxRecord(record: TxRecord): Buffer {
     .u8(record.isFromMe ? 1 : 0)
     .u8(0)
     .finish();
-}
-
-/** The block that a row names, a byte a character; null for none. */
-export function blockOf({ blockHash }: Pick<TxRecord, 'blockHash'>): string | null {
-  return blockHash === NO_BLOCK || blockHash === ABANDONED ? null : toLatin1(blockHash);
 }
 
 /** What names a transaction apart from its signatures. Source: `IsEquivalentTo`. */

@@ -80,19 +80,6 @@ async function takeMempool(wallet: Wallet): Promise<void> {
   }
 }
 
-/**
- * To be called when a wallet was unlocked. Where blocks were looked through while it was locked and keys were missing (a
- * restored copy of a wallet that was in use elsewhere), the keys are made and those blocks looked through once more.
- * Resolves when that has begun.
- */
-export async function afterUnlock(wallet: Wallet): Promise<void> {
-  const { scans } = wallet;
-  if (scans.lockedFrom === null) return;
-  if (!(await wallet.topUpKeypool())) return;
-  await wallet.change((batch) => scans.endShortage(batch));
-  beginOwedScan(wallet);
-}
-
 /** Begins the scan that a wallet owes, if it does, once no other is under way. */
 export function beginOwedScan(wallet: Wallet): void {
   payDebt(wallet).catch((error: unknown) => wallet.node.onFatal(error));

@@ -3,13 +3,14 @@
  * business: the follower takes them in as they come. Source: lbrycrd wallet/wallet.cpp `ScanForWalletTransactions`.
  */
 import { breathe } from '../../util/breathe.js';
-import { equalBytes } from '../../util/bytes.js';
+import { equalBytes, type Bytes } from '../../util/bytes.js';
 import { inSlices } from '../../util/slices.js';
 import type { ChainPort, WalletBlock } from '../port.js';
 import { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 import { EveryHeight, IndexedHeights, type ScanBounds, type ScanHeights } from './scanHeights.js';
 import type { ScanTurn } from './scans.js';
+import { endShortage } from './shortage.js';
 import { takeBlock } from './takeBlock.js';
 
 /** The log has a line of progress this often. Source: `ScanForWalletTransactions`. */
@@ -52,9 +53,12 @@ export async function scanBlocks(wallet: Wallet, turn: ScanTurn, bounds: ScanBou
     if (block === null) unreadable = Math.max(unreadable, height);
     // A block that is not in the chain any more made way for one that the follower took in.
     else if (block !== 'gone' && chain.heightOf(block.hash) === height) {
-      const batch = new WalletBatch();
-      const made = keyring.addedBy(() => takeBlock(wallet, batch, block, first));
-      await wallet.write(batch, { sync: false });
+      const made: Bytes[] = [];
+      for (let more: Bytes[] | null = []; more !== null; more = await endShortage(wallet)) {
+        const batch = new WalletBatch();
+        made.push(...more, ...keyring.addedBy(() => takeBlock(wallet, batch, block, first)));
+        await wallet.write(batch, { sync: false });
+      }
       if (made.length > 0) {
         hasMadeKeys = true;
         if (!(await heights.keysMade(height, made))) heights = new EveryHeight(chain, bounds);

@@ -29,20 +29,26 @@ import type { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 
 const OUTPOINT_BYTES = 36;
+/** Keys of each pool that are made for a block at once: they take less than a slice's time. */
+const KEYS_A_BLOCK = 16;
 
 /**
  * Takes in what of a block concerns the wallet, keys that it makes on the way included. `since` is the first of the blocks
- * that are being looked through: those from there on owe a look once keys can be made that could not be made now.
+ * that are being looked through: those from there on owe a look once keys are made that are not made here, because the wallet
+ * is locked or they are many (`shortage.ts`).
  */
 export function takeBlock(wallet: Wallet, batch: WalletBatch, block: WalletBlock, since: number): void {
   const { raw, parsed, height, hash, timeSec } = block;
-  for (let keyCount = -1; keyCount !== wallet.keyring.keyCount;) {
+  const { keyring } = wallet;
+  const firstCount = keyring.keyCount;
+  for (let keyCount = -1; keyCount !== keyring.keyCount;) {
     // A transaction may pay to keys that a later one of the block brings about.
-    keyCount = wallet.keyring.keyCount;
+    keyCount = keyring.keyCount;
     for (let index = 0; index < parsed.txCount; index++) {
       if (!concernsWallet(wallet, raw, parsed, index)) continue;
       const tx = parseTransaction(new Reader(txBytes(raw, parsed, index)));
-      take(wallet, batch, tx, { blockHash: hash, height, timeSec, index }, since);
+      const most = Math.max(KEYS_A_BLOCK - (keyring.keyCount - firstCount), 0);
+      take(wallet, batch, tx, { blockHash: hash, height, timeSec, index }, { since, most });
     }
   }
 }
@@ -51,17 +57,26 @@ export function takeBlock(wallet: Wallet, batch: WalletBatch, block: WalletBlock
 export function takeUnconfirmed(wallet: Wallet, batch: WalletBatch, txid: Bytes, bytes: Buffer): void {
   const { ledger } = wallet;
   if (!ledger.has(toLatin1(txid)) && !concernsWallet(wallet, bytes, parseTxView(bytes), 0)) return;
-  take(wallet, batch, parseTransaction(new Reader(bytes)), null, wallet.followedHeight + 1);
+  take(wallet, batch, parseTransaction(new Reader(bytes)), null, {
+    since: wallet.followedHeight + 1,
+    most: KEYS_A_BLOCK,
+  });
   ledger.setInMempool(txid, true);
 }
 
-function take(wallet: Wallet, batch: WalletBatch, tx: Transaction, place: Place | null, since: number): void {
+function take(
+  wallet: Wallet,
+  batch: WalletBatch,
+  tx: Transaction,
+  place: Place | null,
+  { since, most }: { readonly since: number; readonly most: number },
+): void {
   const { keyring, ledger } = wallet;
   // Keys are made before it is decided what of the transaction is the wallet's: it may be one of those.
   for (let keyCount = -1; keyCount !== keyring.keyCount;) {
     keyCount = keyring.keyCount;
     const used = tx.outputs.flatMap(({ script }) => keyIdsOf(keyring, script));
-    if (!wallet.noteUsedKeys(batch, used)) wallet.scans.noteShortage(batch, since);
+    if (!wallet.noteUsedKeys(batch, used, most)) wallet.scans.noteShortage(batch, since);
   }
   const sizeBefore = ledger.size;
   const entry = ledger.add(batch, tx, place);

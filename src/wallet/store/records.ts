@@ -54,6 +54,8 @@ export function splitKey(key: Bytes): { kind: string; rest: Buffer } | null {
   return { kind: bytes.toString('latin1', 1, 1 + length), rest: bytes.subarray(1 + length) };
 }
 
+const KEY_PREFIX = kindPrefix('key');
+
 /** Changes that are committed together. */
 export class WalletBatch {
   readonly changes: RowChange[] = [];
@@ -64,5 +66,11 @@ export class WalletBatch {
 
   del(key: string): void {
     this.changes.push([key, null]);
+  }
+
+  /** Wipes the private keys in clear among them, once they are on their way to disk or given up. */
+  wipe(): void {
+    for (const [key, value] of this.changes)
+      if (value !== null && String(key).startsWith(KEY_PREFIX)) value.fill(0);
   }
 }

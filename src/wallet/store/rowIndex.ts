@@ -40,6 +40,10 @@ export class RowIndex {
     return this.live;
   }
 
+  get isEmpty(): boolean {
+    return this.used === this.deadCount;
+  }
+
   /** The number of a row, −1 for none. Good until the next change. */
   find(key: string): number {
     const bytes = Buffer.from(key, 'latin1');
@@ -55,20 +59,21 @@ export class RowIndex {
     return { offset: this.offsets[at]!, sizeBytes: this.sizes[at]!, crc: this.crcs[at]! };
   }
 
-  set(key: Bytes, offset: number, value: Bytes): void {
-    const slot = this.slotOf(key);
+  /** Of a row in `records`: where its key begins, its value begins and ends; and where its value lies in the file. */
+  set(records: Buffer, keyStart: number, valueStart: number, valueEnd: number, offset: number): void {
+    const slot = this.slotOf(records, keyStart, valueStart);
     let at: number;
     if (slot >= 0) {
       at = this.slots[slot]! - 1;
       this.live -= this.sizes[at]!;
     } else {
-      at = this.append(key);
-      this.live += ROW_HEAD_BYTES + key.length;
+      at = this.append(records, keyStart, valueStart);
+      this.live += ROW_HEAD_BYTES + valueStart - keyStart;
     }
     this.offsets[at] = offset;
-    this.sizes[at] = value.length;
-    this.crcs[at] = crc32c(value);
-    this.live += value.length;
+    this.sizes[at] = valueEnd - valueStart;
+    this.crcs[at] = crc32c(records.subarray(valueStart, valueEnd));
+    this.live += valueEnd - valueStart;
   }
 
   delete(key: Bytes): void {
@@ -84,12 +89,8 @@ export class RowIndex {
   keys(prefix: string): string[] {
     const keys: string[] = [];
     const bytes = Buffer.from(prefix, 'latin1');
-    for (let at = 0; at < this.used; at++) {
-      const start = this.keyStarts[at]!;
-      if (this.dead[at] === 1 || start + bytes.length > this.keyStarts[at + 1]!) continue;
-      if (this.keyBytes.compare(bytes, 0, bytes.length, start, start + bytes.length) === 0)
-        keys.push(this.keyAt(at));
-    }
+    for (let at = 0; at < this.used; at++)
+      if (this.dead[at] === 0 && this.beginsWith(at, bytes)) keys.push(this.keyAt(at));
     return keys;
   }
 
@@ -97,56 +98,96 @@ export class RowIndex {
     for (let at = 0; at < this.used; at++) if (this.dead[at] === 0) yield [this.keyAt(at), at];
   }
 
-  private keyAt(at: number): string {
-    return this.keyBytes.toString('latin1', this.keyStarts[at]!, this.keyStarts[at + 1]!);
-  }
-
-  /** The slot that holds a key, −1 for none. */
-  private slotOf(key: Bytes): number {
-    const { slots } = this;
-    for (let slot = this.firstSlot(key); ; slot = (slot + 1) % slots.length) {
-      const row = slots[slot]!;
-      if (row === FREE) return -1;
-      if (row !== GONE && this.isKeyOf(row - 1, key)) return slot;
+  /** Numbers of the rows whose keys begin with `prefix`, or of all others, in the order in which their values lie. */
+  inFileOrder(prefix: string, isOther: boolean): Uint32Array {
+    const bytes = Buffer.from(prefix, 'latin1');
+    const found = new Uint32Array(this.used - this.deadCount);
+    let count = 0;
+    let isSorted = true;
+    let last = 0;
+    for (let at = 0; at < this.used; at++) {
+      if (this.dead[at] === 1 || this.beginsWith(at, bytes) === isOther) continue;
+      found[count++] = at;
+      isSorted &&= this.offsets[at]! > last;
+      last = this.offsets[at]!;
     }
+    const rows = found.subarray(0, count);
+    return isSorted ? rows : rows.sort((a, b) => this.offsets[a]! - this.offsets[b]!);
   }
 
-  private isKeyOf(at: number, key: Bytes): boolean {
+  private beginsWith(at: number, prefix: Buffer): boolean {
     const start = this.keyStarts[at]!;
-    if (this.keyStarts[at + 1]! - start !== key.length) return false;
-    // The last bytes differ sooner.
-    for (let i = key.length - 1; i >= 0; i--) if (this.keyBytes[start + i] !== key[i]) return false;
+    if (start + prefix.length > this.keyStarts[at + 1]!) return false;
+    for (let i = 0; i < prefix.length; i++) if (this.keyBytes[start + i] !== prefix[i]) return false;
     return true;
   }
 
-  /** Source: FNV-1a. Whoever chooses keys so that they collide has only their own wallet slow. */
-  private firstSlot(key: Bytes): number {
+  /** The key of a row; a view that is good until the next change. */
+  keyView(at: number): Buffer {
+    return this.keyBytes.subarray(this.keyStarts[at], this.keyStarts[at + 1]);
+  }
+
+  /** What follows its first bytes, as a text of a byte a character. */
+  keyAt(at: number, from = 0): string {
+    return this.keyBytes.toString('latin1', this.keyStarts[at]! + from, this.keyStarts[at + 1]!);
+  }
+
+  /** The slot that holds the key between `start` and `end`, −1 for none. */
+  private slotOf(bytes: Bytes, start = 0, end = bytes.length): number {
+    const { slots } = this;
+    for (let slot = this.firstSlot(bytes, start, end); ; slot = (slot + 1) % slots.length) {
+      const row = slots[slot]!;
+      if (row === FREE) return -1;
+      if (row !== GONE && this.isKeyOf(row - 1, bytes, start, end)) return slot;
+    }
+  }
+
+  private isKeyOf(at: number, bytes: Bytes, start: number, end: number): boolean {
+    const { keyBytes } = this;
+    const shift = this.keyStarts[at]! - start;
+    if (this.keyStarts[at + 1]! - shift !== end) return false;
+    // The last bytes differ sooner.
+    for (let i = end - 1; i >= start; i--) if (keyBytes[shift + i] !== bytes[i]) return false;
+    return true;
+  }
+
+  /** Source: FNV-1a, four bytes a step. Whoever chooses keys so that they collide has only their own wallet slow. */
+  private firstSlot(key: Bytes, start: number, end: number): number {
     let hash = 0x811c9dc5;
-    for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key[i]!, 0x01000193);
+    let i = start;
+    for (; i + 4 <= end; i += 4) {
+      const word = key[i]! | (key[i + 1]! << 8) | (key[i + 2]! << 16) | (key[i + 3]! << 24);
+      // Of a product the upper bits depend on all, the lower ones on few.
+      hash = Math.imul(hash ^ word, 0x01000193);
+      hash ^= hash >>> 15;
+    }
+    for (; i < end; i++) hash = Math.imul(hash ^ key[i]!, 0x01000193);
     return (hash >>> 0) % this.slots.length;
   }
 
-  private append(key: Bytes): number {
+  private append(bytes: Buffer, from: number, to: number): number {
     if (this.used === this.offsets.length) this.makeRoom();
     const at = this.used++;
     const start = this.keyStarts[at]!;
-    if (start + key.length > this.keyBytes.length) {
-      this.keyBytes = grown(this.keyBytes, Buffer.alloc(more(this.keyBytes.length) + key.length));
+    const end = start + to - from;
+    if (end > this.keyBytes.length) {
+      this.keyBytes = grown(this.keyBytes, Buffer.alloc(more(this.keyBytes.length) + to - from));
     }
-    this.keyBytes.set(key, start);
-    this.keyStarts[at + 1] = start + key.length;
+    bytes.copy(this.keyBytes, start, from, to);
+    this.keyStarts[at + 1] = end;
     this.dead[at] = 0;
-    this.enter(at, key);
+    this.enter(at);
     return at;
   }
 
-  private enter(at: number, key: Bytes): void {
-    if (2 * ++this.taken > this.slots.length) this.fillSlots();
-    else {
-      let slot = this.firstSlot(key);
-      while (this.slots[slot] !== FREE) slot = (slot + 1) % this.slots.length;
-      this.slots[slot] = at + 1;
+  private enter(at: number): void {
+    if (2 * ++this.taken > this.slots.length) {
+      this.fillSlots();
+      return;
     }
+    let slot = this.firstSlot(this.keyBytes, this.keyStarts[at]!, this.keyStarts[at + 1]!);
+    while (this.slots[slot] !== FREE) slot = (slot + 1) % this.slots.length;
+    this.slots[slot] = at + 1;
   }
 
   /** Makes the hash table anew, for all rows that are there. */
@@ -154,8 +195,7 @@ export class RowIndex {
     this.slots = new Int32Array(Math.max(4 * (this.used - this.deadCount), 4 * FIRST_ROWS));
     this.taken = 0;
     for (let at = 0; at < this.used; at++) {
-      if (this.dead[at] === 0)
-        this.enter(at, this.keyBytes.subarray(this.keyStarts[at], this.keyStarts[at + 1]));
+      if (this.dead[at] === 0) this.enter(at);
     }
   }
 

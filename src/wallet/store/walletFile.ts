@@ -12,9 +12,11 @@
 import { close, fsync, openSync, readSync, fstatSync, ftruncateSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { crc32c } from '../../crypto/crc32c.js';
-import { changesOf, RecordWriter, type RowChange } from '../../store/rowRecords.js';
+import { RecordCursor, RecordWriter, type RowChange } from '../../store/rowRecords.js';
 import type { Bytes } from '../../util/bytes.js';
 import { EnvironmentError, environmentError } from '../../util/environmentError.js';
+import { FileRow } from './fileRow.js';
+import { FileWindow } from './fileWindow.js';
 import { RowIndex } from './rowIndex.js';
 import * as head from './walletFileHead.js';
 import {
@@ -31,7 +33,6 @@ const closeFile = promisify(close);
 
 /** A length beyond this is none, and nothing is written that has it. */
 const MAX_PAYLOAD_BYTES = 1 << 30;
-const WINDOW_BYTES = 1 << 20;
 /** Files of which less than half counts are written anew as they are opened, unless they are small. */
 const SMALL_BYTES = 1 << 20;
 
@@ -48,6 +49,9 @@ export class WalletClosedError extends EnvironmentError {
     super('The wallet was unloaded meanwhile.');
   }
 }
+
+/** In place of the number of an open file. */
+const NO_FILE = -1;
 
 interface Waiting {
   readonly changes: readonly RowChange[];
@@ -93,6 +97,11 @@ export class WalletFile {
       throw environmentError(error, path);
     }
     return WalletFile.open(path);
+  }
+
+  /** A wallet that is to be made: there is no file until `rewrite` makes it, with its first rows. */
+  static planned(path: string): WalletFile {
+    return new WalletFile(path, NO_FILE);
   }
 
   /** Opens a wallet. Rejects with `WalletFileError` when it is none, or damaged, with `EnvironmentError` for the disk's sake. */
@@ -144,7 +153,19 @@ export class WalletFile {
     const synced = head.syncedEnd(start);
     this.marks = synced.generation;
     if (synced.end > sizeBytes) throw this.damage(sizeBytes);
-    const window = new Window(this.fd, sizeBytes);
+    const window = new FileWindow(this.fd, sizeBytes);
+    try {
+      this.takeAll(window);
+    } finally {
+      window.wipe();
+    }
+    if (this.end < synced.end) throw this.damage(this.end);
+    if (this.end < sizeBytes) ftruncateSync(this.fd, this.end);
+    await this.sync();
+  }
+
+  /** Notes where all rows lie, up to where the commits end. */
+  private takeAll(window: FileWindow): void {
     for (;;) {
       const payload = this.readCommit(window);
       if (payload === null) break;
@@ -152,9 +173,6 @@ export class WalletFile {
       this.end += COMMIT_HEAD_BYTES + payload.length;
       this.number++;
     }
-    if (this.end < synced.end) throw this.damage(this.end);
-    if (this.end < sizeBytes) ftruncateSync(this.fd, this.end);
-    await this.sync();
   }
 
   private damage(offset: number): WalletFileError {
@@ -163,7 +181,7 @@ export class WalletFile {
     );
   }
 
-  private readCommit(window: Window): Buffer | null {
+  private readCommit(window: FileWindow): Buffer | null {
     const start = window.read(this.end, COMMIT_HEAD_BYTES);
     if (start === null) return null;
     const length = start.readUInt32LE(0);
@@ -175,9 +193,11 @@ export class WalletFile {
 
   /** Notes where the rows of a payload lie that begins at an offset. */
   private take(payload: Buffer, offset: number): void {
-    for (const [key, value] of changesOf(payload)) {
-      if (value === null) this.index.delete(key);
-      else this.index.set(key, offset + (value.byteOffset - payload.byteOffset), value);
+    const { index } = this;
+    for (const row = new RecordCursor(payload); row.next();) {
+      const { keyStart, valueStart, valueEnd } = row;
+      if (row.isDeletion) index.delete(payload.subarray(keyStart, valueStart));
+      else index.set(payload, keyStart, valueStart, valueEnd, offset + valueStart);
     }
   }
 
@@ -206,18 +226,21 @@ export class WalletFile {
   }
 
   /**
-   * The values of many rows, in the order in which they lie on disk. Each keeps a large piece of memory alive: what is to stay
-   * is copied. Rows must not change meanwhile.
+   * The rows whose keys begin with `prefix`, or all others, in the order in which they lie on disk, as they were found sound
+   * when the file was opened. Rows must not change meanwhile.
    */
-  *values(keys: readonly string[]): Generator<[key: string, value: Buffer]> {
+  *values(prefix: string, isOther = false): Generator<FileRow> {
     this.refuseClosed();
-    const rows = keys.map((key) => ({ key, ...this.index.place(this.index.find(key)) }));
-    rows.sort((a, b) => a.offset - b.offset);
-    const window = new Window(this.fd, this.end);
-    for (const { key, offset, sizeBytes, crc } of rows) {
-      const value = window.read(offset, sizeBytes);
-      if (value === null || crc32c(value) !== crc) throw this.damage(offset);
-      yield [key, value];
+    const window = new FileWindow(this.fd, this.end);
+    try {
+      for (const at of this.index.inFileOrder(prefix, isOther)) {
+        const { offset, sizeBytes } = this.index.place(at);
+        const value = window.read(offset, sizeBytes);
+        if (value === null) throw this.damage(offset);
+        yield new FileRow(this.index, at, value);
+      }
+    } finally {
+      window.wipe();
     }
   }
 
@@ -232,6 +255,11 @@ export class WalletFile {
       const value = this.get(key);
       if (value !== undefined) yield [key, value];
     }
+  }
+
+  /** Whether there are no rows. */
+  get isEmpty(): boolean {
+    return this.index.isEmpty;
   }
 
   get sizeBytes(): number {
@@ -295,14 +323,18 @@ export class WalletFile {
     commit.writeUInt32LE(payload.length, 0);
     commit.writeUInt32LE(this.number, 4);
     payload.copy(commit, COMMIT_HEAD_BYTES);
+    payload.fill(0);
     commit.writeUInt32LE(checksum(commit), 8);
     try {
       writeWhole(this.fd, commit, this.end);
+      this.take(commit.subarray(COMMIT_HEAD_BYTES), this.end + COMMIT_HEAD_BYTES);
     } catch (error) {
       this.takeBack();
       throw error;
+    } finally {
+      // Private keys may be in it.
+      commit.fill(0);
     }
-    this.take(commit.subarray(COMMIT_HEAD_BYTES), this.end + COMMIT_HEAD_BYTES);
     this.end += commit.length;
     this.number++;
   }
@@ -335,7 +367,8 @@ export class WalletFile {
   }
 
   private async replace(changes: readonly RowChange[]): Promise<void> {
-    await writeFileAnew(this.path, this.changedRows(changes), true);
+    const isFirst = this.fd === NO_FILE;
+    await writeFileAnew(this.path, this.changedRows(changes), !isFirst);
     let again: WalletFile;
     try {
       again = await WalletFile.open(this.path);
@@ -352,6 +385,7 @@ export class WalletFile {
     this.number = again.number;
     this.marks = again.marks;
     this.records.wipe();
+    if (isFirst) return;
     await wipeUnlinked(old, oldEnd);
     await closeFile(old);
     await removeLeftovers(this.path);
@@ -400,6 +434,7 @@ export class WalletFile {
     if (this.isClosed) return;
     await this.settled();
     this.isClosed = true;
+    if (this.fd === NO_FILE) return;
     try {
       if (this.broken === null) {
         await this.sync();
@@ -410,38 +445,5 @@ export class WalletFile {
     } finally {
       await closeFile(this.fd);
     }
-  }
-}
-
-const EMPTY = Buffer.alloc(0);
-
-/** Reads a file in large pieces, forwards. */
-class Window {
-  private bytes: Buffer = EMPTY;
-  private start = 0;
-  private readonly fd: number;
-  private readonly sizeBytes: number;
-
-  constructor(fd: number, sizeBytes: number) {
-    this.fd = fd;
-    this.sizeBytes = sizeBytes;
-  }
-
-  /** Bytes of the file as a view that is good until the next call; null where the file ends before. */
-  read(offset: number, length: number): Buffer | null {
-    if (offset + length > this.sizeBytes) return null;
-    if (offset < this.start || offset + length > this.start + this.bytes.length) {
-      const wanted = Math.min(this.sizeBytes - offset, Math.max(length, WINDOW_BYTES));
-      const bytes = Buffer.allocUnsafe(wanted);
-      let done = 0;
-      while (done < wanted) {
-        const read = readSync(this.fd, bytes, done, wanted - done, offset + done);
-        if (read === 0) return null;
-        done += read;
-      }
-      this.bytes = bytes;
-      this.start = offset;
-    }
-    return this.bytes.subarray(offset - this.start, offset - this.start + length);
   }
 }

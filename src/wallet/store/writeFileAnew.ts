@@ -17,6 +17,9 @@ const syncFile = promisify(fsync);
 const closeFile = promisify(close);
 
 export const COMMIT_HEAD_BYTES = 12;
+/** Of the head, behind length and number. */
+const CHECKSUM_BYTES = 4;
+const OWN_HEAD = Buffer.alloc(COMMIT_HEAD_BYTES);
 /** A commit is no longer, but for one row that is. */
 const MAX_COMMIT_BYTES = 1 << 20;
 /** What is overwritten at once. */
@@ -24,7 +27,12 @@ const WIPE_BYTES = 1 << 20;
 
 /** Of a commit: of its length, its number and its payload. */
 export function checksum(commit: Buffer): number {
-  return crc32c(Buffer.concat([commit.subarray(0, 8), commit.subarray(COMMIT_HEAD_BYTES)]));
+  // What is covered is brought together in its place for the while, since commits are large.
+  commit.copy(OWN_HEAD, 0, 0, COMMIT_HEAD_BYTES);
+  OWN_HEAD.copy(commit, CHECKSUM_BYTES, 0, COMMIT_HEAD_BYTES - CHECKSUM_BYTES);
+  const sum = crc32c(commit.subarray(CHECKSUM_BYTES));
+  OWN_HEAD.copy(commit);
+  return sum;
 }
 
 export function writeWhole(fd: number, bytes: Buffer, offset: number): void {
@@ -36,12 +44,16 @@ export function writeWhole(fd: number, bytes: Buffer, offset: number): void {
 /** What the name of a file that is being written ends with; a kill leaves it there. */
 const TEMPORARY = /^\.[0-9a-f]{12}\.tmp$/;
 
+/** Whether a name is that of a file which was to become `name` and was not finished. */
+export function isLeftover(other: string, name: string): boolean {
+  return other.startsWith(name) && TEMPORARY.test(other.slice(name.length));
+}
+
 /** Removes files that were to replace one and were not finished. */
 export async function removeLeftovers(path: string): Promise<void> {
   const name = basename(path);
   for (const other of await readdir(dirname(path))) {
-    if (other.startsWith(name) && TEMPORARY.test(other.slice(name.length)))
-      await rm(join(dirname(path), other), { force: true });
+    if (isLeftover(other, name)) await rm(join(dirname(path), other), { force: true });
   }
 }
 

@@ -100,7 +100,7 @@ class Import {
     this.watch(output);
     if ('address' in this.request.output) this.enterLabel(extractDestination(this.script)!);
     for (const text of this.request.privateKeys)
-      this.takeKey(this.secretOf(text), 'address', 'Already have this key');
+      this.withSecret(text, (secret) => this.takeKey(secret, 'address', 'Already have this key'));
   }
 
   publicKey(text: string): void {
@@ -119,9 +119,11 @@ class Import {
   }
 
   privateKey(text: string): void {
-    const secret = this.secretOf(text);
-    this.checkConsistency(hash160(publicKeyOf(secret)));
-    this.takeKey(secret, 'wallet', 'The wallet already contains the private key for this address or script');
+    const known = 'The wallet already contains the private key for this address or script';
+    this.withSecret(text, (secret) => {
+      this.checkConsistency(hash160(publicKeyOf(secret)));
+      this.takeKey(secret, 'wallet', known);
+    });
   }
 
   scriptOnly(): void {
@@ -138,10 +140,15 @@ class Import {
       fail('address', 'Consistency check failed');
   }
 
-  private secretOf(text: string): DecodedSecret {
+  /** What is read of a private key is wiped, whether it is taken in or not. */
+  private withSecret(text: string, use: (secret: DecodedSecret) => void): void {
     const secret = decodeSecret(text, this.wallet.prefixes);
     if (secret === null) throw new ImportError('address', 'Invalid private key encoding');
-    return secret;
+    try {
+      use(secret);
+    } finally {
+      secret.privateKey.fill(0);
+    }
   }
 
   private takeKey(secret: DecodedSecret, kind: ImportError['kind'], known: string): void {
@@ -154,7 +161,6 @@ class Import {
     // Keys are taken in one after the other, and the wallet may be locked meanwhile.
     if (isLocked) fail('wallet', 'Error adding key to wallet');
     keyring.addKey(this.batch, secret.privateKey, publicKey, plainMetadata(this.request.timeSec));
-    secret.privateKey.fill(0);
   }
 
   private watch(script: Buffer): void {

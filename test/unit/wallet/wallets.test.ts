@@ -1,10 +1,20 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bytesKey } from '../../../src/wallet/keys/keyRecords.js';
 import { setNewSeed } from '../../../src/wallet/keys/newSeed.js';
-import { recordKey } from '../../../src/wallet/store/records.js';
+import { recordKey, WalletBatch } from '../../../src/wallet/store/records.js';
 import { WalletFile } from '../../../src/wallet/store/walletFile.js';
 import { Wallets } from '../../../src/wallet/wallets.js';
 import { FakeNode } from './support/fakeNode.js';
@@ -14,13 +24,13 @@ let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'lbcnode-wallets-'))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function walletsOf(walletDir: string): Wallets {
+function walletsOf(walletDir: string, wallet = WALLET_OPTIONS): Wallets {
   const node = new FakeNode();
   node.mineEmpty(2);
   return new Wallets(
     {
       walletDir,
-      wallet: WALLET_OPTIONS,
+      wallet,
       rescans: false,
       salvages: false,
       zaps: 'nothing',
@@ -39,6 +49,65 @@ describe('Wallets', () => {
     await wallets.create('one');
     symlinkSync(join(folder, 'one'), join(folder, 'other'));
     expect(await problemOf(wallets.openExisting('other'))).toContain('Duplicate -wallet filename specified.');
+    await wallets.close();
+  });
+
+  it('keeps other nodes out whatever links lead to the file', async () => {
+    const own = walletsOf(folder);
+    const { path } = (await own.create('one')).file;
+    const elsewhere = join(folder, 'elsewhere');
+    mkdirSync(join(elsewhere, 'two'), { recursive: true });
+    symlinkSync(path, join(elsewhere, 'two', 'wallet.db'));
+    symlinkSync(join(folder, 'one'), join(elsewhere, 'three'));
+    const other = walletsOf(elsewhere);
+    for (const name of ['two', 'three'])
+      expect(await problemOf(other.openExisting(name))).toContain('Cannot obtain a lock on wallet directory');
+    await own.close();
+    const wallet = await other.openExisting('two');
+    // What is written anew is so where the file lies, and the link stays.
+    await wallet.writeAnew(new WalletBatch());
+    expect(lstatSync(join(elsewhere, 'two', 'wallet.db')).isSymbolicLink()).toBe(true);
+    expect(await problemOf(walletsOf(folder).openExisting('one'))).toContain('Cannot obtain a lock');
+    await other.close();
+  });
+
+  it.each([true, false])(
+    'makes the whole of a wallet or none, with private keys: %s',
+    async (privateKeys) => {
+      const wallets = walletsOf(folder, { ...WALLET_OPTIONS, keypoolSize: 300 });
+      const seen = new Set<number>();
+      let isMade = false;
+      const made = wallets.create('one', privateKeys).finally(() => (isMade = true));
+      // What a kill would leave at any moment.
+      for (let n = 0; !isMade; n++) {
+        await new Promise(setImmediate);
+        const copy = join(folder, `copy${n}`);
+        if (!existsSync(join(folder, 'one', 'wallet.db'))) continue;
+        copyFileSync(join(folder, 'one', 'wallet.db'), copy);
+        const file = await WalletFile.open(copy);
+        seen.add(file.keys('').length);
+        await file.close();
+      }
+      const { keyring, hasPrivateKeys } = await made;
+      expect(hasPrivateKeys).toBe(privateKeys);
+      // Version and flags; or version, seed, and each key in three rows.
+      expect(keyring.keyCount).toBe(privateKeys ? 601 : 0);
+      expect([...seen].filter((rows) => rows < (privateKeys ? 2 + 3 * 600 : 2))).toEqual([]);
+      expect(seen.size).toBeGreaterThan(0);
+      await wallets.close();
+    },
+  );
+
+  it('makes one where a kill left another unfinished', async () => {
+    mkdirSync(join(folder, 'one', '.lbcnodelock'), { recursive: true });
+    const wallets = walletsOf(folder);
+    writeFileSync(join(folder, 'one', 'something'), '');
+    expect(await problemOf(wallets.create('one'))).toContain('already exists');
+    rmSync(join(folder, 'one', 'something'));
+    writeFileSync(join(folder, 'one', 'wallet.db.0123456789ab.tmp'), 'half');
+    const wallet = await wallets.create('one', false);
+    expect(wallet.hasPrivateKeys).toBe(false);
+    expect(existsSync(join(folder, 'one', 'wallet.db.0123456789ab.tmp'))).toBe(false);
     await wallets.close();
   });
 

@@ -1,6 +1,6 @@
 /** `walletpassphrase`: private keys are there for so many seconds. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { unlockWallet } from '../../../wallet/encryption/passphrases.js';
-import { afterUnlock } from '../../../wallet/scan/rescan.js';
+import { afterUnlock } from '../../../wallet/scan/shortageEnder.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';

@@ -42,6 +42,7 @@ beforeEach(() => {
       if (kind === undefined) return MINE.spendable;
       return MINE.spendable | (kind === 'support' ? MINE.support : MINE.claim);
     },
+    mineOfKeyHash: () => MINE.no,
     heightOf: () => height,
     get height() {
       return height;

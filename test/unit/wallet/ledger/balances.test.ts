@@ -47,6 +47,7 @@ beforeEach(() => {
   rows = new Map();
   ledger = new Ledger({
     mine: (script) => FLAGS.get(script[0]!) ?? MINE.no,
+    mineOfKeyHash: () => MINE.no,
     heightOf: (hash) => blocks.findIndex((block) => block.equals(hash)),
     get height() {
       return blocks.length - 1;

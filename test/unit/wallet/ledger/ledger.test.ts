@@ -60,6 +60,7 @@ class World {
     const heightNow = (): number => this.blocks.length - 1;
     return new Ledger({
       mine: (script) => (script[0] === 0x51 ? MINE.spendable : script[0] === 0x52 ? MINE.watchOnly : MINE.no),
+      mineOfKeyHash: () => MINE.no,
       heightOf: (hash) => this.blocks.findIndex((block) => block.hash.equals(hash)),
       get height() {
         return heightNow();

@@ -8,7 +8,8 @@ import { scriptForDestination } from '../../../../src/script/standard.js';
 import { ecdsaBackend } from '../../../../src/signing/ecdsaBackend.js';
 import type { Bytes } from '../../../../src/util/bytes.js';
 import { plainMetadata } from '../../../../src/wallet/keys/keyRecords.js';
-import { afterUnlock, rescanBlocks, rescanFromTime } from '../../../../src/wallet/scan/rescan.js';
+import { rescanBlocks, rescanFromTime } from '../../../../src/wallet/scan/rescan.js';
+import { afterUnlock } from '../../../../src/wallet/scan/shortageEnder.js';
 import { WalletBatch } from '../../../../src/wallet/store/records.js';
 import type { Wallet } from '../../../../src/wallet/wallet.js';
 import { BLOCK_SEC, newScripts, payment, ScanWorld, standOf, START_SEC } from './scanWorld.js';
@@ -286,5 +287,37 @@ describe('a copy that is older than many addresses', () => {
     expect(countOf(copy)).toBe(2000);
     expect(standOf(copy)).toEqual(standOf(wallet));
     expect(copy.keypool.count('receive')).toBe(200);
+  });
+});
+
+describe('a block that uses up the pool', () => {
+  it('makes few keys at once, the others in slices, and nothing of it is missed', async () => {
+    world.keypoolSize = 100;
+    const wallet = await world.make('a');
+    const { path } = wallet.file;
+    copyFileSync(path, join(world.folder, 'b'));
+    copyFileSync(path, join(world.folder, 'c'));
+    const scripts = newScripts(wallet, 400);
+    const other = await world.load('b');
+    const { keyCount } = other.keyring;
+    // The first names keys that the pool has, and each of the others one that the pool has because of the one before.
+    const paid = [99, 190, 280, 370].map((at) => payment([scripts[at]!]));
+    world.mine([...paid.slice(1).reverse(), paid[0]!]);
+    // What follows while the keys are made is not taken for what the wallet missed.
+    world.mine([payment([scripts[371]!])]);
+    expect(other.keyring.keyCount - keyCount).toBeLessThanOrEqual(64);
+    expect(countOf(other)).toBeLessThan(5);
+    const { scans } = other;
+    while (scans.lockedFrom !== null || scans.unfinishedFrom !== null) {
+      await new Promise(setImmediate);
+      await scans.idle();
+    }
+    expect(standOf(other)).toEqual(standOf(wallet));
+    expect(other.keypool.count('receive')).toBe(100);
+    // The same while a wallet catches up.
+    const late = await world.load('c');
+    await late.scans.idle();
+    expect(standOf(late)).toEqual(standOf(wallet));
+    expect(late.scans).toMatchObject({ lockedFrom: null, unfinishedFrom: null });
   });
 });

@@ -172,7 +172,7 @@ describe('WalletFile', () => {
     await file.commit([put('a', '1')]);
     await file.close();
     expect(() => file.get('a')).toThrow(WalletClosedError);
-    expect(() => [...file.values(['a'])]).toThrow(WalletClosedError);
+    expect(() => [...file.values('')]).toThrow(WalletClosedError);
     expect(() => file.commit([put('a', '2')])).toThrow(WalletClosedError);
     await expect(file.backup(`${path}.copy`)).rejects.toThrow(WalletClosedError);
   });

@@ -1,0 +1,33 @@
+/** A key of a wallet as it lies in memory. */
+import type { Bytes } from '../../util/bytes.js';
+import type { Slab } from '../../util/slab.js';
+
+/** Both parts lie side by side, with those of others: there may be a hundred thousand. */
+export class OwnKey {
+  private readonly piece: Buffer;
+  private readonly at: number;
+  private readonly publicBytes: number;
+  private readonly secretBytes: number;
+
+  constructor(slab: Slab, publicKey: Bytes, secret: Bytes) {
+    this.at = slab.put(publicKey, secret);
+    this.piece = slab.piece;
+    this.publicBytes = publicKey.length;
+    this.secretBytes = secret.length;
+  }
+
+  get publicKey(): Buffer {
+    return this.piece.subarray(this.at, this.at + this.publicBytes);
+  }
+
+  /** 32 bytes in clear, or as `encryptSecret` makes them. */
+  get secret(): Buffer {
+    const at = this.at + this.publicBytes;
+    return this.piece.subarray(at, at + this.secretBytes);
+  }
+
+  /** Whether it is in clear. */
+  get isClear(): boolean {
+    return this.secretBytes === 32;
+  }
+}

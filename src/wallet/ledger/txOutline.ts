@@ -1,0 +1,147 @@
+/**
+ * What the ledger holds of a transaction: told from its bytes alone, without making anything of the rest, since a wallet that
+ * is opened may have a hundred thousand.
+ */
+import { NULL_INDEX, SEQUENCE_FINAL } from '../../primitives/transaction.js';
+import { claimPrefixLength } from '../../script/claimScript.js';
+import { OP } from '../../script/opcodes.js';
+import { extractDestination, solveScript } from '../../script/standard.js';
+import { ReadError, type Reader } from '../../util/reader.js';
+import { destinationKey } from '../destinationKey.js';
+import { MINE } from '../keys/isMine.js';
+import type { Entry, OwnOutput } from './entry.js';
+import type { LedgerPort } from './ledgerPort.js';
+
+export type TxOutline = Pick<
+  Entry,
+  'isCoinbase' | 'lockTime' | 'inputs' | 'outputCount' | 'hasForeignStake' | 'outputs'
+>;
+
+/** An input takes no fewer bytes: outpoint, an empty script, sequence. */
+const MIN_INPUT_BYTES = 41;
+const OUT_POINT_BYTES = 36;
+/** What a coinbase spends. */
+const NO_OUT_POINT = '\0'.repeat(32) + String.fromCharCode(NULL_INDEX & 0xff).repeat(4);
+/** The shape of a P2PKH script. */
+const KEY_HASH_SCRIPT_BYTES = 25;
+const KEY_HASH_AT = 3;
+const KEY_HASH_END = 23;
+
+/** Reads outlines of the transactions of one wallet. */
+export class TxOutliner {
+  private readonly port: Pick<LedgerPort, 'mine' | 'mineOfKeyHash'>;
+  private readonly canonical: (key: string) => string;
+  /** Whether one of the outputs read last holds a claim or support that is not the wallet's to spend. */
+  private hasForeignStake = false;
+  /** The `destinationKey` of the P2PKH output read last. */
+  private readonly keyHash = Buffer.from(
+    destinationKey({ type: 'pubkeyhash', hash: Buffer.alloc(20) }),
+    'latin1',
+  );
+
+  /** `canonical`: the same `destinationKey` as it is kept already, so that equal ones take memory once. */
+  constructor(port: Pick<LedgerPort, 'mine' | 'mineOfKeyHash'>, canonical: (key: string) => string) {
+    this.port = port;
+    this.canonical = canonical;
+  }
+
+  /** Reads one transaction, as `parseTransaction` does. Throws `ReadError`. */
+  read(reader: Reader): TxOutline {
+    reader.skip(4);
+    let flags = 0;
+    let inputCount = reader.compactSize();
+    const hasMarker = inputCount === 0;
+    if (hasMarker) {
+      flags = reader.u8();
+      if (flags !== 0) inputCount = reader.compactSize();
+    }
+    const inputs = roomFor(reader, inputCount);
+    let isFinal = true;
+    for (let n = 0; n < inputCount; n++) {
+      const at = reader.offset;
+      reader.skip(OUT_POINT_BYTES);
+      inputs[n] = reader.bytes.toString('latin1', at, at + OUT_POINT_BYTES);
+      reader.skip(reader.compactSize());
+      if (reader.u32() !== SEQUENCE_FINAL) isFinal = false;
+    }
+    const outputCount = hasMarker && flags === 0 ? 0 : reader.compactSize();
+    const outputs = this.readOutputs(reader, outputCount);
+    if ((flags & 1) !== 0) {
+      for (let n = 0; n < inputCount; n++)
+        for (let items = reader.compactSize(); items > 0; items--) reader.skip(reader.compactSize());
+    }
+    if ((flags & ~1) !== 0) throw new ReadError('Unknown transaction optional data');
+    const lockTime = reader.u32();
+    return {
+      isCoinbase: inputCount === 1 && inputs[0] === NO_OUT_POINT,
+      lockTime: isFinal ? 0 : lockTime,
+      inputs,
+      outputCount,
+      hasForeignStake: this.hasForeignStake,
+      outputs,
+    };
+  }
+
+  /** The outputs that are the wallet's or watched. */
+  private readOutputs(reader: Reader, count: number): readonly OwnOutput[] {
+    this.hasForeignStake = false;
+    let own: OwnOutput[] = [];
+    for (let n = 0; n < count; n++) {
+      const valueAt = reader.offset;
+      reader.skip(8);
+      const length = reader.compactSize();
+      const at = reader.offset;
+      reader.skip(length);
+      const { bytes } = reader;
+      const found = isKeyHashScript(bytes, at, length)
+        ? this.keyHashOutput(bytes, n, valueAt, at)
+        : this.otherOutput(bytes, n, valueAt, bytes.subarray(at, at + length));
+      if (found === null) continue;
+      // Most have one of their own, and a list that grew has room for sixteen more.
+      if (own.length === 0) own = [found];
+      else own.push(found);
+    }
+    return own.length > 1 ? own.slice() : own;
+  }
+
+  private keyHashOutput(bytes: Buffer, n: number, valueAt: number, at: number): OwnOutput | null {
+    const mine = this.port.mineOfKeyHash(bytes.toString('latin1', at + KEY_HASH_AT, at + KEY_HASH_END));
+    if (mine === MINE.no) return null;
+    bytes.copy(this.keyHash, 1, at + KEY_HASH_AT, at + KEY_HASH_END);
+    const to = this.canonical(this.keyHash.toString('latin1'));
+    return { n, valueSat: bytes.readBigInt64LE(valueAt), mine, to, isPlain: true };
+  }
+
+  private otherOutput(bytes: Buffer, n: number, valueAt: number, script: Buffer): OwnOutput | null {
+    const mine = this.port.mine(script);
+    const isStake = claimPrefixLength(script) > 0;
+    if (isStake && (mine & MINE.spendable) === 0) this.hasForeignStake = true;
+    if (mine === MINE.no) return null;
+    const destination = extractDestination(script);
+    const to = destination === null ? '' : this.canonical(destinationKey(destination));
+    const isPlain = to !== '' && !isStake && !isBareKey(script);
+    return { n, valueSat: bytes.readBigInt64LE(valueAt), mine, to, isPlain };
+  }
+}
+
+/** A list for so many texts and no more. Throws `ReadError` where they cannot follow. */
+function roomFor(reader: Reader, count: number): string[] {
+  if (count > reader.remaining / MIN_INPUT_BYTES) throw new ReadError('end of data in inputs');
+  return new Array<string>(count);
+}
+
+function isKeyHashScript(bytes: Buffer, at: number, length: number): boolean {
+  return (
+    length === KEY_HASH_SCRIPT_BYTES &&
+    bytes[at] === OP.OP_DUP &&
+    bytes[at + 1] === OP.OP_HASH160 &&
+    bytes[at + 2] === KEY_HASH_END - KEY_HASH_AT &&
+    bytes[at + 23] === OP.OP_EQUALVERIFY &&
+    bytes[at + 24] === OP.OP_CHECKSIG
+  );
+}
+
+/** Whether a script pays to a key itself; others of its length are solved for nothing. */
+function isBareKey(script: Buffer): boolean {
+  return (script.length === 35 || script.length === 67) && solveScript(script).type === 'pubkey';
+}

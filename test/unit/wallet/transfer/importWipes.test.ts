@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { encodeSecret, type DecodedSecret } from '../../../../src/script/wif.js';
+import { WalletBatch } from '../../../../src/wallet/store/records.js';
+import { ImportError } from '../../../../src/wallet/transfer/imports.js';
+import { processImport, type ImportRequest } from '../../../../src/wallet/transfer/importRequest.js';
+import { FakeNode } from '../support/fakeNode.js';
+import { openTestWallet, type TestWallet } from '../support/openWallet.js';
+
+const decoded: DecodedSecret[] = vi.hoisted(() => []);
+vi.mock(import('../../../../src/script/wif.js'), async (original) => {
+  const wif = await original();
+  return {
+    ...wif,
+    decodeSecret: (...args) => {
+      const secret = wif.decodeSecret(...args);
+      if (secret !== null) decoded.push(secret);
+      return secret;
+    },
+  };
+});
+
+let opened: TestWallet;
+beforeEach(async () => {
+  const node = new FakeNode();
+  node.mineEmpty(2);
+  opened = await openTestWallet(node);
+  decoded.length = 0;
+});
+afterEach(() => opened.close());
+
+function secretText(first: number): string {
+  return encodeSecret(Buffer.alloc(32, first), true, opened.wallet.prefixes);
+}
+
+describe('private keys that are given', () => {
+  it('are wiped, whether they are taken in or refused', () => {
+    const { wallet } = opened;
+    const request: ImportRequest = {
+      output: { script: '51' },
+      redeemScript: '',
+      publicKeys: [],
+      privateKeys: [secretText(1)],
+      isInternal: true,
+      isWatchOnly: false,
+      label: null,
+      timeSec: 1,
+    };
+    const batch = new WalletBatch();
+    processImport(wallet, batch, request);
+    // It is known already; and it is not what the output pays to.
+    expect(() => processImport(wallet, batch, request)).toThrow(ImportError);
+    const script = `76a914${'11'.repeat(20)}88ac`;
+    const other = { ...request, output: { script }, privateKeys: [secretText(2)] };
+    expect(() => processImport(wallet, batch, other)).toThrow('Consistency check failed');
+    expect(decoded).toHaveLength(3);
+    for (const { privateKey } of decoded) expect(privateKey).toEqual(Buffer.alloc(32));
+  });
+
+  it('are wiped from what was to be written', async () => {
+    const { wallet } = opened;
+    const batch = new WalletBatch();
+    wallet.makeSeed(batch);
+    const [row] = batch.changes
+      .filter(([key]) => String(key).startsWith('\x03key'))
+      .map(([, value]) => value!);
+    expect(row!.some((byte) => byte !== 0)).toBe(true);
+    await wallet.write(batch);
+    expect(row!.every((byte) => byte === 0)).toBe(true);
+    const { keyCount } = wallet.keyring;
+    opened = await opened.reopen();
+    expect(opened.wallet.keyring.keyCount).toBe(keyCount);
+  });
+});
