@@ -16,6 +16,7 @@ import { claimIndex } from '../../src/index/claims/claimIndex.js';
 import { claimIndexOf } from '../../src/index/claims/claimIndexQueries.js';
 import { TrackedIndex } from '../../src/index/chainIndex.js';
 import { findTransaction, txIndex } from '../../src/index/txIndex.js';
+import type { ClaimRules } from '../../src/claimtrie/types.js';
 import type { BlockCandidate, BlockSource } from '../../src/mempool/mempoolReader.js';
 import { formatTemplate, setExtraNonce } from '../../src/mining/blockAssembler.js';
 import { Miner } from '../../src/mining/miner.js';
@@ -59,6 +60,8 @@ export interface TestChainOptions {
   claimIndex?: boolean;
   /** Blocks for which there are proofs, and for which indexes can be taken back; 5000 unless told otherwise. */
   proofWindow?: number;
+  /** 100 unless told otherwise. */
+  supportDelay?: ClaimRules['supportDelay'];
   prune?: boolean;
   params?: NetworkParams;
   /** 0 unless told otherwise. */
@@ -167,8 +170,8 @@ export class TestChain {
 
   static async open(options: TestChainOptions = {}): Promise<TestChain> {
     const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'lbcnode-chain-'));
-    const { params = regtestParams, proofWindow = 5000 } = options;
-    const rules = { ...params.claimForks, supportDelay: 100 as const };
+    const { params = regtestParams, proofWindow = 5000, supportDelay = 100 } = options;
+    const rules = { ...params.claimForks, supportDelay };
     const tipHeight = (): number => chain?.opened.chain.height ?? -1;
     const indexes = [
       ...(options.txIndex === false ? [] : [txIndex]),
@@ -183,11 +186,11 @@ export class TestChain {
       params,
       identity: {
         network: params.name,
-        supportDelay: '100',
+        supportDelay: String(supportDelay),
         claimRules: JSON.stringify(params.claimForks),
         proofWindow: String(proofWindow),
       },
-      supportDelay: 100,
+      supportDelay,
       proofWindow,
       cacheBytes: 32 << 20,
       claimCacheBytes: 4 << 20,

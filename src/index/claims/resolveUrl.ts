@@ -6,6 +6,7 @@
  * the hub all given digits of an id count, and two URLs of one call may lead to one claim.
  */
 import { normalizeKey } from '../../claimtrie/nameKey.js';
+import { filesNormalized } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { parseUrl, type UrlSegment } from '../../metadata/url.js';
 import type { RowReader } from '../../store/rows.js';
@@ -15,7 +16,6 @@ import { fromLatin1, hashFromHex, hashToHex, toLatin1 } from '../../util/bytes.j
 import { groupOf, signedNamePrefix } from './claimIndexKeys.js';
 import type { ClaimRecord, ResolvedUrl, ResolveFailure } from './claimReader.js';
 import { nameText, type ClaimRecords } from './claimRecords.js';
-import { filedNames } from './filedNames.js';
 import { idsOf, oldestWith, type NameOrders } from './nameOrders.js';
 
 const ALL_DIGITS = 40;
@@ -141,8 +141,10 @@ async function controlling(
   { records, rules, height }: ResolveScope,
   rawName: string,
 ): Promise<string | null> {
-  const [name] = filedNames(rules, rawName, height);
-  for (const filed of new Set([name!, normalizeKey(name!)])) {
+  const normalized = normalizeKey(rawName);
+  // Once more: what that normalizes to is where such a name is filed.
+  const names = filesNormalized(rules, height) ? [normalized, normalizeKey(normalized)] : [rawName];
+  for (const filed of names) {
     const [state] = await records.statesOf([filed]);
     const best = state?.claims[0];
     if (best) return best.claimId;
