@@ -6,6 +6,8 @@ import { expect } from 'vitest';
 import { PREFIX } from '../../src/store/keys.js';
 import { prefixEnd } from '../../src/store/rows.js';
 import { outputAmountAt, txidAt } from '../../src/primitives/blockView.js';
+import { formatIndexPosition, indexPositionKey } from '../../src/chain/contributor.js';
+import { CLAIM_INDEX_NAME } from '../../src/index/claims/claimIndex.js';
 import { regtestParams } from '../../src/params/regtest.js';
 import { hashToHex, toHex } from '../../src/util/bytes.js';
 import { ClaimIndexLife, type LifeCoin } from './claimIndexLife.js';
@@ -48,6 +50,7 @@ export class ClaimIndexRun {
   readonly model = new ClaimIndexModel({ ...LIFE_PARAMS.claimForks, supportDelay: 'proportional' });
   readonly seen = { claims: 0, signed: 0, resolved: 0, failed: 0, reposts: 0, deleted: 0, inChannels: 0 };
   private serial = 0;
+  private builds = 0;
 
   private readonly options: TestChainOptions;
 
@@ -221,12 +224,22 @@ export class ClaimIndexRun {
     return { text: life.chance(50) ? text : `lbry://${text}`, parts };
   }
 
-  /** Fills the index on the other node, from the first block on, and compares the rows. */
+  /**
+   * Fills the index on the other node and compares the rows: from the first block on, and every other time from where it was
+   * left, be that on a branch that is none any more.
+   */
   async compareWithFreshBuild(): Promise<void> {
+    const { store } = this.other.opened;
+    const isFresh = this.builds++ % 2 === 0;
+    if (isFresh) store.put(indexPositionKey(CLAIM_INDEX_NAME), formatIndexPosition(0, Buffer.alloc(32)));
     this.other = await this.other.reopen({ ...WITH_INDEX, ...this.options });
+    const [status] = this.other.fill.statuses();
+    expect(status!.synced).toBe(false);
+    if (isFresh) expect(status!.height).toBe(0);
     while (await this.other.fill.round());
     expect(this.other.fill.statuses().map(({ synced }) => synced)).toEqual([true]);
     expect(await indexRows(this.other)).toEqual(await indexRows(this.chain));
+    this.other = await this.other.reopen({ ...OPTIONS, ...this.options });
   }
 }
 
