@@ -7,6 +7,7 @@ import { PREFIX } from '../../src/store/keys.js';
 import { prefixEnd } from '../../src/store/rows.js';
 import { outputAmountAt, txidAt } from '../../src/primitives/blockView.js';
 import { formatIndexPosition, indexPositionKey } from '../../src/chain/contributor.js';
+import type { ClaimRecord } from '../../src/index/claims/claimReader.js';
 import { CLAIM_INDEX_NAME } from '../../src/index/claims/claimIndex.js';
 import { regtestParams } from '../../src/params/regtest.js';
 import { hashToHex, toHex } from '../../src/util/bytes.js';
@@ -134,6 +135,24 @@ export class ClaimIndexRun {
       expect(plainRecord(records[i]!), `claim at ${this.height}`).toEqual(expected);
       seen.claims++;
       if (expected.isSignatureValid === true) seen.signed++;
+    }
+    const walked: string[] = [];
+    let last: Uint8Array | null = null;
+    for await (const { claimId } of index.allClaims(null)) {
+      walked.push(toHex(claimId));
+      last ??= claimId;
+    }
+    expect(walked.toSorted()).toEqual(alive.toSorted());
+    if (last !== null) {
+      const [{ txid, nout }] = records.filter(
+        (record) => record?.claimId && toHex(record.claimId) === walked[0],
+      ) as [ClaimRecord];
+      expect(toHex((await index.value(last))!)).toBe(
+        toHex(this.life.intents.get(`${toHex(txid)}:${nout}`)!.value),
+      );
+      const behind: string[] = [];
+      for await (const { claimId } of index.allClaims(last)) behind.push(toHex(claimId));
+      expect(behind).toEqual(walked.slice(1));
     }
     const totals = Object.values(await index.totals());
     expect(totals.reduce((a, b) => a + b)).toBe(alive.length);

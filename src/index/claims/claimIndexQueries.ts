@@ -51,6 +51,7 @@ export interface ClaimIndexSource {
     at(height: number): number;
   };
   readonly status: () => IndexStatus;
+  /** Null also when the block was pruned. */
   readonly readTransaction: (
     block: number,
     wanted: WantedTransaction,
@@ -210,7 +211,8 @@ export function claimIndexOf(
       const found = statuses().find(({ name }) => name === CLAIM_INDEX_NAME);
       return found ?? { name: CLAIM_INDEX_NAME, synced: false, height: 0, failure: null };
     },
-    readTransaction: (block, wanted) => reader.readTransaction(block, wanted),
+    readTransaction: (block, wanted) =>
+      reader.hasData(block) ? reader.readTransaction(block, wanted) : null,
     sizeOnDisk: () => chain.deps.store.sizeOnDisk(PREFIX.claimIndex),
     exclusively: (task) => chain.exclusively(task),
   });

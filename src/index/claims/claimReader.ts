@@ -85,7 +85,7 @@ export interface ClaimIndexReader {
   claim(claimId: Bytes): Promise<ClaimRecord | null>;
   /** In the order asked. */
   claims(claimIds: readonly Bytes[]): Promise<(ClaimRecord | null)[]>;
-  /** Value of the latest output, as it is in the script. */
+  /** Value of the latest output, as it is in the script; null also when its block was pruned. */
   value(claimId: Bytes): Promise<Bytes | null>;
   /** One answer a URL, in their order. */
   resolve(urls: readonly string[]): Promise<ResolvedUrl[]>;

@@ -21,6 +21,8 @@ import { idsOf, oldestWith, type NameOrders } from './nameOrders.js';
 const ALL_DIGITS = 40;
 /** The most code units of a name that is looked for: scripts hold 255 bytes, which normalize to nine times as many at most. */
 const LONGEST_NAME = 4096;
+/** Longer ones are not looked at: two such names and what may stand around them. */
+const LONGEST_URL = 2 * LONGEST_NAME + 128;
 
 /** What a question about one tip goes by. */
 export interface ResolveScope {
@@ -87,7 +89,7 @@ function noChannel(url: string): ResolveFailure {
 }
 
 async function resolveOne(scope: ResolveScope, text: string): Promise<Outcome> {
-  const url = parseUrl(text);
+  const url = text.length > LONGEST_URL ? null : parseUrl(text);
   if (url === null) return { failure: { kind: 'invalid', text: 'Invalid LBRY URL' } };
   const { channel, stream } = url;
   if (channel === null) {
