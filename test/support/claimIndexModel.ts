@@ -116,6 +116,8 @@ export class ClaimIndexModel {
     old: readonly NaiveClaim[],
   ): NaiveClaim[] {
     const made: NaiveClaim[] = [];
+    /** Of channels that the block makes. */
+    const keys = new Map<string, string | null>();
     const current = new Map(old.map((claim) => [claim.id, claim]));
     for (const { txid, position, spends, outputs } of txs) {
       for (const { n, operation, claimId, name } of outputs) {
@@ -140,12 +142,10 @@ export class ClaimIndexModel {
           repostedId: intent.repostedId,
           publicKey: intent.publicKey,
         };
-        const channel =
-          old.find((other) => other.id === intent.channelId) ?? current.get(intent.channelId ?? '');
-        claim.isValid =
-          intent.signedBy !== null &&
-          channel?.publicKey !== undefined &&
-          channel.publicKey === intent.signedBy;
+        if (intent.kind === 'channel') keys.set(id, intent.publicKey);
+        const channel = old.find((other) => other.id === intent.channelId);
+        const key = channel ? channel.publicKey : keys.get(intent.channelId ?? '');
+        claim.isValid = intent.signedBy !== null && key === intent.signedBy;
         current.set(id, claim);
         made.push(claim);
       }

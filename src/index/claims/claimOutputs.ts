@@ -76,7 +76,10 @@ export class ClaimOutputs {
     return this.originals.get(claimId) ?? null;
   }
 
-  /** The key that a channel made by this block had at a place in it; null for none. */
+  /**
+   * The key that a channel made by this block had at a place in it, its own output included; null for none. One that is no
+   * channel any more keeps it within the block, as in the hub.
+   */
   keyOfNewChannel(channelId: string, at: BlockPlace): Bytes | null {
     let found: Bytes | null = null;
     for (const { position, nout, publicKey } of this.channels.get(channelId)?.keys ?? [])
@@ -109,11 +112,13 @@ export class ClaimOutputs {
         this.byPoint.set(point, { ...place, value, facts, publicKey, script, firstInput: spends });
       }
       if (claim.kind === 'claim') {
-        if (!withOriginals && facts.kind !== 'channel') continue;
         const claimId = toLatin1(claimIdOf(txid, nout));
         if (withOriginals) this.originals.set(claimId, place);
         // One that is no channel yet may be made one within the block.
-        this.channels.set(claimId, { point, keys: [{ ...place, publicKey }] });
+        this.channels.set(claimId, {
+          point,
+          keys: facts.kind === 'channel' ? [{ ...place, publicKey }] : [],
+        });
         continue;
       }
       const channel = this.channels.get(toLatin1(claim.claimId!));
@@ -123,7 +128,7 @@ export class ClaimOutputs {
         const prevout = prevoutAt(raw, parsed, input);
         if (pointKey(prevout.subarray(0, 32), prevout.readUInt32LE(32)) !== channel.point) continue;
         channel.point = point;
-        channel.keys.push({ ...place, publicKey });
+        if (facts.kind === 'channel') channel.keys.push({ ...place, publicKey });
         break;
       }
     }
