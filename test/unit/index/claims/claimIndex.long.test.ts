@@ -19,7 +19,7 @@ it('answers as the naive model does through a long life', { timeout: 1_800_000 }
       await run.check(100);
       await run.compareWithFreshBuild();
     }
-    for (const [what, count] of Object.entries(run.seen)) expect(count, what).toBeGreaterThan(300);
+    for (const [what, count] of Object.entries(run.seen)) expect(count, what).toBeGreaterThan(50);
   } finally {
     await run.close();
   }
