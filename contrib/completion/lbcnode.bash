@@ -30,6 +30,25 @@ _lbcnode_methods=(
     testmempoolaccept unloadwallet updateclaim uptime validateaddress verifychain verifymessage
     verifytxoutproof version walletcreatefundedpsbt walletlock walletpassphrase walletpassphrasechange
     walletprocesspsbt
+    getcfilter getcfilterheader getchaintips getchaintxstats getchangesinblock getclaim getclaimbybid
+    getclaimbyid getclaimbyseq getclaimindexinfo getclaimproofbybid getclaimproofbyseq getclaimsforname
+    getclaimsfornamebybid getclaimsfornamebyid getclaimsfornamebyseq getclaimsfortx getclaimsintrie
+    getconnectioncount getcurrentnet getdifficulty getgenerate gethashespersec getheaders getindexinfo
+    getmemoryinfo getmempoolancestors getmempooldescendants getmempoolentry getmempoolinfo getmininginfo
+    getnameproof getnamesintrie getnettotals getnetworkhashps getnetworkinfo getnewaddress getnodeaddresses
+    getpeerinfo getrawchangeaddress getrawmempool getrawtransaction getreceivedbyaccount getreceivedbyaddress
+    getreceivedbylabel gettotalclaimednames gettotalclaims gettotalvalueofclaims gettransaction gettxout
+    gettxoutproof gettxoutsetinfo getunconfirmedbalance getvalueforname getwalletinfo getzmqnotifications help
+    importaddress importmulti importprivkey importprunedfunds importpubkey importwallet keypoolrefill
+    listaccounts listaddressgroupings listbanned listlabels listlockunspent listnameclaims
+    listreceivedbyaccount listreceivedbyaddress listreceivedbylabel listsinceblock listtransactions listunspent
+    listwalletdir listwallets loadwallet lockunspent logging migratewallet move normalize ping preciousblock
+    prioritisetransaction pruneblockchain removeprunedfunds rescanblockchain resolve rpc.discover savemempool
+    scantxoutset searchrawtransactions sendfrom sendmany sendrawtransaction sendtoaddress setaccount setban
+    sethdseed setlabel setnetworkactive settxfee signmessage signmessagewithprivkey signrawtransaction
+    signrawtransactionwithkey signrawtransactionwithwallet stop submitblock supportclaim testmempoolaccept
+    unloadwallet updateclaim uptime validateaddress verifychain verifymessage verifytxoutproof version
+    walletcreatefundedpsbt walletlock walletpassphrase walletpassphrasechange walletprocesspsbt
 )
 
 # Completes the value behind an option; fails where what is completed is no value.
@@ -74,6 +93,7 @@ _lbcnode() {
   _lbcnode_option '
     -? -addressindex -alertnotify= -assumevalid= -blockfilterindex= -blocknotify= -blockreconstructionextratxn=
     -blocksdir= -blocksonly -claimmetadata -claimproofwindow= -claimtriecache= -color= -compat= -conf= -daemon
+    -blocksdir= -blocksonly -claimindex -claimproofwindow= -claimtriecache= -color= -compat= -conf= -daemon
     -datadir= -dbbatchsize= -dbcache= -debuglogfile= -feefilter -includeconf= -loadblock= -maxmempool=
     -maxorphantx= -memfile= -mempoolexpiry= -minimumchainwork= -par= -persistmempool -pid= -prune= -reindex
     -reindex-chainstate -sysperms -txindex -version -addnode= -banscore= -bantime= -bind= -connect= -discover

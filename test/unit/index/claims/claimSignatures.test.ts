@@ -1,0 +1,59 @@
+/** Signatures of claims in one go, held against what lbry-sdk finds of each, with the addon and without it. */
+import { describe, expect, it, vi } from 'vitest';
+import { verifyClaims, type SignedOutput } from '../../../../src/index/claims/claimSignatures.js';
+import { readClaimFacts } from '../../../../src/metadata/claimFacts.js';
+import * as binding from '../../../../src/native/binding.js';
+import { mainParams } from '../../../../src/params/main.js';
+import { addressPrefixesOf, decodeDestination } from '../../../../src/script/address.js';
+import { scriptForDestination } from '../../../../src/script/standard.js';
+import { fromHex } from '../../../../src/util/bytes.js';
+import { recordedLines } from '../../../support/claimChain.js';
+
+interface Recorded {
+  kind: string;
+  raw: string;
+  signed?: { channel_key: string; outpoint: string; address: string; valid: boolean | string };
+}
+
+function recorded(): { signed: SignedOutput[]; valid: boolean[] } | null {
+  const lines = recordedLines('sdk/claims.jsonl.gz');
+  if (lines === null) return null;
+  const outputs: SignedOutput[] = [];
+  const valid: boolean[] = [];
+  for (const line of lines) {
+    const { kind, raw, signed } = JSON.parse(line) as Recorded;
+    if (!signed || kind === 'support') continue;
+    const value = fromHex(raw);
+    const destination = decodeDestination(signed.address, addressPrefixesOf(mainParams))!;
+    outputs.push({
+      publicKey: fromHex(signed.channel_key),
+      output: {
+        position: 1,
+        nout: 0,
+        value,
+        facts: readClaimFacts(value),
+        publicKey: null,
+        script: scriptForDestination(destination),
+        firstInput: fromHex(signed.outpoint),
+      },
+    });
+    valid.push(signed.valid === true);
+  }
+  return { signed: outputs, valid };
+}
+
+describe.each(['with the addon', 'without it'])('verifyClaims %s', (how) => {
+  it('finds right and wrong what lbry-sdk does, in claims of 2017 too', async ({ skip }) => {
+    const claims = recorded();
+    if (claims === null) return skip('shared/conformance/sdk is not there');
+    const spy = how === 'without it' ? vi.spyOn(binding, 'loadNative').mockReturnValue(null) : null;
+    try {
+      expect(await verifyClaims(claims.signed, mainParams)).toEqual(claims.valid);
+      if (spy !== null) expect(spy).toHaveBeenCalled();
+    } finally {
+      spy?.mockRestore();
+    }
+    expect(claims.valid.filter(Boolean).length).toBeGreaterThan(50);
+    expect(claims.valid.filter((isValid) => !isValid).length).toBeGreaterThan(50);
+  });
+});
