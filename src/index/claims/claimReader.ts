@@ -1,0 +1,96 @@
+/**
+ * What others ask of the claim index: a claim as of the tip, put together from the index's rows and the claim trie's,
+ * the answer to URLs, and what a block changed. Ids and hashes are in wire order, amounts satoshis.
+ */
+import type { ClaimKind } from '../../metadata/claimFacts.js';
+import type { Bytes } from '../../util/bytes.js';
+
+/** A live claim: its latest output is unspent and has not expired. */
+export interface ClaimRecord {
+  readonly claimId: Bytes;
+  /** As its output has it. */
+  readonly name: Bytes;
+  readonly normalizedName: Bytes;
+  /** The latest output. */
+  readonly txid: Bytes;
+  readonly nout: number;
+  readonly height: number;
+  /** Of its transaction in its block. */
+  readonly position: number;
+  readonly amountSat: bigint;
+  /** The first output. */
+  readonly creationHeight: number;
+  readonly creationPosition: number;
+  readonly creationNout: number;
+  /** Height at which the latest output entered the trie, or will. */
+  readonly activationHeight: number;
+  readonly expirationHeight: number;
+  /** Of the name, the same for all its claims; 0 when nothing controls it. */
+  readonly takeoverHeight: number;
+  readonly isControlling: boolean;
+  /** 0 until it is active. */
+  readonly effectiveAmountSat: bigint;
+  /** All unspent supports, active or not. */
+  readonly supportAmountSat: bigint;
+  readonly kind: ClaimKind | null;
+  /** As the value says, valid or not. */
+  readonly channelId: Bytes | null;
+  readonly isSignatureValid: boolean;
+  readonly repostedId: Bytes | null;
+  /** Live reposts of it. */
+  readonly repostCount: number;
+  /** Live claims with a valid signature of it. */
+  readonly claimsInChannel: number;
+  /** Without `lbry://`. */
+  readonly shortUrl: string;
+  readonly canonicalUrl: string;
+}
+
+/** Why a URL leads nowhere; `text` is what the hub answers. */
+export interface ResolveFailure {
+  readonly kind: 'not-found-claim' | 'not-found-channel' | 'invalid' | 'blocked';
+  readonly text: string;
+}
+
+export interface ResolvedUrl {
+  /** Null together with a failure. */
+  readonly claim: ClaimRecord | null;
+  /** Only when it signed the claim validly. */
+  readonly channel: ClaimRecord | null;
+  readonly reposted: ClaimRecord | null;
+  readonly repostedChannel: ClaimRecord | null;
+  readonly failure: ResolveFailure | null;
+}
+
+/** The effective amount of a claim before and after a block. */
+export interface TrendingChange {
+  readonly claimId: Bytes;
+  readonly formerSat: bigint;
+  readonly latterSat: bigint;
+}
+
+export interface BlockClaimChanges {
+  /** Live claims whose record a block changed, by claim id. */
+  readonly touched: readonly Bytes[];
+  /** Claims that it ended. */
+  readonly deleted: readonly Bytes[];
+  readonly trending: readonly TrendingChange[];
+}
+
+export interface ClaimIndexReader {
+  /** Of the last block in the index; -1 before the first. */
+  readonly height: number;
+  /** Whether it is at the tip, where it stays. Before that nothing but `height` may be asked. */
+  readonly isSynced: boolean;
+  claim(claimId: Bytes): Promise<ClaimRecord | null>;
+  /** In the order asked. */
+  claims(claimIds: readonly Bytes[]): Promise<(ClaimRecord | null)[]>;
+  /** Value of the latest output, as it is in the script. */
+  value(claimId: Bytes): Promise<Bytes | null>;
+  /** One answer a URL, in their order. */
+  resolve(urls: readonly string[]): Promise<ResolvedUrl[]>;
+  /** What a block of the active chain did; kept as many blocks as the index can be taken back. */
+  changes(height: number): Promise<BlockClaimChanges>;
+  /** All live claims by id, from behind `after` on. */
+  allClaims(after: Bytes | null): AsyncIterable<ClaimRecord>;
+}
