@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Bytes } from '../util/bytes.js';
 import { hashToHex, toHex } from '../util/bytes.js';
 import { packWords, type DocumentWords } from './analyze.js';
-import type { ClaimRecord } from './claimPorts.js';
+import type { ClaimRecord } from '../index/claims/claimReader.js';
 
 /** Numbers of `claim_type`. */
 export const CLAIM_TYPES = { stream: 1, channel: 2, repost: 3, collection: 4 } as const;

@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseConstraints } from '../../../src/search/constraints.js';
+import { SqliteReader } from '../../../src/search/sqliteReader.js';
+import { SqliteWriter } from '../../../src/search/sqliteWriter.js';
+import { loadSqlite } from '../../../src/search/sqliteProvider.js';
+import { trendingAfter } from '../../../src/search/trending.js';
+import {
+  Random,
+  modelDocuments,
+  modelSearch,
+  randomClaims,
+  randomSearch,
+  type ModelDocument,
+} from '../../support/claimSearchModel.js';
+
+const SEED = 20160624;
+const long = process.env['LBCNODE_LONG_TESTS'] === '1';
+const SEARCHES = long ? 20_000 : 2000;
+
+describe('searches in the SQLite index', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lbcnode-search-'));
+  const random = new Random(SEED);
+  let documents: ModelDocument[];
+  let writer: SqliteWriter;
+  let reader: SqliteReader;
+
+  beforeAll(async () => {
+    const provider = await loadSqlite();
+    const path = join(folder, 'search.sqlite');
+    writer = SqliteWriter.open(provider, path, 'chain');
+    const base = modelDocuments(randomClaims(random, 1500));
+    writer.startBuild({ height: 200, hash: 'aa' });
+    writer.addDocuments({ documents: base.slice(0, 700), hidden: [], after: '00' });
+    writer.addDocuments({ documents: base.slice(700), hidden: [], after: 'ff' });
+    writer.endDocuments();
+    const scores = base.filter(() => random.chance(0.7)).map((document) => ({
+      claimId: document.claimId,
+      formerSat: 0n,
+      latterSat: BigInt(1 + random.below(5)) * 100_000_000n,
+    }));
+    writer.addScores([{ height: 200, scores }]);
+    writer.endBuild();
+
+    const latter = new Map(scores.map((change) => [change.claimId, change.latterSat]));
+    documents = base.map((document) => ({
+      ...document,
+      score: latter.has(document.claimId)
+        ? trendingAfter(null, 200, 0n, latter.get(document.claimId)!)
+        : null,
+    }));
+    reader = new SqliteReader(provider, path, { blocking: [], filtering: [] });
+  });
+
+  afterAll(() => {
+    reader.close();
+    writer.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it(`answers ${SEARCHES} random ones as loops over arrays do`, () => {
+    let found = 0;
+    for (let i = 0; i < SEARCHES; i++) {
+      const search = randomSearch(random, documents);
+      const page = reader.search(parseConstraints(search.constraints), 10_000);
+      const expected = modelSearch(documents, search);
+      const name = `${i}: ${JSON.stringify(search.constraints)}`;
+      expect({ rows: page.rows, total: page.total }, name).toEqual(expected);
+      expect(page.height).toBe(200);
+      if (expected.total > 0) found++;
+    }
+    expect(found).toBeGreaterThan(SEARCHES / 2);
+  });
+});
