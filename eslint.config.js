@@ -2,7 +2,7 @@ import tseslint from 'typescript-eslint';
 import prettier from 'eslint-config-prettier';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'dist.*/', 'build/', 'node_modules/', 'data/'] },
+  { ignores: ['dist/', 'dist.*/', 'build/', 'node_modules/', 'data/', 'src/metadata/messages/'] },
   ...tseslint.configs.recommended,
   prettier,
   {

@@ -15,6 +15,7 @@ const RANKS: Readonly<Record<string, number>> = {
   script: 4,
   signing: 5,
   claimtrie: 5,
+  metadata: 5,
   consensus: 6,
   client: 7,
   store: 7,

@@ -1,0 +1,54 @@
+/**
+ * The grammar of `lbry://` URLs: parsing and writing. What a URL leads to is the claim index's business, and names are
+ * compared by the chain's rule, not here. Source: lbry-sdk lbry/schema/url.py.
+ */
+
+export interface UrlSegment {
+  /** Of a channel with its `@`. */
+  readonly name: string;
+  /** The first 1 to 40 digits of the claim id as printed. */
+  readonly claimId: string | null;
+  /** The claim's place among those of the name by amount, from 1. Beyond 2^53 the nearest number that there is. */
+  readonly amountOrder: number | null;
+}
+
+/** At least one of the two is there; a stream beside a channel is one that the channel signed. */
+export interface ClaimUrl {
+  readonly channel: UrlSegment | null;
+  readonly stream: UrlSegment | null;
+}
+
+const SCHEME = 'lbry://';
+const NAME = String.raw`[^=&#:$@%?;"/\\<>{}|^~\x60\[\]\u0000-\u0020\uD800-\uDFFF\uFFFE\uFFFF]+`;
+const MODIFIER = String.raw`(?:[:#]([0-9a-f]{1,40})|\$([1-9][0-9]*))?`;
+/** QUIRK: one line break at the end is passed over, as by the `$` of the reference's pattern. */
+const PATTERN = new RegExp(
+  `^(?:${SCHEME})?(?:(@${NAME})${MODIFIER}(?:/(${NAME})${MODIFIER})?|(${NAME})${MODIFIER})\n?$`,
+  'u',
+);
+
+/** The segment of three groups of the pattern, from that of the name on. */
+function segmentAt(match: RegExpExecArray, group: number): UrlSegment | null {
+  const [name, claimId, order] = match.slice(group, group + 3);
+  if (name === undefined) return null;
+  const amountOrder = order === undefined ? null : Math.min(Number(order), Number.MAX_VALUE);
+  return { name, claimId: claimId ?? null, amountOrder };
+}
+
+/** The parts of a URL, with or without `lbry://` before it; null where it is none. */
+export function parseUrl(text: string): ClaimUrl | null {
+  const match = PATTERN.exec(text);
+  if (match === null) return null;
+  return { channel: segmentAt(match, 1), stream: segmentAt(match, 4) ?? segmentAt(match, 7) };
+}
+
+function formatSegment({ name, claimId, amountOrder }: UrlSegment): string {
+  if (claimId !== null) return `${name}:${claimId}`;
+  return amountOrder === null ? name : `${name}$${BigInt(amountOrder)}`;
+}
+
+/** The URL with `lbry://` before it and `:` before claim ids. */
+export function formatUrl({ channel, stream }: ClaimUrl): string {
+  const segments = [channel, stream].filter((part) => part !== null);
+  return SCHEME + segments.map(formatSegment).join('/');
+}

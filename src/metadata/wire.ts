@@ -1,0 +1,309 @@
+/**
+ * Reads protobuf messages into the generated types. Written out, though the library has a reader, since signatures are over
+ * messages encoded anew: so what is kept and what is refused must be that of the library of the reference (the C++ one).
+ * Three things differ in the other: a known field of another wire type is an unknown field here; unknown fields are kept in
+ * their shortest form; a length that points past its message is refused at once. Bytes that are not UTF-8 are refused in
+ * strings. Time and memory are linear in the input, nesting is bounded.
+ * Source: protobuf 3.20 parse_context.h, unknown_field_set.cc.
+ */
+import { isUtf8 } from 'node:buffer';
+import { create, ScalarType, toBinary } from '@bufbuild/protobuf';
+import type { DescField, DescMessage, Message, MessageShape } from '@bufbuild/protobuf';
+import { asBuffer, type Bytes } from '../util/bytes.js';
+import { MetadataError } from './metadataError.js';
+
+const WIRE = { VARINT: 0, FIXED64: 1, LENGTH: 2, GROUP: 3, END_GROUP: 4, FIXED32: 5 } as const;
+
+/** Messages and groups within one another. Source: `CodedInputStream::default_recursion_limit_`. */
+const MAX_DEPTH = 100;
+/** Longest varints, in bytes: of 64 bits, and of a tag or a length. */
+const MAX_VARINT_SIZE = 10;
+const MAX_SHORT_VARINT_SIZE = 5;
+/** Lengths are below 2^31. */
+const MAX_LENGTH_TOP = 7;
+
+/** A message as something with fields by name. */
+type Fields = Record<string, unknown>;
+
+/** What reading needs to know of a field. */
+interface FieldPlan {
+  readonly name: string;
+  readonly wireType: number;
+  readonly isList: boolean;
+  /** Null for messages. */
+  readonly scalar: ScalarType | null;
+  readonly message: DescMessage | null;
+  readonly oneof: string | null;
+  /** The numbers that a closed enumeration knows; null: any. */
+  readonly closedValues: ReadonlySet<number> | null;
+}
+
+const plans = new WeakMap<DescMessage, ReadonlyMap<number, FieldPlan>>();
+
+function wireTypeOf(scalar: ScalarType | null): number {
+  if (scalar === null || scalar === ScalarType.STRING || scalar === ScalarType.BYTES) return WIRE.LENGTH;
+  return scalar === ScalarType.FLOAT ? WIRE.FIXED32 : WIRE.VARINT;
+}
+
+function planField(field: DescField): FieldPlan {
+  const { message = null, enum: values } = field;
+  const scalar = message !== null ? null : values !== undefined ? ScalarType.INT32 : (field.scalar ?? null);
+  return {
+    name: field.localName,
+    wireType: wireTypeOf(scalar),
+    isList: field.fieldKind === 'list',
+    scalar,
+    message,
+    oneof: field.oneof?.localName ?? null,
+    closedValues:
+      values === undefined || values.open ? null : new Set(values.values.map(({ number }) => number)),
+  };
+}
+
+function planOf(schema: DescMessage): ReadonlyMap<number, FieldPlan> {
+  let plan = plans.get(schema);
+  if (plan === undefined) {
+    plan = new Map(schema.fields.map((field) => [field.number, planField(field)]));
+    plans.set(schema, plan);
+  }
+  return plan;
+}
+
+/** Whether the tag ends a message, be it allowed there or not. */
+const endsMessage = (tag: number): boolean => tag === 0 || (tag & 7) === WIRE.END_GROUP;
+
+class WireReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+  #depth = MAX_DEPTH;
+  /** The varint read last, 32 bits each. */
+  #low = 0;
+  #high = 0;
+
+  constructor(bytes: Bytes) {
+    this.#bytes = asBuffer(bytes);
+  }
+
+  #byte(end: number): number {
+    if (this.#at >= end) throw new MetadataError('The message ends within a field');
+    return this.#bytes[this.#at++]!;
+  }
+
+  /** A varint of 64 bits; higher bits of the last byte fall off. */
+  #readVarint(end: number): void {
+    let low = 0;
+    let high = 0;
+    for (let i = 0; i < MAX_VARINT_SIZE; i++) {
+      const byte = this.#byte(end);
+      const bits = byte & 0x7f;
+      if (i < 5) low |= bits << (7 * i);
+      if (i === 4) high = bits >> 4;
+      else if (i > 4) high |= bits << (7 * i - 32);
+      if (byte < 0x80) {
+        this.#low = low >>> 0;
+        this.#high = high >>> 0;
+        return;
+      }
+    }
+    throw new MetadataError('A number has more than 10 bytes');
+  }
+
+  #readTag(end: number): number {
+    let tag = 0;
+    for (let i = 0; i < MAX_SHORT_VARINT_SIZE; i++) {
+      const byte = this.#byte(end);
+      tag |= (byte & 0x7f) << (7 * i);
+      if (byte >= 0x80) continue;
+      return tag >>> 0;
+    }
+    throw new MetadataError('A tag has more than 5 bytes');
+  }
+
+  /** Where the field of this length ends. */
+  #readEnd(end: number): number {
+    let length = 0;
+    for (let i = 0; i < MAX_SHORT_VARINT_SIZE; i++) {
+      const byte = this.#byte(end);
+      if (i === MAX_SHORT_VARINT_SIZE - 1 && byte > MAX_LENGTH_TOP) break;
+      length |= (byte & 0x7f) << (7 * i);
+      if (byte >= 0x80) continue;
+      if (length > end - this.#at) throw new MetadataError('A length points past the end of its message');
+      return this.#at + length;
+    }
+    throw new MetadataError('A length is of 2 GiB or more');
+  }
+
+  #take(end: number): Buffer {
+    const bytes = this.#bytes.subarray(this.#at, end);
+    this.#at = end;
+    return bytes;
+  }
+
+  #takeFixed(size: number, end: number): Buffer {
+    if (end - this.#at < size) throw new MetadataError('The message ends within a field');
+    return this.#take(this.#at + size);
+  }
+
+  #readScalar(field: FieldPlan, end: number): unknown {
+    switch (field.scalar) {
+      case ScalarType.STRING: {
+        const bytes = this.#take(this.#readEnd(end));
+        if (!isUtf8(bytes)) throw new MetadataError(`The ${field.name} is not UTF-8`);
+        return bytes.toString('utf8');
+      }
+      case ScalarType.BYTES:
+        return this.#take(this.#readEnd(end));
+      case ScalarType.FLOAT:
+        return this.#takeFixed(4, end).readFloatLE();
+    }
+    this.#readVarint(end);
+    const low = this.#low;
+    switch (field.scalar) {
+      case ScalarType.UINT32:
+        return low;
+      case ScalarType.INT32:
+        return low | 0;
+      case ScalarType.SINT32:
+        return (low >>> 1) ^ -(low & 1);
+      case ScalarType.BOOL:
+        return low !== 0 || this.#high !== 0;
+      default: {
+        const value = (BigInt(this.#high) << 32n) | BigInt(low);
+        return field.scalar === ScalarType.INT64 ? BigInt.asIntN(64, value) : value;
+      }
+    }
+  }
+
+  /** The shortest form of the varint read last. */
+  #varint(): Buffer {
+    const bytes: number[] = [];
+    let { low, high } = { low: this.#low, high: this.#high };
+    while (low > 0x7f || high !== 0) {
+      bytes.push((low & 0x7f) | 0x80);
+      low = ((low >>> 7) | (high << 25)) >>> 0;
+      high >>>= 7;
+    }
+    bytes.push(low);
+    return Buffer.from(bytes);
+  }
+
+  #varintOf(value: number): Buffer {
+    this.#low = value;
+    this.#high = 0;
+    return this.#varint();
+  }
+
+  /** Appends the value of an unknown field in its shortest form, without its tag. */
+  #copyUnknown(tag: number, end: number, out: Buffer[]): void {
+    if (tag >>> 3 === 0) throw new MetadataError('A field has the number 0');
+    switch (tag & 7) {
+      case WIRE.VARINT:
+        this.#readVarint(end);
+        out.push(this.#varint());
+        return;
+      case WIRE.FIXED64:
+        out.push(this.#takeFixed(8, end));
+        return;
+      case WIRE.FIXED32:
+        out.push(this.#takeFixed(4, end));
+        return;
+      case WIRE.LENGTH: {
+        const fieldEnd = this.#readEnd(end);
+        out.push(this.#varintOf(fieldEnd - this.#at), this.#take(fieldEnd));
+        return;
+      }
+      case WIRE.GROUP:
+        this.#enter();
+        for (;;) {
+          const inner = this.#readTag(end);
+          out.push(this.#varintOf(inner));
+          if (inner === tag + 1) break;
+          this.#copyUnknown(inner, end, out);
+        }
+        this.#depth += 1;
+        return;
+      default:
+        throw new MetadataError('A field has an unknown wire type, or a group ends that did not begin');
+    }
+  }
+
+  #enter(): void {
+    if (--this.#depth < 0) throw new MetadataError(`Messages lie more than ${MAX_DEPTH} deep in one another`);
+  }
+
+  #keepUnknown(message: Message, tag: number, data: Buffer): void {
+    (message.$unknown ??= []).push({ no: tag >>> 3, wireType: tag & 7, data });
+  }
+
+  /** Reads a message that lies within another, into what an earlier field of its number left. */
+  #readInner(field: FieldPlan, before: unknown, end: number): unknown {
+    const message = (before ?? create(field.message!)) as Message;
+    const innerEnd = this.#readEnd(end);
+    this.#enter();
+    this.readInto(field.message!, message, innerEnd);
+    this.#depth += 1;
+    return message;
+  }
+
+  #readField(message: Message, field: FieldPlan, tag: number, end: number): void {
+    const fields = message as unknown as Fields;
+    const read = (before: unknown): unknown =>
+      field.message === null ? this.#readScalar(field, end) : this.#readInner(field, before, end);
+    if (field.isList) {
+      (fields[field.name] as unknown[]).push(read(undefined));
+    } else if (field.oneof !== null) {
+      const chosen = fields[field.oneof] as { case?: string; value?: unknown };
+      const before = chosen.case === field.name ? chosen.value : undefined;
+      fields[field.oneof] = { case: field.name, value: read(before) };
+    } else {
+      const value = read(fields[field.name]);
+      if (field.closedValues?.has(value as number) === false) this.#keepUnknown(message, tag, this.#varint());
+      else fields[field.name] = value;
+    }
+  }
+
+  /**
+   * Merges the bytes up to `end` into the message. QUIRK: the outermost one ends without a complaint where a group ends that
+   * did not begin, or at a zero byte; what follows is passed over and is not encoded anew.
+   */
+  readInto(schema: DescMessage, message: Message, end: number): void {
+    const plan = planOf(schema);
+    while (this.#at < end) {
+      const tag = this.#readTag(end);
+      if (this.#depth === MAX_DEPTH && endsMessage(tag)) return;
+      const field = plan.get(tag >>> 3);
+      if (field?.wireType === (tag & 7)) {
+        this.#readField(message, field, tag, end);
+        continue;
+      }
+      const parts: Buffer[] = [];
+      this.#copyUnknown(tag, end, parts);
+      this.#keepUnknown(message, tag, parts.length === 1 ? parts[0]! : Buffer.concat(parts));
+    }
+  }
+}
+
+/**
+ * The message that the bytes encode; byte fields point into them. Throws `MetadataError` where the reference's library
+ * refuses them; missing fields are not its business, those of proto2 included.
+ */
+export function readMessage<Schema extends DescMessage>(schema: Schema, bytes: Bytes): MessageShape<Schema> {
+  const message = create(schema);
+  new WireReader(bytes).readInto(schema, message, bytes.length);
+  return message;
+}
+
+/**
+ * The canonical encoding: known fields by their numbers, then unknown ones in the order of arrival. Throws `MetadataError`
+ * where a field that proto2 requires is missing.
+ */
+export function writeMessage<Schema extends DescMessage>(
+  schema: Schema,
+  message: MessageShape<Schema>,
+): Buffer {
+  try {
+    return asBuffer(toBinary(schema, message));
+  } catch (error) {
+    throw new MetadataError(`The message cannot be written: ${(error as Error).message}`);
+  }
+}
