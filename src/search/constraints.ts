@@ -5,6 +5,7 @@
  * Source: lbryio/hub, hub/common.py `expand_query`.
  */
 import { normalizeName } from '../claimtrie/normalize.js';
+import { normalizeTag } from '../metadata/tags.js';
 import { CLAIM_TYPES, STREAM_TYPES, nameText } from './document.js';
 import { fieldName, searchField, type SearchField } from './fields.js';
 import { parseOrder } from './order.js';
@@ -74,16 +75,6 @@ function textList(key: string, value: unknown): string[] {
     if (typeof one !== 'string') throw badRequest(`${key}: ${JSON.stringify(one)} is not a text.`);
     return one;
   });
-}
-
-/** Tags as clients compare them. Source: lbryio/hub, hub/schema/tags.py `normalize_tag`. */
-export function normalizeTag(tag: string): string {
-  return tag
-    .toLowerCase()
-    .replace(/'/g, '')
-    .replace(/[#!~]/g, ' ')
-    .replace(/\s{2,}/g, ' ')
-    .trim();
 }
 
 function normalizedTags(key: string, value: unknown): string[] {

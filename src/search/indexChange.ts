@@ -3,6 +3,7 @@
  * Ids are hex as printed. Each call is one transaction with the tip that it leads to.
  */
 import type { ClaimDocument } from './document.js';
+import type { ClaimSources } from './documentSource.js';
 
 export interface BlockId {
   readonly height: number;
@@ -31,19 +32,17 @@ export interface ScoreChange {
 }
 
 /** A block on top of the index's tip. */
-export interface BlockStep extends ClaimStates {
+export interface BlockStep {
   readonly block: BlockNote;
-  /** Of `gone`, those that this very block ended: their scores are forgotten. */
+  /** Claims that this very block ended: where they are gone, their scores are forgotten. */
   readonly ended: readonly string[];
   readonly scores: readonly ScoreChange[];
 }
 
-/** Documents of a first build, in the order of claim ids. */
-export interface BuildStep {
-  readonly documents: readonly ClaimDocument[];
-  readonly hidden: readonly string[];
-  /** The last claim read. */
-  readonly after: string;
+/** The changes of scores of one block. */
+export interface BlockScores {
+  readonly height: number;
+  readonly scores: readonly ScoreChange[];
 }
 
 /** How far a first build has come. */
@@ -72,18 +71,21 @@ export interface IndexWriter {
   notes(): Promise<readonly BlockNote[]>;
   /** Remembers blocks of the chain before claims are read at them. */
   note(blocks: readonly BlockNote[]): Promise<void>;
-  applyBlock(step: BlockStep): Promise<void>;
-  /** Goes back to `tip`, below which notes stay; scores become what they were there. */
-  rewind(tip: BlockId, states: ClaimStates): Promise<void>;
+  /** Live documents that repost one of the claims. */
+  repostsOf(claimIds: readonly string[]): Promise<readonly string[]>;
+  applyBlock(step: BlockStep, claims: ClaimSources): Promise<void>;
+  /** Goes back to `tip`; the notes of abandoned blocks go, scores become what they were. */
+  rewind(tip: BlockId, abandoned: readonly BlockId[], claims: ClaimSources): Promise<void>;
   /** Brings claims up to date without moving the tip. */
-  refresh(states: ClaimStates, forgotten: readonly BlockId[]): Promise<void>;
+  refresh(abandoned: readonly BlockId[], claims: ClaimSources): Promise<void>;
   /** Empties the index for a first build. */
   startBuild(base: BlockId): Promise<void>;
-  addDocuments(step: BuildStep): Promise<void>;
-  /** No more documents come: gives claims the index by id. */
-  endDocuments(): Promise<void>;
-  /** Scores of blocks up to `height`, by height, each with its changes. */
-  addScores(blocks: readonly { readonly height: number; readonly scores: readonly ScoreChange[] }[]): Promise<void>;
+  /** Claims in the order of their ids, from behind the last that was added. */
+  addClaims(claims: ClaimSources): Promise<void>;
+  /** No more claims come: gives them the index by id. */
+  endClaims(): Promise<void>;
+  /** Scores of blocks by height, each with its changes; the last may have none. */
+  addScores(blocks: readonly BlockScores[]): Promise<void>;
   /** Makes the remaining indexes; the base is the tip from here on. */
   endBuild(): Promise<void>;
   close(): Promise<void>;

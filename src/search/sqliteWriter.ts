@@ -3,18 +3,17 @@
  * damaged, of another version or of another chain is deleted when it is opened.
  */
 import { rmSync } from 'node:fs';
-import { fromHex } from '../util/bytes.js';
+import { fromHex, toHex } from '../util/bytes.js';
 import type { ClaimDocument } from './document.js';
 import {
   KEPT_BLOCKS,
   type BlockId,
   type BlockNote,
   type BlockStep,
+  type BlockScores,
   type BuildState,
-  type BuildStep,
   type ClaimStates,
   type IndexState,
-  type ScoreChange,
 } from './indexChange.js';
 import { CLAIM_ID_INDEX, SECONDARY_INDEXES, createTables, isIndexOf } from './schema.js';
 import type { SqliteDatabase, SqliteProvider } from './sqliteProvider.js';
@@ -71,12 +70,17 @@ export class SqliteWriter {
     this.transaction(() => blocks.forEach((block) => this.writeNote(block)));
   }
 
-  applyBlock(step: BlockStep): void {
+  repostsOf(claimIds: readonly string[]): string[] {
+    const find = this.rows.statement('SELECT claim_id FROM claim WHERE reposted_claim_id = ?');
+    return claimIds.flatMap((id) => find.all(fromHex(id)).map((row) => toHex(row['claim_id'] as Uint8Array)));
+  }
+
+  applyBlock(step: BlockStep, states: ClaimStates): void {
     const { height } = step.block;
     this.transaction(() => {
       this.writeNote(step.block);
       const ended = new Set(step.ended);
-      this.writeStates(step, height, ended);
+      this.writeStates(states, height, ended);
       for (const change of step.scores) {
         const id = fromHex(change.claimId);
         const known = this.knownScore(id);
@@ -90,7 +94,7 @@ export class SqliteWriter {
     });
   }
 
-  rewind(tip: BlockId, states: ClaimStates): void {
+  rewind(tip: BlockId, abandoned: readonly BlockId[], states: ClaimStates): void {
     this.transaction(() => {
       const undo = this.rows
         .statement('SELECT claim_id, existed, score FROM score_undo WHERE height > ? ORDER BY height DESC')
@@ -106,34 +110,33 @@ export class SqliteWriter {
         }
       }
       this.rows.statement('DELETE FROM score_undo WHERE height > ?').run(tip.height);
-      this.rows.statement('DELETE FROM block WHERE height > ?').run(tip.height);
+      this.forget(abandoned);
       this.writeStates(states, null, new Set());
       this.write('tip', tip);
     });
   }
 
-  refresh(states: ClaimStates, forgotten: readonly BlockId[]): void {
+  refresh(abandoned: readonly BlockId[], states: ClaimStates): void {
     this.transaction(() => {
-      for (const { height, hash } of forgotten) {
-        this.rows.statement('DELETE FROM block WHERE height = ? AND hash = ?').run(height, hash);
-      }
+      this.forget(abandoned);
       this.writeStates(states, null, new Set());
     });
   }
 
-  addDocuments(step: BuildStep): void {
+  /** Documents of a first build in the order of claim ids, `after` the last of these ids. */
+  addDocuments(documents: readonly ClaimDocument[], hidden: readonly string[], after: string): void {
     this.transaction(() => {
       // Words are gathered in memory as long as numbers grow, and written when they do not.
-      const documents = step.documents.toSorted((a, b) => a.id - b.id);
-      for (const document of documents) this.rows.insert(document, null, true);
-      for (const id of step.hidden) this.hide(fromHex(id), null);
-      this.writeBuild({ after: step.after });
+      for (const document of documents.toSorted((a, b) => a.id - b.id)) this.rows.insert(document, null, true);
+      for (const id of hidden) this.hide(fromHex(id), null);
+      this.writeBuild({ after });
     });
   }
 
   /** Sets up the empty index for a first build. */
   startBuild(base: BlockId): void {
     this.transaction(() => {
+      this.writeNote({ ...base, claimIds: [] });
       this.write('build', { base, after: null, hasDocuments: false, scoredHeight: -1 } satisfies BuildState);
     });
     this.configureWords('automerge', 0);
@@ -146,7 +149,7 @@ export class SqliteWriter {
     this.transaction(() => this.writeBuild({ hasDocuments: true }));
   }
 
-  addScores(blocks: readonly { readonly height: number; readonly scores: readonly ScoreChange[] }[]): void {
+  addScores(blocks: readonly BlockScores[]): void {
     this.transaction(() => {
       for (const { height, scores } of blocks) {
         for (const { claimId, formerSat, latterSat } of scores) {
@@ -254,6 +257,11 @@ export class SqliteWriter {
     this.rows
       .statement('INSERT OR IGNORE INTO score_undo VALUES (?, ?, ?, ?)')
       .run(height, id, known === undefined ? 0 : 1, known?.score ?? null);
+  }
+
+  private forget(blocks: readonly BlockId[]): void {
+    const forget = this.rows.statement('DELETE FROM block WHERE height = ? AND hash = ?');
+    for (const { height, hash } of blocks) forget.run(height, hash);
   }
 
   private hide(id: Uint8Array, score: number | null): void {

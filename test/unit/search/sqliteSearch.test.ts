@@ -33,8 +33,8 @@ describe('searches in the SQLite index', () => {
     writer = SqliteWriter.open(provider, path, 'chain');
     const base = modelDocuments(randomClaims(random, 1500));
     writer.startBuild({ height: 200, hash: 'aa' });
-    writer.addDocuments({ documents: base.slice(0, 700), hidden: [], after: '00' });
-    writer.addDocuments({ documents: base.slice(700), hidden: [], after: 'ff' });
+    writer.addDocuments(base.slice(0, 700), [], '00');
+    writer.addDocuments(base.slice(700), [], 'ff');
     writer.endDocuments();
     const scores = base.filter(() => random.chance(0.7)).map((document) => ({
       claimId: document.claimId,
