@@ -8,11 +8,9 @@ import { sha256 } from '../crypto/hash.js';
 import type { Bytes } from '../util/bytes.js';
 import { concatBytes } from '../util/bytes.js';
 import { decodeClaim, type DecodedClaim } from './claim.js';
-import { ClaimSchema, SupportSchema } from './messages/claim_pb.js';
 import { MetadataError } from './metadataError.js';
 import { readPublicKeyInfo } from './publicKeyInfo.js';
 import { decodeSupport, type DecodedSupport } from './support.js';
-import { writeMessage } from './wire.js';
 
 /**
  * The key of a channel in 33 bytes, null where there is none that could be read. What has 33 bytes is given back as it is; whether that
@@ -29,23 +27,23 @@ function digestOf(firstInputOutPoint: Bytes, channelId: Bytes, message: Bytes): 
   return sha256(concatBytes(firstInputOutPoint, channelId, message));
 }
 
-/** As `claimSignatureDigest`, of a claim that is decoded. Throws `MetadataError` when it cannot be written. */
+/** As `claimSignatureDigest`, of a claim that is decoded. */
 export function decodedClaimDigest(
-  { version, channelId, message, claim }: DecodedClaim,
+  { version, channelId, message }: Pick<DecodedClaim, 'version' | 'channelId' | 'message'>,
   firstInputOutPoint: Bytes,
   address25: Bytes | null,
 ): Buffer | null {
   if (channelId === null) return null;
-  if (version === 2) return digestOf(firstInputOutPoint, channelId, writeMessage(ClaimSchema, claim));
+  if (version === 2) return digestOf(firstInputOutPoint, channelId, message);
   return address25 && sha256(concatBytes(address25, message, Buffer.from(channelId).reverse()));
 }
 
 /** As `supportSignatureDigest`, of data that is decoded. */
 export function decodedSupportDigest(
-  { channelId, support }: DecodedSupport,
+  { channelId, message }: Pick<DecodedSupport, 'channelId' | 'message'>,
   firstInputOutPoint: Bytes,
 ): Buffer | null {
-  return channelId && digestOf(firstInputOutPoint, channelId, writeMessage(SupportSchema, support));
+  return channelId && digestOf(firstInputOutPoint, channelId, message);
 }
 
 function nullIfUndecodable<Result>(run: () => Result): Result | null {

@@ -20,7 +20,7 @@ export interface DecodedClaim {
   /** r and s of 32 bytes each; another length is never valid. Null when it is not signed. */
   readonly signature: Bytes | null;
   readonly claim: Claim;
-  /** The message as it stands in the value, behind the envelope. Of a signed value of 2017, what its signature is over. */
+  /** What a signature is over: the message behind the envelope, canonical; of 2017 without the signature; of 2016 the value. */
   readonly message: Bytes;
   /** 0: JSON of 2016; 1: messages of 2017; 2: those of today. */
   readonly version: 0 | 1 | 2;
@@ -31,8 +31,8 @@ export function decodeClaim(value: Bytes): DecodedClaim {
   if (value.length === 0) throw new MetadataError('The value is empty');
   const envelope = openEnvelope(value);
   if (envelope !== null) {
-    const claim = readMessage(ClaimSchema, envelope.message);
-    return { kind: claim.type.case ?? null, ...envelope, claim, version: 2 };
+    const { message: claim, canonical } = readMessage(ClaimSchema, envelope.message);
+    return { kind: claim.type.case ?? null, ...envelope, claim, message: canonical, version: 2 };
   }
   if (isLegacyJson(value)) {
     const claim = convertLegacyJson(value);

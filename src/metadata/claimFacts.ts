@@ -1,8 +1,11 @@
 /**
  * Reads from the value of a claim, by hand, just what an index over claims needs: what kind it is, who signed it, what it
- * reposts, a channel's key. Owns no message; it never throws, whatever the bytes are.
+ * reposts, a channel's key. It walks the whole message, since one that is broken anywhere is no claim of any kind, but
+ * makes no objects of it, and it never throws, whatever the bytes are.
+ * Source: lbry-sdk schema/base.py `Signable.from_bytes`, schema/compat.py.
  */
-import type { Bytes } from '../util/bytes.js';
+import { isUtf8 } from 'node:buffer';
+import { isHex, type Bytes } from '../util/bytes.js';
 
 export type ClaimKind = 'stream' | 'channel' | 'collection' | 'repost';
 
@@ -17,4 +20,259 @@ export interface ClaimFacts {
   readonly repostedId: Bytes | null;
   /** Of a channel: 33 bytes compressed, or a DER SubjectPublicKeyInfo. */
   readonly publicKey: Bytes | null;
+}
+
+const NOTHING: ClaimFacts = {
+  kind: null,
+  channelId: null,
+  signature: null,
+  repostedId: null,
+  publicKey: null,
+};
+
+const ID_BYTES = 20;
+/** First byte of a value of today: unsigned, or signed by a channel. */
+const UNSIGNED = 0;
+const SIGNED = 1;
+/** First byte of the JSON of 2016. */
+const BRACE = 0x7b;
+/** Envelope of a signed value: the byte above, the channel, the signature. */
+const SIGNATURE_AT = 1 + ID_BYTES;
+const MESSAGE_AT = SIGNATURE_AT + 64;
+/** Messages within messages; deeper ones are refused as protobuf's own libraries do. */
+const MAX_DEPTH = 100;
+
+/** The most bytes of a number; and of a tag or a length, which have 32 bits. */
+const NUMBER_BYTES = 10;
+const TAG_BYTES = 5;
+
+const WIRE = { varint: 0, fixed64: 1, bytes: 2, groupStart: 3, groupEnd: 4, fixed32: 5 } as const;
+
+/** Fields by number: a text, or a message with its own fields. What is not listed is only skipped. */
+type Fields = ReadonlyMap<number, 'text' | (() => Fields)>;
+
+const texts = (...numbers: readonly number[]): [number, 'text'][] => numbers.map((n) => [n, 'text']);
+const NO_FIELDS: Fields = new Map();
+const none = (): Fields => NO_FIELDS;
+const SOURCE: Fields = new Map(texts(2, 4, 5));
+const source = (): Fields => SOURCE;
+const LIST: Fields = new Map([[2, none]]);
+const VIDEO: Fields = new Map([[15, none]]);
+const SOFTWARE: Fields = new Map(texts(1));
+const LOCATION: Fields = new Map(texts(2, 3, 4));
+const STREAM: Fields = new Map<number, 'text' | (() => Fields)>([
+  ...texts(2, 3, 4),
+  [1, source],
+  [6, none],
+  [10, none],
+  [11, () => VIDEO],
+  [12, none],
+  [13, () => SOFTWARE],
+]);
+const CHANNEL: Fields = new Map<number, 'text' | (() => Fields)>([
+  ...texts(2, 3),
+  [4, source],
+  [5, () => LIST],
+]);
+const CLAIM: Fields = new Map<number, 'text' | (() => Fields)>([
+  ...texts(8, 9, 11),
+  [1, () => STREAM],
+  [2, () => CHANNEL],
+  [3, () => LIST],
+  [4, none],
+  [10, source],
+  [12, none],
+  [13, () => LOCATION],
+]);
+/** The message of 2017: stream with its metadata (and its fee) and source, certificate, signature of the publisher. */
+const OLD_METADATA: Fields = new Map<number, 'text' | (() => Fields)>([
+  ...texts(3, 4, 5, 6, 9, 11),
+  [8, none],
+]);
+const OLD_SOURCE: Fields = new Map(texts(4));
+const OLD_STREAM: Fields = new Map([
+  [2, () => OLD_METADATA],
+  [3, () => OLD_SOURCE],
+]);
+const OLD_CLAIM: Fields = new Map([
+  [3, () => OLD_STREAM],
+  [4, none],
+  [5, none],
+]);
+
+/** Type of a claim of 2017 that is a channel. */
+const OLD_CERTIFICATE = 2;
+
+const KINDS: Readonly<Record<number, ClaimKind>> = {
+  1: 'stream',
+  2: 'channel',
+  3: 'collection',
+  4: 'repost',
+};
+
+/** Told of each field with its contents: a number for varints, where the bytes lie for lengths. */
+type OnField = (field: number, value: number, from: number, to: number) => void;
+
+/** Walks over one message after the other. */
+class Walk {
+  private readonly bytes: Bytes;
+  private at = 0;
+  failed = false;
+
+  constructor(bytes: Bytes) {
+    this.bytes = bytes;
+  }
+
+  /** Whether the message between two places is whole, and so is every message in it that `fields` knows. */
+  message(from: number, to: number, fields: Fields, depth: number, onField?: OnField): boolean {
+    if (depth > MAX_DEPTH) return false;
+    this.at = from;
+    while (this.at < to) {
+      const tag = this.varint(to, TAG_BYTES);
+      const field = tag >>> 3;
+      if (this.failed) return false;
+      const wire = tag & 7;
+      // QUIRK: the reference's parser takes these for the end, and what follows for nobody's business.
+      if (depth === 0 && (tag === 0 || wire === WIRE.groupEnd)) return true;
+      if (field === 0) return false;
+      if (wire === WIRE.bytes) {
+        const length = this.varint(to, TAG_BYTES);
+        const start = this.at;
+        const end = start + length;
+        if (this.failed || end > to) return false;
+        const inner = fields.get(field);
+        if (inner === 'text' && !isUtf8(this.bytes.subarray(start, end))) return false;
+        if (typeof inner === 'function' && !this.message(start, end, inner(), depth + 1)) return false;
+        onField?.(field, length, start, end);
+        this.at = end;
+      } else if (wire === WIRE.varint) {
+        const value = this.varint(to);
+        if (this.failed) return false;
+        onField?.(field, value, this.at, -1);
+      } else if (!this.skip(wire, field, to, depth)) return false;
+    }
+    return this.at === to;
+  }
+
+  private skip(wire: number, field: number, to: number, depth: number): boolean {
+    if (wire === WIRE.fixed64) this.at += 8;
+    else if (wire === WIRE.fixed32) this.at += 4;
+    else if (wire !== WIRE.groupStart || depth >= MAX_DEPTH) return false;
+    else return this.group(field, to, depth + 1);
+    return this.at <= to;
+  }
+
+  private group(field: number, to: number, depth: number): boolean {
+    while (this.at < to) {
+      const tag = this.varint(to, TAG_BYTES);
+      const inner = tag >>> 3;
+      if (this.failed || inner === 0) return false;
+      const wire = tag & 7;
+      if (wire === WIRE.groupEnd) return inner === field;
+      if (wire === WIRE.varint) this.varint(to);
+      else if (wire === WIRE.bytes) this.at += this.varint(to, TAG_BYTES);
+      else if (!this.skip(wire, inner, to, depth)) return false;
+      if (this.failed || this.at > to) return false;
+    }
+    return false;
+  }
+
+  /** The low 32 bits of a number of at most so many bytes; `failed` when there is none. */
+  private varint(to: number, most = NUMBER_BYTES): number {
+    let value = 0;
+    for (let n = 0; n < most; n++) {
+      if (this.at >= to) break;
+      const byte = this.bytes[this.at++]!;
+      if (n < 5) value |= (byte & 0x7f) << (7 * n);
+      if (byte < 0x80) return value >>> 0;
+    }
+    this.failed = true;
+    return 0;
+  }
+}
+
+/** What a claim's value says of itself. The byte arrays are views into it, or fresh where their order is another. */
+export function readClaimFacts(value: Bytes): ClaimFacts {
+  if (value[0] === UNSIGNED) return readMessage(value, 1, null, null);
+  if (value[0] === SIGNED) {
+    const channel = value.subarray(1, SIGNATURE_AT);
+    const channelId = channel.length === ID_BYTES ? channel : null;
+    return readMessage(
+      value,
+      Math.min(MESSAGE_AT, value.length),
+      channelId,
+      value.subarray(SIGNATURE_AT, MESSAGE_AT),
+    );
+  }
+  if (value[0] === BRACE) return readJson(value);
+  return value.length === 0 ? NOTHING : readOldMessage(value);
+}
+
+function readMessage(
+  value: Bytes,
+  from: number,
+  channelId: Bytes | null,
+  signature: Bytes | null,
+): ClaimFacts {
+  let kind: ClaimKind | null = null;
+  let bodies: [from: number, to: number][] = [];
+  const isWhole = new Walk(value).message(from, value.length, CLAIM, 0, (field, _number, start, end) => {
+    const type = end < 0 ? undefined : KINDS[field];
+    if (type === undefined) return;
+    // Of several types the last one counts; one that is there twice has the fields of both.
+    if (type !== kind) bodies = [];
+    kind = type;
+    bodies.push([start, end]);
+  });
+  if (!isWhole) return NOTHING;
+  const facts = { ...NOTHING, kind: kind as ClaimKind | null, channelId, signature };
+  if (facts.kind !== 'channel' && facts.kind !== 'repost') return facts;
+  let first: Bytes | null = null;
+  for (const [start, end] of bodies) first = fieldsOf(value, start, end).get(1) ?? first;
+  if (facts.kind === 'channel') return { ...facts, publicKey: first };
+  return { ...facts, repostedId: first?.length === ID_BYTES ? first : null };
+}
+
+/** The format of 2016: a stream without signature, known by the hash of its source. */
+function readJson(value: Bytes): ClaimFacts {
+  if (!isUtf8(value)) return NOTHING;
+  try {
+    const json = JSON.parse(Buffer.from(value).toString()) as { sources?: { lbry_sd_hash?: unknown } | null };
+    const hash = json.sources?.lbry_sd_hash;
+    return typeof hash === 'string' && isHex(hash) ? { ...NOTHING, kind: 'stream' } : NOTHING;
+  } catch {
+    return NOTHING;
+  }
+}
+
+/** The format of 2017, in which a claim is a certificate or else a stream. */
+function readOldMessage(value: Bytes): ClaimFacts {
+  let type: number | null = null;
+  let certificate: Bytes | null = null;
+  let publisher: [from: number, to: number] | null = null;
+  const isWhole = new Walk(value).message(0, value.length, OLD_CLAIM, 0, (field, number, start, end) => {
+    if (field === 2 && end < 0) type = number;
+    else if (field === 4 && end >= 0) certificate = fieldsOf(value, start, end).get(4) ?? certificate;
+    else if (field === 5 && end >= 0) publisher = [start, end];
+  });
+  if (!isWhole) return NOTHING;
+  if (type === OLD_CERTIFICATE) return { ...NOTHING, kind: 'channel', publicKey: certificate };
+  if (publisher === null) return { ...NOTHING, kind: 'stream' };
+  const signed = fieldsOf(value, publisher[0], publisher[1]);
+  const printedId = signed.get(4);
+  return {
+    ...NOTHING,
+    kind: 'stream',
+    channelId: printedId?.length === ID_BYTES ? Buffer.from(printedId).reverse() : null,
+    signature: signed.get(3) ?? null,
+  };
+}
+
+/** The fields of a whole message that have bytes, by number. */
+function fieldsOf(value: Bytes, from: number, to: number): Map<number, Bytes> {
+  const fields = new Map<number, Bytes>();
+  new Walk(value).message(from, to, NO_FIELDS, 0, (field, _number, start, end) => {
+    if (end >= 0) fields.set(field, value.subarray(start, end));
+  });
+  return fields;
 }

@@ -9,7 +9,11 @@ import { MetadataError } from './metadataError.js';
 export const feeCurrencies = enumNames(Fee_CurrencySchema);
 
 /** Decimal places of the amounts of each currency. */
-const PLACES: Readonly<Record<string, number>> = { LBC: 8, BTC: 8, USD: 2 };
+const PLACES: ReadonlyMap<string, number> = new Map([
+  ['LBC', 8],
+  ['BTC', 8],
+  ['USD', 2],
+]);
 /** QUIRK: cents are divided by 100.0, so that a zero before the point goes into an exponent: ten dollars are `1E+1`. */
 const USD_IDEAL_EXPONENT = 1;
 /** QUIRK: an amount without a currency is shown so. */
@@ -35,12 +39,12 @@ export function parseFeeAddress(text: string): Buffer {
 export function formatFeeAmount({ currency, amount }: Fee): string {
   if (currency === 0) return NO_AMOUNT;
   const name = feeCurrencies.nameOf(currency);
-  return formatQuotient(amount, PLACES[name]!, name === 'USD' ? USD_IDEAL_EXPONENT : 0);
+  return formatQuotient(amount, PLACES.get(name)!, name === 'USD' ? USD_IDEAL_EXPONENT : 0);
 }
 
 /** Sets currency (its name in capitals) and amount; parts of a cent are rounded up, of a dewie or satoshi dropped. */
 export function setFeeAmount(fee: Fee, currency: string, amount: Decimal): void {
-  const places = PLACES[currency];
+  const places = PLACES.get(currency);
   if (places === undefined) throw new MetadataError(`Missing or unknown currency provided: ${currency}`);
   const integer = scaleToInteger(currency === 'USD' ? roundUp(amount, places) : amount, places);
   checkRange(integer, 0n, MAX_AMOUNT);

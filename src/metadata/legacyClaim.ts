@@ -30,7 +30,7 @@ import {
 import { enumNames } from './enumNames.js';
 import { MetadataError } from './metadataError.js';
 import { MATURE_TAG } from './tags.js';
-import { readMessage, writeMessage } from './wire.js';
+import { readPartialMessage, writeMessage } from './wire.js';
 
 const currencies = enumNames(LegacyFee_CurrencySchema);
 
@@ -82,7 +82,7 @@ function openSignature(old: LegacyClaim): Pick<Envelope, 'channelId' | 'signatur
  * are ever signed. Throws `MetadataError`.
  */
 export function convertLegacyClaim(value: Bytes): Envelope & { claim: Claim } {
-  const old = readMessage(LegacyClaimSchema, value);
+  const old = readPartialMessage(LegacyClaimSchema, value);
   if (old.claimType === LegacyClaim_ClaimType.certificateType) {
     const channel = create(ChannelSchema, { publicKey: old.certificate?.publicKey ?? EMPTY_BYTES });
     const claim = create(ClaimSchema, { type: { case: 'channel', value: channel } });

@@ -133,7 +133,11 @@ const TABLE: Readonly<Record<StreamKind, Readonly<Record<string, string>>>> = {
 const FALLBACK: MediaType = { mediaType: 'application/octet-stream', kind: 'binary' };
 
 /** What an extension may be though the content says the other. */
-const SYNONYMS: Readonly<Record<string, string>> = { zip: 'cbz', rar: 'cbr', ar: 'a' };
+const SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ['zip', 'cbz'],
+  ['rar', 'cbr'],
+  ['ar', 'a'],
+]);
 
 const byExtension = new Map<string, MediaType>();
 for (const [kind, types] of Object.entries(TABLE))
@@ -151,18 +155,15 @@ for (const extension of [...byExtension.keys()].sort()) {
 export function extensionOf(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1).replace(/^\.+/, '');
   const dot = name.lastIndexOf('.');
-  return dot < 0
-    ? ''
-    : name
-        .slice(dot + 1)
-        .trimEnd()
-        .toLowerCase();
+  if (dot < 0) return '';
+  const extension = name.slice(dot + 1).trimEnd();
+  return extension.toLowerCase();
 }
 
 /** Of a file by its name, and by the extension that fits its content where that is known. */
 export function mediaTypeOfFile(path: string, contentExtension: string | null = null): MediaType {
   const named = extensionOf(path);
-  const isKept = contentExtension === null || SYNONYMS[contentExtension] === named;
+  const isKept = contentExtension === null || SYNONYMS.get(contentExtension) === named;
   const extension = isKept ? named : contentExtension;
   if (extension === '') return FALLBACK;
   return byExtension.get(extension) ?? { mediaType: `application/x-ext-${extension}`, kind: 'binary' };

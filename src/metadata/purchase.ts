@@ -14,7 +14,7 @@ const START_BYTE = 0x50;
 /** Decodes what `OP_RETURN` pushes. Throws `MetadataError` where it is no purchase. */
 export function decodePurchase(data: Bytes): Purchase {
   if (data[0] !== START_BYTE) throw new MetadataError('The data is not that of a purchase');
-  return readMessage(PurchaseSchema, data.subarray(1));
+  return readMessage(PurchaseSchema, data.subarray(1)).message;
 }
 
 /** What `OP_RETURN` pushes for the purchase of a claim; its id in wire order. */

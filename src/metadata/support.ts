@@ -5,6 +5,7 @@ import { SupportSchema, type Support } from './messages/claim_pb.js';
 import { MetadataError } from './metadataError.js';
 import { readMessage, writeMessage } from './wire.js';
 
+/** `message` is canonical: what a signature is over. */
 export interface DecodedSupport extends Envelope {
   readonly support: Support;
 }
@@ -13,7 +14,8 @@ export interface DecodedSupport extends Envelope {
 export function decodeSupport(data: Bytes): DecodedSupport {
   const envelope = openEnvelope(data);
   if (envelope === null) throw new MetadataError('The data is of no known format');
-  return { ...envelope, support: readMessage(SupportSchema, envelope.message) };
+  const { message: support, canonical } = readMessage(SupportSchema, envelope.message);
+  return { ...envelope, support, message: canonical };
 }
 
 /** The data, canonical. */

@@ -86,6 +86,13 @@ function checkMade(line: SdkLine, text: string): string | null {
   return differs(made, line['made'] ?? null);
 }
 
+/** What signatures of today are over is the end of the value as it is encoded anew. */
+function checkCanonical(line: SdkLine, { version, message }: DecodedClaim): string | null {
+  if (version !== 2) return null;
+  const encoded = (line['again'] ?? line['raw']) as string;
+  return differs(Buffer.from(message).toString('hex'), encoded.slice(encoded.startsWith('01') ? 170 : 2));
+}
+
 const checkClaim: SdkCheck = (line, text) => {
   const made = checkMade(line, text);
   if (made !== null || line['raw'] === undefined) return made;
@@ -105,6 +112,7 @@ const checkClaim: SdkCheck = (line, text) => {
       attempt(() => encodeClaim(decoded).toString('hex')),
       line['again'] ?? line['raw'],
     ),
+    checkCanonical(line, decoded),
     checkClaimSignature(line, decoded),
   );
 };
