@@ -25,7 +25,6 @@ const MAX_STEMMED_LENGTH = 64;
 /** Words whose stems are remembered. Arbitrary: most of a text is words seen before. */
 const REMEMBERED_STEMS = 100_000;
 /** Control characters that are no white space would part words in the index. */
-// eslint-disable-next-line no-control-regex
 const CONTROLS = /[\0-\x08\x0e-\x1b\x7f]/g;
 /** What Java calls white space, and so Lucene: no-break blanks are none. */
 const WHITE_SPACE = /[\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]+/;

@@ -66,7 +66,9 @@ export function conditionSql(condition: Condition, sql: SqlValues, context: SqlC
   switch (condition.kind) {
     case 'range': {
       const column = `c.${condition.column}`;
-      const bounds = condition.bounds.map(({ op, value }) => `${column} ${op} ${sql.bind(sql.dialect.number(value))}`);
+      const bounds = condition.bounds.map(
+        ({ op, value }) => `${column} ${op} ${sql.bind(sql.dialect.number(value))}`,
+      );
       return condition.passesNull ? `(${column} IS NULL OR (${bounds.join(' AND ')}))` : bounds.join(' AND ');
     }
     case 'numbers':
@@ -186,7 +188,10 @@ export interface WordFilter {
  * The text as an expression of words and beginnings for an inverted index without places; null where documents without any
  * of its words may satisfy it.
  */
-export function wordFilter(node: TextNode, quote: (word: string, isPrefix: boolean) => string): WordFilter | null {
+export function wordFilter(
+  node: TextNode,
+  quote: (word: string, isPrefix: boolean) => string,
+): WordFilter | null {
   switch (node.kind) {
     case 'word':
       return { expression: quote(node.word, false), isExact: true };
@@ -194,7 +199,10 @@ export function wordFilter(node: TextNode, quote: (word: string, isPrefix: boole
       return node.prefix === '' ? null : { expression: quote(node.prefix, true), isExact: true };
     case 'phrase':
     case 'near':
-      return { expression: `(${node.words.map((word) => quote(word, false)).join(' AND ')})`, isExact: false };
+      return {
+        expression: `(${node.words.map((word) => quote(word, false)).join(' AND ')})`,
+        isExact: false,
+      };
     case 'or': {
       const parts = node.nodes.map((inner) => wordFilter(inner, quote));
       if (parts.some((part) => part === null)) return null;

@@ -50,7 +50,8 @@ function timesThousand(decimal: string): string {
 
 function roundedReleaseTime(decimal: string): string {
   const seconds = BigInt(decimal.split('.')[0]!);
-  const steps = seconds / RELEASE_TIME_STEP_SEC - (seconds < 0n && seconds % RELEASE_TIME_STEP_SEC !== 0n ? 1n : 0n);
+  const steps =
+    seconds / RELEASE_TIME_STEP_SEC - (seconds < 0n && seconds % RELEASE_TIME_STEP_SEC !== 0n ? 1n : 0n);
   return String((steps + 1n) * RELEASE_TIME_STEP_SEC);
 }
 
@@ -88,7 +89,8 @@ class QueryReader {
 
   /** Adds what a constraint other than those on labels, signatures and pages says. */
   addField(key: string, field: SearchField, name: string, value: unknown, many: boolean): void {
-    if (name === 'claim_type' || name === 'reposted_claim_type') return this.addNamed(key, field, CLAIM_TYPES, value, true);
+    if (name === 'claim_type' || name === 'reposted_claim_type')
+      return this.addNamed(key, field, CLAIM_TYPES, value, true);
     if (name === 'stream_type') return this.addNamed(key, field, STREAM_TYPES, value, false);
     if (field.type === 'bool') {
       this.conditions.push({ kind: 'bool', column: field.column, value: truth(key, value) });
@@ -132,7 +134,8 @@ class QueryReader {
     const { column } = field;
     const isPrefix = column === 'sd_hash' || (column === 'claim_id' && (only?.length ?? 0) < digits);
     if (!many && only !== undefined && isPrefix && only.length <= digits) {
-      if (HEX.test(only)) this.conditions.push({ kind: 'idPrefix', column: column as 'claim_id', digits: only });
+      if (HEX.test(only))
+        this.conditions.push({ kind: 'idPrefix', column: column as 'claim_id', digits: only });
       else this.findsNothing = true;
       return;
     }
@@ -198,7 +201,8 @@ class QueryReader {
         this.conditions.push({ kind: 'hasSource', value: truth(key, value) });
         return true;
       case 'invalid_channel_signature':
-        if (truth(key, value)) this.conditions.push({ kind: 'bool', column: 'is_signature_valid', value: false });
+        if (truth(key, value))
+          this.conditions.push({ kind: 'bool', column: 'is_signature_valid', value: false });
         return true;
       case 'censor_type':
         this.addCensorType(value);
@@ -277,7 +281,8 @@ export function parseConstraints(constraints: Constraints): SearchQuery {
     order: parseOrder(only > 0 ? 'effective_amount' : given.get('order_by')),
     limit: given.has('limit') ? wholeNumber('limit', given.get('limit'), 0) : DEFAULT_LIMIT,
     offset: given.has('offset') ? wholeNumber('offset', given.get('offset'), 0) : 0,
-    removeDuplicates: given.has('remove_duplicates') && truth('remove_duplicates', given.get('remove_duplicates')),
+    removeDuplicates:
+      given.has('remove_duplicates') && truth('remove_duplicates', given.get('remove_duplicates')),
     perChannel: Math.max(0, Math.trunc(Number(decimalText('limit_claims_per_channel', perChannel)))),
     only,
     findsNothing: reader.findsNothing,
@@ -290,7 +295,8 @@ function normalizedText(name: string): string {
 
 /** `has_channel_signature` and `signature_valid` are read together. */
 function addSignature(reader: QueryReader, given: ReadonlyMap<string, unknown>): void {
-  const isSigned = given.has('has_channel_signature') && truth('has_channel_signature', given.get('has_channel_signature'));
+  const isSigned =
+    given.has('has_channel_signature') && truth('has_channel_signature', given.get('has_channel_signature'));
   const valid = given.has('signature_valid') ? truth('signature_valid', given.get('signature_valid')) : null;
   if (isSigned) reader.conditions.push({ kind: 'signed' });
   if (valid === null) return;

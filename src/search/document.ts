@@ -183,9 +183,7 @@ export function makeDocument(
   const content = contentOf(isRepost ? rep : metadata);
   if (content.feeAmount !== null && content.feeAmount >= FEE_LIMIT) return null;
   const tags = [...new Set([...metadata.tags, ...(rep?.tags ?? [])])];
-  const languages = [
-    ...new Set([...languagesOf(metadata), ...(rep === null ? [] : languagesOf(rep))]),
-  ];
+  const languages = [...new Set([...languagesOf(metadata), ...(rep === null ? [] : languagesOf(rep))])];
   const name = nameText(record.name);
   const title = stream === null ? null : metadata.title;
   const description = stream === null ? null : metadata.description;

@@ -111,7 +111,8 @@ export function statesOf({ sources, gone }: ClaimSources, prefixes: AddressPrefi
 
 /** The source with bytes of its own: a view would take the whole buffer behind it along to another thread. */
 export function compactSource(source: DocumentSource): DocumentSource {
-  const own = <T extends Bytes | null>(bytes: T): T => (bytes === null ? bytes : (new Uint8Array(bytes) as T));
+  const own = <T extends Bytes | null>(bytes: T): T =>
+    bytes === null ? bytes : (new Uint8Array(bytes) as T);
   const { record } = source;
   return {
     ...source,

@@ -7,12 +7,19 @@
  * with the claims that it touched before claims are read at it; notes of blocks that are no more on the active chain say
  * what to read again, whether the index had come to them or not.
  */
+import { ClaimChangesGoneError } from '../index/claims/claimIndexQueries.js';
 import type { ClaimIndexReader, ClaimRecord } from '../index/claims/claimReader.js';
 import type { Bytes } from '../util/bytes.js';
 import { hashFromHex, hashToHex } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import { compactSource, type ClaimSources, type DocumentSource } from './documentSource.js';
-import { KEPT_BLOCKS, type BlockId, type BlockNote, type BlockScores, type IndexWriter } from './indexChange.js';
+import {
+  KEPT_BLOCKS,
+  type BlockId,
+  type BlockNote,
+  type BlockScores,
+  type IndexWriter,
+} from './indexChange.js';
 
 /** The active chain as the follower needs it. */
 export interface FollowedChain {
@@ -166,6 +173,8 @@ export class SearchFollower {
   private async follow(height: number): Promise<void> {
     const hash = this.chain.hashAt(height);
     const changes = await this.changesAt(height, hash);
+    if (changes === 'gone')
+      return this.buildAnew('the claim index no longer knows what the next blocks changed');
     // The chain has moved on another branch meanwhile: the next step sees it.
     if (hash === null || changes === null) return;
     const ended = changes.deleted.map(hashToHex);
@@ -173,7 +182,9 @@ export class SearchFollower {
     const claims = await this.read(touched);
     const changed = [
       ...claims.gone,
-      ...claims.sources.filter(({ record }) => record.height === height).map(({ record }) => hashToHex(record.claimId)),
+      ...claims.sources
+        .filter(({ record }) => record.height === height)
+        .map(({ record }) => hashToHex(record.claimId)),
     ];
     const known = new Set(touched);
     const reposts = (await this.writer.repostsOf(changed)).filter((id) => !known.has(id));
@@ -192,12 +203,15 @@ export class SearchFollower {
 
   private async rewind(abandoned: readonly BlockId[]): Promise<boolean> {
     const from = this.tip!;
-    const active = [...this.noted.values()].filter((block) => block.height < from.height && this.isActive(block));
-    const fork = active.reduce<BlockId | null>((best, block) => (best && best.height > block.height ? best : block), null);
+    const active = [...this.noted.values()].filter(
+      (block) => block.height < from.height && this.isActive(block),
+    );
+    const fork = active.reduce<BlockId | null>(
+      (best, block) => (best && best.height > block.height ? best : block),
+      null,
+    );
     if (fork === null) {
-      this.logger.info('The search index is behind a reorganisation that it cannot follow, and is built anew');
-      this.tip = null;
-      await this.build();
+      await this.buildAnew('the chain was reorganised deeper than it can follow');
       return true;
     }
     const above = [...this.noted.values()].filter((block) => block.height > fork.height);
@@ -208,12 +222,26 @@ export class SearchFollower {
     return true;
   }
 
+  private async buildAnew(reason: string): Promise<void> {
+    this.logger.info(`The search index is built anew: ${reason}`);
+    this.tip = null;
+    await this.build(false);
+  }
+
+  /** The block from which on each is followed by itself: as many as are kept and the claim index still knows. */
+  private async findBase(): Promise<BlockId> {
+    const lowest = Math.max(NOWHERE.height, this.reader.height - this.keptBlocks);
+    let height = this.reader.height;
+    while (height > lowest && typeof (await this.changesAt(height, this.chain.hashAt(height))) !== 'string')
+      height--;
+    return height < 0 ? NOWHERE : { height, hash: this.chain.hashAt(height) ?? '' };
+  }
+
   /** The first build, or the rest of one that was begun. */
-  private async build(): Promise<void> {
+  private async build(isResumed = true): Promise<void> {
     let { build } = await this.writer.state();
-    if (build === null || !this.isActive(build.base)) {
-      const height = Math.max(NOWHERE.height, this.reader.height - this.keptBlocks);
-      const base = height < 0 ? NOWHERE : { height, hash: this.chain.hashAt(height)! };
+    if (!isResumed || build === null || !this.isActive(build.base)) {
+      const base = await this.findBase();
       await this.writer.startBuild(base);
       this.noted = new Map([[keyOf(base), base]]);
       build = (await this.writer.state()).build!;
@@ -266,7 +294,7 @@ export class SearchFollower {
     let blocks: BlockScores[] = [];
     for (let height = Math.max(0, from); height <= to; height++) {
       if (this.isClosed) return;
-      const { trending } = await this.reader.changes(height);
+      const trending = await this.reader.trending(height);
       if (trending.length > 0 || height === to) blocks.push({ height, scores: trending.map(scoreOf) });
       if (blocks.length < SCORE_BLOCKS && height < to) continue;
       await this.writer.addScores(blocks);
@@ -278,11 +306,15 @@ export class SearchFollower {
   private async noteAhead(): Promise<void> {
     const bottom = this.tip?.height ?? this.reader.height - this.keptBlocks;
     const missing: BlockNote[] = [];
-    for (let height = this.reader.height; height > Math.max(bottom, this.reader.height - this.keptBlocks); height--) {
+    for (
+      let height = this.reader.height;
+      height > Math.max(bottom, this.reader.height - this.keptBlocks);
+      height--
+    ) {
       const hash = this.chain.hashAt(height);
       if (hash === null || this.noted.has(keyOf({ height, hash }))) break;
       const changes = await this.changesAt(height, hash);
-      if (changes === null) break;
+      if (changes === null || changes === 'gone') break;
       missing.push({ height, hash, claimIds: [...changes.touched, ...changes.deleted].map(hashToHex) });
     }
     if (missing.length === 0) return;
@@ -290,15 +322,16 @@ export class SearchFollower {
     for (const block of missing) this.noted.set(keyOf(block), idOf(block));
   }
 
-  /** What a block did; null when it is not, or no more, that block of the active chain. */
+  /** What a block did; null when it is not, or no more, that block of the active chain; `gone` when that is forgotten. */
   private async changesAt(height: number, hash: string | null) {
     if (hash === null || height > this.reader.height) return null;
     try {
       const changes = await this.reader.changes(height);
       return this.chain.hashAt(height) === hash ? changes : null;
     } catch (error) {
-      if (this.chain.hashAt(height) === hash && height <= this.reader.height) throw error;
-      return null;
+      if (this.chain.hashAt(height) !== hash || height > this.reader.height) return null;
+      if (error instanceof ClaimChangesGoneError) return 'gone';
+      throw error;
     }
   }
 
@@ -368,6 +401,10 @@ export class SearchFollower {
 const keyOf = ({ height, hash }: BlockId): string => `${height}:${hash}`;
 const idOf = ({ height, hash }: BlockId): BlockId => ({ height, hash });
 
-function scoreOf(change: { readonly claimId: Bytes; readonly formerSat: bigint; readonly latterSat: bigint }) {
+function scoreOf(change: {
+  readonly claimId: Bytes;
+  readonly formerSat: bigint;
+  readonly latterSat: bigint;
+}) {
   return { claimId: hashToHex(change.claimId), formerSat: change.formerSat, latterSat: change.latterSat };
 }

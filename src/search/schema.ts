@@ -12,7 +12,7 @@ import type { SqliteDatabase } from './sqliteProvider.js';
 export const SCHEMA_VERSION = 1;
 
 /** ASCII signs that part no words: all that is no letter, digit, blank or control character. */
-const WORD_SIGNS = '!"#$%&\'\'()*+,-./:;<=>?@[\\]^_`{|}~';
+const WORD_SIGNS = "!\"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~";
 
 /** Columns of `claim` behind `id`, in the order in which rows are written, with their types. */
 export const CLAIM_COLUMNS = [

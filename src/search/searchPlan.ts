@@ -2,7 +2,14 @@
  * How a search is carried out, chosen by counts: what few documents satisfy is taken from its index and sorted; what many
  * satisfy is found by walking the order's index until there are enough hits. Pure, in SQLite's terms.
  */
-import { conditionSql, orderSql, textSql, type SqlContext, type SqlValues, type WordFilter } from './conditionSql.js';
+import {
+  conditionSql,
+  orderSql,
+  textSql,
+  type SqlContext,
+  type SqlValues,
+  type WordFilter,
+} from './conditionSql.js';
 import { NEWEST_ORDER, type OrderTerm } from './order.js';
 import { ORDER_INDEXES } from './schema.js';
 import type { Condition } from './searchQuery.js';

@@ -13,7 +13,12 @@ export interface Bound {
 
 /** All conditions of a search must hold. Columns are those of `fields.ts`. */
 export type Condition =
-  | { readonly kind: 'range'; readonly column: string; readonly bounds: readonly Bound[]; readonly passesNull: boolean }
+  | {
+      readonly kind: 'range';
+      readonly column: string;
+      readonly bounds: readonly Bound[];
+      readonly passesNull: boolean;
+    }
   | { readonly kind: 'numbers'; readonly column: string; readonly values: readonly string[] }
   | { readonly kind: 'texts'; readonly column: string; readonly values: readonly string[] }
   /** Equality of texts of which the index keeps a key. */

@@ -42,7 +42,10 @@ const WRITER_METHODS = [
 /** A thread with the calls that it has not answered. */
 class WorkerPort {
   private readonly worker: Worker;
-  private readonly calls = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+  private readonly calls = new Map<
+    number,
+    { resolve: (value: unknown) => void; reject: (error: Error) => void }
+  >();
   private nextId = 0;
   private failure: Error | null = null;
   readonly exited: Promise<void>;
@@ -103,7 +106,10 @@ export class SqliteBackend implements SearchBackend {
     this.timeoutMs = options.timeoutMs ?? SEARCH_TIMEOUT_MS;
     const { path, chain, prefixes, lists } = options;
     this.writing = new WorkerPort({ role: 'writer', index: { path, chain, prefixes } });
-    this.readers = Array.from({ length: options.readers }, () => new WorkerPort({ role: 'reader', path, lists }));
+    this.readers = Array.from(
+      { length: options.readers },
+      () => new WorkerPort({ role: 'reader', path, lists }),
+    );
     this.idle = [...this.readers];
     const calls = WRITER_METHODS.map((name) => [name, (...args: unknown[]) => this.write(name, args)]);
     this.writer = Object.fromEntries(calls) as IndexWriter;

@@ -5,7 +5,14 @@
 import { fromHex, toHex } from '../util/bytes.js';
 import { normalizeName } from '../claimtrie/normalize.js';
 import { Censor, countBlocked, type CensorLists } from './censor.js';
-import { conditionSql, wordFilter, SqlValues, type Dialect, type SqlContext, type WordFilter } from './conditionSql.js';
+import {
+  conditionSql,
+  wordFilter,
+  SqlValues,
+  type Dialect,
+  type SqlContext,
+  type WordFilter,
+} from './conditionSql.js';
 import { nameText } from './document.js';
 import { COMMON_ORDER, NEWEST_ORDER, completeOrder } from './order.js';
 import { MAX_HITS, arrangeHits, type SearchHit } from './pages.js';
@@ -81,8 +88,11 @@ export class SqliteReader {
   constructor(provider: SqliteProvider, path: string, lists: CensorLists) {
     this.database = provider.open(path);
     this.lists = lists;
-    this.database.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 10000`);
-    for (const set of SETS) this.database.exec(`CREATE TEMP TABLE ${set} (id BLOB PRIMARY KEY) WITHOUT ROWID`);
+    this.database.exec(
+      `PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 10000`,
+    );
+    for (const set of SETS)
+      this.database.exec(`CREATE TEMP TABLE ${set} (id BLOB PRIMARY KEY) WITHOUT ROWID`);
     this.database.function('in_time', () => {
       if (performance.now() > this.deadlineMs) throw new Error(TIME_IS_UP);
       return 1;
@@ -108,7 +118,8 @@ export class SqliteReader {
       const { height } = JSON.parse(tip['value'] as string) as { height: number };
       return { ...this.page(query), height };
     } catch (error) {
-      if (error instanceof Error && error.message.includes(TIME_IS_UP)) throw new SearchError('timeout', TIME_IS_UP);
+      if (error instanceof Error && error.message.includes(TIME_IS_UP))
+        throw new SearchError('timeout', TIME_IS_UP);
       throw error;
     } finally {
       this.database.exec('COMMIT');
@@ -215,7 +226,9 @@ export class SqliteReader {
     const counting = new SqlValues(SQLITE_DIALECT);
     const test = conditionSql(condition, counting, context);
     const counted = this.database
-      .prepare(`SELECT count(*) AS n FROM (SELECT 1 FROM claim c INDEXED BY ${index} WHERE ${test} LIMIT ${COUNT_LIMIT})`)
+      .prepare(
+        `SELECT count(*) AS n FROM (SELECT 1 FROM claim c INDEXED BY ${index} WHERE ${test} LIMIT ${COUNT_LIMIT})`,
+      )
       .get(...counting.values)!['n'] as number;
     return {
       // Nothing is known beyond the limit; half of the documents is as good a guess as any.
@@ -264,7 +277,10 @@ export class SqliteReader {
   }
 
   /** Documents of an expression up to a limit, and how many there may be in all. */
-  private countText(expression: string, limit: number): { readonly counted: number; readonly estimate: number } {
+  private countText(
+    expression: string,
+    limit: number,
+  ): { readonly counted: number; readonly estimate: number } {
     const row = this.database
       .prepare(
         `SELECT count(*) AS n, max(id) AS last FROM (SELECT rowid AS id FROM text_index WHERE text_index MATCH ? LIMIT ${limit})`,
@@ -353,7 +369,9 @@ function indexOf(condition: Condition): string | null {
       return condition.column === 'tx_key' ? 'claim_by_tx' : null;
     case 'range':
     case 'numbers':
-      return condition.kind === 'range' && condition.passesNull ? null : (ORDER_INDEXES[condition.column] ?? null);
+      return condition.kind === 'range' && condition.passesNull
+        ? null
+        : (ORDER_INDEXES[condition.column] ?? null);
     default:
       return null;
   }

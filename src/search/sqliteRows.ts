@@ -59,7 +59,9 @@ export class SqliteRows {
   /** Writes a document over the one of the same claim, if there is one, whose score it keeps; else `score` is its score. */
   put(document: ClaimDocument, score: number | null): void {
     const claimId = fromHex(document.claimId);
-    const old = this.statement('SELECT id, trending_score, labels FROM claim WHERE claim_id = ?').get(claimId);
+    const old = this.statement('SELECT id, trending_score, labels FROM claim WHERE claim_id = ?').get(
+      claimId,
+    );
     if (old === undefined) {
       // A claim of an abandoned branch may hold the number until it is read again.
       const other = this.statement('SELECT claim_id FROM claim WHERE id = ?').get(document.id);
@@ -86,7 +88,9 @@ export class SqliteRows {
 
   /** Deletes a claim's document; answers its score, or undefined when it has no document. */
   remove(claimId: Uint8Array): number | null | undefined {
-    const old = this.statement('SELECT id, trending_score, labels FROM claim WHERE claim_id = ?').get(claimId);
+    const old = this.statement('SELECT id, trending_score, labels FROM claim WHERE claim_id = ?').get(
+      claimId,
+    );
     if (old === undefined) return undefined;
     const id = old['id'] as number;
     this.changeLabels(id, labelNumbers(old['labels'] as string), []);

@@ -127,7 +127,8 @@ export class SqliteWriter {
   addDocuments(documents: readonly ClaimDocument[], hidden: readonly string[], after: string): void {
     this.transaction(() => {
       // Words are gathered in memory as long as numbers grow, and written when they do not.
-      for (const document of documents.toSorted((a, b) => a.id - b.id)) this.rows.insert(document, null, true);
+      for (const document of documents.toSorted((a, b) => a.id - b.id))
+        this.rows.insert(document, null, true);
       for (const id of hidden) this.hide(fromHex(id), null);
       this.writeBuild({ after });
     });
@@ -155,7 +156,8 @@ export class SqliteWriter {
         for (const { claimId, formerSat, latterSat } of scores) {
           const id = fromHex(claimId);
           const known = this.knownScore(id);
-          if (known !== undefined) this.writeScore(id, trendingAfter(known.score, height, formerSat, latterSat));
+          if (known !== undefined)
+            this.writeScore(id, trendingAfter(known.score, height, formerSat, latterSat));
         }
       }
       const last = blocks.at(-1);
@@ -244,8 +246,11 @@ export class SqliteWriter {
   }
 
   private writeScore(id: Uint8Array, score: number | null): void {
-    const { changes } = this.rows.statement('UPDATE claim SET trending_score = ? WHERE claim_id = ?').run(score, id);
-    if (Number(changes) === 0) this.rows.statement('UPDATE hidden SET score = ? WHERE claim_id = ?').run(score, id);
+    const { changes } = this.rows
+      .statement('UPDATE claim SET trending_score = ? WHERE claim_id = ?')
+      .run(score, id);
+    if (Number(changes) === 0)
+      this.rows.statement('UPDATE hidden SET score = ? WHERE claim_id = ?').run(score, id);
   }
 
   /** Notes a score as it was before a block, once a block. */
@@ -305,7 +310,10 @@ export class SqliteWriter {
 
 /** Whether SQLite says that the file is damaged, or no database at all. */
 export function isDamage(error: unknown): boolean {
-  return error instanceof Error && /malformed|not a database|SQLITE_CORRUPT|SQLITE_NOTADB|corrupt/i.test(error.message);
+  return (
+    error instanceof Error &&
+    /malformed|not a database|SQLITE_CORRUPT|SQLITE_NOTADB|corrupt/i.test(error.message)
+  );
 }
 
 function openFile(provider: SqliteProvider, path: string, chain: string): SqliteDatabase {
@@ -334,4 +342,3 @@ function configured(provider: SqliteProvider, path: string): SqliteDatabase {
     throw error;
   }
 }
-

@@ -15,7 +15,10 @@ export interface WorkerCall {
 
 export type WorkerAnswer =
   | { readonly id: number; readonly result: unknown }
-  | { readonly id: number; readonly error: { readonly kind: SearchErrorKind | null; readonly message: string } };
+  | {
+      readonly id: number;
+      readonly error: { readonly kind: SearchErrorKind | null; readonly message: string };
+    };
 
 /** An error as it crosses to another thread. */
 export function answerOf(id: number, error: unknown): WorkerAnswer {

@@ -70,7 +70,11 @@ export function text(random: Random, most: number): string {
   return Array.from({ length: 1 + random.below(most) }, () => WORDS[random.skewed(WORDS.length)]!).join(' ');
 }
 
-function randomMetadata(random: Random, kind: ClaimMetadata['kind'], channels: readonly Buffer[]): ClaimMetadata {
+function randomMetadata(
+  random: Random,
+  kind: ClaimMetadata['kind'],
+  channels: readonly Buffer[],
+): ClaimMetadata {
   const isSigned = random.chance(0.6) && channels.length > 0;
   const [mediaType, streamType] = random.pick(MEDIA);
   return {
@@ -88,7 +92,10 @@ function randomMetadata(random: Random, kind: ClaimMetadata['kind'], channels: r
             author: random.chance(0.3) ? text(random, 2) : '',
             source: random.chance(0.8) ? { mediaType, streamType, sdHash: random.bytes(48) } : null,
             fee: random.chance(0.3)
-              ? { currency: random.pick(['LBC', 'USD', 'BTC', null]), amount: BigInt(random.below(5) * 12_345_678) }
+              ? {
+                  currency: random.pick(['LBC', 'USD', 'BTC', null]),
+                  amount: BigInt(random.below(5) * 12_345_678),
+                }
               : null,
             durationSec: random.chance(0.5) ? random.below(1000) : 0,
             releaseTimeSec: random.chance(0.5) ? BigInt(1_500_000_000 + random.below(1000) * 100) : 0n,
@@ -106,10 +113,12 @@ export function randomClaims(random: Random, count: number): ModelClaim[] {
   const channels: Buffer[] = [];
   for (let i = 0; i < count; i++) {
     const draw = random.next();
-    const kind = draw < 0.65 ? 'stream' : draw < 0.8 ? 'channel' : draw < 0.95 && i > 0 ? 'repost' : 'collection';
+    const kind =
+      draw < 0.65 ? 'stream' : draw < 0.8 ? 'channel' : draw < 0.95 && i > 0 ? 'repost' : 'collection';
     const claimId = random.bytes(20);
     const word = random.pick(WORDS);
-    const name = kind === 'channel' ? `@${word}` : random.chance(0.3) ? `${word}-${random.pick(WORDS)}` : word;
+    const name =
+      kind === 'channel' ? `@${word}` : random.chance(0.3) ? `${word}-${random.pick(WORDS)}` : word;
     const metadata = randomMetadata(random, kind, channels);
     const creationHeight = 1 + Math.floor(i / 10);
     const height = creationHeight + (random.chance(0.3) ? random.below(100) : 0);
@@ -231,7 +240,11 @@ function randomText(random: Random): ModelText {
     { text: `${a} -${b}`, finds: (f) => has(wa)(f) && !has(wb)(f), words: null },
     { text: `-${b}`, finds: (f) => !has(wb)(f), words: null },
     { text: `"${a} ${b}"`, finds: (f) => f.some((words) => hasRun(words, [wa, wb])), words: null },
-    { text: `${start}*`, finds: (f) => f.some((words) => words.some((word) => word.startsWith(start))), words: null },
+    {
+      text: `${start}*`,
+      finds: (f) => f.some((words) => words.some((word) => word.startsWith(start))),
+      words: null,
+    },
     { text: `(${a}+${b})|${c}`, finds: (f) => (has(wa)(f) && has(wb)(f)) || has(wc)(f), words: null },
     { text: `${a}|${b} + ${c}`, finds: (f) => (has(wa)(f) || has(wb)(f)) && has(wc)(f), words: null },
     {
@@ -277,7 +290,13 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
       tests.push((d) => {
         const own = value(d);
         if (own === null) return false;
-        return op === '<' ? own < bound : op === '<=' ? own <= bound : op === '>' ? own > bound : own >= bound;
+        return op === '<'
+          ? own < bound
+          : op === '<='
+            ? own <= bound
+            : op === '>'
+              ? own > bound
+              : own >= bound;
       });
     },
     () => {
@@ -410,7 +429,14 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
       tests.push((d) => d.title === title);
     },
     () => {
-      const key = random.pick(['short_url', 'canonical_url', 'txid', 'signature', 'sd_hash', 'public_key_id'] as const);
+      const key = random.pick([
+        'short_url',
+        'canonical_url',
+        'txid',
+        'signature',
+        'sd_hash',
+        'public_key_id',
+      ] as const);
       const valueOf = (d: ModelDocument) =>
         ({
           short_url: d.shortUrl,
@@ -432,7 +458,8 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
     const keys = Object.keys(constraints).length;
     random.pick(kinds)();
     // A second constraint of one key takes the place of the first.
-    if (tests.length > before && Object.keys(constraints).length === keys) return randomSearch(random, documents);
+    if (tests.length > before && Object.keys(constraints).length === keys)
+      return randomSearch(random, documents);
   }
   let wanted: ModelText | null = null;
   if (random.chance(0.4)) {
@@ -440,10 +467,26 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
     constraints['text'] = wanted.text;
   }
   if (random.chance(0.7) || wanted?.words === null) {
-    const orders = ['release_time', 'effective_amount', '^height', 'name', '^duration', 'trending_mixed', '^release_time'];
+    const orders = [
+      'release_time',
+      'effective_amount',
+      '^height',
+      'name',
+      '^duration',
+      'trending_mixed',
+      '^release_time',
+    ];
     constraints['order_by'] = random.chance(0.3)
       ? [random.pick(orders), random.pick(['creation_height', '^amount'])]
-      : random.pick([...orders, 'reposted', 'fee_amount', 'support_amount', '^name', 'timestamp', '^claim_id']);
+      : random.pick([
+          ...orders,
+          'reposted',
+          'fee_amount',
+          'support_amount',
+          '^name',
+          'timestamp',
+          '^claim_id',
+        ]);
   }
   if (random.chance(0.3)) constraints['remove_duplicates'] = true;
   if (random.chance(0.3)) constraints['limit_claims_per_channel'] = random.below(4);
@@ -486,7 +529,10 @@ function compareBy(names: readonly string[]) {
 }
 
 /** BM25 in loops: names four times, titles and authors once, descriptions and tags half. */
-function relevance(words: readonly string[], documents: readonly ModelDocument[]): Map<ModelDocument, number> {
+function relevance(
+  words: readonly string[],
+  documents: readonly ModelDocument[],
+): Map<ModelDocument, number> {
   const weights = [4, 1, 0.5, 1, 0.5];
   const fields = new Map(
     documents.map((d) => {
@@ -503,7 +549,8 @@ function relevance(words: readonly string[], documents: readonly ModelDocument[]
   for (const word of new Set(words)) {
     const times = words.filter((other) => other === word).length;
     const holding = [...fields.values()].filter((own) => own.some((field) => field.includes(word))).length;
-    const rarity = words.length === 1 ? 1 : Math.log(1 + (documents.length - holding + 0.5) / (holding + 0.5));
+    const rarity =
+      words.length === 1 ? 1 : Math.log(1 + (documents.length - holding + 0.5) / (holding + 0.5));
     for (const [d, own] of fields) {
       own.forEach((field, i) => {
         const found = field.filter((other) => other === word).length;
@@ -518,7 +565,8 @@ function relevance(words: readonly string[], documents: readonly ModelDocument[]
 
 function withoutDuplicates(hits: readonly ModelDocument[]): ModelDocument[] {
   const groups = new Map<string, ModelDocument[]>();
-  for (const d of hits) groups.set(d.repostedId ?? d.claimId, [...(groups.get(d.repostedId ?? d.claimId) ?? []), d]);
+  for (const d of hits)
+    groups.set(d.repostedId ?? d.claimId, [...(groups.get(d.repostedId ?? d.claimId) ?? []), d]);
   return hits.filter((d) => {
     const group = groups.get(d.repostedId ?? d.claimId)!;
     const least = Math.min(...group.map((other) => other.creationHeight));

@@ -3,6 +3,7 @@
  * supports, reposts and abandoned claims, and can be taken back.
  */
 import { create } from '@bufbuild/protobuf';
+import { ClaimChangesGoneError } from '../../src/index/claims/claimIndexQueries.js';
 import type { BlockClaimChanges, ClaimIndexReader, ClaimRecord } from '../../src/index/claims/claimReader.js';
 import { encodeClaim } from '../../src/metadata/claim.js';
 import { parseLanguage } from '../../src/metadata/languages.js';
@@ -36,7 +37,10 @@ export function valueOf(metadata: ClaimMetadata): Buffer {
               source: { mediaType: stream!.source.mediaType, sdHash: stream!.source.sdHash },
             }),
             ...(stream!.fee && {
-              fee: { currency: Fee_Currency[stream!.fee.currency ?? 'UNKNOWN_CURRENCY'], amount: stream!.fee.amount },
+              fee: {
+                currency: Fee_Currency[stream!.fee.currency ?? 'UNKNOWN_CURRENCY'],
+                amount: stream!.fee.amount,
+              },
             }),
             ...(stream!.durationSec > 0 && {
               type: { case: 'video' as const, value: { duration: stream!.durationSec } },
@@ -58,6 +62,8 @@ export function valueOf(metadata: ClaimMetadata): Buffer {
 
 export class FakeClaimIndex implements ClaimIndexReader, FollowedChain {
   readonly isSynced = true;
+  /** Blocks of which it knows what they changed. */
+  knownBlocks = Infinity;
   private readonly random: Random;
   private readonly blocks: FakeBlock[] = [];
 
@@ -70,7 +76,7 @@ export class FakeClaimIndex implements ClaimIndexReader, FollowedChain {
   }
 
   /** Every claim that ever changed its amount, by block, up to the tip. */
-  get trending(): readonly BlockClaimChanges['trending'][] {
+  get allTrending(): readonly BlockClaimChanges['trending'][] {
     return this.blocks.map(({ changes }) => changes.trending);
   }
 
@@ -146,7 +152,14 @@ export class FakeClaimIndex implements ClaimIndexReader, FollowedChain {
     const value = this.random.chance(0.1)
       ? Buffer.from('nothing')
       : valueOf({ ...metadata, kind, stream, channelId: null, signature: null, languages: [] });
-    const latter = { ...record, height, position: n, txid: this.random.bytes(32), channelId: null, isSignatureValid: false };
+    const latter = {
+      ...record,
+      height,
+      position: n,
+      txid: this.random.bytes(32),
+      channelId: null,
+      isSignatureValid: false,
+    };
     claims.set(id, { record: latter, value });
   }
 
@@ -157,8 +170,13 @@ export class FakeClaimIndex implements ClaimIndexReader, FollowedChain {
     claims.set(id, { record: { ...record, supportAmountSat, effectiveAmountSat }, value });
   }
 
-  private compare(former: ReadonlyMap<string, FakeClaim>, latter: ReadonlyMap<string, FakeClaim>): BlockClaimChanges {
-    const touched = [...latter].filter(([id, claim]) => former.get(id) !== claim).map(([, claim]) => claim.record);
+  private compare(
+    former: ReadonlyMap<string, FakeClaim>,
+    latter: ReadonlyMap<string, FakeClaim>,
+  ): BlockClaimChanges {
+    const touched = [...latter]
+      .filter(([id, claim]) => former.get(id) !== claim)
+      .map(([, claim]) => claim.record);
     return {
       touched: touched.map(({ claimId }) => claimId),
       deleted: [...former].filter(([id]) => !latter.has(id)).map(([, { record }]) => record.claimId),
@@ -187,7 +205,12 @@ export class FakeClaimIndex implements ClaimIndexReader, FollowedChain {
   }
 
   async changes(height: number): Promise<BlockClaimChanges> {
+    if (height <= this.height - this.knownBlocks) throw new ClaimChangesGoneError('gone');
     return this.blocks[height]!.changes;
+  }
+
+  async trending(height: number): Promise<BlockClaimChanges['trending']> {
+    return this.blocks[height]!.changes.trending;
   }
 
   async *allClaims(after: Uint8Array | null): AsyncGenerator<ClaimRecord> {

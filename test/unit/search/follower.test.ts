@@ -30,7 +30,12 @@ function openWriter(path: string): SqliteIndexWriter {
 function contents(path: string) {
   const database = provider.open(path);
   try {
-    const labels = new Map(database.prepare('SELECT n, text, count FROM label').all().map((row) => [row['n'], row]));
+    const labels = new Map(
+      database
+        .prepare('SELECT n, text, count FROM label')
+        .all()
+        .map((row) => [row['n'], row]),
+    );
     const labeled = new Map<number, string[]>();
     for (const { n, id } of database.prepare('SELECT n, id FROM labeled').all()) {
       const texts = labeled.get(id as number) ?? [];
@@ -67,7 +72,7 @@ async function freshBuild(index: FakeClaimIndex, keptBlocks: number) {
 /** Scores from all changes up to the tip, told by a loop. */
 function expectedScores(index: FakeClaimIndex): Map<string, number> {
   const scores = new Map<string, number>();
-  index.trending.forEach((changes, height) => {
+  index.allTrending.forEach((changes, height) => {
     for (const { claimId, formerSat, latterSat } of changes) {
       const id = hashToHex(claimId);
       scores.set(id, trendingAfter(scores.get(id) ?? null, height, formerSat, latterSat));
@@ -144,6 +149,20 @@ describe('the follower of the search index', () => {
     await writer.close();
     writer = openWriter(path);
     await new SearchFollower(index, index, writer, SILENT_LOGGER).sync();
+    await writer.close();
+    expect(contents(path)).toEqual(await freshBuild(index, 0));
+  });
+
+  it('builds anew when the claim index no longer knows what blocks changed', async () => {
+    const index = new FakeClaimIndex(6);
+    for (let n = 0; n < 30; n++) index.mine(10);
+    index.knownBlocks = 5;
+    const path = newPath();
+    const writer = openWriter(path);
+    const follower = new SearchFollower(index, index, writer, SILENT_LOGGER);
+    await follower.sync();
+    for (let n = 0; n < 20; n++) index.mine(10);
+    await follower.sync();
     await writer.close();
     expect(contents(path)).toEqual(await freshBuild(index, 0));
   });

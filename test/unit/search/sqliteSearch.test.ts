@@ -36,11 +36,13 @@ describe('searches in the SQLite index', () => {
     writer.addDocuments(base.slice(0, 700), [], '00');
     writer.addDocuments(base.slice(700), [], 'ff');
     writer.endDocuments();
-    const scores = base.filter(() => random.chance(0.7)).map((document) => ({
-      claimId: document.claimId,
-      formerSat: 0n,
-      latterSat: BigInt(1 + random.below(5)) * 100_000_000n,
-    }));
+    const scores = base
+      .filter(() => random.chance(0.7))
+      .map((document) => ({
+        claimId: document.claimId,
+        formerSat: 0n,
+        latterSat: BigInt(1 + random.below(5)) * 100_000_000n,
+      }));
     writer.addScores([{ height: 200, scores }]);
     writer.endBuild();
 
