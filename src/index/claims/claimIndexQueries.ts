@@ -7,6 +7,7 @@ import type { StoredTransaction, WantedTransaction } from '../../chain/storedTra
 import { pointIndex, pointTxid } from '../../claimtrie/item.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { decodeClaimScript } from '../../script/claimScript.js';
+import { PREFIX } from '../../store/keys.js';
 import { prefixEnd, type RowReader } from '../../store/rows.js';
 import { breathe } from '../../util/breathe.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
@@ -54,6 +55,7 @@ export interface ClaimIndexSource {
     block: number,
     wanted: WantedTransaction,
   ) => StoredTransaction | Promise<StoredTransaction | null> | null;
+  readonly sizeOnDisk: () => Promise<number>;
   /** Runs a task while nothing changes the chain. */
   readonly exclusively: <T>(task: () => Promise<T>) => Promise<T>;
 }
@@ -160,6 +162,11 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     return this.atOneTip(async ({ rows }) => parseTotalsRow(await rows.get(TOTALS_KEY)));
   }
 
+  /** About how many bytes the rows take in the database's files. */
+  sizeOnDisk(): Promise<number> {
+    return this.source.sizeOnDisk();
+  }
+
   private async atOneTip<T>(read: (scope: ResolveScope) => Promise<T>): Promise<T> {
     const { active, exclusively } = this.source;
     if (!this.isSynced) throw new ClaimIndexNotReadyError('the claim index is still being filled');
@@ -204,6 +211,7 @@ export function claimIndexOf(
       return found ?? { name: CLAIM_INDEX_NAME, synced: false, height: 0, failure: null };
     },
     readTransaction: (block, wanted) => reader.readTransaction(block, wanted),
+    sizeOnDisk: () => chain.deps.store.sizeOnDisk(PREFIX.claimIndex),
     exclusively: (task) => chain.exclusively(task),
   });
 }
