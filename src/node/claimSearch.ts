@@ -30,7 +30,8 @@ export interface ClaimSearchInput {
 function followedChain({ chain, headers }: ChainReader): FollowedChain {
   const { active } = chain.index;
   return {
-    hashAt: (height) => (height > active.height ? null : hashToHex(headers.hash(active.at(height)))),
+    hashAt: (height) =>
+      height < 0 || height > active.height ? null : hashToHex(headers.hash(active.at(height))),
     transactionsBelow: (height) => (height === 0 ? 0 : headers.chainTxCount(active.at(height - 1))),
     timeSec: (height) => headers.timeSec(active.at(Math.min(height, active.height))),
   };

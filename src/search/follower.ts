@@ -53,7 +53,7 @@ const SCORE_BLOCKS = 2000;
 /** Time between two lines of progress in the log. */
 const PROGRESS_MS = 30_000;
 /** Time after which a failure is tried again. Arbitrary. */
-const RETRY_MS = 10_000;
+const RETRY_MS = 5000;
 /** Where nothing is, below the genesis block. */
 const NOWHERE: BlockId = { height: -1, hash: '' };
 
@@ -95,7 +95,7 @@ export class SearchFollower {
   /** To be called when the claim index may have moved. Following goes on in the background. */
   poke(): void {
     this.isWanted = true;
-    if (this.isClosed || this.running !== null) return;
+    if (this.isClosed || this.running !== null || this.retry !== null) return;
     this.running = this.run().finally(() => (this.running = null));
   }
 
@@ -144,10 +144,15 @@ export class SearchFollower {
       }
     } catch (error) {
       if (this.isClosed) return;
-      this.failure = (error as Error).message;
+      const { message } = error as Error;
+      if (message !== this.failure)
+        this.logger.warn(`The search index could not be brought up to date: ${message}`);
+      this.failure = message;
       this.building = null;
-      this.logger.warn(`The search index could not be brought up to date: ${this.failure}`);
-      this.retry = setTimeout(() => this.poke(), RETRY_MS);
+      this.retry = setTimeout(() => {
+        this.retry = null;
+        this.poke();
+      }, RETRY_MS);
       this.retry.unref();
     }
   }
@@ -304,7 +309,7 @@ export class SearchFollower {
 
   /** Notes blocks of the claim index that are ahead, before and after claims are read at them. */
   private async noteAhead(): Promise<void> {
-    const bottom = this.tip?.height ?? this.reader.height - this.keptBlocks;
+    const bottom = this.tip?.height ?? NOWHERE.height;
     const missing: BlockNote[] = [];
     for (
       let height = this.reader.height;

@@ -17,19 +17,18 @@ import {
 } from '../../support/claimSearchModel.js';
 
 const SEED = 20160624;
-const long = process.env['LBCNODE_LONG_TESTS'] === '1';
-const SEARCHES = long ? 20_000 : 2000;
+const SEARCHES = 2000;
 
 describe('searches in the SQLite index', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lbcnode-search-'));
   const random = new Random(SEED);
+  const path = join(folder, 'search.sqlite');
   let documents: ModelDocument[];
   let writer: SqliteWriter;
   let reader: SqliteReader;
 
   beforeAll(async () => {
     const provider = await loadSqlite();
-    const path = join(folder, 'search.sqlite');
     writer = SqliteWriter.open(provider, path, 'chain');
     const base = modelDocuments(randomClaims(random, 1500));
     writer.startBuild({ height: 200, hash: 'aa' });
@@ -74,5 +73,48 @@ describe('searches in the SQLite index', () => {
       if (expected.total > 0) found++;
     }
     expect(found).toBeGreaterThan(SEARCHES / 2);
+  });
+
+  it('ends a search whose time is up, and goes on with others', () => {
+    const query = parseConstraints({ order_by: 'release_time' });
+    const timeout = (() => {
+      try {
+        return reader.search(query, -1);
+      } catch (error) {
+        return error;
+      }
+    })();
+    expect(timeout).toMatchObject({
+      name: 'SearchError',
+      kind: 'timeout',
+      code: -32000,
+      message: 'query timed out',
+    });
+    expect(reader.search(query, 10_000).total).toBe(1000);
+  });
+
+  it('leaves out what listed channels repost, and counts it', async () => {
+    const repost = documents.find(
+      (d) => d.repostedId !== null && d.isSignatureValid && d.channelId !== null,
+    )!;
+    const target = documents.find((d) => d.claimId === repost.repostedId)!;
+    const query = parseConstraints({ claim_ids: [repost.claimId, target.claimId] });
+    const open = async (blocking: string[], filtering: string[]) =>
+      new SqliteReader(await loadSqlite(), path, { blocking, filtering });
+    const censored = await open([], [repost.channelId!]);
+    // Both are of the channel's list: the target, and the repost of it.
+    expect(censored.search(query, 10_000)).toMatchObject({
+      rows: [],
+      total: 2,
+      blocked: [{ channelId: repost.channelId, count: 2 }],
+    });
+    const types = parseConstraints({ claim_ids: [target.claimId], censor_type: '>=1' });
+    expect(censored.search(types, 10_000).total).toBe(1);
+    censored.close();
+    const blocked = await open([repost.channelId!], []);
+    const filtered = parseConstraints({ claim_ids: [target.claimId], censor_type: 1 });
+    expect(blocked.search(filtered, 10_000).total).toBe(0);
+    blocked.close();
+    expect(reader.search(query, 10_000)).toMatchObject({ total: 2, blocked: [] });
   });
 });
