@@ -55,7 +55,7 @@ export class BackedClaimSearch implements ClaimSearch {
     }
     // Bad constraints are told of whether or not the index can answer.
     const query = parseConstraints(resolved);
-    await this.follower.waitFor(this.index.height, FOLLOW_MS);
+    await this.follower.waitForTip(FOLLOW_MS);
     const { tip } = this.follower.status;
     if (tip === null) throw new SearchError('unavailable', 'The search index is being built');
     if (this.pagesTip !== tip.hash || this.pages.size >= REMEMBERED_PAGES) {

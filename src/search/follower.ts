@@ -72,7 +72,7 @@ export class SearchFollower {
   private isWanted = false;
   private isClosed = false;
   private retry: NodeJS.Timeout | null = null;
-  private waiters: { readonly height: number; readonly done: () => void }[] = [];
+  private waiters: { readonly done: () => void }[] = [];
 
   constructor(
     reader: ClaimIndexReader,
@@ -110,12 +110,13 @@ export class SearchFollower {
     while (!this.isClosed && (await this.step()));
   }
 
-  /** Waits until the index has come to `height`, `timeoutMs` at most. */
-  async waitFor(height: number, timeoutMs: number): Promise<void> {
-    if (this.tip === null || this.tip.height >= height) return;
+  /** Waits until the index is at the tip of the claim index, on the same branch, `timeoutMs` at most. */
+  async waitForTip(timeoutMs: number): Promise<void> {
+    if (this.tip === null || this.isCurrent(this.tip)) return;
+    this.poke();
     await new Promise<void>((resolve) => {
       const timer = setTimeout(done, timeoutMs);
-      const waiter = { height, done };
+      const waiter = { done };
       const list = this.waiters;
       function done() {
         clearTimeout(timer);
@@ -388,6 +389,10 @@ export class SearchFollower {
     return [...ids];
   }
 
+  private isCurrent(tip: BlockId): boolean {
+    return tip.height >= this.reader.height && this.isActive(tip);
+  }
+
   private isActive({ height, hash }: BlockId): boolean {
     return height < 0 || this.chain.hashAt(height) === hash;
   }
@@ -399,7 +404,7 @@ export class SearchFollower {
   private async moved(tip: BlockId): Promise<void> {
     this.documents = (await this.writer.state()).documents;
     this.tip = tip;
-    for (const waiter of this.waiters.filter(({ height }) => height <= tip.height)) waiter.done();
+    if (this.isCurrent(tip)) for (const waiter of [...this.waiters]) waiter.done();
   }
 }
 

@@ -44,7 +44,7 @@ describe('-claimsearch', () => {
   beforeAll(async () => {
     await start();
     address = await node.rpc<string>('getnewaddress');
-    await node.rpc('generatetoaddress', [102, address]);
+    await node.rpc('generatetoaddress', [120, address]);
   });
   afterAll(async () => {
     await node.stop();
@@ -52,8 +52,8 @@ describe('-claimsearch', () => {
   });
 
   it('finds claims as soon as their block is there', async () => {
-    await node.rpc('claimname', ['first', value('History of Bitcoin', ['history']), 1]);
-    await node.rpc('claimname', ['second', value('Bitcoin conspiracies', ['news']), 2]);
+    await node.rpc('claimname', ['first', value('History of Bitcoin', ['history']), 0.1]);
+    await node.rpc('claimname', ['second', value('Bitcoin conspiracies', ['news']), 0.2]);
     await mine();
     expect(await search({ text: 'conspiracy' })).toEqual(['second']);
     expect(await search({ order_by: 'amount' })).toEqual(['second', 'first']);
