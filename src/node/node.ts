@@ -300,6 +300,10 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
     dispatcher.setWarmupStatus('Loading mempool...');
     await loadMempool();
   }
+  if (options.claimsearch) {
+    const search = await nodeServices.openSearch();
+    closers.push(() => search.close());
+  }
   if (!options.disablewallet) {
     dispatcher.setWarmupStatus('Loading wallet...');
     const wallets = await nodeServices.openWallets(deps.onFatal);

@@ -23,7 +23,9 @@ import type { AddressService, LocalAddress, RpcServices } from '../rpc/services.
 import { assert } from '../util/assert.js';
 import { Wallets } from '../wallet/wallets.js';
 import type { LogControl, Logger } from '../util/logging.js';
+import type { ClaimSearch } from '../search/claimSearch.js';
 import { addressService } from './addressService.js';
+import { openClaimSearch } from './claimSearch.js';
 import { ChainWarnings } from './chainWarnings.js';
 import type { AdjustedClock } from './clock.js';
 import { mempoolSettings } from './mempoolSettings.js';
@@ -54,6 +56,8 @@ export interface NodeServices {
   /** Makes what follows the chain from its first block on; answers the mempool. */
   follow(reader: ChainReader): Mempool;
   attach(opened: OpenedChain, pruner: Pruner | null, indexes: Pick<BackgroundFill, 'statuses'>): void;
+  /** Opens the index by which claims are searched. Rejects with `EnvironmentError` where there is no SQLite. */
+  openSearch(): Promise<{ close(): Promise<void> }>;
   /** Finds peers and talks to them. Tells where it cannot listen, one line an address, and how to stop. */
   connect(onBug: (error: unknown) => void): Promise<Listening & { net: PeerNetwork; stop(): Promise<void> }>;
   /** Opens the wallets that the options name. Rejects with `WalletOpenError`. */
@@ -101,6 +105,7 @@ export function makeServices({
   let addresses: AddressService | null = null;
   let warnings: ChainWarnings | null = null;
   let wallets: Wallets | null = null;
+  let claimSearch: ClaimSearch | null = null;
   let peers: { net: PeerNetwork; service: PeerService } | null = null;
   const loading = new AbortController();
   let mempoolRead: Promise<void> = Promise.resolve();
@@ -132,6 +137,9 @@ export function makeServices({
     },
     get claimIndex() {
       return options.claimindex ? now().claimIndex : null;
+    },
+    get claimSearch() {
+      return claimSearch;
     },
     indexes: () => now().indexes.statuses(),
     get mempool() {
@@ -222,6 +230,19 @@ export function makeServices({
         blockFilters: new BlockFilters(opened.store, opened.chain.index.active),
         claimIndex: claimIndexOf(opened.reader, opened.claims.rules, () => indexes.statuses()),
       };
+    },
+    async openSearch() {
+      const { opened, claimIndex } = now();
+      const search = await openClaimSearch({
+        networkDir: paths.networkDir,
+        params,
+        reader: opened.reader,
+        index: claimIndex,
+        lists: { blocking: [], filtering: [] },
+        log: deps.logger,
+      });
+      claimSearch = search.search;
+      return search;
     },
     async connect(onBug) {
       const { reader, chain } = now().opened;

@@ -74,6 +74,7 @@ import type { RpcMethod } from './method.js';
 import { getClaim } from './methods/claimindex/getClaim.js';
 import { getClaimIndexInfo } from './methods/claimindex/getClaimIndexInfo.js';
 import { resolve } from './methods/claimindex/resolve.js';
+import { searchClaims } from './methods/claimindex/searchClaims.js';
 import { getAddressBalance } from './methods/addressindex/getAddressBalance.js';
 import { getAddressMempool } from './methods/addressindex/getAddressMempool.js';
 import { getAddressTxids } from './methods/addressindex/getAddressTxids.js';
@@ -240,6 +241,7 @@ export const METHODS: readonly RpcMethod[] = [
   getClaim,
   getClaimIndexInfo,
   resolve,
+  searchClaims,
   // claimtrie
   checkNormalization,
   getChangesInBlock,

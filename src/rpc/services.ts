@@ -14,6 +14,7 @@ import type { FeeEstimates } from '../mempool/fees/feeEstimator.js';
 import type { MempoolGate, MempoolReader } from '../mempool/mempoolReader.js';
 import type { MiningService } from '../mining/miner.js';
 import type { NetworkParams } from '../params/network.js';
+import type { ClaimSearch } from '../search/claimSearch.js';
 import type { Bytes } from '../util/bytes.js';
 import type { LogControl, Logger } from '../util/logging.js';
 import type { Wallets } from '../wallet/wallets.js';
@@ -37,6 +38,8 @@ export interface RpcServices {
   readonly addresses: AddressService | null;
   /** Null without `-claimindex`. */
   readonly claimIndex: ClaimIndexQueries | null;
+  /** Null without `-claimsearch`. */
+  readonly claimSearch: ClaimSearch | null;
   /** How far each index is that runs. */
   indexes(): readonly IndexStatus[];
   readonly mempool: MempoolReader;

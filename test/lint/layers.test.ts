@@ -23,6 +23,7 @@ const RANKS: Readonly<Record<string, number>> = {
   mempool: 9,
   index: 9,
   net: 10,
+  search: 10,
   mining: 10,
   wallet: 11,
   rpc: 12,

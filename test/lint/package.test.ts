@@ -6,10 +6,11 @@ import { preProcessFile } from 'typescript';
 import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const { dependencies, devDependencies, files, scripts } = JSON.parse(
+const { dependencies, optionalDependencies, devDependencies, files, scripts } = JSON.parse(
   readFileSync(join(root, 'package.json'), 'utf8'),
 ) as {
   dependencies: Record<string, string>;
+  optionalDependencies: Record<string, string>;
   devDependencies: Record<string, string>;
   files: string[];
   scripts: Record<string, string>;
@@ -29,15 +30,18 @@ function packagesOf(paths: readonly string[]): string[] {
   return [...new Set(packages.map((name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/')))].sort();
 }
 
+/** What is there at run time, or may be. */
+const all = { ...dependencies, ...optionalDependencies };
+
 describe('package.json', () => {
   it('has as dependencies what the program imports, and nothing else', () => {
-    expect(packagesOf(filesBelow('src', /\.ts$/))).toEqual(Object.keys(dependencies).sort());
+    expect(packagesOf(filesBelow('src', /\.ts$/))).toEqual(Object.keys(all).sort());
   });
 
   it('has as dependencies what the compiled program imports', () => {
     const imported = packagesOf(filesBelow('dist', /\.js$/));
     expect(imported).not.toEqual([]);
-    expect(Object.keys(dependencies)).toEqual(expect.arrayContaining(imported));
+    expect(Object.keys(all)).toEqual(expect.arrayContaining(imported));
   });
 
   it('declares what the tests import', () => {

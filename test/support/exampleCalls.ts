@@ -46,6 +46,7 @@ export const EXAMPLE_NODE_ARGS: readonly string[] = [
   '-addressindex',
   '-blockfilterindex',
   '-claimindex',
+  '-claimsearch',
   ...['getclaimsintrie', 'getnamesintrie', 'signrawtransaction', 'accounts', 'addwitnessaddress'].map(
     (name) => `-deprecatedrpc=${name}`,
   ),

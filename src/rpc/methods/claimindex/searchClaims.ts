@@ -1,0 +1,74 @@
+/** `searchclaims`: claims by constraints, texts and orders, a page of them. */
+import { SearchError } from '../../../search/searchError.js';
+import { breathe } from '../../../util/breathe.js';
+import { hashToHex } from '../../../util/bytes.js';
+import { toPlain } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import type { ClaimRecord } from '../../../index/claims/claimReader.js';
+import { FULL_CLAIM, fullClaim, requireClaimIndex } from './claimAnswer.js';
+
+/** Claims of one page: what a search looks at, of which one page may show all. */
+const MOST_CLAIMS = 1000;
+
+export const searchClaims = defineMethod({
+  name: 'searchclaims',
+  category: 'claimindex',
+  summary:
+    'Returns a page of the claims that satisfy all constraints (needs -claimsearch). Constraints, orders and the language of texts are those of the hub’s claim search.',
+  params: [
+    {
+      name: 'constraints',
+      type: 'object',
+      required: true,
+      description:
+        'What claims must satisfy, among others text, name, claim_ids, channel, channel_ids, any_tags, claim_type, release_time; order_by, limit (10), offset, remove_duplicates, limit_claims_per_channel say what is shown of them',
+    },
+  ],
+  result: t.object({
+    height: t.int('the height of the block that the answer is of'),
+    total: t.int('how many claims all pages show; at most 1000'),
+    claims: t.array(FULL_CLAIM),
+    blocked: t.array(
+      t.object({
+        channel_id: t.str('the claim id of a channel that keeps claims out (40 hex digits)'),
+        count: t.int('how many transactions of this page it keeps out'),
+      }),
+    ),
+  }),
+  examples: [['{"text": "satoshi", "order_by": "release_time", "limit": 5}']],
+  async run({ services }, { constraints }): Promise<JsonOut> {
+    const index = requireClaimIndex(services);
+    const { claimSearch } = services;
+    if (claimSearch === null)
+      throw rpcError(RPC_ERROR.MISC_ERROR, 'Searching is not enabled. Start with -claimsearch to use it');
+    const wanted = toPlain(constraints) as Record<string, unknown>;
+    if (typeof wanted['limit'] === 'number' && wanted['limit'] > MOST_CLAIMS)
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, `limit: a page has at most ${MOST_CLAIMS} claims.`);
+    const page = await claimSearch.search(wanted).catch((error: unknown) => {
+      if (!(error instanceof SearchError)) throw error;
+      const code = error.kind === 'bad-request' ? RPC_ERROR.INVALID_PARAMETER : RPC_ERROR.MISC_ERROR;
+      throw rpcError(code, error.message);
+    });
+    const claims: JsonOut[] = [];
+    let since = performance.now();
+    const referred = async (id: ClaimRecord['channelId']) => (id === null ? null : index.claim(id));
+    for (const claim of await index.claims(page.rows)) {
+      // Abandoned in a block that the search had not come to.
+      if (claim === null) continue;
+      const channel = claim.isSignatureValid ? await referred(claim.channelId) : null;
+      const reposted = await referred(claim.repostedId);
+      const repostedChannel = reposted?.isSignatureValid === true ? await referred(reposted.channelId) : null;
+      claims.push(await fullClaim(services, index, { claim, channel, reposted, repostedChannel }));
+      since = await breathe(since);
+    }
+    return {
+      height: page.height,
+      total: page.total,
+      claims,
+      blocked: page.blocked.map(({ channelId, count }) => ({ channel_id: hashToHex(channelId), count })),
+    };
+  },
+});

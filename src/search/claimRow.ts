@@ -1,0 +1,68 @@
+/** A document as values for the columns of an index, the same for all backends. */
+import { fromHex } from '../util/bytes.js';
+import { textKey, type ClaimDocument } from './document.js';
+import { languageLabel, tagLabel } from './searchQuery.js';
+import type { SqlValue } from './sqliteProvider.js';
+
+/** Above it the index has no room. */
+const MAX_INTEGER = 2n ** 63n - 1n;
+
+function clamp(value: bigint): bigint {
+  return value > MAX_INTEGER ? MAX_INTEGER : value < -MAX_INTEGER ? -MAX_INTEGER : value;
+}
+
+const flag = (value: boolean): number => (value ? 1 : 0);
+const keyOf = (text: string | null): number | null => (text === null ? null : textKey(text));
+const idOf = (hex: string | null): Uint8Array | null => (hex === null ? null : fromHex(hex));
+/** PostgreSQL has no room for a zero character, and it says nothing. */
+const clean = (text: string): string => text.replaceAll('\0', '\ufffd');
+
+/** The values of `CLAIM_COLUMNS` up to the score. */
+export function claimRow(document: ClaimDocument): SqlValue[] {
+  return [
+    fromHex(document.claimId),
+    document.type,
+    clean(document.normalizedName),
+    textKey(document.txid),
+    document.txNout,
+    document.txNum,
+    document.txPosition,
+    document.amountSat,
+    document.effectiveAmountSat,
+    document.supportAmountSat,
+    document.height,
+    document.creationHeight,
+    document.activationHeight,
+    document.expirationHeight,
+    document.timeSec,
+    document.creationTimeSec,
+    flag(document.isControlling),
+    document.takeoverHeight,
+    textKey(document.shortUrl),
+    textKey(document.canonicalUrl),
+    keyOf(document.title),
+    keyOf(document.author),
+    keyOf(document.description),
+    flag(document.hasSource),
+    idOf(document.sdHash),
+    document.mediaType === null ? null : clean(document.mediaType),
+    document.streamType,
+    document.feeAmount,
+    document.feeCurrency,
+    document.durationSec,
+    document.releaseTimeSec === null ? null : clamp(document.releaseTimeSec),
+    document.repostCount,
+    idOf(document.repostedId),
+    document.repostedType,
+    idOf(document.channelId),
+    keyOf(document.signature),
+    flag(document.isSignatureValid),
+    document.publicKeyId,
+    document.claimsInChannel,
+  ];
+}
+
+/** Tags and languages of a document as labels. */
+export function documentLabels(document: ClaimDocument): string[] {
+  return [...document.tags.map((tag) => tagLabel(clean(tag))), ...document.languages.map(languageLabel)];
+}

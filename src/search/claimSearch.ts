@@ -1,0 +1,117 @@
+/**
+ * Search as the node offers it: constraints in, a page out, over whatever backend keeps the documents. Waits a little for
+ * the index to reach the tip that others were told of, and remembers answers until the index moves.
+ */
+import type { ClaimIndexReader } from '../index/claims/claimReader.js';
+import { hashFromHex, hashToHex } from '../util/bytes.js';
+import { parseConstraints, type Constraints } from './constraints.js';
+import type { FollowerStatus, SearchFollower } from './follower.js';
+import type { SearchBackend, SearchPage } from './searchBackend.js';
+import { SearchError, badRequest } from './searchError.js';
+
+/** For how long a search waits for the index to follow. */
+const FOLLOW_MS = 200;
+/** Answers that are remembered, of the present tip. Arbitrary. */
+const REMEMBERED_PAGES = 2000;
+
+export interface SearchStatus extends FollowerStatus {
+  readonly backend: string;
+  readonly running: number;
+  readonly waiting: number;
+  /** Searches answered, and those that timed out, since the start. */
+  readonly searches: number;
+  readonly timeouts: number;
+  /** Time that all of them took together. */
+  readonly searchedMs: number;
+}
+
+/** What the rest of the node searches by. */
+export interface ClaimSearch {
+  /** Throws `SearchError`. */
+  search(constraints: Constraints): Promise<SearchPage>;
+  status(): SearchStatus;
+}
+
+export class BackedClaimSearch implements ClaimSearch {
+  private readonly index: ClaimIndexReader;
+  private readonly backend: SearchBackend;
+  private readonly follower: SearchFollower;
+  private pages = new Map<string, Promise<SearchPage>>();
+  private pagesTip = '';
+  private searches = 0;
+  private timeouts = 0;
+  private searchedMs = 0;
+
+  constructor(index: ClaimIndexReader, backend: SearchBackend, follower: SearchFollower) {
+    this.index = index;
+    this.backend = backend;
+    this.follower = follower;
+  }
+
+  async search(constraints: Constraints): Promise<SearchPage> {
+    const resolved = await this.resolveChannel(constraints);
+    if (resolved === null) {
+      return { rows: [], total: 0, blocked: [], height: this.follower.status.tip?.height ?? -1 };
+    }
+    // Bad constraints are told of whether or not the index can answer.
+    const query = parseConstraints(resolved);
+    await this.follower.waitForTip(FOLLOW_MS);
+    const { tip } = this.follower.status;
+    if (tip === null) throw new SearchError('unavailable', 'The search index is being built');
+    if (this.pagesTip !== tip.hash || this.pages.size >= REMEMBERED_PAGES) {
+      this.pages = new Map();
+      this.pagesTip = tip.hash;
+    }
+    const key = JSON.stringify(query);
+    const { pages } = this;
+    let page = pages.get(key);
+    if (page === undefined) {
+      page = this.timed(async () => {
+        const { rows, total, blocked, height } = await this.backend.search(query);
+        return {
+          rows: rows.map((id) => hashFromHex(id)),
+          total,
+          blocked: blocked.map(({ channelId, count }) => ({ channelId: hashFromHex(channelId), count })),
+          height,
+        };
+      });
+      pages.set(key, page);
+      page.catch(() => pages.delete(key));
+    }
+    return page;
+  }
+
+  status(): SearchStatus {
+    return {
+      ...this.follower.status,
+      backend: this.backend.description,
+      ...this.backend.load,
+      searches: this.searches,
+      timeouts: this.timeouts,
+      searchedMs: this.searchedMs,
+    };
+  }
+
+  /** The constraints with the id of `channel` in its place; null when that leads nowhere. */
+  private async resolveChannel(constraints: Constraints): Promise<Constraints | null> {
+    const { channel, ...others } = constraints;
+    if (channel === undefined || channel === null) return constraints;
+    if (typeof channel !== 'string') throw badRequest('channel: the value is not a URL.');
+    const [answer] = await this.index.resolve([channel]);
+    const claim = answer?.claim ?? null;
+    return claim === null ? null : { ...others, channel_id: hashToHex(claim.claimId) };
+  }
+
+  private async timed<T>(search: () => Promise<T>): Promise<T> {
+    const since = performance.now();
+    try {
+      return await search();
+    } catch (error) {
+      if (error instanceof SearchError && error.kind === 'timeout') this.timeouts++;
+      throw error;
+    } finally {
+      this.searches++;
+      this.searchedMs += performance.now() - since;
+    }
+  }
+}

@@ -1,0 +1,226 @@
+/**
+ * Conditions, texts and orders as SQL over a row `c` of `claim` (and `w` of `words`), the same for all backends but for what
+ * a dialect says.
+ */
+import { fromHex } from '../util/bytes.js';
+import { textKey } from './document.js';
+import type { OrderTerm } from './order.js';
+import type { Condition } from './searchQuery.js';
+import type { SqlValue } from './sqliteProvider.js';
+import { nearPattern, substringOf, type TextNode } from './textQuery.js';
+
+/** How a backend says things. */
+export interface Dialect {
+  /** The place of the n-th value, from 1 on. */
+  placeholder(n: number): string;
+  /** Decimal text as a value that compares with whole numbers and fractions exactly. */
+  number(decimal: string): SqlValue;
+  /** Whether the value is a substring. */
+  contains(text: string, value: string): string;
+  /** Whether a regular expression matches. */
+  matches(text: string, pattern: string): string;
+  /** The first eight bytes of a column, as an index has them. */
+  head(column: string): string;
+  /** Whether the claim is censored: the set is of ids of one kind (`censor.ts`). */
+  inCensored(column: string, set: CensorSet): string;
+}
+
+/** Sets of ids that censor: claims (with what reposts them) and channels (with all in them), filtered and blocked. */
+export type CensorSet = 'filteredClaims' | 'filteredChannels' | 'blockedClaims' | 'blockedChannels';
+
+/** SQL in the making: its values take their places as they come. */
+export class SqlValues {
+  readonly values: SqlValue[] = [];
+  readonly dialect: Dialect;
+
+  constructor(dialect: Dialect) {
+    this.dialect = dialect;
+  }
+
+  bind(value: SqlValue): string {
+    this.values.push(value);
+    return this.dialect.placeholder(this.values.length);
+  }
+
+  list(values: readonly SqlValue[]): string {
+    return `(${values.map((value) => this.bind(value)).join(', ')})`;
+  }
+}
+
+/** What the index knows when SQL is made. */
+export interface SqlContext {
+  /** Numbers of labels; those that no document has are missing. */
+  readonly labels: ReadonlyMap<string, number>;
+  /** Whether any claim is censored. */
+  readonly hasCensored: boolean;
+}
+
+const NEVER = '1 = 0';
+const ALWAYS = '1 = 1';
+const CLAIM_ID = /^[0-9a-f]{40}$/;
+const STREAM = 1;
+const REPOST = 3;
+
+/** A condition as SQL. */
+export function conditionSql(condition: Condition, sql: SqlValues, context: SqlContext): string {
+  switch (condition.kind) {
+    case 'range': {
+      const column = `c.${condition.column}`;
+      const bounds = condition.bounds.map(
+        ({ op, value }) => `${column} ${op} ${sql.bind(sql.dialect.number(value))}`,
+      );
+      return condition.passesNull ? `(${column} IS NULL OR (${bounds.join(' AND ')}))` : bounds.join(' AND ');
+    }
+    case 'numbers':
+      return `c.${condition.column} IN ${sql.list(condition.values.map((value) => sql.dialect.number(value)))}`;
+    case 'texts':
+      return `c.${condition.column} IN ${sql.list(condition.values)}`;
+    case 'keys':
+      return `c.${condition.column} IN ${sql.list(condition.values.map(textKey))}`;
+    case 'ids':
+      return `c.${condition.column} IN ${sql.list(condition.values.map((id) => fromHex(id)))}`;
+    case 'idPrefix':
+      return idPrefixSql(condition.column, condition.digits, sql);
+    case 'bool':
+      return `c.${condition.column} = ${condition.value ? 1 : 0}`;
+    case 'notClaims': {
+      const ids = condition.ids.filter((id) => CLAIM_ID.test(id)).map((id) => fromHex(id));
+      return ids.length === 0 ? ALWAYS : `c.claim_id NOT IN ${sql.list(ids)}`;
+    }
+    case 'notChannels': {
+      const ids = condition.ids.filter((id) => CLAIM_ID.test(id)).map((id) => fromHex(id));
+      if (ids.length === 0) return ALWAYS;
+      return `c.claim_id NOT IN ${sql.list(ids)} AND (c.channel_id IS NULL OR c.channel_id NOT IN ${sql.list(ids)})`;
+    }
+    case 'labels':
+      return labelsSql(condition.how, condition.labels, sql, context);
+    case 'signed':
+      return 'c.signature_key IS NOT NULL';
+    case 'unsignedOrValid':
+      return `(c.signature_key IS NULL OR c.is_signature_valid = ${condition.valid ? 1 : 0})`;
+    case 'hasSource':
+      return (
+        `(c.claim_type NOT IN (${STREAM}, ${REPOST}) OR c.has_source = ${condition.value ? 1 : 0} ` +
+        `OR (c.claim_type = ${REPOST} AND (c.reposted_claim_type IS NULL OR c.reposted_claim_type <> ${STREAM})))`
+      );
+    case 'censored':
+      return censoredSql(condition.types, sql, context);
+  }
+}
+
+function idPrefixSql(column: 'claim_id' | 'sd_hash', digits: string, sql: SqlValues): string {
+  const length = column === 'claim_id' ? 40 : 192;
+  const low = fromHex(digits.length % 2 === 0 ? digits : `${digits}0`);
+  const high = fromHex(digits.padEnd(length, 'f'));
+  const whole = `c.${column} BETWEEN ${sql.bind(low)} AND ${sql.bind(high)}`;
+  if (column === 'claim_id') return whole;
+  const head = sql.dialect.head(`c.${column}`);
+  return `${head} BETWEEN ${sql.bind(low.subarray(0, 8))} AND ${sql.bind(high.subarray(0, 8))} AND ${whole}`;
+}
+
+function labelsSql(
+  how: 'any' | 'all' | 'none',
+  texts: readonly string[],
+  sql: SqlValues,
+  context: SqlContext,
+): string {
+  const numbers = texts.map((text) => context.labels.get(text)).filter((n) => n !== undefined);
+  const has = (list: readonly number[]) =>
+    `EXISTS (SELECT 1 FROM labeled l WHERE l.n IN (${list.join(', ')}) AND l.id = c.id)`;
+  if (how === 'none') return numbers.length === 0 ? ALWAYS : `NOT ${has(numbers)}`;
+  if (how === 'any') return numbers.length === 0 ? NEVER : has(numbers);
+  if (numbers.length < texts.length) return NEVER;
+  return numbers.length === 0 ? ALWAYS : numbers.map((n) => has([n])).join(' AND ');
+}
+
+function censoredSql(types: readonly number[], sql: SqlValues, context: SqlContext): string {
+  if (types.length === 3) return ALWAYS;
+  if (!context.hasCensored) return types.includes(0) ? ALWAYS : NEVER;
+  const within = (column: string, set: CensorSet) =>
+    `COALESCE(${sql.dialect.inCensored(`c.${column}`, set)}, ${NEVER})`;
+  const by = (claims: CensorSet, channels: CensorSet) =>
+    `(${within('claim_id', claims)} OR ${within('reposted_claim_id', claims)} OR ${within('channel_id', channels)})`;
+  const blocked = by('blockedClaims', 'blockedChannels');
+  const filtered = by('filteredClaims', 'filteredChannels');
+  const of: readonly string[] = [
+    `(NOT ${blocked} AND NOT ${filtered})`,
+    `(${filtered} AND NOT ${blocked})`,
+    blocked,
+  ];
+  return `(${types.map((type) => of[type]!).join(' OR ')})`;
+}
+
+/** Whether packed words satisfy a text in which no fuzzy words are left. */
+export function textSql(node: TextNode, sql: SqlValues): string {
+  switch (node.kind) {
+    case 'everything':
+      return ALWAYS;
+    case 'nothing':
+    case 'fuzzy':
+      return NEVER;
+    case 'near':
+      return sql.dialect.matches('w.packed', sql.bind(nearPattern(node.words, node.gap)));
+    case 'and':
+    case 'or':
+      return `(${node.nodes.map((inner) => textSql(inner, sql)).join(node.kind === 'and' ? ' AND ' : ' OR ')})`;
+    case 'not':
+      return `NOT ${textSql(node.node, sql)}`;
+    default:
+      return sql.dialect.contains('w.packed', sql.bind(substringOf(node)!));
+  }
+}
+
+/** `ORDER BY` of terms; missing values last. */
+export function orderSql(terms: readonly OrderTerm[]): string {
+  const parts = terms.map(({ column, ascending, nullable }) => {
+    return `c.${column} ${ascending ? 'ASC' : 'DESC'}${nullable ? ' NULLS LAST' : ''}`;
+  });
+  return `ORDER BY ${parts.join(', ')}`;
+}
+
+/** What an inverted index is asked for a text: documents that may satisfy it, and whether these are exactly those. */
+export interface WordFilter {
+  readonly expression: string;
+  readonly isExact: boolean;
+}
+
+/**
+ * The text as an expression of words and beginnings for an inverted index without places; null where documents without any
+ * of its words may satisfy it.
+ */
+export function wordFilter(
+  node: TextNode,
+  quote: (word: string, isPrefix: boolean) => string,
+): WordFilter | null {
+  switch (node.kind) {
+    case 'word':
+      return { expression: quote(node.word, false), isExact: true };
+    case 'prefix':
+      return node.prefix === '' ? null : { expression: quote(node.prefix, true), isExact: true };
+    case 'phrase':
+    case 'near':
+      return {
+        expression: `(${node.words.map((word) => quote(word, false)).join(' AND ')})`,
+        isExact: false,
+      };
+    case 'or': {
+      const parts = node.nodes.map((inner) => wordFilter(inner, quote));
+      if (parts.some((part) => part === null)) return null;
+      const known = parts as WordFilter[];
+      return {
+        expression: `(${known.map((part) => part.expression).join(' OR ')})`,
+        isExact: known.every((part) => part.isExact),
+      };
+    }
+    case 'and': {
+      const parts = node.nodes.map((inner) => wordFilter(inner, quote)).filter((part) => part !== null);
+      if (parts.length === 0) return null;
+      return {
+        expression: `(${parts.map((part) => part.expression).join(' AND ')})`,
+        isExact: parts.length === node.nodes.length && parts.every((part) => part.isExact),
+      };
+    }
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,305 @@
+/**
+ * A client's constraints as a query. All that are given must hold; null and lists that are empty after false members were
+ * removed count as not given, names that no field has are ignored. Bad values end in a `SearchError` of the kind
+ * `bad-request`. `channel` is not read here: who can resolve URLs puts `channel_id` in its place.
+ * Source: lbryio/hub, hub/common.py `expand_query`.
+ */
+import { normalizeName } from '../claimtrie/normalize.js';
+import { normalizeTag } from '../metadata/tags.js';
+import { CLAIM_TYPES, STREAM_TYPES, nameText } from './document.js';
+import { fieldName, searchField, type SearchField } from './fields.js';
+import { parseOrder } from './order.js';
+import { badRequest } from './searchError.js';
+import { languageLabel, tagLabel, type Bound, type Condition, type SearchQuery } from './searchQuery.js';
+import { parseTextQuery } from './textQuery.js';
+
+export type Constraints = Readonly<Record<string, unknown>>;
+
+/** Members of a list. Source: hub/common.py `TooManyClaimSearchParametersError`. */
+export const MAX_LIST_LENGTH = 2048;
+/** Longer texts are not in the index for equality. Source: `ignore_above` of the hub's index. */
+const MAX_KEYWORD_LENGTH = 256;
+/** Rows of a page when none is asked for. */
+const DEFAULT_LIMIT = 10;
+/** Bounds of a release time are rounded up to a multiple of this, so that "before now" stays the same query for a while. */
+const RELEASE_TIME_STEP_SEC = 360n;
+const CLAIM_ID_DIGITS = 40;
+const SD_HASH_DIGITS = 96;
+
+const NUMBER = /^[+-]?\d{1,40}(?:\.\d{1,40})?$/;
+const HEX = /^[0-9a-f]+$/;
+
+/** Keys that say how to answer, not what to look for, or that are read together with others. */
+const NOT_FIELDS: ReadonlySet<string> = new Set(['signature_valid', 'has_source', 'is_signature_valid']);
+
+function decimalText(key: string, value: unknown): string {
+  const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value;
+  if (typeof text !== 'string' || !NUMBER.test(text.trim())) {
+    throw badRequest(`${key}: ${JSON.stringify(value) ?? 'the value'} is not a number.`);
+  }
+  return text.trim().replace(/^\+/, '');
+}
+
+/** A decimal number times 1,000, exactly. */
+function timesThousand(decimal: string): string {
+  const [whole, part = ''] = decimal.split('.') as [string, string?];
+  const digits = part.padEnd(3, '0');
+  const rest = digits.slice(3).replace(/0+$/, '');
+  return `${whole}${digits.slice(0, 3)}${rest === '' ? '' : `.${rest}`}`;
+}
+
+function roundedReleaseTime(decimal: string): string {
+  const seconds = BigInt(decimal.split('.')[0]!);
+  const steps =
+    seconds / RELEASE_TIME_STEP_SEC - (seconds < 0n && seconds % RELEASE_TIME_STEP_SEC !== 0n ? 1n : 0n);
+  return String((steps + 1n) * RELEASE_TIME_STEP_SEC);
+}
+
+function truth(key: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value;
+  if (value === 1 || value === '1' || value === 'true') return true;
+  if (value === 0 || value === '0' || value === 'false') return false;
+  throw badRequest(`${key}: ${JSON.stringify(value)} is neither true nor false.`);
+}
+
+function wholeNumber(key: string, value: unknown, least: number): number {
+  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < least) {
+    throw badRequest(`${key}: ${JSON.stringify(value)} is not a whole number from ${least} on.`);
+  }
+  return number;
+}
+
+function textList(key: string, value: unknown): string[] {
+  const list: unknown[] = Array.isArray(value) ? value : [value];
+  return list.map((one) => {
+    if (typeof one !== 'string') throw badRequest(`${key}: ${JSON.stringify(one)} is not a text.`);
+    return one;
+  });
+}
+
+function normalizedTags(key: string, value: unknown): string[] {
+  return [...new Set(textList(key, value).map(normalizeTag))].filter((tag) => tag !== '');
+}
+
+/** Reads constraints one by one. */
+class QueryReader {
+  readonly conditions: Condition[] = [];
+  findsNothing = false;
+
+  /** Adds what a constraint other than those on labels, signatures and pages says. */
+  addField(key: string, field: SearchField, name: string, value: unknown, many: boolean): void {
+    if (name === 'claim_type' || name === 'reposted_claim_type')
+      return this.addNamed(key, field, CLAIM_TYPES, value, true);
+    if (name === 'stream_type') return this.addNamed(key, field, STREAM_TYPES, value, false);
+    if (field.type === 'bool') {
+      this.conditions.push({ kind: 'bool', column: field.column, value: truth(key, value) });
+      return;
+    }
+    if (field.type === 'id') return this.addIds(key, field, value, many);
+    if (field.type === 'int' || field.type === 'real') return this.addNumbers(key, field, name, value);
+    const texts = textList(key, value)
+      .filter((text) => text.length <= MAX_KEYWORD_LENGTH)
+      .map((text) => (name === 'fee_currency' ? text.toUpperCase() : text));
+    const kind = field.type === 'key' ? 'keys' : 'texts';
+    this.addAnyOf(texts, (values) => ({ kind, column: field.column, values }));
+  }
+
+  /** Any of the values; of none nothing is found. */
+  addAnyOf(values: readonly string[], condition: (values: readonly string[]) => Condition): void {
+    const distinct = [...new Set(values)];
+    if (distinct.length === 0) this.findsNothing = true;
+    else this.conditions.push(condition(distinct));
+  }
+
+  private addNamed(
+    key: string,
+    field: SearchField,
+    numbers: Readonly<Record<string, number>>,
+    value: unknown,
+    isStrict: boolean,
+  ): void {
+    const values: string[] = [];
+    for (const name of textList(key, value)) {
+      if (Object.hasOwn(numbers, name)) values.push(String(numbers[name]!));
+      else if (isStrict) throw badRequest(`${key}: there is no type "${name}".`);
+    }
+    this.addAnyOf(values, (known) => ({ kind: 'numbers', column: field.column, values: known }));
+  }
+
+  private addIds(key: string, field: SearchField, value: unknown, many: boolean): void {
+    const digits = field.column === 'sd_hash' ? SD_HASH_DIGITS : CLAIM_ID_DIGITS;
+    const ids = textList(key, value);
+    const [only] = ids;
+    const { column } = field;
+    const isPrefix = column === 'sd_hash' || (column === 'claim_id' && (only?.length ?? 0) < digits);
+    if (!many && only !== undefined && isPrefix && only.length <= digits) {
+      if (HEX.test(only))
+        this.conditions.push({ kind: 'idPrefix', column: column as 'claim_id', digits: only });
+      else this.findsNothing = true;
+      return;
+    }
+    const valid = ids.filter((id) => id.length === digits && HEX.test(id));
+    this.addAnyOf(valid, (values) => ({ kind: 'ids', column, values }));
+  }
+
+  private addNumbers(key: string, field: SearchField, name: string, value: unknown): void {
+    const list: unknown[] = Array.isArray(value) ? value : [value];
+    const hasBound = field.range === true && list.some((one) => typeof one === 'string' && /^[<>]/.test(one));
+    const scale = name === 'fee_amount' ? timesThousand : (text: string) => text;
+    if (!hasBound) {
+      const values = list.map((one) => scale(decimalText(key, one)));
+      this.addAnyOf(values, (distinct) => ({ kind: 'numbers', column: field.column, values: distinct }));
+      return;
+    }
+    const bounds = list.map((one): Bound => {
+      const [, op, number] = (typeof one === 'string' && /^([<>]=?)(.*)$/s.exec(one)) || [];
+      if (op === undefined) throw badRequest(`${key}: bounds and single values cannot be mixed.`);
+      const decimal = scale(decimalText(key, number));
+      return {
+        op: op as Bound['op'],
+        value: name === 'release_time' ? roundedReleaseTime(decimal) : decimal,
+      };
+    });
+    this.conditions.push({
+      kind: 'range',
+      column: field.column,
+      bounds,
+      passesNull: name === 'release_time',
+    });
+  }
+
+  /** Adds a constraint that no single field answers; false when the key is none of those. */
+  addSpecial(key: string, value: unknown): boolean {
+    switch (key) {
+      case 'not_channel_ids':
+        this.conditions.push({ kind: 'notChannels', ids: [...new Set(textList(key, value))] });
+        return true;
+      case 'not_claim_id':
+      case 'not_claim_ids':
+        this.conditions.push({ kind: 'notClaims', ids: [...new Set(textList(key, value))] });
+        return true;
+      case 'any_tags':
+        this.addAnyOf(normalizedTags(key, value), (tags) => labels('any', tags.map(tagLabel)));
+        return true;
+      case 'all_tags':
+        this.conditions.push(labels('all', normalizedTags(key, value).map(tagLabel)));
+        return true;
+      case 'not_tags':
+        this.conditions.push(labels('none', normalizedTags(key, value).map(tagLabel)));
+        return true;
+      case 'any_languages':
+        this.addAnyOf(normalizedTags(key, value), (codes) => labels('any', codes.map(languageLabel)));
+        return true;
+      case 'all_languages':
+        this.conditions.push(labels('all', textList(key, value).map(languageLabel)));
+        return true;
+      case 'not_languages':
+        this.conditions.push(labels('none', textList(key, value).map(languageLabel)));
+        return true;
+      case 'has_source':
+        this.conditions.push({ kind: 'hasSource', value: truth(key, value) });
+        return true;
+      case 'invalid_channel_signature':
+        if (truth(key, value))
+          this.conditions.push({ kind: 'bool', column: 'is_signature_valid', value: false });
+        return true;
+      case 'censor_type':
+        this.addCensorType(value);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  private addCensorType(value: unknown): void {
+    const list: unknown[] = Array.isArray(value) ? value : [value];
+    const tests = list.map((one) => {
+      const [, op = '', number] = /^([<>]=?)?(.*)$/s.exec(String(one))!;
+      const bound = Number(decimalText('censor_type', number));
+      return { op, holds: (type: number) => holds(type, op, bound) };
+    });
+    const all = tests.every(({ op }) => op !== '');
+    const types = [0, 1, 2].filter((type) =>
+      all ? tests.every((test) => test.holds(type)) : tests.some((test) => test.holds(type)),
+    );
+    if (types.length === 0) this.findsNothing = true;
+    else this.conditions.push({ kind: 'censored', types });
+  }
+}
+
+function holds(value: number, op: string, bound: number): boolean {
+  if (op === '<') return value < bound;
+  if (op === '<=') return value <= bound;
+  if (op === '>') return value > bound;
+  if (op === '>=') return value >= bound;
+  return value === bound;
+}
+
+function labels(how: 'any' | 'all' | 'none', given: readonly string[]): Condition {
+  return { kind: 'labels', how, labels: [...new Set(given)] };
+}
+
+/** The query of a client's constraints. */
+export function parseConstraints(constraints: Constraints): SearchQuery {
+  const reader = new QueryReader();
+  const given = new Map<string, unknown>();
+  for (const [fullKey, fullValue] of Object.entries(constraints)) {
+    const key = fullKey.replaceAll('claim.', '');
+    let value = fullValue;
+    if (Array.isArray(value)) {
+      if (value.length > MAX_LIST_LENGTH) {
+        throw badRequest(`${key} cant have more than ${MAX_LIST_LENGTH} items.`);
+      }
+      if (key !== 'order_by') value = value.filter(Boolean);
+      if ((value as unknown[]).length === 0) continue;
+    }
+    if (value === null || value === undefined) continue;
+    given.set(key, value);
+  }
+  for (const [fullKey, value] of given) {
+    const isIn = fullKey.endsWith('__in');
+    const key = isIn ? fullKey.slice(0, -'__in'.length) : fullKey;
+    if (reader.addSpecial(key, value)) continue;
+    const name = fieldName(key);
+    const field = searchField(name);
+    if (field === null || (NOT_FIELDS.has(key) && key !== 'is_signature_valid')) continue;
+    if (key === 'publish_time') continue;
+    if (key === 'is_controlling' && !truth(key, value)) continue;
+    const asked = key === 'name' ? textList(key, value).map(normalizedText) : value;
+    reader.addField(key, field, name, asked, isIn || Array.isArray(value) || key.endsWith('_ids'));
+  }
+  addSignature(reader, given);
+  const text = given.get('text') ?? '';
+  if (typeof text !== 'string') throw badRequest('text: the value is not a text.');
+  const amountOrder = given.get('amount_order');
+  const only = amountOrder === undefined ? 0 : wholeNumber('amount_order', amountOrder, 1);
+  const perChannel = given.get('limit_claims_per_channel') ?? 0;
+  return {
+    conditions: reader.conditions,
+    text: text === '' ? null : parseTextQuery(text),
+    order: parseOrder(only > 0 ? 'effective_amount' : given.get('order_by')),
+    limit: given.has('limit') ? wholeNumber('limit', given.get('limit'), 0) : DEFAULT_LIMIT,
+    offset: given.has('offset') ? wholeNumber('offset', given.get('offset'), 0) : 0,
+    removeDuplicates:
+      given.has('remove_duplicates') && truth('remove_duplicates', given.get('remove_duplicates')),
+    perChannel: Math.max(0, Math.trunc(Number(decimalText('limit_claims_per_channel', perChannel)))),
+    only,
+    findsNothing: reader.findsNothing,
+  };
+}
+
+function normalizedText(name: string): string {
+  return nameText(normalizeName(Buffer.from(name)));
+}
+
+/** `has_channel_signature` and `signature_valid` are read together. */
+function addSignature(reader: QueryReader, given: ReadonlyMap<string, unknown>): void {
+  const isSigned =
+    given.has('has_channel_signature') && truth('has_channel_signature', given.get('has_channel_signature'));
+  const valid = given.has('signature_valid') ? truth('signature_valid', given.get('signature_valid')) : null;
+  if (isSigned) reader.conditions.push({ kind: 'signed' });
+  if (valid === null) return;
+  if (isSigned) reader.conditions.push({ kind: 'bool', column: 'is_signature_valid', value: valid });
+  else reader.conditions.push({ kind: 'unsignedOrValid', valid });
+}

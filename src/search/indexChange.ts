@@ -1,0 +1,95 @@
+/**
+ * What the follower asks of an index, the same for all backends: blocks one by one, blocks taken back, and the first build.
+ * Ids are hex as printed. Each call is one transaction with the tip that it leads to.
+ */
+import type { ClaimDocument } from './document.js';
+import type { ClaimSources } from './documentSource.js';
+
+export interface BlockId {
+  readonly height: number;
+  /** Hex as printed. */
+  readonly hash: string;
+}
+
+/** A block with the claims that it touched or ended: should it be taken back, these are read again. */
+export interface BlockNote extends BlockId {
+  readonly claimIds: readonly string[];
+}
+
+/** How claims are at the present tip. */
+export interface ClaimStates {
+  readonly documents: readonly ClaimDocument[];
+  /** Live, but with nothing to be searched for (values that cannot be decoded). */
+  readonly hidden: readonly string[];
+  /** Not there. */
+  readonly gone: readonly string[];
+}
+
+export interface ScoreChange {
+  readonly claimId: string;
+  readonly formerSat: bigint;
+  readonly latterSat: bigint;
+}
+
+/** A block on top of the index's tip. */
+export interface BlockStep {
+  readonly block: BlockNote;
+  /** Claims that this very block ended: where they are gone, their scores are forgotten. */
+  readonly ended: readonly string[];
+  readonly scores: readonly ScoreChange[];
+}
+
+/** The changes of scores of one block. */
+export interface BlockScores {
+  readonly height: number;
+  readonly scores: readonly ScoreChange[];
+}
+
+/** How far a first build has come. */
+export interface BuildState {
+  /** Blocks up to here are told of by documents and scores alone; those behind it are followed one by one. */
+  readonly base: BlockId;
+  /** The last claim that was read; null before the first. */
+  readonly after: string | null;
+  /** All documents are there. */
+  readonly hasDocuments: boolean;
+  /** Scores of blocks up to here are in their claims. */
+  readonly scoredHeight: number;
+}
+
+export interface IndexState {
+  /** Null until a first build is whole. */
+  readonly tip: BlockId | null;
+  readonly build: BuildState | null;
+  readonly documents: number;
+}
+
+/** The writing half of a backend. Calls are made one after the other. */
+export interface IndexWriter {
+  state(): Promise<IndexState>;
+  /** Notes of blocks that the index has, or has seen ahead of its tip, by height. */
+  notes(): Promise<readonly BlockNote[]>;
+  /** Remembers blocks of the chain before claims are read at them. */
+  note(blocks: readonly BlockNote[]): Promise<void>;
+  /** Live documents that repost one of the claims. */
+  repostsOf(claimIds: readonly string[]): Promise<readonly string[]>;
+  applyBlock(step: BlockStep, claims: ClaimSources): Promise<void>;
+  /** Goes back to `tip`; the notes of abandoned blocks go, scores become what they were. */
+  rewind(tip: BlockId, abandoned: readonly BlockId[], claims: ClaimSources): Promise<void>;
+  /** Brings claims up to date without moving the tip. */
+  refresh(abandoned: readonly BlockId[], claims: ClaimSources): Promise<void>;
+  /** Empties the index for a first build. */
+  startBuild(base: BlockId): Promise<void>;
+  /** Claims in the order of their ids, from behind the last that was added. */
+  addClaims(claims: ClaimSources): Promise<void>;
+  /** No more claims come: gives them the index by id. */
+  endClaims(): Promise<void>;
+  /** Scores of blocks by height, each with its changes; the last may have none. */
+  addScores(blocks: readonly BlockScores[]): Promise<void>;
+  /** Makes the remaining indexes; the base is the tip from here on. */
+  endBuild(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Notes and former scores are kept for this many blocks: a deeper reorganisation has the index built anew. Arbitrary. */
+export const KEPT_BLOCKS = 300;

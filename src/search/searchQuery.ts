@@ -1,0 +1,58 @@
+/**
+ * A search as it is carried out, made from a client's constraints by `constraints.ts`. Plain data that can be handed to
+ * another thread: ids are hex as printed, numbers decimal text, so that none loses digits.
+ */
+import type { OrderTerm } from './order.js';
+import type { TextNode } from './textQuery.js';
+
+export interface Bound {
+  readonly op: '<' | '<=' | '>' | '>=';
+  /** A decimal number. */
+  readonly value: string;
+}
+
+/** All conditions of a search must hold. Columns are those of `fields.ts`. */
+export type Condition =
+  | {
+      readonly kind: 'range';
+      readonly column: string;
+      readonly bounds: readonly Bound[];
+      readonly passesNull: boolean;
+    }
+  | { readonly kind: 'numbers'; readonly column: string; readonly values: readonly string[] }
+  | { readonly kind: 'texts'; readonly column: string; readonly values: readonly string[] }
+  /** Equality of texts of which the index keeps a key. */
+  | { readonly kind: 'keys'; readonly column: string; readonly values: readonly string[] }
+  | { readonly kind: 'ids'; readonly column: string; readonly values: readonly string[] }
+  | { readonly kind: 'idPrefix'; readonly column: 'claim_id' | 'sd_hash'; readonly digits: string }
+  | { readonly kind: 'bool'; readonly column: string; readonly value: boolean }
+  | { readonly kind: 'notClaims'; readonly ids: readonly string[] }
+  /** Neither one of these nor signed by one. */
+  | { readonly kind: 'notChannels'; readonly ids: readonly string[] }
+  | { readonly kind: 'labels'; readonly how: 'any' | 'all' | 'none'; readonly labels: readonly string[] }
+  | { readonly kind: 'signed' }
+  | { readonly kind: 'unsignedOrValid'; readonly valid: boolean }
+  | { readonly kind: 'hasSource'; readonly value: boolean }
+  /** By how the claim is censored: one of these numbers. */
+  | { readonly kind: 'censored'; readonly types: readonly number[] };
+
+export interface SearchQuery {
+  readonly conditions: readonly Condition[];
+  /** Null: no text is looked for. */
+  readonly text: TextNode | null;
+  /** Empty: by relevance when a text is looked for, else the common order. */
+  readonly order: readonly OrderTerm[];
+  readonly limit: number;
+  readonly offset: number;
+  readonly removeDuplicates: boolean;
+  /** Claims of one channel in a page; 0 for any number. */
+  readonly perChannel: number;
+  /** The n-th hit alone, from 1 on; 0 for all. */
+  readonly only: number;
+  /** Known to find nothing. */
+  readonly findsNothing: boolean;
+}
+
+/** Labels: tags and languages, told apart by what is in front. */
+export const tagLabel = (tag: string): string => `t${tag}`;
+export const languageLabel = (language: string): string => `l${language}`;

@@ -1,0 +1,75 @@
+/** The program of a thread that writes the search index, or of one that reads it. Calls are answered one by one. */
+import { existsSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { SearchError } from './searchError.js';
+import type { SearchQuery } from './searchQuery.js';
+import { SqliteIndexWriter } from './sqliteIndexWriter.js';
+import { loadSqlite } from './sqliteProvider.js';
+import { SqliteReader } from './sqliteReader.js';
+import { isDamage } from './sqliteWriter.js';
+import { answerOf, type WorkerCall, type WorkerRole } from './workerProtocol.js';
+
+type Calls = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+/** Opens the file for each search anew as long as there is no whole index, which would otherwise be held open. */
+class Reader {
+  private readonly path: string;
+  private readonly open: () => SqliteReader;
+  private reader: SqliteReader | null = null;
+
+  constructor(path: string, open: () => SqliteReader) {
+    this.path = path;
+    this.open = open;
+  }
+
+  search(query: SearchQuery, timeoutMs: number) {
+    if (this.reader === null && !existsSync(this.path)) {
+      throw new SearchError('unavailable', 'The search index is being built');
+    }
+    this.reader ??= this.open();
+    try {
+      return this.reader.search(query, timeoutMs);
+    } catch (error) {
+      if (error instanceof SearchError && error.kind !== 'unavailable') throw error;
+      this.close();
+      if (error instanceof SearchError || !isDamage(error)) throw error;
+      throw new SearchError('unavailable', 'The search index is damaged and is made anew');
+    }
+  }
+
+  /** Lets go of the file, which is about to be deleted. */
+  release(): void {
+    this.close();
+  }
+
+  close(): void {
+    this.reader?.close();
+    this.reader = null;
+  }
+}
+
+async function callsOf(role: WorkerRole): Promise<Calls> {
+  const provider = await loadSqlite();
+  if (role.role === 'writer') return new SqliteIndexWriter(provider, role.index) as unknown as Calls;
+  return new Reader(role.path, () => new SqliteReader(provider, role.path, role.lists)) as unknown as Calls;
+}
+
+const port = parentPort!;
+const calls = callsOf(workerData as WorkerRole);
+let last: Promise<void> = Promise.resolve();
+
+async function answer({ id, method, args }: WorkerCall): Promise<void> {
+  try {
+    const target = await calls;
+    port.postMessage({ id, result: await target[method]!(...(args as never[])) });
+  } catch (error) {
+    port.postMessage(answerOf(id, error));
+  }
+  if (method === 'close') port.close();
+}
+
+// Failing to open is told to each call.
+calls.catch(() => undefined);
+port.on('message', (call: WorkerCall) => {
+  last = last.then(() => answer(call));
+});

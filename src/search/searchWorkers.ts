@@ -1,0 +1,176 @@
+/**
+ * The SQLite backend: one thread that writes, a few that read, all on one file. Searches beyond those that run wait in a
+ * bounded queue; waiting counts as time. A search ends itself when its time is up (`sqliteReader.ts`), so that no thread is
+ * ever stopped in the middle of a statement.
+ */
+import { Worker } from 'node:worker_threads';
+import { projectFile } from '../util/project.js';
+import type { CensorLists } from './censor.js';
+import type { IndexWriter } from './indexChange.js';
+import { SEARCH_TIMEOUT_MS, type BackendPage, type SearchBackend } from './searchBackend.js';
+import { SearchError } from './searchError.js';
+import type { SearchQuery } from './searchQuery.js';
+import type { SqliteIndexOptions } from './sqliteIndexWriter.js';
+import { loadSqlite } from './sqliteProvider.js';
+import { errorOf, type WorkerAnswer, type WorkerRole } from './workerProtocol.js';
+
+export interface SqliteBackendOptions extends SqliteIndexOptions {
+  readonly lists: CensorLists;
+  /** Threads that search. */
+  readonly readers: number;
+  readonly timeoutMs?: number;
+}
+
+/** Searches that wait for a thread; more are refused. Arbitrary. */
+const MAX_WAITING = 1000;
+const WRITER_METHODS = [
+  'state',
+  'notes',
+  'note',
+  'repostsOf',
+  'applyBlock',
+  'rewind',
+  'refresh',
+  'startBuild',
+  'addClaims',
+  'endClaims',
+  'addScores',
+  'endBuild',
+  'close',
+] as const satisfies readonly (keyof IndexWriter)[];
+
+/** A thread with the calls that it has not answered. */
+class WorkerPort {
+  private readonly worker: Worker;
+  private readonly calls = new Map<
+    number,
+    { resolve: (value: unknown) => void; reject: (error: Error) => void }
+  >();
+  private nextId = 0;
+  private failure: Error | null = null;
+  readonly exited: Promise<void>;
+
+  constructor(role: WorkerRole) {
+    this.worker = new Worker(projectFile('dist', 'search', 'searchWorker.js'), { workerData: role });
+    this.worker.unref();
+    this.worker.on('message', (answer: WorkerAnswer) => {
+      const call = this.calls.get(answer.id)!;
+      this.calls.delete(answer.id);
+      if ('error' in answer) call.reject(errorOf(answer.error));
+      else call.resolve(answer.result);
+    });
+    this.worker.on('error', (error) => this.fail(error));
+    this.exited = new Promise((resolve) => {
+      this.worker.on('exit', () => {
+        this.fail(new SearchError('unavailable', 'The search index is closed'));
+        resolve();
+      });
+    });
+  }
+
+  call(method: string, args: readonly unknown[]): Promise<unknown> {
+    if (this.failure !== null) return Promise.reject(this.failure);
+    return new Promise((resolve, reject) => {
+      const id = this.nextId++;
+      this.calls.set(id, { resolve, reject });
+      this.worker.postMessage({ id, method, args });
+    });
+  }
+
+  private fail(error: Error): void {
+    this.failure ??= error;
+    for (const { reject } of this.calls.values()) reject(error);
+    this.calls.clear();
+  }
+}
+
+interface Waiting {
+  readonly query: SearchQuery;
+  readonly sinceMs: number;
+  readonly resolve: (page: BackendPage) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class SqliteBackend implements SearchBackend {
+  readonly description: string;
+  readonly writer: IndexWriter;
+  private readonly writing: WorkerPort;
+  private readonly readers: readonly WorkerPort[];
+  private readonly idle: WorkerPort[];
+  private readonly waiting: Waiting[] = [];
+  private readonly timeoutMs: number;
+  private isClosed = false;
+
+  private constructor(description: string, options: SqliteBackendOptions) {
+    this.description = description;
+    this.timeoutMs = options.timeoutMs ?? SEARCH_TIMEOUT_MS;
+    const { path, chain, prefixes, lists } = options;
+    this.writing = new WorkerPort({ role: 'writer', index: { path, chain, prefixes } });
+    this.readers = Array.from(
+      { length: options.readers },
+      () => new WorkerPort({ role: 'reader', path, lists }),
+    );
+    this.idle = [...this.readers];
+    const calls = WRITER_METHODS.map((name) => [name, (...args: unknown[]) => this.write(name, args)]);
+    this.writer = Object.fromEntries(calls) as IndexWriter;
+  }
+
+  /** Throws `EnvironmentError` where there is no SQLite. */
+  static async open(options: SqliteBackendOptions): Promise<SqliteBackend> {
+    const { name, version } = await loadSqlite();
+    return new SqliteBackend(`SQLite ${version} (${name})`, options);
+  }
+
+  get load(): { readonly running: number; readonly waiting: number } {
+    return { running: this.readers.length - this.idle.length, waiting: this.waiting.length };
+  }
+
+  search(query: SearchQuery): Promise<BackendPage> {
+    if (this.isClosed) return Promise.reject(new SearchError('unavailable', 'The search index is closed'));
+    if (this.idle.length === 0 && this.waiting.length >= MAX_WAITING) {
+      return Promise.reject(new SearchError('unavailable', 'Too many searches are waiting'));
+    }
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ query, sinceMs: performance.now(), resolve, reject });
+      this.next();
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    const closed = new SearchError('unavailable', 'The search index is closed');
+    for (const { reject } of this.waiting.splice(0)) reject(closed);
+    const ports = [this.writing, ...this.readers];
+    await Promise.all(ports.map((port) => port.call('close', []).catch(() => undefined)));
+    await Promise.all(ports.map((port) => port.exited));
+  }
+
+  private async write(name: string, args: readonly unknown[]): Promise<unknown> {
+    // The file is about to be deleted: nobody may hold it.
+    if (name === 'startBuild') await Promise.all(this.readers.map((reader) => reader.call('release', [])));
+    return this.writing.call(name, args);
+  }
+
+  private next(): void {
+    while (this.idle.length > 0 && this.waiting.length > 0) {
+      const { query, sinceMs, resolve, reject } = this.waiting.shift()!;
+      const leftMs = this.timeoutMs - (performance.now() - sinceMs);
+      if (leftMs <= 0) {
+        reject(new SearchError('timeout', 'query timed out'));
+        continue;
+      }
+      const reader = this.idle.pop()!;
+      reader
+        .call('search', [query, leftMs])
+        .then(
+          (page) => resolve(page as BackendPage),
+          (error: Error) => reject(error),
+        )
+        .finally(() => {
+          this.idle.push(reader);
+          this.next();
+        });
+    }
+  }
+}

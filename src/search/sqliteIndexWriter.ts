@@ -1,0 +1,130 @@
+/**
+ * The SQLite index as the follower writes it: makes documents of claims and hands them to `SqliteWriter`. Runs in the
+ * writer's thread; calls come one by one.
+ */
+import { hashToHex } from '../util/bytes.js';
+import type { AddressPrefixes } from '../script/address.js';
+import type { ClaimDocument } from './document.js';
+import { statesOf, type ClaimSources } from './documentSource.js';
+import type { BlockId, BlockNote, BlockScores, BlockStep, IndexState, IndexWriter } from './indexChange.js';
+import type { SqliteProvider } from './sqliteProvider.js';
+import { SqliteWriter, isDamage, removeIndexFile } from './sqliteWriter.js';
+
+/** Documents of one transaction of a first build: about 100 MB while they wait. */
+export const BULK_DOCUMENTS = 50_000;
+
+export interface SqliteIndexOptions {
+  readonly path: string;
+  /** What tells chains apart: the hash of the genesis block. */
+  readonly chain: string;
+  readonly prefixes: AddressPrefixes;
+}
+
+export class SqliteIndexWriter implements IndexWriter {
+  private readonly provider: SqliteProvider;
+  private readonly options: SqliteIndexOptions;
+  private writer: SqliteWriter;
+  private waiting: ClaimDocument[] = [];
+  private waitingHidden: string[] = [];
+  private after: string | null = null;
+
+  constructor(provider: SqliteProvider, options: SqliteIndexOptions) {
+    this.provider = provider;
+    this.options = options;
+    this.writer = this.open();
+  }
+
+  async state(): Promise<IndexState> {
+    return this.guarded(() => this.writer.state());
+  }
+
+  async notes(): Promise<readonly BlockNote[]> {
+    return this.guarded(() => this.writer.notes());
+  }
+
+  async note(blocks: readonly BlockNote[]): Promise<void> {
+    this.guarded(() => this.writer.note(blocks));
+  }
+
+  async repostsOf(claimIds: readonly string[]): Promise<readonly string[]> {
+    return this.guarded(() => this.writer.repostsOf(claimIds));
+  }
+
+  async applyBlock(step: BlockStep, claims: ClaimSources): Promise<void> {
+    this.guarded(() => this.writer.applyBlock(step, this.states(claims)));
+  }
+
+  async rewind(tip: BlockId, abandoned: readonly BlockId[], claims: ClaimSources): Promise<void> {
+    this.guarded(() => this.writer.rewind(tip, abandoned, this.states(claims)));
+  }
+
+  async refresh(abandoned: readonly BlockId[], claims: ClaimSources): Promise<void> {
+    this.guarded(() => this.writer.refresh(abandoned, this.states(claims)));
+  }
+
+  async startBuild(base: BlockId): Promise<void> {
+    this.reset();
+    this.guarded(() => this.writer.startBuild(base));
+  }
+
+  async addClaims(claims: ClaimSources): Promise<void> {
+    const { documents, hidden } = this.states(claims);
+    this.waiting.push(...documents);
+    this.waitingHidden.push(...hidden);
+    const last = claims.sources.at(-1);
+    if (last !== undefined) this.after = hashToHex(last.record.claimId);
+    if (this.waiting.length >= BULK_DOCUMENTS) this.writeWaiting();
+  }
+
+  async endClaims(): Promise<void> {
+    this.writeWaiting();
+    this.guarded(() => this.writer.endDocuments());
+  }
+
+  async addScores(blocks: readonly BlockScores[]): Promise<void> {
+    this.guarded(() => this.writer.addScores(blocks));
+  }
+
+  async endBuild(): Promise<void> {
+    this.guarded(() => this.writer.endBuild());
+  }
+
+  async close(): Promise<void> {
+    this.writer.close();
+  }
+
+  private states(claims: ClaimSources) {
+    return statesOf(claims, this.options.prefixes);
+  }
+
+  private writeWaiting(): void {
+    const { waiting, waitingHidden, after } = this;
+    this.waiting = [];
+    this.waitingHidden = [];
+    if (after !== null) this.guarded(() => this.writer.addDocuments(waiting, waitingHidden, after));
+  }
+
+  private open(): SqliteWriter {
+    return SqliteWriter.open(this.provider, this.options.path, this.options.chain);
+  }
+
+  /** An empty index in place of what there is. */
+  private reset(): void {
+    this.writer.close();
+    removeIndexFile(this.options.path);
+    this.waiting = [];
+    this.waitingHidden = [];
+    this.after = null;
+    this.writer = this.open();
+  }
+
+  /** Runs a call; when the file turns out to be damaged it is made anew before the error is told. */
+  private guarded<T>(call: () => T): T {
+    try {
+      return call();
+    } catch (error) {
+      if (isDamage(error)) this.reset();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * The one place that knows where SQLite comes from: Node's own where it has FTS5 (22.13 and up), else the optional package
+ * `@photostructure/sqlite`, which has the same calls and brings its binaries along.
+ */
+import { EnvironmentError } from '../util/environmentError.js';
+
+export type SqlValue = null | number | bigint | string | Uint8Array;
+export type SqlRow = Readonly<Record<string, SqlValue>>;
+
+export interface SqliteStatement {
+  run(...values: SqlValue[]): { readonly changes: number | bigint };
+  get(...values: SqlValue[]): SqlRow | undefined;
+  all(...values: SqlValue[]): SqlRow[];
+}
+
+export interface SqliteDatabase {
+  exec(sql: string): void;
+  prepare(sql: string): SqliteStatement;
+  /** Makes a function for use in SQL; what it throws ends the statement. */
+  function(name: string, run: (...values: SqlValue[]) => SqlValue): void;
+  close(): void;
+}
+
+export interface SqliteProvider {
+  readonly name: string;
+  /** Of SQLite itself. */
+  readonly version: string;
+  open(path: string): SqliteDatabase;
+}
+
+interface SqliteModule {
+  readonly DatabaseSync: new (path: string) => SqliteDatabase;
+}
+
+/** Whether the index's kind of full text table can be made: FTS5 with deletion from tables without content (SQLite 3.43). */
+const PROBE = `CREATE VIRTUAL TABLE probe USING fts5(words, content='', contentless_delete=1, detail=none)`;
+
+const PACKAGE = '@photostructure/sqlite';
+
+/** Node's own module, without the warning that it is experimental. Throws where there is none. */
+async function importBuiltIn(): Promise<SqliteModule> {
+  const emitWarning = process.emitWarning;
+  const name: string = 'node:sqlite';
+  process.emitWarning = () => undefined;
+  try {
+    return (await import(name)) as SqliteModule;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+async function importPackage(): Promise<SqliteModule> {
+  return (await import('@photostructure/sqlite')) as unknown as SqliteModule;
+}
+
+function probe(name: string, { DatabaseSync }: SqliteModule): SqliteProvider {
+  const database = new DatabaseSync(':memory:');
+  try {
+    database.exec(PROBE);
+    const version = database.prepare('SELECT sqlite_version() AS version').get()!['version'];
+    return { name, version: String(version), open: (path) => new DatabaseSync(path) };
+  } finally {
+    database.close();
+  }
+}
+
+let found: Promise<SqliteProvider> | undefined;
+
+async function findProvider(): Promise<SqliteProvider> {
+  const failures: string[] = [];
+  for (const [name, load] of [
+    ['node:sqlite', importBuiltIn],
+    [PACKAGE, importPackage],
+  ] as const) {
+    try {
+      return probe(name, await load());
+    } catch (error) {
+      failures.push(`${name}: ${(error as Error).message.split('\n')[0]}`);
+    }
+  }
+  throw new EnvironmentError(
+    `The search index needs SQLite with FTS5, and there is none (${failures.join('; ')}). ` +
+      `Install Node 22.13 or later, or the package ${PACKAGE} beside the node (npm install ${PACKAGE}), ` +
+      `or start without -claimsearch`,
+  );
+}
+
+/** The provider of this process. Throws `EnvironmentError`, which says what to install, when there is none. */
+export function loadSqlite(): Promise<SqliteProvider> {
+  found ??= findProvider();
+  return found;
+}

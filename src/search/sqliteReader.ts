@@ -1,0 +1,396 @@
+/**
+ * The reading half of the SQLite index: one connection, used by one thread. A search is one snapshot of the index and ends
+ * with a `SearchError` when its time is up; the clock is looked at by a function within its statements.
+ */
+import { fromHex, toHex } from '../util/bytes.js';
+import { normalizeName } from '../claimtrie/normalize.js';
+import { Censor, countBlocked, type CensorLists } from './censor.js';
+import {
+  conditionSql,
+  wordFilter,
+  SqlValues,
+  type Dialect,
+  type SqlContext,
+  type WordFilter,
+} from './conditionSql.js';
+import { nameText } from './document.js';
+import { COMMON_ORDER, NEWEST_ORDER, completeOrder } from './order.js';
+import { MAX_HITS, arrangeHits, type SearchHit } from './pages.js';
+import { ORDER_INDEXES } from './schema.js';
+import type { BackendPage } from './searchBackend.js';
+import { SearchError } from './searchError.js';
+import { hitsSql, type Driver, type HitsRequest, type PlanFacts } from './searchPlan.js';
+import type { Condition, SearchQuery } from './searchQuery.js';
+import type { SqlRow, SqlValue, SqliteDatabase, SqliteProvider } from './sqliteProvider.js';
+import { readTotals } from './sqliteRows.js';
+import { expandFuzzy, isSimilar, type TextNode } from './textQuery.js';
+import { rankedWords, textScorer, type TextTotals } from './textScore.js';
+
+/** Documents with a word that are ranked: the newest. The first 1,000 of any ranking are looked at. */
+export const RANKED_DOCUMENTS = 5000;
+/** Documents counted for a plan; beyond it the number is estimated, or taken for this. */
+const COUNT_LIMIT = 20_000;
+/** Documents counted for how rare a word is; a word in more counts as one in so many. */
+const RARITY_LIMIT = 200_000;
+/** Words that stand for a word with wrong letters. Source: Lucene's `max_expansions`. */
+const MAX_SIMILAR = 50;
+/** Pages in memory, of each reader. Arbitrary. */
+const CACHE_KIB = 32 << 10;
+
+const TIME_IS_UP = 'query timed out';
+
+const SETS = ['filteredClaims', 'filteredChannels', 'blockedClaims', 'blockedChannels'] as const;
+
+export const SQLITE_DIALECT: Dialect = {
+  placeholder: (n) => `?${n}`,
+  number: (decimal) => {
+    const isWhole = !decimal.includes('.');
+    if (isWhole && decimal.length < 19) return BigInt(decimal);
+    return Number(decimal);
+  },
+  contains: (text, value) => `instr(${text}, ${value}) > 0`,
+  matches: (text, pattern) => `text_matches(${text}, ${pattern})`,
+  head: (column) => `substr(${column}, 1, 8)`,
+  inCensored: (column, set) => `${column} IN (SELECT id FROM temp.${set})`,
+};
+
+/** A hit as the page needs it. */
+interface Hit extends SearchHit {
+  readonly transaction: string;
+}
+
+const HIT_COLUMNS = 'c.claim_id, c.channel_id, c.reposted_claim_id, c.creation_height, c.tx_key';
+
+const idText = (value: SqlValue): string | null => (value === null ? null : toHex(value as Uint8Array));
+
+function hitOf(row: SqlRow): Hit {
+  return {
+    claimId: idText(row['claim_id']!)!,
+    channelId: idText(row['channel_id']!),
+    repostedId: idText(row['reposted_claim_id']!),
+    creationHeight: row['creation_height'] as number,
+    transaction: String(row['tx_key']),
+  };
+}
+
+/** A word or beginning in the language of FTS5. */
+function quoteWord(word: string, isPrefix: boolean): string {
+  return `"${word.replaceAll('"', '""')}"${isPrefix ? '*' : ''}`;
+}
+
+export class SqliteReader {
+  private readonly database: SqliteDatabase;
+  private readonly lists: CensorLists;
+  private deadlineMs = 0;
+  private censor: Censor | null = null;
+  private censorVersion = -1;
+
+  constructor(provider: SqliteProvider, path: string, lists: CensorLists) {
+    this.database = provider.open(path);
+    this.lists = lists;
+    this.database.exec(
+      `PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 10000`,
+    );
+    for (const set of SETS)
+      this.database.exec(`CREATE TEMP TABLE ${set} (id BLOB PRIMARY KEY) WITHOUT ROWID`);
+    this.database.function('in_time', () => {
+      if (performance.now() > this.deadlineMs) throw new Error(TIME_IS_UP);
+      return 1;
+    });
+    const patterns = new Map<string, RegExp>();
+    this.database.function('text_matches', (text, pattern) => {
+      let made = patterns.get(pattern as string);
+      if (made === undefined) {
+        patterns.clear();
+        patterns.set(pattern as string, (made = new RegExp(pattern as string)));
+      }
+      return made.test(text as string) ? 1 : 0;
+    });
+  }
+
+  /** The page that a query asks for. `timeoutMs` from this call on it ends. */
+  search(query: SearchQuery, timeoutMs: number): BackendPage {
+    this.deadlineMs = performance.now() + timeoutMs;
+    this.database.exec('BEGIN');
+    try {
+      const tip = this.database.prepare(`SELECT value FROM state WHERE key = 'tip'`).get();
+      if (tip === undefined) throw new SearchError('unavailable', 'The search index is being built');
+      const { height } = JSON.parse(tip['value'] as string) as { height: number };
+      return { ...this.page(query), height };
+    } catch (error) {
+      if (error instanceof Error && error.message.includes(TIME_IS_UP))
+        throw new SearchError('timeout', TIME_IS_UP);
+      throw error;
+    } finally {
+      this.database.exec('COMMIT');
+    }
+  }
+
+  close(): void {
+    this.database.close();
+  }
+
+  private page(query: SearchQuery): Omit<BackendPage, 'height'> {
+    if (query.findsNothing) return { rows: [], total: 0, blocked: [] };
+    const censor = this.readCensor();
+    const first = this.arranged(query, censor);
+    const page = first.slice(query.offset, query.offset + query.limit);
+    const blocked = censor.isEmpty ? [] : countBlocked(page, censor);
+    const total = first.length;
+    if (blocked.length === 0) return { rows: page.map((hit) => hit.claimId), total, blocked };
+    const uncensored: Condition = { kind: 'censored', types: [0] };
+    const second = this.arranged({ ...query, conditions: [...query.conditions, uncensored] }, censor);
+    const rows = second.slice(query.offset, query.offset + query.limit).map((hit) => hit.claimId);
+    return { rows, total, blocked };
+  }
+
+  private arranged(query: SearchQuery, censor: Censor): readonly Hit[] {
+    const hits = this.hits(query, censor);
+    return query.only > 0 ? hits.slice(query.only - 1, query.only) : arrangeHits(hits, query);
+  }
+
+  private hits(query: SearchQuery, censor: Censor): readonly Hit[] {
+    const context: SqlContext = { labels: this.readLabels(query.conditions), hasCensored: !censor.isEmpty };
+    const totals = readTotals(this.database);
+    const text = query.text && expandFuzzy(query.text, (word, edits) => this.similarWords(word, edits));
+    const isRanked = text !== null && query.order.length === 0;
+    const request: HitsRequest = {
+      conditions: query.conditions,
+      text,
+      order: isRanked ? NEWEST_ORDER : query.order.length === 0 ? COMMON_ORDER : completeOrder(query.order),
+      wanted: isRanked ? RANKED_DOCUMENTS : MAX_HITS,
+      columns: isRanked
+        ? `${HIT_COLUMNS}, c.id, w.packed, w.length0, w.length1, w.length2, w.length3, w.length4`
+        : HIT_COLUMNS,
+      withWords: isRanked,
+    };
+    const filter = text && wordFilter(text, quoteWord);
+    const facts = this.planFacts(request, totals, filter, context);
+    const sql = new SqlValues(SQLITE_DIALECT);
+    const statement = hitsSql(request, facts, context, sql, filter);
+    const rows = this.database.prepare(statement).all(...sql.values);
+    return isRanked ? this.ranked(rows, text, totals) : rows.map(hitOf);
+  }
+
+  /** The first hits by relevance; of equally good ones the older comes first. */
+  private ranked(rows: readonly SqlRow[], text: TextNode, totals: TextTotals): Hit[] {
+    const counts = new Map(
+      rankedWords(text).map((word) => [word, this.countText(quoteWord(word, false), RARITY_LIMIT).counted]),
+    );
+    const score = textScorer(text, totals, counts);
+    const scored = rows.map((row, i) => {
+      const lengths = [0, 1, 2, 3, 4].map((n) => row[`length${n}`] as number);
+      return { i, id: row['id'] as number, score: score(row['packed'] as string, lengths) };
+    });
+    scored.sort((a, b) => b.score - a.score || a.id - b.id);
+    return scored.slice(0, MAX_HITS).map(({ i }) => hitOf(rows[i]!));
+  }
+
+  private planFacts(
+    request: HitsRequest,
+    totals: TextTotals,
+    filter: WordFilter | null,
+    context: SqlContext,
+  ): PlanFacts {
+    const shares = new Map<Condition | TextNode, number>();
+    const drivers: Driver[] = [];
+    const { documents } = totals;
+    const add = (part: Condition | TextNode, driver: Driver) => {
+      shares.set(part, Math.min(1, driver.estimate / Math.max(1, documents)));
+      drivers.push(driver);
+    };
+    for (const condition of request.conditions) {
+      const driver = this.driverOf(condition, documents, context);
+      if (driver !== null) add(condition, driver);
+    }
+    if (request.text !== null && filter !== null) {
+      const { expression } = filter;
+      add(request.text, {
+        estimate: this.countText(expression, COUNT_LIMIT).estimate,
+        covers: request.text,
+        from: (sql) => ({
+          tables: 'text_index CROSS JOIN claim c ON c.id = text_index.rowid',
+          where: `text_index MATCH ${sql.bind(expression)}`,
+          id: 'text_index.rowid',
+        }),
+      });
+    }
+    return { documents, shares, drivers };
+  }
+
+  /** The index that finds the documents of a condition; null where there is none. */
+  private driverOf(condition: Condition, documents: number, context: SqlContext): Driver | null {
+    if (condition.kind === 'labels') return this.labelDriver(condition, context);
+    const index = indexOf(condition);
+    if (index === null) return keyDriver(condition, (names) => this.countNames(names));
+    const counting = new SqlValues(SQLITE_DIALECT);
+    const test = conditionSql(condition, counting, context);
+    const counted = this.database
+      .prepare(
+        `SELECT count(*) AS n FROM (SELECT 1 FROM claim c INDEXED BY ${index} WHERE ${test} LIMIT ${COUNT_LIMIT})`,
+      )
+      .get(...counting.values)!['n'] as number;
+    return {
+      // Nothing is known beyond the limit; half of the documents is as good a guess as any.
+      estimate: counted < COUNT_LIMIT ? counted : Math.max(counted, documents / 2),
+      covers: condition,
+      from: (sql) => ({
+        tables: `claim c INDEXED BY ${index}`,
+        where: conditionSql(condition, sql, context),
+        id: 'c.id',
+      }),
+    };
+  }
+
+  private labelDriver(condition: Condition & { kind: 'labels' }, context: SqlContext): Driver | null {
+    if (condition.how === 'none') return null;
+    const count = this.database.prepare('SELECT count FROM label WHERE n = ?');
+    const numbers = condition.labels
+      .map((label) => context.labels.get(label))
+      .filter((n) => n !== undefined)
+      .map((n) => ({ n, count: count.get(n)!['count'] as number }));
+    if (numbers.length === 0) return null;
+    const isAll = condition.how === 'all';
+    const rarest = numbers.reduce((best, other) => (other.count < best.count ? other : best));
+    const taken = isAll ? [rarest] : numbers;
+    const list = taken.map(({ n }) => n).join(', ');
+    const isCovered = numbers.length === 1 && condition.labels.length === 1;
+    return {
+      estimate: taken.reduce((sum, { count }) => sum + count, 0),
+      covers: isCovered || !isAll ? condition : null,
+      from: () =>
+        taken.length === 1
+          ? { tables: 'labeled x CROSS JOIN claim c ON c.id = x.id', where: `x.n = ${list}`, id: 'x.id' }
+          : {
+              tables: `(SELECT DISTINCT id FROM labeled WHERE n IN (${list})) x CROSS JOIN claim c ON c.id = x.id`,
+              where: '',
+              id: 'c.id',
+            },
+    };
+  }
+
+  private countNames(names: readonly string[]): number {
+    const count = this.database.prepare(
+      `SELECT count(*) AS n FROM (SELECT 1 FROM claim INDEXED BY claim_by_name WHERE normalized_name = ? LIMIT ${COUNT_LIMIT})`,
+    );
+    return names.reduce((sum, name) => sum + (count.get(name)!['n'] as number), 0);
+  }
+
+  /** Documents of an expression up to a limit, and how many there may be in all. */
+  private countText(
+    expression: string,
+    limit: number,
+  ): { readonly counted: number; readonly estimate: number } {
+    const row = this.database
+      .prepare(
+        `SELECT count(*) AS n, max(id) AS last FROM (SELECT rowid AS id FROM text_index WHERE text_index MATCH ? LIMIT ${limit})`,
+      )
+      .get(expression)!;
+    const counted = row['n'] as number;
+    if (counted < limit) return { counted, estimate: counted };
+    const { last } = this.database.prepare('SELECT max(id) AS last FROM claim').get() as { last: number };
+    // They were counted from the oldest on; the newer ones are taken to be as many in as many.
+    return { counted, estimate: counted * Math.max(1, last / Math.max(1, row['last'] as number)) };
+  }
+
+  /** Words of the index with the same first letter and few others; the nearest first. */
+  private similarWords(word: string, edits: number): string[] {
+    const first = String.fromCodePoint(word.codePointAt(0) ?? 0);
+    const rows = this.database
+      .prepare('SELECT term FROM vocabulary WHERE term >= ? AND term < ?')
+      .all(first, `${first}\u{10ffff}`);
+    const near = rows.map((row) => row['term'] as string).filter((term) => isSimilar(word, term, edits));
+    const sorted = near.map((term) => ({ term, isNear: isSimilar(word, term, 1) }));
+    sorted.sort((a, b) => Number(b.isNear) - Number(a.isNear) || (a.term < b.term ? -1 : 1));
+    return sorted.slice(0, MAX_SIMILAR).map(({ term }) => term);
+  }
+
+  private readLabels(conditions: readonly Condition[]): Map<string, number> {
+    const numbers = new Map<string, number>();
+    const find = this.database.prepare('SELECT n FROM label WHERE text = ?');
+    for (const condition of conditions) {
+      if (condition.kind !== 'labels') continue;
+      for (const text of condition.labels) {
+        const row = find.get(text);
+        if (row !== undefined) numbers.set(text, row['n'] as number);
+      }
+    }
+    return numbers;
+  }
+
+  /** What the lists censor, read again when the index has changed. */
+  private readCensor(): Censor {
+    const channels = [...this.lists.blocking, ...this.lists.filtering];
+    if (channels.length === 0) return (this.censor ??= new Censor(this.lists, []));
+    const version = Number(this.database.prepare('PRAGMA data_version').get()!['data_version']);
+    if (this.censor !== null && version === this.censorVersion) return this.censor;
+    const reposts = this.database.prepare(
+      `SELECT r.reposted_claim_id AS target, t.normalized_name AS name
+       FROM claim r INDEXED BY claim_by_channel LEFT JOIN claim t ON t.claim_id = r.reposted_claim_id
+       WHERE r.channel_id = ? AND r.is_signature_valid = 1 AND r.reposted_claim_id IS NOT NULL`,
+    );
+    this.censor = new Censor(
+      this.lists,
+      [...new Set(channels)].flatMap((channelId) =>
+        reposts.all(fromHex(channelId)).map((row) => ({
+          channelId,
+          targetId: idText(row['target']!)!,
+          isTargetChannel: ((row['name'] as string | null) ?? '').startsWith('@'),
+        })),
+      ),
+    );
+    for (const set of SETS) {
+      this.database.exec(`DELETE FROM temp.${set}`);
+      const insert = this.database.prepare(`INSERT INTO temp.${set} VALUES (?)`);
+      for (const id of this.censor.sets[set].keys()) insert.run(fromHex(id));
+    }
+    this.censorVersion = version;
+    return this.censor;
+  }
+}
+
+const ID_INDEXES: Readonly<Record<string, string>> = {
+  claim_id: 'claim_by_id',
+  channel_id: 'claim_by_channel',
+  reposted_claim_id: 'claim_by_reposted',
+};
+
+/** The index by which a condition's documents are found. */
+function indexOf(condition: Condition): string | null {
+  switch (condition.kind) {
+    case 'ids':
+      return ID_INDEXES[condition.column] ?? null;
+    case 'idPrefix':
+      return condition.column === 'claim_id' ? 'claim_by_id' : 'claim_by_sd_hash';
+    case 'texts':
+      if (condition.column === 'public_key_id') return 'claim_by_key';
+      return condition.column === 'normalized_name' ? 'claim_by_name' : null;
+    case 'keys':
+      return condition.column === 'tx_key' ? 'claim_by_tx' : null;
+    case 'range':
+    case 'numbers':
+      return condition.kind === 'range' && condition.passesNull
+        ? null
+        : (ORDER_INDEXES[condition.column] ?? null);
+    default:
+      return null;
+  }
+}
+
+/** URLs are found by their names. */
+function keyDriver(condition: Condition, count: (names: readonly string[]) => number): Driver | null {
+  if (condition.kind !== 'keys' || !condition.column.endsWith('_url_key')) return null;
+  const names = condition.values.map((url) => {
+    const name = url.split('/').at(-1)!.split('#')[0]!;
+    return nameText(normalizeName(Buffer.from(name)));
+  });
+  return {
+    estimate: count(names),
+    covers: null,
+    from: (sql) => ({
+      tables: 'claim c INDEXED BY claim_by_name',
+      where: `c.normalized_name IN ${sql.list(names)}`,
+      id: 'c.id',
+    }),
+  };
+}

@@ -1,0 +1,344 @@
+/**
+ * The writing half of the SQLite index: one connection, used by one thread. Each call is one transaction. A file that is
+ * damaged, of another version or of another chain is deleted when it is opened.
+ */
+import { rmSync } from 'node:fs';
+import { fromHex, toHex } from '../util/bytes.js';
+import type { ClaimDocument } from './document.js';
+import {
+  KEPT_BLOCKS,
+  type BlockId,
+  type BlockNote,
+  type BlockStep,
+  type BlockScores,
+  type BuildState,
+  type ClaimStates,
+  type IndexState,
+} from './indexChange.js';
+import { CLAIM_ID_INDEX, SECONDARY_INDEXES, createTables, isIndexOf } from './schema.js';
+import type { SqliteDatabase, SqliteProvider } from './sqliteProvider.js';
+import { SqliteRows, joinIds, splitIds } from './sqliteRows.js';
+import { trendingAfter } from './trending.js';
+
+/** Pages in memory, of the writer alone. Arbitrary. */
+const CACHE_KIB = 64 << 10;
+/** Words that a first build gathers before they are written: those of 50,000 documents and more. */
+const BULK_HASH_BYTES = 64 << 20;
+const HASH_BYTES = 1 << 20;
+/** Pages of words that are merged in one step at the end of a first build. Arbitrary: some tenths of a second. */
+const MERGE_PAGES = 4000;
+
+/** Deletes the file and what SQLite keeps beside it. */
+export function removeIndexFile(path: string): void {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
+}
+
+export class SqliteWriter {
+  private readonly database: SqliteDatabase;
+  private rows: SqliteRows;
+
+  private constructor(database: SqliteDatabase) {
+    this.database = database;
+    this.rows = new SqliteRows(database);
+  }
+
+  /** Opens the index of a chain, or makes an empty one in place of what is there and is none. */
+  static open(provider: SqliteProvider, path: string, chain: string): SqliteWriter {
+    try {
+      return new SqliteWriter(openFile(provider, path, chain));
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      removeIndexFile(path);
+      return new SqliteWriter(openFile(provider, path, chain));
+    }
+  }
+
+  state(): IndexState {
+    return { tip: this.read('tip'), build: this.read('build'), documents: this.rows.documents };
+  }
+
+  notes(): BlockNote[] {
+    const rows = this.database.prepare('SELECT height, hash, ids FROM block ORDER BY height').all();
+    return rows.map((row) => ({
+      height: row['height'] as number,
+      hash: row['hash'] as string,
+      claimIds: splitIds(row['ids'] as Uint8Array),
+    }));
+  }
+
+  note(blocks: readonly BlockNote[]): void {
+    this.transaction(() => blocks.forEach((block) => this.writeNote(block)));
+  }
+
+  repostsOf(claimIds: readonly string[]): string[] {
+    const find = this.rows.statement('SELECT claim_id FROM claim WHERE reposted_claim_id = ?');
+    return claimIds.flatMap((id) => find.all(fromHex(id)).map((row) => toHex(row['claim_id'] as Uint8Array)));
+  }
+
+  applyBlock(step: BlockStep, states: ClaimStates): void {
+    const { height } = step.block;
+    this.transaction(() => {
+      this.writeNote(step.block);
+      const ended = new Set(step.ended);
+      this.writeStates(states, height, ended);
+      for (const change of step.scores) {
+        const id = fromHex(change.claimId);
+        const known = this.knownScore(id);
+        if (known === undefined) continue;
+        this.rememberScore(height, id, known);
+        this.writeScore(id, trendingAfter(known.score, height, change.formerSat, change.latterSat));
+      }
+      this.write('tip', { height, hash: step.block.hash });
+      this.rows.statement('DELETE FROM block WHERE height <= ?').run(height - KEPT_BLOCKS);
+      this.rows.statement('DELETE FROM score_undo WHERE height <= ?').run(height - KEPT_BLOCKS);
+    });
+  }
+
+  rewind(tip: BlockId, abandoned: readonly BlockId[], states: ClaimStates): void {
+    this.transaction(() => {
+      const undo = this.rows
+        .statement('SELECT claim_id, existed, score FROM score_undo WHERE height > ? ORDER BY height DESC')
+        .all(tip.height);
+      for (const row of undo) {
+        const id = row['claim_id'] as Uint8Array;
+        if (row['existed'] === 0) {
+          this.rows.remove(id);
+          this.unhide(id);
+        } else {
+          if (this.knownScore(id) === undefined) this.hide(id, null);
+          this.writeScore(id, row['score'] as number | null);
+        }
+      }
+      this.rows.statement('DELETE FROM score_undo WHERE height > ?').run(tip.height);
+      this.forget(abandoned);
+      this.writeStates(states, null, new Set());
+      this.write('tip', tip);
+    });
+  }
+
+  refresh(abandoned: readonly BlockId[], states: ClaimStates): void {
+    this.transaction(() => {
+      this.forget(abandoned);
+      this.writeStates(states, null, new Set());
+    });
+  }
+
+  /** Documents of a first build in the order of claim ids, `after` the last of these ids. */
+  addDocuments(documents: readonly ClaimDocument[], hidden: readonly string[], after: string): void {
+    this.transaction(() => {
+      // Words are gathered in memory as long as numbers grow, and written when they do not.
+      for (const document of documents.toSorted((a, b) => a.id - b.id))
+        this.rows.insert(document, null, true);
+      for (const id of hidden) this.hide(fromHex(id), null);
+      this.writeBuild({ after });
+    });
+  }
+
+  /** Sets up the empty index for a first build. */
+  startBuild(base: BlockId): void {
+    this.transaction(() => {
+      this.writeNote({ ...base, claimIds: [] });
+      this.write('build', { base, after: null, hasDocuments: false, scoredHeight: -1 } satisfies BuildState);
+    });
+    this.configureWords('automerge', 0);
+    this.configureWords('crisismerge', 2000);
+    this.configureWords('hashsize', BULK_HASH_BYTES);
+  }
+
+  endDocuments(): void {
+    this.database.exec(CLAIM_ID_INDEX);
+    this.transaction(() => this.writeBuild({ hasDocuments: true }));
+  }
+
+  addScores(blocks: readonly BlockScores[]): void {
+    this.transaction(() => {
+      for (const { height, scores } of blocks) {
+        for (const { claimId, formerSat, latterSat } of scores) {
+          const id = fromHex(claimId);
+          const known = this.knownScore(id);
+          if (known !== undefined)
+            this.writeScore(id, trendingAfter(known.score, height, formerSat, latterSat));
+        }
+      }
+      const last = blocks.at(-1);
+      if (last !== undefined) this.writeBuild({ scoredHeight: last.height });
+    });
+  }
+
+  endBuild(): void {
+    this.configureWords('hashsize', HASH_BYTES);
+    this.configureWords('crisismerge', 16);
+    this.configureWords('automerge', 4);
+    this.optimize();
+    this.transaction(() => {
+      this.database.exec('INSERT OR IGNORE INTO labeled SELECT n, id FROM labeled_bulk ORDER BY n, id');
+      this.database.exec('DELETE FROM labeled_bulk');
+    });
+    for (const sql of SECONDARY_INDEXES) this.database.exec(sql);
+    this.transaction(() => {
+      const build = this.read<BuildState>('build')!;
+      this.write('tip', build.base);
+      this.rows.statement(`DELETE FROM state WHERE key = 'build'`).run();
+    });
+    this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  }
+
+  close(): void {
+    this.database.close();
+  }
+
+  /** Merges all words into one segment, in steps. */
+  private optimize(): void {
+    const changes = this.database.prepare('SELECT total_changes() AS n');
+    const merge = (pages: number) =>
+      this.database.exec(`INSERT INTO text_index (text_index, rank) VALUES ('merge', ${pages})`);
+    merge(-MERGE_PAGES);
+    for (;;) {
+      const before = Number(changes.get()!['n']);
+      merge(MERGE_PAGES);
+      // A step that finds nothing left to do makes less than two changes. Source: SQLite's documentation of FTS5, 6.8.
+      if (Number(changes.get()!['n']) - before < 2) return;
+    }
+  }
+
+  private configureWords(option: string, value: number): void {
+    this.database.exec(`INSERT INTO text_index (text_index, rank) VALUES ('${option}', ${value})`);
+  }
+
+  /** `undoHeight` is the block whose undo notes what was before; null when nothing is to be noted. */
+  private writeStates(states: ClaimStates, undoHeight: number | null, ended: ReadonlySet<string>): void {
+    const note = (id: Uint8Array) => {
+      if (undoHeight !== null) this.rememberScore(undoHeight, id, this.knownScore(id));
+    };
+    for (const claimId of states.gone) {
+      const id = fromHex(claimId);
+      const isEnded = ended.has(claimId);
+      const known = this.knownScore(id);
+      if (known === undefined && isEnded) continue;
+      if (isEnded || known === undefined) note(id);
+      this.rows.remove(id);
+      if (isEnded) this.unhide(id);
+      else if (known !== undefined || undoHeight !== null) this.hide(id, known?.score ?? null);
+    }
+    for (const claimId of states.hidden) {
+      const id = fromHex(claimId);
+      const known = this.knownScore(id);
+      if (known === undefined) note(id);
+      this.rows.remove(id);
+      this.hide(id, known?.score ?? null);
+    }
+    for (const document of states.documents.toSorted((a, b) => a.id - b.id)) this.putDocument(document, note);
+  }
+
+  private putDocument(document: ClaimDocument, note: (id: Uint8Array) => void): void {
+    const id = fromHex(document.claimId);
+    const known = this.knownScore(id);
+    if (known === undefined) note(id);
+    this.rows.put(document, known?.score ?? null);
+    this.unhide(id);
+  }
+
+  private knownScore(id: Uint8Array): { readonly score: number | null } | undefined {
+    const found = this.rows.scoreOf(id);
+    if (found !== undefined) return found;
+    const row = this.rows.statement('SELECT score FROM hidden WHERE claim_id = ?').get(id);
+    return row && { score: row['score'] as number | null };
+  }
+
+  private writeScore(id: Uint8Array, score: number | null): void {
+    const { changes } = this.rows
+      .statement('UPDATE claim SET trending_score = ? WHERE claim_id = ?')
+      .run(score, id);
+    if (Number(changes) === 0)
+      this.rows.statement('UPDATE hidden SET score = ? WHERE claim_id = ?').run(score, id);
+  }
+
+  /** Notes a score as it was before a block, once a block. */
+  private rememberScore(
+    height: number,
+    id: Uint8Array,
+    known: { readonly score: number | null } | undefined,
+  ): void {
+    this.rows
+      .statement('INSERT OR IGNORE INTO score_undo VALUES (?, ?, ?, ?)')
+      .run(height, id, known === undefined ? 0 : 1, known?.score ?? null);
+  }
+
+  private forget(blocks: readonly BlockId[]): void {
+    const forget = this.rows.statement('DELETE FROM block WHERE height = ? AND hash = ?');
+    for (const { height, hash } of blocks) forget.run(height, hash);
+  }
+
+  private hide(id: Uint8Array, score: number | null): void {
+    this.rows.statement('INSERT OR REPLACE INTO hidden VALUES (?, ?)').run(id, score);
+  }
+
+  private unhide(id: Uint8Array): void {
+    this.rows.statement('DELETE FROM hidden WHERE claim_id = ?').run(id);
+  }
+
+  private writeNote({ height, hash, claimIds }: BlockNote): void {
+    this.rows.statement('INSERT OR REPLACE INTO block VALUES (?, ?, ?)').run(height, hash, joinIds(claimIds));
+  }
+
+  private read<T>(key: string): T | null {
+    const row = this.database.prepare('SELECT value FROM state WHERE key = ?').get(key);
+    return row === undefined ? null : (JSON.parse(row['value'] as string) as T);
+  }
+
+  private write(key: string, value: unknown): void {
+    this.rows.statement('INSERT OR REPLACE INTO state VALUES (?, ?)').run(key, JSON.stringify(value));
+  }
+
+  private writeBuild(change: Partial<BuildState>): void {
+    this.write('build', { ...this.read<BuildState>('build')!, ...change });
+  }
+
+  private transaction(work: () => void): void {
+    this.database.exec('BEGIN IMMEDIATE');
+    try {
+      work();
+      this.rows.flush();
+      this.database.exec('COMMIT');
+    } catch (error) {
+      this.database.exec('ROLLBACK');
+      this.rows = new SqliteRows(this.database);
+      throw error;
+    }
+  }
+}
+
+/** Whether SQLite says that the file is damaged, or no database at all. */
+export function isDamage(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /malformed|not a database|SQLITE_CORRUPT|SQLITE_NOTADB|corrupt/i.test(error.message)
+  );
+}
+
+function openFile(provider: SqliteProvider, path: string, chain: string): SqliteDatabase {
+  let database = configured(provider, path);
+  try {
+    if (isIndexOf(database, chain)) return database;
+    database.close();
+    removeIndexFile(path);
+    database = configured(provider, path);
+    createTables(database, chain);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function configured(provider: SqliteProvider, path: string): SqliteDatabase {
+  const database = provider.open(path);
+  try {
+    database.exec(`PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+      PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = FILE; PRAGMA busy_timeout = 10000`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

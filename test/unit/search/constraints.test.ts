@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { parseConstraints } from '../../../src/search/constraints.js';
+import { SearchError } from '../../../src/search/searchError.js';
+
+const parse = parseConstraints;
+const id = 'ab'.repeat(20);
+
+function failure(constraints: Record<string, unknown>): string {
+  try {
+    parse(constraints);
+  } catch (error) {
+    if (error instanceof SearchError && error.kind === 'bad-request' && error.code === 1)
+      return error.message;
+    throw error;
+  }
+  throw new Error('no failure');
+}
+
+describe('lists', () => {
+  it('take 2,048 members and no more', () => {
+    const most = Array.from({ length: 2048 }, (_, i) => i.toString(16).padStart(40, '0'));
+    expect(parse({ channel_ids: most }).conditions).toEqual([
+      { kind: 'ids', column: 'channel_id', values: most },
+    ]);
+    expect(failure({ not_channel_ids: [...most, id] })).toBe(
+      'not_channel_ids cant have more than 2048 items.',
+    );
+    expect(failure({ 'claim.claim_id__in': [...most, id] })).toBe(
+      'claim_id__in cant have more than 2048 items.',
+    );
+    expect(failure({ nobody_knows: [...most, id] })).toBe('nobody_knows cant have more than 2048 items.');
+  });
+
+  it('that are empty, and null, are not given', () => {
+    expect(
+      parse({ any_tags: [], channel_ids: [null, ''], height: null, name: undefined }).conditions,
+    ).toEqual([]);
+  });
+});
+
+describe('bad values', () => {
+  it.each([
+    [{ height: 'abc' }, 'height: "abc" is not a number.'],
+    [{ height: '>' }, 'height: "" is not a number.'],
+    [{ height: ['>1', '2'] }, 'height: bounds and single values cannot be mixed.'],
+    [{ amount: {} }, 'amount: {} is not a number.'],
+    [{ claim_type: 'film' }, 'claim_type: there is no type "film".'],
+    [{ order_by: 'beauty' }, 'order_by: there is no field "beauty".'],
+    [{ order_by: ['^description'] }, 'order_by: claims cannot be ordered by "description".'],
+    [{ order_by: 7 }, 'order_by takes names of fields.'],
+    [{ limit: -1 }, 'limit: -1 is not a whole number from 0 on.'],
+    [{ offset: 1.5 }, 'offset: 1.5 is not a whole number from 0 on.'],
+    [{ amount_order: 0 }, 'amount_order: 0 is not a whole number from 1 on.'],
+    [{ has_source: 'maybe' }, 'has_source: "maybe" is neither true nor false.'],
+    [{ any_tags: [7] }, 'any_tags: 7 is not a text.'],
+    [{ text: 7 }, 'text: the value is not a text.'],
+    [{ text: 'word '.repeat(257) }, 'text cant have more than 256 words.'],
+  ])('%j is told of', (constraints, message) => {
+    expect(failure(constraints)).toBe(message);
+  });
+
+  it('of ids find nothing', () => {
+    expect(parse({ claim_id: 'xyz' }).findsNothing).toBe(true);
+    expect(parse({ claim_ids: ['1234'] }).findsNothing).toBe(true);
+    expect(parse({ title: 'x'.repeat(257) }).findsNothing).toBe(true);
+  });
+});
+
+describe('meanings', () => {
+  it('a beginning of an id up to 39 digits, an id with 40', () => {
+    expect(parse({ claim_id: id.slice(0, 39) }).conditions).toEqual([
+      { kind: 'idPrefix', column: 'claim_id', digits: id.slice(0, 39) },
+    ]);
+    expect(parse({ claim_id: id }).conditions).toEqual([{ kind: 'ids', column: 'claim_id', values: [id] }]);
+  });
+
+  it('fees in thousandths, exactly', () => {
+    expect(parse({ fee_amount: ['>0.5', '<=12.3456'] }).conditions).toEqual([
+      {
+        kind: 'range',
+        column: 'fee_amount',
+        bounds: [
+          { op: '>', value: '0500' },
+          { op: '<=', value: '12345.6' },
+        ],
+        passesNull: false,
+      },
+    ]);
+  });
+
+  it('release times in steps of 360 s, whole numbers too', () => {
+    expect(parse({ release_time: '<1600000000' }).conditions).toMatchObject([
+      { bounds: [{ op: '<', value: '1600000200' }], passesNull: true },
+    ]);
+    expect(parse({ release_time: 1600000000 }).conditions).toMatchObject([{ values: ['1600000000'] }]);
+  });
+
+  it('old names of trending, and what is not given', () => {
+    expect(parse({ order_by: ['trending_group', 'trending_mixed'] }).order).toEqual([
+      { column: 'trending_score', ascending: false, nullable: true },
+    ]);
+    expect(parse({ is_controlling: false, nobody: 7, wallet_id: 'x' }).conditions).toEqual([]);
+    expect(parse({ amount_order: 3 })).toMatchObject({ only: 3, order: [{ column: 'effective_amount' }] });
+  });
+});
