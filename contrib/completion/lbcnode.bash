@@ -10,20 +10,20 @@ _lbcnode_methods=(
     getaddednodeinfo getaddressbalance getaddressesbyaccount getaddressesbylabel getaddressinfo
     getaddressmempool getaddresstxids getaddressutxos getbalance getbestblock getbestblockhash getblock
     getblockchaininfo getblockcount getblockfilter getblockhash getblockheader getblockstats getblocktemplate
-    getcfilter getcfilterheader getchaintips getchaintxstats getchangesinblock getclaimbybid getclaimbyid
-    getclaimbyseq getclaimproofbybid getclaimproofbyseq getclaimsforname getclaimsfornamebybid
-    getclaimsfornamebyid getclaimsfornamebyseq getclaimsfortx getclaimsintrie getconnectioncount getcurrentnet
-    getdifficulty getgenerate gethashespersec getheaders getindexinfo getmemoryinfo getmempoolancestors
-    getmempooldescendants getmempoolentry getmempoolinfo getmininginfo getnameproof getnamesintrie getnettotals
-    getnetworkhashps getnetworkinfo getnewaddress getnodeaddresses getpeerinfo getrawchangeaddress
-    getrawmempool getrawtransaction getreceivedbyaccount getreceivedbyaddress getreceivedbylabel
-    gettotalclaimednames gettotalclaims gettotalvalueofclaims gettransaction gettxout gettxoutproof
-    gettxoutsetinfo getunconfirmedbalance getvalueforname getwalletinfo getzmqnotifications help importaddress
-    importmulti importprivkey importprunedfunds importpubkey importwallet keypoolrefill listaccounts
-    listaddressgroupings listbanned listlabels listlockunspent listnameclaims listreceivedbyaccount
-    listreceivedbyaddress listreceivedbylabel listsinceblock listtransactions listunspent listwalletdir
-    listwallets loadwallet lockunspent logging migratewallet move normalize ping preciousblock
-    prioritisetransaction pruneblockchain removeprunedfunds rescanblockchain rpc.discover savemempool
+    getcfilter getcfilterheader getchaintips getchaintxstats getchangesinblock getclaim getclaimbybid
+    getclaimbyid getclaimbyseq getclaimindexinfo getclaimproofbybid getclaimproofbyseq getclaimsforname
+    getclaimsfornamebybid getclaimsfornamebyid getclaimsfornamebyseq getclaimsfortx getclaimsintrie
+    getconnectioncount getcurrentnet getdifficulty getgenerate gethashespersec getheaders getindexinfo
+    getmemoryinfo getmempoolancestors getmempooldescendants getmempoolentry getmempoolinfo getmininginfo
+    getnameproof getnamesintrie getnettotals getnetworkhashps getnetworkinfo getnewaddress getnodeaddresses
+    getpeerinfo getrawchangeaddress getrawmempool getrawtransaction getreceivedbyaccount getreceivedbyaddress
+    getreceivedbylabel gettotalclaimednames gettotalclaims gettotalvalueofclaims gettransaction gettxout
+    gettxoutproof gettxoutsetinfo getunconfirmedbalance getvalueforname getwalletinfo getzmqnotifications help
+    importaddress importmulti importprivkey importprunedfunds importpubkey importwallet keypoolrefill
+    listaccounts listaddressgroupings listbanned listlabels listlockunspent listnameclaims
+    listreceivedbyaccount listreceivedbyaddress listreceivedbylabel listsinceblock listtransactions listunspent
+    listwalletdir listwallets loadwallet lockunspent logging migratewallet move normalize ping preciousblock
+    prioritisetransaction pruneblockchain removeprunedfunds rescanblockchain resolve rpc.discover savemempool
     scantxoutset searchrawtransactions sendfrom sendmany sendrawtransaction sendtoaddress setaccount setban
     sethdseed setlabel setnetworkactive settxfee signmessage signmessagewithprivkey signrawtransaction
     signrawtransactionwithkey signrawtransactionwithwallet stop submitblock supportclaim testmempoolaccept
@@ -72,9 +72,9 @@ _lbcnode() {
   COMPREPLY=()
   _lbcnode_option '
     -? -addressindex -alertnotify= -assumevalid= -blockfilterindex= -blocknotify= -blockreconstructionextratxn=
-    -blocksdir= -blocksonly -claimproofwindow= -claimtriecache= -color= -compat= -conf= -daemon -datadir=
-    -dbbatchsize= -dbcache= -debuglogfile= -feefilter -includeconf= -loadblock= -maxmempool= -maxorphantx=
-    -memfile= -mempoolexpiry= -minimumchainwork= -par= -persistmempool -pid= -prune= -reindex
+    -blocksdir= -blocksonly -claimindex -claimproofwindow= -claimtriecache= -color= -compat= -conf= -daemon
+    -datadir= -dbbatchsize= -dbcache= -debuglogfile= -feefilter -includeconf= -loadblock= -maxmempool=
+    -maxorphantx= -memfile= -mempoolexpiry= -minimumchainwork= -par= -persistmempool -pid= -prune= -reindex
     -reindex-chainstate -sysperms -txindex -version -addnode= -banscore= -bantime= -bind= -connect= -discover
     -dns -dnsseed -enablebip61 -externalip= -forcednsseed -listen -listenonion -maxconnections=
     -maxreceivebuffer= -maxsendbuffer= -maxtimeadjustment= -maxuploadtarget= -onion= -onlynet=

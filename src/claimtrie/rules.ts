@@ -27,6 +27,12 @@ export function expiringCreation(rules: ClaimRules, height: number): number {
   return created;
 }
 
+/** The block in which what was made in block `created` expires, if it is active by then. */
+export function expirationHeight(rules: ClaimRules, created: number): number {
+  const before = created + rules.originalExpiration;
+  return before < rules.extendedExpirationForkHeight ? before : created + rules.extendedExpiration;
+}
+
 /** Whether transactions of block `height` match normalized names. Source: `shouldNormalize`. */
 export function matchesNormalized(rules: ClaimRules, height: number): boolean {
   return height > rules.normalizationForkHeight;

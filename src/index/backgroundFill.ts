@@ -52,11 +52,14 @@ export class BackgroundFill {
   private readonly mostBlocks: number;
   private stopping = false;
   private running: Promise<void> = Promise.resolve();
+  /** Set by `start`. */
+  private onBug: ((error: unknown) => void) | null = null;
 
   constructor(deps: FillDeps, indexes: readonly TrackedIndex[]) {
     this.deps = deps;
     this.indexes = indexes;
     this.mostBlocks = deps.mostBlocks ?? READ_BLOCKS;
+    for (const tracked of indexes) tracked.onLost = () => this.goOn();
   }
 
   /**
@@ -96,11 +99,19 @@ export class BackgroundFill {
 
   /** Starts to fill. What goes wrong with the files is told to the operator, a bug to `onBug`. */
   start(onBug: (error: unknown) => void): void {
+    this.onBug = onBug;
     for (const tracked of this.behind()) {
       const from = this.heightOf(tracked) + 1;
       this.deps.log.info(`${tracked.index.name} is filled in the background from height ${from}`);
     }
     this.running = this.run().catch(onBug);
+  }
+
+  /** An index that was at the tip is to be filled again. */
+  private goOn(): void {
+    const { onBug } = this;
+    if (onBug === null || this.stopping) return;
+    this.running = this.running.then(() => this.run()).catch(onBug);
   }
 
   /** Resolves once nothing is written any more. */
@@ -119,6 +130,7 @@ export class BackgroundFill {
 
   /** Reads some blocks and writes them. Answers whether there may be more. */
   async round(): Promise<boolean> {
+    for (const tracked of this.indexes) if (tracked.isLost) await this.dropLost(tracked);
     const steps = this.nextSteps();
     if (steps.length === 0) return false;
     let blocks: ReadBlock[];
@@ -140,6 +152,12 @@ export class BackgroundFill {
       await letOthersWork(performance.now() - began);
     }
     return true;
+  }
+
+  private async dropLost(tracked: TrackedIndex): Promise<void> {
+    const { chain, flusher, log } = this.deps;
+    log.info(`${tracked.index.name} cannot be taken back as far as the chain went, and is made anew`);
+    await chain.change(() => tracked.drop(chain.deps.store, () => flusher.flush()));
   }
 
   /** Those that are not at the tip and can get there. */

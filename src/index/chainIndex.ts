@@ -23,6 +23,8 @@ export interface ChainIndex extends BlockContributor {
   readonly version: number;
   /** Those of all its rows, which nobody else has. */
   readonly prefixes: readonly string[];
+  /** Whether the block of this height, its last one, can be taken back; absent when any can. */
+  canTakeBack?(rows: RowTransaction, height: number): Promise<boolean>;
 }
 
 /** How far an index is. */
@@ -49,6 +51,10 @@ export class TrackedIndex implements OpenedContributor {
   /** Set once by whoever saw that it is at the tip. */
   synced = false;
   failure: string | null = null;
+  /** Its rows lead back no further and mean nothing: they are to be dropped, and made anew. */
+  isLost = false;
+  /** Called when that has come about, within the chain's change that brought it. */
+  onLost: () => void = () => undefined;
 
   constructor(index: ChainIndex) {
     this.index = index;
@@ -70,6 +76,7 @@ export class TrackedIndex implements OpenedContributor {
   /** Forgets every row. A kill meanwhile is made good by `open`. */
   async drop(store: RowStore, flush: () => Promise<void>): Promise<void> {
     this.last = NO_BLOCK;
+    this.synced = false;
     this.writePosition(store, DROPPING);
     await flush();
     for (const prefix of this.index.prefixes) {
@@ -78,11 +85,12 @@ export class TrackedIndex implements OpenedContributor {
     }
     this.writePosition(store, this.index.version);
     await flush();
+    this.isLost = false;
   }
 
   /** Whether the block with this parent (wire order) is the next one for it. */
   follows(parentHash: Bytes): boolean {
-    return equalBytes(this.last, parentHash);
+    return !this.isLost && equalBytes(this.last, parentHash);
   }
 
   async connect(
@@ -99,9 +107,22 @@ export class TrackedIndex implements OpenedContributor {
 
   async disconnect(rows: RowTransaction, block: LoadedBlock, height: number, undo: Buffer): Promise<void> {
     if (!equalBytes(this.last, block.hash)) return;
+    if ((await this.index.canTakeBack?.(rows, height)) === false) {
+      this.lose(rows);
+      return;
+    }
     await this.index.disconnect(rows, block, height, undo);
     this.last = Buffer.from(block.header.prevHash);
     this.writePosition(rows, this.index.version);
+  }
+
+  /** Leaves the rows to be dropped outside of any block's commit; a start that finds them so drops them itself. */
+  private lose(rows: RowTransaction): void {
+    this.last = NO_BLOCK;
+    this.synced = false;
+    this.isLost = true;
+    this.writePosition(rows, DROPPING);
+    this.onLost();
   }
 
   private writePosition(rows: Pick<RowTransaction, 'put'>, version: number): void {

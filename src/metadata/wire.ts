@@ -3,12 +3,13 @@
  * messages encoded anew: so what is kept and what is refused must be that of the library of the reference (the C++ one).
  * Three things differ in the other: a known field of another wire type is an unknown field here; unknown fields are kept in
  * their shortest form; a length that points past its message is refused at once. Bytes that are not UTF-8 are refused in
- * strings of proto3. Time and memory are linear in the input, nesting is bounded.
+ * strings. Time and memory are linear in the input, nesting is bounded.
  * Source: protobuf 3.20 parse_context.h, unknown_field_set.cc.
  */
 import { isUtf8 } from 'node:buffer';
 import { create, ScalarType, toBinary } from '@bufbuild/protobuf';
 import type { DescField, DescMessage, Message, MessageShape } from '@bufbuild/protobuf';
+import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 import { asBuffer, type Bytes } from '../util/bytes.js';
 import { MetadataError } from './metadataError.js';
 
@@ -22,6 +23,8 @@ const MAX_SHORT_VARINT_SIZE = 5;
 /** Lengths are below 2^31. */
 const MAX_LENGTH_TOP = 7;
 
+const { IMPLICIT } = FeatureSet_FieldPresence;
+
 /** A message as something with fields by name. */
 type Fields = Record<string, unknown>;
 
@@ -30,7 +33,8 @@ interface FieldPlan {
   readonly name: string;
   readonly wireType: number;
   readonly isList: boolean;
-  readonly isStrictText: boolean;
+  /** Whether nothing tells its default from its absence. */
+  readonly isImplicit: boolean;
   /** Null for messages. */
   readonly scalar: ScalarType | null;
   readonly message: DescMessage | null;
@@ -53,7 +57,7 @@ function planField(field: DescField): FieldPlan {
     name: field.localName,
     wireType: wireTypeOf(scalar),
     isList: field.fieldKind === 'list',
-    isStrictText: field.utf8Validation,
+    isImplicit: field.fieldKind !== 'list' && field.presence === IMPLICIT,
     scalar,
     message,
     oneof: field.oneof?.localName ?? null,
@@ -71,6 +75,9 @@ function planOf(schema: DescMessage): ReadonlyMap<number, FieldPlan> {
   return plan;
 }
 
+/** Whether a varint of so many bytes, of which this is the last, is the shortest that there is. */
+const isShortest = (size: number, lastByte: number): boolean => size === 1 || lastByte !== 0;
+
 /** Whether the tag ends a message, be it allowed there or not. */
 const endsMessage = (tag: number): boolean => tag === 0 || (tag & 7) === WIRE.END_GROUP;
 
@@ -81,6 +88,8 @@ class WireReader {
   /** The varint read last, 32 bits each. */
   #low = 0;
   #high = 0;
+  /** Whether what was read so far is as `writeMessage` would write it. */
+  isCanonical = true;
 
   constructor(bytes: Bytes) {
     this.#bytes = asBuffer(bytes);
@@ -104,6 +113,7 @@ class WireReader {
       if (byte < 0x80) {
         this.#low = low >>> 0;
         this.#high = high >>> 0;
+        this.isCanonical &&= isShortest(i + 1, byte) && (i + 1 < MAX_VARINT_SIZE || byte === 1);
         return;
       }
     }
@@ -116,6 +126,7 @@ class WireReader {
       const byte = this.#byte(end);
       tag |= (byte & 0x7f) << (7 * i);
       if (byte >= 0x80) continue;
+      this.isCanonical &&= isShortest(i + 1, byte) && (i + 1 < MAX_SHORT_VARINT_SIZE || byte <= 0x0f);
       return tag >>> 0;
     }
     throw new MetadataError('A tag has more than 5 bytes');
@@ -129,6 +140,7 @@ class WireReader {
       if (i === MAX_SHORT_VARINT_SIZE - 1 && byte > MAX_LENGTH_TOP) break;
       length |= (byte & 0x7f) << (7 * i);
       if (byte >= 0x80) continue;
+      this.isCanonical &&= isShortest(i + 1, byte);
       if (length > end - this.#at) throw new MetadataError('A length points past the end of its message');
       return this.#at + length;
     }
@@ -150,7 +162,7 @@ class WireReader {
     switch (field.scalar) {
       case ScalarType.STRING: {
         const bytes = this.#take(this.#readEnd(end));
-        if (field.isStrictText && !isUtf8(bytes)) throw new MetadataError(`The ${field.name} is not UTF-8`);
+        if (!isUtf8(bytes)) throw new MetadataError(`The ${field.name} is not UTF-8`);
         return bytes.toString('utf8');
       }
       case ScalarType.BYTES:
@@ -159,21 +171,32 @@ class WireReader {
         return this.#takeFixed(4, end).readFloatLE();
     }
     this.#readVarint(end);
-    const low = this.#low;
+    const [low, high] = [this.#low, this.#high];
     switch (field.scalar) {
       case ScalarType.UINT32:
+        this.isCanonical &&= high === 0;
         return low;
       case ScalarType.INT32:
+        this.isCanonical &&= high === (low < 0x8000_0000 ? 0 : 0xffff_ffff);
         return low | 0;
       case ScalarType.SINT32:
+        this.isCanonical &&= high === 0;
         return (low >>> 1) ^ -(low & 1);
       case ScalarType.BOOL:
-        return low !== 0 || this.#high !== 0;
+        this.isCanonical &&= high === 0 && low <= 1;
+        return low !== 0 || high !== 0;
       default: {
-        const value = (BigInt(this.#high) << 32n) | BigInt(low);
+        const value = (BigInt(high) << 32n) | BigInt(low);
         return field.scalar === ScalarType.INT64 ? BigInt.asIntN(64, value) : value;
       }
     }
+  }
+
+  /** What it stands for is not written where the field has no presence: zero, false, nothing. */
+  #checkDefault(field: FieldPlan, value: unknown): void {
+    if (!field.isImplicit) return;
+    const isDefault = Buffer.isBuffer(value) ? value.length === 0 : !value;
+    if (isDefault) this.isCanonical = false;
   }
 
   /** The shortest form of the varint read last. */
@@ -255,10 +278,12 @@ class WireReader {
       (fields[field.name] as unknown[]).push(read(undefined));
     } else if (field.oneof !== null) {
       const chosen = fields[field.oneof] as { case?: string; value?: unknown };
+      if (chosen.case !== undefined) this.isCanonical = false;
       const before = chosen.case === field.name ? chosen.value : undefined;
       fields[field.oneof] = { case: field.name, value: read(before) };
     } else {
       const value = read(fields[field.name]);
+      this.#checkDefault(field, value);
       if (field.closedValues?.has(value as number) === false) this.#keepUnknown(message, tag, this.#varint());
       else fields[field.name] = value;
     }
@@ -270,14 +295,23 @@ class WireReader {
    */
   readInto(schema: DescMessage, message: Message, end: number): void {
     const plan = planOf(schema);
+    /** Of the field read last; unknown ones come behind all others. */
+    let lastNumber = 0;
     while (this.#at < end) {
       const tag = this.#readTag(end);
-      if (this.#depth === MAX_DEPTH && endsMessage(tag)) return;
-      const field = plan.get(tag >>> 3);
+      if (this.#depth === MAX_DEPTH && endsMessage(tag)) {
+        this.isCanonical = false;
+        return;
+      }
+      const number = tag >>> 3;
+      const field = plan.get(number);
       if (field?.wireType === (tag & 7)) {
+        if (number < lastNumber || (number === lastNumber && !field.isList)) this.isCanonical = false;
+        lastNumber = Math.max(number, lastNumber);
         this.#readField(message, field, tag, end);
         continue;
       }
+      lastNumber = Infinity;
       const parts: Buffer[] = [];
       this.#copyUnknown(tag, end, parts);
       this.#keepUnknown(message, tag, parts.length === 1 ? parts[0]! : Buffer.concat(parts));
@@ -285,14 +319,14 @@ class WireReader {
   }
 }
 
-/**
- * The message that the bytes encode; byte fields point into them. Throws `MetadataError` where the reference's library
- * refuses them; missing fields are not its business, those of proto2 included.
- */
-export function readMessage<Schema extends DescMessage>(schema: Schema, bytes: Bytes): MessageShape<Schema> {
+function read<Schema extends DescMessage>(
+  schema: Schema,
+  bytes: Bytes,
+): { message: MessageShape<Schema>; isCanonical: boolean } {
   const message = create(schema);
-  new WireReader(bytes).readInto(schema, message, bytes.length);
-  return message;
+  const reader = new WireReader(bytes);
+  reader.readInto(schema, message, bytes.length);
+  return { message, isCanonical: reader.isCanonical };
 }
 
 /**
@@ -308,4 +342,27 @@ export function writeMessage<Schema extends DescMessage>(
   } catch (error) {
     throw new MetadataError(`The message cannot be written: ${(error as Error).message}`);
   }
+}
+
+/** A message, and its canonical encoding. */
+export interface ReadMessage<Schema extends DescMessage> {
+  readonly message: MessageShape<Schema>;
+  readonly canonical: Bytes;
+}
+
+/**
+ * The message that the bytes encode; byte fields point into them, and so does the canonical encoding where that is what they
+ * are, which takes a third of the time of encoding. Throws `MetadataError` where the reference's library refuses the bytes.
+ */
+export function readMessage<Schema extends DescMessage>(schema: Schema, bytes: Bytes): ReadMessage<Schema> {
+  const { message, isCanonical } = read(schema, bytes);
+  return { message, canonical: isCanonical ? bytes : writeMessage(schema, message) };
+}
+
+/** As `readMessage`, where fields that proto2 requires may be missing, so that there may be no encoding. */
+export function readPartialMessage<Schema extends DescMessage>(
+  schema: Schema,
+  bytes: Bytes,
+): MessageShape<Schema> {
+  return read(schema, bytes).message;
 }

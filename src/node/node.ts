@@ -13,6 +13,7 @@ import { addressIndex } from '../index/addressIndex.js';
 import { BackgroundFill } from '../index/backgroundFill.js';
 import { TrackedIndex } from '../index/chainIndex.js';
 import { filterIndex } from '../index/filterIndex.js';
+import { claimIndex } from '../index/claims/claimIndex.js';
 import { txIndex } from '../index/txIndex.js';
 import type { NetworkParams } from '../params/network.js';
 import { RpcDispatcher, type RpcDispatcherDeps } from '../rpc/dispatch.js';
@@ -166,10 +167,22 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
 
   const giveUp = new AbortController();
   const signal = AbortSignal.any([deps.signal, giveUp.signal]);
+  const supportDelay = supportDelayOf(loaded) === 'proportional' ? 'proportional' : 100;
+  const proofWindow = derived.claimProofWindowBlocks === Infinity ? 'all' : derived.claimProofWindowBlocks;
   const indexes = [
     ...(options.txindex ? [txIndex] : []),
     ...(options.addressindex ? [addressIndex] : []),
     ...(derived.keepsBlockFilters ? [filterIndex] : []),
+    ...(options.claimindex
+      ? [
+          claimIndex({
+            params,
+            rules: { ...params.claimForks, supportDelay },
+            window: proofWindow,
+            tipHeight: () => chainReader?.chain.height ?? -1,
+          }),
+        ]
+      : []),
   ].map((index) => new TrackedIndex(index));
   const onPoint = deps.onPoint ?? simulatedCrashes(options.dbcrashratio, { log: logger });
   dispatcher.setWarmupStatus('Loading block index...');
@@ -185,8 +198,8 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
       scriptForks: scriptForksOf(params),
       proofWindow: String(derived.claimProofWindowBlocks),
     },
-    supportDelay: supportDelayOf(loaded) === 'proportional' ? 'proportional' : 100,
-    proofWindow: derived.claimProofWindowBlocks === Infinity ? 'all' : derived.claimProofWindowBlocks,
+    supportDelay,
+    proofWindow,
     cacheBytes: derived.dbCacheBytes,
     claimCacheBytes: derived.claimTrieCacheBytes,
     batchBytes: options.dbbatchsize,

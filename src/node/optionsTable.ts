@@ -74,6 +74,7 @@ const GENERAL_OPTIONS = [
   bool('sysperms', false, 'Create files with the system\'s permissions instead of umask 077 (with the wallet disabled only)'),
   bool('txindex', false, 'Keep an index of all transactions, which getrawtransaction uses. Turned on for a folder with blocks it is filled in the background'),
   bool('addressindex', false, 'Keep an index of all addresses and scripts: history, balance and unspent outputs by getaddresstxids, getaddressbalance, getaddressutxos and getaddressmempool. Turned on for a folder with blocks it is filled in the background'),
+  bool('claimindex', false, 'Keep an index of what wallets ask of claims: by URL, of a channel, reposts, sums; for resolve and getclaim. Turned on for a folder with blocks it is filled in the background'),
   text('compat=<profile>', 'documented', 'Whose answers to give: those of the interface document, of lbrycrd 0.17.3 or of lbcd. The paths /lbrycrd and /lbcd answer in their profile whatever is set here', { choices: ['documented', 'lbrycrd', 'lbcd'] }),
   text('claimproofwindow=<blocks|all>', DEFAULT_CLAIM_PROOF_WINDOW, 'For how many past blocks name proofs can be given', { format: 'proofWindow' }),
 ] as const;

@@ -8,6 +8,7 @@ import type { OpenedChain } from '../chain/openChain.js';
 import type { Pruner } from '../chain/pruner.js';
 import type { BackgroundFill } from '../index/backgroundFill.js';
 import { BlockFilters } from '../index/filterIndex.js';
+import { claimIndexOf, type ClaimIndexQueries } from '../index/claims/claimIndexQueries.js';
 import { findTransaction } from '../index/txIndex.js';
 import { readFeeHistory, writeFeeHistory } from '../mempool/fees/feeEstimatesFile.js';
 import { Mempool } from '../mempool/mempool.js';
@@ -81,6 +82,7 @@ interface Attached {
   mining: Miner;
   claims: ClaimReader;
   blockFilters: BlockFilters;
+  claimIndex: ClaimIndexQueries;
 }
 
 export function makeServices({
@@ -127,6 +129,9 @@ export function makeServices({
     },
     get addresses() {
       return addresses;
+    },
+    get claimIndex() {
+      return options.claimindex ? now().claimIndex : null;
     },
     indexes: () => now().indexes.statuses(),
     get mempool() {
@@ -214,6 +219,7 @@ export function makeServices({
         mining,
         claims: claimReader(opened.store, opened.claims, opened.chain.index.active),
         blockFilters: new BlockFilters(opened.store, opened.chain.index.active),
+        claimIndex: claimIndexOf(opened.reader, opened.claims.rules, () => indexes.statuses()),
       };
     },
     async connect(onBug) {

@@ -51,6 +51,7 @@ export const PROFILES: readonly Profile[] = ['documented', 'lbrycrd', 'lbcd'];
 export const CATEGORIES = [
   'addressindex',
   'blockchain',
+  'claimindex',
   'claimtrie',
   'control',
   'generating',

@@ -71,6 +71,9 @@ import { walletCreateFundedPsbt } from './methods/wallet/walletCreateFundedPsbt.
 import { walletProcessPsbt } from './methods/wallet/walletProcessPsbt.js';
 import { generate } from './methods/generating/generate.js';
 import type { RpcMethod } from './method.js';
+import { getClaim } from './methods/claimindex/getClaim.js';
+import { getClaimIndexInfo } from './methods/claimindex/getClaimIndexInfo.js';
+import { resolve } from './methods/claimindex/resolve.js';
 import { getAddressBalance } from './methods/addressindex/getAddressBalance.js';
 import { getAddressMempool } from './methods/addressindex/getAddressMempool.js';
 import { getAddressTxids } from './methods/addressindex/getAddressTxids.js';
@@ -230,6 +233,10 @@ export const METHODS: readonly RpcMethod[] = [
   scanTxOutSet,
   verifyChain,
   verifyTxOutProof,
+  // claimindex
+  getClaim,
+  getClaimIndexInfo,
+  resolve,
   // claimtrie
   checkNormalization,
   getChangesInBlock,

@@ -6,6 +6,7 @@ import type { ChainReader } from '../chain/chainReader.js';
 import type { Pruner } from '../chain/pruner.js';
 import type { AddressQueries } from '../index/addressQueries.js';
 import type { IndexStatus } from '../index/chainIndex.js';
+import type { ClaimIndexQueries } from '../index/claims/claimIndexQueries.js';
 import type { BlockFilters } from '../index/filterIndex.js';
 import type { UnconfirmedTransaction } from '../index/mempoolAddresses.js';
 import type { TxLocation } from '../index/txIndex.js';
@@ -34,6 +35,8 @@ export interface RpcServices {
   readonly blockFilters: Pick<BlockFilters, 'filter' | 'headers'> | null;
   /** Null without `-addressindex`. */
   readonly addresses: AddressService | null;
+  /** Null without `-claimindex`. */
+  readonly claimIndex: ClaimIndexQueries | null;
   /** How far each index is that runs. */
   indexes(): readonly IndexStatus[];
   readonly mempool: MempoolReader;

@@ -27,6 +27,8 @@ export const PREFIX = {
   blockFilter: 'F',
   /** `G` ‖ height u32 → hash of that filter, and its header. */
   filterHeader: 'G',
+  /** `L` ‖ kind ‖ … → rows of the claim index (index/claims/claimIndexKeys.ts). */
+  claimIndex: 'L',
   /** `~` ‖ key → staged write of a large transaction: 0 for a deletion, 1 ‖ value for a put. */
   stage: '~',
 } as const;

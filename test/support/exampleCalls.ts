@@ -45,6 +45,7 @@ export const EXAMPLE_NODE_ARGS: readonly string[] = [
   '-txindex',
   '-addressindex',
   '-blockfilterindex',
+  '-claimindex',
   ...['getclaimsintrie', 'getnamesintrie', 'signrawtransaction', 'accounts', 'addwitnessaddress'].map(
     (name) => `-deprecatedrpc=${name}`,
   ),
@@ -165,6 +166,10 @@ export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
     call('scantxoutset', 'start', [`addr(${OTHER_ADDRESS})`]),
     call('verifychain', 1, 2),
     call('verifytxoutproof', proof),
+    // claimindex
+    call('getclaim', claimId),
+    call('getclaimindexinfo'),
+    call('resolve', ['lbry://MindBlown', '@nobody/anything']),
     // claimtrie
     call('checknormalization', 'MindBlown'),
     call('getchangesinblock', claimBlock),

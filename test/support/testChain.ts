@@ -12,8 +12,11 @@ import { addressIndex } from '../../src/index/addressIndex.js';
 import { filterIndex } from '../../src/index/filterIndex.js';
 import { AddressQueries } from '../../src/index/addressQueries.js';
 import { BackgroundFill } from '../../src/index/backgroundFill.js';
+import { claimIndex } from '../../src/index/claims/claimIndex.js';
+import { claimIndexOf } from '../../src/index/claims/claimIndexQueries.js';
 import { TrackedIndex } from '../../src/index/chainIndex.js';
 import { findTransaction, txIndex } from '../../src/index/txIndex.js';
+import type { ClaimRules } from '../../src/claimtrie/types.js';
 import type { BlockCandidate, BlockSource } from '../../src/mempool/mempoolReader.js';
 import { formatTemplate, setExtraNonce } from '../../src/mining/blockAssembler.js';
 import { Miner } from '../../src/mining/miner.js';
@@ -54,6 +57,11 @@ export interface TestChainOptions {
   txIndex?: boolean;
   addressIndex?: boolean;
   filterIndex?: boolean;
+  claimIndex?: boolean;
+  /** Blocks for which there are proofs, and for which indexes can be taken back; 5000 unless told otherwise. */
+  proofWindow?: number;
+  /** 100 unless told otherwise. */
+  supportDelay?: ClaimRules['supportDelay'];
   prune?: boolean;
   params?: NetworkParams;
   /** 0 unless told otherwise. */
@@ -112,6 +120,10 @@ export class TestChain {
           ? Object.assign(new AddressQueries(opened.store), { mempoolTransactions: () => [] })
           : null,
       indexes: () => fill.statuses(),
+      claimIndex:
+        options.claimIndex === true
+          ? claimIndexOf(opened.reader, opened.claims.rules, () => fill.statuses())
+          : null,
       mempool: emptyMempool(),
       mining: this.miner,
       clock: {
@@ -158,11 +170,14 @@ export class TestChain {
 
   static async open(options: TestChainOptions = {}): Promise<TestChain> {
     const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'lbcnode-chain-'));
-    const { params = regtestParams } = options;
+    const { params = regtestParams, proofWindow = 5000, supportDelay = 100 } = options;
+    const rules = { ...params.claimForks, supportDelay };
+    const tipHeight = (): number => chain?.opened.chain.height ?? -1;
     const indexes = [
       ...(options.txIndex === false ? [] : [txIndex]),
       ...(options.addressIndex === true ? [addressIndex] : []),
       ...(options.filterIndex === true ? [filterIndex] : []),
+      ...(options.claimIndex === true ? [claimIndex({ params, rules, window: proofWindow, tipHeight })] : []),
     ].map((index) => new TrackedIndex(index));
     let chain: TestChain | null = null;
     const opened = await openChain({
@@ -171,12 +186,12 @@ export class TestChain {
       params,
       identity: {
         network: params.name,
-        supportDelay: '100',
+        supportDelay: String(supportDelay),
         claimRules: JSON.stringify(params.claimForks),
-        proofWindow: '5000',
+        proofWindow: String(proofWindow),
       },
-      supportDelay: 100,
-      proofWindow: 5000,
+      supportDelay,
+      proofWindow,
       cacheBytes: 32 << 20,
       claimCacheBytes: 4 << 20,
       batchBytes: 16 << 20,

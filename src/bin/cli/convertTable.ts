@@ -82,6 +82,7 @@ export const CONVERSIONS: Readonly<Record<string, readonly Conversion[]>> = {
   prioritisetransaction: [[1, 'dummy', 'json'], [2, 'fee_delta', 'json']],
   pruneblockchain: [[0, 'height', 'json']],
   rescanblockchain: [[0, 'start_height', 'json'], [1, 'stop_height', 'json']],
+  resolve: [[0, 'urls', 'json']],
   scantxoutset: [[1, 'scanobjects', 'json']],
   searchrawtransactions: [[1, 'verbose', 'json'], [2, 'skip', 'json'], [3, 'count', 'json'], [4, 'vinextra', 'json'], [5, 'reverse', 'json'], [6, 'filteraddrs', 'json']],
   sendfrom: [[2, 'amount', 'auto'], [3, 'minconf', 'json']],

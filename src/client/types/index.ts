@@ -2,6 +2,7 @@
 
 import type { AddressindexMethods } from './addressindex.js';
 import type { BlockchainMethods } from './blockchain.js';
+import type { ClaimindexMethods } from './claimindex.js';
 import type { ClaimtrieMethods } from './claimtrie.js';
 import type { ControlMethods } from './control.js';
 import type { GeneratingMethods } from './generating.js';
@@ -20,6 +21,7 @@ export type * from './shapes.js';
 export interface RpcMethodTypes
   extends AddressindexMethods,
     BlockchainMethods,
+    ClaimindexMethods,
     ClaimtrieMethods,
     ControlMethods,
     GeneratingMethods,

@@ -123,6 +123,36 @@ export interface ClaimsOfName {
 }
 
 // prettier-ignore
+export interface IndexedClaim {
+  /** the claim id (40 hex digits) */ claim_id: string;
+  /** the name as the latest output has it */ name: string;
+  /** the name with which all its spellings are filed */ normalized_name: string;
+  /** the transaction of the latest output */ txid: string;
+  /** the number of that output */ nout: number;
+  /** the height of its block */ height: number;
+  /** the time of that block (seconds since 1970) */ timestamp: number;
+  /** the amount of that output */ amount: number;
+  /** the height of the block of the first output */ creation_height: number;
+  /** the time of that block (seconds since 1970) */ creation_timestamp: number;
+  /** the height at which the latest output became active, or will */ activation_height: number;
+  /** the height at which it expires */ expiration_height: number;
+  /** the height of the last takeover of the name; 0 when nothing controls it */ takeover_height: number;
+  /** whether it controls the name */ is_controlling: boolean;
+  /** the amount with all active supports; 0 until it is active */ effective_amount: number;
+  /** all unspent supports, active or not */ support_amount: number;
+  /** how many live claims repost it */ reposted: number;
+  /** how many live claims it signed validly */ claims_in_channel: number;
+  /** the name with the fewest digits of the id that lead here */ short_url: string;
+  /** the same behind the short URL of its channel, when that signed it validly */ canonical_url: string;
+  /** the name with the whole id */ permanent_url: string;
+  /** the channel that the value names (40 hex digits) */ channel_id?: string;
+  /** whether the signature was right in its block, and the channel lives */ is_channel_signature_valid?: boolean;
+  /** the claim that it reposts (40 hex digits) */ reposted_claim_id?: string;
+  /** "stream", "channel", "collection" or "repost" */ value_type?: string;
+  /** the metadata, decoded */ value?: unknown;
+}
+
+// prettier-ignore
 export interface LbrycrdClaim {
   /** the name as it is looked up */ normalizedName: string;
   /** the name as it was claimed */ name?: string;
@@ -217,6 +247,69 @@ export interface OutputScript {
   /** shape of the script behind the claim */ subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | "";
   /** shape of the script; nonstandard for claims and supports */ type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown";
   addresses?: string[];
+}
+
+// prettier-ignore
+export interface RepostedClaim {
+  /** the claim id (40 hex digits) */ claim_id: string;
+  /** the name as the latest output has it */ name: string;
+  /** the name with which all its spellings are filed */ normalized_name: string;
+  /** the transaction of the latest output */ txid: string;
+  /** the number of that output */ nout: number;
+  /** the height of its block */ height: number;
+  /** the time of that block (seconds since 1970) */ timestamp: number;
+  /** the amount of that output */ amount: number;
+  /** the height of the block of the first output */ creation_height: number;
+  /** the time of that block (seconds since 1970) */ creation_timestamp: number;
+  /** the height at which the latest output became active, or will */ activation_height: number;
+  /** the height at which it expires */ expiration_height: number;
+  /** the height of the last takeover of the name; 0 when nothing controls it */ takeover_height: number;
+  /** whether it controls the name */ is_controlling: boolean;
+  /** the amount with all active supports; 0 until it is active */ effective_amount: number;
+  /** all unspent supports, active or not */ support_amount: number;
+  /** how many live claims repost it */ reposted: number;
+  /** how many live claims it signed validly */ claims_in_channel: number;
+  /** the name with the fewest digits of the id that lead here */ short_url: string;
+  /** the same behind the short URL of its channel, when that signed it validly */ canonical_url: string;
+  /** the name with the whole id */ permanent_url: string;
+  /** the channel that the value names (40 hex digits) */ channel_id?: string;
+  /** whether the signature was right in its block, and the channel lives */ is_channel_signature_valid?: boolean;
+  /** the claim that it reposts (40 hex digits) */ reposted_claim_id?: string;
+  /** "stream", "channel", "collection" or "repost" */ value_type?: string;
+  /** the metadata, decoded */ value?: unknown;
+  signing_channel?: IndexedClaim;
+}
+
+// prettier-ignore
+export interface ResolvedClaim {
+  /** the claim id (40 hex digits) */ claim_id: string;
+  /** the name as the latest output has it */ name: string;
+  /** the name with which all its spellings are filed */ normalized_name: string;
+  /** the transaction of the latest output */ txid: string;
+  /** the number of that output */ nout: number;
+  /** the height of its block */ height: number;
+  /** the time of that block (seconds since 1970) */ timestamp: number;
+  /** the amount of that output */ amount: number;
+  /** the height of the block of the first output */ creation_height: number;
+  /** the time of that block (seconds since 1970) */ creation_timestamp: number;
+  /** the height at which the latest output became active, or will */ activation_height: number;
+  /** the height at which it expires */ expiration_height: number;
+  /** the height of the last takeover of the name; 0 when nothing controls it */ takeover_height: number;
+  /** whether it controls the name */ is_controlling: boolean;
+  /** the amount with all active supports; 0 until it is active */ effective_amount: number;
+  /** all unspent supports, active or not */ support_amount: number;
+  /** how many live claims repost it */ reposted: number;
+  /** how many live claims it signed validly */ claims_in_channel: number;
+  /** the name with the fewest digits of the id that lead here */ short_url: string;
+  /** the same behind the short URL of its channel, when that signed it validly */ canonical_url: string;
+  /** the name with the whole id */ permanent_url: string;
+  /** the channel that the value names (40 hex digits) */ channel_id?: string;
+  /** whether the signature was right in its block, and the channel lives */ is_channel_signature_valid?: boolean;
+  /** the claim that it reposts (40 hex digits) */ reposted_claim_id?: string;
+  /** "stream", "channel", "collection" or "repost" */ value_type?: string;
+  /** the metadata, decoded */ value?: unknown;
+  signing_channel?: IndexedClaim;
+  reposted_claim?: RepostedClaim;
 }
 
 // prettier-ignore

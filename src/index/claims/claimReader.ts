@@ -89,8 +89,13 @@ export interface ClaimIndexReader {
   value(claimId: Bytes): Promise<Bytes | null>;
   /** One answer a URL, in their order. */
   resolve(urls: readonly string[]): Promise<ResolvedUrl[]>;
-  /** What a block of the active chain did; kept as many blocks as the index can be taken back. */
+  /**
+   * What a block of the active chain did, as seen at the tip: `touched` are live claims. Kept for as many blocks as the index
+   * can be taken back; of older ones it throws `ClaimChangesGoneError`.
+   */
   changes(height: number): Promise<BlockClaimChanges>;
+  /** The changes of effective amounts alone, which are kept for every block. */
+  trending(height: number): Promise<readonly TrendingChange[]>;
   /** All live claims by id, from behind `after` on. */
   allClaims(after: Bytes | null): AsyncIterable<ClaimRecord>;
 }

@@ -1,0 +1,114 @@
+/**
+ * What a block changed, for whoever follows the index: rows of what was touched and deleted, kept as long as the block can
+ * be taken back, and rows of the changes of effective amounts, kept for good. Where one thing touches very many claims (a
+ * takeover all of its name, the end of a channel all that it signed, a change of a claim its reposts) only that is
+ * noted, and the claims are found when somebody asks.
+ */
+import { RowDecoder, RowEncoder } from '../../store/claims/rowCodec.js';
+import type { RowReader, RowTransaction } from '../../store/rows.js';
+import { changesKey, ID_LENGTH, trendingKey } from './claimIndexKeys.js';
+
+/** A row is closed when it has grown to this size. */
+const CHUNK_BYTES = 32 << 10;
+
+const NOTE = {
+  /** A claim. */
+  touched: 0,
+  /** A claim that was made or updated: its reposts too. */
+  rewritten: 1,
+  /** A claim that is gone: its reposts and what it signed are touched. */
+  deleted: 2,
+  /** A group of names: all its claims. */
+  takeover: 3,
+} as const;
+
+/** What a block changed as it is noted. Ids are latin1, wire order. */
+export interface NotedChanges {
+  readonly touched: readonly string[];
+  readonly rewritten: readonly string[];
+  readonly deleted: readonly string[];
+  readonly takeovers: readonly string[];
+}
+
+export interface NotedTrending {
+  readonly claimId: string;
+  readonly formerSat: bigint;
+  readonly latterSat: bigint;
+}
+
+export async function writeChanges(
+  rows: RowTransaction,
+  height: number,
+  { touched, rewritten, deleted, takeovers }: NotedChanges,
+): Promise<void> {
+  const encoder = new RowEncoder();
+  let chunk = 0;
+  const add = async (note: number, ids: readonly string[]): Promise<void> => {
+    for (const id of ids) {
+      encoder.byte(note);
+      if (note === NOTE.takeover) encoder.string(id);
+      else encoder.raw(id);
+      if (encoder.size < CHUNK_BYTES) continue;
+      rows.put(changesKey(height, chunk++), encoder.finish());
+      await rows.relieve();
+    }
+  };
+  await add(NOTE.touched, touched);
+  await add(NOTE.rewritten, rewritten);
+  await add(NOTE.deleted, deleted);
+  await add(NOTE.takeover, takeovers);
+  // A block without changes has a row too: where there is none they are not known any more.
+  if (encoder.size > 0 || chunk === 0) rows.put(changesKey(height, chunk), encoder.finish());
+}
+
+/** Null when they are not kept any more. */
+export async function readNotedChanges(rows: RowReader, height: number): Promise<NotedChanges | null> {
+  const notes: [touched: string[], rewritten: string[], deleted: string[], takeovers: string[]] = [
+    [],
+    [],
+    [],
+    [],
+  ];
+  for (let chunk = 0; ; chunk++) {
+    const row = await rows.get(changesKey(height, chunk));
+    if (row === undefined && chunk === 0) return null;
+    if (row === undefined) break;
+    const input = new RowDecoder(row);
+    while (!input.done) {
+      const note = input.byte();
+      notes[note]!.push(note === NOTE.takeover ? input.string() : input.raw(ID_LENGTH));
+    }
+  }
+  const [touched, rewritten, deleted, takeovers] = notes;
+  return { touched, rewritten, deleted, takeovers };
+}
+
+export async function writeTrending(
+  rows: RowTransaction,
+  height: number,
+  changes: readonly NotedTrending[],
+): Promise<void> {
+  const encoder = new RowEncoder();
+  let chunk = 0;
+  const close = (): void => rows.put(trendingKey(height, chunk++), encoder.finish());
+  for (const { claimId, formerSat, latterSat } of changes) {
+    encoder.raw(claimId).amount(formerSat).amount(latterSat);
+    if (encoder.size < CHUNK_BYTES) continue;
+    close();
+    await rows.relieve();
+  }
+  if (encoder.size > 0) close();
+}
+
+export async function readTrending(rows: RowReader, height: number): Promise<NotedTrending[]> {
+  const changes: NotedTrending[] = [];
+  for (let chunk = 0; ; chunk++) {
+    const row = await rows.get(trendingKey(height, chunk));
+    if (row === undefined) return changes;
+    const input = new RowDecoder(row);
+    while (!input.done) {
+      const claimId = input.raw(ID_LENGTH);
+      changes.push({ claimId, formerSat: input.amount(), latterSat: input.amount() });
+    }
+  }
+}

@@ -1,0 +1,382 @@
+/**
+ * What one block does to the claim index: from what it did to claims and supports, and from the values of its outputs, to
+ * rows. Owns the rules of channels, signatures, reposts and counts; taking a block back is `notedRows.ts`.
+ * Source: hub scribe/service.py.
+ */
+import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import type { Item } from '../../claimtrie/item.js';
+import type { ClaimRules } from '../../claimtrie/types.js';
+import type { NetworkParams } from '../../params/network.js';
+import type { RowTransaction } from '../../store/rows.js';
+import { assert } from '../../util/assert.js';
+import { breathe } from '../../util/breathe.js';
+import { EMPTY_BYTES, fromLatin1, toLatin1 } from '../../util/bytes.js';
+import type { NotedChanges, NotedTrending } from './blockChanges.js';
+import { wasSpent, type BlockItems, type CreatedItem } from './blockItems.js';
+import {
+  claimKey,
+  countsKey,
+  groupOf,
+  nameOrderKey,
+  repostKey,
+  signedKey,
+  supportsKey,
+  TOTALS_KEY,
+} from './claimIndexKeys.js';
+import { ClaimOutputs, type ClaimOutputInBlock } from './claimOutputs.js';
+import {
+  formatAmountRow,
+  formatClaimRow,
+  formatCountsRow,
+  formatTotalsRow,
+  parseAmountRow,
+  parseClaimRow,
+  parseCountsRow,
+  parseTotalsRow,
+  type ClaimRow,
+} from './claimRow.js';
+import { verifyClaims, type SignedOutput } from './claimSignatures.js';
+import { EffectiveAmounts } from './effectiveAmounts.js';
+import type { NotedRows } from './notedRows.js';
+
+export interface BlockWorkDeps {
+  readonly params: Pick<NetworkParams, 'base58'>;
+  readonly rules: ClaimRules;
+  /** Rows of the claim trie, after the block or later. */
+  readonly rows: RowTransaction;
+  /** Whether they are those of after the block. */
+  readonly isPresent: boolean;
+  readonly noted: NotedRows;
+}
+
+/** A claim that the block made or updated. */
+interface NewClaim {
+  readonly claimId: string;
+  readonly former: ClaimRow | null;
+  readonly output: ClaimOutputInBlock;
+  readonly row: ClaimRow;
+}
+
+/** How the supports of one claim and name changed. */
+interface SupportChange {
+  readonly claimId: string;
+  readonly group: string;
+  /** Of all unspent ones, and of the active ones. */
+  sumSat: bigint;
+  activeSat: bigint;
+  /** Whether any was made or spent, rather than only activated or expired. */
+  isMoved: boolean;
+}
+
+/** How the counts of a claim changed. */
+interface CountChange {
+  reposts: number;
+  signed: number;
+  isReposted: boolean;
+}
+
+export class BlockWork {
+  private readonly deps: BlockWorkDeps;
+  private readonly noted: NotedRows;
+  private readonly block: LoadedBlock;
+  private readonly height: number;
+  private readonly takeovers: readonly string[];
+  private readonly created = new Map<string, CreatedItem>();
+  private readonly removed = new Map<string, Item>();
+  private readonly activated = new Set<string>();
+  private readonly supports = new Map<string, SupportChange>();
+  private readonly counts = new Map<string, CountChange>();
+  private readonly touched = new Set<string>();
+  private readonly deleted: string[] = [];
+
+  constructor(deps: BlockWorkDeps, block: LoadedBlock, height: number, items: BlockItems) {
+    this.deps = deps;
+    this.noted = deps.noted;
+    this.block = block;
+    this.height = height;
+    this.takeovers = [...new Set(items.takeovers.map(groupOf))];
+    for (const made of items.created) {
+      const { item, isActive } = made;
+      if (item.kind === 'support') this.addSupport(item, 1n, isActive, true);
+      else this.created.set(item.claimId, made);
+    }
+    for (const item of items.removed) {
+      if (item.kind === 'support') this.addSupport(item, -1n, item.activated !== 0, wasSpent(item));
+      else this.removed.set(item.claimId, item);
+    }
+    for (const item of items.activated) {
+      if (item.kind !== 'support') this.activated.add(item.claimId);
+      else this.supportOf(item).activeSat += item.amount;
+    }
+  }
+
+  private supportOf({ claimId, name }: Item): SupportChange {
+    const group = groupOf(name);
+    const key = claimId + group;
+    let change = this.supports.get(key);
+    if (!change)
+      this.supports.set(key, (change = { claimId, group, sumSat: 0n, activeSat: 0n, isMoved: false }));
+    return change;
+  }
+
+  private addSupport(item: Item, sign: bigint, isActive: boolean, isMoved: boolean): void {
+    const change = this.supportOf(item);
+    change.sumSat += sign * item.amount;
+    if (isActive) change.activeSat += sign * item.amount;
+    change.isMoved ||= isMoved;
+  }
+
+  /** Changes the noted rows; answers what is told to those that follow. */
+  async run(): Promise<{ changes: NotedChanges; trending: NotedTrending[] }> {
+    const { noted, created, removed, activated, supports } = this;
+    const supported = [...supports.values()].map(({ claimId }) => claimId);
+    const ids = [...created.keys(), ...removed.keys(), ...activated, ...supported];
+    await noted.load([TOTALS_KEY, ...ids.map(claimKey)]);
+    const claims = await this.newClaims();
+    const ended = this.endedClaims();
+    await this.loadReferences(claims, ended);
+    let since = performance.now();
+    for (const [claimId, row] of ended) {
+      this.takeOut(claimId, row);
+      this.deleted.push(claimId);
+      since = await breathe(since);
+    }
+    for (const claim of claims) {
+      if (claim.former !== null) this.takeOut(claim.claimId, claim.former);
+      this.putIn(claim);
+      since = await breathe(since);
+    }
+    this.changeCounts();
+    this.changeSupports();
+    for (const claimId of activated) this.touched.add(claimId);
+    const trending = await this.trending();
+    const isAlive = (id: string): boolean => noted.get(claimKey(id)) !== null;
+    const touched = [...this.touched].filter((id) => !created.has(id) && isAlive(id));
+    const { deleted, takeovers } = this;
+    return { changes: { touched, rewritten: [...created.keys()], deleted, takeovers }, trending };
+  }
+
+  private formerRow(claimId: string): ClaimRow | null {
+    const row = this.noted.former(claimKey(claimId));
+    return row && parseClaimRow(row);
+  }
+
+  /** Claims that are gone at the end of the block. */
+  private endedClaims(): [claimId: string, row: ClaimRow][] {
+    const ended: [string, ClaimRow][] = [];
+    for (const [claimId, item] of this.removed) {
+      if (this.created.has(claimId)) continue;
+      const row = this.formerRow(claimId);
+      if (row?.point === item.point) ended.push([claimId, row]);
+    }
+    return ended;
+  }
+
+  private async newClaims(): Promise<NewClaim[]> {
+    const made = [...this.created.values()];
+    const points = new Set(made.map(({ item }) => item.point));
+    const formers = made.map(({ item }) => this.formerRow(item.claimId));
+    const updatesNew = made.some(({ item }, i) => item.kind === 'update' && formers[i] === null);
+    const outputs = await ClaimOutputs.read(this.block, points, updatesNew);
+    const found = made.map(({ item }) => {
+      const output = outputs.byPoint.get(item.point);
+      assert(output, 'a block lacks an output that the claim trie took from it');
+      return output;
+    });
+    const signed = await this.signedOutputs(outputs, found);
+    return made.map(({ item }, i) => {
+      const former = formers[i]!;
+      const output = found[i]!;
+      return {
+        claimId: item.claimId,
+        former,
+        output,
+        row: this.newRow(item, former, output, outputs, signed.has(output)),
+      };
+    });
+  }
+
+  private newRow(
+    { claimId, point, kind, rawName }: Item,
+    former: ClaimRow | null,
+    output: ClaimOutputInBlock,
+    outputs: ClaimOutputs,
+    isSigned: boolean,
+  ): ClaimRow {
+    const { position, nout, facts, publicKey } = output;
+    const origin = (kind === 'update' && outputs.originOf(claimId)) || { position, nout };
+    return {
+      point,
+      height: this.height,
+      position,
+      creationHeight: former?.creationHeight ?? this.height,
+      creationPosition: former?.creationPosition ?? origin.position,
+      creationNout: former?.creationNout ?? origin.nout,
+      kind: facts.kind,
+      channelId: facts.channelId && toLatin1(facts.channelId),
+      isSigned,
+      repostedId: facts.repostedId && toLatin1(facts.repostedId),
+      publicKey,
+      rawName,
+    };
+  }
+
+  /** Those whose signature is right by the key of the channel before the block, or of one made earlier in it. */
+  private async signedOutputs(
+    outputs: ClaimOutputs,
+    found: readonly ClaimOutputInBlock[],
+  ): Promise<Set<ClaimOutputInBlock>> {
+    const signed = found.filter(({ facts }) => facts.channelId !== null && facts.signature !== null);
+    const channelOf = ({ facts }: ClaimOutputInBlock): string => toLatin1(facts.channelId!);
+    await this.noted.load(signed.map((output) => claimKey(channelOf(output))));
+    const checks: SignedOutput[] = [];
+    for (const output of signed) {
+      const channel = this.formerRow(channelOf(output));
+      const publicKey =
+        channel === null ? outputs.keyOfNewChannel(channelOf(output), output) : channel.publicKey;
+      if (publicKey !== null) checks.push({ output, publicKey });
+    }
+    const valid = await verifyClaims(checks, this.deps.params);
+    return new Set(checks.filter((_, i) => valid[i]).map(({ output }) => output));
+  }
+
+  /** Reads the claims, counts and sums that rows which come and go refer to. */
+  private async loadReferences(
+    claims: readonly NewClaim[],
+    ended: readonly [claimId: string, row: ClaimRow][],
+  ): Promise<void> {
+    const referred = new Set<string>();
+    const rows = [...claims.flatMap(({ row, former }) => [row, former]), ...ended.map(([, row]) => row)];
+    for (const row of rows) {
+      if (row === null) continue;
+      if (row.channelId !== null && row.isSigned) referred.add(row.channelId);
+      if (row.repostedId !== null) referred.add(row.repostedId);
+    }
+    const keys: string[] = [];
+    for (const id of referred) keys.push(claimKey(id), countsKey(id));
+    for (const { claimId, group } of this.supports.values()) keys.push(supportsKey(claimId, group));
+    await this.noted.load(keys);
+  }
+
+  /** Removes a claim as it was before the block from everything that lists it. */
+  private takeOut(claimId: string, row: ClaimRow): void {
+    const { noted } = this;
+    const group = groupOf(row.rawName);
+    noted.set(claimKey(claimId), null);
+    const id = fromLatin1(claimId);
+    noted.delKnown(nameOrderKey(group, row.creationHeight, row.creationPosition, row.creationNout), id);
+    if (row.isSigned) {
+      noted.delKnown(signedKey(row.channelId!, group, row.height, row.position, noutOf(row)), id);
+      this.count(row.channelId!, 0, -1);
+    }
+    if (row.repostedId !== null) {
+      noted.delKnown(repostKey(row.repostedId, claimId), EMPTY_BYTES);
+      this.count(row.repostedId, -1, 0);
+    }
+    this.countKind(row, -1);
+  }
+
+  private putIn({ claimId, row }: NewClaim): void {
+    const { noted } = this;
+    const group = groupOf(row.rawName);
+    const id = fromLatin1(claimId);
+    noted.set(claimKey(claimId), formatClaimRow(row));
+    noted.setNew(nameOrderKey(group, row.creationHeight, row.creationPosition, row.creationNout), id);
+    if (row.isSigned) {
+      noted.setNew(signedKey(row.channelId!, group, row.height, row.position, noutOf(row)), id);
+      this.count(row.channelId!, 0, 1);
+    }
+    if (row.repostedId !== null) {
+      noted.setNew(repostKey(row.repostedId, claimId), EMPTY_BYTES);
+      this.count(row.repostedId, 1, 0);
+    }
+    this.countKind(row, 1);
+  }
+
+  private count(claimId: string, reposts: number, signed: number): void {
+    let change = this.counts.get(claimId);
+    if (!change) this.counts.set(claimId, (change = { reposts: 0, signed: 0, isReposted: false }));
+    change.reposts += reposts;
+    change.signed += signed;
+    change.isReposted ||= reposts !== 0;
+  }
+
+  /** A repost that is made anew touches its target, a claim that is signed anew by the same channel nobody. */
+  private changeCounts(): void {
+    const { noted } = this;
+    for (const [claimId, { reposts, signed, isReposted }] of this.counts) {
+      if (reposts !== 0 || signed !== 0) {
+        const counts = parseCountsRow(noted.get(countsKey(claimId)));
+        const changed = { reposts: counts.reposts + reposts, signed: counts.signed + signed };
+        noted.set(countsKey(claimId), formatCountsRow(changed));
+      }
+      if (isReposted || signed !== 0) this.touched.add(claimId);
+    }
+  }
+
+  private countKind({ kind }: ClaimRow, change: number): void {
+    const totals = parseTotalsRow(this.noted.get(TOTALS_KEY));
+    totals[kind ?? 'unknown'] += change;
+    this.noted.set(TOTALS_KEY, formatTotalsRow(totals));
+  }
+
+  private changeSupports(): void {
+    const { noted } = this;
+    for (const { claimId, group, sumSat } of this.supports.values()) {
+      const key = supportsKey(claimId, group);
+      if (sumSat !== 0n) noted.set(key, formatAmountRow(parseAmountRow(noted.get(key)) + sumSat));
+      const row = noted.get(claimKey(claimId));
+      if (row !== null && groupOf(parseClaimRow(row).rawName) === group) this.touched.add(claimId);
+    }
+  }
+
+  /** Of claims that were made or updated, or of which a support was made or spent. */
+  private async trending(): Promise<NotedTrending[]> {
+    const { rules, rows, isPresent } = this.deps;
+    const ids = new Set(this.created.keys());
+    for (const { claimId, isMoved } of this.supports.values()) if (isMoved) ids.add(claimId);
+    const after = new EffectiveAmounts(rows, rules, this.height, isPresent);
+    // What the normalization fork files anew weighs in another name before and after.
+    const before =
+      this.height === rules.normalizationForkHeight
+        ? new EffectiveAmounts(rows, rules, this.height - 1, false)
+        : null;
+    const changes: NotedTrending[] = [];
+    let since = performance.now();
+    for (const claimId of ids) {
+      const bytes = this.noted.get(claimKey(claimId));
+      if (bytes === null) continue;
+      const { point, rawName } = parseClaimRow(bytes);
+      const support = this.supports.get(claimId + groupOf(rawName));
+      if (!this.created.has(claimId) && support?.isMoved !== true) continue;
+      const { amountSat, supportSat } = await after.weightOf(claimId, point, rawName);
+      const latterSat = amountSat === null ? 0n : amountSat + supportSat;
+      const formerSat =
+        before === null
+          ? this.formerAmount(claimId, amountSat, supportSat - (support?.activeSat ?? 0n))
+          : await this.formerAmountIn(before, claimId);
+      changes.push({ claimId, formerSat, latterSat });
+      since = await breathe(since);
+    }
+    return changes;
+  }
+
+  /** Effective amount before the block, from what the claim is after it and what its active supports were. */
+  private formerAmount(claimId: string, amountSat: bigint | null, formerSupportSat: bigint): bigint {
+    const removed = this.removed.get(claimId);
+    if (removed) return removed.activated === 0 ? 0n : removed.amount + formerSupportSat;
+    const wasActive = amountSat !== null && !this.created.has(claimId) && !this.activated.has(claimId);
+    return wasActive ? amountSat + formerSupportSat : 0n;
+  }
+
+  private async formerAmountIn(before: EffectiveAmounts, claimId: string): Promise<bigint> {
+    const row = this.formerRow(claimId);
+    if (row === null) return 0n;
+    const { amountSat, supportSat } = await before.weightOf(claimId, row.point, row.rawName);
+    return amountSat === null ? 0n : amountSat + supportSat;
+  }
+}
+
+function noutOf({ point }: ClaimRow): number {
+  return fromLatin1(point.slice(32)).readUInt32BE(0);
+}

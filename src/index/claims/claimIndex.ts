@@ -1,0 +1,93 @@
+/**
+ * The claim index (`-claimindex`): what consensus does not know of claims and wallets ask for. A claim by its id, the claims
+ * of a name by age, what a channel signed, reposts, sums and counts; per block what it changed. Written in the commit of
+ * each block and taken back with it, once it has been filled up to the tip. Owns the rows of the prefix `L`.
+ *
+ * What a block did to claims stands in the log of the claim trie (`blockItems.ts`), for good: so a fill far behind the tip
+ * sees what it would have seen at the tip. A branch's log is gone with the branch; the way back is the index's own undo
+ * rows, kept for as many blocks as name proofs are, and where they end the index is made anew.
+ */
+import type { LoadedBlock } from '../../chain/loadedBlock.js';
+import type { ClaimRules } from '../../claimtrie/types.js';
+import type { NetworkParams } from '../../params/network.js';
+import { PREFIX } from '../../store/keys.js';
+import type { ProofWindow } from '../../store/claims/claimStore.js';
+import type { RowTransaction } from '../../store/rows.js';
+import type { ChainIndex } from '../chainIndex.js';
+import { writeChanges, writeTrending } from './blockChanges.js';
+import { readBlockItems } from './blockItems.js';
+import { BlockWork } from './blockWork.js';
+import { changesKey, trendingKey, undoKey } from './claimIndexKeys.js';
+import { canTakeBack, dropChunks, firstUndoHeight, NotedRows, takeBack } from './notedRows.js';
+
+/** As `getindexinfo` names it. */
+export const CLAIM_INDEX_NAME = 'claimindex';
+/** Blocks whose undo rows are dropped at once, where more are left than there should be. Arbitrary. */
+const DROPPED_AT_ONCE = 20;
+
+export interface ClaimIndexOptions {
+  readonly params: Pick<NetworkParams, 'base58'>;
+  readonly rules: ClaimRules;
+  /** For how many blocks there are undo rows. */
+  readonly window: ProofWindow;
+  /** Of the chain, while no block is being connected; lower while the chain's next block is. */
+  readonly tipHeight: () => number;
+}
+
+class ClaimIndex implements ChainIndex {
+  readonly name = CLAIM_INDEX_NAME;
+  readonly version = 1;
+  readonly prefixes = [PREFIX.claimIndex];
+  private readonly options: ClaimIndexOptions;
+  /** Below it there are no undo rows; null before the first block of this run. */
+  private keptFrom: number | null = null;
+
+  constructor(options: ClaimIndexOptions) {
+    this.options = options;
+  }
+
+  async connect(rows: RowTransaction, block: LoadedBlock, height: number): Promise<void> {
+    const { params, rules, window } = this.options;
+    const tipHeight = Math.max(height, this.options.tipHeight());
+    const keepsUndo = window === 'all' || height > tipHeight - window;
+    const items = await readBlockItems(rows, height);
+    const noted = new NotedRows(rows);
+    const work = new BlockWork(
+      { params, rules, rows, isPresent: height === tipHeight, noted },
+      block,
+      height,
+      items,
+    );
+    const { changes, trending } = await work.run();
+    await noted.finish(keepsUndo ? height : null);
+    if (keepsUndo) await writeChanges(rows, height, changes);
+    await writeTrending(rows, height, trending);
+    if (window !== 'all') await this.dropBehind(rows, height - window);
+  }
+
+  canTakeBack(rows: RowTransaction, height: number): Promise<boolean> {
+    return canTakeBack(rows, height);
+  }
+
+  async disconnect(rows: RowTransaction, _block: LoadedBlock, height: number): Promise<void> {
+    await takeBack(rows, height);
+    await dropChunks(rows, (chunk) => changesKey(height, chunk));
+    await dropChunks(rows, (chunk) => trendingKey(height, chunk));
+  }
+
+  /** Drops what is kept of the blocks up to this height to take them back. */
+  private async dropBehind(rows: RowTransaction, height: number): Promise<void> {
+    // Looked for once: later it would be a walk over all that was dropped.
+    this.keptFrom ??= (await firstUndoHeight(rows)) ?? height + 1;
+    for (let count = 0; this.keptFrom <= height && count < DROPPED_AT_ONCE; count++) {
+      const at = this.keptFrom++;
+      await dropChunks(rows, (chunk) => undoKey(at, chunk));
+      await dropChunks(rows, (chunk) => changesKey(at, chunk));
+    }
+  }
+}
+
+/** The index, to be handed to a `TrackedIndex`. */
+export function claimIndex(options: ClaimIndexOptions): ChainIndex {
+  return new ClaimIndex(options);
+}

@@ -1,0 +1,93 @@
+/**
+ * The keys of the claim index's rows, all below one prefix. A key is a latin1 string; claim ids in keys are in printed
+ * order, so that rows sort as ids are read. Names are groups: every spelling that normalizes alike is one.
+ */
+import { normalizeKey } from '../../claimtrie/nameKey.js';
+import { PREFIX, readU32, u32Key } from '../../store/keys.js';
+
+/** `claimId` and whatever else is 20 bytes long: latin1, wire order. */
+export const ID_LENGTH = 20;
+
+const KIND = {
+  claim: 'c',
+  nameOrder: 'n',
+  signed: 's',
+  repost: 'r',
+  counts: 'o',
+  supports: 'a',
+  trending: 't',
+  changes: 'k',
+  undo: 'u',
+  totals: 'x',
+} as const;
+
+const prefixOf = (kind: keyof typeof KIND): string => PREFIX.claimIndex + KIND[kind];
+
+/** An id in the other order. */
+export function turned(id: string): string {
+  let out = '';
+  for (let i = id.length - 1; i >= 0; i--) out += id[i];
+  return out;
+}
+
+/** The name under which all its spellings are one: normalized as often as the chain does it. */
+export function groupOf(name: string): string {
+  return normalizeKey(normalizeKey(name));
+}
+
+/** Free of prefixes. A name in a script has 255 bytes at most, and at most nine times as many when normalized. */
+const sized = (name: string): string => String.fromCharCode(name.length >>> 8, name.length & 255) + name;
+
+/** Heights, places in a block and numbers of outputs, so that rows sort by age. */
+const ageKey = (height: number, position: number, nout: number): string =>
+  u32Key(height) + u32Key(position).slice(1) + u32Key(nout).slice(1);
+
+/** `c` ‖ claim id → what the index knows of a live claim (`claimRow.ts`). */
+export const claimKey = (claimId: string): string => prefixOf('claim') + turned(claimId);
+export const CLAIMS_PREFIX = prefixOf('claim');
+export const claimIdOfKey = (key: string): string => turned(key.slice(-ID_LENGTH));
+
+/** `n` ‖ length ‖ group ‖ place of the first output → claim id: the live claims of a name, the oldest first. */
+export const nameOrderPrefix = (group: string): string => prefixOf('nameOrder') + sized(group);
+export const nameOrderKey = (group: string, height: number, position: number, nout: number): string =>
+  nameOrderPrefix(group) + ageKey(height, position, nout);
+
+/** `s` ‖ channel ‖ length ‖ group ‖ place of the latest output → claim id: what a channel signed validly. */
+export const signedByPrefix = (channelId: string): string => prefixOf('signed') + turned(channelId);
+export const signedNamePrefix = (channelId: string, group: string): string =>
+  signedByPrefix(channelId) + sized(group);
+export const signedKey = (
+  channelId: string,
+  group: string,
+  height: number,
+  position: number,
+  nout: number,
+): string => signedNamePrefix(channelId, group) + ageKey(height, position, nout);
+
+/** `r` ‖ target ‖ repost → nothing: the live reposts of a claim. */
+export const repostsPrefix = (targetId: string): string => prefixOf('repost') + turned(targetId);
+export const repostKey = (targetId: string, claimId: string): string =>
+  repostsPrefix(targetId) + turned(claimId);
+
+/** `o` ‖ claim id → live reposts of it, live claims that it signed validly; absent when both are 0. */
+export const countsKey = (claimId: string): string => prefixOf('counts') + turned(claimId);
+
+/** `a` ‖ claim id ‖ group → sum of the unspent supports of that id and name; absent when it is 0. */
+export const supportsKey = (claimId: string, group: string): string =>
+  prefixOf('supports') + turned(claimId) + group;
+
+/** `t` ‖ height ‖ chunk → effective amounts before and after the block. */
+export const trendingKey = (height: number, chunk: number): string =>
+  prefixOf('trending') + u32Key(height) + u32Key(chunk);
+/** `k` ‖ height ‖ chunk → what a block touched and deleted. */
+export const changesKey = (height: number, chunk: number): string =>
+  prefixOf('changes') + u32Key(height) + u32Key(chunk);
+/** `u` ‖ height ‖ chunk → rows that a block replaced. */
+export const undoKey = (height: number, chunk: number): string =>
+  prefixOf('undo') + u32Key(height) + u32Key(chunk);
+export const UNDO_PREFIX = prefixOf('undo');
+/** Of a key of trending changes, changes or undo. */
+export const heightOfKey = (key: string): number => readU32(key, 2);
+
+/** `x` → how many live claims there are of each kind. */
+export const TOTALS_KEY = prefixOf('totals');

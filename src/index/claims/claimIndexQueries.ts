@@ -1,0 +1,242 @@
+/**
+ * The claim index as others ask it (`claimReader.ts`). Every answer is of one tip: when a block comes or goes while it is
+ * put together it is begun anew, and at last made while the chain is held.
+ */
+import type { ChainReader } from '../../chain/chainReader.js';
+import type { StoredTransaction, WantedTransaction } from '../../chain/storedTransactions.js';
+import { pointIndex, pointTxid } from '../../claimtrie/item.js';
+import type { ClaimRules } from '../../claimtrie/types.js';
+import { decodeClaimScript } from '../../script/claimScript.js';
+import { PREFIX } from '../../store/keys.js';
+import { prefixEnd, type RowReader } from '../../store/rows.js';
+import { breathe } from '../../util/breathe.js';
+import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import type { IndexStatus } from '../chainIndex.js';
+import { readNotedChanges, readTrending } from './blockChanges.js';
+import {
+  claimIdOfKey,
+  claimKey,
+  CLAIMS_PREFIX,
+  nameOrderPrefix,
+  repostsPrefix,
+  signedByPrefix,
+  TOTALS_KEY,
+} from './claimIndexKeys.js';
+import { CLAIM_INDEX_NAME } from './claimIndex.js';
+import type {
+  BlockClaimChanges,
+  ClaimIndexReader,
+  ClaimRecord,
+  ResolvedUrl,
+  TrendingChange,
+} from './claimReader.js';
+import { ClaimRecords } from './claimRecords.js';
+import { parseTotalsRow, type KindTotals } from './claimRow.js';
+import { NameOrders } from './nameOrders.js';
+import { resolveUrls, type ResolveScope } from './resolveUrl.js';
+
+/** So often an answer is begun anew because the chain moved; then the chain is held until it is made. */
+const MAX_ATTEMPTS = 3;
+/** Claims of a walk over all that are put together at one tip. */
+const CLAIMS_A_STEP = 256;
+
+/** What the answers are made of. The rows change in the same turn as the tip does. */
+export interface ClaimIndexSource {
+  readonly rows: RowReader;
+  readonly rules: ClaimRules;
+  readonly active: {
+    readonly height: number;
+    readonly tip: number;
+    readonly disconnects: number;
+    at(height: number): number;
+  };
+  readonly status: () => IndexStatus;
+  readonly readTransaction: (
+    block: number,
+    wanted: WantedTransaction,
+  ) => StoredTransaction | Promise<StoredTransaction | null> | null;
+  readonly sizeOnDisk: () => Promise<number>;
+  /** Runs a task while nothing changes the chain. */
+  readonly exclusively: <T>(task: () => Promise<T>) => Promise<T>;
+}
+
+/** The index was asked before it had reached the tip. */
+export class ClaimIndexNotReadyError extends Error {
+  override readonly name = 'ClaimIndexNotReadyError';
+}
+
+/** What a block touched is not kept any more. */
+export class ClaimChangesGoneError extends Error {
+  override readonly name = 'ClaimChangesGoneError';
+}
+
+export class ClaimIndexQueries implements ClaimIndexReader {
+  private readonly source: ClaimIndexSource;
+  /** Of the tip that `ordersOf` names. */
+  private orders = new NameOrders();
+  private ordersOf = { tip: -1, disconnects: 0 };
+
+  constructor(source: ClaimIndexSource) {
+    this.source = source;
+  }
+
+  get height(): number {
+    const { height, synced } = this.source.status();
+    return synced ? this.source.active.height : height;
+  }
+
+  get isSynced(): boolean {
+    return this.source.status().synced;
+  }
+
+  async claim(claimId: Bytes): Promise<ClaimRecord | null> {
+    return (await this.claims([claimId]))[0]!;
+  }
+
+  claims(claimIds: readonly Bytes[]): Promise<(ClaimRecord | null)[]> {
+    return this.atOneTip(({ records }) => records.load(claimIds.map(toLatin1)));
+  }
+
+  value(claimId: Bytes): Promise<Bytes | null> {
+    return this.atOneTip(async ({ records }) => {
+      const [row] = await records.rowsOf([toLatin1(claimId)]);
+      const item = row && (await records.itemOf(row));
+      if (!item) return null;
+      const { active, readTransaction } = this.source;
+      const wanted = { txid: pointTxid(item.point), offset: item.txOffset, witness: 'ignored' } as const;
+      const found = await readTransaction(active.at(item.height), wanted);
+      const output = found?.tx.outputs[pointIndex(item.point)];
+      return (output && decodeClaimScript(output.script)?.value) ?? null;
+    });
+  }
+
+  resolve(urls: readonly string[]): Promise<ResolvedUrl[]> {
+    return this.atOneTip((scope) => resolveUrls(scope, urls));
+  }
+
+  async changes(height: number): Promise<BlockClaimChanges> {
+    return this.atOneTip(async ({ rows }) => {
+      const noted = height > this.source.active.height ? null : await readNotedChanges(rows, height);
+      if (noted === null)
+        throw new ClaimChangesGoneError(`what block ${height} changed of claims is not kept any more`);
+      const { touched, rewritten, deleted, takeovers } = noted;
+      const ids = new Set([...touched, ...rewritten]);
+      for (const id of [...rewritten, ...deleted])
+        await forEachRow(rows, repostsPrefix(id), (key) => ids.add(claimIdOfKey(key)));
+      for (const id of deleted)
+        await forEachRow(rows, signedByPrefix(id), (_key, row) => ids.add(toLatin1(row)));
+      for (const group of takeovers)
+        await forEachRow(rows, nameOrderPrefix(group), (_key, row) => ids.add(toLatin1(row)));
+      for (const id of deleted) ids.delete(id);
+      const trending = await readTrending(rows, height);
+      return {
+        touched: await aliveOf(rows, [...ids]),
+        deleted: deleted.map(fromLatin1),
+        trending: trending.map((change) => ({ ...change, claimId: fromLatin1(change.claimId) })),
+      };
+    });
+  }
+
+  async trending(height: number): Promise<TrendingChange[]> {
+    const changes = await this.atOneTip(({ rows }) => readTrending(rows, height));
+    return changes.map((change) => ({ ...change, claimId: fromLatin1(change.claimId) }));
+  }
+
+  async *allClaims(after: Bytes | null): AsyncGenerator<ClaimRecord> {
+    let gte = after === null ? CLAIMS_PREFIX : `${claimKey(toLatin1(after))}\0`;
+    for (;;) {
+      const range = { gte, lt: prefixEnd(CLAIMS_PREFIX), limit: CLAIMS_A_STEP };
+      const { keys, records } = await this.atOneTip(async (scope) => {
+        const found = await scope.rows.getRange(range);
+        const ids = found.map(([key]) => claimIdOfKey(key));
+        return { keys: found.map(([key]) => key), records: await scope.records.load(ids) };
+      });
+      for (const record of records) if (record !== null) yield record;
+      if (keys.length < CLAIMS_A_STEP) return;
+      gte = `${keys.at(-1)!}\0`;
+    }
+  }
+
+  /** How many live claims there are, by kind. */
+  totals(): Promise<KindTotals> {
+    return this.atOneTip(async ({ rows }) => parseTotalsRow(await rows.get(TOTALS_KEY)));
+  }
+
+  /** About how many bytes the rows take in the database's files. */
+  sizeOnDisk(): Promise<number> {
+    return this.source.sizeOnDisk();
+  }
+
+  private async atOneTip<T>(read: (scope: ResolveScope) => Promise<T>): Promise<T> {
+    const { active, exclusively } = this.source;
+    if (!this.isSynced) throw new ClaimIndexNotReadyError('the claim index is still being filled');
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const { tip, disconnects } = active;
+      const isSame = (): boolean => active.tip === tip && active.disconnects === disconnects;
+      try {
+        const answer = await read(this.scope());
+        if (isSame()) return answer;
+      } catch (error) {
+        if (isSame()) throw error;
+      }
+    }
+    return exclusively(() => read(this.scope()));
+  }
+
+  private scope(): ResolveScope {
+    const { rows, rules, active } = this.source;
+    const { height, tip, disconnects } = active;
+    if (this.ordersOf.tip !== tip || this.ordersOf.disconnects !== disconnects) {
+      this.orders = new NameOrders();
+      this.ordersOf = { tip, disconnects };
+    }
+    const { orders } = this;
+    return { rows, rules, height, orders, records: new ClaimRecords(rows, rules, height, orders) };
+  }
+}
+
+/** The index of a chain, whose status is among `statuses`. */
+export function claimIndexOf(
+  reader: ChainReader,
+  rules: ClaimRules,
+  statuses: () => readonly IndexStatus[],
+): ClaimIndexQueries {
+  const { chain } = reader;
+  return new ClaimIndexQueries({
+    rows: chain.deps.store,
+    rules,
+    active: chain.index.active,
+    status: () => {
+      const found = statuses().find(({ name }) => name === CLAIM_INDEX_NAME);
+      return found ?? { name: CLAIM_INDEX_NAME, synced: false, height: 0, failure: null };
+    },
+    readTransaction: (block, wanted) => reader.readTransaction(block, wanted),
+    sizeOnDisk: () => chain.deps.store.sizeOnDisk(PREFIX.claimIndex),
+    exclusively: (task) => chain.exclusively(task),
+  });
+}
+
+async function forEachRow(
+  rows: RowReader,
+  prefix: string,
+  take: (key: string, row: Bytes) => void,
+): Promise<void> {
+  let since = performance.now();
+  for await (const [key, row] of rows.range({ gte: prefix, lt: prefixEnd(prefix) })) {
+    take(key, row);
+    since = await breathe(since);
+  }
+}
+
+/** Those of the claims that are alive. */
+async function aliveOf(rows: RowReader, claimIds: readonly string[]): Promise<Bytes[]> {
+  const alive: Bytes[] = [];
+  let since = performance.now();
+  for (let at = 0; at < claimIds.length; at += CLAIMS_A_STEP) {
+    const part = claimIds.slice(at, at + CLAIMS_A_STEP);
+    const found = await rows.getMany(part.map(claimKey));
+    part.forEach((id, i) => found[i] && alive.push(fromLatin1(id)));
+    since = await breathe(since);
+  }
+  return alive;
+}

@@ -1,0 +1,181 @@
+/**
+ * Claims as of the tip, put together from the index's rows and the claim trie's (hub.md's values of a row). One of these
+ * serves one question, and reads what its claims share once. Whether the tip stayed meanwhile is the caller's to see.
+ */
+import type { Item } from '../../claimtrie/item.js';
+import { pointIndex, pointTxid } from '../../claimtrie/item.js';
+import { findClaim, type NameState } from '../../claimtrie/nameState.js';
+import { expirationHeight } from '../../claimtrie/rules.js';
+import type { ClaimRules } from '../../claimtrie/types.js';
+import { itemKey, nameKey } from '../../store/claims/claimKeys.js';
+import { parseItemRow } from '../../store/claims/itemRow.js';
+import { parseNameRow } from '../../store/claims/nameRow.js';
+import type { RowReader } from '../../store/rows.js';
+import { breathe } from '../../util/breathe.js';
+import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import { claimKey, countsKey, groupOf, supportsKey } from './claimIndexKeys.js';
+import type { ClaimRecord } from './claimReader.js';
+import { parseAmountRow, parseClaimRow, parseCountsRow, type ClaimRow } from './claimRow.js';
+import { filedNames, findPresentItem } from './filedNames.js';
+import { shortDigits, type NameOrders } from './nameOrders.js';
+
+/** Claims whose rows are read together. */
+const CLAIMS_A_READ = 256;
+
+/** A live claim's row and its output in the claim trie. */
+interface Found {
+  readonly claimId: string;
+  readonly row: ClaimRow;
+  readonly item: Item;
+  readonly state: NameState | null;
+}
+
+/** A name as it is shown: one that is not UTF-8 is read byte by byte. */
+export function nameText(name: Bytes): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(name);
+  } catch {
+    return toLatin1(name);
+  }
+}
+
+export class ClaimRecords {
+  private readonly rows: RowReader;
+  private readonly rules: ClaimRules;
+  private readonly height: number;
+  private readonly orders: NameOrders;
+  private readonly claims = new Map<string, ClaimRow | null>();
+  private readonly states = new Map<string, NameState | null>();
+
+  /** Of the tip at `height`, whose `orders` are. */
+  constructor(rows: RowReader, rules: ClaimRules, height: number, orders: NameOrders) {
+    this.rows = rows;
+    this.rules = rules;
+    this.height = height;
+    this.orders = orders;
+  }
+
+  /** The index's rows of claims, null for those that are not alive. */
+  async rowsOf(claimIds: readonly string[]): Promise<(ClaimRow | null)[]> {
+    const missing = [...new Set(claimIds)].filter((id) => !this.claims.has(id));
+    const found = await this.rows.getMany(missing.map(claimKey));
+    missing.forEach((id, i) => this.claims.set(id, found[i] ? parseClaimRow(found[i]) : null));
+    return claimIds.map((id) => this.claims.get(id) ?? null);
+  }
+
+  /** What is kept of names in the claim trie, as they are filed. */
+  async statesOf(names: readonly string[]): Promise<(NameState | null)[]> {
+    const missing = [...new Set(names)].filter((name) => !this.states.has(name));
+    const found = await this.rows.getMany(missing.map(nameKey));
+    missing.forEach((name, i) => this.states.set(name, found[i] ? parseNameRow(found[i]) : null));
+    return names.map((name) => this.states.get(name) ?? null);
+  }
+
+  /** The claims in the order asked, null for those that are not alive. Ids are latin1, wire order. */
+  async load(claimIds: readonly string[]): Promise<(ClaimRecord | null)[]> {
+    const records: (ClaimRecord | null)[] = [];
+    let since = performance.now();
+    for (let at = 0; at < claimIds.length; at += CLAIMS_A_READ) {
+      const part = claimIds.slice(at, at + CLAIMS_A_READ);
+      const found = new Map<string, ClaimRecord>();
+      for (const record of await this.loadPart([...new Set(part)]))
+        found.set(toLatin1(record.claimId), record);
+      for (const id of part) records.push(found.get(id) ?? null);
+      since = await breathe(since);
+    }
+    return records;
+  }
+
+  /** The claim's output as the claim trie files it, or null. */
+  async itemOf(row: ClaimRow): Promise<Item | null> {
+    const [name] = filedNames(this.rules, row.rawName, this.height);
+    const bytes = await this.rows.get(itemKey(name!, row.height, row.point));
+    const item = bytes && parseItemRow(name!, row.height, row.point, bytes);
+    if (item?.removed === 0) return item;
+    return findPresentItem(this.rows, this.rules, row, this.height);
+  }
+
+  private async loadPart(claimIds: readonly string[]): Promise<ClaimRecord[]> {
+    const alive: { claimId: string; row: ClaimRow }[] = [];
+    const rows = await this.rowsOf(claimIds);
+    claimIds.forEach((claimId, i) => rows[i] && alive.push({ claimId, row: rows[i] }));
+    await this.rowsOf(alive.flatMap(({ row }) => (row.isSigned ? [row.channelId!] : [])));
+    const found = await this.findItems(alive);
+    const counts = await this.rows.getMany(found.map(({ claimId }) => countsKey(claimId)));
+    const sums = await this.rows.getMany(
+      found.map(({ claimId, row }) => supportsKey(claimId, groupOf(row.rawName))),
+    );
+    const records: ClaimRecord[] = [];
+    for (const [i, claim] of found.entries()) {
+      const { reposts, signed } = parseCountsRow(counts[i]);
+      const supportAmountSat = parseAmountRow(sums[i]);
+      records.push({
+        ...(await this.describe(claim)),
+        supportAmountSat,
+        repostCount: reposts,
+        claimsInChannel: signed,
+      });
+    }
+    return records;
+  }
+
+  private async findItems(claims: readonly { claimId: string; row: ClaimRow }[]): Promise<Found[]> {
+    const likely = claims.map(({ row }) => filedNames(this.rules, row.rawName, this.height)[0]!);
+    const rows = await this.rows.getMany(
+      claims.map(({ row }, i) => itemKey(likely[i]!, row.height, row.point)),
+    );
+    const found: Found[] = [];
+    await this.statesOf(likely);
+    for (const [i, { claimId, row }] of claims.entries()) {
+      const bytes = rows[i];
+      let item = bytes ? parseItemRow(likely[i]!, row.height, row.point, bytes) : null;
+      if (item?.removed !== 0) item = await findPresentItem(this.rows, this.rules, row, this.height);
+      // Only while a block comes, and then the question is asked again.
+      if (item === null) continue;
+      const [state] = await this.statesOf([item.name]);
+      found.push({ claimId, row, item, state: state ?? null });
+    }
+    return found;
+  }
+
+  private async describe({
+    claimId,
+    row,
+    item,
+    state,
+  }: Found): Promise<Omit<ClaimRecord, 'supportAmountSat' | 'repostCount' | 'claimsInChannel'>> {
+    const channel = row.isSigned ? (this.claims.get(row.channelId!) ?? null) : null;
+    const shortUrl = await this.shortUrl(claimId, row);
+    const best = state?.claims[0];
+    return {
+      claimId: fromLatin1(claimId),
+      name: fromLatin1(row.rawName),
+      normalizedName: fromLatin1(groupOf(row.rawName)),
+      txid: pointTxid(row.point),
+      nout: pointIndex(row.point),
+      height: row.height,
+      position: row.position,
+      amountSat: item.amount,
+      creationHeight: row.creationHeight,
+      creationPosition: row.creationPosition,
+      creationNout: row.creationNout,
+      activationHeight: item.activated === 0 ? item.dueHeight : item.activated,
+      expirationHeight: expirationHeight(this.rules, item.height),
+      takeoverHeight: best ? state!.takeover : 0,
+      isControlling: best?.claimId === claimId,
+      effectiveAmountSat: (state && findClaim(state, row.point)?.effective) ?? 0n,
+      kind: row.kind,
+      channelId: row.channelId === null ? null : fromLatin1(row.channelId),
+      isSignatureValid: channel !== null,
+      repostedId: row.repostedId === null ? null : fromLatin1(row.repostedId),
+      shortUrl,
+      canonicalUrl:
+        channel === null ? shortUrl : `${await this.shortUrl(row.channelId!, channel)}/${shortUrl}`,
+    };
+  }
+
+  private async shortUrl(claimId: string, { rawName }: ClaimRow): Promise<string> {
+    const order = await this.orders.of(this.rows, groupOf(rawName));
+    return `${nameText(fromLatin1(rawName))}#${shortDigits(order, fromLatin1(claimId))}`;
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * The rows of the claim index by claim id, and their bytes. Strings are latin1, ids in wire order. Nothing here is known to
+ * consensus: amounts, activation, expiration and the owner of a name are in the claim trie's own rows.
+ */
+import { pointIndex } from '../../claimtrie/item.js';
+import type { ClaimKind } from '../../metadata/claimFacts.js';
+import { RowDecoder, RowEncoder } from '../../store/claims/rowCodec.js';
+import type { Bytes } from '../../util/bytes.js';
+
+/** What the index knows of a live claim. */
+export interface ClaimRow {
+  /** The latest output: txid and output number as the claim trie keys it. */
+  readonly point: string;
+  readonly height: number;
+  /** Of its transaction in its block. */
+  readonly position: number;
+  /** The first output. */
+  readonly creationHeight: number;
+  readonly creationPosition: number;
+  readonly creationNout: number;
+  readonly kind: ClaimKind | null;
+  /** As the value says. */
+  readonly channelId: string | null;
+  /** Whether the channel's signature was right when the output was connected. It counts as long as the channel lives. */
+  readonly isSigned: boolean;
+  readonly repostedId: string | null;
+  /** Of a channel with a key that can verify: 33 bytes. */
+  readonly publicKey: Bytes | null;
+  /** As the latest output has it. */
+  readonly rawName: string;
+}
+
+const KINDS: readonly (ClaimKind | null)[] = [null, 'stream', 'channel', 'collection', 'repost'];
+const KIND_MASK = 7;
+const FLAG_CHANNEL = 8;
+const FLAG_SIGNED = 16;
+const FLAG_REPOST = 32;
+const FLAG_KEY = 64;
+const FLAG_UPDATED = 128;
+const KEY_BYTES = 33;
+const ID_BYTES = 20;
+
+const encoder = new RowEncoder();
+
+export function formatClaimRow(row: ClaimRow): Buffer {
+  const { point, height, position, channelId, repostedId, publicKey } = row;
+  const nout = pointIndex(point);
+  const isUpdated =
+    row.creationHeight !== height || row.creationPosition !== position || row.creationNout !== nout;
+  encoder
+    .byte(
+      KINDS.indexOf(row.kind) |
+        (channelId === null ? 0 : FLAG_CHANNEL) |
+        (row.isSigned ? FLAG_SIGNED : 0) |
+        (repostedId === null ? 0 : FLAG_REPOST) |
+        (publicKey === null ? 0 : FLAG_KEY) |
+        (isUpdated ? FLAG_UPDATED : 0),
+    )
+    .raw(point.slice(0, 32))
+    .number(nout)
+    .number(height)
+    .number(position);
+  if (isUpdated)
+    encoder
+      .number(height - row.creationHeight)
+      .number(row.creationPosition)
+      .number(row.creationNout);
+  if (channelId !== null) encoder.raw(channelId);
+  if (repostedId !== null) encoder.raw(repostedId);
+  if (publicKey !== null) encoder.bytes(publicKey);
+  return encoder.raw(row.rawName).finish();
+}
+
+export function parseClaimRow(bytes: Bytes): ClaimRow {
+  const input = new RowDecoder(bytes);
+  const flags = input.byte();
+  const txid = input.raw(32);
+  const nout = input.number();
+  const height = input.number();
+  const position = input.number();
+  const isUpdated = (flags & FLAG_UPDATED) !== 0;
+  const creationHeight = isUpdated ? height - input.number() : height;
+  const creationPosition = isUpdated ? input.number() : position;
+  const creationNout = isUpdated ? input.number() : nout;
+  const channelId = flags & FLAG_CHANNEL ? input.raw(ID_BYTES) : null;
+  const repostedId = flags & FLAG_REPOST ? input.raw(ID_BYTES) : null;
+  const publicKey = flags & FLAG_KEY ? input.bytes(KEY_BYTES) : null;
+  return {
+    point: txid + String.fromCharCode(nout >>> 24, (nout >>> 16) & 255, (nout >>> 8) & 255, nout & 255),
+    height,
+    position,
+    creationHeight,
+    creationPosition,
+    creationNout,
+    kind: KINDS[flags & KIND_MASK] ?? null,
+    channelId,
+    isSigned: (flags & FLAG_SIGNED) !== 0,
+    repostedId,
+    publicKey,
+    rawName: input.raw(bytes.length - input.position),
+  };
+}
+
+/** What refers to a claim, counted. */
+export interface ClaimCounts {
+  /** Live reposts of it. */
+  reposts: number;
+  /** Live claims that it signed validly. */
+  signed: number;
+}
+
+export function parseCountsRow(row: Bytes | undefined | null): ClaimCounts {
+  if (!row) return { reposts: 0, signed: 0 };
+  const input = new RowDecoder(row);
+  return { reposts: input.number(), signed: input.number() };
+}
+
+/** Null when there is nothing to keep. */
+export function formatCountsRow({ reposts, signed }: ClaimCounts): Buffer | null {
+  return reposts === 0 && signed === 0 ? null : encoder.number(reposts).number(signed).finish();
+}
+
+export function parseAmountRow(row: Bytes | undefined | null): bigint {
+  return row ? new RowDecoder(row).amount() : 0n;
+}
+
+/** Null when there is nothing to keep. */
+export function formatAmountRow(amountSat: bigint): Buffer | null {
+  return amountSat === 0n ? null : encoder.amount(amountSat).finish();
+}
+
+/** How many live claims there are, by kind. */
+export interface KindTotals {
+  stream: number;
+  channel: number;
+  collection: number;
+  repost: number;
+  /** Whose value cannot be decoded, or says no kind. */
+  unknown: number;
+}
+
+export function parseTotalsRow(row: Bytes | undefined | null): KindTotals {
+  if (!row) return { stream: 0, channel: 0, collection: 0, repost: 0, unknown: 0 };
+  const input = new RowDecoder(row);
+  const [stream, channel, collection, repost, unknown] = Array.from({ length: 5 }, () => input.number());
+  return { stream: stream!, channel: channel!, collection: collection!, repost: repost!, unknown: unknown! };
+}
+
+export function formatTotalsRow({ stream, channel, collection, repost, unknown }: KindTotals): Buffer {
+  return encoder.number(stream).number(channel).number(collection).number(repost).number(unknown).finish();
+}

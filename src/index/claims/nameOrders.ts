@@ -1,0 +1,107 @@
+/**
+ * The live claims of names by age, and what follows from their order: to which claim the beginning of an id leads, and how
+ * much of its id a claim needs. Keeps the lists of one tip, up to a bound, since a name with many claims is asked for often.
+ */
+import type { RowReader } from '../../store/rows.js';
+import { prefixEnd } from '../../store/rows.js';
+import { breathe } from '../../util/breathe.js';
+import { asBuffer } from '../../util/bytes.js';
+import { ID_LENGTH, nameOrderPrefix } from './claimIndexKeys.js';
+
+/** Claims read at once; of a name with more the rest is walked over. */
+const CLAIMS_AT_ONCE = 64;
+/** Bytes of lists that are kept. */
+const KEPT_BYTES = 16 << 20;
+/** About what a list costs beside its ids. */
+const LIST_BYTES = 200;
+/** The most digits of a short URL; a claim that needs more has all. Source: hub db/common.py. */
+const MOST_SHORT_DIGITS = 10;
+const ALL_DIGITS = 40;
+
+/** Ids of live claims, the oldest first, 20 bytes each in printed order. */
+export type ClaimOrder = Buffer;
+
+export class NameOrders {
+  private readonly lists = new Map<string, ClaimOrder>();
+  private bytes = 0;
+
+  async of(rows: RowReader, group: string): Promise<ClaimOrder> {
+    const kept = this.lists.get(group);
+    if (kept) return kept;
+    const list = await readOrder(rows, group);
+    this.keep(group, list);
+    return list;
+  }
+
+  private keep(group: string, list: ClaimOrder): void {
+    if (this.lists.has(group)) return;
+    this.lists.set(group, list);
+    this.bytes += list.length + LIST_BYTES;
+    for (const [oldest, { length }] of this.lists) {
+      if (this.bytes <= KEPT_BYTES) return;
+      this.lists.delete(oldest);
+      this.bytes -= length + LIST_BYTES;
+    }
+  }
+}
+
+async function readOrder(rows: RowReader, group: string): Promise<ClaimOrder> {
+  const prefix = nameOrderPrefix(group);
+  const range = { gte: prefix, lt: prefixEnd(prefix) };
+  const first = await rows.getRange({ ...range, limit: CLAIMS_AT_ONCE });
+  const ids = first.map(([, id]) => asBuffer(id));
+  if (first.length === CLAIMS_AT_ONCE) {
+    let since = performance.now();
+    for await (const [, id] of rows.range({ ...range, gte: `${first.at(-1)![0]}\0` })) {
+      ids.push(asBuffer(id));
+      since = await breathe(since);
+    }
+  }
+  const order = Buffer.allocUnsafe(ids.length * ID_LENGTH);
+  ids.forEach((id, i) => {
+    for (let at = 0; at < ID_LENGTH; at++) order[i * ID_LENGTH + at] = id[ID_LENGTH - 1 - at]!;
+  });
+  return order;
+}
+
+/** The ids of the list, in wire order. */
+export function idsOf(order: ClaimOrder): Buffer[] {
+  const ids: Buffer[] = [];
+  for (let at = 0; at < order.length; at += ID_LENGTH)
+    ids.push(Buffer.from(order.subarray(at, at + ID_LENGTH)).reverse());
+  return ids;
+}
+
+/** The oldest claim whose printed id begins with these digits, in wire order; null for none. */
+export function oldestWith(order: ClaimOrder, digits: string): Buffer | null {
+  const whole = Buffer.from(digits.slice(0, digits.length & ~1), 'hex');
+  const half = digits.length % 2 === 1 ? parseInt(digits.at(-1)!, 16) : -1;
+  for (let at = 0; at < order.length; at += ID_LENGTH) {
+    let i = 0;
+    while (i < whole.length && order[at + i] === whole[i]) i++;
+    if (i < whole.length || (half >= 0 && order[at + i]! >>> 4 !== half)) continue;
+    return Buffer.from(order.subarray(at, at + ID_LENGTH)).reverse();
+  }
+  return null;
+}
+
+/** Digits that two ids have in common at their beginnings. */
+function commonDigits(order: ClaimOrder, at: number, printed: Buffer): number {
+  for (let i = 0; i < ID_LENGTH; i++) {
+    const difference = order[at + i]! ^ printed[i]!;
+    if (difference !== 0) return 2 * i + (difference < 16 ? 1 : 0);
+  }
+  return ALL_DIGITS;
+}
+
+/** The fewest digits of its printed id by which a claim is the oldest of the list that begins with them. */
+export function shortDigits(order: ClaimOrder, claimId: Buffer): string {
+  const printed = Buffer.from(claimId).reverse();
+  let needed = 1;
+  for (let at = 0; at < order.length; at += ID_LENGTH) {
+    const common = commonDigits(order, at, printed);
+    if (common === ALL_DIGITS) break;
+    if (common >= needed) needed = common + 1;
+  }
+  return printed.toString('hex').slice(0, needed > MOST_SHORT_DIGITS ? ALL_DIGITS : needed);
+}

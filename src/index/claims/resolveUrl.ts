@@ -1,0 +1,196 @@
+/**
+ * To which claims URLs lead at the tip. Owns the rules of resolving; the grammar is `metadata/url.ts`, and what is blocked
+ * is decided by whoever keeps lists of it. Source: hub db/db.py `_resolve`, `_resolve_claim_in_channel`.
+ *
+ * Kept QUIRKS: with all 40 digits the claim is found whatever its name is, and `$N` behind a channel is passed over. Beside
+ * the hub all given digits of an id count, and two URLs of one call may lead to one claim.
+ */
+import { normalizeKey } from '../../claimtrie/nameKey.js';
+import { filesNormalized } from '../../claimtrie/rules.js';
+import type { ClaimRules } from '../../claimtrie/types.js';
+import { parseUrl, type UrlSegment } from '../../metadata/url.js';
+import type { RowReader } from '../../store/rows.js';
+import { prefixEnd } from '../../store/rows.js';
+import { breathe } from '../../util/breathe.js';
+import { fromLatin1, hashFromHex, hashToHex, toLatin1 } from '../../util/bytes.js';
+import { groupOf, signedNamePrefix } from './claimIndexKeys.js';
+import type { ClaimRecord, ResolvedUrl, ResolveFailure } from './claimReader.js';
+import { nameText, type ClaimRecords } from './claimRecords.js';
+import { idsOf, oldestWith, type NameOrders } from './nameOrders.js';
+
+const ALL_DIGITS = 40;
+/** The most code units of a name that is looked for: scripts hold 255 bytes, which normalize to nine times as many at most. */
+const LONGEST_NAME = 4096;
+
+/** What a question about one tip goes by. */
+export interface ResolveScope {
+  readonly rows: RowReader;
+  readonly rules: ClaimRules;
+  readonly height: number;
+  readonly orders: NameOrders;
+  readonly records: ClaimRecords;
+}
+
+/** The claim that a URL names, in wire order and latin1, or why there is none. */
+type Outcome = { readonly claimId: string } | { readonly failure: ResolveFailure };
+
+export async function resolveUrls(scope: ResolveScope, urls: readonly string[]): Promise<ResolvedUrl[]> {
+  const outcomes: Outcome[] = [];
+  let since = performance.now();
+  for (const url of urls) {
+    outcomes.push(await resolveOne(scope, url));
+    since = await breathe(since);
+  }
+  const { records } = scope;
+  const claims = await records.load(outcomes.map((outcome) => ('claimId' in outcome ? outcome.claimId : '')));
+  const channels = await channelsOf(records, claims);
+  const reposted = await loadEach(records, claims, ({ repostedId }) => repostedId);
+  const repostedChannels = await channelsOf(records, reposted);
+  return outcomes.map((outcome, i) => {
+    const claim = claims[i]!;
+    return {
+      claim,
+      channel: channels[i]!,
+      reposted: reposted[i]!,
+      repostedChannel: repostedChannels[i]!,
+      failure: 'failure' in outcome ? outcome.failure : claim === null ? noClaim(urls[i]!) : null,
+    };
+  });
+}
+
+function channelsOf(
+  records: ClaimRecords,
+  claims: readonly (ClaimRecord | null)[],
+): Promise<(ClaimRecord | null)[]> {
+  return loadEach(records, claims, ({ channelId, isSignatureValid }) =>
+    isSignatureValid ? channelId : null,
+  );
+}
+
+/** For each claim the one that it refers to, null where there is none. */
+function loadEach(
+  records: ClaimRecords,
+  claims: readonly (ClaimRecord | null)[],
+  refer: (claim: ClaimRecord) => Uint8Array | null,
+): Promise<(ClaimRecord | null)[]> {
+  const ids = claims.map((claim) => claim && refer(claim));
+  // No claim has an empty id.
+  return records.load(ids.map((id) => (id === null ? '' : toLatin1(id))));
+}
+
+function noClaim(url: string): ResolveFailure {
+  return { kind: 'not-found-claim', text: `Could not find claim at "${url}".` };
+}
+
+function noChannel(url: string): ResolveFailure {
+  return { kind: 'not-found-channel', text: `Could not find channel in "${url}".` };
+}
+
+async function resolveOne(scope: ResolveScope, text: string): Promise<Outcome> {
+  const url = parseUrl(text);
+  if (url === null) return { failure: { kind: 'invalid', text: 'Invalid LBRY URL' } };
+  const { channel, stream } = url;
+  if (channel === null) {
+    const claimId = await findSegment(scope, stream!);
+    return claimId === null ? { failure: noClaim(text) } : { claimId };
+  }
+  const channelId = await findSegment(scope, channel);
+  if (channelId === null) return { failure: noChannel(text) };
+  if (stream === null) return { claimId: channelId };
+  const claimId = await findSigned(scope, channelId, stream);
+  return claimId === null ? { failure: noClaim(text) } : { claimId };
+}
+
+/**
+ * The names that a segment may mean, as scripts have them: its text in UTF-8 or, where a name that is not UTF-8 is shown
+ * byte by byte, those bytes.
+ */
+function rawNames(name: string): string[] {
+  if (name.length > LONGEST_NAME) return [];
+  const names = [toLatin1(Buffer.from(name))];
+  if (/^[\x00-\xff]*$/.test(name) && names[0] !== name && nameText(fromLatin1(name)) === name)
+    names.push(name);
+  return names;
+}
+
+/** Id of the claim that one segment by itself names; null for none. */
+async function findSegment(scope: ResolveScope, segment: UrlSegment): Promise<string | null> {
+  const { rows, records, orders } = scope;
+  const { name, claimId, amountOrder } = segment;
+  if (claimId?.length === ALL_DIGITS) {
+    const id = toLatin1(hashFromHex(claimId));
+    const [row] = await records.rowsOf([id]);
+    return row ? id : null;
+  }
+  for (const rawName of rawNames(name)) {
+    if (claimId !== null) {
+      const found = oldestWith(await orders.of(rows, groupOf(rawName)), claimId);
+      if (found) return toLatin1(found);
+    } else {
+      const found = await (amountOrder === null
+        ? controlling(scope, rawName)
+        : nthByAmount(scope, rawName, amountOrder));
+      if (found !== null) return found;
+    }
+  }
+  return null;
+}
+
+/** The claim that controls the name. */
+async function controlling(
+  { records, rules, height }: ResolveScope,
+  rawName: string,
+): Promise<string | null> {
+  const normalized = normalizeKey(rawName);
+  // Once more: what that normalizes to is where such a name is filed.
+  const names = filesNormalized(rules, height) ? [normalized, normalizeKey(normalized)] : [rawName];
+  for (const filed of names) {
+    const [state] = await records.statesOf([filed]);
+    const best = state?.claims[0];
+    if (best) return best.claimId;
+  }
+  return null;
+}
+
+/**
+ * The claim at a place, from 1 on, among the live ones of a name: by effective amount, then by the age of the latest
+ * output. What is not active weighs nothing.
+ */
+async function nthByAmount(scope: ResolveScope, rawName: string, place: number): Promise<string | null> {
+  const { rows, orders, records } = scope;
+  const ids = idsOf(await orders.of(rows, groupOf(rawName))).map(toLatin1);
+  if (place > ids.length) return null;
+  const claims = (await records.load(ids)).filter((claim) => claim !== null);
+  claims.sort(
+    (a, b) =>
+      compareAmounts(b.effectiveAmountSat, a.effectiveAmountSat) ||
+      a.height - b.height ||
+      a.position - b.position ||
+      a.nout - b.nout,
+  );
+  const found = claims[place - 1];
+  return found ? toLatin1(found.claimId) : null;
+}
+
+function compareAmounts(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Among what a channel signed validly under a name, the claim whose latest output is the oldest. */
+async function findSigned(
+  { rows }: ResolveScope,
+  channelId: string,
+  { name, claimId }: UrlSegment,
+): Promise<string | null> {
+  for (const rawName of rawNames(name)) {
+    const prefix = signedNamePrefix(channelId, groupOf(rawName));
+    const range = { gte: prefix, lt: prefixEnd(prefix) };
+    if (claimId === null) {
+      const [first] = await rows.getRange({ ...range, limit: 1 });
+      if (first) return toLatin1(first[1]);
+      continue;
+    }
+    for await (const [, id] of rows.range(range)) if (hashToHex(id).startsWith(claimId)) return toLatin1(id);
+  }
+  return null;
+}

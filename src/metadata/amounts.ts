@@ -1,0 +1,40 @@
+/**
+ * Amounts of LBC as the API of LBRY's daemon writes and reads them. Source: lbry-sdk lbry/wallet/util.py, dewies.py.
+ */
+import { MetadataError } from './metadataError.js';
+
+const PLACES = 8;
+/** Any decimal digits of Unicode count, and a line break at the end is passed over, as in the reference. */
+const PATTERN = /^(\p{Nd}{1,10})\.(\p{Nd}{1,8})\n?$/u;
+
+/** The value of a decimal digit of any script: they come in runs of ten, of which zero is the first. */
+function digitValue(digit: string): number {
+  const code = digit.codePointAt(0)!;
+  let zero = code;
+  while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  return code - zero;
+}
+
+/**
+ * At least one place behind the point, no trailing zeros. QUIRK: the reference divides with doubles, so that of amounts
+ * beyond 2^53 the last place may be rounded.
+ */
+export function formatLbc(dewies: bigint): string {
+  const negative = dewies < 0n;
+  const digits = (negative ? -dewies : dewies).toString().padStart(PLACES + 1, '0');
+  const exact = `${digits.slice(0, -PLACES)}.${digits.slice(-PLACES)}`;
+  const text = Number(exact).toFixed(PLACES).replace(/0+$/, '');
+  return (negative ? '-' : '') + (text.endsWith('.') ? `${text}0` : text);
+}
+
+/** Dewies. Throws `MetadataError` on anything but digits, a point and one to eight digits. */
+export function parseLbc(text: string): bigint {
+  const match = PATTERN.exec(text);
+  if (match === null)
+    throw new MetadataError(
+      `'${text}' is not an amount: 1 to 10 digits, a point and 1 to 8 digits are needed`,
+    );
+  const [, whole, fraction] = match;
+  const digits = Array.from(`${whole}${fraction}`, digitValue).join('');
+  return BigInt(digits) * 10n ** BigInt(PLACES - Array.from(fraction!).length);
+}

@@ -1,0 +1,95 @@
+/** The JSON arguments of commands, and taking values out of them; what does not fit is refused with its name. */
+import { isHex } from '../util/bytes.js';
+import { isJsonNumber, numberText, type JsonObject, type JsonValue } from '../util/json.js';
+import { decimalOfDouble, parseDecimal, type Decimal } from './decimal.js';
+import { MetadataError } from './metadataError.js';
+
+export const MAX_UINT32 = (1n << 32n) - 1n;
+export const MAX_UINT64 = (1n << 64n) - 1n;
+
+/** Throws `MetadataError` on null, as commands do for every argument. */
+export function requireGiven(value: JsonValue, name: string): void {
+  if (value === null) throw new MetadataError(`None or null is not valid value for argument '${name}'.`);
+}
+
+export function textOf(value: JsonValue, name: string): string {
+  if (typeof value !== 'string') throw new MetadataError(`${name} must be a text`);
+  if (/\p{Surrogate}/u.test(value)) throw new MetadataError(`${name} has half of a character`);
+  return value;
+}
+
+/** The bytes of hex digits, of any length. */
+export function hexOf(value: JsonValue, name: string): Buffer {
+  const text = textOf(value, name);
+  if (!isHex(text)) throw new MetadataError(`${name} must be an even number of hex digits`);
+  return Buffer.from(text, 'hex');
+}
+
+/** An integer from `min` to `max`. */
+export function integerOf(value: JsonValue, name: string, min: bigint, max: bigint): bigint {
+  const text = isJsonNumber(value) ? numberText(value) : '';
+  // Longer ones are out of every range, and turning many digits into a number takes long.
+  if (!/^-?[0-9]{1,100}$/.test(text)) throw new MetadataError(`${name} must be an integer`);
+  const integer = BigInt(text);
+  checkRange(integer, min, max);
+  return integer;
+}
+
+export function checkRange(integer: bigint, min: bigint, max: bigint): void {
+  if (integer < min || integer > max) throw new MetadataError(`Value out of range: ${integer}`);
+}
+
+/** A number, or a text that says one. A number that has a fraction or an exponent is the nearest double, exactly. */
+export function decimalOf(value: JsonValue, name: string): Decimal {
+  let decimal: Decimal | null = null;
+  if (typeof value === 'string') decimal = parseDecimal(value);
+  else if (isJsonNumber(value)) {
+    const text = numberText(value);
+    decimal = /^-?[0-9]+$/.test(text) ? parseDecimal(text) : decimalOfDouble(Number(text));
+  }
+  if (decimal === null) throw new MetadataError(`${name} must be a number`);
+  return decimal;
+}
+
+/** Arguments that are not set yet; taking one leaves the others. */
+export class Arguments {
+  readonly #values: Map<string, JsonValue>;
+
+  constructor(values: JsonObject) {
+    this.#values = new Map(values.entries);
+  }
+
+  /** The argument, which is then done with; undefined when it was not given. */
+  take(name: string): JsonValue | undefined {
+    const value = this.#values.get(name);
+    this.#values.delete(name);
+    return value;
+  }
+
+  /** Whether a switch was given and is on. */
+  takeFlag(name: string): boolean {
+    return isTruthy(this.take(name));
+  }
+
+  /** Takes the arguments with such a beginning; their names without it. */
+  takeAll(prefix: string): [string, JsonValue][] {
+    const found = [...this.#values].filter(([name]) => name.startsWith(prefix));
+    for (const [name] of found) this.#values.delete(name);
+    return found.map(([name, value]) => [name.slice(prefix.length), value]);
+  }
+
+  requireNoNulls(): void {
+    for (const [name, value] of this.#values) requireGiven(value, name);
+  }
+
+  requireNoneLeft(kind: string): void {
+    for (const name of this.#values.keys()) throw new MetadataError(`A ${kind} has no argument '${name}'`);
+  }
+}
+
+/** What counts as given: not an empty text, zero, false, an empty list. */
+export function isTruthy(value: JsonValue | undefined): value is JsonValue {
+  if (value === undefined || value === null || value === '' || value === false) return false;
+  if (isJsonNumber(value)) return Number(numberText(value)) !== 0;
+  return !Array.isArray(value) || value.length > 0;
+}

@@ -1,0 +1,125 @@
+/**
+ * Decimal numbers as the reference computes fees and coordinates with: exact when they come in, rounded to 28 digits where
+ * they are scaled, and written with an exponent where it is small. Bytes on the chain and texts of answers hang on it.
+ * Source: Python's decimal.py with its default context.
+ */
+import { MetadataError } from './metadataError.js';
+
+/** The digits times ten to the exponent. */
+export interface Decimal {
+  readonly digits: bigint;
+  readonly exponent: number;
+}
+
+/** Significant digits of a result, ties to even. Source: `decimal.DefaultContext.prec`. */
+const PRECISION = 28;
+/** Longest text that is read. Arbitrary: more digits than any number with a meaning has. */
+const MAX_TEXT_CHARS = 1000;
+/** No number of 64 bits has as many digits. */
+const MAX_INTEGER_DIGITS = 30;
+const PATTERN = /^([+-]?)(?=\d|\.\d)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,9}))?$/i;
+
+const digitCount = (digits: bigint): number => (digits < 0n ? -digits : digits).toString().length;
+const powerOfTen = (exponent: number): bigint => 10n ** BigInt(exponent);
+
+/** The number that the text says, with an exponent or without; white space around it is skipped. Null if it says none. */
+export function parseDecimal(text: string): Decimal | null {
+  if (text.length > MAX_TEXT_CHARS) return null;
+  const match = PATTERN.exec(text.trim());
+  if (match === null) return null;
+  const [, sign, whole = '', fraction = '', exponent = '0'] = match;
+  const digits = BigInt(whole + fraction);
+  return { digits: sign === '-' ? -digits : digits, exponent: Number(exponent) - fraction.length };
+}
+
+const MANTISSA_BITS = 52n;
+/** What the exponent of a double's lowest bit is short of its biased exponent. */
+const EXPONENT_BIAS = 1075;
+
+/** Exactly what the double stands for; null for what is no number. */
+export function decimalOfDouble(value: number): Decimal | null {
+  if (!Number.isFinite(value)) return null;
+  const bits = new BigUint64Array(new Float64Array([Math.abs(value)]).buffer)[0]!;
+  const biased = Number(bits >> MANTISSA_BITS);
+  const fraction = bits & ((1n << MANTISSA_BITS) - 1n);
+  const mantissa = biased === 0 ? fraction : fraction | (1n << MANTISSA_BITS);
+  const signed = value < 0 ? -mantissa : mantissa;
+  const exponent = Math.max(biased, 1) - EXPONENT_BIAS;
+  if (exponent >= 0) return { digits: signed << BigInt(exponent), exponent: 0 };
+  return { digits: signed * 5n ** BigInt(-exponent), exponent };
+}
+
+/** Drops digits so that `PRECISION` are left. */
+function round({ digits, exponent }: Decimal): Decimal {
+  const surplus = digitCount(digits) - PRECISION;
+  if (surplus <= 0) return { digits, exponent };
+  const unit = powerOfTen(surplus);
+  const negative = digits < 0n;
+  const magnitude = negative ? -digits : digits;
+  const rest = (magnitude % unit) * 2n;
+  let rounded = magnitude / unit;
+  if (rest > unit || (rest === unit && rounded % 2n === 1n)) rounded += 1n;
+  return { digits: negative ? -rounded : rounded, exponent: exponent + surplus };
+}
+
+/** The integer part of the number times ten to `power`. Throws `MetadataError` when it is of no use as an integer. */
+export function scaleToInteger(number: Decimal, power: number): bigint {
+  const { digits, exponent } = round(number);
+  const shift = exponent + power;
+  if (digits === 0n || digitCount(digits) + shift <= 0) return 0n;
+  if (digitCount(digits) + shift > MAX_INTEGER_DIGITS) throw new MetadataError('The number is too large');
+  return shift < 0 ? digits / powerOfTen(-shift) : digits * powerOfTen(shift);
+}
+
+/** The number with so many places, away from zero where there are more. Throws `MetadataError` when it is too large. */
+export function roundUp(number: Decimal, places: number): Decimal {
+  const { digits, exponent } = number;
+  const size = digitCount(digits) + exponent + places;
+  if (digits !== 0n && size > PRECISION) throw new MetadataError('The number is too large');
+  const shift = exponent + places;
+  if (shift >= 0) return { digits: digits === 0n ? 0n : digits * powerOfTen(shift), exponent: -places };
+  const sign = digits < 0n ? -1n : 1n;
+  if (size < 0) return { digits: digits === 0n ? 0n : sign, exponent: -places };
+  const unit = powerOfTen(-shift);
+  return { digits: digits / unit + (digits % unit === 0n ? 0n : sign), exponent: -places };
+}
+
+/** Below zero, zero or above, as the first number is less than the integer, equal or more. */
+export function compareToInteger({ digits, exponent }: Decimal, integer: number): number {
+  if (digits === 0n) return -Math.sign(integer);
+  const size = digitCount(digits) + exponent;
+  // Integers compared with are small: what is far from them needs no power of ten.
+  if (size > PRECISION) return digits < 0n ? -1 : 1;
+  if (size < -PRECISION) return integer === 0 ? (digits < 0n ? -1 : 1) : -Math.sign(integer);
+  const [left, right] =
+    exponent < 0
+      ? [digits, BigInt(integer) * powerOfTen(-exponent)]
+      : [digits * powerOfTen(exponent), BigInt(integer)];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/**
+ * The text of an integer divided by ten to `places`: trailing zeros go as long as the exponent is below `idealExponent`, and
+ * a number below 0.000001, or with an exponent that is above zero, is written with it. Source: `Decimal.__str__`.
+ */
+export function formatQuotient(integer: bigint, places: number, idealExponent = 0): string {
+  const negative = integer < 0n;
+  let digits = (negative ? -integer : integer).toString();
+  let exponent = -places;
+  while (exponent < idealExponent && digits.length > 1 && digits.endsWith('0')) {
+    digits = digits.slice(0, -1);
+    exponent += 1;
+  }
+  const pointAt = digits.length + exponent;
+  const isPlain = exponent <= 0 && pointAt > -6;
+  const place = isPlain ? pointAt : 1;
+  const text =
+    place <= 0
+      ? `0.${'0'.repeat(-place)}${digits}`
+      : place >= digits.length
+        ? digits
+        : `${digits.slice(0, place)}.${digits.slice(place)}`;
+  const shown = pointAt - place;
+  const suffix = shown === 0 ? '' : `E${shown < 0 ? '-' : '+'}${Math.abs(shown)}`;
+  return (negative ? '-' : '') + text + suffix;
+}

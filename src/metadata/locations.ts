@@ -1,0 +1,81 @@
+/** Places of claims: their JSON, and the texts and objects that commands take. Source: lbry-sdk lbry/schema/attrs.py. */
+import { create } from '@bufbuild/protobuf';
+import { JsonObject, type JsonValue } from '../util/json.js';
+import { JsonParseError, parseJson } from '../util/jsonParse.js';
+import { decimalOf, textOf } from './arguments.js';
+import { compareToInteger, formatQuotient, scaleToInteger } from './decimal.js';
+import { enumNames } from './enumNames.js';
+import { Location_CountrySchema, LocationSchema, type Location } from './messages/claim_pb.js';
+import { MetadataError } from './metadataError.js';
+
+/** Decimal places that a degree is kept with. */
+const DEGREE_PLACES = 7;
+const MAX_LATITUDE = 90;
+const MAX_LONGITUDE = 180;
+/** The parts of a text in their order. */
+const PARTS = ['country', 'state', 'city', 'code', 'latitude', 'longitude'] as const;
+const COORDINATES_FROM = 4;
+
+const countries = enumNames(Location_CountrySchema);
+
+function degreesOf(value: JsonValue, name: string, max: number): number {
+  const degrees = decimalOf(value, name);
+  if (compareToInteger(degrees, max) > 0 || compareToInteger(degrees, -max) < 0)
+    throw new MetadataError(`${name} must be between -${max} and ${max} degrees.`);
+  return Number(scaleToInteger(degrees, DEGREE_PLACES));
+}
+
+function setPart(message: Location, name: string, value: JsonValue): void {
+  switch (name) {
+    case 'country':
+      message.country = countries.numberOf(textOf(value, name));
+      return;
+    case 'state':
+    case 'city':
+    case 'code':
+      message[name] = textOf(value, name);
+      return;
+    case 'latitude':
+      message.latitude = degreesOf(value, 'Latitude', MAX_LATITUDE);
+      return;
+    case 'longitude':
+      message.longitude = degreesOf(value, 'Longitude', MAX_LONGITUDE);
+      return;
+    default:
+      throw new MetadataError(`A location has no ${name}`);
+  }
+}
+
+/** Parts between colons; those before the coordinates may be left out where the text begins with a number. */
+function setFromText(message: Location, text: string): void {
+  const values = text.split(':');
+  const names = values.length > 2 || /^[A-Za-z]/.test(text) ? PARTS : PARTS.slice(COORDINATES_FROM);
+  for (const [i, name] of names.entries()) {
+    const value = values[i];
+    if (value !== undefined && value !== '') setPart(message, name, value);
+  }
+}
+
+function parseObject(text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof JsonParseError) throw new MetadataError('A location is not valid JSON');
+    throw error;
+  }
+}
+
+/** The message of an object, its JSON text, or `country:state:city:code:latitude:longitude`. Throws `MetadataError`. */
+export function parseLocation(value: JsonValue): Location {
+  const message = create(LocationSchema);
+  const parsed = typeof value === 'string' && value.startsWith('{') ? parseObject(value) : value;
+  if (parsed instanceof JsonObject) for (const [name, part] of parsed.entries) setPart(message, name, part);
+  else if (typeof parsed === 'string') setFromText(message, parsed);
+  else throw new MetadataError('A location is neither a text nor an object');
+  return message;
+}
+
+/** Degrees as text; null for zero, which is not told from none. */
+export function formatDegrees(value: number): string | null {
+  return value === 0 ? null : formatQuotient(BigInt(value), DEGREE_PLACES);
+}

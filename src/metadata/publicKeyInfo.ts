@@ -1,0 +1,42 @@
+/** Reads the DER structure in which old channels hold their public key. Source: RFC 5280, RFC 5480. */
+import type { Bytes } from '../util/bytes.js';
+
+const SEQUENCE = 0x30;
+const OBJECT_ID = 0x06;
+const BIT_STRING = 0x03;
+const NULL = 0x05;
+/** The algorithm of keys on elliptic curves, 1.2.840.10045.2.1. Source: RFC 5480. */
+const EC_PUBLIC_KEY = Buffer.from('2a8648ce3d0201', 'hex');
+
+/** The content of the DER element of that tag at the beginning of the bytes, and what follows it; null where it is not there. */
+function readElement(bytes: Bytes, tag: number): { content: Bytes; rest: Bytes } | null {
+  let at = 2;
+  let size = bytes[1];
+  if (bytes[0] !== tag || size === undefined) return null;
+  if (size >= 0x80) {
+    const sizeBytes = size & 0x7f;
+    if (sizeBytes === 0 || sizeBytes > 3 || bytes.length < at + sizeBytes) return null;
+    size = 0;
+    for (const end = at + sizeBytes; at < end; at++) size = size * 256 + bytes[at]!;
+  }
+  if (bytes.length < at + size) return null;
+  return { content: bytes.subarray(at, at + size), rest: bytes.subarray(at + size) };
+}
+
+/** Whether the bytes are what may stand behind the algorithm: nothing, or the curve's name, parameters, or null. */
+function areCurveParameters(bytes: Bytes): boolean {
+  if (bytes.length === 0) return true;
+  return [OBJECT_ID, SEQUENCE, NULL].some((tag) => readElement(bytes, tag)?.rest.length === 0);
+}
+
+/** The encoded point within a SubjectPublicKeyInfo, whatever curve it says; null where there is none. */
+export function readPublicKeyInfo(info: Bytes): Bytes | null {
+  const outer = readElement(info, SEQUENCE)?.content;
+  const algorithm = outer && readElement(outer, SEQUENCE);
+  const objectId = algorithm && readElement(algorithm.content, OBJECT_ID);
+  if (!algorithm || !objectId || !EC_PUBLIC_KEY.equals(objectId.content)) return null;
+  if (!areCurveParameters(objectId.rest)) return null;
+  const bits = readElement(algorithm.rest, BIT_STRING)?.content;
+  // The first byte tells how many bits of the last one do not count.
+  return bits?.[0] === 0 ? bits.subarray(1) : null;
+}

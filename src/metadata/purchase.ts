@@ -1,0 +1,24 @@
+/**
+ * The receipt of a purchase: data of an output of its own, behind the output that pays the seller.
+ * Source: lbry-sdk lbry/schema/purchase.py.
+ */
+import { create } from '@bufbuild/protobuf';
+import { concatBytes, type Bytes } from '../util/bytes.js';
+import { PurchaseSchema, type Purchase } from './messages/claim_pb.js';
+import { MetadataError } from './metadataError.js';
+import { readMessage, writeMessage } from './wire.js';
+
+/** The letter P. */
+const START_BYTE = 0x50;
+
+/** Decodes what `OP_RETURN` pushes. Throws `MetadataError` where it is no purchase. */
+export function decodePurchase(data: Bytes): Purchase {
+  if (data[0] !== START_BYTE) throw new MetadataError('The data is not that of a purchase');
+  return readMessage(PurchaseSchema, data.subarray(1)).message;
+}
+
+/** What `OP_RETURN` pushes for the purchase of a claim; its id in wire order. */
+export function encodePurchase(claimId: Bytes): Buffer {
+  const message = create(PurchaseSchema, { claimHash: claimId });
+  return concatBytes(Buffer.of(START_BYTE), writeMessage(PurchaseSchema, message));
+}

@@ -1,0 +1,162 @@
+/** A claim of the claim index as the methods show it, with its decoded value. */
+import type { ClaimRecord } from '../../../index/claims/claimReader.js';
+import { claimToJson } from '../../../metadata/claimJson.js';
+import { decodeClaim } from '../../../metadata/claim.js';
+import { MetadataError } from '../../../metadata/metadataError.js';
+import { hashToHex } from '../../../util/bytes.js';
+import { coins } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { ClaimIndexQueries } from '../../../index/claims/claimIndexQueries.js';
+import { addressPrefixes } from '../../format/addresses.js';
+import { nameText } from '../../format/claimsText.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { t, type SchemaFields } from '../../schema.js';
+import type { RpcServices } from '../../services.js';
+
+const SCHEME = 'lbry://';
+const CLAIM_ID = '(40 hex digits)';
+
+const CLAIM_FIELDS: SchemaFields = {
+  claim_id: t.str(`the claim id ${CLAIM_ID}`),
+  name: t.str('the name as the latest output has it'),
+  normalized_name: t.str('the name with which all its spellings are filed'),
+  txid: t.hash('the transaction of the latest output'),
+  nout: t.int('the number of that output'),
+  height: t.int('the height of its block'),
+  timestamp: t.time('the time of that block'),
+  amount: t.coins('the amount of that output'),
+  creation_height: t.int('the height of the block of the first output'),
+  creation_timestamp: t.time('the time of that block'),
+  activation_height: t.int('the height at which the latest output became active, or will'),
+  expiration_height: t.int('the height at which it expires'),
+  takeover_height: t.int('the height of the last takeover of the name; 0 when nothing controls it'),
+  is_controlling: t.bool('whether it controls the name'),
+  effective_amount: t.coins('the amount with all active supports; 0 until it is active'),
+  support_amount: t.coins('all unspent supports, active or not'),
+  reposted: t.int('how many live claims repost it'),
+  claims_in_channel: t.int('how many live claims it signed validly'),
+  short_url: t.str('the name with the fewest digits of the id that lead here'),
+  canonical_url: t.str('the same behind the short URL of its channel, when that signed it validly'),
+  permanent_url: t.str('the name with the whole id'),
+  channel_id: t.optional(t.str(`the channel that the value names ${CLAIM_ID}`), 'when it is signed'),
+  is_channel_signature_valid: t.optional(
+    t.bool('whether the signature was right in its block, and the channel lives'),
+    'when it is signed',
+  ),
+  reposted_claim_id: t.optional(t.str(`the claim that it reposts ${CLAIM_ID}`), 'when it is a repost'),
+  value_type: t.optional(
+    t.str('"stream", "channel", "collection" or "repost"'),
+    'when the value can be decoded',
+  ),
+  value: t.optional(t.any('the metadata, decoded'), 'when it can be decoded and shown'),
+};
+
+/** A claim without what it refers to. */
+const PLAIN_CLAIM = t.named('IndexedClaim', t.object(CLAIM_FIELDS));
+
+export const CHANNEL_FIELD = t.optional(PLAIN_CLAIM, 'when the signature is valid');
+
+export const FULL_CLAIM = t.named(
+  'ResolvedClaim',
+  t.object({
+    ...CLAIM_FIELDS,
+    signing_channel: CHANNEL_FIELD,
+    reposted_claim: t.optional(
+      t.named('RepostedClaim', t.object({ ...CLAIM_FIELDS, signing_channel: CHANNEL_FIELD })),
+      'when it is a repost of a claim that lives',
+    ),
+  }),
+);
+
+/** The index when it is at the tip; throws what to do otherwise. */
+export function requireClaimIndex({ claimIndex, chain, indexes }: RpcServices): ClaimIndexQueries {
+  const status = indexes().find(({ name }) => name === 'claimindex');
+  if (claimIndex === null || status === undefined)
+    throw rpcError(RPC_ERROR.MISC_ERROR, 'The claim index is not enabled. Start with -claimindex to use it');
+  if (status.synced) return claimIndex;
+  const progress = `block ${status.height} of ${chain.chain.height}`;
+  throw rpcError(
+    RPC_ERROR.MISC_ERROR,
+    status.failure === null
+      ? `The claim index is still being filled: ${progress}. Ask getclaimindexinfo how far it is`
+      : `The claim index could not be filled beyond ${progress}. ${status.failure}`,
+  );
+}
+
+/** A claim and what it refers to. */
+export interface ShownClaim {
+  readonly claim: ClaimRecord;
+  readonly channel: ClaimRecord | null;
+  readonly reposted: ClaimRecord | null;
+  readonly repostedChannel: ClaimRecord | null;
+}
+
+export async function fullClaim(
+  services: RpcServices,
+  index: ClaimIndexQueries,
+  { claim, channel, reposted, repostedChannel }: ShownClaim,
+): Promise<JsonOut> {
+  const withChannel = async (
+    of: ClaimRecord,
+    signing: ClaimRecord | null,
+  ): Promise<Record<string, JsonOut>> => ({
+    ...(await plainClaim(services, index, of)),
+    ...(signing === null ? {} : { signing_channel: await plainClaim(services, index, signing) }),
+  });
+  return {
+    ...(await withChannel(claim, channel)),
+    ...(reposted === null ? {} : { reposted_claim: await withChannel(reposted, repostedChannel) }),
+  };
+}
+
+async function plainClaim(
+  { chain, params }: RpcServices,
+  index: ClaimIndexQueries,
+  claim: ClaimRecord,
+): Promise<Record<string, JsonOut>> {
+  const { channelId, repostedId, kind } = claim;
+  const claimId = hashToHex(claim.claimId);
+  const timeAt = (height: number): number => chain.headers.timeSec(chain.chain.index.active.at(height));
+  const name = nameText(claim.name);
+  const bytes = await index.value(claim.claimId);
+  const value = bytes && shownValue(bytes, params);
+  return {
+    claim_id: claimId,
+    name,
+    normalized_name: nameText(claim.normalizedName),
+    txid: hashToHex(claim.txid),
+    nout: claim.nout,
+    height: claim.height,
+    timestamp: timeAt(claim.height),
+    amount: coins(claim.amountSat),
+    creation_height: claim.creationHeight,
+    creation_timestamp: timeAt(claim.creationHeight),
+    activation_height: claim.activationHeight,
+    expiration_height: claim.expirationHeight,
+    takeover_height: claim.takeoverHeight,
+    is_controlling: claim.isControlling,
+    effective_amount: coins(claim.effectiveAmountSat),
+    support_amount: coins(claim.supportAmountSat),
+    reposted: claim.repostCount,
+    claims_in_channel: claim.claimsInChannel,
+    short_url: SCHEME + claim.shortUrl,
+    canonical_url: SCHEME + claim.canonicalUrl,
+    permanent_url: `${SCHEME}${name}#${claimId}`,
+    ...(channelId === null
+      ? {}
+      : { channel_id: hashToHex(channelId), is_channel_signature_valid: claim.isSignatureValid }),
+    ...(repostedId === null ? {} : { reposted_claim_id: hashToHex(repostedId) }),
+    ...(kind === null ? {} : { value_type: kind }),
+    ...(value === null ? {} : { value }),
+  };
+}
+
+/** Null for what cannot be decoded, or holds what has no JSON form. */
+function shownValue(bytes: Uint8Array, params: RpcServices['params']): JsonOut | null {
+  try {
+    return claimToJson(decodeClaim(bytes), addressPrefixes(params));
+  } catch (error) {
+    if (error instanceof MetadataError) return null;
+    throw error;
+  }
+}

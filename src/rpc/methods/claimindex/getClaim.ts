@@ -1,0 +1,34 @@
+/** `getclaim`: a live claim by its id. */
+import { hashFromHex, type Bytes } from '../../../util/bytes.js';
+import type { ClaimRecord } from '../../../index/claims/claimReader.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { FULL_CLAIM, fullClaim, requireClaimIndex } from './claimAnswer.js';
+
+const ALL_DIGITS = 40;
+
+export const getClaim = defineMethod({
+  name: 'getclaim',
+  category: 'claimindex',
+  summary:
+    'Returns a claim that lives after the latest block, active or not, with its decoded value, its channel and what it reposts (needs -claimindex).',
+  params: [
+    { name: 'claimid', type: 'claimIdDigits', required: true, description: 'The claim id, 40 hex digits' },
+  ],
+  result: FULL_CLAIM,
+  examples: [['"36a719a156a1df178531f3c712b8b37f8e7cc3b3"']],
+  async run({ services }, { claimid }) {
+    const index = requireClaimIndex(services);
+    if (claimid.length !== ALL_DIGITS)
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'claimid must have 40 hexadecimal digits');
+    const claim = await index.claim(hashFromHex(claimid));
+    if (claim === null)
+      throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `Could not find claim at ${claimid}`);
+    const channelOf = (of: ClaimRecord | null): Promise<ClaimRecord | null> =>
+      referred(of?.isSignatureValid === true ? of.channelId : null);
+    const referred = async (id: Bytes | null): Promise<ClaimRecord | null> => id && index.claim(id);
+    const [channel, reposted] = [await channelOf(claim), await referred(claim.repostedId)];
+    const repostedChannel = await channelOf(reposted);
+    return fullClaim(services, index, { claim, channel, reposted, repostedChannel });
+  },
+});

@@ -1,0 +1,75 @@
+/** `resolve`: the claims that URLs lead to. */
+import type { ResolveFailure } from '../../../index/claims/claimReader.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { JsonValue } from '../../../util/json.js';
+import { breathe } from '../../../util/breathe.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { FULL_CLAIM, fullClaim, requireClaimIndex } from './claimAnswer.js';
+
+/** Of one call. Arbitrary: ten times what wallets ask for. */
+const MOST_URLS = 1000;
+
+const ERROR_NAMES: Readonly<Record<ResolveFailure['kind'], string>> = {
+  'not-found-claim': 'NOT_FOUND',
+  'not-found-channel': 'NOT_FOUND',
+  invalid: 'INVALID',
+  blocked: 'BLOCKED',
+};
+
+function parseUrls(value: JsonValue): string[] {
+  const urls = Array.isArray(value) ? value : [value];
+  if (urls.length > MOST_URLS)
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `At most ${MOST_URLS} URLs can be resolved in one call`);
+  const texts = urls.filter((url) => typeof url === 'string');
+  if (texts.length < urls.length)
+    throw rpcError(RPC_ERROR.TYPE_ERROR, 'urls must be a URL or an array of URLs, each a string');
+  return [...new Set(texts)];
+}
+
+export const resolve = defineMethod({
+  name: 'resolve',
+  category: 'claimindex',
+  summary:
+    'Returns the claims that lbry:// URLs lead to after the latest block (needs -claimindex). A URL names a channel, a claim, or a claim in a channel; "#" or ":" with digits of its id, or "$" with its place by amount, tells claims of one name apart.',
+  params: [
+    {
+      name: 'urls',
+      type: 'any',
+      required: true,
+      description: 'A URL, with or without lbry://, or an array of them',
+    },
+  ],
+  result: t.map(
+    'url',
+    t.union([
+      { when: 'a claim was found', schema: FULL_CLAIM },
+      {
+        when: 'none was',
+        schema: t.object({
+          error: t.object({
+            name: t.str('"NOT_FOUND", or "INVALID" for what is no URL'),
+            text: t.str('what was not found'),
+          }),
+        }),
+      },
+    ]),
+  ),
+  examples: [['"lbry://@lbry/demo"'], ['["@lbry#3f", "one"]']],
+  async run({ services }, { urls }): Promise<JsonOut> {
+    const index = requireClaimIndex(services);
+    const texts = parseUrls(urls);
+    const found = await index.resolve(texts);
+    const answer = new Map<string, JsonOut>();
+    let since = performance.now();
+    for (const [i, text] of texts.entries()) {
+      const { claim, failure, ...references } = found[i]!;
+      if (claim === null || failure !== null)
+        answer.set(text, { error: { name: ERROR_NAMES[failure!.kind], text: failure!.text } });
+      else answer.set(text, await fullClaim(services, index, { claim, ...references }));
+      since = await breathe(since);
+    }
+    return answer;
+  },
+});

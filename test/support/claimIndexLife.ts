@@ -1,0 +1,246 @@
+/**
+ * A random life of claims with values: streams, channels that change their keys and go, collections, reposts, values that
+ * nobody can read, signatures right and wrong; under few names that normalize alike. Makes transactions for a `TestChain`
+ * and knows of each output what was meant by it.
+ */
+import { defaultEcdsa } from '../../src/crypto/ecdsa.js';
+import { sha256 } from '../../src/crypto/hash.js';
+import type { ClaimKind as Operation } from '../../src/claimtrie/types.js';
+import { txid, type Transaction } from '../../src/primitives/transaction.js';
+import {
+  buildClaimPrefix,
+  buildSupportPrefix,
+  buildUpdatePrefix,
+  claimIdOf,
+} from '../../src/script/claimScript.js';
+import { toHex } from '../../src/util/bytes.js';
+import { randomOf } from './claimLife.js';
+import { OPEN_SCRIPT, spend } from './testChain.js';
+
+export type Meaning = 'stream' | 'channel' | 'collection' | 'repost' | null;
+
+/** What an output that makes or updates a claim was meant to say. */
+export interface Intent {
+  readonly kind: Meaning;
+  /** Hex of the ids in wire order. */
+  readonly channelId: string | null;
+  readonly repostedId: string | null;
+  /** Hex of the compressed key with which it was signed rightly. */
+  readonly signedBy: string | null;
+  /** Of a channel, hex of its compressed key. */
+  readonly publicKey: string | null;
+  readonly value: Buffer;
+}
+
+/** An unspent output of the life. */
+export interface LifeCoin {
+  readonly txid: Buffer;
+  readonly n: number;
+  readonly value: bigint;
+  readonly height: number;
+  readonly operation: Operation | null;
+  readonly name: Buffer;
+  readonly claimId: Buffer;
+}
+
+export interface LifeTx {
+  readonly tx: Transaction;
+  readonly spends: readonly LifeCoin[];
+  readonly outputs: readonly LifeCoin[];
+}
+
+const NAMES = ['a', 'A', 'ab', 'aB', 'é', 'É', 'straße', 'STRASSE', '@c', '@C', '@d', 'x', '@é'].map((name) =>
+  Buffer.from(name),
+);
+NAMES.push(Buffer.from([0x61, 0xff]));
+
+const secp256k1Order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const NO_ID = Buffer.alloc(20);
+
+interface Channel {
+  readonly claimId: Buffer;
+  readonly keys: Buffer[];
+}
+
+export class ClaimIndexLife {
+  readonly intents = new Map<string, Intent>();
+  readonly transactions = new Map<string, LifeTx>();
+  /** Ids of all claims ever made. */
+  readonly ids: Buffer[] = [];
+  readonly random: (count: number) => number;
+  coins: LifeCoin[] = [];
+  private readonly past = new Map<number, LifeCoin[]>();
+  private readonly channels: Channel[] = [];
+  private serial = 1;
+
+  constructor(seed: number) {
+    this.random = randomOf(seed);
+  }
+
+  chance(percent: number): boolean {
+    return this.random(100) < percent;
+  }
+
+  name(): Buffer {
+    return NAMES[this.random(NAMES.length)]!;
+  }
+
+  /** Up to so many transactions for the block at `height`; `funds` is a coin that anyone can spend. */
+  block(height: number, funds: LifeCoin, most: number): Transaction[] {
+    this.keepAt(height);
+    const made: Transaction[] = [];
+    // One that divides the funds, so that transactions do not hang on one another.
+    const count = 1 + this.random(most);
+    const parts = Array.from({ length: count }, () => ({
+      value: funds.value / BigInt(count),
+      script: OPEN_SCRIPT,
+    }));
+    const divided = spend([funds], parts);
+    this.keep(divided, [funds], []);
+    made.push(divided);
+    for (let n = 0; n < count; n++)
+      made.push(this.transaction(height, { ...funds, txid: txid(divided), n, value: parts[n]!.value }));
+    return made;
+  }
+
+  /** A block without claims follows at this height. */
+  keepAt(height: number): void {
+    this.past.set(height, this.coins.slice());
+  }
+
+  /** The block at this height is gone. */
+  disconnect(height: number): void {
+    this.coins = this.past.get(height)!;
+    this.past.delete(height);
+  }
+
+  private keep(tx: Transaction, spends: readonly LifeCoin[], outputs: readonly LifeCoin[]): void {
+    this.transactions.set(toHex(txid(tx)), { tx, spends, outputs });
+  }
+
+  private transaction(height: number, funds: LifeCoin): Transaction {
+    const spends: LifeCoin[] = [];
+    for (let i = this.random(3); i > 0 && this.coins.length > 0; i--) {
+      const back = this.chance(30) ? Math.min(this.coins.length, 4) : this.coins.length;
+      const [coin] = this.coins.splice(this.coins.length - 1 - this.random(back), 1);
+      spends.push(coin!);
+    }
+    const inputs = this.chance(50) ? [funds, ...spends] : [...spends, funds];
+    const firstInput = Buffer.alloc(36);
+    firstInput.set(inputs[0]!.txid);
+    firstInput.writeUInt32LE(inputs[0]!.n, 32);
+
+    const planned: { operation: Operation; name: Buffer; claimId: Buffer; intent: Intent | null }[] = [];
+    for (const { operation, name, claimId } of spends) {
+      if (operation === 'support' || !this.chance(70)) continue;
+      const other = this.chance(90) ? name : this.name();
+      planned.push({ operation: 'update', name: other, claimId, intent: this.intent(firstInput, claimId) });
+    }
+    for (let i = this.random(3); i > 0; i--) {
+      const known = this.coins[this.random(this.coins.length || 1)];
+      if (this.chance(55) || known === undefined) {
+        const intent = this.intent(firstInput, null);
+        planned.push({ operation: 'claim', name: this.name(), claimId: NO_ID, intent });
+      } else if (this.chance(90)) {
+        const name = this.chance(80) ? known.name : this.name();
+        planned.push({ operation: 'support', name, claimId: known.claimId, intent: null });
+      } else
+        planned.push({
+          operation: 'update',
+          name: known.name,
+          claimId: known.claimId,
+          intent: this.intent(firstInput, known.claimId),
+        });
+    }
+    const outputs = planned.map(({ operation, name, claimId, intent }) => ({
+      value: this.chance(10) ? 0n : BigInt(1 + this.random(4)) * 1000n,
+      script: Buffer.concat([
+        operation === 'claim'
+          ? buildClaimPrefix(name, intent!.value)
+          : operation === 'update'
+            ? buildUpdatePrefix(name, claimId, intent!.value)
+            : buildSupportPrefix(name, claimId),
+        OPEN_SCRIPT,
+      ]),
+    }));
+    const tx = spend(inputs, [...outputs, { value: 0n, script: OPEN_SCRIPT }]);
+    const id = txid(tx);
+    const coins = planned.map(({ operation, name, claimId, intent }, n): LifeCoin => {
+      const ownId = operation === 'claim' ? claimIdOf(id, n) : claimId;
+      if (intent) this.intents.set(`${toHex(id)}:${n}`, intent);
+      if (operation === 'claim') {
+        this.ids.push(ownId);
+        if (intent!.publicKey !== null) this.channels.push({ claimId: ownId, keys: [this.lastKey!] });
+      }
+      return { txid: id, n, value: outputs[n]!.value, height, operation, name, claimId: ownId };
+    });
+    this.coins.push(...coins);
+    this.keep(tx, inputs, coins);
+    return tx;
+  }
+
+  private lastKey: Buffer | null = null;
+
+  private privateKey(): Buffer {
+    return sha256(Buffer.from(`life ${this.serial++}`));
+  }
+
+  /** Something to say, for a new claim or for an update of one. */
+  private intent(firstInput: Buffer, updated: Buffer | null): Intent {
+    const channel = updated && this.channels.find(({ claimId }) => claimId.equals(updated));
+    const kinds: Meaning[] = ['stream', 'stream', 'channel', 'collection', 'repost', 'repost', null];
+    const kind = channel && this.chance(80) ? 'channel' : kinds[this.random(kinds.length)]!;
+    let message: Buffer;
+    let repostedId: Buffer | null = null;
+    let publicKey: Buffer | null = null;
+    if (kind === 'channel') {
+      const key = this.privateKey();
+      const isSame = channel && this.chance(50);
+      const used = isSame ? channel.keys.at(-1)! : key;
+      if (channel && !isSame) channel.keys.push(key);
+      this.lastKey = used;
+      publicKey = defaultEcdsa.publicKeyOf(used, true);
+      const stored = this.chance(75) ? publicKey : derKey(used);
+      message = field(2, field(1, stored));
+    } else if (kind === 'repost') {
+      repostedId = this.ids[this.random(this.ids.length || 1)] ?? NO_ID;
+      message = field(4, field(1, repostedId));
+    } else if (kind === null) {
+      message = this.chance(50) ? Buffer.alloc(0) : Buffer.of(0x0a, 0x7f);
+    } else message = field(kind === 'stream' ? 1 : 3, Buffer.alloc(0));
+    const plain = Buffer.concat([Buffer.of(0), message]);
+    const hex = (bytes: Buffer | null): string | null => bytes && toHex(bytes);
+    const said = { kind, repostedId: hex(repostedId), publicKey: hex(publicKey) };
+    const isReadable = message[0] !== 0x0a || message[1] !== 0x7f;
+    const signer = this.channels[this.random(this.channels.length || 1)];
+    if (!this.chance(60) || signer === undefined || !isReadable)
+      return { ...said, channelId: null, signedBy: null, value: plain };
+    const privateKey = this.chance(80) ? signer.keys.at(-1)! : signer.keys[this.random(signer.keys.length)]!;
+    const digest = sha256(Buffer.concat([firstInput, signer.claimId, message]));
+    let signature: Buffer = Buffer.from(defaultEcdsa.sign(digest, privateKey, null).compact);
+    let signedBy: string | null = toHex(defaultEcdsa.publicKeyOf(privateKey, true));
+    if (this.chance(15)) signature = withHighS(signature);
+    if (this.chance(15)) {
+      signature[10]! ^= 1;
+      signedBy = null;
+    }
+    const value = Buffer.concat([Buffer.of(1), signer.claimId, signature, message]);
+    return { ...said, channelId: toHex(signer.claimId), signedBy, value };
+  }
+}
+
+function field(number: number, bytes: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.of((number << 3) | 2, bytes.length), bytes]);
+}
+
+/** The same signature with the order minus S. */
+function withHighS(compact: Buffer): Buffer {
+  const s = secp256k1Order - BigInt(`0x${compact.subarray(32).toString('hex')}`);
+  return Buffer.concat([compact.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex')]);
+}
+
+/** The key as old channels have it. */
+function derKey(privateKey: Buffer): Buffer {
+  const head = Buffer.from('3056301006072a8648ce3d020106052b8104000a034200', 'hex');
+  return Buffer.concat([head, defaultEcdsa.publicKeyOf(privateKey, false)]);
+}

@@ -1,0 +1,237 @@
+/**
+ * Runs the random life of claims on a chain with the index and holds every answer against the naive model; over
+ * reorganisations, after which the rows must be those of an index filled in the background on another node.
+ */
+import { expect } from 'vitest';
+import { PREFIX } from '../../src/store/keys.js';
+import { prefixEnd } from '../../src/store/rows.js';
+import { outputAmountAt, txidAt } from '../../src/primitives/blockView.js';
+import { regtestParams } from '../../src/params/regtest.js';
+import { hashToHex, toHex } from '../../src/util/bytes.js';
+import { ClaimIndexLife, type LifeCoin } from './claimIndexLife.js';
+import { ClaimIndexModel, plainChanges, plainRecord, type NaiveTx, type UrlPart } from './claimIndexModel.js';
+import { TestChain, type TestChainOptions } from './testChain.js';
+
+/** Coinbases of so many blocks lie before the first claim. */
+const MATURE = 100;
+
+/** Forks one after the other, and terms that end within the run. */
+export const LIFE_PARAMS = {
+  ...regtestParams,
+  claimForks: {
+    originalExpiration: 60,
+    extendedExpiration: 90,
+    extendedExpirationForkHeight: 200,
+    normalizationForkHeight: 160,
+    takeoverWorkaroundMin: -1,
+    takeoverWorkaroundMax: -1,
+    allClaimsForkHeight: 230,
+  },
+};
+
+const OPTIONS: TestChainOptions = { params: LIFE_PARAMS, txIndex: false, supportDelay: 'proportional' };
+export const WITH_INDEX: TestChainOptions = { ...OPTIONS, claimIndex: true };
+
+export async function indexRows({ opened: { store } }: TestChain): Promise<string[]> {
+  const rows: string[] = [];
+  const prefix = PREFIX.claimIndex;
+  for await (const [key, value] of store.range({ gte: prefix, lt: prefixEnd(prefix) }))
+    rows.push(`${toHex(Buffer.from(key, 'latin1'))} ${toHex(value)}`);
+  return rows;
+}
+
+export class ClaimIndexRun {
+  chain!: TestChain;
+  /** Has the same blocks, without the index until it is compared. */
+  other!: TestChain;
+  readonly life: ClaimIndexLife;
+  readonly model = new ClaimIndexModel({ ...LIFE_PARAMS.claimForks, supportDelay: 'proportional' });
+  readonly seen = { claims: 0, signed: 0, resolved: 0, failed: 0, reposts: 0, deleted: 0, inChannels: 0 };
+  private serial = 0;
+
+  private readonly options: TestChainOptions;
+
+  constructor(seed: number, options: TestChainOptions = {}) {
+    this.life = new ClaimIndexLife(seed);
+    this.options = options;
+  }
+
+  async open(): Promise<void> {
+    this.chain = await TestChain.open({ ...WITH_INDEX, ...this.options });
+    this.other = await TestChain.open({ ...OPTIONS, ...this.options });
+    for (let height = 1; height <= MATURE; height++) await this.mine(0);
+  }
+
+  async close(): Promise<void> {
+    await this.chain.close();
+    await this.other.close();
+  }
+
+  get height(): number {
+    return this.chain.opened.chain.height;
+  }
+
+  /** Mines a block of up to so many transactions; the model follows. */
+  async mine(most: number): Promise<void> {
+    const { chain, life } = this;
+    const height = this.height + 1;
+    if (most > 0) {
+      const { raw, parsed } = await chain.blockAt(height - MATURE);
+      const funds: LifeCoin = {
+        txid: Buffer.from(txidAt(parsed, 0)),
+        n: 0,
+        value: outputAmountAt(raw, parsed, 0),
+        height: height - MATURE,
+        operation: null,
+        name: Buffer.alloc(0),
+        claimId: Buffer.alloc(0),
+      };
+      chain.pending.push(...life.block(height, funds, most));
+    } else life.keepAt(height);
+    await chain.mine(1, Buffer.concat([Buffer.of(4), u32(this.serial++), Buffer.of(0x75, 0x51)]));
+    expect(this.height).toBe(height);
+    await this.follow(height);
+  }
+
+  private async follow(height: number): Promise<void> {
+    const block = await this.chain.blockAt(height);
+    const txs: NaiveTx[] = [];
+    for (let position = 1; position < block.parsed.txCount; position++) {
+      const txid = Buffer.from(txidAt(block.parsed, position));
+      txs.push({ ...this.life.transactions.get(toHex(txid))!, txid, position });
+    }
+    this.model.connect(height, txs, this.life.intents);
+    expect(hashToHex(block.header.claimRoot)).toBe(hashToHex(Buffer.from(this.model.items.root, 'hex')));
+    await this.other.opened.chain.processBlock(block, true);
+  }
+
+  /** Takes blocks back, looks at the answers in between unless told otherwise, and makes as many others and one more. */
+  async reorganise(depth: number, most: number, checks = true): Promise<void> {
+    const { opened } = this.chain;
+    const from = this.height - depth + 1;
+    await opened.chain.invalidateBlock(opened.chain.index.active.at(from));
+    expect(this.height).toBe(from - 1);
+    for (let height = from + depth - 1; height >= from; height--) {
+      this.life.disconnect(height);
+      this.model.disconnect();
+    }
+    if (checks) await this.check(10);
+    for (let n = 0; n <= depth; n++) await this.mine(most);
+    expect(this.other.opened.chain.height).toBe(this.height);
+  }
+
+  /** All claims, what the latest block changed, and so many URLs. */
+  async check(urls: number): Promise<void> {
+    const { model, seen } = this;
+    const index = this.chain.services.claimIndex!;
+    const alive = model.claims.map(({ id }) => id);
+    const records = await index.claims(alive.map((id) => Buffer.from(id, 'hex')));
+    for (const [i, id] of alive.entries()) {
+      const expected = model.record(id)!;
+      expect(plainRecord(records[i]!), `claim at ${this.height}`).toEqual(expected);
+      seen.claims++;
+      if (expected.isSignatureValid === true) seen.signed++;
+    }
+    const totals = Object.values(await index.totals());
+    expect(totals.reduce((a, b) => a + b)).toBe(alive.length);
+    if (this.height > 0) {
+      const changes = await index.changes(this.height);
+      expect(plainChanges(changes), `changes at ${this.height}`).toEqual(model.latestChanges());
+      seen.deleted += changes.deleted.length;
+    }
+    const asked = Array.from({ length: urls }, () => this.randomUrl());
+    const answers = await index.resolve(asked.map(({ text }) => text));
+    for (const [i, { text, parts }] of asked.entries()) {
+      const expected = model.resolve(text, parts);
+      const { claim, channel, reposted, repostedChannel, failure } = answers[i]!;
+      const hex = (record: { claimId: Uint8Array } | null): string | null =>
+        record && Buffer.from(record.claimId).toString('hex');
+      const answer = {
+        claim: hex(claim),
+        channel: hex(channel),
+        reposted: hex(reposted),
+        repostedChannel: hex(repostedChannel),
+        text: failure?.text ?? null,
+      };
+      expect(answer, `${text} at ${this.height}`).toEqual(expected);
+      if (claim) seen.resolved++;
+      else seen.failed++;
+      if (reposted) seen.reposts++;
+      if (parts.length === 2 && claim) seen.inChannels++;
+    }
+  }
+
+  private randomUrl(): { text: string; parts: UrlPart[] } {
+    const { life, model } = this;
+    const { claims } = model;
+    const part = (names: readonly string[]): UrlPart => {
+      const known = claims[life.random(claims.length || 1)];
+      const name =
+        known && life.chance(40) && known.rawName.startsWith('@') === names[0]!.startsWith('@')
+          ? Buffer.from(known.rawName, 'latin1').toString()
+          : names[life.random(names.length)]!;
+      if (name.includes('\ufffd')) return { name: names[0]! };
+      const what = life.random(10);
+      if (what < 4 && known)
+        return {
+          name,
+          digits: Buffer.from(known.id, 'hex')
+            .reverse()
+            .toString('hex')
+            .slice(0, [1, 1, 2, 3, 11, 40][life.random(6)]),
+        };
+      return what < 6 ? { name, place: 1 + life.random(4) } : { name };
+    };
+    const names = ['a', 'A', 'AB', 'é', 'e\u0301', 'STRASSE', 'straße', 'x', 'y'];
+    const channels = ['@c', '@C', '@D', '@e\u0301'];
+    let parts = life.chance(50)
+      ? [part(names)]
+      : life.chance(40)
+        ? [part(channels)]
+        : [part(channels), part(names)];
+    const signed = claims.filter(({ isValid }) => isValid);
+    if (parts.length === 2 && signed.length > 0 && life.chance(70)) {
+      const claim = signed[life.random(signed.length)]!;
+      const channel = claims.find(({ id }) => id === claim.channelId)!;
+      const name = Buffer.from(claim.rawName, 'latin1').toString();
+      const channelName = Buffer.from(channel.rawName, 'latin1').toString();
+      const digits = Buffer.from(channel.id, 'hex').reverse().toString('hex');
+      if (channelName.startsWith('@') && !name.startsWith('@') && !name.includes('\ufffd'))
+        parts = [
+          { name: channelName, digits },
+          life.chance(50)
+            ? { name }
+            : {
+                name,
+                digits: Buffer.from(claim.id, 'hex')
+                  .reverse()
+                  .toString('hex')
+                  .slice(0, 1 + life.random(3)),
+              },
+        ];
+    }
+    const text = parts
+      .map(
+        ({ name, digits, place }) =>
+          name +
+          (digits === undefined ? '' : life.chance(50) ? `#${digits}` : `:${digits}`) +
+          (place === undefined ? '' : `$${place}`),
+      )
+      .join('/');
+    return { text: life.chance(50) ? text : `lbry://${text}`, parts };
+  }
+
+  /** Fills the index on the other node, from the first block on, and compares the rows. */
+  async compareWithFreshBuild(): Promise<void> {
+    this.other = await this.other.reopen({ ...WITH_INDEX, ...this.options });
+    while (await this.other.fill.round());
+    expect(this.other.fill.statuses().map(({ synced }) => synced)).toEqual([true]);
+    expect(await indexRows(this.other)).toEqual(await indexRows(this.chain));
+  }
+}
+
+function u32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return bytes;
+}

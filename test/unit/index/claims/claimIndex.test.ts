@@ -1,0 +1,21 @@
+/** The claim index against a naive model, over a random chain with reorganisations, and against itself built anew. */
+import { expect, it } from 'vitest';
+import { ClaimIndexRun } from '../../../support/claimIndexRun.js';
+
+it('answers as the naive model does, and its rows are those of a fresh build after every reorganisation', async () => {
+  const run = new ClaimIndexRun(16);
+  await run.open();
+  try {
+    while (run.height < 300) {
+      await run.mine(4);
+      if (run.height % 5 === 0) await run.check(20);
+      if (![130, 163, 205, 240, 275].includes(run.height)) continue;
+      await run.reorganise(1 + run.life.random(run.height === 240 ? 100 : 12), 3);
+      await run.check(50);
+      await run.compareWithFreshBuild();
+    }
+    for (const [what, count] of Object.entries(run.seen)) expect(count, what).toBeGreaterThan(30);
+  } finally {
+    await run.close();
+  }
+});

@@ -1,0 +1,120 @@
+/** What the claim index does where its way back ends, and while it is behind; and what the methods answer meanwhile. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { getClaim } from '../../../../src/rpc/methods/claimindex/getClaim.js';
+import { getClaimIndexInfo } from '../../../../src/rpc/methods/claimindex/getClaimIndexInfo.js';
+import { resolve } from '../../../../src/rpc/methods/claimindex/resolve.js';
+import { ClaimChangesGoneError } from '../../../../src/index/claims/claimIndexQueries.js';
+import { hashToHex } from '../../../../src/util/bytes.js';
+import { ClaimIndexRun, indexRows, WITH_INDEX } from '../../../support/claimIndexRun.js';
+import { TestChain } from '../../../support/testChain.js';
+
+const WINDOW = 10;
+
+describe('a claim index with a short way back', () => {
+  let run: ClaimIndexRun;
+  beforeEach(async () => {
+    run = new ClaimIndexRun(7, { proofWindow: WINDOW });
+    await run.open();
+    while (run.height < 125) await run.mine(3);
+  });
+  afterEach(() => run.close());
+
+  it('keeps what takes blocks back, and what they changed, for as many blocks as proofs', async () => {
+    const index = run.chain.services.claimIndex!;
+    await expect(index.changes(run.height - WINDOW)).rejects.toThrow(ClaimChangesGoneError);
+    expect((await index.changes(run.height - WINDOW + 1)).touched).toBeDefined();
+    await expect(index.changes(run.height + 1)).rejects.toThrow(ClaimChangesGoneError);
+    const amounts = await Promise.all(
+      Array.from({ length: run.height }, (_, height) => index.trending(height)),
+    );
+    expect(amounts.flat().length).toBeGreaterThan(20);
+    await run.reorganise(WINDOW - 1, 3);
+    await run.check(30);
+  });
+
+  it('is made anew after a deeper reorganisation, by itself, and says so until it is', async () => {
+    run.chain.fill.start((error) => expect.unreachable(String(error)));
+    await run.reorganise(WINDOW + 5, 3, false);
+    await vi.waitFor(() => expect(run.chain.services.claimIndex!.isSynced).toBe(true));
+    await run.check(50);
+    await run.chain.fill.stop();
+    await run.compareWithFreshBuild();
+  });
+
+  it('answers nothing wrong while it is lost, and a start makes it anew', async () => {
+    await run.reorganise(WINDOW + 5, 3, false);
+    const { chain } = run;
+    expect(chain.services.claimIndex!.isSynced).toBe(false);
+    const { height } = chain.opened.chain;
+    expect(await chain.call(resolve, ['a'])).toEqual({
+      error: {
+        code: -1,
+        message: `The claim index is still being filled: block 0 of ${height}. Ask getclaimindexinfo how far it is`,
+      },
+    });
+    expect(await chain.call(getClaimIndexInfo)).toMatchObject({ result: { synced: false, height: 0 } });
+    run.chain = await chain.reopen({ ...WITH_INDEX, proofWindow: WINDOW });
+    while (await run.chain.fill.round());
+    await run.check(50);
+    await run.compareWithFreshBuild();
+  });
+});
+
+describe('methods without the index', () => {
+  it('say what to do', async () => {
+    const chain = await TestChain.open();
+    const expected = {
+      error: { code: -1, message: 'The claim index is not enabled. Start with -claimindex to use it' },
+    };
+    expect(await chain.call(resolve, ['a'])).toEqual(expected);
+    expect(await chain.call(getClaim, ['00'.repeat(20)])).toEqual(expected);
+    expect(await chain.call(getClaimIndexInfo)).toEqual(expected);
+    await chain.close();
+  });
+
+  it('answer claims with their channels and reposts, and refuse what is no URL and no id', async () => {
+    const run = new ClaimIndexRun(3);
+    await run.open();
+    while (run.height < 140) await run.mine(4);
+    const { chain, model } = run;
+    const signed = model.claims.find(({ isValid }) => isValid)!;
+    const repost = model.claims.find(({ repostedId }) => model.claims.some(({ id }) => id === repostedId))!;
+    for (const { id, channelId, isValid, repostedId, kind } of [signed, repost]) {
+      const printed = hashToHex(Buffer.from(id, 'hex'));
+      const { result } = await chain.call(getClaim, [printed]);
+      const record = model.record(id)!;
+      expect(result).toMatchObject({
+        claim_id: printed,
+        canonical_url: `lbry://${String(record.canonicalUrl)}`,
+        height: record.height,
+        value_type: kind,
+        ...(isValid ? { signing_channel: { claim_id: hashToHex(Buffer.from(channelId!, 'hex')) } } : {}),
+        ...(id === repost.id
+          ? { reposted_claim: { claim_id: hashToHex(Buffer.from(repostedId!, 'hex')) } }
+          : {}),
+      });
+      const url = `x#${printed}`;
+      expect(await chain.call(resolve, [[url, url, 'nobody']])).toEqual({
+        result: {
+          [url]: result,
+          nobody: { error: { name: 'NOT_FOUND', text: 'Could not find claim at "nobody".' } },
+        },
+      });
+    }
+    const invalid = { error: { name: 'INVALID', text: 'Invalid LBRY URL' } };
+    expect(await chain.call(resolve, [''])).toEqual({ result: { '': invalid } });
+    expect(await chain.call(resolve, [[1]])).toHaveProperty('error.code', -3);
+    expect(await chain.call(resolve, [Array.from({ length: 1001 }, () => 'a')])).toHaveProperty(
+      'error.code',
+      -8,
+    );
+    expect(await chain.call(getClaim, ['00'])).toHaveProperty('error.code', -8);
+    expect(await chain.call(getClaim, ['00'.repeat(20)])).toHaveProperty('error.code', -5);
+    const info = await chain.call(getClaimIndexInfo);
+    expect(info).toMatchObject({
+      result: { synced: true, progress: 1, claims: { total: model.claims.length } },
+    });
+    expect(await indexRows(chain)).not.toEqual([]);
+    await run.close();
+  });
+});

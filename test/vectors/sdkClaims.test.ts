@@ -1,0 +1,153 @@
+/**
+ * Values of claims, data of supports and purchases as the Python lbry-sdk reads, shows, makes, encodes and verifies them.
+ * Where it fails with an exception of another kind than for an undecodable value, the value is undecodable here.
+ */
+import { mainParams } from '../../src/params/main.js';
+import { addressPrefixesOf } from '../../src/script/address.js';
+import { decodeBase58 } from '../../src/script/base58.js';
+import { claimToJson, purchaseToJson, supportToJson } from '../../src/metadata/claimJson.js';
+import {
+  channelPublicKey,
+  decodedClaimDigest,
+  decodedSupportDigest,
+  isChannelSignatureValid,
+} from '../../src/metadata/channelSignature.js';
+import { decodeClaim, encodeClaim, type DecodedClaim, type DecodedKind } from '../../src/metadata/claim.js';
+import { newClaim, setClaimFields } from '../../src/metadata/claimFields.js';
+import { MetadataError } from '../../src/metadata/metadataError.js';
+import { decodePurchase, encodePurchase } from '../../src/metadata/purchase.js';
+import { decodeSupport, encodeSupport } from '../../src/metadata/support.js';
+import { hashFromHex, hashToHex } from '../../src/util/bytes.js';
+import { JsonObject, type JsonValue } from '../../src/util/json.js';
+import { parseJson } from '../../src/util/jsonParse.js';
+import { checkSdkVectors, differs, firstOf, type SdkCheck, type SdkLine } from './sdkVectors.js';
+
+const prefixes = addressPrefixesOf(mainParams);
+const bytesOf = (hex: unknown): Buffer => Buffer.from(hex as string, 'hex');
+
+/** What the function gives, or null where it throws `MetadataError`. */
+function attempt<Result>(run: () => Result): Result | null {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof MetadataError) return null;
+    throw error;
+  }
+}
+
+interface Signed {
+  readonly channelId: Uint8Array | null;
+  readonly signature: Uint8Array | null;
+}
+
+function checkSignature(line: SdkLine, decoded: Signed, digest: Buffer | null): string | null {
+  const signed = line['signed'] as Record<string, unknown> | undefined;
+  if (signed === undefined) return null;
+  const { channelId, signature } = decoded;
+  const valid = isChannelSignatureValid(
+    digest!,
+    signature!,
+    channelPublicKey(bytesOf(signed['channel_key']))!,
+  );
+  return differs(
+    [hashToHex(channelId!), Buffer.from(signature!).toString('hex'), digest!.toString('hex'), valid],
+    [signed['channel_id'], signed['signature'], signed['digest'], signed['valid'] === true],
+  );
+}
+
+const outPointOf = (line: SdkLine): Buffer =>
+  bytesOf((line['signed'] as Record<string, unknown>)['outpoint']);
+
+function checkClaimSignature(line: SdkLine, decoded: DecodedClaim): string | null {
+  const signed = line['signed'] as Record<string, unknown> | undefined;
+  if (signed === undefined) return null;
+  const address = decodeBase58(signed['address'] as string)!;
+  return checkSignature(line, decoded, decodedClaimDigest(decoded, outPointOf(line), address));
+}
+
+/** The bytes that come of the arguments, or none. */
+function checkMade(line: SdkLine, text: string): string | null {
+  if (line['args'] === undefined) return null;
+  const recorded = parseJson(text) as JsonObject;
+  const start = line['start'] as string | null;
+  const add = (name: string, argument: string): [string, JsonValue][] => {
+    const value = recorded.get(name);
+    return value === undefined ? [] : [[argument, value]];
+  };
+  const made = attempt(() => {
+    const claim = start === null ? newClaim(line.kind as DecodedKind) : decodeClaim(bytesOf(start)).claim;
+    const before = new JsonObject([
+      ...add('public_key', 'public_key'),
+      ...add('reposted', 'reposted_claim_id'),
+    ]);
+    const changed = setClaimFields(setClaimFields(claim, before), recorded.get('args') as JsonObject);
+    return encodeClaim({ channelId: null, signature: null, claim: changed }).toString('hex');
+  });
+  return differs(made, line['made'] ?? null);
+}
+
+/** What signatures of today are over is the end of the value as it is encoded anew. */
+function checkCanonical(line: SdkLine, { version, message }: DecodedClaim): string | null {
+  if (version !== 2) return null;
+  const encoded = (line['again'] ?? line['raw']) as string;
+  return differs(Buffer.from(message).toString('hex'), encoded.slice(encoded.startsWith('01') ? 170 : 2));
+}
+
+const checkClaim: SdkCheck = (line, text) => {
+  const made = checkMade(line, text);
+  if (made !== null || line['raw'] === undefined) return made;
+  const decoded = attempt(() => decodeClaim(bytesOf(line['raw'])));
+  if (decoded === null) return differs('refused', line['error'] && 'refused');
+  if (line['error'] !== undefined) return 'we decode it';
+  const kinds: Record<string, DecodedKind> = { v0: 'stream' };
+  const kind = kinds[line.kind] ?? line.kind;
+  return firstOf(
+    ['v1', 'claim'].includes(kind) ? null : differs(decoded.kind, kind),
+    differs(decoded.kind === null, line['empty'] === true),
+    differs(
+      attempt(() => claimToJson(decoded, prefixes)),
+      line['value_error'] === undefined && line['empty'] === undefined ? line['value'] : null,
+    ),
+    differs(
+      attempt(() => encodeClaim(decoded).toString('hex')),
+      line['again'] ?? line['raw'],
+    ),
+    checkCanonical(line, decoded),
+    checkClaimSignature(line, decoded),
+  );
+};
+
+const checkSupport: SdkCheck = (line) => {
+  const decoded = attempt(() => decodeSupport(bytesOf(line['raw'])));
+  if (decoded === null) return differs('refused', line['error'] && 'refused');
+  return firstOf(
+    differs(line['error'], undefined),
+    differs(supportToJson(decoded.support), line['value']),
+    differs(encodeSupport(decoded).toString('hex'), line['again'] ?? line['raw']),
+    line['signed'] === undefined
+      ? null
+      : checkSignature(line, decoded, decodedSupportDigest(decoded, outPointOf(line))),
+  );
+};
+
+const checkPurchase: SdkCheck = ({ raw, claim_id, value, script }) => {
+  const purchase = decodePurchase(bytesOf(raw));
+  const made = encodePurchase(hashFromHex(claim_id as string));
+  return differs(
+    [hashToHex(purchase.claimHash), purchaseToJson(purchase), made.toString('hex'), script],
+    [claim_id, value, raw, Buffer.concat([Buffer.of(0x6a, made.length), made]).toString('hex')],
+  );
+};
+
+checkSdkVectors('claims', {
+  stream: checkClaim,
+  channel: checkClaim,
+  collection: checkClaim,
+  repost: checkClaim,
+  v0: checkClaim,
+  v1: checkClaim,
+  support: checkSupport,
+  purchase: checkPurchase,
+});
+
+checkSdkVectors('mutated', { claim: checkClaim, support: checkSupport });

@@ -1,0 +1,48 @@
+/** URLs, names, tags and amounts as the Python lbry-sdk reads and writes them. */
+import { classOf, normalizeName } from '../../src/claimtrie/normalize.js';
+import { formatLbc, parseLbc } from '../../src/metadata/amounts.js';
+import { MetadataError } from '../../src/metadata/metadataError.js';
+import { normalizeTag } from '../../src/metadata/tags.js';
+import { formatUrl, parseUrl, type UrlSegment } from '../../src/metadata/url.js';
+import { checkSdkVectors, differs, type SdkLine } from './sdkVectors.js';
+
+const normalize = (name: string): string => Buffer.from(normalizeName(Buffer.from(name))).toString();
+
+/** Whether the text has a mark that may be one of a newer Unicode, which takes no part in the chain's ordering of marks. */
+const hasUnorderedMark = (text: string): boolean =>
+  [...text].some((mark) => /\p{Mn}/u.test(mark) && classOf(mark.codePointAt(0)!) === 0);
+
+/** The names were decomposed by a newer Unicode and folded by that of the chain: marks that only the newer knows are moved. */
+function checkName({ text, normalized, normalized_unicode_11 }: SdkLine): string | null {
+  const [ours, theirs] = [normalize(text as string), (normalized_unicode_11 ?? normalized) as string];
+  return differs(hasUnorderedMark(ours) ? ours.normalize('NFD') : ours, theirs);
+}
+
+const showSegment = (segment: UrlSegment | null) =>
+  segment && {
+    name: segment.name,
+    ...(segment.claimId === null ? {} : { claim_id: segment.claimId }),
+    ...(segment.amountOrder === null ? {} : { amount_order: BigInt(segment.amountOrder).toString() }),
+    normalized: normalize(segment.name),
+  };
+
+checkSdkVectors('urls', {
+  url: ({ text, error, channel, stream, written }) => {
+    const url = parseUrl(text as string);
+    if (url === null || error !== undefined) return differs(url === null, error !== undefined);
+    return differs(
+      [showSegment(url.channel), showSegment(url.stream), formatUrl(url)],
+      [channel, stream, written],
+    );
+  },
+  name: checkName,
+  tag: ({ text, normalized }) => differs(normalizeTag(text as string), normalized),
+  amount: ({ dewies, lbc }) => differs(formatLbc(BigInt(dewies as string)), lbc),
+  'parsed amount': ({ text, dewies, error }) => {
+    try {
+      return differs(parseLbc(text as string).toString(), dewies);
+    } catch (failure) {
+      return failure instanceof MetadataError ? differs('refused', error && 'refused') : String(failure);
+    }
+  },
+});

@@ -1,0 +1,59 @@
+/** Reading of what the Python lbry-sdk said, recorded as JSON lines; the files are not part of the repository. */
+import { existsSync, readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+
+const FOLDER = new URL('../../../shared/conformance/sdk/', import.meta.url);
+/** Differences that a failing test shows. Arbitrary: more hide what they have in common. */
+const SHOWN = 5;
+
+/** One line; the fields hang on its kind. */
+export interface SdkLine {
+  readonly kind: string;
+  readonly [field: string]: unknown;
+}
+
+/** Our answer beside what was recorded, in words; null where they are the same text as JSON. */
+export function differs(ours: unknown, theirs: unknown): string | null {
+  const [left, right] = [JSON.stringify(ours), JSON.stringify(theirs)];
+  return left === right ? null : `we say ${left}, not ${right}`;
+}
+
+/** The first difference. */
+export function firstOf(...differences: (string | null)[]): string | null {
+  return differences.find((difference) => difference !== null) ?? null;
+}
+
+/** The lines of the file, or null where the recordings are absent. */
+function readLines(name: string): string[] | null {
+  const url = new URL(`${name}.jsonl.gz`, FOLDER);
+  if (!existsSync(url)) {
+    console.log(`${name}: skipped, the recordings are not present`);
+    return null;
+  }
+  const text = gunzipSync(readFileSync(url)).toString('utf8');
+  return text.trimEnd().split('\n');
+}
+
+/** Null, or in words how we differ from the line. `text` is the line itself, in which no number is rounded. */
+export type SdkCheck = (line: SdkLine, text: string) => string | null;
+
+/** A test for each kind of line in the file. Kinds without a check fail, so that nothing recorded is passed over. */
+export function checkSdkVectors(name: string, checks: Readonly<Record<string, SdkCheck>>): void {
+  const texts = readLines(name);
+  describe.skipIf(texts === null)(`recorded ${name}`, () => {
+    const lines = (texts ?? []).map((text) => ({ line: JSON.parse(text) as SdkLine, text }));
+    it('has no kind of line that nobody checks', () => {
+      expect(Object.keys(checks).sort()).toEqual([...new Set(lines.map(({ line }) => line.kind))].sort());
+    });
+    for (const [kind, check] of Object.entries(checks))
+      it(`${kind}: all lines`, () => {
+        const differences: string[] = [];
+        for (const { line, text } of lines) {
+          const difference = line.kind === kind ? check(line, text) : null;
+          if (difference !== null) differences.push(`${difference}\n  ${text.slice(0, 1500)}`);
+        }
+        expect(`${differences.length} differ: ${differences.slice(0, SHOWN).join('\n')}`).toBe('0 differ: ');
+      });
+  });
+}
