@@ -1,6 +1,7 @@
 /** What clients ask about claims, put together from the claim index and the search. */
 import type { ClaimIndexReader, ClaimRecord, ResolvedUrl } from '../index/claims/claimReader.js';
 import { hashFromHex, hashToHex, toLatin1, type Bytes } from '../util/bytes.js';
+import type { Block, BlockedClaims } from './blockedClaims.js';
 import { HubError, internalError } from './hubError.js';
 import { ERROR_CODE, OutputsBuilder, type ClaimRow, type RowErrorCode } from './outputs.js';
 import type { Turn } from './turns.js';
@@ -37,18 +38,24 @@ export class ClaimAnswers {
   private readonly index: ClaimIndexReader;
   /** Null where there is no search. */
   private readonly searcher: HubSearch | null;
+  /** Null where nothing is blocked. */
+  private readonly blocked: BlockedClaims | null;
 
-  constructor(index: ClaimIndexReader, searcher: HubSearch | null) {
+  constructor(index: ClaimIndexReader, searcher: HubSearch | null, blocked: BlockedClaims | null = null) {
     this.index = index;
     this.searcher = searcher;
+    this.blocked = blocked;
   }
 
   /** One row a URL in their order; behind them what they refer to. */
   async resolve(urls: readonly string[], turn: Turn): Promise<string> {
     const builder = new OutputsBuilder();
     for (let at = 0; at < urls.length; at += URLS_AT_ONCE) {
-      for (const found of await this.index.resolve(urls.slice(at, at + URLS_AT_ONCE)))
-        addResolved(builder, found);
+      for (const found of await this.index.resolve(urls.slice(at, at + URLS_AT_ONCE))) {
+        const block = await this.blocked?.of(found);
+        if (block) addBlocked(builder, block);
+        else addResolved(builder, found);
+      }
       const breath = turn.breathe();
       if (breath !== null) await breath;
     }
@@ -98,6 +105,7 @@ export class ClaimAnswers {
     if (channel !== undefined) {
       const [found] = typeof channel === 'string' ? await this.index.resolve([channel]) : [];
       if (!found?.claim || found.failure || found.claim.kind !== 'channel') return '';
+      if (await this.blocked?.of(found)) return '';
       wanted = { ...others, channel_id: hashToHex(found.claim.claimId) };
     }
     const { rows, total, blocked } = await turn.outside(() => searched(searcher, wanted));
@@ -134,6 +142,11 @@ const present = (claims: readonly (ClaimRecord | null)[]): ClaimRecord[] =>
 function linked(claim: ClaimRecord, known: ReadonlyMap<string, ClaimRecord>): ClaimRow {
   const find = (id: Bytes | null): ClaimRecord | null => (id && known.get(toLatin1(id))) ?? null;
   return { claim, channel: find(claim.channelId), reposted: find(claim.repostedId) };
+}
+
+function addBlocked(builder: OutputsBuilder, { text, channel }: Block): void {
+  builder.addError(ERROR_CODE.blocked, text, channel);
+  builder.addExtra(alone(channel));
 }
 
 function addResolved(builder: OutputsBuilder, found: ResolvedUrl): void {

@@ -3,11 +3,12 @@
  * and tells how it is. What the chain, the mempool and the indexes know it asks of the node's services.
  */
 import { isIPv4 } from 'node:net';
-import type { ClaimIndexReader } from '../index/claims/claimReader.js';
 import type { RpcServices } from '../rpc/services.js';
 import { assert } from '../util/assert.js';
+import type { Bytes } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import { AddressHistories } from './addressHistories.js';
+import { BlockedClaims, type BlockingSource } from './blockedClaims.js';
 import { BlockTxids } from './blockTxids.js';
 import { ClaimAnswers, type HubSearch } from './claimAnswers.js';
 import { HeaderService } from './headerService.js';
@@ -32,6 +33,8 @@ export interface HubOptions {
   readonly maxSessions: number;
   readonly sessionTimeoutSec: number;
   readonly facts: HubFacts;
+  /** Channels whose reposts keep claims from being resolved; ids in wire order. */
+  readonly blockingChannels: readonly Bytes[];
   /** A client that takes nothing for so long is cut off; for tests. */
   readonly stallMs?: number;
 }
@@ -39,7 +42,7 @@ export interface HubOptions {
 export interface HubDeps {
   readonly node: RpcServices;
   /** Null without a claim index. */
-  readonly claims: { readonly index: ClaimIndexReader; readonly search: HubSearch | null } | null;
+  readonly claims: { readonly index: BlockingSource; readonly search: HubSearch | null } | null;
   readonly log: Logger;
   /** Whether the node knows enough to answer: then clients are let in, and stay. */
   readonly isReady: () => boolean;
@@ -78,7 +81,7 @@ export class Hub {
       headers: new HeaderService(reader),
       blockTxids: new BlockTxids(reader),
       histories: new AddressHistories(node, new StatusCache()),
-      claims: deps.claims && new ClaimAnswers(deps.claims.index, deps.claims.search),
+      claims: deps.claims && this.claimAnswers(deps.claims),
     };
     this.sessions = new Sessions(
       {
@@ -109,6 +112,15 @@ export class Hub {
       failed: (error) => deps.onException(error, 'notifications'),
     });
     this.statusPort = this.makeStatusPort();
+  }
+
+  private claimAnswers({ index, search }: NonNullable<HubDeps['claims']>): ClaimAnswers {
+    const { blockingChannels } = this.options;
+    const { active } = this.deps.node.chain.chain.index;
+    // Another block, or the same again after others were taken back.
+    const moment = (): string => `${active.tip} ${active.disconnects}`;
+    const blocked = blockingChannels.length > 0 ? new BlockedClaims(index, blockingChannels, moment) : null;
+    return new ClaimAnswers(index, search, blocked);
   }
 
   private makeStatusPort(): StatusPort | null {

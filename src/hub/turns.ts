@@ -1,7 +1,8 @@
 /**
- * Whose turn it is to work. A few clients work at a time and the others wait in a ring, each with all that it asked for:
- * one request of each client in turn, however many some send. Who works long gives way now and then, and who waits for
- * something else than this process has no turn meanwhile.
+ * Whose turn it is to work. A few clients work at a time; of those that wait the one comes next that had least time, so that
+ * one that wants little is hardly held up by many that want much, however many requests they send. Who comes back counts as
+ * if it had as much as those that are served now: nobody saves time up. Who works long gives way now and then, and who
+ * waits for something else than this process has no turn meanwhile.
  */
 import { setImmediate as nextRound } from 'node:timers/promises';
 
@@ -9,17 +10,26 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 const PLACES = 4;
 /** After so long others go first. With `PLACES` it bounds how long the event loop is held. */
 const SLICE_MS = 4;
+/** The least that a turn counts, so that equals alternate. */
+const LEAST_COST_MS = 0.01;
 
-type Wake = () => void;
+/** What of a client waits, and the time that it has had by then. */
+interface Waiting {
+  hadMs: number;
+  readonly wakes: (() => void)[];
+}
 
 export class Turns {
   private working = 0;
-  /** What waits, by its client; the client that is next comes first. */
-  private readonly ring = new Map<object, Wake[]>();
+  /** In the order in which they came, which decides among equals. */
+  private readonly waiting = new Map<object, Waiting>();
+  private readonly had = new WeakMap<object, number>();
+  /** The time that the client had which was served last. */
+  private servedMs = 0;
 
   get waitingCount(): number {
     let count = 0;
-    for (const waiting of this.ring.values()) count += waiting.length;
+    for (const { wakes } of this.waiting.values()) count += wakes.length;
     return count;
   }
 
@@ -36,24 +46,39 @@ export class Turns {
       return Promise.resolve();
     }
     return new Promise((resolve) => {
-      const waiting = this.ring.get(client);
-      if (waiting) waiting.push(resolve);
-      else this.ring.set(client, [resolve]);
+      const waiting = this.waiting.get(client);
+      if (waiting) waiting.wakes.push(resolve);
+      else this.waiting.set(client, { hadMs: this.hadOf(client), wakes: [resolve] });
     });
   }
 
-  /** Gives a place back, to the next client that waits. */
-  givePlace(): void {
-    for (const [client, waiting] of this.ring) {
-      const wake = waiting.shift();
-      // Behind all others, should more of it wait.
-      this.ring.delete(client);
-      if (waiting.length > 0) this.ring.set(client, waiting);
-      if (wake === undefined) continue;
-      wake();
+  private hadOf(client: object): number {
+    return Math.max(this.had.get(client) ?? 0, this.servedMs);
+  }
+
+  /** Gives a client's place back after so long, to the next that waits. */
+  givePlace(client: object, usedMs: number): void {
+    this.had.set(client, this.hadOf(client) + Math.max(usedMs, LEAST_COST_MS));
+    const own = this.waiting.get(client);
+    if (own) own.hadMs = this.hadOf(client);
+    let next: object | null = null;
+    let least = Infinity;
+    for (const [other, { hadMs }] of this.waiting) {
+      if (hadMs >= least) continue;
+      next = other;
+      least = hadMs;
+    }
+    if (next === null) {
+      this.working--;
       return;
     }
-    this.working--;
+    this.servedMs = Math.max(this.servedMs, least);
+    const entry = this.waiting.get(next)!;
+    const wake = entry.wakes.shift()!;
+    // What a turn takes is known when it ends, and until then others of this client wait.
+    entry.hadMs += LEAST_COST_MS;
+    if (entry.wakes.length === 0) this.waiting.delete(next);
+    wake();
   }
 }
 
@@ -89,14 +114,18 @@ export class Turn {
 
   private async takePlace(): Promise<void> {
     await this.turns.takePlace(this.client);
-    if (this.isOver) this.turns.givePlace();
-    else this.hasPlace = true;
+    if (this.isOver) {
+      this.turns.givePlace(this.client, 0);
+      return;
+    }
+    this.hasPlace = true;
+    this.sinceMs = performance.now();
   }
 
   private release(): void {
     if (!this.hasPlace) return;
     this.hasPlace = false;
-    this.turns.givePlace();
+    this.turns.givePlace(this.client, performance.now() - this.sinceMs);
   }
 
   /** Ends the turn. */

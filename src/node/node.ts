@@ -44,7 +44,7 @@ import { startServer, startWalletServer } from './rpcServers.js';
 import { makeAnswerCache, makeServices } from './services.js';
 
 /** Without these at the tip clients would get wrong answers. */
-const HUB_INDEXES: readonly string[] = ['txindex', 'addressindex'];
+const HUB_INDEXES: readonly string[] = ['txindex', 'addressindex', 'claimindex'];
 
 export interface NodeHandle {
   readonly chain: Chain;
@@ -329,7 +329,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
     const { startHub } = await import('./hubService.js');
     hub = await startHub(loaded, {
       node: nodeServices.services,
-      claims: null,
+      claims: nodeServices.services.claimIndex && { index: nodeServices.services.claimIndex, search: null },
       log: logger,
       isReady: () =>
         (params.name === 'regtest' || !chain.isInitialDownload()) &&

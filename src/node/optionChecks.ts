@@ -47,7 +47,7 @@ export interface DerivedOptions {
 }
 
 /** The indexes without which a hub has no answers. */
-const HUB_NEEDS = ['txindex', 'addressindex'] as const;
+const HUB_NEEDS = ['txindex', 'addressindex', 'claimindex'] as const;
 
 interface Interaction {
   readonly when: OptionName;

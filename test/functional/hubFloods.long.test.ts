@@ -13,7 +13,7 @@ import { ADDRESS, freePort, startRegtest, type RegtestNode } from './support/nod
 import { residentBytes } from './support/residentMemory.js';
 
 const MIB = 1 << 20;
-const BLOCKS = 1500;
+const BLOCKS = 600;
 const SILENT = 500;
 const BUSY = 490;
 const prefixes = addressPrefixesOf(regtestParams);
@@ -84,15 +84,15 @@ describe('a thousand clients', () => {
       socket.write(request('blockchain.headers.subscribe', [true]));
       socket.write(request('blockchain.address.subscribe', [ADDRESS, ...addresses.slice(n % 100)]) + history);
     }
-    const slowest = await slowestRoundMs(20);
+    const slowest = await slowestRoundMs(10);
     const grown = residentBytes(node.pid) - before;
     console.log(
       `slowest round ${Math.round(slowest)} ms, ${answers} answers to the busy ones, ${Math.round(grown / MIB)} MiB more`,
     );
     expect(answers).toBeGreaterThan(BUSY);
     expect(grown).toBeLessThan(700 * MIB);
-    // The ring of about a thousand clients, three times, at a few milliseconds each.
-    expect(slowest).toBeLessThan(20_000);
+    // The hub and its thousand clients share the machine.
+    expect(slowest).toBeLessThan(5000);
     const beganMs = performance.now();
     const [hash] = await node.rpc<string[]>('generatetoaddress', [1, ADDRESS]);
     await honest.told(
