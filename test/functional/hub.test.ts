@@ -5,8 +5,10 @@
 import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { inflateRawSync } from 'node:zlib';
+import { fromBinary } from '@bufbuild/protobuf';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { hash160, sha256, sha256d } from '../../src/crypto/hash.js';
+import { OutputsSchema } from '../../src/metadata/messages/result_pb.js';
 import { regtestParams } from '../../src/params/regtest.js';
 import { formatTransaction } from '../../src/primitives/transaction.js';
 import { addressPrefixesOf, encodeDestination } from '../../src/script/address.js';
@@ -383,6 +385,23 @@ describe('messages', () => {
     const loose = await open();
     loose.send({ method: 'server.ping', id: 1 });
     expect(await loose.nextLine()).toEqual({ jsonrpc: '2.0', result: null, id: 1 });
+  });
+});
+
+describe('claims', () => {
+  it('are answered as protobuf in base64', async () => {
+    const client = await open();
+    const name = 'hub-test';
+    const rows = async (url: string) =>
+      fromBinary(
+        OutputsSchema,
+        Buffer.from(await client.call<string>('blockchain.claimtrie.resolve', [url]), 'base64'),
+      ).txos;
+    expect((await rows(name))[0]!.meta).toMatchObject({
+      case: 'error',
+      value: { code: 1, text: `Could not find claim at "${name}".` },
+    });
+    expect((await rows('what?'))[0]!.meta).toMatchObject({ value: { code: 2, text: 'Invalid LBRY URL' } });
   });
 });
 
