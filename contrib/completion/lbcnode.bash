@@ -55,7 +55,7 @@ _lbcnode_methods=(
 _lbcnode_value() {
   local option=$1 cur=$2
   case $option in
-    conf | debuglogfile | includeconf | loadblock | pid | rpccookiefile)
+    conf | debuglogfile | hubbanner | includeconf | loadblock | pid | rpccookiefile)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
     blocksdir | datadir | walletdir)
@@ -115,7 +115,10 @@ _lbcnode() {
     -mempoolreplacement= -minrelaytxfee= -whitelistforcerelay -whitelistrelay -blockmaxweight= -blockmintxfee=
     -blockversion= -miningaddress= -metrics -rest -rpcallowhost= -rpcallowip= -rpcauth= -rpcbind= -rpccache=
     -rpccookiefile= -rpcmaxconnections= -rpcpassword= -rpcport= -rpcserialversion= -rpcservertimeout=
-    -rpcthreads= -rpcuser= -rpcworkqueue= -server -ws -wsmaxclients= -wsmaxqueue= -wsmaxsubscriptions=
+    -rpcthreads= -rpcuser= -rpcworkqueue= -server -ws -wsmaxclients= -wsmaxqueue= -wsmaxsubscriptions= -hub
+    -hubbanner= -hubbind= -hubblockingchannels= -hubcountry= -hubdailyfee= -hubdescription=
+    -hubdonationaddress= -hubdropclient= -hubfilteringchannels= -hubmaxsessions= -hubpaymentaddress= -hubpeers=
+    -hubport= -hubsessiontimeout= -hubudpport=
   '
   return 0
 }

@@ -33,8 +33,8 @@ export class MempoolAddresses {
     this.outputs = outputs;
   }
 
-  /** Files a transaction that was let in. Its spent outputs must still be where `scriptOf` finds them. */
-  add(txid: Bytes, tx: Transaction): void {
+  /** Files a transaction that was let in; answers the scripts it touches. Its spent outputs must still be where `scriptOf` finds them. */
+  add(txid: Bytes, tx: Transaction): readonly string[] {
     const keys = new Set<string>();
     for (const { prevout } of tx.inputs) {
       const script = this.outputs.scriptOf(formatOutPoint(prevout));
@@ -47,12 +47,19 @@ export class MempoolAddresses {
     }
     const id = toLatin1(txid);
     const arrival = ++this.arrivals;
-    this.scriptsOf.set(id, [...keys]);
-    for (const key of keys) {
+    const scripts = [...keys];
+    this.scriptsOf.set(id, scripts);
+    for (const key of scripts) {
       const ids = this.byScript.get(key);
       if (ids) ids.set(id, arrival);
       else this.byScript.set(key, new Map([[id, arrival]]));
     }
+    return scripts;
+  }
+
+  /** The scripts that a transaction in the mempool touches. */
+  scriptKeysOf(txid: Bytes): readonly string[] {
+    return this.scriptsOf.get(toLatin1(txid)) ?? [];
   }
 
   remove(txid: Bytes): void {
@@ -63,6 +70,14 @@ export class MempoolAddresses {
       if (ids?.size === 0) this.byScript.delete(key);
     }
     this.scriptsOf.delete(id);
+  }
+
+  /**
+   * The transactions in the mempool that touch a script: ids (a byte a character) in the order in which they came, with
+   * arrivals. Changes with the mempool, and may be walked meanwhile.
+   */
+  ofScript(scriptKey: string): ReadonlyMap<string, number> {
+    return this.byScript.get(scriptKey) ?? NONE;
   }
 
   /** The transactions in the mempool that touch one of the scripts, each once, in order, from arrival `first` on. */

@@ -3,6 +3,7 @@ import type { ChainReader } from '../chain/chainReader.js';
 import { AddressQueries } from '../index/addressQueries.js';
 import { MempoolAddresses } from '../index/mempoolAddresses.js';
 import type { Mempool } from '../mempool/mempool.js';
+import type { MempoolEntry } from '../mempool/mempoolReader.js';
 import { parseTransaction } from '../primitives/transaction.js';
 import type { AddressService } from '../rpc/services.js';
 import type { RowReader } from '../store/rows.js';
@@ -14,14 +15,35 @@ export function addressService(mempool: Mempool, reader: ChainReader, rows: () =
     // What a transaction spends was loaded when it was looked at, a moment ago.
     scriptOf: (outPoint) => mempool.output(outPoint)?.script ?? reader.cachedCoin(outPoint)?.script ?? null,
   });
+  const listeners = new Set<(scriptKeys: readonly string[]) => void>();
+  const tell = (scriptKeys: readonly string[]): void => {
+    if (scriptKeys.length > 0) for (const listener of listeners) listener(scriptKeys);
+  };
+  // Whether a transaction spends unconfirmed outputs is part of what is told of it.
+  const tellOfChildren = ({ children }: MempoolEntry): void => {
+    if (listeners.size > 0) for (const child of children) tell(unconfirmed.scriptKeysOf(child));
+  };
   mempool.listen({
-    added: ({ txid }, bytes) => unconfirmed.add(txid, parseTransaction(new Reader(bytes))),
-    removed: ({ txid }) => unconfirmed.remove(txid),
+    added(entry, bytes) {
+      tell(unconfirmed.add(entry.txid, parseTransaction(new Reader(bytes))));
+      tellOfChildren(entry);
+    },
+    removed(entry) {
+      const scriptKeys = unconfirmed.scriptKeysOf(entry.txid);
+      unconfirmed.remove(entry.txid);
+      tell(scriptKeys);
+      tellOfChildren(entry);
+    },
   });
   return {
     totals: (scriptKeys) => new AddressQueries(rows()).totals(scriptKeys),
     history: (scriptKeys, request) => new AddressQueries(rows()).history(scriptKeys, request),
     unspent: (scriptKeys, request) => new AddressQueries(rows()).unspent(scriptKeys, request),
+    ofMempool: (scriptKey) => unconfirmed.ofScript(scriptKey),
+    onMempool(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     mempoolTransactions: (scriptKeys, first) => unconfirmed.transactionsOf(scriptKeys, first),
   };
 }

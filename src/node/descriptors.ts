@@ -17,6 +17,9 @@ const DATABASE_SHARE = 5;
 /** HTTP connections that are left however few descriptors there are; the core's share can spare them. */
 const LEAST_HTTP_CONNECTIONS = 8;
 
+/** Kept beside the clients of the hub. */
+const BESIDE_HUB_DESCRIPTORS = 350;
+
 type Warn = (message: string) => void;
 
 /** The limit of this process, which Node.js raises at its start as far as it may; Infinity where it is not known. */
@@ -46,4 +49,12 @@ export function httpConnections(wanted: number, limit: number, peers: number, wa
   if (wanted > room)
     warn(`Reducing -rpcmaxconnections from ${wanted} to ${room}, because of system limitations.`);
   return Math.max(1, Math.min(wanted, room));
+}
+
+/** Most clients of the hub, which leave so many for all else. Source: `max_sessions` of lbryio/hub herald/env.py. */
+export function hubSessions(wanted: number, limit: number, warn: Warn): number {
+  const room = Math.max(1, limit - BESIDE_HUB_DESCRIPTORS);
+  if (wanted > room)
+    warn(`Reducing -hubmaxsessions from ${wanted} to ${room}, because of system limitations.`);
+  return Math.min(wanted, room);
 }

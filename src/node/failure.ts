@@ -19,6 +19,7 @@ const OPERATOR_ERRORS: ReadonlySet<string> = new Set([
   'DiskSpaceError',
   'FolderError',
   'FolderLockError',
+  'HubStartError',
   'OptionError',
   'ServerStartError',
   'StartError',

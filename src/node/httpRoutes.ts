@@ -30,6 +30,8 @@ export interface HttpRoutesInput extends Pick<RpcDispatcherDeps, 'services' | 't
   readonly metrics: NodeMetrics | null;
   /** Null before the chain is open. */
   readonly chain: HealthDeps['chain'];
+  /** Null without `-hub`, and before it is open. */
+  readonly hub: HealthDeps['hub'];
   readonly isStopping: () => boolean;
 }
 
@@ -38,12 +40,12 @@ export async function httpRoutes(
   { options }: LoadedOptions,
   input: HttpRoutesInput,
 ): Promise<NonNullable<HttpServerDeps['extraRoutes']>> {
-  const { dispatcher, services, table, onException, metrics, chain, isStopping } = input;
+  const { dispatcher, services, table, onException, metrics, chain, hub, isStopping } = input;
   const warmupStatus = (): string | null => dispatcher.warmup;
   const rest = options.rest ? await import('../server/rest/restRoutes.js') : null;
   return (app, tools) => {
     const peerCount = (): number => services.network.connectionCount();
-    addHealthRoute(app, { warmupStatus, isStopping, chain, peerCount });
+    addHealthRoute(app, { warmupStatus, isStopping, chain, peerCount, hub });
     rest?.addRestRoutes(app, tools, { services, table, warmupStatus, onException });
     metrics?.addRoute(app, tools);
   };

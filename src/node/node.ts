@@ -8,6 +8,7 @@ import { openChain } from '../chain/openChain.js';
 import { Pruner } from '../chain/pruner.js';
 import { verifyChain } from '../chain/verifyChain.js';
 import { MAX_FUTURE_BLOCK_TIME_SEC } from '../consensus/limits.js';
+import type { Hub } from '../hub/hub.js';
 import { addressIndex } from '../index/addressIndex.js';
 import { BackgroundFill } from '../index/backgroundFill.js';
 import { TrackedIndex } from '../index/chainIndex.js';
@@ -41,6 +42,9 @@ import { peerSettings } from './peerSettings.js';
 import { writePidFile } from './pidFile.js';
 import { startServer, startWalletServer } from './rpcServers.js';
 import { makeAnswerCache, makeServices } from './services.js';
+
+/** Without these at the tip clients would get wrong answers. */
+const HUB_INDEXES: readonly string[] = ['txindex', 'addressindex', 'claimindex'];
 
 export interface NodeHandle {
   readonly chain: Chain;
@@ -137,6 +141,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   };
   const dispatcher = new RpcDispatcher({ deprecated: new Set(options.deprecatedrpc) }, rpc);
   let chainReader: ChainReader | null = null;
+  let hub: Hub | null = null;
   const server = options.server
     ? await startServer(
         loaded,
@@ -150,6 +155,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
             dispatcher,
             metrics,
             chain: () => chainReader,
+            hub: () => hub?.status ?? null,
             isStopping: () => deps.signal.aborted,
           }),
         },
@@ -323,6 +329,22 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   }
   dispatcher.finishWarmup();
   fill.start(deps.onFatal);
+  if (options.hub) {
+    const { startHub } = await import('./hubService.js');
+    hub = await startHub(loaded, {
+      node: nodeServices.services,
+      claims: nodeServices.services.claimIndex && { index: nodeServices.services.claimIndex, search: null },
+      log: logger,
+      isReady: () =>
+        (params.name === 'regtest' || !chain.isInitialDownload()) &&
+        fill.statuses().every(({ name, synced }) => synced || !HUB_INDEXES.includes(name)),
+      onException: (error, method) => rpc.onException(error, `hub: ${method}`),
+      descriptorLimit,
+      warn,
+    });
+    closers.push(() => hub?.close());
+    metrics?.followHub(hub);
+  }
   // The server came first, to answer during the warm-up, but no call may find the chain closed.
   closers.push(() => server?.close());
   closers.push(() => walletServer?.close());

@@ -46,6 +46,9 @@ export interface DerivedOptions {
   readonly payoutScripts: readonly Bytes[];
 }
 
+/** The indexes without which a hub has no answers. */
+const HUB_NEEDS = ['txindex', 'addressindex', 'claimindex'] as const;
+
 interface Interaction {
   readonly when: OptionName;
   /** The switch counts when it is on, anything else when it is given. */
@@ -68,6 +71,11 @@ const INTERACTIONS: readonly Interaction[] = [
   { when: 'externalip', set: [['discover', '0']] },
   { when: 'blocksonly', asSwitch: { byDefault: false, value: true }, set: [['whitelistrelay', '0']] },
   { when: 'whitelistforcerelay', asSwitch: { byDefault: true, value: true }, set: [['whitelistrelay', '1']] },
+  {
+    when: 'hub',
+    asSwitch: { byDefault: false, value: true },
+    set: HUB_NEEDS.map((name) => [name, '1'] as const),
+  },
 ];
 
 /** Sets what other options imply, unless it was given; returns a line for the log per change. */
@@ -161,6 +169,7 @@ export function checkOptions(
   warnings: string[],
 ): DerivedOptions {
   refuseRetired(args, options, warnings);
+  checkHub(options, params);
   if (options.prune !== 0 && options.txindex)
     throw new OptionError('Prune mode is incompatible with -txindex.', 'prune');
   if (options.bind.length + options.whitebind.length > 0 && !options.listen) {
@@ -209,6 +218,24 @@ export function checkOptions(
     networks: reachableNetworks(args, options),
     payoutScripts: options.miningaddress.map((address) => payoutScript(address, params)),
   };
+}
+
+/** What a hub cannot do without, and what of its options the network decides. */
+function checkHub(options: Options, params: NetworkParams): void {
+  for (const name of ['hubpaymentaddress', 'hubdonationaddress'] as const) {
+    const address = options[name];
+    if (address !== undefined && decodeDestination(address, addressPrefixesOf(params)) === null)
+      throw new OptionError(`Invalid address for -${name}: '${address}'`, name);
+  }
+  if (!options.hub) return;
+  if (options.prune !== 0)
+    throw new OptionError(
+      'Prune mode is incompatible with -hub: its clients ask for old transactions.',
+      'prune',
+    );
+  for (const name of HUB_NEEDS) {
+    if (!options[name]) throw new OptionError(`-hub cannot do without -${name}.`, name);
+  }
 }
 
 /** Options of old, which the reference refuses where ignoring them would hurt. */

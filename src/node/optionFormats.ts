@@ -28,6 +28,12 @@ const CHAIN_WORK = /^(0x)?[0-9a-f]+$/i;
 /** `<user>:<salt>$<HMAC-SHA256 in hex>`; as the hash is compared as text, in the case of the reference's script. */
 const RPC_AUTH = /^[^:$]+:[^:$]+\$[0-9a-f]{64}$/;
 
+/** Two letters, or three digits with or without the letter that they have in the messages. */
+const COUNTRY = /^([a-z]{2}|r?[0-9]{3})$/i;
+const CLAIM_IDS = /^[0-9a-f]{40}(,[0-9a-f]{40})*$/i;
+/** LBC with up to eight decimals. */
+const DECIMAL = /^[0-9]{1,10}(\.[0-9]{1,8})?$/;
+
 const anything = (): boolean => true;
 const A_HOST = 'a host as <name>, <ip>, <host>:<port> or [<ipv6>]:<port>';
 
@@ -35,6 +41,15 @@ const A_HOST = 'a host as <name>, <ip>, <host>:<port> or [<ipv6>]:<port>';
 export function isHostPort(text: string): boolean {
   const { host } = splitHostPort(text, 0);
   return isIP(host) !== 0 || HOST_NAME.test(host);
+}
+
+function isPattern(text: string): boolean {
+  try {
+    new RegExp(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** An endpoint as ZeroMQ binds it. */
@@ -52,6 +67,10 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
     accepts: (text) => parseNetAddress(text, 0) !== null,
     refusal: (name, text) => `Cannot resolve -${name} address: '${text}'`,
   },
+  bindHost: {
+    expects: 'an IP address without a port, or localhost',
+    accepts: (text) => isIP(text) !== 0 || text === 'localhost',
+  },
   blockHash: {
     expects: 'the hash of a block in hex, or 0 for none',
     accepts: (text) => BLOCK_HASH.test(text),
@@ -61,7 +80,16 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
     accepts: (text) => CHAIN_WORK.test(text),
     refusal: (_name, text) => `Invalid non-hex (${text}) minimum chain work value specified`,
   },
+  claimIds: {
+    expects: 'claim ids of 40 hex digits with commas between them',
+    accepts: (text) => CLAIM_IDS.test(text),
+  },
   command: { expects: 'a command', accepts: anything },
+  country: {
+    expects: 'a country of two letters, or a region of three digits',
+    accepts: (text) => COUNTRY.test(text),
+  },
+  decimal: { expects: 'an amount of LBC', accepts: (text) => DECIMAL.test(text) },
   externalHost: {
     expects: A_HOST,
     accepts: isHostPort,
@@ -83,6 +111,7 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
     expects: 'a path',
     accepts: (text) => text !== '' && !text.includes('\0'),
   },
+  pattern: { expects: 'a regular expression', accepts: isPattern },
   payoutAddress: { expects: 'an address', accepts: anything },
   peer: { expects: `${A_HOST}, or 0 for none`, accepts: isHostPort },
   proofWindow: {

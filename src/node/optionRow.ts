@@ -12,6 +12,7 @@ export const OPTION_CATEGORIES = {
   node_relay: 'Node relay options:',
   block_creation: 'Block creation options:',
   rpc: 'RPC server options:',
+  hub: 'Hub options:',
   hidden: '',
 } as const;
 export type OptionCategory = keyof typeof OPTION_CATEGORIES;
@@ -29,9 +30,13 @@ export type OptionKind = 'bool' | 'int' | 'amount' | 'string' | 'list';
  */
 export type OptionFormat =
   | 'address'
+  | 'bindHost'
   | 'blockHash'
   | 'chainWork'
+  | 'claimIds'
   | 'command'
+  | 'country'
+  | 'decimal'
   | 'externalHost'
   | 'hostName'
   | 'hostPort'
@@ -39,6 +44,7 @@ export type OptionFormat =
   | 'network'
   | 'override'
   | 'path'
+  | 'pattern'
   | 'payoutAddress'
   | 'peer'
   | 'proofWindow'

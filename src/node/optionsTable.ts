@@ -1,7 +1,7 @@
 /**
  * The options of the node: one table from which the command line, the configuration file, `-help`, the documentation
  * and the `Options` type derive. Names and defaults are the reference's (lbrycrd 0.17.3.3, `SetupServerArgs`); the last
- * group of `options` and `chainparams` are ours. Rows of the peer network, relay and wallet are in files of their own.
+ * group of `options` and `chainparams` are ours. Rows of the peer network, relay, wallet and hub are in files of their own.
  */
 import { LOG_CATEGORIES } from '../util/logging.js';
 import {
@@ -16,6 +16,7 @@ import {
   type OptionRow,
   type OptionValues,
 } from './optionRow.js';
+import { HUB_OPTIONS } from './optionsTableHub.js';
 import { BLOCK_OPTIONS, CONNECTION_OPTIONS, RELAY_OPTIONS } from './optionsTableNet.js';
 import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from './optionsTableWallet.js';
 
@@ -202,6 +203,7 @@ export const OPTION_GROUPS = {
   node_relay: RELAY_OPTIONS,
   block_creation: BLOCK_OPTIONS,
   rpc: RPC_OPTIONS,
+  hub: HUB_OPTIONS,
   hidden: HIDDEN_OPTIONS,
 } as const satisfies Record<OptionCategory, readonly OptionRow[]>;
 

@@ -81,6 +81,13 @@ export interface TransactionFinder {
 export interface AddressService extends Pick<AddressQueries, 'totals' | 'history' | 'unspent'> {
   /** The transactions in the mempool that touch one of the scripts, in order, from arrival `first` on. */
   mempoolTransactions(scriptKeys: readonly string[], first?: number): readonly UnconfirmedTransaction[];
+  /** Those that touch one script, by id (a byte a character), in order; see `MempoolAddresses.ofScript`. */
+  ofMempool(scriptKey: string): ReadonlyMap<string, number>;
+  /**
+   * Hears of the scripts that are touched by a transaction which came to the mempool, left it, or has another number of
+   * unconfirmed ancestors. The returned function ends it. Must not throw.
+   */
+  onMempool(listener: (scriptKeys: readonly string[]) => void): () => void;
 }
 
 /** The clock that validation and mining go by. */

@@ -16,6 +16,15 @@ export interface HealthDeps {
   /** Null before the chain is open. */
   readonly chain: () => Pick<ChainReader, 'chain' | 'headers'> | null;
   readonly peerCount: () => number;
+  /** Null where there is no hub. */
+  readonly hub?: (() => HubHealth | null) | undefined;
+}
+
+/** How the hub is. */
+export interface HubHealth {
+  readonly listening: boolean;
+  readonly sessions: number;
+  readonly maxSessions: number;
 }
 
 /** `GET /health` answers 200 while the node is up and 503 while it starts or stops, with the same members each time. */
@@ -30,13 +39,14 @@ export function addHealthRoute(app: FastifyInstance, deps: HealthDeps): void {
   });
 }
 
-function health({ warmupStatus, isStopping, chain, peerCount }: HealthDeps): {
+function health({ warmupStatus, isStopping, chain, peerCount, hub }: HealthDeps): {
   isUp: boolean;
   body: JsonOut;
 } {
   const warmup = warmupStatus();
   const status = isStopping() ? 'stopping' : warmup === null ? 'ok' : 'starting';
   const reader = chain();
+  const hubHealth = hub?.() ?? null;
   return {
     isUp: status === 'ok',
     body: {
@@ -48,6 +58,9 @@ function health({ warmupStatus, isStopping, chain, peerCount }: HealthDeps): {
         reader && reader.headers.count > 0 ? reader.headers.height(reader.chain.index.bestHeader) : null,
       initialblockdownload: reader?.chain.isInitialDownload() ?? true,
       peers: peerCount(),
+      hub: hubHealth
+        ? { listening: hubHealth.listening, sessions: hubHealth.sessions, maxsessions: hubHealth.maxSessions }
+        : undefined,
     },
   };
 }

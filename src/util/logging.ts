@@ -26,6 +26,7 @@ export const LOG_CATEGORIES = [
   'qt',
   'leveldb',
   'claims',
+  'hub',
 ] as const;
 
 export type LogCategory = (typeof LOG_CATEGORIES)[number];

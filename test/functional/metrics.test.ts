@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isInstalled } from '../support/installed.js';
-import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
+import { ADDRESS, freePort, startRegtest, type RegtestNode } from './support/node.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -25,7 +25,9 @@ let page = '';
 let families: Family[] = [];
 
 beforeAll(async () => {
-  node = await startRegtest({ args: ['-metrics', '-listen=1', '-rest'] });
+  node = await startRegtest({
+    args: ['-metrics', '-listen=1', '-rest', '-hub', `-hubport=${await freePort()}`],
+  });
   await node.rpc('generatetoaddress', [2, ADDRESS]);
   await node.rpc('getblockhash', [99]).catch(() => undefined);
   page = await (await fetch(`http://127.0.0.1:${node.rpcPort}/metrics`)).text();

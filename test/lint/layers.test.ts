@@ -28,6 +28,7 @@ const RANKS: Readonly<Record<string, number>> = {
   wallet: 11,
   rpc: 12,
   server: 13,
+  hub: 13,
   node: 14,
   bin: 14,
   testing: 14,

@@ -158,6 +158,15 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     }
   }
 
+  /** Ids of the live claims that a channel signed validly. */
+  signedBy(channelId: Bytes): Promise<Bytes[]> {
+    return this.atOneTip(async ({ rows }) => {
+      const ids: Bytes[] = [];
+      await forEachRow(rows, signedByPrefix(toLatin1(channelId)), (_key, row) => ids.push(row));
+      return ids;
+    });
+  }
+
   /** How many live claims there are, by kind. */
   totals(): Promise<KindTotals> {
     return this.atOneTip(async ({ rows }) => parseTotalsRow(await rows.get(TOTALS_KEY)));

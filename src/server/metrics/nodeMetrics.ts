@@ -17,6 +17,7 @@ import {
   followChain,
 } from './chainMetrics.js';
 import type { RouteTools } from '../routes.js';
+import { followHub, type MeasuredHub } from './hubMetrics.js';
 import { followIndexes } from './indexMetrics.js';
 import { followMempool } from './mempoolMetrics.js';
 import { followPeers, type MeasuredPeers } from './peerMetrics.js';
@@ -80,6 +81,10 @@ export class NodeMetrics {
 
   followPeers(network: MeasuredPeers): void {
     followPeers(this.metrics, network);
+  }
+
+  followHub(hub: MeasuredHub): void {
+    followHub(this.metrics, hub);
   }
 
   addRoute(app: FastifyInstance, { load }: Pick<RouteTools, 'load'>): void {

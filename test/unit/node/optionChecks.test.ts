@@ -56,6 +56,34 @@ describe('-maxsigcachesize', () => {
   });
 });
 
+describe('-hub', () => {
+  it('turns on what it needs, and says so', () => {
+    const { options, notes } = load('-hub');
+    expect(options).toMatchObject({
+      txindex: true,
+      addressindex: true,
+      hubbind: '127.0.0.1',
+      hubport: 50_001,
+    });
+    expect(notes).toContain('parameter interaction: -hub=1 -> setting -txindex=1');
+    expect(load().options).toMatchObject({ hub: false, txindex: false, addressindex: false });
+  });
+
+  it('is refused without what it needs', () => {
+    expect(() => load('-hub', '-txindex=0')).toThrow('-hub cannot do without -txindex.');
+    expect(() => load('-hub', '-noaddressindex')).toThrow('-hub cannot do without -addressindex.');
+    expect(() => load('-hub', '-prune=600')).toThrow('Prune mode is incompatible with -hub');
+  });
+
+  it('has addresses of the network', () => {
+    const address = 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8';
+    expect(load('-regtest', '-hub', `-hubpaymentaddress=${address}`).options.hubpaymentaddress).toBe(address);
+    expect(() => load('-hub', `-hubpaymentaddress=${address}`)).toThrow(
+      `Invalid address for -hubpaymentaddress: '${address}'`,
+    );
+  });
+});
+
 describe('fees', () => {
   it('that nobody can have meant are warned of', () => {
     const high = 'is set very high!';

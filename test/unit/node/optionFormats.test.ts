@@ -29,9 +29,16 @@ const FREE: Samples = { good: ['', 'anything at all'], bad: [] };
 /** Values of each format. Free texts have no bad ones; what is checked elsewhere is so on regtest, or is warned of. */
 const SAMPLES: Readonly<Record<OptionFormat, Samples>> = {
   address: { good: ['1.2.3.4', '1.2.3.4:5', '[::1]:5', '::1'], bad: ['', 'host', '1.2.3.4:99999', '1.2.3'] },
+  bindHost: { good: ['127.0.0.1', '0.0.0.0', '::1', 'localhost'], bad: ['', 'host', '1.2.3.4:5', '[::1]'] },
   blockHash: { good: [HASH64, `0x${HASH64}`, '0', 'Ab'], bad: ['', 'zz', '0x', `${HASH64}0`, '-1'] },
   chainWork: { good: ['0', '0x65', 'FF'], bad: ['', 'xyz', '0x'] },
+  claimIds: {
+    good: ['ab'.repeat(20), `${'01'.repeat(20)},${'EF'.repeat(20)}`],
+    bad: ['', 'ab', `${'ab'.repeat(20)},`, 'x'.repeat(40)],
+  },
   command: FREE,
+  country: { good: ['FR', 'us', '419', 'R419'], bad: ['', 'F', 'FRA', '12'] },
+  decimal: { good: ['0', '1.1', '12.00000001'], bad: ['', '-1', '1.', '.5', '1e3', '1.000000001'] },
   externalHost: { good: ['8.8.8.8', 'me.example:7', '[2001::1]:7'], bad: ['', 'a b', '8.8.8.8:99999'] },
   hostName: { good: ['*', 'node.example', '1.2.3.4', '::1', '[::1]'], bad: ['', 'a b', 'node.example:80'] },
   hostPort: {
@@ -42,6 +49,7 @@ const SAMPLES: Readonly<Record<OptionFormat, Samples>> = {
   network: { good: ['ipv4', 'IPv6', 'onion', 'tor'], bad: ['', 'foo'] },
   override: { good: [], bad: ['garbage'] },
   path: { good: ['x', '/a/b'], bad: ['', 'a\0b'] },
+  pattern: { good: ['LBRY SDK 0\\.[0-9]+', '^x$'], bad: ['(', '[a', '*'] },
   payoutAddress: { good: ['mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8'], bad: ['', 'garbage'] },
   peer: {
     good: ['foo', 'lbry_node:9', '1.2.3.4', '[::1]:5', 'expyuzz4wqqyqhjn.onion', '0'],

@@ -32,6 +32,33 @@ async function isOnChain(
   return false;
 }
 
+/** Lets a transaction in that a caller sends, and tells peers of it. Answers its id in wire order. Throws `RpcError`. */
+export async function submitTransaction(
+  services: RpcServices,
+  hex: string,
+  allowHighFees: boolean,
+): Promise<Buffer> {
+  const { mempool, mempoolGate, options } = services;
+  const tx = await requireTransaction(hex);
+  const txid = await inSlices(txidInSlices(tx));
+  if (await isOnChain(services, tx, txid)) {
+    throw rpcError(RPC_ERROR.VERIFY_ALREADY_IN_CHAIN, 'transaction already in block chain');
+  }
+  if (mempool.entry(txid) === null) {
+    const { error, missingInputs } = await mempoolGate.acceptToMempool(tx, {
+      maxFeeSat: allowHighFees ? 0n : options.maxTxFeeSat,
+    });
+    if (missingInputs) throw rpcError(RPC_ERROR.VERIFY_ERROR, 'Missing inputs');
+    // It may have come from elsewhere while this call waited for its turn.
+    if (error && error.reason !== 'txn-already-in-mempool') {
+      throw rpcError(RPC_ERROR.VERIFY_REJECTED, formatVerdict(error));
+    }
+  }
+  mempoolGate.keepAnnouncing(txid);
+  services.peers?.announce(txid);
+  return txid;
+}
+
 export const sendRawTransaction = defineMethod({
   name: 'sendrawtransaction',
   category: 'rawtransactions',
@@ -56,25 +83,6 @@ export const sendRawTransaction = defineMethod({
   ],
   result: t.hash('the transaction hash'),
   examples: [['"signedhex"']],
-  async run({ services }, { hexstring, allowhighfees }) {
-    const { mempool, mempoolGate, options } = services;
-    const tx = await requireTransaction(hexstring);
-    const txid = await inSlices(txidInSlices(tx));
-    if (await isOnChain(services, tx, txid)) {
-      throw rpcError(RPC_ERROR.VERIFY_ALREADY_IN_CHAIN, 'transaction already in block chain');
-    }
-    if (mempool.entry(txid) === null) {
-      const { error, missingInputs } = await mempoolGate.acceptToMempool(tx, {
-        maxFeeSat: allowhighfees ? 0n : options.maxTxFeeSat,
-      });
-      if (missingInputs) throw rpcError(RPC_ERROR.VERIFY_ERROR, 'Missing inputs');
-      // It may have come from elsewhere while this call waited for its turn.
-      if (error && error.reason !== 'txn-already-in-mempool') {
-        throw rpcError(RPC_ERROR.VERIFY_REJECTED, formatVerdict(error));
-      }
-    }
-    mempoolGate.keepAnnouncing(txid);
-    services.peers?.announce(txid);
-    return hashToHex(txid);
-  },
+  run: async ({ services }, { hexstring, allowhighfees }) =>
+    hashToHex(await submitTransaction(services, hexstring, allowhighfees)),
 });

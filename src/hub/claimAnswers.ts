@@ -1,0 +1,174 @@
+/** What clients ask about claims, put together from the claim index and the search. */
+import type { ClaimIndexReader, ClaimRecord, ResolvedUrl } from '../index/claims/claimReader.js';
+import { hashFromHex, hashToHex, toLatin1, type Bytes } from '../util/bytes.js';
+import type { Block, BlockedClaims } from './blockedClaims.js';
+import { HubError, internalError } from './hubError.js';
+import { ERROR_CODE, OutputsBuilder, type ClaimRow, type RowErrorCode } from './outputs.js';
+import type { Turn } from './turns.js';
+
+/** URLs resolved without a pause. */
+const URLS_AT_ONCE = 25;
+
+/** Constraints as a client gives them, but for `channel`: plain JavaScript values. */
+export type SearchConstraints = Readonly<Record<string, unknown>>;
+
+/** What a search found. */
+export interface FoundClaims {
+  /** The page, in order; ids in wire order. */
+  readonly rows: readonly Bytes[];
+  /** Of all pages. */
+  readonly total: number;
+  /** Claims of the page that were left out, by the channel that has them left out. */
+  readonly blocked: readonly { readonly channelId: Bytes; readonly count: number }[];
+}
+
+/** The search as the hub needs it. Rejects with an error that has one of the hub's codes as `code` where the client is to hear it. */
+export interface HubSearch {
+  search(constraints: SearchConstraints): Promise<FoundClaims>;
+}
+
+const CODE_OF: Readonly<Record<NonNullable<ResolvedUrl['failure']>['kind'], RowErrorCode>> = {
+  'not-found-claim': ERROR_CODE.notFound,
+  'not-found-channel': ERROR_CODE.notFound,
+  invalid: ERROR_CODE.invalid,
+  blocked: ERROR_CODE.blocked,
+};
+
+export class ClaimAnswers {
+  private readonly index: ClaimIndexReader;
+  /** Null where there is no search. */
+  private readonly searcher: HubSearch | null;
+  /** Null where nothing is blocked. */
+  private readonly blocked: BlockedClaims | null;
+
+  constructor(index: ClaimIndexReader, searcher: HubSearch | null, blocked: BlockedClaims | null = null) {
+    this.index = index;
+    this.searcher = searcher;
+    this.blocked = blocked;
+  }
+
+  /** One row a URL in their order; behind them what they refer to. */
+  async resolve(urls: readonly string[], turn: Turn): Promise<string> {
+    const builder = new OutputsBuilder();
+    for (let at = 0; at < urls.length; at += URLS_AT_ONCE) {
+      for (const found of await this.index.resolve(urls.slice(at, at + URLS_AT_ONCE))) {
+        const block = await this.blocked?.of(found);
+        if (block) addBlocked(builder, block);
+        else addResolved(builder, found);
+      }
+      const breath = turn.breathe();
+      if (breath !== null) await breath;
+    }
+    return builder.finish();
+  }
+
+  /** Whether or not it is active; nothing is censored. `claimId` as printed. */
+  async byId(claimId: string): Promise<string> {
+    const builder = new OutputsBuilder();
+    const claim = await this.index.claim(hashFromHex(claimId));
+    if (claim === null) {
+      builder.addError(ERROR_CODE.notFound, `Could not find claim at ${claimId}`);
+      return builder.finish();
+    }
+    const row = await this.withReferences(claim, claim.isSignatureValid);
+    builder.add(row);
+    if (row.channel) builder.addExtra(alone(row.channel));
+    else if (claim.isSignatureValid && claim.channelId) {
+      builder.addExtraError(ERROR_CODE.notFound, `Could not find channel at ${hashToHex(claim.channelId)}`);
+    }
+    if (row.reposted) {
+      const reposted = await this.withReferences(row.reposted, row.reposted.isSignatureValid);
+      builder.addExtra(reposted);
+      if (reposted.channel) builder.addExtra(alone(reposted.channel));
+    }
+    return builder.finish();
+  }
+
+  private async withReferences(claim: ClaimRecord, hasChannel: boolean): Promise<ClaimRow> {
+    const { channelId, repostedId } = claim;
+    return {
+      claim,
+      channel: hasChannel && channelId ? await this.index.claim(channelId) : null,
+      reposted: repostedId ? await this.index.claim(repostedId) : null,
+    };
+  }
+
+  /**
+   * A page of claims, with the channels and reposted claims that they refer to, valid or not, and the channels of those.
+   * Empty where `channel` leads nowhere.
+   */
+  async search(constraints: SearchConstraints, turn: Turn): Promise<string> {
+    const { searcher } = this;
+    if (searcher === null) throw internalError();
+    const { channel, ...others } = constraints;
+    let wanted: SearchConstraints = others;
+    if (channel !== undefined) {
+      const [found] = typeof channel === 'string' ? await this.index.resolve([channel]) : [];
+      if (!found?.claim || found.failure || found.claim.kind !== 'channel') return '';
+      if (await this.blocked?.of(found)) return '';
+      wanted = { ...others, channel_id: hashToHex(found.claim.claimId) };
+    }
+    const { rows, total, blocked } = await turn.outside(() => searched(searcher, wanted));
+    const builder = new OutputsBuilder();
+    const page = present(await this.index.claims(rows));
+    const references = await this.referencesOf(page);
+    const censors = await this.index.claims(blocked.map(({ channelId }) => channelId));
+    const beyond = await this.referencesOf([...references.values(), ...present(censors)]);
+    const known = new Map([...beyond, ...references]);
+    for (const claim of page) builder.add(linked(claim, known));
+    for (const claim of [...references.values(), ...present(censors), ...beyond.values()])
+      builder.addExtra(linked(claim, known));
+    for (const [n, censor] of censors.entries()) if (censor) builder.addBlocked(censor, blocked[n]!.count);
+    return builder.finish(total);
+  }
+
+  /** The channels and reposted claims of claims, by id. */
+  private async referencesOf(claims: readonly ClaimRecord[]): Promise<Map<string, ClaimRecord>> {
+    const wanted = new Map<string, Bytes>();
+    for (const { channelId, repostedId } of claims) {
+      if (channelId) wanted.set(toLatin1(channelId), channelId);
+      if (repostedId) wanted.set(toLatin1(repostedId), repostedId);
+    }
+    const found = present(await this.index.claims([...wanted.values()]));
+    return new Map(found.map((claim) => [toLatin1(claim.claimId), claim]));
+  }
+}
+
+const alone = (claim: ClaimRecord): ClaimRow => ({ claim, channel: null, reposted: null });
+
+const present = (claims: readonly (ClaimRecord | null)[]): ClaimRecord[] =>
+  claims.filter((claim) => claim !== null);
+
+function linked(claim: ClaimRecord, known: ReadonlyMap<string, ClaimRecord>): ClaimRow {
+  const find = (id: Bytes | null): ClaimRecord | null => (id && known.get(toLatin1(id))) ?? null;
+  return { claim, channel: find(claim.channelId), reposted: find(claim.repostedId) };
+}
+
+function addBlocked(builder: OutputsBuilder, { text, channel }: Block): void {
+  builder.addError(ERROR_CODE.blocked, text, channel);
+  builder.addExtra(alone(channel));
+}
+
+function addResolved(builder: OutputsBuilder, found: ResolvedUrl): void {
+  const { claim, channel, reposted, repostedChannel, failure } = found;
+  if (failure || !claim) {
+    const { kind, text } = failure ?? { kind: 'not-found-claim', text: '' };
+    builder.addError(CODE_OF[kind], text);
+    return;
+  }
+  builder.add({ claim, channel, reposted });
+  if (channel) builder.addExtra(alone(channel));
+  if (reposted) builder.addExtra({ claim: reposted, channel: repostedChannel, reposted: null });
+  if (repostedChannel) builder.addExtra(alone(repostedChannel));
+}
+
+/** What the search says of its failure reaches the client where it has a code. */
+async function searched(searcher: HubSearch, constraints: SearchConstraints): Promise<FoundClaims> {
+  try {
+    return await searcher.search(constraints);
+  } catch (error) {
+    const code = (error as { code?: unknown } | null)?.code;
+    if (!(error instanceof Error) || typeof code !== 'number') throw error;
+    throw new HubError(code, error.message, true);
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * The hub in the node: what thin wallets connect to. Puts its parts together, opens its ports once the node can answer,
+ * and tells how it is. What the chain, the mempool and the indexes know it asks of the node's services.
+ */
+import { isIPv4 } from 'node:net';
+import type { RpcServices } from '../rpc/services.js';
+import { assert } from '../util/assert.js';
+import type { Bytes } from '../util/bytes.js';
+import type { Logger } from '../util/logging.js';
+import { AddressHistories } from './addressHistories.js';
+import { BlockedClaims, type BlockingSource } from './blockedClaims.js';
+import { BlockTxids } from './blockTxids.js';
+import { ClaimAnswers, type HubSearch } from './claimAnswers.js';
+import { HeaderService } from './headerService.js';
+import type { HubError } from './hubError.js';
+import type { HubFacts, HubServices } from './hubServices.js';
+import { HUB_METHODS } from './methodTable.js';
+import { HubStartError, Sessions } from './sessions.js';
+import { StatusPort } from './statusPort.js';
+import { StatusCache } from './statusCache.js';
+import { TouchWatch } from './touchWatch.js';
+
+/** How often it is looked whether the node can answer. */
+const READY_LOOK_MS = 500;
+
+export interface HubOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Null for no status port. */
+  readonly udpPort: number | null;
+  /** Of `Location.Country`. */
+  readonly country: number;
+  readonly maxSessions: number;
+  readonly sessionTimeoutSec: number;
+  readonly facts: HubFacts;
+  /** Channels whose reposts keep claims from being resolved; ids in wire order. */
+  readonly blockingChannels: readonly Bytes[];
+  /** A client that takes nothing for so long is cut off; for tests. */
+  readonly stallMs?: number;
+}
+
+export interface HubDeps {
+  readonly node: RpcServices;
+  /** Null without a claim index. */
+  readonly claims: { readonly index: BlockingSource; readonly search: HubSearch | null } | null;
+  readonly log: Logger;
+  /** Whether the node knows enough to answer: then clients are let in, and stay. */
+  readonly isReady: () => boolean;
+  /** A broken invariant or database: the node must stop. */
+  readonly onException: (error: unknown, method: string) => void;
+}
+
+/** What is counted as it happens. */
+export interface HubObserver {
+  answered(method: string, error: HubError | null, durationSec: number): void;
+  told(method: string, count: number): void;
+}
+
+export class Hub {
+  observer: HubObserver | null = null;
+  private readonly options: HubOptions;
+  private readonly deps: HubDeps;
+  private readonly sessions: Sessions;
+  private readonly watch: TouchWatch;
+  private readonly services: HubServices;
+  private readonly statusPort: StatusPort | null;
+  private readyTimer: NodeJS.Timeout | null = null;
+  private isOpen = false;
+  private isClosed = false;
+
+  constructor(options: HubOptions, deps: HubDeps) {
+    const { node, log } = deps;
+    this.options = options;
+    this.deps = deps;
+    const reader = node.chain;
+    const { addresses } = node;
+    assert(addresses, 'the hub runs without the address index');
+    this.services = {
+      facts: options.facts,
+      node,
+      headers: new HeaderService(reader),
+      blockTxids: new BlockTxids(reader),
+      histories: new AddressHistories(node, new StatusCache()),
+      claims: deps.claims && this.claimAnswers(deps.claims),
+    };
+    this.sessions = new Sessions(
+      {
+        host: options.host,
+        port: options.port,
+        maxSessions: options.maxSessions,
+        timeoutMs: options.sessionTimeoutSec * 1000,
+        ...(options.stallMs === undefined ? {} : { stallMs: options.stallMs }),
+      },
+      {
+        hub: this.services,
+        method: (name) => HUB_METHODS.get(name),
+        log,
+        failed: deps.onException,
+        answered: (method, error, ms) => this.observer?.answered(method, error, ms / 1000),
+        told: (method, count) => this.observer?.told(method, count),
+        availability: (isAvailable) => {
+          if (this.statusPort) this.statusPort.available = isAvailable;
+        },
+      },
+    );
+    this.watch = new TouchWatch({
+      reader,
+      addresses,
+      sessions: this.sessions,
+      log,
+      disconnected: (height) => this.services.histories.noteDisconnected(height),
+      failed: (error) => deps.onException(error, 'notifications'),
+    });
+    this.statusPort = this.makeStatusPort();
+  }
+
+  private claimAnswers({ index, search }: NonNullable<HubDeps['claims']>): ClaimAnswers {
+    const { blockingChannels } = this.options;
+    const { active } = this.deps.node.chain.chain.index;
+    // Another block, or the same again after others were taken back.
+    const moment = (): string => `${active.tip} ${active.disconnects}`;
+    const blocked = blockingChannels.length > 0 ? new BlockedClaims(index, blockingChannels, moment) : null;
+    return new ClaimAnswers(index, search, blocked);
+  }
+
+  private makeStatusPort(): StatusPort | null {
+    const { host, udpPort, country } = this.options;
+    const { node, log } = this.deps;
+    if (udpPort === null) return null;
+    const address = host === 'localhost' ? '127.0.0.1' : host;
+    if (!isIPv4(address)) {
+      log.info(`The hub has no status port: it listens at ${host}, and that port is of IPv4 alone`);
+      return null;
+    }
+    return new StatusPort(
+      { host: address, port: udpPort, country },
+      {
+        tip: () => ({ height: node.chain.chain.height, hash: node.chain.headers.hash(node.chain.chain.tip) }),
+        genesisHash: node.params.genesis.hash,
+        log,
+      },
+    );
+  }
+
+  /** Opens the status port, and the other one when the node is ready. Rejects with `HubStartError`. */
+  async open(): Promise<void> {
+    try {
+      await this.statusPort?.open();
+    } catch (error) {
+      const { host, udpPort } = this.options;
+      throw new HubStartError(
+        `The hub cannot open its status port at ${host} port ${udpPort}: ${(error as Error).message}. Choose another with -hubudpport=<port>, or 0 for none.`,
+      );
+    }
+    if (this.deps.isReady()) return this.listen();
+    this.deps.log.info('The hub lets clients in when the node has caught up');
+    this.readyTimer = setInterval(() => {
+      if (this.isOpen || !this.deps.isReady()) return;
+      this.stopLooking();
+      this.listen().catch((error: unknown) => this.deps.onException(error, 'listen'));
+    }, READY_LOOK_MS).unref();
+  }
+
+  private stopLooking(): void {
+    if (this.readyTimer !== null) clearInterval(this.readyTimer);
+    this.readyTimer = null;
+  }
+
+  private async listen(): Promise<void> {
+    if (this.isClosed) return;
+    this.isOpen = true;
+    await this.sessions.open();
+    const { host, port } = this.sessions.address;
+    const udp = this.statusPort ? `, status at UDP port ${this.statusPort.port}` : '';
+    this.deps.log.info(`The hub listens at ${host} port ${port}${udp}`);
+  }
+
+  /** How it is, for whoever supervises it. */
+  get status(): {
+    readonly listening: boolean;
+    readonly sessions: number;
+    readonly maxSessions: number;
+    readonly subscriptions: number;
+    readonly waiting: number;
+  } {
+    return {
+      listening: this.sessions.isListening,
+      sessions: this.sessions.count,
+      maxSessions: this.sessions.maxCount,
+      subscriptions: this.sessions.subscriptionCount,
+      waiting: this.sessions.turns.waitingCount,
+    };
+  }
+
+  /** Sends everybody away and closes the ports. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.stopLooking();
+    await this.sessions.close();
+    await Promise.all([this.watch.stop(), this.statusPort?.close()]);
+  }
+}

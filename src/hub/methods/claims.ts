@@ -1,0 +1,70 @@
+/** `blockchain.claimtrie.*`. Source: lbryio/hub herald/session.py. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isHex } from '../../util/bytes.js';
+import { JsonNumber, JsonObject, type JsonValue } from '../../util/json.js';
+import type { ClaimAnswers } from '../claimAnswers.js';
+import { badRequest, HUB_ERROR, HubError, internalError } from '../hubError.js';
+import type { HubCall, HubMethod } from '../method.js';
+import { pythonText } from '../pythonText.js';
+
+const CLAIM_ID_DIGITS = 40;
+/** lbry-sdk asks for 100 at most; the reference has no bound. */
+const MAX_URLS = 2000;
+/** Source: `TooManyClaimSearchParametersError`. */
+const MAX_LIST_LENGTH = 2048;
+/** How long who sends longer lists waits for the error. Source: `claimtrie_search`. */
+const LONG_LIST_DELAY_MS = 2000;
+
+function claimsOf({ hub }: HubCall): ClaimAnswers {
+  if (hub.claims === null) throw new HubError(HUB_ERROR.internal, 'the node keeps no claim index', true);
+  return hub.claims;
+}
+
+/** A value as plain JavaScript, whole numbers of any size exact. */
+function plain(value: JsonValue): unknown {
+  if (value instanceof JsonNumber)
+    return /^-?[0-9]{1,100}$/.test(value.text) ? BigInt(value.text) : Number(value.text);
+  if (Array.isArray(value)) return value.map(plain);
+  if (value instanceof JsonObject)
+    return Object.fromEntries(value.entries.map(([key, inner]) => [key, plain(inner)]));
+  return value;
+}
+
+async function search(call: HubCall, named: JsonObject | null): Promise<string> {
+  const claims = claimsOf(call);
+  for (const [key, value] of named?.entries ?? []) {
+    if (!Array.isArray(value) || value.length <= MAX_LIST_LENGTH) continue;
+    await call.turn.outside(() => sleep(LONG_LIST_DELAY_MS, undefined, { ref: false }));
+    throw badRequest(`${pythonText(key)} cant have more than ${MAX_LIST_LENGTH} items.`);
+  }
+  const entries = (named?.entries ?? []).map(([key, value]) => [key, plain(value)] as const);
+  return claims.search(Object.fromEntries(entries.filter(([, value]) => value !== null)), call.turn);
+}
+
+export const CLAIM_METHODS: readonly HubMethod[] = [
+  {
+    name: 'blockchain.claimtrie.resolve',
+    spread: true,
+    run(call, urls) {
+      if (urls.length > MAX_URLS) throw badRequest(`too many urls in request: ${urls.length}`);
+      // The reference trips over what is no text.
+      if (!urls.every((url): url is string => typeof url === 'string')) throw internalError();
+      return claimsOf(call).resolve(urls, call.turn);
+    },
+  },
+  {
+    name: 'blockchain.claimtrie.getclaimbyid',
+    params: ['claim_id'],
+    run(call, [claimId]) {
+      if (typeof claimId !== 'string' || claimId.length !== CLAIM_ID_DIGITS || !isHex(claimId))
+        throw internalError();
+      return claimsOf(call).byId(claimId);
+    },
+  },
+  {
+    name: 'blockchain.claimtrie.search',
+    params: [],
+    named: true,
+    run: (call, _args, named) => search(call, named),
+  },
+];

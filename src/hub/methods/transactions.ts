@@ -1,0 +1,211 @@
+/** `blockchain.transaction.*`. Source: lbryio/hub herald/session.py, db/db.py. */
+import { formatTransaction, type Transaction } from '../../primitives/transaction.js';
+import { findTransaction, type FoundTransaction } from '../../rpc/blockLookup.js';
+import { RpcError } from '../../rpc/errors.js';
+import { submitTransaction } from '../../rpc/methods/rawtransactions/sendRawTransaction.js';
+import { addressPrefixesOf, encodeDestination, type AddressPrefixes } from '../../script/address.js';
+import { decodeClaimScript, stripClaimPrefix } from '../../script/claimScript.js';
+import { extractDestination } from '../../script/standard.js';
+import { NO_HEADER } from '../../store/headerTable.js';
+import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
+import type { JsonValue } from '../../util/json.js';
+import { hexOf, jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../util/jsonWrite.js';
+import { txidOf } from '../arguments.js';
+import { badRequest, notThere } from '../hubError.js';
+import type { HubCall, HubMethod } from '../method.js';
+import { pythonText, withCommas } from '../pythonText.js';
+
+/** Source: `transaction_get_batch`. */
+const MAX_TRANSACTIONS = 100;
+/** Up to here a batch is read before the first of it is sent, so that one that cannot be read is an error. */
+const READ_AHEAD_BYTES = 1 << 20;
+const NO_TRANSACTION = 'No such mempool or blockchain transaction.';
+
+/** A transaction with its place; `raw` is null when nobody knows it. */
+interface Shown {
+  readonly raw: Bytes | null;
+  readonly info: { readonly block_height: number; readonly merkle?: string[]; readonly pos?: number };
+}
+
+const UNKNOWN: Shown = { raw: null, info: { block_height: -1 } };
+
+/** In the mempool or in a block of the active chain. */
+async function find({ hub: { node } }: HubCall, txid: Bytes): Promise<FoundTransaction | null> {
+  const { active } = node.chain.chain.index;
+  for (;;) {
+    const { disconnects } = active;
+    const found = await findTransaction(node, txid, false);
+    if (found === null || found.block === NO_HEADER || active.contains(found.block)) return found;
+    // It is in a block that was left, unless that was just now.
+    if (active.disconnects === disconnects) return null;
+  }
+}
+
+async function show(call: HubCall, txid: Bytes): Promise<Shown> {
+  const { hub } = call;
+  const found = await find(call, txid);
+  if (found === null) return UNKNOWN;
+  const raw = found.stored?.bytes ?? formatTransaction(found.tx);
+  if (found.block === NO_HEADER) return { raw, info: UNKNOWN.info };
+  const proof = await hub.blockTxids.prove(found.block, txid);
+  if (proof === null) return UNKNOWN;
+  return {
+    raw,
+    info: {
+      block_height: hub.node.chain.headers.height(found.block),
+      merkle: proof.branch.map(hashToHex),
+      pos: proof.position,
+    },
+  };
+}
+
+const pairOf = ({ raw, info }: Shown): JsonOut => [raw && hexOf(raw), info];
+
+/** The members of a batch: the first of them are read already. */
+async function* members(
+  call: HubCall,
+  read: readonly JsonMember[],
+  left: Iterable<readonly [string, Buffer]>,
+): AsyncGenerator<JsonMember> {
+  yield* read;
+  for (const [text, txid] of left) {
+    yield [text, pairOf(await show(call, txid))];
+    const breath = call.turn.breathe();
+    if (breath !== null) await breath;
+  }
+}
+
+async function batch(call: HubCall, texts: readonly (JsonValue | undefined)[]): Promise<JsonOut> {
+  if (texts.length > MAX_TRANSACTIONS) {
+    throw badRequest(`too many tx hashes in request: ${texts.length}`);
+  }
+  // The same one asked for twice is one member.
+  const wanted = [...new Map(texts.map((text) => [text as string, txidOf(text)]))];
+  const read: JsonMember[] = [];
+  let bytes = 0;
+  while (wanted.length > 0 && bytes < READ_AHEAD_BYTES) {
+    const [text, txid] = wanted.shift()!;
+    const shown = await show(call, txid);
+    bytes += shown.raw?.length ?? 0;
+    read.push([text, pairOf(shown)]);
+    const breath = call.turn.breathe();
+    if (breath !== null) await breath;
+  }
+  return jsonObject(members(call, read, wanted));
+}
+
+async function infoOf(call: HubCall, text: JsonValue | undefined): Promise<Shown> {
+  const shown = await show(call, txidOf(text));
+  if (shown.raw === null) throw notThere(NO_TRANSACTION);
+  return shown;
+}
+
+/** The hub's own shape of a decoded transaction. Source: hub/scribe/transaction/__init__.py `as_dict`. */
+function decoded({ hub }: HubCall, txid: string, raw: Bytes, tx: Transaction): JsonOut {
+  return {
+    txid,
+    hash: txid,
+    version: tx.version,
+    size: raw.length,
+    vsize: raw.length,
+    weight: null,
+    locktime: tx.lockTime,
+    vin: jsonArray(decodedInputs(tx)),
+    vout: jsonArray(decodedOutputs(tx, addressPrefixesOf(hub.node.params))),
+    hex: hexOf(raw),
+  };
+}
+
+function* decodedInputs({ inputs }: Transaction): Generator<JsonOut> {
+  for (const { prevout, scriptSig, sequence } of inputs) {
+    const script = { asm: null, hex: toHex(scriptSig) };
+    yield { txid: hashToHex(prevout.hash), vout: prevout.index, scriptSig: script, sequence };
+  }
+}
+
+function* decodedOutputs({ outputs }: Transaction, prefixes: AddressPrefixes): Generator<JsonOut> {
+  for (const [n, { value, script }] of outputs.entries()) {
+    const destination = extractDestination(stripClaimPrefix(script));
+    const kind = destination?.type === 'pubkeyhash' ? 'pubkeyhash' : 'scripthash';
+    const claim = decodeClaimScript(script);
+    const isSupport = claim?.kind === 'support';
+    yield {
+      value: Number(value) / 1e8,
+      n,
+      scriptPubKey: {
+        asm: null,
+        hex: toHex(script),
+        reqSigs: 1,
+        type: claim === null ? kind : 'nonstandard',
+        addresses: [destination === null ? null : encodeDestination(destination, prefixes)],
+        ...(claim === null ? {} : { isclaim: !isSupport, issupport: isSupport, subtype: kind }),
+      },
+    };
+  }
+}
+
+async function get(call: HubCall, text: JsonValue | undefined, isVerbose: boolean): Promise<JsonOut> {
+  const txid = txidOf(text);
+  const found = await find(call, txid);
+  if (found === null) throw notThere(NO_TRANSACTION);
+  const raw = found.stored?.bytes ?? formatTransaction(found.tx);
+  return isVerbose ? decoded(call, hashToHex(txid), raw, found.tx) : hexOf(raw);
+}
+
+/** What the node answers goes to people who read it in their wallet. */
+async function broadcast({ hub, turn }: HubCall, raw: JsonValue | undefined): Promise<string> {
+  const hex = pythonText(raw ?? null);
+  try {
+    // Letting a transaction in waits for the chain.
+    return hashToHex(await turn.outside(() => submitTransaction(hub.node, hex, false)));
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    throw notThere(`the transaction was rejected by network rules.\n\n${error.message}\n[${hex}]`);
+  }
+}
+
+const isTrue = (value: JsonValue | undefined): boolean =>
+  value !== undefined && value !== null && value !== false && value !== 0 && value !== '';
+
+export const TRANSACTION_METHODS: readonly HubMethod[] = [
+  { name: 'blockchain.transaction.get_batch', spread: true, run: batch },
+  {
+    name: 'blockchain.transaction.info',
+    params: ['tx_hash'],
+    run: async (call, [text]) => pairOf(await infoOf(call, text)),
+  },
+  {
+    name: 'blockchain.transaction.get',
+    params: ['txid', 'verbose'],
+    required: 1,
+    run: (call, [text, verbose]) => get(call, text, isTrue(verbose)),
+  },
+  {
+    name: 'blockchain.transaction.get_merkle',
+    params: ['tx_hash', 'height'],
+    async run(call, [text, height]) {
+      const { info } = await show(call, txidOf(text));
+      if (info.block_height > 0) return info;
+      const shown = typeof height === 'number' ? withCommas(height) : pythonText(height ?? null);
+      throw notThere(`tx hash ${pythonText(text ?? null)} not in block at height ${shown}`);
+    },
+  },
+  {
+    // QUIRK: the reference means to answer this and fails.
+    name: 'blockchain.transaction.get_height',
+    params: ['tx_hash'],
+    async run(call, [text]) {
+      const txid = txidOf(text);
+      const { node } = call.hub;
+      const found = await find(call, txid);
+      if (found === null) return -2;
+      if (found.block !== NO_HEADER) return node.chain.headers.height(found.block);
+      return (node.mempool.entry(txid)?.parents.length ?? 0) > 0 ? -1 : 0;
+    },
+  },
+  {
+    name: 'blockchain.transaction.broadcast',
+    params: ['raw_tx'],
+    run: (call, [raw]) => broadcast(call, raw),
+  },
+];

@@ -1,0 +1,352 @@
+/**
+ * One client: its requests, of which a few run at a time and the rest stays unread; its answers; and what it is told of by
+ * itself. What happened to its addresses is kept as a set until it can be told, so that a client that does not read costs no
+ * more than its subscriptions.
+ */
+import { JsonParseError, JsonScanner, decodeUtf8InSlices } from '../util/jsonParse.js';
+import { JsonObject, type JsonValue } from '../util/json.js';
+import { AnswerWriter } from './answerWriter.js';
+import { HUB_ERROR, HubError, internalError } from './hubError.js';
+import type { LineSocket } from './lineSocket.js';
+import { bindArguments, type HubClient, type HubMethod, type HubResult } from './method.js';
+import type { HubServices } from './hubServices.js';
+import { addressNotifications, headerNotification } from './notifications.js';
+import type { Turn, Turns } from './turns.js';
+import {
+  answerFrame,
+  detectVersion,
+  errorText,
+  readItem,
+  readMessage,
+  type WireItem,
+  type WireRequest,
+  type WireVersion,
+} from './wireMessages.js';
+
+/** Requests of one client that run at a time. Arbitrary: lbry-sdk has 32 under way at most. */
+const MAX_RUNNING = 8;
+/** After so many errors the connection ends. Source: `LBRYElectrumX.max_errors`. */
+export const MAX_ERRORS = 10;
+/** Most values in one line, several times those of the largest search. */
+const MAX_VALUES = 100_000;
+/** Addresses told of in one line. Arbitrary. */
+const ADDRESSES_AT_ONCE = 500;
+
+export interface SessionDeps {
+  readonly turns: Turns;
+  readonly hub: HubServices;
+  readonly method: (name: string) => HubMethod | undefined;
+  /** A subscription comes or goes; throws `HubError` when there are too many. */
+  readonly subscribed: (session: Session, scriptKey: string) => void;
+  readonly unsubscribed: (session: Session, scriptKey: string) => void;
+  readonly closed: (session: Session) => void;
+  /** After bytes came: how much of the client lies unread may have changed. */
+  readonly received: (session: Session) => void;
+  /** A method failed for no reason of the client's. */
+  readonly failed: (error: unknown, method: string) => void;
+  readonly answered: (method: string, error: HubError | null, durationMs: number) => void;
+  readonly told: (method: string, count: number) => void;
+}
+
+export class Session implements HubClient {
+  readonly socket: LineSocket;
+  name = 'unknown';
+  protocol: string | null = null;
+  wantsHeaders: 'raw' | 'decoded' | null = null;
+  knownTip = -1;
+  /** By the script's key: the name that the client gave it. */
+  readonly subscriptions = new Map<string, string>();
+  private readonly deps: SessionDeps;
+  private readonly writer: AnswerWriter;
+  private version: WireVersion | null = null;
+  private running = 0;
+  private isReading = false;
+  private errors = 0;
+  private isDismissed = false;
+  private readonly touched = new Set<string>();
+  private isTelling = false;
+
+  constructor(socket: LineSocket, deps: SessionDeps) {
+    this.socket = socket;
+    this.deps = deps;
+    this.writer = new AnswerWriter(socket);
+    socket.onLines = () => {
+      void this.readLines().catch((error: unknown) => this.fail(error));
+      deps.received(this);
+    };
+    socket.onClose = () => this.forget();
+  }
+
+  /** Cuts the client off and forgets at once what it subscribed to. */
+  abandon(): void {
+    this.socket.destroy();
+    this.forgetSubscriptions();
+  }
+
+  private forget(): void {
+    this.forgetSubscriptions();
+    this.deps.closed(this);
+  }
+
+  private forgetSubscriptions(): void {
+    for (const key of this.subscriptions.keys()) this.deps.unsubscribed(this, key);
+    this.subscriptions.clear();
+    this.touched.clear();
+  }
+
+  subscribe(scriptKey: string, alias: string): void {
+    if (this.socket.isGone) return;
+    if (!this.subscriptions.has(scriptKey)) this.deps.subscribed(this, scriptKey);
+    this.subscriptions.set(scriptKey, alias);
+  }
+
+  unsubscribe(scriptKey: string): void {
+    if (!this.subscriptions.delete(scriptKey)) return;
+    this.touched.delete(scriptKey);
+    this.deps.unsubscribed(this, scriptKey);
+  }
+
+  dismiss(): void {
+    this.isDismissed = true;
+  }
+
+  /** Takes lines as long as there is room for what they ask; one at a time is read, so that the first decides the version. */
+  private async readLines(): Promise<void> {
+    if (this.isReading) return;
+    this.isReading = true;
+    const { socket } = this;
+    try {
+      while (this.running < MAX_RUNNING) {
+        const line = socket.nextLine();
+        socket.takesLines = line === null;
+        if (line === null) break;
+        const turn = await this.deps.turns.enter(this);
+        await this.startLine(turn, line);
+      }
+    } finally {
+      this.isReading = false;
+    }
+  }
+
+  /** Resolves once the line is read; its answer ends the turn. */
+  private async startLine(turn: Turn, line: Buffer): Promise<void> {
+    let payload: JsonValue | HubError;
+    try {
+      payload = await this.parse(turn, line);
+    } catch (error) {
+      turn.leave();
+      throw error;
+    }
+    if (this.socket.isGone) {
+      turn.leave();
+      return;
+    }
+    this.running++;
+    void this.answer(turn, payload).finally(() => {
+      turn.leave();
+      this.running--;
+      void this.readLines().catch((error: unknown) => this.fail(error));
+    });
+  }
+
+  private fail(error: unknown): void {
+    this.deps.failed(error, 'request');
+    this.socket.destroy();
+  }
+
+  /** The value of a line, or the error that it is answered with. */
+  private async parse(turn: Turn, line: Buffer): Promise<JsonValue | HubError> {
+    const text = await slowly(turn, decodeUtf8InSlices(line));
+    if (text === null) return new HubError(HUB_ERROR.parse, 'messages must be encoded in UTF-8');
+    try {
+      const scanner = new JsonScanner(text, MAX_VALUES);
+      const value = await slowly(turn, scanner.readValueInSlices());
+      await slowly(turn, scanner.skipSpaceInSlices());
+      if (!scanner.atEnd()) scanner.fail();
+      return value;
+    } catch (error) {
+      if (!(error instanceof JsonParseError)) throw error;
+      return new HubError(HUB_ERROR.parse, 'invalid JSON');
+    }
+  }
+
+  private async answer(turn: Turn, payload: JsonValue | HubError): Promise<void> {
+    try {
+      if (payload instanceof HubError) {
+        const text = errorText(this.version ?? '2.0', payload, null);
+        await this.writer.exclusively(turn, () => this.writer.text(turn, `${text}\n`));
+        this.socket.end();
+        return;
+      }
+      this.version ??= detectVersion(payload);
+      const message = readMessage(payload, this.version);
+      if (message.kind === 'batch') await this.answerBatch(turn, message.items, this.version);
+      else await this.answerOne(turn, message, this.version);
+      if (this.isDismissed || this.errors >= MAX_ERRORS) this.socket.end();
+    } catch (error) {
+      // Half an answer may be under way, behind which nothing can follow.
+      this.deps.failed(error, 'answer');
+      this.socket.destroy();
+    }
+  }
+
+  private async answerOne(turn: Turn, item: WireItem, version: WireVersion): Promise<void> {
+    const answer = await this.run(turn, item);
+    if (answer === null) return;
+    await this.writer.exclusively(turn, () => this.write(turn, answer, version, '', '\n'));
+  }
+
+  /** Members run one after the other and are sent as they are done, so that no answer waits in memory. */
+  private async answerBatch(turn: Turn, items: readonly JsonValue[], version: WireVersion): Promise<void> {
+    await this.writer.exclusively(turn, async () => {
+      let lead = '[';
+      for (const item of items) {
+        if (this.socket.isGone) return;
+        const answer = await this.run(turn, readItem(item, version));
+        if (answer !== null) {
+          await this.write(turn, answer, version, lead, '');
+          lead = ', ';
+        }
+        const breath = turn.breathe();
+        if (breath !== null) await breath;
+      }
+      if (lead !== '[') await this.writer.text(turn, ']\n');
+    });
+  }
+
+  private async write(
+    turn: Turn,
+    { id, outcome }: Answer,
+    version: WireVersion,
+    lead: string,
+    end: string,
+  ): Promise<void> {
+    if (outcome instanceof HubError)
+      return this.writer.text(turn, `${lead}${errorText(version, outcome, id)}${end}`);
+    const [before, behind] = answerFrame(version, id);
+    return this.writer.result(turn, lead + before, outcome, behind + end);
+  }
+
+  /** What a message is answered with; null for no answer. */
+  private async run(turn: Turn, item: WireItem): Promise<Answer | null> {
+    if (item.kind === 'answer') {
+      this.errors++;
+      return null;
+    }
+    if (item.kind === 'error') {
+      this.errors++;
+      return { id: item.id, outcome: item.error };
+    }
+    const { request } = item;
+    const isNotice = request.id === null;
+    const outcome = isNotice ? internalError() : await this.call(turn, request);
+    if (outcome instanceof HubError && !outcome.isHonest) this.errors++;
+    return isNotice ? null : { id: request.id, outcome };
+  }
+
+  private async call(turn: Turn, { method: name, params }: WireRequest): Promise<HubResult | HubError> {
+    const method = this.deps.method(name);
+    const beganMs = performance.now();
+    let error: HubError | null = null;
+    try {
+      if (method === undefined) throw new HubError(HUB_ERROR.unknownMethod, `unknown method "${name}"`);
+      const args = bindArguments(method, params);
+      const named = params instanceof JsonObject ? params : null;
+      return await method.run({ client: this, turn, hub: this.deps.hub }, args, named);
+    } catch (caught) {
+      if (!(caught instanceof HubError)) this.deps.failed(caught, name);
+      error = caught instanceof HubError ? caught : internalError();
+      return error;
+    } finally {
+      this.deps.answered(method?.name ?? 'unknown', error, performance.now() - beganMs);
+    }
+  }
+
+  /** Something happened to a script that it subscribed to. */
+  touch(scriptKey: string): void {
+    if (!this.subscriptions.has(scriptKey)) return;
+    this.touched.add(scriptKey);
+  }
+
+  /** Tells what there is to tell; only one such telling is under way. */
+  async tell(): Promise<void> {
+    if (this.isTelling || this.version === null) return;
+    this.isTelling = true;
+    try {
+      while (!this.socket.isGone && this.hasNews) {
+        const turn = await this.deps.turns.enter(this);
+        try {
+          await this.tellSome(turn);
+        } finally {
+          turn.leave();
+        }
+      }
+    } catch (error) {
+      this.deps.failed(error, 'notification');
+      this.socket.destroy();
+    } finally {
+      this.isTelling = false;
+    }
+  }
+
+  private get hasNews(): boolean {
+    return this.touched.size > 0 || this.hasNewTip;
+  }
+
+  private get hasNewTip(): boolean {
+    return this.wantsHeaders !== null && this.knownTip !== this.deps.hub.headers.tip;
+  }
+
+  private async tellSome(turn: Turn): Promise<void> {
+    const { hub, told } = this.deps;
+    const version = this.version!;
+    if (this.hasNewTip) await this.tellHeader(turn, version);
+    const keys: string[] = [];
+    for (const key of this.touched) {
+      if (keys.push(key) === ADDRESSES_AT_ONCE) break;
+    }
+    if (keys.length === 0) return;
+    for (const key of keys) this.touched.delete(key);
+    const statuses = await hub.histories.statuses(keys, turn);
+    await this.writer.exclusively(turn, async () => {
+      // A header comes before the addresses that its block touched.
+      if (this.hasNewTip) await this.writeHeader(turn, version);
+      const news = keys.flatMap((key, n) => {
+        const alias = this.subscriptions.get(key);
+        return alias === undefined ? [] : [[alias, statuses[n]!] as const];
+      });
+      if (news.length === 0) return;
+      await this.writer.text(turn, `${addressNotifications(version, news)}\n`);
+      told('blockchain.address.subscribe', news.length);
+    });
+  }
+
+  private tellHeader(turn: Turn, version: WireVersion): Promise<void> {
+    return this.writer.exclusively(turn, () => this.writeHeader(turn, version));
+  }
+
+  private async writeHeader(turn: Turn, version: WireVersion): Promise<void> {
+    const { hub, told } = this.deps;
+    const tip = hub.headers.tip;
+    if (this.knownTip === tip || this.wantsHeaders === null) return;
+    const header = await hub.headers.told(tip, this.wantsHeaders);
+    this.knownTip = tip;
+    await this.writer.text(turn, `${headerNotification(version, header)}\n`);
+    told('blockchain.headers.subscribe', 1);
+  }
+}
+
+interface Answer {
+  readonly id: JsonValue;
+  readonly outcome: HubResult | HubError;
+}
+
+/** Runs work that pauses, giving way as the turn demands. */
+async function slowly<T>(turn: Turn, work: Generator<undefined, T, undefined>): Promise<T> {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+    const breath = turn.breathe();
+    if (breath !== null) await breath;
+  }
+}

@@ -1,0 +1,275 @@
+/**
+ * All clients: the listening socket, which closes while there are too many of them, the end of those that say nothing, and
+ * bounds on what they may hold together. Owns who subscribed to which script.
+ */
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Logger } from '../util/logging.js';
+import { badRequest } from './hubError.js';
+import { LineSocket } from './lineSocket.js';
+import type { HubMethod } from './method.js';
+import type { HubServices } from './hubServices.js';
+import { Session, type SessionDeps } from './session.js';
+import { Turns } from './turns.js';
+
+/** Longest line of a client. The largest transaction that is relayed has 800,000 digits. */
+export const MAX_LINE_BYTES = 4 << 20;
+/** Source: `max_send_delay`. */
+const STALL_MS = 60_000;
+/** Of many clients with many unread bytes: so many together before the worst is cut off. Arbitrary. */
+const MAX_UNREAD_BYTES = 64 << 20;
+/** A client's unread bytes up to here do not count. */
+const FREE_UNREAD_BYTES = 1 << 16;
+/** Subscriptions of all clients together, about 300 bytes each; beyond it the client with most of them is cut off. */
+const MAX_SUBSCRIPTIONS = 1_000_000;
+/** The listening socket opens again when so much of the places is taken. Source: `_manage_servers`. */
+const REOPEN_SHARE = 0.95;
+/** How long to wait when the port is taken meanwhile. Source: `_start_external_servers`. */
+const RETRY_MS = 3000;
+/** How often silent clients are looked for within their time. Source: `_clear_stale_sessions`. */
+const LOOKS_PER_TIMEOUT = 10;
+
+export interface SessionsOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly maxSessions: number;
+  readonly timeoutMs: number;
+  readonly maxLineBytes?: number;
+  readonly stallMs?: number;
+  readonly maxSubscriptions?: number;
+}
+
+export interface SessionsDeps {
+  readonly hub: HubServices;
+  readonly method: (name: string) => HubMethod | undefined;
+  readonly log: Logger;
+  readonly failed: (error: unknown, method: string) => void;
+  readonly answered?: SessionDeps['answered'];
+  readonly told?: SessionDeps['told'];
+  /** Whether clients can connect changed. */
+  readonly availability: (isAvailable: boolean) => void;
+}
+
+/** The hub cannot listen where it was told to; the message is for the operator. */
+export class HubStartError extends Error {
+  override readonly name = 'HubStartError';
+}
+
+export class Sessions {
+  readonly turns = new Turns();
+  private readonly options: SessionsOptions;
+  private readonly deps: SessionsDeps;
+  private readonly sessionDeps: SessionDeps;
+  private readonly sessions = new Set<Session>();
+  /** One client alone needs no set. */
+  private readonly byScript = new Map<string, Session | Set<Session>>();
+  private readonly unread = new Map<Session, number>();
+  private unreadBytes = 0;
+  private subscriptions = 0;
+  private server: Server | null = null;
+  private port: number;
+  private isClosed = false;
+  private isOpening = false;
+  private staleTimer: NodeJS.Timeout | null = null;
+  private retryTimer: NodeJS.Timeout | null = null;
+
+  constructor(options: SessionsOptions, deps: SessionsDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.port = options.port;
+    this.sessionDeps = {
+      turns: this.turns,
+      hub: deps.hub,
+      method: deps.method,
+      subscribed: (session, key) => this.addSubscription(session, key),
+      unsubscribed: (session, key) => this.dropSubscription(session, key),
+      closed: (session) => this.remove(session),
+      received: (session) => this.countUnread(session),
+      failed: deps.failed,
+      answered: deps.answered ?? (() => undefined),
+      told: deps.told ?? (() => undefined),
+    };
+  }
+
+  get count(): number {
+    return this.sessions.size;
+  }
+
+  get maxCount(): number {
+    return this.options.maxSessions;
+  }
+
+  get subscriptionCount(): number {
+    return this.subscriptions;
+  }
+
+  get isListening(): boolean {
+    return this.server !== null;
+  }
+
+  /** Where clients connect. */
+  get address(): { host: string; port: number } {
+    return { host: this.options.host, port: this.port };
+  }
+
+  /** Listens. Rejects with `HubStartError`. */
+  async open(): Promise<void> {
+    try {
+      await this.listen();
+    } catch (error) {
+      const { host, port } = this.options;
+      throw new HubStartError(
+        `The hub cannot listen at ${host} port ${port}: ${(error as Error).message}. Choose another port with -hubport=<port>, or another address with -hubbind=<addr>.`,
+      );
+    }
+    const everyMs = this.options.timeoutMs / LOOKS_PER_TIMEOUT;
+    this.staleTimer = setInterval(() => this.endSilent(), everyMs).unref();
+  }
+
+  private listen(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const server = createServer({ noDelay: true }, (socket) => this.accept(socket));
+      server.once('error', reject);
+      server.listen({ host: this.options.host, port: this.port }, () => {
+        server.off('error', reject);
+        server.on('error', (error) =>
+          this.deps.log.warn(`The hub's listening socket failed: ${error.message}`),
+        );
+        const address = server.address();
+        // With port 0 (tests) the first one is kept.
+        if (typeof address === 'object' && address !== null) this.port = address.port;
+        this.server = server;
+        this.deps.availability(true);
+        resolve();
+      });
+    });
+  }
+
+  private accept(socket: Socket): void {
+    if (this.isClosed) {
+      socket.destroy();
+      return;
+    }
+    const { maxLineBytes = MAX_LINE_BYTES, stallMs = STALL_MS, maxSessions } = this.options;
+    const line = new LineSocket(socket, { maxLineBytes, stallMs });
+    line.onTooLong = () => this.deps.log.debug('hub', `client ${line.address} sent too long a line`);
+    this.sessions.add(new Session(line, this.sessionDeps));
+    if (this.sessions.size < maxSessions || this.server === null) return;
+    this.deps.log.info(`The hub has ${maxSessions} clients: no more are let in until some leave`);
+    this.server.close();
+    this.server = null;
+    this.deps.availability(false);
+  }
+
+  private remove(session: Session): void {
+    this.sessions.delete(session);
+    this.noteUnread(session, 0);
+    this.reopen();
+  }
+
+  /** Listens again when there is room. */
+  private reopen(): void {
+    const { maxSessions } = this.options;
+    if (this.isClosed || this.isOpening || this.server !== null || this.staleTimer === null) return;
+    if (this.sessions.size > Math.floor(maxSessions * REOPEN_SHARE) && this.sessions.size > 0) return;
+    this.isOpening = true;
+    this.listen()
+      .then(() => {
+        this.deps.log.info('The hub lets clients in again');
+        if (this.isClosed) this.server?.close();
+      })
+      .catch((error: unknown) => {
+        this.deps.log.warn(`The hub cannot listen again: ${(error as Error).message}`);
+        this.retryTimer = setTimeout(() => this.reopen(), RETRY_MS).unref();
+      })
+      .finally(() => (this.isOpening = false));
+  }
+
+  private endSilent(): void {
+    const before = performance.now() - this.options.timeoutMs;
+    for (const { socket } of this.sessions) if (socket.lastReceivedMs < before) socket.end();
+  }
+
+  private countUnread(session: Session): void {
+    this.noteUnread(session, Math.max(0, session.socket.heldBytes - FREE_UNREAD_BYTES));
+    if (this.unreadBytes <= MAX_UNREAD_BYTES) return;
+    let worst = session;
+    for (const [other, bytes] of this.unread) if (bytes > (this.unread.get(worst) ?? 0)) worst = other;
+    this.deps.log.debug('hub', `client ${worst.socket.address} is cut off: too many bytes lie unread`);
+    this.noteUnread(worst, 0);
+    worst.socket.destroy();
+  }
+
+  private noteUnread(session: Session, bytes: number): void {
+    this.unreadBytes += bytes - (this.unread.get(session) ?? 0);
+    if (bytes === 0) this.unread.delete(session);
+    else this.unread.set(session, bytes);
+  }
+
+  private addSubscription(session: Session, key: string): void {
+    const { maxSubscriptions = MAX_SUBSCRIPTIONS } = this.options;
+    if (this.subscriptions >= maxSubscriptions) this.cutLargest();
+    if (session.socket.isGone) throw badRequest('too many subscriptions');
+    this.subscriptions++;
+    const known = this.byScript.get(key);
+    if (known === undefined) this.byScript.set(key, session);
+    else if (known instanceof Set) known.add(session);
+    else this.byScript.set(key, new Set([known, session]));
+  }
+
+  /** Cuts the client off that has subscribed to most. */
+  private cutLargest(): void {
+    let largest: Session | null = null;
+    for (const session of this.sessions) {
+      if (session.subscriptions.size > (largest?.subscriptions.size ?? 0)) largest = session;
+    }
+    if (largest === null) return;
+    this.deps.log.info(
+      `The hub cuts a client off that has ${largest.subscriptions.size} subscriptions: there are too many`,
+    );
+    largest.abandon();
+  }
+
+  private dropSubscription(session: Session, key: string): void {
+    const known = this.byScript.get(key);
+    if (known === session) this.byScript.delete(key);
+    else if (!(known instanceof Set) || !known.delete(session)) return;
+    else if (known.size === 0) this.byScript.delete(key);
+    this.subscriptions--;
+  }
+
+  /** Whether somebody wants to hear of a script. */
+  isWanted(scriptKey: string): boolean {
+    return this.byScript.has(scriptKey);
+  }
+
+  /** The scripts that anybody wants to hear of. */
+  wantedKeys(): Iterable<string> {
+    return this.byScript.keys();
+  }
+
+  /** Notes that something happened to a script; `tell` has the clients told. */
+  touch(scriptKey: string): void {
+    const known = this.byScript.get(scriptKey);
+    if (known === undefined) return;
+    if (known instanceof Set) for (const session of known) session.touch(scriptKey);
+    else known.touch(scriptKey);
+  }
+
+  /** Tells every client what it wants to hear: the tip if it moved, and what happened to its scripts. */
+  tell(): void {
+    for (const session of this.sessions) void session.tell();
+  }
+
+  /** Sends everybody away. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    if (this.staleTimer !== null) clearInterval(this.staleTimer);
+    if (this.retryTimer !== null) clearTimeout(this.retryTimer);
+    this.deps.availability(false);
+    const { server } = this;
+    this.server = null;
+    const closed = server && new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const session of this.sessions) session.socket.destroy();
+    await closed;
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * Hashes of confirmed histories, kept by script: the digest of each, and of long ones the state from which it goes on. What
+ * blocks bring is added by whoever reads (`addressHistories.ts`); a digest made of a block that was taken back is not used.
+ */
+import { createHash, type Hash } from 'node:crypto';
+
+/** Digests kept, about 300 bytes each. Arbitrary. */
+const MAX_DIGESTS = 200_000;
+/** States kept, about 1,000 bytes each. Arbitrary. */
+const MAX_STATES = 20_000;
+/** Histories with fewer transactions are read again: that takes hardly longer than looking one up. */
+const LONG_HISTORY = 32;
+/** Blocks taken back that are remembered; digests from before are not used. */
+const MAX_LOG = 1000;
+
+/** A history's confirmed part as it is being hashed. */
+export interface Confirmed {
+  readonly hash: Hash;
+  count: number;
+  /** Of the last entry; -1 of none. All of that block is in the hash. */
+  lastHeight: number;
+}
+
+interface Kept {
+  readonly count: number;
+  readonly lastHeight: number;
+  readonly digest: string;
+  /** Blocks taken back before it was made. */
+  readonly disconnects: number;
+}
+
+export class StatusCache {
+  private readonly digests = new Map<string, Kept>();
+  private readonly states = new Map<Kept, Hash>();
+  private readonly maxDigests: number;
+  private readonly maxStates: number;
+  /** Heights of blocks taken back, the latest last; `forgotten` are older. */
+  private readonly log: number[] = [];
+  private forgotten = 0;
+
+  constructor(maxDigests = MAX_DIGESTS, maxStates = MAX_STATES) {
+    this.maxDigests = maxDigests;
+    this.maxStates = maxStates;
+  }
+
+  /** How many blocks were taken back so far, as heard. */
+  get disconnects(): number {
+    return this.forgotten + this.log.length;
+  }
+
+  noteDisconnected(height: number): void {
+    this.log.push(height);
+    if (this.log.length <= MAX_LOG) return;
+    this.log.shift();
+    this.forgotten++;
+  }
+
+  /** The lowest block taken back after `since` were; Infinity for none, -1 when that is not known any more. */
+  lowestDisconnected(since: number): number {
+    if (since < this.forgotten) return -1;
+    let lowest = Infinity;
+    for (let n = since - this.forgotten; n < this.log.length; n++) lowest = Math.min(lowest, this.log[n]!);
+    return lowest;
+  }
+
+  private find(key: string): Kept | null {
+    const kept = this.digests.get(key);
+    if (kept === undefined) return null;
+    if (this.lowestDisconnected(kept.disconnects) <= kept.lastHeight) {
+      this.drop(key, kept);
+      return null;
+    }
+    this.digests.delete(key);
+    this.digests.set(key, kept);
+    return kept;
+  }
+
+  private drop(key: string, kept: Kept): void {
+    this.digests.delete(key);
+    this.states.delete(kept);
+  }
+
+  /** The status of a script with so many confirmed transactions and this text of the others; undefined if it must be read. */
+  status(key: string, count: number, waiting: string): string | undefined {
+    const kept = this.find(key);
+    if (kept?.count !== count) return undefined;
+    if (waiting === '') return kept.digest;
+    return this.states.get(kept)?.copy().update(waiting, 'latin1').digest('hex');
+  }
+
+  /** What is known of a script, to go on from. */
+  resume(key: string): Confirmed {
+    const kept = this.find(key);
+    const state = kept && this.states.get(kept);
+    if (!state) return { hash: createHash('sha256'), count: 0, lastHeight: -1 };
+    return { hash: state.copy(), count: kept.count, lastHeight: kept.lastHeight };
+  }
+
+  /** Keeps what was read as of now. */
+  keep(key: string, { hash, count, lastHeight }: Confirmed): void {
+    const old = this.digests.get(key);
+    if (old) this.drop(key, old);
+    const { disconnects } = this;
+    const kept = { count, lastHeight, digest: hash.copy().digest('hex'), disconnects };
+    this.digests.set(key, kept);
+    if (count >= LONG_HISTORY) this.states.set(kept, hash.copy());
+    if (this.states.size > this.maxStates) this.states.delete(this.states.keys().next().value!);
+    if (this.digests.size <= this.maxDigests) return;
+    const [oldest, last] = this.digests.entries().next().value!;
+    this.drop(oldest, last);
+  }
+}

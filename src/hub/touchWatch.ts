@@ -1,0 +1,158 @@
+/**
+ * Watches chain and mempool for what happens to scripts that clients subscribed to, and has clients told. Blocks are looked
+ * through in slices beside the chain's work; when too many wait, every subscriber is told as if all was touched.
+ */
+import type { ChainReader } from '../chain/chainReader.js';
+import type { ConnectedBlock } from '../chain/chainEvents.js';
+import { scriptKeyOf } from '../index/addressScripts.js';
+import { TX_FIRST_OUTPUT, TX_OUTPUT_COUNT, TX_STRIDE } from '../primitives/blockLayout.js';
+import { outputScriptAt } from '../primitives/blockView.js';
+import type { AddressService } from '../rpc/services.js';
+import { parseUndo } from '../store/coinRow.js';
+import { breathe } from '../util/breathe.js';
+import type { Bytes } from '../util/bytes.js';
+import type { Logger } from '../util/logging.js';
+
+/** What happens within so short a time is told together. The reference looks ten times a second. */
+const GATHER_MS = 40;
+/** Blocks that may wait to be looked through, with their bytes. */
+const MAX_WAITING_BLOCKS = 16;
+/** Scripts looked at without a glance at the clock. */
+const SCRIPTS_A_LOOK = 32;
+/** The longest that the event loop is held. */
+const SLICE_MS = 4;
+
+/** Those who are told. */
+export interface TouchedSessions {
+  readonly subscriptionCount: number;
+  isWanted(scriptKey: string): boolean;
+  wantedKeys(): Iterable<string>;
+  touch(scriptKey: string): void;
+  /** Tells what was touched, and the tip where it moved. */
+  tell(): void;
+}
+
+export interface TouchWatchDeps {
+  readonly reader: ChainReader;
+  readonly addresses: Pick<AddressService, 'onMempool'>;
+  readonly sessions: TouchedSessions;
+  readonly log: Logger;
+  /** Hears of each block taken back, before anybody is told. */
+  readonly disconnected: (height: number) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+export class TouchWatch {
+  private readonly deps: TouchWatchDeps;
+  private readonly offs: (() => void)[];
+  private blocks: Pick<ConnectedBlock, 'id' | 'raw' | 'parsed'>[] = [];
+  private isAllTouched = false;
+  private timer: NodeJS.Timeout | null = null;
+  private running: Promise<void> | null = null;
+  private isStopped = false;
+
+  constructor(deps: TouchWatchDeps) {
+    this.deps = deps;
+    const { events } = deps.reader.chain;
+    this.offs = [
+      events.on('blockConnected', (block) => this.addBlock(block)),
+      events.on('blockDisconnected', (block) => {
+        deps.disconnected(block.height);
+        this.addBlock(block);
+      }),
+      events.on('tipChanged', () => this.schedule()),
+      deps.addresses.onMempool((keys) => this.touchAll(keys)),
+    ];
+  }
+
+  private touchAll(keys: Iterable<string>): void {
+    const { sessions } = this.deps;
+    let isWanted = false;
+    for (const key of keys) {
+      if (!sessions.isWanted(key)) continue;
+      sessions.touch(key);
+      isWanted = true;
+    }
+    if (isWanted) this.schedule();
+  }
+
+  private addBlock({ id, raw, parsed }: ConnectedBlock): void {
+    if (this.deps.sessions.subscriptionCount === 0) return;
+    if (this.blocks.length === MAX_WAITING_BLOCKS) {
+      this.blocks = [];
+      this.isAllTouched = true;
+    } else if (!this.isAllTouched) {
+      this.blocks.push({ id, raw, parsed });
+    }
+    this.schedule();
+  }
+
+  private schedule(): void {
+    if (this.timer !== null || this.isStopped) return;
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      // What comes while one round is under way waits for the next.
+      if (this.running !== null) this.schedule();
+      else this.running = this.run().finally(() => (this.running = null));
+    }, GATHER_MS);
+  }
+
+  private async run(): Promise<void> {
+    const { reader, sessions, failed } = this.deps;
+    try {
+      // Nobody is told of a step that is under way.
+      await reader.chain.exclusively(() => Promise.resolve());
+      const blocks = this.blocks.splice(0);
+      if (this.isAllTouched) {
+        this.isAllTouched = false;
+        await this.touchEverything();
+      }
+      for (const block of blocks) await this.lookThrough(block);
+      sessions.tell();
+    } catch (error) {
+      if (!this.isStopped) failed(error);
+    }
+  }
+
+  private async touchEverything(): Promise<void> {
+    const { sessions } = this.deps;
+    let since = performance.now();
+    for (const key of sessions.wantedKeys()) {
+      sessions.touch(key);
+      since = await breathe(since, SLICE_MS);
+    }
+  }
+
+  /** Touches what a block paid to and spent from. */
+  private async lookThrough({
+    id,
+    raw,
+    parsed,
+  }: Pick<ConnectedBlock, 'id' | 'raw' | 'parsed'>): Promise<void> {
+    let looked = 0;
+    let since = performance.now();
+    for (const script of this.scriptsOf(id, raw, parsed)) {
+      const key = scriptKeyOf(script);
+      if (key !== null) this.deps.sessions.touch(key);
+      if (++looked % SCRIPTS_A_LOOK === 0) since = await breathe(since, SLICE_MS);
+    }
+  }
+
+  private *scriptsOf(id: number, raw: Buffer, parsed: ConnectedBlock['parsed']): Generator<Bytes> {
+    for (let tx = 0; tx < parsed.txCount; tx++) {
+      const row = tx * TX_STRIDE;
+      const first = parsed.txs[row + TX_FIRST_OUTPUT]!;
+      for (let n = 0; n < parsed.txs[row + TX_OUTPUT_COUNT]!; n++)
+        yield outputScriptAt(raw, parsed, first + n);
+    }
+    for (const { script } of parseUndo(this.deps.reader.readUndo(id))) yield script;
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    for (const off of this.offs) off();
+    if (this.timer !== null) clearTimeout(this.timer);
+    await this.running;
+  }
+}

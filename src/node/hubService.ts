@@ -1,0 +1,63 @@
+/** From the options to the hub: who may connect where, what it says of itself, and what it asks of the node. Loaded only with `-hub`. */
+import { resolve } from 'node:path';
+import { Hub, type HubDeps } from '../hub/hub.js';
+import { Location_Country } from '../metadata/messages/claim_pb.js';
+import { hashFromHex } from '../util/bytes.js';
+import { hubSessions } from './descriptors.js';
+import { OptionError } from './optionArgs.js';
+import type { LoadedOptions } from './options.js';
+
+export interface HubInput extends HubDeps {
+  readonly descriptorLimit: number;
+  readonly warn: (message: string) => void;
+}
+
+/** The hub, with its ports open. Rejects with `OptionError` or `HubStartError`. */
+export async function startHub(
+  { options, paths }: LoadedOptions,
+  { descriptorLimit, warn, ...deps }: HubInput,
+): Promise<Hub> {
+  const hub = new Hub(
+    {
+      host: options.hubbind,
+      port: options.hubport,
+      udpPort: (options.hubudpport ?? options.hubport) || null,
+      country: countryNumber(options.hubcountry),
+      maxSessions: hubSessions(options.hubmaxsessions, descriptorLimit, warn),
+      sessionTimeoutSec: options.hubsessiontimeout,
+      blockingChannels: channelIds(options.hubblockingchannels),
+      facts: {
+        description: options.hubdescription,
+        paymentAddress: options.hubpaymentaddress ?? '',
+        donationAddress: options.hubdonationaddress ?? '',
+        dailyFee: options.hubdailyfee,
+        peers: options.hubpeers,
+        bannerFile: options.hubbanner === undefined ? null : resolve(paths.dataDir, options.hubbanner),
+        dropClient: options.hubdropclient === undefined ? null : new RegExp(`^(?:${options.hubdropclient})`),
+      },
+    },
+    deps,
+  );
+  try {
+    await hub.open();
+  } catch (error) {
+    await hub.close();
+    throw error;
+  }
+  return hub;
+}
+
+/** Ids in wire order, of lists of them with commas. */
+export function channelIds(values: readonly string[]): Buffer[] {
+  return [...new Set(values.flatMap((value) => value.toLowerCase().split(',')))].map(hashFromHex);
+}
+
+/** Of `Location.Country`; regions have an R in front there. */
+export function countryNumber(code: string | undefined): number {
+  if (code === undefined) return Location_Country.UNKNOWN_COUNTRY;
+  const name = /^[0-9]{3}$/.test(code) ? `R${code}` : code.toUpperCase();
+  const number = (Location_Country as Readonly<Record<string, number>>)[name];
+  if (number === undefined)
+    throw new OptionError(`Unknown country in -hubcountry: ${code}`, 'hubcountry', code);
+  return number;
+}

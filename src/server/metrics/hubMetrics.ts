@@ -1,0 +1,60 @@
+/** Metrics of the hub: its clients and what they ask. */
+import type { Metrics } from './registry.js';
+
+/** The hub as it is measured; the methods' names are those of its table. */
+export interface MeasuredHub {
+  readonly status: {
+    readonly listening: boolean;
+    readonly sessions: number;
+    readonly subscriptions: number;
+    readonly waiting: number;
+  };
+  /** Hears what is counted. */
+  observer: {
+    answered(method: string, error: { readonly code: number } | null, durationSec: number): void;
+    told(method: string, count: number): void;
+  } | null;
+}
+
+/** Seconds. Most answers take a millisecond, a search may take ten seconds. */
+const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5, 10];
+
+export function followHub(metrics: Metrics, hub: MeasuredHub): void {
+  metrics.gauge('hub_listening', 'Whether clients can connect to the hub: 1 or 0.', () =>
+    hub.status.listening ? 1 : 0,
+  );
+  metrics.gauge('hub_sessions', 'Clients of the hub.', () => hub.status.sessions);
+  metrics.gauge(
+    'hub_subscriptions',
+    'Scripts that clients of the hub subscribed to.',
+    () => hub.status.subscriptions,
+  );
+  metrics.gauge(
+    'hub_waiting_requests',
+    'Requests to the hub that wait for their turn.',
+    () => hub.status.waiting,
+  );
+  const durations = metrics.labelledHistogram(
+    'hub_request_duration_seconds',
+    'Time that requests to the hub took, from their turn to the answer, by method.',
+    'method',
+    BUCKETS,
+  );
+  const errors = metrics.labelledCounter(
+    'hub_errors_total',
+    'Requests to the hub answered with an error, by its code.',
+    'code',
+  );
+  const told = metrics.labelledCounter(
+    'hub_notifications_total',
+    'What the hub told clients by itself, by method.',
+    'method',
+  );
+  hub.observer = {
+    answered(method, error, durationSec) {
+      durations.observe({ method }, durationSec);
+      if (error) errors.inc({ code: String(error.code) });
+    },
+    told: (method, count) => told.inc({ method }, count),
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * A hub under clients that do it harm: more than it takes, and lines without end. An
+ * honest client is answered meanwhile, memory stays bounded, and the chain goes on.
+ */
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hash160 } from '../../src/crypto/hash.js';
+import { regtestParams } from '../../src/params/regtest.js';
+import { addressPrefixesOf, encodeDestination } from '../../src/script/address.js';
+import { HubClient } from './support/hubClient.js';
+import { ADDRESS, freePort, startRegtest, type RegtestNode } from './support/node.js';
+import { residentBytes } from './support/residentMemory.js';
+
+const MIB = 1 << 20;
+const BLOCKS = 600;
+const prefixes = addressPrefixesOf(regtestParams);
+const addressOf = (n: number): string =>
+  encodeDestination({ type: 'pubkeyhash', hash: hash160(Buffer.from(`address ${n}`)) }, prefixes);
+
+let node: RegtestNode;
+let port: number;
+let honest: HubClient;
+
+beforeAll(async () => {
+  port = await freePort();
+  node = await startRegtest({ args: ['-hub', `-hubport=${port}`] });
+  await node.rpc('generatetoaddress', [BLOCKS, ADDRESS]);
+  honest = await HubClient.open(port);
+  await honest.call('blockchain.headers.subscribe', [true]);
+});
+afterAll(async () => {
+  await honest.close();
+  await node.stop();
+});
+
+function openSocket(): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(socket));
+    socket.once('error', reject);
+    socket.on('error', () => undefined);
+  });
+}
+
+/** The slowest of some rounds of what a wallet asks, while `harm` lasts. */
+async function slowestRoundMs(rounds: number): Promise<number> {
+  let slowest = 0;
+  for (let n = 0; n < rounds; n++) {
+    const beganMs = performance.now();
+    await honest.call('server.ping');
+    await honest.call('blockchain.address.subscribe', [ADDRESS, addressOf(n)]);
+    await honest.call('blockchain.block.headers', [n, 100, 0, true]);
+    slowest = Math.max(slowest, performance.now() - beganMs);
+    await sleep(20);
+  }
+  return slowest;
+}
+
+describe('a thousand clients', () => {
+  it('are no more than that: the port closes, and opens again', async () => {
+    const sockets: Socket[] = [];
+    while (sockets.length < 999) sockets.push(await openSocket());
+    await expect.poll(async () => (await health()).listening, { timeout: 30_000 }).toBe(false);
+    await expect(openSocket()).rejects.toThrow();
+    expect(await honest.call('server.ping')).toBeNull();
+    for (const socket of sockets.splice(0, 60)) socket.destroy();
+    await expect.poll(async () => (await health()).listening, { timeout: 30_000 }).toBe(true);
+    (await openSocket()).destroy();
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(async () => (await health()).sessions, { timeout: 30_000 }).toBe(1);
+  });
+});
+
+async function health(): Promise<{ listening: boolean; sessions: number }> {
+  const answer = await fetch(`http://127.0.0.1:${node.rpcPort}/health`);
+  return ((await answer.json()) as { hub: { listening: boolean; sessions: number } }).hub;
+}
+
+describe('lines', () => {
+  it('of 100 MB end the connection, and many long ones cost no more than is set aside for them', async () => {
+    const before = residentBytes(node.pid);
+    const piece = Buffer.alloc(MIB, 0x20);
+    const long = await openSocket();
+    const closed = new Promise<void>((resolve) => long.once('close', () => resolve()));
+    for (let n = 0; n < 100 && !long.destroyed; n++) {
+      if (!long.write(piece))
+        await Promise.race([new Promise((resolve) => long.once('drain', resolve)), closed]);
+    }
+    await closed;
+    // 100 lines of 3 MB without end.
+    const many = await Promise.all(Array.from({ length: 100 }, openSocket));
+    for (const socket of many) for (let n = 0; n < 3; n++) socket.write(piece);
+    const slowest = await slowestRoundMs(20);
+    const grown = residentBytes(node.pid) - before;
+    console.log(`slowest round ${Math.round(slowest)} ms, ${Math.round(grown / MIB)} MiB more`);
+    expect(slowest).toBeLessThan(2000);
+    expect(grown).toBeLessThan(400 * MIB);
+    expect((await health()).sessions).toBeLessThan(60);
+    for (const socket of many) socket.destroy();
+  });
+});
+
+describe('subscriptions', () => {
+  it('of 1,000 addresses are answered at once', async () => {
+    const addresses = Array.from({ length: 1000 }, (_, n) => addressOf(n));
+    await honest.call('blockchain.address.subscribe', addresses);
+    const beganMs = performance.now();
+    const statuses = await honest.call<unknown[]>('blockchain.address.subscribe', [
+      ...addresses.slice(1),
+      ADDRESS,
+    ]);
+    const tookMs = performance.now() - beganMs;
+    console.log(`1,000 statuses in ${Math.round(tookMs)} ms`);
+    expect(statuses).toHaveLength(1000);
+    expect(tookMs).toBeLessThan(500);
+  });
+});
