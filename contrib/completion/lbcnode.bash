@@ -10,45 +10,26 @@ _lbcnode_methods=(
     getaddednodeinfo getaddressbalance getaddressesbyaccount getaddressesbylabel getaddressinfo
     getaddressmempool getaddresstxids getaddressutxos getbalance getbestblock getbestblockhash getblock
     getblockchaininfo getblockcount getblockfilter getblockhash getblockheader getblockstats getblocktemplate
-    getcfilter getcfilterheader getchaintips getchaintxstats getchangesinblock getclaimbybid getclaimbyid
-    getclaimbyseq getclaimproofbybid getclaimproofbyseq getclaimsforname getclaimsfornamebybid
-    getclaimsfornamebyid getclaimsfornamebyseq getclaimsfortx getclaimsintrie getconnectioncount getcurrentnet
-    getdifficulty getgenerate gethashespersec getheaders getindexinfo getmemoryinfo getmempoolancestors
-    getmempooldescendants getmempoolentry getmempoolinfo getmininginfo getnamehistory getnameproof
-    getnamesintrie getnettotals getnetworkhashps getnetworkinfo getnewaddress getnodeaddresses getpeerinfo
-    getrawchangeaddress getrawmempool getrawtransaction getreceivedbyaccount getreceivedbyaddress
-    getreceivedbylabel gettotalclaimednames gettotalclaims gettotalvalueofclaims gettransaction gettxout
-    gettxoutproof gettxoutsetinfo getunconfirmedbalance getvalueforname getwalletinfo getzmqnotifications help
-    importaddress importmulti importprivkey importprunedfunds importpubkey importwallet keypoolrefill
-    listaccounts listaddressgroupings listbanned listlabels listlockunspent listnameclaims listnames
-    listreceivedbyaccount listreceivedbyaddress listreceivedbylabel listsinceblock listtransactions listunspent
-    listupcoming listwalletdir listwallets loadwallet lockunspent logging migratewallet move normalize ping
-    preciousblock prioritisetransaction pruneblockchain removeprunedfunds rescanblockchain rpc.discover
-    savemempool scantxoutset searchrawtransactions sendfrom sendmany sendrawtransaction sendtoaddress
-    setaccount setban sethdseed setlabel setnetworkactive settxfee signmessage signmessagewithprivkey
-    signrawtransaction signrawtransactionwithkey signrawtransactionwithwallet stop submitblock supportclaim
-    testmempoolaccept unloadwallet updateclaim uptime validateaddress verifychain verifymessage
-    verifytxoutproof version walletcreatefundedpsbt walletlock walletpassphrase walletpassphrasechange
-    walletprocesspsbt
     getcfilter getcfilterheader getchaintips getchaintxstats getchangesinblock getclaim getclaimbybid
     getclaimbyid getclaimbyseq getclaimindexinfo getclaimproofbybid getclaimproofbyseq getclaimsforname
     getclaimsfornamebybid getclaimsfornamebyid getclaimsfornamebyseq getclaimsfortx getclaimsintrie
     getconnectioncount getcurrentnet getdifficulty getgenerate gethashespersec getheaders getindexinfo
     getmemoryinfo getmempoolancestors getmempooldescendants getmempoolentry getmempoolinfo getmininginfo
-    getnameproof getnamesintrie getnettotals getnetworkhashps getnetworkinfo getnewaddress getnodeaddresses
-    getpeerinfo getrawchangeaddress getrawmempool getrawtransaction getreceivedbyaccount getreceivedbyaddress
-    getreceivedbylabel gettotalclaimednames gettotalclaims gettotalvalueofclaims gettransaction gettxout
-    gettxoutproof gettxoutsetinfo getunconfirmedbalance getvalueforname getwalletinfo getzmqnotifications help
-    importaddress importmulti importprivkey importprunedfunds importpubkey importwallet keypoolrefill
-    listaccounts listaddressgroupings listbanned listlabels listlockunspent listnameclaims
-    listreceivedbyaccount listreceivedbyaddress listreceivedbylabel listsinceblock listtransactions listunspent
-    listwalletdir listwallets loadwallet lockunspent logging migratewallet move normalize ping preciousblock
-    prioritisetransaction pruneblockchain removeprunedfunds rescanblockchain resolve rpc.discover savemempool
-    scantxoutset searchrawtransactions sendfrom sendmany sendrawtransaction sendtoaddress setaccount setban
-    sethdseed setlabel setnetworkactive settxfee signmessage signmessagewithprivkey signrawtransaction
-    signrawtransactionwithkey signrawtransactionwithwallet stop submitblock supportclaim testmempoolaccept
-    unloadwallet updateclaim uptime validateaddress verifychain verifymessage verifytxoutproof version
-    walletcreatefundedpsbt walletlock walletpassphrase walletpassphrasechange walletprocesspsbt
+    getnamehistory getnameproof getnamesintrie getnettotals getnetworkhashps getnetworkinfo getnewaddress
+    getnodeaddresses getpeerinfo getrawchangeaddress getrawmempool getrawtransaction getreceivedbyaccount
+    getreceivedbyaddress getreceivedbylabel gettotalclaimednames gettotalclaims gettotalvalueofclaims
+    gettransaction gettxout gettxoutproof gettxoutsetinfo getunconfirmedbalance getvalueforname getwalletinfo
+    getzmqnotifications help importaddress importmulti importprivkey importprunedfunds importpubkey
+    importwallet keypoolrefill listaccounts listaddressgroupings listbanned listlabels listlockunspent
+    listnameclaims listnames listreceivedbyaccount listreceivedbyaddress listreceivedbylabel listsinceblock
+    listtransactions listunspent listupcoming listwalletdir listwallets loadwallet lockunspent logging
+    migratewallet move normalize ping preciousblock prioritisetransaction pruneblockchain removeprunedfunds
+    rescanblockchain resolve rpc.discover savemempool scantxoutset searchclaims searchrawtransactions sendfrom
+    sendmany sendrawtransaction sendtoaddress setaccount setban sethdseed setlabel setnetworkactive settxfee
+    signmessage signmessagewithprivkey signrawtransaction signrawtransactionwithkey
+    signrawtransactionwithwallet stop submitblock supportclaim testmempoolaccept unloadwallet updateclaim
+    uptime validateaddress verifychain verifymessage verifytxoutproof version walletcreatefundedpsbt walletlock
+    walletpassphrase walletpassphrasechange walletprocesspsbt
 )
 
 # Completes the value behind an option; fails where what is completed is no value.
@@ -92,13 +73,12 @@ _lbcnode() {
   COMPREPLY=()
   _lbcnode_option '
     -? -addressindex -alertnotify= -assumevalid= -blockfilterindex= -blocknotify= -blockreconstructionextratxn=
-    -blocksdir= -blocksonly -claimmetadata -claimproofwindow= -claimtriecache= -color= -compat= -conf= -daemon
-    -blocksdir= -blocksonly -claimindex -claimproofwindow= -claimtriecache= -color= -compat= -conf= -daemon
-    -datadir= -dbbatchsize= -dbcache= -debuglogfile= -feefilter -includeconf= -loadblock= -maxmempool=
-    -maxorphantx= -memfile= -mempoolexpiry= -minimumchainwork= -par= -persistmempool -pid= -prune= -reindex
-    -reindex-chainstate -sysperms -txindex -version -addnode= -banscore= -bantime= -bind= -connect= -discover
-    -dns -dnsseed -enablebip61 -externalip= -forcednsseed -listen -listenonion -maxconnections=
-    -maxreceivebuffer= -maxsendbuffer= -maxtimeadjustment= -maxuploadtarget= -onion= -onlynet=
+    -blocksdir= -blocksonly -claimindex -claimmetadata -claimproofwindow= -claimsearch -claimtriecache= -color=
+    -compat= -conf= -daemon -datadir= -dbbatchsize= -dbcache= -debuglogfile= -feefilter -includeconf=
+    -loadblock= -maxmempool= -maxorphantx= -memfile= -mempoolexpiry= -minimumchainwork= -par= -persistmempool
+    -pid= -prune= -reindex -reindex-chainstate -sysperms -txindex -version -addnode= -banscore= -bantime=
+    -bind= -connect= -discover -dns -dnsseed -enablebip61 -externalip= -forcednsseed -listen -listenonion
+    -maxconnections= -maxreceivebuffer= -maxsendbuffer= -maxtimeadjustment= -maxuploadtarget= -onion= -onlynet=
     -peerblockfilters -peerbloomfilters -permitbaremultisig -port= -proxy= -proxyrandomize -seednode= -timeout=
     -torcontrol= -torpassword= -upnp -whitebind= -whitelist= -addresstype= -avoidpartialspends -changetype=
     -disablewallet -discardfee= -fallbackfee= -keypool= -mintxfee= -paytxfee= -rescan -salvagewallet

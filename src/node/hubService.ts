@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Hub, type HubDeps } from '../hub/hub.js';
 import { Location_Country } from '../metadata/messages/claim_pb.js';
 import { hashFromHex } from '../util/bytes.js';
+import { channelIds } from './channelIds.js';
 import { hubSessions } from './descriptors.js';
 import { OptionError } from './optionArgs.js';
 import type { LoadedOptions } from './options.js';
@@ -25,7 +26,7 @@ export async function startHub(
       country: countryNumber(options.hubcountry),
       maxSessions: hubSessions(options.hubmaxsessions, descriptorLimit, warn),
       sessionTimeoutSec: options.hubsessiontimeout,
-      blockingChannels: channelIds(options.hubblockingchannels),
+      blockingChannels: channelIds(options.hubblockingchannels).map(hashFromHex),
       facts: {
         description: options.hubdescription,
         paymentAddress: options.hubpaymentaddress ?? '',
@@ -45,11 +46,6 @@ export async function startHub(
     throw error;
   }
   return hub;
-}
-
-/** Ids in wire order, of lists of them with commas. */
-export function channelIds(values: readonly string[]): Buffer[] {
-  return [...new Set(values.flatMap((value) => value.toLowerCase().split(',')))].map(hashFromHex);
 }
 
 /** Of `Location.Country`; regions have an R in front there. */

@@ -331,9 +331,10 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   fill.start(deps.onFatal);
   if (options.hub) {
     const { startHub } = await import('./hubService.js');
+    const { claimIndex, claimSearch } = nodeServices.services;
     hub = await startHub(loaded, {
       node: nodeServices.services,
-      claims: nodeServices.services.claimIndex && { index: nodeServices.services.claimIndex, search: null },
+      claims: claimIndex && { index: claimIndex, search: claimSearch },
       log: logger,
       isReady: () =>
         (params.name === 'regtest' || !chain.isInitialDownload()) &&

@@ -47,7 +47,7 @@ export interface DerivedOptions {
 }
 
 /** The indexes without which a hub has no answers. */
-const HUB_NEEDS = ['txindex', 'addressindex', 'claimindex'] as const;
+const HUB_NEEDS = ['txindex', 'addressindex', 'claimindex', 'claimsearch'] as const;
 
 interface Interaction {
   readonly when: OptionName;

@@ -25,7 +25,7 @@ import { Wallets } from '../wallet/wallets.js';
 import type { LogControl, Logger } from '../util/logging.js';
 import type { ClaimSearch } from '../search/claimSearch.js';
 import { addressService } from './addressService.js';
-import { openClaimSearch } from './claimSearch.js';
+import { channelIds } from './channelIds.js';
 import { ChainWarnings } from './chainWarnings.js';
 import type { AdjustedClock } from './clock.js';
 import { mempoolSettings } from './mempoolSettings.js';
@@ -233,12 +233,16 @@ export function makeServices({
     },
     async openSearch() {
       const { opened, claimIndex } = now();
+      const { openClaimSearch } = await import('./claimSearch.js');
       const search = await openClaimSearch({
         networkDir: paths.networkDir,
         params,
         reader: opened.reader,
         index: claimIndex,
-        lists: { blocking: [], filtering: [] },
+        lists: {
+          blocking: channelIds(options.hubblockingchannels),
+          filtering: channelIds(options.hubfilteringchannels),
+        },
         log: deps.logger,
       });
       claimSearch = search.search;

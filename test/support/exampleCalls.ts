@@ -171,6 +171,7 @@ export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
     call('getclaim', claimId),
     call('getclaimindexinfo'),
     call('resolve', ['lbry://MindBlown', '@nobody/anything']),
+    call('searchclaims', { name: 'MindBlown' }),
     // claimtrie
     call('checknormalization', 'MindBlown'),
     call('getchangesinblock', claimBlock),

@@ -87,6 +87,7 @@ export const CONVERSIONS: Readonly<Record<string, readonly Conversion[]>> = {
   rescanblockchain: [[0, 'start_height', 'json'], [1, 'stop_height', 'json']],
   resolve: [[0, 'urls', 'json']],
   scantxoutset: [[1, 'scanobjects', 'json']],
+  searchclaims: [[0, 'constraints', 'json']],
   searchrawtransactions: [[1, 'verbose', 'json'], [2, 'skip', 'json'], [3, 'count', 'json'], [4, 'vinextra', 'json'], [5, 'reverse', 'json'], [6, 'filteraddrs', 'json']],
   sendfrom: [[2, 'amount', 'auto'], [3, 'minconf', 'json']],
   sendmany: [[1, 'amounts', 'json'], [2, 'minconf', 'json'], [4, 'subtractfeefrom', 'json'], [5, 'replaceable', 'json'], [6, 'conf_target', 'json']],
