@@ -490,7 +490,9 @@ describe('the program', () => {
     const visit = (file: string): void => {
       if (files.has(file)) return;
       files.add(file);
-      for (const [, name] of readFileSync(file, 'utf8').matchAll(/(?:\bfrom|import\() ?'([^']+)'/g)) {
+      for (const [, name] of readFileSync(file, 'utf8').matchAll(
+        /(?:^(?:import|export)\b[^;']*|\bimport\() ?'([^']+)'/gm,
+      )) {
         if (name!.startsWith('.')) visit(join(dirname(file), name!));
         else if (!name!.startsWith('node:')) packages.add(name!);
       }
