@@ -7,6 +7,7 @@ import type { RpcServices } from '../rpc/services.js';
 import { addHealthRoute, type HealthDeps } from '../server/health.js';
 import type { HttpServerDeps } from '../server/httpServer.js';
 import type { NodeMetrics } from '../server/metrics/nodeMetrics.js';
+import type { SearchStatus } from '../search/claimSearch.js';
 import type { LoadedOptions } from './options.js';
 import { programVersion } from '../util/project.js';
 
@@ -32,6 +33,7 @@ export interface HttpRoutesInput extends Pick<RpcDispatcherDeps, 'services' | 't
   readonly chain: HealthDeps['chain'];
   /** Null without `-hub`, and before it is open. */
   readonly hub: HealthDeps['hub'];
+  readonly indexes: HealthDeps['indexes'];
   readonly isStopping: () => boolean;
 }
 
@@ -40,12 +42,13 @@ export async function httpRoutes(
   { options }: LoadedOptions,
   input: HttpRoutesInput,
 ): Promise<NonNullable<HttpServerDeps['extraRoutes']>> {
-  const { dispatcher, services, table, onException, metrics, chain, hub, isStopping } = input;
+  const { dispatcher, services, table, onException, metrics, chain, hub, indexes, isStopping } = input;
   const warmupStatus = (): string | null => dispatcher.warmup;
   const rest = options.rest ? await import('../server/rest/restRoutes.js') : null;
   return (app, tools) => {
     const peerCount = (): number => services.network.connectionCount();
-    addHealthRoute(app, { warmupStatus, isStopping, chain, peerCount, hub });
+    const search = (): SearchStatus | null => services.claimSearch?.status() ?? null;
+    addHealthRoute(app, { warmupStatus, isStopping, chain, peerCount, indexes, hub, search });
     rest?.addRestRoutes(app, tools, { services, table, warmupStatus, onException });
     metrics?.addRoute(app, tools);
   };

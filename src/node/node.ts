@@ -156,6 +156,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
             metrics,
             chain: () => chainReader,
             hub: () => hub?.status ?? null,
+            indexes: () => nodeServices.services.indexes(),
             isStopping: () => deps.signal.aborted,
           }),
         },
@@ -309,6 +310,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   if (options.claimsearch) {
     const search = await nodeServices.openSearch();
     closers.push(() => search.close());
+    if (nodeServices.services.claimSearch) metrics?.followSearch(nodeServices.services.claimSearch);
   }
   if (!options.disablewallet) {
     dispatcher.setWarmupStatus('Loading wallet...');

@@ -30,6 +30,8 @@ export interface ClaimSearch {
   /** Throws `SearchError`. */
   search(constraints: Constraints): Promise<SearchPage>;
   status(): SearchStatus;
+  /** Hears of each search that was not answered from memory: how long it took, and whether it was given up. */
+  observer: ((durationSec: number, timedOut: boolean) => void) | null;
 }
 
 export class BackedClaimSearch implements ClaimSearch {
@@ -38,6 +40,7 @@ export class BackedClaimSearch implements ClaimSearch {
   private readonly follower: SearchFollower;
   private pages = new Map<string, Promise<SearchPage>>();
   private pagesTip = '';
+  observer: ClaimSearch['observer'] = null;
   private searches = 0;
   private timeouts = 0;
   private searchedMs = 0;
@@ -104,14 +107,18 @@ export class BackedClaimSearch implements ClaimSearch {
 
   private async timed<T>(search: () => Promise<T>): Promise<T> {
     const since = performance.now();
+    let timedOut = false;
     try {
       return await search();
     } catch (error) {
-      if (error instanceof SearchError && error.kind === 'timeout') this.timeouts++;
+      timedOut = error instanceof SearchError && error.kind === 'timeout';
       throw error;
     } finally {
+      const tookMs = performance.now() - since;
       this.searches++;
-      this.searchedMs += performance.now() - since;
+      this.searchedMs += tookMs;
+      if (timedOut) this.timeouts++;
+      this.observer?.(tookMs / 1000, timedOut);
     }
   }
 }

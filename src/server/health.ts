@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { ChainReader } from '../chain/chainReader.js';
+import type { IndexStatus } from '../index/chainIndex.js';
 import { stringifyJson, type JsonOut } from '../util/jsonWrite.js';
 
 const HEALTH_PATH = '/health';
@@ -16,8 +17,19 @@ export interface HealthDeps {
   /** Null before the chain is open. */
   readonly chain: () => Pick<ChainReader, 'chain' | 'headers'> | null;
   readonly peerCount: () => number;
+  /** How far the indexes are. */
+  readonly indexes?: (() => readonly IndexStatus[]) | undefined;
+  /** Null where claims are not searched. */
+  readonly search?: (() => SearchHealth | null) | undefined;
   /** Null where there is no hub. */
   readonly hub?: (() => HubHealth | null) | undefined;
+}
+
+/** How the search over claims is. */
+export interface SearchHealth {
+  /** Null until the first build is whole. */
+  readonly tip: { readonly height: number } | null;
+  readonly documents: number;
 }
 
 /** How the hub is. */
@@ -39,7 +51,7 @@ export function addHealthRoute(app: FastifyInstance, deps: HealthDeps): void {
   });
 }
 
-function health({ warmupStatus, isStopping, chain, peerCount, hub }: HealthDeps): {
+function health({ warmupStatus, isStopping, chain, peerCount, indexes, search, hub }: HealthDeps): {
   isUp: boolean;
   body: JsonOut;
 } {
@@ -47,6 +59,8 @@ function health({ warmupStatus, isStopping, chain, peerCount, hub }: HealthDeps)
   const status = isStopping() ? 'stopping' : warmup === null ? 'ok' : 'starting';
   const reader = chain();
   const hubHealth = hub?.() ?? null;
+  const searchHealth = search?.() ?? null;
+  const statuses = reader && reader.chain.height >= 0 ? (indexes?.() ?? []) : [];
   return {
     isUp: status === 'ok',
     body: {
@@ -58,6 +72,13 @@ function health({ warmupStatus, isStopping, chain, peerCount, hub }: HealthDeps)
         reader && reader.headers.count > 0 ? reader.headers.height(reader.chain.index.bestHeader) : null,
       initialblockdownload: reader?.chain.isInitialDownload() ?? true,
       peers: peerCount(),
+      indexes:
+        statuses.length > 0
+          ? Object.fromEntries(statuses.map(({ name, synced, height }) => [name, { synced, height }]))
+          : undefined,
+      claimsearch: searchHealth
+        ? { height: searchHealth.tip?.height ?? null, documents: searchHealth.documents }
+        : undefined,
       hub: hubHealth
         ? { listening: hubHealth.listening, sessions: hubHealth.sessions, maxsessions: hubHealth.maxSessions }
         : undefined,

@@ -17,6 +17,7 @@ import {
   followChain,
 } from './chainMetrics.js';
 import type { RouteTools } from '../routes.js';
+import { followSearch, type MeasuredSearch } from './searchMetrics.js';
 import { followHub, type MeasuredHub } from './hubMetrics.js';
 import { followIndexes } from './indexMetrics.js';
 import { followMempool } from './mempoolMetrics.js';
@@ -85,6 +86,10 @@ export class NodeMetrics {
 
   followHub(hub: MeasuredHub): void {
     followHub(this.metrics, hub);
+  }
+
+  followSearch(search: MeasuredSearch): void {
+    followSearch(this.metrics, search);
   }
 
   addRoute(app: FastifyInstance, { load }: Pick<RouteTools, 'load'>): void {

@@ -26,10 +26,32 @@ export const getClaimIndexInfo = defineMethod({
       }),
       'when it is at the tip',
     ),
+    search: t.optional(
+      t.object({
+        synced: t.bool('whether it is at the tip'),
+        height: t.int('the height of the last block in it; -1 until it is built'),
+        documents: t.int('claims in it'),
+        building: t.optional(
+          t.object({
+            claims: t.int('claims read so far'),
+            stage: t.str('"claims", "scores" or "indexes"'),
+          }),
+          'while it is built',
+        ),
+        failure: t.optional(t.str('why it does not get further'), 'when it does not'),
+        backend: t.str('what keeps it'),
+        running: t.int('searches that run'),
+        waiting: t.int('searches that wait for their turn'),
+        searches: t.int('searches since the start that were not answered from memory'),
+        timeouts: t.int('of these, given up because they took too long'),
+      }),
+      'with -claimsearch',
+    ),
   }),
   examples: [[]],
   async run({ services }) {
-    const { claimIndex, chain, indexes } = services;
+    const { claimIndex, claimSearch, chain, indexes } = services;
+    const search = claimSearch?.status();
     const status = indexes().find(({ name }) => name === 'claimindex');
     if (claimIndex === null || status === undefined)
       throw rpcError(
@@ -55,6 +77,20 @@ export const getClaimIndexInfo = defineMethod({
           collections: totals.collection,
           reposts: totals.repost,
           unknown: totals.unknown,
+        },
+      }),
+      ...(search && {
+        search: {
+          synced: search.tip?.height === core.height,
+          height: search.tip?.height ?? -1,
+          documents: search.documents,
+          ...(search.building && { building: { ...search.building } }),
+          ...(search.failure === null ? {} : { failure: search.failure }),
+          backend: search.backend,
+          running: search.running,
+          waiting: search.waiting,
+          searches: search.searches,
+          timeouts: search.timeouts,
         },
       }),
     };
