@@ -491,7 +491,7 @@ describe('the program', () => {
       if (files.has(file)) return;
       files.add(file);
       for (const [, name] of readFileSync(file, 'utf8').matchAll(
-        /(?:^(?:import|export)\b[^;']*|\bimport\() ?'([^']+)'/gm,
+        /(?:^(?:import|export)\b[\w\s{},*$]+\bfrom|\bimport\() ?'([^']+)'/gm,
       )) {
         if (name!.startsWith('.')) visit(join(dirname(file), name!));
         else if (!name!.startsWith('node:')) packages.add(name!);
