@@ -15,7 +15,7 @@ export interface ClaimindexMethods {
   getclaimindexinfo: {
     params: [];
     named: Record<string, never>;
-    result: { synced: boolean; height: number; tip_height: number; progress: number; failure?: string; size_on_disk: number; claims?: { total: number; streams: number; channels: number; collections: number; reposts: number; unknown: number } };
+    result: { synced: boolean; height: number; tip_height: number; progress: number; failure?: string; size_on_disk: number; claims?: { total: number; streams: number; channels: number; collections: number; reposts: number; unknown: number }; search?: { synced: boolean; height: number; documents: number; building?: { claims: number; stage: string }; failure?: string; backend: string; running: number; waiting: number; searches: number; timeouts: number } };
   };
   /** `resolve urls` */
   resolve: {
