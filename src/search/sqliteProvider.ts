@@ -80,7 +80,8 @@ async function findProvider(): Promise<SqliteProvider> {
   }
   throw new EnvironmentError(
     `The search index needs SQLite with FTS5, and there is none (${failures.join('; ')}). ` +
-      `Install Node 22.13 or later, or the package ${PACKAGE} beside the node (npm install ${PACKAGE}), ` +
+      `Use Node 22.13 or later, or install the package ${PACKAGE} beside lbcnode (npm install ${PACKAGE}, ` +
+      `with -g where lbcnode was installed so), ` +
       `or start without -claimsearch`,
   );
 }

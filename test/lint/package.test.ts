@@ -6,11 +6,11 @@ import { preProcessFile } from 'typescript';
 import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const { dependencies, optionalDependencies, devDependencies, files, scripts } = JSON.parse(
+const { dependencies, peerDependencies, devDependencies, files, scripts } = JSON.parse(
   readFileSync(join(root, 'package.json'), 'utf8'),
 ) as {
   dependencies: Record<string, string>;
-  optionalDependencies: Record<string, string>;
+  peerDependencies: Record<string, string>;
   devDependencies: Record<string, string>;
   files: string[];
   scripts: Record<string, string>;
@@ -31,7 +31,7 @@ function packagesOf(paths: readonly string[]): string[] {
 }
 
 /** What is there at run time, or may be. */
-const all = { ...dependencies, ...optionalDependencies };
+const all = { ...dependencies, ...peerDependencies };
 
 describe('package.json', () => {
   it('has as dependencies what the program imports, and nothing else', () => {
