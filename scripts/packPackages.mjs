@@ -39,7 +39,8 @@ const NEEDLESS_PARTS = {
   'cmake-ts': /^(src|build\/(?!loader\.js$).+|.*\.mts)$/,
   'node-addon-api': /^(?!package\.json$|LICENSE).+$/,
   secp256k1: /^(src|prebuilds\/win32.*)$/,
-  zeromq: /^(src|script|build\/win32|lib\/ts3\.7)$/,
+  // Folders that are named by a number alone are of older releases: its manifest has none of them.
+  zeromq: /^(src|script|build\/win32|build\/\w+\/\w+\/node\/\d+|lib\/ts3\.7)$/,
 };
 
 function isNeeded(name, root, path) {
