@@ -16,8 +16,9 @@ export default defineConfig({
     // Two processes run all files, so that each module is loaded twice and not by every file anew: a third of the time
     // of the unit tests.
     poolOptions: { forks: { maxForks: alone ? 1 : 2, isolate: alone || long } },
-    testTimeout: long ? 1_200_000 : 120_000,
-    hookTimeout: 120_000,
+    // These only end what hangs: a machine may be busy with something else.
+    testTimeout: long ? 1_200_000 : 300_000,
+    hookTimeout: long ? 1_200_000 : 300_000,
     projects: long
       ? [{ extends: true, test: { name: 'long', include: ['test/**/*.long.test.ts'] } }]
       : [
