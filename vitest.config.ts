@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 const long = process.env['LBCNODE_LONG_TESTS'] === '1';
+/** Each file in a process of its own, one after the other: the second attempt of scripts/test.mjs. */
+const alone = process.env['LBCNODE_TESTS_ALONE'] === '1';
 /** Files that measure the memory of their own process: nothing but their like may have run in it. */
 const measuring = 'test/**/{m,*M}emory.test.ts';
 
@@ -8,14 +10,15 @@ export default defineConfig({
   test: {
     environment: 'node',
     // A long test may hold its worker's loop for a minute, and the runner then counts a report that came late as an
-    // unhandled error. The others are counted by scripts/failureReporter.mjs.
+    // unhandled error. The others are counted by scripts/outcomeReporter.mjs.
     dangerouslyIgnoreUnhandledErrors: long,
     pool: 'forks',
     // Two processes run all files, so that each module is loaded twice and not by every file anew: a third of the time
     // of the unit tests.
-    poolOptions: { forks: { maxForks: 2, isolate: long } },
-    testTimeout: long ? 1_200_000 : 120_000,
-    hookTimeout: 120_000,
+    poolOptions: { forks: { maxForks: alone ? 1 : 2, isolate: alone || long } },
+    // These only end what hangs: a machine may be busy with something else.
+    testTimeout: long ? 1_200_000 : 300_000,
+    hookTimeout: long ? 1_200_000 : 300_000,
     projects: long
       ? [{ extends: true, test: { name: 'long', include: ['test/**/*.long.test.ts'] } }]
       : [

@@ -2,7 +2,10 @@
 // Runs the suite and closes with one line `N passed, N failed`. Without arguments the fast tests (under ten minutes on
 // two cores); with --long the longer ones (files named *.long.test.ts), with --full these in their full size. With
 // --node=<major version> on that Node instead of this one; a line says so, and nothing is run, where it cannot be had.
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+//
+// Files with failures are run once more, one after the other and each in a process of its own. Only what fails both times
+// has failed; what did so once is told in lines that begin with `UNSTEADY`, what did twice in lines with `FAILED`.
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,40 +22,112 @@ if (node === null) {
   process.exit(0);
 }
 if (wantedNode) console.log(`on Node ${wantedNode}`);
-const report = join(root, 'build', long ? 'test-long.json' : 'test.json');
-mkdirSync(dirname(report), { recursive: true });
-rmSync(report, { force: true });
+const given = process.argv
+  .slice(2)
+  .filter((arg) => !['--long', '--full'].includes(arg) && !arg.startsWith(NODE));
 
-const { status } = spawnSync(
-  node.program,
-  [
-    join(root, 'node_modules', 'vitest', 'vitest.mjs'),
-    'run',
-    '--reporter=default',
-    '--reporter=json',
-    `--reporter=${join(root, 'scripts', 'failureReporter.mjs')}`,
-    `--outputFile.json=${report}`,
-    ...process.argv.slice(2).filter((arg) => arg !== '--long' && arg !== '--full' && !arg.startsWith(NODE)),
-  ],
-  {
-    cwd: root,
-    stdio: 'inherit',
-    env: { ...node.env, LBCNODE_LONG_TESTS: long ? '1' : '', ...(full ? { LBCNODE_FULL: '1' } : {}) },
-  },
-);
-
-let passed = 0;
-let failed = 0;
-try {
-  const result = JSON.parse(readFileSync(report, 'utf8'));
-  passed = result.numPassedTests;
-  failed = result.numFailedTests;
-  // A file that cannot be loaded has no tests of its own but is a failure all the same.
-  for (const file of result.testResults)
-    if (file.status === 'failed' && file.assertionResults.length === 0) failed++;
-} catch {
-  failed = 1;
+/** In full size each run damages and lives through something else, which its two attempts share. */
+function drawnSeeds() {
+  if (!full) return {};
+  const drawn = String(Date.now() % 1_000_000);
+  const names = ['LBCNODE_DAMAGE_SEED', 'LBCNODE_WALLET_SEED'];
+  const seeds = Object.fromEntries(names.map((name) => [name, process.env[name] ?? drawn]));
+  for (const [name, seed] of Object.entries(seeds)) console.log(`${name}=${seed}`);
+  return seeds;
 }
-if (status !== 0 && failed === 0) failed = 1;
-console.log(`${passed} passed, ${failed} failed`);
-process.exit(failed === 0 ? 0 : 1);
+const seeds = drawnSeeds();
+
+/** Runs vitest. What came of each file, see outcomeReporter.mjs; as a problem of no file when it does not say. */
+function attempt(args, env = {}) {
+  const path = join(root, 'build', long ? 'test-long.jsonl' : 'test.jsonl');
+  mkdirSync(dirname(path), { recursive: true });
+  rmSync(path, { force: true });
+  const { status, signal } = spawnSync(
+    node.program,
+    [
+      join(root, 'node_modules', 'vitest', 'vitest.mjs'),
+      'run',
+      '--reporter=default',
+      `--reporter=${join(root, 'scripts', 'outcomeReporter.mjs')}`,
+      // The reporter tells of them, but for those that only say that the machine is busy.
+      '--dangerouslyIgnoreUnhandledErrors',
+      ...args,
+    ],
+    {
+      cwd: root,
+      stdio: 'inherit',
+      env: {
+        ...node.env,
+        LBCNODE_LONG_TESTS: long ? '1' : '',
+        ...(full ? { LBCNODE_FULL: '1' } : {}),
+        ...seeds,
+        LBCNODE_TEST_OUTCOME: path,
+        ...env,
+      },
+    },
+  );
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
+  const outcome = Object.fromEntries(lines.map((line) => JSON.parse(line)).map((of) => [of.file, of]));
+  if (status !== 0 && !Object.values(outcome).some(hasFailed)) {
+    const problem = { where: `The runner ended with ${signal ?? status}`, lines: [] };
+    outcome[''] = { problems: [problem], tests: [] };
+  }
+  return outcome;
+}
+
+function hasFailed({ problems, tests }) {
+  return problems.length > 0 || tests.some(({ state }) => state === 'failed');
+}
+
+/** The tests of both attempts at a file, those of one name by their order: `[first, second]`, either may be undefined. */
+function pairsOf(first, second) {
+  const pairs = new Map();
+  [first, second].forEach((tests, n) => {
+    const seen = new Map();
+    for (const test of tests) {
+      const count = (seen.get(test.where) ?? 0) + 1;
+      seen.set(test.where, count);
+      const key = `${test.where} ${count}`;
+      if (!pairs.has(key)) pairs.set(key, []);
+      pairs.get(key)[n] = test;
+    }
+  });
+  return [...pairs.values()];
+}
+
+const failed = [];
+const unsteady = [];
+let passed = 0;
+
+const first = attempt(given);
+// Of no file: what cannot be run again.
+const again = Object.keys(first).filter((file) => file !== '' && hasFailed(first[file]));
+let second = {};
+if (again.length > 0) {
+  console.log(`\nOnce more: ${again.join(' ')}\n`);
+  // Without the names of files that were given, but with the values of options.
+  const options = given.filter((arg, n) => arg.startsWith('-') || /^--?[^=]+$/.test(given[n - 1] ?? ''));
+  second = attempt([...options, ...again], { LBCNODE_TESTS_ALONE: '1' });
+}
+for (const [file, { problems, tests }] of Object.entries(first)) {
+  const repeated = again.includes(file) ? second[file] : undefined;
+  if (problems.length > 0) {
+    const isSteady = repeated === undefined || repeated.problems.length > 0;
+    (isSteady ? failed : unsteady).push(...problems);
+  } else if (repeated !== undefined) unsteady.push(...repeated.problems);
+  for (const [one, other] of pairsOf(tests, repeated?.tests ?? [])) {
+    const failure = [one, other].find((test) => test?.state === 'failed');
+    const hasPassed = [one, other].some((test) => test?.state === 'passed');
+    if (hasPassed) passed++;
+    if (failure !== undefined) (hasPassed ? unsteady : failed).push(failure);
+  }
+}
+// The second attempt may also have failed as a whole.
+for (const file of Object.keys(second)) if (first[file] === undefined) failed.push(...second[file].problems);
+
+const tell = (word, { where, lines }) =>
+  console.log([where, ...lines].map((line) => `${word} ${line}`).join('\n'));
+for (const one of failed) tell('FAILED', one);
+for (const one of unsteady) tell('UNSTEADY', one);
+console.log(`${passed} passed, ${failed.length} failed`);
+process.exit(failed.length === 0 ? 0 : 1);

@@ -1,7 +1,7 @@
 /**
  * Random damage to every kind of file: each start ends in the answers of an undamaged twin, or in one clear message whose
- * advice leads there. A tenth of the cases by default, always the same; all with LBCNODE_FULL=1, others each time. LBCNODE_DAMAGE_SEED repeats a
- * run, LBCNODE_DAMAGE_CASE single cases of it (numbers with commas between).
+ * advice leads there. A tenth of the cases by default, always the same; all with `npm run test:full`, others each time.
+ * LBCNODE_DAMAGE_SEED repeats a run, LBCNODE_DAMAGE_CASE single cases of it (numbers with commas between).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,8 +16,8 @@ const CASES = full ? 500 : 50;
 /** Nodes that run at once. */
 const LANES = 2;
 
-/** In full size each run damages something else. */
-const seed = Number(process.env['LBCNODE_DAMAGE_SEED'] ?? (full ? Date.now() % 1_000_000 : 221_834));
+/** In full size scripts/test.mjs draws one, so that each run damages something else. */
+const seed = Number(process.env['LBCNODE_DAMAGE_SEED'] ?? 221_834);
 const only = process.env['LBCNODE_DAMAGE_CASE'];
 const numbers = only ? only.split(',').map(Number) : Array.from({ length: CASES }, (_, i) => i);
 

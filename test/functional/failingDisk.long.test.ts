@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADDRESS, program } from './support/node.js';
+import { ADDRESS, HANG_MS, program } from './support/node.js';
 import { DamagedNode } from './support/damage/runner.js';
 
 const TRACE = /^\s+at |node:internal|\b(?:Assertion|Type|Range)Error\b/m;
@@ -150,7 +150,7 @@ describe.runIf(process.platform === 'linux')('limits and paths', () => {
       ['-c', `${before}; exec "$@"`, 'sh', ...command, '-server=0', '-printtoconsole=0', ...args],
       {
         encoding: 'utf8',
-        timeout: 60_000,
+        timeout: HANG_MS,
       },
     );
   }

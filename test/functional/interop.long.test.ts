@@ -25,7 +25,7 @@ interface Rpc {
   rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>;
 }
 
-const sameTip = (a: Rpc, b: Rpc, timeoutMs = 60_000): Promise<void> =>
+const sameTip = (a: Rpc, b: Rpc, timeoutMs?: number): Promise<void> =>
   until(
     'the same tip',
     async () => (await a.rpc('getbestblockhash')) === (await b.rpc('getbestblockhash')),
@@ -99,7 +99,7 @@ describe.runIf(binary)('beside the reference', () => {
     for (const close of closers.splice(0).reverse()) await close();
   });
   const ours = async (...args: string[]): Promise<RegtestNode> => {
-    const node = await startPeer({ args: [RULES, ...args], timeoutMs: 120_000 });
+    const node = await startPeer({ args: [RULES, ...args] });
     closers.push(() => node.stop());
     return node;
   };

@@ -6,15 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { freePort, program, startRegtest } from './support/node.js';
+import { freePort, HANG_MS, program, startRegtest } from './support/node.js';
 
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'typed-'));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-
-const TIMEOUT_MS = 60_000;
 
 /** Runs the node with these words alone until it ends; `HOME` is the test's folder. */
 function run(
@@ -23,7 +21,7 @@ function run(
 ): SpawnSyncReturns<string> {
   const result = spawnSync(process.execPath, [program('lbcnode'), ...words], {
     encoding: 'utf8',
-    timeout: TIMEOUT_MS,
+    timeout: HANG_MS,
     env: { ...process.env, HOME: folder, ...env },
   });
   if (result.error) throw result.error;
@@ -98,7 +96,7 @@ describe('the node', () => {
   it('tells of a peer whose name cannot be resolved', async () => {
     const node = await startRegtest({ dataDir: folder, args: ['-connect=foo.invalid'] });
     await expect
-      .poll(() => node.output(), { timeout: TIMEOUT_MS })
+      .poll(() => node.output(), { timeout: HANG_MS })
       .toContain('Warning: -connect=foo.invalid cannot be resolved now; it is tried again.');
     await node.stop();
   });
@@ -189,7 +187,7 @@ describe('a user without a home folder', () => {
       const { HOME: _home, ...env } = process.env;
       const options = {
         encoding: 'utf8',
-        timeout: TIMEOUT_MS,
+        timeout: HANG_MS,
         env,
         uid: NOBODY_KNOWN,
         gid: NOBODY_KNOWN,

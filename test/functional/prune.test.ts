@@ -35,7 +35,6 @@ describe.runIf(source)('a pruned node', () => {
     let node = await startRegtest({
       dataDir: work,
       args: [...args, `-loadblock=${file}`],
-      timeoutMs: 120_000,
     });
     try {
       const blkFiles = (): string[] =>

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from './support/node.js';
+import { freePort, HANG_MS } from './support/node.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -60,7 +60,7 @@ describe('README.md', () => {
     const collect = (chunk: Buffer): void => void (output += chunk.toString());
     node.stdout!.on('data', collect);
     node.stderr!.on('data', collect);
-    const deadline = Date.now() + 60_000;
+    const deadline = Date.now() + HANG_MS;
     while (!output.includes('Stop it: ')) {
       if (node.exitCode !== null || Date.now() > deadline)
         throw new Error(`the node did not start:\n${output}`);
@@ -96,5 +96,5 @@ describe('README.md', () => {
     });
     expect(await exited).toBe(0);
     expect(output).toContain('Shutdown: done');
-  }, 120_000);
+  });
 });

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ADDRESS, freePort, program, startRegtest } from './support/node.js';
+import { ADDRESS, freePort, HANG_MS, program, startRegtest } from './support/node.js';
 import { startProcess, type NodeProcess } from './support/process.js';
 
 let dataDir: string;
@@ -150,7 +150,7 @@ describe('a second node on the same folder', () => {
     await first.printed('Done loading');
     // The log is written last.
     await expect
-      .poll(() => readFileSync(join(networkDir, 'debug.log'), 'utf8'), { timeout: 30_000 })
+      .poll(() => readFileSync(join(networkDir, 'debug.log'), 'utf8'), { timeout: HANG_MS })
       .toContain('Stop it: ');
     const own = ['.cookie', 'lbcnode.pid', 'debug.log', 'chainstate/CURRENT'].map((name) =>
       join(networkDir, name),

@@ -50,7 +50,6 @@ describe('syncing', () => {
     const rules = '-supportdelay=proportional';
     const source = await start({
       args: [rules, '-maxtipage=2000000000', `-loadblock=${file}`],
-      timeoutMs: 120_000,
     });
     expect(await heightOf(source)).toBe(469);
     const dataDir = folder();

@@ -43,7 +43,7 @@ describe.skipIf(binary === undefined)('claims beside the reference', () => {
     node = await startRegtest({ args: [...ARGS, '-compat=lbrycrd'] });
     reference = await startReference(binary!, [...ARGS, '-disablewallet=0']);
     ours = envelopeFrom(`http://127.0.0.1:${node.rpcPort}/`, 'regtest:regtest');
-  }, 60_000);
+  });
   afterAll(async () => {
     await node.stop();
     await reference.stop();
@@ -125,7 +125,7 @@ describe.skipIf(binary === undefined)('claims beside the reference', () => {
         (other.result as Record<string, number>)[field],
       );
     }
-  }, 120_000);
+  });
 
   it('refuses alike', async () => {
     const cases: [string, ...unknown[]][] = [
@@ -160,7 +160,7 @@ describe.skipIf(binary === undefined)('claims beside the reference', () => {
       ['listnameclaims', true, true, 1, 1],
     ];
     for (const [method, ...params] of cases) await same(method, ...params);
-  }, 60_000);
+  });
 
   it('keeps coins where the reference spends them for nobody', async () => {
     const { result } = await ours('listnameclaims', []);

@@ -56,7 +56,7 @@ describe.skipIf(binary === undefined)('keys beside the reference', () => {
     await both('setmocktime', NOW_SEC);
     await mine(1);
     await both('sethdseed', true, SEED);
-  }, 60_000);
+  });
   afterAll(async () => {
     await ours.stop();
     await theirs.stop();

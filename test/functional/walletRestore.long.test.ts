@@ -13,6 +13,7 @@ import { encodeSecret } from '../../src/script/wif.js';
 import { ecdsaBackend } from '../../src/signing/ecdsaBackend.js';
 import { destinationForKey } from '../../src/signing/outputType.js';
 import { startRegtest, type RegtestNode } from './support/node.js';
+import { cpuMs } from './support/residentMemory.js';
 
 const PREFIXES = addressPrefixesOf(regtestParams);
 const ADDRESSES = 10_000;
@@ -63,7 +64,7 @@ describe.each([{ index: false }, { index: true }])(
       node = await startRegtest({
         args: ['-keypool=1000', '-fallbackfee=0.001', ...(index ? ['-addressindex'] : [])],
       });
-    }, 60_000);
+    });
     afterAll(async () => {
       await node.stop();
       rmSync(folder, { recursive: true, force: true });
@@ -102,7 +103,7 @@ describe.each([{ index: false }, { index: true }])(
           }
           await expect
             .poll(async () => (await at<Info>(copy, 'getwalletinfo')).scanning, {
-              timeout: 300_000,
+              timeout: 1_000_000,
               interval: 100,
             })
             .toBe(false);
@@ -111,7 +112,7 @@ describe.each([{ index: false }, { index: true }])(
         expect([found.txcount, found.balance]).toEqual([whole.txcount, whole.balance]);
         expect((await at<unknown[]>(copy, 'listunspent')).length).toBe(ADDRESSES);
       }
-    }, 900_000);
+    });
 
     it('goes in and out in a time that grows with the number of its keys', async () => {
       const keys = Array.from({ length: ADDRESSES }, (_, n) => {
@@ -130,13 +131,14 @@ describe.each([{ index: false }, { index: true }])(
       }));
       const times: number[] = [];
       for (const part of [requests.slice(0, 1000), requests.slice(1000)]) {
-        const sinceMs = performance.now();
+        const sinceMs = cpuMs(node.pid);
         const answers = await timed(`importmulti of ${part.length}`, () =>
           at<{ success: boolean }[]>('many', 'importmulti', part, { rescan: false }),
         );
-        times.push(performance.now() - sinceMs);
+        times.push(cpuMs(node.pid) - sinceMs);
         expect(answers.every(({ success }) => success)).toBe(true);
       }
+      // Nine times as many; the square of that would be 81.
       expect(times[1]! / times[0]!).toBeLessThan(9 * 3);
       const path = join(folder, 'dump');
       await timed('dumpwallet', () => at('many', 'dumpwallet', path));
@@ -144,6 +146,6 @@ describe.each([{ index: false }, { index: true }])(
       await timed('importwallet', () => at('again', 'importwallet', path));
       for (const { address } of [keys[0]!, keys[ADDRESSES - 1]!])
         expect(await at('again', 'getaddressinfo', address)).toMatchObject({ ismine: true, timestamp: 1 });
-    }, 300_000);
+    });
   },
 );

@@ -9,7 +9,7 @@ import { formatTransaction, type Transaction } from '../../../src/primitives/tra
 import { addressPrefixesOf, encodeDestination } from '../../../src/script/address.js';
 import { scriptForDestination } from '../../../src/script/standard.js';
 import { hashFromHex, toHex } from '../../../src/util/bytes.js';
-import { startRegtest, type RegtestNode, type RegtestOptions } from './node.js';
+import { HANG_MS, startRegtest, type RegtestNode, type RegtestOptions } from './node.js';
 
 /** Anybody can spend it: the hash of a script that says yes. */
 export const OPEN = { type: 'scripthash', hash: hash160(Buffer.of(0x51)) } as const;
@@ -69,7 +69,7 @@ export const peersOf = (node: RegtestNode): Promise<PeerInfo[]> => node.rpc<Peer
 export async function until(
   what: string,
   question: () => Promise<boolean>,
-  timeoutMs = 60_000,
+  timeoutMs = HANG_MS,
 ): Promise<void> {
   for (const end = Date.now() + timeoutMs; !(await question());) {
     if (Date.now() > end) throw new Error(`still waiting after ${timeoutMs} ms: ${what}`);

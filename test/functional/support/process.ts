@@ -2,7 +2,7 @@
 import { spawn, spawnSync, type ChildProcess, type SpawnSyncReturns } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { program } from './node.js';
+import { HANG_MS, program } from './node.js';
 
 export interface NodeProcess {
   readonly child: ChildProcess;
@@ -47,9 +47,6 @@ export async function until(holds: () => boolean): Promise<void> {
 
 export const untilExists = (path: string): Promise<void> => until(() => existsSync(path));
 
-/** How long a node that must end by itself may take. */
-const END_TIMEOUT_MS = 60_000;
-
 /**
  * Runs a node without a network and without RPC that must end by itself, and waits for it. The environment gets `env` in
  * addition. Throws when the node has to be ended.
@@ -62,7 +59,7 @@ export function runToEnd(
   const result = spawnSync(
     process.execPath,
     [program('lbcnode'), '-regtest', `-datadir=${dataDir}`, '-listen=0', '-server=0', ...args],
-    { encoding: 'utf8', timeout: END_TIMEOUT_MS, env: { ...process.env, ...env } },
+    { encoding: 'utf8', timeout: HANG_MS, env: { ...process.env, ...env } },
   );
   if (result.error)
     throw new Error(`the node did not end by itself:\n${result.stdout}`, { cause: result.error });

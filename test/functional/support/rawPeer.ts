@@ -5,12 +5,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { connect, createServer, type Socket } from 'node:net';
+import { HANG_MS } from './node.js';
 import { sha256d, u32, version, type VersionFields } from './rawMessages.js';
 
 const MAGIC = Buffer.from('fae4aad1', 'hex');
 const HEAD = 24;
-/** Patience, not a bound that anything is held to: machines are slow at times. */
-const PATIENCE_MS = 60_000;
 /** Protocol version up to which pings are not answered. */
 const LAST_WITHOUT_PONG = 60_000;
 
@@ -130,7 +129,7 @@ export class RawPeer {
   }
 
   /** Waits for something that changes when bytes come, go or end. */
-  private async until(holds: () => boolean, what: string, patienceMs = PATIENCE_MS): Promise<void> {
+  private async until(holds: () => boolean, what: string, patienceMs = HANG_MS): Promise<void> {
     const end = Date.now() + patienceMs;
     while (!holds()) {
       if (Date.now() > end) throw new Error(`waited ${patienceMs} ms for ${what}; came: ${this.commands()}`);

@@ -183,7 +183,7 @@ describe('AddressHistories', () => {
     }
     expect(count).toBe(100_001);
     expect(await world.told()).toBe(world.status());
-  }, 60_000);
+  });
 
   it('begins anew when blocks come and go while it reads', async () => {
     const world = new World();

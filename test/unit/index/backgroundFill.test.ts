@@ -232,7 +232,7 @@ describe('an index filled in the background', () => {
       error: { code: -1, message: `The address index is still being filled: block ${height} of 20` },
     });
     chain.fill.start((error) => expect.unreachable(String(error)));
-    await vi.waitFor(() => expect(told).toBeNull());
+    await vi.waitFor(() => expect(told).toBeNull(), { timeout: 60_000 });
     expect(await chain.call(getRawTransaction, [last])).toHaveProperty('result');
     expect(await chain.call(getAddressBalance, [toHex(OPEN_SCRIPT)])).toHaveProperty('result');
     const done = { synced: true, best_block_height: 20 };

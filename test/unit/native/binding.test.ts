@@ -39,7 +39,7 @@ describe.skipIf(!loadNative())('an addon at work', () => {
   `;
 
   function runNode(code: string): { status: number | null; stdout: string; stderr: string } {
-    return spawnSync(process.execPath, ['-e', code], { encoding: 'utf8', timeout: 30_000 });
+    return spawnSync(process.execPath, ['-e', code], { encoding: 'utf8', timeout: 240_000 });
   }
 
   it('keeps the process alive while a batch is open, and not longer', () => {

@@ -159,7 +159,7 @@ describe('the file', () => {
     expect(loaded.warnings).toEqual(['Unsupported logging category -debug=nosuch.']);
     renameSync(path, `${path}.1`);
     process.emit('SIGHUP');
-    await vi.waitFor(() => expect(existsSync(path)).toBe(true), { timeout: 30_000 });
+    await vi.waitFor(() => expect(existsSync(path)).toBe(true), { timeout: 240_000 });
     first.logger.info('three');
     await first.close();
     first.logger.info('into the void');

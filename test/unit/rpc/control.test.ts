@@ -93,7 +93,7 @@ describe('the rest', () => {
 
   it('uptime counts seconds', async () => {
     expect(Number(await run(uptime))).toBeGreaterThanOrEqual(5);
-    expect(Number(await run(uptime, '["ignored"]'))).toBeLessThan(20);
+    expect(Number(await run(uptime, '["ignored"]'))).toBeLessThan(3600);
     const services = testServices();
     const { startTimeSec } = services.lifecycle;
     const mocked = { ...services, clock: { ...services.clock, nowSec: () => startTimeSec + 1000 } };

@@ -16,6 +16,7 @@ import {
 } from '../../../src/server/zmqPublisher.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import { heldBytes } from '../../support/memory.js';
+import { countTurns } from '../../support/slices.js';
 
 let folder: string;
 const closers: (() => void)[] = [];
@@ -153,23 +154,20 @@ describe('the publisher', () => {
     const bytes = Buffer.from('transaction');
     const txs = new Int32Array(count * TX_STRIDE);
     for (let tx = 0; tx < count; tx++) txs.set([0, bytes.length], tx * TX_STRIDE);
-    publisher.blockChanged({
-      ...emptyBlock(1),
-      raw: bytes,
-      parsed: { txids, txs, txCount: count },
-      *transactions() {
-        for (let tx = 0; tx < count; tx++) yield tx;
-      },
-    } as unknown as BlockNotice);
-    publisher.transactionAdded(entryOf(id(count)), Buffer.from('the last'));
-    let isSettled = false;
-    void publisher.settled().then(() => (isSettled = true));
-    let turns = 0;
-    while (!isSettled) {
-      turns++;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    expect(turns).toBeGreaterThan(1);
+    // A slice is used up after about a hundred of them.
+    const { turns } = await countTurns(() => {
+      publisher.blockChanged({
+        ...emptyBlock(1),
+        raw: bytes,
+        parsed: { txids, txs, txCount: count },
+        *transactions() {
+          for (let tx = 0; tx < count; tx++) yield tx;
+        },
+      } as unknown as BlockNotice);
+      publisher.transactionAdded(entryOf(id(count)), Buffer.from('the last'));
+      return publisher.settled();
+    }, 0.1);
+    expect(turns).toBeGreaterThan(100);
     for (let tx = 0; tx <= count; tx++) {
       const [[topic, hash], [, raw]] = [await socket.receive(), await socket.receive()];
       if (topic!.toString() !== 'hashtx' || !hash!.equals(reversed(id(tx))))

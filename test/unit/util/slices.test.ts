@@ -1,7 +1,8 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { SLICE_MS } from '../../../src/util/breathe.js';
 import { decodeHexInSlices } from '../../../src/util/hexSlices.js';
 import { AT_ONCE_SIZE, atOnce, inSlices, sortedInSlices, type Slices } from '../../../src/util/slices.js';
-import { countPauses } from '../../support/slices.js';
+import { countPauses, countTurns } from '../../support/slices.js';
 
 describe('work in slices', () => {
   it('gives its value either way, and lets others run in between', async () => {
@@ -12,18 +13,8 @@ describe('work in slices', () => {
     }
     expect(atOnce(count(10))).toBe(10);
     expect(await inSlices(count(10))).toBe(10);
-    // By this clock each look takes 10 ms, so that every second pause is a turn of the loop.
-    let nowMs = 0;
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 10));
-    let turns = 0;
-    let isOver = false;
-    setImmediate(function tick() {
-      turns++;
-      if (!isOver) setImmediate(tick);
-    });
-    await inSlices(count(20));
-    isOver = true;
-    clock.mockRestore();
+    // Every second look finds a slice used up.
+    const { turns } = await countTurns(() => inSlices(count(20)), SLICE_MS / 2);
     expect(turns).toBeGreaterThanOrEqual(9);
   });
 

@@ -78,8 +78,9 @@ describe('Wallets', () => {
       const seen = new Set<number>();
       let isMade = false;
       const made = wallets.create('one', privateKeys).finally(() => (isMade = true));
-      // What a kill would leave at any moment.
-      for (let n = 0; !isMade; n++) {
+      // What a kill would leave at any moment, the last one after the end.
+      for (let n = 0, isLast = false; !isLast; n++) {
+        isLast = isMade;
         await new Promise(setImmediate);
         const copy = join(folder, `copy${n}`);
         if (!existsSync(join(folder, 'one', 'wallet.db'))) continue;

@@ -36,7 +36,9 @@ describe('a claim index with a short way back', () => {
   it('is made anew after a deeper reorganisation, by itself, and says so until it is', async () => {
     run.chain.fill.start((error) => expect.unreachable(String(error)));
     await run.reorganise(WINDOW + 5, 3, false);
-    await vi.waitFor(() => expect(run.chain.services.claimIndex!.isSynced).toBe(true));
+    await vi.waitFor(() => expect(run.chain.services.claimIndex!.isSynced).toBe(true), {
+      timeout: 60_000,
+    });
     await run.check(50);
     await run.chain.fill.stop();
     await run.compareWithFreshBuild();

@@ -128,7 +128,7 @@ describe('serving', () => {
         peer.sent.length < 2 ? Promise.resolve() : new Promise((resolve) => (release = resolve));
       const items = blocks.slice(1, 5).map(({ hash }) => ({ type: INV.block, hash }));
       const done = world.deliver(peer, 'getdata', { items });
-      await expect.poll(() => peer.sent.length).toBe(2);
+      await expect.poll(() => peer.sent.length, { timeout: 60_000 }).toBe(2);
       for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
       expect(peer.sent).toHaveLength(2);
       peer.sendRoom = () => Promise.resolve();

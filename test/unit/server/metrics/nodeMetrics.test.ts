@@ -219,7 +219,7 @@ describe('the metrics of a node', () => {
     const letGo = holdSlow();
     const before = held.slow;
     const calls = Array.from({ length: 3 }, () => ask(port, '{"id":1,"method":"test_slow"}'));
-    await vi.waitUntil(() => held.slow === before + 3);
+    await vi.waitUntil(() => held.slow === before + 3, { timeout: 60_000 });
     expect(await values('lbcnode_rpc_queue_calls')).toEqual({
       '{state="running"}': 3,
       '{state="queued"}': 0,

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/signing/coinSelection/selectCoins.js';
 
 const CENT = 1_000_000n;
-const chance = new FastChance();
+const chance = new FastChance(Buffer.from('a seed of sixteen'));
 const OPTIONS: SelectionOptions = {
   spendsUnconfirmedChange: true,
   maxAncestors: 25,

@@ -14,6 +14,7 @@ import { collectRows, type RowRange, type RowReader } from '../../../../src/stor
 import { hashToHex, toHex, type Bytes } from '../../../../src/util/bytes.js';
 import { HandChain, type Made } from '../../../support/claimBlocks.js';
 import type { MemoryRows } from '../../../support/memoryRows.js';
+import { countTurns } from '../../../support/slices.js';
 
 const RULES: ClaimRules = {
   originalExpiration: 100_000,
@@ -175,20 +176,9 @@ describe('a block of very many claims', () => {
   it('lets the event loop breathe, and is taken back as it was', async () => {
     const chain = new HandChain(RULES, 10);
     for (let i = 0; i < 15_000; i++) chain.claim(`name ${i % 12_000}`, 10 + (i % 7));
-    let turns = 0;
-    let longestMs = 0;
-    let last = performance.now();
-    const timer = setInterval(() => {
-      turns++;
-      longestMs = Math.max(longestMs, performance.now() - last);
-      last = performance.now();
-    }, 1);
-    await chain.mine();
-    clearInterval(timer);
-    expect(turns).toBeGreaterThan(5);
-    console.log(
-      `15,000 claims in a block: ${turns} turns of the event loop, the longest ${longestMs.toFixed(0)} ms`,
-    );
+    const { turns } = await countTurns(() => chain.mine());
+    // It may give way at each of them.
+    expect(turns).toBeGreaterThan(15_000);
     expect((await chain.name('name 7')).claims).toHaveLength(2);
     expect(await chain.disconnect()).toBe('01' + '00'.repeat(31));
     expect(chain.rows.dump().size).toBe(0);

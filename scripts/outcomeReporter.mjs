@@ -1,0 +1,70 @@
+/**
+ * A reporter of vitest that writes what came of every file to the path in `LBCNODE_TEST_OUTCOME`, for scripts/test.mjs:
+ * of each file a line with its tests, their states and the lines that tell their errors, and as problems the errors that
+ * are of no test: in loading, in a hook, outside of any, and of a process that ended before its time. The last line about
+ * a file counts.
+ */
+import { appendFileSync } from 'node:fs';
+import { relative } from 'node:path';
+
+const MAX_LINES = 12;
+/** What the runner itself says when a test held its process for longer than a minute, or the machine did. */
+const LATE_REPORT = '[vitest-worker]: Timeout calling';
+
+const ENDED = new Set(['passed', 'failed', 'skipped']);
+
+/** @param {{ message?: string, stack?: string, diff?: string }} error */
+function linesOf({ message = '', stack = '', diff = '' }) {
+  const places = stack.split('\n').filter((line) => /^ +at /.test(line) && !/node_modules|node:/.test(line));
+  const lines = [message, diff, ...places]
+    .join('\n')
+    .replaceAll(/\x1b\[[0-9;]*m/g, '')
+    .split('\n');
+  return lines.filter((line) => line.trim() !== '').slice(0, MAX_LINES);
+}
+
+const fileOf = (path) => relative(process.cwd(), path);
+
+function outcomeOf(module) {
+  const name = fileOf(module.moduleId);
+  const problems = module.errors().map((error) => ({ where: name, lines: linesOf(error) }));
+  for (const suite of module.children.allSuites())
+    for (const error of suite.errors())
+      problems.push({ where: `${name} > ${suite.fullName}`, lines: linesOf(error) });
+  const tests = [...module.children.allTests()].map((test) => {
+    const { state, errors = [] } = test.result();
+    return { where: `${name} > ${test.fullName}`, state, lines: errors.flatMap(linesOf) };
+  });
+  return { problems, tests };
+}
+
+export default class OutcomeReporter {
+  /** Of each file; a process or the runner itself may end at any time. */
+  outcomes = {};
+
+  onTestRunStart(specifications) {
+    for (const name of specifications.map(({ moduleId }) => fileOf(moduleId)))
+      this.write(name, { problems: [{ where: name, lines: ['was not run to its end'] }], tests: [] });
+  }
+
+  onTestModuleEnd(module) {
+    this.write(fileOf(module.moduleId), outcomeOf(module));
+  }
+
+  onTestRunEnd(modules, unhandledErrors) {
+    // Also those that could not be loaded, of which no end was told.
+    for (const module of modules) if (ENDED.has(module.state())) this.onTestModuleEnd(module);
+    for (const error of unhandledErrors) {
+      if (error.message?.startsWith(LATE_REPORT)) continue;
+      const name = error.VITEST_TEST_PATH ? fileOf(error.VITEST_TEST_PATH) : '';
+      const { problems, tests } = this.outcomes[name] ?? { problems: [], tests: [] };
+      const problem = { where: `${name || 'The run'}, outside of a test`, lines: linesOf(error) };
+      this.write(name, { problems: [...problems, problem], tests });
+    }
+  }
+
+  write(file, outcome) {
+    this.outcomes[file] = outcome;
+    appendFileSync(process.env['LBCNODE_TEST_OUTCOME'], `${JSON.stringify({ file, ...outcome })}\n`);
+  }
+}
