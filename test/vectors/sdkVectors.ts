@@ -36,7 +36,7 @@ function readLines(name: string): string[] | null {
 }
 
 /** Null, or in words how we differ from the line. `text` is the line itself, in which no number is rounded. */
-export type SdkCheck = (line: SdkLine, text: string) => string | null;
+export type SdkCheck = (line: SdkLine, text: string) => string | null | Promise<string | null>;
 
 /** A test for each kind of line in the file. Kinds without a check fail, so that nothing recorded is passed over. */
 export function checkSdkVectors(name: string, checks: Readonly<Record<string, SdkCheck>>): void {
@@ -47,10 +47,10 @@ export function checkSdkVectors(name: string, checks: Readonly<Record<string, Sd
       expect(Object.keys(checks).sort()).toEqual([...new Set(lines.map(({ line }) => line.kind))].sort());
     });
     for (const [kind, check] of Object.entries(checks))
-      it(`${kind}: all lines`, () => {
+      it(`${kind}: all lines`, async () => {
         const differences: string[] = [];
         for (const { line, text } of lines) {
-          const difference = line.kind === kind ? check(line, text) : null;
+          const difference = line.kind === kind ? await check(line, text) : null;
           if (difference !== null) differences.push(`${difference}\n  ${text.slice(0, 1500)}`);
         }
         expect(`${differences.length} differ: ${differences.slice(0, SHOWN).join('\n')}`).toBe('0 differ: ');

@@ -1,0 +1,17 @@
+/** When blocks were made, estimated from their heights. Source: lbry-sdk lbry/wallet/header.py `estimated_timestamp`; sdk-facts 5.6. */
+
+const FIRST_BLOCK_SEC = 1_466_646_588;
+const SPACING_SEC = 160.6855883050695;
+const DAY_SEC = 86_400;
+/** Julian date of the Unix epoch. */
+const EPOCH_JULIAN_DAY = 2_440_587.5;
+
+/** Unix time of a block at that height; null for what is in no block. */
+export function estimatedTimeSec(height: number): number | null {
+  return height <= 0 ? null : Math.trunc(FIRST_BLOCK_SEC + height * SPACING_SEC);
+}
+
+/** The julian date of the day (UTC) that a time is in. */
+export function julianDay(timeSec: number): number {
+  return Math.floor(timeSec / DAY_SEC) + EPOCH_JULIAN_DAY;
+}

@@ -1,0 +1,108 @@
+/**
+ * JSON as Python's `json` module writes it: ASCII only, its forms of numbers, and its separators. The hashes by which
+ * wallets are compared are over such texts. Source: CPython Lib/json/encoder.py, `float.__repr__`.
+ */
+import type { JsonObject } from '../../util/json.js';
+import { JsonNumber, numberText, type JsonValue } from '../../util/json.js';
+
+export interface PythonJsonForm {
+  /** Blanks a level; 0 is one line with `", "` and `": "`. */
+  readonly indent?: number;
+  /** Keys in the order of their code points instead of that of arrival. */
+  readonly sortKeys?: boolean;
+}
+
+const NEEDS_ESCAPE = /[^ !#-[\]-~]/g;
+const SHORT_ESCAPES: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\b': '\\b',
+  '\f': '\\f',
+};
+
+/** UTF-16 units outside of ASCII each as `\uXXXX`. */
+function quote(text: string): string {
+  const escaped = text.replaceAll(
+    NEEDS_ESCAPE,
+    (unit) => SHORT_ESCAPES[unit] ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return `"${escaped}"`;
+}
+
+/** Exponents from which on Python writes a float with one. */
+const MIN_FIXED_EXPONENT = -4;
+const MAX_FIXED_EXPONENT = 15;
+
+/** A double by the fewest digits that give it back, always recognizable as a float. Source: `float_repr_style` short. */
+export function pythonFloat(value: number): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value < 0 ? '-Infinity' : 'Infinity';
+  const sign = value < 0 || Object.is(value, -0) ? '-' : '';
+  const [mantissa = '0', exponentText = '0'] = Math.abs(value).toExponential().split('e');
+  const exponent = Number(exponentText);
+  if (exponent < MIN_FIXED_EXPONENT || exponent > MAX_FIXED_EXPONENT) {
+    const size = String(Math.abs(exponent)).padStart(2, '0');
+    return `${sign}${mantissa}e${exponent < 0 ? '-' : '+'}${size}`;
+  }
+  const digits = mantissa.replace('.', '');
+  if (exponent < 0) return `${sign}0.${'0'.repeat(-exponent - 1)}${digits}`;
+  const whole = digits.slice(0, exponent + 1).padEnd(exponent + 1, '0');
+  return `${sign}${whole}.${digits.slice(exponent + 1) || '0'}`;
+}
+
+/** A number as Python has it after reading its literal: integers of any size, everything with a point or exponent a float. */
+export function pythonNumber(literal: string): string {
+  if (/[.eE]/.test(literal)) return pythonFloat(Number(literal));
+  return literal === '-0' ? '0' : literal;
+}
+
+/** By code points, which differs from the order of UTF-16 units above U+D800. */
+export function compareCodePoints(left: string, right: string): number {
+  for (let at = 0; ; at++) {
+    const [a, b] = [left.codePointAt(at), right.codePointAt(at)];
+    if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? -1 : 1;
+    if (a !== b) return a - b;
+    if (a > 0xffff) at++;
+  }
+}
+
+/** The members as a dictionary of Python keeps them: of keys that repeat the last value, at the place of the first. */
+function membersOf(object: JsonObject): [string, JsonValue][] {
+  return [...new Map(object.entries)];
+}
+
+export function writePythonJson(
+  value: JsonValue,
+  { indent = 0, sortKeys = false }: PythonJsonForm = {},
+): string {
+  function list(open: string, parts: readonly string[], close: string, depth: number): string {
+    if (parts.length === 0) return open + close;
+    if (indent === 0) return open + parts.join(', ') + close;
+    const inner = `\n${' '.repeat(indent * (depth + 1))}`;
+    return `${open}${inner}${parts.join(`,${inner}`)}\n${' '.repeat(indent * depth)}${close}`;
+  }
+  function write(part: JsonValue, depth: number): string {
+    if (part === null) return 'null';
+    if (typeof part === 'boolean') return String(part);
+    if (typeof part === 'string') return quote(part);
+    if (typeof part === 'number' || part instanceof JsonNumber) return pythonNumber(numberText(part));
+    if (Array.isArray(part))
+      return list(
+        '[',
+        part.map((item) => write(item, depth + 1)),
+        ']',
+        depth,
+      );
+    const members = membersOf(part);
+    if (sortKeys) members.sort(([a], [b]) => compareCodePoints(a, b));
+    return list(
+      '{',
+      members.map(([key, inner]) => `${quote(key)}: ${write(inner, depth + 1)}`),
+      '}',
+      depth,
+    );
+  }
+  return write(value, 0);
+}

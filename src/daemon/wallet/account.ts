@@ -1,0 +1,309 @@
+/**
+ * An account of a wallet: its root key, how its addresses are made, and the channel keys that were imported into it; its
+ * form in the wallet file, encryption, and joining with another copy of itself. Owns no addresses in use and no coins.
+ * Source: lbry-sdk lbry/wallet/account.py `Account`; sdk-facts 3.
+ */
+import { createHash } from 'node:crypto';
+import { rootOfSeed, type ExtendedKey } from '../../signing/extendedKey.js';
+import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
+import type { Clock, RandomSource } from '../base/clock.js';
+import { assertionFailure, badValue, invalidPassword } from '../base/daemonError.js';
+import { isLedgerId, ledgerParams, type LedgerParams } from '../base/ledgerParams.js';
+import { compareCodePoints, writePythonJson } from '../base/pythonJson.js';
+import { parseChannelKey } from './channelKeyPem.js';
+import {
+  addressOfKey,
+  childKey,
+  extendedKeyText,
+  KEY_CHAIN,
+  parseExtendedKeyText,
+  type KeyChain,
+} from './keys.js';
+import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { seedBytes } from './seedPhrase.js';
+import { decryptField, encryptField, INIT_VECTOR_SIZE } from './walletCipher.js';
+
+/** Addresses that are kept unused ahead, and how often one is given out. */
+export interface AddressGap {
+  gap: number;
+  maxUses: number;
+}
+
+/** One after the other from a chain of keys each, or the root key's own address for everything. */
+export type AddressGenerator =
+  | { readonly name: 'deterministic-chain'; readonly receiving: AddressGap; readonly change: AddressGap }
+  | { readonly name: 'single-address' };
+
+type SecretField = 'seed' | 'private_key';
+
+/** What an account takes from its surroundings. */
+export interface AccountTools {
+  readonly clock: Clock;
+  readonly random: RandomSource;
+}
+
+const DEFAULT_GAPS: Readonly<Record<'receiving' | 'change', AddressGap>> = {
+  receiving: { gap: 20, maxUses: 1 },
+  change: { gap: 6, maxUses: 1 },
+};
+const PEM_START = '-----BEGIN';
+
+function textIn(object: JsonObject, key: string): string {
+  const value = object.get(key) ?? '';
+  if (typeof value !== 'string') throw badValue(`The field '${key}' of an account is no text.`);
+  return value;
+}
+
+/** The whole part of a number, or undefined where there is none. */
+function integerIn(object: JsonObject, key: string): number | undefined {
+  const value = object.get(key);
+  if (value === undefined) return undefined;
+  if (!isJsonNumber(value)) throw badValue(`The field '${key}' of an account is no number.`);
+  return Math.trunc(Number(numberText(value)));
+}
+
+function objectIn(object: JsonObject, key: string): JsonObject | undefined {
+  const value = object.get(key);
+  if (value === undefined || value instanceof JsonObject) return value;
+  throw badValue(`The field '${key}' of an account is no object.`);
+}
+
+function gapIn(generator: JsonObject, chain: 'receiving' | 'change'): AddressGap {
+  const given = objectIn(generator, chain);
+  const { gap, maxUses } = DEFAULT_GAPS[chain];
+  return {
+    gap: (given && integerIn(given, 'gap')) ?? gap,
+    maxUses: (given && integerIn(given, 'maximum_uses_per_address')) ?? maxUses,
+  };
+}
+
+function generatorIn(account: JsonObject): AddressGenerator {
+  const generator = objectIn(account, 'address_generator') ?? new JsonObject();
+  const name = generator.get('name') ?? 'deterministic-chain';
+  if (name === 'single-address') return { name };
+  if (name !== 'deterministic-chain') throw badValue('The address generator of an account is unknown.');
+  return { name, receiving: gapIn(generator, 'receiving'), change: gapIn(generator, 'change') };
+}
+
+/** The ledger that an account of a file is of. Throws `ValueError`. */
+export function ledgerIn(account: JsonObject): LedgerParams {
+  const id = account.get('ledger');
+  if (!isLedgerId(id)) throw badValue('The ledger of an account is unknown.');
+  return ledgerParams(id);
+}
+
+/** The root keys of an account of a file; the private one is null where it is encrypted or not there. */
+export function accountKeysIn(account: JsonObject): ExtendedKey {
+  const ledger = ledgerIn(account);
+  if (account.get('encrypted') !== true) {
+    const seed = textIn(account, 'seed');
+    if (seed !== '') return rootOfSeed(seedBytes(seed));
+    const privateKey = textIn(account, 'private_key');
+    if (privateKey !== '') return parseExtendedKeyText(privateKey, ledger);
+  }
+  return { ...parseExtendedKeyText(textIn(account, 'public_key'), ledger), privateKey: null };
+}
+
+export class Account {
+  readonly #tools: AccountTools;
+  readonly ledger: LedgerParams;
+  /** The address of the root's public key. */
+  readonly id: string;
+  name: string;
+  /** The phrase, in the form of the file while the account is locked; empty where none is known. */
+  seed: string;
+  modifiedOnSec: number;
+  isLocked: boolean;
+  readonly generator: AddressGenerator;
+  /** Keys of channels that were imported, PEM by address; foreign entries as the file has them. */
+  channelKeys: Map<string, JsonValue>;
+  /** As the file has it, while the account is locked. */
+  #privateKeyText: string;
+  #root: ExtendedKey;
+  /** Of each field that was encrypted: it stays as long as the account is held. */
+  readonly initVectors = new Map<SecretField, Buffer>();
+
+  /** Of the form in the file, in which all but the ledger and one key may be missing. Throws `ValueError`. */
+  constructor(account: JsonObject, tools: AccountTools) {
+    this.#tools = tools;
+    this.ledger = ledgerIn(account);
+    this.#root = accountKeysIn(account);
+    this.id = addressOfKey(this.#root.publicKey, this.ledger);
+    const name = account.get('name') ?? '';
+    this.name = typeof name === 'string' && name !== '' ? name : `Account #${this.id}`;
+    this.seed = textIn(account, 'seed');
+    this.#privateKeyText = textIn(account, 'private_key');
+    this.isLocked = account.get('encrypted') === true;
+    this.generator = generatorIn(account);
+    this.modifiedOnSec = integerIn(account, 'modified_on') ?? tools.clock.nowSec();
+    this.channelKeys = new Map(objectIn(account, 'certificates')?.entries);
+  }
+
+  /** The root; its private part is null while locked, and for good where only the public key is known. */
+  get root(): ExtendedKey {
+    return this.#root;
+  }
+
+  get publicKeyText(): string {
+    return extendedKeyText(this.#root, false, this.ledger);
+  }
+
+  /** A key of a chain, private where the root is; of an account with a single address the root itself. */
+  key(chain: KeyChain, index: number): ExtendedKey {
+    if (this.generator.name === 'single-address' && chain !== KEY_CHAIN.channel) return this.#root;
+    return childKey(childKey(this.#root, chain), index);
+  }
+
+  #initVector(field: SecretField): Buffer {
+    const kept = this.initVectors.get(field) ?? this.#tools.random.bytes(INIT_VECTOR_SIZE);
+    this.initVectors.set(field, kept);
+    return kept;
+  }
+
+  /** As it stands in the file: secrets encrypted where the account is locked or a password is given. */
+  toJson({
+    password = null,
+    withChannelKeys = true,
+  }: { password?: string | null; withChannelKeys?: boolean } = {}): JsonObject {
+    let { seed } = this;
+    let privateKey = this.#privateKeyText;
+    if (!this.isLocked && this.#root.privateKey !== null)
+      privateKey = extendedKeyText(this.#root, true, this.ledger);
+    if (!this.isLocked && password !== null) {
+      if (privateKey !== '') privateKey = encryptField(password, privateKey, this.#initVector('private_key'));
+      if (seed !== '') seed = encryptField(password, seed, this.#initVector('seed'));
+    }
+    const entries: [string, JsonValue][] = [
+      ['ledger', this.ledger.id],
+      ['name', this.name],
+      ['seed', seed],
+      ['encrypted', this.isLocked || password !== null],
+      ['private_key', privateKey],
+      ['public_key', this.publicKeyText],
+      ['address_generator', generatorToJson(this.generator)],
+      ['modified_on', this.modifiedOnSec],
+    ];
+    if (withChannelKeys) entries.push(['certificates', new JsonObject([...this.channelKeys])]);
+    return new JsonObject(entries);
+  }
+
+  /** What the account adds to the hash by which copies of a wallet are compared. */
+  hash(): Buffer {
+    if (this.isLocked) throw assertionFailure('Cannot hash an encrypted account.');
+    const hash = createHash('sha256').update(writePythonJson(this.toJson({ withChannelKeys: false })));
+    for (const address of [...this.channelKeys.keys()].sort(compareCodePoints)) hash.update(address);
+    return hash.digest();
+  }
+
+  lock(password: string): void {
+    if (this.isLocked) throw assertionFailure('Key is already encrypted.');
+    if (this.seed !== '') this.seed = encryptField(password, this.seed, this.#initVector('seed'));
+    if (this.#root.privateKey !== null) {
+      const text = extendedKeyText(this.#root, true, this.ledger);
+      this.#privateKeyText = encryptField(password, text, this.#initVector('private_key'));
+      this.#root = { ...this.#root, privateKey: null };
+    }
+    this.isLocked = true;
+  }
+
+  /** False where the password is wrong: then nothing has changed. */
+  unlock(password: string): boolean {
+    if (!this.isLocked) throw assertionFailure('Key is not encrypted.');
+    try {
+      const seed = this.#decrypted('seed', this.seed, password);
+      const privateKey = this.#decrypted('private_key', this.#privateKeyText, password);
+      const root = privateKey === null ? null : parseExtendedKeyText(privateKey.text, this.ledger);
+      // A wrong password may leave good padding: only the right one gives keys of this account.
+      const checked = root ?? (seed === null ? null : rootOfSeed(seedBytes(seed.text)));
+      if (checked !== null && addressOfKey(checked.publicKey, this.ledger) !== this.id) return false;
+      this.seed = seed?.text ?? '';
+      if (root !== null) this.#root = root;
+      this.#privateKeyText = '';
+      this.isLocked = false;
+      if (seed !== null) this.initVectors.set('seed', seed.initVector);
+      if (privateKey !== null) this.initVectors.set('private_key', privateKey.initVector);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Null where the field is empty, before or after decryption. Throws `InvalidPasswordError`. */
+  #decrypted(
+    _field: SecretField,
+    encrypted: string,
+    password: string,
+  ): { text: string; initVector: Buffer } | null {
+    if (encrypted === '') return null;
+    const field = decryptField(password, encrypted);
+    if (field.initVector.length !== INIT_VECTOR_SIZE) throw invalidPassword();
+    return field.text === '' ? null : field;
+  }
+
+  /** Takes over what another copy of this account says: name and gaps if it is newer, channel keys always. */
+  merge(other: JsonObject): void {
+    const modifiedOn = other.get('modified_on') ?? 0;
+    if (isJsonNumber(modifiedOn) && Number(numberText(modifiedOn)) > this.modifiedOnSec) {
+      const name = other.get('name');
+      if (typeof name !== 'string') throw badValue('The name of an account is missing.');
+      this.name = name;
+      this.modifiedOnSec = Math.trunc(Number(numberText(modifiedOn)));
+      const generator = objectIn(other, 'address_generator') ?? new JsonObject();
+      if (generator.get('name') !== this.generator.name)
+        throw assertionFailure('The address generator of an account cannot change.');
+      if (this.generator.name === 'deterministic-chain') {
+        mergeGap(this.generator.change, objectIn(generator, 'change'));
+        mergeGap(this.generator.receiving, objectIn(generator, 'receiving'));
+      }
+    }
+    for (const [address, pem] of objectIn(other, 'certificates')?.entries ?? [])
+      this.channelKeys.set(address, pem);
+  }
+
+  /**
+   * Files imported channel keys by the addresses of their public keys; what is no key goes. Says whether anything changed.
+   * Keys of which the text cannot be read stay where they are. Source: `maybe_migrate_certificates`.
+   */
+  refileChannelKeys(): boolean {
+    const refiled = new Map<string, JsonValue>();
+    for (const [address, pem] of this.channelKeys) {
+      if (typeof pem !== 'string' || !pem.startsWith(PEM_START)) continue;
+      refiled.set(this.#addressOfChannelKey(pem) ?? address, pem);
+    }
+    const isSame =
+      refiled.size === this.channelKeys.size &&
+      [...refiled].every(([address, pem]) => this.channelKeys.get(address) === pem);
+    if (!isSame) this.channelKeys = refiled;
+    return !isSame;
+  }
+
+  #addressOfChannelKey(pem: string): string | null {
+    try {
+      return addressOfKey(ecdsaBackend().publicKeyOf(parseChannelKey(pem), true), this.ledger);
+    } catch {
+      return null;
+    }
+  }
+}
+
+function gapToJson({ gap, maxUses }: AddressGap): JsonObject {
+  return new JsonObject([
+    ['gap', gap],
+    ['maximum_uses_per_address', maxUses],
+  ]);
+}
+
+export function generatorToJson(generator: AddressGenerator): JsonObject {
+  if (generator.name === 'single-address') return new JsonObject([['name', generator.name]]);
+  return new JsonObject([
+    ['name', generator.name],
+    ['receiving', gapToJson(generator.receiving)],
+    ['change', gapToJson(generator.change)],
+  ]);
+}
+
+function mergeGap(mine: AddressGap, theirs: JsonObject | undefined): void {
+  if (theirs === undefined) return;
+  mine.gap = integerIn(theirs, 'gap') ?? mine.gap;
+  mine.maxUses = integerIn(theirs, 'maximum_uses_per_address') ?? mine.maxUses;
+}

@@ -1,0 +1,94 @@
+/**
+ * Files of the wallet before this one (lbryum, a descendant of Electrum), turned into files of today; the old one is kept
+ * beside it. Source: lbry-sdk lbry/wallet/manager.py `migrate_lbryum_to_torba`.
+ */
+import { constants } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { JsonObject, type JsonValue } from '../../util/json.js';
+import { badValue } from '../base/daemonError.js';
+import { writePythonJson } from '../base/pythonJson.js';
+import { readWalletFile, writeWalletFile } from './walletFile.js';
+
+const MASTER = 'x/';
+
+/** Keys of addresses in use, 33 bytes as hex. */
+export interface LbryumAddresses {
+  readonly receiving: readonly string[];
+  readonly change: readonly string[];
+}
+
+export const isLbryumWallet = (wallet: JsonObject): boolean => wallet.has('master_public_keys');
+
+function required(object: JsonObject, key: string): JsonValue {
+  const value = object.get(key);
+  if (value === undefined) throw badValue(`The old wallet file has no '${key}'.`);
+  return value;
+}
+
+function masterKey(wallet: JsonObject, field: string): JsonValue {
+  const keys = required(wallet, field);
+  if (!(keys instanceof JsonObject)) throw badValue(`'${field}' of the old wallet file is no object.`);
+  return required(keys, MASTER);
+}
+
+function keysIn(wallet: JsonObject, chain: 'receiving' | 'change'): string[] {
+  const accounts = wallet.get('accounts');
+  const lists = accounts instanceof JsonObject ? accounts.entries.map(([, account]) => account) : [];
+  const keys = lists.flatMap((account) => (account instanceof JsonObject ? (account.get(chain) ?? []) : []));
+  return [...new Set(keys.filter((key) => typeof key === 'string'))].sort();
+}
+
+/** The file of today that says the same, and the keys of addresses that were in use. Throws `ValueError`. */
+export function convertLbryumWallet(wallet: JsonObject): { json: JsonObject; addresses: LbryumAddresses } {
+  const gap = (count: number): JsonObject =>
+    new JsonObject([
+      ['gap', count],
+      ['maximum_uses_per_address', 1],
+    ]);
+  const account = new JsonObject([
+    ['version', 1],
+    ['name', 'Main Account'],
+    ['ledger', 'lbc_mainnet'],
+    ['encrypted', required(wallet, 'use_encryption')],
+    ['seed', required(wallet, 'seed')],
+    ['seed_version', required(wallet, 'seed_version')],
+    ['private_key', masterKey(wallet, 'master_private_keys')],
+    ['public_key', masterKey(wallet, 'master_public_keys')],
+    ['certificates', wallet.get('claim_certificates') ?? new JsonObject()],
+    [
+      'address_generator',
+      new JsonObject([
+        ['name', 'deterministic-chain'],
+        ['receiving', gap(20)],
+        ['change', gap(6)],
+      ]),
+    ],
+  ]);
+  const json = new JsonObject([
+    ['version', 1],
+    ['name', 'My Wallet'],
+    ['accounts', [account]],
+  ]);
+  return { json, addresses: { receiving: keysIn(wallet, 'receiving'), change: keysIn(wallet, 'change') } };
+}
+
+async function keepOldFile(path: string): Promise<void> {
+  for (let n = 1; ; n++)
+    try {
+      await copyFile(path, join(dirname(path), `old_lbryum_wallet_${n}`), constants.COPYFILE_EXCL);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+}
+
+/** Converts the file where it is one of lbryum; null where it is not. A kill in the midst leaves the old file in its place. */
+export async function takeOverLbryumFile(path: string): Promise<LbryumAddresses | null> {
+  const wallet = await readWalletFile(path);
+  if (wallet === null || !isLbryumWallet(wallet)) return null;
+  const { json, addresses } = convertLbryumWallet(wallet);
+  await keepOldFile(path);
+  await writeWalletFile(path, writePythonJson(json, { indent: 4, sortKeys: true }));
+  return addresses;
+}

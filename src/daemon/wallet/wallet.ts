@@ -1,0 +1,270 @@
+/**
+ * A wallet: accounts, preferences with the times at which they were set, and the password that encrypts it on disk; its
+ * form in the file and in exports, its hash, and joining with another copy. Owns no file (`walletFile.ts`).
+ * Source: lbry-sdk lbry/wallet/wallet.py; sdk-facts 3.
+ */
+import { createHash } from 'node:crypto';
+import { deflate, inflate } from 'node:zlib';
+import { promisify } from 'node:util';
+import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
+import { decodeUtf8, parseJson } from '../../util/jsonParse.js';
+import { assertionFailure, badValue, invalidPassword } from '../base/daemonError.js';
+import { compareCodePoints, writePythonJson } from '../base/pythonJson.js';
+import { Account, accountKeysIn, ledgerIn, type AccountTools } from './account.js';
+import { addressOfKey } from './keys.js';
+import { newSeedPhrase } from './seedPhrase.js';
+import { decryptExport, encryptExport } from './walletCipher.js';
+import type { LedgerParams } from '../base/ledgerParams.js';
+
+export const WALLET_VERSION = 1;
+/** The preference that the file be encrypted. */
+export const ENCRYPT_ON_DISK = 'encrypt-on-disk';
+/** An export that unpacks to more is none of ours. Arbitrary, a hundred times a big wallet. */
+const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
+
+const deflateAsync = promisify<Buffer, Buffer>(deflate);
+const inflateAsync = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflate);
+
+export interface MergedAccounts {
+  readonly added: readonly Account[];
+  readonly merged: readonly Account[];
+}
+
+export class Wallet {
+  readonly #tools: AccountTools;
+  readonly id: string;
+  readonly name: string;
+  readonly accounts: Account[] = [];
+  /** Each `{value, ts}`, in the order in which they were set or the file has them. */
+  readonly #preferences: Map<string, JsonObject>;
+  /** Known from encrypting or unlocking on. */
+  password: string | null = null;
+
+  /** Of what the file says. Throws `ValueError` where an account cannot be read. */
+  constructor(id: string, wallet: JsonObject, tools: AccountTools) {
+    this.#tools = tools;
+    this.id = id;
+    const name = wallet.get('name') ?? 'Wallet';
+    if (typeof name !== 'string') throw badValue('The name of the wallet is no text.');
+    this.name = name;
+    this.#preferences = preferencesIn(wallet);
+    for (const account of accountsIn(wallet) ?? []) this.accounts.push(new Account(account, tools));
+  }
+
+  get defaultAccount(): Account | undefined {
+    return this.accounts[0];
+  }
+
+  /** An account more, of a form as in the file; it is the caller who saves. */
+  addAccount(account: JsonObject): Account {
+    const added = new Account(account, this.#tools);
+    this.accounts.push(added);
+    return added;
+  }
+
+  /** A new account with a seed of its own. */
+  generateAccount(
+    ledger: LedgerParams,
+    name: string | null = null,
+    generator: JsonObject = new JsonObject(),
+  ): Account {
+    return this.addAccount(
+      new JsonObject([
+        ['ledger', ledger.id],
+        ['name', name ?? ''],
+        ['seed', newSeedPhrase(this.#tools.random)],
+        ['address_generator', generator],
+      ]),
+    );
+  }
+
+  /** The value of a preference, undefined where it was never set. */
+  preference(key: string): JsonValue | undefined {
+    return this.#preferences.get(key)?.get('value');
+  }
+
+  preferenceKeys(): string[] {
+    return [...this.#preferences.keys()];
+  }
+
+  setPreference(key: string, value: JsonValue): void {
+    this.#preferences.set(
+      key,
+      new JsonObject([
+        ['value', value],
+        ['ts', this.#tools.clock.nowSec()],
+      ]),
+    );
+  }
+
+  get isLocked(): boolean {
+    return this.accounts.some((account) => account.isLocked);
+  }
+
+  get isEncryptedOnDisk(): boolean {
+    return isTrue(this.preference(ENCRYPT_ON_DISK));
+  }
+
+  /** Locked, or unlocked with a password under which it will be saved. */
+  get isEncrypted(): boolean {
+    return this.isLocked || (this.isEncryptedOnDisk && this.password !== null);
+  }
+
+  /** `password` encrypts what is not encrypted yet. */
+  toJson(password: string | null = null): JsonObject {
+    return new JsonObject([
+      ['version', WALLET_VERSION],
+      ['name', this.name],
+      ['preferences', this.#preferencesToJson()],
+      ['accounts', this.accounts.map((account) => account.toJson({ password }))],
+    ]);
+  }
+
+  #preferencesToJson(): JsonObject {
+    return new JsonObject([...this.#preferences]);
+  }
+
+  /** One line, secrets in clear. */
+  exportText(): string {
+    if (this.isLocked) throw assertionFailure('Cannot serialize a wallet with locked/encrypted accounts.');
+    return writePythonJson(this.toJson());
+  }
+
+  /**
+   * What the file is to hold. A wallet that is to be encrypted on disk, but of which no password is known, is no longer:
+   * `wasReset` says so.
+   */
+  fileText(): { text: string; wasReset: boolean } {
+    const hasNoPassword = this.isEncryptedOnDisk && this.password === null && !this.isLocked;
+    if (hasNoPassword) this.setPreference(ENCRYPT_ON_DISK, false);
+    const json = this.toJson(this.isEncryptedOnDisk ? this.password : null);
+    return { text: writePythonJson(json, { indent: 4, sortKeys: true }), wasReset: hasNoPassword };
+  }
+
+  /** By which copies of a wallet are compared: 32 bytes. */
+  hash(): Buffer {
+    const hash = createHash('sha256');
+    if (this.isEncrypted) {
+      if (this.password === null)
+        throw assertionFailure('Encryption is enabled but no password is available, cannot generate hash.');
+      hash.update(this.password, 'utf8');
+    }
+    hash.update(createHash('sha256').update(writePythonJson(this.#preferencesToJson())).digest());
+    const ordered = this.accounts.toSorted((a, b) => compareCodePoints(a.id, b.id));
+    for (const account of ordered) hash.update(account.hash());
+    return hash.digest();
+  }
+
+  /** The wallet under a password, as text. */
+  async pack(password: string): Promise<string> {
+    if (this.isLocked) throw assertionFailure('Cannot pack a wallet with locked/encrypted accounts.');
+    return encryptExport(password, await deflateAsync(Buffer.from(this.exportText())), this.#tools.random);
+  }
+
+  /**
+   * Joins another copy into this one: a preference wins unless it is older, accounts are matched by id. It is the caller
+   * who saves. A failure in the midst leaves what was joined before.
+   */
+  merge(other: JsonObject): MergedAccounts {
+    if (this.isLocked) throw assertionFailure('Cannot sync apply on a locked wallet.');
+    for (const [key, theirs] of preferencesIn(other)) {
+      const mine = this.#preferences.get(key);
+      if (mine === undefined || timeOf(theirs) >= timeOf(mine)) this.#preferences.set(key, theirs);
+    }
+    const accounts = accountsIn(other);
+    if (accounts === null) throw badValue('The data has no accounts.');
+    const added: Account[] = [];
+    const merged: Account[] = [];
+    for (const account of accounts) {
+      const id = addressOfKey(accountKeysIn(account).publicKey, ledgerIn(account));
+      const match = this.accounts.find((local) => local.id === id);
+      match?.merge(account);
+      if (match) merged.push(match);
+      else added.push(this.addAccount(account));
+    }
+    return { added, merged };
+  }
+
+  /** False where the password is wrong for an account: those before it stay unlocked. */
+  unlock(password: string): boolean {
+    for (const account of this.accounts) if (account.isLocked && !account.unlock(password)) return false;
+    this.password = password;
+    return true;
+  }
+
+  lock(): void {
+    if (this.password === null) throw assertionFailure('Cannot lock an unencrypted wallet, encrypt first.');
+    for (const account of this.accounts) if (!account.isLocked) account.lock(this.password);
+  }
+
+  /** The file shall be encrypted under that password; it is the caller who saves. */
+  encrypt(password: string): void {
+    if (this.isLocked) throw assertionFailure('Cannot re-encrypt a locked wallet, unlock first.');
+    if (password === '') throw assertionFailure('Cannot encrypt with blank password.');
+    this.password = password;
+    this.setPreference(ENCRYPT_ON_DISK, true);
+  }
+
+  /** The file shall be in clear; it is the caller who saves. */
+  decrypt(): void {
+    if (this.isLocked) throw assertionFailure('Cannot decrypt a locked wallet, unlock first.');
+    this.setPreference(ENCRYPT_ON_DISK, false);
+  }
+}
+
+/** An export in clear. Throws `InvalidPasswordError`, and `ValueError` where it is no wallet. */
+export async function unpackWallet(password: string, text: string): Promise<JsonObject> {
+  const compressed = await decryptExport(password, text);
+  const inflated = await inflateAsync(compressed, { maxOutputLength: MAX_UNPACKED_BYTES }).catch(() => {
+    throw invalidPassword();
+  });
+  return parseWalletText(decodeUtf8(inflated) ?? '');
+}
+
+/** Throws `ValueError` where the text is no JSON object. */
+export function parseWalletText(text: string): JsonObject {
+  let wallet: JsonValue;
+  try {
+    wallet = parseJson(text);
+  } catch (error) {
+    throw badValue(`The text is no JSON: ${(error as Error).message}`);
+  }
+  if (wallet instanceof JsonObject) return wallet;
+  throw badValue('The text is no JSON object.');
+}
+
+function preferencesIn(wallet: JsonObject): Map<string, JsonObject> {
+  const preferences = wallet.get('preferences') ?? new JsonObject();
+  if (!(preferences instanceof JsonObject)) throw badValue('The preferences of the wallet are no object.');
+  const byKey = new Map<string, JsonObject>();
+  for (const [key, preference] of preferences.entries) {
+    if (!(preference instanceof JsonObject)) throw badValue(`The preference '${key}' is no object.`);
+    byKey.set(key, preference);
+  }
+  return byKey;
+}
+
+/** Null where the wallet has no list of them. */
+function accountsIn(wallet: JsonObject): JsonObject[] | null {
+  const accounts = wallet.get('accounts');
+  if (accounts === undefined) return null;
+  if (!Array.isArray(accounts)) throw badValue('The accounts of the wallet are no list.');
+  return accounts.map((account) => {
+    if (account instanceof JsonObject) return account;
+    throw badValue('An account of the wallet is no object.');
+  });
+}
+
+function timeOf(preference: JsonObject): number {
+  const time = preference.get('ts');
+  if (time === undefined || !isJsonNumber(time)) throw badValue('A preference has no time.');
+  return Number(numberText(time));
+}
+
+/** What Python takes for true. */
+function isTrue(value: JsonValue | undefined): boolean {
+  if (value === undefined || value === null || value === false || value === '') return false;
+  if (isJsonNumber(value)) return Number(numberText(value)) !== 0;
+  if (Array.isArray(value)) return value.length > 0;
+  return value instanceof JsonObject ? value.size > 0 : true;
+}

@@ -1,0 +1,93 @@
+/**
+ * The file of a wallet: read, and replaced as a whole so that a kill leaves the old or the new one. What cannot be read is
+ * never written over. Source: lbry-sdk lbry/wallet/wallet.py `WalletStorage`; sdk-facts 3.
+ */
+import { constants } from 'node:fs';
+import { chmod, copyFile, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { JsonObject } from '../../util/json.js';
+import { decodeUtf8 } from '../../util/jsonParse.js';
+import { DaemonError } from '../base/daemonError.js';
+import { parseWalletText, WALLET_VERSION } from './wallet.js';
+
+const NEW_FILE_MODE = 0o600;
+const MODE_BITS = 0o7777;
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+const exists = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EEXIST';
+
+/** What the file says, or null where there is none. Throws `DaemonError` with what to do where it is no wallet. */
+export async function readWalletFile(path: string): Promise<JsonObject | null> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(path);
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+  try {
+    const text = decodeUtf8(bytes);
+    if (text === null) throw new Error('The text is not UTF-8.');
+    const wallet = parseWalletText(text);
+    if (wallet.get('accounts') === undefined && wallet.get('version') !== WALLET_VERSION)
+      throw new Error('It has neither accounts nor a version.');
+    return wallet;
+  } catch (error) {
+    const copy = await keepCopy(path);
+    throw new DaemonError(
+      'WalletFileError',
+      `The wallet file ${path} cannot be read: ${(error as Error).message} It is left as it is, and a copy is kept at ` +
+        `${copy}. Put a backup in its place, or move it away to begin with a new wallet.`,
+    );
+  }
+}
+
+/** Copies the file to the first free name beside it, unless such a copy is there. */
+async function keepCopy(path: string): Promise<string> {
+  const bytes = await readFile(path);
+  for (let n = 1; ; n++) {
+    const copy = `${path}.damaged.${n}`;
+    try {
+      await copyFile(path, copy, constants.COPYFILE_EXCL);
+      return copy;
+    } catch (error) {
+      if (!exists(error)) throw error;
+      if ((await readFile(copy)).equals(bytes)) return copy;
+    }
+  }
+}
+
+async function modeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).mode & MODE_BITS;
+  } catch (error) {
+    if (isMissing(error)) return NEW_FILE_MODE;
+    throw error;
+  }
+}
+
+/** Puts the text in the place of the file and returns when it is on disk. The file's mode stays; a new one is the owner's alone. */
+export async function writeWalletFile(path: string, text: string): Promise<void> {
+  const mode = await modeOf(path);
+  const temporary = `${path}.tmp.${process.pid}`;
+  try {
+    const file = await open(temporary, 'w', NEW_FILE_MODE);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await chmod(temporary, mode);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  const folder = await open(dirname(path), 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
