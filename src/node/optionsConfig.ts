@@ -27,6 +27,8 @@ export interface ConfigOutcome {
 }
 
 const READING = 'Error reading configuration file: ';
+/** What editors on Windows put in front of a text. */
+const BYTE_ORDER_MARK = /^\ufeff/;
 
 /** The user's own folder; null where there is neither HOME nor an entry in the password file. */
 export function homeFolder(): string | null {
@@ -53,11 +55,15 @@ export function loadConfig(
   const configFound = !args.isNegated('conf') && read(configFile);
   if (configFound) {
     const network = args.network();
-    for (const file of args.takeIncludes(network)) {
-      if (!read(resolve(firstDir, file)))
-        throw new OptionError(`${READING}Failed to include configuration file ${file}`);
+    for (const { text: file, place } of args.takeIncludes(network)) {
+      const path = resolve(firstDir, file);
+      if (read(path)) continue;
+      throw new OptionError(
+        `${READING}Failed to include configuration file ${file}${placeText(place)}. There is no file ${path}`,
+      );
     }
-    for (const file of new Set([...args.takeIncludes(network), ...args.takeIncludes(args.network())])) {
+    const deeper = [...args.takeIncludes(network), ...args.takeIncludes(args.network())];
+    for (const file of new Set(deeper.map(({ text }) => text))) {
       // In the reference's words and case; the programs print it as it is.
       warnings.push(
         `warning: -includeconf cannot be used from included files; ignoring -includeconf=${file}`,
@@ -101,7 +107,7 @@ function dataDirOf(args: OptionArgs, home: string | null): string {
 function addConfigFile(args: OptionArgs, path: string, rules: ConfigRules, warnings: string[]): boolean {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readFileSync(path, 'utf8').replace(BYTE_ORDER_MARK, '');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     const code = systemErrorCode(error);
@@ -145,6 +151,12 @@ function own(
 ): readonly ConfigEntry[] {
   if (rules.ignoreUnknown) return entries;
   return entries.filter(({ name, line }) => {
+    if (name === 'conf') {
+      warnings.push(
+        `conf is passed over: a file is named on the command line, a further one by includeconf${placeText({ file, line })}.`,
+      );
+      return false;
+    }
     const foreign = args.knows(name) ? null : foreignOption(name);
     if (foreign === null) return true;
     const place = placeText({ file, line });

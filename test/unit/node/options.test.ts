@@ -435,6 +435,20 @@ describe('configuration files', () => {
     expect(() => load()).toThrow(`notxindx (${file}, line 1). Did you mean notxindex?`);
   });
 
+  it('may begin with a byte order mark and have the line ends of Windows', () => {
+    config('\ufefftxindex=1\r\ndbcache=77\r\n');
+    expect(load().options).toMatchObject({ txindex: true, dbcache: 77 });
+    expect(load().warnings).toEqual([]);
+  });
+
+  it('name no other file in the place of themselves', () => {
+    config('txindex=1\nconf=other.conf\n');
+    expect(load().options.txindex).toBe(true);
+    expect(load().warnings).toEqual([
+      `conf is passed over: a file is named on the command line, a further one by includeconf (${join(data, 'lbcnode.conf')}, line 2).`,
+    ]);
+  });
+
   it('say where a value stands that is refused or moved', () => {
     const file = join(data, 'lbcnode.conf');
     config('txindex=1\ndbcache=1\n[regtest]\nmaxmempool=x\nport=99999\naddnode=1.2.3.4\naddnode=a b\n');
@@ -542,7 +556,7 @@ describe('configuration files', () => {
     expect(load('-noincludeconf').options).toMatchObject({ txindex: false });
     config('includeconf=missing.conf\n');
     expect(() => load()).toThrow(
-      'Error reading configuration file: Failed to include configuration file missing.conf',
+      `Error reading configuration file: Failed to include configuration file missing.conf (${join(data, 'lbcnode.conf')}, line 1). There is no file ${join(data, 'missing.conf')}`,
     );
   });
 
