@@ -3,7 +3,7 @@
  * the command-line client, so it imports neither the options table nor the networks. Source: `ReadConfigFiles`,
  * `GetDataDir`. Reads files, creates none.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemErrorCode, systemErrorText } from '../util/environmentError.js';
@@ -47,6 +47,7 @@ export function loadConfig(
   warnings: string[],
 ): ConfigOutcome {
   const firstDir = dataDirOf(args, home);
+  refuseLostLink(firstDir);
   if (rules.needsDataDir && args.isSet('datadir') && !isFolder(firstDir)) {
     throw new OptionError(`Specified data directory "${args.value('datadir')}" does not exist.`);
   }
@@ -75,6 +76,7 @@ export function loadConfig(
     );
   }
   const dataDir = dataDirOf(args, home);
+  refuseLostLink(dataDir);
   if (rules.needsDataDir && args.isSet('datadir') && !isFolder(dataDir)) {
     throw new OptionError(`${READING}specified data directory "${args.value('datadir')}" does not exist.`);
   }
@@ -101,6 +103,20 @@ function dataDirOf(args: OptionArgs, home: string | null): string {
     );
   }
   return path;
+}
+
+/** A link to a disk that is not mounted is no place for a new folder. */
+function refuseLostLink(dataDir: string): void {
+  if (statOf(dataDir) !== undefined) return;
+  let target: string;
+  try {
+    target = readlinkSync(dataDir);
+  } catch {
+    return;
+  }
+  throw new OptionError(
+    `The data directory "${dataDir}" is a link to ${target}, which is not there. Mount its disk, or make the folder.`,
+  );
 }
 
 /** Takes the settings of one file; false when there is no such file. */

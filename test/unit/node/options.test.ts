@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -219,6 +227,11 @@ describe('refusals', () => {
     expect(() => load('getinfo')).toThrow(
       "Command line contains unexpected token 'getinfo', see lbcnode -h for a list of options.",
     );
+    expect(() => load('-rpcport=abc')).toThrow(
+      new OptionError('Invalid value -rpcport=abc, it must be a whole number'),
+    );
+    expect(() => load('regtest')).toThrow('An option begins with a dash: -regtest');
+    expect(() => load('dbcache=5')).toThrow('An option begins with a dash: -dbcache=5');
     expect(() => load('-includeconf=x')).toThrow(
       'Error parsing command line arguments: -includeconf cannot be used from commandline; -includeconf=x',
     );
@@ -558,6 +571,18 @@ describe('configuration files', () => {
     expect(() => load()).toThrow(
       `Error reading configuration file: Failed to include configuration file missing.conf (${join(data, 'lbcnode.conf')}, line 1). There is no file ${join(data, 'missing.conf')}`,
     );
+  });
+
+  it('are not looked for behind a link that leads nowhere', () => {
+    const link = join(home, 'link');
+    symlinkSync(join(home, 'unmounted'), link);
+    expect(() => load(`-datadir=${link}`)).toThrow(
+      new OptionError(
+        `The data directory "${link}" is a link to ${join(home, 'unmounted')}, which is not there. Mount its disk, or make the folder.`,
+      ),
+    );
+    mkdirSync(join(home, 'unmounted'));
+    expect(load(`-datadir=${link}`).paths.dataDir).toBe(link);
   });
 
   it('takes another file by -conf, and the data folder from the file', () => {
