@@ -58,7 +58,11 @@ const LBCD_EQUALS: Readonly<Record<string, Equal>> = {
   rejectnonstd: whenOn('acceptnonstdtxn', '0'),
   rejectreplacement: without('mempoolreplacement'),
   relaynonstd: whenOn('acceptnonstdtxn', '1'),
-  rpclisten: (value) => (value.startsWith(':') ? as('rpcport')(value.slice(1)) : as('rpcbind')(value)),
+  // The local host is where we listen anyway, and `-rpcbind` counts for nothing without `-rpcallowip`.
+  rpclisten: (value) => {
+    const [, port] = /^(?:localhost|127\.0\.0\.1|\[::1\])?:([0-9]+)$/.exec(value) ?? [];
+    return port === undefined ? as('rpcbind')(value) : as('rpcport')(port);
+  },
   rpcmaxclients: as('rpcmaxconnections'),
   rpcmaxconcurrentreqs: as('rpcthreads'),
   rpcmaxwebsockets: as('wsmaxclients'),
@@ -88,7 +92,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   dbtype: 'there is one database',
   debuglevel: 'use -debug=<category>',
   dropaddrindex: 'start with -reindex-chainstate and without -addressindex',
-  dropcfindex: 'there is no index of filters to drop',
+  dropcfindex: 'start with -reindex-chainstate and without -blockfilterindex',
   droptxindex: 'start with -reindex-chainstate and without -txindex',
   gen: 'there is no miner in the node: getblocktemplate serves those outside, generatetoaddress regtest',
   generate: 'there is no miner in the node: getblocktemplate serves those outside, generatetoaddress regtest',

@@ -1,4 +1,5 @@
 /** Options that npm took for its own: `npm start --regtest` starts the program without a word, and would start main. */
+import { nearestWord } from '../util/nearest.js';
 import { OptionError } from './optionArgs.js';
 import { OPTION_ROWS } from './optionsTable.js';
 
@@ -19,10 +20,23 @@ export function refuseSwallowed(env: Readonly<Record<string, string | undefined>
     // `noproxy` is an option of npm.
     return env[negated] === undefined || name === 'proxy' ? [] : [shown(`no${name}`, env[negated])];
   });
-  if (swallowed.length === 0) return;
+  if (swallowed.length === 0) return refuseMistypedNetwork(env);
   throw new OptionError(
     `npm took ${swallowed.join(' ')} for options of its own, so that nothing was started. Put them behind two dashes: npm start -- ${swallowed.join(' ')}`,
   );
+}
+
+/** Main would be started in the place of the network that was meant. Other words that npm does not know harm nobody. */
+function refuseMistypedNetwork(env: Readonly<Record<string, string | undefined>>): void {
+  for (const variable of Object.keys(env)) {
+    if (!variable.startsWith(PREFIX)) continue;
+    const name = variable.slice(PREFIX.length);
+    const network = nearestWord(name, ['regtest', 'testnet']);
+    if (network === null) continue;
+    throw new OptionError(
+      `npm took --${name} for an option of its own, so that nothing was started. Did you mean npm start -- --${network}?`,
+    );
+  }
 }
 
 /** npm writes a switch as `true`, and one that was negated as nothing. */

@@ -263,13 +263,13 @@ export class OptionArgs {
   }
 
   /** Takes `includeconf` out of the files read so far: default section first, then the network's. */
-  takeIncludes(section: NetworkSection): string[] {
+  takeIncludes(section: NetworkSection): GivenValue[] {
     if (this.commandLine.has('includeconf')) return [];
     return ['', section].flatMap((place) => {
       const files = this.files.get(place);
       const included = files?.get('includeconf')?.values ?? [];
       files?.delete('includeconf');
-      return included.map(({ text }) => text);
+      return included;
     });
   }
 

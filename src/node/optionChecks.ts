@@ -220,13 +220,15 @@ export function checkOptions(
   };
 }
 
-/** What a hub cannot do without, and what of its options the network decides. */
+/** What a hub and its search cannot do without, and what of its options the network decides. */
 function checkHub(options: Options, params: NetworkParams): void {
   for (const name of ['hubpaymentaddress', 'hubdonationaddress'] as const) {
     const address = options[name];
     if (address !== undefined && decodeDestination(address, addressPrefixesOf(params)) === null)
       throw new OptionError(`Invalid address for -${name}: '${address}'`, name);
   }
+  if (options.claimsearch && !options.claimindex)
+    throw new OptionError('-claimsearch cannot do without -claimindex.', 'claimindex');
   if (!options.hub) return;
   if (options.prune !== 0)
     throw new OptionError(

@@ -10,7 +10,7 @@ import {
   type OptionArgs,
 } from './optionArgs.js';
 import { checkFormat } from './optionFormats.js';
-import type { OptionRow } from './optionRow.js';
+import { INTEGER, type OptionRow } from './optionRow.js';
 import { OPTION_ROWS, type Options } from './optionsTable.js';
 
 type OptionValue = boolean | number | bigint | string | string[] | undefined;
@@ -79,7 +79,11 @@ function readInteger({ name, range, bare }: OptionRow, text: string): number {
   if (text === '' && bare !== undefined) return bare;
   const value = leadingInteger(text);
   if (isInteger(text) && (range === undefined || (value >= range[0] && value <= range[1]))) return value;
-  const bounds = range === undefined || range[1] > 0x7fffffff ? '' : ` from ${range[0]} to ${range[1]}`;
+  // The widest range there is says nothing.
+  const bounds =
+    range === undefined || range === INTEGER.range || range[1] > 0x7fffffff
+      ? ''
+      : ` from ${range[0]} to ${range[1]}`;
   const shown = text === '' ? `-${name} without a value` : `value -${name}=${text}`;
   throw new OptionError(`Invalid ${shown}, it must be a whole number${bounds}`, name);
 }

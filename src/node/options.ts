@@ -73,6 +73,8 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
 /** What a stray word was probably meant for. */
 function methodHint(word: string): string {
   if (/^(true|false|yes|no|on|off)$/.test(word)) return ' A switch takes 1 or 0.';
+  const name = word.split('=', 1)[0]!;
+  if (OPTION_ROWS.some((row) => row.name === name)) return ` An option begins with a dash: -${word}`;
   return /^[a-z]+$/.test(word) ? ` Methods are called with lbcnode-cli ${word}.` : '';
 }
 

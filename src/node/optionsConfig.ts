@@ -3,7 +3,7 @@
  * the command-line client, so it imports neither the options table nor the networks. Source: `ReadConfigFiles`,
  * `GetDataDir`. Reads files, creates none.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemErrorCode, systemErrorText } from '../util/environmentError.js';
@@ -27,6 +27,8 @@ export interface ConfigOutcome {
 }
 
 const READING = 'Error reading configuration file: ';
+/** What editors on Windows put in front of a text. */
+const BYTE_ORDER_MARK = /^\ufeff/;
 
 /** The user's own folder; null where there is neither HOME nor an entry in the password file. */
 export function homeFolder(): string | null {
@@ -45,6 +47,7 @@ export function loadConfig(
   warnings: string[],
 ): ConfigOutcome {
   const firstDir = dataDirOf(args, home);
+  refuseLostLink(firstDir);
   if (rules.needsDataDir && args.isSet('datadir') && !isFolder(firstDir)) {
     throw new OptionError(`Specified data directory "${args.value('datadir')}" does not exist.`);
   }
@@ -53,11 +56,15 @@ export function loadConfig(
   const configFound = !args.isNegated('conf') && read(configFile);
   if (configFound) {
     const network = args.network();
-    for (const file of args.takeIncludes(network)) {
-      if (!read(resolve(firstDir, file)))
-        throw new OptionError(`${READING}Failed to include configuration file ${file}`);
+    for (const { text: file, place } of args.takeIncludes(network)) {
+      const path = resolve(firstDir, file);
+      if (read(path)) continue;
+      throw new OptionError(
+        `${READING}Failed to include configuration file ${file}${placeText(place)}. There is no file ${path}`,
+      );
     }
-    for (const file of new Set([...args.takeIncludes(network), ...args.takeIncludes(args.network())])) {
+    const deeper = [...args.takeIncludes(network), ...args.takeIncludes(args.network())];
+    for (const file of new Set(deeper.map(({ text }) => text))) {
       // In the reference's words and case; the programs print it as it is.
       warnings.push(
         `warning: -includeconf cannot be used from included files; ignoring -includeconf=${file}`,
@@ -69,6 +76,7 @@ export function loadConfig(
     );
   }
   const dataDir = dataDirOf(args, home);
+  refuseLostLink(dataDir);
   if (rules.needsDataDir && args.isSet('datadir') && !isFolder(dataDir)) {
     throw new OptionError(`${READING}specified data directory "${args.value('datadir')}" does not exist.`);
   }
@@ -97,11 +105,25 @@ function dataDirOf(args: OptionArgs, home: string | null): string {
   return path;
 }
 
+/** A link to a disk that is not mounted is no place for a new folder. */
+function refuseLostLink(dataDir: string): void {
+  if (statOf(dataDir) !== undefined) return;
+  let target: string;
+  try {
+    target = readlinkSync(dataDir);
+  } catch {
+    return;
+  }
+  throw new OptionError(
+    `The data directory "${dataDir}" is a link to ${target}, which is not there. Mount its disk, or make the folder.`,
+  );
+}
+
 /** Takes the settings of one file; false when there is no such file. */
 function addConfigFile(args: OptionArgs, path: string, rules: ConfigRules, warnings: string[]): boolean {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readFileSync(path, 'utf8').replace(BYTE_ORDER_MARK, '');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     const code = systemErrorCode(error);
@@ -145,6 +167,12 @@ function own(
 ): readonly ConfigEntry[] {
   if (rules.ignoreUnknown) return entries;
   return entries.filter(({ name, line }) => {
+    if (name === 'conf') {
+      warnings.push(
+        `conf is passed over: a file is named on the command line, a further one by includeconf${placeText({ file, line })}.`,
+      );
+      return false;
+    }
     const foreign = args.knows(name) ? null : foreignOption(name);
     if (foreign === null) return true;
     const place = placeText({ file, line });

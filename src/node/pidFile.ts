@@ -1,6 +1,7 @@
 /** The file with our process id (`-pid`), for whoever watches over the process. Source: `CreatePidFile`. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { errorText, type CloseStack } from './closeStack.js';
+import { failureReason } from '../util/environmentError.js';
+import type { CloseStack } from './closeStack.js';
 
 /**
  * Writes the file; `closers` will remove it unless another process has put its own there. Nobody needs it to run the node:
@@ -15,7 +16,7 @@ export async function writePidFile(
   try {
     await writeFile(path, content);
   } catch (error) {
-    warn(`The process id could not be written to ${path}: ${errorText(error)}`);
+    warn(`The process id could not be written to ${path}: ${failureReason(error)}`);
     return;
   }
   closers.push(async () => {

@@ -32,7 +32,7 @@ describe('a first start', () => {
       /^Done loading$/,
       /^RPC listens on .*127\.0\.0\.1:\d+, cookie in /,
       /^Ask it: node \S+lbcnode-cli\.js (.*) getblockchaininfo$/,
-      /^Stop it: node \S+lbcnode-cli\.js (.*) stop, or Ctrl-C$/,
+      /^Stop it: Ctrl-C, or type: node \S+lbcnode-cli\.js (.*) stop$/,
       /^Shutdown: In progress\.\.\.$/,
       /^Shutdown: done$/,
     ];

@@ -3,6 +3,7 @@
  * slots are taken. Source: Core net.cpp `InitBinds`, `BindListenPort`, `AcceptConnection`.
  */
 import { createServer, type Server, type Socket } from 'node:net';
+import { getSystemErrorMap } from 'node:util';
 import { joinHostPort } from '../../util/hostPort.js';
 import type { Logger } from '../../util/logging.js';
 import { formatNetAddress, parseHost, type NetAddress } from '../netAddress.js';
@@ -66,7 +67,7 @@ export class Listener {
         resolve(
           error.code === 'EADDRINUSE'
             ? `Unable to bind to ${where} on this computer. lbcnode is probably already running.`
-            : `Unable to bind to ${where} on this computer (bind returned error ${error.message})`,
+            : `Unable to bind to ${where} on this computer (bind returned error ${systemReason(error)})`,
         );
       });
       // IPv4 has a binding of its own.
@@ -139,4 +140,10 @@ export class Listener {
 export function endOf(host = '', port = 0): NetAddress | null {
   const ip = parseHost(host.replace(/%.*$/, ''));
   return ip === null ? null : { ip, port };
+}
+
+/** What the system says of an error, without the call and the address that Node.js adds. */
+function systemReason({ errno, code, message }: NodeJS.ErrnoException): string {
+  const said = errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1];
+  return said === undefined ? message : `${said} (${code})`;
 }

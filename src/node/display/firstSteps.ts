@@ -23,7 +23,7 @@ export function firstSteps(
   return [
     `RPC listens on ${places.map(shownPlace).join(' and ')}, ${credentials(loaded)}`,
     `Ask it: ${call} getblockchaininfo`,
-    `Stop it: ${call} stop, or Ctrl-C`,
+    `Stop it: Ctrl-C, or type: ${call} stop`,
   ];
 }
 

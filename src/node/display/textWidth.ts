@@ -29,11 +29,20 @@ export function cutTo(text: string, columns: number): string {
 }
 const ELLIPSIS = '...';
 
-/** Rows of at most so many columns, broken at spaces where there are any; all but the first begin with `indent`. */
+/** What is to be typed, at the end of a line behind a colon. */
+const COMMAND = /: ((?:cd|node|npm|lbcnode|lbcnode-cli) .*)$/;
+
+/**
+ * Rows of at most so many columns, broken at spaces where there are any; all but the first begin with `indent`. A command at
+ * the end stays in one piece, on a row of its own if need be: who copies it gets all of it.
+ */
 export function wrapTo(text: string, columns: number, indent: string): string[] {
   const rows: string[] = [];
   let row = '';
-  for (const word of text.split(' ')) {
+  const command = COMMAND.exec(text)?.[1];
+  const words =
+    command === undefined ? text.split(' ') : [...text.slice(0, -command.length - 1).split(' '), command];
+  for (const word of words) {
     const longer = row === '' ? word : `${row} ${word}`;
     // A word that fits no row by itself is left to the terminal.
     if (row.trim() === '' || mostColumns(longer) <= columns) row = longer;

@@ -49,7 +49,8 @@ describe('the file of lbcd', () => {
     expect(options).toMatchObject({
       rpcuser: 'u',
       rpcpassword: 'p;w #1',
-      rpcbind: ['127.0.0.1:1234'],
+      rpcport: 1234,
+      rpcbind: [],
       txindex: true,
       addressindex: true,
       dnsseed: false,
@@ -63,6 +64,16 @@ describe('the file of lbcd', () => {
       minrelaytxfee: 10_000n,
       uacomment: ['x'],
     });
+  });
+
+  it.each([
+    ['localhost:5', { rpcport: 5, rpcbind: [] }],
+    ['[::1]:5', { rpcport: 5, rpcbind: [] }],
+    [':5', { rpcport: 5, rpcbind: [] }],
+    ['10.1.2.3:5', { rpcport: undefined, rpcbind: ['10.1.2.3:5'] }],
+    ['127.0.0.1', { rpcport: undefined, rpcbind: ['127.0.0.1'] }],
+  ])('has calls answered at %s', (place, options) => {
+    expect(load(`-conf=${put('lbcd.conf', `rpclisten=${place}\n`)}`).options).toMatchObject(options);
   });
 
   it('has what is nothing here explained, with the place', () => {

@@ -18,6 +18,16 @@ describe('options in front of the dashes of npm', () => {
     expect(() => refuseSwallowed({ ...START, npm_config_notxindex: 'true' })).toThrow('-- --notxindex');
   });
 
+  it.each([
+    ['regtset', 'regtest'],
+    ['reg-test', 'regtest'],
+    ['tesnet', 'testnet'],
+  ])('are refused when --%s was meant for a network', (word, network) => {
+    expect(() => refuseSwallowed({ ...START, [`npm_config_${word}`]: 'true' })).toThrow(
+      `npm took --${word} for an option of its own, so that nothing was started. Did you mean npm start -- --${network}?`,
+    );
+  });
+
   it('are no matter of other scripts and other packages, nor are options of npm', () => {
     const env = { npm_config_regtest: 'true' };
     refuseSwallowed(env);
@@ -29,6 +39,8 @@ describe('options in front of the dashes of npm', () => {
       npm_config_noproxy: '',
       npm_config_version: 'true',
       npm_config_cache: '/x',
+      npm_config_registry: 'https://h/',
+      npm_config_nodedir: '/x',
       npm_config_user_agent: 'npm',
     });
   });

@@ -75,6 +75,13 @@ describe('-hub', () => {
     expect(() => load('-hub', '-prune=600')).toThrow('Prune mode is incompatible with -hub');
   });
 
+  it('has its search refused without the index of claims', () => {
+    expect(load('-claimsearch').options).toMatchObject({ claimsearch: true, claimindex: true });
+    expect(() => load('-claimsearch', '-claimindex=0')).toThrow(
+      '-claimsearch cannot do without -claimindex.',
+    );
+  });
+
   it('has addresses of the network', () => {
     const address = 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8';
     expect(load('-regtest', '-hub', `-hubpaymentaddress=${address}`).options.hubpaymentaddress).toBe(address);

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -219,6 +227,11 @@ describe('refusals', () => {
     expect(() => load('getinfo')).toThrow(
       "Command line contains unexpected token 'getinfo', see lbcnode -h for a list of options.",
     );
+    expect(() => load('-rpcport=abc')).toThrow(
+      new OptionError('Invalid value -rpcport=abc, it must be a whole number'),
+    );
+    expect(() => load('regtest')).toThrow('An option begins with a dash: -regtest');
+    expect(() => load('dbcache=5')).toThrow('An option begins with a dash: -dbcache=5');
     expect(() => load('-includeconf=x')).toThrow(
       'Error parsing command line arguments: -includeconf cannot be used from commandline; -includeconf=x',
     );
@@ -435,6 +448,20 @@ describe('configuration files', () => {
     expect(() => load()).toThrow(`notxindx (${file}, line 1). Did you mean notxindex?`);
   });
 
+  it('may begin with a byte order mark and have the line ends of Windows', () => {
+    config('\ufefftxindex=1\r\ndbcache=77\r\n');
+    expect(load().options).toMatchObject({ txindex: true, dbcache: 77 });
+    expect(load().warnings).toEqual([]);
+  });
+
+  it('name no other file in the place of themselves', () => {
+    config('txindex=1\nconf=other.conf\n');
+    expect(load().options.txindex).toBe(true);
+    expect(load().warnings).toEqual([
+      `conf is passed over: a file is named on the command line, a further one by includeconf (${join(data, 'lbcnode.conf')}, line 2).`,
+    ]);
+  });
+
   it('say where a value stands that is refused or moved', () => {
     const file = join(data, 'lbcnode.conf');
     config('txindex=1\ndbcache=1\n[regtest]\nmaxmempool=x\nport=99999\naddnode=1.2.3.4\naddnode=a b\n');
@@ -542,8 +569,20 @@ describe('configuration files', () => {
     expect(load('-noincludeconf').options).toMatchObject({ txindex: false });
     config('includeconf=missing.conf\n');
     expect(() => load()).toThrow(
-      'Error reading configuration file: Failed to include configuration file missing.conf',
+      `Error reading configuration file: Failed to include configuration file missing.conf (${join(data, 'lbcnode.conf')}, line 1). There is no file ${join(data, 'missing.conf')}`,
     );
+  });
+
+  it('are not looked for behind a link that leads nowhere', () => {
+    const link = join(home, 'link');
+    symlinkSync(join(home, 'unmounted'), link);
+    expect(() => load(`-datadir=${link}`)).toThrow(
+      new OptionError(
+        `The data directory "${link}" is a link to ${join(home, 'unmounted')}, which is not there. Mount its disk, or make the folder.`,
+      ),
+    );
+    mkdirSync(join(home, 'unmounted'));
+    expect(load(`-datadir=${link}`).paths.dataDir).toBe(link);
   });
 
   it('takes another file by -conf, and the data folder from the file', () => {

@@ -35,7 +35,7 @@ describe('the file with the process id', () => {
   it('may be impossible to write, which is told and stops nothing', async () => {
     const path = join(folder, 'absent', 'pid');
     await write(path);
-    expect(warnings).toEqual([expect.stringContaining(`could not be written to ${path}: ENOENT`)]);
+    expect(warnings).toEqual([`The process id could not be written to ${path}: it is missing (ENOENT)`]);
     await closers.close();
   });
 });

@@ -77,7 +77,7 @@ describe('listening', () => {
     const failures = await made.listen();
     expect(failures).toHaveLength(2);
     expect(failures[1]).toMatch(
-      /^Unable to bind to 192\.0\.2\.1:[0-9]+ on this computer \(bind returned error /,
+      /^Unable to bind to 192\.0\.2\.1:[0-9]+ on this computer \(bind returned error address not available \(EADDRNOTAVAIL\)\)$/,
     );
     expect(made.isListening).toBe(false);
   });

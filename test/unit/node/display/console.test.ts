@@ -73,6 +73,21 @@ describe('a line that renews itself', () => {
 });
 
 describe('lines', () => {
+  it('keep what is to be typed in one piece', () => {
+    const { stream, console } = open({ columns: 40 });
+    console.line('Ask it: lbcnode-cli -regtest getinfo\n');
+    console.line('Ask it: node dist/bin/cli.js -regtest getinfo\n');
+    console.line('Stop it: Ctrl-C, or type: lbcnode-cli -regtest stop\n');
+    expect(stream.screen()).toEqual([
+      'Ask it: lbcnode-cli -regtest getinfo',
+      'Ask it:',
+      '    node dist/bin/cli.js -regtest getinfo',
+      'Stop it: Ctrl-C, or type:',
+      '    lbcnode-cli -regtest stop',
+      '',
+    ]);
+  });
+
   it('that are too long for a terminal are broken at spaces', () => {
     const { stream, console } = open({ columns: 30 });
     console.line(`${STAMP}best block ${'f'.repeat(40)} at height 0\n`);

@@ -24,13 +24,13 @@ describe('what is said of the next steps', () => {
     expect(steps(['-regtest'])).toEqual([
       `RPC listens on [::1]:29245 and 127.0.0.1:29245, cookie in ${home}/.lbcnode/regtest/.cookie`,
       'Ask it: lbcnode-cli -regtest getblockchaininfo',
-      'Stop it: lbcnode-cli -regtest stop, or Ctrl-C',
+      'Stop it: Ctrl-C, or type: lbcnode-cli -regtest stop',
     ]);
     expect(steps([])[1]).toBe('Ask it: lbcnode-cli getblockchaininfo');
     expect(steps(['-testnet', '-rpcuser=u', '-rpcpassword=secret'])).toEqual([
       'RPC listens on [::1]:29245 and 127.0.0.1:29245, with the user and password of -rpcuser and -rpcpassword',
       'Ask it: lbcnode-cli -testnet getblockchaininfo',
-      'Stop it: lbcnode-cli -testnet stop, or Ctrl-C',
+      'Stop it: Ctrl-C, or type: lbcnode-cli -testnet stop',
     ]);
   });
 
