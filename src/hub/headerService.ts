@@ -27,6 +27,10 @@ export class HeaderService {
     return this.reader.chain.height;
   }
 
+  heightOf(id: number): number {
+    return this.reader.headers.height(id);
+  }
+
   /** Id of the block of the active chain at a height, or of the branch that ends with `tip`. */
   at(height: number, tip = this.tip): number {
     return this.reader.chain.index.active.ancestorOf(tip, height);

@@ -293,8 +293,13 @@ export class Session implements HubClient {
     return this.touched.size > 0 || this.hasNewTip;
   }
 
+  /**
+   * A tip above the one that the client heard of. A header at a height that it has is put in the old one's place by
+   * lbry-sdk's wallet, which then never looks for the fork, and goes on showing transactions at their former heights.
+   */
   private get hasNewTip(): boolean {
-    return this.wantsHeaders !== null && this.knownTip !== this.deps.hub.headers.tip;
+    const { headers } = this.deps.hub;
+    return this.wantsHeaders !== null && headers.heightOf(headers.tip) > headers.heightOf(this.knownTip);
   }
 
   private async tellSome(turn: Turn): Promise<void> {
@@ -328,7 +333,7 @@ export class Session implements HubClient {
   private async writeHeader(turn: Turn, version: WireVersion): Promise<void> {
     const { hub, told } = this.deps;
     const tip = hub.headers.tip;
-    if (this.knownTip === tip || this.wantsHeaders === null) return;
+    if (!this.hasNewTip || this.wantsHeaders === null) return;
     const header = await hub.headers.told(tip, this.wantsHeaders);
     this.knownTip = tip;
     await this.writer.text(turn, `${headerNotification(version, header)}\n`);

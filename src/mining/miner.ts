@@ -18,6 +18,7 @@ import {
 } from './blockAssembler.js';
 import { grind } from './grind.js';
 import { waitForWork, type KnownWork } from './longPoll.js';
+import { NO_HEADER } from '../store/headerTable.js';
 import { letOthersWork } from '../util/pace.js';
 import { checkProposal } from './proposal.js';
 import { submitBlock } from './submitBlock.js';
@@ -123,6 +124,8 @@ export class Miner implements MiningService {
       triesLeft -= nonce;
       header.nonce = nonce;
       const block = loadBlock(formatTemplate(template));
+      // The very block that was mined, and invalidated, a moment ago: another coinbase makes another block.
+      if (chain.index.headers.find(block.hash) !== NO_HEADER) continue;
       const { error } = await chain.processBlock(block, true);
       if (error) throw new MiningError(error);
       hashes.push(block.hash);

@@ -31,6 +31,15 @@ describe('mining many blocks', () => {
     return done;
   }
 
+  it('makes another block where the one that would come out was invalidated', async () => {
+    const [former] = await chain.mine(1);
+    const { index } = chain.opened.chain;
+    await chain.opened.chain.invalidateBlock(index.active.tip);
+    const [latter] = await chain.mine(1);
+    expect(latter).not.toEqual(former);
+    expect(index.headers.hash(index.active.tip)).toEqual(latter);
+  });
+
   it('lets sockets be read and written between two blocks', async () => {
     expect(await countWhileMining(() => turn())).toBeGreaterThanOrEqual(BLOCKS);
   });

@@ -1,0 +1,223 @@
+/**
+ * Makes claims, channels and supports on a regtest node from labelled plans: every output may be spent by anybody, values are
+ * signed with keys made from labels, and ids may be asked to begin with certain digits.
+ */
+import { create } from '@bufbuild/protobuf';
+import { defaultEcdsa } from '../../../src/crypto/ecdsa.js';
+import { hash160, sha256 } from '../../../src/crypto/hash.js';
+import { encodeClaim } from '../../../src/metadata/claim.js';
+import { ClaimSchema, Fee_Currency } from '../../../src/metadata/messages/claim_pb.js';
+import { regtestParams } from '../../../src/params/regtest.js';
+import { formatTransaction, txid, type Transaction } from '../../../src/primitives/transaction.js';
+import { addressPrefixesOf, encodeDestination } from '../../../src/script/address.js';
+import {
+  buildClaimPrefix,
+  buildSupportPrefix,
+  buildUpdatePrefix,
+  claimIdOf,
+} from '../../../src/script/claimScript.js';
+import { scriptForDestination } from '../../../src/script/standard.js';
+import { hashToHex, toHex } from '../../../src/util/bytes.js';
+import { Writer } from '../../../src/util/writer.js';
+import type { Step } from '../scenarios/claimLives.js';
+import { ADDRESS, type RegtestNode } from './node.js';
+
+/** Anybody can spend it: the hash of a script that says yes. */
+const REDEEM = Buffer.of(0x51);
+const OPEN = { type: 'scripthash', hash: hash160(REDEEM) } as const;
+const OPEN_ADDRESS = encodeDestination(OPEN, addressPrefixesOf(regtestParams));
+const OPEN_SCRIPT = scriptForDestination(OPEN);
+
+const UNIT_SAT = 10_000n;
+const COIN_SAT = 100_000_000n;
+/** Of a coin that pays for one transaction: the highest bid, and a fee below what the node finds absurd. Arbitrary. */
+const PURSE_SAT = 5_000_000n;
+const PURSES_A_COINBASE = 18;
+const COINBASES = 12;
+const MATURITY = 100;
+
+interface Output {
+  readonly txid: Buffer;
+  readonly n: number;
+  readonly valueSat: bigint;
+}
+
+export interface Made extends Output {
+  readonly name: string;
+  /** Wire order. */
+  readonly claimId: Buffer;
+  readonly isChannel: boolean;
+}
+
+type Action = Extract<Step, { do: 'claim' | 'update' | 'support' | 'abandon' }>;
+type Draft = (output: Output) => Omit<Made, keyof Output>;
+
+const keyOf = (label: string): Buffer => sha256(Buffer.from(`the key of ${label}`));
+
+/** One life's claims, by their labels. */
+export class ClaimActor {
+  readonly made = new Map<string, Made>();
+  /** The name of claims that say none. */
+  readonly name: string;
+  private readonly purse: ClaimPurse;
+
+  constructor(purse: ClaimPurse, name: string) {
+    this.purse = purse;
+    this.name = name;
+  }
+
+  of(label: string): Made {
+    const made = this.made.get(label);
+    if (!made) throw new Error(`nothing is called ${label}`);
+    return made;
+  }
+
+  /** The id as it is printed. */
+  idOf(label: string): string {
+    return hashToHex(this.of(label).claimId);
+  }
+
+  async act(step: Action): Promise<void> {
+    if (step.do === 'abandon') {
+      const spent = step.of.map((label) => this.of(label));
+      await this.purse.send(spent, null, () => Buffer.alloc(0));
+      return;
+    }
+    const valueSat = BigInt(step.bid) * UNIT_SAT;
+    let made: Omit<Made, keyof Output> | null = null;
+    let digits = '';
+    let spent: Output[] = [];
+    let prefix: (firstInput: Buffer) => Buffer;
+    let draft: Draft;
+    if (step.do === 'support') {
+      const { name, claimId } = this.of(step.of);
+      prefix = () => buildSupportPrefix(Buffer.from(name), claimId);
+      draft = () => ({ name, claimId, isChannel: false });
+    } else if (step.do === 'update') {
+      const former = this.of(step.as);
+      spent = [former];
+      prefix = (firstInput) =>
+        buildUpdatePrefix(
+          Buffer.from(former.name),
+          former.claimId,
+          this.value({ isChannel: former.isChannel, ...step }, firstInput),
+        );
+      draft = () => ({ name: former.name, claimId: former.claimId, isChannel: former.isChannel });
+    } else {
+      const { name = this.name, isChannel = false } = step;
+      digits = step.digits ?? '';
+      prefix = (firstInput) => buildClaimPrefix(Buffer.from(name), this.value(step, firstInput));
+      draft = (output) => ({ name, claimId: claimIdOf(output.txid, output.n), isChannel });
+    }
+    const output = await this.purse.send(spent, valueSat, prefix, (at) => {
+      made = draft(at);
+      return hashToHex(made.claimId).startsWith(digits);
+    });
+    this.made.set(step.as, { ...output, ...made! });
+  }
+
+  private value(
+    step: { as: string; by?: string; isChannel?: boolean; feeLbc?: number; reposts?: string },
+    firstInput: Buffer,
+  ): Buffer {
+    const { as, by, isChannel, feeLbc, reposts } = step;
+    const type = isChannel
+      ? { case: 'channel' as const, value: { publicKey: defaultEcdsa.publicKeyOf(keyOf(as), true) } }
+      : reposts !== undefined
+        ? { case: 'repost' as const, value: { claimHash: this.of(reposts).claimId } }
+        : {
+            case: 'stream' as const,
+            value:
+              feeLbc === undefined
+                ? {}
+                : {
+                    fee: {
+                      currency: Fee_Currency.LBC,
+                      amount: BigInt(feeLbc) * COIN_SAT,
+                      address: Buffer.alloc(25),
+                    },
+                  },
+          };
+    const claim = create(ClaimSchema, { type: type as never });
+    const unsigned = encodeClaim({ channelId: null, signature: null, claim });
+    if (by === undefined) return unsigned;
+    const { claimId: channelId } = this.of(by);
+    const digest = sha256(Buffer.concat([firstInput, channelId, unsigned.subarray(1)]));
+    const signature = defaultEcdsa.sign(digest, keyOf(by), null).compact;
+    return encodeClaim({ channelId, signature, claim });
+  }
+}
+
+/** Coins of a node, one for each transaction. */
+export class ClaimPurse {
+  private readonly node: RegtestNode;
+  private coins: Output[] = [];
+
+  constructor(node: RegtestNode) {
+    this.node = node;
+  }
+
+  /** Mines what transactions are paid with. */
+  async fill(): Promise<void> {
+    const { node } = this;
+    const hashes = await node.rpc<string[]>('generatetoaddress', [COINBASES, OPEN_ADDRESS]);
+    await node.rpc('generatetoaddress', [MATURITY, ADDRESS]);
+    for (const hash of hashes) {
+      const { tx } = await node.rpc<{ tx: string[] }>('getblock', [hash]);
+      const { value } = await node.rpc<{ value: number }>('gettxout', [tx[0], 0]);
+      const parts = Array.from({ length: PURSES_A_COINBASE }, () => ({
+        value: PURSE_SAT,
+        script: OPEN_SCRIPT,
+      }));
+      const coinbase = { txid: Buffer.from(tx[0]!, 'hex').reverse(), n: 0, valueSat: BigInt(value * 1e8) };
+      const divided = transaction([coinbase], parts);
+      await node.rpc('sendrawtransaction', [toHex(formatTransaction(divided)), true]);
+      this.coins.push(...parts.map((_, n) => ({ txid: Buffer.from(txid(divided)), n, valueSat: PURSE_SAT })));
+    }
+    await node.rpc('generatetoaddress', [1, ADDRESS]);
+  }
+
+  /** Sends what spends these, with one output behind the prefix made from its first input; what remains is the fee. */
+  async send(
+    spent: readonly Output[],
+    valueSat: bigint | null,
+    prefix: (firstInput: Buffer) => Buffer,
+    isWanted: (output: Output) => boolean = () => true,
+  ): Promise<Output> {
+    const coin = this.coins.shift();
+    if (!coin) throw new Error('the purse is empty');
+    const inputs = [...spent, coin];
+    const firstInput = new Writer(36).raw(inputs[0]!.txid).u32(inputs[0]!.n).finish();
+    const total = inputs.reduce((sum, input) => sum + input.valueSat, 0n);
+    const output = {
+      value: valueSat ?? total - PURSE_SAT / 2n,
+      script: Buffer.concat([prefix(firstInput), OPEN_SCRIPT]),
+    };
+    // The lock time of a final transaction means nothing, and makes another id.
+    for (let lockTime = 0; ; lockTime++) {
+      const tx = transaction(inputs, [output], lockTime);
+      const made = { txid: Buffer.from(txid(tx)), n: 0, valueSat: output.value };
+      if (!isWanted(made)) continue;
+      await this.node.rpc('sendrawtransaction', [toHex(formatTransaction(tx)), true]);
+      return made;
+    }
+  }
+}
+
+function transaction(
+  inputs: readonly Output[],
+  outputs: readonly { value: bigint; script: Buffer }[],
+  lockTime = 0,
+): Transaction {
+  return {
+    version: 2,
+    inputs: inputs.map(({ txid: hash, n }) => ({
+      prevout: { hash, index: n },
+      scriptSig: Buffer.from([1, ...REDEEM]),
+      sequence: 0xffffffff,
+      witness: [],
+    })),
+    outputs: [...outputs],
+    lockTime,
+  };
+}
