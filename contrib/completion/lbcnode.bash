@@ -2,34 +2,34 @@
 # Source it, or put it into /usr/share/bash-completion/completions as lbcnode, with a link lbcnode-cli.
 
 _lbcnode_methods=(
-    abandonclaim abandonsupport abandontransaction abortrescan addmultisigaddress addnode addtimelockedaddress
-    backupwallet bumpfee checknormalization claimname clearbanned combinepsbt combinerawtransaction
-    converttopsbt createmultisig createpsbt createrawtransaction createwallet debuglevel decodepsbt
-    decoderawtransaction decodescript disconnectnode dumpprivkey dumpwallet encryptwallet estimatefee
-    estimatesmartfee finalizepsbt fundrawtransaction generate generatetoaddress getaccount getaccountaddress
-    getaddednodeinfo getaddressbalance getaddressesbyaccount getaddressesbylabel getaddressinfo
-    getaddressmempool getaddresstxids getaddressutxos getbalance getbestblock getbestblockhash getblock
-    getblockchaininfo getblockcount getblockfilter getblockhash getblockheader getblockstats getblocktemplate
-    getcfilter getcfilterheader getchaintips getchaintxstats getchangesinblock getclaim getclaimbybid
-    getclaimbyid getclaimbyseq getclaimindexinfo getclaimproofbybid getclaimproofbyseq getclaimsforname
-    getclaimsfornamebybid getclaimsfornamebyid getclaimsfornamebyseq getclaimsfortx getclaimsintrie
-    getconnectioncount getcurrentnet getdifficulty getgenerate gethashespersec getheaders getindexinfo
-    getmemoryinfo getmempoolancestors getmempooldescendants getmempoolentry getmempoolinfo getmininginfo
-    getnamehistory getnameproof getnamesintrie getnettotals getnetworkhashps getnetworkinfo getnewaddress
-    getnodeaddresses getpeerinfo getrawchangeaddress getrawmempool getrawtransaction getreceivedbyaccount
-    getreceivedbyaddress getreceivedbylabel gettotalclaimednames gettotalclaims gettotalvalueofclaims
-    gettransaction gettxout gettxoutproof gettxoutsetinfo getunconfirmedbalance getvalueforname getwalletinfo
-    getzmqnotifications help importaddress importmulti importprivkey importprunedfunds importpubkey
-    importwallet keypoolrefill listaccounts listaddressgroupings listbanned listlabels listlockunspent
-    listnameclaims listnames listreceivedbyaccount listreceivedbyaddress listreceivedbylabel listsinceblock
-    listtransactions listunspent listupcoming listwalletdir listwallets loadwallet lockunspent logging
-    migratewallet move normalize ping preciousblock prioritisetransaction pruneblockchain removeprunedfunds
-    rescanblockchain resolve rpc.discover savemempool scantxoutset searchclaims searchrawtransactions sendfrom
-    sendmany sendrawtransaction sendtoaddress setaccount setban sethdseed setlabel setnetworkactive settxfee
-    signmessage signmessagewithprivkey signrawtransaction signrawtransactionwithkey
-    signrawtransactionwithwallet stop submitblock supportclaim testmempoolaccept unloadwallet updateclaim
-    uptime validateaddress verifychain verifymessage verifytxoutproof version walletcreatefundedpsbt walletlock
-    walletpassphrase walletpassphrasechange walletprocesspsbt
+    abandonclaim abandonsupport abandontransaction abortrescan addhub addmultisigaddress addnode
+    addtimelockedaddress backupwallet bumpfee checknormalization claimname clearbanned combinepsbt
+    combinerawtransaction converttopsbt createmultisig createpsbt createrawtransaction createwallet debuglevel
+    decodepsbt decoderawtransaction decodescript disconnectnode dumpprivkey dumpwallet encryptwallet
+    estimatefee estimatesmartfee finalizepsbt fundrawtransaction generate generatetoaddress getaccount
+    getaccountaddress getaddednodeinfo getaddressbalance getaddressesbyaccount getaddressesbylabel
+    getaddressinfo getaddressmempool getaddresstxids getaddressutxos getbalance getbestblock getbestblockhash
+    getblock getblockchaininfo getblockcount getblockfilter getblockhash getblockheader getblockstats
+    getblocktemplate getcfilter getcfilterheader getchaintips getchaintxstats getchangesinblock getclaim
+    getclaimbybid getclaimbyid getclaimbyseq getclaimindexinfo getclaimproofbybid getclaimproofbyseq
+    getclaimsforname getclaimsfornamebybid getclaimsfornamebyid getclaimsfornamebyseq getclaimsfortx
+    getclaimsintrie getconnectioncount getcurrentnet getdifficulty getgenerate gethashespersec getheaders
+    gethubinfo getindexinfo getmemoryinfo getmempoolancestors getmempooldescendants getmempoolentry
+    getmempoolinfo getmininginfo getnamehistory getnameproof getnamesintrie getnettotals getnetworkhashps
+    getnetworkinfo getnewaddress getnodeaddresses getpeerinfo getrawchangeaddress getrawmempool
+    getrawtransaction getreceivedbyaccount getreceivedbyaddress getreceivedbylabel gettotalclaimednames
+    gettotalclaims gettotalvalueofclaims gettransaction gettxout gettxoutproof gettxoutsetinfo
+    getunconfirmedbalance getvalueforname getwalletinfo getzmqnotifications help importaddress importmulti
+    importprivkey importprunedfunds importpubkey importwallet keypoolrefill listaccounts listaddressgroupings
+    listbanned listlabels listlockunspent listnameclaims listnames listreceivedbyaccount listreceivedbyaddress
+    listreceivedbylabel listsinceblock listtransactions listunspent listupcoming listwalletdir listwallets
+    loadwallet lockunspent logging migratewallet move normalize ping preciousblock prioritisetransaction
+    pruneblockchain removeprunedfunds rescanblockchain resolve rpc.discover savemempool scantxoutset
+    searchclaims searchrawtransactions sendfrom sendmany sendrawtransaction sendtoaddress setaccount setban
+    sethdseed setlabel setnetworkactive settxfee signmessage signmessagewithprivkey signrawtransaction
+    signrawtransactionwithkey signrawtransactionwithwallet stop submitblock supportclaim testmempoolaccept
+    unloadwallet updateclaim uptime validateaddress verifychain verifymessage verifytxoutproof version
+    walletcreatefundedpsbt walletlock walletpassphrase walletpassphrasechange walletprocesspsbt
 )
 
 # Completes the value behind an option; fails where what is completed is no value.

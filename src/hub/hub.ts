@@ -3,6 +3,7 @@
  * and tells how it is. What the chain, the mempool and the indexes know it asks of the node's services.
  */
 import { isIPv4 } from 'node:net';
+import type { HubService, HubStatus } from '../rpc/hubService.js';
 import type { RpcServices } from '../rpc/services.js';
 import { assert } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';
@@ -12,6 +13,7 @@ import { BlockedClaims, type BlockingSource } from './blockedClaims.js';
 import { BlockTxids } from './blockTxids.js';
 import { ClaimAnswers, type HubSearch } from './claimAnswers.js';
 import { HeaderService } from './headerService.js';
+import { HubPeers } from './hubPeers.js';
 import type { HubError } from './hubError.js';
 import type { HubFacts, HubServices } from './hubServices.js';
 import { HUB_METHODS } from './methodTable.js';
@@ -33,6 +35,8 @@ export interface HubOptions {
   readonly maxSessions: number;
   readonly sessionTimeoutSec: number;
   readonly facts: HubFacts;
+  /** Other hubs that clients are told of. */
+  readonly peers: readonly string[];
   /** Channels whose reposts keep claims from being resolved; ids in wire order. */
   readonly blockingChannels: readonly Bytes[];
   /** A client that takes nothing for so long is cut off; for tests. */
@@ -56,7 +60,10 @@ export interface HubObserver {
   told(method: string, count: number): void;
 }
 
-export class Hub {
+/** The index of searches is none of the node's. */
+const NEEDED_INDEXES: readonly string[] = ['txindex', 'addressindex', 'claimindex'];
+
+export class Hub implements HubService {
   observer: HubObserver | null = null;
   private readonly options: HubOptions;
   private readonly deps: HubDeps;
@@ -64,6 +71,8 @@ export class Hub {
   private readonly watch: TouchWatch;
   private readonly services: HubServices;
   private readonly statusPort: StatusPort | null;
+  private readonly answered = new Map<string, { requests: number; errors: number }>();
+  private readonly told = new Map<string, number>();
   private readyTimer: NodeJS.Timeout | null = null;
   private isOpen = false;
   private isClosed = false;
@@ -78,6 +87,7 @@ export class Hub {
     this.services = {
       facts: options.facts,
       node,
+      peers: new HubPeers(options.peers),
       headers: new HeaderService(reader),
       blockTxids: new BlockTxids(reader),
       histories: new AddressHistories(node, new StatusCache()),
@@ -96,8 +106,8 @@ export class Hub {
         method: (name) => HUB_METHODS.get(name),
         log,
         failed: deps.onException,
-        answered: (method, error, ms) => this.observer?.answered(method, error, ms / 1000),
-        told: (method, count) => this.observer?.told(method, count),
+        answered: (method, error, ms) => this.noteAnswer(method, error, ms),
+        told: (method, count) => this.noteTold(method, count),
         availability: (isAvailable) => {
           if (this.statusPort) this.statusPort.available = isAvailable;
         },
@@ -142,6 +152,29 @@ export class Hub {
     );
   }
 
+  private noteAnswer(method: string, error: HubError | null, durationMs: number): void {
+    const counts = this.answered.get(method) ?? { requests: 0, errors: 0 };
+    this.answered.set(method, counts);
+    counts.requests++;
+    if (error) counts.errors++;
+    this.observer?.answered(method, error, durationMs / 1000);
+  }
+
+  private noteTold(method: string, count: number): void {
+    this.told.set(method, (this.told.get(method) ?? 0) + count);
+    this.observer?.told(method, count);
+  }
+
+  addPeer(peer: string): boolean {
+    if (!this.services.peers.add(peer)) return false;
+    this.sessions.tell();
+    return true;
+  }
+
+  removePeer(peer: string): boolean {
+    return this.services.peers.remove(peer);
+  }
+
   /** Opens the status port, and the other one when the node is ready. Rejects with `HubStartError`. */
   async open(): Promise<void> {
     try {
@@ -176,20 +209,33 @@ export class Hub {
   }
 
   /** How it is, for whoever supervises it. */
-  get status(): {
-    readonly listening: boolean;
-    readonly sessions: number;
-    readonly maxSessions: number;
-    readonly subscriptions: number;
-    readonly waiting: number;
-  } {
+  get status(): HubStatus {
+    const { sessions, statusPort } = this;
     return {
-      listening: this.sessions.isListening,
-      sessions: this.sessions.count,
-      maxSessions: this.sessions.maxCount,
-      subscriptions: this.sessions.subscriptionCount,
-      waiting: this.sessions.turns.waitingCount,
+      listening: sessions.isListening,
+      ...sessions.address,
+      udpPort: statusPort?.port ?? null,
+      height: this.servedHeight,
+      sessions: sessions.count,
+      maxSessions: sessions.maxCount,
+      ...sessions.unsent,
+      subscriptions: sessions.subscriptionCount,
+      running: sessions.turns.workingCount,
+      waiting: sessions.turns.waitingCount,
+      peers: this.services.peers.list,
+      answered: this.answered,
+      told: this.told,
     };
+  }
+
+  /** The lowest of what clients were told and what is needed for answers has. */
+  private get servedHeight(): number {
+    const { node } = this.services;
+    const heights = node
+      .indexes()
+      .flatMap(({ name, height }) => (NEEDED_INDEXES.includes(name) ? [height] : []));
+    if (node.claimSearch) heights.push(node.claimSearch.status().tip?.height ?? -1);
+    return Math.min(this.watch.toldHeight, ...heights);
   }
 
   /** Sends everybody away and closes the ports. */

@@ -4,6 +4,7 @@ import type { AddressHistories } from './addressHistories.js';
 import type { BlockTxids } from './blockTxids.js';
 import type { ClaimAnswers } from './claimAnswers.js';
 import type { HeaderService } from './headerService.js';
+import type { HubPeers } from './hubPeers.js';
 
 /** What the operator says of the hub, as clients see it. */
 export interface HubFacts {
@@ -12,8 +13,6 @@ export interface HubFacts {
   readonly donationAddress: string;
   /** LBC as a decimal number. */
   readonly dailyFee: string;
-  /** `host:port` of hubs that clients may use too. */
-  readonly peers: readonly string[];
   /** File of the banner; null for the usual one. */
   readonly bannerFile: string | null;
   /** Names of clients that are refused; null refuses none. */
@@ -23,6 +22,7 @@ export interface HubFacts {
 export interface HubServices {
   readonly facts: HubFacts;
   readonly node: RpcServices;
+  readonly peers: HubPeers;
   readonly headers: HeaderService;
   readonly blockTxids: BlockTxids;
   readonly histories: AddressHistories;

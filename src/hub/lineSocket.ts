@@ -58,6 +58,16 @@ export class LineSocket {
     return this.reader.heldBytes;
   }
 
+  /** Whether what was written waits for the client to take it. */
+  get isStalled(): boolean {
+    return this.draining !== null;
+  }
+
+  /** Bytes that the system did not take yet. */
+  get unsentBytes(): number {
+    return this.socket.writableLength;
+  }
+
   private receive(chunk: Buffer): void {
     this.lastReceivedMs = performance.now();
     if (this.isGone) return;

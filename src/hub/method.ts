@@ -25,6 +25,8 @@ export interface HubClient {
   wantsHeaders: 'raw' | 'decoded' | null;
   /** Id of the header that it knows for the tip. */
   knownTip: number;
+  /** The number of the latest other hub that it knows of (`hubPeers.ts`); null unless it wants to hear of them. */
+  knownPeer: number | null;
   /** Hears from here on what happens to a script, by the name that it gave it. Throws `HubError` when there are too many. */
   subscribe(scriptKey: string, alias: string): void;
   unsubscribe(scriptKey: string): void;

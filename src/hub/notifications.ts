@@ -2,11 +2,17 @@
 import { quoteJson, stringifyJson, type JsonOut } from '../util/jsonWrite.js';
 import { notificationText, type WireVersion } from './wireMessages.js';
 
+export const PEER_NOTIFICATION = 'blockchain.peers.subscribe';
 /** Characters of the name of a script, as opposed to an address. */
 const SCRIPT_HASH_DIGITS = 64;
 
 export function headerNotification(version: WireVersion, header: JsonOut): string {
   return notificationText(version, 'blockchain.headers.subscribe', `[${stringifyJson(header)}]`);
+}
+
+/** The request has another name: `server.peers.subscribe`. Source: `_notify_peer`. */
+export function peerNotification(version: WireVersion, peer: string): string {
+  return notificationText(version, PEER_NOTIFICATION, `[${quoteJson(peer)}]`);
 }
 
 /** `news` are names as the clients gave them, with statuses. */

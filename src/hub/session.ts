@@ -10,7 +10,12 @@ import { HUB_ERROR, HubError, internalError } from './hubError.js';
 import type { LineSocket } from './lineSocket.js';
 import { bindArguments, type HubClient, type HubMethod, type HubResult } from './method.js';
 import type { HubServices } from './hubServices.js';
-import { addressNotifications, headerNotification } from './notifications.js';
+import {
+  addressNotifications,
+  headerNotification,
+  PEER_NOTIFICATION,
+  peerNotification,
+} from './notifications.js';
 import type { Turn, Turns } from './turns.js';
 import {
   answerFrame,
@@ -54,6 +59,7 @@ export class Session implements HubClient {
   protocol: string | null = null;
   wantsHeaders: 'raw' | 'decoded' | null = null;
   knownTip = -1;
+  knownPeer: number | null = null;
   /** By the script's key: the name that the client gave it. */
   readonly subscriptions = new Map<string, string>();
   private readonly deps: SessionDeps;
@@ -290,7 +296,11 @@ export class Session implements HubClient {
   }
 
   private get hasNews(): boolean {
-    return this.touched.size > 0 || this.hasNewTip;
+    return this.touched.size > 0 || this.hasNewTip || this.hasNewPeer;
+  }
+
+  private get hasNewPeer(): boolean {
+    return this.knownPeer !== null && this.knownPeer < this.deps.hub.peers.latest;
   }
 
   /**
@@ -306,6 +316,7 @@ export class Session implements HubClient {
     const { hub, told } = this.deps;
     const version = this.version!;
     if (this.hasNewTip) await this.tellHeader(turn, version);
+    if (this.hasNewPeer) await this.writer.exclusively(turn, () => this.writePeers(turn, version));
     const keys: string[] = [];
     for (const key of this.touched) {
       if (keys.push(key) === ADDRESSES_AT_ONCE) break;
@@ -324,6 +335,15 @@ export class Session implements HubClient {
       await this.writer.text(turn, `${addressNotifications(version, news)}\n`);
       told('blockchain.address.subscribe', news.length);
     });
+  }
+
+  private async writePeers(turn: Turn, version: WireVersion): Promise<void> {
+    const { hub, told } = this.deps;
+    if (this.knownPeer === null) return;
+    const peers = hub.peers.since(this.knownPeer);
+    this.knownPeer = hub.peers.latest;
+    for (const peer of peers) await this.writer.text(turn, `${peerNotification(version, peer)}\n`);
+    told(PEER_NOTIFICATION, peers.length);
   }
 
   private tellHeader(turn: Turn, version: WireVersion): Promise<void> {

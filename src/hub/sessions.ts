@@ -102,6 +102,17 @@ export class Sessions {
     return this.subscriptions;
   }
 
+  /** What clients do not take. */
+  get unsent(): { readonly stalled: number; readonly unsentBytes: number } {
+    let stalled = 0;
+    let unsentBytes = 0;
+    for (const { socket } of this.sessions) {
+      if (socket.isStalled) stalled++;
+      unsentBytes += socket.unsentBytes;
+    }
+    return { stalled, unsentBytes };
+  }
+
   get isListening(): boolean {
     return this.server !== null;
   }

@@ -50,9 +50,12 @@ export class TouchWatch {
   private timer: NodeJS.Timeout | null = null;
   private running: Promise<void> | null = null;
   private isStopped = false;
+  /** The tip of which everybody was told who wants to hear of it. */
+  private toldTip: number;
 
   constructor(deps: TouchWatchDeps) {
     this.deps = deps;
+    this.toldTip = deps.reader.chain.tip;
     const { events } = deps.reader.chain;
     this.offs = [
       events.on('blockConnected', (block) => this.addBlock(block)),
@@ -63,6 +66,11 @@ export class TouchWatch {
       events.on('tipChanged', () => this.schedule()),
       deps.addresses.onMempool((keys) => this.touchAll(keys)),
     ];
+  }
+
+  /** The height of the block that clients were told of. */
+  get toldHeight(): number {
+    return this.deps.reader.headers.height(this.toldTip);
   }
 
   private touchAll(keys: Iterable<string>): void {
@@ -102,6 +110,7 @@ export class TouchWatch {
     try {
       // Nobody is told of a step that is under way.
       await reader.chain.exclusively(() => Promise.resolve());
+      const { tip } = reader.chain;
       const blocks = this.blocks.splice(0);
       if (this.isAllTouched) {
         this.isAllTouched = false;
@@ -109,6 +118,7 @@ export class TouchWatch {
       }
       for (const block of blocks) await this.lookThrough(block);
       sessions.tell();
+      this.toldTip = tip;
     } catch (error) {
       if (!this.isStopped) failed(error);
     }

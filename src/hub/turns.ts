@@ -27,6 +27,10 @@ export class Turns {
   /** The time that the client had which was served last. */
   private servedMs = 0;
 
+  get workingCount(): number {
+    return this.working;
+  }
+
   get waitingCount(): number {
     let count = 0;
     for (const { wakes } of this.waiting.values()) count += wakes.length;

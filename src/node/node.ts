@@ -8,7 +8,6 @@ import { openChain } from '../chain/openChain.js';
 import { Pruner } from '../chain/pruner.js';
 import { verifyChain } from '../chain/verifyChain.js';
 import { MAX_FUTURE_BLOCK_TIME_SEC } from '../consensus/limits.js';
-import type { Hub } from '../hub/hub.js';
 import { addressIndex } from '../index/addressIndex.js';
 import { BackgroundFill } from '../index/backgroundFill.js';
 import { TrackedIndex } from '../index/chainIndex.js';
@@ -141,7 +140,6 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   };
   const dispatcher = new RpcDispatcher({ deprecated: new Set(options.deprecatedrpc) }, rpc);
   let chainReader: ChainReader | null = null;
-  let hub: Hub | null = null;
   const server = options.server
     ? await startServer(
         loaded,
@@ -155,7 +153,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
             dispatcher,
             metrics,
             chain: () => chainReader,
-            hub: () => hub?.status ?? null,
+            hub: () => nodeServices.services.hub?.status ?? null,
             indexes: () => nodeServices.services.indexes(),
             isStopping: () => deps.signal.aborted,
           }),
@@ -334,7 +332,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   if (options.hub) {
     const { startHub } = await import('./hubService.js');
     const { claimIndex, claimSearch } = nodeServices.services;
-    hub = await startHub(loaded, {
+    const hub = await startHub(loaded, {
       node: nodeServices.services,
       claims: claimIndex && { index: claimIndex, search: claimSearch },
       log: logger,
@@ -345,7 +343,8 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
       descriptorLimit,
       warn,
     });
-    closers.push(() => hub?.close());
+    nodeServices.showHub(hub);
+    closers.push(() => hub.close());
     metrics?.followHub(hub);
   }
   // The server came first, to answer during the warm-up, but no call may find the chain closed.

@@ -1,4 +1,5 @@
 /** From the options to those who tell others of what happens: ZeroMQ and WebSocket. Loaded only as far as they are used. */
+import { ClaimMetadata } from '../rpc/format/claimMetadata.js';
 import { addressPrefixesOf } from '../script/address.js';
 import type { NotificationSource } from '../server/notifications/stream.js';
 import { NotificationStream } from '../server/notifications/stream.js';
@@ -31,7 +32,9 @@ export async function startNotifications(loaded: LoadedOptions, logger: Logger):
   const zmq = await startZmq(loaded, logger);
   const webSockets = await makeWebSockets(loaded, logger);
   const tellsClaims = webSockets !== null || loaded.options.zmqpubclaim.length > 0;
-  const stream = new NotificationStream(tellsClaims, logger);
+  const { options, params } = loaded;
+  const metadata = ClaimMetadata.of({ options: { claimMetadata: options.claimmetadata }, params });
+  const stream = new NotificationStream(tellsClaims, logger, metadata);
   if (zmq) stream.listen(zmq);
   if (webSockets) stream.listen(webSockets);
   return {

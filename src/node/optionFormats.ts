@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import { parseHost, parseNetAddress } from '../net/netAddress.js';
-import { splitHostPort } from '../util/hostPort.js';
+import { HOST_NAME, isHostPort } from '../util/hostPort.js';
 import { Subnet } from '../util/subnet.js';
 import { isInteger, OptionError } from './optionArgs.js';
 import type { OptionFormat } from './optionRow.js';
@@ -17,8 +17,6 @@ interface Format {
   readonly refusal?: (name: string, text: string) => string;
 }
 
-/** Host names as resolvers take them; containers have `_` in theirs. */
-const HOST_NAME = /^[a-z0-9_]([a-z0-9._-]*[a-z0-9_.])?$/i;
 /** The characters that a comment of the user agent may consist of. Source: `SAFE_CHARS_UA_COMMENT`. */
 const SAFE_COMMENT = /^[a-zA-Z0-9 .,;\-_?@]*$/;
 /** The networks of `-onlynet`; `tor` is another name of the last. Source: `ParseNetwork`. */
@@ -36,12 +34,6 @@ const DECIMAL = /^[0-9]{1,10}(\.[0-9]{1,8})?$/;
 
 const anything = (): boolean => true;
 const A_HOST = 'a host as <name>, <ip>, <host>:<port> or [<ipv6>]:<port>';
-
-/** A host name or address, with or without a port. */
-export function isHostPort(text: string): boolean {
-  const { host } = splitHostPort(text, 0);
-  return isIP(host) !== 0 || HOST_NAME.test(host);
-}
 
 function isPattern(text: string): boolean {
   try {

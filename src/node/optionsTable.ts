@@ -77,7 +77,7 @@ const GENERAL_OPTIONS = [
   bool('claimindex', false, 'Keep an index of what wallets ask of claims: by URL, of a channel, reposts, sums; for resolve and getclaim. Turned on for a folder with blocks it is filled in the background'),
   bool('claimsearch', false, 'Keep an index by which claims are searched, for searchclaims. Turns on -claimindex; needs SQLite with FTS5: Node 22.13 or later, or the package @photostructure/sqlite'),
   text('compat=<profile>', 'documented', 'Whose answers to give: those of the interface document, of lbrycrd 0.17.3 or of lbcd. The paths /lbrycrd and /lbcd answer in their profile whatever is set here', { choices: ['documented', 'lbrycrd', 'lbcd'] }),
-  bool('claimmetadata', false, 'Show what the values of claims and supports say (title, tags, source, keys and so on) beside their bytes, as the member metadata, in the answers about claims and in verbose transactions'),
+  bool('claimmetadata', false, 'Show what the values of claims and supports say (title, tags, source, keys and so on) beside their bytes, as the member metadata, in the answers about claims, in verbose transactions and in claim events'),
   text('claimproofwindow=<blocks|all>', DEFAULT_CLAIM_PROOF_WINDOW, 'For how many past blocks name proofs can be given', { format: 'proofWindow' }),
 ] as const;
 

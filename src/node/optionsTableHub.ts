@@ -1,8 +1,6 @@
 /** The rows of the options table for the hub. Names and defaults follow the hub's own (lbryio/hub herald/env.py). */
+import { HUB_PORT } from '../hub/hubPeers.js';
 import { bool, int, list, text } from './optionRow.js';
-
-/** The port by convention. */
-export const HUB_PORT = 50_001;
 
 /* prettier-ignore */
 export const HUB_OPTIONS = [

@@ -18,6 +18,7 @@ import { PeerNetwork, type Listening, type PeerNetworkOptions } from '../net/pee
 import { AnswerCache } from '../rpc/answerCache.js';
 import { claimReader, type ClaimReader } from '../rpc/claimReader.js';
 import { CoinScan } from '../rpc/coinScan.js';
+import type { HubService } from '../rpc/hubService.js';
 import type { PeerService } from '../rpc/peerService.js';
 import type { AddressService, LocalAddress, RpcServices } from '../rpc/services.js';
 import { assert } from '../util/assert.js';
@@ -58,6 +59,8 @@ export interface NodeServices {
   attach(opened: OpenedChain, pruner: Pruner | null, indexes: Pick<BackgroundFill, 'statuses'>): void;
   /** Opens the index by which claims are searched. Rejects with `EnvironmentError` where there is no SQLite. */
   openSearch(): Promise<{ close(): Promise<void> }>;
+  /** The hub that methods tell of. */
+  showHub(hub: HubService): void;
   /** Finds peers and talks to them. Tells where it cannot listen, one line an address, and how to stop. */
   connect(onBug: (error: unknown) => void): Promise<Listening & { net: PeerNetwork; stop(): Promise<void> }>;
   /** Opens the wallets that the options name. Rejects with `WalletOpenError`. */
@@ -106,6 +109,7 @@ export function makeServices({
   let warnings: ChainWarnings | null = null;
   let wallets: Wallets | null = null;
   let claimSearch: ClaimSearch | null = null;
+  let hub: HubService | null = null;
   let peers: { net: PeerNetwork; service: PeerService } | null = null;
   const loading = new AbortController();
   let mempoolRead: Promise<void> = Promise.resolve();
@@ -140,6 +144,9 @@ export function makeServices({
     },
     get claimSearch() {
       return claimSearch;
+    },
+    get hub() {
+      return hub;
     },
     indexes: () => now().indexes.statuses(),
     get mempool() {
@@ -247,6 +254,9 @@ export function makeServices({
       });
       claimSearch = search.search;
       return search;
+    },
+    showHub(opened) {
+      hub = opened;
     },
     async connect(onBug) {
       const { reader, chain } = now().opened;

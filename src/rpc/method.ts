@@ -56,6 +56,7 @@ export const CATEGORIES = [
   'control',
   'generating',
   'hidden',
+  'hub',
   'mining',
   'network',
   'rawtransactions',

@@ -75,6 +75,8 @@ import { getClaim } from './methods/claimindex/getClaim.js';
 import { getClaimIndexInfo } from './methods/claimindex/getClaimIndexInfo.js';
 import { resolve } from './methods/claimindex/resolve.js';
 import { searchClaims } from './methods/claimindex/searchClaims.js';
+import { addHub } from './methods/hub/addHub.js';
+import { getHubInfo } from './methods/hub/getHubInfo.js';
 import { getAddressBalance } from './methods/addressindex/getAddressBalance.js';
 import { getAddressMempool } from './methods/addressindex/getAddressMempool.js';
 import { getAddressTxids } from './methods/addressindex/getAddressTxids.js';
@@ -293,6 +295,9 @@ export const METHODS: readonly RpcMethod[] = [
   waitForBlock,
   waitForBlockHeight,
   waitForNewBlock,
+  // hub
+  addHub,
+  getHubInfo,
   // mining
   getHashesPerSec,
   getGenerate,

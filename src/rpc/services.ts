@@ -19,6 +19,7 @@ import type { Bytes } from '../util/bytes.js';
 import type { LogControl, Logger } from '../util/logging.js';
 import type { Wallets } from '../wallet/wallets.js';
 import type { CoinScan } from './coinScan.js';
+import type { HubService } from './hubService.js';
 import type { PeerService } from './peerService.js';
 import type { ClaimReader } from './claimReader.js';
 
@@ -40,6 +41,8 @@ export interface RpcServices {
   readonly claimIndex: ClaimIndexQueries | null;
   /** Null without `-claimsearch`. */
   readonly claimSearch: ClaimSearch | null;
+  /** Null without `-hub`, and before it is open. */
+  readonly hub: HubService | null;
   /** How far each index is that runs. */
   indexes(): readonly IndexStatus[];
   readonly mempool: MempoolReader;

@@ -35,8 +35,12 @@ export interface SearchHealth {
 /** How the hub is. */
 export interface HubHealth {
   readonly listening: boolean;
+  /** The block that clients are served up to. */
+  readonly height: number;
   readonly sessions: number;
   readonly maxSessions: number;
+  /** Requests that wait for their turn. */
+  readonly waiting: number;
 }
 
 /** `GET /health` answers 200 while the node is up and 503 while it starts or stops, with the same members each time. */
@@ -80,7 +84,13 @@ function health({ warmupStatus, isStopping, chain, peerCount, indexes, search, h
         ? { height: searchHealth.tip?.height ?? null, documents: searchHealth.documents }
         : undefined,
       hub: hubHealth
-        ? { listening: hubHealth.listening, sessions: hubHealth.sessions, maxsessions: hubHealth.maxSessions }
+        ? {
+            listening: hubHealth.listening,
+            height: hubHealth.height,
+            sessions: hubHealth.sessions,
+            maxsessions: hubHealth.maxSessions,
+            waiting: hubHealth.waiting,
+          }
         : undefined,
     },
   };

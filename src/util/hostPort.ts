@@ -1,4 +1,8 @@
 /** A host and a port as one text. Source: Core utilstrencodings.cpp `SplitHostPort`, netaddress.cpp `CService::ToStringIPPort`. */
+import { isIP } from 'node:net';
+
+/** Host names as resolvers take them; containers have `_` in theirs. */
+export const HOST_NAME = /^[a-z0-9_]([a-z0-9._-]*[a-z0-9_.])?$/i;
 
 export interface HostPort {
   readonly host: string;
@@ -26,4 +30,10 @@ export function splitHostPort(text: string, defaultPort: number): HostPort {
 /** `host:port`, an IPv6 address in brackets. */
 export function joinHostPort({ host, port }: HostPort): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** A host name or address, with or without a port. */
+export function isHostPort(text: string): boolean {
+  const { host } = splitHostPort(text, 0);
+  return isIP(host) !== 0 || HOST_NAME.test(host);
 }

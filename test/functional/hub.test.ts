@@ -254,8 +254,9 @@ describe('what happens', () => {
     const [status] = await client.call<string[]>('blockchain.address.subscribe', [addressOf(4)]);
     expect(statusOf(await history(client, 4))).toBe(status);
     await node.rpc('invalidateblock', [block]);
-    const params = await client.told('blockchain.address.subscribe');
-    expect(params).toEqual([addressOf(4), null]);
+    // That it came may be told as well, as late as here.
+    const [address] = await client.told('blockchain.address.subscribe', ([, told]) => told === null);
+    expect(address).toBe(addressOf(4));
     expect(await history(client, 4)).toEqual([]);
     await node.rpc('reconsiderblock', [block]);
     await client.told('blockchain.address.subscribe', ([, told]) => told === status);
@@ -434,10 +435,72 @@ describe('the status port', () => {
   });
 });
 
+describe('other hubs', () => {
+  it('that come while it runs are told of to who asked for them', async () => {
+    const [client, other] = [await open(), await open()];
+    const known = await client.call('server.peers.subscribe');
+    expect(known).toEqual(['peer.example:50001']);
+    await other.call('server.ping');
+    await node.rpc('addhub', ['late.example']);
+    await node.rpc('addhub', ['127.0.0.1:9988', 'add']);
+    await client.told('blockchain.peers.subscribe', ([peer]) => peer === '127.0.0.1:9988');
+    expect(client.notifications).toEqual([
+      { jsonrpc: '2.0', method: 'blockchain.peers.subscribe', params: ['late.example:50001'] },
+      { jsonrpc: '2.0', method: 'blockchain.peers.subscribe', params: ['127.0.0.1:9988'] },
+    ]);
+    await node.rpc('addhub', ['late.example:50001', 'remove']);
+    expect(await other.call('server.peers.subscribe')).toEqual(['peer.example:50001', '127.0.0.1:9988']);
+    expect(other.notifications).toEqual([]);
+    await expect(node.rpc('addhub', ['127.0.0.1:9988'])).rejects.toMatchObject({ code: -23 });
+    await expect(node.rpc('addhub', ['late.example', 'remove'])).rejects.toMatchObject({ code: -24 });
+    for (const bad of ['', 'a b', '[::1]:50001', '::1', 'host:port'])
+      await expect(node.rpc('addhub', [bad])).rejects.toMatchObject({ code: -8 });
+    await expect(node.rpc('addhub', ['c.example', 'onetry'])).rejects.toMatchObject({ code: -8 });
+  });
+});
+
+describe('gethubinfo', () => {
+  it('tells of clients, of what they asked and of the block they are served up to', async () => {
+    const client = await open();
+    await client.call('blockchain.headers.subscribe', [true]);
+    await client.call('blockchain.address.subscribe', [addressOf(1), addressOf(2)]);
+    await client.refusal('blockchain.block.get_header', [1_000_000]);
+    await node.rpc('generatetoaddress', [1, addressOf(9)]);
+    await client.told('blockchain.headers.subscribe');
+    await expect
+      .poll(async () => {
+        const { height, tip_height } = await node.rpc<Record<string, number>>('gethubinfo');
+        return tip_height! - height!;
+      })
+      .toBe(0);
+    const info = await node.rpc<Record<string, unknown>>('gethubinfo');
+    expect(info).toMatchObject({
+      listening: true,
+      address: '127.0.0.1',
+      port,
+      udp_port: port,
+      sessions: 1,
+      max_sessions: 1000,
+      stalled: 0,
+      unsent_bytes: 0,
+      subscriptions: 2,
+      running: 0,
+      waiting: 0,
+    });
+    const { methods, notifications } = info as { methods: object; notifications: object };
+    expect(methods).toMatchObject({ unknown: { errors: expect.any(Number) as number } });
+    expect(methods).toHaveProperty(['blockchain.block.get_header', 'errors'], expect.any(Number));
+    expect(notifications).toHaveProperty(['blockchain.headers.subscribe'], expect.any(Number));
+  });
+});
+
 describe('/health', () => {
   it('tells of the hub', async () => {
     await open();
+    const { blocks } = await node.rpc<{ blocks: number }>('getblockchaininfo');
     const answer = await fetch(`http://127.0.0.1:${node.rpcPort}/health`);
-    expect(await answer.json()).toMatchObject({ hub: { listening: true, maxsessions: 1000 } });
+    expect(await answer.json()).toMatchObject({
+      hub: { listening: true, height: blocks, sessions: 1, maxsessions: 1000, waiting: 0 },
+    });
   });
 });

@@ -81,6 +81,7 @@ beforeAll(async () => {
       '-zmqpubrawtxhwm=0',
       '-zmqpubhashblockhwm=0',
       '-ws',
+      '-claimmetadata',
     ],
   });
   const script = fileURLToPath(new URL('./support/zmqSubscriber.mjs', import.meta.url));
@@ -314,6 +315,12 @@ describe('WebSocket', () => {
       expect.objectContaining({ event: 'connected', hash, height: height + 1, nTx: 2 }),
     ]);
     expect(tells('tip')).toEqual([{ hash, height: height + 1, initialblockdownload: false }]);
+    expect(tells('claim')[0]).toMatchObject({
+      event: 'claim',
+      value: VALUE.toString('hex'),
+      metadata: { error: expect.any(String) as string },
+    });
+    expect(tells('claim')[1]).not.toHaveProperty('metadata');
     // One message, whichever way it comes.
     expect(tells('claim')).toEqual(
       heard

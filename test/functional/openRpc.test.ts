@@ -81,7 +81,9 @@ function validatorOf(document: Document): (schema: object) => ValidateFunction {
 beforeAll(async () => {
   const p2pPort = await freePort();
   // Rather too much than too little is checked: -listen stands behind what startRegtest gives, and counts.
-  node = await startRegtest({ args: [...EXAMPLE_NODE_ARGS, `-port=${p2pPort}`] });
+  node = await startRegtest({
+    args: [...EXAMPLE_NODE_ARGS, `-port=${p2pPort}`, '-hub', `-hubport=${await freePort()}`],
+  });
   const cases = await makeExampleCalls(node);
   peer = await startRegtest({ args: [`-connect=127.0.0.1:${p2pPort}`, EXAMPLE_NODE_ARGS[0]!] });
   await node.rpc('waitforblockheight', [0]);

@@ -197,6 +197,9 @@ export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
     call('listnames', 'mi', 1),
     call('listupcoming', 2000),
     lbcd('normalize', 'MindBlown'),
+    // hub
+    once('addhub', 'hub.example.com:50001'),
+    call('gethubinfo'),
     // control
     call('getmemoryinfo'),
     lbcd('debuglevel', 'show'),

@@ -7,6 +7,7 @@ import type { ClaimtrieMethods } from './claimtrie.js';
 import type { ControlMethods } from './control.js';
 import type { GeneratingMethods } from './generating.js';
 import type { HiddenMethods } from './hidden.js';
+import type { HubMethods } from './hub.js';
 import type { MiningMethods } from './mining.js';
 import type { NetworkMethods } from './network.js';
 import type { RawtransactionsMethods } from './rawtransactions.js';
@@ -26,6 +27,7 @@ export interface RpcMethodTypes
     ControlMethods,
     GeneratingMethods,
     HiddenMethods,
+    HubMethods,
     MiningMethods,
     NetworkMethods,
     RawtransactionsMethods,

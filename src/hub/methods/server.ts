@@ -78,7 +78,14 @@ export const SERVER_METHODS: readonly HubMethod[] = [
   { name: 'server.features', params: [], run: features },
   { name: 'server.banner', params: [], run: banner },
   { name: 'server.ping', params: [], run: () => null },
-  { name: 'server.peers.subscribe', params: [], run: ({ hub }) => hub.facts.peers },
+  {
+    name: 'server.peers.subscribe',
+    params: [],
+    run({ client, hub: { peers } }) {
+      client.knownPeer = peers.latest;
+      return peers.list;
+    },
+  },
   { name: 'server.payment_address', params: [], run: ({ hub }) => hub.facts.paymentAddress },
   { name: 'server.donation_address', params: [], run: ({ hub }) => hub.facts.donationAddress },
   { name: 'blockchain.estimatefee', params: ['number'], run: () => rawNumber('0.00014601') },

@@ -73,25 +73,27 @@ export class ClaimMetadata {
     return this.ofValue(claim?.value, claim?.kind === SUPPORT);
   }
 
-  private async *members(value: Bytes, isSupport: boolean): AsyncGenerator<JsonMember> {
-    this.sinceMs = await breathe(this.sinceMs);
-    if (value.length > MAX_VALUE_BYTES) {
-      yield ['error', `The value has more than ${MAX_VALUE_BYTES} bytes`];
-      return;
-    }
-    let decoded: Decoded;
+  /** What one value says, decoded at once. */
+  now(value: Bytes, isSupport: boolean): Record<string, JsonOut> {
+    if (value.length > MAX_VALUE_BYTES) return { error: `The value has more than ${MAX_VALUE_BYTES} bytes` };
     try {
-      decoded = isSupport ? this.support(value) : this.claim(value);
+      const decoded = isSupport ? this.support(value) : this.claim(value);
+      const { kind, channelId, signature } = decoded;
+      return {
+        kind,
+        ...(channelId !== null && { channelId: hashToHex(channelId) }),
+        ...(signature !== null && { signature: toHex(signature) }),
+        value: decoded.value,
+      };
     } catch (error) {
       if (!(error instanceof MetadataError)) throw error;
-      yield ['error', error.message];
-      return;
+      return { error: error.message };
     }
-    const { kind, channelId, signature } = decoded;
-    yield ['kind', kind];
-    if (channelId !== null) yield ['channelId', hashToHex(channelId)];
-    if (signature !== null) yield ['signature', toHex(signature)];
-    yield ['value', decoded.value];
+  }
+
+  private async *members(value: Bytes, isSupport: boolean): AsyncGenerator<JsonMember> {
+    this.sinceMs = await breathe(this.sinceMs);
+    yield* Object.entries(this.now(value, isSupport));
   }
 
   private claim(bytes: Bytes): Decoded {

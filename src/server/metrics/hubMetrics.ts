@@ -5,7 +5,10 @@ import type { Metrics } from './registry.js';
 export interface MeasuredHub {
   readonly status: {
     readonly listening: boolean;
+    readonly height: number;
     readonly sessions: number;
+    readonly stalled: number;
+    readonly unsentBytes: number;
     readonly subscriptions: number;
     readonly waiting: number;
   };
@@ -23,7 +26,18 @@ export function followHub(metrics: Metrics, hub: MeasuredHub): void {
   metrics.gauge('hub_listening', 'Whether clients can connect to the hub: 1 or 0.', () =>
     hub.status.listening ? 1 : 0,
   );
+  metrics.gauge('hub_height', 'The block that clients of the hub are served up to.', () => hub.status.height);
   metrics.gauge('hub_sessions', 'Clients of the hub.', () => hub.status.sessions);
+  metrics.gauge(
+    'hub_stalled_sessions',
+    'Clients of the hub that do not take what was sent to them.',
+    () => hub.status.stalled,
+  );
+  metrics.gauge(
+    'hub_unsent_bytes',
+    'Bytes that wait for clients of the hub to take them.',
+    () => hub.status.unsentBytes,
+  );
   metrics.gauge(
     'hub_subscriptions',
     'Scripts that clients of the hub subscribed to.',

@@ -1,6 +1,7 @@
 /** A block that was connected or disconnected, with what is told of it; each part is made once, when it is asked for. */
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
 import type { ParsedBlock } from '../../primitives/blockView.js';
+import type { ClaimMetadata } from '../../rpc/format/claimMetadata.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
 import { stringifyJson } from '../../util/jsonWrite.js';
 import { claimNotices, type ClaimNotice } from './claimNotice.js';
@@ -18,10 +19,13 @@ export class BlockNotice {
   /** Else it was disconnected. */
   readonly isConnected: boolean;
   private readonly block: ConnectedBlock;
+  private readonly metadata: ClaimMetadata | null;
   private made: { claims?: readonly ClaimNotice[]; json?: string } = {};
 
-  constructor(block: ConnectedBlock, isConnected: boolean) {
+  /** `metadata` shows what claims say, where that is told. */
+  constructor(block: ConnectedBlock, isConnected: boolean, metadata: ClaimMetadata | null = null) {
     this.block = block;
+    this.metadata = metadata;
     this.id = block.id;
     this.height = block.height;
     this.hash = block.hash;
@@ -36,7 +40,8 @@ export class BlockNotice {
 
   /** What the block did to claims, in order; of a disconnected block in the reverse order. */
   get claims(): readonly ClaimNotice[] {
-    return (this.made.claims ??= claimNotices(this.block, this.isConnected));
+    const { block, metadata } = this;
+    return (this.made.claims ??= claimNotices(block, this.isConnected, metadata && { block, metadata }));
   }
 
   /** The numbers of its transactions in the order of telling, which is that of the block in both cases. */

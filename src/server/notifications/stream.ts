@@ -10,6 +10,7 @@
 import type { Chain } from '../../chain/chain.js';
 import type { ChainEventMap } from '../../chain/chainEvents.js';
 import type { Mempool, MempoolListener } from '../../mempool/mempool.js';
+import type { ClaimMetadata } from '../../rpc/format/claimMetadata.js';
 import type { Logger } from '../../util/logging.js';
 import { BlockNotice } from './blockNotice.js';
 
@@ -44,22 +45,24 @@ export class NotificationStream implements NotificationFeed {
   private readonly listeners = new Set<NotificationListener>();
   private readonly tellsClaims: boolean;
   private readonly log: Logger;
+  private readonly metadata: ClaimMetadata | null;
 
-  /** `tellsClaims`: what disconnected blocks did to claims, too. */
-  constructor(tellsClaims: boolean, log: Logger) {
+  /** `tellsClaims`: what disconnected blocks did to claims, too. `metadata` shows what claims say, where that is told. */
+  constructor(tellsClaims: boolean, log: Logger, metadata: ClaimMetadata | null = null) {
     this.tellsClaims = tellsClaims;
     this.log = log;
+    this.metadata = metadata;
   }
 
   /** Follows chain and mempool from here on. */
   follow({ chain, mempool }: NotificationSource): void {
     chain.describesDisconnected ||= this.tellsClaims;
     chain.events.on('blockDisconnected', (block) => {
-      const notice = new BlockNotice(block, false);
+      const notice = new BlockNotice(block, false, this.metadata);
       this.tell((listener) => listener.blockChanged?.(notice));
     });
     chain.events.on('blockConnected', (block) => {
-      const notice = new BlockNotice(block, true);
+      const notice = new BlockNotice(block, true, this.metadata);
       this.tell((listener) => listener.blockChanged?.(notice));
     });
     chain.events.on('tipChanged', (tip) => this.tell((listener) => listener.tipChanged?.(tip)));

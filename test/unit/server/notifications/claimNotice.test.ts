@@ -1,5 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { networkParams } from '../../../../src/params/networks.js';
+import { parseBlockView } from '../../../../src/primitives/blockView.js';
+import { formatTransaction, txid } from '../../../../src/primitives/transaction.js';
+import { addressPrefixes } from '../../../../src/rpc/format/addresses.js';
+import { ClaimMetadata } from '../../../../src/rpc/format/claimMetadata.js';
+import {
+  buildClaimPrefix,
+  buildSupportPrefix,
+  buildUpdatePrefix,
+} from '../../../../src/script/claimScript.js';
+import type { JsonOut } from '../../../../src/util/jsonWrite.js';
+import { spend } from '../../../support/testChain.js';
 import type { ClaimEvent } from '../../../../src/claimtrie/types.js';
 import { claimNotices } from '../../../../src/server/notifications/claimNotice.js';
 import { hashFromHex } from '../../../../src/util/bytes.js';
@@ -72,6 +84,55 @@ describe('the message about a claim', () => {
     }
     const all = ['claim', 'update', 'support', 'activation', 'abandon', 'expiration', 'takeover'];
     expect([...kinds].sort()).toEqual(all.sort());
+  });
+
+  it('tells what new outputs say with -claimmetadata, when it is asked for', () => {
+    const title = Buffer.from('hello');
+    const stream = Buffer.concat([Buffer.from('000a004205', 'hex'), title]);
+    const support = Buffer.concat([Buffer.from('000a02', 'hex'), Buffer.from('ok')]);
+    const name = Buffer.from('a');
+    const scripts = [
+      buildClaimPrefix(name, stream),
+      buildUpdatePrefix(name, Buffer.alloc(20), Buffer.of(0xff)),
+      buildSupportPrefix(name, Buffer.alloc(20), support),
+      buildSupportPrefix(name, Buffer.alloc(20)),
+    ].map((prefix) => Buffer.concat([prefix, Buffer.of(0x51)]));
+    const tx = spend(
+      [{ txid: Buffer.alloc(32, 1), n: 0 }],
+      scripts.map((script) => ({ value: 1n, script })),
+    );
+    const raw = Buffer.concat([Buffer.alloc(112), Buffer.of(1), formatTransaction(tx)]);
+    const parsed = parseBlockView(raw);
+    const types = ['claim', 'update', 'support', 'support', 'abandon'] as const;
+    const events = types.map((type, n): ClaimEvent => ({ type, name, amount: 1n, txid: txid(tx), n: n % 4 }));
+    const block = { hash: Buffer.alloc(32), height: 1, claimEvents: events, raw, parsed };
+    let decoded = 0;
+    class Counting extends ClaimMetadata {
+      override now(...args: Parameters<ClaimMetadata['now']>): Record<string, JsonOut> {
+        decoded++;
+        return super.now(...args);
+      }
+    }
+    const metadata = new Counting(addressPrefixes(networkParams('regtest')));
+    const notices = claimNotices(block, true, { block, metadata });
+    expect(decoded).toBe(0);
+    const told = notices.map(({ json }) => JSON.parse(json) as { value?: string; metadata?: unknown });
+    expect(told.map(({ value }) => value)).toEqual([
+      stream.toString('hex'),
+      'ff',
+      support.toString('hex'),
+      undefined,
+      undefined,
+    ]);
+    expect(told.map((message) => message.metadata)).toEqual([
+      { kind: 'stream', value: { title: 'hello' } },
+      { error: expect.stringMatching(/./) as unknown },
+      { kind: 'support', value: { emoji: 'ok' } },
+      undefined,
+      undefined,
+    ]);
+    expect(decoded).toBe(3);
+    expect(claimNotices(block, true).map(({ json }) => json.includes('metadata'))).not.toContain(true);
   });
 
   it('shows any amount exactly, and a name that lost its owner without one', () => {

@@ -1,0 +1,37 @@
+/** The hub as RPC methods, health and metrics see it. */
+
+export interface HubService {
+  readonly status: HubStatus;
+  /** Another hub that clients are told of from here on; `host:port`, or a host for the usual port. False when it is known. */
+  addPeer(peer: string): boolean;
+  /** Clients are not told of it any more. False when it is not known. */
+  removePeer(peer: string): boolean;
+}
+
+/** How the hub is. */
+export interface HubStatus {
+  /** Whether clients can connect. */
+  readonly listening: boolean;
+  readonly host: string;
+  readonly port: number;
+  /** Null without a status port. */
+  readonly udpPort: number | null;
+  /** The block that clients are served up to: they were told of it, and the indexes have it. */
+  readonly height: number;
+  readonly sessions: number;
+  readonly maxSessions: number;
+  /** Clients that do not take what was sent to them. */
+  readonly stalled: number;
+  /** Bytes that they did not take yet, beside those that the system holds. */
+  readonly unsentBytes: number;
+  readonly subscriptions: number;
+  /** Requests that work. */
+  readonly running: number;
+  /** Those that wait for their turn. */
+  readonly waiting: number;
+  readonly peers: readonly string[];
+  /** By method, what was answered since the start. */
+  readonly answered: ReadonlyMap<string, { readonly requests: number; readonly errors: number }>;
+  /** By method, what clients were told by itself. */
+  readonly told: ReadonlyMap<string, number>;
+}

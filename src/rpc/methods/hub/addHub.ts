@@ -1,0 +1,39 @@
+/** `addhub`: another hub that clients are told of. Source: lbryio/hub herald/session.py `_notify_peer`. */
+import { isHostPort } from '../../../util/hostPort.js';
+import { RPC_ERROR, rpcError } from '../../errors.js';
+import { defineMethod } from '../../method.js';
+import { t } from '../../schema.js';
+import { hubOf } from './hubOf.js';
+
+export const addHub = defineMethod({
+  name: 'addhub',
+  category: 'hub',
+  summary:
+    'Adds another hub to those that clients are told of, or removes one (needs -hub).\n' +
+    'Clients that asked for them are told of a new one at once. It lasts until the node stops; see -hubpeers.',
+  params: [
+    {
+      name: 'hub',
+      type: 'string',
+      required: true,
+      description: 'The hub, as host:port, or as a host for port 50001',
+    },
+    { name: 'command', type: 'string', default: 'add', description: "'add' or 'remove'" },
+  ],
+  result: t.none(),
+  examples: [['"hub.example.com:50001"'], ['"hub.example.com:50001"', '"remove"']],
+  run({ services }, { hub: peer, command }) {
+    const hub = hubOf(services);
+    // Clients split at the colon, and pass over what has more than one.
+    if (!isHostPort(peer) || peer.split(':').length > 2)
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Not a host name or an IPv4 address: ${peer}`);
+    if (command === 'add') {
+      if (!hub.addPeer(peer)) throw rpcError(RPC_ERROR.CLIENT_NODE_ALREADY_ADDED, 'Hub already added');
+    } else if (command === 'remove') {
+      if (!hub.removePeer(peer)) throw rpcError(RPC_ERROR.CLIENT_NODE_NOT_ADDED, 'Hub has not been added');
+    } else {
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'command must be add or remove');
+    }
+    return null;
+  },
+});
