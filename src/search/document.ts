@@ -105,7 +105,7 @@ export interface ChainPlaces {
 }
 
 /** Outputs that the number of a document tells apart within a transaction: a block has no room for more. */
-const OUTPUTS_OF_TRANSACTION = 2 ** 18;
+export const OUTPUTS_OF_TRANSACTION = 2 ** 18;
 /** Fees from here on do not fit the index: the claim is not in it. Source: db.py. */
 const FEE_LIMIT = 2n ** 63n - 1n;
 /** Of a currency's smallest unit in a thousandth of its unit: dewies and satoshis; a cent is ten thousandths. */
