@@ -21,6 +21,12 @@ export function sha256(data: Bytes): Buffer {
   return digest('sha256', data);
 }
 
+/** SHA-256 of a text in UTF-8, as a string of one code unit a byte. */
+export const sha256OfText: (text: string) => string =
+  typeof nodeCrypto.hash === 'function'
+    ? (text) => nodeCrypto.hash('sha256', text, 'binary')
+    : (text) => createHash('sha256').update(text).digest('binary');
+
 /** Double SHA-256, 32 bytes in wire order. */
 export function sha256d(data: Bytes): Buffer {
   return sha256(sha256(data));

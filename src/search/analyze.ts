@@ -22,20 +22,29 @@ export const VALUE_BREAK = '\x1e';
 const MAX_WORD_LENGTH = 255;
 /** No English word is as long. */
 const MAX_STEMMED_LENGTH = 64;
-/** Words whose stems are remembered. Arbitrary: most of a text is words seen before. */
-const REMEMBERED_STEMS = 100_000;
+/** Words whose stems are remembered, and as many that were not asked for since. Arbitrary: most of a text is words seen before. */
+const REMEMBERED_STEMS = 50_000;
+/** The last letters of all endings that the stemmer takes off or changes; other words are their own stems. */
+const STEMMED_ENDS = new Set([...'cdegilmnrstuy'].map((letter) => letter.charCodeAt(0)));
 /** Control characters that are no white space would part words in the index. */
 const CONTROLS = /[\0-\x08\x0e-\x1b\x7f]/g;
 /** What Java calls white space, and so Lucene: no-break blanks are none. */
 const WHITE_SPACE = /[\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]+/;
 
-const stems = new Map<string, string>();
+let stems = new Map<string, string>();
+let olderStems = new Map<string, string>();
 
 function stem(word: string): string {
+  const { length } = word;
+  if (length < 3 || length > MAX_STEMMED_LENGTH || !STEMMED_ENDS.has(word.charCodeAt(length - 1)))
+    return word;
   const known = stems.get(word);
   if (known !== undefined) return known;
-  const made = word.length > 2 && word.length <= MAX_STEMMED_LENGTH ? stemmer(word) : word;
-  if (stems.size >= REMEMBERED_STEMS) stems.clear();
+  const made = olderStems.get(word) ?? stemmer(word);
+  if (stems.size >= REMEMBERED_STEMS) {
+    olderStems = stems;
+    stems = new Map();
+  }
   stems.set(word, made);
   return made;
 }

@@ -69,6 +69,7 @@ export function conditionSql(condition: Condition, sql: SqlValues, context: SqlC
       const bounds = condition.bounds.map(
         ({ op, value }) => `${column} ${op} ${sql.bind(sql.dialect.number(value))}`,
       );
+      if (bounds.length === 0) return condition.passesNull ? `${column} IS NULL` : ALWAYS;
       return condition.passesNull ? `(${column} IS NULL OR (${bounds.join(' AND ')}))` : bounds.join(' AND ');
     }
     case 'numbers':

@@ -2,7 +2,7 @@
  * The document of a live claim: what a search can ask for, from the claim's record, its metadata and, of a repost, the
  * metadata of what it reposts. Pure. Source: lbryio/hub, hub/elastic_sync/db.py `prepare_claim_metadata_batch`.
  */
-import { createHash } from 'node:crypto';
+import { sha256OfText } from '../crypto/hash.js';
 import type { Bytes } from '../util/bytes.js';
 import { hashToHex, toHex } from '../util/bytes.js';
 import { packWords, type DocumentWords } from './analyze.js';
@@ -105,7 +105,7 @@ export interface ChainPlaces {
 }
 
 /** Outputs that the number of a document tells apart within a transaction: a block has no room for more. */
-const OUTPUTS_OF_TRANSACTION = 2 ** 18;
+export const OUTPUTS_OF_TRANSACTION = 2 ** 18;
 /** Fees from here on do not fit the index: the claim is not in it. Source: db.py. */
 const FEE_LIMIT = 2n ** 63n - 1n;
 /** Of a currency's smallest unit in a thousandth of its unit: dewies and satoshis; a cent is ten thousandths. */
@@ -118,7 +118,10 @@ export function documentNumber(creationTxNum: number, creationNout: number): num
 
 /** A text as far as equality needs it: 48 bits of its SHA-256. */
 export function textKey(text: string): number {
-  return createHash('sha256').update(text).digest().readUIntBE(0, 6);
+  const digest = sha256OfText(text);
+  let key = 0;
+  for (let i = 0; i < 6; i++) key = key * 256 + digest.charCodeAt(i);
+  return key;
 }
 
 /** A name as text: UTF-8, or else Latin-1. Source: lbryio/hub, `normalize_name` and `Claim.name`. */

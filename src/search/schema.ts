@@ -9,7 +9,7 @@
 import type { SqliteDatabase } from './sqliteProvider.js';
 
 /** Of the tables and of what is written into them; another number has the file made anew. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** ASCII signs that part no words: all that is no letter, digit, blank or control character. */
 const WORD_SIGNS = "!\"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~";
@@ -85,6 +85,11 @@ const OTHER_INDEXES = [
   'CREATE INDEX IF NOT EXISTS claim_by_key ON claim (public_key_id) WHERE public_key_id IS NOT NULL',
 ];
 
+/** Which claims have which label, from what each row says of itself. */
+export const FILL_LABELED = `
+  INSERT OR IGNORE INTO labeled
+  SELECT one.value, c.id FROM claim c, json_each('[' || c.labels || ']') one ORDER BY 1, 2`;
+
 /** All indexes but that by claim id; made at the end of a first build. */
 export const SECONDARY_INDEXES: readonly string[] = [
   ...Object.entries(ORDER_INDEXES).map(([column, name]) => {
@@ -108,7 +113,6 @@ const TABLES = `
   CREATE VIRTUAL TABLE vocabulary USING fts5vocab(text_index, row);
   CREATE TABLE label (n INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, count INTEGER NOT NULL);
   CREATE TABLE labeled (n INTEGER NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (n, id)) WITHOUT ROWID;
-  CREATE TABLE labeled_bulk (n INTEGER NOT NULL, id INTEGER NOT NULL);
   CREATE TABLE hidden (claim_id BLOB PRIMARY KEY, score REAL) WITHOUT ROWID;
   CREATE TABLE block (height INTEGER NOT NULL, hash TEXT NOT NULL, ids BLOB NOT NULL, PRIMARY KEY (height, hash));
   CREATE TABLE score_undo (

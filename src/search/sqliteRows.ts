@@ -42,14 +42,13 @@ export class SqliteRows {
     return statement;
   }
 
-  /** Writes a document that is not there. Within a first build labels are put aside, to be sorted at its end. */
+  /** Writes a document that is not there. Within a first build its labels stand in its row alone until the end. */
   insert(document: ClaimDocument, score: number | null, isBulk: boolean): void {
     const { id, words } = document;
     const numbers = documentLabels(document).map((text) => this.labelNumber(text));
     this.statement(INSERT_CLAIM).run(id, ...claimRow(document), score, numbers.join(','));
-    const labeled = isBulk ? 'labeled_bulk' : 'labeled';
     for (const n of numbers) {
-      this.statement(`INSERT INTO ${labeled} VALUES (?, ?)`).run(n, id);
+      if (!isBulk) this.statement('INSERT INTO labeled VALUES (?, ?)').run(n, id);
       this.counts.set(n, (this.counts.get(n) ?? 0) + 1);
     }
     this.insertWords(id, words.packed, words.lengths);

@@ -15,16 +15,18 @@ import {
   type ClaimStates,
   type IndexState,
 } from './indexChange.js';
-import { CLAIM_ID_INDEX, SECONDARY_INDEXES, createTables, isIndexOf } from './schema.js';
+import { CLAIM_ID_INDEX, FILL_LABELED, SECONDARY_INDEXES, createTables, isIndexOf } from './schema.js';
 import type { SqliteDatabase, SqliteProvider } from './sqliteProvider.js';
 import { SqliteRows, joinIds, splitIds } from './sqliteRows.js';
 import { trendingAfter } from './trending.js';
 
 /** Pages in memory, of the writer alone. Arbitrary. */
 const CACHE_KIB = 64 << 10;
-/** Words that a first build gathers before they are written: those of 50,000 documents and more. */
-const BULK_HASH_BYTES = 64 << 20;
-const HASH_BYTES = 1 << 20;
+/**
+ * Segments of words that a first build lets gather before it merges them into one. They are written from a table of 1 MiB
+ * (FTS5's own default), which the processor's cache holds: in a larger one each word costs more the longer it is looked for.
+ */
+const BULK_SEGMENTS = 64;
 /** Pages of words that are merged in one step at the end of a first build. Arbitrary: some tenths of a second. */
 const MERGE_PAGES = 4000;
 
@@ -126,7 +128,7 @@ export class SqliteWriter {
   /** Documents of a first build in the order of claim ids, `after` the last of these ids. */
   addDocuments(documents: readonly ClaimDocument[], hidden: readonly string[], after: string): void {
     this.transaction(() => {
-      // Words are gathered in memory as long as numbers grow, and written when they do not.
+      // FTS5 gathers words in memory as long as numbers grow, and writes them when they do not.
       for (const document of documents.toSorted((a, b) => a.id - b.id))
         this.rows.insert(document, null, true);
       for (const id of hidden) this.hide(fromHex(id), null);
@@ -141,8 +143,7 @@ export class SqliteWriter {
       this.write('build', { base, after: null, hasDocuments: false, scoredHeight: -1 } satisfies BuildState);
     });
     this.configureWords('automerge', 0);
-    this.configureWords('crisismerge', 2000);
-    this.configureWords('hashsize', BULK_HASH_BYTES);
+    this.configureWords('crisismerge', BULK_SEGMENTS);
   }
 
   endDocuments(): void {
@@ -166,14 +167,10 @@ export class SqliteWriter {
   }
 
   endBuild(): void {
-    this.configureWords('hashsize', HASH_BYTES);
     this.configureWords('crisismerge', 16);
     this.configureWords('automerge', 4);
     this.optimize();
-    this.transaction(() => {
-      this.database.exec('INSERT OR IGNORE INTO labeled SELECT n, id FROM labeled_bulk ORDER BY n, id');
-      this.database.exec('DELETE FROM labeled_bulk');
-    });
+    this.transaction(() => this.database.exec(FILL_LABELED));
     for (const sql of SECONDARY_INDEXES) this.database.exec(sql);
     this.transaction(() => {
       const build = this.read<BuildState>('build')!;
