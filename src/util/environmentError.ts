@@ -120,6 +120,16 @@ export function environmentError(error: unknown, path: string): unknown {
   return new EnvironmentError(systemErrorText(code, systemErrorPath(error, path)), { cause: error });
 }
 
+/** Of a disk that is full or broken, and not of a path that is wrong. */
+const DISK_FAILURES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
+
+/** What happened, as `failureReason` says it, when a disk is full or broken; null for all else, as a path that leads nowhere. */
+export function diskFailureReason(error: unknown): string | null {
+  const cause = error instanceof EnvironmentError ? error.cause : error;
+  const code = systemErrorCode(cause);
+  return code !== null && DISK_FAILURES.has(code) ? failureReason(cause) : null;
+}
+
 /** What an error says, as part of a sentence; for what is not bad enough to end the program. */
 export function failureReason(error: unknown): string {
   const cause = error instanceof EnvironmentError && error.cause !== undefined ? error.cause : error;

@@ -30,7 +30,8 @@ import { couldBeMine } from './keys/scriptFilter.js';
 import type { NodePort } from './port.js';
 import { Scans } from './scan/scans.js';
 import { kindPrefix, recordKey, splitKey, WalletBatch } from './store/records.js';
-import { WalletClosedError, type WalletFile } from './store/walletFile.js';
+import type { WalletFile } from './store/walletFile.js';
+import { WalletClosedError } from './store/walletFileErrors.js';
 import { FEATURE, parseNumber } from './walletVersion.js';
 import type { WalletOptions } from './walletOptions.js';
 

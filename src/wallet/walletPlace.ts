@@ -1,15 +1,19 @@
 /**
  * Where wallets lie: from a wallet's name, which may be a path, to its file. A wallet is a folder with `wallet.db` in it, or
- * a file of its own in the wallet folder. Source: lbrycrd wallet/walletutil.cpp `WalletLocation`, wallet/wallet.cpp `Verify`.
+ * a file of its own in the wallet folder. Owns what a folder holds beside that file. Source: lbrycrd wallet/walletutil.cpp `WalletLocation`, wallet/wallet.cpp `Verify`.
  */
+import { rm, rmdir } from 'node:fs/promises';
 import { lstatSync, readdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { WalletFile } from './store/walletFile.js';
+import { isLeftover } from './store/writeFileAnew.js';
 import { isForeignWallet, placeBeside } from './transfer/foreignWallet.js';
 
 export const WALLET_FILE_NAME = 'wallet.db';
 /** What the reference calls the same. */
 export const FOREIGN_FILE_NAME = 'wallet.dat';
+/** The name of the lock that keeps other nodes out of a wallet's folder. */
+export const LOCK_NAME = '.lbcnodelock';
 /** So deep wallets are looked for in the wallet folder. Arbitrary. */
 const MAX_DEPTH = 4;
 
@@ -95,4 +99,27 @@ export function walletNames(walletDir: string): string[] {
   };
   visit(walletDir, 0);
   return names.map((name) => name.split(sep).join('/')).sort();
+}
+
+/** Whether a folder is what is left of a wallet that was being made when the node was killed: its lock, no finished file. */
+export function isUnfinished(path: string): boolean {
+  try {
+    const names = readdirSync(path);
+    return (
+      names.includes(LOCK_NAME) &&
+      names.every((name) => name === LOCK_NAME || isLeftover(name, WALLET_FILE_NAME))
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** Removes a wallet's folder that has nothing in it but the lock. */
+export async function removeFolder(path: string): Promise<void> {
+  try {
+    await rm(join(path, LOCK_NAME), { recursive: true, force: true });
+    await rmdir(path);
+  } catch {
+    // Something else lies there.
+  }
 }

@@ -2,8 +2,8 @@
  * The wallets of a node: which are open, and how they are made, opened and closed. Owns no rule about what is in them.
  * Source: lbrycrd wallet/init.cpp, wallet/wallet.cpp `AddWallet`, `Verify`, `CreateWalletFromFile`.
  */
-import { readdirSync, realpathSync } from 'node:fs';
-import { mkdir, rm, rmdir } from 'node:fs/promises';
+import { realpathSync, statSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { FolderLockError, lockFolder } from '../store/folderLock.js';
 import { EnvironmentError } from '../util/environmentError.js';
@@ -15,7 +15,6 @@ import { Rebroadcaster, reacceptTransactions } from './spending/broadcasting.js'
 import { endSpending } from './spending/spendState.js';
 import { WalletBatch } from './store/records.js';
 import { WalletFile } from './store/walletFile.js';
-import { isLeftover } from './store/writeFileAnew.js';
 import { salvageWallet } from './store/salvage.js';
 import { upgradeWallet } from './keys/upgrade.js';
 import { restoreNotes, zapTransactions, type Zap } from './ledger/zap.js';
@@ -27,14 +26,13 @@ import {
   FOREIGN_FILE_NAME,
   isSameFile,
   isThere,
-  WALLET_FILE_NAME,
+  isUnfinished,
+  LOCK_NAME,
+  removeFolder,
   walletNames,
   walletPlace,
   type WalletPlace,
 } from './walletPlace.js';
-
-/** The name of the lock that keeps other nodes out of a wallet's folder. */
-const LOCK_NAME = '.lbcnodelock';
 
 /** A wallet cannot be opened or made; the message is for whoever asked, and says what to do where something is to be done. */
 export class WalletOpenError extends Error {
@@ -247,9 +245,10 @@ export class Wallets {
   private async make(place: WalletPlace, privateKeys: boolean): Promise<Wallet> {
     const madeFolder = place.kind === 'missing';
     await this.guard(place, () => mkdir(dirname(place.file), { recursive: true, mode: 0o700 }));
-    const unlock = await this.lock(place);
     const file = WalletFile.planned(place.file);
+    let unlock = async (): Promise<void> => undefined;
     try {
+      unlock = await this.lock(place);
       const wallet = new Wallet(place.name, { node: this.node, file, options: this.options.wallet });
       // Whatever ends the node meanwhile leaves the whole wallet or none: one without private keys must never be without its flag.
       const batch = new WalletBatch();
@@ -275,13 +274,15 @@ export class Wallets {
   }
 
   private async load(place: WalletPlace, start: Partial<WalletsOptions> = {}): Promise<Wallet> {
-    const unlock = await this.lock(place);
     const started = performance.now();
     let file: WalletFile | null = null;
+    let unlock = async (): Promise<void> => undefined;
     try {
+      unlock = await this.lock(place);
       if (place.foreign !== null) await this.takeOver(place.foreign, place);
       if (start.salvages === true && isThere(place.file)) await salvageWallet(place.file, this.node);
       file = await WalletFile.open(place.file);
+      this.warnOfLinks(place);
       if (file.isWasteful) await file.rewrite();
       const zapped = start.zaps === undefined || start.zaps === 'nothing' ? [] : await zapTransactions(file);
       const wallet = new Wallet(place.name, { node: this.node, file, options: this.options.wallet });
@@ -309,6 +310,15 @@ export class Wallets {
       await unlock();
       throw this.told(place, error);
     }
+  }
+
+  /** Locks are on folders: they do not keep others from the same file in another folder. */
+  private warnOfLinks({ name, file }: WalletPlace): void {
+    const { nlink } = statSync(file);
+    if (nlink > 1)
+      this.node.warn(
+        `The file of the wallet ${name === '' ? file : name} has ${nlink} names (hard links). Open it under one only: two nodes that write to it destroy it. A copy made with backupwallet is safe.`,
+      );
   }
 
   private async enter(
@@ -383,28 +393,5 @@ export class Wallets {
     if (error instanceof Error && typeof code === 'string' && !(error instanceof WalletOpenError))
       return new WalletOpenError('refused', error.message);
     return error;
-  }
-}
-
-/** Whether a folder is what is left of a wallet that was being made when the node was killed: its lock, no finished file. */
-function isUnfinished(path: string): boolean {
-  try {
-    const names = readdirSync(path);
-    return (
-      names.includes(LOCK_NAME) &&
-      names.every((name) => name === LOCK_NAME || isLeftover(name, WALLET_FILE_NAME))
-    );
-  } catch {
-    return false;
-  }
-}
-
-/** Removes a wallet's folder that has nothing in it but the lock. */
-async function removeFolder(path: string): Promise<void> {
-  try {
-    await rm(join(path, LOCK_NAME), { recursive: true, force: true });
-    await rmdir(path);
-  } catch {
-    // Something else lies there.
   }
 }

@@ -1,5 +1,5 @@
 /** Ending a shortage of keys by itself: once a wallet is unlocked, and while it follows the chain. */
-import { WalletClosedError } from '../store/walletFile.js';
+import { WalletClosedError } from '../store/walletFileErrors.js';
 import type { Wallet } from '../wallet.js';
 import { beginOwedScan } from './rescan.js';
 import { endShortage } from './shortage.js';

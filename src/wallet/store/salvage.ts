@@ -2,8 +2,8 @@
  * What can still be read of a damaged wallet file: whole commits, and of broken ones the rows that hold together by
  * themselves. Rows go into a new file; the old one stays beside it. Source: lbrycrd wallet/db.cpp `BerkeleyBatch::Recover`.
  */
-import { existsSync } from 'node:fs';
-import { readFile, rename } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { copyFile, link, readFile, rename, rm } from 'node:fs/promises';
 import { EnvironmentError, environmentError } from '../../util/environmentError.js';
 import { toLatin1 } from '../../util/bytes.js';
 import { AT_ONCE_SIZE, inSlices, type Slices } from '../../util/slices.js';
@@ -13,9 +13,9 @@ import { Reader } from '../../util/reader.js';
 import { changesOf } from '../../store/rowRecords.js';
 import type { NodePort } from '../port.js';
 import { RECORD_KINDS, splitKey } from './records.js';
+import { COMMIT_HEAD_BYTES, commitNumber, isWhole } from './walletCommits.js';
 import { WalletFile } from './walletFile.js';
 import { HEAD_BYTES } from './walletFileHead.js';
-import { checksum, COMMIT_HEAD_BYTES } from './writeFileAnew.js';
 
 const DELETED = 0xffffffff;
 const ROW_HEAD_BYTES = 8;
@@ -45,18 +45,30 @@ export async function salvageWallet(path: string, { log, warn, nowSec }: NodePor
   let kept = `${path}.${nowSec()}.bak`;
   for (let n = 1; existsSync(kept); n++) kept = `${path}.${nowSec()}.${n}.bak`;
   const fresh = `${path}.salvaged`;
-  const file = await WalletFile.create(fresh, rows);
-  await file.close();
   try {
-    await rename(path, kept);
+    // A kill may have left one.
+    await rm(fresh, { force: true });
+    const file = await WalletFile.create(fresh, rows);
+    await file.close();
+    // There is a wallet of that name at every moment, or a start would make an empty one.
+    await keepAs(path, kept);
     await rename(fresh, path);
   } catch (error) {
     throw environmentError(error, path);
   }
-  log.info(`Renamed ${path} to ${kept}`);
+  log.info(`The old ${path} is kept as ${kept}`);
   const found = `Salvage of ${path} found ${rows.size} records.`;
   if (lostBytes > 0) warn(`${found} ${lostBytes} bytes could not be read; the old file is ${kept}.`);
   else log.info(`${found} Nothing was damaged.`);
+}
+
+/** Gives a file a second name; where the disk knows no such thing, a copy. */
+async function keepAs(path: string, kept: string): Promise<void> {
+  try {
+    await link(path, kept);
+  } catch {
+    await copyFile(path, kept, constants.COPYFILE_EXCL);
+  }
 }
 
 /** The rows that count, as far as they can be read. */
@@ -68,7 +80,7 @@ export function* salvageRows(bytes: Buffer): Slices<Salvaged> {
   for (let at = HEAD_BYTES; at < bytes.length;) {
     const end = commitEnd(bytes, at, number);
     if (end !== null) {
-      number = bytes.readUInt32LE(at + 4);
+      number = commitNumber(bytes.subarray(at, end));
       for (const [key, value] of changesOf(bytes.subarray(at + COMMIT_HEAD_BYTES, end)))
         enter(rows, key, value);
       at = end;
@@ -92,10 +104,9 @@ function enter(rows: Map<string, Buffer>, key: Buffer, value: Buffer | null): vo
 function commitEnd(bytes: Buffer, at: number, after: number): number | null {
   if (at + COMMIT_HEAD_BYTES > bytes.length) return null;
   const end = at + COMMIT_HEAD_BYTES + bytes.readUInt32LE(at);
-  const number = bytes.readUInt32LE(at + 4);
+  const number = commitNumber(bytes.subarray(at, at + COMMIT_HEAD_BYTES));
   if (end > bytes.length || number <= after || number > after + MAX_GAP) return null;
-  const commit = bytes.subarray(at, end);
-  return checksum(commit) === commit.readUInt32LE(8) ? end : null;
+  return isWhole(bytes.subarray(at, end)) ? end : null;
 }
 
 /** A row that begins here and is what its kind should be; null for none. */

@@ -2,9 +2,8 @@
  * A wallet on disk: one file of rows by key, to which changes are only ever appended. Owns durability, damage and the order
  * of writing; knows nothing of what the rows mean. In memory are the keys and where their values lie.
  *
- * Layout, all numbers little endian: a head of 64 bytes (`head`), then commits `u32 length of the payload ‖ u32 number ‖
- * u32 CRC-32C of both and the payload ‖ payload`, numbered from 0; a payload is records (`rowRecords.ts`). A commit counts
- * as a whole or not at all.
+ * Layout: a head of 64 bytes (`walletFileHead.ts`), then commits (`walletCommits.ts`), each of which counts as a whole or not
+ * at all. What is written when is `writeQueue.ts`'s.
  *
  * What a crash leaves of commits that were not synced is cut off when the file is opened. How far it was synced last stands
  * in the head: what is broken before that is damage, and the file is refused.
@@ -19,48 +18,19 @@ import { FileRow } from './fileRow.js';
 import { FileWindow } from './fileWindow.js';
 import { RowIndex } from './rowIndex.js';
 import * as head from './walletFileHead.js';
-import {
-  checksum,
-  COMMIT_HEAD_BYTES,
-  removeLeftovers,
-  wipeUnlinked,
-  writeFileAnew,
-  writeWhole,
-} from './writeFileAnew.js';
+import { COMMIT_HEAD_BYTES, makeCommit, MAX_PAYLOAD_BYTES, readCommit } from './walletCommits.js';
+import { WalletClosedError, WalletFileError } from './walletFileErrors.js';
+import { removeLeftovers, wipeUnlinked, writeFileAnew, writeWhole } from './writeFileAnew.js';
+import { WriteQueue } from './writeQueue.js';
 
 const syncFile = promisify(fsync);
 const closeFile = promisify(close);
 
-/** A length beyond this is none, and nothing is written that has it. */
-const MAX_PAYLOAD_BYTES = 1 << 30;
 /** Files of which less than half counts are written anew as they are opened, unless they are small. */
 const SMALL_BYTES = 1 << 20;
 
-/** The file is no wallet of ours, or is damaged; the message says what to do. */
-export class WalletFileError extends EnvironmentError {
-  override readonly name = 'WalletFileError';
-}
-
-/** A wallet was closed while something was done with it. */
-export class WalletClosedError extends EnvironmentError {
-  override readonly name = 'WalletClosedError';
-
-  constructor() {
-    super('The wallet was unloaded meanwhile.');
-  }
-}
-
 /** In place of the number of an open file. */
 const NO_FILE = -1;
-
-interface Waiting {
-  readonly changes: readonly RowChange[];
-  readonly sync: boolean;
-  /** Whether the file is written anew with them. */
-  readonly isAnew: boolean;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
 
 export class WalletFile {
   readonly path: string;
@@ -70,17 +40,18 @@ export class WalletFile {
   private end = head.HEAD_BYTES;
   private number = 0;
   private marks = 0;
-  private waiting: Waiting[] = [];
-  /** Settles when all that was asked for so far is written; never rejects. */
-  private writing: Promise<void> | null = null;
-  /** Why nothing can be written any more. */
-  private broken: unknown = null;
   private isClosed = false;
   private readonly records = new RecordWriter();
+  private readonly queue: WriteQueue;
 
   private constructor(path: string, fd: number) {
     this.path = path;
     this.fd = fd;
+    this.queue = new WriteQueue(path, {
+      append: (changes) => this.append(changes),
+      replace: (changes) => this.replace(changes),
+      sync: () => this.sync(),
+    });
   }
 
   /**
@@ -167,7 +138,7 @@ export class WalletFile {
   /** Notes where all rows lie, up to where the commits end. */
   private takeAll(window: FileWindow): void {
     for (;;) {
-      const payload = this.readCommit(window);
+      const payload = readCommit(window, this.end, this.number);
       if (payload === null) break;
       this.take(payload, this.end + COMMIT_HEAD_BYTES);
       this.end += COMMIT_HEAD_BYTES + payload.length;
@@ -179,16 +150,6 @@ export class WalletFile {
     return new WalletFileError(
       `${this.path} is damaged at byte ${offset}. Restore it from a backup; nothing in it was changed.`,
     );
-  }
-
-  private readCommit(window: FileWindow): Buffer | null {
-    const start = window.read(this.end, COMMIT_HEAD_BYTES);
-    if (start === null) return null;
-    const length = start.readUInt32LE(0);
-    if (length > MAX_PAYLOAD_BYTES || start.readUInt32LE(4) !== this.number) return null;
-    const whole = window.read(this.end, COMMIT_HEAD_BYTES + length);
-    if (whole === null || checksum(whole) !== whole.readUInt32LE(8)) return null;
-    return whole.subarray(COMMIT_HEAD_BYTES);
   }
 
   /** Notes where the rows of a payload lie that begins at an offset. */
@@ -268,49 +229,22 @@ export class WalletFile {
 
   /**
    * Writes changes, all or none of which survive a crash. Resolves when they are on disk for good with `sync`, else when the
-   * system has them. Rejects with `EnvironmentError` when the disk refuses; nothing has changed then.
+   * system has them. Rejects with `EnvironmentError` when the disk refuses; nothing has changed then, and what is asked for
+   * later is refused too, until the file is opened again.
    */
   commit(changes: readonly RowChange[], { sync = true } = {}): Promise<void> {
-    return this.ask(changes, sync, false);
+    this.refuseClosed();
+    return this.queue.ask(changes, { sync, isAnew: false });
   }
 
   /**
    * Writes the file anew with only what counts, and with these changes, as one step: before it the file is the old one, and
    * after it what was replaced is neither in it nor where it stood on disk, as far as the disk lets that be said. Rejects
-   * with `EnvironmentError`, everything being as before.
+   * with `EnvironmentError` as `commit` does, the file being as before.
    */
   rewrite(changes: readonly RowChange[] = []): Promise<void> {
-    return this.ask(changes, true, true);
-  }
-
-  private ask(changes: readonly RowChange[], sync: boolean, isAnew: boolean): Promise<void> {
     this.refuseClosed();
-    const done = new Promise<void>((resolve, reject) => {
-      this.waiting.push({ changes, sync, isAnew, resolve, reject });
-    });
-    this.writing ??= this.writeWaiting();
-    return done;
-  }
-
-  /** Writes what waits, as one commit after the other; what came meanwhile shares the next sync. */
-  private async writeWaiting(): Promise<void> {
-    // What is asked for in the same turn goes together.
-    await Promise.resolve();
-    while (this.waiting.length > 0) {
-      const first = this.waiting.findIndex(({ isAnew }) => isAnew);
-      const turn = this.waiting.splice(0, first < 0 ? this.waiting.length : Math.max(first, 1));
-      try {
-        if (this.broken !== null) throw this.broken;
-        if (first === 0) await this.replace(turn[0]!.changes);
-        else for (const { changes } of turn) this.append(changes);
-        if (first !== 0 && turn.some(({ sync }) => sync)) await this.sync();
-        for (const { resolve } of turn) resolve();
-      } catch (error) {
-        const told = environmentError(error, this.path);
-        for (const { reject } of turn) reject(told);
-      }
-    }
-    this.writing = null;
+    return this.queue.ask(changes, { sync: true, isAnew: true });
   }
 
   private append(changes: readonly RowChange[]): void {
@@ -319,12 +253,8 @@ export class WalletFile {
     if (payload.length === 0) return;
     if (payload.length > MAX_PAYLOAD_BYTES)
       throw new EnvironmentError(`${this.path} takes no more than ${MAX_PAYLOAD_BYTES} bytes at a time.`);
-    const commit = Buffer.allocUnsafe(COMMIT_HEAD_BYTES + payload.length);
-    commit.writeUInt32LE(payload.length, 0);
-    commit.writeUInt32LE(this.number, 4);
-    payload.copy(commit, COMMIT_HEAD_BYTES);
+    const commit = makeCommit(payload, this.number);
     payload.fill(0);
-    commit.writeUInt32LE(checksum(commit), 8);
     try {
       writeWhole(this.fd, commit, this.end);
       this.take(commit.subarray(COMMIT_HEAD_BYTES), this.end + COMMIT_HEAD_BYTES);
@@ -343,22 +273,16 @@ export class WalletFile {
   private takeBack(): void {
     try {
       ftruncateSync(this.fd, this.end);
-    } catch (error) {
-      this.broken = error;
+    } catch {
+      // It is no whole commit: it is cut off when the file is opened.
     }
   }
 
   /** Brings all that was written to disk, and notes that it is there. */
   private async sync(): Promise<void> {
     const { end } = this;
-    try {
-      await syncFile(this.fd);
-      writeWhole(this.fd, head.mark(end, ++this.marks), head.markOffset(this.marks));
-    } catch (error) {
-      // What the system has thrown away of earlier writes is nowhere: nothing may follow it.
-      this.broken = error;
-      throw error;
-    }
+    await syncFile(this.fd);
+    writeWhole(this.fd, head.mark(end, ++this.marks), head.markOffset(this.marks));
   }
 
   /** Whether less than half of the file counts. */
@@ -369,14 +293,7 @@ export class WalletFile {
   private async replace(changes: readonly RowChange[]): Promise<void> {
     const isFirst = this.fd === NO_FILE;
     await writeFileAnew(this.path, this.changedRows(changes), !isFirst);
-    let again: WalletFile;
-    try {
-      again = await WalletFile.open(this.path);
-    } catch (error) {
-      // The old file is nowhere any more.
-      this.broken = error;
-      throw error;
-    }
+    const again = await WalletFile.open(this.path);
     const old = this.fd;
     const oldEnd = this.end;
     this.fd = again.fd;
@@ -406,37 +323,24 @@ export class WalletFile {
 
   /** Writes a copy of all that was committed, which is a wallet file of its own. What lies at `path` is replaced. */
   async backup(path: string): Promise<void> {
-    await this.alone(path, () => writeFileAnew(path, this.changedRows([]), true));
-  }
-
-  /** Runs a task on a file while nothing is written; what is asked for meanwhile is written afterwards. */
-  private async alone(path: string, task: () => Promise<void>): Promise<void> {
-    await this.settled();
-    this.refuseClosed();
-    const running = task();
-    this.writing = running.catch(() => undefined);
     try {
-      await running;
+      await this.queue.alone(async () => {
+        this.refuseClosed();
+        await writeFileAnew(path, this.changedRows([]), true);
+      });
     } catch (error) {
       throw environmentError(error, path);
-    } finally {
-      this.writing = this.waiting.length > 0 ? this.writeWaiting() : null;
     }
-  }
-
-  /** Resolves when nothing is being written. */
-  private async settled(): Promise<void> {
-    while (this.writing !== null) await this.writing;
   }
 
   /** Brings everything to disk and closes the file. */
   async close(): Promise<void> {
     if (this.isClosed) return;
-    await this.settled();
+    await this.queue.settled();
     this.isClosed = true;
     if (this.fd === NO_FILE) return;
     try {
-      if (this.broken === null) {
+      if (!this.queue.hasFailed) {
         await this.sync();
         await syncFile(this.fd);
       }

@@ -7,33 +7,19 @@ import { close, fsync, fsyncSync, fstatSync, openSync, writeSync } from 'node:fs
 import { link, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { crc32c } from '../../crypto/crc32c.js';
 import { RecordWriter } from '../../store/rowRecords.js';
 import { breathe } from '../../util/breathe.js';
 import type { Bytes } from '../../util/bytes.js';
+import { makeCommit } from './walletCommits.js';
 import * as head from './walletFileHead.js';
 
 const syncFile = promisify(fsync);
 const closeFile = promisify(close);
 
-export const COMMIT_HEAD_BYTES = 12;
-/** Of the head, behind length and number. */
-const CHECKSUM_BYTES = 4;
-const OWN_HEAD = Buffer.alloc(COMMIT_HEAD_BYTES);
 /** A commit is no longer, but for one row that is. */
 const MAX_COMMIT_BYTES = 1 << 20;
 /** What is overwritten at once. */
 const WIPE_BYTES = 1 << 20;
-
-/** Of a commit: of its length, its number and its payload. */
-export function checksum(commit: Buffer): number {
-  // What is covered is brought together in its place for the while, since commits are large.
-  commit.copy(OWN_HEAD, 0, 0, COMMIT_HEAD_BYTES);
-  OWN_HEAD.copy(commit, CHECKSUM_BYTES, 0, COMMIT_HEAD_BYTES - CHECKSUM_BYTES);
-  const sum = crc32c(commit.subarray(CHECKSUM_BYTES));
-  OWN_HEAD.copy(commit);
-  return sum;
-}
 
 export function writeWhole(fd: number, bytes: Buffer, offset: number): void {
   for (let done = 0; done < bytes.length;) {
@@ -89,13 +75,11 @@ export async function writeFileAnew(
     const flush = (): void => {
       const payload = records.take();
       if (payload.length === 0) return;
-      const commit = Buffer.alloc(COMMIT_HEAD_BYTES + payload.length);
-      commit.writeUInt32LE(payload.length, 0);
-      commit.writeUInt32LE(number++, 4);
-      payload.copy(commit, COMMIT_HEAD_BYTES);
-      commit.writeUInt32LE(checksum(commit), 8);
+      const commit = makeCommit(payload, number++);
       writeWhole(fd, commit, end);
       end += commit.length;
+      // Private keys may be in it.
+      commit.fill(0);
     };
     let since = performance.now();
     for (const [key, value] of rows) {

@@ -19,12 +19,12 @@ export async function dumpToFile(wallet: Wallet, path: string, createdBy: string
     for (const line of dumpLines(wallet, createdBy)) {
       if (line !== null) chunk += line;
       if (chunk.length >= CHUNK_CHARS) {
-        await file.write(chunk);
+        await file.appendFile(chunk);
         chunk = '';
       }
       since = await breathe(since);
     }
-    await file.write(chunk);
+    await file.appendFile(chunk);
     await file.sync();
   } catch (error) {
     await file.close();

@@ -1,6 +1,7 @@
 import {
   copyFileSync,
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -24,8 +25,7 @@ let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'lbcnode-wallets-'))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function walletsOf(walletDir: string, wallet = WALLET_OPTIONS): Wallets {
-  const node = new FakeNode();
+function walletsOf(walletDir: string, wallet = WALLET_OPTIONS, node = new FakeNode()): Wallets {
   node.mineEmpty(2);
   return new Wallets(
     {
@@ -69,6 +69,20 @@ describe('Wallets', () => {
     expect(lstatSync(join(elsewhere, 'two', 'wallet.db')).isSymbolicLink()).toBe(true);
     expect(await problemOf(walletsOf(folder).openExisting('one'))).toContain('Cannot obtain a lock');
     await other.close();
+  });
+
+  it('warns of a file with several names, which locks on folders do not keep together', async () => {
+    const node = new FakeNode();
+    const wallets = walletsOf(folder, WALLET_OPTIONS, node);
+    const { file } = await wallets.create('one');
+    await wallets.unload(wallets.find('one')!);
+    await wallets.openExisting('one');
+    expect(node.warnings).toEqual([]);
+    await wallets.unload(wallets.find('one')!);
+    linkSync(file.path, join(folder, 'another name'));
+    await wallets.openExisting('one');
+    expect(node.warnings).toEqual([expect.stringMatching(/wallet one has 2 names/)]);
+    await wallets.close();
   });
 
   it.each([true, false])(

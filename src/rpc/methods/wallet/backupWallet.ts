@@ -1,7 +1,7 @@
 /** `backupwallet`: a copy of the wallet as one file. Source: lbrycrd wallet/rpcwallet.cpp, wallet/db.cpp `BerkeleyDatabase::Backup`. */
 import { statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { EnvironmentError } from '../../../util/environmentError.js';
+import { diskFailureReason, EnvironmentError } from '../../../util/environmentError.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../schema.js';
@@ -36,7 +36,9 @@ export const backupWallet = defineMethod({
     } catch (error) {
       if (!(error instanceof EnvironmentError)) throw error;
       ctx.services.log.warn(`The wallet could not be backed up: ${error.message}`);
-      throw rpcError(RPC_ERROR.WALLET_ERROR, 'Error: Wallet backup failed!');
+      const reason = diskFailureReason(error);
+      const told = reason === null ? '' : ` ${target}: ${reason}`;
+      throw rpcError(RPC_ERROR.WALLET_ERROR, `Error: Wallet backup failed!${told}`);
     }
     return null;
   },

@@ -1,5 +1,6 @@
 /** `dumpwallet`: writes all keys to a text file. Source: lbrycrd wallet/rpcdump.cpp. */
 import { isAbsolute } from 'node:path';
+import { diskFailureReason } from '../../../util/environmentError.js';
 import { dumpToFile } from '../../../wallet/transfer/dumpFile.js';
 import { DumpLockedError } from '../../../wallet/transfer/dumpWallet.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
@@ -41,7 +42,11 @@ export const dumpWallet = defineMethod({
         );
       }
       if (code === undefined || !(error instanceof Error)) throw error;
-      throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Cannot open wallet dump file');
+      const reason = diskFailureReason(error);
+      throw rpcError(
+        RPC_ERROR.INVALID_PARAMETER,
+        reason === null ? 'Cannot open wallet dump file' : `Cannot write wallet dump file ${path}: ${reason}`,
+      );
     }
     return { filename: path };
   },

@@ -16,7 +16,8 @@ import {
 } from '../../../../src/wallet/encryption/passphrases.js';
 import { formatPrivateKeyDer } from '../../../../src/wallet/keys/privateKeyDer.js';
 import { recordKey, WalletBatch } from '../../../../src/wallet/store/records.js';
-import { WalletClosedError, WalletFile } from '../../../../src/wallet/store/walletFile.js';
+import { WalletFile } from '../../../../src/wallet/store/walletFile.js';
+import { WalletClosedError } from '../../../../src/wallet/store/walletFileErrors.js';
 import { Wallet } from '../../../../src/wallet/wallet.js';
 import { OPTIONS, portOfNothing } from './portOfNothing.js';
 

@@ -11,7 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { WalletClosedError, WalletFile, WalletFileError } from '../../../../src/wallet/store/walletFile.js';
+import { WalletFile } from '../../../../src/wallet/store/walletFile.js';
+import { WalletClosedError, WalletFileError } from '../../../../src/wallet/store/walletFileErrors.js';
 import { HEAD_BYTES } from '../../../../src/wallet/store/walletFileHead.js';
 import { EnvironmentError } from '../../../../src/util/environmentError.js';
 import { randomOf } from '../../../support/claimLife.js';

@@ -1,0 +1,57 @@
+/**
+ * Commits of a wallet file as bytes: `u32 length of the payload ‖ u32 number ‖ u32 CRC-32C of both and the payload ‖ payload`,
+ * little endian, numbered from 0. A payload is records (`rowRecords.ts`).
+ */
+import { crc32c } from '../../crypto/crc32c.js';
+import type { FileWindow } from './fileWindow.js';
+
+export const COMMIT_HEAD_BYTES = 12;
+/** A length beyond this is none, and nothing is written that has it. */
+export const MAX_PAYLOAD_BYTES = 1 << 30;
+
+const NUMBER_AT = 4;
+const CHECKSUM_AT = 8;
+/** Of the head, behind length and number. */
+const CHECKSUM_BYTES = 4;
+const OWN_HEAD = Buffer.alloc(COMMIT_HEAD_BYTES);
+
+/** Of a commit: of its length, its number and its payload. */
+function checksum(commit: Buffer): number {
+  // What is covered is brought together in its place for the while, since commits are large.
+  commit.copy(OWN_HEAD, 0, 0, COMMIT_HEAD_BYTES);
+  OWN_HEAD.copy(commit, CHECKSUM_BYTES, 0, COMMIT_HEAD_BYTES - CHECKSUM_BYTES);
+  const sum = crc32c(commit.subarray(CHECKSUM_BYTES));
+  OWN_HEAD.copy(commit);
+  return sum;
+}
+
+/** A commit of these records, copied. */
+export function makeCommit(payload: Buffer, number: number): Buffer {
+  const commit = Buffer.allocUnsafe(COMMIT_HEAD_BYTES + payload.length);
+  commit.writeUInt32LE(payload.length, 0);
+  commit.writeUInt32LE(number, NUMBER_AT);
+  payload.copy(commit, COMMIT_HEAD_BYTES);
+  commit.writeUInt32LE(checksum(commit), CHECKSUM_AT);
+  return commit;
+}
+
+/** The number of a commit. */
+export function commitNumber(commit: Buffer): number {
+  return commit.readUInt32LE(NUMBER_AT);
+}
+
+/** Whether a commit is what was written. */
+export function isWhole(commit: Buffer): boolean {
+  return checksum(commit) === commit.readUInt32LE(CHECKSUM_AT);
+}
+
+/** The payload of the commit of that number at an offset, as a view of the window; null where none is, or not all of it. */
+export function readCommit(window: FileWindow, offset: number, number: number): Buffer | null {
+  const start = window.read(offset, COMMIT_HEAD_BYTES);
+  if (start === null) return null;
+  const length = start.readUInt32LE(0);
+  if (length > MAX_PAYLOAD_BYTES || commitNumber(start) !== number) return null;
+  const commit = window.read(offset, COMMIT_HEAD_BYTES + length);
+  if (commit === null || !isWhole(commit)) return null;
+  return commit.subarray(COMMIT_HEAD_BYTES);
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { WriteQueue } from '../../../../src/wallet/store/writeQueue.js';
+import { EnvironmentError } from '../../../../src/util/environmentError.js';
+import type { RowChange } from '../../../../src/store/rowRecords.js';
+
+const noRoom = (): Error => Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+const change = (name: string): RowChange[] => [[name, Buffer.from(name)]];
+
+/** A queue over a list of what was written, whose disk takes what `takes` says. */
+function queueOver(takes: (name: string) => boolean): { queue: WriteQueue; written: string[] } {
+  const written: string[] = [];
+  const write = (kind: string, name: string): void => {
+    if (!takes(name)) throw noRoom();
+    written.push(`${kind}${name}`);
+  };
+  const queue = new WriteQueue('/some/wallet.db', {
+    append: ([row]) => write('', row![0] as string),
+    replace: async ([row]) => write('anew ', row![0] as string),
+    sync: async () => write('', 'sync'),
+  });
+  return { queue, written };
+}
+
+const ask = (queue: WriteQueue, name: string, { sync = true, isAnew = false } = {}): Promise<string> =>
+  queue.ask(change(name), { sync, isAnew }).then(
+    () => 'written',
+    (error: unknown) => {
+      expect(error).toBeInstanceOf(EnvironmentError);
+      expect((error as Error).message).toMatch(/^\/some\/wallet\.db: no space is left/);
+      return 'refused';
+    },
+  );
+
+describe('WriteQueue', () => {
+  it('writes what came together with one sync, and what is written anew by itself', async () => {
+    const { queue, written } = queueOver(() => true);
+    const done = [
+      ask(queue, 'a'),
+      ask(queue, 'b', { sync: false }),
+      ask(queue, 'c', { isAnew: true }),
+      ask(queue, 'd', { sync: false }),
+    ];
+    expect(await Promise.all(done)).toEqual(['written', 'written', 'written', 'written']);
+    expect(written).toEqual(['a', 'b', 'sync', 'anew c', 'd']);
+    expect(queue.hasFailed).toBe(false);
+  });
+
+  it('keeps what was written before the first that failed, and writes nothing after it', async () => {
+    const { queue, written } = queueOver((name) => name !== 'large');
+    const done = [ask(queue, 'a'), ask(queue, 'b'), ask(queue, 'large'), ask(queue, 'c')];
+    expect(await Promise.all(done)).toEqual(['written', 'written', 'refused', 'refused']);
+    expect(written).toEqual(['a', 'b', 'sync']);
+    expect(await ask(queue, 'd')).toBe('refused');
+    expect(await ask(queue, 'e', { isAnew: true })).toBe('refused');
+    expect(written).toEqual(['a', 'b', 'sync']);
+    expect(queue.hasFailed).toBe(true);
+  });
+
+  it('acknowledges nothing that could not be synced', async () => {
+    const { queue } = queueOver((name) => name !== 'sync');
+    const done = [ask(queue, 'a', { sync: false }), ask(queue, 'b')];
+    expect(await Promise.all(done)).toEqual(['refused', 'refused']);
+    expect(await ask(queue, 'c', { sync: false })).toBe('refused');
+  });
+
+  it('writes nothing after it could not be written anew', async () => {
+    const { queue, written } = queueOver((name) => name !== 'anew');
+    const done = [ask(queue, 'a'), ask(queue, 'anew', { isAnew: true }), ask(queue, 'b')];
+    expect(await Promise.all(done)).toEqual(['written', 'refused', 'refused']);
+    expect(written).toEqual(['a', 'sync']);
+  });
+
+  it('goes on after a task of its own failed', async () => {
+    const { queue, written } = queueOver(() => true);
+    const task = queue.alone(async () => {
+      written.push('task');
+      throw noRoom();
+    });
+    const later = ask(queue, 'a');
+    await expect(task).rejects.toThrow('ENOSPC');
+    expect(await later).toBe('written');
+    await queue.settled();
+    expect(queue.hasFailed).toBe(false);
+  });
+});
