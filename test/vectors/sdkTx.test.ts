@@ -8,7 +8,7 @@ import {
   CoinSelector,
   type BandedCoin,
   type SelectionStrategy,
-} from '../../src/daemon/wallet/build/coinSelection.js';
+} from '../../src/daemon/wallet/tx/coinSelection.js';
 import {
   COST_OF_CHANGE,
   feeOf,
@@ -21,7 +21,7 @@ import {
   type Draft,
   type FundingPort,
   type SpentOutput,
-} from '../../src/daemon/wallet/build/draft.js';
+} from '../../src/daemon/wallet/tx/draft.js';
 import {
   claimOutput,
   FEE_PER_BYTE,
@@ -36,12 +36,12 @@ import {
   updateOutput,
   type NewOutput,
   type SigningChannel,
-} from '../../src/daemon/wallet/build/newOutputs.js';
+} from '../../src/daemon/wallet/tx/newOutputs.js';
 import {
   readInputScript,
   readOutputScript,
   type ReadScript,
-} from '../../src/daemon/wallet/build/scriptTemplates.js';
+} from '../../src/daemon/wallet/tx/scriptTemplates.js';
 import { KEY_CHAIN } from '../../src/daemon/wallet/keys.js';
 import { transactionToJson, type ShowPort } from '../../src/daemon/wallet/show/outputJson.js';
 import { Txo, type TxoNotes } from '../../src/daemon/wallet/show/txo.js';

@@ -18,7 +18,7 @@ import type { Bytes } from '../../../util/bytes.js';
 import { hashToHex } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import type { LedgerParams } from '../../base/ledgerParams.js';
-import { readOutputScript, type ReadScript, type OutputTemplate } from '../build/scriptTemplates.js';
+import { readOutputScript, type ReadScript, type OutputTemplate } from '../tx/scriptTemplates.js';
 
 /** Heights of transactions that are in no block. */
 export const TX_HEIGHT = { notBroadcast: -2, unconfirmedInputs: -1, mempool: 0 } as const;

@@ -1,0 +1,134 @@
+/**
+ * Outputs that the wallet makes: payments, claims and their updates, supports, receipts of purchases; and what they cost.
+ * Source: lbry-sdk lbry/wallet/transaction.py `Output`; sdk-facts 4.1, 5.3.
+ */
+import { sha256 } from '../../../crypto/hash.js';
+import { openEnvelope, sealEnvelope } from '../../../metadata/envelope.js';
+import { decodeClaim } from '../../../metadata/claim.js';
+import { encodePurchase } from '../../../metadata/purchase.js';
+import { concatBytes, type Bytes } from '../../../util/bytes.js';
+import { badValue } from '../../base/daemonError.js';
+import { signCompact } from '../keys.js';
+import { readOutputScript, writeOutputScript } from './scriptTemplates.js';
+
+/** Dewies a byte; never estimated. */
+export const FEE_PER_BYTE = 50n;
+
+export interface NewOutput {
+  readonly amountDewies: bigint;
+  readonly script: Buffer;
+}
+
+/** A channel that signs. */
+export interface SigningChannel {
+  /** 20 bytes, wire order. */
+  readonly claimId: Bytes;
+  readonly privateKey: Bytes;
+}
+
+/** Stands for the first input in signatures that are made for their size alone. */
+const PLACEHOLDER_OUTPOINT = Buffer.from('placeholder txid:nout');
+const AMOUNT_SIZE = 8;
+
+export function varIntSize(count: number): number {
+  return count < 0xfd ? 1 : count <= 0xffff ? 3 : count <= 0xffff_ffff ? 5 : 9;
+}
+
+export function outputSize(script: Bytes): number {
+  return AMOUNT_SIZE + varIntSize(script.length) + script.length;
+}
+
+/** What an output adds to the fee; a new claim at least so much for each byte of its name. */
+export function outputFee(script: Bytes, feePerNameChar: bigint): bigint {
+  const { template, values } = readOutputScript(script);
+  const nameFee = template.startsWith('claim_name+') ? BigInt(values['claim_name']!.length) * feePerNameChar : 0n;
+  const sizeFee = BigInt(outputSize(script)) * FEE_PER_BYTE;
+  return nameFee > sizeFee ? nameFee : sizeFee;
+}
+
+export function payKeyHash(amountDewies: bigint, pubkeyHash: Bytes): NewOutput {
+  return { amountDewies, script: writeOutputScript('pay_pubkey_hash', { pubkey_hash: pubkeyHash }) };
+}
+
+export function payScriptHash(amountDewies: bigint, scriptHash: Bytes): NewOutput {
+  return { amountDewies, script: writeOutputScript('pay_script_hash', { script_hash: scriptHash }) };
+}
+
+/** `value` is that of a claim, of any signature, which goes. */
+export function claimOutput(amountDewies: bigint, name: string, value: Bytes, pubkeyHash: Bytes): NewOutput {
+  const script = writeOutputScript('claim_name+pay_pubkey_hash', {
+    claim_name: Buffer.from(name),
+    claim: unsigned(value),
+    pubkey_hash: pubkeyHash,
+  });
+  return { amountDewies, script };
+}
+
+/** `claimId` in wire order. */
+export function updateOutput(
+  amountDewies: bigint,
+  name: string,
+  claimId: Bytes,
+  value: Bytes,
+  pubkeyHash: Bytes,
+): NewOutput {
+  const script = writeOutputScript('update_claim+pay_pubkey_hash', {
+    claim_name: Buffer.from(name),
+    claim_id: claimId,
+    claim: unsigned(value),
+    pubkey_hash: pubkeyHash,
+  });
+  return { amountDewies, script };
+}
+
+/** `claimId` in wire order; `data` is the value of a support with a comment, or null. */
+export function supportOutput(
+  amountDewies: bigint,
+  name: string,
+  claimId: Bytes,
+  data: Bytes | null,
+  pubkeyHash: Bytes,
+): NewOutput {
+  const values = { claim_name: Buffer.from(name), claim_id: claimId, pubkey_hash: pubkeyHash };
+  const script =
+    data === null
+      ? writeOutputScript('support_claim+pay_pubkey_hash', values)
+      : writeOutputScript('support_claim+data+pay_pubkey_hash', { ...values, support: data });
+  return { amountDewies, script };
+}
+
+/** The receipt that stands behind the payment of a purchase. */
+export function purchaseOutput(claimId: Bytes): NewOutput {
+  return { amountDewies: 0n, script: writeOutputScript('return_data', { data: encodePurchase(claimId) }) };
+}
+
+function unsigned(value: Bytes): Buffer {
+  return sealEnvelope({ channelId: null, signature: null }, decodeClaim(value).message);
+}
+
+/** The output with another value of a claim or support in its place. */
+function withValue(output: NewOutput, change: (value: Buffer) => Buffer): NewOutput {
+  const { template, values } = readOutputScript(output.script);
+  const field = 'claim' in values ? 'claim' : 'support';
+  const value = values[field];
+  if (value === undefined) throw badValue('The output carries no value.');
+  return { ...output, script: writeOutputScript(template, { ...values, [field]: change(value) }) };
+}
+
+/**
+ * The output signed by a channel over the first input of its transaction: 36 bytes, or null as long as it is not known,
+ * which gives a signature of the same size. Source: `Output.sign`.
+ */
+export function signOutput(output: NewOutput, channel: SigningChannel, firstOutPoint: Bytes | null): NewOutput {
+  return withValue(output, (value) => {
+    const message = openEnvelope(value)?.message ?? value;
+    const digest = sha256(concatBytes(firstOutPoint ?? PLACEHOLDER_OUTPOINT, channel.claimId, message));
+    const signature = signCompact(digest, channel.privateKey);
+    return sealEnvelope({ channelId: channel.claimId, signature }, message);
+  });
+}
+
+/** The output with the value as it is to be, of a claim whose content hangs on a key that is made late. */
+export function replaceValue(output: NewOutput, value: Bytes): NewOutput {
+  return withValue(output, () => Buffer.from(value));
+}
