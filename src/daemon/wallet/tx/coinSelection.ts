@@ -123,7 +123,8 @@ export class CoinSelector<C extends Coin> {
     const target = this.#target + this.#costOfChange;
     let best: C | null = null;
     for (const coin of coins)
-      if (coin.effectiveAmount >= target && (best === null || coin.effectiveAmount < best.effectiveAmount)) best = coin;
+      if (coin.effectiveAmount >= target && (best === null || coin.effectiveAmount < best.effectiveAmount))
+        best = coin;
     return best === null ? [] : [best];
   }
 
@@ -142,7 +143,9 @@ export class CoinSelector<C extends Coin> {
 
 /** Largest first, equal ones in their order. */
 function sorted<C extends Coin>(coins: readonly C[]): C[] {
-  return coins.toSorted((a, b) => (a.effectiveAmount === b.effectiveAmount ? 0 : a.effectiveAmount < b.effectiveAmount ? 1 : -1));
+  return coins.toSorted((a, b) =>
+    a.effectiveAmount === b.effectiveAmount ? 0 : a.effectiveAmount < b.effectiveAmount ? 1 : -1,
+  );
 }
 
 /** What the strategy `sqlite` needs to know besides. */
@@ -162,7 +165,11 @@ const MAX_INTEGER = 2n ** 63n - 1n;
  * Small coins first, in bands of amounts, verified ones of a band before the others; then by transaction in the order in
  * which these were met. Source: lbry-sdk lbry/wallet/database.py `get_and_reserve_spendable_utxos`.
  */
-export function chooseByBands<C extends BandedCoin>(candidates: readonly C[], target: bigint, floor: bigint): C[] {
+export function chooseByBands<C extends BandedCoin>(
+  candidates: readonly C[],
+  target: bigint,
+  floor: bigint,
+): C[] {
   const coins = candidates.toSorted((a, b) =>
     a.amountDewies === b.amountDewies ? b.height - a.height : a.amountDewies < b.amountDewies ? -1 : 1,
   );

@@ -4,7 +4,12 @@
  */
 
 import { signHash } from '../../../crypto/ecdsa.js';
-import { formatOutPoint, SEQUENCE_FINAL, type OutPoint, type Transaction } from '../../../primitives/transaction.js';
+import {
+  formatOutPoint,
+  SEQUENCE_FINAL,
+  type OutPoint,
+  type Transaction,
+} from '../../../primitives/transaction.js';
 import { buildScript } from '../../../script/script.js';
 import { SIG_VERSION, SIGHASH, signatureHash } from '../../../script/sighash.js';
 import { ecdsaBackend } from '../../../signing/ecdsaBackend.js';
@@ -72,12 +77,15 @@ function inputSize({ redeemScript }: DraftInput): number {
 }
 
 /** What spending an output of the wallet costs, dewies. */
-export const SPENDING_FEE = BigInt(INPUT_FRAME_SIZE + 1 + pushSize(SIGNATURE_SIZE) + pushSize(PUBLIC_KEY_SIZE)) * FEE_PER_BYTE;
+export const SPENDING_FEE =
+  BigInt(INPUT_FRAME_SIZE + 1 + pushSize(SIGNATURE_SIZE) + pushSize(PUBLIC_KEY_SIZE)) * FEE_PER_BYTE;
 
 const inputFee = (input: DraftInput): bigint => BigInt(inputSize(input)) * FEE_PER_BYTE;
 
 function baseFee(inputCount: number, outputCount: number): bigint {
-  return BigInt(VERSION_SIZE + varIntSize(inputCount) + varIntSize(outputCount) + LOCK_TIME_SIZE) * FEE_PER_BYTE;
+  return (
+    BigInt(VERSION_SIZE + varIntSize(inputCount) + varIntSize(outputCount) + LOCK_TIME_SIZE) * FEE_PER_BYTE
+  );
 }
 
 const CHANGE_FEE = BigInt(outputSize(payKeyHash(0n, ESTIMATED_CHANGE_HASH).script)) * FEE_PER_BYTE;
@@ -124,7 +132,10 @@ export async function fundDraft(
 }
 
 function lockTimeOf(inputs: readonly DraftInput[]): number {
-  return Math.max(0, ...inputs.map(({ redeemScript }) => (redeemScript ? readTimeLock(redeemScript).height : 0)));
+  return Math.max(
+    0,
+    ...inputs.map(({ redeemScript }) => (redeemScript ? readTimeLock(redeemScript).height : 0)),
+  );
 }
 
 /** 36 bytes: what signatures of channels are over. */
@@ -167,11 +178,13 @@ export function signDraft(draft: Draft, keyOf: (pubkeyHash: Bytes) => Bytes | nu
     if (privateKey === null)
       throw new DaemonError('AssertionError', 'Cannot find private key for signing output.');
     const digest = signatureHash(redeemScript ?? spent.script, tx, n, SIGHASH.ALL, 0n, SIG_VERSION.BASE);
-    const signature = Buffer.concat([signHash(digest, privateKey, false, ecdsaBackend()), Buffer.of(SIGHASH.ALL)]);
+    const signature = Buffer.concat([
+      signHash(digest, privateKey, false, ecdsaBackend()),
+      Buffer.of(SIGHASH.ALL),
+    ]);
     const parts: Bytes[] = [signature, ecdsaBackend().publicKeyOf(privateKey, true)];
     if (redeemScript) parts.push(redeemScript);
     tx.inputs[n]!.scriptSig = buildScript(...parts);
   }
   return tx;
 }
-

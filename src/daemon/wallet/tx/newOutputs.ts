@@ -41,7 +41,9 @@ export function outputSize(script: Bytes): number {
 /** What an output adds to the fee; a new claim at least so much for each byte of its name. */
 export function outputFee(script: Bytes, feePerNameChar: bigint): bigint {
   const { template, values } = readOutputScript(script);
-  const nameFee = template.startsWith('claim_name+') ? BigInt(values['claim_name']!.length) * feePerNameChar : 0n;
+  const nameFee = template.startsWith('claim_name+')
+    ? BigInt(values['claim_name']!.length) * feePerNameChar
+    : 0n;
   const sizeFee = BigInt(outputSize(script)) * FEE_PER_BYTE;
   return nameFee > sizeFee ? nameFee : sizeFee;
 }
@@ -119,7 +121,11 @@ function withValue(output: NewOutput, change: (value: Buffer) => Buffer): NewOut
  * The output signed by a channel over the first input of its transaction: 36 bytes, or null as long as it is not known,
  * which gives a signature of the same size. Source: `Output.sign`.
  */
-export function signOutput(output: NewOutput, channel: SigningChannel, firstOutPoint: Bytes | null): NewOutput {
+export function signOutput(
+  output: NewOutput,
+  channel: SigningChannel,
+  firstOutPoint: Bytes | null,
+): NewOutput {
   return withValue(output, (value) => {
     const message = openEnvelope(value)?.message ?? value;
     const digest = sha256(concatBytes(firstOutPoint ?? PLACEHOLDER_OUTPOINT, channel.claimId, message));

@@ -11,7 +11,13 @@ import { badValue } from '../../base/daemonError.js';
 /** An opcode, or the name of what is pushed. */
 type Part = number | string;
 
-const PAY_PUBKEY_HASH: readonly Part[] = [OP.OP_DUP, OP.OP_HASH160, 'pubkey_hash', OP.OP_EQUALVERIFY, OP.OP_CHECKSIG];
+const PAY_PUBKEY_HASH: readonly Part[] = [
+  OP.OP_DUP,
+  OP.OP_HASH160,
+  'pubkey_hash',
+  OP.OP_EQUALVERIFY,
+  OP.OP_CHECKSIG,
+];
 const PAY_SCRIPT_HASH: readonly Part[] = [OP.OP_HASH160, 'script_hash', OP.OP_EQUAL];
 const CLAIM: readonly Part[] = [OP.OP_CLAIM_NAME, 'claim_name', 'claim', OP.OP_2DROP, OP.OP_DROP];
 const SUPPORT: readonly Part[] = [OP.OP_SUPPORT_CLAIM, 'claim_name', 'claim_id', OP.OP_2DROP, OP.OP_DROP];
@@ -23,7 +29,14 @@ const SUPPORT_DATA: readonly Part[] = [
   OP.OP_2DROP,
   OP.OP_2DROP,
 ];
-const UPDATE: readonly Part[] = [OP.OP_UPDATE_CLAIM, 'claim_name', 'claim_id', 'claim', OP.OP_2DROP, OP.OP_2DROP];
+const UPDATE: readonly Part[] = [
+  OP.OP_UPDATE_CLAIM,
+  'claim_name',
+  'claim_id',
+  'claim',
+  OP.OP_2DROP,
+  OP.OP_2DROP,
+];
 
 /** Forms of outputs; the first that fits counts. */
 const OUTPUT_TEMPLATES = {
@@ -123,7 +136,9 @@ export function readInputScript(script: Bytes): ReadScript<InputTemplate> {
 /** A script of that form. An empty push is written as OP_0. */
 export function writeOutputScript(template: OutputTemplate, values: Readonly<Record<string, Bytes>>): Buffer {
   const parts: readonly Part[] = OUTPUT_TEMPLATES[template];
-  return Buffer.concat(parts.map((part) => (typeof part === 'number' ? Buffer.of(part) : pushData(values[part]!))));
+  return Buffer.concat(
+    parts.map((part) => (typeof part === 'number' ? Buffer.of(part) : pushData(values[part]!))),
+  );
 }
 
 export interface TimeLock {
@@ -137,9 +152,11 @@ export function readTimeLock(script: Bytes): TimeLock {
   const tokens = tokensOf(script);
   // Heights up to 16 are written by opcodes of their own.
   const [first] = tokens;
-  if (typeof first === 'number' && first >= OP.OP_1 && first <= OP.OP_16) tokens[0] = Buffer.of(first - OP.OP_1 + 1);
+  if (typeof first === 'number' && first >= OP.OP_1 && first <= OP.OP_16)
+    tokens[0] = Buffer.of(first - OP.OP_1 + 1);
   const values = match(tokens, TIME_LOCK);
   const height = values?.['height'];
-  if (!values || !height || height.length === 0 || height.length > 5) throw badValue('The script is no time lock.');
+  if (!values || !height || height.length === 0 || height.length > 5)
+    throw badValue('The script is no time lock.');
   return { height: height.readUIntLE(0, height.length), pubkeyHash: values['pubkey_hash']! };
 }

@@ -1,12 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { COST_OF_CHANGE, fundDraft, signDraft, spend, SPENDING_FEE, type SpentOutput } from '../../../../../src/daemon/wallet/tx/draft.js';
+import {
+  COST_OF_CHANGE,
+  fundDraft,
+  signDraft,
+  spend,
+  SPENDING_FEE,
+  type SpentOutput,
+} from '../../../../../src/daemon/wallet/tx/draft.js';
 import { payKeyHash } from '../../../../../src/daemon/wallet/tx/newOutputs.js';
 import { readTimeLock } from '../../../../../src/daemon/wallet/tx/scriptTemplates.js';
 
 const HASH = Buffer.alloc(20, 7);
 
 function coin(index: number, amountDewies: bigint): SpentOutput {
-  return { outPoint: { hash: Buffer.alloc(32, 1), index }, amountDewies, script: payKeyHash(0n, HASH).script };
+  return {
+    outPoint: { hash: Buffer.alloc(32, 1), index },
+    amountDewies,
+    script: payKeyHash(0n, HASH).script,
+  };
 }
 
 function portOf(coins: SpentOutput[]) {
@@ -24,7 +35,9 @@ describe('funding a transaction', () => {
   it('releases what was chosen and given where there is not enough', async () => {
     const port = portOf([]);
     const given = coin(0, 10_000n);
-    await expect(fundDraft([spend(given)], [payKeyHash(1_000_000n, HASH)], port)).rejects.toThrow('Not enough funds');
+    await expect(fundDraft([spend(given)], [payKeyHash(1_000_000n, HASH)], port)).rejects.toThrow(
+      'Not enough funds',
+    );
     expect(port.released).toEqual([given]);
   });
 
