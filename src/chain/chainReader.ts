@@ -15,6 +15,7 @@ import { coinKey, PREFIX } from '../store/keys.js';
 import { prefixEnd } from '../store/rows.js';
 import { breathe } from '../util/breathe.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
+import type { Soon } from '../util/soon.js';
 import type { Chain } from './chain.js';
 import type { Flusher } from './flusher.js';
 import type { LoadedBlock } from './loadedBlock.js';
@@ -51,7 +52,7 @@ export class ChainReader {
     return this.headers.hasStatus(id, STATUS.haveData);
   }
 
-  readHeader(id: number): Promise<BlockHeader> {
+  readHeader(id: number): Soon<BlockHeader> {
     return this.headers.readHeader(id);
   }
 
@@ -74,8 +75,18 @@ export class ChainReader {
     return this.chain.deps.files.readUndoSync(this.headers.undoPosition(id), this.headers.hash(prev));
   }
 
-  /** The unspent output at the tip, or null. */
-  async coin(outPoint: Bytes): Promise<CoinValue | null> {
+  /** The unspent output at the tip, or null; at once unless a flush is under way. */
+  coin(outPoint: Bytes): Soon<CoinValue | null> {
+    if (!this.flusher.isSettled) return this.coinLater(outPoint);
+    const { coins, store } = this.chain.deps;
+    const cached = coins.get(outPoint);
+    if (cached !== undefined) return cached;
+    const row = store.getNow(coinKey(outPoint));
+    if (row === undefined) return this.coinLater(outPoint);
+    return row === null ? null : parseCoinRow(row);
+  }
+
+  private async coinLater(outPoint: Bytes): Promise<CoinValue | null> {
     const { coins, store } = this.chain.deps;
     await this.flusher.settled();
     const cached = coins.get(outPoint);

@@ -44,6 +44,7 @@ export class Flusher {
   };
   private lastMs = performance.now();
   private running: Promise<void> = Promise.resolve();
+  private isRunning = false;
   /** A flush failed: what the caches gave up for it is neither there nor on disk. */
   private isBroken = false;
   /** Of which block the coins, claims and indexes on disk tell; `NO_HEADER` before the first. */
@@ -105,17 +106,28 @@ export class Flusher {
     if (this.isBroken) throw new Error('the node is stopping after an error');
   }
 
+  /** Whether `settled` would resolve now. */
+  get isSettled(): boolean {
+    return !this.isRunning && !this.isBroken;
+  }
+
   /** Everything to disk, as one atomic step. */
   async flush(): Promise<void> {
     await this.run(true);
   }
 
   private async run(trim: boolean): Promise<void> {
+    this.isRunning = true;
     const running = this.write(trim);
-    this.running = running.catch((error: unknown) => {
-      this.isBroken = true;
-      this.onFailure(error);
-    });
+    this.running = running.then(
+      () => {
+        this.isRunning = false;
+      },
+      (error: unknown) => {
+        this.isBroken = true;
+        this.onFailure(error);
+      },
+    );
     await running;
   }
 

@@ -13,6 +13,7 @@ import { txidAt, wtxidAt } from '../primitives/blockView.js';
 import { PREFIX, readU32, u32Key } from '../store/keys.js';
 import { prefixEnd, type RowReader, type RowTransaction } from '../store/rows.js';
 import { EMPTY_BYTES, toLatin1, type Bytes } from '../util/bytes.js';
+import { whenSoon, type Soon } from '../util/soon.js';
 import type { ChainIndex } from './chainIndex.js';
 
 const KEY_BYTES = 8;
@@ -55,13 +56,18 @@ export const txIndex: ChainIndex = {
  * Where transactions lie whose txid begins like this one: those of the active chain first, then the disconnected ones,
  * the highest first; the caller verifies the txid.
  */
-export async function findTransaction(rows: RowReader, txid: Bytes): Promise<TxLocation[]> {
+export function findTransaction(rows: RowReader, txid: Bytes): Soon<TxLocation[]> {
   const prefix = txPrefix(txid);
+  const range = { gte: prefix, lt: prefixEnd(prefix), reverse: true };
+  return whenSoon(rows.getRangeNow?.(range) ?? rows.getRange(range), (found) =>
+    locationsOf(found, prefix.length),
+  );
+}
+
+function locationsOf(rows: readonly [string, Bytes][], at: number): TxLocation[] {
   const active: TxLocation[] = [];
   const stale: TxLocation[] = [];
-  const range = { gte: prefix, lt: prefixEnd(prefix), reverse: true };
-  for (const [key, value] of await rows.getRange(range)) {
-    const at = prefix.length;
+  for (const [key, value] of rows) {
     const isStale = value.length > WITNESS_CHECK_BYTES;
     (isStale ? stale : active).push({
       height: readU32(key, at),
@@ -70,5 +76,5 @@ export async function findTransaction(rows: RowReader, txid: Bytes): Promise<TxL
       witness: value.length === WITNESS_CHECK_BYTES ? value : null,
     });
   }
-  return [...active, ...stale];
+  return stale.length === 0 ? active : [...active, ...stale];
 }

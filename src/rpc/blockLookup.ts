@@ -3,12 +3,14 @@ import type { ChainReader } from '../chain/chainReader.js';
 import type { LoadedBlock } from '../chain/loadedBlock.js';
 import { positionInBlock, storedTransactionAt, type StoredTransaction } from '../chain/storedTransactions.js';
 import type { Transaction } from '../primitives/transaction.js';
+import type { TxLocation } from '../index/txIndex.js';
 import type { CoinValue } from '../native/binding.js';
 import { BlockFileError } from '../store/blockFiles.js';
 import { parseUndo } from '../store/coinRow.js';
 import { NO_HEADER } from '../store/headerTable.js';
 import { hashToHex, type Bytes } from '../util/bytes.js';
 import { ReadError } from '../util/reader.js';
+import { isPromise, whenSoon, type Soon } from '../util/soon.js';
 import { RPC_ERROR, rpcError, type RpcError } from './errors.js';
 import type { RpcServices } from './services.js';
 
@@ -115,18 +117,33 @@ export async function findInBlock(
  * The transaction by the index, or null when there is none. Throws `BlockFileError` when the block around it is damaged:
  * that there is no such transaction would be a wrong answer.
  */
-async function findByIndex(services: RpcServices, wanted: Bytes): Promise<FoundTransaction | null> {
-  const { chain, txIndex } = services;
-  for (const { height, offset, staleBlock, witness } of (await txIndex?.find(wanted)) ?? []) {
+function findByIndex(services: RpcServices, wanted: Bytes): Soon<FoundTransaction | null> {
+  return whenSoon(services.txIndex?.find(wanted) ?? [], (places) => findAt(services, wanted, places, 0));
+}
+
+/** The transaction at one of the places from number `first` on, or null. */
+function findAt(
+  services: RpcServices,
+  wanted: Bytes,
+  places: readonly TxLocation[],
+  first: number,
+): Soon<FoundTransaction | null> {
+  const { chain } = services;
+  for (let n = first; n < places.length; n++) {
+    const { height, offset, staleBlock, witness } = places[n]!;
     const block = staleBlock ? chain.headers.find(staleBlock) : chain.chain.index.active.at(height);
     if (block === NO_HEADER || !chain.hasData(block)) continue;
-    try {
-      const stored = await chain.readTransaction(block, { txid: wanted, offset, witness });
-      if (stored !== null) return new TransactionInBlock(block, stored);
-    } catch (error) {
-      // Pruned while it was being read.
-      if (chain.hasData(block)) throw error;
-    }
+    const stored = chain.readTransaction(block, { txid: wanted, offset, witness });
+    if (!isPromise(stored)) return new TransactionInBlock(block, stored);
+    return stored.then(
+      (read) =>
+        read === null ? findAt(services, wanted, places, n + 1) : new TransactionInBlock(block, read),
+      (error: unknown) => {
+        if (chain.hasData(block)) throw error;
+        // Pruned while it was being read.
+        return findAt(services, wanted, places, n + 1);
+      },
+    );
   }
   return null;
 }
@@ -135,15 +152,18 @@ async function findByIndex(services: RpcServices, wanted: Bytes): Promise<FoundT
  * A transaction wherever it is: in the mempool, by the index, or with `useCoins` in the block of an unspent output.
  * Source: `GetTransaction`.
  */
-export async function findTransaction(
+export function findTransaction(
   services: RpcServices,
   wanted: Bytes,
   useCoins: boolean,
-): Promise<FoundTransaction | null> {
+): Soon<FoundTransaction | null> {
   const unconfirmed = services.mempool.transaction(wanted);
   if (unconfirmed !== null) return { tx: unconfirmed, block: NO_HEADER, stored: null };
   if (services.txIndex !== null) return findByIndex(services, wanted);
-  if (!useCoins) return null;
+  return useCoins ? findByCoins(services, wanted) : null;
+}
+
+async function findByCoins(services: RpcServices, wanted: Bytes): Promise<FoundTransaction | null> {
   const block = await blockOfCoin(services, wanted);
   return block === NO_HEADER ? null : findInBlock(services, block, wanted);
 }

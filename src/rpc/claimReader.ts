@@ -45,10 +45,11 @@ import type { ProofWindow } from '../store/claims/versions.js';
 import type { RowReader } from '../store/rows.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { inSlices } from '../util/slices.js';
+import { isPromise, whenSoon, type Soon } from '../util/soon.js';
 
 export interface ClaimReader {
   readonly rules: ClaimRules;
-  nameAt(query: NameQuery): Promise<NameInfo>;
+  nameAt(query: NameQuery): Soon<NameInfo>;
   /** The name as lbcd keeps it after block `height`; null when nothing was known of it by then. */
   lbcdNameAt(name: Bytes, height: number): Promise<NameInfo | null>;
   /** Names with an active claim after block `height`, in byte order. */
@@ -58,7 +59,7 @@ export interface ClaimReader {
   /** Names, as their scripts have them, of the claims alive at the tip with these ids; null for other ids. */
   aliveNames(claimIds: readonly Bytes[]): Promise<(Bytes | null)[]>;
   /** Throws `ProofUnavailableError` for a block below the window. */
-  proofAt(query: ProofQuery): Promise<NameProof>;
+  proofAt(query: ProofQuery): Soon<NameProof>;
   changesIn(height: number): Promise<BlockChanges>;
   /** The names that a block touched, as lbcd calls them. */
   lbcdChangesIn(height: number): Promise<Bytes[]>;
@@ -132,15 +133,20 @@ export function claimReader(
    * The answer from the rows of the present, when the latest block is asked about and stays the latest, else from those of
    * the past.
    */
-  async function preferPresent<T>(
-    height: number,
-    present: () => Promise<T>,
-    past: () => Promise<T>,
-  ): Promise<T> {
-    const { tip, disconnects } = active;
+  function preferPresent<T>(height: number, present: () => Soon<T>, past: () => Promise<T>): Soon<T> {
     if (height !== active.height) return past();
+    const { tip, disconnects } = active;
+    const answer = present();
+    return isPromise(answer) ? unlessMoved(answer, past, tip, disconnects) : answer;
+  }
+  async function unlessMoved<T>(
+    present: Promise<T>,
+    past: () => Promise<T>,
+    tip: number,
+    disconnects: number,
+  ): Promise<T> {
     try {
-      const answer = await present();
+      const answer = await present;
       if (active.tip === tip && active.disconnects === disconnects) return answer;
     } catch (error) {
       if (active.tip === tip && active.disconnects === disconnects) throw error;
@@ -173,12 +179,14 @@ export function claimReader(
       const found = await rows.getMany(claimIds.map((id) => claimIdKey(toLatin1(id))));
       return found.map((name) => name ?? null);
     },
-    async proofAt(asked) {
-      const query = asked.name.length > LONGEST_FILED_BYTES ? await longProofQuery(rules, asked) : asked;
-      return preferPresent(
-        query.height,
-        () => readPresentProof(rows, rules, query),
-        () => readProof(rows, rules, proofWindow, query),
+    proofAt(asked) {
+      const isLong = asked.name.length > LONGEST_FILED_BYTES;
+      return whenSoon(isLong ? longProofQuery(rules, asked) : asked, (query) =>
+        preferPresent(
+          query.height,
+          () => readPresentProof(rows, rules, query),
+          () => readProof(rows, rules, proofWindow, query),
+        ),
       );
     },
     changesIn: (height) => readChanges(rows, height),

@@ -21,6 +21,7 @@ import {
 } from '../util/jsonWrite.js';
 import type { Logger } from '../util/logging.js';
 import { inSlices } from '../util/slices.js';
+import { isPromise } from '../util/soon.js';
 import type { AnswerCache, CacheableCall } from './answerCache.js';
 import {
   errorAnswer,
@@ -374,10 +375,6 @@ function timed(
   } catch (error) {
     return fail(error);
   }
-}
-
-function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
 function callLine(method: string, { user, peer }: RpcOrigin): string {

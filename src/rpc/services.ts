@@ -17,6 +17,7 @@ import type { NetworkParams } from '../params/network.js';
 import type { ClaimSearch } from '../search/claimSearch.js';
 import type { Bytes } from '../util/bytes.js';
 import type { LogControl, Logger } from '../util/logging.js';
+import type { Soon } from '../util/soon.js';
 import type { Wallets } from '../wallet/wallets.js';
 import type { CoinScan } from './coinScan.js';
 import type { HubService } from './hubService.js';
@@ -77,7 +78,7 @@ export interface LifecycleService {
 
 /** Where transactions of the active chain lie; the reader verifies the txid. */
 export interface TransactionFinder {
-  find(txid: Bytes): Promise<TxLocation[]>;
+  find(txid: Bytes): Soon<TxLocation[]>;
 }
 
 /** What the address index knows of scripts, by their keys (`index/addressScripts.ts`). */

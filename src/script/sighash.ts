@@ -4,9 +4,11 @@
  * the script code is `signatureOps.ts`. Source: Core interpreter.cpp `SignatureHash`.
  */
 import { sha256d } from '../crypto/hash.js';
-import type { Transaction, TxOutput } from '../primitives/transaction.js';
+import type { Transaction, TxInput, TxOutput } from '../primitives/transaction.js';
+import { sha256dInSlices } from '../primitives/transactionSlices.js';
 import { assert } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';
+import { atOnce, type Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
 import { OP } from './opcodes.js';
 import { nextOp, opDataStart } from './script.js';
@@ -35,6 +37,50 @@ function hashOfOutput(output: TxOutput): Buffer {
   return sha256d(writer.finish());
 }
 
+/** Inputs or outputs written without a pause. Arbitrary: they take some tens of microseconds. */
+const ITEMS_A_STEP = 256;
+
+function* formatEach<T>(
+  writer: Writer,
+  items: readonly T[],
+  write: (writer: Writer, item: T) => unknown,
+): Slices<Writer> {
+  for (let i = 0; i < items.length; i++) {
+    if (i % ITEMS_A_STEP === ITEMS_A_STEP - 1) yield;
+    write(writer, items[i]!);
+  }
+  return writer;
+}
+
+function writePrevout(writer: Writer, { prevout }: TxInput): void {
+  writer.raw(prevout.hash).u32(prevout.index);
+}
+
+function* formatPrevouts({ inputs }: Transaction): Slices<Buffer> {
+  return (yield* formatEach(new Writer(inputs.length * OUTPOINT_SIZE), inputs, writePrevout)).finish();
+}
+
+function* formatSequences({ inputs }: Transaction): Slices<Buffer> {
+  const write = (writer: Writer, { sequence }: TxInput): unknown => writer.u32(sequence);
+  return (yield* formatEach(new Writer(inputs.length * 4), inputs, write)).finish();
+}
+
+function* formatOutputs({ outputs }: Transaction): Slices<Buffer> {
+  return (yield* formatEach(new Writer(512), outputs, writeOutput)).finish();
+}
+
+function* formatBlank({ version, inputs, outputs, lockTime }: Transaction): Slices<Buffer> {
+  const writer = new Writer(256 + inputs.length * BLANK_INPUT_SIZE);
+  writer.i32(version).compactSize(inputs.length);
+  yield* formatEach(writer, inputs, (to, input) => {
+    writePrevout(to, input);
+    to.u8(0).u32(input.sequence);
+  });
+  writer.compactSize(outputs.length);
+  yield* formatEach(writer, outputs, writeOutput);
+  return writer.u32(lockTime).finish();
+}
+
 /**
  * What the signature hashes of one transaction share, each part computed when first asked for. The transaction must
  * not change meanwhile, but for its scriptSigs and witnesses.
@@ -51,46 +97,28 @@ export class PrecomputedSighash {
   }
 
   get hashPrevouts(): Buffer {
-    if (this.#prevouts === undefined) {
-      const writer = new Writer(this.#tx.inputs.length * OUTPOINT_SIZE);
-      for (const { prevout } of this.#tx.inputs) writer.raw(prevout.hash).u32(prevout.index);
-      this.#prevouts = sha256d(writer.finish());
-    }
-    return this.#prevouts;
+    return (this.#prevouts ??= sha256d(atOnce(formatPrevouts(this.#tx))));
   }
 
   get hashSequences(): Buffer {
-    if (this.#sequences === undefined) {
-      const writer = new Writer(this.#tx.inputs.length * 4);
-      for (const input of this.#tx.inputs) writer.u32(input.sequence);
-      this.#sequences = sha256d(writer.finish());
-    }
-    return this.#sequences;
+    return (this.#sequences ??= sha256d(atOnce(formatSequences(this.#tx))));
   }
 
   get hashOutputs(): Buffer {
-    if (this.#outputs === undefined) {
-      const writer = new Writer(512);
-      for (const output of this.#tx.outputs) writeOutput(writer, output);
-      this.#outputs = sha256d(writer.finish());
-    }
-    return this.#outputs;
+    return (this.#outputs ??= sha256d(atOnce(formatOutputs(this.#tx))));
   }
 
   /** The transaction with all scriptSigs empty: SIGHASH_ALL inserts the script code at one place of it. */
   get blankForm(): Buffer {
-    if (this.#blankForm === undefined) {
-      const tx = this.#tx;
-      const writer = new Writer(256 + tx.inputs.length * BLANK_INPUT_SIZE);
-      writer.i32(tx.version).compactSize(tx.inputs.length);
-      for (const { prevout, sequence } of tx.inputs) {
-        writer.raw(prevout.hash).u32(prevout.index).u8(0).u32(sequence);
-      }
-      writer.compactSize(tx.outputs.length);
-      for (const output of tx.outputs) writeOutput(writer, output);
-      this.#blankForm = writer.u32(tx.lockTime).finish();
-    }
-    return this.#blankForm;
+    return (this.#blankForm ??= atOnce(formatBlank(this.#tx)));
+  }
+
+  /** Computes all parts of a transaction that may be larger than any block, before they are asked for. */
+  *prepareInSlices(): Slices<void> {
+    this.#prevouts ??= yield* sha256dInSlices(yield* formatPrevouts(this.#tx));
+    this.#sequences ??= yield* sha256dInSlices(yield* formatSequences(this.#tx));
+    this.#outputs ??= yield* sha256dInSlices(yield* formatOutputs(this.#tx));
+    this.#blankForm ??= yield* formatBlank(this.#tx);
   }
 }
 

@@ -6,7 +6,7 @@ import { txid, type Transaction, type TxOutput } from '../primitives/transaction
 import { PrecomputedSighash, SIGHASH } from '../script/sighash.js';
 import { EMPTY_BYTES, equalBytes, fromLatin1 } from '../util/bytes.js';
 import { breathe } from '../util/breathe.js';
-import { atOnce, type Slices } from '../util/slices.js';
+import { atOnce, inSlices, type Slices } from '../util/slices.js';
 import { produceSignature } from './produceSignature.js';
 import {
   emptyPsbtInput,
@@ -189,6 +189,7 @@ export function updatePsbtOutput(psbt: Psbt, index: number, provider: SigningPro
 /** Finalizer: makes final what has all its signatures; true when every input is. It lets the event loop run meanwhile. */
 export async function finalizePsbt(psbt: Psbt): Promise<boolean> {
   const shared = new PrecomputedSighash(psbt.tx);
+  await inSlices(shared.prepareInSlices());
   let complete = true;
   let since = performance.now();
   for (const index of psbt.inputs.keys()) {

@@ -6,6 +6,7 @@
  */
 import { assert } from '../util/assert.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
+import type { Soon } from '../util/soon.js';
 import type { BlockHeader } from '../primitives/header.js';
 import type { FilePosition } from './blockFiles.js';
 import { PREFIX, u32Key } from './keys.js';
@@ -339,8 +340,14 @@ export class HeaderTable {
   }
 
   /** The whole header; reads its cold half from disk unless it is in memory. */
-  async readHeader(id: number): Promise<BlockHeader> {
-    const cold = this.coldOf(id) ?? (await this.readCold(id));
+  readHeader(id: number): Soon<BlockHeader> {
+    const cold = this.coldOf(id);
+    return cold === undefined
+      ? this.readCold(id).then((read) => this.headerOf(id, read))
+      : this.headerOf(id, cold);
+  }
+
+  private headerOf(id: number, cold: Buffer): BlockHeader {
     const at = (id % CHUNK_ROWS) * COLD_BYTES;
     const prev = this.prev(id);
     return {

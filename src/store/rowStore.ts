@@ -35,6 +35,8 @@ const READERS = 4;
 const ROWS_A_READER = 8;
 /** An uncommitted transaction beyond this spills to the staging area when it calls `relieve`. */
 const SPILL_BYTES = 48 << 20;
+/** The one position that is wanted of one key. */
+const FIRST = [0];
 /** In the database from the first to the last batch that is applied from a journal: without the journal it is half. */
 const APPLYING_KEY = `${PREFIX.meta}applying`;
 /** What makes a batch of its own out of nothing but the wish to have all before it on disk. */
@@ -255,15 +257,51 @@ export class RowStore implements RowReader {
     if (read < wanted.length) await this.readOnThreads(keys, wanted.slice(read), out, fillCache);
   }
 
-  async getRange(range: RowRange): Promise<[string, Bytes][]> {
-    const own = this.overlay.slice(range);
+  /** The value at once, null for none; undefined when it must be waited for, which happens only after a spill. */
+  getNow(key: string): Bytes | null | undefined {
+    const row = this.overlay.get(key);
+    if (row !== undefined) return row;
+    if (this.stageCommitted) return undefined;
+    if (this.diskEmpty) return null;
+    const recent = this.recent.get(key);
+    return recent === undefined ? (this.readNow(key) ?? null) : recent;
+  }
+
+  private readNow(key: string): Bytes | undefined {
+    const out: (Bytes | undefined)[] = [];
+    this.db.getNow([key], FIRST, out, true);
+    return out[0];
+  }
+
+  getManyNow(keys: readonly string[]): (Bytes | undefined)[] | null {
+    if (keys.length === 1) {
+      const row = this.getNow(keys[0]!);
+      return row === undefined ? null : [row ?? undefined];
+    }
+    const out = new Array<Bytes | undefined>(keys.length);
+    const missing: number[] = [];
+    for (let i = 0; i < keys.length; i++) {
+      const row = this.overlay.get(keys[i]!);
+      if (row === undefined) missing.push(i);
+      else if (row !== null) out[i] = row;
+    }
+    if (missing.length === 0) return out;
+    if (this.stageCommitted) return null;
+    if (this.diskEmpty) return out;
+    const wanted = this.notRecent(keys, missing, out);
+    return wanted.length === 0 || this.db.getNow(keys, wanted, out, true) === wanted.length ? out : null;
+  }
+
+  getRangeNow(range: RowRange): [string, Bytes][] | null {
     // What is in memory of a walk and what the database has are of one moment only when both are read in it.
-    const rows = this.stageCommitted
-      ? null
-      : this.diskEmpty
-        ? []
-        : this.db.rangeNow(reaching(range, own.length));
-    return rows === null ? collectRows(this.range(range)) : mergeRows(range, inOrder(own, range), rows);
+    if (this.stageCommitted) return null;
+    const own = this.overlay.slice(range);
+    const rows = this.diskEmpty ? [] : this.db.rangeNow(reaching(range, own.length));
+    return rows === null ? null : own.length === 0 ? rows : mergeRows(range, inOrder(own, range), rows);
+  }
+
+  async getRange(range: RowRange): Promise<[string, Bytes][]> {
+    return this.getRangeNow(range) ?? collectRows(this.range(range));
   }
 
   range(range: RowRange): AsyncIterable<[string, Bytes]> {

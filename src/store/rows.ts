@@ -24,6 +24,10 @@ export interface RowReader {
   getMany(keys: readonly string[], options?: { once?: boolean }): Promise<(Bytes | undefined)[]>;
   /** The rows of a short range at once: fewer than a hundred, say; what may be long is walked by `range`. */
   getRange(range: RowRange): Promise<[key: string, value: Bytes][]>;
+  /** The same as `getMany` at once; null where rows must be waited for. Whoever has none of it always waits. */
+  getManyNow?(keys: readonly string[]): (Bytes | undefined)[] | null;
+  /** The same as `getRange` at once, likewise. */
+  getRangeNow?(range: RowRange): [key: string, value: Bytes][] | null;
   /** Rows in key order (or reversed), own uncommitted writes included. Values may be retained. */
   range(range: RowRange): AsyncIterable<[key: string, value: Bytes]>;
 }

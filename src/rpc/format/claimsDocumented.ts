@@ -8,6 +8,7 @@ import { expirationHeight } from '../../claimtrie/rules.js';
 import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/claimQueries.js';
 import { hashToHex } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';
+import { whenSoon, type Soon } from '../../util/soon.js';
 import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { ClaimReader } from '../claimReader.js';
@@ -265,36 +266,38 @@ class Shaper {
 }
 
 /** Answer of the methods about one claim of a name. */
-export async function documentedClaim(
-  deps: DocumentedDeps,
-  info: NameInfo,
-  claim: ClaimInfo,
-): Promise<JsonOut> {
-  const shaper = new Shaper(deps, await ClaimOutputs.read(deps, [claim, ...claim.supports]), SPACED);
-  return {
+export function documentedClaim(deps: DocumentedDeps, info: NameInfo, claim: ClaimInfo): Soon<JsonOut> {
+  return whenSoon(ClaimOutputs.read(deps, [claim, ...claim.supports]), (outputs) => ({
     normalized_name: nameText(info.name),
-    ...shaper.claim(claim),
+    ...new Shaper(deps, outputs, SPACED).claim(claim),
     'last takeover height': info.lastTakeoverHeight,
-  };
+  }));
 }
 
 /** Answer of `getclaimsforname`, as of block `height` with the hash `blockHash`. */
-export async function documentedName(
+export function documentedName(
   deps: DocumentedDeps,
   info: NameInfo,
   height: number,
   blockHash: string,
-): Promise<JsonOut> {
-  const items = [...info.claims.flatMap((claim) => [claim, ...claim.supports]), ...info.supportsWithoutClaim];
-  const shaper = new Shaper(deps, await ClaimOutputs.read(deps, items), HUNGARIAN);
-  return {
-    nLastTakeoverHeight: info.lastTakeoverHeight,
-    normalized_name: nameText(info.name),
-    claims: info.claims.map((claim) => shaper.claim(claim)),
-    'supports without claims': info.supportsWithoutClaim.map((support) => shaper.output(support)),
-    height,
-    blockhash: blockHash,
-  };
+): Soon<JsonOut> {
+  return whenSoon(ClaimOutputs.read(deps, itemsOf(info)), (outputs) => {
+    const shaper = new Shaper(deps, outputs, HUNGARIAN);
+    return {
+      nLastTakeoverHeight: info.lastTakeoverHeight,
+      normalized_name: nameText(info.name),
+      claims: info.claims.map((claim) => shaper.claim(claim)),
+      'supports without claims': info.supportsWithoutClaim.map((support) => shaper.output(support)),
+      height,
+      blockhash: blockHash,
+    };
+  });
+}
+
+function itemsOf({ claims, supportsWithoutClaim }: NameInfo): OutputInfo[] {
+  const items: OutputInfo[] = [];
+  for (const claim of claims) items.push(claim, ...claim.supports);
+  return items.concat(supportsWithoutClaim);
 }
 
 /** An item of `getclaimsintrie`. */

@@ -3,14 +3,17 @@
  * pruned node an output whose block is gone is read from the unspent outputs, and when it is spent as well it is gone.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
+import type { StoredTransaction } from '../../chain/storedTransactions.js';
 import { encodeDestination } from '../../script/address.js';
 import { decodeClaimScript } from '../../script/claimScript.js';
 import { isUnspendable } from '../../script/script.js';
 import { extractDestination } from '../../script/standard.js';
 import type { OutputInfo } from '../../store/claims/claimQueries.js';
 import { NO_HEADER } from '../../store/headerTable.js';
+import { breathe } from '../../util/breathe.js';
 import { toHex, type Bytes } from '../../util/bytes.js';
 import { Reader, ReadError } from '../../util/reader.js';
+import { isPromise, whenSoon, type Soon } from '../../util/soon.js';
 import { Writer } from '../../util/writer.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import { addressPrefixes } from './addresses.js';
@@ -57,9 +60,9 @@ function outputScript(reader: Reader, n: number): Bytes {
   }
 }
 
-function coinScript({ chain }: OutputDeps, { txid, n }: OutputInfo): Promise<Bytes | null> {
+function coinScript({ chain }: OutputDeps, { txid, n }: OutputInfo): Soon<Bytes | null> {
   const outPoint = new Writer(36).raw(txid).u32(n).finish();
-  return chain.coin(outPoint).then((coin) => coin?.script ?? null);
+  return whenSoon(chain.coin(outPoint), (coin) => coin?.script ?? null);
 }
 
 /** Whether the output is unspent at the tip. */
@@ -68,26 +71,27 @@ export async function isCoinNow(deps: OutputDeps, item: OutputInfo): Promise<boo
 }
 
 /** The script from the block that holds the output; null when that block is gone, or is another by now. */
-async function storedScript({ chain }: OutputDeps, item: OutputInfo): Promise<Bytes | null> {
+function storedScript({ chain }: OutputDeps, item: OutputInfo): Soon<Bytes | null> {
   const block = chain.chain.index.active.at(item.height);
   if (block === NO_HEADER || !chain.hasData(block)) return null;
-  try {
-    const wanted = { txid: item.txid, offset: item.txOffset, witness: 'ignored' } as const;
-    const stored = await chain.readTransaction(block, wanted);
-    return stored === null ? null : outputScript(new Reader(stored.bytes), item.n);
-  } catch (error) {
+  const wanted = { txid: item.txid, offset: item.txOffset, witness: 'ignored' } as const;
+  const stored = chain.readTransaction(block, wanted);
+  const scriptOf = (found: StoredTransaction | null): Bytes | null =>
+    found === null ? null : outputScript(new Reader(found.bytes), item.n);
+  if (!isPromise(stored)) return scriptOf(stored);
+  return stored.then(scriptOf).catch((error: unknown) => {
     // Pruned while it was being read.
     if (chain.hasData(block)) throw error;
     return null;
-  }
+  });
 }
 
 /**
  * Null when the output is to be had neither from its block nor from the unspent outputs. Throws `BlockFileError` when the
  * block is damaged.
  */
-async function readScript(deps: OutputDeps, item: OutputInfo): Promise<Bytes | null> {
-  return (await storedScript(deps, item)) ?? coinScript(deps, item);
+function readScript(deps: OutputDeps, item: OutputInfo): Soon<Bytes | null> {
+  return whenSoon(storedScript(deps, item), (script) => script ?? coinScript(deps, item));
 }
 
 /** What a script shows: its claim's value and the address that it pays to. */
@@ -114,14 +118,33 @@ export class ClaimOutputs {
     this.metadata = ClaimMetadata.of(deps);
   }
 
-  /** Reads the outputs of these items. */
-  static async read(deps: OutputDeps, items: Iterable<OutputInfo>): Promise<ClaimOutputs> {
+  /** Reads the outputs of these items; at once where they are few and in memory. */
+  static read(deps: OutputDeps, items: readonly OutputInfo[]): Soon<ClaimOutputs> {
     const outputs = new ClaimOutputs(deps);
+    if (items.length > PARALLEL_READS) return outputs.loadMany(items);
+    const pending = outputs.loadAll(items);
+    return pending === null ? outputs : pending.then(() => outputs);
+  }
+
+  private async loadMany(items: readonly OutputInfo[]): Promise<this> {
     const wanted = [...new Set(items)];
+    let since = performance.now();
     for (let at = 0; at < wanted.length; at += PARALLEL_READS) {
-      await Promise.all(wanted.slice(at, at + PARALLEL_READS).map((item) => outputs.load(item)));
+      await this.loadAll(wanted.slice(at, at + PARALLEL_READS));
+      since = await breathe(since);
     }
-    return outputs;
+    return this;
+  }
+
+  /** Null when nothing must be waited for. */
+  private loadAll(items: readonly OutputInfo[]): Promise<unknown> | null {
+    let pending: Promise<void>[] | null = null;
+    for (const item of items) {
+      const script = readScript(this.deps, item);
+      if (isPromise(script)) (pending ??= []).push(script.then((read) => this.show(item, read)));
+      else this.show(item, script);
+    }
+    return pending && Promise.all(pending);
   }
 
   /** Of an item that was read. */
@@ -135,8 +158,7 @@ export class ClaimOutputs {
     return script && this.metadata?.ofScript(script);
   }
 
-  private async load(item: OutputInfo): Promise<void> {
-    const script = await readScript(this.deps, item);
+  private show(item: OutputInfo, script: Bytes | null): void {
     if (script === null) return;
     if (this.metadata !== null) this.scripts.set(item, script);
     this.shown.set(item, showScript(this.deps.params, script));

@@ -17,11 +17,22 @@ import { compareClaims } from '../../claimtrie/nameState.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { filesNormalized } from '../../claimtrie/rules.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import { atOnce, inSlices, type Slices } from '../../util/slices.js';
+import { whenSoon, type Soon } from '../../util/soon.js';
 import { standardSort } from '../../util/standardSort.js';
 import type { RowReader } from '../rows.js';
-import { Breather } from './breather.js';
+import { readAtHand, type RowsAtHand } from '../rowsAtHand.js';
 import { CLAIM_PREFIX, nameKey, SUMMARY_KEY } from './claimKeys.js';
-import { aliveItems, itemsAt, itemsByOrdinal } from './itemHistory.js';
+import {
+  aliveItems,
+  aliveOfFew,
+  FEW_ITEMS,
+  itemKeys,
+  itemsAt,
+  itemsByOrdinal,
+  parseItems,
+  rangeOfFew,
+} from './itemHistory.js';
 import { parseNameRow } from './nameRow.js';
 import { readLog, type ItemRef, type LogEvent } from './logRow.js';
 import { readOwnership } from './ownership.js';
@@ -75,6 +86,9 @@ export interface NameQuery {
   asReference?: { tipHeight: number };
 }
 
+/** Claims described without a pause. Arbitrary: each takes microseconds. */
+const CLAIMS_A_STEP = 64;
+
 const NO_PLACES: ReadonlyMap<Item, number> = new Map();
 
 /** The name as it is filed after block `height`. */
@@ -110,50 +124,72 @@ export async function readName(rows: RowReader, rules: ClaimRules, query: NameQu
   const ownership = await readOwnership(rows, name, height);
   let items = await aliveItems(rows, name, height);
   let takeover = ownership.hasClaims ? ownership.takeover : 0;
-  if (!asReference) return describeName(name, takeover, items, query);
+  if (!asReference) return inSlices(describeInSlices(name, takeover, items, query));
   const { tipHeight } = asReference;
   const places = await leavingOrder(rows, items, { height, tipHeight });
   items = items.concat(await leftBehind(rows, rules, name, height, tipHeight));
   if (!ownership.hasClaims) takeover = await staleTakeover(rows, name, ownership, height, tipHeight);
-  return describeName(name, takeover, items, query, places);
+  return inSlices(describeInSlices(name, takeover, items, query, places));
 }
 
 /**
- * The same after the latest block, from the rows of the present, which are fewer and asked for by their keys. Who calls it
- * holds the outcome for nothing when a block came or went meanwhile: rows of two blocks may be in it.
+ * The same after the latest block, from the rows of the present, which are fewer and asked for by their keys; at once where
+ * they are in memory. Who waits for it holds the outcome for nothing when a block came or went meanwhile: rows of two blocks
+ * may be in it.
  */
-export async function readPresentName(
-  rows: RowReader,
-  rules: ClaimRules,
-  query: NameQuery,
-): Promise<NameInfo> {
-  const { height, asReference } = query;
-  const name = query.exact ? toLatin1(query.name) : filedName(rules, query.name, height);
+export function readPresentName(rows: RowReader, rules: ClaimRules, query: NameQuery): Soon<NameInfo> {
+  const name = query.exact ? toLatin1(query.name) : filedName(rules, query.name, query.height);
   // What is shown of a root without claims depends on other names.
   if (name === '') return readName(rows, rules, query);
+  return whenSoon(
+    readAtHand(rows, (atHand) => presentName(atHand, name, query)),
+    (info) => info ?? readManyItems(rows, name, query),
+  );
+}
+
+/** Null for a name with many claims or supports. */
+function presentName(rows: RowsAtHand, name: string, query: NameQuery): NameInfo | null {
+  const row = rows.get(nameKey(name));
+  if (row === undefined) return describeName(name, 0, [], query);
+  const { claims, alive, takeover } = parseNameRow(row);
+  if (alive > FEW_ITEMS) return null;
+  const items =
+    alive === claims.length
+      ? parseItems(name, claims, rows.getMany(itemKeys(name, claims)))
+      : aliveOfFew(name, rows.getRange(rangeOfFew(name, query.height)), query.height);
+  if (items === null) return null;
+  return describeName(name, claims.length > 0 || query.asReference ? takeover : 0, items, query);
+}
+
+async function readManyItems(rows: RowReader, name: string, query: NameQuery): Promise<NameInfo> {
   const row = await rows.get(nameKey(name));
   if (row === undefined) return describeName(name, 0, [], query);
   const { claims, alive, takeover } = parseNameRow(row);
   const items =
-    alive === claims.length ? await itemsAt(rows, name, claims) : await aliveItems(rows, name, height);
-  return describeName(name, claims.length > 0 || asReference ? takeover : 0, items, query);
+    alive === claims.length ? await itemsAt(rows, name, claims) : await aliveItems(rows, name, query.height);
+  return inSlices(
+    describeInSlices(name, claims.length > 0 || query.asReference ? takeover : 0, items, query),
+  );
 }
 
-async function describeName(
+function describeName(name: string, takeover: number, items: readonly Item[], query: NameQuery): NameInfo {
+  return atOnce(describeInSlices(name, takeover, items, query));
+}
+
+function* describeInSlices(
   name: string,
   takeover: number,
   items: readonly Item[],
   { height, asReference }: NameQuery,
   places: ReadonlyMap<Item, number> = NO_PLACES,
-): Promise<NameInfo> {
+): Slices<NameInfo> {
   const { claims, supports } = arrange(items, height, asReference ? compareRestored(height, places) : null);
 
   const { matched, unmatched } = matchSupports(claims, supports);
   const sequences = sequenceOf(claims, asReference !== undefined);
-  const breather = new Breather();
   const infos: ClaimInfo[] = [];
   for (let bid = 0; bid < claims.length; bid++) {
-    if (breather.isDue) await breather.pause();
+    if (bid % CLAIMS_A_STEP === CLAIMS_A_STEP - 1) yield;
     const claim = claims[bid]!;
     infos.push(describeClaim(claim, matched[bid]!, bid, sequences.get(claim.claimId)!, height));
   }

@@ -5,7 +5,7 @@
 import type { Item } from '../../claimtrie/item.js';
 import { u32Key } from '../keys.js';
 import type { Bytes } from '../../util/bytes.js';
-import type { RowReader } from '../rows.js';
+import type { RowRange, RowReader } from '../rows.js';
 import { Breather } from './breather.js';
 import { itemKey, itemsKey, parseItemKey, readU32, snapshotKey } from './claimKeys.js';
 import { parseItemRow } from './itemRow.js';
@@ -50,15 +50,24 @@ export async function itemsByOrdinal(
 }
 
 /** Most names never had more items: these are read at once, without a look for a snapshot. Arbitrary, fewer than those before one. */
-const FEW_ITEMS = 16;
+export const FEW_ITEMS = 16;
 
 /** Items filed under the name after block `height`, pending and active, in key order. Their rows are as of now. */
 export async function aliveItems(rows: RowReader, name: string, height: number): Promise<Item[]> {
+  const few = aliveOfFew(name, await rows.getRange(rangeOfFew(name, height)), height);
+  return few ?? (await itemsOfMany(rows, name, height)).filter((item) => wasFiled(item, height));
+}
+
+/** What is read at first of a name's items up to block `height`, one more than a few. */
+export function rangeOfFew(name: string, height: number): RowRange {
   const prefix = itemsKey(name);
-  const range = { gte: prefix + u32Key(0), lt: prefix + u32Key(height + 1), limit: FEW_ITEMS + 1 };
-  const few = await rows.getRange(range);
-  const items = few.length <= FEW_ITEMS ? few.map((row) => parseRow(name, row)) : null;
-  return (items ?? (await itemsOfMany(rows, name, height))).filter((item) => wasFiled(item, height));
+  return { gte: prefix + u32Key(0), lt: prefix + u32Key(height + 1), limit: FEW_ITEMS + 1 };
+}
+
+/** Those of the rows in this range that are filed after block `height`; null when there are more than a few. */
+export function aliveOfFew(name: string, few: readonly [string, Bytes][], height: number): Item[] | null {
+  if (few.length > FEW_ITEMS) return null;
+  return few.map((row) => parseRow(name, row)).filter((item) => wasFiled(item, height));
 }
 
 /** The items of the last snapshot up to block `height`, and those that came since. */
@@ -81,7 +90,19 @@ export async function itemsAt(
   name: string,
   places: readonly SnapshotEntry[],
 ): Promise<Item[]> {
-  const found = await rows.getMany(places.map(({ since, point }) => itemKey(name, since, point)));
+  return parseItems(name, places, await rows.getMany(itemKeys(name, places)));
+}
+
+export function itemKeys(name: string, places: readonly SnapshotEntry[]): string[] {
+  return places.map(({ since, point }) => itemKey(name, since, point));
+}
+
+/** The items at these places, given the rows of their keys. */
+export function parseItems(
+  name: string,
+  places: readonly SnapshotEntry[],
+  found: readonly (Bytes | undefined)[],
+): Item[] {
   const items: Item[] = [];
   places.forEach(({ since, point }, i) => {
     const row = found[i];

@@ -15,8 +15,10 @@ import { NO_SLOTS, slotEdges, slotHashes, unpackSlots, type Slot } from '../../c
 import { lastOfOldForm } from './hashFork.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import type { Soon } from '../../util/soon.js';
 import { u32Key } from '../keys.js';
 import type { RowReader } from '../rows.js';
+import { readAtHand, type RowsAtHand } from '../rowsAtHand.js';
 import { nameKey, nodeKey, readU32, versionsKey, type Generation } from './claimKeys.js';
 import { filedName, readName } from './claimQueries.js';
 import { parseNameRow } from './nameRow.js';
@@ -62,19 +64,19 @@ export async function readProof(
 }
 
 /**
- * The same after the latest block, from the nodes and names as they are. Who calls it holds the outcome for nothing when a
- * block came or went meanwhile.
+ * The same after the latest block, from the nodes and names as they are; at once where they are in memory. Who waits for it
+ * holds the outcome for nothing when a block came or went meanwhile.
  */
-export async function readPresentProof(
-  rows: RowReader,
-  rules: ClaimRules,
-  query: ProofQuery,
-): Promise<NameProof> {
+export function readPresentProof(rows: RowReader, rules: ClaimRules, query: ProofQuery): Soon<NameProof> {
+  return readAtHand(rows, (atHand) => presentProof(atHand, rules, query));
+}
+
+function presentProof(rows: RowsAtHand, rules: ClaimRules, query: ProofQuery): NameProof {
   const generation = generationAt(rules, query.height);
   const name = provenKey(rules, query);
   const nodes: PathNode[] = [];
   for (let path: string | null = ''; path !== null;) {
-    const [nodeRow, nameRow] = await rows.getMany([nodeKey(generation, path), nameKey(path)]);
+    const [nodeRow, nameRow] = rows.getMany([nodeKey(generation, path), nameKey(path)]);
     const slots = nodeRow ? parseNodeRow(nodeRow).slots : NO_SLOTS;
     const edges = slotEdges(slots);
     const { claims, takeover } = nameRow ? parseNameRow(nameRow) : NO_CLAIMS;

@@ -6,6 +6,7 @@ import { signPsbtInput, updatePsbtOutput } from '../../signing/psbtRoles.js';
 import { publicOnly } from '../../signing/signingProvider.js';
 import { breathe } from '../../util/breathe.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import { inSlices } from '../../util/slices.js';
 import { HARDENED } from '../../signing/extendedKey.js';
 import { rootOfSeed } from '../keys/hdKeys.js';
 import type { Wallet } from '../wallet.js';
@@ -23,6 +24,7 @@ export async function fillPsbt(wallet: Wallet, psbt: Psbt, request: FillRequest)
   const paths = request.tellsPaths ? new KeyPaths(wallet) : null;
   const signer = request.signs ? wallet.keyring : publicOnly(wallet.keyring);
   const shared = new PrecomputedSighash(psbt.tx);
+  await inSlices(shared.prepareInSlices());
   let isComplete = true;
   let since = performance.now();
   for (const [index, input] of psbt.inputs.entries()) {

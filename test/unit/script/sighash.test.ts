@@ -3,6 +3,7 @@ import { parseTransaction } from '../../../src/primitives/transaction.js';
 import { PrecomputedSighash, SIG_VERSION, signatureHash } from '../../../src/script/sighash.js';
 import { fromHex, toHex } from '../../../src/util/bytes.js';
 import { Reader } from '../../../src/util/reader.js';
+import { countPauses } from '../../support/slices.js';
 
 /** Three inputs, two outputs, the second a claim to a witness program, 500,000 as lock time. */
 const TX = parseTransaction(
@@ -98,6 +99,22 @@ describe('signatureHash', () => {
     expect(toHex(signatureHash(code, wide, 299, 0x81, 0n, BASE))).toBe(
       toHex(signatureHash(code, wide, 0, 0x81, 0n, BASE)),
     );
+  });
+
+  it('is the same with parts that were computed in slices', () => {
+    const inputs = Array.from({ length: 3000 }, (_, i) => ({ ...TX.inputs[i % 3]!, sequence: i }));
+    const outputs = Array.from({ length: 3000 }, (_, i) => ({ ...TX.outputs[i % 2]!, value: BigInt(i) }));
+    const large = { ...TX, inputs, outputs };
+    const prepared = new PrecomputedSighash(large);
+    const { pauses } = countPauses(prepared.prepareInSlices());
+    // 3000 items are written five times, 256 of them without a pause.
+    expect(pauses).toBeGreaterThan(5 * 10);
+    for (const version of [BASE, WITNESS_V0]) {
+      const hash = (shared: PrecomputedSighash): string =>
+        toHex(signatureHash(fromHex(P2PKH), large, 7, 1, 5n, version, shared));
+      expect(hash(prepared)).toBe(hash(new PrecomputedSighash(large)));
+    }
+    expect(countPauses(prepared.prepareInSlices()).pauses).toBe(0);
   });
 
   it('treats an input that does not exist as a bug', () => {

@@ -13,6 +13,7 @@ import { hashToHex, toHex, toLatin1, type Bytes } from '../../../util/bytes.js';
 import { coins } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { inSlices } from '../../../util/slices.js';
+import type { Soon } from '../../../util/soon.js';
 import { findInBlock, findTransaction, type FoundTransaction } from '../../blockLookup.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
@@ -104,16 +105,18 @@ async function findPlaces(
 }
 
 /** Null for one that has gone meanwhile. */
-function read(services: RpcServices, { txid, height }: Place): Promise<FoundTransaction | null> {
+function read(services: RpcServices, { txid, height }: Place): Soon<FoundTransaction | null> {
   if (height < 0 || services.txIndex !== null) return findTransaction(services, txid, false);
   const block = services.chain.chain.index.active.at(height);
-  return block === NO_HEADER ? Promise.resolve(null) : findInBlock(services, block, txid);
+  return block === NO_HEADER ? null : findInBlock(services, block, txid);
 }
 
 /** The outputs that a transaction spends, by transaction and number; those which are not found are left out. */
 async function spentOutputs(services: RpcServices, tx: Transaction): Promise<Map<string, TxOutput>> {
   const outputs = new Map<string, TxOutput>();
+  let since = performance.now();
   for (const { prevout } of tx.inputs) {
+    since = await breathe(since);
     const output = (await findTransaction(services, prevout.hash, false))?.tx.outputs[prevout.index];
     if (output) outputs.set(toLatin1(prevout.hash) + prevout.index, output);
   }

@@ -2,6 +2,8 @@
 import { Writer } from '../../../util/writer.js';
 import { hashToHex, type Bytes } from '../../../util/bytes.js';
 import { coins } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { whenSoon, type Soon } from '../../../util/soon.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { SCRIPT_SCHEMA, scriptAnswer } from '../../format/script.js';
 import { defineMethod } from '../../method.js';
@@ -15,26 +17,28 @@ interface UnspentOutput {
   isCoinbase: boolean;
 }
 
-async function findUnspent(
+function findUnspent(
   services: RpcServices,
   outPoint: Bytes,
   useMempool: boolean,
   height: number,
-): Promise<UnspentOutput | null> {
+): Soon<UnspentOutput | null> {
   const { mempool, chain } = services;
   if (useMempool) {
     if (mempool.isSpent(outPoint)) return null;
     const unconfirmed = mempool.output(outPoint);
     if (unconfirmed !== null) return { ...unconfirmed, confirmations: 0, isCoinbase: false };
   }
-  const coin = await chain.coin(outPoint);
-  if (coin === null) return null;
-  return {
-    amountSat: coin.amount,
-    script: coin.script,
-    confirmations: height - (coin.heightCode >>> 1) + 1,
-    isCoinbase: (coin.heightCode & 1) !== 0,
-  };
+  return whenSoon(chain.coin(outPoint), (coin) =>
+    coin === null
+      ? null
+      : {
+          amountSat: coin.amount,
+          script: coin.script,
+          confirmations: height - (coin.heightCode >>> 1) + 1,
+          isCoinbase: (coin.heightCode & 1) !== 0,
+        },
+  );
 }
 
 export const getTxOut = defineMethod({
@@ -67,18 +71,21 @@ export const getTxOut = defineMethod({
     },
   ]),
   examples: [['"txid"', '1']],
-  async run({ services, profile }, args) {
+  run({ services, profile }, args): Soon<JsonOut> {
     const { chain, params } = services;
     const outPoint = new Writer(36).raw(args.txid).u32(args.n).finish();
     const tip = hashToHex(chain.headers.hash(chain.chain.tip));
-    const output = await findUnspent(services, outPoint, args.include_mempool, chain.chain.height);
-    if (output === null) return null;
-    return {
-      bestblock: tip,
-      confirmations: output.confirmations,
-      value: coins(output.amountSat),
-      scriptPubKey: scriptAnswer(output.script, { prefixes: addressPrefixes(params), profile }, true),
-      coinbase: output.isCoinbase,
-    };
+    const found = findUnspent(services, outPoint, args.include_mempool, chain.chain.height);
+    return whenSoon(found, (output) =>
+      output === null
+        ? null
+        : {
+            bestblock: tip,
+            confirmations: output.confirmations,
+            value: coins(output.amountSat),
+            scriptPubKey: scriptAnswer(output.script, { prefixes: addressPrefixes(params), profile }, true),
+            coinbase: output.isCoinbase,
+          },
+    );
   },
 });

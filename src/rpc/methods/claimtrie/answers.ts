@@ -1,6 +1,7 @@
 /** What the claim methods share: asking for a name in the profile's way, and shaping one claim in the profile's shape. */
 import { byAge, type ClaimInfo, type NameInfo } from '../../../store/claims/claimQueries.js';
 import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
+import type { Soon } from '../../../util/soon.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { CLAIM_SCHEMA, documentedClaim } from '../../format/claimsDocumented.js';
 import { LBRYCRD_CLAIM_SCHEMA, lbrycrdClaim } from '../../format/claimsLbrycrd.js';
@@ -22,27 +23,23 @@ export const NAME_PARAM = {
 } as const;
 
 /** The name after block `height`; in all profiles but the documented one with the reference's oddities. */
-export function nameAt(ctx: RpcContext, name: string, height: number): Promise<NameInfo> {
+export function nameAt(ctx: RpcContext, name: string, height: number): Soon<NameInfo> {
   return nameBytesAt(ctx, nameBytes(name), height);
 }
 
-export function nameBytesAt(
-  { services, profile }: RpcContext,
-  name: Bytes,
-  height: number,
-): Promise<NameInfo> {
+export function nameBytesAt({ services, profile }: RpcContext, name: Bytes, height: number): Soon<NameInfo> {
   const { claims, chain } = services;
   if (profile === 'documented') return claims.nameAt({ name, height });
   return claims.nameAt({ name, height, asReference: { tipHeight: chain.chain.height } });
 }
 
 /** One claim of a name, as of block `height`; an empty object for none. */
-export async function oneClaimAnswer(
+export function oneClaimAnswer(
   { services, profile }: RpcContext,
   info: NameInfo,
   claim: ClaimInfo | undefined,
   height: number,
-): Promise<JsonOut> {
+): Soon<JsonOut> {
   if (claim === undefined) return {};
   return profile === 'documented'
     ? documentedClaim(services, info, claim)

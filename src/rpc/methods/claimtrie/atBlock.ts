@@ -1,5 +1,6 @@
 /** Claim queries as of one block of the active chain, named by its hash or the tip. */
 import type { Bytes } from '../../../util/bytes.js';
+import { isPromise, type Soon } from '../../../util/soon.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
 import { requireBlock } from '../../blockLookup.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
@@ -54,21 +55,34 @@ export function queriedBlock({ chain }: RpcServices, blockHash: Bytes | undefine
  * Runs a query as of a block, and once more when a block was taken back meanwhile: that block itself, or a later one
  * whose changes the query may have seen in part.
  */
-export async function retryWhileGone<T>(
+export function retryWhileGone<T>(
   services: RpcServices,
   find: () => QueriedBlock,
-  query: (block: QueriedBlock) => Promise<T>,
+  query: (block: QueriedBlock) => Soon<T>,
+): Soon<T> {
+  const { disconnects } = services.chain.chain.index.active;
+  const answer = query(find());
+  return isPromise(answer) ? waitAndRetry(services, find, query, answer, disconnects) : answer;
+}
+
+async function waitAndRetry<T>(
+  services: RpcServices,
+  find: () => QueriedBlock,
+  query: (block: QueriedBlock) => Soon<T>,
+  first: Promise<T>,
+  since: number,
 ): Promise<T> {
   const { active } = services.chain.chain.index;
-  for (;;) {
-    const block = find();
-    const { disconnects } = active;
+  let pending: Soon<T> = first;
+  for (let disconnects = since; ;) {
     try {
-      const answer = await query(block);
+      const answer = await pending;
       if (active.disconnects === disconnects) return answer;
     } catch (error) {
       if (active.disconnects === disconnects) throw error;
     }
+    disconnects = active.disconnects;
+    pending = query(find());
   }
 }
 
@@ -76,7 +90,7 @@ export async function retryWhileGone<T>(
 export function atBlock<T>(
   services: RpcServices,
   blockHash: Bytes | undefined,
-  query: (block: QueriedBlock) => Promise<T>,
-): Promise<T> {
+  query: (block: QueriedBlock) => Soon<T>,
+): Soon<T> {
   return retryWhileGone(services, () => queriedBlock(services, blockHash), query);
 }

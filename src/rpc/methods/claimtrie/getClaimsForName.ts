@@ -1,5 +1,6 @@
 /** `getclaimsforname`: every claim and support of a name. Its declaration for lbcd's clients is `lbcdGetClaimsForName.ts`'s. */
 import { hashToHex } from '../../../util/bytes.js';
+import { whenSoon } from '../../../util/soon.js';
 import { documentedName, NAME_SCHEMA } from '../../format/claimsDocumented.js';
 import { LBRYCRD_NAME_SCHEMA, lbrycrdName } from '../../format/claimsLbrycrd.js';
 import { defineMethod } from '../../method.js';
@@ -21,10 +22,11 @@ export const getClaimsForName = defineMethod({
   profiles: ['documented', 'lbrycrd'],
   run(ctx, { name, blockhash }) {
     const { services, profile } = ctx;
-    return atBlock(services, blockhash, async ({ id, height }) => {
-      const info = await nameAt(ctx, name, height);
-      if (profile === 'lbrycrd') return lbrycrdName(services, info, height);
-      return documentedName(services, info, height, hashToHex(services.chain.headers.hash(id)));
-    });
+    return atBlock(services, blockhash, ({ id, height }) =>
+      whenSoon(nameAt(ctx, name, height), (info) => {
+        if (profile === 'lbrycrd') return lbrycrdName(services, info, height);
+        return documentedName(services, info, height, hashToHex(services.chain.headers.hash(id)));
+      }),
+    );
   },
 });

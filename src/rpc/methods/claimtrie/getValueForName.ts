@@ -1,4 +1,5 @@
 /** `getvalueforname`: the claim that controls a name, or one of its claims by id. */
+import { whenSoon } from '../../../util/soon.js';
 import { defineMethod } from '../../method.js';
 import { claimByDigits, nameAt, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
 import { atBlock, blockParam } from './atBlock.js';
@@ -22,10 +23,11 @@ export const getValueForName = defineMethod({
   result: ONE_CLAIM_SCHEMA,
   examples: [['"mindblown"']],
   run(ctx, { name, blockhash, claimId }) {
-    return atBlock(ctx.services, blockhash, async ({ height }) => {
-      const info = await nameAt(ctx, name, height);
-      const claim = claimId === undefined ? info.claims[0] : claimByDigits(info, claimId);
-      return oneClaimAnswer(ctx, info, claim, height);
-    });
+    return atBlock(ctx.services, blockhash, ({ height }) =>
+      whenSoon(nameAt(ctx, name, height), (info) => {
+        const claim = claimId === undefined ? info.claims[0] : claimByDigits(info, claimId);
+        return oneClaimAnswer(ctx, info, claim, height);
+      }),
+    );
   },
 });

@@ -2,6 +2,7 @@
 import { hashToHex } from '../../../util/bytes.js';
 import { jsonTypeName, type JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
+import type { Soon } from '../../../util/soon.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { lbcdName, rankByBid, type RankedClaim } from '../../format/claimsLbcd.js';
 import { nameBytes } from '../../format/claimsText.js';
@@ -41,7 +42,7 @@ export function lbcdNameAnswer(
   { services }: RpcContext,
   args: LbcdNameArgs,
   choose: (claims: readonly RankedClaim[]) => readonly RankedClaim[],
-): Promise<JsonOut> {
+): Soon<JsonOut> {
   const { claims, chain } = services;
   const named = (): ReturnType<typeof lbcdBlock> => lbcdBlock(services, args.hashorheight);
   return retryWhileGone(services, named, async ({ id, height }) => {

@@ -1,6 +1,7 @@
 /** Asking for a name proof, with the reference's error where the block lies too far back. */
 import { ProofUnavailableError } from '../../../store/claims/proofQueries.js';
 import type { Bytes } from '../../../util/bytes.js';
+import { isPromise, type Soon } from '../../../util/soon.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { PROOF_SCHEMA, proofAnswer } from '../../format/claimsProof.js';
@@ -15,18 +16,22 @@ export const PLACED_PROOF_SCHEMA = t.union([
 ]);
 
 /** The proof after block `height` of the claim that `selects` chooses, or of the controlling one. */
-export async function provenName(
+export function provenName(
   { services, profile }: RpcContext,
   name: string,
   height: number,
   selects?: (claimId: Bytes) => boolean,
-): Promise<JsonOut> {
+): Soon<JsonOut> {
   const { chain } = services.chain;
-  try {
-    const query = { name: nameBytes(name), height, tipHeight: () => chain.height };
-    return proofAnswer(await services.claims.proofAt(selects ? { ...query, selects } : query), profile);
-  } catch (error) {
-    if (!(error instanceof ProofUnavailableError)) throw error;
-    throw rpcError(RPC_ERROR.INTERNAL_ERROR, `Block is too deep: ${error.message}`);
-  }
+  const query = { name: nameBytes(name), height, tipHeight: () => chain.height };
+  const proof = services.claims.proofAt(selects ? { ...query, selects } : query);
+  // The proof after the latest block is there; only that of a past one, which is waited for, may not be to be had.
+  return isPromise(proof)
+    ? proof.then((settled) => proofAnswer(settled, profile), explain)
+    : proofAnswer(proof, profile);
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof ProofUnavailableError)) throw error;
+  throw rpcError(RPC_ERROR.INTERNAL_ERROR, `Block is too deep: ${error.message}`);
 }

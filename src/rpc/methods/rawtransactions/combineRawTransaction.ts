@@ -24,6 +24,7 @@ async function combine(
 ): Promise<void> {
   const shared = variants.map((tx) => new PrecomputedSighash(tx));
   const sharedByMerged = new PrecomputedSighash(merged);
+  for (const each of [...shared, sharedByMerged]) await inSlices(each.prepareInSlices());
   let since = performance.now();
   for (const [i, input] of merged.inputs.entries()) {
     const spent = coins.get(input.prevout);

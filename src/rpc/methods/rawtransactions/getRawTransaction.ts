@@ -2,6 +2,7 @@
 import { hexOf, type JsonOut } from '../../../util/jsonWrite.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
 import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
+import { whenSoon, type Soon } from '../../../util/soon.js';
 import { findInBlock, findTransaction, type FoundTransaction } from '../../blockLookup.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
 import { scriptContextOf } from '../../format/scriptContext.js';
@@ -58,7 +59,7 @@ function givenBlock(services: RpcServices, hash: Bytes | undefined): number {
   return id;
 }
 
-function find(services: RpcServices, txid: Bytes, block: number): Promise<FoundTransaction | null> {
+function find(services: RpcServices, txid: Bytes, block: number): Soon<FoundTransaction | null> {
   return block === NO_HEADER ? findTransaction(services, txid, true) : findInBlock(services, block, txid);
 }
 
@@ -124,7 +125,7 @@ export const getRawTransaction = defineMethod({
     },
   ]),
   examples: [['"mytxid"'], ['"mytxid"', 'true'], ['"mytxid"', 'true', '"myblockhash"']],
-  async run({ services, profile }, { txid, verbose, blockhash }): Promise<JsonOut> {
+  run({ services, profile }, { txid, verbose, blockhash }): Soon<JsonOut> {
     const { params, options, chain } = services;
     if (equalBytes(txid, params.genesis.merkleRoot)) {
       const message =
@@ -132,15 +133,16 @@ export const getRawTransaction = defineMethod({
       throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, message);
     }
     const block = givenBlock(services, blockhash);
-    const found = await find(services, txid, block);
-    if (found === null) throw notFound(services, block);
-    const raw = rawAnswer(found, options.serializeWitness);
-    if (verbose === 0) return raw;
-    return {
-      in_active_chain: block === NO_HEADER ? undefined : chain.chain.index.active.contains(block),
-      ...transactionAnswer(shownOf(found), scriptContextOf(services, profile)),
-      hex: raw,
-      ...(found.block === NO_HEADER ? {} : placeAnswer(services, found.block)),
-    };
+    return whenSoon(find(services, txid, block), (found) => {
+      if (found === null) throw notFound(services, block);
+      const raw = rawAnswer(found, options.serializeWitness);
+      if (verbose === 0) return raw;
+      return {
+        in_active_chain: block === NO_HEADER ? undefined : chain.chain.index.active.contains(block),
+        ...transactionAnswer(shownOf(found), scriptContextOf(services, profile)),
+        hex: raw,
+        ...(found.block === NO_HEADER ? {} : placeAnswer(services, found.block)),
+      };
+    });
   },
 });

@@ -183,6 +183,8 @@ export async function signTransaction(
     since = await breathe(since);
   }
   const task = signingTask(tx, provider, readSighashType(sighashType));
+  await inSlices(task.shared.prepareInSlices());
+  since = performance.now();
   const errors: JsonOut[] = [];
   for (const [index, input] of tx.inputs.entries()) {
     const spent = coins.get(input.prevout);
