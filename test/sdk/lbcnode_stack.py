@@ -152,10 +152,12 @@ class Program:
             if self.process.poll() is not None:
                 raise Exception(f'lbcnode ended: {self.output()}')
             try:
-                call(self.rpc_port, 'getblockcount')
-                return
+                if not self.hub_options or call(self.rpc_port, 'getclaimindexinfo')['search']['synced']:
+                    call(self.rpc_port, 'getblockcount')
+                    return
             except (OSError, RpcError, ValueError):
-                time.sleep(0.05)
+                pass
+            time.sleep(0.05)
         raise Exception('lbcnode does not answer')
 
     def output(self):
@@ -392,10 +394,12 @@ class HubDb:
 
     def _targets(self, channel_ids):
         """What live reposts of these channels point to."""
-        if not channel_ids:
-            return []
-        found = call(self.port, 'searchclaims', {'channel_ids': channel_ids, 'claim_type': 'repost', 'limit': 50})
-        return [claim['reposted_claim']['name'] for claim in found['claims'] if 'reposted_claim' in claim]
+        claims = [call(self.port, 'getclaim', claim['claimId'])
+                  for name in call(self.port, 'getclaimsintrie', path='lbrycrd') for claim in name['claims']]
+        names = {claim['claim_id']: claim['name'] for claim in claims}
+        return [names[claim['reposted_claim_id']] for claim in claims
+                if claim.get('reposted_claim_id') in names and claim.get('is_channel_signature_valid')
+                and claim['channel_id'] in channel_ids]
 
     @property
     def filtered_streams(self):
