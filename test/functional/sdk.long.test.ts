@@ -1,7 +1,7 @@
 /**
  * The integration tests of lbry-sdk with lbcnode in the place of lbcd, lbcwallet and the hub (`test/sdk/lbcnode_stack.py`).
  * LBRYNET names the program `lbrynet` of a checkout that runs, beside which lie `python` and, a folder above, `lbry-sdk`.
- * LBRYNET_TESTS chooses others than the search over claims.
+ * Some of each kind are run; LBRYNET_TESTS chooses others: pytest's arguments with spaces between them.
  */
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
@@ -10,11 +10,28 @@ import { expect, it } from 'vitest';
 
 const LBRYNET = process.env['LBRYNET'];
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const chosen = process.env['LBRYNET_TESTS']?.split(' ') ?? [
-  'tests/integration/claims/test_claim_commands.py',
-  '-k',
-  'ClaimSearchCommand',
+const SOME = [
+  'test_basic_claim_search',
+  'test_search_by_text',
+  'test_search_by_fee',
+  'test_limit_claims_per_channel',
+  'test_repost',
+  'test_filtering_channels_for_removing_content',
+  'test_abandoned_channel_with_signed_claims',
+  'test_normalization_resolution',
+  'test_early_takeover_zero_delay',
+  'test_reorg_change_claim_height',
+  'test_server_features',
+  'test_client_errors',
+  'test_history_edge_cases',
 ];
+const chosen = process.env['LBRYNET_TESTS']?.split(' ') ?? [
+  ...['claims', 'takeovers', 'blockchain', 'transactions'].map((kind) => `tests/integration/${kind}`),
+  '-k',
+  SOME.join(' or '),
+];
+
+if (!LBRYNET) console.log('skipped: LBRYNET names no lbry-sdk');
 
 it.skipIf(!LBRYNET)(
   'satisfies the tests of lbry-sdk',

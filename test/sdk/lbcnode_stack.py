@@ -1,15 +1,19 @@
 """
 A pytest plugin that puts lbcnode in the place of lbcd, lbcwallet and the hub below the integration tests of lbry-sdk: one
-program with `-hub` and a wallet. Tests that look into the hub's process find stand-ins that ask lbcnode by RPC.
+program with `-hub` and a wallet. Tests that look into the hub's process find stand-ins that ask lbcnode by RPC. What a
+hub of the reference changes while it runs is an option here, so the program starts anew and the client connects again.
 
     LBCNODE=<path of dist/bin/lbcnode.js> pytest -p lbcnode_stack tests/integration/...
 """
 import asyncio
 import base64
+import bisect
 import json
 import os
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -27,6 +31,37 @@ USER, PASSWORD = 'rpcuser', 'rpcpassword'
 RPC_PORT, PEER_PORT, WALLET_PORT = 29245, 29246, 29244
 
 
+class StatusServer:
+    """What answers pings by UDP, for tests of the client's choice among hubs, which are not programs."""
+
+    class Protocol(asyncio.DatagramProtocol):
+        def __init__(self, pong):
+            self.pong = pong
+            self.transport = None
+
+        def connection_made(self, transport):
+            self.transport = transport
+
+        def datagram_received(self, data, addr):
+            self.transport.sendto(self.pong(addr[0]), addr)
+
+    def __init__(self):
+        self._protocol = None
+        self.flags = 0
+
+    async def start(self, height, tip, country, interface, port, allow_lan=False):
+        def pong(address):
+            return struct.pack('!BBL32s4sH', 1, self.flags, height, tip, socket.inet_aton(address), 0)
+        _, self._protocol = await asyncio.get_running_loop().create_datagram_endpoint(
+            lambda: self.Protocol(pong), (interface, port))
+
+    def set_available(self):
+        self.flags = 1
+
+    async def stop(self):
+        self._protocol.transport.close()
+
+
 def _fake_hub_package():
     """The tests import names of the reference's hub; these are all that they use."""
     def module(name, **members):
@@ -39,11 +74,11 @@ def _fake_hub_package():
     class Session:
         @classmethod
         def set_server_features(cls, env):
-            env.node.restart_with(env.options())
+            env.apply()
 
     herald = module('hub.herald', HUB_PROTOCOL_VERSION=HUB_VERSION)
     herald.session = module('hub.herald.session', LBRYElectrumX=Session)
-    herald.udp = module('hub.herald.udp', StatusServer=type('StatusServer', (), {}))
+    herald.udp = module('hub.herald.udp', StatusServer=StatusServer)
     coin = type('LBCRegTest', (), {
         'GENESIS_HASH': '6e3fcf1299d4ec5d79c3a4c91d624a4acf9e2e173d95a1a0504f677669687556'})
     network = module('hub.scribe.network', LBCRegTest=coin)
@@ -61,10 +96,10 @@ class RpcError(Exception):
     pass
 
 
-def call(port, method, *params):
+def call(port, method, *params, path=''):
     """Asks by JSON-RPC; raises RpcError with code and text."""
     body = json.dumps({'id': 1, 'method': method, 'params': list(params)}).encode()
-    request = urllib.request.Request(f'http://127.0.0.1:{port}/', body)
+    request = urllib.request.Request(f'http://127.0.0.1:{port}/{path}', body)
     token = base64.b64encode(f'{USER}:{PASSWORD}'.encode()).decode()
     request.add_header('Authorization', f'Basic {token}')
     try:
@@ -78,8 +113,17 @@ def call(port, method, *params):
     return reply['result']
 
 
-async def ask(port, method, *params):
-    return await asyncio.get_running_loop().run_in_executor(None, lambda: call(port, method, *params))
+def metric(port, name):
+    """A number that the program tells about itself."""
+    with urllib.request.urlopen(f'http://127.0.0.1:{port}/metrics', timeout=60) as answer:
+        for line in answer.read().decode().splitlines():
+            if line.startswith(f'lbcnode_{name} '):
+                return int(float(line.split()[1]))
+    raise KeyError(name)
+
+
+async def ask(port, method, *params, path=''):
+    return await asyncio.get_running_loop().run_in_executor(None, lambda: call(port, method, *params, path=path))
 
 
 class Program:
@@ -98,7 +142,9 @@ class Program:
             NODE, PROGRAM, '-regtest', f'-datadir={self.folder}', '-server', f'-rpcport={self.rpc_port}',
             f'-port={self.peer_port}', '-bind=127.0.0.1', f'-rpcuser={USER}', f'-rpcpassword={PASSWORD}',
             '-txindex', '-addressindex', '-listenonion=0', '-dnsseed=0', '-keypool=20', '-maxtipage=100000000',
-            '-fallbackfee=0.0002', *self.extra, *self.hub_options,
+            '-fallbackfee=0.0002', '-supportdelay=proportional', '-whitelist=127.0.0.1', '-metrics',
+            # The reference's index normalizes names at every height, and the tests rely on it. Here the chain decides.
+            '-forkheight=normalization@1', *self.extra, *self.hub_options,
         ]
         with open(os.path.join(self.folder, 'output'), 'ab') as output:
             self.process = subprocess.Popen(command, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
@@ -106,10 +152,12 @@ class Program:
             if self.process.poll() is not None:
                 raise Exception(f'lbcnode ended: {self.output()}')
             try:
-                call(self.rpc_port, 'getblockcount')
-                return
+                if not self.hub_options or call(self.rpc_port, 'getclaimindexinfo')['search']['synced']:
+                    call(self.rpc_port, 'getblockcount')
+                    return
             except (OSError, RpcError, ValueError):
-                time.sleep(0.05)
+                pass
+            time.sleep(0.05)
         raise Exception('lbcnode does not answer')
 
     def output(self):
@@ -143,6 +191,47 @@ class Program:
 
 #: The program that mines and keeps the wallet; the first hub is in it.
 main_program = None
+#: How often a program was started anew under the tests' feet.
+restarts = 0
+
+
+async def reconnected(network):
+    """Waits until the client has left a program that ended, and is connected again."""
+    await asyncio.sleep(0.05)
+    while not network.is_connected:
+        network._urgent_need_reconnect.set()
+        await asyncio.wait([asyncio.ensure_future(network.on_connected.first)], timeout=1)
+    network.restarts = restarts
+
+
+#: A fee so bad that nobody mines for it, in satoshis.
+KEEP_OUT = -100_000_000
+kept_out = set()
+
+
+async def keep_out_of_blocks(conductor):
+    """
+    In the place of emptying the mempool by starting the node anew: the hub, which the tests expect to stay, would end with
+    it. What waits is not mined until it is sent again.
+    """
+    for txid in await ask(RPC_PORT, 'getrawmempool'):
+        await ask(RPC_PORT, 'prioritisetransaction', txid, 0, KEEP_OUT, path='lbrycrd')
+        kept_out.add(txid)
+
+
+class ChannelIds(set):
+    """Channels that keep claims out. More of them are options of a program that starts anew."""
+
+    def __init__(self, env, ids):
+        super().__init__(bytes.fromhex(one) for one in ids)
+        self.env = env
+        self.ids = ids
+
+    def add(self, channel_hash):
+        if channel_hash not in self:
+            super().add(channel_hash)
+            self.ids.append(channel_hash.hex())
+            self.env.apply()
 
 
 class HubEnv:
@@ -160,9 +249,11 @@ class HubEnv:
         self.filtering_channel_ids = []
         self.udp_port = None
 
-    @property
-    def node(self):
-        return self.spv.program
+    def apply(self):
+        global restarts
+        if self.spv.program.hub_options != self.options():
+            self.spv.program.restart_with(self.options())
+            restarts += 1
 
     def options(self):
         udp_port = self.spv.udp_port if self.udp_port is None else self.udp_port
@@ -203,7 +294,17 @@ def _sat(coins):
     return round(float(coins) * 100_000_000)
 
 
-NUMBERS_A_BLOCK = 100_000
+class TransactionCounts:
+    """How many transactions there are up to a height, for whoever looks one up or searches among them."""
+
+    def __init__(self, port):
+        self.port = port
+
+    def __len__(self):
+        return call(self.port, 'getblockcount') + 1
+
+    def __getitem__(self, height):
+        return call(self.port, 'getchaintxstats', 1 if height else 0, call(self.port, 'getblockhash', height))['txcount']
 
 
 class HubDb:
@@ -228,7 +329,8 @@ class HubDb:
         claim = Row(answer)
         if claim.name.startswith('@'):
             return None, claim, None, None
-        return claim, Row(answer['channel']) if 'channel' in answer else None, None, None
+        channel = answer.get('signing_channel', {})
+        return claim, Row(channel) if 'name' in channel else None, None, None
 
     def _fs_get_claim_by_hash(self, claim_hash):
         try:
@@ -239,30 +341,94 @@ class HubDb:
     async def fs_getclaimbyid(self, claim_id):
         return self._fs_get_claim_by_hash(bytes.fromhex(claim_id))
 
-    # Supports have numbers of transactions there. Here each gets one that tells its height.
+    def _block_of(self, txid):
+        block = call(self.port, 'getblock', call(self.port, 'getrawtransaction', txid, True)['blockhash'])
+        return block['height'], block['tx']
 
     def get_supports(self, claim_hash):
-        claim = call(self.port, 'getclaim', claim_hash.hex())
-        (found,) = call(WALLET_PORT, 'getclaimsfornamebyid', claim['name'], [claim_hash.hex()])['claims']
+        name = call(self.port, 'getclaim', claim_hash.hex())['name']
         made = []
-        for support in found.get('supports', []):
-            number = support['height'] * NUMBERS_A_BLOCK + len(made)
-            self.supports[number] = support
-            made.append((number, support['n'], support['amount']))
+        for claim in call(self.port, 'getclaimsforname', name, path='lbrycrd')['claims']:
+            if claim['claimId'] != claim_hash.hex():
+                continue
+            for support in claim['supports']:
+                height, txids = self._block_of(support['txId'])
+                number = self.tx_counts[height - 1] + txids.index(support['txId'])
+                self.supports[number, support['n']] = support['validAtHeight']
+                made.append((number, support['n'], support['amount']))
         return made
 
     def get_activation(self, number, position, is_support):
-        return self.supports[number]['validatheight']
+        return self.supports[number, position]
 
     @property
     def tx_counts(self):
-        return [(height + 1) * NUMBERS_A_BLOCK for height in range(self.db_height + 1)]
+        return TransactionCounts(self.port)
 
     @property
     def prefix_db(self):
         def get(number, deserialize_value):
-            return bytes.fromhex(self.supports[number]['txid'])[::-1]
+            return self.fs_tx_hash(number)[0]
         return types.SimpleNamespace(tx_hash=types.SimpleNamespace(get=get))
+
+    def fs_tx_hash(self, number):
+        height = bisect.bisect_right(self.tx_counts, number)
+        first = self.tx_counts[height - 1] if height else 0
+        return self.get_block_txs(height)[number - first], height
+
+    async def fs_block_hashes(self, height, count):
+        return [bytes.fromhex(call(self.port, 'getblockhash', height + i))[::-1] for i in range(count)]
+
+    def get_block_txs(self, height):
+        return [bytes.fromhex(txid)[::-1] for txid in self._block_at(height)['tx']]
+
+    def _block_at(self, height):
+        return call(self.port, 'getblock', call(self.port, 'getblockhash', height))
+
+    async def get_transactions_and_merkles(self, txids):
+        return {txid: call(self.port, 'getrawtransaction', txid) for txid in txids}
+
+    @property
+    def filtering_channel_hashes(self):
+        return ChannelIds(self.spv.server.env, self.spv.server.env.filtering_channel_ids)
+
+    def _targets(self, channel_ids):
+        """What live reposts of these channels point to."""
+        claims = [call(self.port, 'getclaim', claim['claimId'])
+                  for name in call(self.port, 'getclaimsintrie', path='lbrycrd') for claim in name['claims']]
+        names = {claim['claim_id']: claim['name'] for claim in claims}
+        return [names[claim['reposted_claim_id']] for claim in claims
+                if claim.get('reposted_claim_id') in names and claim.get('is_channel_signature_valid')
+                and claim['channel_id'] in channel_ids]
+
+    @property
+    def filtered_streams(self):
+        return [name for name in self._targets(self.spv.server.env.filtering_channel_ids) if name[0] != '@']
+
+    @property
+    def filtered_channels(self):
+        return [name for name in self._targets(self.spv.server.env.filtering_channel_ids) if name[0] == '@']
+
+    @property
+    def blocked_streams(self):
+        return [name for name in self._targets(self.spv.server.env.blocking_channel_ids) if name[0] != '@']
+
+    @property
+    def blocked_channels(self):
+        return [name for name in self._targets(self.spv.server.env.blocking_channel_ids) if name[0] == '@']
+
+    # Whoever closes and opens the database sees a program that ends and starts again.
+
+    def close(self):
+        pass
+
+    def open_db(self):
+        global restarts
+        self.spv.program.restart_with(self.spv.program.hub_options)
+        restarts += 1
+
+    async def initialize_caches(self):
+        pass
 
 
 class SearchIndex:
@@ -284,6 +450,32 @@ class SearchIndex:
         return rows, 0, found['total']
 
 
+class Session:
+    def __init__(self, spv):
+        self.spv = spv
+
+    @property
+    def hashX_subs(self):
+        return range(metric(self.spv.program.rpc_port, 'hub_subscriptions'))
+
+
+class ReorgCount:
+    """A metric as the tests read it: samples of name, labels and value."""
+
+    def __init__(self, spv):
+        self.spv = spv
+        self.before = 0
+
+    def _value(self):
+        return metric(self.spv.program.rpc_port, 'chain_reorgs_total')
+
+    def set(self, value):
+        self.before = self._value() - value
+
+    def _samples(self):
+        return [('reorgs', {}, self._value() - self.before)]
+
+
 class SessionManager:
     def __init__(self, spv):
         self.spv = spv
@@ -291,7 +483,8 @@ class SessionManager:
 
     @property
     def sessions(self):
-        return range(call(self.spv.program.rpc_port, 'gethubinfo')['sessions'])
+        """As many as there are. Each shows the subscriptions of all."""
+        return {one: Session(self.spv) for one in range(metric(self.spv.program.rpc_port, 'hub_sessions'))}
 
     @property
     def notified_height(self):
@@ -317,6 +510,20 @@ class HubServer:
         self.bp = types.SimpleNamespace(db=self.db)
         self.session_manager = SessionManager(spv)
         self.synchronized = Synchronized()
+        self.reorg_count_metric = ReorgCount(spv)
+        self.daemon = types.SimpleNamespace(deserialised_block=self._block)
+        self.mempool = types.SimpleNamespace(transaction_summaries=lambda *_: [])
+
+    async def _block(self, block_hash):
+        return call(self.spv.program.rpc_port, 'getblock', block_hash)
+
+    @property
+    def status_server(self):
+        return types.SimpleNamespace(is_running=str(self.spv.udp_port) != '0')
+
+    @property
+    def height(self):
+        return self.db.db_height
 
     @property
     def _es_height(self):
@@ -350,8 +557,7 @@ class SPVNode:
             setattr(self.server.env, key, value)
         if self.node_number > 1:
             self.own_program = Program(RPC_PORT + 10 * self.node_number, PEER_PORT + 10 * self.node_number,
-                                       [f'-connect=127.0.0.1:{PEER_PORT}', '-disablewallet', '-supportdelay=proportional',
-                                        '-whitelist=127.0.0.1'])
+                                       [f'-connect=127.0.0.1:{PEER_PORT}', '-disablewallet'])
         options = self.server.env.options()
         program = self.program
         if program.process is None or program.hub_options != options:
@@ -369,6 +575,8 @@ class SPVNode:
             self.own_program = None
         elif main_program and main_program.process:
             await loop.run_in_executor(None, main_program.restart_with, [])
+        # For the client to see it.
+        await asyncio.sleep(0.05)
 
     def cleanup(self):
         pass
@@ -389,7 +597,7 @@ class LBCDNode:
         self.stopped = False
         if self.program is None:
             self.program = Program(RPC_PORT, PEER_PORT, [
-                '-compat=lbcd', '-supportdelay=proportional', f'-walletrpcport={WALLET_PORT}', '-persistmempool=0', '-whitelist=127.0.0.1',
+                '-compat=lbcd', f'-walletrpcport={WALLET_PORT}', '-persistmempool=0',
             ])
             self.program.hub_options = SPVNode().server.env.options()
         main_program = self.program
@@ -424,6 +632,7 @@ class LBCWalletNode:
         self.stopped = True
         self.running = asyncio.Event()
         self.block_expected = 0
+        self.sending = None
         self.mining_addr = ''
         self.rpc_url = f'http://{USER}:{PASSWORD}@localhost:{RPC_PORT}/'
 
@@ -442,15 +651,21 @@ class LBCWalletNode:
         return self.block_expected == event.height
 
     async def _cli_cmnd(self, method, *arguments):
+        await self._sent()
         params = [json.loads(one) if index in JSON_ARGUMENTS.get(method, ()) else one
                   for index, one in enumerate(arguments)]
-        try:
-            result = await ask(WALLET_PORT, method, *params)
-        except RpcError as error:
-            # The lbcd of these tests answers so where later ones refuse.
-            if 'name does not exist' in str(error):
-                return '{"claims": null}'
-            raise
+        for tries in range(100):
+            try:
+                result = await ask(WALLET_PORT, method, *params)
+                break
+            except RpcError as error:
+                # The lbcd of these tests answers so where later ones refuse.
+                if 'name does not exist' in str(error):
+                    return '{"claims": null}'
+                # What went to the second hub is on its way.
+                if method != 'getrawtransaction' or tries == 99:
+                    raise
+                await asyncio.sleep(0.05)
         if result is None:
             return ''
         return result if isinstance(result, str) else json.dumps(result)
@@ -471,8 +686,14 @@ class LBCWalletNode:
     def get_block_hash(self, block):
         return self._cli_cmnd('getblockhash', str(block))
 
-    def sendrawtransaction(self, tx):
-        return self._cli_cmnd('sendrawtransaction', tx)
+    async def sendrawtransaction(self, tx):
+        if kept_out:
+            txid = json.loads(await self._cli_cmnd('decoderawtransaction', tx))['txid']
+            if txid in kept_out:
+                kept_out.remove(txid)
+                await ask(RPC_PORT, 'prioritisetransaction', txid, 0, -KEEP_OUT, path='lbrycrd')
+                return txid
+        return await self._cli_cmnd('sendrawtransaction', tx)
 
     async def get_block(self, block_hash):
         return json.loads(await self._cli_cmnd('getblock', block_hash, '1'))
@@ -486,8 +707,23 @@ class LBCWalletNode:
     def get_balance(self):
         return self._cli_cmnd('getbalance')
 
-    def send_to_address(self, address, amount):
-        return self._cli_cmnd('sendtoaddress', address, str(amount))
+    async def send_to_address(self, address, amount):
+        """
+        Answers before it sends: who waits for a transaction (`send_to_address_and_wait`) must know its id before the hub
+        tells of it, or waits for ever.
+        """
+        await self._sent()
+        raw = await ask(RPC_PORT, 'createrawtransaction', [], {address: float(amount)}, path='lbrycrd')
+        funded = await ask(RPC_PORT, 'fundrawtransaction', raw, path='lbrycrd')
+        signed = await ask(RPC_PORT, 'signrawtransactionwithwallet', funded['hex'], path='lbrycrd')
+        decoded = await ask(RPC_PORT, 'decoderawtransaction', signed['hex'], path='lbrycrd')
+        self.sending = asyncio.create_task(ask(RPC_PORT, 'sendrawtransaction', signed['hex'], path='lbrycrd'))
+        return decoded['txid']
+
+    async def _sent(self):
+        if self.sending is not None:
+            await self.sending
+            self.sending = None
 
     def send_raw_transaction(self, tx):
         return self._cli_cmnd('sendrawtransaction', tx.decode())
@@ -515,6 +751,29 @@ def pytest_configure(config):
     # Python took it away in 3.11.
     testcase.AsyncioTestCase._addSkip = lambda self, result, test, reason: result.addSkip(test, reason)
     assert orchstr8.Conductor is node.Conductor
+    node.Conductor.clear_mempool = keep_out_of_blocks
+    _wait_for_restarts()
+
+
+def _wait_for_restarts():
+    """Lets the client come back to a program that was started anew before it goes on."""
+    from lbry.wallet.network import Network
+    rpc, start = Network.rpc, Network.start
+
+    async def start_with(self):
+        self.restarts = restarts
+        await start(self)
+
+    def rpc_of_present(self, *args, **kwargs):
+        if not self.running or self.restarts == restarts:
+            return rpc(self, *args, **kwargs)
+
+        async def wait_and_ask():
+            await reconnected(self)
+            return await rpc(self, *args, **kwargs)
+        return wait_and_ask()
+
+    Network.rpc, Network.start = rpc_of_present, start_with
 
 
 def pytest_unconfigure(config):
