@@ -111,26 +111,28 @@ async function checkProxyName(
   );
 }
 
-/** Tells of peers whose names cannot be resolved; the start does not wait for the resolver. */
+/** Tells of peers, and of a control port of Tor, whose names cannot be resolved; the start does not wait for the resolver. */
 function warnOfNames(
   options: LoadedOptions['options'],
   lookUp: LookUp,
   warn: (message: string) => void,
 ): void {
-  for (const name of ['connect', 'addnode', 'seednode'] as const) {
-    for (const given of options[name]) {
-      const { host } = splitHostPort(given, 0);
-      if (parseHost(host) !== null || ONION_NAME.test(host) || given === '0') continue;
-      if (!options.dns) {
-        warn(`-${name}=${given} is a name, and -dns=0 lets none be looked up.`);
-        continue;
-      }
-      const tell = (): void => warn(`-${name}=${given} cannot be resolved now; it is tried again.`);
-      lookUp(host).then((found) => {
-        if (found.length === 0) tell();
-      }, tell);
+  const check = (name: string, given: string, isAllowed: boolean): void => {
+    const { host } = splitHostPort(given, 0);
+    if (parseHost(host) !== null || ONION_NAME.test(host) || given === '0') return;
+    if (!isAllowed) {
+      warn(`-${name}=${given} is a name, and -dns=0 lets none be looked up.`);
+      return;
     }
-  }
+    const tell = (): void => warn(`-${name}=${given} cannot be resolved now; it is tried again.`);
+    lookUp(host).then((found) => {
+      if (found.length === 0) tell();
+    }, tell);
+  };
+  for (const name of ['connect', 'addnode', 'seednode'] as const)
+    for (const given of options[name]) check(name, given, options.dns);
+  // No peer: it is looked up whatever -dns says.
+  if (options.listenonion) check('torcontrol', options.torcontrol, true);
 }
 
 function networksOf(reachable: readonly ReachableNetwork[]): Networks {

@@ -182,6 +182,10 @@ describe('answers', () => {
         'Usage: logging ( include exclude )\n' +
         'Options stand before the command: -regtest\nlbcnode-cli help logging tells more.\n',
     });
+    expect((await ask('-named', 'logging', 'inclde=["net"]')).err).toBe(
+      'error code: -8\nerror message:\nUnknown named parameter inclde\n' +
+        'Did you mean include=? lbcnode-cli help logging tells more.\n',
+    );
     expect((await ask('help', 'loging')).out).toBe('help: unknown command: loging. Did you mean logging?\n');
   });
 
@@ -340,6 +344,9 @@ describe('failures', () => {
         `Start a node of regtest with: lbcnode -regtest -datadir=${data}\n` +
         'Or say where it listens with -rpcport=<port>, -rpcconnect=<host>.\n',
     });
+    expect((await run([`-datadir=${data}`, `-rpcport=${free}`, 'echo', '-regtest'])).err).toContain(
+      '\nOptions stand before the command: -regtest\n',
+    );
     // The cookie of another network tells that its node runs.
     expect((await run([`-datadir=${data}`, `-rpcport=${free}`, 'echo'])).err).toContain(
       `\nA node of regtest seems to run: add -regtest to call it.\nStart a node of main with: lbcnode -datadir=${data}\n`,

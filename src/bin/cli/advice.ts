@@ -6,6 +6,7 @@ import { CLI_OPTIONS, type CallSettings } from './options.js';
 
 /** The codes of `src/rpc/errors.ts` that have advice. */
 const MISC_ERROR = -1;
+const INVALID_PARAMETER = -8;
 const METHOD_NOT_FOUND = -32601;
 
 export interface RefusedCall {
@@ -13,18 +14,18 @@ export interface RefusedCall {
   /** The words behind the method. */
   readonly args: readonly string[];
   readonly error: JsonValue;
-  /** Asks the node for its list of methods; null when it does not tell. */
-  listMethods(): Promise<string | null>;
+  /** Asks the node what it says of a method, or for its list of methods; null when it does not tell. */
+  help(method?: string): Promise<string | null>;
 }
 
 /** Further lines for an error that the node answered, each with its line break; empty where its message says it all. */
-export async function adviceOnError({ method, args, error, listMethods }: RefusedCall): Promise<string> {
+export async function adviceOnError({ method, args, error, help }: RefusedCall): Promise<string> {
   if (!(error instanceof JsonObject)) return '';
   const code = error.get('code') ?? null;
   const message = error.get('message');
   switch (isJsonNumber(code) ? Number(numberText(code)) : 0) {
     case METHOD_NOT_FOUND: {
-      const list = await listMethods();
+      const list = await help();
       if (list === null) return '';
       const near = suggestion(method, methodNames(list)).trimStart();
       return `${[near, 'lbcnode-cli help lists all commands.'].filter(Boolean).join(' ')}\n`;
@@ -32,9 +33,21 @@ export async function adviceOnError({ method, args, error, listMethods }: Refuse
     case MISC_ERROR:
       if (typeof message !== 'string' || !message.includes(`\nUsage: ${method}`)) return '';
       return `${misplacedOptions(args)}lbcnode-cli help ${method} tells more.\n`;
+    case INVALID_PARAMETER: {
+      const name = /^Unknown named parameter (.*)$/.exec(typeof message === 'string' ? message : '')?.[1];
+      const text = name === undefined ? null : await help(method);
+      if (name === undefined || text === null) return '';
+      const near = suggestion(name, parameterNames(text), (known) => `${known}=`).trimStart();
+      return `${[near, `lbcnode-cli help ${method} tells more.`].filter(Boolean).join(' ')}\n`;
+    }
     default:
       return '';
   }
+}
+
+/** The names in the first line of what the node says of a method: `name "text" ( number )`. */
+function parameterNames(help: string): string[] {
+  return (help.split('\n', 1)[0]!.match(/\w+/g) ?? []).slice(1);
 }
 
 /** The names in the answer of `help`: the first word of each line that is no heading. */
@@ -53,13 +66,11 @@ function misplacedOptions(args: readonly string[]): string {
   return found.length === 0 ? '' : `Options stand before the command: ${found.join(' ')}\n`;
 }
 
-/** What to do where nothing listens. */
-export function adviceOnRefusal({
-  network,
-  networkOption,
-  dataDirOption,
-  otherCookies,
-}: CallSettings): string {
+/** What to do where nothing listens; `args` are the words behind the method. */
+export function adviceOnRefusal(
+  { network, networkOption, dataDirOption, otherCookies }: CallSettings,
+  args: readonly string[],
+): string {
   const command = ['lbcnode', networkOption, dataDirOption].filter(Boolean).join(' ');
   const start = `Start a node of ${network} with: ${command}`;
   const elsewhere = 'Or say where it listens with -rpcport=<port>, -rpcconnect=<host>.';
@@ -68,5 +79,5 @@ export function adviceOnRefusal({
     (other) =>
       `A node of ${other.network} seems to run: ${other.networkOption === '' ? `leave out ${networkOption}` : `add ${other.networkOption}`} to call it.`,
   );
-  return [...others, start, elsewhere].join('\n');
+  return misplacedOptions(args) + [...others, start, elsewhere].join('\n');
 }

@@ -76,7 +76,9 @@ async function runCommand(options: CliOptions, words: readonly string[], io: Cli
     } catch (error) {
       if (!(error instanceof ConnectionFailed)) throw error;
       if (!options.isOn('rpcwait')) {
-        throw error.isRefused ? new CliError(`${error.message}\n${adviceOnRefusal(settings)}`) : error;
+        throw error.isRefused
+          ? new CliError(`${error.message}\n${adviceOnRefusal(settings, all.slice(1))}`)
+          : error;
       }
       await sleep(RETRY_MS);
     }
@@ -93,8 +95,8 @@ function advice(
     method,
     args,
     error: reply.get('error') ?? null,
-    async listMethods() {
-      const request = stringifyJson({ method: 'help', params: [], id: 1 });
+    async help(...params: string[]) {
+      const request = stringifyJson({ method: 'help', params, id: 1 });
       try {
         const answer = parseReply((await postRequest(settings, `${request}\n`)).body);
         const list = answer instanceof JsonObject ? answer.get('result') : null;

@@ -86,7 +86,7 @@ describe('the options of connections', () => {
     [['-enablebip61=0'], { sendsRejects: false }],
     [['-listen=0'], { bindings: [], tor: null, discovers: false }],
     [['-listenonion=0'], { tor: null }],
-    [['-torcontrol=h:1', '-torpassword=p', '-onion=127.0.0.1:9150'], { tor: { target: 'h:1', password: 'p', hasOnionProxy: true } }], // prettier-ignore
+    [['-torcontrol=a:1', '-torpassword=p', '-onion=127.0.0.1:9150'], { tor: { target: 'a:1', password: 'p', hasOnionProxy: true } }], // prettier-ignore
     [['-maxconnections=3'], { maxConnections: 3 }],
     [['-maxconnections=0'], { maxConnections: 0 }],
     [['-maxreceivebuffer=2', '-maxsendbuffer=3'], { maxReceiveBytes: 2000, maxSendBytes: 3000 }],
@@ -116,6 +116,14 @@ describe('the options of connections', () => {
         new OptionError(`Invalid -${name} address or hostname: 'nosuch:9050' (it cannot be resolved)`),
       );
     expect((await settings(['-proxy=me.example'])).networks.nameProxy).toMatchObject({ host: 'me.example' });
+  });
+
+  it('name the control port of Tor, with a warning where the name cannot be resolved', async () => {
+    await settings(['-torcontrol=nosuch:9051', '-dns=0']);
+    expect(warnings).toEqual(['-torcontrol=nosuch:9051 cannot be resolved now; it is tried again.']);
+    await settings(['-torcontrol=nosuch:9051', '-listenonion=0']);
+    await settings(['-torcontrol=me.example']);
+    expect(warnings).toEqual([]);
   });
 
   it('name peers, with a warning where the name cannot be resolved', async () => {
