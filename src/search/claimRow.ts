@@ -38,8 +38,6 @@ export function claimRow(document: ClaimDocument): SqlValue[] {
     document.creationTimeSec,
     flag(document.isControlling),
     document.takeoverHeight,
-    textKey(document.shortUrl),
-    textKey(document.canonicalUrl),
     keyOf(document.title),
     keyOf(document.author),
     keyOf(document.description),

@@ -8,6 +8,7 @@ import { parseConstraints, type Constraints } from './constraints.js';
 import type { FollowerStatus, SearchFollower } from './follower.js';
 import type { SearchBackend, SearchPage } from './searchBackend.js';
 import { SearchError, badRequest } from './searchError.js';
+import { findUrls } from './urlConditions.js';
 
 /** For how long a search waits for the index to follow. */
 const FOLLOW_MS = 200;
@@ -57,7 +58,7 @@ export class BackedClaimSearch implements ClaimSearch {
       return { rows: [], total: 0, blocked: [], height: this.follower.status.tip?.height ?? -1 };
     }
     // Bad constraints are told of whether or not the index can answer.
-    const query = parseConstraints(resolved);
+    const query = await findUrls(parseConstraints(resolved), this.index);
     await this.follower.waitForTip(FOLLOW_MS);
     const { tip } = this.follower.status;
     if (tip === null) throw new SearchError('unavailable', 'The search index is being built');

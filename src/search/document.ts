@@ -67,8 +67,6 @@ export interface ClaimDocument {
   readonly creationTimeSec: number;
   readonly isControlling: boolean;
   readonly takeoverHeight: number;
-  readonly shortUrl: string;
-  readonly canonicalUrl: string;
   readonly title: string | null;
   readonly author: string | null;
   readonly description: string | null;
@@ -213,8 +211,6 @@ export function makeDocument(
     creationTimeSec: places.creationTimeSec,
     isControlling: record.isControlling,
     takeoverHeight: record.takeoverHeight,
-    shortUrl: record.shortUrl,
-    canonicalUrl: record.canonicalUrl,
     title,
     author,
     description,

@@ -34,8 +34,6 @@ export const CLAIM_COLUMNS = [
   ['creation_timestamp', 'INTEGER NOT NULL'],
   ['is_controlling', 'INTEGER NOT NULL'],
   ['last_take_over_height', 'INTEGER NOT NULL'],
-  ['short_url_key', 'INTEGER NOT NULL'],
-  ['canonical_url_key', 'INTEGER NOT NULL'],
   ['title_key', 'INTEGER'],
   ['author_key', 'INTEGER'],
   ['description_key', 'INTEGER'],

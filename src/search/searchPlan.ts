@@ -19,8 +19,13 @@ import type { TextNode } from './textQuery.js';
 /** Where documents are taken from, with an estimate of how many. */
 export interface Driver {
   readonly estimate: number;
-  /** `FROM`, which leads to `c`, and conditions that belong to it. */
-  from(sql: SqlValues): { readonly tables: string; readonly where: string; readonly id: string };
+  /** `FROM`, which leads to `c`, and conditions that belong to it; `bare` leads to the document's number alone. */
+  from(sql: SqlValues): {
+    readonly tables: string;
+    readonly bare?: string;
+    readonly where: string;
+    readonly id: string;
+  };
   /** The condition or text that it satisfies by itself. */
   readonly covers: Condition | TextNode | null;
 }
@@ -31,7 +36,7 @@ export interface HitsRequest {
   readonly order: readonly OrderTerm[];
   readonly wanted: number;
   readonly columns: string;
-  /** Whether the columns ask for the packed words. */
+  /** Whether the columns ask for the packed words, and for nothing of `c`. */
   readonly withWords: boolean;
 }
 
@@ -59,7 +64,6 @@ const OTHER_SHARE = 0.5;
 const INDEX_STEP_COST = 0.25;
 /** The clock is looked at for documents whose number has none of these bits: one in 32, by their transactions. */
 const CLOCK_MASK = 31 * OUTPUTS_OF_TRANSACTION;
-const CLOCK_TEST = `((c.id & ${CLOCK_MASK}) <> 0 OR in_time())`;
 
 function shareOf(part: Condition | TextNode, facts: PlanFacts): number {
   const known = facts.shares.get(part);
@@ -130,19 +134,20 @@ function driverSql(
   sql: SqlValues,
   filter: WordFilter | null,
 ): string {
-  const { tables, where, id } = driver.from(sql);
-  const tests = [where, CLOCK_TEST];
-  for (const condition of request.conditions) {
-    if (condition !== driver.covers) tests.push(conditionSql(condition, sql, context));
-  }
+  const { tables, bare, where, id } = driver.from(sql);
+  const tests = [where, `((${id} & ${CLOCK_MASK}) <> 0 OR in_time())`];
+  const open = request.conditions.filter((condition) => condition !== driver.covers);
+  for (const condition of open) tests.push(conditionSql(condition, sql, context));
+  // Documents that are ranked are looked into by their words alone.
+  const source = bare !== undefined && request.withWords && open.length === 0 ? bare : tables;
   const { text } = request;
   // The driver of a text may find more documents than satisfy it.
   const testsText = text !== null && !(driver.covers === text && filter?.isExact === true);
   if (testsText) tests.push(textSql(text, sql));
-  const words = testsText || request.withWords ? ' CROSS JOIN words w ON w.id = c.id' : '';
+  const words = testsText || request.withWords ? ` CROSS JOIN words w ON w.id = ${id}` : '';
   const order = request.order === NEWEST_ORDER ? `ORDER BY ${id} DESC` : orderSql(request.order);
   return (
-    `SELECT ${request.columns} FROM ${tables}${words} ` +
+    `SELECT ${request.columns} FROM ${source}${words} ` +
     `WHERE ${tests.filter((test) => test !== '').join(' AND ')} ${order} LIMIT ${request.wanted}`
   );
 }

@@ -3,7 +3,7 @@
  * with a `SearchError` when its time is up; the clock is looked at by a function within its statements.
  */
 import { fromHex, toHex } from '../util/bytes.js';
-import { normalizeName } from '../claimtrie/normalize.js';
+import { TEXT_FIELDS } from './analyze.js';
 import { Censor, countBlocked, type CensorLists } from './censor.js';
 import {
   conditionSql,
@@ -13,7 +13,6 @@ import {
   type SqlContext,
   type WordFilter,
 } from './conditionSql.js';
-import { nameText } from './document.js';
 import { COMMON_ORDER, NEWEST_ORDER, completeOrder } from './order.js';
 import { MAX_HITS, arrangeHits, type SearchHit } from './pages.js';
 import { ORDER_INDEXES } from './schema.js';
@@ -59,6 +58,8 @@ interface Hit extends SearchHit {
   readonly transaction: string;
 }
 
+const LENGTH_COLUMNS = TEXT_FIELDS.map((_, n) => `length${n}`);
+const RANKED_COLUMNS = ['w.id', 'w.packed', ...LENGTH_COLUMNS.map((column) => `w.${column}`)].join(', ');
 const HIT_COLUMNS = 'c.claim_id, c.channel_id, c.reposted_claim_id, c.creation_height, c.tx_key';
 
 const idText = (value: SqlValue): string | null => (value === null ? null : toHex(value as Uint8Array));
@@ -159,9 +160,7 @@ export class SqliteReader {
       text,
       order: isRanked ? NEWEST_ORDER : query.order.length === 0 ? COMMON_ORDER : completeOrder(query.order),
       wanted: isRanked ? RANKED_DOCUMENTS : MAX_HITS,
-      columns: isRanked
-        ? `${HIT_COLUMNS}, c.id, w.packed, w.length0, w.length1, w.length2, w.length3, w.length4`
-        : HIT_COLUMNS,
+      columns: isRanked ? RANKED_COLUMNS : HIT_COLUMNS,
       withWords: isRanked,
     };
     const filter = text && wordFilter(text, quoteWord);
@@ -178,12 +177,13 @@ export class SqliteReader {
       rankedWords(text).map((word) => [word, this.countText(quoteWord(word, false), RARITY_LIMIT).counted]),
     );
     const score = textScorer(text, totals, counts);
-    const scored = rows.map((row, i) => {
-      const lengths = [0, 1, 2, 3, 4].map((n) => row[`length${n}`] as number);
-      return { i, id: row['id'] as number, score: score(row['packed'] as string, lengths) };
+    const scored = rows.map((row) => {
+      const lengths = LENGTH_COLUMNS.map((column) => row[column] as number);
+      return { id: row['id'] as number, score: score(row['packed'] as string, lengths) };
     });
     scored.sort((a, b) => b.score - a.score || a.id - b.id);
-    return scored.slice(0, MAX_HITS).map(({ i }) => hitOf(rows[i]!));
+    const find = this.database.prepare(`SELECT ${HIT_COLUMNS} FROM claim c WHERE c.id = ?`);
+    return scored.slice(0, MAX_HITS).map(({ id }) => hitOf(find.get(id)!));
   }
 
   private planFacts(
@@ -210,6 +210,7 @@ export class SqliteReader {
         covers: request.text,
         from: (sql) => ({
           tables: 'text_index CROSS JOIN claim c ON c.id = text_index.rowid',
+          bare: 'text_index',
           where: `text_index MATCH ${sql.bind(expression)}`,
           id: 'text_index.rowid',
         }),
@@ -222,7 +223,7 @@ export class SqliteReader {
   private driverOf(condition: Condition, documents: number, context: SqlContext): Driver | null {
     if (condition.kind === 'labels') return this.labelDriver(condition, context);
     const index = indexOf(condition);
-    if (index === null) return keyDriver(condition, (names) => this.countNames(names));
+    if (index === null) return null;
     const counting = new SqlValues(SQLITE_DIALECT);
     const test = conditionSql(condition, counting, context);
     const counted = this.database
@@ -267,13 +268,6 @@ export class SqliteReader {
               id: 'c.id',
             },
     };
-  }
-
-  private countNames(names: readonly string[]): number {
-    const count = this.database.prepare(
-      `SELECT count(*) AS n FROM (SELECT 1 FROM claim INDEXED BY claim_by_name WHERE normalized_name = ? LIMIT ${COUNT_LIMIT})`,
-    );
-    return names.reduce((sum, name) => sum + (count.get(name)!['n'] as number), 0);
   }
 
   /** Documents of an expression up to a limit, and how many there may be in all. */
@@ -375,22 +369,4 @@ function indexOf(condition: Condition): string | null {
     default:
       return null;
   }
-}
-
-/** URLs are found by their names. */
-function keyDriver(condition: Condition, count: (names: readonly string[]) => number): Driver | null {
-  if (condition.kind !== 'keys' || !condition.column.endsWith('_url_key')) return null;
-  const names = condition.values.map((url) => {
-    const name = url.split('/').at(-1)!.split('#')[0]!;
-    return nameText(normalizeName(Buffer.from(name)));
-  });
-  return {
-    estimate: count(names),
-    covers: null,
-    from: (sql) => ({
-      tables: 'claim c INDEXED BY claim_by_name',
-      where: `c.normalized_name IN ${sql.list(names)}`,
-      id: 'c.id',
-    }),
-  };
 }

@@ -13,6 +13,10 @@ import {
   buildUpdatePrefix,
   claimIdOf,
 } from '../../src/script/claimScript.js';
+import { hash160 } from '../../src/crypto/hash.js';
+import { regtestParams } from '../../src/params/regtest.js';
+import { addressPrefixesOf, encodeDestination } from '../../src/script/address.js';
+import type { ClaimMetadata } from '../../src/search/document.js';
 import { toHex } from '../../src/util/bytes.js';
 import { randomOf } from './claimLife.js';
 import { OPEN_SCRIPT, spend } from './testChain.js';
@@ -30,6 +34,15 @@ export interface Intent {
   /** Of a channel, hex of its compressed key. */
   readonly publicKey: string | null;
   readonly value: Buffer;
+  /** What the value says beside that; null where nobody can read it, or where the life describes nothing. */
+  readonly metadata: ClaimMetadata | null;
+}
+
+/** What a claim says beside its kind: as it is meant, and as the fields of its message. */
+export interface Description {
+  readonly metadata: ClaimMetadata;
+  /** Of streams and collections the whole message, of others what stands behind the field of the kind. */
+  readonly fields: Buffer;
 }
 
 /** An unspent output of the life. */
@@ -56,6 +69,7 @@ NAMES.push(Buffer.from([0x61, 0xff]));
 
 const secp256k1Order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const NO_ID = Buffer.alloc(20);
+const PREFIXES = addressPrefixesOf(regtestParams);
 
 interface Channel {
   readonly claimId: Buffer;
@@ -71,9 +85,12 @@ export class ClaimIndexLife {
   coins: LifeCoin[] = [];
   private readonly past = new Map<number, LifeCoin[]>();
   private readonly channels: Channel[] = [];
+  private readonly describe: ((kind: NonNullable<Meaning>) => Description) | null;
   private serial = 1;
 
-  constructor(seed: number) {
+  /** `describe` has more to say about claims; without it they are of a kind and no more. */
+  constructor(seed: number, describe: ((kind: NonNullable<Meaning>) => Description) | null = null) {
+    this.describe = describe;
     this.random = randomOf(seed);
   }
 
@@ -190,6 +207,8 @@ export class ClaimIndexLife {
     const channel = updated && this.channels.find(({ claimId }) => claimId.equals(updated));
     const kinds: Meaning[] = ['stream', 'stream', 'channel', 'collection', 'repost', 'repost', null];
     const kind = channel && this.chance(80) ? 'channel' : kinds[this.random(kinds.length)]!;
+    const described = kind === null ? null : (this.describe?.(kind) ?? null);
+    const said = described?.fields ?? Buffer.alloc(0);
     let message: Buffer;
     let repostedId: Buffer | null = null;
     let publicKey: Buffer | null = null;
@@ -201,20 +220,28 @@ export class ClaimIndexLife {
       this.lastKey = used;
       publicKey = defaultEcdsa.publicKeyOf(used, true);
       const stored = this.chance(75) ? publicKey : derKey(used);
-      message = field(2, field(1, stored));
+      message = Buffer.concat([field(2, field(1, stored)), said]);
     } else if (kind === 'repost') {
       repostedId = this.ids[this.random(this.ids.length || 1)] ?? NO_ID;
-      message = field(4, field(1, repostedId));
+      message = Buffer.concat([field(4, field(1, repostedId)), said]);
     } else if (kind === null) {
       message = this.chance(50) ? Buffer.alloc(0) : Buffer.of(0x0a, 0x7f);
-    } else message = field(kind === 'stream' ? 1 : 3, Buffer.alloc(0));
+    } else message = described?.fields ?? field(kind === 'stream' ? 1 : 3, Buffer.alloc(0));
     const plain = Buffer.concat([Buffer.of(0), message]);
     const hex = (bytes: Buffer | null): string | null => bytes && toHex(bytes);
-    const said = { kind, repostedId: hex(repostedId), publicKey: hex(publicKey) };
+    const meant = { kind, repostedId: hex(repostedId), publicKey: hex(publicKey) };
+    const metadataOf = (channelId: Buffer | null, signature: Buffer | null): ClaimMetadata | null =>
+      described && {
+        ...described.metadata,
+        channelId,
+        signature,
+        publicKeyId:
+          publicKey && encodeDestination({ type: 'pubkeyhash', hash: hash160(publicKey) }, PREFIXES),
+      };
     const isReadable = message[0] !== 0x0a || message[1] !== 0x7f;
     const signer = this.channels[this.random(this.channels.length || 1)];
     if (!this.chance(60) || signer === undefined || !isReadable)
-      return { ...said, channelId: null, signedBy: null, value: plain };
+      return { ...meant, channelId: null, signedBy: null, value: plain, metadata: metadataOf(null, null) };
     const privateKey = this.chance(80) ? signer.keys.at(-1)! : signer.keys[this.random(signer.keys.length)]!;
     const digest = sha256(Buffer.concat([firstInput, signer.claimId, message]));
     let signature: Buffer = Buffer.from(defaultEcdsa.sign(digest, privateKey, null).compact);
@@ -225,12 +252,15 @@ export class ClaimIndexLife {
       signedBy = null;
     }
     const value = Buffer.concat([Buffer.of(1), signer.claimId, signature, message]);
-    return { ...said, channelId: toHex(signer.claimId), signedBy, value };
+    const metadata = metadataOf(signer.claimId, signature);
+    return { ...meant, channelId: toHex(signer.claimId), signedBy, value, metadata };
   }
 }
 
 function field(number: number, bytes: Uint8Array): Buffer {
-  return Buffer.concat([Buffer.of((number << 3) | 2, bytes.length), bytes]);
+  const { length } = bytes;
+  const size = length < 0x80 ? [length] : [0x80 | (length & 0x7f), length >> 7];
+  return Buffer.concat([Buffer.of((number << 3) | 2, ...size), bytes]);
 }
 
 /** The same signature with the order minus S. */

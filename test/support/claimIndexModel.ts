@@ -71,6 +71,11 @@ export class ClaimIndexModel {
     return this.states.at(-1)!.claims;
   }
 
+  /** How effective amounts changed in the latest block: before and after. */
+  get latestTrending(): ReadonlyMap<string, readonly [bigint, bigint]> {
+    return this.states.at(-1)!.changes.trending;
+  }
+
   get items(): ModelState {
     return this.trie.tip;
   }

@@ -55,8 +55,12 @@ export class ClaimIndexRun {
 
   private readonly options: TestChainOptions;
 
-  constructor(seed: number, options: TestChainOptions = {}) {
-    this.life = new ClaimIndexLife(seed);
+  constructor(
+    seed: number,
+    options: TestChainOptions = {},
+    describe: ConstructorParameters<typeof ClaimIndexLife>[1] = null,
+  ) {
+    this.life = new ClaimIndexLife(seed, describe);
     this.options = options;
   }
 
@@ -136,6 +140,10 @@ export class ClaimIndexRun {
       seen.claims++;
       if (expected.isSignatureValid === true) seen.signed++;
     }
+    const byUrl = await index.claimsByUrl(
+      records.flatMap((record) => [record!.shortUrl, record!.canonicalUrl]),
+    );
+    expect(byUrl.map((record) => record && toHex(record.claimId))).toEqual(alive.flatMap((id) => [id, id]));
     const walked: string[] = [];
     let last: Uint8Array | null = null;
     for await (const { claimId } of index.allClaims(null)) {

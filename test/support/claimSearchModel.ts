@@ -64,13 +64,15 @@ export interface ModelClaim {
 
 export interface ModelDocument extends ClaimDocument {
   readonly score: number | null;
+  /** Where they are known: searches then ask for them too. */
+  readonly urls?: { readonly short: string; readonly canonical: string };
 }
 
 export function text(random: Random, most: number): string {
   return Array.from({ length: 1 + random.below(most) }, () => WORDS[random.skewed(WORDS.length)]!).join(' ');
 }
 
-function randomMetadata(
+export function randomMetadata(
   random: Random,
   kind: ClaimMetadata['kind'],
   channels: readonly Buffer[],
@@ -430,8 +432,7 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
     },
     () => {
       const key = random.pick([
-        'short_url',
-        'canonical_url',
+        ...(some().urls === undefined ? [] : (['short_url', 'canonical_url'] as const)),
         'txid',
         'signature',
         'sd_hash',
@@ -439,8 +440,8 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
       ] as const);
       const valueOf = (d: ModelDocument) =>
         ({
-          short_url: d.shortUrl,
-          canonical_url: d.canonicalUrl,
+          short_url: d.urls?.short ?? null,
+          canonical_url: d.urls?.canonical ?? null,
           txid: d.txid,
           signature: d.signature,
           sd_hash: d.sdHash,

@@ -204,6 +204,10 @@ export class FakeClaimIndex implements ClaimIndexReader, FollowedChain {
     throw new Error('not asked for');
   }
 
+  async claimsByUrl(): Promise<never> {
+    throw new Error('not asked for');
+  }
+
   async changes(height: number): Promise<BlockClaimChanges> {
     if (height <= this.height - this.knownBlocks) throw new ClaimChangesGoneError('gone');
     return this.blocks[height]!.changes;

@@ -33,7 +33,7 @@ import type {
 import { ClaimRecords } from './claimRecords.js';
 import { parseTotalsRow, type KindTotals } from './claimRow.js';
 import { NameOrders } from './nameOrders.js';
-import { resolveUrls, type ResolveScope } from './resolveUrl.js';
+import { findByUrls, resolveUrls, type ResolveScope } from './resolveUrl.js';
 
 /** So often an answer is begun anew because the chain moved; then the chain is held until it is made. */
 const MAX_ATTEMPTS = 3;
@@ -113,6 +113,10 @@ export class ClaimIndexQueries implements ClaimIndexReader {
 
   resolve(urls: readonly string[]): Promise<ResolvedUrl[]> {
     return this.atOneTip((scope) => resolveUrls(scope, urls));
+  }
+
+  claimsByUrl(urls: readonly string[]): Promise<(ClaimRecord | null)[]> {
+    return this.atOneTip((scope) => findByUrls(scope, urls));
   }
 
   async changes(height: number): Promise<BlockClaimChanges> {

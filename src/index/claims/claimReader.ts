@@ -89,6 +89,8 @@ export interface ClaimIndexReader {
   value(claimId: Bytes): Promise<Bytes | null>;
   /** One answer a URL, in their order. */
   resolve(urls: readonly string[]): Promise<ResolvedUrl[]>;
+  /** For each URL the live claim whose short or canonical one it is, null for none; what else stands in it is not looked at. */
+  claimsByUrl(urls: readonly string[]): Promise<(ClaimRecord | null)[]>;
   /**
    * What a block of the active chain did, as seen at the tip: `touched` are live claims. Kept for as many blocks as the index
    * can be taken back; of older ones it throws `ClaimChangesGoneError`.

@@ -60,6 +60,35 @@ export async function resolveUrls(scope: ResolveScope, urls: readonly string[]):
   });
 }
 
+/** What stands before a claim's own short URL in its canonical one. */
+const CHANNEL_PART = /^.*?#[0-9a-f]{1,40}\//s;
+const SHORT_URL = /^(.*)#([0-9a-f]{1,40})$/s;
+
+/** For each text the claim whose short or canonical URL it is. These are made of names as they are, whatever signs they have. */
+export async function findByUrls(
+  scope: ResolveScope,
+  urls: readonly string[],
+): Promise<(ClaimRecord | null)[]> {
+  const found: (ClaimRecord | null)[] = [];
+  let since = performance.now();
+  for (const url of urls) {
+    found.push(url.length > LONGEST_URL ? null : await findByUrl(scope, url));
+    since = await breathe(since);
+  }
+  return found;
+}
+
+async function findByUrl(scope: ResolveScope, url: string): Promise<ClaimRecord | null> {
+  for (const text of new Set([url, url.replace(CHANNEL_PART, '')])) {
+    const parts = SHORT_URL.exec(text);
+    if (parts === null) continue;
+    const id = await findSegment(scope, { name: parts[1]!, claimId: parts[2]!, amountOrder: null });
+    const [claim] = id === null ? [null] : await scope.records.load([id]);
+    if (claim && (claim.shortUrl === url || claim.canonicalUrl === url)) return claim;
+  }
+  return null;
+}
+
 function channelsOf(
   records: ClaimRecords,
   claims: readonly (ClaimRecord | null)[],

@@ -1,0 +1,213 @@
+/**
+ * Runs the random life of claims on a chain with the claim index (`claimIndexRun.ts`), lets search follow it, and holds
+ * random searches against arrays and loops over what the claims were meant to say.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { expect } from 'vitest';
+import type { ClaimRecord } from '../../src/index/claims/claimReader.js';
+import { ClaimSchema } from '../../src/metadata/messages/claim_pb.js';
+import { parseLanguage } from '../../src/metadata/languages.js';
+import { parseConstraints } from '../../src/search/constraints.js';
+import { makeDocument, type ClaimMetadata } from '../../src/search/document.js';
+import { SearchFollower, type FollowedChain } from '../../src/search/follower.js';
+import type { IndexWriter } from '../../src/search/indexChange.js';
+import { trendingAfter } from '../../src/search/trending.js';
+import { findUrls } from '../../src/search/urlConditions.js';
+import { hashToHex } from '../../src/util/bytes.js';
+import { SILENT_LOGGER } from '../../src/util/logging.js';
+import type { Description, Meaning } from './claimIndexLife.js';
+import { ClaimIndexRun } from './claimIndexRun.js';
+import { modelSearch, randomMetadata, randomSearch, Random, type ModelDocument } from './claimSearchModel.js';
+import { valueOf } from './fakeClaimIndex.js';
+import type { SearchBackendOfTests, TestIndex, TestReader } from './searchBackends.js';
+
+const NO_LISTS = { blocking: [], filtering: [] };
+/** Fields of a record that are bytes, which the naive model of the claim index has as hex. */
+const BYTES = ['claimId', 'name', 'normalizedName', 'txid', 'channelId', 'repostedId'];
+const SEARCH_MS = 60_000;
+
+/** Random things that a claim of a kind says. */
+function describe(random: Random, kind: NonNullable<Meaning>): Description {
+  const made = randomMetadata(random, kind, []);
+  const metadata = { ...made, languages: made.languages.filter((one) => one !== 'none') };
+  if (kind === 'stream' || kind === 'collection')
+    return { metadata, fields: valueOf(metadata).subarray(1) as Buffer };
+  const { title, description, tags, languages } = metadata;
+  const rest = create(ClaimSchema, {
+    title,
+    description,
+    tags: [...tags],
+    languages: languages.map(parseLanguage),
+  });
+  return { metadata, fields: Buffer.from(toBinary(ClaimSchema, rest)) };
+}
+
+interface Followed {
+  readonly index: TestIndex;
+  readonly writer: IndexWriter;
+  readonly follower: SearchFollower;
+}
+
+export class ClaimSearchRun extends ClaimIndexRun {
+  readonly found = { searches: 0, withHits: 0, documents: 0 };
+  private readonly random: Random;
+  private readonly backend: SearchBackendOfTests;
+  private followed!: Followed;
+  private reader: TestReader | null = null;
+  /** By height, of blocks up to the tip: scores of the claims alive after it, and places in the chain. */
+  private readonly scores: ReadonlyMap<string, number | null>[] = [];
+  private readonly blocks: { readonly transactions: number; readonly timeSec: number }[] = [];
+
+  constructor(seed: number, backend: SearchBackendOfTests) {
+    const random = new Random(seed);
+    super(seed, {}, (kind) => describe(random, kind));
+    this.random = random;
+    this.backend = backend;
+  }
+
+  override async open(): Promise<void> {
+    const genesis = { transactions: 1, timeSec: 0 };
+    this.blocks.push(genesis);
+    this.scores.push(new Map());
+    await super.open();
+    this.followed = await this.followAnew();
+  }
+
+  override async close(): Promise<void> {
+    await this.reader?.close();
+    await this.drop(this.followed);
+    await super.close();
+  }
+
+  override async mine(most: number): Promise<void> {
+    await super.mine(most);
+    const { height, model } = this;
+    const { header, parsed } = await this.chain.blockAt(height);
+    this.blocks[height] = { transactions: parsed.txCount, timeSec: header.timeSec };
+    const before = this.scores[height - 1]!;
+    const scores = new Map(model.claims.map(({ id }) => [id, before.get(id) ?? null]));
+    for (const [id, [former, latter]] of model.latestTrending) {
+      if (scores.has(id)) scores.set(id, trendingAfter(scores.get(id)!, height, former, latter));
+    }
+    this.scores[height] = scores;
+  }
+
+  /** Brings search to the tip. */
+  async sync(): Promise<void> {
+    const { follower } = this.followed;
+    await follower.sync();
+    expect(follower.status.tip?.height).toBe(this.height);
+  }
+
+  /** Takes blocks back and makes others; search sees them gone, or only what came in their place. */
+  override async reorganise(depth: number, most: number): Promise<void> {
+    await super.reorganise(depth, most, this.random.chance(0.5));
+    await this.sync();
+  }
+
+  override async check(urls: number): Promise<void> {
+    await super.check(urls);
+    await this.sync();
+    await this.search(20);
+  }
+
+  /** So many random searches at the tip. */
+  async search(count: number): Promise<void> {
+    const { random, found } = this;
+    const documents = this.documents();
+    this.reader ??= await this.followed.index.openReader(NO_LISTS);
+    for (let i = 0; i < count; i++) {
+      const search = randomSearch(random, documents);
+      const expected = modelSearch(documents, search);
+      const query = await findUrls(parseConstraints(search.constraints), this.chain.services.claimIndex!);
+      const page = await this.reader.search(query, SEARCH_MS);
+      const name = `at ${this.height}: ${JSON.stringify(search.constraints)}`;
+      expect({ rows: page.rows, total: page.total, height: page.height }, name).toEqual({
+        ...expected,
+        height: this.height,
+      });
+      found.searches++;
+      // Whoever runs the tests is told of them in between.
+      await nextTurn();
+      if (expected.total > 0) found.withHits++;
+    }
+    found.documents = Math.max(found.documents, documents.length);
+  }
+
+  /** The claim index and search, each against one that is made from nothing. */
+  async compareWithFreshBuilds(): Promise<void> {
+    await this.compareWithFreshBuild();
+    const fresh = await this.followAnew();
+    try {
+      expect(await this.followed.index.contents()).toEqual(await fresh.index.contents());
+    } finally {
+      await this.drop(fresh);
+    }
+  }
+
+  private async followAnew(): Promise<Followed> {
+    const index = await this.backend.make();
+    const writer = await index.openWriter();
+    const reader = this.chain.services.claimIndex!;
+    const follower = new SearchFollower(reader, this.followedChain(), writer, SILENT_LOGGER);
+    await follower.sync();
+    return { index, writer, follower };
+  }
+
+  private async drop({ index, writer, follower }: Followed): Promise<void> {
+    await follower.close();
+    await writer.close();
+    await index.remove();
+  }
+
+  private followedChain(): FollowedChain {
+    const { index } = this.chain.opened.chain;
+    const { headers } = this.chain.services.chain;
+    return {
+      hashAt: (height) =>
+        height < 0 || height > this.height ? null : hashToHex(headers.hash(index.active.at(height))),
+      transactionsBelow: (height) => this.transactionsBelow(height),
+      timeSec: (height) => this.blocks[height]!.timeSec,
+    };
+  }
+
+  private transactionsBelow(height: number): number {
+    return this.blocks.slice(0, height).reduce((sum, { transactions }) => sum + transactions, 0);
+  }
+
+  /** The documents that there should be at the tip. */
+  private documents(): ModelDocument[] {
+    const { model, life } = this;
+    const { claims } = model;
+    const scores = this.scores[this.height]!;
+    const metadata = new Map<string, ClaimMetadata | null>(
+      claims.map(({ id, point, latest }) => {
+        const intent = life.intents.get(`${point.slice(0, 64)}:${latest.nout}`)!;
+        return [id, intent.metadata];
+      }),
+    );
+    return claims.flatMap(({ id, repostedId }) => {
+      const said = metadata.get(id) ?? null;
+      if (said === null) return [];
+      const record = recordOf(model.record(id)!);
+      const places = {
+        txNum: this.transactionsBelow(record.height) + record.position,
+        creationTxNum: this.transactionsBelow(record.creationHeight) + record.creationPosition,
+        timeSec: this.blocks[record.height]!.timeSec,
+        creationTimeSec: this.blocks[record.creationHeight]!.timeSec,
+      };
+      const reposted = repostedId === null ? null : (metadata.get(repostedId) ?? null);
+      const urls = { short: record.shortUrl, canonical: record.canonicalUrl };
+      return [{ ...makeDocument(record, places, said, reposted)!, score: scores.get(id)!, urls }];
+    });
+  }
+}
+
+function recordOf(plain: Record<string, unknown>): ClaimRecord {
+  const entries = Object.entries(plain).map(([key, value]) => [
+    key,
+    BYTES.includes(key) && value !== null ? Buffer.from(value as string, 'hex') : value,
+  ]);
+  return Object.fromEntries(entries) as ClaimRecord;
+}

@@ -1,0 +1,52 @@
+/**
+ * A naive model and search agree over a random chain with claims of every kind, channels that change keys and go, reposts,
+ * supports, spellings that normalize alike, and reorganisations up to 100 deep; after each of these claim index and search
+ * are what they are when made from nothing. A tenth by default, always the same; 3,000 blocks and 20,000 searches with
+ * LBCNODE_FULL=1, others each time. LBCNODE_SEARCH_SEED repeats a run.
+ */
+import { describe, expect, it } from 'vitest';
+import { ClaimSearchRun } from '../../support/claimSearchRun.js';
+import { searchBackends } from '../../support/searchBackends.js';
+
+const full = process.env['LBCNODE_FULL'] === '1';
+const seed = Number(process.env['LBCNODE_SEARCH_SEED'] ?? (full ? Date.now() % 2 ** 31 : 2016));
+const BLOCKS = full ? 3000 : 300;
+const SEARCHES = full ? 20_000 : 2000;
+/** Blocks between searches, and between reorganisations. */
+const SEARCHED_EVERY = 5;
+const REORGANISED_EVERY = 80;
+/** The naive model remembers somewhat more blocks than are ever taken back. */
+const REMEMBERED = 150;
+
+describe.each(searchBackends)('search in $name', (backend) => {
+  it(`answers ${SEARCHES} searches as loops over arrays do`, { timeout: 7_200_000 }, async () => {
+    console.log(`LBCNODE_SEARCH_SEED=${seed}`);
+    const run = new ClaimSearchRun(seed, backend);
+    await run.open();
+    try {
+      const start = run.height;
+      const due = () => Math.ceil((SEARCHES * (run.height - start)) / (BLOCKS - start));
+      for (let turn = 1; run.height < BLOCKS; turn++) {
+        await run.mine(5);
+        run.model.forget(REMEMBERED);
+        if (turn % SEARCHED_EVERY === 0) {
+          // Some blocks are followed one by one, others come in a row.
+          await run.sync();
+          await run.search(Math.max(0, due() - run.found.searches));
+        }
+        if (turn % REORGANISED_EVERY !== 0) continue;
+        await run.reorganise(1 + run.life.random(100), 4);
+        await run.search(20);
+        await run.compareWithFreshBuilds();
+      }
+      await run.sync();
+      await run.search(Math.max(0, SEARCHES - run.found.searches));
+      await run.compareWithFreshBuilds();
+      expect(run.found.searches).toBeGreaterThanOrEqual(SEARCHES);
+      expect(run.found.withHits).toBeGreaterThan(SEARCHES / 2);
+      expect(run.found.documents).toBeGreaterThan(50);
+    } finally {
+      await run.close();
+    }
+  });
+});
