@@ -1,4 +1,4 @@
-/** Search in the node: opens the index beside the chain's folder, follows the claim index, closes both. */
+/** Search in the node: opens the index, in a file or in PostgreSQL, follows the claim index, closes both. */
 import { join } from 'node:path';
 import type { ChainReader } from '../chain/chainReader.js';
 import type { ClaimIndexReader } from '../index/claims/claimReader.js';
@@ -7,6 +7,8 @@ import { addressPrefixesOf } from '../script/address.js';
 import type { CensorLists } from '../search/censor.js';
 import { BackedClaimSearch, type ClaimSearch } from '../search/claimSearch.js';
 import { SearchFollower, type FollowedChain } from '../search/follower.js';
+import { PostgresBackend } from '../search/postgresBackend.js';
+import type { SearchBackend } from '../search/searchBackend.js';
 import { SqliteBackend } from '../search/searchWorkers.js';
 import { hashToHex } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
@@ -24,8 +26,21 @@ export interface ClaimSearchInput {
   readonly reader: ChainReader;
   readonly index: ClaimIndexReader;
   readonly lists: CensorLists;
+  /** Null for the file of SQLite. */
+  readonly postgres: PostgresOptions | null;
   readonly log: Logger;
 }
+
+/** `-claimsearchurl` and what goes with it. */
+export interface PostgresOptions {
+  readonly url: string;
+  /** Empty for one that is named after the chain. */
+  readonly schema: string;
+  readonly connections: number;
+}
+
+/** Digits of the genesis block's hash that name the schema of a chain. */
+const SCHEMA_DIGITS = 12;
 
 function followedChain({ chain, headers }: ChainReader): FollowedChain {
   const { active } = chain.index;
@@ -37,18 +52,37 @@ function followedChain({ chain, headers }: ChainReader): FollowedChain {
   };
 }
 
-/** Throws `EnvironmentError` where there is no SQLite. */
+async function openBackend({
+  networkDir,
+  params,
+  reader,
+  lists,
+  postgres,
+  log,
+}: ClaimSearchInput): Promise<SearchBackend> {
+  const chain = hashToHex(reader.headers.hash(reader.chain.index.active.at(0)));
+  const prefixes = addressPrefixesOf(params);
+  if (postgres === null) {
+    return SqliteBackend.open({
+      path: join(networkDir, FILE_NAME),
+      chain,
+      prefixes,
+      lists,
+      readers: READERS,
+    });
+  }
+  const schema = postgres.schema === '' ? `lbcnode_${chain.slice(0, SCHEMA_DIGITS)}` : postgres.schema;
+  const { backend, away } = await PostgresBackend.open({ ...postgres, schema, chain, prefixes, lists });
+  if (away !== null) log.warn(`${away}. Claims cannot be searched until it answers`);
+  return backend;
+}
+
+/** Throws `EnvironmentError` where there is no SQLite, or where PostgreSQL refuses to keep the index. */
 export async function openClaimSearch(
   input: ClaimSearchInput,
 ): Promise<{ readonly search: ClaimSearch; close(): Promise<void> }> {
-  const { networkDir, params, reader, index, lists, log } = input;
-  const backend = await SqliteBackend.open({
-    path: join(networkDir, FILE_NAME),
-    chain: hashToHex(reader.headers.hash(reader.chain.index.active.at(0))),
-    prefixes: addressPrefixesOf(params),
-    lists,
-    readers: READERS,
-  });
+  const { reader, index, log } = input;
+  const backend = await openBackend(input);
   log.info(`Searching claims with ${backend.description}`);
   const follower = new SearchFollower(index, followedChain(reader), backend.writer, log);
   const forget = reader.chain.events.on('tipChanged', () => follower.poke());

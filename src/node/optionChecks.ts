@@ -58,6 +58,7 @@ interface Interaction {
 
 /** In order: an earlier one may decide whether a later one applies. */
 const INTERACTIONS: readonly Interaction[] = [
+  { when: 'claimsearchurl', set: [['claimsearch', '1']] },
   { when: 'claimsearch', asSwitch: { byDefault: false, value: true }, set: [['claimindex', '1']] },
   { when: 'bind', set: [['listen', '1']] },
   { when: 'whitebind', set: [['listen', '1']] },

@@ -29,6 +29,8 @@ const RPC_AUTH = /^[^:$]+:[^:$]+\$[0-9a-f]{64}$/;
 /** Two letters, or three digits with or without the letter that they have in the messages. */
 const COUNTRY = /^([a-z]{2}|r?[0-9]{3})$/i;
 const CLAIM_IDS = /^[0-9a-f]{40}(,[0-9a-f]{40})*$/i;
+/** Source: PostgreSQL's documentation, 4.1.1. */
+const SCHEMA_NAME = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/i;
 /** LBC with up to eight decimals. */
 const DECIMAL = /^[0-9]{1,10}(\.[0-9]{1,8})?$/;
 
@@ -51,6 +53,14 @@ function isZmqAddress(text: string): boolean {
   if (match[1] !== 'tcp') return true;
   const port = /:(\*|[0-9]{1,5})$/.exec(match[2]!)?.[1];
   return port !== undefined && (port === '*' || Number(port) <= 0xffff);
+}
+
+/** The host may be missing (a socket is then named by `?host=`). */
+function isPostgresUrl(text: string): boolean {
+  const rest = /^postgres(?:ql)?:\/\/(.*)$/.exec(text)?.[1];
+  return (
+    rest !== undefined && URL.canParse(`http://${rest.replace(/^(?:[^@/?#]*@)?(?=[/?]|$)/, 'localhost')}`)
+  );
 }
 
 export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
@@ -106,6 +116,12 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
   pattern: { expects: 'a regular expression', accepts: isPattern },
   payoutAddress: { expects: 'an address', accepts: anything },
   peer: { expects: `${A_HOST}, or 0 for none`, accepts: isHostPort },
+  postgresUrl: {
+    expects: 'the address of a PostgreSQL database',
+    accepts: (text) => text === '' || isPostgresUrl(text),
+    // What it holds may be a password.
+    refusal: (name) => `Invalid -${name}: it must be postgres://user:password@host:port/database`,
+  },
   proofWindow: {
     expects: 'a number of blocks or all',
     accepts: (text) => text === 'all' || /^[0-9]{1,10}$/.test(text),
@@ -132,6 +148,10 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
     // What it holds may be a password that somebody meant to give.
     refusal: (name) =>
       `Invalid -${name}: it must be <user>:<salt>$<hash>, the hash being the HMAC-SHA256 of the password under the salt in 64 digits of lower-case hex`,
+  },
+  schemaName: {
+    expects: 'a name of up to 63 letters, digits and _ that does not begin with a digit or pg_',
+    accepts: (text) => text === '' || SCHEMA_NAME.test(text),
   },
   subnet: {
     expects: 'an address or a network',

@@ -57,7 +57,7 @@ export interface NodeServices {
   /** Makes what follows the chain from its first block on; answers the mempool. */
   follow(reader: ChainReader): Mempool;
   attach(opened: OpenedChain, pruner: Pruner | null, indexes: Pick<BackgroundFill, 'statuses'>): void;
-  /** Opens the index by which claims are searched. Rejects with `EnvironmentError` where there is no SQLite. */
+  /** Opens the index by which claims are searched. Rejects with `EnvironmentError` where there is nothing to keep it in. */
   openSearch(): Promise<{ close(): Promise<void> }>;
   /** The hub that methods tell of. */
   showHub(hub: HubService): void;
@@ -250,6 +250,14 @@ export function makeServices({
           blocking: channelIds(options.hubblockingchannels),
           filtering: channelIds(options.hubfilteringchannels),
         },
+        postgres:
+          options.claimsearchurl === ''
+            ? null
+            : {
+                url: options.claimsearchurl,
+                schema: options.claimsearchschema,
+                connections: options.claimsearchconnections,
+              },
         log: deps.logger,
       });
       claimSearch = search.search;

@@ -19,7 +19,7 @@ export const FIELD_BREAK = '\x1f';
 export const VALUE_BREAK = '\x1e';
 
 /** Longer words are cut into pieces of this many characters, as Lucene's white space tokenizer does. */
-const MAX_WORD_LENGTH = 255;
+export const MAX_WORD_LENGTH = 255;
 /** No English word is as long. */
 const MAX_STEMMED_LENGTH = 64;
 /** Words whose stems are remembered, and as many that were not asked for since. Arbitrary: most of a text is words seen before. */
@@ -29,7 +29,7 @@ const STEMMED_ENDS = new Set([...'cdegilmnrstuy'].map((letter) => letter.charCod
 /** Control characters that are no white space would part words in the index. */
 const CONTROLS = /[\0-\x08\x0e-\x1b\x7f]/g;
 /** What Java calls white space, and so Lucene: no-break blanks are none. */
-const WHITE_SPACE = /[\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]+/;
+export const WHITE_SPACE = /[\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]+/;
 
 let stems = new Map<string, string>();
 let olderStems = new Map<string, string>();

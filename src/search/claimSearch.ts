@@ -60,8 +60,11 @@ export class BackedClaimSearch implements ClaimSearch {
     // Bad constraints are told of whether or not the index can answer.
     const query = await findUrls(parseConstraints(resolved), this.index);
     await this.follower.waitForTip(FOLLOW_MS);
-    const { tip } = this.follower.status;
-    if (tip === null) throw new SearchError('unavailable', 'The search index is being built');
+    const { tip, failure } = this.follower.status;
+    if (tip === null) {
+      const reason = failure === null ? 'is being built' : `cannot be built: ${failure}`;
+      throw new SearchError('unavailable', `The search index ${reason}`);
+    }
     if (this.pagesTip !== tip.hash || this.pages.size >= REMEMBERED_PAGES) {
       this.pages = new Map();
       this.pagesTip = tip.hash;

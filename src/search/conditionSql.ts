@@ -12,7 +12,7 @@ import { nearPattern, substringOf, type TextNode } from './textQuery.js';
 /** How a backend says things. */
 export interface Dialect {
   /** The place of the n-th value, from 1 on. */
-  placeholder(n: number): string;
+  placeholder(n: number, value: SqlValue): string;
   /** Decimal text as a value that compares with whole numbers and fractions exactly. */
   number(decimal: string): SqlValue;
   /** Whether the value is a substring. */
@@ -39,7 +39,7 @@ export class SqlValues {
 
   bind(value: SqlValue): string {
     this.values.push(value);
-    return this.dialect.placeholder(this.values.length);
+    return this.dialect.placeholder(this.values.length, value);
   }
 
   list(values: readonly SqlValue[]): string {
@@ -192,6 +192,7 @@ export interface WordFilter {
 export function wordFilter(
   node: TextNode,
   quote: (word: string, isPrefix: boolean) => string,
+  [and, or]: readonly [and: string, or: string] = [' AND ', ' OR '],
 ): WordFilter | null {
   switch (node.kind) {
     case 'word':
@@ -201,23 +202,25 @@ export function wordFilter(
     case 'phrase':
     case 'near':
       return {
-        expression: `(${node.words.map((word) => quote(word, false)).join(' AND ')})`,
+        expression: `(${node.words.map((word) => quote(word, false)).join(and)})`,
         isExact: false,
       };
     case 'or': {
-      const parts = node.nodes.map((inner) => wordFilter(inner, quote));
+      const parts = node.nodes.map((inner) => wordFilter(inner, quote, [and, or]));
       if (parts.some((part) => part === null)) return null;
       const known = parts as WordFilter[];
       return {
-        expression: `(${known.map((part) => part.expression).join(' OR ')})`,
+        expression: `(${known.map((part) => part.expression).join(or)})`,
         isExact: known.every((part) => part.isExact),
       };
     }
     case 'and': {
-      const parts = node.nodes.map((inner) => wordFilter(inner, quote)).filter((part) => part !== null);
+      const parts = node.nodes
+        .map((inner) => wordFilter(inner, quote, [and, or]))
+        .filter((part) => part !== null);
       if (parts.length === 0) return null;
       return {
-        expression: `(${parts.map((part) => part.expression).join(' AND ')})`,
+        expression: `(${parts.map((part) => part.expression).join(and)})`,
         isExact: parts.length === node.nodes.length && parts.every((part) => part.isExact),
       };
     }

@@ -105,6 +105,7 @@ export class SearchFollower {
     const state = await this.writer.state();
     this.tip = state.tip;
     this.documents = state.documents;
+    if (state.isKeptByOther === true) return this.wake();
     this.noted = new Map((await this.writer.notes()).map((note) => [keyOf(note), idOf(note)]));
     if (state.tip === null || state.build !== null) await this.build();
     while (!this.isClosed && (await this.step()));
@@ -404,7 +405,12 @@ export class SearchFollower {
   private async moved(tip: BlockId): Promise<void> {
     this.documents = (await this.writer.state()).documents;
     this.tip = tip;
-    if (this.isCurrent(tip)) for (const waiter of [...this.waiters]) waiter.done();
+    this.wake();
+  }
+
+  /** Lets those go on who wait for the tip. */
+  private wake(): void {
+    if (this.tip !== null && this.isCurrent(this.tip)) for (const waiter of [...this.waiters]) waiter.done();
   }
 }
 

@@ -62,6 +62,8 @@ export interface IndexState {
   readonly tip: BlockId | null;
   readonly build: BuildState | null;
   readonly documents: number;
+  /** Another node writes: this one reads what is there, and takes over when that node is gone. */
+  readonly isKeptByOther?: boolean;
 }
 
 /** The writing half of a backend. Calls are made one after the other. */

@@ -10,6 +10,7 @@ import type { IndexWriter } from './indexChange.js';
 import { SEARCH_TIMEOUT_MS, type BackendPage, type SearchBackend } from './searchBackend.js';
 import { SearchError } from './searchError.js';
 import type { SearchQuery } from './searchQuery.js';
+import { SearchSlots } from './searchSlots.js';
 import type { SqliteIndexOptions } from './sqliteIndexWriter.js';
 import { loadSqlite } from './sqliteProvider.js';
 import { errorOf, type WorkerAnswer, type WorkerRole } from './workerProtocol.js';
@@ -21,9 +22,7 @@ export interface SqliteBackendOptions extends SqliteIndexOptions {
   readonly timeoutMs?: number;
 }
 
-/** Searches that wait for a thread; more are refused. Arbitrary. */
-const MAX_WAITING = 1000;
-const WRITER_METHODS = [
+export const WRITER_METHODS = [
   'state',
   'notes',
   'note',
@@ -40,7 +39,7 @@ const WRITER_METHODS = [
 ] as const satisfies readonly (keyof IndexWriter)[];
 
 /** A thread with the calls that it has not answered. */
-class WorkerPort {
+export class WorkerPort {
   private readonly worker: Worker;
   private readonly calls = new Map<
     number,
@@ -50,8 +49,9 @@ class WorkerPort {
   private failure: Error | null = null;
   readonly exited: Promise<void>;
 
-  constructor(role: WorkerRole) {
-    this.worker = new Worker(projectFile('dist', 'search', 'searchWorker.js'), { workerData: role });
+  /** `program` is the file of `dist/search` that answers calls in its role. */
+  constructor(program: string, role: object) {
+    this.worker = new Worker(projectFile('dist', 'search', program), { workerData: role });
     this.worker.unref();
     this.worker.on('message', (answer: WorkerAnswer) => {
       const call = this.calls.get(answer.id)!;
@@ -84,33 +84,26 @@ class WorkerPort {
   }
 }
 
-interface Waiting {
-  readonly query: SearchQuery;
-  readonly sinceMs: number;
-  readonly resolve: (page: BackendPage) => void;
-  readonly reject: (error: Error) => void;
-}
+const workerPort = (role: WorkerRole): WorkerPort => new WorkerPort('searchWorker.js', role);
 
 export class SqliteBackend implements SearchBackend {
   readonly description: string;
   readonly writer: IndexWriter;
   private readonly writing: WorkerPort;
   private readonly readers: readonly WorkerPort[];
-  private readonly idle: WorkerPort[];
-  private readonly waiting: Waiting[] = [];
-  private readonly timeoutMs: number;
+  private readonly slots: SearchSlots<WorkerPort>;
   private isClosed = false;
 
   private constructor(description: string, options: SqliteBackendOptions) {
     this.description = description;
-    this.timeoutMs = options.timeoutMs ?? SEARCH_TIMEOUT_MS;
     const { path, chain, prefixes, lists } = options;
-    this.writing = new WorkerPort({ role: 'writer', index: { path, chain, prefixes } });
-    this.readers = Array.from(
-      { length: options.readers },
-      () => new WorkerPort({ role: 'reader', path, lists }),
+    this.writing = workerPort({ role: 'writer', index: { path, chain, prefixes } });
+    this.readers = Array.from({ length: options.readers }, () => workerPort({ role: 'reader', path, lists }));
+    this.slots = new SearchSlots(
+      this.readers,
+      options.timeoutMs ?? SEARCH_TIMEOUT_MS,
+      (reader, query, leftMs) => reader.call('search', [query, leftMs]) as Promise<BackendPage>,
     );
-    this.idle = [...this.readers];
     const calls = WRITER_METHODS.map((name) => [name, (...args: unknown[]) => this.write(name, args)]);
     this.writer = Object.fromEntries(calls) as IndexWriter;
   }
@@ -122,25 +115,17 @@ export class SqliteBackend implements SearchBackend {
   }
 
   get load(): { readonly running: number; readonly waiting: number } {
-    return { running: this.readers.length - this.idle.length, waiting: this.waiting.length };
+    return this.slots.load;
   }
 
   search(query: SearchQuery): Promise<BackendPage> {
-    if (this.isClosed) return Promise.reject(new SearchError('unavailable', 'The search index is closed'));
-    if (this.idle.length === 0 && this.waiting.length >= MAX_WAITING) {
-      return Promise.reject(new SearchError('unavailable', 'Too many searches are waiting'));
-    }
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ query, sinceMs: performance.now(), resolve, reject });
-      this.next();
-    });
+    return this.slots.search(query);
   }
 
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
-    const closed = new SearchError('unavailable', 'The search index is closed');
-    for (const { reject } of this.waiting.splice(0)) reject(closed);
+    this.slots.close();
     const ports = [this.writing, ...this.readers];
     await Promise.all(ports.map((port) => port.call('close', []).catch(() => undefined)));
     await Promise.all(ports.map((port) => port.exited));
@@ -150,27 +135,5 @@ export class SqliteBackend implements SearchBackend {
     // The file is about to be deleted: nobody may hold it.
     if (name === 'startBuild') await Promise.all(this.readers.map((reader) => reader.call('release', [])));
     return this.writing.call(name, args);
-  }
-
-  private next(): void {
-    while (this.idle.length > 0 && this.waiting.length > 0) {
-      const { query, sinceMs, resolve, reject } = this.waiting.shift()!;
-      const leftMs = this.timeoutMs - (performance.now() - sinceMs);
-      if (leftMs <= 0) {
-        reject(new SearchError('timeout', 'query timed out'));
-        continue;
-      }
-      const reader = this.idle.pop()!;
-      reader
-        .call('search', [query, leftMs])
-        .then(
-          (page) => resolve(page as BackendPage),
-          (error: Error) => reject(error),
-        )
-        .finally(() => {
-          this.idle.push(reader);
-          this.next();
-        });
-    }
   }
 }

@@ -3,7 +3,6 @@
  * with a `SearchError` when its time is up; the clock is looked at by a function within its statements.
  */
 import { fromHex, toHex } from '../util/bytes.js';
-import { TEXT_FIELDS } from './analyze.js';
 import { Censor, countBlocked, type CensorLists } from './censor.js';
 import {
   conditionSql,
@@ -13,26 +12,30 @@ import {
   type SqlContext,
   type WordFilter,
 } from './conditionSql.js';
+import {
+  HIT_COLUMNS,
+  RANKED_COLUMNS,
+  RANKED_DOCUMENTS,
+  RARITY_LIMIT,
+  hitOf,
+  nearestWords,
+  rankedDocuments,
+  type Hit,
+} from './hits.js';
 import { COMMON_ORDER, NEWEST_ORDER, completeOrder } from './order.js';
-import { MAX_HITS, arrangeHits, type SearchHit } from './pages.js';
+import { MAX_HITS, arrangeHits } from './pages.js';
 import { ORDER_INDEXES } from './schema.js';
 import type { BackendPage } from './searchBackend.js';
 import { SearchError } from './searchError.js';
 import { hitsSql, type Driver, type HitsRequest, type PlanFacts } from './searchPlan.js';
 import type { Condition, SearchQuery } from './searchQuery.js';
-import type { SqlRow, SqlValue, SqliteDatabase, SqliteProvider } from './sqliteProvider.js';
+import type { SqliteDatabase, SqliteProvider } from './sqliteProvider.js';
 import { readTotals } from './sqliteRows.js';
-import { expandFuzzy, isSimilar, type TextNode } from './textQuery.js';
-import { rankedWords, textScorer, type TextTotals } from './textScore.js';
+import { expandFuzzy, type TextNode } from './textQuery.js';
+import type { TextTotals } from './textScore.js';
 
-/** Documents with a word that are ranked: the newest. The first 1,000 of any ranking are looked at. */
-export const RANKED_DOCUMENTS = 5000;
 /** Documents counted for a plan; beyond it the number is estimated, or taken for this. */
 const COUNT_LIMIT = 20_000;
-/** Documents counted for how rare a word is; a word in more counts as one in so many. */
-const RARITY_LIMIT = 200_000;
-/** Words that stand for a word with wrong letters. Source: Lucene's `max_expansions`. */
-const MAX_SIMILAR = 50;
 /** Pages in memory, of each reader. Arbitrary. */
 const CACHE_KIB = 32 << 10;
 
@@ -52,27 +55,6 @@ export const SQLITE_DIALECT: Dialect = {
   head: (column) => `substr(${column}, 1, 8)`,
   inCensored: (column, set) => `${column} IN (SELECT id FROM temp.${set})`,
 };
-
-/** A hit as the page needs it. */
-interface Hit extends SearchHit {
-  readonly transaction: string;
-}
-
-const LENGTH_COLUMNS = TEXT_FIELDS.map((_, n) => `length${n}`);
-const RANKED_COLUMNS = ['w.id', 'w.packed', ...LENGTH_COLUMNS.map((column) => `w.${column}`)].join(', ');
-const HIT_COLUMNS = 'c.claim_id, c.channel_id, c.reposted_claim_id, c.creation_height, c.tx_key';
-
-const idText = (value: SqlValue): string | null => (value === null ? null : toHex(value as Uint8Array));
-
-function hitOf(row: SqlRow): Hit {
-  return {
-    claimId: idText(row['claim_id']!)!,
-    channelId: idText(row['channel_id']!),
-    repostedId: idText(row['reposted_claim_id']!),
-    creationHeight: row['creation_height'] as number,
-    transaction: String(row['tx_key']),
-  };
-}
 
 /** A word or beginning in the language of FTS5. */
 function quoteWord(word: string, isPrefix: boolean): string {
@@ -168,22 +150,10 @@ export class SqliteReader {
     const sql = new SqlValues(SQLITE_DIALECT);
     const statement = hitsSql(request, facts, context, sql, filter);
     const rows = this.database.prepare(statement).all(...sql.values);
-    return isRanked ? this.ranked(rows, text, totals) : rows.map(hitOf);
-  }
-
-  /** The first hits by relevance; of equally good ones the older comes first. */
-  private ranked(rows: readonly SqlRow[], text: TextNode, totals: TextTotals): Hit[] {
-    const counts = new Map(
-      rankedWords(text).map((word) => [word, this.countText(quoteWord(word, false), RARITY_LIMIT).counted]),
-    );
-    const score = textScorer(text, totals, counts);
-    const scored = rows.map((row) => {
-      const lengths = LENGTH_COLUMNS.map((column) => row[column] as number);
-      return { id: row['id'] as number, score: score(row['packed'] as string, lengths) };
-    });
-    scored.sort((a, b) => b.score - a.score || a.id - b.id);
+    if (!isRanked) return rows.map(hitOf);
+    const countOf = (word: string) => this.countText(quoteWord(word, false), RARITY_LIMIT).counted;
     const find = this.database.prepare(`SELECT ${HIT_COLUMNS} FROM claim c WHERE c.id = ?`);
-    return scored.slice(0, MAX_HITS).map(({ id }) => hitOf(find.get(id)!));
+    return rankedDocuments(rows, text, totals, countOf).map((id) => hitOf(find.get(id)!));
   }
 
   private planFacts(
@@ -293,10 +263,8 @@ export class SqliteReader {
     const rows = this.database
       .prepare('SELECT term FROM vocabulary WHERE term >= ? AND term < ?')
       .all(first, `${first}\u{10ffff}`);
-    const near = rows.map((row) => row['term'] as string).filter((term) => isSimilar(word, term, edits));
-    const sorted = near.map((term) => ({ term, isNear: isSimilar(word, term, 1) }));
-    sorted.sort((a, b) => Number(b.isNear) - Number(a.isNear) || (a.term < b.term ? -1 : 1));
-    return sorted.slice(0, MAX_SIMILAR).map(({ term }) => term);
+    const terms = rows.map((row) => row['term'] as string);
+    return nearestWords(word, edits, terms);
   }
 
   private readLabels(conditions: readonly Condition[]): Map<string, number> {
@@ -328,7 +296,7 @@ export class SqliteReader {
       [...new Set(channels)].flatMap((channelId) =>
         reposts.all(fromHex(channelId)).map((row) => ({
           channelId,
-          targetId: idText(row['target']!)!,
+          targetId: toHex(row['target'] as Uint8Array),
           isTargetChannel: ((row['name'] as string | null) ?? '').startsWith('@'),
         })),
       ),

@@ -6,7 +6,7 @@
  * from the whole text or parenthesis. Nothing is a syntax error: signs that lead nowhere are passed over.
  * Source: Elasticsearch's simple_query_string with all its flags (Lucene's SimpleQueryParser).
  */
-import { FIELD_BREAK, VALUE_BREAK, foldText, textWords } from './analyze.js';
+import { FIELD_BREAK, MAX_WORD_LENGTH, VALUE_BREAK, WHITE_SPACE, foldText, textWords } from './analyze.js';
 import { badRequest } from './searchError.js';
 
 export type TextNode =
@@ -126,7 +126,9 @@ class TextParser {
     if (!isEscaped && token === '*') return { kind: 'everything' };
     if (!isEscaped && token.endsWith('*')) {
       const prefix = foldText(token.slice(0, -1));
-      return { kind: 'prefix', prefix };
+      // No word has a blank in it or is as long.
+      const isWord = prefix.length <= MAX_WORD_LENGTH && !WHITE_SPACE.test(prefix);
+      return isWord ? { kind: 'prefix', prefix } : NOTHING;
     }
     if (!isEscaped && fuzzy !== null) {
       const edits = Math.min(MAX_EDITS, Number(fuzzy[2]));

@@ -1,4 +1,4 @@
-/** Searching in a real node: new claims at once, a reorganisation, a kill, and an index that was deleted. */
+/** Searching in a real node: new claims at once, a reorganisation, a kill, and an index that was deleted; in SQLite and in PostgreSQL. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { create } from '@bufbuild/protobuf';
 import { encodeClaim } from '../../src/metadata/claim.js';
 import { ClaimSchema } from '../../src/metadata/messages/claim_pb.js';
+import { newPostgresTarget, postgresUrl } from '../support/searchBackends.js';
 import { startRegtest, type RegtestNode } from './support/node.js';
 
 interface Page {
@@ -19,21 +20,46 @@ function value(title: string, tags: string[]): string {
   return encodeClaim({ channelId: null, signature: null, claim }).toString('hex');
 }
 
-describe('-claimsearch', () => {
+/** How the node is told of its index, and what takes the index away. */
+interface Kept {
+  readonly args: readonly string[];
+  lose(folder: string): Promise<void> | void;
+}
+
+const backends: readonly { readonly name: string; keep(): Promise<Kept> | Kept }[] = [
+  {
+    name: '-claimsearch',
+    keep: () => ({
+      args: ['-claimsearch'],
+      lose: (folder) => rmSync(join(folder, 'regtest', 'claimsearch.sqlite')),
+    }),
+  },
+  {
+    name: '-claimsearchurl',
+    async keep() {
+      const { url, schema, remove } = await newPostgresTarget();
+      return { args: [`-claimsearchurl=${url}`, `-claimsearchschema=${schema}`], lose: remove };
+    },
+  },
+];
+
+describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('$name', (backend) => {
   const folder = mkdtempSync(join(tmpdir(), 'lbcnode-claimsearch-'));
   let node: RegtestNode;
   let address: string;
+  let kept: Kept;
 
   const start = async () => {
-    node = await startRegtest({ dataDir: folder, args: ['-claimsearch'] });
+    node = await startRegtest({ dataDir: folder, args: [...kept.args] });
   };
-  /** The names that a search finds, once the index is there. */
+  /** The names that a search finds, once the index is there and at the tip. */
   const search = async (constraints: object): Promise<string[]> => {
+    const height = await node.rpc<number>('getblockcount');
     for (;;) {
       try {
         const page = await node.rpc<Page>('searchclaims', [constraints]);
         expect(page.total).toBe(page.claims.length);
-        return page.claims.map(({ name }) => name);
+        if (page.height === height) return page.claims.map(({ name }) => name);
       } catch (error) {
         if (!(error as Error).message.includes('being built')) throw error;
       }
@@ -42,6 +68,7 @@ describe('-claimsearch', () => {
   const mine = () => node.rpc('generatetoaddress', [1, address]);
 
   beforeAll(async () => {
+    kept = await backend.keep();
     await start();
     address = await node.rpc<string>('getnewaddress');
     await node.rpc('generatetoaddress', [120, address]);
@@ -79,7 +106,7 @@ describe('-claimsearch', () => {
     await start();
     expect(await search({ order_by: '^amount' })).toEqual(['first', 'second']);
     await node.stop();
-    rmSync(join(folder, 'regtest', 'claimsearch.sqlite'));
+    await kept.lose(folder);
     await start();
     expect(await search({ order_by: '^amount' })).toEqual(['first', 'second']);
   });

@@ -1,19 +1,29 @@
 /**
- * The backends of claim search that tests run on. SQLite needs nothing; another one joins where `LBCNODE_TEST_POSTGRES` names
- * its server.
+ * The backends of claim search that tests run on: SQLite always; PostgreSQL where `LBCNODE_TEST_POSTGRES` names a server
+ * (`postgres://…`, whose user may make schemas), or where its programs are installed: then a server is started for the
+ * tests of this process, and ends with it.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { regtestParams } from '../../src/params/regtest.js';
 import { addressPrefixesOf } from '../../src/script/address.js';
 import type { CensorLists } from '../../src/search/censor.js';
-import type { IndexWriter } from '../../src/search/indexChange.js';
+import type { ClaimDocument } from '../../src/search/document.js';
+import type { BlockId, BlockScores, IndexWriter } from '../../src/search/indexChange.js';
+import { PostgresIndexWriter } from '../../src/search/postgresIndexWriter.js';
+import { PostgresConnection, type PostgresTarget } from '../../src/search/postgresProvider.js';
+import { PostgresReader } from '../../src/search/postgresReader.js';
+import { createIndexTables } from '../../src/search/postgresSchema.js';
+import { PostgresWriter } from '../../src/search/postgresWriter.js';
 import type { BackendPage } from '../../src/search/searchBackend.js';
 import type { SearchQuery } from '../../src/search/searchQuery.js';
 import { SqliteIndexWriter } from '../../src/search/sqliteIndexWriter.js';
 import { loadSqlite } from '../../src/search/sqliteProvider.js';
 import { SqliteReader } from '../../src/search/sqliteReader.js';
+import { SqliteWriter } from '../../src/search/sqliteWriter.js';
 
 const CHAIN = 'chain';
 const prefixes = addressPrefixesOf(regtestParams);
@@ -23,8 +33,17 @@ export interface TestReader {
   close(): Promise<void>;
 }
 
+/** A first build from documents that a test made. */
+export interface DocumentBuild {
+  readonly base: BlockId;
+  /** Lists in the order of claim ids, with the last id of each. */
+  readonly documents: readonly (readonly [documents: readonly ClaimDocument[], after: string])[];
+  readonly scores: readonly BlockScores[];
+}
+
 /** An index of one backend, empty when it is made. */
 export interface TestIndex {
+  build(build: DocumentBuild): Promise<void>;
   openWriter(): Promise<IndexWriter>;
   openReader(lists: CensorLists): Promise<TestReader>;
   /** All that a search can see, whatever numbers the index gave. */
@@ -67,6 +86,15 @@ const sqlite: SearchBackendOfTests = {
     const folder = mkdtempSync(join(tmpdir(), 'lbcnode-search-'));
     const path = join(folder, 'search.sqlite');
     return {
+      async build({ base, documents, scores }) {
+        const writer = SqliteWriter.open(provider, path, CHAIN);
+        writer.startBuild(base);
+        for (const [part, after] of documents) writer.addDocuments(part, [], after);
+        writer.endDocuments();
+        writer.addScores(scores);
+        writer.endBuild();
+        writer.close();
+      },
       openWriter: async () => new SqliteIndexWriter(provider, { path, chain: CHAIN, prefixes }),
       async openReader(lists) {
         const reader = new SqliteReader(provider, path, lists);
@@ -90,4 +118,106 @@ const sqlite: SearchBackendOfTests = {
   },
 };
 
-export const searchBackends: readonly SearchBackendOfTests[] = [sqlite];
+/** The folder of PostgreSQL's programs, the newest where there are several; null where there is none. */
+function findPrograms(): string | null {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [
+    ...versions.map((version) => join(debian, version, 'bin')),
+    ...(process.env['PATH'] ?? '').split(delimiter),
+  ];
+  return (
+    folders.find((folder) => ['initdb', 'postgres'].every((name) => existsSync(join(folder, name)))) ?? null
+  );
+}
+
+/** Starts a server that ends with this process. */
+function startServer(programs: string): Promise<string> {
+  const script = fileURLToPath(new URL('postgresServer.mjs', import.meta.url));
+  const child = spawn(process.execPath, [script, programs], { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.unref();
+  (child.stdin as unknown as { unref(): void }).unref();
+  return new Promise((resolve, reject) => {
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      if (!output.includes('\n')) return;
+      (child.stdout as unknown as { unref(): void }).unref();
+      const { host, port, user, password } = JSON.parse(output) as Record<string, string>;
+      resolve(`postgres://${user}:${password}@${host}:${port}/postgres`);
+    });
+    child.once('exit', () => reject(new Error('no PostgreSQL server could be started')));
+  });
+}
+
+const programs = findPrograms();
+let started: Promise<string> | undefined;
+
+/** The address of a server to test with; null, with a line that says so, where none can be had. */
+export function postgresUrl(): Promise<string> | null {
+  const named = process.env['LBCNODE_TEST_POSTGRES'];
+  if (named !== undefined && named !== '') return Promise.resolve(named);
+  if (programs !== null) return (started ??= startServer(programs));
+  console.log(
+    'skipped: there is no PostgreSQL (LBCNODE_TEST_POSTGRES=postgres://…, or its programs installed)',
+  );
+  return null;
+}
+
+let schemas = 0;
+
+/** A place that no other test uses. */
+export async function newPostgresTarget(): Promise<PostgresTarget & { remove(): Promise<void> }> {
+  const target = { url: await postgresUrl()!, schema: `lbcnode_test_${process.pid}_${schemas++}` };
+  return {
+    ...target,
+    async remove() {
+      const connection = await PostgresConnection.open(target, 'writer');
+      await connection.query(`DROP SCHEMA IF EXISTS ${target.schema} CASCADE`);
+      await connection.close();
+    },
+  };
+}
+
+const postgres: SearchBackendOfTests = {
+  name: 'PostgreSQL',
+  async make() {
+    const target = await newPostgresTarget();
+    const withConnection = async <T>(use: (connection: PostgresConnection) => Promise<T>): Promise<T> => {
+      const connection = await PostgresConnection.open(target, 'writer');
+      try {
+        return await use(connection);
+      } finally {
+        await connection.close();
+      }
+    };
+    return {
+      build: ({ base, documents, scores }) =>
+        withConnection(async (connection) => {
+          await createIndexTables(connection, CHAIN);
+          await (await PostgresWriter.on(connection)).startBuild(base);
+          const writer = await PostgresWriter.on(connection);
+          for (const [part, after] of documents) await writer.addDocuments(part, [], after);
+          await writer.endDocuments();
+          await writer.addScores(scores);
+          await writer.endBuild();
+        }),
+      async openWriter() {
+        const writer = new PostgresIndexWriter({ ...target, chain: CHAIN, prefixes });
+        await writer.state();
+        return writer;
+      },
+      openReader: async (lists) => new PostgresReader({ ...target, chain: CHAIN, lists }),
+      contents: () =>
+        withConnection(async (connection) => {
+          const query: Query = (sql) => connection.query(sql);
+          const words = await query('SELECT word, count FROM word ORDER BY word');
+          return { ...(await readContents(query)), words };
+        }),
+      remove: () => target.remove(),
+    };
+  },
+};
+
+export const searchBackends: readonly SearchBackendOfTests[] =
+  postgresUrl() === null ? [sqlite] : [sqlite, postgres];

@@ -1,0 +1,65 @@
+/** Hits as the rows of an index give them, and what is done with them before a page is cut, the same for all backends. */
+import { toHex } from '../util/bytes.js';
+import { TEXT_FIELDS } from './analyze.js';
+import { MAX_HITS, type SearchHit } from './pages.js';
+import { isSimilar, type TextNode } from './textQuery.js';
+import { rankedWords, textScorer, type TextTotals } from './textScore.js';
+
+/** Documents with a word that are ranked: the newest. The first 1,000 of any ranking are looked at. */
+export const RANKED_DOCUMENTS = 5000;
+/** Documents counted for how rare a word is; a word in more counts as one in so many. */
+export const RARITY_LIMIT = 200_000;
+/** Words that stand for a word with wrong letters. Source: Lucene's `max_expansions`. */
+const MAX_SIMILAR = 50;
+
+/** A hit as the page needs it. */
+export interface Hit extends SearchHit {
+  readonly transaction: string;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Columns of a hit, with `c` a row of `claim`. */
+export const HIT_COLUMNS = 'c.claim_id, c.channel_id, c.reposted_claim_id, c.creation_height, c.tx_key';
+const LENGTH_COLUMNS = TEXT_FIELDS.map((_, n) => `length${n}`);
+/** Columns by which documents are ranked, with `w` a row of `words`. */
+export const RANKED_COLUMNS = ['w.id', 'w.packed', ...LENGTH_COLUMNS.map((column) => `w.${column}`)].join(
+  ', ',
+);
+
+const idText = (value: unknown): string | null => (value === null ? null : toHex(value as Uint8Array));
+
+export function hitOf(row: Row): Hit {
+  return {
+    claimId: idText(row['claim_id'])!,
+    channelId: idText(row['channel_id']),
+    repostedId: idText(row['reposted_claim_id']),
+    creationHeight: row['creation_height'] as number,
+    transaction: String(row['tx_key']),
+  };
+}
+
+/** Numbers of the first documents by relevance; of equally good ones the older comes first. `countOf` is asked of words of the text. */
+export function rankedDocuments(
+  rows: readonly Row[],
+  text: TextNode,
+  totals: TextTotals,
+  countOf: (word: string) => number,
+): number[] {
+  const counts = new Map(rankedWords(text).map((word) => [word, countOf(word)]));
+  const score = textScorer(text, totals, counts);
+  const scored = rows.map((row) => {
+    const lengths = LENGTH_COLUMNS.map((column) => row[column] as number);
+    return { id: row['id'] as number, score: score(row['packed'] as string, lengths) };
+  });
+  scored.sort((a, b) => b.score - a.score || a.id - b.id);
+  return scored.slice(0, MAX_HITS).map(({ id }) => id);
+}
+
+/** Of words of the index those with few other letters; the nearest first. */
+export function nearestWords(word: string, edits: number, terms: readonly string[]): string[] {
+  const near = terms.filter((term) => isSimilar(word, term, edits));
+  const sorted = near.map((term) => ({ term, isNear: isSimilar(word, term, 1) }));
+  sorted.sort((a, b) => Number(b.isNear) - Number(a.isNear) || (a.term < b.term ? -1 : 1));
+  return sorted.slice(0, MAX_SIMILAR).map(({ term }) => term);
+}

@@ -1,0 +1,80 @@
+/**
+ * How a search is carried out in PostgreSQL. Its planner knows how common a value is and chooses between indexes by itself;
+ * what it cannot know is how common words are, and what it costs to take a text apart. So that is decided here: the documents
+ * of a rare text come from the index of words, a common one is looked for in the documents as the order's index brings them.
+ */
+import {
+  conditionSql,
+  orderSql,
+  textSql,
+  type SqlContext,
+  type SqlValues,
+  type WordFilter,
+} from './conditionSql.js';
+import { WORDS_VECTOR } from './postgresSchema.js';
+import type { HitsRequest } from './searchPlan.js';
+import type { TextNode } from './textQuery.js';
+
+/** A word or beginning in the language of `tsquery`. */
+export function quoteLexeme(word: string, isPrefix: boolean): string {
+  return `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'${isPrefix ? ':*' : ''}`;
+}
+
+/** What `tsquery` has for "and" and "or". */
+export const LEXEME_OPERATORS = [' & ', ' | '] as const;
+
+/** About how many documents satisfy a text, from how many have its words; null where the words say nothing. */
+export function estimateText(node: TextNode, countOf: (node: TextNode) => number): number | null {
+  switch (node.kind) {
+    case 'word':
+    case 'prefix':
+      return countOf(node);
+    case 'phrase':
+    case 'near':
+      return Math.min(...node.words.map((word) => countOf({ kind: 'word', word })));
+    case 'nothing':
+      return 0;
+    case 'and': {
+      const known = node.nodes.map((inner) => estimateText(inner, countOf)).filter((count) => count !== null);
+      return known.length === 0 ? null : Math.min(...known);
+    }
+    case 'or': {
+      const counts = node.nodes.map((inner) => estimateText(inner, countOf));
+      return counts.some((count) => count === null)
+        ? null
+        : counts.reduce<number>((sum, count) => sum + count!, 0);
+    }
+    default:
+      return null;
+  }
+}
+
+/** Whether the index of words is the shorter way: as many documents as there are, or as many as a walk would look at. */
+function isRare(estimate: number | null, documents: number, wanted: number): estimate is number {
+  return estimate !== null && estimate * estimate <= wanted * Math.max(documents, wanted);
+}
+
+/** The statement that finds the hits of a request in their order. */
+export function postgresHitsSql(
+  request: HitsRequest,
+  facts: { readonly documents: number; readonly textEstimate: number | null },
+  context: SqlContext,
+  sql: SqlValues,
+  filter: WordFilter | null,
+): string {
+  const { text } = request;
+  const tests = request.conditions.map((condition) => conditionSql(condition, sql, context));
+  let tables = 'claim c';
+  let found = '';
+  let testsText = text !== null;
+  if (text !== null && filter !== null && isRare(facts.textEstimate, facts.documents, request.wanted)) {
+    // Apart from the rest, or else the planner might take texts apart while it walks.
+    found = `WITH x AS MATERIALIZED (SELECT id FROM words WHERE ${WORDS_VECTOR} @@ ${sql.bind(filter.expression)}::tsquery) `;
+    tables = 'x JOIN claim c ON c.id = x.id';
+    testsText = !filter.isExact;
+  }
+  if (testsText) tests.push(textSql(text!, sql));
+  if (testsText || request.withWords) tables += ' JOIN words w ON w.id = c.id';
+  const where = tests.length === 0 ? '' : `WHERE ${tests.join(' AND ')} `;
+  return `${found}SELECT ${request.columns} FROM ${tables} ${where}${orderSql(request.order)} LIMIT ${request.wanted}`;
+}

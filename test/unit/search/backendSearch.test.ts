@@ -1,0 +1,154 @@
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseConstraints } from '../../../src/search/constraints.js';
+import { trendingAfter } from '../../../src/search/trending.js';
+import {
+  Random,
+  modelDocuments,
+  modelSearch,
+  randomClaims,
+  randomSearch,
+  type ModelDocument,
+} from '../../support/claimSearchModel.js';
+import { searchBackends, type TestIndex, type TestReader } from '../../support/searchBackends.js';
+
+const SEED = 20160624;
+/** Of each of four rounds. */
+const SEARCHES = 500;
+const AT_ONCE = 10;
+
+describe.each(searchBackends)('searches in the index of $name', (backend) => {
+  const random = new Random(SEED);
+  let documents: ModelDocument[];
+  let index: TestIndex;
+  let reader: TestReader;
+
+  beforeAll(async () => {
+    index = await backend.make();
+    const base = modelDocuments(randomClaims(random, 1500));
+    const scores = base
+      .filter(() => random.chance(0.7))
+      .map((document) => ({
+        claimId: document.claimId,
+        formerSat: 0n,
+        latterSat: BigInt(1 + random.below(5)) * 100_000_000n,
+      }));
+    await index.build({
+      base: { height: 200, hash: 'aa' },
+      documents: [
+        [base.slice(0, 700), '00'],
+        [base.slice(700), 'ff'],
+      ],
+      scores: [{ height: 200, scores }],
+    });
+    const latter = new Map(scores.map((change) => [change.claimId, change.latterSat]));
+    documents = base.map((document) => ({
+      ...document,
+      score: latter.has(document.claimId)
+        ? trendingAfter(null, 200, 0n, latter.get(document.claimId)!)
+        : null,
+    }));
+    reader = await index.openReader({ blocking: [], filtering: [] });
+  });
+
+  afterAll(async () => {
+    await reader.close();
+    await index.remove();
+  });
+
+  it.each([1, 2, 3, 4])(`answers ${SEARCHES} random ones as loops over arrays do (%i of 4)`, async () => {
+    let found = 0;
+    for (let i = 0; i < SEARCHES; i += AT_ONCE) {
+      const searches = Array.from({ length: AT_ONCE }, () => randomSearch(random, documents));
+      const pages = await Promise.all(
+        searches.map(({ constraints }) => reader.search(parseConstraints(constraints), 100_000)),
+      );
+      searches.forEach((search, n) => {
+        const { rows, total, height } = pages[n]!;
+        const expected = modelSearch(documents, search);
+        expect({ rows, total }, `${i + n}: ${JSON.stringify(search.constraints)}`).toEqual(expected);
+        expect(height).toBe(200);
+        if (expected.total > 0) found++;
+      });
+      await setImmediate();
+    }
+    expect(found).toBeGreaterThan(SEARCHES / 2);
+  });
+
+  it('finds words with wrong letters', async () => {
+    const search = (text: string) => reader.search(parseConstraints({ text, order_by: 'height' }), 10_000);
+    const page = await search('bitcoin');
+    expect(page.total).toBeGreaterThan(100);
+    expect(await search('bitcion~1')).toEqual(page);
+    expect(await search('bitcion~1 nosuchword~2')).toEqual(page);
+    expect((await search('nosuchword~2')).total).toBe(0);
+  });
+
+  it('takes signs and lengths that its language could stumble over', async () => {
+    const texts = [
+      `it's \\\\ a 'quote' | (& ! <-> :* "x:*" )`,
+      `a\\ b* "of the"~100`,
+      `${'long'.repeat(1000)}* ${'🙂'.repeat(200)}`,
+      `\0 \ud83d* \x1e \x1f%_`,
+      `"${Array(200).fill('of').join(' ')}"`,
+    ];
+    for (const text of texts)
+      expect((await reader.search(parseConstraints({ text }), 10_000)).height).toBe(200);
+    const odd = ['\0', '\ud83d', "'", '\\', '%', 'x'.repeat(256)];
+    for (const key of [
+      'name',
+      'title',
+      'media_types',
+      'any_tags',
+      'not_tags',
+      'all_languages',
+      'channel_ids',
+    ]) {
+      const page = await reader.search(parseConstraints({ [key]: odd }), 10_000);
+      expect(page.height).toBe(200);
+    }
+    const counts = [
+      ['>12.5', documents.filter((d) => d.height > 12.5).length],
+      ['<99999999999999999999999', documents.length],
+      [['0.1', '123456789012345678901234567890.5'], 0],
+    ] as const;
+    for (const [height, count] of counts) {
+      const page = await reader.search(parseConstraints({ height }), 10_000);
+      expect(page.total).toBe(Math.min(1000, count));
+    }
+  });
+
+  it('ends a search whose time is up, and goes on with others', async () => {
+    const query = parseConstraints({ order_by: 'release_time' });
+    await expect(reader.search(query, -1)).rejects.toMatchObject({
+      name: 'SearchError',
+      kind: 'timeout',
+      code: -32000,
+      message: 'query timed out',
+    });
+    expect((await reader.search(query, 10_000)).total).toBe(1000);
+  });
+
+  it('leaves out what listed channels repost, and counts it', async () => {
+    const repost = documents.find(
+      (d) => d.repostedId !== null && d.isSignatureValid && d.channelId !== null,
+    )!;
+    const target = documents.find((d) => d.claimId === repost.repostedId)!;
+    const query = parseConstraints({ claim_ids: [repost.claimId, target.claimId] });
+    const censored = await index.openReader({ blocking: [], filtering: [repost.channelId!] });
+    // Both are of the channel's list: the target, and the repost of it.
+    expect(await censored.search(query, 10_000)).toMatchObject({
+      rows: [],
+      total: 2,
+      blocked: [{ channelId: repost.channelId, count: 2 }],
+    });
+    const types = parseConstraints({ claim_ids: [target.claimId], censor_type: '>=1' });
+    expect((await censored.search(types, 10_000)).total).toBe(1);
+    await censored.close();
+    const blocked = await index.openReader({ blocking: [repost.channelId!], filtering: [] });
+    const filtered = parseConstraints({ claim_ids: [target.claimId], censor_type: 1 });
+    expect((await blocked.search(filtered, 10_000)).total).toBe(0);
+    await blocked.close();
+    expect(await reader.search(query, 10_000)).toMatchObject({ total: 2, blocked: [] });
+  });
+});
