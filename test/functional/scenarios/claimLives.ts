@@ -22,6 +22,8 @@ export type Step =
       /** Of a stream that costs something, in LBC. */
       readonly feeLbc?: number;
       readonly reposts?: string;
+      /** Written as in 2017. */
+      readonly of2017?: 'signed' | 'forged';
     }
   | { readonly do: 'update'; readonly as: string; readonly bid: number; readonly by?: string }
   | { readonly do: 'support'; readonly as: string; readonly of: string; readonly bid: number }

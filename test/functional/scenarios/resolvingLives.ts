@@ -187,6 +187,21 @@ export const RESOLVING: readonly ResolvingLife[] = [
     ],
   },
   {
+    title: 'a claim of 2017 is in the channel that signed it',
+    rows: [
+      [channel('C', '@olds~')],
+      [
+        claim('right', 10, { name: 'example~', by: 'C', of2017: 'signed' }),
+        claim('wrong', 10, { name: 'forged~', by: 'C', of2017: 'forged' }),
+        leads('@olds~/example~', 'right', { by: 'C' }),
+        shows('right', { is_channel_signature_valid: true, value: { title: 'A stream' } }),
+        leads('forged~', 'wrong', { by: null }),
+        shows('wrong', { is_channel_signature_valid: false }),
+        lost('@olds~/forged~'),
+      ],
+    ],
+  },
+  {
     title: 'a channel that is abandoned, and claims that join, change and leave channels in that block',
     rows: [
       [channel('C', '@test~'), channel('D', '@other~')],

@@ -2,11 +2,20 @@
  * Makes claims, channels and supports on a regtest node from labelled plans: every output may be spent by anybody, values are
  * signed with keys made from labels, and ids may be asked to begin with certain digits.
  */
-import { create } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { defaultEcdsa } from '../../../src/crypto/ecdsa.js';
-import { hash160, sha256 } from '../../../src/crypto/hash.js';
+import { hash160, sha256, sha256d } from '../../../src/crypto/hash.js';
 import { encodeClaim } from '../../../src/metadata/claim.js';
 import { ClaimSchema, Fee_Currency } from '../../../src/metadata/messages/claim_pb.js';
+import {
+  KeyType,
+  LegacyClaimSchema,
+  LegacyClaim_ClaimType as ClaimType,
+  LegacyMetadata_Language as Language,
+  LegacyMetadata_MetadataVersion as MetadataVersion,
+  LegacySource_SourceType as SourceType,
+  Version,
+} from '../../../src/metadata/messages/legacy_pb.js';
 import { regtestParams } from '../../../src/params/regtest.js';
 import { formatTransaction, txid, type Transaction } from '../../../src/primitives/transaction.js';
 import { addressPrefixesOf, encodeDestination } from '../../../src/script/address.js';
@@ -117,10 +126,18 @@ export class ClaimActor {
   }
 
   private value(
-    step: { as: string; by?: string; isChannel?: boolean; feeLbc?: number; reposts?: string },
+    step: {
+      as: string;
+      by?: string;
+      isChannel?: boolean;
+      feeLbc?: number;
+      reposts?: string;
+      of2017?: 'signed' | 'forged';
+    },
     firstInput: Buffer,
   ): Buffer {
-    const { as, by, isChannel, feeLbc, reposts } = step;
+    const { as, by, isChannel, feeLbc, reposts, of2017 } = step;
+    if (of2017 !== undefined) return this.valueOf2017(by!, of2017 === 'forged');
     const type = isChannel
       ? { case: 'channel' as const, value: { publicKey: defaultEcdsa.publicKeyOf(keyOf(as), true) } }
       : reposts !== undefined
@@ -145,6 +162,44 @@ export class ClaimActor {
     const digest = sha256(Buffer.concat([firstInput, channelId, unsigned.subarray(1)]));
     const signature = defaultEcdsa.sign(digest, keyOf(by), null).compact;
     return encodeClaim({ channelId, signature, claim });
+  }
+
+  /** A stream as it was written in 2017, signed over its message, the address and the channel. */
+  private valueOf2017(by: string, isForged: boolean): Buffer {
+    const certificateId = Buffer.from(this.of(by).claimId).reverse();
+    const version = Version._0_0_1;
+    const parts = {
+      version,
+      claimType: ClaimType.streamType,
+      stream: {
+        version,
+        metadata: {
+          version: MetadataVersion.METADATA_0_1_0,
+          language: Language.en,
+          title: Buffer.from('A stream'),
+          description: Buffer.from('of old'),
+          author: Buffer.alloc(0),
+          license: Buffer.alloc(0),
+          nsfw: false,
+        },
+        source: {
+          version,
+          sourceType: SourceType.lbry_sd_hash,
+          source: Buffer.alloc(48),
+          contentType: Buffer.from('video/mp4'),
+        },
+      },
+    };
+    const payload = Buffer.concat([regtestParams.base58.scriptHash, OPEN.hash]);
+    const address = Buffer.concat([payload, sha256d(payload).subarray(0, 4)]);
+    const unsigned = toBinary(LegacyClaimSchema, create(LegacyClaimSchema, parts));
+    const digest = sha256(Buffer.concat([address, unsigned, certificateId]));
+    const signature = Buffer.from(defaultEcdsa.sign(digest, keyOf(by), null).compact);
+    if (isForged) signature.reverse();
+    const publisherSignature = { version, signatureType: KeyType.SECP256k1, signature, certificateId };
+    return Buffer.from(
+      toBinary(LegacyClaimSchema, create(LegacyClaimSchema, { ...parts, publisherSignature })),
+    );
   }
 }
 
