@@ -7,7 +7,15 @@ import { defaultEcdsa } from '../../../src/crypto/ecdsa.js';
 import { hash160, sha256, sha256d } from '../../../src/crypto/hash.js';
 import { encodeClaim } from '../../../src/metadata/claim.js';
 import { ClaimSchema, Fee_Currency } from '../../../src/metadata/messages/claim_pb.js';
-import { LegacyClaimSchema } from '../../../src/metadata/messages/legacy_pb.js';
+import {
+  KeyType,
+  LegacyClaimSchema,
+  LegacyClaim_ClaimType as ClaimType,
+  LegacyMetadata_Language as Language,
+  LegacyMetadata_MetadataVersion as MetadataVersion,
+  LegacySource_SourceType as SourceType,
+  Version,
+} from '../../../src/metadata/messages/legacy_pb.js';
 import { regtestParams } from '../../../src/params/regtest.js';
 import { formatTransaction, txid, type Transaction } from '../../../src/primitives/transaction.js';
 import { addressPrefixesOf, encodeDestination } from '../../../src/script/address.js';
@@ -159,14 +167,15 @@ export class ClaimActor {
   /** A stream as it was written in 2017, signed over its message, the address and the channel. */
   private valueOf2017(by: string, isForged: boolean): Buffer {
     const certificateId = Buffer.from(this.of(by).claimId).reverse();
+    const version = Version._0_0_1;
     const parts = {
-      version: 1,
-      claimType: 1,
+      version,
+      claimType: ClaimType.streamType,
       stream: {
-        version: 1,
+        version,
         metadata: {
-          version: 4,
-          language: 1,
+          version: MetadataVersion.METADATA_0_1_0,
+          language: Language.en,
           title: Buffer.from('A stream'),
           description: Buffer.from('of old'),
           author: Buffer.alloc(0),
@@ -174,8 +183,8 @@ export class ClaimActor {
           nsfw: false,
         },
         source: {
-          version: 1,
-          sourceType: 1,
+          version,
+          sourceType: SourceType.lbry_sd_hash,
           source: Buffer.alloc(48),
           contentType: Buffer.from('video/mp4'),
         },
@@ -187,7 +196,7 @@ export class ClaimActor {
     const digest = sha256(Buffer.concat([address, unsigned, certificateId]));
     const signature = Buffer.from(defaultEcdsa.sign(digest, keyOf(by), null).compact);
     if (isForged) signature.reverse();
-    const publisherSignature = { version: 1, signatureType: 3, signature, certificateId };
+    const publisherSignature = { version, signatureType: KeyType.SECP256k1, signature, certificateId };
     return Buffer.from(
       toBinary(LegacyClaimSchema, create(LegacyClaimSchema, { ...parts, publisherSignature })),
     );
