@@ -134,7 +134,8 @@ export class RpcHttpServer {
       );
     }
     let port = this.options.port;
-    const failures: string[] = [];
+    /** Where, by why. */
+    const failures = new Map<string, string[]>();
     for (const endpoint of chooseEndpoints(port, this.options.binds, this.options.allowIps !== undefined)) {
       // With port 0 (tests) every address shares the port that the first was given.
       const wanted = { host: endpoint.host, port: endpoint.port === 0 ? port : endpoint.port };
@@ -142,15 +143,17 @@ export class RpcHttpServer {
         const bound = await this.bind(wanted);
         if (port === 0) port = bound;
       } catch (error) {
-        failures.push(bindFailure(wanted, error as NodeJS.ErrnoException, this.options.portOption));
+        const why = bindFailure(wanted, error as NodeJS.ErrnoException, this.options.portOption);
+        failures.set(why, [...(failures.get(why) ?? []), joinHostPort(wanted)]);
       }
     }
+    const told = [...failures].map(([why, places]) => `RPC cannot listen at ${places.join(' and ')}: ${why}`);
     if (this.servers.length > 0) {
-      failures.forEach((failure) => logger.info(failure));
+      told.forEach((failure) => logger.info(failure));
       return;
     }
     await this.ownAuthenticator?.close();
-    throw new ServerStartError(`Unable to start HTTP server. ${failures.join(' ')}`);
+    throw new ServerStartError(`Unable to start HTTP server. ${told.join(' ')}`);
   }
 
   private get ownAuthenticator(): Authenticator | null {
@@ -282,24 +285,23 @@ export class RpcHttpServer {
   }
 }
 
-/** Why an endpoint cannot be listened on, and what to do. */
+/** Why an endpoint cannot be listened on, and what to do: the end of a sentence, and one more. */
 function bindFailure(
   { host, port }: Endpoint,
   { code, message }: NodeJS.ErrnoException,
   option = 'rpcport',
 ): string {
-  const where = joinHostPort({ host, port });
   switch (code) {
     case 'EADDRINUSE':
-      return `RPC cannot listen at ${where}: port ${port} is taken (EADDRINUSE), perhaps by another lbcnode. Stop that program, or choose another port with -${option}=<port>.`;
+      return `port ${port} is taken (EADDRINUSE), perhaps by another lbcnode. Stop that program, or choose another port with -${option}=<port>.`;
     case 'EACCES':
-      return `RPC cannot listen at ${where}: the system does not allow port ${port} (EACCES). Choose one above 1023 with -${option}=<port>.`;
+      return `the system does not allow port ${port} (EACCES). Choose one above 1023 with -${option}=<port>.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `RPC cannot listen at ${where}: ${host} is no address of this machine (${code}). Mend -rpcbind.`;
+      return `${host} is no address of this machine (${code}). Mend -rpcbind.`;
     default:
-      return `RPC cannot listen at ${where}: ${message}.`;
+      return `${message}.`;
   }
 }
 

@@ -267,6 +267,10 @@ describe('RpcHttpServer', () => {
     await expect(bench.start({ allowIps: ['127.0.0.1'], binds: [`127.0.0.1:${taken}`] })).rejects.toThrow(
       `Unable to start HTTP server. RPC cannot listen at 127.0.0.1:${taken}: port ${taken} is taken (EADDRINUSE), perhaps by another lbcnode. Stop that program, or choose another port with -rpcport=<port>.`,
     );
+    const place = `127.0.0.1:${taken}`;
+    await expect(bench.start({ allowIps: ['127.0.0.1'], binds: [place, place] })).rejects.toThrow(
+      `RPC cannot listen at ${place} and ${place}: port ${taken} is taken (EADDRINUSE)`,
+    );
     await new Promise((resolve) => blocker.close(resolve));
   });
 
