@@ -157,7 +157,14 @@ export class BackgroundFill {
   private async dropLost(tracked: TrackedIndex): Promise<void> {
     const { chain, flusher, log } = this.deps;
     log.info(`${tracked.index.name} cannot be taken back as far as the chain went, and is made anew`);
-    await chain.change(() => tracked.drop(chain.deps.store, () => flusher.flush()));
+    // What a stop leaves is dropped by the next start.
+    for (let isDone = false; !isDone && !this.stopping;) {
+      const began = performance.now();
+      await chain.change(async () => {
+        isDone = await tracked.dropSome(chain.deps.store, () => flusher.flush());
+      });
+      await letOthersWork(performance.now() - began);
+    }
   }
 
   /** Those that are not at the tip and can get there. */

@@ -43,11 +43,15 @@ const HASH_BYTES = 32;
 const NO_BLOCK = Buffer.alloc(HASH_BYTES);
 /** In the place of the version: the rows are being dropped and mean nothing. */
 const DROPPING = 0;
+/** Rows that are dropped in one go, which the chain waits for. Arbitrary: some hundredths of a second. */
+const DROPPED_AT_ONCE = 5000;
 
 /** An index with its position. The chain calls it for every block, and it takes those that follow its own. */
 export class TrackedIndex implements OpenedContributor {
   readonly index: ChainIndex;
   private last: Bytes = NO_BLOCK;
+  /** While its rows are dropped: those below are gone. */
+  private droppedTo: string | null = null;
   /** Set once by whoever saw that it is at the tip. */
   synced = false;
   failure: string | null = null;
@@ -75,17 +79,34 @@ export class TrackedIndex implements OpenedContributor {
 
   /** Forgets every row. A kill meanwhile is made good by `open`. */
   async drop(store: RowStore, flush: () => Promise<void>): Promise<void> {
-    this.last = NO_BLOCK;
-    this.synced = false;
-    this.writePosition(store, DROPPING);
-    await flush();
-    for (const prefix of this.index.prefixes) {
-      await store.dropRange(prefix, prefixEnd(prefix));
-      store.packRange(prefix, prefixEnd(prefix));
+    while (!(await this.dropSome(store, flush)));
+  }
+
+  /** Forgets some rows; answers whether none are left. No block is written in between. */
+  async dropSome(store: RowStore, flush: () => Promise<void>): Promise<boolean> {
+    if (this.droppedTo === null) {
+      this.last = NO_BLOCK;
+      this.synced = false;
+      this.isLost = true;
+      this.writePosition(store, DROPPING);
+      await flush();
+      this.droppedTo = '';
     }
+    for (const prefix of [...this.index.prefixes].sort()) {
+      const [gte, lt] = [this.droppedTo > prefix ? this.droppedTo : prefix, prefixEnd(prefix)];
+      if (gte >= lt) continue;
+      const rows = await store.getRange({ gte, lt, limit: DROPPED_AT_ONCE });
+      if (rows.length === 0) continue;
+      this.droppedTo = `${rows.at(-1)![0]}\0`;
+      await store.dropRange(rows[0]![0], this.droppedTo);
+      return false;
+    }
+    for (const prefix of this.index.prefixes) store.packRange(prefix, prefixEnd(prefix));
     this.writePosition(store, this.index.version);
     await flush();
+    this.droppedTo = null;
     this.isLost = false;
+    return true;
   }
 
   /** Whether the block with this parent (wire order) is the next one for it. */

@@ -93,7 +93,7 @@ export async function openClaimSearch(
   looking.unref();
   follower.poke();
   return {
-    search: new BackedClaimSearch(index, backend, follower),
+    search: new BackedClaimSearch(index, backend, follower, log),
     async close() {
       forget();
       clearInterval(looking);

@@ -4,6 +4,7 @@
  */
 import type { ClaimIndexReader } from '../index/claims/claimReader.js';
 import { hashFromHex, hashToHex } from '../util/bytes.js';
+import type { Logger } from '../util/logging.js';
 import { parseConstraints, type Constraints } from './constraints.js';
 import type { FollowerStatus, SearchFollower } from './follower.js';
 import type { SearchBackend, SearchPage } from './searchBackend.js';
@@ -14,6 +15,8 @@ import { findUrls } from './urlConditions.js';
 const FOLLOW_MS = 200;
 /** Answers that are remembered, of the present tip. Arbitrary. */
 const REMEMBERED_PAGES = 2000;
+/** Characters of a search that a line of the log shows. Arbitrary. */
+const LOGGED_CHARACTERS = 500;
 
 export interface SearchStatus extends FollowerStatus {
   readonly backend: string;
@@ -39,6 +42,7 @@ export class BackedClaimSearch implements ClaimSearch {
   private readonly index: ClaimIndexReader;
   private readonly backend: SearchBackend;
   private readonly follower: SearchFollower;
+  private readonly logger: Logger;
   private pages = new Map<string, Promise<SearchPage>>();
   private pagesTip = '';
   observer: ClaimSearch['observer'] = null;
@@ -46,7 +50,8 @@ export class BackedClaimSearch implements ClaimSearch {
   private timeouts = 0;
   private searchedMs = 0;
 
-  constructor(index: ClaimIndexReader, backend: SearchBackend, follower: SearchFollower) {
+  constructor(index: ClaimIndexReader, backend: SearchBackend, follower: SearchFollower, logger: Logger) {
+    this.logger = logger;
     this.index = index;
     this.backend = backend;
     this.follower = follower;
@@ -73,7 +78,7 @@ export class BackedClaimSearch implements ClaimSearch {
     const { pages } = this;
     let page = pages.get(key);
     if (page === undefined) {
-      page = this.timed(async () => {
+      page = this.timed(key, async () => {
         const { rows, total, blocked, height } = await this.backend.search(query);
         return {
           rows: rows.map((id) => hashFromHex(id)),
@@ -109,11 +114,14 @@ export class BackedClaimSearch implements ClaimSearch {
     return claim === null ? null : { ...others, channel_id: hashToHex(claim.claimId) };
   }
 
-  private async timed<T>(search: () => Promise<T>): Promise<T> {
+  private async timed(query: string, search: () => Promise<SearchPage>): Promise<SearchPage> {
     const since = performance.now();
     let timedOut = false;
+    let outcome = 'failed';
     try {
-      return await search();
+      const page = await search();
+      outcome = `${page.rows.length} of ${page.total} claims`;
+      return page;
     } catch (error) {
       timedOut = error instanceof SearchError && error.kind === 'timeout';
       throw error;
@@ -123,6 +131,8 @@ export class BackedClaimSearch implements ClaimSearch {
       this.searchedMs += tookMs;
       if (timedOut) this.timeouts++;
       this.observer?.(tookMs / 1000, timedOut);
+      const text = query.slice(0, LOGGED_CHARACTERS);
+      this.logger.debug('search', () => `Search: ${outcome} in ${tookMs.toFixed(1)} ms, ${text}`);
     }
   }
 }

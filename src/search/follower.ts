@@ -178,6 +178,7 @@ export class SearchFollower {
   }
 
   private async follow(height: number): Promise<void> {
+    const began = performance.now();
     const hash = this.chain.hashAt(height);
     const changes = await this.changesAt(height, hash);
     if (changes === 'gone')
@@ -203,6 +204,10 @@ export class SearchFollower {
         ? claims
         : { sources: [...claims.sources, ...more.sources], gone: [...claims.gone, ...more.gone] },
     );
+    this.logger.debug('search', () => {
+      const tookMs = performance.now() - began;
+      return `Search index: block ${height} with ${block.claimIds.length} claims in ${tookMs.toFixed(0)} ms`;
+    });
     this.noted.set(keyOf(block), idOf(block));
     for (const [key, note] of this.noted) if (note.height <= height - KEPT_BLOCKS) this.noted.delete(key);
     await this.moved({ height, hash });
@@ -224,6 +229,7 @@ export class SearchFollower {
     const above = [...this.noted.values()].filter((block) => block.height > fork.height);
     const ids = await this.idsOf(above);
     await this.writer.rewind(fork, abandoned, await this.read(ids));
+    this.logger.debug('search', `Search index: back from block ${from.height} to ${fork.height}`);
     this.forget(abandoned);
     await this.moved(fork);
     return true;

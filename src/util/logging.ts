@@ -27,6 +27,7 @@ export const LOG_CATEGORIES = [
   'leveldb',
   'claims',
   'hub',
+  'search',
 ] as const;
 
 export type LogCategory = (typeof LOG_CATEGORIES)[number];

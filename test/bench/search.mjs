@@ -48,7 +48,7 @@ async function compare(script, count, argsOf) {
   const title = small.name ?? 'the hub';
   const line = (cells) =>
     console.log(
-      cells[0].padEnd(44) +
+      cells[0].padEnd(56) +
         cells
           .slice(1)
           .map((cell) => cell.padStart(12))

@@ -13,16 +13,19 @@ import type { RowReader } from '../../store/rows.js';
 import { prefixEnd } from '../../store/rows.js';
 import { breathe } from '../../util/breathe.js';
 import { fromLatin1, hashFromHex, hashToHex, toLatin1 } from '../../util/bytes.js';
-import { groupOf, signedNamePrefix } from './claimIndexKeys.js';
+import { ID_LENGTH, groupOf, signedNamePrefix } from './claimIndexKeys.js';
 import type { ClaimRecord, ResolvedUrl, ResolveFailure } from './claimReader.js';
-import { nameText, type ClaimRecords } from './claimRecords.js';
-import { idsOf, oldestWith, type NameOrders } from './nameOrders.js';
+import { ClaimRecords, nameText } from './claimRecords.js';
+import { idsOf, oldestWith, type ClaimOrder, type NameOrders } from './nameOrders.js';
 
 const ALL_DIGITS = 40;
 /** The most code units of a name that is looked for: scripts hold 255 bytes, which normalize to nine times as many at most. */
 const LONGEST_NAME = 4096;
 /** Longer ones are not looked at: two such names and what may stand around them. */
 const LONGEST_URL = 2 * LONGEST_NAME + 128;
+
+/** Claims of a name that are weighed together. Arbitrary. */
+const CLAIMS_A_PART = 4096;
 
 /** What a question about one tip goes by. */
 export interface ResolveScope {
@@ -188,19 +191,56 @@ async function controlling(
  * output. What is not active weighs nothing.
  */
 async function nthByAmount(scope: ResolveScope, rawName: string, place: number): Promise<string | null> {
-  const { rows, orders, records } = scope;
-  const ids = idsOf(await orders.of(rows, groupOf(rawName))).map(toLatin1);
-  if (place > ids.length) return null;
-  const claims = (await records.load(ids)).filter((claim) => claim !== null);
-  claims.sort(
-    (a, b) =>
-      compareAmounts(b.effectiveAmountSat, a.effectiveAmountSat) ||
-      a.height - b.height ||
-      a.position - b.position ||
-      a.nout - b.nout,
+  const group = groupOf(rawName);
+  const order = await scope.orders.byAmount(group, () => readByAmount(scope, group));
+  const at = (place - 1) * ID_LENGTH;
+  return at >= order.length ? null : toLatin1(Buffer.from(order.subarray(at, at + ID_LENGTH)).reverse());
+}
+
+/** What of a claim decides its place. */
+interface Weighed {
+  readonly id: Uint8Array;
+  readonly effectiveAmountSat: bigint;
+  readonly place: readonly [height: number, position: number, nout: number];
+}
+
+/** The order by amount of a name's claims; of a name with many a part of them is in memory as a whole. */
+async function readByAmount(scope: ResolveScope, group: string): Promise<ClaimOrder> {
+  const { rows, rules, height, orders } = scope;
+  const ids = idsOf(await orders.of(rows, group)).map(toLatin1);
+  let sorted: Weighed[] = [];
+  for (let at = 0; at < ids.length; at += CLAIMS_A_PART) {
+    // Each part with what it reads: what one question keeps of a claim is ten times what its place takes.
+    const records = new ClaimRecords(rows, rules, height, orders);
+    const part: Weighed[] = [];
+    for (const claim of await records.load(ids.slice(at, at + CLAIMS_A_PART))) {
+      if (claim === null) continue;
+      const { claimId: id, effectiveAmountSat, position, nout } = claim;
+      part.push({ id, effectiveAmountSat, place: [claim.height, position, nout] });
+    }
+    sorted = await merged(sorted, part.sort(compareWeighed));
+  }
+  return Buffer.concat(sorted.map(({ id }) => Buffer.from(id).reverse()));
+}
+
+async function merged(left: readonly Weighed[], right: readonly Weighed[]): Promise<Weighed[]> {
+  const out: Weighed[] = [];
+  let since = performance.now();
+  for (let i = 0, j = 0; i < left.length || j < right.length;) {
+    const takesLeft = j >= right.length || (i < left.length && compareWeighed(left[i]!, right[j]!) <= 0);
+    out.push(takesLeft ? left[i++]! : right[j++]!);
+    if (out.length % CLAIMS_A_PART === 0) since = await breathe(since);
+  }
+  return out;
+}
+
+function compareWeighed(a: Weighed, b: Weighed): number {
+  return (
+    compareAmounts(b.effectiveAmountSat, a.effectiveAmountSat) ||
+    a.place[0] - b.place[0] ||
+    a.place[1] - b.place[1] ||
+    a.place[2] - b.place[2]
   );
-  const found = claims[place - 1];
-  return found ? toLatin1(found.claimId) : null;
 }
 
 function compareAmounts(a: bigint, b: bigint): number {

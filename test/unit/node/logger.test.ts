@@ -89,7 +89,7 @@ describe('categories', () => {
   it('are those of the interface document, claims and the hub', () => {
     expect(LOG_CATEGORIES.join(', ')).toBe(
       'net, tor, mempool, http, bench, zmq, db, rpc, estimatefee, addrman, selectcoins, reindex, cmpctblock, rand, ' +
-        'prune, proxy, mempoolrej, libevent, coindb, qt, leveldb, claims, hub',
+        'prune, proxy, mempoolrej, libevent, coindb, qt, leveldb, claims, hub, search',
     );
   });
 
