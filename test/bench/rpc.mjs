@@ -3,7 +3,7 @@
 // eight keep-alive connections for one thing after the other, singly and in batches. Where LBRYCRDD names a reference
 // binary it gets the same chain and is asked turn by turn. Prints requests a second, latencies and processor time.
 //
-//   npm run bench:rpc -- <file.dat or file.dat.gz> [--seconds 3] [--turns 3] [--warmup 1] [--rows getblockcount,gettxout] [--batch 500]
+//   npm run bench:rpc -- <file.dat or file.dat.gz> [--seconds 3] [--turns 3] [--warmup 3] [--rows getblockcount,gettxout] [--batch 500]
 //     [--connections 8] [--back 0] [--supportdelay proportional]
 //
 // With --back the same is asked again after so many empty blocks were put on top.
@@ -41,8 +41,8 @@ if (!source || !existsSync(source)) {
 }
 const seconds = Number(option('seconds', 3));
 const turns = Number(option('turns', 3));
-/** Not counted: a row begins with caches filled and code compiled. */
-const warmupSeconds = Number(option('warmup', 1));
+/** Not counted: a row begins with caches filled and code compiled, which takes some ten thousand calls. */
+const warmupSeconds = Number(option('warmup', 3));
 const connections = Number(option('connections', 8));
 const batchSize = Number(option('batch', 500));
 const back = Number(option('back', 0));
