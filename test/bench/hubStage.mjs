@@ -1,7 +1,7 @@
 // The hub's part of search.mjs in a process of its own: `<count>` claims on a regtest chain of a node with -hub, four fifths of
-// those that are no channels signed by one, of few names and many. Measures resolve calls of 100 URLs each (names alone,
-// beginnings of ids, channels with claims) and subscriptions to 1,000 addresses in one call, as a client on loopback sees
-// them. Prints a line of JSON; what goes on is told on stderr.
+// those that are no channels signed by one; most have a name of their own. Measures resolve calls of 100 URLs each (names
+// alone, beginnings of ids, channels with claims) and subscriptions to 1,000 addresses in one call, as a client on loopback
+// sees them. Prints a line of JSON; what goes on is told on stderr.
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -70,7 +70,8 @@ const channels = [];
 function claimOf(n, firstInput) {
   reseed(n * 7919 + 1);
   const isChannel = n < CHANNELS;
-  const name = `${isChannel ? '@' : ''}name-${ranked(NAMES).toString(36)}`;
+  // A fifth of the claims share names with others, some with very many.
+  const name = `${isChannel ? '@' : ''}${below(5) === 0 ? `name-${ranked(NAMES).toString(36)}` : `only-${n}`}`;
   const key = isChannel ? sha256(Buffer.from(`key ${n % 100}`)) : null;
   const claim = create(ClaimSchema, {
     title: text(3),
