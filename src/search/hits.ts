@@ -1,5 +1,6 @@
 /** Hits as the rows of an index give them, and what is done with them before a page is cut, the same for all backends. */
 import { toHex } from '../util/bytes.js';
+import { TEXT_FIELDS } from './analyze.js';
 import { MAX_HITS, type SearchHit } from './pages.js';
 import { isSimilar, type TextNode } from './textQuery.js';
 import { rankedWords, textScorer, type TextTotals } from './textScore.js';
@@ -18,9 +19,12 @@ export interface Hit extends SearchHit {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Columns of a hit, and of one that is ranked, with `c` a row of `claim` and `w` of `words`. */
+const LENGTH_COLUMNS = TEXT_FIELDS.map((_, n) => `length${n}`);
+/** Columns of a hit, with `c` a row of `claim`, and of a document that is ranked, with `w` a row of `words`. */
 export const HIT_COLUMNS = 'c.claim_id, c.channel_id, c.reposted_claim_id, c.creation_height, c.tx_key';
-export const RANKED_COLUMNS = `${HIT_COLUMNS}, c.id, w.packed, w.length0, w.length1, w.length2, w.length3, w.length4`;
+export const RANKED_COLUMNS = ['w.id', 'w.packed', ...LENGTH_COLUMNS.map((column) => `w.${column}`)].join(
+  ', ',
+);
 
 const idText = (value: unknown): string | null => (value === null ? null : toHex(value as Uint8Array));
 
@@ -34,21 +38,21 @@ export function hitOf(row: Row): Hit {
   };
 }
 
-/** The first hits by relevance; of equally good ones the older comes first. `countOf` is asked of words of the text. */
-export function rankedHits(
+/** Numbers of the first hits by relevance; of equally good ones the older comes first. `countOf` is asked of words of the text. */
+export function rankedNumbers(
   rows: readonly Row[],
   text: TextNode,
   totals: TextTotals,
   countOf: (word: string) => number,
-): Hit[] {
+): number[] {
   const counts = new Map(rankedWords(text).map((word) => [word, countOf(word)]));
   const score = textScorer(text, totals, counts);
-  const scored = rows.map((row, i) => {
-    const lengths = [0, 1, 2, 3, 4].map((n) => row[`length${n}`] as number);
-    return { i, id: row['id'] as number, score: score(row['packed'] as string, lengths) };
+  const scored = rows.map((row) => {
+    const lengths = LENGTH_COLUMNS.map((column) => row[column] as number);
+    return { id: row['id'] as number, score: score(row['packed'] as string, lengths) };
   });
   scored.sort((a, b) => b.score - a.score || a.id - b.id);
-  return scored.slice(0, MAX_HITS).map(({ i }) => hitOf(rows[i]!));
+  return scored.slice(0, MAX_HITS).map(({ id }) => id);
 }
 
 /** Of words of the index those with few other letters; the nearest first. */

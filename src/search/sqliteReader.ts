@@ -21,7 +21,7 @@ import {
   RARITY_LIMIT,
   hitOf,
   nearestWords,
-  rankedHits,
+  rankedNumbers,
   type Hit,
 } from './hits.js';
 import { COMMON_ORDER, NEWEST_ORDER, completeOrder } from './order.js';
@@ -154,7 +154,8 @@ export class SqliteReader {
     const rows = this.database.prepare(statement).all(...sql.values);
     if (!isRanked) return rows.map(hitOf);
     const countOf = (word: string) => this.countText(quoteWord(word, false), RARITY_LIMIT).counted;
-    return rankedHits(rows, text, totals, countOf);
+    const find = this.database.prepare(`SELECT ${HIT_COLUMNS} FROM claim c WHERE c.id = ?`);
+    return rankedNumbers(rows, text, totals, countOf).map((id) => hitOf(find.get(id)!));
   }
 
   private planFacts(
