@@ -60,7 +60,8 @@ export function claimRow(document: ClaimDocument): SqlValue[] {
   ];
 }
 
-/** Tags and languages of a document as labels. */
-export function documentLabels(document: ClaimDocument): string[] {
-  return [...document.tags.map((tag) => tagLabel(clean(tag))), ...document.languages.map(languageLabel)];
+/** Tags and languages of a document as labels, each once: tags that differ may be the same when they are clean. */
+export function documentLabels(document: Pick<ClaimDocument, 'tags' | 'languages'>): string[] {
+  const tags = document.tags.map((tag) => tagLabel(clean(tag)));
+  return [...new Set([...tags, ...document.languages.map(languageLabel)])];
 }

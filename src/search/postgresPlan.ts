@@ -64,17 +64,27 @@ export function postgresHitsSql(
 ): string {
   const { text } = request;
   const tests = request.conditions.map((condition) => conditionSql(condition, sql, context));
-  let tables = 'claim c';
-  let found = '';
-  let testsText = text !== null;
-  if (text !== null && filter !== null && isRare(facts.textEstimate, facts.documents, request.wanted)) {
-    // Apart from the rest, or else the planner might take texts apart while it walks.
-    found = `WITH x AS MATERIALIZED (SELECT id FROM words WHERE ${WORDS_VECTOR} @@ ${sql.bind(filter.expression)}::tsquery) `;
-    tables = 'x JOIN claim c ON c.id = x.id';
-    testsText = !filter.isExact;
-  }
-  if (testsText) tests.push(textSql(text!, sql));
-  if (testsText || request.withWords) tables += ' JOIN words w ON w.id = c.id';
-  const where = tests.length === 0 ? '' : `WHERE ${tests.join(' AND ')} `;
-  return `${found}SELECT ${request.columns} FROM ${tables} ${where}${orderSql(request.order)} LIMIT ${request.wanted}`;
+  const isRareText =
+    text !== null && filter !== null && isRare(facts.textEstimate, facts.documents, request.wanted);
+  const testsText = text !== null && !(isRareText && filter.isExact);
+  const needsWords = testsText || request.withWords;
+  // What is ranked alone is looked into by its words alone.
+  const needsClaim = !request.withWords || tests.length > 0;
+  if (testsText) tests.push(textSql(text, sql));
+  const tables = [
+    ...(isRareText ? ['x'] : []),
+    ...(needsClaim ? ['claim c'] : []),
+    ...(needsWords ? ['words w'] : []),
+  ];
+  const idOf = (table: string) => `${table.split(' ').at(-1)!}.id`;
+  const from = tables.reduce(
+    (joined, table) => `${joined} JOIN ${table} ON ${idOf(table)} = ${idOf(tables[0]!)}`,
+  );
+  // Apart from the rest, or else the planner might take texts apart while it walks.
+  const rare = isRareText
+    ? `WITH x AS MATERIALIZED (SELECT id FROM words WHERE ${WORDS_VECTOR} @@ ${sql.bind(filter.expression)}::tsquery) `
+    : '';
+  const where = tests.length === 0 ? '' : ` WHERE ${tests.join(' AND ')}`;
+  const order = needsClaim ? orderSql(request.order) : `ORDER BY ${idOf(tables[0]!)} DESC`;
+  return `${rare}SELECT ${request.columns} FROM ${from}${where} ${order} LIMIT ${request.wanted}`;
 }

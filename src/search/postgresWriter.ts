@@ -48,7 +48,7 @@ const BUILD_STEPS: readonly string[] = [
    FROM claim_bulk b LEFT JOIN score_bulk s ON s.claim_id = b.claim_id ORDER BY b.id, b.claim_id`,
   `INSERT INTO words (id, ${WORDS_NAMES}) SELECT DISTINCT ON (id) id, ${WORDS_NAMES} FROM claim_bulk ORDER BY id, claim_id`,
   `INSERT INTO labeled SELECT unnest(string_to_array(labels, ','))::int AS n, id FROM claim WHERE labels <> '' ORDER BY 1, 2`,
-  `UPDATE label SET count = coalesce((SELECT x.count FROM (SELECT n, count(*) FROM labeled GROUP BY n) x WHERE x.n = label.n), 0)`,
+  'UPDATE label SET count = x.count FROM (SELECT n, count(*) AS count FROM labeled GROUP BY n) x WHERE x.n = label.n',
   `INSERT INTO word SELECT t.lexeme, count(*) FROM words, unnest(${WORDS_VECTOR}) t GROUP BY t.lexeme`,
   'UPDATE hidden SET score = s.score FROM score_bulk s WHERE s.claim_id = hidden.claim_id',
   `INSERT INTO state SELECT 'totals', ${TOTALS}::text FROM words ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
