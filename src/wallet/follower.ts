@@ -6,10 +6,11 @@
 import { breathe } from '../util/breathe.js';
 import type { Bytes } from '../util/bytes.js';
 import type { NodeListener, WalletBlock } from './port.js';
+import type { Entry } from './ledger/entry.js';
 import { beginOwedScan, lookAgain, TIMESTAMP_WINDOW_SEC } from './scan/rescan.js';
 import { endShortage } from './scan/shortage.js';
 import { ShortageEnder } from './scan/shortageEnder.js';
-import { takeBlock, takeUnconfirmed } from './scan/takeBlock.js';
+import { takeBlock, takeUnconfirmed, type Look } from './scan/takeBlock.js';
 import { WalletBatch } from './store/records.js';
 import type { Wallet } from './wallet.js';
 
@@ -191,8 +192,9 @@ export class Follower implements NodeListener {
     if (chain.heightOf(block.hash) !== height) return;
     if (last !== undefined && chain.heightOf(last) < 0) return;
     const { keyCount } = wallet.keyring;
-    this.connect(block, this.from);
-    while ((await endShortage(wallet)) !== null) this.connect(block, this.from);
+    const look = { since: this.from, told: new Set<Entry>() };
+    this.connect(block, look);
+    while ((await endShortage(wallet)) !== null) this.connect(block, look);
     if (wallet.keyring.keyCount > keyCount) this.keysMadeAt = height;
     recent.push(block.hash);
     if (recent.length > 2 * RECENT_BLOCKS) recent.splice(0, RECENT_BLOCKS);
@@ -206,7 +208,7 @@ export class Follower implements NodeListener {
   // What the node tells.
 
   blockConnected(block: WalletBlock): void {
-    this.hear(() => this.connect(block, block.height));
+    this.hear(() => this.connect(block, { since: block.height, told: new Set() }));
   }
 
   blockDisconnected(block: { readonly height: number; readonly hash: Bytes }): void {
@@ -241,14 +243,13 @@ export class Follower implements NodeListener {
 
   // What becomes of it.
 
-  /** `since`: the first of the blocks that are being looked through. */
-  private connect(block: WalletBlock, since: number): void {
+  private connect(block: WalletBlock, look: Look): void {
     const { wallet } = this;
     wallet.followedHeight = block.height;
     this.blocksSinceNote++;
     const batch = new WalletBatch();
     wallet.ledger.reconnect(block.hash);
-    takeBlock(wallet, batch, block, since);
+    takeBlock(wallet, batch, block, look);
     if (batch.changes.length === 0) return;
     if (this.isFollowing) this.putPlace(batch);
     this.commit(batch);

@@ -112,9 +112,9 @@ describe('the wallet port', () => {
     expect(await call('renameaccount', 'travel', 'journeys')).toBeNull();
     expect(Object.keys(await call<object>('listaccounts'))).toEqual([
       'default',
-      'savings',
-      'journeys',
       'imported',
+      'journeys',
+      'savings',
     ]);
     const address = await call('getaccountaddress', 'savings');
     expect(await call('getaccountaddress', 'savings')).toBe(address);
@@ -187,9 +187,9 @@ describe('the wallet port', () => {
     expect(await call('getbalance', 'savings')).toBe(3);
     const accounts = await call<Record<string, Record<string, number>>>('listaccounts');
     expect(accounts['savings']).toEqual({
+      "m/44'/140'": 3,
       "m/49'/140'": 0,
       "m/84'/140'": 0,
-      "m/44'/140'": 3,
       total: 3,
     });
     const paid = await call('sendfrom', 'savings', ADDRESS, 1);
@@ -277,13 +277,23 @@ describe('the wallet port', () => {
     expect(nothing.transactions).toEqual([]);
     expect(await refused('listsinceblock', '00'.repeat(32))).toEqual({
       code: -5,
-      message: 'Block not found',
+      message: `Block not found: block ${'00'.repeat(32)} does not exist`,
     });
     expect(await refused('gettransaction', '00'.repeat(32))).toEqual({
       code: -5,
       message: 'No information for transaction',
     });
-    expect((await refused('gettransaction', 'zz')).code).toBe(-22);
+    const notHex = "encoding/hex: invalid byte: U+007A 'z'";
+    expect(await refused('gettransaction', 'zz')).toEqual({
+      code: -22,
+      message: `Transaction hash string decode failed: ${notHex}`,
+    });
+    expect(await refused('listsinceblock', 'zz')).toEqual({ code: -22, message: notHex });
+    const parent = await node.rpc<string>('getblockhash', [(await call<number>('getblockcount')) - 1]);
+    const newest = await call<{ transactions: Item[] }>('listsinceblock', parent);
+    const latestItems = all.filter(({ confirmations }) => confirmations === 1);
+    expect(newest.transactions).toHaveLength(latestItems.length);
+    expect(newest.transactions).toEqual(expect.arrayContaining(latestItems));
   });
 
   it('imports keys and scripts to an account of their own, and signs', async () => {
@@ -328,7 +338,7 @@ describe('the wallet port', () => {
         'x',
       ],
       [-5, 'WIF decode failed: malformed private key', 'importprivkey', 'nope'],
-      [-4, 'imported accounts have no chain of addresses', 'getnewaddress', 'imported'],
+      [-4, 'account number may not exceed 2147483647', 'getnewaddress', 'imported'],
     ];
     for (const [code, message, method, ...params] of failures)
       expect(await refused(method, ...params), `${method} ${JSON.stringify(params)}`).toEqual({
@@ -387,7 +397,7 @@ describe('the wallet port', () => {
     await of('renameaccount', 'default', 'main');
     await node.rpc('unloadwallet', ['second']);
     await node.rpc('loadwallet', ['second']);
-    expect(Object.keys(await of<object>('listaccounts'))).toEqual(['main', 'kept', 'imported']);
+    expect(Object.keys(await of<object>('listaccounts'))).toEqual(['imported', 'kept', 'main']);
     expect(await of('getaccount', address)).toBe('kept');
   });
 });

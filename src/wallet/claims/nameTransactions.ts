@@ -4,7 +4,7 @@
 import { claimIdOf, decodeClaimScript, type ClaimKind } from '../../script/claimScript.js';
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
 import type { Slices } from '../../util/slices.js';
-import { MINE_ALL, MINE_STAKE } from '../keys/isMine.js';
+import { MINE_ALL } from '../keys/isMine.js';
 import { outputKey, type Entry } from '../ledger/entry.js';
 import type { Ledger } from '../ledger/ledger.js';
 
@@ -30,24 +30,16 @@ export interface NameTransactionFilter {
   readonly minDepth: number;
 }
 
-/** Whether an entry may hold something to be listed, without its bytes. */
-function mayHold(ledger: Ledger, entry: Entry, { spent }: NameTransactionFilter): boolean {
-  if (entry.hasForeignStake) return true;
-  return entry.outputs.some(
-    ({ n, mine }) => (mine & MINE_STAKE) !== 0 && (spent || !ledger.isSpent(outputKey(entry.key, n))),
-  );
-}
-
 /**
- * All that the wallet paid for, the oldest first: what others made it the owner of is not among them. Costs a look at each
- * transaction, and the bytes of those that hold a claim or support.
+ * All that the wallet paid for, the oldest first: what others made it the owner of is not among them. Costs the bytes of the
+ * transactions that hold a claim or support, without `spent` only of those that hold one still.
  */
 export function* nameTransactions(ledger: Ledger, filter: NameTransactionFilter): Slices<NameTransaction[]> {
   const found: NameTransaction[] = [];
   let looked = 0;
-  for (const entry of [...ledger.inOrder()]) {
+  for (const entry of ledger.withStakes(filter.spent)) {
     if (++looked % 1024 === 0) yield;
-    if (ledger.depth(entry) < filter.minDepth || !mayHold(ledger, entry, filter)) continue;
+    if (ledger.depth(entry) < filter.minDepth) continue;
     const debitSat = ledger.debit(entry, MINE_ALL);
     if (debitSat === 0n) continue;
     found.push(...ofTransaction(ledger, entry, debitSat, filter));

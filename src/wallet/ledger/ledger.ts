@@ -1,7 +1,7 @@
 /**
  * The transactions of a wallet and what they have come to: which are in blocks, which conflict, what is spent. Follows the
  * chain and the mempool one event at a time. Owns no keys and no coin selection, and moves no money. Changes go to memory at
- * once and to disk with the batch. Source: lbrycrd wallet/wallet.cpp.
+ * once and to disk with the batch. Reading is `ledgerReader.ts`. Source: lbrycrd wallet/wallet.cpp.
  */
 import { formatTransaction, isCoinbase, txid, type Transaction } from '../../primitives/transaction.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
@@ -9,12 +9,10 @@ import { Reader } from '../../util/reader.js';
 import type { Slices } from '../../util/slices.js';
 import { Writer } from '../../util/writer.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
-import { BlockEntries } from './blockEntries.js';
-import { spentKey, type Entry, type EntryState, type OwnOutput } from './entry.js';
-import { EntryLists } from './entryLists.js';
+import { spentKey, type Entry, type EntryState } from './entry.js';
 import type { LedgerPort, OwnTransaction, Place } from './ledgerPort.js';
+import { LedgerReader } from './ledgerReader.js';
 import { latestTimes, smartTime } from './smartTime.js';
-import { SpentOutputs } from './spentOutputs.js';
 import { TxOutliner, type TxOutline } from './txOutline.js';
 import {
   ABANDONED,
@@ -25,149 +23,20 @@ import {
   unsignedId,
   type TxRecord,
 } from './txRecord.js';
-import { TxRows } from './txRows.js';
 
 const HASH_BYTES = 32;
 
-export class Ledger {
-  private readonly port: LedgerPort;
-  private readonly entries = new Map<string, Entry>();
-  private readonly spent = new SpentOutputs(this.entries);
-  private readonly byBlock = new BlockEntries();
-  /** By destination: those with an output of the wallet's to it. */
-  private readonly byDestination = new EntryLists();
-  /** Those that are in no block of the active chain. */
-  private readonly loose = new Set<Entry>();
-  /** In the order in which they came; null when it is to be found anew. */
-  private ordered: Entry[] | null = null;
+export class Ledger extends LedgerReader {
+  private readonly loose = this.index.loose;
   private nextOrderPos = 0;
-  private changes = 0;
-  private readonly rows: TxRows;
   private readonly outliner: TxOutliner;
 
   constructor(port: LedgerPort) {
-    this.port = port;
-    this.rows = new TxRows(port);
+    super(port);
     this.outliner = new TxOutliner(
       port,
-      (key) => this.byDestination.first(key)?.outputs.find(({ to }) => to === key)?.to ?? key,
+      (key) => this.index.byDestination.first(key)?.outputs.find(({ to }) => to === key)?.to ?? key,
     );
-  }
-
-  // Reading.
-
-  get size(): number {
-    return this.entries.size;
-  }
-
-  /** Changes with everything that balances and lists depend on, but for the address book and the clock. */
-  get revision(): string {
-    return `${this.changes} ${this.port.height}`;
-  }
-
-  find(txid: Bytes): Entry | undefined {
-    return this.entries.get(toLatin1(txid));
-  }
-
-  entry(key: string): Entry | undefined {
-    return this.entries.get(key);
-  }
-
-  all(): IterableIterator<Entry> {
-    return this.entries.values();
-  }
-
-  /** All, the first that came first. */
-  inOrder(): readonly Entry[] {
-    this.ordered ??= [...this.entries.values()].sort((a, b) => a.row.orderPos - b.row.orderPos);
-    return this.ordered;
-  }
-
-  /** Those in no block of the active chain, whatever the reason. */
-  unsettled(): IterableIterator<Entry> {
-    return this.loose.values();
-  }
-
-  /** Those that a block of the active chain holds. */
-  *inBlock(blockHash: Bytes): Generator<Entry> {
-    for (const entry of this.byBlock.of(blockHash)) if (entry.state === 'confirmed') yield entry;
-  }
-
-  /** Those with an output of the wallet's to a destination (`destinationKey`), each once. */
-  payingTo(destination: string): readonly Entry[] {
-    return this.byDestination.of(destination);
-  }
-
-  /** Output keys of what is the wallet's and not spent, with the output. */
-  unspentOutputs(): IterableIterator<[key: string, output: OwnOutput]> {
-    return this.spent.unspent();
-  }
-
-  /** The whole record of an entry, its transaction included. */
-  record(entry: Entry): TxRecord {
-    return this.rows.record(entry);
-  }
-
-  transaction(entry: Entry): Transaction {
-    return this.rows.transaction(entry);
-  }
-
-  /**
-   * Confirmations: blocks up to the tip, its own counted; 0 for what is in none; below 0 the same of a block that it
-   * conflicts with. Source: `GetDepthInMainChain`.
-   */
-  depth({ state, height }: Entry): number {
-    if (state === 'confirmed') return this.port.height - height + 1;
-    return state === 'conflicted' ? -(this.port.height - height + 1) : 0;
-  }
-
-  /** An output of one of the wallet's transactions that is the wallet's too. */
-  output(key: string): OwnOutput | undefined {
-    return this.spent.output(key);
-  }
-
-  /** Whether a transaction of the wallet spends an output: in a block, or on its way. Source: `IsSpent`. */
-  isSpent(output: string): boolean {
-    return this.spent.isSpent(output);
-  }
-
-  /** Whether an output is the wallet's, or one that it spends too. */
-  concerns(output: string): boolean {
-    return this.spent.concerns(output);
-  }
-
-  has(txKey: string): boolean {
-    return this.entries.has(txKey);
-  }
-
-  /** The wallet's transactions that spend an output. */
-  spendersOf(output: string): Entry[] {
-    return this.spent.spendersOf(output);
-  }
-
-  /** The wallet's other transactions that spend what this one spends. Source: `GetConflicts`. */
-  conflictsOf(entry: Entry): Entry[] {
-    const found = new Set<Entry>();
-    for (const input of entry.inputs) {
-      const spenders = this.spendersOf(input);
-      if (spenders.length > 1) for (const other of spenders) if (other !== entry) found.add(other);
-    }
-    return [...found];
-  }
-
-  /** The wallet's transactions that spend outputs of this one. */
-  childrenOf(entry: Entry): Entry[] {
-    return this.spent.childrenOf(entry);
-  }
-
-  /** What the inputs take from the wallet, by `MINE` flags. Source: `GetDebit`. */
-  debit(entry: Entry, filter: number): bigint {
-    let sum = 0n;
-    for (const input of entry.inputs) {
-      const spent = this.output(input);
-      if (spent !== undefined && (spent.mine & filter) !== 0) sum += spent.valueSat;
-    }
-    return sum;
   }
 
   /** Whether a transaction takes anything from the wallet. */
@@ -184,7 +53,7 @@ export class Ledger {
     const row = parseTxDetails(reader, () => {
       const at = reader.offset;
       reader.skip(HASH_BYTES);
-      return this.byBlock.hash(bytes.toString('latin1', at, at + HASH_BYTES));
+      return this.index.byBlock.hash(bytes.toString('latin1', at, at + HASH_BYTES));
     });
     this.enter(txKey, outline, row);
   }
@@ -195,8 +64,8 @@ export class Ledger {
 
   /** Works out what all transactions have come to. Those without a place in the order get one, by time. */
   loaded(batch: WalletBatch): void {
-    const unplaced = [...this.entries.values()].filter(({ row }) => row.orderPos === -1);
-    for (const { row } of this.entries.values())
+    const unplaced = [...this.index.entries.values()].filter(({ row }) => row.orderPos === -1);
+    for (const { row } of this.index.entries.values())
       this.nextOrderPos = Math.max(this.nextOrderPos, row.orderPos + 1);
     unplaced.sort((a, b) => a.row.timeReceivedSec - b.row.timeReceivedSec);
     for (const entry of unplaced) {
@@ -204,9 +73,9 @@ export class Ledger {
       this.write(batch, entry);
     }
     this.settleAll();
-    this.ordered = null;
+    this.index.reorder();
     // What spends an output of a conflicted transaction conflicts with the same block.
-    for (const entry of this.entries.values())
+    for (const entry of this.index.entries.values())
       if (entry.state === 'conflicted')
         for (const child of this.childrenOf(entry)) this.markConflicted(batch, child, entry.row.blockHash);
   }
@@ -215,7 +84,7 @@ export class Ledger {
   private settleAll(): void {
     this.loose.clear();
     let [hash, height]: [Bytes | null, number] = [null, -1];
-    for (const entry of this.entries.values()) {
+    for (const entry of this.index.entries.values()) {
       const { row } = entry;
       // Those that follow one another often name the same block.
       if (row.blockHash !== hash) [hash, height] = [row.blockHash, this.namedHeight(row)];
@@ -250,13 +119,7 @@ export class Ledger {
       outputs,
     };
     this.changes++;
-    this.entries.set(key, entry);
-    this.byBlock.add(entry);
-    this.noteDestinations(entry);
-    const last = this.ordered?.[this.ordered.length - 1];
-    if (last !== undefined && last.row.orderPos < row.orderPos) this.ordered?.push(entry);
-    else this.ordered = null;
-    this.spent.addSpender(entry);
+    this.index.add(entry);
     return entry;
   }
 
@@ -264,20 +127,14 @@ export class Ledger {
     return this.outliner.read(new Reader(formatTransaction(tx)));
   }
 
-  private noteDestinations(entry: Entry): void {
-    for (const { to } of entry.outputs) if (to !== '') this.byDestination.add(to, entry);
-  }
-
   /** The hash of a block as entries keep it. */
   private keptHash(hash: Bytes): Bytes {
-    return this.byBlock.hash(toLatin1(hash));
+    return this.index.byBlock.hash(toLatin1(hash));
   }
 
   /** Gives an entry another row, and works out what it has come to by it. */
   private place(entry: Entry, row: Entry['row']): void {
-    this.byBlock.remove(entry);
-    entry.row = row;
-    this.byBlock.add(entry);
+    this.index.setRow(entry, row);
     this.settle(entry);
   }
 
@@ -324,7 +181,7 @@ export class Ledger {
         for (const other of this.spendersOf(input))
           if (other.key !== key) this.markConflicted(batch, other, place.blockHash);
     }
-    const known = this.entries.get(key);
+    const known = this.index.entries.get(key);
     if (known !== undefined) {
       this.merge(batch, known, tx, place, own !== undefined);
       return known;
@@ -391,13 +248,13 @@ export class Ledger {
 
   /** A block was taken back: what it held waits again, and what conflicted with it does not any more. */
   disconnect(blockHash: Bytes): void {
-    for (const entry of this.byBlock.of(blockHash))
+    for (const entry of this.index.byBlock.of(blockHash))
       if (entry.state !== 'abandoned') this.setState(entry, 'unconfirmed', -1);
   }
 
   /** A block is in the active chain once more (or for the first time): rows that name it count again. */
   reconnect(blockHash: Bytes): void {
-    for (const entry of this.byBlock.of(blockHash)) this.settle(entry);
+    for (const entry of this.index.byBlock.of(blockHash)) this.settle(entry);
   }
 
   setInMempool(txid: Bytes, inMempool: boolean): Entry | null {
@@ -460,25 +317,20 @@ export class Ledger {
     { tx: _tx, blockHash: _hash, index: _index, ...known }: TxRecord,
   ): void {
     entry.row = { ...entry.row, ...known };
-    this.ordered = null;
+    this.index.reorder();
     this.write(batch, entry);
   }
 
   /** Forgets transactions (`removeprunedfunds`, `-zapwallettxes`). */
   remove(batch: WalletBatch, entry: Entry): void {
     this.changes++;
-    this.byBlock.remove(entry);
-    for (const { to } of entry.outputs) if (to !== '') this.byDestination.remove(to, entry);
-    this.entries.delete(entry.key);
-    this.loose.delete(entry);
-    this.ordered = null;
-    this.spent.remove(entry);
+    this.index.remove(entry);
     this.rows.remove(batch, entry);
   }
 
   /** Keys or scripts came: outputs may be the wallet's that were not before. */
   *reconsiderOutputs(): Slices<void> {
-    for (const entry of this.entries.values()) {
+    for (const entry of this.index.entries.values()) {
       this.setOutputs(entry, this.outliner.read(new Reader(this.rows.bytes(entry))));
       yield;
     }
@@ -490,9 +342,7 @@ export class Ledger {
       outputs.length === known.length &&
       outputs.every(({ n, mine }, at) => n === known[at]!.n && mine === known[at]!.mine);
     if (!isSameSet) {
-      for (const { to } of known) if (to !== '') this.byDestination.remove(to, entry);
-      entry.outputs = outputs;
-      this.noteDestinations(entry);
+      this.index.setOutputs(entry, outputs);
       this.changes++;
     }
     this.spent.note(entry);

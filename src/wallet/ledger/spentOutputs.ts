@@ -1,4 +1,5 @@
 /** Which outputs the wallet's transactions spend, and which of the wallet's own are left. */
+import { MINE_STAKE } from '../keys/isMine.js';
 import { outputKey, outputNumber, txKeyOf, type Entry, type OwnOutput } from './entry.js';
 
 export class SpentOutputs {
@@ -7,6 +8,8 @@ export class SpentOutputs {
   private readonly spenders = new Map<string, string | string[]>();
   /** The wallet's outputs that nothing of the wallet spends for good, whatever their own transaction has come to. */
   private readonly left = new Map<string, OwnOutput>();
+  /** The keys of those that hold a claim or support. */
+  private readonly leftStakes = new Set<string>();
 
   /** `entries`: the wallet's transactions, by their keys. */
   constructor(entries: ReadonlyMap<string, Entry>) {
@@ -16,6 +19,11 @@ export class SpentOutputs {
   /** Output keys of what is the wallet's and not spent, with the output. */
   unspent(): IterableIterator<[key: string, output: OwnOutput]> {
     return this.left.entries();
+  }
+
+  /** The keys of those that hold a claim or support. */
+  unspentStakes(): ReadonlySet<string> {
+    return this.leftStakes;
   }
 
   /** An output of one of the wallet's transactions that is the wallet's too. */
@@ -79,7 +87,7 @@ export class SpentOutputs {
       if (others.length === 0) this.spenders.delete(input);
       else this.spenders.set(input, others.length === 1 ? others[0]! : others);
     }
-    for (const { n } of outputs) this.left.delete(outputKey(key, n));
+    for (const { n } of outputs) this.drop(outputKey(key, n));
     for (const input of inputs) this.noteOutput(input);
   }
 
@@ -98,17 +106,29 @@ export class SpentOutputs {
   private noteOutput(key: string): void {
     const own = this.output(key);
     if (own === undefined) return;
-    if (this.isSpent(key)) this.left.delete(key);
-    else this.left.set(key, own);
+    if (this.isSpent(key)) this.drop(key);
+    else this.keep(key, own);
+  }
+
+  private keep(key: string, own: OwnOutput): void {
+    this.left.set(key, own);
+    if ((own.mine & MINE_STAKE) !== 0) this.leftStakes.add(key);
+    else this.leftStakes.delete(key);
+  }
+
+  private drop(key: string): void {
+    this.left.delete(key);
+    this.leftStakes.delete(key);
   }
 
   /** Finds what is unspent anew, of all entries. */
   noteAll(): void {
     this.left.clear();
+    this.leftStakes.clear();
     for (const { key: txKey, outputs } of this.entries.values())
       for (const own of outputs) {
         const key = outputKey(txKey, own.n);
-        if (!this.isSpent(key)) this.left.set(key, own);
+        if (!this.isSpent(key)) this.keep(key, own);
       }
   }
 }

@@ -60,7 +60,7 @@ export async function lookAgain(wallet: Wallet, bounds: ScanBounds, signal?: Abo
   const end = (): void => void wallet.scans.close();
   signal?.addEventListener('abort', end);
   try {
-    if (signal?.aborted !== true) await rescanBlocks(wallet, turn, bounds);
+    if (signal?.aborted !== true) await rescanBlocks(wallet, turn, { ...bounds, isOwn: true });
   } finally {
     signal?.removeEventListener('abort', end);
     turn.release();
@@ -94,7 +94,7 @@ async function payDebt(wallet: Wallet): Promise<void> {
       continue;
     }
     try {
-      await rescanBlocks(wallet, turn, { first: scans.unfinishedFrom, last: null });
+      await rescanBlocks(wallet, turn, { first: scans.unfinishedFrom, last: null, isOwn: true });
       if (turn.ended !== null) return;
     } finally {
       turn.release();

@@ -5,6 +5,7 @@
 import { breathe } from '../../util/breathe.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
 import { inSlices } from '../../util/slices.js';
+import type { Entry } from '../ledger/entry.js';
 import type { ChainPort, WalletBlock } from '../port.js';
 import { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
@@ -54,9 +55,10 @@ export async function scanBlocks(wallet: Wallet, turn: ScanTurn, bounds: ScanBou
     // A block that is not in the chain any more made way for one that the follower took in.
     else if (block !== 'gone' && chain.heightOf(block.hash) === height) {
       const made: Bytes[] = [];
+      const look = { since: first, told: new Set<Entry>(), onlyChanges: bounds.isOwn === true };
       for (let more: Bytes[] | null = []; more !== null; more = await endShortage(wallet)) {
         const batch = new WalletBatch();
-        made.push(...more, ...keyring.addedBy(() => takeBlock(wallet, batch, block, first)));
+        made.push(...more, ...keyring.addedBy(() => takeBlock(wallet, batch, block, look)));
         await wallet.write(batch, { sync: false });
       }
       if (made.length > 0) {

@@ -29,6 +29,8 @@ export interface ScanBounds {
   readonly last: number | null;
   /** Blocks from here on were looked at with all keys that there are. */
   readonly seenFrom?: number;
+  /** Whether nobody asked for it: only what it changes is announced then. */
+  readonly isOwn?: boolean;
 }
 
 /** Every block. */

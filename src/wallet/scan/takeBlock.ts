@@ -18,11 +18,12 @@ import {
   TX_STRIDE,
 } from '../../primitives/blockLayout.js';
 import { parseTxView, txBytes, txidAt, type ParsedBlock } from '../../primitives/blockView.js';
-import { parseTransaction, type Transaction } from '../../primitives/transaction.js';
+import { parseTransaction, txid as txidOf, type Transaction } from '../../primitives/transaction.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
 import { keyIdsOf } from '../keys/affectedKeys.js';
 import { couldBeMine } from '../keys/scriptFilter.js';
+import type { Entry } from '../ledger/entry.js';
 import type { Place } from '../ledger/ledgerPort.js';
 import type { WalletBlock } from '../port.js';
 import type { WalletBatch } from '../store/records.js';
@@ -32,12 +33,21 @@ const OUTPOINT_BYTES = 36;
 /** Keys of each pool that are made for a block at once: they take less than a slice's time. */
 const KEYS_A_BLOCK = 16;
 
-/**
- * Takes in what of a block concerns the wallet, keys that it makes on the way included. `since` is the first of the blocks
- * that are being looked through: those from there on owe a look once keys are made that are not made here, because the wallet
- * is locked or they are many (`shortage.ts`).
- */
-export function takeBlock(wallet: Wallet, batch: WalletBatch, block: WalletBlock, since: number): void {
+/** How blocks are looked through. */
+export interface Look {
+  /**
+   * The first of the blocks: those from there on owe a look once keys are made that are not made here, because the wallet is
+   * locked or they are many (`shortage.ts`).
+   */
+  readonly since: number;
+  /** Of these nothing is announced any more: a block is looked at again for keys that it brought about. */
+  readonly told: Set<Entry>;
+  /** Whether only what is new or has changed is announced, as in a look that nobody asked for. */
+  readonly onlyChanges?: boolean;
+}
+
+/** Takes in what of a block concerns the wallet, keys that it makes on the way included. */
+export function takeBlock(wallet: Wallet, batch: WalletBatch, block: WalletBlock, look: Look): void {
   const { raw, parsed, height, hash, timeSec } = block;
   const { keyring } = wallet;
   const firstCount = keyring.keyCount;
@@ -48,7 +58,7 @@ export function takeBlock(wallet: Wallet, batch: WalletBatch, block: WalletBlock
       if (!concernsWallet(wallet, raw, parsed, index)) continue;
       const tx = parseTransaction(new Reader(txBytes(raw, parsed, index)));
       const most = Math.max(KEYS_A_BLOCK - (keyring.keyCount - firstCount), 0);
-      take(wallet, batch, tx, { blockHash: hash, height, timeSec, index }, { since, most });
+      take(wallet, batch, tx, { blockHash: hash, height, timeSec, index }, look, most);
     }
   }
 }
@@ -57,10 +67,8 @@ export function takeBlock(wallet: Wallet, batch: WalletBatch, block: WalletBlock
 export function takeUnconfirmed(wallet: Wallet, batch: WalletBatch, txid: Bytes, bytes: Buffer): void {
   const { ledger } = wallet;
   if (!ledger.has(toLatin1(txid)) && !concernsWallet(wallet, bytes, parseTxView(bytes), 0)) return;
-  take(wallet, batch, parseTransaction(new Reader(bytes)), null, {
-    since: wallet.followedHeight + 1,
-    most: KEYS_A_BLOCK,
-  });
+  const look = { since: wallet.followedHeight + 1, told: new Set<Entry>() };
+  take(wallet, batch, parseTransaction(new Reader(bytes)), null, look, KEYS_A_BLOCK);
   ledger.setInMempool(txid, true);
 }
 
@@ -69,7 +77,8 @@ function take(
   batch: WalletBatch,
   tx: Transaction,
   place: Place | null,
-  { since, most }: { readonly since: number; readonly most: number },
+  { since, told, onlyChanges = false }: Look,
+  most: number,
 ): void {
   const { keyring, ledger } = wallet;
   // Keys are made before it is decided what of the transaction is the wallet's: it may be one of those.
@@ -79,8 +88,14 @@ function take(
     if (!wallet.noteUsedKeys(batch, used, most)) wallet.scans.noteShortage(batch, since);
   }
   const sizeBefore = ledger.size;
+  const known = onlyChanges ? ledger.find(txidOf(tx)) : undefined;
+  const before = known && [known.row, known.state, known.outputs];
   const entry = ledger.add(batch, tx, place);
-  if (entry !== null) wallet.announce(entry, ledger.size > sizeBefore);
+  if (entry === null || told.has(entry)) return;
+  told.add(entry);
+  const after = [entry.row, entry.state, entry.outputs];
+  if (before?.every((one, at) => one === after[at]) === true) return;
+  wallet.announce(entry, ledger.size > sizeBefore);
 }
 
 /** Whether a transaction may pay to the wallet, spends of it, or spends what it spends. */

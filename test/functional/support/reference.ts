@@ -23,6 +23,7 @@ export type Call = (method: string, params: readonly unknown[]) => Promise<Envel
 
 export interface ReferenceNode {
   readonly p2pPort: number;
+  readonly rpcPort: number;
   readonly call: Call;
   /** Calls at another path, as that of a wallet. */
   at(path: string): Call;
@@ -88,6 +89,7 @@ async function start(binary: string, argsFor: (places: Places) => string[]): Pro
   const running = await runReference(binary, argsFor({ folder, p2pPort, rpcPort }), folder, rpcPort);
   return {
     p2pPort,
+    rpcPort,
     call: running.call,
     at: (path) => envelopeFrom(`http://127.0.0.1:${rpcPort}${path}`, CREDENTIALS),
     rpc: (method, params = []) => running.rpc(method, ...params),

@@ -24,7 +24,7 @@ import {
 } from './lbcwalletMethod.js';
 
 /** What balances of kinds are told by. Source: waddrmgr `KeyScope.String`. */
-const SCOPES = { 'p2sh-segwit': "m/49'/140'", bech32: "m/84'/140'", legacy: "m/44'/140'" } as const;
+const SCOPES = { legacy: "m/44'/140'", 'p2sh-segwit': "m/49'/140'", bech32: "m/84'/140'" } as const;
 
 function refuseReserved(name: string): void {
   if (name === '*') throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Account name is reserved by RPC server');
@@ -83,7 +83,7 @@ export const getAccount = lbcwalletMethod({
 /** A new address of an account. */
 export async function accountAddress(wallet: Wallet, number: number, kind: string): Promise<string> {
   if (number === IMPORTED_ACCOUNT)
-    throw rpcError(RPC_ERROR.WALLET_ERROR, 'imported accounts have no chain of addresses');
+    throw rpcError(RPC_ERROR.WALLET_ERROR, 'account number may not exceed 2147483647');
   const address = await newAddress(wallet, addressKind(kind) ?? 'legacy', { label: '' });
   if (address === null) throw wallet.isLocked ? unlockNeeded() : ranOut();
   if (number !== DEFAULT_ACCOUNT)
@@ -145,15 +145,16 @@ export const listAccounts = lbcwalletMethod({
     const wallet = walletOf(ctx);
     const accounts = new LbcdAccounts(wallet);
     const only = addressKind(addresstype);
-    const kinds = (['p2sh-segwit', 'bech32', 'legacy'] as const).filter(
+    const kinds = (['legacy', 'p2sh-segwit', 'bech32'] as const).filter(
       (kind) => only === null || kind === only,
     );
     const balances = balancesBy(wallet.ledger, minconf, ({ output: { to } }) => {
       const kind = to === '' ? 'legacy' : kindOf(keyedDestination(to));
       return `${accounts.ofDestination(to)} ${kind}`;
     });
+    const byName = accounts.list().sort((a, b) => (a.name < b.name ? -1 : 1));
     return Object.fromEntries(
-      accounts.list().map(({ number, name }) => {
+      byName.map(({ number, name }) => {
         const sums = kinds.map((kind) => balances.get(`${number} ${kind}`)?.spendableSat ?? 0n);
         const total = sums.reduce((sum, one) => sum + one, 0n);
         const members = kinds.map((kind, i) => [SCOPES[kind], coins(sums[i]!)] as const);

@@ -178,7 +178,7 @@ export const listUnspent = lbcwalletMethod({
       scriptPubKey: t.hex('the script'),
       amount: t.coins('the amount'),
       confirmations: t.int('the confirmations'),
-      solvable: t.bool('whether it is known how it is spent'),
+      solvable: t.bool('always false'),
       spendable: t.bool('whether the wallet can spend it'),
       isstake: t.bool('whether it holds a claim or support'),
     }),
@@ -209,7 +209,7 @@ function* unspentItems(wallet: Wallet, found: readonly LbcdCoin[]): Generator<Js
       scriptPubKey: toHex(scripts.of(entry, output)),
       amount: coins(valueSat),
       confirmations: depth,
-      solvable: true,
+      solvable: false,
       spendable: true,
       isstake: isStake,
     };

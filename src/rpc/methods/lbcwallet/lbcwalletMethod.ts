@@ -8,6 +8,7 @@ import type { Destination } from '../../../script/standard.js';
 import type { OutputType } from '../../../signing/outputType.js';
 import { AccountError, DEFAULT_ACCOUNT_NAME } from '../../../wallet/lbcd/accounts.js';
 import type { Wallet } from '../../../wallet/wallet.js';
+import { hashFromHex } from '../../../util/bytes.js';
 import type { JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
@@ -102,6 +103,23 @@ export function destinationOf(wallet: Wallet, address: string): Destination {
     RPC_ERROR.INVALID_ADDRESS_OR_KEY,
     `Invalid address "${address}": decode failed with \`decoded address is of unknown format\``,
   );
+}
+
+/**
+ * A block's or a transaction's id, as lbcd reads one: what is short is padded. The error says what Go's packages say. Source:
+ * lbcd chaincfg/chainhash `Decode`.
+ */
+export function idOf(text: string, whatFailed = ''): Buffer {
+  const bad = /[^0-9a-fA-F]/u.exec(text)?.[0];
+  let problem: string | null = null;
+  if (text.length > 64) problem = 'max hash string length is 64 bytes';
+  else if (bad !== undefined) {
+    const byte = Buffer.from(bad)[0]!;
+    const point = byte.toString(16).toUpperCase().padStart(4, '0');
+    problem = `encoding/hex: invalid byte: U+${point} '${String.fromCharCode(byte)}'`;
+  }
+  if (problem !== null) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, `${whatFailed}${problem}`);
+  return hashFromHex(text.padStart(64, '0'));
 }
 
 export function unlockNeeded(): Error {

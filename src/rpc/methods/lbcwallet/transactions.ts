@@ -6,7 +6,7 @@ import { LbcdHistory, type LbcdItem } from '../../../wallet/lbcd/history.js';
 import { MINE } from '../../../wallet/keys/isMine.js';
 import type { Entry } from '../../../wallet/ledger/entry.js';
 import type { Wallet } from '../../../wallet/wallet.js';
-import { fromLatin1, hashFromHex, hashToHex, isHex, toHex } from '../../../util/bytes.js';
+import { fromLatin1, hashToHex, toHex } from '../../../util/bytes.js';
 import { coins } from '../../../util/json.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import { Writer } from '../../../util/writer.js';
@@ -14,7 +14,7 @@ import { RPC_ERROR, rpcError } from '../../errors.js';
 import { getString } from '../../paramTypes.js';
 import { t } from '../../schema.js';
 import { walletOf } from '../wallet/walletOf.js';
-import { ACCOUNT_PARAM, destinationOf, lbcwalletMethod } from './lbcwalletMethod.js';
+import { ACCOUNT_PARAM, destinationOf, idOf, lbcwalletMethod } from './lbcwalletMethod.js';
 
 const IN_BLOCK = 'when it is in a block';
 const CATEGORY = t.oneOf(['send', 'receive', 'generate', 'immature']);
@@ -128,6 +128,16 @@ export const listAddressTransactions = lbcwalletMethod({
   },
 });
 
+/** Those in blocks above a height, and those in none, in the order in which they came. */
+function entriesAfter({ ledger, node, followedHeight }: Wallet, after: number): Entry[] {
+  const found = [...ledger.unsettled()].filter(isAlive);
+  for (let height = after + 1; height <= followedHeight; height++) {
+    const hash = node.chain.hashAt(height);
+    if (hash !== null) found.push(...ledger.inBlock(hash));
+  }
+  return found.sort((a, b) => a.row.orderPos - b.row.orderPos);
+}
+
 export const listSinceBlock = lbcwalletMethod({
   name: 'listsinceblock',
   summary: 'Returns the items of all transactions in blocks after a block, and of those in none.',
@@ -152,12 +162,14 @@ export const listSinceBlock = lbcwalletMethod({
     if (last === null) throw rpcError(RPC_ERROR.MISC_ERROR, 'Block number out of range');
     let after = -1;
     if (blockhash !== undefined) {
-      after = blockhash.length === 64 && isHex(blockhash) ? chain.heightOf(hashFromHex(blockhash)) : -1;
-      if (after < 0) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Block not found');
+      const hash = idOf(blockhash);
+      after = chain.heightOf(hash);
+      if (after < 0) {
+        const problem = `Block not found: block ${hashToHex(hash)} does not exist`;
+        throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, problem);
+      }
     }
-    const entries = wallet.ledger
-      .inOrder()
-      .filter((entry) => isAlive(entry) && (entry.state !== 'confirmed' || entry.height > after));
+    const entries = after < 0 ? wallet.ledger.inOrder().filter(isAlive) : entriesAfter(wallet, after);
     return { transactions: jsonArray(itemsOf(wallet, entries, '*')), lastblock: hashToHex(last) };
   },
 });
@@ -195,10 +207,7 @@ export const getTransaction = lbcwalletMethod({
   }),
   run(ctx, { txid }) {
     const wallet = walletOf(ctx);
-    if (txid.length > 64 || !/^[0-9a-fA-F]*$/.test(txid)) {
-      throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, `Transaction hash string decode failed: ${txid}`);
-    }
-    const entry = wallet.ledger.find(hashFromHex(txid.padStart(64, '0')));
+    const entry = wallet.ledger.find(idOf(txid, 'Transaction hash string decode failed: '));
     if (entry === undefined || !isAlive(entry))
       throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'No information for transaction');
     return transactionAnswer(wallet, entry);

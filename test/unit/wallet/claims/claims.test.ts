@@ -77,8 +77,13 @@ const fund = (valueSat: bigint): Transaction => {
   const from = { version: 2, inputs: [], outputs: [], lockTime: serial++ } as unknown as Transaction;
   return send([[from, 0]], [[MINE_SCRIPT, valueSat]]);
 };
-const list = (filter: { supports?: boolean; spent?: boolean; minDepth?: number } = {}) =>
-  atOnce(nameTransactions(ledger, { supports: true, spent: false, minDepth: 1, ...filter }));
+const list = (filter: { supports?: boolean; spent?: boolean; minDepth?: number } = {}) => {
+  const found = atOnce(nameTransactions(ledger, { supports: true, spent: false, minDepth: 1, ...filter }));
+  // What is looked at is no more than what may be listed.
+  const looked = ledger.withStakes(filter.spent === true);
+  expect(looked.length).toBeLessThan(ledger.size);
+  return found;
+};
 const shown = (found: ReturnType<typeof list>): string[] =>
   found.map(({ entry, n, kind }) => `${kind} ${hashToHex(fromLatin1(entry.key)).slice(0, 8)}:${n}`);
 const id = (tx: Transaction): string => hashToHex(txid(tx)).slice(0, 8);

@@ -300,6 +300,8 @@ describe('a block that uses up the pool', () => {
     const scripts = newScripts(wallet, 400);
     const other = await world.load('b');
     const { keyCount } = other.keyring;
+    const announced: string[] = [];
+    other.listen(({ key }) => announced.push(key));
     // The first names keys that the pool has, and each of the others one that the pool has because of the one before.
     const paid = [99, 190, 280, 370].map((at) => payment([scripts[at]!]));
     world.mine([...paid.slice(1).reverse(), paid[0]!]);
@@ -314,6 +316,9 @@ describe('a block that uses up the pool', () => {
     }
     expect(standOf(other)).toEqual(standOf(wallet));
     expect(other.keypool.count('receive')).toBe(100);
+    // Each transaction is told of once, however often its block was looked at.
+    expect(announced).toHaveLength(5);
+    expect(new Set(announced).size).toBe(5);
     // The same while a wallet catches up.
     const late = await world.load('c');
     await late.scans.idle();

@@ -1,0 +1,146 @@
+/**
+ * What a wallet knows of its transactions, for reading: which there are, how deep they lie, what spends what. How it changes is
+ * `ledger.ts`'s. Source: lbrycrd wallet/wallet.cpp.
+ */
+import type { Transaction } from '../../primitives/transaction.js';
+import { toLatin1, type Bytes } from '../../util/bytes.js';
+import type { Entry, OwnOutput } from './entry.js';
+import { EntryIndex } from './entryIndex.js';
+import type { LedgerPort } from './ledgerPort.js';
+import type { TxRecord } from './txRecord.js';
+import { TxRows } from './txRows.js';
+
+export class LedgerReader {
+  protected readonly port: LedgerPort;
+  protected readonly index = new EntryIndex();
+  protected readonly spent = this.index.spent;
+  protected readonly rows: TxRows;
+  /** Goes up with every change. */
+  protected changes = 0;
+
+  constructor(port: LedgerPort) {
+    this.port = port;
+    this.rows = new TxRows(port);
+  }
+
+  get size(): number {
+    return this.index.entries.size;
+  }
+
+  /** Changes with everything that balances and lists depend on, but for the address book and the clock. */
+  get revision(): string {
+    return `${this.changes} ${this.port.height}`;
+  }
+
+  find(txid: Bytes): Entry | undefined {
+    return this.index.entries.get(toLatin1(txid));
+  }
+
+  entry(key: string): Entry | undefined {
+    return this.index.entries.get(key);
+  }
+
+  all(): IterableIterator<Entry> {
+    return this.index.entries.values();
+  }
+
+  /** All, the first that came first. */
+  inOrder(): readonly Entry[] {
+    return this.index.inOrder();
+  }
+
+  /** Those in no block of the active chain, whatever the reason. */
+  unsettled(): IterableIterator<Entry> {
+    return this.index.loose.values();
+  }
+
+  /** Those that a block of the active chain holds. */
+  *inBlock(blockHash: Bytes): Generator<Entry> {
+    for (const entry of this.index.byBlock.of(blockHash)) if (entry.state === 'confirmed') yield entry;
+  }
+
+  /** Those with an output of the wallet's to a destination (`destinationKey`), each once. */
+  payingTo(destination: string): readonly Entry[] {
+    return this.index.byDestination.of(destination);
+  }
+
+  /**
+   * Those with an output that holds a claim or support, the first that came first. Without `spent` only where such an output is
+   * not spent, as far as the wallet knows.
+   */
+  withStakes(spent: boolean): readonly Entry[] {
+    return this.index.stakes(spent);
+  }
+
+  /** Output keys of what is the wallet's and not spent, with the output. */
+  unspentOutputs(): IterableIterator<[key: string, output: OwnOutput]> {
+    return this.spent.unspent();
+  }
+
+  /** The whole record of an entry, its transaction included. */
+  record(entry: Entry): TxRecord {
+    return this.rows.record(entry);
+  }
+
+  transaction(entry: Entry): Transaction {
+    return this.rows.transaction(entry);
+  }
+
+  /**
+   * Confirmations: blocks up to the tip, its own counted; 0 for what is in none; below 0 the same of a block that it
+   * conflicts with. Source: `GetDepthInMainChain`.
+   */
+  depth({ state, height }: Entry): number {
+    if (state === 'confirmed') return this.port.height - height + 1;
+    return state === 'conflicted' ? -(this.port.height - height + 1) : 0;
+  }
+
+  /** An output of one of the wallet's transactions that is the wallet's too. */
+  output(key: string): OwnOutput | undefined {
+    return this.spent.output(key);
+  }
+
+  /** Whether a transaction of the wallet spends an output: in a block, or on its way. Source: `IsSpent`. */
+  isSpent(output: string): boolean {
+    return this.spent.isSpent(output);
+  }
+
+  /** Whether an output is the wallet's, or one that it spends too. */
+  concerns(output: string): boolean {
+    return this.spent.concerns(output);
+  }
+
+  has(txKey: string): boolean {
+    return this.index.entries.has(txKey);
+  }
+
+  /** The wallet's transactions that spend an output. */
+  spendersOf(output: string): Entry[] {
+    return this.spent.spendersOf(output);
+  }
+
+  /** The wallet's other transactions that spend what this one spends. Source: `GetConflicts`. */
+  conflictsOf(entry: Entry): Entry[] {
+    const found = new Set<Entry>();
+    for (const input of entry.inputs) {
+      const spenders = this.spendersOf(input);
+      if (spenders.length > 1) for (const other of spenders) if (other !== entry) found.add(other);
+    }
+    return [...found];
+  }
+
+  /** The wallet's transactions that spend outputs of this one. */
+  childrenOf(entry: Entry): Entry[] {
+    return this.spent.childrenOf(entry);
+  }
+
+  /** What the inputs take from the wallet, by `MINE` flags. Source: `GetDebit`. */
+  debit(entry: Entry, filter: number): bigint {
+    let sum = 0n;
+    for (const input of entry.inputs) {
+      const spent = this.output(input);
+      if (spent !== undefined && (spent.mine & filter) !== 0) sum += spent.valueSat;
+    }
+    return sum;
+  }
+}
