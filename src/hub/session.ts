@@ -77,6 +77,8 @@ export class Session implements HubClient {
     this.deps = deps;
     this.writer = new AnswerWriter(socket);
     socket.onLines = () => {
+      // What came before is nobody's work.
+      deps.turns.lap();
       void this.readLines().catch((error: unknown) => this.fail(error));
       deps.received(this);
     };
@@ -126,12 +128,17 @@ export class Session implements HubClient {
         const line = socket.nextLine();
         socket.takesLines = line === null;
         if (line === null) break;
-        const turn = await this.deps.turns.enter(this);
+        const turn = await this.deps.turns.enter(this, this.weight);
         await this.startLine(turn, line);
       }
     } finally {
       this.isReading = false;
     }
+  }
+
+  /** About how many requests are not answered: as many as may run where more lie unread. */
+  private get weight(): number {
+    return this.socket.heldBytes > 0 ? MAX_RUNNING : 1 + this.running;
   }
 
   /** Resolves once the line is read; its answer ends the turn. */

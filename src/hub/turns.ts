@@ -1,31 +1,74 @@
 /**
- * Whose turn it is to work. A few clients work at a time; of those that wait the one comes next that had least time, so that
- * one that wants little is hardly held up by many that want much, however many requests they send. Who comes back counts as
- * if it had as much as those that are served now: nobody saves time up. Who works long gives way now and then, and who
- * waits for something else than this process has no turn meanwhile.
+ * Whose turn it is to work. A few clients work at a time; of those that wait the one comes next that had least time of
+ * late, times what else it asks for, so that one that wants little is hardly held up by many that want much. What a
+ * client had is forgotten by halves, so that who wanted much has its turn again. Who works long gives way now and then, and
+ * who waits for something else than this process has no turn meanwhile. All of them together work for some milliseconds in
+ * each round of the event loop, however many wait: the rest of the node has as long.
  */
 import { setImmediate as nextRound } from 'node:timers/promises';
 
 /** How many work at once: more than one, since most of them wait for the database most of the time. */
 const PLACES = 4;
-/** After so long others go first. With `PLACES` it bounds how long the event loop is held. */
+/** After so long others go first, and after so long nobody begins or goes on in this round of the event loop. */
 const SLICE_MS = 4;
 /** The least that a turn counts, so that equals alternate. */
 const LEAST_COST_MS = 0.01;
+/** After so long what a client had counts half. Arbitrary: a wallet that is in use asks for some milliseconds meanwhile. */
+const HALF_LIFE_MS = 10_000;
+/**
+ * What a client counts as having had when it comes: more than one that wants little, so that nothing is gained by coming
+ * again and again, and little enough to be served before those that want much. Arbitrary.
+ */
+const ENTRY_MS = 10;
 
-/** What of a client waits, and the time that it has had by then. */
-interface Waiting {
+/** The time that a client had, as of one half-life. */
+interface Account {
   hadMs: number;
+  era: number;
+}
+
+/** What of a client waits. */
+interface Waiting {
+  readonly account: Account;
+  /** How much more than this one thing it wants; 1 for nothing. */
+  weight: number;
   readonly wakes: (() => void)[];
 }
 
 export class Turns {
+  private readonly nowMs: () => number;
   private working = 0;
   /** In the order in which they came, which decides among equals. */
   private readonly waiting = new Map<object, Waiting>();
-  private readonly had = new WeakMap<object, number>();
-  /** The time that the client had which was served last. */
-  private servedMs = 0;
+  private readonly accounts = new WeakMap<object, Account>();
+  /** How many half-lives have passed. */
+  private era: number;
+  /** When work began in this round of the event loop; null before. */
+  private roundSinceMs: number | null = null;
+  /** Until when time has been put down to somebody. */
+  private lapMs: number;
+
+  /** `nowMs` is a clock that only goes forward. */
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.nowMs = nowMs;
+    this.era = this.presentEra();
+    this.lapMs = nowMs();
+  }
+
+  /**
+   * The time since the last lap, which is that of whoever works at this moment: nobody else here can have worked since. Called
+   * whenever somebody else may work next. What is longer than anybody works without a pause was other work of the node.
+   */
+  lap(): number {
+    const now = this.nowMs();
+    const ms = Math.min(now - this.lapMs, SLICE_MS);
+    this.lapMs = now;
+    return ms;
+  }
+
+  private presentEra(): number {
+    return Math.floor(this.nowMs() / HALF_LIFE_MS);
+  }
 
   get workingCount(): number {
     return this.working;
@@ -37,50 +80,92 @@ export class Turns {
     return count;
   }
 
-  /** A turn for a client, which ends with `Turn.leave`. */
-  async enter(client: object): Promise<Turn> {
-    await this.takePlace(client);
-    return new Turn(this, client);
+  /** A turn for a client, which ends with `Turn.leave`. `weight` is about how many requests of the client are not answered. */
+  async enter(client: object, weight = 1): Promise<Turn> {
+    await this.takePlace(client, weight);
+    return new Turn(this, client, weight, this.nowMs);
+  }
+
+  /** Whether the time is up that there is in one round of the event loop. Begins that time. */
+  isRoundOver(): boolean {
+    if (this.roundSinceMs === null) {
+      this.roundSinceMs = this.nowMs();
+      setImmediate(() => {
+        this.roundSinceMs = null;
+        this.lap();
+        this.serve();
+      });
+      return false;
+    }
+    return this.nowMs() - this.roundSinceMs >= SLICE_MS;
   }
 
   /** Resolves with a place taken. */
-  takePlace(client: object): Promise<void> {
-    if (this.working < PLACES) {
+  takePlace(client: object, weight: number): Promise<void> {
+    if (this.working < PLACES && this.waiting.size === 0 && !this.isRoundOver()) {
+      this.lap();
       this.working++;
       return Promise.resolve();
     }
     return new Promise((resolve) => {
-      const waiting = this.waiting.get(client);
-      if (waiting) waiting.wakes.push(resolve);
-      else this.waiting.set(client, { hadMs: this.hadOf(client), wakes: [resolve] });
+      let waiting = this.waiting.get(client);
+      if (waiting === undefined)
+        this.waiting.set(client, (waiting = { account: this.account(client), weight, wakes: [] }));
+      waiting.weight = weight;
+      waiting.wakes.push(resolve);
     });
   }
 
-  private hadOf(client: object): number {
-    return Math.max(this.had.get(client) ?? 0, this.servedMs);
+  /** What a client had, as of the present era. */
+  private account(client: object): Account {
+    this.age();
+    let account = this.accounts.get(client);
+    if (account === undefined) this.accounts.set(client, (account = { hadMs: ENTRY_MS, era: this.era }));
+    account.hadMs *= 0.5 ** (this.era - account.era);
+    account.era = this.era;
+    return account;
   }
 
-  /** Gives a client's place back after so long, to the next that waits. */
+  /** Halves what those count that wait, when it is time; the others are halved when they come. */
+  private age(): void {
+    const era = this.presentEra();
+    const share = 0.5 ** (era - this.era);
+    if (share === 1) return;
+    this.era = era;
+    for (const { account } of this.waiting.values()) {
+      account.hadMs *= share;
+      account.era = era;
+    }
+  }
+
+  /** Gives a client's place back after so long. */
   givePlace(client: object, usedMs: number): void {
-    this.had.set(client, this.hadOf(client) + Math.max(usedMs, LEAST_COST_MS));
-    const own = this.waiting.get(client);
-    if (own) own.hadMs = this.hadOf(client);
+    const account = this.account(client);
+    account.hadMs += Math.max(usedMs, LEAST_COST_MS);
+    this.working--;
+    this.serve();
+  }
+
+  /** Gives free places to those that wait. */
+  private serve(): void {
+    while (this.working < PLACES && this.waiting.size > 0 && !this.isRoundOver()) this.serveNext();
+  }
+
+  private serveNext(): void {
     let next: object | null = null;
     let least = Infinity;
-    for (const [other, { hadMs }] of this.waiting) {
-      if (hadMs >= least) continue;
-      next = other;
-      least = hadMs;
+    for (const [client, { account, weight }] of this.waiting) {
+      const score = account.hadMs * weight;
+      if (score >= least) continue;
+      next = client;
+      least = score;
     }
-    if (next === null) {
-      this.working--;
-      return;
-    }
-    this.servedMs = Math.max(this.servedMs, least);
+    if (next === null) return;
+    this.working++;
     const entry = this.waiting.get(next)!;
     const wake = entry.wakes.shift()!;
     // What a turn takes is known when it ends, and until then others of this client wait.
-    entry.hadMs += LEAST_COST_MS;
+    entry.account.hadMs += LEAST_COST_MS;
     if (entry.wakes.length === 0) this.waiting.delete(next);
     wake();
   }
@@ -90,18 +175,27 @@ export class Turns {
 export class Turn {
   private readonly turns: Turns;
   private readonly client: object;
-  private sinceMs = performance.now();
+  private readonly weight: number;
+  private readonly nowMs: () => number;
+  private sinceMs: number;
+  /** Worked since the place was taken. */
+  private usedMs = 0;
   private hasPlace = true;
   private isOver = false;
 
-  constructor(turns: Turns, client: object) {
+  constructor(turns: Turns, client: object, weight: number, nowMs: () => number) {
     this.turns = turns;
     this.client = client;
+    this.weight = weight;
+    this.nowMs = nowMs;
+    this.sinceMs = nowMs();
   }
 
   /** To be called often during long work: null as long as it may go on, else resolves when it may again. */
   breathe(): Promise<void> | null {
-    return performance.now() - this.sinceMs < SLICE_MS ? null : this.outside(() => nextRound());
+    if (this.hasPlace) this.usedMs += this.turns.lap();
+    const mayGoOn = this.nowMs() - this.sinceMs < SLICE_MS && !this.turns.isRoundOver();
+    return mayGoOn ? null : this.outside(() => nextRound());
   }
 
   /** Waits for what others do, without a place meanwhile. */
@@ -112,24 +206,26 @@ export class Turn {
       return await wait();
     } finally {
       if (hadPlace) await this.takePlace();
-      this.sinceMs = performance.now();
+      this.sinceMs = this.nowMs();
     }
   }
 
   private async takePlace(): Promise<void> {
-    await this.turns.takePlace(this.client);
+    await this.turns.takePlace(this.client, this.weight);
     if (this.isOver) {
       this.turns.givePlace(this.client, 0);
       return;
     }
     this.hasPlace = true;
-    this.sinceMs = performance.now();
+    this.sinceMs = this.nowMs();
   }
 
   private release(): void {
     if (!this.hasPlace) return;
     this.hasPlace = false;
-    this.turns.givePlace(this.client, performance.now() - this.sinceMs);
+    const usedMs = this.usedMs + this.turns.lap();
+    this.usedMs = 0;
+    this.turns.givePlace(this.client, usedMs);
   }
 
   /** Ends the turn. */

@@ -408,6 +408,20 @@ describe('claims', () => {
   });
 });
 
+describe('searches', () => {
+  it('take lists of 2,048 and no longer ones', async () => {
+    const client = await open();
+    const ids = Array.from({ length: 2049 }, (_, n) => n.toString(16).padStart(40, '0'));
+    const search = (length: number): Promise<string> =>
+      client.call('blockchain.claimtrie.search', { not_channel_ids: ids.slice(0, length) });
+    expect(fromBinary(OutputsSchema, Buffer.from(await search(2048), 'base64')).txos).toEqual([]);
+    const refused = client.refusal('blockchain.claimtrie.search', { not_channel_ids: ids });
+    // Others, and the same client, are answered while it waits for its error.
+    expect(await client.call('server.ping')).toBeNull();
+    expect(await refused).toEqual({ code: 1, message: 'not_channel_ids cant have more than 2048 items.' });
+  });
+});
+
 describe('the status port', () => {
   /** The answer to a datagram of so many bytes. */
   function ask(ping: Buffer): Promise<Buffer> {

@@ -2,6 +2,10 @@
  * A hub under clients that do it harm: more than it takes, and lines without end. An
  * honest client is answered meanwhile, memory stays bounded, and the chain goes on.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,6 +17,8 @@ import { ADDRESS, freePort, HANG_MS, startRegtest, type RegtestNode } from './su
 import { residentBytes } from './support/residentMemory.js';
 
 const MIB = 1 << 20;
+/** Nothing takes so long unless it hangs, on a busy machine neither. */
+const HANGS_MS = 60_000;
 const BLOCKS = 600;
 const prefixes = addressPrefixesOf(regtestParams);
 const addressOf = (n: number): string =>
@@ -75,6 +81,72 @@ async function health(): Promise<{ listening: boolean; sessions: number }> {
   const answer = await fetch(`http://127.0.0.1:${node.rpcPort}/health`);
   return ((await answer.json()) as { hub: { listening: boolean; sessions: number } }).hub;
 }
+
+interface HubInfo {
+  readonly sessions: number;
+  readonly methods: Record<string, { readonly requests: number }>;
+}
+
+/** Clients in a process of their own that ask for headers without end. */
+async function flood(
+  connections: number,
+  reads: boolean,
+): Promise<{ stop(): Promise<void>; takenBytes(): number }> {
+  const path = fileURLToPath(new URL('./support/hubFlooder.mjs', import.meta.url));
+  const child = spawn(process.execPath, [path], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit');
+  const request = { jsonrpc: '2.0', method: 'blockchain.block.headers', params: [0, BLOCKS], id: 1 };
+  const bytesHex = Buffer.from(`${JSON.stringify(request)}\n`.repeat(50)).toString('hex');
+  child.stdin.write(`${JSON.stringify({ port, connections, bytesHex, reads })}\n`);
+  let taken = 0;
+  await new Promise<void>((resolve) =>
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line === 'ready') resolve();
+      else taken = Number(line.split(' ')[0]);
+    }),
+  );
+  return {
+    takenBytes: () => taken,
+    async stop() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+describe('999 clients that ask without end, half of which never read', () => {
+  it('hold up neither an honest one nor the chain', async () => {
+    const info = () => node.rpc<HubInfo>('gethubinfo');
+    const served = async (): Promise<number> => {
+      const { requests } = (await info()).methods['blockchain.block.headers'] ?? { requests: 0 };
+      return requests;
+    };
+    const before = residentBytes(node.pid);
+    const floods = [await flood(500, false), await flood(499, true)];
+    const rounds: number[] = [];
+    for (let n = 0; n < 9; n++) {
+      const first = await served();
+      await honest.call('server.ping');
+      await honest.call('blockchain.address.subscribe', [ADDRESS, addressOf(n)]);
+      await honest.call('blockchain.block.headers', [n, 100]);
+      rounds.push((await served()) - first);
+      await node.rpc('generatetoaddress', [1, ADDRESS]);
+      await honest.told(
+        'blockchain.headers.subscribe',
+        ([header]) => (header as { height: number }).height > BLOCKS + n,
+      );
+    }
+    const grown = residentBytes(node.pid) - before;
+    console.log(`others' requests during a round: ${rounds.join(' ')}; ${Math.round(grown / MIB)} MiB more`);
+    // In one of its rounds, at least, fewer requests of others are served than there are others, each of whom asks for
+    // more than it does; how long a round takes depends on the machine.
+    expect(Math.min(...rounds)).toBeLessThan(999);
+    expect(floods[1]!.takenBytes()).toBeGreaterThan(0);
+    expect(grown).toBeLessThan(700 * MIB);
+    for (const { stop } of floods) await stop();
+    await expect.poll(async () => (await info()).sessions, { timeout: 60_000 }).toBe(1);
+  });
+});
 
 describe('lines', () => {
   it('of 100 MB end the connection, and many long ones cost no more than is set aside for them', async () => {

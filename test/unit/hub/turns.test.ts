@@ -1,17 +1,16 @@
 import { setImmediate as round } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Turns } from '../../../src/hub/turns.js';
 
-/** The time of these tests, which passes by work only. */
-let nowMs = 0;
-const busy = (ms: number): void => void (nowMs += ms);
+const GREEDY = 200;
+/** Clients that work at once. */
+const PLACES = 4;
 
-beforeEach(() => {
-  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
+/** A clock that goes as work is done. */
+class Clock {
+  ms = 0;
+  readonly now = (): number => this.ms;
+}
 
 describe('Turns', () => {
   it('give every client one request in turn, however many one has', async () => {
@@ -33,27 +32,28 @@ describe('Turns', () => {
   });
 
   it('let others work while one works long, or waits', async () => {
-    const turns = new Turns();
+    const clock = new Clock();
+    const turns = new Turns(clock.now);
     const long = async (client: object): Promise<void> => {
       const turn = await turns.enter(client);
       for (let n = 0; n < 30; n++) {
-        busy(1);
+        clock.ms += 1;
         const breath = turn.breathe();
         if (breath !== null) await breath;
       }
       turn.leave();
     };
-    const beganMs = nowMs;
-    let quickAfterMs = 0;
+    let quickAtMs = Infinity;
     const quick = async (): Promise<void> => {
       (await turns.enter({})).leave();
-      quickAfterMs = nowMs - beganMs;
+      quickAtMs = clock.ms;
     };
     const all = Array.from({ length: 8 }, () => long({}));
     await round();
     await Promise.all([...all, quick()]);
+    expect(clock.ms).toBe(8 * 30);
     // One that wants little need not wait for half of what the others take together.
-    expect(quickAfterMs).toBeLessThan((nowMs - beganMs) / 2);
+    expect(quickAtMs).toBeLessThan(clock.ms / 2);
 
     const waiting = await Promise.all([1, 2, 3, 4].map(() => turns.enter({})));
     let release = (): void => undefined;
@@ -63,6 +63,108 @@ describe('Turns', () => {
     release();
     await outside;
     for (const turn of waiting) turn.leave();
+  });
+
+  it('bring one that wants little before hundreds that want all they can get', async () => {
+    const clock = new Clock();
+    const turns = new Turns(clock.now);
+    let isOver = false;
+    let slices = 0;
+    const greedy = async (client: object): Promise<void> => {
+      while (!isOver) {
+        const turn = await turns.enter(client);
+        for (let n = 0; n < 25 && !isOver; n++) {
+          clock.ms += 4;
+          slices++;
+          await turn.breathe();
+        }
+        turn.leave();
+      }
+    };
+    const clients = Array.from({ length: GREEDY }, () => ({}));
+    const all = clients.flatMap((client) => [1, 2].map(() => greedy(client)));
+    const honest = {};
+    const waits: number[] = [];
+    for (let asked = 0; asked < 30; asked++) {
+      const before = slices;
+      const turn = await turns.enter(honest);
+      waits.push(slices - before);
+      clock.ms += 1;
+      turn.leave();
+      for (const until = slices + GREEDY; slices < until;) await round();
+    }
+    isOver = true;
+    await Promise.all(all);
+    // Once behind those who came before it; then only those go before it who have a place when it comes.
+    expect(waits[0]).toBeLessThanOrEqual(GREEDY + PLACES);
+    expect(Math.max(...waits.slice(1))).toBeLessThanOrEqual(2 * PLACES);
+  });
+
+  it('bring one that asks for one thing before newcomers that ask for many', async () => {
+    const turns = new Turns(new Clock().now);
+    const holders = await Promise.all([1, 2, 3, 4].map((n) => turns.enter({ n })));
+    const order: string[] = [];
+    const wait = async (name: string, weight: number): Promise<void> => {
+      const turn = await turns.enter({}, weight);
+      order.push(name);
+      turn.leave();
+    };
+    const all = Array.from({ length: 100 }, (_, n) => wait(`greedy ${n}`, 8));
+    const honest = wait('honest', 1);
+    for (const turn of holders) turn.leave();
+    await Promise.all([...all, honest]);
+    expect(order[0]).toBe('honest');
+  });
+
+  it('leave the event loop to others, however many short requests wait', async () => {
+    const clock = new Clock();
+    const turns = new Turns(clock.now);
+    const short = async (client: object): Promise<void> => {
+      for (let n = 0; n < 10; n++) {
+        const turn = await turns.enter(client);
+        clock.ms += 1;
+        turn.leave();
+      }
+    };
+    let isOver = false;
+    let longest = 0;
+    const others = (async () => {
+      while (!isOver) {
+        const before = clock.ms;
+        await round();
+        longest = Math.max(longest, clock.ms - before);
+      }
+    })();
+    await Promise.all(Array.from({ length: 50 }, () => short({})));
+    isOver = true;
+    await others;
+    expect(clock.ms).toBe(500);
+    // A slice, and what those began in it who had a place by then.
+    expect(longest).toBeLessThanOrEqual(4 + PLACES);
+  });
+
+  it('forget what a client had, and serve it again', async () => {
+    const clock = new Clock();
+    const turns = new Turns(clock.now);
+    const [former, present] = [{ name: 'former' }, { name: 'present' }];
+    const work = async (client: object, ms: number): Promise<void> => {
+      const turn = await turns.enter(client);
+      clock.ms += ms;
+      turn.leave();
+    };
+    await work(former, 1000);
+    clock.ms += 100_000;
+    await work(present, 20);
+    const holders = await Promise.all([1, 2, 3, 4].map(() => turns.enter({})));
+    const order: string[] = [];
+    const all = [present, former].map(async (client) => {
+      const turn = await turns.enter(client);
+      order.push(client.name);
+      turn.leave();
+    });
+    for (const turn of holders) turn.leave();
+    await Promise.all(all);
+    expect(order).toEqual(['former', 'present']);
   });
 
   it('keep count when parts of one turn wait beside each other and it ends meanwhile', async () => {

@@ -1,0 +1,199 @@
+#!/usr/bin/env node
+// What indexes, search and hub add to connecting blocks on the main thread. Three nodes on regtest are handed the blocks of a
+// bootstrap file turn by turn: one plain, one with the indexes that a hub needs, one with -hub and as many sessions as
+// told, each of which follows headers and addresses and searches again and again. Of each the processor time of the main
+// thread is printed (Linux: /proc), and the ratios; of the hub without what its answers to searches cost, which is measured
+// between blocks, and with it. Single turns that the machine disturbed count little: the ratio is the median of batches.
+//
+//   npm run bench:hub -- <file.dat or file.dat.gz> [--sessions 100] [--every ms] [--supportdelay proportional]
+import { existsSync, readFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const { startRegtest } = await import(pathToFileURL(join(root, 'dist/testing/index.js')).href);
+const args = process.argv.slice(2);
+const option = (name, fallback) => {
+  const at = args.indexOf(`--${name}`);
+  return at < 0 ? fallback : args[at + 1];
+};
+const source = args.find((arg, i) => !arg.startsWith('--') && !args[i - 1]?.startsWith('--'));
+if (!source || !existsSync(source)) {
+  console.error(
+    'usage: npm run bench:hub -- <file.dat[.gz]> [--sessions n] [--every ms] [--supportdelay rule]',
+  );
+  process.exit(2);
+}
+const SESSIONS = Number(option('sessions', '100'));
+/** How often each session searches. */
+const EVERY_MS = Number(option('every', '1000'));
+const common = ['-listen=0', '-disablewallet', `-supportdelay=${option('supportdelay', 'proportional')}`];
+/** Blocks between two measurements. */
+const BATCH = 10;
+/** A record of a bootstrap file: magic and length, then the block. */
+const FRAME_BYTES = 8;
+
+function* blocksOf(path) {
+  const raw = readFileSync(path);
+  const bytes = path.endsWith('.gz') ? gunzipSync(raw) : raw;
+  for (let at = 0; at + FRAME_BYTES < bytes.length;) {
+    const length = bytes.readUInt32LE(at + 4);
+    yield bytes.toString('hex', at + FRAME_BYTES, at + FRAME_BYTES + length);
+    at += FRAME_BYTES + length;
+  }
+}
+
+const freePort = () =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+
+/** Processor time of a process's main thread so far. */
+const mainThreadMs = ({ pid }) =>
+  Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+
+const SEARCHES = [
+  { order_by: ['release_time'], claim_type: ['stream'], limit: 20 },
+  { text: 'hello', limit: 20 },
+  { any_tags: ['art', 'music'], not_tags: ['mature'], limit: 50, limit_claims_per_channel: 1 },
+  { order_by: ['trending_group', 'trending_mixed'], limit: 20, offset: 20 },
+  { claim_type: ['channel'], order_by: ['effective_amount'], limit: 20 },
+];
+
+/** A session that searches as long as `isSearching` says. */
+class Session {
+  static isSearching = false;
+  static answered = 0;
+
+  constructor(port, n) {
+    this.n = n;
+    this.socket = connect({ port, host: '127.0.0.1' });
+    this.rest = '';
+    this.waiting = new Map();
+    this.socket.setEncoding('latin1').on('data', (text) => this.receive(text));
+  }
+
+  receive(text) {
+    const lines = (this.rest + text).split('\n');
+    this.rest = lines.pop();
+    for (const line of lines) {
+      const { id } = JSON.parse(line);
+      this.waiting.get(id)?.();
+      this.waiting.delete(id);
+    }
+  }
+
+  call(method, params) {
+    const id = (this.id = (this.id ?? 0) + 1);
+    this.socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+    return new Promise((resolve) => this.waiting.set(id, resolve));
+  }
+
+  async begin(addresses) {
+    await this.call('server.version', ['bench', '0.113.0']);
+    await this.call('blockchain.headers.subscribe', [true]);
+    if (addresses.length > 0) await this.call('blockchain.address.subscribe', addresses);
+    void this.searchOn();
+  }
+
+  async searchOn() {
+    await sleep((EVERY_MS * this.n) / SESSIONS);
+    for (let n = this.n; !this.socket.destroyed; n++) {
+      if (Session.isSearching) {
+        // Another answer each time, so that none comes from memory.
+        const search = { ...SEARCHES[n % SEARCHES.length], not_claim_ids: [String(n)] };
+        await this.call('blockchain.claimtrie.search', { ...search, height: `>${(n * 7919) % 1000}` });
+        Session.answered++;
+      }
+      await sleep(EVERY_MS);
+    }
+  }
+}
+
+const hubPort = await freePort();
+const nodes = {
+  plain: await startRegtest({ args: common }),
+  indexes: await startRegtest({ args: [...common, '-txindex', '-addressindex', '-claimindex'] }),
+  hub: await startRegtest({ args: [...common, '-hub', `-hubport=${hubPort}`, '-hubudpport=0'] }),
+};
+const sessions = [];
+
+/** Takes blocks in and answers the time of the main thread for it, until everything about them is told. */
+async function connectAll(node, blocks) {
+  const before = mainThreadMs(node);
+  for (const block of blocks) {
+    const refusal = await node.rpc('submitblock', [block]);
+    if (refusal !== null && refusal !== 'duplicate') throw new Error(`a block was refused: ${refusal}`);
+  }
+  return mainThreadMs(node) - before;
+}
+
+const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
+try {
+  const blocks = [...blocksOf(source)];
+  // The first ones are without transactions: the node warms up on them.
+  const warm = Math.floor(blocks.length / 3);
+  for (const node of Object.values(nodes)) await connectAll(node, blocks.slice(0, warm));
+  for (let n = 0; n < SESSIONS; n++) sessions.push(new Session(hubPort, n));
+  await Promise.all(sessions.map((session) => session.begin([])));
+
+  const turns = [];
+  for (let at = warm; at + BATCH <= blocks.length; at += BATCH) {
+    const batch = blocks.slice(at, at + BATCH);
+    const turn = {};
+    for (const name of ['plain', 'indexes']) turn[name] = await connectAll(nodes[name], batch);
+    // The hub with its sessions at rest takes one half of the turns, and with searches the other.
+    Session.isSearching = (turns.length & 1) === 1;
+    let perSearchMs = 0;
+    if (Session.isSearching) {
+      const [answered, before] = [Session.answered, mainThreadMs(nodes.hub)];
+      await sleep(Math.max(1000, EVERY_MS));
+      perSearchMs = (mainThreadMs(nodes.hub) - before) / Math.max(1, Session.answered - answered);
+    }
+    const answered = Session.answered;
+    turn.hub = await connectAll(nodes.hub, batch);
+    turn.searches = Session.answered - answered;
+    turn.isSearching = Session.isSearching;
+    turn.perSearchMs = perSearchMs;
+    Session.isSearching = false;
+    turns.push(turn);
+  }
+  const sum = (list, of) => list.reduce((total, turn) => total + of(turn), 0);
+  const show = (label, list, of) => {
+    const ratios = list.map((turn) => of(turn) / turn.plain);
+    const blockCount = list.length * BATCH;
+    console.log(
+      `${label.padEnd(44)} ${(sum(list, of) / blockCount).toFixed(2).padStart(7)} ms a block, ` +
+        `${(sum(list, of) / sum(list, ({ plain }) => plain)).toFixed(2)} times plain (median ${median(ratios).toFixed(2)})`,
+    );
+  };
+  const resting = turns.filter(({ isSearching }) => !isSearching);
+  const searching = turns.filter(({ isSearching }) => isSearching);
+  console.log(`${turns.length * BATCH} blocks, ${SESSIONS} sessions, processor time of the main thread:`);
+  show('plain', turns, ({ plain }) => plain);
+  show('indexes', turns, ({ indexes }) => indexes);
+  show('hub, sessions at rest', resting, ({ hub }) => hub);
+  show(
+    'hub, sessions searching, without answers',
+    searching,
+    (turn) => turn.hub - turn.searches * turn.perSearchMs,
+  );
+  show('hub, sessions searching, with answers', searching, ({ hub }) => hub);
+  const searches = sum(searching, (turn) => turn.searches);
+  console.log(
+    `${searches} searches meanwhile, ${median(searching.map((turn) => turn.perSearchMs)).toFixed(2)} ms each`,
+  );
+  const info = await nodes.hub.rpc('getclaimindexinfo');
+  console.log(
+    `index: ${JSON.stringify({ height: info.height, claims: info.claims, search: info.search?.documents })}`,
+  );
+} finally {
+  for (const { socket } of sessions) socket.destroy();
+  for (const node of Object.values(nodes)) await node.stop();
+}
