@@ -19,9 +19,10 @@ export interface Hit extends SearchHit {
 
 type Row = Readonly<Record<string, unknown>>;
 
-const LENGTH_COLUMNS = TEXT_FIELDS.map((_, n) => `length${n}`);
-/** Columns of a hit, with `c` a row of `claim`, and of a document that is ranked, with `w` a row of `words`. */
+/** Columns of a hit, with `c` a row of `claim`. */
 export const HIT_COLUMNS = 'c.claim_id, c.channel_id, c.reposted_claim_id, c.creation_height, c.tx_key';
+const LENGTH_COLUMNS = TEXT_FIELDS.map((_, n) => `length${n}`);
+/** Columns by which documents are ranked, with `w` a row of `words`. */
 export const RANKED_COLUMNS = ['w.id', 'w.packed', ...LENGTH_COLUMNS.map((column) => `w.${column}`)].join(
   ', ',
 );
@@ -38,8 +39,8 @@ export function hitOf(row: Row): Hit {
   };
 }
 
-/** Numbers of the first hits by relevance; of equally good ones the older comes first. `countOf` is asked of words of the text. */
-export function rankedNumbers(
+/** Numbers of the first documents by relevance; of equally good ones the older comes first. `countOf` is asked of words of the text. */
+export function rankedDocuments(
   rows: readonly Row[],
   text: TextNode,
   totals: TextTotals,

@@ -6,7 +6,7 @@
 import { fromHex, toHex } from '../util/bytes.js';
 import { Censor, countBlocked, type CensorLists } from './censor.js';
 import { wordFilter, SqlValues, type Dialect, type SqlContext } from './conditionSql.js';
-import { HIT_COLUMNS, RANKED_COLUMNS, RANKED_DOCUMENTS, RARITY_LIMIT, hitOf, nearestWords, rankedNumbers, type Hit } from './hits.js'; // prettier-ignore
+import { HIT_COLUMNS, RANKED_COLUMNS, RANKED_DOCUMENTS, RARITY_LIMIT, hitOf, nearestWords, rankedDocuments, type Hit } from './hits.js'; // prettier-ignore
 import { COMMON_ORDER, NEWEST_ORDER, completeOrder } from './order.js';
 import { MAX_HITS, arrangeHits } from './pages.js';
 import { LEXEME_OPERATORS, estimateText, postgresHitsSql, quoteLexeme } from './postgresPlan.js';
@@ -253,15 +253,14 @@ export class PostgresReader {
       ),
     );
     if (!isRanked) return rows.map(hitOf);
-    const numbers = rankedNumbers(rows, text, totals, (word) =>
-      Math.min(RARITY_LIMIT, countOf({ kind: 'word', word })),
-    );
+    const rarity = (word: string) => Math.min(RARITY_LIMIT, countOf({ kind: 'word', word }));
+    const ids = rankedDocuments(rows, text, totals, rarity);
     const found = await search.rows(
       `SELECT c.id, ${HIT_COLUMNS} FROM claim c WHERE c.id = ANY($1::bigint[])`,
-      [numbers],
+      [ids],
     );
-    const hits = new Map(found.map((row) => [row['id'] as number, hitOf(row)]));
-    return numbers.map((id) => hits.get(id)!);
+    const byId = new Map(found.map((row) => [row['id'], row]));
+    return ids.map((id) => hitOf(byId.get(id)!));
   }
 
   /** The text with words of the index for those with wrong letters. */

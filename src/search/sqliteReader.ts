@@ -19,7 +19,7 @@ import {
   RARITY_LIMIT,
   hitOf,
   nearestWords,
-  rankedNumbers,
+  rankedDocuments,
   type Hit,
 } from './hits.js';
 import { COMMON_ORDER, NEWEST_ORDER, completeOrder } from './order.js';
@@ -153,7 +153,7 @@ export class SqliteReader {
     if (!isRanked) return rows.map(hitOf);
     const countOf = (word: string) => this.countText(quoteWord(word, false), RARITY_LIMIT).counted;
     const find = this.database.prepare(`SELECT ${HIT_COLUMNS} FROM claim c WHERE c.id = ?`);
-    return rankedNumbers(rows, text, totals, countOf).map((id) => hitOf(find.get(id)!));
+    return rankedDocuments(rows, text, totals, countOf).map((id) => hitOf(find.get(id)!));
   }
 
   private planFacts(
