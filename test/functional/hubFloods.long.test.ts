@@ -17,8 +17,6 @@ import { ADDRESS, freePort, HANG_MS, startRegtest, type RegtestNode } from './su
 import { residentBytes } from './support/residentMemory.js';
 
 const MIB = 1 << 20;
-/** Nothing takes so long unless it hangs, on a busy machine neither. */
-const HANGS_MS = 60_000;
 const BLOCKS = 600;
 const prefixes = addressPrefixesOf(regtestParams);
 const addressOf = (n: number): string =>
