@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// What indexes, search and hub add to connecting blocks on the main thread. Three nodes on regtest are handed the blocks of a
-// bootstrap file turn by turn: one plain, one with the indexes that a hub needs, one with -hub and as many sessions as
-// told, each of which follows headers and addresses and searches again and again. Of each the processor time of the main
+// What indexes, search and hub add to connecting blocks on the main thread. Four nodes on regtest are handed the blocks of a
+// bootstrap file turn by turn: one plain, one with the indexes of transactions and addresses, one with that of claims too, and
+// one with -hub and as many sessions as told, each of which follows headers and addresses and searches again and again. Of each the processor time of the main
 // thread is printed (Linux: /proc), and the ratios; of the hub without what its answers to searches cost, which is measured
 // between blocks, and with it. Single turns that the machine disturbed count little: the ratio is the median of batches.
 //
@@ -119,7 +119,8 @@ class Session {
 const hubPort = await freePort();
 const nodes = {
   plain: await startRegtest({ args: common }),
-  indexes: await startRegtest({ args: [...common, '-txindex', '-addressindex', '-claimindex'] }),
+  addresses: await startRegtest({ args: [...common, '-txindex', '-addressindex'] }),
+  claims: await startRegtest({ args: [...common, '-txindex', '-addressindex', '-claimindex'] }),
   hub: await startRegtest({ args: [...common, '-hub', `-hubport=${hubPort}`, '-hubudpport=0'] }),
 };
 const sessions = [];
@@ -147,7 +148,7 @@ try {
   for (let at = warm; at + BATCH <= blocks.length; at += BATCH) {
     const batch = blocks.slice(at, at + BATCH);
     const turn = {};
-    for (const name of ['plain', 'indexes']) turn[name] = await connectAll(nodes[name], batch);
+    for (const name of ['plain', 'addresses', 'claims']) turn[name] = await connectAll(nodes[name], batch);
     // The hub with its sessions at rest takes one half of the turns, and with searches the other.
     Session.isSearching = (turns.length & 1) === 1;
     let perSearchMs = 0;
@@ -166,18 +167,20 @@ try {
   }
   const sum = (list, of) => list.reduce((total, turn) => total + of(turn), 0);
   const show = (label, list, of) => {
-    const ratios = list.map((turn) => of(turn) / turn.plain);
-    const blockCount = list.length * BATCH;
+    const ratioTo = (base) =>
+      `${(sum(list, of) / sum(list, (turn) => turn[base])).toFixed(2)} times ${base} ` +
+      `(median ${median(list.map((turn) => of(turn) / turn[base])).toFixed(2)})`;
+    const blockMs = sum(list, of) / (list.length * BATCH);
     console.log(
-      `${label.padEnd(44)} ${(sum(list, of) / blockCount).toFixed(2).padStart(7)} ms a block, ` +
-        `${(sum(list, of) / sum(list, ({ plain }) => plain)).toFixed(2)} times plain (median ${median(ratios).toFixed(2)})`,
+      `${label.padEnd(44)} ${blockMs.toFixed(2).padStart(7)} ms a block, ${ratioTo('plain')}, ${ratioTo('addresses')}`,
     );
   };
   const resting = turns.filter(({ isSearching }) => !isSearching);
   const searching = turns.filter(({ isSearching }) => isSearching);
   console.log(`${turns.length * BATCH} blocks, ${SESSIONS} sessions, processor time of the main thread:`);
   show('plain', turns, ({ plain }) => plain);
-  show('indexes', turns, ({ indexes }) => indexes);
+  show('transactions and addresses', turns, ({ addresses }) => addresses);
+  show('and claims', turns, ({ claims }) => claims);
   show('hub, sessions at rest', resting, ({ hub }) => hub);
   show(
     'hub, sessions searching, without answers',
