@@ -169,9 +169,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   const supportDelay = supportDelayOf(loaded) === 'proportional' ? 'proportional' : 100;
   const proofWindow = derived.claimProofWindowBlocks === Infinity ? 'all' : derived.claimProofWindowBlocks;
   const indexes = [
-    ...(options.txindex ? [txIndex] : []),
-    ...(options.addressindex ? [addressIndex] : []),
-    ...(derived.keepsBlockFilters ? [filterIndex] : []),
+    // First, for it reads stretches of rows: what the others write would have to be sorted for that.
     ...(options.claimindex
       ? [
           claimIndex({
@@ -182,6 +180,9 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
           }),
         ]
       : []),
+    ...(options.txindex ? [txIndex] : []),
+    ...(options.addressindex ? [addressIndex] : []),
+    ...(derived.keepsBlockFilters ? [filterIndex] : []),
   ].map((index) => new TrackedIndex(index));
   const onPoint = deps.onPoint ?? simulatedCrashes(options.dbcrashratio, { log: logger });
   dispatcher.setWarmupStatus('Loading block index...');

@@ -592,8 +592,15 @@ export class Transaction implements RowTransaction {
     return out;
   }
 
-  getRange(range: RowRange): Promise<[string, Bytes][]> {
-    return collectRows(this.range(range));
+  getRangeNow(range: RowRange): [string, Bytes][] | null {
+    if (this.spilled) return null;
+    const own = this.rows.slice(range);
+    const lower = this.store.getRangeNow(reaching(range, own.length));
+    return lower === null || own.length === 0 ? lower : mergeRows(range, inOrder(own, range), lower);
+  }
+
+  async getRange(range: RowRange): Promise<[string, Bytes][]> {
+    return this.getRangeNow(range) ?? collectRows(this.range(range));
   }
 
   range(range: RowRange): AsyncIterable<[string, Bytes]> {
