@@ -79,10 +79,12 @@ describe('answers about claims while the chain moves', () => {
     return active.at(height);
   }
 
-  /** Goes to the branch whose lowest block is this one. */
+  let moved = 0;
+  /** Goes to the branch whose lowest block is this one, and stays for some turns, each time for others. */
   async function goTo(from: number, to: number): Promise<void> {
     await chain.opened.chain.invalidateBlock(from);
     await chain.opened.chain.reconsiderBlock(to);
+    for (let turn = moved++ % 16; turn > 0; turn--) await nextTurn();
   }
 
   const asked = async (name: string): Promise<[string, Answer]> => [
