@@ -12,7 +12,7 @@ import { nearPattern, substringOf, type TextNode } from './textQuery.js';
 /** How a backend says things. */
 export interface Dialect {
   /** The place of the n-th value, from 1 on. */
-  placeholder(n: number, value: SqlValue): string;
+  parameter(n: number, value: SqlValue): string;
   /** Decimal text as a value that compares with whole numbers and fractions exactly. */
   number(decimal: string): SqlValue;
   /** Whether the value is a substring. */
@@ -39,7 +39,7 @@ export class SqlValues {
 
   bind(value: SqlValue): string {
     this.values.push(value);
-    return this.dialect.placeholder(this.values.length, value);
+    return this.dialect.parameter(this.values.length, value);
   }
 
   list(values: readonly SqlValue[]): string {

@@ -69,7 +69,7 @@ export function postgresDialect({ blocking, filtering }: CensorLists): Dialect {
     filteredChannels: reposted(filtering, true),
   };
   return {
-    placeholder: (n, value) => `$${n}::${typeOf(value)}`,
+    parameter: (n, value) => `$${n}::${typeOf(value)}`,
     number: (decimal) => (!decimal.includes('.') && decimal.length < 19 ? BigInt(decimal) : Number(decimal)),
     contains: (text, value) => `strpos(${text}, ${value}) > 0`,
     matches: (text, pattern) => `${text} ~ ${pattern}`,

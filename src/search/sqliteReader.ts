@@ -44,7 +44,7 @@ const TIME_IS_UP = 'query timed out';
 const SETS = ['filteredClaims', 'filteredChannels', 'blockedClaims', 'blockedChannels'] as const;
 
 export const SQLITE_DIALECT: Dialect = {
-  placeholder: (n) => `?${n}`,
+  parameter: (n) => `?${n}`,
   number: (decimal) => {
     const isWhole = !decimal.includes('.');
     if (isWhole && decimal.length < 19) return BigInt(decimal);

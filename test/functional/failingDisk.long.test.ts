@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADDRESS, HANG_MS, program } from './support/node.js';
 import { DamagedNode } from './support/damage/runner.js';
+import { canMount, mountSmall } from './support/smallDisk.js';
 
 const TRACE = /^\s+at |node:internal|\b(?:Assertion|Type|Range)Error\b/m;
 
@@ -32,20 +33,6 @@ function expectOneMessage(code: number | null, stderr: string, expected: RegExp)
   ).toHaveLength(1);
   expect(code).toBe(1);
 }
-
-/** A small file system of its own; null where the system does not let us. */
-function mountSmall(folder: string, size: string): boolean {
-  return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder]).status === 0;
-}
-
-const canMount = ((): boolean => {
-  const folder = mkdtempSync(join(tmpdir(), 'mount-'));
-  const mounted = mountSmall(folder, '1m');
-  if (mounted) spawnSync('umount', [folder]);
-  else console.log('skipped: this system lets nobody mount a small disk');
-  rmSync(folder, { recursive: true });
-  return mounted;
-})();
 
 describe.runIf(canMount)('a small disk', () => {
   let folder: string;

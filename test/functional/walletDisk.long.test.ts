@@ -23,23 +23,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ADDRESS } from './support/node.js';
 import { DamagedNode } from './support/damage/runner.js';
 import { keyOf } from './support/walletKeys.js';
+import { canMount, mountSmall } from './support/smallDisk.js';
 
 const TRACE = /^\s+at |node:internal|\b(?:Assertion|Type|Range)Error\b/m;
 const NO_ROOM = /wallet\.db: no space is left on its disk \(ENOSPC\)\. Make room there and start again/;
 const PAGE = 4096;
-
-function mountSmall(folder: string, size: string): boolean {
-  return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder]).status === 0;
-}
-
-const canMount = ((): boolean => {
-  const folder = mkdtempSync(join(tmpdir(), 'mount-'));
-  const mounted = mountSmall(folder, '1m');
-  if (mounted) spawnSync('umount', [folder]);
-  else console.log('skipped: this system lets nobody mount a small disk');
-  rmSync(folder, { recursive: true });
-  return mounted;
-})();
 
 describe.runIf(canMount)('a wallet on a full disk', () => {
   let folder: string;

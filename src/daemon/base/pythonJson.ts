@@ -23,7 +23,7 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\f': '\\f',
 };
 
-/** UTF-16 units outside of ASCII each as `\uXXXX`. */
+/** UTF-16 units outside of ASCII each by four hex digits. */
 function quote(text: string): string {
   const escaped = text.replaceAll(
     NEEDS_ESCAPE,

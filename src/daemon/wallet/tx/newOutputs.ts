@@ -26,8 +26,8 @@ export interface SigningChannel {
   readonly privateKey: Bytes;
 }
 
-/** Stands for the first input in signatures that are made for their size alone. */
-const PLACEHOLDER_OUTPOINT = Buffer.from('placeholder txid:nout');
+/** Signed over where the first input is not chosen yet: the size of a signature is the same over any. */
+const ANY_OUTPOINT = Buffer.alloc(36);
 const AMOUNT_SIZE = 8;
 
 export function varIntSize(count: number): number {
@@ -128,7 +128,7 @@ export function signOutput(
 ): NewOutput {
   return withValue(output, (value) => {
     const message = openEnvelope(value)?.message ?? value;
-    const digest = sha256(concatBytes(firstOutPoint ?? PLACEHOLDER_OUTPOINT, channel.claimId, message));
+    const digest = sha256(concatBytes(firstOutPoint ?? ANY_OUTPOINT, channel.claimId, message));
     const signature = signCompact(digest, channel.privateKey);
     return sealEnvelope({ channelId: channel.claimId, signature }, message);
   });
