@@ -3,7 +3,7 @@ import { suggestion } from '../util/nearest.js';
 import { stringifyJson, type JsonOut } from '../util/jsonWrite.js';
 import { paramKey, type ParamDecl, type Profile, type RpcMethod } from './method.js';
 import { PARAM_TYPES } from './paramTypes.js';
-import type { OptionalSchema, Schema } from './schema.js';
+import type { OptionalSchema, Schema } from '../schema/schema.js';
 import type { MethodTable } from './table.js';
 
 /** Width at which a sentence of help is broken. */

@@ -39,7 +39,7 @@ import type { JsonValue } from '../util/json.js';
 import type { JsonOut } from '../util/jsonWrite.js';
 import type { AnswerSource } from './answerCache.js';
 import type { ParamTypeName, ParamValue, CliConversion } from './paramTypes.js';
-import type { Schema } from './schema.js';
+import type { Schema } from '../schema/schema.js';
 import type { RpcServices } from './services.js';
 import type { MethodTable } from './table.js';
 

@@ -5,7 +5,7 @@
 import type { JsonValue } from '../util/json.js';
 import { RPC_ERROR, RPC_ERROR_MEANING, type RpcErrorName } from './errors.js';
 import { defaultText } from './helpText.js';
-import { JsonSchemas, type JsonSchema } from './jsonSchema.js';
+import { JsonSchemas, type JsonSchema } from '../schema/jsonSchema.js';
 import { paramKey, type ParamDecl, type RpcMethod } from './method.js';
 import { METHOD_ERRORS } from './methodErrors.js';
 import { PARAM_TYPES, type ParamTypeName } from './paramTypes.js';

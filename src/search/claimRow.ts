@@ -2,7 +2,7 @@
 import { fromHex } from '../util/bytes.js';
 import { textKey, type ClaimDocument } from './document.js';
 import { languageLabel, tagLabel } from './searchQuery.js';
-import type { SqlValue } from './sqliteProvider.js';
+import type { SqlValue } from '../sqlite/sqliteProvider.js';
 
 /** Above it the index has no room. */
 const MAX_INTEGER = 2n ** 63n - 1n;

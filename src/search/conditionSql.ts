@@ -6,7 +6,7 @@ import { fromHex } from '../util/bytes.js';
 import { textKey } from './document.js';
 import type { OrderTerm } from './order.js';
 import type { Condition } from './searchQuery.js';
-import type { SqlValue } from './sqliteProvider.js';
+import type { SqlValue } from '../sqlite/sqliteProvider.js';
 import { nearPattern, substringOf, type TextNode } from './textQuery.js';
 
 /** How a backend says things. */

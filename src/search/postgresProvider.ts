@@ -4,7 +4,7 @@
  */
 import type * as Postgres from 'pg';
 import { EnvironmentError } from '../util/environmentError.js';
-import type { SqlValue } from './sqliteProvider.js';
+import type { SqlValue } from '../sqlite/sqliteProvider.js';
 
 export interface PostgresTarget {
   /** `postgres://user:password@host:port/database?sslmode=…` */

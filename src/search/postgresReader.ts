@@ -24,7 +24,7 @@ import type { BackendPage } from './searchBackend.js';
 import { SearchError, badRequest } from './searchError.js';
 import type { HitsRequest } from './searchPlan.js';
 import type { Condition, SearchQuery } from './searchQuery.js';
-import type { SqlValue } from './sqliteProvider.js';
+import type { SqlValue } from '../sqlite/sqliteProvider.js';
 import { expandFuzzy, type TextNode } from './textQuery.js';
 import type { TextTotals } from './textScore.js';
 

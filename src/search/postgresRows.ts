@@ -10,7 +10,7 @@ import { claimRow, documentLabels } from './claimRow.js';
 import type { ClaimDocument } from './document.js';
 import type { PostgresConnection, PostgresRow, PostgresValue } from './postgresProvider.js';
 import { POSTGRES_COLUMNS, WORDS_COLUMNS } from './postgresSchema.js';
-import type { SqlValue } from './sqliteProvider.js';
+import type { SqlValue } from '../sqlite/sqliteProvider.js';
 import type { TextTotals } from './textScore.js';
 
 /** Rows of one statement. Arbitrary: some megabytes. */

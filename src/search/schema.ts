@@ -6,7 +6,7 @@
  * hold a word, `label` and `labeled` tags and languages. `hidden` keeps the score of live claims that have no document.
  * `block` notes what the last blocks touched, `score_undo` what scores were before them, so that blocks can be taken back.
  */
-import type { SqliteDatabase } from './sqliteProvider.js';
+import type { SqliteDatabase } from '../sqlite/sqliteProvider.js';
 
 /** Of the tables and of what is written into them; another number has the file made anew. */
 export const SCHEMA_VERSION = 2;

@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { SearchError } from './searchError.js';
 import type { SearchQuery } from './searchQuery.js';
 import { SqliteIndexWriter } from './sqliteIndexWriter.js';
-import { loadSqlite } from './sqliteProvider.js';
+import { loadSqlite } from '../sqlite/sqliteProvider.js';
 import { SqliteReader } from './sqliteReader.js';
 import { isDamage } from './sqliteWriter.js';
 import { answerOf, type WorkerCall, type WorkerRole } from './workerProtocol.js';

@@ -12,7 +12,7 @@ import { SearchError } from './searchError.js';
 import type { SearchQuery } from './searchQuery.js';
 import { SearchSlots } from './searchSlots.js';
 import type { SqliteIndexOptions } from './sqliteIndexWriter.js';
-import { loadSqlite } from './sqliteProvider.js';
+import { loadSqlite } from '../sqlite/sqliteProvider.js';
 import { errorOf, type WorkerAnswer, type WorkerRole } from './workerProtocol.js';
 
 export interface SqliteBackendOptions extends SqliteIndexOptions {

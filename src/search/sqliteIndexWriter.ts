@@ -7,7 +7,7 @@ import type { AddressPrefixes } from '../script/address.js';
 import type { ClaimDocument } from './document.js';
 import { statesOf, type ClaimSources } from './documentSource.js';
 import type { BlockId, BlockNote, BlockScores, BlockStep, IndexState, IndexWriter } from './indexChange.js';
-import type { SqliteProvider } from './sqliteProvider.js';
+import type { SqliteProvider } from '../sqlite/sqliteProvider.js';
 import { SqliteWriter, isDamage, removeIndexFile } from './sqliteWriter.js';
 
 /** Documents of one transaction of a first build: about 100 MB while they wait. */

@@ -29,7 +29,7 @@ import type { BackendPage } from './searchBackend.js';
 import { SearchError } from './searchError.js';
 import { hitsSql, type Driver, type HitsRequest, type PlanFacts } from './searchPlan.js';
 import type { Condition, SearchQuery } from './searchQuery.js';
-import type { SqliteDatabase, SqliteProvider } from './sqliteProvider.js';
+import type { SqliteDatabase, SqliteProvider } from '../sqlite/sqliteProvider.js';
 import { readTotals } from './sqliteRows.js';
 import { expandFuzzy, type TextNode } from './textQuery.js';
 import type { TextTotals } from './textScore.js';

@@ -4,7 +4,7 @@ import { TEXT_FIELDS } from './analyze.js';
 import { claimRow, documentLabels } from './claimRow.js';
 import type { ClaimDocument } from './document.js';
 import { CLAIM_COLUMNS } from './schema.js';
-import type { SqliteDatabase, SqliteStatement } from './sqliteProvider.js';
+import type { SqliteDatabase, SqliteStatement } from '../sqlite/sqliteProvider.js';
 import type { TextTotals } from './textScore.js';
 
 /** Labels whose numbers are remembered. Arbitrary. */

@@ -16,7 +16,7 @@ import {
   type IndexState,
 } from './indexChange.js';
 import { CLAIM_ID_INDEX, FILL_LABELED, SECONDARY_INDEXES, createTables, isIndexOf } from './schema.js';
-import type { SqliteDatabase, SqliteProvider } from './sqliteProvider.js';
+import type { SqliteDatabase, SqliteProvider } from '../sqlite/sqliteProvider.js';
 import { SqliteRows, joinIds, splitIds } from './sqliteRows.js';
 import { trendingAfter } from './trending.js';
 

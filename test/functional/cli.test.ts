@@ -19,7 +19,7 @@ import { defineMethod, type RpcMethod } from '../../src/rpc/method.js';
 import { help } from '../../src/rpc/methods/control/help.js';
 import { logging } from '../../src/rpc/methods/control/logging.js';
 import { echo, echoJson } from '../../src/rpc/methods/hidden/echo.js';
-import { t } from '../../src/rpc/schema.js';
+import { t } from '../../src/schema/schema.js';
 import { MethodTable } from '../../src/rpc/table.js';
 import { RpcHttpServer } from '../../src/server/httpServer.js';
 import { rawJson, stringifyJson } from '../../src/util/jsonWrite.js';

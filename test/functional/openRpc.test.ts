@@ -17,7 +17,7 @@ import {
   recordedCalls,
   type RecordedCall,
 } from '../../src/rpc/recordedExamples.js';
-import { checkJson } from '../../src/rpc/schemaCheck.js';
+import { checkJson } from '../../src/schema/schemaCheck.js';
 import { MethodTable } from '../../src/rpc/table.js';
 import { freePort, startRegtest, type RegtestNode } from './support/node.js';
 import { JsonObject, toPlain, type JsonValue } from '../../src/util/json.js';

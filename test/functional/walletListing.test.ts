@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { METHODS } from '../../src/rpc/methodTable.js';
-import { checkJson } from '../../src/rpc/schemaCheck.js';
+import { checkJson } from '../../src/schema/schemaCheck.js';
 import { parseJson } from '../../src/util/jsonParse.js';
 import { ADDRESS as NOBODY, startRegtest, type RegtestNode } from './support/node.js';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { METHODS } from '../../src/rpc/methodTable.js';
-import { checkResult } from '../../src/rpc/schemaCheck.js';
+import { checkResult } from '../../src/schema/schemaCheck.js';
 import type { JsonObject } from '../../src/util/json.js';
 import { parseJson } from '../../src/util/jsonParse.js';
 import type { JsonOut } from '../../src/util/jsonWrite.js';

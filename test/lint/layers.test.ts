@@ -9,6 +9,8 @@ const src = resolve(dirname(fileURLToPath(import.meta.url)), '../../src');
 const RANKS: Readonly<Record<string, number>> = {
   util: 0,
   native: 1,
+  schema: 1,
+  sqlite: 1,
   crypto: 2,
   params: 3,
   primitives: 3,
@@ -33,7 +35,15 @@ const RANKS: Readonly<Record<string, number>> = {
   bin: 14,
   testing: 14,
   'daemon/base': 20,
+  'daemon/txo': 21,
+  'daemon/ledger': 22,
   'daemon/wallet': 23,
+  'daemon/making': 24,
+  'daemon/lists': 24,
+  'daemon/resolve': 24,
+  'daemon/api': 27,
+  'daemon/http': 28,
+  'daemon/main': 29,
 };
 
 /** The only rooms of the node that the daemon's may use. */
@@ -46,6 +56,8 @@ const OPEN_TO_DAEMON: ReadonlySet<string> = new Set([
   'script',
   'signing',
   'metadata',
+  'schema',
+  'sqlite',
   'claimtrie',
   'client',
 ]);

@@ -1,6 +1,6 @@
 /** What an answer is made of, without its values: which members there are, of which kind. */
-import type { Schema } from '../../src/rpc/schema.js';
-import { checkJson } from '../../src/rpc/schemaCheck.js';
+import type { Schema } from '../../src/schema/schema.js';
+import { checkJson } from '../../src/schema/schemaCheck.js';
 import type { JsonObject } from '../../src/util/json.js';
 import { jsonTypeName, type JsonValue } from '../../src/util/json.js';
 

@@ -21,7 +21,7 @@ import { PostgresWriter } from '../../src/search/postgresWriter.js';
 import type { BackendPage } from '../../src/search/searchBackend.js';
 import type { SearchQuery } from '../../src/search/searchQuery.js';
 import { SqliteIndexWriter } from '../../src/search/sqliteIndexWriter.js';
-import { loadSqlite } from '../../src/search/sqliteProvider.js';
+import { loadSqlite } from '../../src/sqlite/sqliteProvider.js';
 import { SqliteReader } from '../../src/search/sqliteReader.js';
 import { SqliteWriter } from '../../src/search/sqliteWriter.js';
 

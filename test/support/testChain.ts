@@ -33,7 +33,7 @@ import { claimReader } from '../../src/rpc/claimReader.js';
 import { CoinScan } from '../../src/rpc/coinScan.js';
 import { invokeMethod } from '../../src/rpc/invoke.js';
 import { type Profile, type RpcContext, type RpcMethod } from '../../src/rpc/method.js';
-import { checkJson } from '../../src/rpc/schemaCheck.js';
+import { checkJson } from '../../src/schema/schemaCheck.js';
 import type { RpcServices } from '../../src/rpc/services.js';
 import { MethodTable } from '../../src/rpc/table.js';
 import { scriptForDestination } from '../../src/script/standard.js';

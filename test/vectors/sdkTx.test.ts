@@ -37,14 +37,10 @@ import {
   type NewOutput,
   type SigningChannel,
 } from '../../src/daemon/wallet/tx/newOutputs.js';
-import {
-  readInputScript,
-  readOutputScript,
-  type ReadScript,
-} from '../../src/daemon/wallet/tx/scriptTemplates.js';
+import { readInputScript, readOutputScript, type ReadScript } from '../../src/daemon/txo/scriptTemplates.js';
 import { KEY_CHAIN } from '../../src/daemon/wallet/keys.js';
-import { transactionToJson, type ShowPort } from '../../src/daemon/wallet/show/outputJson.js';
-import { Txo, type TxoNotes } from '../../src/daemon/wallet/show/txo.js';
+import { transactionToJson, type ShowPort } from '../../src/daemon/txo/outputJson.js';
+import { Txo, type TxoNotes } from '../../src/daemon/txo/txo.js';
 import { hash160 } from '../../src/crypto/hash.js';
 import { decodeClaim, encodeClaim } from '../../src/metadata/claim.js';
 import { encodeSupport } from '../../src/metadata/support.js';

@@ -7,7 +7,7 @@ import { NO_HEADER } from '../../store/headerTable.js';
 import { breathe } from '../../util/breathe.js';
 import { hashToHex } from '../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
-import { t, type SchemaFields } from '../schema.js';
+import { t, type SchemaFields } from '../../schema/schema.js';
 import { difficultyAnswer, type View } from './difficulty.js';
 import type { ScriptContext } from './script.js';
 import {

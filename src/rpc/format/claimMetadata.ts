@@ -14,7 +14,7 @@ import { MAX_SCRIPT_SIZE } from '../../script/script.js';
 import { breathe } from '../../util/breathe.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
 import { jsonObject, type JsonMember, type JsonOut } from '../../util/jsonWrite.js';
-import { t, type OptionalSchema } from '../schema.js';
+import { t, type OptionalSchema } from '../../schema/schema.js';
 import type { RpcNodeOptions } from '../services.js';
 import { addressPrefixes } from './addresses.js';
 

@@ -12,7 +12,7 @@ import { whenSoon, type Soon } from '../../util/soon.js';
 import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { ClaimReader } from '../claimReader.js';
-import { t, type OptionalSchema, type Schema, type SchemaFields } from '../schema.js';
+import { t, type OptionalSchema, type Schema, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
 import { ClaimOutputs, type OutputDeps } from './claimsOutput.js';
 import { nameText } from './claimsText.js';

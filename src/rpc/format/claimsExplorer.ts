@@ -12,7 +12,7 @@ import type { UpcomingEvent } from '../../store/claims/upcoming.js';
 import { fromLatin1, hashToHex, toHex, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';
 import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
-import { t, type SchemaFields } from '../schema.js';
+import { t, type SchemaFields } from '../../schema/schema.js';
 import { nameText } from './claimsText.js';
 
 type Answer = Record<string, JsonOut | undefined>;

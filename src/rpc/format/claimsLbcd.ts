@@ -9,7 +9,7 @@ import { pointKey } from '../../claimtrie/item.js';
 import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/claimQueries.js';
 import { hashToHex } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
-import { t, type SchemaFields } from '../schema.js';
+import { t, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
 import { ClaimOutputs, type OutputDeps } from './claimsOutput.js';
 import { nameTextWithReplacements } from './claimsText.js';

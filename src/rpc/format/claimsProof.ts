@@ -6,7 +6,7 @@ import type { NameProof } from '../../claimtrie/proof.js';
 import { hashToHex } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { Profile } from '../method.js';
-import { t, type Schema, type SchemaFields } from '../schema.js';
+import { t, type Schema, type SchemaFields } from '../../schema/schema.js';
 
 function proofFields(child: Schema): SchemaFields {
   return {

@@ -4,7 +4,7 @@ import { breathe } from '../../util/breathe.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';
 import { jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../util/jsonWrite.js';
-import { t } from '../schema.js';
+import { t } from '../../schema/schema.js';
 
 export const MEMPOOL_ENTRY_SCHEMA = t.named(
   'MempoolEntry',

@@ -10,7 +10,7 @@ import { extractDestinations } from '../../script/standard.js';
 import { toHex, type Bytes } from '../../util/bytes.js';
 import type { Slices } from '../../util/slices.js';
 import type { Profile } from '../method.js';
-import { t, type SchemaFields } from '../schema.js';
+import { t, type SchemaFields } from '../../schema/schema.js';
 import type { ClaimMetadata } from './claimMetadata.js';
 
 export const SCRIPT_TYPES = [

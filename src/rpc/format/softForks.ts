@@ -2,7 +2,7 @@
 import type { BlockIndex } from '../../chain/blockIndex.js';
 import { DEPLOYMENT_IDS, type DeploymentId, type NetworkParams } from '../../params/network.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
-import { t } from '../schema.js';
+import { t } from '../../schema/schema.js';
 
 export const SOFT_FORKS_SCHEMA = t.array(
   t.object({

@@ -22,7 +22,7 @@ import { coins } from '../../util/json.js';
 import { hexOf, jsonArray, type JsonOut } from '../../util/jsonWrite.js';
 import { atOnce, inSlices, type Slices } from '../../util/slices.js';
 import type { Profile } from '../method.js';
-import { t, type SchemaFields } from '../schema.js';
+import { t, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
 import { LARGE_SCRIPT_BYTES, SCRIPT_SCHEMA, scriptAnswerInSlices, type ScriptContext } from './script.js';
 

@@ -1,6 +1,6 @@
 /** Calls whose answers are held against the declaration of the method, as a client sees them. */
 import type { RpcMethod } from '../../../src/rpc/method.js';
-import { checkJson } from '../../../src/rpc/schemaCheck.js';
+import { checkJson } from '../../../src/schema/schemaCheck.js';
 import { parseJson } from '../../../src/util/jsonParse.js';
 import type { JsonObject } from '../../../src/util/json.js';
 

@@ -5,7 +5,7 @@
 import { RpcDispatcher, type RpcOrigin } from '../../../src/rpc/dispatch.js';
 import { defineMethod, PROFILES, type RpcMethod } from '../../../src/rpc/method.js';
 import { PARAM_TYPES, type ParamTypeName } from '../../../src/rpc/paramTypes.js';
-import { t } from '../../../src/rpc/schema.js';
+import { t } from '../../../src/schema/schema.js';
 import type { RpcServices } from '../../../src/rpc/services.js';
 import { MethodTable } from '../../../src/rpc/table.js';
 import {

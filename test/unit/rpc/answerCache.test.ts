@@ -5,7 +5,7 @@ import { RpcDispatcher } from '../../../src/rpc/dispatch.js';
 import { defineMethod, type RpcMethod } from '../../../src/rpc/method.js';
 import { METHODS } from '../../../src/rpc/methodTable.js';
 import type { RpcServices } from '../../../src/rpc/services.js';
-import { t } from '../../../src/rpc/schema.js';
+import { t } from '../../../src/schema/schema.js';
 import { MethodTable } from '../../../src/rpc/table.js';
 import { buildClaimPrefix, buildSupportPrefix, claimIdOf } from '../../../src/script/claimScript.js';
 import { concatBytes, hashToHex } from '../../../src/util/bytes.js';

@@ -9,7 +9,7 @@ import { logging } from '../../../src/rpc/methods/control/logging.js';
 import { stop } from '../../../src/rpc/methods/control/stop.js';
 import { uptime } from '../../../src/rpc/methods/control/uptime.js';
 import { echo, echoJson } from '../../../src/rpc/methods/hidden/echo.js';
-import { checkResult } from '../../../src/rpc/schemaCheck.js';
+import { checkResult } from '../../../src/schema/schemaCheck.js';
 import { LOG_CATEGORIES } from '../../../src/util/logging.js';
 import { parseJson } from '../../../src/util/jsonParse.js';
 import type { JsonValue } from '../../../src/util/json.js';

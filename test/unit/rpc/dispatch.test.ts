@@ -3,7 +3,7 @@ import { RpcDispatcher } from '../../../src/rpc/dispatch.js';
 import { rpcError } from '../../../src/rpc/errors.js';
 import { defineMethod } from '../../../src/rpc/method.js';
 import { METHODS } from '../../../src/rpc/methodTable.js';
-import { t } from '../../../src/rpc/schema.js';
+import { t } from '../../../src/schema/schema.js';
 import { MethodTable } from '../../../src/rpc/table.js';
 import { assert } from '../../../src/util/assert.js';
 import { SLICE_MS } from '../../../src/util/breathe.js';

@@ -3,7 +3,7 @@ import { RPC_ERROR, RpcError } from '../../../src/rpc/errors.js';
 import { invokeMethod } from '../../../src/rpc/invoke.js';
 import { defineMethod, type ParamDecl, type ParsedArgs, type RpcMethod } from '../../../src/rpc/method.js';
 import type { ParamTypeName } from '../../../src/rpc/paramTypes.js';
-import { t } from '../../../src/rpc/schema.js';
+import { t } from '../../../src/schema/schema.js';
 import { MethodTable } from '../../../src/rpc/table.js';
 import { JsonObject, type JsonValue } from '../../../src/util/json.js';
 import { parseJson } from '../../../src/util/jsonParse.js';

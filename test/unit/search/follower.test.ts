@@ -7,7 +7,7 @@ import { addressPrefixesOf } from '../../../src/script/address.js';
 import { hashToHex } from '../../../src/util/bytes.js';
 import { SearchFollower } from '../../../src/search/follower.js';
 import { SqliteIndexWriter } from '../../../src/search/sqliteIndexWriter.js';
-import { loadSqlite } from '../../../src/search/sqliteProvider.js';
+import { loadSqlite } from '../../../src/sqlite/sqliteProvider.js';
 import { trendingAfter } from '../../../src/search/trending.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import { FakeClaimIndex } from '../../support/fakeClaimIndex.js';

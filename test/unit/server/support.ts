@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineMethod } from '../../../src/rpc/method.js';
-import { t } from '../../../src/rpc/schema.js';
+import { t } from '../../../src/schema/schema.js';
 import {
   RpcHttpServer,
   type HttpServerDeps,

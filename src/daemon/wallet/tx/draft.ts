@@ -16,7 +16,7 @@ import { ecdsaBackend } from '../../../signing/ecdsaBackend.js';
 import type { Bytes } from '../../../util/bytes.js';
 import { DaemonError } from '../../base/daemonError.js';
 import { FEE_PER_BYTE, outputFee, outputSize, payKeyHash, varIntSize, type NewOutput } from './newOutputs.js';
-import { readOutputScript, readTimeLock } from './scriptTemplates.js';
+import { readOutputScript, readTimeLock } from '../../txo/scriptTemplates.js';
 
 /** An output that is spent. */
 export interface SpentOutput {

@@ -9,7 +9,7 @@ import { encodePurchase } from '../../../metadata/purchase.js';
 import { concatBytes, type Bytes } from '../../../util/bytes.js';
 import { badValue } from '../../base/daemonError.js';
 import { signCompact } from '../keys.js';
-import { readOutputScript, writeOutputScript } from './scriptTemplates.js';
+import { readOutputScript, writeOutputScript } from '../../txo/scriptTemplates.js';
 
 /** Dewies a byte; never estimated. */
 export const FEE_PER_BYTE = 50n;

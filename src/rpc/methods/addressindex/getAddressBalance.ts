@@ -1,7 +1,7 @@
 /** `getaddressbalance`: what addresses hold and have received. */
 import type { ScriptTotals } from '../../../index/addressIndex.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import type { AddressService } from '../../services.js';
 import { atOneTip } from './atOneTip.js';
 import { mempoolMoves } from './mempoolMoves.js';

@@ -2,7 +2,7 @@
 import { hashToHex } from '../../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { atOneTip } from './atOneTip.js';
 import { mempoolMoves, type MempoolMove } from './mempoolMoves.js';
 import {

@@ -4,7 +4,7 @@ import type { UnconfirmedTransaction } from '../../../index/mempoolAddresses.js'
 import { hashToHex, type Bytes } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import type { AddressService } from '../../services.js';
 import { atOneTip } from './atOneTip.js';
 import {

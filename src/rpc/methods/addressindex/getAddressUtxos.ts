@@ -5,7 +5,7 @@ import { breathe } from '../../../util/breathe.js';
 import { hashToHex, toHex, type Bytes } from '../../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import type { AddressService, RpcServices } from '../../services.js';
 import { atOneTip } from './atOneTip.js';
 import { mempoolMoves } from './mempoolMoves.js';

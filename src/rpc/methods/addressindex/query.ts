@@ -15,7 +15,7 @@ import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import type { ParamDecl } from '../../method.js';
 import { getArray, getBool, getInt, getString } from '../../paramTypes.js';
-import { t, type Schema } from '../../schema.js';
+import { t, type Schema } from '../../../schema/schema.js';
 import type { AddressService, RpcServices } from '../../services.js';
 
 /** Addresses and scripts that one call may ask for. */

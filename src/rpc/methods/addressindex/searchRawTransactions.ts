@@ -29,7 +29,7 @@ import {
 } from '../../format/transaction.js';
 import { defineMethod } from '../../method.js';
 import { getString } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import type { AddressService, RpcServices } from '../../services.js';
 import { atOneTip } from './atOneTip.js';
 

@@ -1,7 +1,7 @@
 /** `getbestblock`: id and height of the tip. Source: lbcd rpcserver.go. */
 import { hashToHex } from '../../../util/bytes.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getBestBlock = defineMethod({
   name: 'getbestblock',

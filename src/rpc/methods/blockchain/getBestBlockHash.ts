@@ -1,7 +1,7 @@
 /** `getbestblockhash`: the tip of the active chain. */
 import { hashToHex } from '../../../util/bytes.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getBestBlockHash = defineMethod({
   name: 'getbestblockhash',

@@ -5,7 +5,7 @@ import { readBlockChecked, requireBlock } from '../../blockLookup.js';
 import { BLOCK_SCHEMA, BLOCK_WITH_TRANSACTIONS_SCHEMA, blockAnswer } from '../../format/block.js';
 import { scriptContextOf } from '../../format/scriptContext.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getBlock = defineMethod({
   name: 'getblock',

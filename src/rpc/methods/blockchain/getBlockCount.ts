@@ -1,6 +1,6 @@
 /** `getblockcount`: the height of the tip. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getBlockCount = defineMethod({
   name: 'getblockcount',

@@ -2,7 +2,7 @@
 import { hashToHex, toHex } from '../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { findFilter } from './filterAnswers.js';
 
 export const getBlockFilter = defineMethod({

@@ -3,7 +3,7 @@ import { NO_HEADER } from '../../../store/headerTable.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getBlockHash = defineMethod({
   name: 'getblockhash',

@@ -5,7 +5,7 @@ import { whenSoon, type Soon } from '../../../util/soon.js';
 import { requireBlock } from '../../blockLookup.js';
 import { HEADER_SCHEMA, headerAnswer } from '../../format/block.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getBlockHeader = defineMethod({
   name: 'getblockheader',

@@ -28,7 +28,7 @@ import { RPC_ERROR, rpcError } from '../../errors.js';
 import { networkName } from '../../format/networkName.js';
 import { defineMethod, type Profile } from '../../method.js';
 import { getInt, getString, parseLooseHash } from '../../paramTypes.js';
-import { t, type SchemaFields } from '../../schema.js';
+import { t, type SchemaFields } from '../../../schema/schema.js';
 import type { RpcServices } from '../../services.js';
 import { isJsonNumber, type JsonValue } from '../../../util/json.js';
 

@@ -12,7 +12,7 @@ import {
 } from '../../format/softForks.js';
 import { difficultyAnswer } from '../../format/difficulty.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 /** Share of the chain's transactions that are validated, 0 to 1; by the real clock, not a mocked one. */
 export function verificationProgress(chain: ChainReader, tip: number, data: ChainTxData): number {

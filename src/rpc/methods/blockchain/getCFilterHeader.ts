@@ -1,7 +1,7 @@
 /** `getcfilterheader`: the filter header of a block. Source: lbcd rpcserver.go. */
 import { hashToHex } from '../../../util/bytes.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { CFILTER_PARAMS, lbcdFilter } from './filterAnswers.js';
 
 export const getCFilterHeader = defineMethod({

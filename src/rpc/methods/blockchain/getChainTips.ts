@@ -4,7 +4,7 @@ import { NO_HEADER, STATUS } from '../../../store/headerTable.js';
 import { hashToHex } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 const STATUSES = ['invalid', 'headers-only', 'valid-headers', 'valid-fork', 'active'] as const;
 

@@ -3,7 +3,7 @@ import { RPC_ERROR, rpcError } from '../../errors.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { requireBlock } from '../../blockLookup.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 const MONTH_SEC = 30 * 24 * 60 * 60;
 

@@ -1,7 +1,7 @@
 /** `getdifficulty`: how hard the tip was to find. */
 import { difficultyAnswer } from '../../format/difficulty.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getDifficulty = defineMethod({
   name: 'getdifficulty',

@@ -1,7 +1,7 @@
 /** `getmempoolinfo`: the mempool's figures. */
 import { coins } from '../../../util/json.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getMempoolInfo = defineMethod({
   name: 'getmempoolinfo',

@@ -7,7 +7,7 @@ import { whenSoon, type Soon } from '../../../util/soon.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { SCRIPT_SCHEMA, scriptAnswer } from '../../format/script.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../services.js';
 
 interface UnspentOutput {

@@ -12,7 +12,7 @@ import { blockOfFirstCoin, findTransaction, readBlockOrNull, requireBlock } from
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getString } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../services.js';
 
 /** The ids in order, by their bytes in wire order (latin1). */

@@ -8,7 +8,7 @@ import { coins } from '../../../util/json.js';
 import { Writer } from '../../../util/writer.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 /** Bytes of a coin besides its script: txid, number, height and coinbase, amount, length of the script. */
 const BOGO_BYTES = 32 + 4 + 4 + 8 + 2;

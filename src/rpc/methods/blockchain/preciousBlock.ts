@@ -1,7 +1,7 @@
 /** `preciousblock`: prefers a block among those of equal work. */
 import { requireBlock } from '../../blockLookup.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const preciousBlock = defineMethod({
   name: 'preciousblock',

@@ -2,7 +2,7 @@
 import { MIN_BLOCKS_TO_KEEP } from '../../../chain/chain.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../services.js';
 
 /** Larger numbers are times. */

@@ -1,7 +1,7 @@
 /** `savemempool`: writes the mempool to disk. */
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const saveMempool = defineMethod({
   name: 'savemempool',

@@ -10,7 +10,7 @@ import { RPC_ERROR, rpcError } from '../../errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod, type RpcContext } from '../../method.js';
 import { getArray, getInt, getString } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { ScriptSet } from '../../scriptSet.js';
 
 const DEFAULT_RANGE = 1000;

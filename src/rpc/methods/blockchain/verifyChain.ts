@@ -1,7 +1,7 @@
 /** `verifychain`: checks the last blocks against what is stored. */
 import { verifyChain as verifyLastBlocks } from '../../../chain/verifyChain.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const verifyChain = defineMethod({
   name: 'verifychain',

@@ -11,7 +11,7 @@ import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
 import { Reader, ReadError } from '../../../util/reader.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 /** Answers -1 with the reference's text where the bytes end early or hold a bad length. */
 export function parseProof(proof: Bytes): { header: BlockHeader; tree: PartialMerkleTree } {

@@ -10,7 +10,7 @@ import type { ClaimIndexQueries } from '../../../index/claims/claimIndexQueries.
 import { addressPrefixes } from '../../format/addresses.js';
 import { nameText } from '../../format/claimsText.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
-import { t, type SchemaFields } from '../../schema.js';
+import { t, type SchemaFields } from '../../../schema/schema.js';
 import type { RpcServices } from '../../services.js';
 
 const SCHEME = 'lbry://';

@@ -1,7 +1,7 @@
 /** `getclaimindexinfo`: how far the claim index is, and what is in it. */
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getClaimIndexInfo = defineMethod({
   name: 'getclaimindexinfo',

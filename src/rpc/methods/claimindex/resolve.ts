@@ -5,7 +5,7 @@ import type { JsonValue } from '../../../util/json.js';
 import { breathe } from '../../../util/breathe.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { FULL_CLAIM, fullClaim, requireClaimIndex } from './claimAnswer.js';
 
 /** Of one call. Arbitrary: ten times what wallets ask for. */

@@ -6,7 +6,7 @@ import { toPlain } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import type { ClaimRecord } from '../../../index/claims/claimReader.js';
 import { FULL_CLAIM, fullClaim, requireClaimIndex } from './claimAnswer.js';
 

@@ -7,7 +7,7 @@ import { CLAIM_SCHEMA, documentedClaim } from '../../format/claimsDocumented.js'
 import { LBRYCRD_CLAIM_SCHEMA, lbrycrdClaim } from '../../format/claimsLbrycrd.js';
 import { nameBytes } from '../../format/claimsText.js';
 import type { RpcContext } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 /** Result of the methods that answer with one claim, or with an empty object. */
 export const ONE_CLAIM_SCHEMA = t.union([

@@ -3,7 +3,7 @@ import { normalizeNameInSlices } from '../../../claimtrie/normalizeSlices.js';
 import { inSlices } from '../../../util/slices.js';
 import { nameBytes, nameText } from '../../format/claimsText.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const checkNormalization = defineMethod({
   name: 'checknormalization',

@@ -3,7 +3,7 @@ import type { Bytes } from '../../../util/bytes.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { atBlock, blockParam } from './atBlock.js';
 
 const ids = (list: readonly Bytes[]): string[] => list.map(hashToHex);

@@ -1,7 +1,7 @@
 /** `getclaimtrie`: gone from the reference; answers so, whatever is asked. */
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getClaimTrie = defineMethod({
   name: 'getclaimtrie',

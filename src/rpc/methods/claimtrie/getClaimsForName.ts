@@ -4,7 +4,7 @@ import { whenSoon } from '../../../util/soon.js';
 import { documentedName, NAME_SCHEMA } from '../../format/claimsDocumented.js';
 import { LBRYCRD_NAME_SCHEMA, lbrycrdName } from '../../format/claimsLbrycrd.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { nameAt, NAME_PARAM } from './answers.js';
 import { atBlock, blockParam } from './atBlock.js';
 

@@ -6,7 +6,7 @@ import type { JsonOut } from '../../../util/jsonWrite.js';
 import { ClaimMetadata, METADATA } from '../../format/claimMetadata.js';
 import { nameText } from '../../format/claimsText.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../services.js';
 import { claimById } from './answers.js';
 import { atBlock } from './atBlock.js';

@@ -4,7 +4,7 @@ import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import { documentedEntry, ENTRY_SCHEMA } from '../../format/claimsDocumented.js';
 import { LBRYCRD_ENTRY_SCHEMA, lbrycrdEntry } from '../../format/claimsLbrycrd.js';
 import { defineMethod, type RpcContext } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { blockParam, queriedBlock } from './atBlock.js';
 
 async function* entries({ services, profile }: RpcContext, height: number): AsyncGenerator<JsonOut> {

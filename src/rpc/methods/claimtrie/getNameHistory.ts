@@ -13,7 +13,7 @@ import {
 } from '../../format/claimsExplorer.js';
 import { nameBytes, nameText } from '../../format/claimsText.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { NAME_PARAM } from './answers.js';
 import { blockOfHashOrHeight, retryWhileGone } from './atBlock.js';
 import { countParam } from './pages.js';

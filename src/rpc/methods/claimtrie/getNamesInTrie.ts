@@ -3,7 +3,7 @@ import { breathe } from '../../../util/breathe.js';
 import { jsonArray } from '../../../util/jsonWrite.js';
 import { nameText } from '../../format/claimsText.js';
 import { defineMethod, type RpcContext } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { blockParam, queriedBlock } from './atBlock.js';
 
 async function* names({ services }: RpcContext, height: number): AsyncGenerator<string> {

@@ -1,6 +1,6 @@
 /** `gettotalclaimednames`: how many names have an active claim. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getTotalClaimedNames = defineMethod({
   name: 'gettotalclaimednames',

@@ -1,6 +1,6 @@
 /** `gettotalclaims`: how many claims are active. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getTotalClaims = defineMethod({
   name: 'gettotalclaims',

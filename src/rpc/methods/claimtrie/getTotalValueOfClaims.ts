@@ -1,7 +1,7 @@
 /** `gettotalvalueofclaims`: the own amounts of the active claims, or of the controlling ones. */
 import { coins } from '../../../util/json.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getTotalValueOfClaims = defineMethod({
   name: 'gettotalvalueofclaims',

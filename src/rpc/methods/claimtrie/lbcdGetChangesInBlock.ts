@@ -12,7 +12,7 @@ import { fromLatin1, hashToHex, toLatin1 } from '../../../util/bytes.js';
 import { readUndoChecked } from '../../blockLookup.js';
 import { nameTextWithReplacements } from '../../format/claimsText.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../services.js';
 import { retryWhileGone, type QueriedBlock } from './atBlock.js';
 import { HASH_OR_HEIGHT_PARAM, lbcdBlock } from './lbcdBlock.js';

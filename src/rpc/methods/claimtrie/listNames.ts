@@ -6,7 +6,7 @@ import { RPC_ERROR, rpcError } from '../../errors.js';
 import { LISTED_NAME_SCHEMA, listedName, ofBlock, OF_BLOCK_FIELDS } from '../../format/claimsExplorer.js';
 import { nameBytes } from '../../format/claimsText.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { BLOCK_PARAM, blockOfHashOrHeight, retryWhileGone } from './atBlock.js';
 import { countParam } from './pages.js';
 

@@ -12,7 +12,7 @@ import {
   upcomingEvent,
 } from '../../format/claimsExplorer.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../services.js';
 import { queriedBlock, retryWhileGone, type QueriedBlock } from './atBlock.js';
 import { countParam } from './pages.js';

@@ -7,7 +7,7 @@ import { RPC_ERROR, rpcError } from '../../errors.js';
 import { PROOF_SCHEMA, proofAnswer } from '../../format/claimsProof.js';
 import { nameBytes } from '../../format/claimsText.js';
 import type { RpcContext } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 /** Result of the methods that choose the claim by its place. */
 export const PLACED_PROOF_SCHEMA = t.union([

@@ -2,7 +2,7 @@
 import type { LogCategory, LogControl } from '../../../util/logging.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 /** lbcd's subsystems, and the categories of this node that tell of the same; none where nothing is debug logged. */
 const SUBSYSTEMS: Readonly<Record<string, readonly LogCategory[]>> = {

@@ -2,7 +2,7 @@
 import { defineMethod } from '../../method.js';
 import { openRpcDocument } from '../../openRpc.js';
 import { examplesFor } from '../../recordedExamples.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { programVersion } from '../../../util/project.js';
 
 export const discover = defineMethod({

@@ -2,7 +2,7 @@
 import { getHeapSpaceStatistics } from 'node:v8';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getMemoryInfo = defineMethod({
   name: 'getmemoryinfo',

@@ -1,7 +1,7 @@
 /** `help`: the list of methods, or one method's help text. */
 import { helpAnswer } from '../../helpText.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const help = defineMethod({
   name: 'help',

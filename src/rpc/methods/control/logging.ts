@@ -5,7 +5,7 @@ import { LOG_CATEGORIES } from '../../../util/logging.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod, type RpcContext } from '../../method.js';
 import { getString } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const logging = defineMethod({
   name: 'logging',

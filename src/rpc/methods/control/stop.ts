@@ -1,6 +1,6 @@
 /** `stop`: begins a clean stop of the node; the answer still gets out. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const stop = defineMethod({
   name: 'stop',

@@ -1,6 +1,6 @@
 /** `uptime`: for how long the node has been running, by the mocked clock where there is one. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const uptime = defineMethod({
   name: 'uptime',

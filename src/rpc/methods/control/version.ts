@@ -1,6 +1,6 @@
 /** `version`: the version of lbcd's JSON-RPC interface that the lbcd profile answers in. Source: lbcd rpcserver.go. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 const INTERFACE = [1, 3, 0] as const;
 

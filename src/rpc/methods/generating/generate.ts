@@ -4,7 +4,7 @@ import { scriptForPublicKey } from '../../../script/standard.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { ranOut } from '../wallet/addressArguments.js';
 import { walletOf } from '../wallet/walletOf.js';
 

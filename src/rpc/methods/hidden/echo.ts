@@ -1,7 +1,7 @@
 /** `echo` and `echojson`: give the arguments back. They differ only in how the command line reads its words. */
 import type { JsonValue } from '../../../util/json.js';
 import { defineMethod, type ParamDecl, type RpcMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 function echoParams(cli: 'string' | 'json'): ParamDecl[] {
   return Array.from({ length: 10 }, (_, index) => ({

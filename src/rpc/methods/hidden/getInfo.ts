@@ -5,7 +5,7 @@
 import { coins } from '../../../util/json.js';
 import { difficultyAnswer } from '../../format/difficulty.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getInfo = defineMethod({
   name: 'getinfo',

@@ -3,7 +3,7 @@ import { NO_HEADER } from '../../../store/headerTable.js';
 import { requireBlock } from '../../blockLookup.js';
 import { RPC_ERROR, RpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const invalidateBlock = defineMethod({
   name: 'invalidateblock',

@@ -1,7 +1,7 @@
 /** `reconsiderblock`: takes `invalidateblock` back. */
 import { requireBlock } from '../../blockLookup.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const reconsiderBlock = defineMethod({
   name: 'reconsiderblock',

@@ -1,7 +1,7 @@
 /** `setmocktime`: stops the clock of a test network. */
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const setMockTime = defineMethod({
   name: 'setmocktime',

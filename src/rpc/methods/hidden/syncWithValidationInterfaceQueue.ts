@@ -1,6 +1,6 @@
 /** `syncwithvalidationinterfacequeue`: waits for what is under way on the chain. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const syncWithValidationInterfaceQueue = defineMethod({
   name: 'syncwithvalidationinterfacequeue',

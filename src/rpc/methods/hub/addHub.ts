@@ -2,7 +2,7 @@
 import { isHostPort } from '../../../util/hostPort.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { hubOf } from './hubOf.js';
 
 export const addHub = defineMethod({

@@ -1,6 +1,6 @@
 /** `gethubinfo`: how the hub is, and what it did since it started. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { hubOf } from './hubOf.js';
 
 export const getHubInfo = defineMethod({

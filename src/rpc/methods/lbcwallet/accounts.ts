@@ -9,7 +9,7 @@ import { balancesBy } from '../../../wallet/lbcd/coins.js';
 import type { Wallet } from '../../../wallet/wallet.js';
 import { coins } from '../../../util/json.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { ranOut } from '../wallet/addressArguments.js';
 import { walletOf } from '../wallet/walletOf.js';
 import {

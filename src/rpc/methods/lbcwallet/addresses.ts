@@ -17,7 +17,7 @@ import type { Bytes } from '../../../util/bytes.js';
 import { toHex } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { ranOut } from '../wallet/addressArguments.js';
 import { walletOf } from '../wallet/walletOf.js';
 import { accountAddress } from './accounts.js';

@@ -8,7 +8,7 @@ import type { Wallet } from '../../../wallet/wallet.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { getReal } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { walletOf } from '../wallet/walletOf.js';
 import {
   ADDRESS_TYPE_PARAM,

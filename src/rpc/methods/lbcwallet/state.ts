@@ -5,7 +5,7 @@ import { coins } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, RpcError, rpcError } from '../../errors.js';
 import type { RpcMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { walletOf } from '../wallet/walletOf.js';
 import { callNode, lbcwalletMethod } from './lbcwalletMethod.js';
 

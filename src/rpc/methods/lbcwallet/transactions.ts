@@ -12,7 +12,7 @@ import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import { Writer } from '../../../util/writer.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { getString } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { walletOf } from '../wallet/walletOf.js';
 import { ACCOUNT_PARAM, destinationOf, idOf, lbcwalletMethod } from './lbcwalletMethod.js';
 

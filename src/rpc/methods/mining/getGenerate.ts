@@ -1,6 +1,6 @@
 /** `getgenerate`: whether the node mines by itself, which this one never does. Source: lbcd rpcserver.go. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getGenerate = defineMethod({
   name: 'getgenerate',

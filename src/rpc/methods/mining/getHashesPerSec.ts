@@ -1,6 +1,6 @@
 /** `gethashespersec`: how fast the node mines by itself, which it never does. Source: lbcd rpcserver.go. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getHashesPerSec = defineMethod({
   name: 'gethashespersec',

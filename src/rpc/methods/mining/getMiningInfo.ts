@@ -2,7 +2,7 @@
 import { networkName } from '../../format/networkName.js';
 import { difficultyAnswer } from '../../format/difficulty.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { DEFAULT_LOOKUP_BLOCKS, networkHashesPerSec } from './getNetworkHashPs.js';
 
 export const getMiningInfo = defineMethod({

@@ -4,7 +4,7 @@ import { retargetIntervalBlocks } from '../../../consensus/retarget.js';
 import type { NetworkParams } from '../../../params/network.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const DEFAULT_LOOKUP_BLOCKS = 120;
 

@@ -3,7 +3,7 @@ import { isHex } from '../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getReal, parseLooseHash } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const prioritiseTransaction = defineMethod({
   name: 'prioritisetransaction',

@@ -2,7 +2,7 @@
 import { startsWithCoinbase } from '../../../mining/submitBlock.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { decodeBlock } from './decodeBlock.js';
 
 export const submitBlock = defineMethod({

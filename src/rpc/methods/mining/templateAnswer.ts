@@ -15,7 +15,7 @@ import { formatTransaction, transactionWeight, txid, wtxid } from '../../../prim
 import { hashToHex, toHex } from '../../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import type { Profile } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import type { TemplateRequest } from './templateRequest.js';
 import { templateTransactions } from './templateTransactions.js';
 

@@ -1,7 +1,7 @@
 /** `getaddednodeinfo`: the nodes of the addnode list. Source: lbrycrd rpc/net.cpp. */
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 
 export const getAddedNodeInfo = defineMethod({

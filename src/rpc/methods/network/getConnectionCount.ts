@@ -1,6 +1,6 @@
 /** `getconnectioncount`: the number of peers. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 
 export const getConnectionCount = defineMethod({

@@ -1,7 +1,7 @@
 /** `getcurrentnet`: the number of the network. Source: lbcd rpcserver.go. */
 import { asBuffer } from '../../../util/bytes.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getCurrentNet = defineMethod({
   name: 'getcurrentnet',

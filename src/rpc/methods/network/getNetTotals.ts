@@ -1,6 +1,6 @@
 /** `getnettotals`: bytes in and out. Source: lbrycrd rpc/net.cpp. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 
 export const getNetTotals = defineMethod({

@@ -1,7 +1,7 @@
 /** `getnetworkinfo`: the state of the peer network. Source: lbrycrd rpc/net.cpp; lbcd rpcserver.go `handleGetNetworkInfo`. */
 import { coins } from '../../../util/json.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 /** Digits of `localservices`: 64 bits. */
 const SERVICES_DIGITS = 16;

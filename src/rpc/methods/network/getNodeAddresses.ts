@@ -1,7 +1,7 @@
 /** `getnodeaddresses`: addresses of other nodes. Source: Core 0.18 rpc/net.cpp. */
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 
 export const getNodeAddresses = defineMethod({

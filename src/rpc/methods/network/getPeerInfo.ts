@@ -2,7 +2,7 @@
 import { coins } from '../../../util/json.js';
 import { defineMethod } from '../../method.js';
 import type { PeerSnapshot } from '../../peerService.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 
 export const getPeerInfo = defineMethod({

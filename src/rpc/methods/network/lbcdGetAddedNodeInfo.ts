@@ -6,7 +6,7 @@
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import type { AddedNodeInfo } from '../../peerService.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 
 /** The host of `host`, `host:port` or `[host]:port`. */

@@ -1,6 +1,6 @@
 /** `ping`: measures the round trip to every peer. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 
 export const ping = defineMethod({

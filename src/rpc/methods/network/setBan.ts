@@ -2,7 +2,7 @@
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { usageError } from '../../helpText.js';
 import { defineMethod, type RpcMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 
 export const setBan: RpcMethod = defineMethod({

@@ -14,7 +14,7 @@ import { RPC_ERROR, rpcError } from '../../errors.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
 import { defineMethod } from '../../method.js';
 import { getString } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { findSpentCoins, type SpentCoins } from './spentCoins.js';
 
 async function combine(

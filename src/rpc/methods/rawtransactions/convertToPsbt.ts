@@ -2,7 +2,7 @@
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { barePsbtText } from './psbtArgument.js';
 
 export const convertToPsbt = defineMethod({

@@ -2,7 +2,7 @@
 import { inSlices } from '../../../util/slices.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { CONSTRUCT_PARAMS, constructTransaction } from './constructTransaction.js';
 import { barePsbtText } from './psbtArgument.js';
 

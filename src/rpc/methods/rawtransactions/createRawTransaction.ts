@@ -4,7 +4,7 @@ import { hexOf } from '../../../util/jsonWrite.js';
 import { inSlices } from '../../../util/slices.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { CONSTRUCT_PARAMS, constructTransaction } from './constructTransaction.js';
 
 export const createRawTransaction = defineMethod({

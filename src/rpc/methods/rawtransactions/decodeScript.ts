@@ -14,7 +14,7 @@ import {
 } from '../../format/script.js';
 import { defineMethod } from '../../method.js';
 import { readHexParam } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 /** Shapes that may be put into a witness program. */
 const WRAPPABLE = new Set(['pubkey', 'pubkeyhash', 'multisig', 'nonstandard']);

@@ -4,7 +4,7 @@ import { extractTransaction, finalizePsbt as finalize } from '../../../signing/p
 import { hexOf } from '../../../util/jsonWrite.js';
 import { inSlices } from '../../../util/slices.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { psbtText, requirePsbt } from './psbtArgument.js';
 
 export const finalizePsbt = defineMethod({

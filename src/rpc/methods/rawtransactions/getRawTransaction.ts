@@ -15,7 +15,7 @@ import {
   type ShownTransaction,
 } from '../../format/transaction.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../services.js';
 
 /** What is known of the block around a transaction. */

@@ -17,7 +17,7 @@ import {
   transactionAnswer,
   TRANSACTION_SCHEMA,
 } from '../../format/transaction.js';
-import { t, type SchemaFields } from '../../schema.js';
+import { t, type SchemaFields } from '../../../schema/schema.js';
 
 const PSBT_SCRIPT_FIELDS: SchemaFields = {
   asm: t.str('the script as operations'),

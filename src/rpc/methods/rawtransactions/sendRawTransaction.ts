@@ -8,7 +8,7 @@ import { inSlices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../services.js';
 
 /** Reads the transaction that a caller sends; -22 when it is none. */

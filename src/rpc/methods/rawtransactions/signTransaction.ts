@@ -27,7 +27,7 @@ import { inSlices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import type { ParamDecl } from '../../method.js';
 import { getInt, parseAmount, parseHashParam, parseHexParam } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../services.js';
 import { findSpentCoins, type SpentCoins } from './spentCoins.js';
 

@@ -5,7 +5,7 @@ import { inSlices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getString } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requireTransaction } from './sendRawTransaction.js';
 
 export const testMempoolAccept = defineMethod({

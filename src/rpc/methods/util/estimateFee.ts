@@ -1,7 +1,7 @@
 /** `estimatefee`: gone from the reference, which says so. Source: lbrycrd rpc/mining.cpp. */
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const estimateFee = defineMethod({
   name: 'estimatefee',

@@ -5,7 +5,7 @@ import { coins } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requireConfirmTarget } from './estimateSmartFee.js';
 
 const RANGE_SCHEMA = t.object({

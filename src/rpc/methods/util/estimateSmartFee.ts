@@ -3,7 +3,7 @@ import type { FeeEstimates } from '../../../mempool/fees/feeEstimator.js';
 import { coins } from '../../../util/json.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 /** Holds a target against what is tracked; -8 outside of it. Source: `ParseConfirmTarget`. */
 export function requireConfirmTarget(fees: FeeEstimates, target: number): void {

@@ -2,7 +2,7 @@
 import { coins } from '../../../util/json.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const lbcdEstimateFee = defineMethod({
   name: 'estimatefee',

@@ -5,7 +5,7 @@ import { toHex, type Bytes } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 function witnessAnswer(version: number, program: Bytes): Record<string, JsonOut> {
   return { iswitness: true, witness_version: version, witness_program: toHex(program) };

@@ -3,7 +3,7 @@ import type { StakeKind } from '../../../wallet/claims/ownStake.js';
 import { abandonStake } from '../../../wallet/claims/stakes.js';
 import { hashToHex, type Bytes } from '../../../util/bytes.js';
 import { defineMethod, type RpcContext } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { ABANDON_PARAMS, ownTransaction } from './claimArguments.js';
 import { requireStakeKeys } from './requireStakeKeys.js';
 import { scriptOfAddress, spending } from './spendArguments.js';

@@ -1,7 +1,7 @@
 /** `abandontransaction`: gives a transaction up that does not get into a block. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { walletOf } from './walletOf.js';
 
 export const abandonTransaction = defineMethod({

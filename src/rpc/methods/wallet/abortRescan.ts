@@ -1,6 +1,6 @@
 /** `abortrescan`: ends the rescan that is under way. Source: lbrycrd wallet/rpcdump.cpp. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { walletOf } from './walletOf.js';
 
 export const abortRescan = defineMethod({

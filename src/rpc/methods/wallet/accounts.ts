@@ -7,7 +7,7 @@ import { labelAddress } from '../../../wallet/listing/labelAddress.js';
 import { ofOneState } from '../../../wallet/listing/oneState.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { accountMethod } from './accountsOption.js';
 import { checkLabel, ranOut } from './addressArguments.js';
 import { addressKey } from './addressOf.js';

@@ -9,7 +9,7 @@ import type { Wallet } from '../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getString } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { multisigScript } from '../util/createMultisig.js';
 import { ADDED_ADDRESS_PARAMS, addressTypeOf, checkLabel } from './addressArguments.js';
 import { runImport } from './importing.js';

@@ -8,7 +8,7 @@ import { toHex } from '../../../util/bytes.js';
 import { addScriptDestination } from '../../../wallet/keys/keyOfDestination.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { ADDED_ADDRESS_PARAMS, addressTypeOf, checkLabel } from './addressArguments.js';
 import { runImport } from './importing.js';
 import { walletOf } from './walletOf.js';

@@ -13,7 +13,7 @@ import type { Bytes } from '../../../util/bytes.js';
 import type { Keyring } from '../../../wallet/keys/keyring.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { runImport } from './importing.js';
 import { walletOf } from './walletOf.js';
 

@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import { diskFailureReason, EnvironmentError } from '../../../util/environmentError.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { walletOf, walletsOf } from './walletOf.js';
 
 export const backupWallet = defineMethod({

@@ -8,7 +8,7 @@ import type { Wallet } from '../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getBool, getInt, getInt64, getString } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { checkOptions, confirmTargetOf, feeModeOf, spending } from './spendArguments.js';
 import { requireUnlocked, walletOf } from './walletOf.js';
 

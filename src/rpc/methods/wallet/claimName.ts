@@ -3,7 +3,7 @@ import { claimName as makeClaim } from '../../../wallet/claims/stakes.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { nameBytes } from '../../format/claimsText.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { valueBytes } from './claimArguments.js';
 import { spending } from './spendArguments.js';
 import { requireUnlocked, walletOf } from './walletOf.js';

@@ -5,7 +5,7 @@ import { encodeSecret } from '../../../script/wif.js';
 import { keyIdOfDestination } from '../../../wallet/keys/keyOfDestination.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requireUnlocked, walletOf } from './walletOf.js';
 
 export const dumpPrivKey = defineMethod({

@@ -5,7 +5,7 @@ import { dumpToFile } from '../../../wallet/transfer/dumpFile.js';
 import { DumpLockedError } from '../../../wallet/transfer/dumpWallet.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requireUnlocked, walletOf } from './walletOf.js';
 
 export const dumpWallet = defineMethod({

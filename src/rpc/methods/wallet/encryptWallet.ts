@@ -2,7 +2,7 @@
 import { encryptWallet as encrypt } from '../../../wallet/encryption/passphrases.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { withPassphrase } from './passphraseArgument.js';
 import { walletOf } from './walletOf.js';
 

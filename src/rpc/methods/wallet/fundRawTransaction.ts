@@ -6,7 +6,7 @@ import { inSlices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { FUND_OPTIONS_TEXT, fundByOptions } from './fundOptions.js';
 import { walletOf } from './walletOf.js';
 

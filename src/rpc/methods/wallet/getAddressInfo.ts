@@ -17,7 +17,7 @@ import type { Wallet } from '../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { SCRIPT_TYPES } from '../../format/script.js';
 import { defineMethod, type RpcContext } from '../../method.js';
-import { t, type SchemaFields } from '../../schema.js';
+import { t, type SchemaFields } from '../../../schema/schema.js';
 import { describeDestination } from '../util/validateAddress.js';
 import { walletOf } from './walletOf.js';
 

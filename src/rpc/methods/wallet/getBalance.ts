@@ -5,7 +5,7 @@ import { legacyBalanceSat } from '../../../wallet/listing/accountBalances.js';
 import { ofOneState } from '../../../wallet/listing/oneState.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { ACCOUNTS } from './accountsOption.js';
 import { filterOf, WATCHED_PARAM } from './listedTransaction.js';
 import { walletOf } from './walletOf.js';

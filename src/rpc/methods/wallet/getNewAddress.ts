@@ -1,7 +1,7 @@
 /** `getnewaddress`: an address to receive at. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { newAddress } from '../../../wallet/keys/newAddress.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { addressTypeOf, checkLabel, ranOut } from './addressArguments.js';
 import { requirePrivateKeys, walletOf } from './walletOf.js';
 

@@ -1,7 +1,7 @@
 /** `getrawchangeaddress`: an address for the change of transactions made by hand. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { newAddress } from '../../../wallet/keys/newAddress.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { addressTypeOf, ranOut } from './addressArguments.js';
 import { requirePrivateKeys, walletOf } from './walletOf.js';
 

@@ -5,7 +5,7 @@ import { destinationFlags } from '../../../wallet/listing/amounts.js';
 import { receivedSat } from '../../../wallet/listing/received.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { addressKey } from './addressOf.js';
 import { walletOf } from './walletOf.js';
 

@@ -4,7 +4,7 @@ import { creditSat } from '../../../wallet/listing/amounts.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { rawTransactionAnswer } from '../../format/transaction.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { ACCOUNTS } from './accountsOption.js';
 import {
   filterOf,

@@ -2,7 +2,7 @@
 import { coins } from '../../../util/json.js';
 import { balance } from '../../../wallet/ledger/balances.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { walletOf } from './walletOf.js';
 
 export const getUnconfirmedBalance = defineMethod({

@@ -6,7 +6,7 @@ import { hashToHex } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import type { Wallet } from '../../../wallet/wallet.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { walletOf } from './walletOf.js';
 
 export const getWalletInfo = defineMethod({

@@ -4,7 +4,7 @@ import { fromHex, isHex } from '../../../util/bytes.js';
 import { importAddress as watchAddress, importScript } from '../../../wallet/transfer/imports.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { runImport } from './importing.js';
 import { refusePruned, rescanWatched, withScanTurn } from './rescanning.js';
 import { walletOf } from './walletOf.js';

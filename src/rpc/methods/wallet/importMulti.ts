@@ -11,7 +11,7 @@ import type { Wallet } from '../../../wallet/wallet.js';
 import { RPC_ERROR, RpcError, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getArray, getBool, getInt64, getString } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { importFailure } from './importing.js';
 import { scanSince, withScanTurn } from './rescanning.js';
 import { requireUnlocked, walletOf } from './walletOf.js';

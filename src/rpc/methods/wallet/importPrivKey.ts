@@ -3,7 +3,7 @@ import { decodeSecret } from '../../../script/wif.js';
 import { importPrivateKey } from '../../../wallet/transfer/imports.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { runImport } from './importing.js';
 import { refusePruned, rescanSince, withScanTurn } from './rescanning.js';
 import { requirePrivateKeys, requireUnlocked, walletOf } from './walletOf.js';

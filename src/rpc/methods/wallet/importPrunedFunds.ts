@@ -6,7 +6,7 @@ import { equalBytes } from '../../../util/bytes.js';
 import { isMine } from '../../../wallet/keys/isMine.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { parseProof } from '../blockchain/verifyTxOutProof.js';
 import { requireTransaction } from '../rawtransactions/sendRawTransaction.js';
 import { parseHexParam } from '../../paramTypes.js';

@@ -4,7 +4,7 @@ import { inSlices } from '../../../util/slices.js';
 import { importDump } from '../../../wallet/transfer/importDump.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { rescanSince, withScanTurn } from './rescanning.js';
 import { requirePrivateKeys, requireUnlocked, walletOf } from './walletOf.js';
 

@@ -1,7 +1,7 @@
 /** `keypoolrefill`: makes keys in advance. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requirePrivateKeys, requireUnlocked, walletOf } from './walletOf.js';
 
 export const keypoolRefill = defineMethod({

@@ -3,7 +3,7 @@ import { jsonArray, jsonObject } from '../../../util/jsonWrite.js';
 import { compareText } from '../../../wallet/listing/received.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { checkLabel } from './addressArguments.js';
 import { walletOf } from './walletOf.js';
 

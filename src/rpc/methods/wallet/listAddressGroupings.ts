@@ -8,7 +8,7 @@ import { addressBalances, addressGroupings } from '../../../wallet/listing/group
 import { ofOneState } from '../../../wallet/listing/oneState.js';
 import type { Wallet } from '../../../wallet/wallet.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { walletOf } from './walletOf.js';
 
 /** Lists of the address, its balance and, where it has one, its label. */

@@ -3,7 +3,7 @@ import { fromLatin1, hashToHex } from '../../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import { outputNumber, txKeyOf } from '../../../wallet/ledger/entry.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { walletOf } from './walletOf.js';
 
 export const listLockUnspent = defineMethod({

@@ -10,7 +10,7 @@ import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import { inSlices } from '../../../util/slices.js';
 import { nameText } from '../../format/claimsText.js';
 import { defineMethod } from '../../method.js';
-import { t, type SchemaFields } from '../../schema.js';
+import { t, type SchemaFields } from '../../../schema/schema.js';
 import { walletOf } from './walletOf.js';
 
 type Answer = Record<string, JsonOut | undefined>;

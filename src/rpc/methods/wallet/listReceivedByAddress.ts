@@ -10,7 +10,7 @@ import type { Wallet } from '../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getString } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { MIN_DEPTH_PARAM } from './getReceivedByAddress.js';
 import { filterOf, WATCHED_PARAM } from './listedTransaction.js';
 import { walletOf } from './walletOf.js';

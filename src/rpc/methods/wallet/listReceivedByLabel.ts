@@ -4,7 +4,7 @@ import type { JsonOut } from '../../../util/jsonWrite.js';
 import { ofOneState } from '../../../wallet/listing/oneState.js';
 import { receiptsByLabel, type ReceiptOptions } from '../../../wallet/listing/received.js';
 import { defineMethod, type RpcContext } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { accountMethod } from './accountsOption.js';
 import { MIN_DEPTH_PARAM } from './getReceivedByAddress.js';
 import { filterOf, WATCHED_PARAM } from './listedTransaction.js';

@@ -11,7 +11,7 @@ import type { Wallet } from '../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { parseLooseHash } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../services.js';
 import { ACCOUNTS } from './accountsOption.js';
 import { filterOf, LISTED_TRANSACTION, transactionItems, WATCHED_PARAM } from './listedTransaction.js';

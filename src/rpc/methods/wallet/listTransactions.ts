@@ -4,7 +4,7 @@ import { recentPieces, type Piece, type Selection } from '../../../wallet/listin
 import type { Wallet } from '../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { ACCOUNTS } from './accountsOption.js';
 import {
   filterOf,

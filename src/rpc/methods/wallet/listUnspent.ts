@@ -17,7 +17,7 @@ import type { Wallet } from '../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getInt64, getString, parseAmount } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { ACCOUNTS } from './accountsOption.js';
 import { scriptOfAddress } from './spendArguments.js';
 import { walletOf } from './walletOf.js';

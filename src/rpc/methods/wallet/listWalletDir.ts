@@ -1,6 +1,6 @@
 /** `listwalletdir`: the wallets that lie in the wallet folder. Source: Bitcoin Core 0.18 wallet/rpcwallet.cpp. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { walletsOf } from './walletOf.js';
 
 export const listWalletDir = defineMethod({

@@ -1,6 +1,6 @@
 /** `listwallets`: the names of the wallets that are open. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { walletsOf } from './walletOf.js';
 
 export const listWallets = defineMethod({

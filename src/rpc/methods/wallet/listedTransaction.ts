@@ -18,7 +18,7 @@ import { amountsOf, destinationFlags, type ListedOutput } from '../../../wallet/
 import { listsReceived, listsSent, type Selection } from '../../../wallet/listing/recent.js';
 import { byId } from '../../../wallet/listing/sinceBlock.js';
 import type { Wallet } from '../../../wallet/wallet.js';
-import { t, type Schema, type SchemaFields } from '../../schema.js';
+import { t, type Schema, type SchemaFields } from '../../../schema/schema.js';
 
 type Fields = Record<string, JsonOut>;
 

@@ -7,7 +7,7 @@ import type { Wallet } from '../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getInt, getObject, getString } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requireMembers } from './spendArguments.js';
 import { walletOf } from './walletOf.js';
 

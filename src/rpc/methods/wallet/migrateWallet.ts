@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { openFailure } from './openedWallet.js';
 import { walletsOf } from './walletOf.js';
 

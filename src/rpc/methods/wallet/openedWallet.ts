@@ -3,7 +3,7 @@ import { WalletOpenError } from '../../../wallet/wallets.js';
 import type { Wallet } from '../../../wallet/wallet.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const OPENED_WALLET = t.object({
   name: t.str('the name of the wallet'),

@@ -1,7 +1,7 @@
 /** `removeprunedfunds`: forgets a transaction. Source: lbrycrd wallet/rpcdump.cpp. */
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { walletOf } from './walletOf.js';
 
 export const removePrunedFunds = defineMethod({

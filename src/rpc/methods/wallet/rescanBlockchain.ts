@@ -2,7 +2,7 @@
 import { rescanBlocks } from '../../../wallet/scan/rescan.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { withScanTurn } from './rescanning.js';
 import { walletOf } from './walletOf.js';
 

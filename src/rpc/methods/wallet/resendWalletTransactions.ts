@@ -3,7 +3,7 @@ import { hashToHex } from '../../../util/bytes.js';
 import { resendBefore } from '../../../wallet/spending/broadcasting.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { walletOf } from './walletOf.js';
 
 export const resendWalletTransactions = defineMethod({

@@ -7,7 +7,7 @@ import { ofOneState } from '../../../wallet/listing/oneState.js';
 import { sendMoney } from '../../../wallet/spending/sendMoney.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { accountMethod } from './accountsOption.js';
 import { checkLabel } from './addressArguments.js';
 import { commentNotes, requirePayment } from './sendToAddress.js';

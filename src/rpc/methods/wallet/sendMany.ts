@@ -14,7 +14,7 @@ import { breathe } from '../../../util/breathe.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getString, parseAmount } from '../../paramTypes.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { ACCOUNTS } from './accountsOption.js';
 import { checkLabel } from './addressArguments.js';
 import { commentNotes, requirePayment } from './sendToAddress.js';

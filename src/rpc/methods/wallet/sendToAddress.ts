@@ -4,7 +4,7 @@ import { coinControl } from '../../../wallet/spending/coinControl.js';
 import { sendMoney } from '../../../wallet/spending/sendMoney.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { COMMENT_PARAMS, FEE_PARAMS, feeControl, scriptOfAddress, spending } from './spendArguments.js';
 import { requireUnlocked, walletOf } from './walletOf.js';
 

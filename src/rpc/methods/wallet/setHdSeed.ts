@@ -3,7 +3,7 @@ import { decodeSecret } from '../../../script/wif.js';
 import { hasSecret, setNewSeed } from '../../../wallet/keys/newSeed.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requireUnlocked, walletOf } from './walletOf.js';
 
 export const setHdSeed = defineMethod({

@@ -6,7 +6,7 @@ import { encodeDestination } from '../../../script/address.js';
 import { keyedDestination } from '../../../wallet/destinationKey.js';
 import type { Wallet } from '../../../wallet/wallet.js';
 import { defineMethod, type RpcContext } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { accountMethod } from './accountsOption.js';
 import { checkLabel, ranOut } from './addressArguments.js';
 import { addressKey } from './addressOf.js';

@@ -1,6 +1,6 @@
 /** `settxfee`: the fee rate of the wallet's transactions. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { walletOf } from './walletOf.js';
 
 export const setTxFee = defineMethod({

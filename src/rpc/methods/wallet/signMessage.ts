@@ -4,7 +4,7 @@ import { signMessage as sign } from '../../../signing/signedMessage.js';
 import { inSlices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requireUnlocked, walletOf } from './walletOf.js';
 
 export const signMessage = defineMethod({

@@ -8,7 +8,7 @@ import { hashToHex, isHex } from '../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { nameBytes } from '../../format/claimsText.js';
 import { defineMethod, type RpcContext } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { claimByDigits } from '../claimtrie/answers.js';
 import { spending } from './spendArguments.js';
 import { requireUnlocked, walletOf } from './walletOf.js';

@@ -1,7 +1,7 @@
 /** `unloadwallet`: closes a wallet. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { namedWallet, walletsOf } from './walletOf.js';
 
 export const unloadWallet = defineMethod({

@@ -2,7 +2,7 @@
 import { updateClaim as makeUpdate } from '../../../wallet/claims/stakes.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { CLAIM_TXID_PARAM, ownTransaction, valueBytes } from './claimArguments.js';
 import { requireStakeKeys } from './requireStakeKeys.js';
 import { spending } from './spendArguments.js';

@@ -5,7 +5,7 @@ import { coins } from '../../../util/json.js';
 import { inSlices } from '../../../util/slices.js';
 import { fillPsbt } from '../../../wallet/spending/fillPsbt.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { CONSTRUCT_PARAMS, constructTransaction } from '../rawtransactions/constructTransaction.js';
 import { psbtText } from '../rawtransactions/psbtArgument.js';
 import { FUND_OPTIONS_TEXT, fundByOptions } from './fundOptions.js';

@@ -1,6 +1,6 @@
 /** `walletlock`: private keys are locked away again. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requireEncrypted } from './passphraseArgument.js';
 import { walletOf } from './walletOf.js';
 

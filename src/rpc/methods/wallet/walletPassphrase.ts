@@ -3,7 +3,7 @@ import { unlockWallet } from '../../../wallet/encryption/passphrases.js';
 import { afterUnlock } from '../../../wallet/scan/shortageEnder.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requireEncrypted, withPassphrase, wrongPassphrase } from './passphraseArgument.js';
 import { walletOf } from './walletOf.js';
 

@@ -1,7 +1,7 @@
 /** `walletpassphrasechange`: another passphrase in the place of one. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { changePassphrase } from '../../../wallet/encryption/passphrases.js';
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { requireEncrypted, withPassphrase, wrongPassphrase } from './passphraseArgument.js';
 import { walletOf } from './walletOf.js';
 

@@ -5,7 +5,7 @@ import { fillPsbt } from '../../../wallet/spending/fillPsbt.js';
 import { SpendError } from '../../../wallet/spending/spendError.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod, type ParamDecl } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 import { psbtText, requirePsbt } from '../rawtransactions/psbtArgument.js';
 import { walletOf } from './walletOf.js';
 

@@ -1,6 +1,6 @@
 /** `getzmqnotifications`: what is published by ZeroMQ, and where. Source: lbrycrd zmq/zmqrpc.cpp. */
 import { defineMethod } from '../../method.js';
-import { t } from '../../schema.js';
+import { t } from '../../../schema/schema.js';
 
 export const getZmqNotifications = defineMethod({
   name: 'getzmqnotifications',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { hashToHex } from '../../../../src/util/bytes.js';
 import { invokeMethod } from '../../../../src/rpc/invoke.js';
 import { getClaimsInTrie } from '../../../../src/rpc/methods/claimtrie/getClaimsInTrie.js';
-import { checkResult } from '../../../../src/rpc/schemaCheck.js';
+import { checkResult } from '../../../../src/schema/schemaCheck.js';
 import { REGTEST_RULES } from '../../../support/claimChain.js';
 import { testContext } from '../support.js';
 import {

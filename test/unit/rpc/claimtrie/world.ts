@@ -24,7 +24,7 @@ import { claimReader } from '../../../../src/rpc/claimReader.js';
 import { invokeMethod } from '../../../../src/rpc/invoke.js';
 import type { Profile } from '../../../../src/rpc/method.js';
 import { METHODS } from '../../../../src/rpc/methodTable.js';
-import { checkJson } from '../../../../src/rpc/schemaCheck.js';
+import { checkJson } from '../../../../src/schema/schemaCheck.js';
 import type { RpcServices } from '../../../../src/rpc/services.js';
 import { MethodTable } from '../../../../src/rpc/table.js';
 import {

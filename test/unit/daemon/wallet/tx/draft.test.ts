@@ -8,7 +8,7 @@ import {
   type SpentOutput,
 } from '../../../../../src/daemon/wallet/tx/draft.js';
 import { payKeyHash } from '../../../../../src/daemon/wallet/tx/newOutputs.js';
-import { readTimeLock } from '../../../../../src/daemon/wallet/tx/scriptTemplates.js';
+import { readTimeLock } from '../../../../../src/daemon/txo/scriptTemplates.js';
 
 const HASH = Buffer.alloc(20, 7);
 

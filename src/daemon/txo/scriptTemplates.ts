@@ -3,10 +3,10 @@
  * them. A push that is cut short at the script's end is taken as it is.
  * Source: lbry-sdk lbry/wallet/script.py `OutputScript`, `InputScript`.
  */
-import { OP } from '../../../script/opcodes.js';
-import { pushData } from '../../../script/script.js';
-import type { Bytes } from '../../../util/bytes.js';
-import { badValue } from '../../base/daemonError.js';
+import { OP } from '../../script/opcodes.js';
+import { pushData } from '../../script/script.js';
+import type { Bytes } from '../../util/bytes.js';
+import { badValue } from '../base/daemonError.js';
 
 /** An opcode, or the name of what is pushed. */
 type Part = number | string;

@@ -2,23 +2,23 @@
  * An output as the wallet's answers show it: what its script says, and what is known about it besides.
  * Source: lbry-sdk lbry/wallet/transaction.py `Output`.
  */
-import { normalizeName } from '../../../claimtrie/normalize.js';
-import { decodeClaim, type DecodedClaim } from '../../../metadata/claim.js';
+import { normalizeName } from '../../claimtrie/normalize.js';
+import { decodeClaim, type DecodedClaim } from '../../metadata/claim.js';
 import {
   channelPublicKey,
   decodedClaimDigest,
   decodedSupportDigest,
   isChannelSignatureValid,
-} from '../../../metadata/channelSignature.js';
-import { decodeSupport, type DecodedSupport } from '../../../metadata/support.js';
-import { encodeDestination } from '../../../script/address.js';
-import { decodeBase58 } from '../../../script/base58.js';
-import { claimIdOf } from '../../../script/claimScript.js';
-import type { Bytes } from '../../../util/bytes.js';
-import { hashToHex } from '../../../util/bytes.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import type { LedgerParams } from '../../base/ledgerParams.js';
-import { readOutputScript, type ReadScript, type OutputTemplate } from '../tx/scriptTemplates.js';
+} from '../../metadata/channelSignature.js';
+import { decodeSupport, type DecodedSupport } from '../../metadata/support.js';
+import { encodeDestination } from '../../script/address.js';
+import { decodeBase58 } from '../../script/base58.js';
+import { claimIdOf } from '../../script/claimScript.js';
+import type { Bytes } from '../../util/bytes.js';
+import { hashToHex } from '../../util/bytes.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import type { LedgerParams } from '../base/ledgerParams.js';
+import { readOutputScript, type ReadScript, type OutputTemplate } from './scriptTemplates.js';
 
 /** Heights of transactions that are in no block. */
 export const TX_HEIGHT = { notBroadcast: -2, unconfirmedInputs: -1, mempool: 0 } as const;

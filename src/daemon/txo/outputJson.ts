@@ -2,14 +2,14 @@
  * Outputs and transactions in the form of the daemon's answers. Source: lbry-sdk
  * lbry/extras/daemon/json_response_encoder.py `encode_output`, `encode_transaction`; sdk-facts 6.
  */
-import { formatLbc } from '../../../metadata/amounts.js';
-import { claimToJson, supportToJson } from '../../../metadata/claimJson.js';
-import { encodeClaim } from '../../../metadata/claim.js';
-import { encodeSupport } from '../../../metadata/support.js';
-import { formatTransaction, txid, type Transaction } from '../../../primitives/transaction.js';
-import { hashToHex } from '../../../util/bytes.js';
-import { hexOf, type JsonOut } from '../../../util/jsonWrite.js';
-import type { LedgerParams } from '../../base/ledgerParams.js';
+import { formatLbc } from '../../metadata/amounts.js';
+import { claimToJson, supportToJson } from '../../metadata/claimJson.js';
+import { encodeClaim } from '../../metadata/claim.js';
+import { encodeSupport } from '../../metadata/support.js';
+import { formatTransaction, txid, type Transaction } from '../../primitives/transaction.js';
+import { hashToHex } from '../../util/bytes.js';
+import { hexOf, type JsonOut } from '../../util/jsonWrite.js';
+import type { LedgerParams } from '../base/ledgerParams.js';
 import type { Txo } from './txo.js';
 
 /** What an answer takes from the chain. */
