@@ -88,7 +88,10 @@ export class BackedClaimSearch implements ClaimSearch {
         };
       });
       pages.set(key, page);
-      page.catch(() => pages.delete(key));
+      page.catch((error: unknown) => {
+        pages.delete(key);
+        if (error instanceof SearchError && error.kind === 'damaged') this.follower.remake();
+      });
     }
     return page;
   }

@@ -11,7 +11,8 @@ import {
   type WordFilter,
 } from './conditionSql.js';
 import { OUTPUTS_OF_TRANSACTION } from './document.js';
-import { NEWEST_ORDER, type OrderTerm } from './order.js';
+import type { HitsRequest } from './hitsRequest.js';
+import { NEWEST_ORDER } from './order.js';
 import { ORDER_INDEXES } from './schema.js';
 import type { Condition } from './searchQuery.js';
 import type { TextNode } from './textQuery.js';
@@ -28,16 +29,6 @@ export interface Driver {
   };
   /** The condition or text that it satisfies by itself. */
   readonly covers: Condition | TextNode | null;
-}
-
-export interface HitsRequest {
-  readonly conditions: readonly Condition[];
-  readonly text: TextNode | null;
-  readonly order: readonly OrderTerm[];
-  readonly wanted: number;
-  readonly columns: string;
-  /** Whether the columns ask for the packed words, and for nothing of `c`. */
-  readonly withWords: boolean;
 }
 
 /** Documents in the index, and how many satisfy what was counted. */

@@ -33,7 +33,7 @@ class Reader {
       if (error instanceof SearchError && error.kind !== 'unavailable') throw error;
       this.close();
       if (error instanceof SearchError || !isDamage(error)) throw error;
-      throw new SearchError('unavailable', 'The search index is damaged and is made anew');
+      throw new SearchError('damaged', 'The search index is damaged and is made anew');
     }
   }
 

@@ -126,9 +126,11 @@ export class SqliteBackend implements SearchBackend {
     if (this.isClosed) return;
     this.isClosed = true;
     this.slots.close();
-    const ports = [this.writing, ...this.readers];
-    await Promise.all(ports.map((port) => port.call('close', []).catch(() => undefined)));
-    await Promise.all(ports.map((port) => port.exited));
+    // The writer comes last: it seals a file that nobody else has open.
+    for (const ports of [this.readers, [this.writing]]) {
+      await Promise.all(ports.map((port) => port.call('close', []).catch(() => undefined)));
+      await Promise.all(ports.map((port) => port.exited));
+    }
   }
 
   private async write(name: string, args: readonly unknown[]): Promise<unknown> {
