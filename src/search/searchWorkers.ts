@@ -101,7 +101,7 @@ export class SqliteBackend implements SearchBackend {
     this.readers = Array.from({ length: options.readers }, () => workerPort({ role: 'reader', path, lists }));
     this.slots = new SearchSlots(
       this.readers,
-      options.timeoutMs ?? SEARCH_TIMEOUT_MS,
+      { timeoutMs: options.timeoutMs ?? SEARCH_TIMEOUT_MS },
       (reader, query, leftMs) => reader.call('search', [query, leftMs]) as Promise<BackendPage>,
     );
     const calls = WRITER_METHODS.map((name) => [name, (...args: unknown[]) => this.write(name, args)]);
@@ -118,8 +118,8 @@ export class SqliteBackend implements SearchBackend {
     return this.slots.load;
   }
 
-  search(query: SearchQuery): Promise<BackendPage> {
-    return this.slots.search(query);
+  search(query: SearchQuery, by: object): Promise<BackendPage> {
+    return this.slots.search(query, by);
   }
 
   async close(): Promise<void> {

@@ -67,7 +67,7 @@ export class SqliteReader {
     this.database = provider.open(path);
     this.lists = lists;
     this.database.exec(
-      `PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 10000`,
+      `PRAGMA busy_timeout = 10000; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`,
     );
     for (const set of SETS)
       this.database.exec(`CREATE TEMP TABLE ${set} (id BLOB PRIMARY KEY) WITHOUT ROWID`);

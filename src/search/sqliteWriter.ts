@@ -355,8 +355,8 @@ function openFile(provider: SqliteProvider, path: string, chain: string): Sqlite
 function configured(provider: SqliteProvider, path: string): SqliteDatabase {
   const database = provider.open(path);
   try {
-    database.exec(`PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-      PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = FILE; PRAGMA busy_timeout = 10000`);
+    database.exec(`PRAGMA busy_timeout = 10000; PRAGMA page_size = 8192; PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = FILE`);
     return database;
   } catch (error) {
     database.close();
