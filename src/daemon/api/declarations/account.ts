@@ -1,6 +1,7 @@
 /** Declarations of the methods of the group account. */
 import { t } from '../../../schema/schema.js';
 import { declareMethod, required } from '../declaration.js';
+import { page, pageSize } from './listParams.js';
 import {
   accountId,
   accountName,
@@ -8,8 +9,6 @@ import {
   amount,
   blocking,
   confirmations,
-  page,
-  pageSize,
   preview,
   singleKey,
   walletId,

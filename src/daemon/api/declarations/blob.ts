@@ -1,7 +1,7 @@
 /** Declarations of the methods of the group blob. */
 import { t } from '../../../schema/schema.js';
 import { declareMethod, required } from '../declaration.js';
-import { blobHash, ofDescriptor, page, pageSize, streamHash, timeout } from './params.js';
+import { blobHash, ofDescriptor, page, pageSize, streamHash, timeout } from './listParams.js';
 import { pageOf } from './shapes.js';
 
 export const blobAnnounce = declareMethod({

@@ -1,6 +1,7 @@
 /** Declarations of the methods of the group channel. */
 import { t } from '../../../schema/schema.js';
 import { declareMethod, required } from '../declaration.js';
+import { listing, txoFilter } from './listParams.js';
 import {
   accountId,
   allowDuplicateName,
@@ -17,14 +18,12 @@ import {
   email,
   featured,
   fundingAccountIds,
-  listing,
   making,
   metadata,
   nout,
   preview,
   replace,
   txid,
-  txoFilter,
   walletId,
   websiteUrl,
 } from './params.js';

@@ -11,8 +11,8 @@ import {
   page,
   pageSize,
   txoFilter,
-  walletId,
-} from './params.js';
+} from './listParams.js';
+import { walletId } from './params.js';
 import { searchPage, txoPage } from './shapes.js';
 
 export const claimList = declareMethod({

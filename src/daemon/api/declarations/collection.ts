@@ -1,6 +1,7 @@
 /** Declarations of the methods of the group collection. */
 import { t } from '../../../schema/schema.js';
 import { declareMethod, required } from '../declaration.js';
+import { page, pageSize, resolve } from './listParams.js';
 import {
   accountId,
   allowDuplicateName,
@@ -17,11 +18,8 @@ import {
   metadata,
   name,
   nout,
-  page,
-  pageSize,
   preview,
   replace,
-  resolve,
   signing,
   txid,
   walletId,

@@ -18,8 +18,8 @@ import {
   streamHash,
   timeout,
   uri,
-  walletId,
-} from './params.js';
+} from './listParams.js';
+import { walletId } from './params.js';
 import { file, filePage } from './shapes.js';
 
 export const fileDelete = declareMethod({

@@ -2,19 +2,21 @@
 import { t } from '../../../schema/schema.js';
 import { declareMethod, required } from '../declaration.js';
 import {
+  includeIsMyOutput,
+  includePurchaseReceipt,
+  includeReceivedTips,
+  newSdkServer,
+} from './listParams.js';
+import {
   allowDuplicateName,
   bid,
   clearChannel,
   clearFee,
   clearing,
   filePath,
-  includeIsMyOutput,
-  includePurchaseReceipt,
-  includeReceivedTips,
   making,
   metadata,
   name,
-  newSdkServer,
   optimizeFile,
   signing,
   streamFields,

@@ -1,7 +1,7 @@
 /** Declarations of the methods of the group peer. */
 import { t } from '../../../schema/schema.js';
 import { declareMethod, required } from '../declaration.js';
-import { blobHash, page, pageSize } from './params.js';
+import { blobHash, page, pageSize } from './listParams.js';
 import { pageOf, peer } from './shapes.js';
 
 export const peerList = declareMethod({

@@ -1,15 +1,7 @@
 /** Declarations of the methods of the group purchase. */
 import { declareMethod } from '../declaration.js';
-import {
-  accountId,
-  blocking,
-  claimId,
-  fundingAccountIds,
-  page,
-  pageSize,
-  preview,
-  walletId,
-} from './params.js';
+import { page, pageSize } from './listParams.js';
+import { accountId, blocking, claimId, fundingAccountIds, preview, walletId } from './params.js';
 import { transaction, txoPage } from './shapes.js';
 
 export const purchaseCreate = declareMethod({

@@ -1,6 +1,7 @@
 /** Declarations of the methods of the group stream. */
 import { t } from '../../../schema/schema.js';
 import { declareMethod, required } from '../declaration.js';
+import { listing, txoFilter, uri } from './listParams.js';
 import {
   accountId,
   allowDuplicateName,
@@ -11,7 +12,6 @@ import {
   clearFee,
   clearing,
   filePath,
-  listing,
   making,
   metadata,
   name,
@@ -22,8 +22,6 @@ import {
   signing,
   streamFields,
   txid,
-  txoFilter,
-  uri,
   validateFile,
   walletId,
 } from './params.js';

@@ -1,20 +1,17 @@
 /** Declarations of the methods of the group support. */
 import { t } from '../../../schema/schema.js';
 import { declareMethod, required } from '../declaration.js';
+import { listing, page, pageSize, txoFilter } from './listParams.js';
 import {
   accountId,
   amount,
   blocking,
   claimId,
   fundingAccountIds,
-  listing,
   nout,
-  page,
-  pageSize,
   preview,
   signing,
   txid,
-  txoFilter,
   walletId,
 } from './params.js';
 import { pageOf, transaction, txoPage } from './shapes.js';

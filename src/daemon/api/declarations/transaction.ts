@@ -1,7 +1,8 @@
 /** Declarations of the methods of the group transaction. */
 import { t } from '../../../schema/schema.js';
 import { declareMethod } from '../declaration.js';
-import { accountId, page, pageSize, walletId } from './params.js';
+import { page, pageSize } from './listParams.js';
+import { accountId, walletId } from './params.js';
 import { transaction, transactionPage } from './shapes.js';
 
 export const transactionList = declareMethod({

@@ -1,7 +1,8 @@
 /** Declarations of the methods of the groups txo and utxo. */
 import { t } from '../../../schema/schema.js';
 import { declareMethod } from '../declaration.js';
-import { accountId, blocking, listing, preview, txoFilter, walletId } from './params.js';
+import { listing, txoFilter } from './listParams.js';
+import { accountId, blocking, preview, walletId } from './params.js';
 import { transaction, txoPage } from './shapes.js';
 
 export const txoList = declareMethod({

@@ -1,6 +1,7 @@
 /** Declarations of the methods of the group wallet. */
 import { t } from '../../../schema/schema.js';
 import { declareMethod, required } from '../declaration.js';
+import { page, pageSize } from './listParams.js';
 import {
   addresses,
   amount,
@@ -8,8 +9,6 @@ import {
   confirmations,
   data,
   fundingAccountIds,
-  page,
-  pageSize,
   password,
   preview,
   singleKey,
