@@ -2,6 +2,7 @@
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import type { Ledger } from '../ledger/ledger.js';
+import type { Wallets } from '../wallet/wallets.js';
 import type { Settings } from './settings.js';
 
 /** The daemon as a whole: what `status`, `version` and `stop` speak of. */
@@ -18,6 +19,8 @@ export interface DaemonServices {
   readonly settings: Settings;
   /** Runs while the component `wallet` does. */
   readonly ledger: Ledger;
+  /** The wallets that are open, while the component `wallet` runs. */
+  readonly wallets: Wallets;
   readonly clock: Clock;
   readonly random: RandomSource;
 }
