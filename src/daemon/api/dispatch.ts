@@ -49,6 +49,16 @@ export function errorAnswer(code: number, message: string, data: JsonOut = {}): 
   return { jsonrpc: '2.0', error: { code, data, message } };
 }
 
+/** A call whose names and numbers of parameters fit. */
+interface Call {
+  /** As it was called, which may be another name of the method. */
+  readonly name: string;
+  readonly declaration: MethodDeclaration;
+  readonly params: CallParams;
+  readonly withProtobuf: boolean;
+  readonly signal: AbortSignal;
+}
+
 const NO_PARAMS: CallParams = { positional: [], named: new Map() };
 const PROTOBUF_KEY = 'include_protobuf';
 
@@ -80,20 +90,15 @@ export class Dispatcher {
     if (params === null)
       return errorAnswer(ERROR_CODE.invalidParams, `Invalid parameters format: ${pythonStr(given ?? null)}`);
     try {
-      checkParams(declaration, params);
+      checkParams(declaration, params, method as string);
     } catch (error) {
       if (error instanceof ParamsError) return errorAnswer(ERROR_CODE.invalidParams, error.message);
       throw error;
     }
-    return this.run(declaration, params, withProtobuf, signal);
+    return this.run({ name: method as string, declaration, params, withProtobuf, signal });
   }
 
-  private async run(
-    declaration: MethodDeclaration,
-    params: CallParams,
-    withProtobuf: boolean,
-    signal: AbortSignal,
-  ): Promise<Answer> {
+  private async run({ name, declaration, params, withProtobuf, signal }: Call): Promise<Answer> {
     const { gate, implementations, services, observer } = this.deps;
     const end = observer?.begin(declaration.name);
     try {
@@ -108,7 +113,7 @@ export class Dispatcher {
     } catch (error) {
       end?.(signal.aborted ? 'cancelled' : 'failed');
       if (!(error instanceof DaemonError)) this.deps.onBug(declaration.name, error);
-      return applicationError(declaration, params, error);
+      return applicationError(name, params, error);
     }
   }
 }
@@ -148,7 +153,7 @@ function shownNamed(named: ReadonlyMap<string, JsonValue>): JsonObject {
   );
 }
 
-function applicationError(declaration: MethodDeclaration, params: CallParams, error: unknown): Answer {
+function applicationError(command: string, params: CallParams, error: unknown): Answer {
   const message = error instanceof Error ? error.message : String(error);
   const name = error instanceof DaemonError ? error.name : 'Exception';
   const trace =
@@ -158,7 +163,7 @@ function applicationError(declaration: MethodDeclaration, params: CallParams, er
   return errorAnswer(ERROR_CODE.application, message, {
     name,
     traceback: [...trace, ''],
-    command: declaration.name,
+    command,
     args: params.positional,
     kwargs: shownNamed(params.named),
   });

@@ -24,7 +24,13 @@ function methodsOf(routes: Routes, path: string): string | undefined {
 }
 
 export function plainServer(routes: Routes): FastifyInstance {
-  const app = fastify({ keepAliveTimeout: KEEP_ALIVE_MS, exposeHeadRoutes: false, logger: false });
+  const app = fastify({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    exposeHeadRoutes: false,
+    logger: false,
+    // `OPTIONS *`: the router takes the star for any path.
+    rewriteUrl: ({ url = '/' }) => (url === '*' ? '/*' : url),
+  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.setNotFoundHandler((request, reply) => {
