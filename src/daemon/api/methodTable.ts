@@ -1,0 +1,23 @@
+/** All methods of the daemon: what is implemented, by name. */
+import type { MethodImplementation } from './implement.js';
+import { mainMethods } from './methods/main.js';
+import { settingsMethods } from './methods/settings.js';
+import { tracemallocMethods } from './methods/tracemalloc.js';
+
+/** By group, in the order of the file names in `methods`. */
+const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [
+  mainMethods,
+  settingsMethods,
+  tracemallocMethods,
+];
+
+/** Throws where two have one name. */
+export function implementationsByName(): ReadonlyMap<string, MethodImplementation> {
+  const byName = new Map<string, MethodImplementation>();
+  for (const method of IMPLEMENTED.flat()) {
+    const { name } = method.declaration;
+    if (byName.has(name)) throw new Error(`two methods are named ${name}`);
+    byName.set(name, method);
+  }
+  return byName;
+}
