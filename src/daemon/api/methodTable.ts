@@ -1,8 +1,19 @@
 /** All methods of the daemon: what is implemented, by name. */
 import type { MethodImplementation } from './implement.js';
+import { accountMethods } from './methods/account.js';
+import { addressMethods } from './methods/address.js';
+import { preferenceMethods } from './methods/preference.js';
+import { syncMethods } from './methods/sync.js';
+import { walletMethods } from './methods/wallet.js';
 
 /** By group, in the order of the file names in `methods`. */
-const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [];
+const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [
+  accountMethods,
+  addressMethods,
+  preferenceMethods,
+  syncMethods,
+  walletMethods,
+];
 
 /** Throws where two have one name. */
 export function implementationsByName(): ReadonlyMap<string, MethodImplementation> {
