@@ -2,16 +2,22 @@
 import type { MethodImplementation } from './implement.js';
 import { accountMethods } from './methods/account.js';
 import { addressMethods } from './methods/address.js';
+import { claimListMethods } from './methods/claimLists.js';
 import { preferenceMethods } from './methods/preference.js';
 import { syncMethods } from './methods/sync.js';
+import { transactionMethods } from './methods/transaction.js';
+import { txoMethods } from './methods/txo.js';
 import { walletMethods } from './methods/wallet.js';
 
 /** By group, in the order of the file names in `methods`. */
 const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [
   accountMethods,
   addressMethods,
+  claimListMethods,
   preferenceMethods,
   syncMethods,
+  transactionMethods,
+  txoMethods,
   walletMethods,
 ];
 
