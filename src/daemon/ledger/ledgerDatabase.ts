@@ -1,0 +1,122 @@
+/**
+ * What the ledger's database answers and takes. It lives in a thread of its own, so every call is a promise; calls are
+ * carried out in the order of their making, each whole or not at all.
+ * Source of the meaning: lbry-sdk lbry/wallet/database.py; sdk-facts 5.1, 5.2, 5.6.
+ */
+import type {
+  OutPointRef,
+  Page,
+  PlotDay,
+  PlotRange,
+  TxoFilter,
+  TxoPage,
+  TxoRow,
+  TxoView,
+} from './txoQuery.js';
+
+/** Dewies, of unspent outputs that are not reserved. */
+export interface Balance {
+  readonly total: bigint;
+  /** Types other and purchase. */
+  readonly available: bigint;
+  /** The rest, by what it is: */
+  readonly reserved: bigint;
+  readonly claims: bigint;
+  /** Supports whose first input is the same account's. */
+  readonly supports: bigint;
+  readonly tips: bigint;
+}
+
+/** A coin that may pay. */
+export interface SpendableCoin {
+  /** 32 bytes, wire order. */
+  readonly txid: Buffer;
+  readonly nout: number;
+  readonly amountDewies: bigint;
+  readonly height: number;
+  readonly isVerified: boolean;
+  readonly address: string;
+}
+
+export interface TransactionRow {
+  readonly txid: Buffer;
+  readonly raw: Buffer;
+  readonly height: number;
+  /** In its block; -1 where it is in none. */
+  readonly position: number;
+  readonly isVerified: boolean;
+  /** As printed; null where it is no purchase. */
+  readonly purchasedClaimId: string | null;
+  /** What each input spends, null where it is not known. */
+  readonly spent: readonly (TxoRow | null)[];
+  /** Null for outputs that are not kept: not mine, and not of a transaction that spends mine. */
+  readonly outputs: readonly (TxoRow | null)[];
+}
+
+export interface TransactionFilter {
+  /** Transactions with an input or output of one of these; null asks nothing. */
+  readonly accountIds: readonly string[] | null;
+  readonly txids?: readonly Uint8Array[];
+  /** Purchases that spend coins of the accounts. */
+  readonly isPurchase?: boolean;
+  /** As printed. */
+  readonly purchasedClaimIds?: readonly string[];
+}
+
+export interface AddressFilter {
+  readonly accountIds: readonly string[];
+  readonly chain?: number;
+  readonly address?: string;
+  /** Only addresses with fewer uses. */
+  readonly usedLessThan?: number;
+}
+
+/** `uses`: least used first, then by index. */
+export type AddressOrder = 'index' | 'uses';
+
+export interface AddressRow {
+  readonly address: string;
+  readonly accountId: string;
+  readonly chain: number;
+  readonly index: number;
+  /** Transactions in its history. */
+  readonly usedTimes: number;
+  /** 33 bytes. */
+  readonly publicKey: Buffer;
+  readonly chainCode: Buffer;
+  readonly depth: number;
+}
+
+export interface LedgerDatabase {
+  txos(filter: TxoFilter, page?: TxoPage, view?: TxoView): Promise<TxoRow[]>;
+  txoCount(filter: TxoFilter): Promise<number>;
+  /** Dewies. */
+  txoSum(filter: TxoFilter): Promise<bigint>;
+  /** Sums by day of the estimated block time, ascending; outputs in no block are on no day. */
+  txoPlot(filter: TxoFilter, range: PlotRange): Promise<PlotDay[]>;
+  /** The sum of each account's own balance. Only outputs in blocks up to `maxHeight` where that is given. */
+  balance(accountIds: readonly string[], maxHeight?: number): Promise<Balance>;
+
+  /** Coins of types other and purchase, unspent and not reserved, in the order `height` of lists. */
+  spendable(accountIds: readonly string[]): Promise<SpendableCoin[]>;
+  /** All or none: false, and nothing changed, where one is unknown, spent or reserved already. On disk when it resolves. */
+  reserve(outPoints: readonly OutPointRef[]): Promise<boolean>;
+  release(outPoints: readonly OutPointRef[]): Promise<void>;
+  /** Of all accounts unless given. */
+  releaseAll(accountIds?: readonly string[]): Promise<void>;
+
+  /** Mempool first, then the highest block, in it the last. `walletAccountIds` says whose "mine" is meant. */
+  transactions(
+    filter: TransactionFilter,
+    page: Page,
+    walletAccountIds: readonly string[],
+  ): Promise<TransactionRow[]>;
+  transactionCount(filter: TransactionFilter): Promise<number>;
+
+  addresses(filter: AddressFilter, page?: Page, order?: AddressOrder): Promise<AddressRow[]>;
+  addressCount(filter: AddressFilter): Promise<number>;
+  /** At most ten addresses with fewer uses than allowed, least used first, then by index. */
+  unusedAddresses(accountId: string, chain: number, maxUses: number): Promise<AddressRow[]>;
+  /** Most unused addresses in a row before a used one. */
+  maxGap(accountId: string, chain: number): Promise<number>;
+}
