@@ -1,0 +1,33 @@
+/** What the implementation of a method gets of its parameters, derived from the declaration. */
+import type { JsonObject, JsonValue } from '../../util/json.js';
+import type { MethodDeclaration, ParamDeclaration } from './declaration.js';
+
+/** By type of parameter. */
+export interface ParamValues {
+  str: string;
+  int: number;
+  float: number;
+  bool: boolean;
+  lbc: bigint;
+  positiveLbc: bigint;
+  strOrList: readonly string[];
+  constraint: readonly string[];
+  list: readonly JsonValue[];
+  dict: JsonObject;
+  any: JsonValue;
+}
+
+type ArgOf<P extends ParamDeclaration> = P extends { readonly required: true }
+  ? ParamValues[P['type']]
+  : P extends { readonly default: infer D }
+    ? ParamValues[P['type']] | (D extends undefined ? undefined : never)
+    : ParamValues[P['type']] | undefined;
+
+/** One key per parameter, undefined when it was not given. Members of `others` were not declared (`freeKeywords`). */
+export type ArgsOf<D extends MethodDeclaration> = {
+  readonly [P in D['params'][number] as P['name']]: ArgOf<P>;
+} & { readonly others: ReadonlyMap<string, JsonValue> };
+
+export type AnyArgs = Readonly<Record<string, unknown>> & {
+  readonly others: ReadonlyMap<string, JsonValue>;
+};

@@ -1,0 +1,28 @@
+/** What a running method knows of its surroundings. The composition root fills it. */
+import type { JsonOut } from '../../util/jsonWrite.js';
+import type { Clock, RandomSource } from '../base/clock.js';
+import type { Settings } from './settings.js';
+
+/** The daemon as a whole: what `status`, `version` and `stop` speak of. */
+export interface DaemonControl {
+  status(): Promise<JsonOut>;
+  version(): JsonOut;
+  ffmpegStatus(): Promise<JsonOut>;
+  /** Begins to stop once the answer is sent. */
+  stop(): void;
+}
+
+export interface DaemonServices {
+  readonly control: DaemonControl;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+}
+
+export interface DaemonContext {
+  readonly services: DaemonServices;
+  /** Whether outputs are shown with the bytes of their values (`include_protobuf`). */
+  readonly withProtobuf: boolean;
+  /** Aborted when the client has gone or the daemon stops. */
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,132 @@
+/**
+ * The declaration of a method of the daemon. Reading of parameters, help, command line, OpenRPC document, reference and
+ * typed client derive from it. Data only; what runs is bound to it by `implement`.
+ *
+ *   export const accountRemove = declareMethod({
+ *     name: 'account_remove',
+ *     group: 'account',
+ *     summary: 'Remove an account from the wallet.',
+ *     usage: '(<account_id> | --account_id=<account_id>) [--wallet_id=<wallet_id>]',
+ *     params: [required(accountId), walletId],
+ *     result: account,
+ *     needs: ['wallet'],
+ *   });
+ */
+import type { Schema } from '../../schema/schema.js';
+
+/** Groups of the command line, in the order of its help. Methods without a group are called by their own names. */
+export const GROUPS = {
+  account: 'Create, modify and inspect the accounts of a wallet.',
+  address: 'List, make and check addresses.',
+  blob: 'Manage blobs.',
+  channel: 'Create, update, abandon and list channels.',
+  claim: 'List and search claims of every type.',
+  collection: 'Create, update, abandon, list and resolve collections.',
+  file: 'Manage files.',
+  peer: 'Peers of the DHT and of the blob exchange.',
+  preference: 'Read and write the preferences in a wallet.',
+  purchase: 'Buy claims and list what was bought.',
+  settings: 'Read and write the settings.',
+  stream: 'Create, update, repost, abandon and list streams.',
+  support: 'Create, abandon and list supports and tips.',
+  sync: 'Keep wallets on several devices alike.',
+  tracemalloc: 'Look into the memory of the daemon.',
+  transaction: 'List and show transactions.',
+  txo: 'List, sum up and spend transaction outputs.',
+  utxo: 'List and release unspent transaction outputs.',
+  wallet: 'Create, open, lock and inspect wallets.',
+} as const;
+
+export type Group = keyof typeof GROUPS;
+
+/** Parts of the daemon that a method may need running. Source: lbry-sdk lbry/extras/daemon/components.py. */
+export const COMPONENT_NAMES = [
+  'database',
+  'wallet',
+  'wallet_server_payments',
+  'blob_manager',
+  'upnp',
+  'dht',
+  'hash_announcer',
+  'file_manager',
+  'disk_space',
+  'background_downloader',
+  'peer_protocol_server',
+  'exchange_rate_manager',
+  'tracker_announcer_component',
+  'libtorrent_component',
+] as const;
+
+export type ComponentName = (typeof COMPONENT_NAMES)[number];
+
+/**
+ * Types of parameters and what `args` holds (`paramReading.ts`):
+ * - `str`: string; a number or boolean is taken by its text, since the command line sends digits as numbers
+ * - `int`, `float`: number; `bool`: boolean (of numbers, whether they are not zero)
+ * - `lbc`: amount as text, given as bigint of dewies; `positiveLbc`: more than zero
+ * - `strOrList`: one string or a list of them, given as a list; an empty list counts as not given
+ * - `constraint`: a number, a text such as `">=5"`, or a list of these, given as a list of texts
+ * - `list`: array of any values; `dict`: object; `any`: any JSON value, null too
+ */
+export type ParamType =
+  | 'str'
+  | 'int'
+  | 'float'
+  | 'bool'
+  | 'lbc'
+  | 'positiveLbc'
+  | 'strOrList'
+  | 'constraint'
+  | 'list'
+  | 'dict'
+  | 'any';
+
+export interface ParamDeclaration {
+  readonly name: string;
+  readonly type: ParamType;
+  readonly description: string;
+  readonly required?: true;
+  /** What `args` holds when the parameter is absent or null. */
+  readonly default?: unknown;
+  /** A null is an error (`InputValueIsNoneError`) instead of counting as absent. */
+  readonly refusesNull?: true;
+}
+
+export interface MethodDeclaration {
+  readonly name: string;
+  /** Null: called by its own name on the command line. */
+  readonly group: Group | null;
+  /** One sentence: the first line of help. */
+  readonly summary: string;
+  /** More about it, a paragraph each. */
+  readonly details?: readonly string[];
+  /** Arguments on the command line, in docopt's grammar, without the program's and method's name. */
+  readonly usage: string;
+  /** In the order in which positional arguments are taken. */
+  readonly params: readonly ParamDeclaration[];
+  readonly result: Schema;
+  readonly needs: readonly ComponentName[];
+  /** Names beyond the declared ones are passed on in `args.others` instead of being refused. */
+  readonly freeKeywords?: true;
+}
+
+/** Another name of a method, still understood. */
+export interface MethodAlias {
+  readonly name: string;
+  readonly replacedBy: string;
+}
+
+/** Keeps the literal types, from which `ArgsOf` derives what a method gets. */
+export function declareMethod<const D extends MethodDeclaration>(declaration: D): D {
+  return declaration;
+}
+
+/** A parameter that recurs. */
+export function declareParam<const P extends ParamDeclaration>(param: P): P {
+  return param;
+}
+
+/** The same parameter where it must be given. */
+export function required<const P extends ParamDeclaration>(param: P): P & { readonly required: true } {
+  return { ...param, required: true };
+}

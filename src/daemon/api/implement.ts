@@ -1,0 +1,19 @@
+/** Binds what a method does to its declaration. */
+import type { JsonOut } from '../../util/jsonWrite.js';
+import type { AnyArgs, ArgsOf } from './args.js';
+import type { DaemonContext } from './context.js';
+import type { MethodDeclaration } from './declaration.js';
+
+export interface MethodImplementation {
+  readonly declaration: MethodDeclaration;
+  readonly run: (context: DaemonContext, args: AnyArgs) => Promise<JsonOut> | JsonOut;
+}
+
+/** `run` gets parameters that were checked against the declaration; what it throws becomes the error of the answer. */
+export function implement<D extends MethodDeclaration>(
+  declaration: D,
+  run: (context: DaemonContext, args: ArgsOf<D>) => Promise<JsonOut> | JsonOut,
+): MethodImplementation {
+  // Parameters were read by the same declaration that `ArgsOf` derives from.
+  return { declaration, run: run as unknown as MethodImplementation['run'] };
+}

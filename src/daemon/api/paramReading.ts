@@ -1,0 +1,132 @@
+/**
+ * Reads the parameters of a call by their declarations. Source: lbry-sdk lbry/extras/daemon/daemon.py `_check_params`;
+ * sdk-facts 1.3 (required parameters and unknown names are checked for every method).
+ */
+import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
+import { parseLbc } from '../base/amounts.js';
+import { DaemonError } from '../base/daemonError.js';
+import type { AnyArgs } from './args.js';
+import type { MethodDeclaration, ParamDeclaration, ParamType } from './declaration.js';
+
+/** What a call brings. */
+export interface CallParams {
+  readonly positional: readonly JsonValue[];
+  readonly named: ReadonlyMap<string, JsonValue>;
+}
+
+/** A call that does not fit the declaration: the message of -32602. */
+export class ParamsError extends Error {}
+
+/** Throws `ParamsError` where names or numbers of parameters do not fit. */
+export function checkParams(declaration: MethodDeclaration, { positional, named }: CallParams): void {
+  const fail = (problem: string, names: readonly string[]): never => {
+    throw new ParamsError(`${problem} for ${declaration.name} command: ${names.join(', ')}`);
+  };
+  const { params } = declaration;
+  const twice = params.slice(0, positional.length).filter((param) => named.has(param.name));
+  if (twice.length > 0)
+    fail(
+      'Duplicate parameters',
+      twice.map((param) => param.name),
+    );
+  const missing = params.slice(positional.length).filter((param) => param.required && !named.has(param.name));
+  if (missing.length > 0)
+    fail(
+      'Missing required parameters',
+      missing.map((param) => param.name),
+    );
+  const known = new Set(params.map((param) => param.name));
+  const unknown = declaration.freeKeywords ? [] : [...named.keys()].filter((name) => !known.has(name));
+  if (unknown.length > 0) fail('Extraneous parameters', unknown);
+  if (positional.length > params.length) {
+    throw new ParamsError(
+      `Extraneous parameters for ${declaration.name} command: ${positional.length} given by position, at most ${params.length} are taken`,
+    );
+  }
+}
+
+/** The values by name. Throws a `DaemonError` where one is of another type. Call `checkParams` first. */
+export function readParams(declaration: MethodDeclaration, { positional, named }: CallParams): AnyArgs {
+  const args: Record<string, unknown> = {};
+  const others = new Map(named);
+  declaration.params.forEach((param, index) => {
+    others.delete(param.name);
+    args[param.name] = readParam(
+      param,
+      index < positional.length ? positional[index] : named.get(param.name),
+    );
+  });
+  return { ...args, others };
+}
+
+const READABLE: Readonly<Record<ParamType, string>> = {
+  str: 'text',
+  int: 'an integer',
+  float: 'a number',
+  bool: 'true or false',
+  lbc: 'an amount',
+  positiveLbc: 'an amount',
+  strOrList: 'text or a list of texts',
+  constraint: 'a number, text, or a list of these',
+  list: 'a list',
+  dict: 'an object',
+  any: 'any value',
+};
+
+function readParam(param: ParamDeclaration, value: JsonValue | undefined): unknown {
+  if (value === null && param.type !== 'any' && (param.refusesNull || param.required)) {
+    throw new DaemonError(
+      'InputValueIsNoneError',
+      `None or null is not valid value for argument '${param.name}'.`,
+    );
+  }
+  if (value === undefined || (value === null && param.type !== 'any')) return param.default;
+  if (param.type === 'any') return value;
+  if (param.type === 'lbc') return parseLbc(param.name, amountText(value));
+  if (param.type === 'positiveLbc') return parseLbc(param.name, amountText(value), { isPositive: true });
+  const read = READERS[param.type](value);
+  if (read === undefined) {
+    throw new DaemonError('TypeError', `'${param.name}' must be ${READABLE[param.type]}.`);
+  }
+  return param.type === 'strOrList' && (read as string[]).length === 0 && !param.required
+    ? param.default
+    : read;
+}
+
+const amountText = (value: JsonValue): unknown => (isJsonNumber(value) ? Number(numberText(value)) : value);
+
+function textOf(value: JsonValue): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'boolean') return String(value);
+  return isJsonNumber(value) ? numberText(value) : undefined;
+}
+
+function numberOf(value: JsonValue): number | undefined {
+  return isJsonNumber(value) ? Number(numberText(value)) : undefined;
+}
+
+function integerOf(value: JsonValue): number | undefined {
+  const number = numberOf(value);
+  return number !== undefined && Number.isSafeInteger(number) ? number : undefined;
+}
+
+function textsOf(value: JsonValue): string[] | undefined {
+  const items = Array.isArray(value) ? value : [value];
+  const texts = items.map(textOf);
+  return texts.includes(undefined) ? undefined : (texts as string[]);
+}
+
+/** Undefined where the value is of another type. */
+const READERS: Readonly<
+  Record<Exclude<ParamType, 'any' | 'lbc' | 'positiveLbc'>, (value: JsonValue) => unknown>
+> = {
+  str: textOf,
+  int: integerOf,
+  float: numberOf,
+  bool: (value) =>
+    typeof value === 'boolean' ? value : isJsonNumber(value) ? numberOf(value) !== 0 : undefined,
+  strOrList: textsOf,
+  constraint: textsOf,
+  list: (value) => (Array.isArray(value) ? value : undefined),
+  dict: (value) => (value instanceof JsonObject ? value : undefined),
+};

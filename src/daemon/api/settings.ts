@@ -1,0 +1,43 @@
+/** What methods and parts of the daemon see of its settings. The table of them and their file are `daemon/main`'s. */
+import type { JsonValue } from '../../util/json.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+
+/** A server as settings have it. */
+export type HostPort = readonly [host: string, port: number];
+
+export interface MaxKeyFee {
+  readonly currency: string;
+  /** The amount as it was written. */
+  readonly amount: string;
+}
+
+/** Values by name, as far as parts of the daemon read them. */
+export interface SettingValues {
+  readonly data_dir: string;
+  readonly wallet_dir: string;
+  readonly download_dir: string;
+  readonly wallets: readonly string[];
+  readonly allowed_origin: string;
+  readonly streaming_get: boolean;
+  readonly hub_timeout: number;
+  readonly concurrent_hub_requests: number;
+  readonly save_resolved_claims: boolean;
+  readonly lbryum_servers: readonly HostPort[];
+  readonly jurisdiction: string | null;
+  readonly blockchain_name: string;
+  readonly coin_selection_strategy: string;
+  readonly transaction_cache_size: number;
+  readonly max_key_fee: MaxKeyFee | null;
+}
+
+export interface Settings {
+  get<Name extends keyof SettingValues>(name: Name): SettingValues[Name];
+  /** All of them, as `settings_get` shows them. */
+  all(): JsonOut;
+  /** Checks, sets and writes the file; resolves to the cleaned value as answers show it. */
+  set(name: string, value: JsonValue): Promise<JsonOut>;
+  /** Back to the default; resolves to that. */
+  clear(name: string): Promise<JsonOut>;
+  /** Names of all settings, sorted. */
+  readonly names: readonly string[];
+}

@@ -1,0 +1,36 @@
+/**
+ * Amounts of LBC as parameters of methods. Source: lbry-sdk lbry/extras/daemon/daemon.py `get_dewies_or_error`;
+ * sdk-facts 5.2.
+ */
+import { parseLbc as parseAmount } from '../../metadata/amounts.js';
+import { MetadataError } from '../../metadata/metadataError.js';
+import { badValue } from './daemonError.js';
+
+const EXAMPLES = 'an amount is text like "1.0" or "0.00000001": 1 to 10 digits, a point and 1 to 8 digits';
+
+export interface AmountRule {
+  /** Nothing but more than zero will do. */
+  readonly isPositive?: boolean;
+}
+
+/** Dewies. Throws the `ValueError` that names the argument where the text is no amount, or zero where that is not allowed. */
+export function parseLbc(argument: string, text: unknown, { isPositive = false }: AmountRule = {}): bigint {
+  const dewies = typeof text === 'string' ? tryParse(text) : null;
+  if (dewies === null) {
+    const shown = typeof text === 'string' || typeof text === 'number' ? `, not '${text}'` : '';
+    throw badValue(`Invalid value for '${argument}': ${EXAMPLES}${shown}.`);
+  }
+  if (isPositive && dewies <= 0n) {
+    throw badValue(`Invalid value for '${argument}': '${argument}' value must be greater than 0.0`);
+  }
+  return dewies;
+}
+
+function tryParse(text: string): bigint | null {
+  try {
+    return parseAmount(text);
+  } catch (error) {
+    if (error instanceof MetadataError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Pages of lists. Source: lbry-sdk lbry/extras/daemon/daemon.py `paginate_rows`, `paginate_list`; sdk-facts 1.5.
+ */
+import type { JsonOut } from '../../util/jsonWrite.js';
+
+/** Source: `DEFAULT_PAGE_SIZE`. */
+const DEFAULT_PAGE_SIZE = 20;
+
+export interface Page {
+  readonly page: number;
+  readonly pageSize: number;
+  /** Items before the page. */
+  readonly offset: number;
+}
+
+/** The page that a call asks for: both numbers at least 1, where zero counts as not given. */
+export function pageOf(args: {
+  readonly page?: number | undefined;
+  readonly page_size?: number | undefined;
+}): Page {
+  const page = Math.max(1, args.page || 1);
+  const pageSize = Math.max(1, args.page_size || DEFAULT_PAGE_SIZE);
+  return { page, pageSize, offset: pageSize * (page - 1) };
+}
+
+/** A page as answers show it; without totals where `total` is null. */
+export function paged(
+  items: readonly JsonOut[],
+  total: number | null,
+  { page, pageSize }: Pick<Page, 'page' | 'pageSize'>,
+): Record<string, JsonOut> {
+  const answer: Record<string, JsonOut> = { items, page, page_size: pageSize };
+  if (total === null) return answer;
+  return { ...answer, total_items: total, total_pages: Math.ceil(total / pageSize) };
+}
+
+/** The page of a list that is at hand as a whole. */
+export function pageOfList(items: readonly JsonOut[], page: Page): Record<string, JsonOut> {
+  return paged(items.slice(page.offset, page.offset + page.pageSize), items.length, page);
+}
