@@ -1,6 +1,7 @@
 /** What a running method knows of its surroundings. The composition root fills it. */
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { Clock, RandomSource } from '../base/clock.js';
+import type { Ledger } from '../ledger/ledger.js';
 import type { Settings } from './settings.js';
 
 /** The daemon as a whole: what `status`, `version` and `stop` speak of. */
@@ -15,6 +16,8 @@ export interface DaemonControl {
 export interface DaemonServices {
   readonly control: DaemonControl;
   readonly settings: Settings;
+  /** Runs while the component `wallet` does. */
+  readonly ledger: Ledger;
   readonly clock: Clock;
   readonly random: RandomSource;
 }

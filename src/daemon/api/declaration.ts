@@ -6,7 +6,7 @@
  *     name: 'account_remove',
  *     group: 'account',
  *     summary: 'Remove an account from the wallet.',
- *     usage: '(<account_id> | --account_id=<account_id>) [--wallet_id=<wallet_id>]',
+ *     usage: ["(<account_id> | --account_id=<account_id>)", "[--wallet_id=<wallet_id>]"],
  *     params: [required(accountId), walletId],
  *     result: account,
  *     needs: ['wallet'],
@@ -100,8 +100,8 @@ export interface MethodDeclaration {
   readonly summary: string;
   /** More about it, a paragraph each. */
   readonly details?: readonly string[];
-  /** Arguments on the command line, in docopt's grammar, without the program's and method's name. */
-  readonly usage: string;
+  /** Arguments on the command line, in docopt's grammar, without the names of program and method; lines as help shows them. */
+  readonly usage: readonly string[];
   /** In the order in which positional arguments are taken. */
   readonly params: readonly ParamDeclaration[];
   readonly result: Schema;

@@ -120,6 +120,7 @@ export class Account {
   /** As the file has it, while the account is locked. */
   #privateKeyText: string;
   #root: ExtendedKey;
+  readonly #publicChains = new Map<KeyChain, ExtendedKey>();
   /** Of each field that was encrypted: it stays as long as the account is held. */
   readonly initVectors = new Map<SecretField, Buffer>();
 
@@ -158,6 +159,15 @@ export class Account {
     const kept = this.initVectors.get(field) ?? this.#tools.random.bytes(INIT_VECTOR_SIZE);
     this.initVectors.set(field, kept);
     return kept;
+  }
+
+  /** The public part of a key of a chain, which is known while locked too. */
+  publicKey(chain: KeyChain, index: number): ExtendedKey {
+    if (this.generator.name === 'single-address' && chain !== KEY_CHAIN.channel)
+      return { ...this.#root, privateKey: null };
+    const parent = this.#publicChains.get(chain) ?? childKey({ ...this.#root, privateKey: null }, chain);
+    this.#publicChains.set(chain, parent);
+    return childKey(parent, index);
   }
 
   /** As it stands in the file: secrets encrypted where the account is locked or a password is given. */

@@ -3,8 +3,8 @@
  * never written over. Source: lbry-sdk lbry/wallet/wallet.py `WalletStorage`; sdk-facts 3.
  */
 import { constants } from 'node:fs';
-import { chmod, copyFile, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { chmod, copyFile, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { JsonObject } from '../../util/json.js';
 import { decodeUtf8 } from '../../util/jsonParse.js';
 import { DaemonError } from '../base/daemonError.js';
@@ -33,20 +33,25 @@ export async function readWalletFile(path: string): Promise<JsonObject | null> {
       throw new Error('It has neither accounts nor a version.');
     return wallet;
   } catch (error) {
-    const copy = await keepCopy(path);
-    throw new DaemonError(
-      'WalletFileError',
-      `The wallet file ${path} cannot be read: ${(error as Error).message} It is left as it is, and a copy is kept at ` +
-        `${copy}. Put a backup in its place, or move it away to begin with a new wallet.`,
-    );
+    throw await unreadableWallet(path, (error as Error).message);
   }
 }
 
-/** Copies the file to the first free name beside it, unless such a copy is there. */
-async function keepCopy(path: string): Promise<string> {
+/** What is thrown where the file at the path is no wallet that can be used: it says what to do, and a copy is kept. */
+export async function unreadableWallet(path: string, reason: string): Promise<DaemonError> {
+  const copy = await keepCopy(path, 'damaged');
+  return new DaemonError(
+    'WalletFileError',
+    `The wallet file ${path} cannot be read: ${reason} It is left as it is, and a copy is kept at ` +
+      `${copy}. Put a backup in its place, or move it away to begin with a new wallet.`,
+  );
+}
+
+/** Copies the file to the first free name beside it, unless such a copy is there; says where it is. */
+export async function keepCopy(path: string, kind: 'damaged' | 'foreign'): Promise<string> {
   const bytes = await readFile(path);
   for (let n = 1; ; n++) {
-    const copy = `${path}.damaged.${n}`;
+    const copy = `${path}.${kind}.${n}`;
     try {
       await copyFile(path, copy, constants.COPYFILE_EXCL);
       return copy;
@@ -55,6 +60,26 @@ async function keepCopy(path: string): Promise<string> {
       if ((await readFile(copy)).equals(bytes)) return copy;
     }
   }
+}
+
+/** By which it is seen that the file is another one than before; null where there is none. */
+export async function fileStamp(path: string): Promise<string | null> {
+  try {
+    const { ino, size, mtimeNs } = await stat(path, { bigint: true });
+    return `${ino}/${size}/${mtimeNs}`;
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+/** Removes what kills in the midst of writing left beside the file: halves of what stands in it, or secrets in clear. */
+export async function removeHalfWritten(path: string): Promise<void> {
+  const folder = dirname(path);
+  const start = `${basename(path)}.tmp.`;
+  for (const name of await readdir(folder))
+    if (name.startsWith(start) && /^[0-9]+$/.test(name.slice(start.length)))
+      await rm(join(folder, name), { force: true });
 }
 
 async function modeOf(path: string): Promise<number> {

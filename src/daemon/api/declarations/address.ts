@@ -1,0 +1,48 @@
+/** Declarations of the methods of the group address. */
+import { t } from '../../../schema/schema.js';
+import { declareMethod } from '../declaration.js';
+import { page, pageSize } from './listParams.js';
+import { accountId, walletId } from './params.js';
+import { addressPage } from './shapes.js';
+
+export const addressIsMine = declareMethod({
+  name: 'address_is_mine',
+  group: 'address',
+  summary: 'Tell whether an address is of the wallet.',
+  usage: [
+    '(<address> | --address=<address>) [<account_id> | --account_id=<account_id>]',
+    '[--wallet_id=<wallet_id>]',
+  ],
+  params: [{ name: 'address', type: 'str', description: 'the address', required: true }, accountId, walletId],
+  result: t.bool('whether it is'),
+  needs: ['wallet'],
+});
+
+export const addressList = declareMethod({
+  name: 'address_list',
+  group: 'address',
+  summary: 'List addresses.',
+  usage: [
+    '[--address=<address>] [--account_id=<account_id>] [--wallet_id=<wallet_id>] [--page=<page>]',
+    '[--page_size=<page_size>]',
+  ],
+  params: [
+    { name: 'address', type: 'str', description: 'only this one' },
+    accountId,
+    walletId,
+    page,
+    pageSize,
+  ],
+  result: addressPage,
+  needs: ['wallet'],
+});
+
+export const addressUnused = declareMethod({
+  name: 'address_unused',
+  group: 'address',
+  summary: 'Show an address that nobody has paid to yet.',
+  usage: ['[--account_id=<account_id>] [--wallet_id=<wallet_id>]'],
+  params: [accountId, walletId],
+  result: t.str('the address'),
+  needs: ['wallet'],
+});

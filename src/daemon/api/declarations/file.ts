@@ -1,0 +1,179 @@
+/** Declarations of the methods of the group file, and `get`. */
+import { t } from '../../../schema/schema.js';
+import { declareMethod, required } from '../declaration.js';
+import {
+  channelClaimId,
+  claimName,
+  downloadDirectory,
+  fileFilter,
+  ofChannelName,
+  ofClaim,
+  ofDescriptor,
+  ofFileName,
+  ofOutput,
+  ofTransaction,
+  page,
+  pageSize,
+  rowid,
+  streamHash,
+  timeout,
+  uri,
+} from './listParams.js';
+import { walletId } from './params.js';
+import { file, filePage } from './shapes.js';
+
+export const fileDelete = declareMethod({
+  name: 'file_delete',
+  group: 'file',
+  summary: 'Delete files.',
+  usage: [
+    '[--delete_from_download_dir] [--delete_all] [--sd_hash=<sd_hash>] [--file_name=<file_name>]',
+    '[--stream_hash=<stream_hash>] [--rowid=<rowid>] [--claim_id=<claim_id>] [--txid=<txid>]',
+    '[--nout=<nout>] [--claim_name=<claim_name>] [--channel_claim_id=<channel_claim_id>]',
+    '[--channel_name=<channel_name>]',
+  ],
+  params: [
+    {
+      name: 'delete_from_download_dir',
+      type: 'bool',
+      description: 'delete the saved file too',
+      default: false,
+    },
+    {
+      name: 'delete_all',
+      type: 'bool',
+      description: 'delete all that match where there are several',
+      default: false,
+    },
+    ...fileFilter,
+  ],
+  result: t.bool('whether something was deleted'),
+  needs: ['file_manager'],
+});
+
+export const fileList = declareMethod({
+  name: 'file_list',
+  group: 'file',
+  summary: 'List files.',
+  usage: [
+    '[--sd_hash=<sd_hash>] [--file_name=<file_name>] [--stream_hash=<stream_hash>]',
+    '[--rowid=<rowid>] [--added_on=<added_on>] [--claim_id=<claim_id>] [--outpoint=<outpoint>]',
+    '[--txid=<txid>] [--nout=<nout>] [--channel_claim_id=<channel_claim_id>]',
+    '[--channel_name=<channel_name>] [--claim_name=<claim_name>]',
+    '[--blobs_in_stream=<blobs_in_stream>] [--download_path=<download_path>]',
+    '[--blobs_remaining=<blobs_remaining>] [--uploading_to_reflector=<uploading_to_reflector>]',
+    '[--is_fully_reflected=<is_fully_reflected>] [--status=<status>] [--completed=<completed>]',
+    '[--sort=<sort_by>] [--comparison=<comparison>] [--full_status=<full_status>] [--reverse]',
+    '[--page=<page>] [--page_size=<page_size>] [--wallet_id=<wallet_id>]',
+  ],
+  params: [
+    { name: 'sort', type: 'str', description: 'field to order by' },
+    { name: 'reverse', type: 'bool', description: 'the other way round', default: false },
+    { name: 'comparison', type: 'str', description: 'how filters compare: eq, ne, g, ge, l, le or in' },
+    walletId,
+    page,
+    pageSize,
+    ...fileFilter,
+    { name: 'added_on', type: 'int', description: 'when it was added' },
+    { name: 'outpoint', type: 'str', description: 'outpoint of its claim' },
+    { name: 'blobs_in_stream', type: 'int', description: 'blobs of the stream' },
+    { name: 'download_path', type: 'str', description: 'path of the file' },
+    { name: 'blobs_remaining', type: 'int', description: 'blobs that are missing' },
+    { name: 'uploading_to_reflector', type: 'bool', description: 'whether it is going to a reflector' },
+    { name: 'is_fully_reflected', type: 'bool', description: 'whether a reflector has it' },
+    { name: 'status', type: 'str', description: 'running, finished or stopped' },
+    { name: 'completed', type: 'bool', description: 'whether it is complete' },
+    { name: 'full_status', type: 'bool', description: 'taken for the sake of older clients' },
+  ],
+  result: filePage,
+  needs: ['file_manager'],
+});
+
+export const fileReflect = declareMethod({
+  name: 'file_reflect',
+  group: 'file',
+  summary: 'Send a stream to a reflector.',
+  usage: [
+    '[--sd_hash=<sd_hash>] [--file_name=<file_name>] [--stream_hash=<stream_hash>]',
+    '[--rowid=<rowid>] [--reflector=<reflector>]',
+  ],
+  params: [
+    ofDescriptor,
+    ofFileName,
+    streamHash,
+    rowid,
+    { name: 'reflector', type: 'str', description: 'the reflector; otherwise one of the settings' },
+  ],
+  result: t.array(t.str('hash of a blob that was sent')),
+  needs: ['file_manager'],
+});
+
+export const fileSave = declareMethod({
+  name: 'file_save',
+  group: 'file',
+  summary: 'Save a stream to a file.',
+  usage: [
+    '[--file_name=<file_name>] [--download_directory=<download_directory>] [--sd_hash=<sd_hash>]',
+    '[--stream_hash=<stream_hash>] [--rowid=<rowid>] [--claim_id=<claim_id>] [--txid=<txid>]',
+    '[--nout=<nout>] [--claim_name=<claim_name>] [--channel_claim_id=<channel_claim_id>]',
+    '[--channel_name=<channel_name>]',
+  ],
+  params: [
+    { name: 'file_name', type: 'str', description: 'name of the file' },
+    downloadDirectory,
+    ofDescriptor,
+    streamHash,
+    rowid,
+    ofClaim,
+    ofTransaction,
+    ofOutput,
+    claimName,
+    channelClaimId,
+    ofChannelName,
+  ],
+  result: file,
+  needs: ['file_manager'],
+});
+
+export const fileSetStatus = declareMethod({
+  name: 'file_set_status',
+  group: 'file',
+  summary: 'Start or stop a download.',
+  usage: [
+    '(<status> | --status=<status>) [--sd_hash=<sd_hash>] [--file_name=<file_name>]',
+    '[--stream_hash=<stream_hash>] [--rowid=<rowid>]',
+  ],
+  params: [
+    { name: 'status', type: 'str', description: 'start or stop', required: true },
+    ofDescriptor,
+    ofFileName,
+    streamHash,
+    rowid,
+  ],
+  result: t.str('what was done'),
+  needs: ['file_manager'],
+});
+
+export const get = declareMethod({
+  name: 'get',
+  group: null,
+  summary: 'Download a stream.',
+  usage: [
+    '<uri> [<file_name> | --file_name=<file_name>]',
+    '[<download_directory> | --download_directory=<download_directory>]',
+    '[<timeout> | --timeout=<timeout>] [--save_file=<save_file>] [--wallet_id=<wallet_id>]',
+  ],
+  params: [
+    required(uri),
+    { name: 'file_name', type: 'str', description: 'name to save it under' },
+    downloadDirectory,
+    timeout,
+    { name: 'save_file', type: 'bool', description: 'whether to save it' },
+    walletId,
+  ],
+  result: t.union([
+    { when: 'when the download began', schema: file },
+    { when: 'else', schema: t.object({ error: t.str('what is wrong') }) },
+  ]),
+  needs: ['wallet', 'exchange_rate_manager', 'blob_manager', 'database', 'file_manager'],
+});

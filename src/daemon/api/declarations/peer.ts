@@ -1,0 +1,32 @@
+/** Declarations of the methods of the group peer. */
+import { t } from '../../../schema/schema.js';
+import { declareMethod, required } from '../declaration.js';
+import { blobHash, page, pageSize } from './listParams.js';
+import { pageOf, peer } from './shapes.js';
+
+export const peerList = declareMethod({
+  name: 'peer_list',
+  group: 'peer',
+  summary: 'List peers that have a blob.',
+  usage: ['(<blob_hash> | --blob_hash=<blob_hash>) [--page=<page>] [--page_size=<page_size>]'],
+  params: [required(blobHash), page, pageSize],
+  result: pageOf('Peer', peer),
+  needs: ['dht'],
+});
+
+export const peerPing = declareMethod({
+  name: 'peer_ping',
+  group: 'peer',
+  summary: 'Ask a peer of the DHT whether it is there.',
+  usage: ['(<node_id> | --node_id=<node_id>) (<address> | --address=<address>) (<port> | --port=<port>)'],
+  params: [
+    { name: 'node_id', type: 'str', description: 'id of the peer', required: true },
+    { name: 'address', type: 'str', description: 'IP address', required: true },
+    { name: 'port', type: 'int', description: 'UDP port', required: true },
+  ],
+  result: t.union([
+    { when: 'when it answers', schema: t.str('pong') },
+    { when: 'else', schema: t.object({ error: t.str('what is wrong') }) },
+  ]),
+  needs: ['dht'],
+});

@@ -1,0 +1,305 @@
+/** Shapes that recur in the answers of methods. Source: sdk-facts 6. */
+import { t, type Schema, type SchemaFields } from '../../../schema/schema.js';
+
+const lbc = (description: string): Schema => t.str(`${description} (LBC as text)`);
+const orNull = (schema: Schema, when: string): Schema =>
+  t.union([
+    { when: '', schema },
+    { when, schema: t.none() },
+  ]);
+const known = 'when it is known';
+
+/** An output within an output is not told again. */
+const inner = (description: string): Schema => t.openObject({}, description);
+
+const txoFields = {
+  txid: t.hash('the transaction'),
+  nout: t.int('position in the transaction'),
+  height: t.int('block in which it is; 0 in the mempool, -2 when it was made just before'),
+  amount: lbc('the amount'),
+  address: orNull(t.str('who can spend it'), 'for scripts without an address'),
+  confirmations: t.int('blocks on top of it, its own included; the height when it is in none'),
+  timestamp: orNull(t.time('of its block'), 'when it is in no block'),
+  type: t.oneOf(['claim', 'support', 'data', 'purchase', 'payment'], 'what it is'),
+  claim_op: t.optional(t.oneOf(['create', 'update']), 'of claims'),
+  is_spent: t.optional(t.bool('whether it is spent'), known),
+  is_my_output: t.optional(t.bool('whether it pays to an account of the wallet'), known),
+  is_my_input: t.optional(t.bool('whether an account of the wallet paid it'), known),
+  is_internal_transfer: t.optional(t.bool('whether it is a payment from the wallet to itself'), known),
+  is_mine: t.optional(t.bool('the same as `is_my_output`'), known),
+  is_change: t.optional(t.bool('whether it pays to a change address'), known),
+  is_received: t.optional(t.bool('whether it came from outside of the wallet'), known),
+  sent_supports: t.optional(lbc('own supports for the claim'), 'when asked for'),
+  sent_tips: t.optional(lbc('own tips for the claim'), 'when asked for'),
+  received_tips: t.optional(lbc('tips for the claim'), 'when asked for'),
+  name: t.optional(t.str('name of the claim'), 'of claims and supports'),
+  normalized_name: t.optional(t.str('the name as names are compared'), 'of claims and supports'),
+  claim_id: t.optional(t.claimId('the claim'), 'of claims, supports and purchases'),
+  permanent_url: t.optional(t.str('URL with the full claim id'), 'of claims and supports'),
+  short_url: t.optional(t.str('URL with the shortest id that tells it from others'), 'when it was resolved'),
+  canonical_url: t.optional(t.str('short URL below that of the channel'), 'when it was resolved'),
+  meta: t.optional(
+    t.openObject({}, 'what the claim index knows of it: heights, amounts, whether it is controlling'),
+    'of claims and supports; empty when it was not resolved',
+  ),
+  value: t.optional(t.openObject({}, 'what the claim or support says'), 'when it can be understood'),
+  value_type: t.optional(t.str('type of the claim: stream, channel, collection or repost'), 'of claims'),
+  protobuf: t.optional(t.hex('the value as bytes'), 'with `include_protobuf`'),
+  has_signing_key: t.optional(t.bool('whether the wallet can sign for the channel'), 'of channels'),
+  signing_channel: t.optional(inner('the channel that signed it, or its `channel_id` alone'), 'when signed'),
+  is_channel_signature_valid: t.optional(t.bool('whether the signature is of that channel'), 'when signed'),
+  reposted_claim: t.optional(inner('the claim that is reposted'), 'of reposts that were resolved'),
+  claims: t.optional(t.array(t.any('a claim, null where there is none')), 'of collections, when asked for'),
+  purchase_receipt: t.optional(inner('the purchase of the claim'), 'when it was bought'),
+  claim: t.optional(inner('the claim that was bought'), 'of purchases that were resolved'),
+} satisfies SchemaFields;
+
+/** An output. */
+export const txo = t.named('Txo', t.object(txoFields, 'an output'));
+
+/** An output, or what names an input that is not known. */
+const txInput = t.named(
+  'TxInput',
+  t.union([
+    { when: 'when it is known', schema: txo },
+    { when: 'else', schema: t.object({ txid: t.hash('the transaction'), nout: t.int('its output') }) },
+  ]),
+);
+
+export const transaction = t.named(
+  'Transaction',
+  t.object(
+    {
+      txid: t.hash('hash of the transaction'),
+      height: t.int('block in which it is; 0 in the mempool, -2 when it was made just before'),
+      inputs: t.array(txInput, 'the outputs that it spends'),
+      outputs: t.array(txo, 'its outputs'),
+      total_input: lbc('sum of what is spent'),
+      total_output: lbc('sum of what is paid'),
+      total_fee: lbc('the fee'),
+      hex: t.hex('the whole transaction'),
+    },
+    'a transaction',
+  ),
+);
+
+const chain = (description: string): Schema =>
+  t.object(
+    { gap: t.int('unused addresses ahead'), maximum_uses_per_address: t.int('uses of one address') },
+    description,
+  );
+
+const addressGenerator = t.object(
+  {
+    name: t.oneOf(['deterministic-chain', 'single-address'], 'how addresses are made'),
+    receiving: t.optional(chain('of receiving addresses'), 'of chains'),
+    change: t.optional(chain('of change addresses'), 'of chains'),
+  },
+  'how addresses are made',
+);
+
+const accountFields = {
+  id: t.str('the account id'),
+  name: t.str('its name'),
+  ledger: t.str('currency and network'),
+  encrypted: t.bool('whether it is locked'),
+  public_key: t.str('extended public key'),
+  address_generator: addressGenerator,
+} satisfies SchemaFields;
+
+export const account = t.named(
+  'Account',
+  t.object(
+    {
+      ...accountFields,
+      is_default: t.bool('whether it is used where none is named'),
+      private_key: orNull(t.str('extended private key'), 'of accounts that can only watch'),
+      seed: orNull(
+        t.str('words from which the account can be made again'),
+        'of accounts that can only watch',
+      ),
+      modified_on: t.num('when its settings were changed (seconds since 1970)'),
+    },
+    'an account',
+  ),
+);
+
+export const listedAccount = t.named(
+  'ListedAccount',
+  t.object(
+    {
+      ...accountFields,
+      certificates: t.int('number of channel keys that were brought from outside'),
+      coins: t.num('balance in LBC, two decimals'),
+      satoshis: t.int('balance in dewies'),
+      is_default: t.optional(t.bool('whether it is used where none is named'), 'without `account_id`'),
+      seed: t.optional(t.any('words from which the account can be made again'), 'with `show_seed`'),
+      private_key: t.optional(t.any('extended private key'), 'with `show_seed`'),
+      modified_on: t.optional(t.num('when its settings were changed'), known),
+      claim_balance: t.optional(t.any('balance in claims'), 'with `include_claims`'),
+    },
+    'an account in a list',
+  ),
+);
+
+export const wallet = t.named(
+  'Wallet',
+  t.object({ id: t.str('the wallet id'), name: t.str('its name') }, 'a wallet'),
+);
+
+export const address = t.named(
+  'Address',
+  t.object(
+    {
+      address: t.str('the address'),
+      account: t.str('the account id'),
+      used_times: t.int('transactions in which it is'),
+      pubkey: t.str('extended public key'),
+    },
+    'an address',
+  ),
+);
+
+export const balance = t.named(
+  'Balance',
+  t.object(
+    {
+      total: lbc("all that is the wallet's"),
+      available: lbc('what can be spent'),
+      reserved: lbc('what lies in claims, supports and tips'),
+      reserved_subtotals: t.object({
+        claims: lbc('in claims'),
+        supports: lbc('in own supports'),
+        tips: lbc('in tips that were received'),
+      }),
+    },
+    'a balance',
+  ),
+);
+
+export const file = t.named(
+  'File',
+  t.openObject({ sd_hash: t.str('hash of the stream descriptor') }, 'a file'),
+);
+
+export const peer = t.named(
+  'Peer',
+  t.object(
+    {
+      address: t.str('IP address'),
+      udp_port: orNull(t.int('port of the DHT'), 'when it is not known'),
+      tcp_port: orNull(t.int('port of the blob exchange'), 'when it is not known'),
+      node_id: orNull(t.str('id in the DHT'), 'when it is not known'),
+    },
+    'a peer',
+  ),
+);
+
+const pageFields = {
+  page: t.int('number of this page'),
+  page_size: t.int('most items of a page'),
+  total_pages: t.optional(t.int('number of pages'), 'without `no_totals`'),
+  total_items: t.optional(t.int('number of items'), 'without `no_totals`'),
+} satisfies SchemaFields;
+
+/** A page of a list, by the name of its items. */
+export function pageOf(name: string, item: Schema, more: SchemaFields = {}): Schema {
+  return t.named(
+    `${name}Page`,
+    t.object({ items: t.array(item, 'the items'), ...pageFields, ...more }, 'a page'),
+  );
+}
+
+export const txoPage = pageOf('Txo', txo);
+export const accountPage = pageOf('ListedAccount', listedAccount);
+export const addressPage = pageOf('Address', address);
+export const walletPage = pageOf('Wallet', wallet);
+export const filePage = pageOf('File', file);
+
+const entries = (description: string): Schema =>
+  t.array(t.openObject({}, 'an output of that kind'), description);
+
+export const transactionPage = pageOf(
+  'ListedTransaction',
+  t.named(
+    'ListedTransaction',
+    t.object(
+      {
+        txid: t.hash('the transaction'),
+        timestamp: t.any('time of its block; null in the mempool'),
+        date: t.any('the same as text; null in the mempool'),
+        confirmations: t.int('blocks on top of it, its own included'),
+        value: lbc('what it changed in the wallet, without the fee'),
+        fee: lbc('what the wallet paid for it, negative'),
+        claim_info: entries('claims that were made'),
+        update_info: entries('claims that were updated'),
+        support_info: entries('supports'),
+        abandon_info: entries('claims and supports that were abandoned'),
+        purchase_info: entries('purchases'),
+      },
+      'a transaction in a list',
+    ),
+  ),
+);
+
+export const searchPage = pageOf('FoundClaim', txo, {
+  blocked: t.optional(
+    t.object({ total: t.int('claims that were left out'), channels: t.array(t.openObject({}, 'by whom')) }),
+    'what channels that block claims kept out',
+  ),
+});
+
+export const ffmpegShape = t.named(
+  'Ffmpeg',
+  t.object(
+    {
+      available: t.bool('whether ffmpeg and ffprobe were found'),
+      which: orNull(t.str('path of ffmpeg'), 'when there is none'),
+      analyze_audio_volume: t.bool('whether the volume of sound is looked at'),
+    },
+    'what is known of ffmpeg',
+  ),
+);
+
+export const versionShape = t.named(
+  'Version',
+  t.object(
+    {
+      lbcnet_version: t.str('version of this daemon'),
+      lbrynet_version: t.str('generation of lbrynet that it is compatible with'),
+      version: t.str('the same'),
+      build: t.str('kind of build'),
+      processor: t.str('processor'),
+      platform: t.str('system in one text'),
+      os_system: t.str('system'),
+      os_release: t.str('its release'),
+      python_version: t.str('what it runs on'),
+      distro: t.optional(t.openObject({}, 'the distribution'), 'on Linux'),
+      desktop: t.optional(t.str('the desktop'), 'on Linux'),
+    },
+    'versions',
+  ),
+);
+
+export const statusShape = t.named(
+  'Status',
+  t.openObject(
+    {
+      installation_id: t.str('what tells this installation from others'),
+      is_running: t.bool('whether all parts have started'),
+      skipped_components: t.array(t.str('a part that is not started')),
+      startup_status: t.map('component', t.bool('whether it has started')),
+      ffmpeg_status: ffmpegShape,
+      connection_status: t.object({ code: t.str('the state'), message: t.str('in words') }),
+      blockchain_headers: t.optional(
+        t.object({
+          downloading_headers: t.bool('whether headers are coming'),
+          download_progress: t.num('0 to 100'),
+        }),
+        'with the wallet',
+      ),
+      wallet: t.optional(t.openObject({}, 'hub, headers and locks'), 'with the wallet'),
+    },
+    'how the daemon is doing; each part that runs adds a field under its name',
+  ),
+);

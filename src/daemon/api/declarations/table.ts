@@ -1,0 +1,176 @@
+/** All methods of the daemon as data, implemented or not, and the names that stand for others. */
+import type { MethodAlias, MethodDeclaration } from '../declaration.js';
+import {
+  accountAdd,
+  accountBalance,
+  accountCreate,
+  accountDeposit,
+  accountFund,
+  accountList,
+  accountMaxAddressGap,
+  accountRemove,
+  accountSend,
+  accountSet,
+} from './account.js';
+import { addressIsMine, addressList, addressUnused } from './address.js';
+import {
+  blobAnnounce,
+  blobClean,
+  blobDelete,
+  blobGet,
+  blobList,
+  blobReflect,
+  blobReflectAll,
+} from './blob.js';
+import {
+  channelAbandon,
+  channelCreate,
+  channelExport,
+  channelImport,
+  channelList,
+  channelSign,
+  channelUpdate,
+} from './channel.js';
+import { claimList, claimSearch } from './claim.js';
+import {
+  collectionAbandon,
+  collectionCreate,
+  collectionList,
+  collectionResolve,
+  collectionUpdate,
+} from './collection.js';
+import { fileDelete, fileList, fileReflect, fileSave, fileSetStatus, get } from './file.js';
+import { ffmpegFind, publish, resolve, routingTableGet, status, stop, version } from './main.js';
+import { peerList, peerPing } from './peer.js';
+import { preferenceGet, preferenceSet } from './preference.js';
+import { purchaseCreate, purchaseList } from './purchase.js';
+import { settingsClear, settingsGet, settingsSet } from './settings.js';
+import {
+  streamAbandon,
+  streamCostEstimate,
+  streamCreate,
+  streamList,
+  streamRepost,
+  streamUpdate,
+} from './stream.js';
+import { supportAbandon, supportCreate, supportList, supportSum } from './support.js';
+import { syncApply, syncHash } from './sync.js';
+import { tracemallocDisable, tracemallocEnable, tracemallocTop } from './tracemalloc.js';
+import { transactionList, transactionShow } from './transaction.js';
+import { txoList, txoPlot, txoSpend, txoSum, utxoList, utxoRelease } from './txo.js';
+import {
+  walletAdd,
+  walletBalance,
+  walletCreate,
+  walletDecrypt,
+  walletEncrypt,
+  walletExport,
+  walletImport,
+  walletList,
+  walletLock,
+  walletReconnect,
+  walletRemove,
+  walletSend,
+  walletStatus,
+  walletUnlock,
+} from './wallet.js';
+
+/** By name. */
+export const DECLARATIONS: readonly MethodDeclaration[] = [
+  accountAdd,
+  accountBalance,
+  accountCreate,
+  accountDeposit,
+  accountFund,
+  accountList,
+  accountMaxAddressGap,
+  accountRemove,
+  accountSend,
+  accountSet,
+  addressIsMine,
+  addressList,
+  addressUnused,
+  blobAnnounce,
+  blobClean,
+  blobDelete,
+  blobGet,
+  blobList,
+  blobReflect,
+  blobReflectAll,
+  channelAbandon,
+  channelCreate,
+  channelExport,
+  channelImport,
+  channelList,
+  channelSign,
+  channelUpdate,
+  claimList,
+  claimSearch,
+  collectionAbandon,
+  collectionCreate,
+  collectionList,
+  collectionResolve,
+  collectionUpdate,
+  ffmpegFind,
+  fileDelete,
+  fileList,
+  fileReflect,
+  fileSave,
+  fileSetStatus,
+  get,
+  peerList,
+  peerPing,
+  preferenceGet,
+  preferenceSet,
+  publish,
+  purchaseCreate,
+  purchaseList,
+  resolve,
+  routingTableGet,
+  settingsClear,
+  settingsGet,
+  settingsSet,
+  status,
+  stop,
+  streamAbandon,
+  streamCostEstimate,
+  streamCreate,
+  streamList,
+  streamRepost,
+  streamUpdate,
+  supportAbandon,
+  supportCreate,
+  supportList,
+  supportSum,
+  syncApply,
+  syncHash,
+  tracemallocDisable,
+  tracemallocEnable,
+  tracemallocTop,
+  transactionList,
+  transactionShow,
+  txoList,
+  txoPlot,
+  txoSpend,
+  txoSum,
+  utxoList,
+  utxoRelease,
+  version,
+  walletAdd,
+  walletBalance,
+  walletCreate,
+  walletDecrypt,
+  walletEncrypt,
+  walletExport,
+  walletImport,
+  walletList,
+  walletLock,
+  walletReconnect,
+  walletRemove,
+  walletSend,
+  walletStatus,
+  walletUnlock,
+];
+
+/** Source: the methods of lbry-sdk that are marked `deprecated`. */
+export const ALIASES: readonly MethodAlias[] = [{ name: 'channel_new', replacedBy: 'channel_create' }];

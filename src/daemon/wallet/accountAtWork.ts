@@ -1,0 +1,178 @@
+/**
+ * An account with the chain behind it: its addresses and which of them comes next, the private keys of what it owns, the
+ * keys of its channels, its balance. What it holds itself is `account.ts`.
+ * Source: lbry-sdk lbry/wallet/account.py `AddressManager`, `save_max_gap`; sdk-facts 3.3, 3.4.
+ */
+import { hash160 } from '../../crypto/hash.js';
+import { channelPublicKey } from '../../metadata/channelSignature.js';
+import { encodeDestination } from '../../script/address.js';
+import type { Bytes } from '../../util/bytes.js';
+import type { RandomSource } from '../base/clock.js';
+import { assertionFailure, badValue } from '../base/daemonError.js';
+import type { AddressChain, AddressSource, PublicKeyAt } from '../ledger/addressSource.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { AddressRow, Balance } from '../ledger/ledgerDatabase.js';
+import { TXO_TYPE } from '../ledger/txoQuery.js';
+import { Txo } from '../txo/txo.js';
+import type { Account } from './account.js';
+import { ChannelKeys } from './channelKeys.js';
+import { KEY_CHAIN } from './keys.js';
+
+type AddressChainName = 'receiving' | 'change';
+
+/** Unused addresses that are kept ahead at least. Source: `save_max_gap`. */
+const LEAST_GAP: Readonly<Record<AddressChainName, number>> = { receiving: 20, change: 6 };
+
+export class AccountAtWork implements AddressSource {
+  readonly account: Account;
+  readonly ledger: Ledger;
+  readonly channelKeys: ChannelKeys;
+  readonly #random: RandomSource;
+  /** Addresses that a wallet of before had given out: so many are derived, used or not. */
+  readonly #givenOut: Record<AddressChainName, number> = { receiving: 0, change: 0 };
+
+  constructor(account: Account, ledger: Ledger, random: RandomSource) {
+    this.account = account;
+    this.ledger = ledger;
+    this.#random = random;
+    this.channelKeys = new ChannelKeys(account, () => this.#channelKeysInUse());
+  }
+
+  get id(): string {
+    return this.account.id;
+  }
+
+  get accountId(): string {
+    return this.account.id;
+  }
+
+  get name(): string {
+    return this.account.name;
+  }
+
+  get isSingleAddress(): boolean {
+    return this.account.generator.name === 'single-address';
+  }
+
+  get chains(): readonly AddressChain[] {
+    const { generator } = this.account;
+    if (generator.name === 'single-address')
+      return [{ chain: KEY_CHAIN.receiving, gap: 1, maxUses: Number.MAX_SAFE_INTEGER, isSingle: true }];
+    return (['receiving', 'change'] as const).map((name) => ({
+      chain: KEY_CHAIN[name],
+      gap: Math.max(generator[name].gap, this.#givenOut[name]),
+      maxUses: generator[name].maxUses,
+    }));
+  }
+
+  keyAt(chain: number, index: number): PublicKeyAt {
+    return this.account.publicKey(chain === KEY_CHAIN.change ? KEY_CHAIN.change : KEY_CHAIN.receiving, index);
+  }
+
+  noteChannelKey(publicKey: Bytes): void {
+    this.channelKeys.note(publicKey);
+  }
+
+  /** So many addresses were given out before the ledger saw the account: the first gap is as long. */
+  noteGivenOut(counts: Readonly<Record<AddressChainName, number>>): void {
+    this.#givenOut.receiving = counts.receiving;
+    this.#givenOut.change = counts.change;
+  }
+
+  /** An address to receive at, with fewer uses than allowed. */
+  async nextReceivingAddress(): Promise<string> {
+    return (await this.#nextAddress('receiving')).address;
+  }
+
+  /** Hash of the key that change goes to: 20 bytes. */
+  async nextChangeKeyHash(): Promise<Buffer> {
+    return keyHashOf((await this.#nextAddress('change')).publicKey);
+  }
+
+  async nextChangeAddress(): Promise<string> {
+    return (await this.#nextAddress('change')).address;
+  }
+
+  async #nextAddress(name: AddressChainName): Promise<AddressRow> {
+    const { chain, maxUses } = this.chains.find((one) => one.chain === KEY_CHAIN[name]) ?? this.chains[0]!;
+    const usable = await this.ledger.database.unusedAddresses(this.id, chain, maxUses);
+    if (usable.length > 0) return usable[this.#random.bytes(4).readUInt32LE() % usable.length]!;
+    await this.ledger.ensureGap(this);
+    const [first] = await this.ledger.database.unusedAddresses(this.id, chain, maxUses);
+    if (first === undefined)
+      throw badValue(`The account keeps no unused addresses for ${name}: set its gap above 0.`);
+    return first;
+  }
+
+  async holds(address: string): Promise<boolean> {
+    return (await this.#find(address)) !== undefined;
+  }
+
+  async #find(address: string): Promise<AddressRow | undefined> {
+    const [row] = await this.ledger.database.addresses({ accountIds: [this.id], address }, { limit: 1 });
+    return row;
+  }
+
+  /** The private key to a key hash of 20 bytes; null where it is not this account's. Throws `AssertionError` while locked. */
+  async privateKeyOf(keyHash: Bytes): Promise<Buffer | null> {
+    const address = encodeDestination(
+      { type: 'pubkeyhash', hash: keyHash },
+      this.account.ledger.addressPrefixes,
+    );
+    const row = await this.#find(address);
+    if (row === undefined) return null;
+    if (this.account.isLocked) throw assertionFailure('Cannot get private key on encrypted wallet account.');
+    const { privateKey } = this.account.key(
+      row.chain === KEY_CHAIN.change ? KEY_CHAIN.change : KEY_CHAIN.receiving,
+      row.index,
+    );
+    return privateKey && Buffer.from(privateKey);
+  }
+
+  /** Only of outputs with so many confirmations; 0 counts those in no block too. */
+  balance(confirmations = 0): Promise<Balance> {
+    return this.ledger.database.balance([this.id], maxHeightOf(this.ledger, confirmations));
+  }
+
+  async maxGaps(): Promise<Record<AddressChainName, number>> {
+    if (this.isSingleAddress) return { receiving: 0, change: 0 };
+    const [receiving, change] = await Promise.all([
+      this.ledger.database.maxGap(this.id, KEY_CHAIN.receiving),
+      this.ledger.database.maxGap(this.id, KEY_CHAIN.change),
+    ]);
+    return { receiving, change };
+  }
+
+  /** Keeps gaps that are longer than any that was found; says whether they changed. The caller saves. */
+  async fitGaps(): Promise<boolean> {
+    const { generator } = this.account;
+    if (generator.name === 'single-address') return false;
+    const found = await this.maxGaps();
+    let isChanged = false;
+    for (const name of ['receiving', 'change'] as const) {
+      const gap = Math.max(LEAST_GAP[name], found[name] + 1);
+      isChanged ||= generator[name].gap !== gap;
+      generator[name].gap = gap;
+    }
+    return isChanged;
+  }
+
+  async #channelKeysInUse(): Promise<Bytes[]> {
+    const rows = await this.ledger.database.txos(
+      { accountIds: [this.id], types: [TXO_TYPE.channel] },
+      { order: 'none' },
+    );
+    return rows.flatMap((row) => {
+      const type = new Txo(row).claim?.claim.type;
+      const key = type?.case === 'channel' ? channelPublicKey(type.value.publicKey) : null;
+      return key === null ? [] : [key];
+    });
+  }
+}
+
+/** The highest block whose outputs have so many confirmations; undefined where it does not matter. */
+export function maxHeightOf(ledger: Pick<Ledger, 'height'>, confirmations: number): number | undefined {
+  return confirmations > 0 ? ledger.height - confirmations + 1 : undefined;
+}
+
+const keyHashOf = (publicKey: Bytes): Buffer => Buffer.from(hash160(publicKey));

@@ -1,0 +1,95 @@
+/**
+ * The keys of an account's channels: those that were imported, and those of its own chain, of which the next is the first
+ * that no channel carries. Source: lbry-sdk lbry/wallet/account.py `DeterministicChannelKeyManager`,
+ * `get_channel_private_key`; sdk-facts 3.1.
+ */
+import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import type { Bytes } from '../../util/bytes.js';
+import { assertionFailure } from '../base/daemonError.js';
+import type { Account } from './account.js';
+import { formatChannelKey, parseChannelKey } from './channelKeyPem.js';
+import { addressOfKey, KEY_CHAIN } from './keys.js';
+
+export interface ChannelKey {
+  /** 32 bytes. */
+  readonly secret: Bytes;
+  /** 33 bytes. */
+  readonly publicKey: Bytes;
+  readonly address: string;
+}
+
+/** Keys behind the next one that are recognized too: a seed may have channels of which earlier ones are not seen. Arbitrary. */
+const LOOKAHEAD = 20;
+
+export class ChannelKeys {
+  readonly #account: Account;
+  readonly #publicKeysInUse: () => Promise<readonly Bytes[]>;
+  /** Hex of public keys that channels were seen to carry. */
+  readonly #used = new Set<string>();
+  /** Numbers of the chain's keys by the hex of the public key, for all below `#known`. */
+  readonly #numbers = new Map<string, number>();
+  #known = 0;
+  #next = 0;
+
+  /** `publicKeysInUse` gives the keys of all channels that the account ever had an output of. */
+  constructor(account: Account, publicKeysInUse: () => Promise<readonly Bytes[]>) {
+    this.#account = account;
+    this.#publicKeysInUse = publicKeysInUse;
+  }
+
+  /** The secret to a channel's public key; null where it is not known, or locked. */
+  keyFor(publicKey: Bytes): Buffer | null {
+    const pem = this.#account.channelKeys.get(addressOfKey(publicKey, this.#account.ledger));
+    if (typeof pem === 'string' && pem !== '')
+      try {
+        return parseChannelKey(pem);
+      } catch {
+        // A damaged entry of the file: the chain may have the key.
+      }
+    if (this.#account.root.privateKey === null) return null;
+    this.#deriveBelow(this.#next + LOOKAHEAD);
+    const number = this.#numbers.get(Buffer.from(publicKey).toString('hex'));
+    if (number === undefined) return null;
+    return Buffer.from(this.#account.key(KEY_CHAIN.channel, number).privateKey!);
+  }
+
+  /** A key that no channel of the account carries; the same again until one does. Throws `AssertionError` while locked. */
+  async next(): Promise<ChannelKey> {
+    for (const publicKey of await this.#publicKeysInUse()) this.note(publicKey);
+    if (this.#account.root.privateKey === null)
+      throw assertionFailure('Cannot get private key on encrypted wallet account.');
+    const { publicKey, privateKey } = this.#account.key(KEY_CHAIN.channel, this.#advance());
+    return { secret: privateKey!, publicKey, address: addressOfKey(publicKey, this.#account.ledger) };
+  }
+
+  /** A channel carries that key: it is not given out any more. */
+  note(publicKey: Bytes): void {
+    this.#used.add(Buffer.from(publicKey).toString('hex'));
+    this.#advance();
+  }
+
+  /** Files a key among the imported ones, under the address of its public key; it is the caller who saves. */
+  import(secret: Bytes): ChannelKey {
+    const publicKey = ecdsaBackend().publicKeyOf(secret, true);
+    const address = addressOfKey(publicKey, this.#account.ledger);
+    this.#account.channelKeys.set(address, formatChannelKey(secret));
+    return { secret, publicKey, address };
+  }
+
+  #advance(): number {
+    for (;;) {
+      this.#deriveBelow(this.#next + 1);
+      const { publicKey } = this.#account.publicKey(KEY_CHAIN.channel, this.#next);
+      if (!this.#used.has(Buffer.from(publicKey).toString('hex'))) return this.#next;
+      this.#next++;
+    }
+  }
+
+  #deriveBelow(count: number): void {
+    for (; this.#known < count; this.#known++)
+      this.#numbers.set(
+        Buffer.from(this.#account.publicKey(KEY_CHAIN.channel, this.#known).publicKey).toString('hex'),
+        this.#known,
+      );
+  }
+}

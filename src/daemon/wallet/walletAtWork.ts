@@ -1,0 +1,304 @@
+/**
+ * A wallet with its file and its accounts at work. What is answered as done stands in the file: saves come one after the
+ * other, each of the wallet as it is when it begins, and a save that waits serves all who ask meanwhile.
+ * Source: lbry-sdk lbry/wallet/wallet.py, lbry/extras/daemon/daemon.py `jsonrpc_sync_apply`; sdk-facts 3.
+ */
+import { JsonObject, type JsonValue } from '../../util/json.js';
+import type { Bytes } from '../../util/bytes.js';
+import { assertionFailure, badValue } from '../base/daemonError.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { Balance } from '../ledger/ledgerDatabase.js';
+import type { Account, AccountTools } from './account.js';
+import { AccountAtWork, maxHeightOf } from './accountAtWork.js';
+import { parseWalletText, unpackWallet, type Wallet } from './wallet.js';
+import { fileStamp, keepCopy, writeWalletFile } from './walletFile.js';
+
+/** What a wallet at work takes from its surroundings. */
+export interface WalletSurroundings {
+  readonly ledger: Ledger;
+  readonly tools: AccountTools;
+  /** Told of what the user should know and no call answers. */
+  readonly warn: (text: string) => void;
+}
+
+export type GeneratorName = 'deterministic-chain' | 'single-address';
+
+export class WalletAtWork {
+  readonly wallet: Wallet;
+  readonly path: string;
+  readonly #around: WalletSurroundings;
+  readonly #atWork = new Map<Account, AccountAtWork>();
+  /** Of the file as it was last read or written. */
+  #stamp: string | null;
+  #saving: Promise<void> = Promise.resolve();
+  #waiting: Promise<void> | null = null;
+
+  constructor(wallet: Wallet, path: string, stamp: string | null, around: WalletSurroundings) {
+    this.wallet = wallet;
+    this.path = path;
+    this.#stamp = stamp;
+    this.#around = around;
+  }
+
+  get id(): string {
+    return this.wallet.id;
+  }
+
+  get name(): string {
+    return this.wallet.name;
+  }
+
+  get isLocked(): boolean {
+    return this.wallet.isLocked;
+  }
+
+  get isEncrypted(): boolean {
+    return this.wallet.isEncrypted;
+  }
+
+  /** Those on the daemon's chain; the file may hold others, which stay in it. The first is the default one. */
+  get accounts(): readonly AccountAtWork[] {
+    const { ledger } = this.#around;
+    return this.wallet.accounts
+      .filter((account) => account.ledger.id === ledger.params.id)
+      .map((account) => this.#put(account));
+  }
+
+  get accountIds(): string[] {
+    return this.accounts.map(({ id }) => id);
+  }
+
+  #put(account: Account): AccountAtWork {
+    const { ledger, tools } = this.#around;
+    const known = this.#atWork.get(account) ?? new AccountAtWork(account, ledger, tools.random);
+    this.#atWork.set(account, known);
+    return known;
+  }
+
+  /** The default account where no id is given. Throws `ValueError`. */
+  account(id?: string | null): AccountAtWork {
+    if (id === undefined || id === null) {
+      const [first] = this.accounts;
+      if (first === undefined) throw badValue(`The wallet ${this.id} has no account.`);
+      return first;
+    }
+    const account = this.accounts.find((one) => one.id === id);
+    if (account === undefined) throw badValue(`Couldn't find account: ${id}.`);
+    return account;
+  }
+
+  /** All accounts where none is named. Throws `ValueError`. */
+  accountsOrAll(ids?: readonly string[] | null): readonly AccountAtWork[] {
+    return ids && ids.length > 0 ? ids.map((id) => this.account(id)) : this.accounts;
+  }
+
+  /** Throws `AssertionError`. */
+  assertUnlocked(): void {
+    if (this.isLocked) throw assertionFailure('Cannot spend funds with locked wallet, unlock first.');
+  }
+
+  /** Resolves when the wallet, as it is or later, is on disk. */
+  save(): Promise<void> {
+    if (this.#waiting === null) {
+      const waiting = this.#saving.then(() => {
+        this.#waiting = null;
+        return this.#write();
+      });
+      this.#waiting = waiting;
+      this.#saving = waiting.catch(() => undefined);
+    }
+    return this.#waiting;
+  }
+
+  /** Resolves when nothing is being saved. */
+  async settled(): Promise<void> {
+    await this.#saving;
+  }
+
+  async #write(): Promise<void> {
+    const stamp = await fileStamp(this.path);
+    if (stamp !== null && stamp !== this.#stamp) {
+      const copy = await keepCopy(this.path, 'foreign');
+      this.#around.warn(
+        `The wallet file ${this.path} was changed by another program. What that wrote is kept at ${copy}.`,
+      );
+    }
+    const { text, wasReset } = this.wallet.fileText();
+    if (wasReset)
+      this.#around.warn(
+        `The wallet ${this.id} is to be encrypted on disk, but no password is known. It is saved in clear; encrypt it again.`,
+      );
+    await writeWalletFile(this.path, text);
+    this.#stamp = await fileStamp(this.path);
+  }
+
+  /** A new account with a seed of its own, in the file before it is used. */
+  createAccount(name: string | null, generator: GeneratorName): Promise<AccountAtWork> {
+    return this.#keep(() =>
+      this.wallet.generateAccount(this.#around.ledger.params, name, new JsonObject([['name', generator]])),
+    );
+  }
+
+  /** An account of a form as in the file. Throws `ValueError`. */
+  addAccount(account: JsonObject): Promise<AccountAtWork> {
+    return this.#keep(() => this.wallet.addAccount(account));
+  }
+
+  async #keep(add: () => Account): Promise<AccountAtWork> {
+    const account = add();
+    try {
+      await this.save();
+    } catch (error) {
+      this.#drop(account);
+      throw error;
+    }
+    const atWork = this.#put(account);
+    await this.#around.ledger.add(atWork);
+    return atWork;
+  }
+
+  #drop(account: Account): void {
+    const at = this.wallet.accounts.indexOf(account);
+    if (at >= 0) this.wallet.accounts.splice(at, 1);
+  }
+
+  async removeAccount(account: AccountAtWork): Promise<void> {
+    this.#drop(account.account);
+    await this.save();
+    this.#around.ledger.remove(account.id);
+    this.#atWork.delete(account.account);
+  }
+
+  /** Moves it to the front; the caller saves. Says whether it was not there. */
+  makeDefault(account: AccountAtWork): boolean {
+    if (this.accounts[0] === account) return false;
+    this.#drop(account.account);
+    this.wallet.accounts.unshift(account.account);
+    return true;
+  }
+
+  /** False where the password is wrong. */
+  unlock(password: string): boolean {
+    return this.wallet.unlock(password);
+  }
+
+  /** Throws `AssertionError` where no password is known. */
+  lock(): void {
+    this.wallet.lock();
+  }
+
+  async encrypt(password: string): Promise<void> {
+    this.wallet.encrypt(password);
+    await this.save();
+  }
+
+  async decrypt(): Promise<void> {
+    this.wallet.decrypt();
+    await this.save();
+  }
+
+  async setPreference(key: string, value: JsonValue): Promise<void> {
+    this.wallet.setPreference(key, value);
+    await this.save();
+  }
+
+  /** By which copies are compared, hex. */
+  syncHash(): string {
+    return this.wallet.hash().toString('hex');
+  }
+
+  /** Under a password as base64, else as JSON in clear. */
+  async exported(password: string | null): Promise<string> {
+    return password === null ? this.wallet.exportText() : this.wallet.pack(password);
+  }
+
+  /**
+   * Joins an export into the wallet, which is on disk when it resolves. New accounts are put to work; their history is
+   * there too where `isBlocking`.
+   */
+  async importExport(text: string, password: string | null, isBlocking: boolean): Promise<void> {
+    await this.#putToWork(await this.#join(text, password), isBlocking);
+  }
+
+  /**
+   * Joins an export, where one is given, and answers with the wallet as it is then. Its password becomes the one of the
+   * file, if that is encrypted.
+   */
+  async syncApply(
+    password: string,
+    text: string | null,
+    isBlocking: boolean,
+  ): Promise<{ hash: string; data: string }> {
+    const added = text === null ? [] : await this.#join(text, password);
+    if (this.wallet.isEncryptedOnDisk && this.wallet.password !== password) {
+      // A locked wallet keeps the password of its file: with another one nobody could open it again.
+      if (this.isLocked) throw assertionFailure('Cannot pack a wallet with locked/encrypted accounts.');
+      this.wallet.password = password;
+      await this.save();
+    }
+    await this.#putToWork(added, isBlocking);
+    return { data: await this.wallet.pack(password), hash: this.syncHash() };
+  }
+
+  async #join(text: string, password: string | null): Promise<Account[]> {
+    const other = password === null ? parseWalletText(text) : await unpackWallet(password, text);
+    const { added, merged } = this.wallet.merge(other);
+    for (const account of [...added, ...merged]) account.refileChannelKeys();
+    await this.save();
+    for (const account of this.accounts)
+      if (merged.includes(account.account)) this.#inBackground(this.#around.ledger.ensureGap(account));
+    return [...added];
+  }
+
+  async #putToWork(added: readonly Account[], isBlocking: boolean): Promise<void> {
+    const { ledger } = this.#around;
+    const work = this.accounts
+      .filter(({ account }) => added.includes(account))
+      .map((account) => ledger.add(account));
+    if (isBlocking) await Promise.all(work);
+    else for (const one of work) this.#inBackground(one);
+  }
+
+  #inBackground(work: Promise<unknown>): void {
+    work.catch((error: unknown) => {
+      this.#around.warn(`An account of the wallet ${this.id} is not watched: ${(error as Error).message}`);
+    });
+  }
+
+  /** The sum over the accounts. */
+  balance(confirmations = 0): Promise<Balance> {
+    const { ledger } = this.#around;
+    return ledger.database.balance(this.accountIds, maxHeightOf(ledger, confirmations));
+  }
+
+  /** The account that has the address; null where none has. */
+  async accountOf(address: string): Promise<AccountAtWork | null> {
+    for (const account of this.accounts) if (await account.holds(address)) return account;
+    return null;
+  }
+
+  /** Private keys to key hashes of 20 bytes, looked up before signing. Throws `AssertionError` while locked. */
+  async keysOf(keyHashes: readonly Bytes[]): Promise<(keyHash: Bytes) => Bytes | null> {
+    const keys = new Map<string, Bytes>();
+    for (const hash of keyHashes) {
+      const hex = Buffer.from(hash).toString('hex');
+      if (keys.has(hex)) continue;
+      for (const account of this.accounts) {
+        const key = await account.privateKeyOf(hash);
+        if (key === null) continue;
+        keys.set(hex, key);
+        break;
+      }
+    }
+    return (hash) => keys.get(Buffer.from(hash).toString('hex')) ?? null;
+  }
+
+  /** The secret to a channel's public key, of whichever account; null where it is not known, or locked. */
+  channelSecret(publicKey: Bytes): Bytes | null {
+    for (const account of this.accounts) {
+      const secret = account.channelKeys.keyFor(publicKey);
+      if (secret !== null) return secret;
+    }
+    return null;
+  }
+}

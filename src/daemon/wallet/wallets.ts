@@ -1,0 +1,214 @@
+/**
+ * The wallets that are open: files of one folder, of which the first is the default one. Opening reads and never replaces
+ * what it cannot read; beginning puts all accounts to work.
+ * Source: lbry-sdk lbry/wallet/manager.py `WalletManager`, lbry/wallet/ledger.py `start`; sdk-facts 3.
+ */
+import { access, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { JsonObject } from '../../util/json.js';
+import { badValue, DaemonError } from '../base/daemonError.js';
+import type { AccountAtWork } from './accountAtWork.js';
+import { takeOverLbryumFile, type LbryumAddresses } from './lbryumWallet.js';
+import { ENCRYPT_ON_DISK, Wallet, WALLET_VERSION } from './wallet.js';
+import { WalletAtWork, type GeneratorName, type WalletSurroundings } from './walletAtWork.js';
+import { fileStamp, readWalletFile, removeHalfWritten, unreadableWallet } from './walletFile.js';
+
+export interface WalletsOptions extends WalletSurroundings {
+  /** Where the files are; made where it is missing. */
+  readonly folder: string;
+}
+
+const walletNotLoaded = (id: string): DaemonError =>
+  new DaemonError('WalletNotLoadedError', `Wallet ${id} is not loaded.`);
+const walletAlreadyLoaded = (path: string): DaemonError =>
+  new DaemonError('WalletAlreadyLoadedError', `Wallet ${path} is already loaded.`);
+const walletNotFound = (path: string): DaemonError =>
+  new DaemonError('WalletNotFoundError', `Wallet not found at ${path}.`);
+const walletAlreadyExists = (path: string): DaemonError =>
+  new DaemonError(
+    'WalletAlreadyExistsError',
+    `Wallet ${path} already exists, use \`wallet_add\` to load it.`,
+  );
+
+const NEW_WALLET = new JsonObject([
+  ['version', WALLET_VERSION],
+  ['name', 'My Wallet'],
+  ['preferences', new JsonObject()],
+  ['accounts', []],
+]);
+
+/** An id is the name of a file in the folder, and nothing else. */
+function assertWalletId(id: string): void {
+  if (id === '' || id === '.' || id === '..' || /[/\\\0]/.test(id))
+    throw badValue(`'${id}' is no name of a wallet: it must be the name of a file.`);
+}
+
+export class Wallets {
+  readonly #options: WalletsOptions;
+  readonly #wallets: WalletAtWork[] = [];
+
+  private constructor(options: WalletsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Opens the wallets of these ids. The first gets an account where it has none. Throws `DaemonError` `WalletFileError`
+   * where a file cannot be used.
+   */
+  static async open(ids: readonly string[], options: WalletsOptions): Promise<Wallets> {
+    await mkdir(options.folder, { recursive: true });
+    const wallets = new Wallets(options);
+    for (const id of new Set(ids)) wallets.#wallets.push(await wallets.#open(id));
+    const [first] = wallets.#wallets;
+    if (first !== undefined) await wallets.#prepareDefault(first);
+    return wallets;
+  }
+
+  get all(): readonly WalletAtWork[] {
+    return this.#wallets;
+  }
+
+  /** Throws `WalletNotLoadedError` where all were removed. */
+  get default(): WalletAtWork {
+    const [first] = this.#wallets;
+    if (first === undefined) throw new DaemonError('WalletNotLoadedError', 'No wallet is loaded.');
+    return first;
+  }
+
+  /** The default one where no id is given. Throws `WalletNotLoadedError`. */
+  get(id?: string | null): WalletAtWork {
+    if (id === undefined || id === null) return this.default;
+    const wallet = this.#wallets.find((one) => one.id === id);
+    if (wallet === undefined) throw walletNotLoaded(id);
+    return wallet;
+  }
+
+  /** Accounts of all wallets. */
+  get accounts(): readonly AccountAtWork[] {
+    return this.#wallets.flatMap(({ accounts }) => accounts);
+  }
+
+  pathOf(id: string): string {
+    return join(this.#options.folder, id);
+  }
+
+  /** A new wallet, on disk when it resolves, without an account unless a kind of one is named. */
+  async create(id: string, account: GeneratorName | null): Promise<WalletAtWork> {
+    assertWalletId(id);
+    const path = this.#assertNotLoaded(id);
+    if (await isThere(path)) throw walletAlreadyExists(path);
+    this.#assertNotLoaded(id);
+    const wallet = this.#atWork(id, NEW_WALLET, null);
+    this.#wallets.push(wallet);
+    try {
+      if (account === null) await wallet.save();
+      else await wallet.createAccount(null, account);
+    } catch (error) {
+      this.#wallets.splice(this.#wallets.indexOf(wallet), 1);
+      throw error;
+    }
+    return wallet;
+  }
+
+  /** Opens a file of the folder and puts its accounts to work. */
+  async add(id: string): Promise<WalletAtWork> {
+    assertWalletId(id);
+    const path = this.#assertNotLoaded(id);
+    if (!(await isThere(path))) throw walletNotFound(path);
+    const wallet = await this.#open(id);
+    this.#assertNotLoaded(id);
+    this.#wallets.push(wallet);
+    for (const account of wallet.accounts) await this.#options.ledger.add(account);
+    return wallet;
+  }
+
+  /** The file stays. */
+  async remove(id: string): Promise<WalletAtWork> {
+    const wallet = this.get(id);
+    this.#wallets.splice(this.#wallets.indexOf(wallet), 1);
+    for (const account of wallet.accounts) this.#options.ledger.remove(account.id);
+    await wallet.settled();
+    return wallet;
+  }
+
+  /** Puts all accounts to work, and, when their history is known, fits their gaps to it. */
+  async begin(): Promise<void> {
+    const { ledger } = this.#options;
+    await Promise.all(this.accounts.map((account) => ledger.add(account)));
+    await ledger.whenSynced();
+    for (const wallet of this.#wallets) await fitGaps(wallet);
+  }
+
+  /** Resolves when all that was to be saved is on disk. */
+  async close(): Promise<void> {
+    for (const wallet of this.#wallets) await wallet.settled();
+  }
+
+  #assertNotLoaded(id: string): string {
+    const path = this.pathOf(id);
+    if (this.#wallets.some((wallet) => wallet.id === id)) throw walletAlreadyLoaded(path);
+    return path;
+  }
+
+  #atWork(id: string, json: JsonObject, stamp: string | null): WalletAtWork {
+    return new WalletAtWork(new Wallet(id, json, this.#options.tools), this.pathOf(id), stamp, this.#options);
+  }
+
+  async #open(id: string): Promise<WalletAtWork> {
+    assertWalletId(id);
+    const path = this.pathOf(id);
+    const old = await this.#takeOver(path);
+    const stamp = await fileStamp(path);
+    const json = await readWalletFile(path);
+    let wallet: WalletAtWork;
+    try {
+      wallet = this.#atWork(id, json ?? NEW_WALLET, stamp);
+    } catch (error) {
+      throw await unreadableWallet(path, (error as Error).message);
+    }
+    if (json !== null) await removeHalfWritten(path);
+    if (old !== null)
+      wallet.accounts[0]?.noteGivenOut({ receiving: old.receiving.length, change: old.change.length });
+    const refiled = wallet.accounts.filter(({ account }) => account.refileChannelKeys());
+    if (refiled.length > 0) await wallet.save();
+    return wallet;
+  }
+
+  async #takeOver(path: string): Promise<LbryumAddresses | null> {
+    try {
+      return await takeOverLbryumFile(path);
+    } catch (error) {
+      if (error instanceof DaemonError && error.name === 'ValueError')
+        throw await unreadableWallet(path, error.message);
+      throw error;
+    }
+  }
+
+  async #prepareDefault(wallet: WalletAtWork): Promise<void> {
+    const { ledger } = this.#options;
+    if (wallet.accounts.length === 0 && wallet.wallet.accounts.length > 0)
+      throw new DaemonError(
+        'WalletFileError',
+        `The wallet file ${wallet.path} has no account on ${ledger.params.id}. Set blockchain_name to the chain that it ` +
+          'is of, or wallet_dir to another folder.',
+      );
+    if (wallet.accounts.length === 0) {
+      wallet.wallet.generateAccount(ledger.params);
+      await wallet.save();
+    }
+    if (wallet.isLocked && wallet.wallet.preference(ENCRYPT_ON_DISK) === undefined)
+      await wallet.setPreference(ENCRYPT_ON_DISK, true);
+  }
+}
+
+async function fitGaps(wallet: WalletAtWork): Promise<void> {
+  const changed = await Promise.all(wallet.accounts.map((account) => account.fitGaps()));
+  if (changed.includes(true)) await wallet.save();
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
