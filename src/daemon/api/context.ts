@@ -2,6 +2,8 @@
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import type { Ledger } from '../ledger/ledger.js';
+import type { ResolvePort } from '../lists/resolvePort.js';
+import type { Wallets } from '../wallet/wallets.js';
 import type { Settings } from './settings.js';
 
 /** The daemon as a whole: what `status`, `version` and `stop` speak of. */
@@ -18,6 +20,12 @@ export interface DaemonServices {
   readonly settings: Settings;
   /** Runs while the component `wallet` does. */
   readonly ledger: Ledger;
+  /** Runs while the component `wallet` does. */
+  readonly wallets: Wallets;
+  /** The same, null before they run. */
+  readonly runningWallets: Wallets | null;
+  /** What lists ask of the claim index. */
+  readonly resolver: ResolvePort;
   readonly clock: Clock;
   readonly random: RandomSource;
 }
