@@ -1,8 +1,15 @@
 /** All methods of the daemon: what is implemented, by name. */
 import type { MethodImplementation } from './implement.js';
+import { claimsMakingMethods } from './methods/claimsMaking.js';
+import { paymentMethods } from './methods/payments.js';
+import { supportsMakingMethods } from './methods/supportsMaking.js';
 
 /** By group, in the order of the file names in `methods`. */
-const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [];
+const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [
+  claimsMakingMethods,
+  paymentMethods,
+  supportsMakingMethods,
+];
 
 /** Throws where two have one name. */
 export function implementationsByName(): ReadonlyMap<string, MethodImplementation> {

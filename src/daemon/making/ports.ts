@@ -1,5 +1,6 @@
 /** What making transactions takes from the ledger, from wallets and from the daemon, as narrow as it is needed. */
 import type { Bytes } from '../../util/bytes.js';
+import type { JsonObject } from '../../util/json.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import type { HubPort, Ledger } from '../ledger/ledger.js';
 import type { LedgerDatabase } from '../ledger/ledgerDatabase.js';
@@ -40,8 +41,12 @@ export interface WalletPort {
   /** The first is the default one. */
   readonly accounts: readonly AccountPort[];
   /** The default one without an id. Throws `ValueError` where there is none. */
-  account(id: string | undefined): AccountPort;
-  accountsOrAll(ids: readonly string[] | undefined): readonly AccountPort[];
+  account(id?: string): AccountPort;
+  accountsOrAll(ids?: readonly string[]): readonly AccountPort[];
+  /** The account that has the address; null where none has. */
+  accountOf(address: string): Promise<AccountPort | null>;
+  /** Adds an account of a form as in the wallet's file, on disk when it resolves. Throws `ValueError`. */
+  addAccount(account: JsonObject): Promise<AccountPort>;
   /** Throws `AssertionError`. */
   assertUnlocked(): void;
   /** Resolves when the wallet's file is on disk. */

@@ -82,7 +82,7 @@ export const streamCreate = declareMethod({
     ...metadata,
   ],
   result: transaction,
-  needs: ['wallet', 'file_manager', 'blob_manager', 'database'],
+  needs: ['wallet'],
 });
 
 export const streamList = declareMethod({
@@ -122,7 +122,7 @@ export const streamRepost = declareMethod({
     ...metadata,
   ],
   result: transaction,
-  needs: ['wallet', 'file_manager', 'blob_manager', 'database'],
+  needs: ['wallet'],
 });
 
 export const streamUpdate = declareMethod({
@@ -160,5 +160,5 @@ export const streamUpdate = declareMethod({
     clearFee,
   ],
   result: transaction,
-  needs: ['wallet', 'file_manager', 'blob_manager', 'database'],
+  needs: ['wallet'],
 });
