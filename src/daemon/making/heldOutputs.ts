@@ -19,35 +19,43 @@ export class HeldOutputs {
     find: () => Promise<Found>,
     use: (found: Found) => Promise<Result>,
   ): Promise<Result> {
-    const found = await this.#findFree(find);
-    const keys = found.map(keyOf);
-    let end: () => void = () => undefined;
-    const ended = new Promise<void>((resolve) => (end = resolve));
-    for (const key of keys) this.#held.set(key, ended);
+    const { found, letGo } = await this.#hold(find);
     try {
       return await use(found);
     } finally {
+      letGo();
+    }
+  }
+
+  /** Holds what is found in the same turn in which it is seen to be free. */
+  async #hold<Found extends readonly Txo[]>(
+    find: () => Promise<Found>,
+  ): Promise<{ readonly found: Found; letGo(): void }> {
+    for (;;) {
+      const gone = new Set<string>();
+      this.#lookers.add(gone);
+      try {
+        const found = await find();
+        const keys = found.map(keyOf);
+        const busy = keys.flatMap((key) => this.#held.get(key) ?? []);
+        if (busy.length === 0 && !keys.some((key) => gone.has(key))) return { found, letGo: this.#mark(keys) };
+        await Promise.all(busy);
+      } finally {
+        this.#lookers.delete(gone);
+      }
+    }
+  }
+
+  #mark(keys: readonly string[]): () => void {
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    for (const key of keys) this.#held.set(key, ended);
+    return () => {
       for (const key of keys) {
         this.#held.delete(key);
         for (const looker of this.#lookers) looker.add(key);
       }
       end();
-    }
-  }
-
-  async #findFree<Found extends readonly Txo[]>(find: () => Promise<Found>): Promise<Found> {
-    for (;;) {
-      const letGo = new Set<string>();
-      this.#lookers.add(letGo);
-      try {
-        const found = await find();
-        const keys = found.map(keyOf);
-        const busy = keys.flatMap((key) => this.#held.get(key) ?? []);
-        if (busy.length === 0 && !keys.some((key) => letGo.has(key))) return found;
-        await Promise.all(busy);
-      } finally {
-        this.#lookers.delete(letGo);
-      }
-    }
+    };
   }
 }

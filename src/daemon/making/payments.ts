@@ -33,7 +33,7 @@ export interface Payment {
 }
 
 /** Throws where an address is none, `InsufficientFundsError`, `AssertionError` while locked. */
-export function sendPayment(
+export async function sendPayment(
   maker: Maker,
   wallet: WalletPort,
   { amountDewies, addresses, changeAccountId, fundingAccountIds }: Payment,
