@@ -21,7 +21,7 @@ export interface DaemonServices {
   readonly settings: Settings;
   /** Runs while the component `wallet` does. */
   readonly ledger: Ledger;
-  /** Runs while the component `wallet` does. */
+  /** The wallets that are open, while the component `wallet` runs. */
   readonly wallets: Wallets;
   /** The same, null before they run. */
   readonly runningWallets: Wallets | null;

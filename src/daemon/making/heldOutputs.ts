@@ -38,7 +38,8 @@ export class HeldOutputs {
         const found = await find();
         const keys = found.map(keyOf);
         const busy = keys.flatMap((key) => this.#held.get(key) ?? []);
-        if (busy.length === 0 && !keys.some((key) => gone.has(key))) return { found, letGo: this.#mark(keys) };
+        if (busy.length === 0 && !keys.some((key) => gone.has(key)))
+          return { found, letGo: this.#mark(keys) };
         await Promise.all(busy);
       } finally {
         this.#lookers.delete(gone);

@@ -160,8 +160,8 @@ async function outputAt({ ports: { ledger } }: Maker, txid: string, nout: number
 
 export interface Sweep {
   readonly accountId?: string | undefined;
-  /** What is spent; whose it is and that it is unspent is added. */
-  readonly filter: Omit<TxoFilter, 'accountIds' | 'isSpent' | 'isMyOutput'>;
+  /** What is spent; the accounts are put in, and that it is unspent and theirs. */
+  readonly filter: TxoFilter;
   /** Most inputs of a transaction. */
   readonly batchSize: number;
 }

@@ -8,7 +8,7 @@ import type { Bytes } from '../../util/bytes.js';
 import { assertionFailure, badValue } from '../base/daemonError.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Balance } from '../ledger/ledgerDatabase.js';
-import type { Account, AccountTools } from './account.js';
+import type { Account, AccountTools, AddressGap } from './account.js';
 import { AccountAtWork, maxHeightOf } from './accountAtWork.js';
 import { parseWalletText, unpackWallet, type Wallet } from './wallet.js';
 import { fileStamp, keepCopy, writeWalletFile } from './walletFile.js';
@@ -22,6 +22,14 @@ export interface WalletSurroundings {
 }
 
 export type GeneratorName = 'deterministic-chain' | 'single-address';
+
+/** What of an account's settings is to change; undefined stays as it is. */
+export interface AccountChange {
+  readonly isDefault: boolean;
+  readonly name: string | undefined;
+  readonly change: Readonly<Record<keyof AddressGap, number | undefined>>;
+  readonly receiving: Readonly<Record<keyof AddressGap, number | undefined>>;
+}
 
 export class WalletAtWork {
   readonly wallet: Wallet;
@@ -139,9 +147,14 @@ export class WalletAtWork {
     );
   }
 
-  /** An account of a form as in the file. Throws `ValueError`. */
+  /** An account of a form as in the file. Throws `ValueError`, also where the wallet has it. */
   addAccount(account: JsonObject): Promise<AccountAtWork> {
-    return this.#keep(() => this.wallet.addAccount(account));
+    return this.#keep(() => {
+      const added = this.wallet.addAccount(account);
+      if (this.wallet.accounts.filter(({ id }) => id === added.id).length === 1) return added;
+      this.#drop(added);
+      throw badValue(`The wallet has the account ${added.id} already.`);
+    });
   }
 
   async #keep(add: () => Account): Promise<AccountAtWork> {
@@ -169,12 +182,27 @@ export class WalletAtWork {
     this.#atWork.delete(account.account);
   }
 
-  /** Moves it to the front; the caller saves. Says whether it was not there. */
-  makeDefault(account: AccountAtWork): boolean {
-    if (this.accounts[0] === account) return false;
-    this.#drop(account.account);
-    this.wallet.accounts.unshift(account.account);
-    return true;
+  /** Changes what is given. Where that is anything, the account counts as modified, and is saved. */
+  async changeAccount({ account }: AccountAtWork, change: AccountChange): Promise<void> {
+    const { generator } = account;
+    let isChanged = change.name !== undefined;
+    account.name = change.name ?? account.name;
+    if (generator.name === 'deterministic-chain')
+      for (const chain of ['change', 'receiving'] as const) {
+        const { gap, maxUses } = change[chain];
+        isChanged ||= gap !== undefined || maxUses !== undefined;
+        generator[chain].gap = gap ?? generator[chain].gap;
+        generator[chain].maxUses = maxUses ?? generator[chain].maxUses;
+      }
+    if (change.isDefault && this.accounts[0]?.account !== account) {
+      this.#drop(account);
+      this.wallet.accounts.unshift(account);
+      isChanged = true;
+    }
+    if (!isChanged) return;
+    account.modifiedOnSec = this.#around.tools.clock.nowSec();
+    await this.save();
+    this.#inBackground(this.#around.ledger.ensureGap(this.#put(account)));
   }
 
   /** False where the password is wrong. */

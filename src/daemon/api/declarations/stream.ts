@@ -47,7 +47,7 @@ export const streamCostEstimate = declareMethod({
   usage: ['(<uri> | --uri=<uri>)'],
   params: [required(uri)],
   result: t.num('the price in LBC; 0.0 without one'),
-  needs: ['wallet', 'file_manager', 'blob_manager', 'database', 'exchange_rate_manager'],
+  needs: ['wallet'],
 });
 
 export const streamCreate = declareMethod({

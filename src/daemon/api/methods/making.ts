@@ -9,9 +9,10 @@ import type { ClaimArguments } from '../../making/claimArguments.js';
 import type { ClaimOptions } from '../../making/claimMaking.js';
 import type { MadeTransaction, Maker } from '../../making/maker.js';
 import type { ChannelChoice } from '../../making/ownOutputs.js';
-import { transactionToJson, type ShowPort } from '../../txo/outputJson.js';
+import { transactionToJson } from '../../txo/outputJson.js';
 import type { WalletAtWork } from '../../wallet/walletAtWork.js';
 import type { DaemonContext } from '../context.js';
+import { showPortOf } from '../showPort.js';
 import { clearing, metadata, streamFields } from '../declarations/params.js';
 
 /** As far as a method has them. */
@@ -75,15 +76,6 @@ export function refuseFile(filePath: string | undefined): void {
   if (filePath !== undefined) throw new DaemonError('NameError', 'file_manager is not a known Component');
 }
 
-export function showPort({ services: { ledger }, withProtobuf }: DaemonContext): ShowPort {
-  return {
-    ledger: ledger.params,
-    height: ledger.height,
-    timeSecAt: (height) => ledger.headers.timeSecAt(height),
-    withProtobuf,
-  };
-}
-
 /** What a method needs at hand to make a transaction. */
 export interface MakingHand {
   readonly maker: Maker;
@@ -104,5 +96,5 @@ export async function answerWith(
   { preview, blocking }: { readonly preview: boolean; readonly blocking: boolean },
 ): Promise<JsonOut> {
   if (blocking && !preview) await context.services.maker.waitFor(made);
-  return transactionToJson(made, showPort(context));
+  return transactionToJson(made, showPortOf(context));
 }

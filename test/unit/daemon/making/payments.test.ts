@@ -186,7 +186,7 @@ describe('a time lock', () => {
 describe('spending outputs into change', () => {
   it('makes a transaction a batch, the last outputs first', async () => {
     const { ledger, wallet, maker } = world([LBC, 2n * LBC, 3n * LBC, 4n * LBC, 5n * LBC]);
-    const made = await spendOutputs(maker, wallet, { filter: {}, batchSize: 2 }, SENT);
+    const made = await spendOutputs(maker, wallet, { filter: { accountIds: [] }, batchSize: 2 }, SENT);
     expect(made.map(({ spent }) => spent.map((txo) => Number(txo!.amountDewies / LBC)))).toEqual([
       [5, 4],
       [3, 2],
@@ -197,21 +197,23 @@ describe('spending outputs into change', () => {
 
   it('frees all after a preview, and what is not sent after a failure', async () => {
     const { ledger, wallet, maker } = world([LBC, 2n * LBC, 3n * LBC]);
-    await spendOutputs(maker, wallet, { filter: {}, batchSize: 1 }, PREVIEW);
+    await spendOutputs(maker, wallet, { filter: { accountIds: [] }, batchSize: 1 }, PREVIEW);
     expect([ledger.broadcasts.length, ledger.reserved]).toEqual([0, []]);
     ledger.beforeTaking = () => {
       if (ledger.broadcasts.length === 1) ledger.refusal = new Error('no more');
       return Promise.resolve();
     };
-    await expect(spendOutputs(maker, wallet, { filter: {}, batchSize: 1 }, SENT)).rejects.toThrow('no more');
+    await expect(
+      spendOutputs(maker, wallet, { filter: { accountIds: [] }, batchSize: 1 }, SENT),
+    ).rejects.toThrow('no more');
     expect([ledger.broadcasts.length, ledger.reserved]).toEqual([1, []]);
   });
 
   it('refuses batches that no node takes', async () => {
     const { wallet, maker } = world();
     for (const batchSize of [0, -1, 1000])
-      await expect(spendOutputs(maker, wallet, { filter: {}, batchSize }, SENT)).rejects.toThrow(
-        '--batch_size must be an integer from 1 to',
-      );
+      await expect(
+        spendOutputs(maker, wallet, { filter: { accountIds: [] }, batchSize }, SENT),
+      ).rejects.toThrow('--batch_size must be an integer from 1 to');
   });
 });
