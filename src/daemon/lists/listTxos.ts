@@ -5,7 +5,7 @@
 import { hashToHex } from '../../util/bytes.js';
 import type { LedgerDatabase, TransactionFilter, TransactionRow } from '../ledger/ledgerDatabase.js';
 import { TXO_TYPE, type Page, type TxoFilter, type TxoPage } from '../ledger/txoQuery.js';
-import { Txo } from '../txo/txo.js';
+import type { Txo } from '../txo/txo.js';
 import type { AccountAtWork } from '../wallet/accountAtWork.js';
 import type { ResolvePort } from './resolvePort.js';
 import { rowTxos, type WalletView } from './rowTxos.js';
