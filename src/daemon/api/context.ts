@@ -2,6 +2,7 @@
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import type { Ledger } from '../ledger/ledger.js';
+import type { ResolvePort } from '../lists/resolvePort.js';
 import type { Wallets } from '../wallet/wallets.js';
 import type { Settings } from './settings.js';
 
@@ -21,6 +22,10 @@ export interface DaemonServices {
   readonly ledger: Ledger;
   /** The wallets that are open, while the component `wallet` runs. */
   readonly wallets: Wallets;
+  /** The same, null before they run. */
+  readonly runningWallets: Wallets | null;
+  /** What lists ask of the claim index. */
+  readonly resolver: ResolvePort;
   readonly clock: Clock;
   readonly random: RandomSource;
 }

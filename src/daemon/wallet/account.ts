@@ -121,6 +121,8 @@ export class Account {
   #privateKeyText: string;
   #root: ExtendedKey;
   readonly #publicChains = new Map<KeyChain, ExtendedKey>();
+  /** Fields that the file has as null: they stay so until the account is unlocked, for the hash is over them too. */
+  readonly #nullFields: Set<SecretField>;
   /** Of each field that was encrypted: it stays as long as the account is held. */
   readonly initVectors = new Map<SecretField, Buffer>();
 
@@ -134,6 +136,7 @@ export class Account {
     this.name = typeof name === 'string' && name !== '' ? name : `Account #${this.id}`;
     this.seed = textIn(account, 'seed');
     this.#privateKeyText = textIn(account, 'private_key');
+    this.#nullFields = new Set((['seed', 'private_key'] as const).filter((key) => account.get(key) === null));
     this.isLocked = account.get('encrypted') === true;
     this.generator = generatorIn(account);
     this.modifiedOnSec = integerIn(account, 'modified_on') ?? tools.clock.nowSec();
@@ -186,9 +189,9 @@ export class Account {
     const entries: [string, JsonValue][] = [
       ['ledger', this.ledger.id],
       ['name', this.name],
-      ['seed', seed],
+      ['seed', seed === '' && this.#nullFields.has('seed') ? null : seed],
       ['encrypted', this.isLocked || password !== null],
-      ['private_key', privateKey],
+      ['private_key', privateKey === '' && this.#nullFields.has('private_key') ? null : privateKey],
       ['public_key', this.publicKeyText],
       ['address_generator', generatorToJson(this.generator)],
       ['modified_on', this.modifiedOnSec],
@@ -229,6 +232,7 @@ export class Account {
       this.seed = seed?.text ?? '';
       if (root !== null) this.#root = root;
       this.#privateKeyText = '';
+      this.#nullFields.clear();
       this.isLocked = false;
       if (seed !== null) this.initVectors.set('seed', seed.initVector);
       if (privateKey !== null) this.initVectors.set('private_key', privateKey.initVector);
