@@ -3,9 +3,12 @@ import type { MethodImplementation } from './implement.js';
 import { accountMethods } from './methods/account.js';
 import { addressMethods } from './methods/address.js';
 import { claimListMethods } from './methods/claimLists.js';
+import { claimsMakingMethods } from './methods/claimsMaking.js';
 import { mainMethods } from './methods/main.js';
+import { paymentMethods } from './methods/payments.js';
 import { preferenceMethods } from './methods/preference.js';
 import { settingsMethods } from './methods/settings.js';
+import { supportsMakingMethods } from './methods/supportsMaking.js';
 import { syncMethods } from './methods/sync.js';
 import { tracemallocMethods } from './methods/tracemalloc.js';
 import { transactionMethods } from './methods/transaction.js';
@@ -17,9 +20,12 @@ const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [
   accountMethods,
   addressMethods,
   claimListMethods,
+  claimsMakingMethods,
   mainMethods,
+  paymentMethods,
   preferenceMethods,
   settingsMethods,
+  supportsMakingMethods,
   syncMethods,
   tracemallocMethods,
   transactionMethods,

@@ -161,6 +161,9 @@ class Daemon implements RunningDaemon {
       get resolver() {
         return ofWallet('resolver');
       },
+      get maker() {
+        return ofWallet('maker');
+      },
     };
     const dispatcher = new Dispatcher({
       declarations: DECLARATIONS,
