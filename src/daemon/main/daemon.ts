@@ -25,7 +25,7 @@ import { ensureFolder, installationId } from './folders.js';
 import { versionAnswer } from './machineInfo.js';
 import { parseServer } from './settingKinds.js';
 import { statusOf } from './status.js';
-import type { WalletPart } from './walletPart.js';
+import type { WalletPart, WalletServices } from './walletPart.js';
 
 /** Where metrics are served. Source: `prom_site`. */
 const METRICS_HOST = '0.0.0.0';
@@ -138,9 +138,11 @@ class Daemon implements RunningDaemon {
     this.installation = installationId(dataDir);
     const metrics = new CallMetrics();
     const { wallet } = this;
-    const absent = (): never => {
+    /** What methods of the component reach; throws what `needs` would where it does not run. */
+    const ofWallet = <Name extends keyof WalletServices>(name: Name): WalletServices[Name] => {
+      if (wallet?.services) return wallet.services[name];
       this.components.check(['wallet']);
-      throw new Error('the component wallet is not there');
+      throw new Error('the component wallet runs without its services');
     };
     const services: DaemonServices = {
       control: this.control,
@@ -148,10 +150,19 @@ class Daemon implements RunningDaemon {
       clock,
       random,
       get ledger() {
-        return wallet?.ledger ?? absent();
+        return ofWallet('ledger');
       },
       get wallets() {
-        return wallet?.wallets ?? absent();
+        return ofWallet('wallets');
+      },
+      get runningWallets() {
+        return wallet === null ? ofWallet('wallets') : (wallet.services?.wallets ?? null);
+      },
+      get resolver() {
+        return ofWallet('resolver');
+      },
+      get maker() {
+        return ofWallet('maker');
       },
     };
     const dispatcher = new Dispatcher({

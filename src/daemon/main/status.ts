@@ -3,7 +3,7 @@ import type { JsonOut } from '../../util/jsonWrite.js';
 import type { ComponentName } from '../api/declaration.js';
 import { float } from '../base/answerJson.js';
 import type { Components } from './components.js';
-import type { WalletPart } from './walletPart.js';
+import type { WalletPart, WalletServices } from './walletPart.js';
 
 export interface StatusSources {
   readonly installationId: string;
@@ -17,14 +17,12 @@ type Members = Readonly<Record<string, JsonOut | undefined>>;
 
 const COMPLETE = 100;
 
-function walletMembers({ ledger, wallets }: WalletPart): Members {
-  if (ledger === null) return {};
+function walletMembers({ ledger, wallets }: WalletServices): Members {
   const shown = ledger.status() as Members;
-  const servers = Array.isArray(shown['servers']) ? (shown['servers'] as readonly JsonOut[]) : [];
-  const first = wallets?.all[0];
+  const [first] = wallets.all;
   return {
     ...shown,
-    connected_servers: servers,
+    connected_servers: shown['servers'],
     is_encrypted: first?.isEncrypted ?? null,
     is_locked: first?.isLocked ?? null,
   };
@@ -42,9 +40,10 @@ export function statusOf({ installationId, components, skipped, wallet, ffmpeg }
     ffmpeg_status: ffmpeg,
     ...components.statuses(),
   };
-  if (wallet === null) return answer;
-  const members = walletMembers(wallet);
-  const isConnected = wallet.ledger?.hub.isConnected ?? false;
+  const services = wallet?.services ?? null;
+  if (services === null) return answer;
+  const members = walletMembers(services);
+  const { isConnected } = services.ledger.hub;
   const progress = numberIn(members['headers_synchronization_progress']) ?? 0;
   return {
     ...answer,

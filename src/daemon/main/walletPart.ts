@@ -1,10 +1,11 @@
-/** The component `wallet` as the composition root sees it: the ledger and the wallets on it. */
-import type { Ledger } from '../ledger/ledger.js';
-import type { Wallets } from '../wallet/wallets.js';
+/** The component `wallet` as the composition root sees it: the ledger, the wallets on it, and what works with both. */
+import type { DaemonServices } from '../api/context.js';
 import type { Component } from './components.js';
 
+/** What methods reach of it. */
+export type WalletServices = Pick<DaemonServices, 'ledger' | 'wallets' | 'resolver' | 'maker'>;
+
 export interface WalletPart extends Component {
-  /** Null until it has begun to start. */
-  readonly ledger: Ledger | null;
-  readonly wallets: Wallets | null;
+  /** Null until it runs, and after it was stopped. */
+  readonly services: WalletServices | null;
 }
