@@ -28,7 +28,7 @@ const COINS_AT_ONCE = 64;
 export const listUnspent = defineMethod({
   name: 'listunspent',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Returns array of unspent transaction outputs with between minconf and maxconf (inclusive) confirmations.\n' +
     'Optionally filter to only include txouts paid to specified addresses.\nClaims and supports are not among them.',
