@@ -158,11 +158,11 @@ class Daemon implements RunningDaemon {
       get runningWallets() {
         return wallet === null ? ofWallet('wallets') : (wallet.services?.wallets ?? null);
       },
-      get maker() {
-        return ofWallet('maker');
-      },
       get resolver() {
         return ofWallet('resolver');
+      },
+      get maker() {
+        return ofWallet('maker');
       },
     };
     const dispatcher = new Dispatcher({

@@ -3,7 +3,7 @@ import type { DaemonServices } from '../api/context.js';
 import type { Component } from './components.js';
 
 /** What methods reach of it. */
-export type WalletServices = Pick<DaemonServices, 'ledger' | 'wallets' | 'maker' | 'resolver'>;
+export type WalletServices = Pick<DaemonServices, 'ledger' | 'wallets' | 'resolver' | 'maker'>;
 
 export interface WalletPart extends Component {
   /** Null until it runs, and after it was stopped. */
