@@ -3,6 +3,7 @@ import type { JsonOut } from '../../util/jsonWrite.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { ResolvePort } from '../lists/resolvePort.js';
+import type { Maker } from '../making/maker.js';
 import type { Wallets } from '../wallet/wallets.js';
 import type { Settings } from './settings.js';
 
@@ -24,6 +25,8 @@ export interface DaemonServices {
   readonly wallets: Wallets;
   /** The same, null before they run. */
   readonly runningWallets: Wallets | null;
+  /** Makes transactions; runs while the component `wallet` does. */
+  readonly maker: Maker;
   /** What lists ask of the claim index. */
   readonly resolver: ResolvePort;
   readonly clock: Clock;

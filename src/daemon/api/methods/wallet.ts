@@ -53,12 +53,12 @@ const balance = implement(walletBalance, async ({ services }, args) =>
 );
 
 const status = implement(walletStatus, ({ services }, args) => {
-  const { runningWallets, ledger } = services;
+  const { runningWallets } = services;
   if (runningWallets === null) return { is_encrypted: null, is_syncing: null, is_locked: null };
   const wallet = runningWallets.get(args.wallet_id);
   return {
     is_encrypted: wallet.isEncrypted,
-    is_syncing: !wallet.accounts.every(({ id }) => ledger.isSynced(id)),
+    is_syncing: !wallet.accounts.every(({ id }) => services.ledger.isSynced(id)),
     is_locked: wallet.isLocked,
   };
 });
