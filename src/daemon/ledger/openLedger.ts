@@ -67,7 +67,7 @@ export class LedgerAtWork implements Ledger {
   readonly hub: HubPort;
   readonly #store: LedgerStorePort;
   readonly #log: Logger;
-  readonly #servers: readonly HostPort[];
+  #servers: readonly HostPort[];
   readonly #pool: HubPool;
   readonly #headerSync: HeaderSync;
   readonly #headerQueue = new SerialQueue();
@@ -130,6 +130,11 @@ export class LedgerAtWork implements Ledger {
 
   get database(): LedgerDatabase {
     return this.#store;
+  }
+
+  reconnect(servers: readonly HostPort[]): void {
+    this.#servers = servers;
+    this.#pool.reconnect(servers);
   }
 
   /** Begins to look for a hub. What the database has of blocks above the headers is in none for the time being. */
