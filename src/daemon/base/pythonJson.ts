@@ -23,8 +23,9 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\f': '\\f',
 };
 
-/** UTF-16 units outside of ASCII each by four hex digits. */
-function quote(text: string): string {
+/** A string literal: UTF-16 units outside of ASCII each by four hex digits. */
+export function quotePython(text: string): string {
+  if (!/[^ !#-[\]-~]/.test(text)) return `"${text}"`;
   const escaped = text.replaceAll(
     NEEDS_ESCAPE,
     (unit) => SHORT_ESCAPES[unit] ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -86,7 +87,7 @@ export function writePythonJson(
   function write(part: JsonValue, depth: number): string {
     if (part === null) return 'null';
     if (typeof part === 'boolean') return String(part);
-    if (typeof part === 'string') return quote(part);
+    if (typeof part === 'string') return quotePython(part);
     if (typeof part === 'number' || part instanceof JsonNumber) return pythonNumber(numberText(part));
     if (Array.isArray(part))
       return list(
@@ -99,7 +100,7 @@ export function writePythonJson(
     if (sortKeys) members.sort(([a], [b]) => compareCodePoints(a, b));
     return list(
       '{',
-      members.map(([key, inner]) => `${quote(key)}: ${write(inner, depth + 1)}`),
+      members.map(([key, inner]) => `${quotePython(key)}: ${write(inner, depth + 1)}`),
       '}',
       depth,
     );

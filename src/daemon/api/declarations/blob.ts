@@ -11,7 +11,7 @@ export const blobAnnounce = declareMethod({
   usage: ['(<blob_hash> | --blob_hash=<blob_hash> | --stream_hash=<stream_hash> | --sd_hash=<sd_hash>)'],
   params: [blobHash, streamHash, ofDescriptor],
   result: t.bool('true'),
-  needs: ['database'],
+  needs: ['blob_manager'],
 });
 
 export const blobClean = declareMethod({

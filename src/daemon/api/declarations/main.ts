@@ -69,7 +69,7 @@ export const publish = declareMethod({
     clearChannel,
   ],
   result: transaction,
-  needs: ['wallet', 'file_manager', 'blob_manager', 'database'],
+  needs: ['wallet'],
 });
 
 export const resolve = declareMethod({

@@ -47,7 +47,7 @@ export const streamCostEstimate = declareMethod({
   usage: ['(<uri> | --uri=<uri>)'],
   params: [required(uri)],
   result: t.num('the price in LBC; 0.0 without one'),
-  needs: ['wallet', 'file_manager', 'blob_manager', 'database', 'exchange_rate_manager'],
+  needs: ['wallet'],
 });
 
 export const streamCreate = declareMethod({
@@ -82,7 +82,7 @@ export const streamCreate = declareMethod({
     ...metadata,
   ],
   result: transaction,
-  needs: ['wallet', 'file_manager', 'blob_manager', 'database'],
+  needs: ['wallet'],
 });
 
 export const streamList = declareMethod({
@@ -122,7 +122,7 @@ export const streamRepost = declareMethod({
     ...metadata,
   ],
   result: transaction,
-  needs: ['wallet', 'file_manager', 'blob_manager', 'database'],
+  needs: ['wallet'],
 });
 
 export const streamUpdate = declareMethod({
@@ -160,5 +160,5 @@ export const streamUpdate = declareMethod({
     clearFee,
   ],
   result: transaction,
-  needs: ['wallet', 'file_manager', 'blob_manager', 'database'],
+  needs: ['wallet'],
 });

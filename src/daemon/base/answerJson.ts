@@ -1,0 +1,161 @@
+/**
+ * Answers as text: JSON as Python writes it with two blanks of indent, keys in order of code points at every level, and
+ * a line break at the end. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_dumps_pretty`; sdk-facts 1.3.
+ */
+import { breathe } from '../../util/breathe.js';
+import { JsonNumber, JsonObject } from '../../util/json.js';
+import { parseJson } from '../../util/jsonParse.js';
+import {
+  HexFragment,
+  JsonArrayStream,
+  JsonObjectStream,
+  RawJson,
+  type JsonOut,
+} from '../../util/jsonWrite.js';
+import { compareCodePoints, pythonFloat, pythonNumber, quotePython } from './pythonJson.js';
+
+const INDENT = '  ';
+/** Levels at which the writer may rest between members: the answer, its result, the items of a page. */
+const RESTING_LEVELS = 3;
+/** Bound of the memory of field names. Arbitrary: more than all answers have; where keys are data it fills and stays. */
+const MAX_KNOWN_KEYS = 1024;
+const MAX_KNOWN_KEY_CHARS = 40;
+
+const knownKeys = new Map<string, string>();
+
+function quoteKey(key: string): string {
+  const known = knownKeys.get(key);
+  if (known !== undefined) return known;
+  const quoted = `${quotePython(key)}: `;
+  if (key.length <= MAX_KNOWN_KEY_CHARS && knownKeys.size < MAX_KNOWN_KEYS) knownKeys.set(key, quoted);
+  return quoted;
+}
+
+/** A float as Python shows it, with a point in any case. */
+export const float = (value: number): JsonNumber => new JsonNumber(pythonFloat(value));
+
+const lineBreaks: string[] = [];
+function lineBreak(level: number): string {
+  return (lineBreaks[level] ??= `\n${INDENT.repeat(level)}`);
+}
+
+type Container = { readonly isObject: boolean; readonly members: Iterable<readonly [string, JsonOut]> };
+
+/** From here on the order of UTF-16 units is another than that of code points. */
+const ABOVE_PLAIN_ORDER = /[\ud800-\uffff]/;
+
+function sortByKey(members: [string, JsonOut][]): [string, JsonOut][] {
+  if (members.some(([key]) => ABOVE_PLAIN_ORDER.test(key)))
+    return members.sort(([a], [b]) => compareCodePoints(a, b));
+  return members.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+}
+
+function* withoutKeys(items: Iterable<JsonOut>): Iterable<readonly [string, JsonOut]> {
+  for (const item of items) yield ['', item];
+}
+
+function sortedMembers(entries: Iterable<readonly [string, JsonOut | undefined]>): [string, JsonOut][] {
+  // Of keys that repeat the last counts, as in a dictionary.
+  const members = [...new Map(entries)].filter(([, value]) => value !== undefined);
+  return sortByKey(members as [string, JsonOut][]);
+}
+
+/** What a container holds, null for anything else. Sources that must be waited for come read. */
+function openContainer(value: JsonOut): Container | null {
+  if (value === null || typeof value !== 'object') return null;
+  if (value instanceof JsonNumber || value instanceof HexFragment || value instanceof RawJson) return null;
+  if (Array.isArray(value)) return { isObject: false, members: withoutKeys(value as readonly JsonOut[]) };
+  if (value instanceof JsonArrayStream)
+    return { isObject: false, members: withoutKeys(value.items as Iterable<JsonOut>) };
+  if (value instanceof JsonObjectStream)
+    return { isObject: true, members: sortedMembers(value.members as Iterable<readonly [string, JsonOut]>) };
+  if (value instanceof JsonObject) return { isObject: true, members: sortedMembers(value.entries) };
+  if (value instanceof Map)
+    return { isObject: true, members: sortedMembers(value as ReadonlyMap<string, JsonOut>) };
+  return { isObject: true, members: sortedMembers(Object.entries(value)) };
+}
+
+function writeScalar(value: JsonOut): string {
+  switch (typeof value) {
+    case 'string':
+      return quotePython(value);
+    case 'number':
+      return Number.isSafeInteger(value) ? String(value) : pythonFloat(value);
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    default:
+      if (value === null) return 'null';
+      if (value instanceof JsonNumber) return pythonNumber(value.text);
+      if (value instanceof HexFragment) return `"${Buffer.from(value.bytes).toString('hex')}"`;
+      throw new TypeError(`a ${typeof value} is not JSON`);
+  }
+}
+
+/** Writes into `out` without a pause. */
+function write(value: JsonOut, level: number, out: string[]): void {
+  if (value instanceof RawJson) return write(parseJson(value.text), level, out);
+  const container = openContainer(value);
+  if (container === null) {
+    out.push(writeScalar(value));
+    return;
+  }
+  let count = 0;
+  out.push(container.isObject ? '{' : '[');
+  for (const [key, inner] of container.members) {
+    out.push(count++ > 0 ? ',' : '', lineBreak(level + 1));
+    if (container.isObject) out.push(quoteKey(key));
+    write(inner, level + 1, out);
+  }
+  if (count > 0) out.push(lineBreak(level));
+  out.push(container.isObject ? '}' : ']');
+}
+
+async function readAll<T>(source: Iterable<T> | AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of source) items.push(item);
+  return items;
+}
+
+/** Sources that come one at a time, as the lists of what they gave. */
+async function settled(value: JsonOut): Promise<JsonOut> {
+  if (value instanceof JsonArrayStream) return readAll(value.items);
+  if (value instanceof JsonObjectStream) return new Map(await readAll(value.members));
+  return value;
+}
+
+/** Writes into `out`, resting between the members of the upper levels. */
+async function writeInTurns(source: JsonOut, level: number, out: string[], sinceMs: number): Promise<number> {
+  const value = await settled(source);
+  const container = level < RESTING_LEVELS ? openContainer(value) : null;
+  if (container === null) {
+    write(value, level, out);
+    return sinceMs;
+  }
+  let count = 0;
+  out.push(container.isObject ? '{' : '[');
+  for (const [key, inner] of container.members) {
+    out.push(count++ > 0 ? ',' : '', lineBreak(level + 1));
+    if (container.isObject) out.push(quoteKey(key));
+    sinceMs = await breathe(await writeInTurns(inner, level + 1, out, sinceMs));
+  }
+  if (count > 0) out.push(lineBreak(level));
+  out.push(container.isObject ? '}' : ']');
+  return sinceMs;
+}
+
+/** Nothing in the answer comes one at a time, and it is small: the envelope of errors, settings. */
+export function answerText(answer: JsonOut): string {
+  const out: string[] = [];
+  write(answer, 0, out);
+  out.push('\n');
+  return out.join('');
+}
+
+/** The text of an answer of any size. */
+export async function answerTextInTurns(answer: JsonOut): Promise<string> {
+  const out: string[] = [];
+  await writeInTurns(answer, 0, out, performance.now());
+  out.push('\n');
+  return out.join('');
+}
