@@ -2,7 +2,7 @@
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { ResolvePort } from '../lists/resolvePort.js';
+import type { Resolver } from '../resolve/resolver.js';
 import type { Wallets } from '../wallet/wallets.js';
 import type { Settings } from './settings.js';
 
@@ -24,8 +24,10 @@ export interface DaemonServices {
   readonly wallets: Wallets;
   /** The same, null before they run. */
   readonly runningWallets: Wallets | null;
-  /** What lists ask of the claim index. */
-  readonly resolver: ResolvePort;
+  /** What the claim index is asked. */
+  readonly resolver: Resolver;
+  /** What an amount of a currency (LBC, BTC, USD) is worth. */
+  readonly exchange: { toDewies(currency: string, amount: string): bigint };
   readonly clock: Clock;
   readonly random: RandomSource;
 }

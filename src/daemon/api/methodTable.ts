@@ -1,8 +1,9 @@
 /** All methods of the daemon: what is implemented, by name. */
 import type { MethodImplementation } from './implement.js';
+import { resolvingMethods } from './methods/resolving.js';
 
 /** By group, in the order of the file names in `methods`. */
-const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [];
+const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [resolvingMethods];
 
 /** Throws where two have one name. */
 export function implementationsByName(): ReadonlyMap<string, MethodImplementation> {

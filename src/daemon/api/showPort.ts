@@ -1,0 +1,12 @@
+/** What answers about outputs take from the surroundings of a call. */
+import type { ShowPort } from '../txo/outputJson.js';
+import type { DaemonContext } from './context.js';
+
+export function showPortOf({ services: { ledger }, withProtobuf }: DaemonContext): ShowPort {
+  return {
+    ledger: ledger.params,
+    height: ledger.height,
+    timeSecAt: (height) => ledger.headers.timeSecAt(height),
+    withProtobuf,
+  };
+}
