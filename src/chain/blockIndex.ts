@@ -4,10 +4,10 @@
  * Source: Core validation.cpp `AcceptBlockHeader`, `AddToBlockIndex`, `ReceivedBlockTransactions`.
  */
 import { checkProofOfWork, contextualCheckHeader } from '../consensus/checkHeader.js';
-import { blockWork } from '../consensus/compactTarget.js';
+import { blockWork } from '../primitives/compactTarget.js';
 import { HeaderWalk } from '../consensus/headerWalk.js';
 import { reject, type ValidationError } from '../consensus/reject.js';
-import { nextWorkRequired } from '../consensus/retarget.js';
+import { nextWorkRequired } from '../primitives/retarget.js';
 import { VersionBits } from '../consensus/versionBits.js';
 import type { NetworkParams } from '../params/network.js';
 import { formatHeader, powHash, type BlockHeader } from '../primitives/header.js';

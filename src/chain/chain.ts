@@ -3,7 +3,7 @@
  * order of events and the queue that lets only one change happen at a time; what a block must satisfy is elsewhere.
  * Source: Core validation.cpp `ProcessNewBlock`, `AcceptBlock`, `ActivateBestChain`, `InvalidateBlock`.
  */
-import { blockWork, workEquivalentTimeSec } from '../consensus/compactTarget.js';
+import { blockWork, workEquivalentTimeSec } from '../primitives/compactTarget.js';
 import type { ValidationError } from '../consensus/reject.js';
 import { headerHash, parseHeaderBytes } from '../primitives/header.js';
 import type { FilePosition } from '../store/blockFiles.js';

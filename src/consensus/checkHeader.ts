@@ -7,7 +7,7 @@ import { powHash, type BlockHeader } from '../primitives/header.js';
 import type { NetworkParams } from '../params/network.js';
 import type { Bytes } from '../util/bytes.js';
 import { MAX_FUTURE_BLOCK_TIME_SEC } from './limits.js';
-import { satisfiesProofOfWork } from './pow.js';
+import { satisfiesProofOfWork } from '../primitives/pow.js';
 import { reject, type ValidationError } from './reject.js';
 
 /** The context-free rule, for a header whose proof-of-work hash is known. */

@@ -6,10 +6,10 @@ import type { NetworkParams } from '../params/network.js';
 import type { BlockHeader } from '../primitives/header.js';
 import { assert } from '../util/assert.js';
 import { contextualCheckHeader } from './checkHeader.js';
-import { blockWork } from './compactTarget.js';
+import { blockWork } from '../primitives/compactTarget.js';
 import { medianTime, MEDIAN_TIME_SPAN, type HeaderId, type HeaderTree } from './headerTree.js';
 import type { ValidationError } from './reject.js';
-import { nextWorkRequired, retargetIntervalBlocks } from './retarget.js';
+import { nextWorkRequired, retargetIntervalBlocks } from '../primitives/retarget.js';
 
 type WalkParams = Parameters<typeof nextWorkRequired>[3] & Parameters<typeof contextualCheckHeader>[2];
 type WalkedHeader = Pick<BlockHeader, 'version' | 'timeSec' | 'bits'>;

@@ -5,7 +5,7 @@
  */
 import type { Chain } from '../chain/chain.js';
 import { MAX_BLOCK_SIGOPS_COST, MAX_BLOCK_WEIGHT } from '../consensus/limits.js';
-import { nextWorkRequired } from '../consensus/retarget.js';
+import { nextWorkRequired } from '../primitives/retarget.js';
 import { blockSubsidy } from '../consensus/subsidy.js';
 import { merkleRoot } from '../crypto/merkle.js';
 import type { BlockCandidate, BlockSource } from '../mempool/mempoolReader.js';

@@ -3,7 +3,7 @@
  * Knows headers and targets only.
  */
 import { setImmediate } from 'node:timers/promises';
-import { hashToNumber } from '../consensus/compactTarget.js';
+import { hashToNumber } from '../primitives/compactTarget.js';
 import { loadNative } from '../native/binding.js';
 import { powHash } from '../primitives/header.js';
 import type { Bytes } from '../util/bytes.js';

@@ -3,7 +3,7 @@
  * Source: lbrycrd rpc/mining.cpp `generateBlocks`.
  */
 import { loadBlock, type LoadedBlock } from '../chain/loadedBlock.js';
-import { decodeCompact } from '../consensus/compactTarget.js';
+import { decodeCompact } from '../primitives/compactTarget.js';
 import type { ValidationError } from '../consensus/reject.js';
 import { formatHeader } from '../primitives/header.js';
 import { NULL_HASH } from '../primitives/transaction.js';

@@ -4,7 +4,7 @@
  * Source: lbrycrd validation.cpp `UpdateTip`, `DoWarning`, `CheckForkWarningConditions`; warnings.cpp `GetWarnings`.
  */
 import type { Chain } from '../chain/chain.js';
-import { blockWork } from '../consensus/compactTarget.js';
+import { blockWork } from '../primitives/compactTarget.js';
 import { VERSIONBITS_NUM_BITS } from '../consensus/versionBits.js';
 import { NO_HEADER } from '../store/headerTable.js';
 import { breathe } from '../util/breathe.js';

@@ -57,15 +57,26 @@ export class SqliteRows {
     this.totals.documents++;
   }
 
-  /** Writes a document over the one of the same claim, if there is one, whose score it keeps; else `score` is its score. */
+  /** Deletes the document of another claim that has the number of this one; answers whose it was, with its score. */
+  removeHolder({
+    id,
+    claimId,
+  }: ClaimDocument): { readonly claimId: Uint8Array; readonly score: number | null } | null {
+    const row = this.statement('SELECT claim_id FROM claim WHERE id = ?').get(id);
+    const holder = row?.['claim_id'] as Uint8Array | undefined;
+    if (holder === undefined || toHex(holder) === claimId) return null;
+    return { claimId: holder, score: this.remove(holder) ?? null };
+  }
+
+  /**
+   * Writes a document over the one of the same claim, if there is one, whose score it keeps; else `score` is its score. No
+   * other claim may have its number.
+   */
   put(document: ClaimDocument, score: number | null): void {
     const claimId = fromHex(document.claimId);
     const row = claimRow(document);
     const old = this.statement(FIND_CLAIM).get(claimId, ...INDEXED_PLACES.map((place) => row[place]!));
     if (old === undefined) {
-      // A claim of an abandoned branch may hold the number until it is read again.
-      const other = this.statement('SELECT claim_id FROM claim WHERE id = ?').get(document.id);
-      if (other !== undefined) this.remove(other['claim_id'] as Uint8Array);
       this.insert(document, score, false);
       return;
     }

@@ -1,5 +1,5 @@
 /** Rows of headers that follow one another, without blocks: valid on regtest, where every header has the least difficulty. */
-import { decodeCompact } from '../../src/consensus/compactTarget.js';
+import { decodeCompact } from '../../src/primitives/compactTarget.js';
 import { grind } from '../../src/mining/grind.js';
 import { regtestParams } from '../../src/params/regtest.js';
 import { formatHeader, headerHash, parseHeaderBytes } from '../../src/primitives/header.js';

@@ -52,6 +52,7 @@ import { JsonObject, toPlain } from '../../src/util/json.js';
 import { parseJson } from '../../src/util/jsonParse.js';
 import { stringifyJson } from '../../src/util/jsonWrite.js';
 import { Reader } from '../../src/util/reader.js';
+import { atOnce } from '../../src/util/slices.js';
 import { checkSdkVectors, differs, firstOf, type SdkLine } from './sdkVectors.js';
 
 const ledger = ledgerParams('lbc_mainnet');
@@ -196,10 +197,10 @@ class RecordedWallet implements FundingPort {
     } else {
       const { candidates, draws } = this.#selections.shift()!;
       const coins = candidates.map((id) => coinOf(all.find((utxo) => idOf(utxo) === id)!));
-      chosen = new CoinSelector<(typeof coins)[number]>(deficit, COST_OF_CHANGE, () => draws.shift()!).select(
-        coins,
-        strategy,
+      const selector = new CoinSelector<(typeof coins)[number]>(deficit, COST_OF_CHANGE, () =>
+        draws.shift()!,
       );
+      chosen = atOnce(selector.select(coins, strategy));
     }
     for (const { utxo } of chosen) this.#used.add(idOf(utxo));
     return Promise.resolve(chosen.map(({ utxo }) => spentOf(utxo)));
@@ -341,7 +342,8 @@ checkSdkVectors('tx', {
     }));
     const [target, cost] = [BigInt(line['target'] as number), BigInt(line['cost_of_change'] as number)];
     const selector = new CoinSelector<(typeof coins)[number]>(target, cost, () => draws.shift()!);
-    const chosen = selector.select(coins, line['strategy'] as Exclude<SelectionStrategy, 'sqlite'>);
+    const strategy = line['strategy'] as Exclude<SelectionStrategy, 'sqlite'>;
+    const chosen = atOnce(selector.select(coins, strategy));
     return firstOf(
       differs(
         chosen.map(({ at }) => at),
@@ -434,7 +436,7 @@ checkSdkVectors('tx', {
       : null;
     if (line['error'] !== undefined) return refusalDiffers(line, wallet);
     const draft = await build(line, wallet, channel);
-    const tx = signDraft(draft, (hash) => wallet.keys.get(toHex(hash)) ?? null);
+    const tx = atOnce(signDraft(draft, (hash) => wallet.keys.get(toHex(hash)) ?? null));
     const raw = formatTransaction(tx);
     return firstOf(
       differs(

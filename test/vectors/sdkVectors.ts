@@ -25,7 +25,7 @@ export function firstOf(...differences: (string | null)[]): string | null {
 }
 
 /** The lines of the file, or null where the recordings are absent. */
-function readLines(name: string): string[] | null {
+export function readLines(name: string): string[] | null {
   const url = new URL(`${name}.jsonl.gz`, FOLDER);
   if (!existsSync(url)) {
     console.log(`${name}: skipped, the recordings are not present`);

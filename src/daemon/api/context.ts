@@ -2,6 +2,7 @@
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import type { Ledger } from '../ledger/ledger.js';
+import type { Maker } from '../making/maker.js';
 import type { Resolver } from '../resolve/resolver.js';
 import type { Wallets } from '../wallet/wallets.js';
 import type { Settings } from './settings.js';
@@ -20,14 +21,14 @@ export interface DaemonServices {
   readonly settings: Settings;
   /** Runs while the component `wallet` does. */
   readonly ledger: Ledger;
-  /** Runs while the component `wallet` does. */
+  /** The wallets that are open, while the component `wallet` runs. */
   readonly wallets: Wallets;
   /** The same, null before they run. */
   readonly runningWallets: Wallets | null;
-  /** What the claim index is asked. */
+  /** Makes transactions; runs while the component `wallet` does. */
+  readonly maker: Maker;
+  /** What the claim index is asked; runs while the component `wallet` does. */
   readonly resolver: Resolver;
-  /** What an amount of a currency (LBC, BTC, USD) is worth. */
-  readonly exchange: { toDewies(currency: string, amount: string): bigint };
   readonly clock: Clock;
   readonly random: RandomSource;
 }

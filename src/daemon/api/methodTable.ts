@@ -1,9 +1,39 @@
 /** All methods of the daemon: what is implemented, by name. */
 import type { MethodImplementation } from './implement.js';
+import { accountMethods } from './methods/account.js';
+import { addressMethods } from './methods/address.js';
+import { claimListMethods } from './methods/claimLists.js';
+import { claimsMakingMethods } from './methods/claimsMaking.js';
+import { mainMethods } from './methods/main.js';
+import { paymentMethods } from './methods/payments.js';
+import { preferenceMethods } from './methods/preference.js';
 import { resolvingMethods } from './methods/resolving.js';
+import { settingsMethods } from './methods/settings.js';
+import { supportsMakingMethods } from './methods/supportsMaking.js';
+import { syncMethods } from './methods/sync.js';
+import { tracemallocMethods } from './methods/tracemalloc.js';
+import { transactionMethods } from './methods/transaction.js';
+import { txoMethods } from './methods/txo.js';
+import { walletMethods } from './methods/wallet.js';
 
 /** By group, in the order of the file names in `methods`. */
-const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [resolvingMethods];
+const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [
+  accountMethods,
+  addressMethods,
+  claimListMethods,
+  claimsMakingMethods,
+  mainMethods,
+  paymentMethods,
+  preferenceMethods,
+  resolvingMethods,
+  settingsMethods,
+  supportsMakingMethods,
+  syncMethods,
+  tracemallocMethods,
+  transactionMethods,
+  txoMethods,
+  walletMethods,
+];
 
 /** Throws where two have one name. */
 export function implementationsByName(): ReadonlyMap<string, MethodImplementation> {

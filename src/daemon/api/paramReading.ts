@@ -17,10 +17,14 @@ export interface CallParams {
 /** A call that does not fit the declaration: the message of -32602. */
 export class ParamsError extends Error {}
 
-/** Throws `ParamsError` where names or numbers of parameters do not fit. */
-export function checkParams(declaration: MethodDeclaration, { positional, named }: CallParams): void {
+/** Throws `ParamsError`, by the name under which the method was called, where names or numbers of parameters do not fit. */
+export function checkParams(
+  declaration: MethodDeclaration,
+  { positional, named }: CallParams,
+  calledName = declaration.name,
+): void {
   const fail = (problem: string, names: readonly string[]): never => {
-    throw new ParamsError(`${problem} for ${declaration.name} command: ${names.join(', ')}`);
+    throw new ParamsError(`${problem} for ${calledName} command: ${names.join(', ')}`);
   };
   const { params } = declaration;
   const twice = params.slice(0, positional.length).filter((param) => named.has(param.name));
@@ -40,7 +44,7 @@ export function checkParams(declaration: MethodDeclaration, { positional, named 
   if (unknown.length > 0) fail('Extraneous parameters', unknown);
   if (positional.length > params.length) {
     throw new ParamsError(
-      `Extraneous parameters for ${declaration.name} command: ${positional.length} given by position, at most ${params.length} are taken`,
+      `Extraneous parameters for ${calledName} command: ${positional.length} given by position, at most ${params.length} are taken`,
     );
   }
 }

@@ -28,6 +28,13 @@ export interface SettingValues {
   readonly coin_selection_strategy: string;
   readonly transaction_cache_size: number;
   readonly max_key_fee: MaxKeyFee | null;
+  /** `USD=38.5`: LBC for one unit of another currency. */
+  readonly exchange_rates: readonly string[];
+  readonly api: string;
+  readonly streaming_server: string;
+  readonly prometheus_port: number;
+  readonly components_to_skip: readonly string[];
+  readonly ffmpeg_path: string;
 }
 
 export interface Settings {

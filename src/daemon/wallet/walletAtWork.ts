@@ -8,9 +8,9 @@ import type { Bytes } from '../../util/bytes.js';
 import { assertionFailure, badValue } from '../base/daemonError.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Balance } from '../ledger/ledgerDatabase.js';
-import type { Account, AccountTools } from './account.js';
+import type { Account, AccountTools, AddressGap } from './account.js';
 import { AccountAtWork, maxHeightOf } from './accountAtWork.js';
-import { parseWalletText, unpackWallet, type Wallet } from './wallet.js';
+import { parseWalletText, unpackWallet, type MergedAccounts, type Wallet } from './wallet.js';
 import { fileStamp, keepCopy, writeWalletFile } from './walletFile.js';
 
 /** What a wallet at work takes from its surroundings. */
@@ -22,6 +22,14 @@ export interface WalletSurroundings {
 }
 
 export type GeneratorName = 'deterministic-chain' | 'single-address';
+
+/** What of an account's settings is to change; undefined stays as it is. */
+export interface AccountChange {
+  readonly isDefault: boolean;
+  readonly name: string | undefined;
+  readonly change: Readonly<Record<keyof AddressGap, number | undefined>>;
+  readonly receiving: Readonly<Record<keyof AddressGap, number | undefined>>;
+}
 
 export class WalletAtWork {
   readonly wallet: Wallet;
@@ -139,9 +147,14 @@ export class WalletAtWork {
     );
   }
 
-  /** An account of a form as in the file. Throws `ValueError`. */
+  /** An account of a form as in the file. Throws `ValueError`, also where the wallet has it. */
   addAccount(account: JsonObject): Promise<AccountAtWork> {
-    return this.#keep(() => this.wallet.addAccount(account));
+    return this.#keep(() => {
+      const added = this.wallet.addAccount(account);
+      if (this.wallet.accounts.filter(({ id }) => id === added.id).length === 1) return added;
+      this.#drop(added);
+      throw badValue(`The wallet has the account ${added.id} already.`);
+    });
   }
 
   async #keep(add: () => Account): Promise<AccountAtWork> {
@@ -169,12 +182,29 @@ export class WalletAtWork {
     this.#atWork.delete(account.account);
   }
 
-  /** Moves it to the front; the caller saves. Says whether it was not there. */
-  makeDefault(account: AccountAtWork): boolean {
-    if (this.accounts[0] === account) return false;
-    this.#drop(account.account);
-    this.wallet.accounts.unshift(account.account);
-    return true;
+  /**
+   * Changes what is given. Where that is anything, the account counts as modified, and is saved. Addresses up to a longer
+   * gap are made when the ledger next looks at the account, as in the reference.
+   */
+  async changeAccount({ account }: AccountAtWork, change: AccountChange): Promise<void> {
+    const { generator } = account;
+    let isChanged = change.name !== undefined;
+    account.name = change.name ?? account.name;
+    if (generator.name === 'deterministic-chain')
+      for (const chain of ['change', 'receiving'] as const) {
+        const { gap, maxUses } = change[chain];
+        isChanged ||= gap !== undefined || maxUses !== undefined;
+        generator[chain].gap = gap ?? generator[chain].gap;
+        generator[chain].maxUses = maxUses ?? generator[chain].maxUses;
+      }
+    if (change.isDefault && this.accounts[0]?.account !== account) {
+      this.#drop(account);
+      this.wallet.accounts.unshift(account);
+      isChanged = true;
+    }
+    if (!isChanged) return;
+    account.modifiedOnSec = this.#around.tools.clock.nowSec();
+    await this.save();
   }
 
   /** False where the password is wrong. */
@@ -217,7 +247,9 @@ export class WalletAtWork {
    * there too where `isBlocking`.
    */
   async importExport(text: string, password: string | null, isBlocking: boolean): Promise<void> {
-    await this.#putToWork(await this.#join(text, password), isBlocking);
+    const joined = await this.#join(text, password);
+    await this.save();
+    await this.#putToWork(joined, isBlocking);
   }
 
   /**
@@ -229,32 +261,32 @@ export class WalletAtWork {
     text: string | null,
     isBlocking: boolean,
   ): Promise<{ hash: string; data: string }> {
-    const added = text === null ? [] : await this.#join(text, password);
-    if (this.wallet.isEncryptedOnDisk && this.wallet.password !== password) {
-      // A locked wallet keeps the password of its file: with another one nobody could open it again.
-      if (this.isLocked) throw assertionFailure('Cannot pack a wallet with locked/encrypted accounts.');
-      this.wallet.password = password;
-      await this.save();
-    }
-    await this.#putToWork(added, isBlocking);
-    return { data: await this.wallet.pack(password), hash: this.syncHash() };
+    const joined = text === null ? null : await this.#join(text, password);
+    const isOtherPassword = this.wallet.isEncryptedOnDisk && this.wallet.password !== password;
+    // A locked wallet keeps the password of its file: with another one nobody could open it again.
+    if (this.isLocked) throw assertionFailure('Cannot pack a wallet with locked/encrypted accounts.');
+    if (isOtherPassword) this.wallet.password = password;
+    if (isOtherPassword || joined !== null) await this.save();
+    if (joined !== null) await this.#putToWork(joined, isBlocking);
+    const hash = this.syncHash();
+    return { hash, data: await this.wallet.pack(password) };
   }
 
-  async #join(text: string, password: string | null): Promise<Account[]> {
+  /** The caller saves: what came may ask for encryption under a password that is not set yet. */
+  async #join(text: string, password: string | null): Promise<MergedAccounts> {
     const other = password === null ? parseWalletText(text) : await unpackWallet(password, text);
-    const { added, merged } = this.wallet.merge(other);
-    for (const account of [...added, ...merged]) account.refileChannelKeys();
-    await this.save();
-    for (const account of this.accounts)
-      if (merged.includes(account.account)) this.#inBackground(this.#around.ledger.ensureGap(account));
-    return [...added];
+    const joined = this.wallet.merge(other);
+    for (const account of [...joined.added, ...joined.merged]) account.refileChannelKeys();
+    return joined;
   }
 
-  async #putToWork(added: readonly Account[], isBlocking: boolean): Promise<void> {
+  async #putToWork({ added, merged }: MergedAccounts, isBlocking: boolean): Promise<void> {
     const { ledger } = this.#around;
-    const work = this.accounts
-      .filter(({ account }) => added.includes(account))
-      .map((account) => ledger.add(account));
+    const work = this.accounts.flatMap((one): Promise<unknown>[] => {
+      if (added.includes(one.account)) return [ledger.add(one)];
+      // Its gaps may have grown.
+      return merged.includes(one.account) ? [ledger.ensureGap(one)] : [];
+    });
     if (isBlocking) await Promise.all(work);
     else for (const one of work) this.#inBackground(one);
   }

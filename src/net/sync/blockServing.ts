@@ -4,7 +4,7 @@
  * Source: Core net_processing.cpp `ProcessGetBlockData`, `BlockRequestAllowed`.
  */
 import type { LoadedBlock } from '../../chain/loadedBlock.js';
-import { workEquivalentTimeSec } from '../../consensus/compactTarget.js';
+import { workEquivalentTimeSec } from '../../primitives/compactTarget.js';
 import { HEADER_SIZE_BYTES } from '../../primitives/header.js';
 import { txBytes } from '../../primitives/blockView.js';
 import { BlockFileError } from '../../store/blockFiles.js';

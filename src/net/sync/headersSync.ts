@@ -5,7 +5,7 @@
  * Source: Core net_processing.cpp `ProcessHeadersMessage`, `SendMessages` (start of block sync, headers timeout), `INV`;
  * later Core's `TryLowWorkHeadersSync`.
  */
-import { blockWork } from '../../consensus/compactTarget.js';
+import { blockWork } from '../../primitives/compactTarget.js';
 import type { ValidationError } from '../../consensus/reject.js';
 import { headerHash } from '../../primitives/header.js';
 import { NO_HEADER } from '../../store/headerTable.js';

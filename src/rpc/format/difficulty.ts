@@ -1,5 +1,5 @@
 /** How hard a block was to find, as each profile shows it. */
-import { decodeCompact, difficultyOf } from '../../consensus/compactTarget.js';
+import { decodeCompact, difficultyOf } from '../../primitives/compactTarget.js';
 import type { NetworkParams } from '../../params/network.js';
 import type { Profile } from '../method.js';
 

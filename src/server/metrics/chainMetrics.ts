@@ -2,7 +2,7 @@
 import type { Chain } from '../../chain/chain.js';
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { Step } from '../../chain/stepTimers.js';
-import { difficultyOf } from '../../consensus/compactTarget.js';
+import { difficultyOf } from '../../primitives/compactTarget.js';
 import { readTotals } from '../../store/claims/claimQueries.js';
 import type { ClaimTotals } from '../../store/claims/summaryRow.js';
 import { freeBytesOrNull } from '../../chain/diskSpace.js';

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { checkBlockIndex } from '../../../src/chain/checkBlockIndex.js';
 import { loadBlock, type LoadedBlock } from '../../../src/chain/loadedBlock.js';
 import { merkleRoot } from '../../../src/crypto/merkle.js';
-import { decodeCompact } from '../../../src/consensus/compactTarget.js';
+import { decodeCompact } from '../../../src/primitives/compactTarget.js';
 import { buildCoinbase, commitmentScript } from '../../../src/mining/coinbase.js';
 import { grind } from '../../../src/mining/grind.js';
 import { regtestParams } from '../../../src/params/regtest.js';

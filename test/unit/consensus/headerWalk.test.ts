@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ActiveChain } from '../../../src/chain/activeChain.js';
 import { contextualCheckHeader } from '../../../src/consensus/checkHeader.js';
-import { blockWork } from '../../../src/consensus/compactTarget.js';
+import { blockWork } from '../../../src/primitives/compactTarget.js';
 import { HeaderWalk } from '../../../src/consensus/headerWalk.js';
-import { nextWorkRequired } from '../../../src/consensus/retarget.js';
+import { nextWorkRequired } from '../../../src/primitives/retarget.js';
 import { mainParams } from '../../../src/params/main.js';
 import { regtestParams } from '../../../src/params/regtest.js';
 import { testParams } from '../../../src/params/test.js';

@@ -5,10 +5,10 @@
 import { describe, expect, it } from 'vitest';
 import { checkBlock } from '../../../src/consensus/checkBlock.js';
 import { contextualCheckHeader } from '../../../src/consensus/checkHeader.js';
-import { blockWork, difficultyOf } from '../../../src/consensus/compactTarget.js';
+import { blockWork, difficultyOf } from '../../../src/primitives/compactTarget.js';
 import { contextualCheckBlock } from '../../../src/consensus/contextualCheckBlock.js';
 import { NO_HEADER, type HeaderId } from '../../../src/consensus/headerTree.js';
-import { nextWorkRequired } from '../../../src/consensus/retarget.js';
+import { nextWorkRequired } from '../../../src/primitives/retarget.js';
 import { VersionBits } from '../../../src/consensus/versionBits.js';
 import type { DeploymentId, NetworkParams } from '../../../src/params/network.js';
 import { mainParams } from '../../../src/params/main.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkHeader, contextualCheckHeader } from '../../../src/consensus/checkHeader.js';
 import { medianTime, medianTimePast, NO_HEADER } from '../../../src/consensus/headerTree.js';
-import { nextWorkRequired, retarget, retargetIntervalBlocks } from '../../../src/consensus/retarget.js';
+import { nextWorkRequired, retarget, retargetIntervalBlocks } from '../../../src/primitives/retarget.js';
 import { mainParams } from '../../../src/params/main.js';
 import { regtestParams } from '../../../src/params/regtest.js';
 import { testParams } from '../../../src/params/test.js';

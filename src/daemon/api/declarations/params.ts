@@ -40,7 +40,7 @@ export const blocking = declareParam({
   description: 'wait until the wallet has taken the transaction in',
   default: false,
 });
-export const amount = declareParam({ name: 'amount', type: 'positiveLbc', description: 'how much to send' });
+export const amount = declareParam({ name: 'amount', type: 'lbc', description: 'how much to send' });
 export const addresses = declareParam({
   name: 'addresses',
   type: 'strOrList',

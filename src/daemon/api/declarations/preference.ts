@@ -10,7 +10,7 @@ export const preferenceGet = declareMethod({
   usage: ['[<key>] [--wallet_id=<wallet_id>]'],
   params: [{ name: 'key', type: 'str', description: 'the one to read; otherwise all' }, walletId],
   result: t.map('key', t.any('its value'), 'preferences'),
-  needs: [],
+  needs: ['wallet'],
 });
 
 export const preferenceSet = declareMethod({
@@ -29,5 +29,5 @@ export const preferenceSet = declareMethod({
     walletId,
   ],
   result: t.map('key', t.any('its value'), 'the preference'),
-  needs: [],
+  needs: ['wallet'],
 });

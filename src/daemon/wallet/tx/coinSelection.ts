@@ -2,6 +2,7 @@
  * Which coins pay for a transaction: the strategies of lbry-sdk, pure. Each gives the same coins in the same order for the
  * same candidates and the same draws. Source: lbry-sdk lbry/wallet/coinselection.py; sdk-facts 5.4.
  */
+import { sortedInSlices, type Slices } from '../../../util/slices.js';
 
 /** What is chosen from. */
 export interface Coin {
@@ -24,6 +25,8 @@ export const SELECTION_STRATEGIES = [
 export type SelectionStrategy = (typeof SELECTION_STRATEGIES)[number];
 
 const MAX_TRIES = 100_000;
+/** Tries of branch and bound between two yields. */
+const TRIES_A_STEP = 2048;
 
 function sumOf(coins: readonly Coin[]): bigint {
   return coins.reduce((sum, { effectiveAmount }) => sum + effectiveAmount, 0n);
@@ -46,20 +49,20 @@ export class CoinSelector<C extends Coin> {
   }
 
   /** Coins that pay the target, or none. `sqlite` chooses by `chooseByBands` and is not known here. */
-  select(candidates: readonly C[], strategy: Exclude<SelectionStrategy, 'sqlite'>): C[] {
+  *select(candidates: readonly C[], strategy: Exclude<SelectionStrategy, 'sqlite'>): Slices<C[]> {
     if (candidates.length === 0 || this.#target > sumOf(candidates)) return [];
     const coins = [...candidates];
     switch (strategy) {
       case 'prefer_confirmed': {
-        const confirmed = this.#onlyConfirmed(coins);
-        return confirmed.length > 0 ? confirmed : this.#standard(coins);
+        const confirmed = yield* this.#onlyConfirmed(coins);
+        return confirmed.length > 0 ? confirmed : yield* this.#standard(coins);
       }
       case 'only_confirmed':
-        return this.#onlyConfirmed(coins);
+        return yield* this.#onlyConfirmed(coins);
       case 'standard':
-        return this.#standard(coins);
+        return yield* this.#standard(coins);
       case 'branch_and_bound':
-        return this.#branchAndBound(sorted(coins));
+        return yield* this.#branchAndBound(yield* sorted(coins));
       case 'closest_match':
         return this.#closestMatch(coins);
       case 'random_draw':
@@ -67,22 +70,22 @@ export class CoinSelector<C extends Coin> {
     }
   }
 
-  #onlyConfirmed(coins: readonly C[]): C[] {
+  *#onlyConfirmed(coins: readonly C[]): Slices<C[]> {
     const confirmed = coins.filter(({ height }) => height > 0);
-    return this.#target > sumOf(confirmed) ? [] : this.#standard(confirmed);
+    return this.#target > sumOf(confirmed) ? [] : yield* this.#standard(confirmed);
   }
 
-  #standard(coins: readonly C[]): C[] {
+  *#standard(coins: readonly C[]): Slices<C[]> {
     if (coins.length === 0) return [];
-    const byAmount = sorted(coins);
-    const exact = this.#branchAndBound(byAmount);
+    const byAmount = yield* sorted(coins);
+    const exact = yield* this.#branchAndBound(byAmount);
     if (exact.length > 0) return exact;
     const single = this.#closestMatch(byAmount);
     return single.length > 0 ? single : this.#randomDraw(byAmount);
   }
 
   /** Depth first over including or leaving out each coin, largest first; of equal waste the later wins. */
-  #branchAndBound(coins: readonly C[]): C[] {
+  *#branchAndBound(coins: readonly C[]): Slices<C[]> {
     let value = 0n;
     let available = sumOf(coins);
     const chosen: boolean[] = [];
@@ -91,6 +94,7 @@ export class CoinSelector<C extends Coin> {
     const amountAt = (at: number): bigint => coins[at]!.effectiveAmount;
     while (this.tries < MAX_TRIES) {
       this.tries += 1;
+      if (this.tries % TRIES_A_STEP === 0) yield;
       const isBeyond = value + available < this.#target || value > this.#target + this.#costOfChange;
       if (!isBeyond && value < this.#target) {
         const at = chosen.length;
@@ -142,8 +146,8 @@ export class CoinSelector<C extends Coin> {
 }
 
 /** Largest first, equal ones in their order. */
-function sorted<C extends Coin>(coins: readonly C[]): C[] {
-  return coins.toSorted((a, b) =>
+function sorted<C extends Coin>(coins: readonly C[]): Slices<C[]> {
+  return sortedInSlices(coins, (a, b) =>
     a.effectiveAmount === b.effectiveAmount ? 0 : a.effectiveAmount < b.effectiveAmount ? 1 : -1,
   );
 }

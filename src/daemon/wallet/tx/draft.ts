@@ -14,6 +14,7 @@ import { buildScript } from '../../../script/script.js';
 import { SIG_VERSION, SIGHASH, signatureHash } from '../../../script/sighash.js';
 import { ecdsaBackend } from '../../../signing/ecdsaBackend.js';
 import type { Bytes } from '../../../util/bytes.js';
+import type { Slices } from '../../../util/slices.js';
 import { DaemonError } from '../../base/daemonError.js';
 import { FEE_PER_BYTE, outputFee, outputSize, payKeyHash, varIntSize, type NewOutput } from './newOutputs.js';
 import { readOutputScript, readTimeLock } from '../../txo/scriptTemplates.js';
@@ -154,11 +155,18 @@ export function feeOf({ inputs, outputs }: Draft): bigint {
   return outputs.reduce((rest, { amountDewies }) => rest - amountDewies, paid);
 }
 
+/** The hash of the key that must sign the input; undefined where a key alone does not do. */
+export function signingHash({ spent, redeemScript }: DraftInput): Buffer | undefined {
+  return redeemScript
+    ? readTimeLock(redeemScript).pubkeyHash
+    : readOutputScript(spent.script).values['pubkey_hash'];
+}
+
 /**
  * The transaction, signed. `keyOf` gives the private key to a key hash; of a time lock it is the hash within the redeem
  * script. Throws `AssertionError` where it gives none.
  */
-export function signDraft(draft: Draft, keyOf: (pubkeyHash: Bytes) => Bytes | null): Transaction {
+export function* signDraft(draft: Draft, keyOf: (pubkeyHash: Bytes) => Bytes | null): Slices<Transaction> {
   const tx: Transaction = {
     version: TRANSACTION_VERSION,
     inputs: draft.inputs.map(({ spent, redeemScript }) => ({
@@ -171,9 +179,8 @@ export function signDraft(draft: Draft, keyOf: (pubkeyHash: Bytes) => Bytes | nu
     lockTime: draft.lockTime,
   };
   for (const [n, { spent, redeemScript }] of draft.inputs.entries()) {
-    const hash = redeemScript
-      ? readTimeLock(redeemScript).pubkeyHash
-      : readOutputScript(spent.script).values['pubkey_hash'];
+    yield;
+    const hash = signingHash({ spent, redeemScript });
     const privateKey = hash ? keyOf(hash) : null;
     if (privateKey === null)
       throw new DaemonError('AssertionError', 'Cannot find private key for signing output.');

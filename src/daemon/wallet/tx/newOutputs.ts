@@ -66,16 +66,16 @@ export function claimOutput(amountDewies: bigint, name: string, value: Bytes, pu
   return { amountDewies, script };
 }
 
-/** `claimId` in wire order. */
+/** `claimId` in wire order; `name` as text or as the bytes that the claim has. */
 export function updateOutput(
   amountDewies: bigint,
-  name: string,
+  name: string | Bytes,
   claimId: Bytes,
   value: Bytes,
   pubkeyHash: Bytes,
 ): NewOutput {
   const script = writeOutputScript('update_claim+pay_pubkey_hash', {
-    claim_name: Buffer.from(name),
+    claim_name: typeof name === 'string' ? Buffer.from(name) : name,
     claim_id: claimId,
     claim: unsigned(value),
     pubkey_hash: pubkeyHash,

@@ -1,6 +1,6 @@
 /** `getnetworkhashps`: hashes per second that the chain's work tells of. */
 import type { ChainReader } from '../../../chain/chainReader.js';
-import { retargetIntervalBlocks } from '../../../consensus/retarget.js';
+import { retargetIntervalBlocks } from '../../../primitives/retarget.js';
 import type { NetworkParams } from '../../../params/network.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
 import { defineMethod } from '../../method.js';

@@ -1,6 +1,6 @@
 /** A block template as `getblocktemplate` tells it. Source: lbrycrd rpc/mining.cpp; lbcd rpcserver.go `blockTemplateResult`. */
 import type { BlockIndex } from '../../../chain/blockIndex.js';
-import { decodeCompact } from '../../../consensus/compactTarget.js';
+import { decodeCompact } from '../../../primitives/compactTarget.js';
 import {
   MAX_BLOCK_SERIALIZED_SIZE,
   MAX_BLOCK_SIGOPS_COST,

@@ -4,8 +4,8 @@
  */
 import type { LoadedBlock } from '../../../../src/chain/loadedBlock.js';
 import { loadBlock } from '../../../../src/chain/loadedBlock.js';
-import { decodeCompact } from '../../../../src/consensus/compactTarget.js';
-import { nextWorkRequired } from '../../../../src/consensus/retarget.js';
+import { decodeCompact } from '../../../../src/primitives/compactTarget.js';
+import { nextWorkRequired } from '../../../../src/primitives/retarget.js';
 import { formatTemplate, setExtraNonce, type BlockTemplate } from '../../../../src/mining/blockAssembler.js';
 import { grind } from '../../../../src/mining/grind.js';
 import type { BloomFilter } from '../../../../src/net/bloom/bloomFilter.js';

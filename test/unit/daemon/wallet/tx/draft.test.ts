@@ -8,6 +8,7 @@ import {
   type SpentOutput,
 } from '../../../../../src/daemon/wallet/tx/draft.js';
 import { payKeyHash } from '../../../../../src/daemon/wallet/tx/newOutputs.js';
+import { atOnce } from '../../../../../src/util/slices.js';
 import { readTimeLock } from '../../../../../src/daemon/txo/scriptTemplates.js';
 
 const HASH = Buffer.alloc(20, 7);
@@ -55,9 +56,21 @@ describe('funding a transaction', () => {
     expect([await outputsFor(least), await outputsFor(least + 1n)]).toEqual([1, 2]);
   });
 
+  it('is signed an input a slice', async () => {
+    const draft = await fundDraft(
+      [0, 1, 2].map((n) => spend(coin(n, 1_000_000n))),
+      [],
+      portOf([]),
+    );
+    const work = signDraft(draft, () => Buffer.alloc(32, 1));
+    let pauses = 0;
+    while (work.next().done !== true) pauses++;
+    expect(pauses).toBe(3);
+  });
+
   it('is not signed without the key', async () => {
     const draft = await fundDraft([spend(coin(0, 1_000_000n))], [], portOf([]));
-    expect(() => signDraft(draft, () => null)).toThrow('Cannot find private key for signing output.');
+    expect(() => atOnce(signDraft(draft, () => null))).toThrow('Cannot find private key for signing output.');
   });
 });
 

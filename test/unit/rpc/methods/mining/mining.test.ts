@@ -4,7 +4,7 @@ import { getMiningInfo } from '../../../../../src/rpc/methods/mining/getMiningIn
 import { getNetworkHashPs } from '../../../../../src/rpc/methods/mining/getNetworkHashPs.js';
 import { submitBlock } from '../../../../../src/rpc/methods/mining/submitBlock.js';
 import { loadBlock, type LoadedBlock } from '../../../../../src/chain/loadedBlock.js';
-import { decodeCompact } from '../../../../../src/consensus/compactTarget.js';
+import { decodeCompact } from '../../../../../src/primitives/compactTarget.js';
 import { merkleRoot } from '../../../../../src/crypto/merkle.js';
 import { grindTwin } from '../../../../../src/mining/grind.js';
 import { formatBlock, parseBlockBytes, type Block } from '../../../../../src/primitives/block.js';

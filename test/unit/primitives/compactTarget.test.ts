@@ -5,8 +5,8 @@ import {
   difficultyOf,
   encodeCompact,
   workEquivalentTimeSec,
-} from '../../../src/consensus/compactTarget.js';
-import { satisfiesProofOfWork } from '../../../src/consensus/pow.js';
+} from '../../../src/primitives/compactTarget.js';
+import { satisfiesProofOfWork } from '../../../src/primitives/pow.js';
 import { mainParams } from '../../../src/params/main.js';
 import { regtestParams } from '../../../src/params/regtest.js';
 import { AssertionError } from '../../../src/util/assert.js';

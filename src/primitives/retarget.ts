@@ -2,19 +2,26 @@
  * Which target the next block must have: this chain changes it at every block.
  * Source: lbrycrd lbry.cpp `CalculateLbryNextWorkRequired`, pow.cpp `GetNextWorkRequired`.
  */
-import type { NetworkParams } from '../params/network.js';
 import { decodeCompact, encodeCompact } from './compactTarget.js';
-import { NO_HEADER, type HeaderId, type HeaderTree } from './headerTree.js';
 
-type RetargetParams = Pick<
-  NetworkParams,
-  | 'powLimit'
-  | 'powLimitBits'
-  | 'targetSpacingSec'
-  | 'targetTimespanSec'
-  | 'minDifficultyRange'
-  | 'noRetargeting'
->;
+/** What of a network's parameters decides its targets. */
+interface RetargetParams {
+  readonly powLimit: bigint;
+  readonly powLimitBits: number;
+  readonly targetSpacingSec: number;
+  readonly targetTimespanSec: number;
+  readonly minDifficultyRange: { readonly minHeight: number; readonly maxHeight: number } | null;
+  readonly noRetargeting: boolean;
+}
+
+/** Headers by numbers that are not negative; a tree's own numbers, or the heights of one chain. */
+interface RetargetHeaders {
+  heightOf(id: number): number;
+  /** The ancestor (or `id` itself) at that height. */
+  ancestorOf(id: number, height: number): number;
+  timeOf(id: number): number;
+  bitsOf(id: number): number;
+}
 
 const MASK_256 = (1n << 256n) - 1n;
 
@@ -39,17 +46,17 @@ export function retarget(parentBits: number, actualTimespanSec: number, params: 
 }
 
 /**
- * The bits that a block after `parent` must have when its time is `newTimeSec`.
+ * The bits that a block after `parent` must have when its time is `newTimeSec`; a negative `parent` is none.
  * The test network has a range of parent heights after which a block that took more than twice the spacing may be of
  * minimum difficulty.
  */
 export function nextWorkRequired(
-  tree: Pick<HeaderTree, 'heightOf' | 'ancestorOf' | 'timeOf' | 'bitsOf'>,
-  parent: HeaderId,
+  tree: RetargetHeaders,
+  parent: number,
   newTimeSec: number,
   params: RetargetParams,
 ): number {
-  if (parent === NO_HEADER) return params.powLimitBits;
+  if (parent < 0) return params.powLimitBits;
   const height = tree.heightOf(parent);
   const range = params.minDifficultyRange;
   if (range !== null && height >= range.minHeight && height < range.maxHeight) {

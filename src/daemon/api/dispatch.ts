@@ -1,0 +1,170 @@
+/**
+ * From a request to its answer: which method is meant, whether its parameters fit, whether what it needs is running, and
+ * what becomes of what it throws. Source: lbry-sdk lbry/extras/daemon/daemon.py `_process_rpc_call`; sdk-facts 1.2, 1.3.
+ */
+import { JsonObject, type JsonValue } from '../../util/json.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import { DaemonError } from '../base/daemonError.js';
+import { pythonStr } from '../base/pythonText.js';
+import type { DaemonServices } from './context.js';
+import type { ComponentName, MethodAlias, MethodDeclaration } from './declaration.js';
+import type { MethodImplementation } from './implement.js';
+import { checkParams, ParamsError, readParams, type CallParams } from './paramReading.js';
+
+/** Codes of error answers. Source: `JSONRPCError`. */
+export const ERROR_CODE = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  application: -32500,
+} as const;
+
+/** Whether the parts that a method needs are running. */
+export interface ComponentGate {
+  /** Throws `DaemonError`: `NameError` for one that is skipped, `ComponentsNotStartedError` for one that still starts. */
+  check(needs: readonly ComponentName[]): void;
+}
+
+/** Told of each call that reached a method. */
+export interface CallObserver {
+  begin(method: string): (outcome: 'done' | 'failed' | 'cancelled') => void;
+}
+
+export interface DispatcherDeps {
+  readonly declarations: readonly MethodDeclaration[];
+  readonly aliases: readonly MethodAlias[];
+  readonly implementations: ReadonlyMap<string, MethodImplementation>;
+  readonly gate: ComponentGate;
+  readonly services: DaemonServices;
+  readonly observer?: CallObserver;
+  /** Takes the stack of what should not have been thrown. */
+  readonly onBug: (method: string, error: unknown) => void;
+}
+
+/** The answer's envelope. */
+export type Answer = { readonly [key: string]: JsonOut };
+
+export function errorAnswer(code: number, message: string, data: JsonOut = {}): Answer {
+  return { jsonrpc: '2.0', error: { code, data, message } };
+}
+
+/** A call whose names and numbers of parameters fit. */
+interface Call {
+  /** As it was called, which may be another name of the method. */
+  readonly name: string;
+  readonly declaration: MethodDeclaration;
+  readonly params: CallParams;
+  readonly withProtobuf: boolean;
+  readonly signal: AbortSignal;
+}
+
+const NO_PARAMS: CallParams = { positional: [], named: new Map() };
+const PROTOBUF_KEY = 'include_protobuf';
+
+export class Dispatcher {
+  private readonly deps: DispatcherDeps;
+  private readonly byName: ReadonlyMap<string, MethodDeclaration>;
+
+  constructor(deps: DispatcherDeps) {
+    this.deps = deps;
+    const byName = new Map(deps.declarations.map((declaration) => [declaration.name, declaration]));
+    for (const { name, replacedBy } of deps.aliases) {
+      const meant = byName.get(replacedBy);
+      if (meant) byName.set(name, meant);
+    }
+    this.byName = byName;
+  }
+
+  /** Never rejects. */
+  async call(request: JsonObject, signal: AbortSignal): Promise<Answer> {
+    const members = new Map(request.entries);
+    const method = members.get('method');
+    if (method === undefined)
+      return errorAnswer(ERROR_CODE.methodNotFound, "Missing 'method' value in request.");
+    const declaration = typeof method === 'string' ? this.byName.get(method) : undefined;
+    if (declaration === undefined)
+      return errorAnswer(ERROR_CODE.methodNotFound, `Command '${pythonStr(method)}' does not exist.`);
+    const given = members.get('params');
+    const { params, withProtobuf } = readCall(given);
+    if (params === null)
+      return errorAnswer(ERROR_CODE.invalidParams, `Invalid parameters format: ${pythonStr(given ?? null)}`);
+    try {
+      checkParams(declaration, params, method as string);
+    } catch (error) {
+      if (error instanceof ParamsError) return errorAnswer(ERROR_CODE.invalidParams, error.message);
+      throw error;
+    }
+    return this.run({ name: method as string, declaration, params, withProtobuf, signal });
+  }
+
+  private async run({ name, declaration, params, withProtobuf, signal }: Call): Promise<Answer> {
+    const { gate, implementations, services, observer } = this.deps;
+    const end = observer?.begin(declaration.name);
+    try {
+      gate.check(declaration.needs);
+      const implementation = implementations.get(declaration.name);
+      if (implementation === undefined)
+        throw new DaemonError('NotImplementedError', `${declaration.name} is not part of this daemon.`);
+      const args = readParams(declaration, params);
+      const result = await implementation.run({ services, withProtobuf, signal }, args);
+      end?.('done');
+      return { jsonrpc: '2.0', result };
+    } catch (error) {
+      end?.(signal.aborted ? 'cancelled' : 'failed');
+      if (!(error instanceof DaemonError)) this.deps.onBug(declaration.name, error);
+      return applicationError(name, params, error);
+    }
+  }
+}
+
+/** The parameters in each form that is taken; null for any other. */
+function readCall(params: JsonValue | undefined): { params: CallParams | null; withProtobuf: boolean } {
+  if (params === undefined) return { params: NO_PARAMS, withProtobuf: false };
+  if (params instanceof JsonObject) {
+    const named = new Map(params.entries);
+    const withProtobuf = named.get(PROTOBUF_KEY) ?? false;
+    named.delete(PROTOBUF_KEY);
+    return { params: { positional: [], named }, withProtobuf: isTrue(withProtobuf) };
+  }
+  return { params: Array.isArray(params) ? readList(params) : null, withProtobuf: false };
+}
+
+function readList(params: readonly JsonValue[]): CallParams | null {
+  if (params.length === 0) return NO_PARAMS;
+  const [first, second] = params;
+  if (params.length === 1 && first instanceof JsonObject)
+    return { positional: [], named: new Map(first.entries) };
+  if (params.length === 2 && Array.isArray(first) && second instanceof JsonObject)
+    return { positional: first, named: new Map(second.entries) };
+  return null;
+}
+
+const isTrue = (value: JsonValue): boolean =>
+  value !== false && value !== null && value !== 0 && value !== '';
+
+/** A password is shown by as many stars. */
+function shownNamed(named: ReadonlyMap<string, JsonValue>): JsonObject {
+  return new JsonObject(
+    [...named].map(([key, value]) => [
+      key,
+      key === 'password' && typeof value === 'string' ? '*'.repeat(Array.from(value).length) : value,
+    ]),
+  );
+}
+
+function applicationError(command: string, params: CallParams, error: unknown): Answer {
+  const message = error instanceof Error ? error.message : String(error);
+  const name = error instanceof DaemonError ? error.name : 'Exception';
+  const trace =
+    error instanceof DaemonError || !(error instanceof Error) || error.stack === undefined
+      ? [`${name}: ${message}`]
+      : error.stack.split('\n');
+  return errorAnswer(ERROR_CODE.application, message, {
+    name,
+    traceback: [...trace, ''],
+    command,
+    args: params.positional,
+    kwargs: shownNamed(params.named),
+  });
+}

@@ -1,0 +1,76 @@
+/** What methods that list outputs have in common. Source: lbry-sdk daemon.py `jsonrpc_txo_list`. */
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { paged, pageOf } from '../../base/pages.js';
+import { txoFilterOf, txoOrderOf, type TxoChoice } from '../../lists/txoFilters.js';
+import { listTxos, type ListPorts } from '../../lists/listTxos.js';
+import { outputToJson } from '../../txo/outputJson.js';
+import type { AccountAtWork } from '../../wallet/accountAtWork.js';
+import type { WalletAtWork } from '../../wallet/walletAtWork.js';
+import type { DaemonContext } from '../context.js';
+import { showPortOf } from '../showPort.js';
+
+/** Whose outputs are meant. */
+export interface OwnerArgs {
+  readonly account_id?: string | undefined;
+  readonly wallet_id?: string | undefined;
+}
+
+export interface ListingArgs extends OwnerArgs {
+  readonly page?: number | undefined;
+  readonly page_size?: number | undefined;
+  readonly resolve: boolean;
+  readonly order_by?: string | undefined;
+  readonly no_totals: boolean;
+  readonly include_received_tips: boolean;
+}
+
+export interface Owner {
+  readonly wallet: WalletAtWork;
+  /** The account that is named, or all of the wallet. */
+  readonly accounts: readonly AccountAtWork[];
+  readonly accountIds: readonly string[];
+}
+
+/** Throws `WalletNotLoadedError`, `ValueError`. */
+export function ownerOf({ services }: DaemonContext, args: OwnerArgs): Owner {
+  const wallet = services.wallets.get(args.wallet_id);
+  const accounts = args.account_id ? [wallet.account(args.account_id)] : wallet.accounts;
+  return { wallet, accounts, accountIds: accounts.map(({ id }) => id) };
+}
+
+export const listPortsOf = ({ services }: DaemonContext, wallet: WalletAtWork): ListPorts => ({
+  database: services.ledger.database,
+  resolver: services.resolver,
+  view: wallet,
+});
+
+/** A page of outputs, by parameters that all such lists have; `choice` says which outputs. */
+export async function txoPage(
+  context: DaemonContext,
+  args: ListingArgs,
+  choice: TxoChoice,
+): Promise<JsonOut> {
+  const { wallet, accounts, accountIds } = ownerOf(context, args);
+  const { database } = context.services.ledger;
+  const filter = txoFilterOf(accountIds, choice);
+  const order = txoOrderOf(args.order_by);
+  const page = pageOf(args);
+  const [txos, total] = await Promise.all([
+    listTxos(
+      {
+        filter,
+        page: { order, offset: page.offset, limit: page.pageSize },
+        withReceivedTips: args.include_received_tips,
+        resolvedFor: args.resolve ? accounts : null,
+      },
+      listPortsOf(context, wallet),
+    ),
+    args.no_totals ? null : database.txoCount(filter),
+  ]);
+  const port = showPortOf(context);
+  return paged(
+    txos.map((txo) => outputToJson(txo, port)),
+    total,
+    page,
+  );
+}

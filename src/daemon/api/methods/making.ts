@@ -1,0 +1,100 @@
+/**
+ * What methods that make transactions have in common: their parameters in the words of `daemon/making`, waiting where that
+ * is asked for, and the form of the answer.
+ */
+import type { JsonValue } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { DaemonError } from '../../base/daemonError.js';
+import type { ClaimArguments } from '../../making/claimArguments.js';
+import type { ClaimOptions } from '../../making/claimMaking.js';
+import type { MadeTransaction, Maker } from '../../making/maker.js';
+import type { ChannelChoice } from '../../making/ownOutputs.js';
+import { transactionToJson } from '../../txo/outputJson.js';
+import type { WalletAtWork } from '../../wallet/walletAtWork.js';
+import type { DaemonContext } from '../context.js';
+import { showPortOf } from '../showPort.js';
+import { clearing, metadata, streamFields } from '../declarations/params.js';
+
+/** As far as a method has them. */
+interface MakingArgs {
+  readonly account_id?: string | undefined;
+  readonly wallet_id?: string | undefined;
+  readonly claim_address?: string | undefined;
+  readonly funding_account_ids?: readonly string[] | undefined;
+  readonly preview: boolean;
+}
+
+export function optionsOf(args: MakingArgs): ClaimOptions {
+  return {
+    accountId: args.account_id,
+    claimAddress: args.claim_address,
+    fundingAccountIds: args.funding_account_ids,
+    preview: args.preview,
+  };
+}
+
+interface SigningArgs {
+  readonly channel_id?: string | undefined;
+  readonly channel_name?: string | undefined;
+  readonly channel_account_id?: readonly string[] | undefined;
+}
+
+export function signingOf(args: SigningArgs): ChannelChoice {
+  return {
+    channelId: args.channel_id,
+    channelName: args.channel_name,
+    channelAccountIds: args.channel_account_id,
+  };
+}
+
+const namesOf = (params: readonly { readonly name: string }[]): string[] => params.map(({ name }) => name);
+
+/** What commands say about claims, by kind. */
+export const FIELDS = {
+  stream: [...namesOf([...streamFields, ...metadata, ...clearing]), 'clear_fee'],
+  repost: namesOf([...metadata, ...clearing]),
+  channel: [
+    ...namesOf([...metadata, ...clearing]),
+    'email',
+    'website_url',
+    'featured',
+    'cover_url',
+    'clear_featured',
+  ],
+  collection: [...namesOf([...metadata, ...clearing]), 'claims', 'clear_claims'],
+} as const;
+
+/** The parameters of these names that were given. */
+export function fieldsOf(args: object, names: readonly string[]): ClaimArguments {
+  // Parameters were read by their declarations: what these names hold came as JSON.
+  const given = args as Readonly<Record<string, JsonValue | undefined>>;
+  return Object.fromEntries(names.map((name) => [name, given[name]]));
+}
+
+/** The daemon has no part that handles files. Source: sdk-facts 1.7. */
+export function refuseFile(filePath: string | undefined): void {
+  if (filePath !== undefined) throw new DaemonError('NameError', 'file_manager is not a known Component');
+}
+
+/** What a method needs at hand to make a transaction. */
+export interface MakingHand {
+  readonly maker: Maker;
+  readonly wallet: WalletAtWork;
+}
+
+export function handOf(
+  { services: { maker, wallets } }: DaemonContext,
+  walletId: string | undefined,
+): MakingHand {
+  return { maker, wallet: wallets.get(walletId) };
+}
+
+/** Waits for the transaction where that is asked for, and shows it. */
+export async function answerWith(
+  context: DaemonContext,
+  made: MadeTransaction,
+  { preview, blocking }: { readonly preview: boolean; readonly blocking: boolean },
+): Promise<JsonOut> {
+  if (blocking && !preview) await context.services.maker.waitFor(made);
+  return transactionToJson(made, showPortOf(context));
+}

@@ -1,0 +1,85 @@
+/** Payments: account_send, account_fund, account_deposit, wallet_send, txo_spend. */
+import { txid } from '../../../primitives/transaction.js';
+import { hashToHex } from '../../../util/bytes.js';
+import type { TxoFilter } from '../../ledger/txoQuery.js';
+import { txoFilterOf } from '../../lists/txoFilters.js';
+import { depositTimeLock, fundAccount, sendPayment, spendOutputs } from '../../making/payments.js';
+import { transactionToJson } from '../../txo/outputJson.js';
+import type { ArgsOf } from '../args.js';
+import { accountDeposit, accountFund, accountSend } from '../declarations/account.js';
+import { txoSpend } from '../declarations/txo.js';
+import { walletSend } from '../declarations/wallet.js';
+import { implement, type MethodImplementation } from '../implement.js';
+import { showPortOf } from '../showPort.js';
+import { answerWith, handOf } from './making.js';
+
+/** Which outputs are to be spent; that they are unspent and the wallet's own is not for the caller to say. */
+const filterOf = (args: ArgsOf<typeof txoSpend>): TxoFilter =>
+  txoFilterOf([], {
+    ...args,
+    is_spent: false,
+    is_my_input_or_output: false,
+    is_my_output: true,
+    is_not_my_output: false,
+  });
+
+export const paymentMethods: readonly MethodImplementation[] = [
+  implement(walletSend, async (context, args) => {
+    const { maker, wallet } = handOf(context, args.wallet_id);
+    const payment = {
+      amountDewies: args.amount,
+      addresses: args.addresses,
+      changeAccountId: args.change_account_id,
+      fundingAccountIds: args.funding_account_ids,
+    };
+    return answerWith(context, await sendPayment(maker, wallet, payment, args), args);
+  }),
+
+  implement(accountSend, async (context, args) => {
+    const { maker, wallet } = handOf(context, args.wallet_id);
+    const accountId = args.account_id || undefined;
+    const payment = {
+      amountDewies: args.amount,
+      addresses: args.addresses,
+      changeAccountId: accountId,
+      fundingAccountIds: accountId === undefined ? undefined : [accountId],
+    };
+    return answerWith(context, await sendPayment(maker, wallet, payment, args), args);
+  }),
+
+  implement(accountFund, async (context, args) => {
+    const { maker, wallet } = handOf(context, args.wallet_id);
+    const transfer = {
+      toAccount: args.to_account,
+      fromAccount: args.from_account,
+      amountDewies: args.amount ?? 0n,
+      everything: args.everything,
+      outputs: args.outputs,
+    };
+    const options = { preview: !args.broadcast, blocking: false };
+    return answerWith(context, await fundAccount(maker, wallet, transfer, options), options);
+  }),
+
+  implement(accountDeposit, async (context, args) => {
+    const { maker, wallet } = handOf(context, args.wallet_id);
+    const deposit = {
+      txid: args.txid,
+      nout: args.nout,
+      redeemScript: args.redeem_script,
+      privateKey: args.private_key,
+      toAccount: args.to_account,
+    };
+    return answerWith(context, await depositTimeLock(maker, wallet, deposit, args), args);
+  }),
+
+  implement(txoSpend, async (context, args) => {
+    const { maker, wallet } = handOf(context, args.wallet_id);
+    const sweep = { accountId: args.account_id, filter: filterOf(args), batchSize: args.batch_size };
+    const made = await spendOutputs(maker, wallet, sweep, args);
+    if (args.blocking && !args.preview) for (const one of made) await maker.waitFor(one);
+    const port = showPortOf(context);
+    return made.map((one) =>
+      args.include_full_tx ? transactionToJson(one, port) : { txid: hashToHex(txid(one.tx)) },
+    );
+  }),
+];

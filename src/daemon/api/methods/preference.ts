@@ -1,0 +1,33 @@
+/** Preferences that applications keep in a wallet. Source: lbry-sdk daemon.py `jsonrpc_preference_*`. */
+import { parseJson } from '../../../util/jsonParse.js';
+import type { JsonValue } from '../../../util/json.js';
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { badValue } from '../../base/daemonError.js';
+import { preferenceGet, preferenceSet } from '../declarations/preference.js';
+import { implement, type MethodImplementation } from '../implement.js';
+
+const get = implement(preferenceGet, ({ services }, args) => {
+  const { wallet } = services.wallets.get(args.wallet_id);
+  const all = new Map<string, JsonOut>(wallet.preferenceKeys().map((key) => [key, wallet.preference(key)!]));
+  if (args.key === undefined || args.key === '') return all;
+  const value = all.get(args.key);
+  return value === undefined ? null : new Map([[args.key, value]]);
+});
+
+const set = implement(preferenceSet, async ({ services }, args) => {
+  const value = readValue(args.value);
+  await services.wallets.get(args.wallet_id).setPreference(args.key, value);
+  return new Map<string, JsonOut>([[args.key, value]]);
+});
+
+/** Text that begins like a list or an object is read as JSON. Throws `ValueError`. */
+function readValue(value: JsonValue): JsonValue {
+  if (typeof value !== 'string' || !/^[[{]/.test(value)) return value;
+  try {
+    return parseJson(value);
+  } catch (error) {
+    throw badValue(`The value begins like JSON and is none: ${(error as Error).message}`);
+  }
+}
+
+export const preferenceMethods: readonly MethodImplementation[] = [get, set];

@@ -1,0 +1,11 @@
+/** Keeping the wallets of several devices alike. Source: lbry-sdk daemon.py `jsonrpc_sync_*`; sdk-facts 3.3. */
+import { syncApply, syncHash } from '../declarations/sync.js';
+import { implement, type MethodImplementation } from '../implement.js';
+
+const hash = implement(syncHash, ({ services }, args) => services.wallets.get(args.wallet_id).syncHash());
+
+const apply = implement(syncApply, async ({ services }, args) => ({
+  ...(await services.wallets.get(args.wallet_id).syncApply(args.password, args.data ?? null, args.blocking)),
+}));
+
+export const syncMethods: readonly MethodImplementation[] = [hash, apply];

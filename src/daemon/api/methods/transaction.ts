@@ -1,0 +1,40 @@
+/** Transactions of a wallet. Source: lbry-sdk daemon.py `jsonrpc_transaction_*`. */
+import { hashFromHex } from '../../../util/bytes.js';
+import { paged, pageOf } from '../../base/pages.js';
+import { historyItem } from '../../lists/transactionHistory.js';
+import { shownTransaction } from '../../lists/transactionTxos.js';
+import { transactionToJson } from '../../txo/outputJson.js';
+import { transactionList, transactionShow } from '../declarations/transaction.js';
+import { implement, type MethodImplementation } from '../implement.js';
+import { showPortOf } from '../showPort.js';
+import { ownerOf } from './listing.js';
+
+const list = implement(transactionList, async (context, args) => {
+  const { wallet, accountIds } = ownerOf(context, args);
+  const { database } = context.services.ledger;
+  const page = pageOf(args);
+  const filter = { accountIds };
+  const [rows, total] = await Promise.all([
+    database.transactions(filter, { offset: page.offset, limit: page.pageSize }, wallet.accountIds),
+    database.transactionCount(filter),
+  ]);
+  const port = showPortOf(context);
+  return paged(
+    rows.map((row) => historyItem(row, port)),
+    total,
+    page,
+  );
+});
+
+const TXID = /^[0-9a-fA-F]{64}$/;
+
+const show = implement(transactionShow, async (context, args) => {
+  const { ledger, wallets } = context.services;
+  const shown = TXID.test(args.txid)
+    ? await shownTransaction(hashFromHex(args.txid), ledger, wallets.default)
+    : null;
+  if (shown === null) return { success: false, code: 404, message: 'transaction not found' };
+  return transactionToJson(shown, showPortOf(context));
+});
+
+export const transactionMethods: readonly MethodImplementation[] = [list, show];

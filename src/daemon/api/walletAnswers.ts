@@ -1,0 +1,80 @@
+/**
+ * Wallets, accounts, addresses and balances in the form of answers. Source: lbry-sdk
+ * lbry/extras/daemon/json_response_encoder.py `encode_account`, lbry/wallet/account.py `get_details`; sdk-facts 6.
+ */
+import { formatLbc } from '../../metadata/amounts.js';
+import { rawNumber } from '../../util/json.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import { pythonFloat } from '../base/pythonJson.js';
+import type { AddressRow, Balance } from '../ledger/ledgerDatabase.js';
+import { generatorToJson, type Account } from '../wallet/account.js';
+import { extendedKeyText } from '../wallet/keys.js';
+import type { WalletAtWork } from '../wallet/walletAtWork.js';
+import type { LedgerParams } from '../base/ledgerParams.js';
+
+type Json = Record<string, JsonOut>;
+
+export const walletToJson = ({ id, name }: WalletAtWork): Json => ({ id, name });
+
+/** As in the file, without the channel keys. */
+export function accountToJson(account: Account, isDefault: boolean): Json {
+  const stored = account.toJson().entries.filter(([key]) => key !== 'certificates');
+  return { ...Object.fromEntries(stored), id: account.id, is_default: isDefault };
+}
+
+/** LBC with two decimals, a float. */
+function roundedLbc(dewies: bigint): JsonOut {
+  return rawNumber(pythonFloat(Number((Number(dewies) / 1e8).toFixed(2))));
+}
+
+/** As in a list: with what it holds. `isDefault` is left out where only one account was asked for. */
+export function listedAccountToJson(
+  account: Account,
+  balance: Balance,
+  { showsSeed, isDefault }: { showsSeed: boolean; isDefault?: boolean },
+): Json {
+  const { id, name, isLocked, publicKeyText, generator, channelKeys, ledger, seed } = account;
+  return {
+    id,
+    name,
+    ledger: ledger.id,
+    coins: roundedLbc(balance.available),
+    satoshis: balance.available,
+    encrypted: isLocked,
+    public_key: publicKeyText,
+    address_generator: generatorToJson(generator),
+    ...(showsSeed ? { seed } : {}),
+    certificates: channelKeys.size,
+    ...(isDefault === undefined ? {} : { is_default: isDefault }),
+  };
+}
+
+export function addressToJson(row: AddressRow, ledger: LedgerParams): Json {
+  const key = {
+    depth: row.depth,
+    parentFingerprint: Buffer.alloc(4),
+    childNumber: row.index,
+    chainCode: row.chainCode,
+    publicKey: row.publicKey,
+    privateKey: null,
+  };
+  return {
+    address: row.address,
+    account: row.accountId,
+    used_times: row.usedTimes,
+    pubkey: extendedKeyText(key, false, ledger),
+  };
+}
+
+export function balanceToJson({ total, available, reserved, claims, supports, tips }: Balance): Json {
+  return {
+    total: formatLbc(total),
+    available: formatLbc(available),
+    reserved: formatLbc(reserved),
+    reserved_subtotals: {
+      claims: formatLbc(claims),
+      supports: formatLbc(supports),
+      tips: formatLbc(tips),
+    },
+  };
+}

@@ -1,0 +1,66 @@
+/**
+ * Numbers about calls for Prometheus. Source: lbry-sdk lbry/extras/daemon/daemon.py, namespace `daemon_api`.
+ */
+import type { FastifyInstance } from 'fastify';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { CallObserver } from '../api/dispatch.js';
+import { plainServer } from './plainServer.js';
+
+/** Source: `HISTOGRAM_BUCKETS`, in seconds. */
+const BUCKETS_SEC = [
+  0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 15, 20, 30, 60,
+];
+
+export class CallMetrics implements CallObserver {
+  readonly registry = new Registry();
+  private readonly pending = this.gauge('pending_requests', 'Number of running api requests');
+  private readonly received = this.counter('requests_count', 'Number of requests received');
+  private readonly failed = this.counter('failed_request_count', 'Number of failed requests');
+  private readonly cancelled = this.counter('cancelled_request_count', 'Number of cancelled requests');
+  private readonly times = new Histogram({
+    name: 'daemon_api_response_time',
+    help: 'Response times',
+    labelNames: ['method'],
+    buckets: BUCKETS_SEC,
+    registers: [this.registry],
+  });
+
+  begin(method: string): (outcome: 'done' | 'failed' | 'cancelled') => void {
+    const labels = { method };
+    const sinceMs = performance.now();
+    this.pending.inc(labels);
+    this.received.inc(labels);
+    return (outcome) => {
+      this.pending.dec(labels);
+      if (outcome === 'failed') this.failed.inc(labels);
+      if (outcome === 'cancelled') this.cancelled.inc(labels);
+      this.times.observe(labels, (performance.now() - sinceMs) / 1000);
+    };
+  }
+
+  private counter(name: string, help: string): Counter {
+    return new Counter({
+      name: `daemon_api_${name}`,
+      help,
+      labelNames: ['method'],
+      registers: [this.registry],
+    });
+  }
+
+  private gauge(name: string, help: string): Gauge {
+    return new Gauge({
+      name: `daemon_api_${name}`,
+      help,
+      labelNames: ['method'],
+      registers: [this.registry],
+    });
+  }
+}
+
+export function metricsServer(metrics: CallMetrics): FastifyInstance {
+  const app = plainServer({ '/metrics': 'GET' });
+  app.get('/metrics', async (_request, reply) =>
+    reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics.registry.metrics()),
+  );
+  return app;
+}

@@ -1,0 +1,44 @@
+/**
+ * What the daemon's servers have in common: bodies are left to whoever reads them, refusals are plain text, and a known
+ * path with another method says which methods it has. Source: aiohttp's answers, which clients of lbry-sdk know.
+ */
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+
+/** Paths with their methods, as `Allow` lists them; `*` at the end of a path stands for anything but nothing. */
+export type Routes = Readonly<Record<string, string>>;
+
+export const TEXT_TYPE = 'text/plain; charset=utf-8';
+/** How long an idle connection stays open. Source: aiohttp `keepalive_timeout`. */
+const KEEP_ALIVE_MS = 75_000;
+
+export function refuse(reply: FastifyReply, status: number, reason: string): FastifyReply {
+  return reply.code(status).type(TEXT_TYPE).send(`${status}: ${reason}`);
+}
+
+function methodsOf(routes: Routes, path: string): string | undefined {
+  if (Object.hasOwn(routes, path)) return routes[path];
+  const wild = Object.entries(routes).find(
+    ([known]) => known.endsWith('*') && path.startsWith(known.slice(0, -1)) && path.length >= known.length,
+  );
+  return wild?.[1];
+}
+
+export function plainServer(routes: Routes): FastifyInstance {
+  const app = fastify({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    exposeHeadRoutes: false,
+    logger: false,
+    // `OPTIONS *`: the router takes the star for any path.
+    rewriteUrl: ({ url = '/' }) => (url === '*' ? '/*' : url),
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.setNotFoundHandler((request, reply) => {
+    const [path = ''] = request.url.split('?');
+    const methods = methodsOf(routes, path);
+    if (methods === undefined) return refuse(reply, 404, 'Not Found');
+    return refuse(reply.header('Allow', methods), 405, 'Method Not Allowed');
+  });
+  app.setErrorHandler((_error, _request, reply) => refuse(reply, 500, 'Internal Server Error'));
+  return app;
+}

@@ -1,0 +1,304 @@
+/**
+ * Puts transactions into the tables and takes them out. Outputs are kept that pay a key hash and are of an account or of a
+ * transaction that spends an account's; those to a script hash only of the latter. In whatever order transactions and
+ * addresses come, the rows end the same: what a new row means to its neighbours is worked out when it comes.
+ * Source of what is kept: lbry-sdk lbry/wallet/database.py `_transaction_io`; sdk-facts 5.1.
+ */
+import { isNullOutPoint, formatOutPoint, parseTransaction } from '../../../primitives/transaction.js';
+import type { Transaction } from '../../../primitives/transaction.js';
+import { Reader } from '../../../util/reader.js';
+import { estimatedTimeSec } from '../../base/blockTimes.js';
+import type { LedgerParams } from '../../base/ledgerParams.js';
+import { NOBODY, type Owners } from './owners.js';
+import { sortKey } from './schema.js';
+import { bufferOf, type Statements } from './statements.js';
+import { transactionFacts, type OutputFacts } from './txoFacts.js';
+
+/** A transaction as the ledger has checked it. */
+export interface FiledTransaction {
+  /** 32 bytes, wire order. */
+  readonly txid: Uint8Array;
+  readonly raw: Uint8Array;
+  readonly height: number;
+  readonly position: number;
+  readonly isVerified: boolean;
+}
+
+const DAY_SEC = 86_400;
+
+/** The day of the estimated time of a block, in days since 1970-01-01. */
+export function dayOfHeight(height: number): number | null {
+  const timeSec = estimatedTimeSec(height);
+  return timeSec === null ? null : Math.floor(timeSec / DAY_SEC);
+}
+
+interface Spending {
+  /** Owners of what is spent, by whether their coins are. */
+  readonly owners: ReadonlySet<number>;
+  readonly firstOwner: number;
+}
+
+const INSERT_TXO = `
+  INSERT INTO txo (tx, nout, address, owner, input_owner, height, sort_key, day, amount, script, txo_type,
+    claim_id, claim_name, has_source, channel_id, reposted_claim_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/** A confirmed spender counts before one that waits. */
+const SPENDER = `
+  SELECT txi.tx AS tx FROM txi JOIN tx ON tx.id = txi.tx WHERE txi.prev = ?
+  ORDER BY tx.height > 0 DESC, tx.id LIMIT 1`;
+
+export class Filing {
+  readonly #statements: Statements;
+  readonly #owners: Owners;
+  readonly #ledger: LedgerParams;
+
+  constructor(statements: Statements, owners: Owners, ledger: LedgerParams) {
+    this.#statements = statements;
+    this.#owners = owners;
+    this.#ledger = ledger;
+  }
+
+  /** The number of an address, a new one where it is not known. */
+  addressId(text: string): number {
+    const known = this.#statements.get('SELECT id FROM address WHERE text = ?', text);
+    if (known) return known['id'] as number;
+    return this.#statements.insert('INSERT INTO address (text) VALUES (?)', text);
+  }
+
+  #ownerOf(text: string): number {
+    const row = this.#statements.get('SELECT owner FROM address WHERE text = ?', text);
+    return (row?.['owner'] as number | undefined) ?? NOBODY;
+  }
+
+  txNumber(txid: Uint8Array): number | null {
+    const row = this.#statements.get('SELECT id FROM tx WHERE txid = ?', txid);
+    return (row?.['id'] as number | undefined) ?? null;
+  }
+
+  /** Puts transactions in, or gives those that are there their new height. Answers their numbers. */
+  save(transactions: readonly FiledTransaction[]): number[] {
+    const numbers = transactions.map((one) => this.#row(one));
+    const parsed = new Map(numbers.map((tx, n) => [tx, this.#parse(transactions[n]!.raw)]));
+    for (const tx of numbers) this.file(tx, parsed.get(tx));
+    return numbers;
+  }
+
+  #parse(raw: Uint8Array): Transaction {
+    return parseTransaction(new Reader(raw));
+  }
+
+  #row({ txid, raw, height, position, isVerified }: FiledTransaction): number {
+    const key = sortKey(height, position);
+    const known = this.txNumber(txid);
+    if (known !== null) {
+      this.#statements.run(
+        'UPDATE tx SET height = ?, position = ?, is_verified = ?, sort_key = ? WHERE id = ?',
+        height,
+        position,
+        Number(isVerified),
+        key,
+        known,
+      );
+      return known;
+    }
+    const tx = this.#parse(raw);
+    const { firstPrev, purchasedClaimId } = transactionFacts(
+      { ...tx, outputs: tx.outputs.slice(0, 2) },
+      txid,
+      this.#ledger,
+    );
+    const number = this.#statements.insert(
+      `INSERT INTO tx (txid, raw, height, position, is_verified, sort_key, first_prev, purchased_claim_id)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      txid,
+      raw,
+      height,
+      position,
+      Number(isVerified),
+      key,
+      firstPrev,
+      purchasedClaimId,
+    );
+    tx.inputs.forEach(({ prevout }, n) => {
+      if (isNullOutPoint(prevout)) return;
+      this.#statements.run('INSERT OR IGNORE INTO txi VALUES (?, ?, ?)', formatOutPoint(prevout), number, n);
+    });
+    return number;
+  }
+
+  /** Goes through a transaction's inputs and outputs again, and through those that spend what turns out to be an account's. */
+  file(number: number, parsed?: Transaction): void {
+    const waiting = [number];
+    const done = new Set<number>();
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      if (done.has(next)) continue;
+      done.add(next);
+      waiting.push(...this.#fileOne(next, next === number ? parsed : undefined));
+    }
+  }
+
+  /** Answers the transactions that spend an output whose owner came out different from before. */
+  #fileOne(number: number, parsed?: Transaction): number[] {
+    const row = this.#statements.get('SELECT txid, raw, height, sort_key FROM tx WHERE id = ?', number)!;
+    const txid = bufferOf(row['txid']);
+    const tx = parsed ?? this.#parse(bufferOf(row['raw']));
+    const spending = this.#spend(number);
+    const place = { number, height: row['height'] as number, key: row['sort_key'] as number };
+    const owners = new Set<number>();
+    const affected: number[] = [];
+    for (const output of transactionFacts(tx, txid, this.#ledger).outputs) {
+      const owner = output.paysKeyHash && output.address !== null ? this.#ownerOf(output.address) : NOBODY;
+      const isKept = output.address !== null && (owner !== NOBODY || spending.owners.size > 0);
+      const before = this.#statements.get(
+        'SELECT id, owner FROM txo WHERE tx = ? AND nout = ?',
+        number,
+        output.nout,
+      );
+      if (!isKept) {
+        if (before) this.#statements.run('DELETE FROM txo WHERE id = ?', before['id']!);
+        continue;
+      }
+      owners.add(owner);
+      const outPoint = formatOutPoint({ hash: txid, index: output.nout });
+      const id = before ? (before['id'] as number) : this.#insert(output, owner, place);
+      if (before) {
+        this.#statements.run(
+          'UPDATE txo SET owner = ?, input_owner = ?, height = ?, sort_key = ?, day = ? WHERE id = ?',
+          owner,
+          spending.firstOwner,
+          place.height,
+          place.key,
+          dayOfHeight(place.height),
+          id,
+        );
+      } else this.#statements.run('UPDATE txo SET input_owner = ? WHERE id = ?', spending.firstOwner, id);
+      const spender = this.#markSpent(id, outPoint);
+      if (spender !== null && owner !== ((before?.['owner'] as number | undefined) ?? NOBODY))
+        affected.push(spender);
+    }
+    this.#writeOwners(place, owners, spending.owners);
+    this.#statements.run(
+      'UPDATE tx SET filed_at = (SELECT coalesce(max(owned_at), 0) FROM address) WHERE id = ?',
+      number,
+    );
+    return affected;
+  }
+
+  #insert(
+    output: OutputFacts,
+    owner: number,
+    { number, height, key }: { number: number; height: number; key: number },
+  ): number {
+    return this.#statements.insert(
+      INSERT_TXO,
+      number,
+      output.nout,
+      this.addressId(output.address!),
+      owner,
+      NOBODY,
+      height,
+      key,
+      dayOfHeight(height),
+      output.amountDewies,
+      output.script,
+      output.type,
+      output.claimId,
+      output.claimName,
+      Number(output.hasSource),
+      output.channelId,
+      output.repostedClaimId,
+    );
+  }
+
+  /** Marks what the transaction spends. */
+  #spend(number: number): Spending {
+    const owners = new Set<number>();
+    let firstOwner = NOBODY;
+    for (const input of this.#statements.all('SELECT prev, position FROM txi WHERE tx = ?', number)) {
+      const prev = bufferOf(input['prev']);
+      const txo = this.#txoAt(prev);
+      if (txo === undefined) continue;
+      this.#markSpent(txo['id'] as number, prev);
+      const owner = txo['owner'] as number;
+      if (owner === NOBODY) continue;
+      owners.add(owner);
+      if (input['position'] === 0) firstOwner = owner;
+    }
+    return { owners, firstOwner };
+  }
+
+  #txoAt(prev: Buffer) {
+    return this.#statements.get(
+      'SELECT txo.id, txo.owner FROM tx JOIN txo ON txo.tx = tx.id AND txo.nout = ? WHERE tx.txid = ?',
+      prev.readUInt32LE(32),
+      prev.subarray(0, 32),
+    );
+  }
+
+  /** A coin that is spent needs no reservation any more: should its spender vanish, it is free. */
+  #markSpent(id: number, outPoint: Buffer): number | null {
+    const spender = (this.#statements.get(SPENDER, outPoint)?.['tx'] as number | undefined) ?? null;
+    this.#statements.run(
+      `UPDATE txo SET spent_by = ?1, is_reserved = CASE WHEN ?1 IS NULL THEN is_reserved ELSE 0 END
+        WHERE id = ?2 AND spent_by IS NOT ?1`,
+      spender,
+      id,
+    );
+    return spender;
+  }
+
+  #writeOwners(
+    { number, key }: { number: number; key: number },
+    outputs: ReadonlySet<number>,
+    spent: ReadonlySet<number>,
+  ): void {
+    this.#statements.run('DELETE FROM tx_owner WHERE tx = ?', number);
+    for (const owner of new Set([...outputs, ...spent]))
+      if (owner !== NOBODY)
+        this.#statements.run(
+          'INSERT INTO tx_owner VALUES (?, ?, ?, ?)',
+          owner,
+          key,
+          number,
+          Number(spent.has(owner)),
+        );
+  }
+
+  /** Takes a transaction out; what it spent is unspent again. */
+  remove(number: number): void {
+    const prevs = this.#statements
+      .all('SELECT prev FROM txi WHERE tx = ?', number)
+      .map(({ prev }) => bufferOf(prev));
+    for (const table of ['txi', 'txo', 'tx_owner', 'history'])
+      this.#statements.run(`DELETE FROM ${table} WHERE tx = ?`, number);
+    this.#statements.run('DELETE FROM tx WHERE id = ?', number);
+    for (const prev of prevs) {
+      const txo = this.#txoAt(prev);
+      if (txo) this.#markSpent(txo['id'] as number, prev);
+    }
+  }
+
+  /** Accounts that a transaction concerns. */
+  accountsOf(number: number): string[] {
+    const owners = this.#statements.all('SELECT owner FROM tx_owner WHERE tx = ?', number);
+    return [...new Set(owners.flatMap(({ owner }) => this.#owners.names(owner as number)))];
+  }
+
+  /** Gives an address to an account besides those that have it, and goes through what concerns it again. */
+  own(address: number, account: number): void {
+    const before = this.#statements.number('SELECT owner FROM address WHERE id = ?', address);
+    const owner = this.#owners.with(before, account);
+    if (owner === before) return;
+    this.#statements.run(
+      'UPDATE address SET owner = ?, owned_at = (SELECT max(owned_at) + 1 FROM address) WHERE id = ?',
+      owner,
+      address,
+    );
+    const rows = this.#statements.all(
+      'SELECT tx FROM txo WHERE address = ?1 UNION SELECT tx FROM history WHERE address = ?1',
+      address,
+    );
+    for (const { tx } of rows) this.file(tx as number);
+  }
+}

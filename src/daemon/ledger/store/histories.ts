@@ -1,0 +1,271 @@
+/**
+ * Addresses, their histories and their keys in the tables: what synchronization writes.
+ * A status is the hub's digest of an address's history; null is that of an empty one.
+ */
+import type { Filing, FiledTransaction } from './filing.js';
+import type { Owners } from './owners.js';
+import { sortKey } from './schema.js';
+import { bufferOf, textList, type Statements } from './statements.js';
+
+export interface NewKey {
+  readonly index: number;
+  readonly address: string;
+  readonly publicKey: Uint8Array;
+  readonly chainCode: Uint8Array;
+  readonly depth: number;
+}
+
+export interface HistoryUpdate {
+  readonly address: string;
+  readonly status: string | null;
+  /** All of them saved. */
+  readonly txids: readonly Uint8Array[];
+}
+
+/** A transaction that a call put in, changed or took out. */
+export interface ChangedTransaction {
+  readonly txid: Buffer;
+  readonly accountIds: readonly string[];
+}
+
+export interface AddressStatus {
+  readonly address: string;
+  readonly status: string | null;
+}
+
+export interface ChainEnd {
+  /** -1 where the chain has no address. */
+  readonly lastIndex: number;
+  /** Addresses at the end that were never used. */
+  readonly unused: number;
+}
+
+/** What a filed transaction is known as. */
+export interface KnownTransaction {
+  readonly txid: Buffer;
+  readonly height: number;
+  readonly isVerified: boolean;
+}
+
+/** The status of an address whose history must be asked for anew: no digest is like it. */
+export const STALE_STATUS = 'stale';
+
+export class Histories {
+  readonly #statements: Statements;
+  readonly #owners: Owners;
+  readonly #filing: Filing;
+
+  constructor(statements: Statements, owners: Owners, filing: Filing) {
+    this.#statements = statements;
+    this.#owners = owners;
+    this.#filing = filing;
+  }
+
+  addKeys(accountId: string, chain: number, keys: readonly NewKey[]): void {
+    const account = this.#owners.account(accountId);
+    for (const { index, address, publicKey, chainCode, depth } of keys) {
+      const id = this.#filing.addressId(address);
+      this.#statements.run(
+        'INSERT OR IGNORE INTO account_address VALUES (?, ?, ?, ?, ?, ?, ?)',
+        account,
+        chain,
+        index,
+        id,
+        publicKey,
+        chainCode,
+        depth,
+      );
+      this.#filing.own(id, account);
+    }
+  }
+
+  chainEnd(accountId: string, chain: number): ChainEnd {
+    const [account = -1] = this.#owners.known([accountId]);
+    const last = `SELECT coalesce(max(n), -1) FROM account_address WHERE account = ? AND chain = ?`;
+    const lastIndex = this.#statements.number(last, account, chain);
+    const lastUsed = this.#statements.number(
+      `SELECT coalesce(max(aa.n), -1) FROM account_address aa JOIN address a ON a.id = aa.address
+        WHERE aa.account = ? AND aa.chain = ? AND a.used_times > 0`,
+      account,
+      chain,
+    );
+    return { lastIndex, unused: lastIndex - lastUsed };
+  }
+
+  statuses(accountId: string): AddressStatus[] {
+    const [account = -1] = this.#owners.known([accountId]);
+    const rows = this.#statements.all(
+      `SELECT DISTINCT a.text, a.status FROM account_address aa JOIN address a ON a.id = aa.address
+        WHERE aa.account = ? ORDER BY aa.chain, aa.n`,
+      account,
+    );
+    return rows.map(({ text, status }) => ({ address: text as string, status: status as string | null }));
+  }
+
+  /** Of the addresses that are some account's; others are left out. */
+  statusesOf(addresses: readonly string[]): AddressStatus[] {
+    const rows = this.#statements.all(
+      'SELECT text, status FROM address WHERE owner <> 0 AND text IN (SELECT value FROM json_each(?))',
+      textList(addresses),
+    );
+    return rows.map(({ text, status }) => ({ address: text as string, status: status as string | null }));
+  }
+
+  /** The chains that have one of the addresses. */
+  chainsOf(addresses: readonly string[]): { accountId: string; chain: number }[] {
+    const rows = this.#statements.all(
+      `SELECT DISTINCT aa.account, aa.chain FROM address a JOIN account_address aa ON aa.address = a.id
+        WHERE a.text IN (SELECT value FROM json_each(?))`,
+      textList(addresses),
+    );
+    return rows.map(({ account, chain }) => ({
+      accountId: this.#owners.name(account as number),
+      chain: chain as number,
+    }));
+  }
+
+  known(txids: readonly Uint8Array[]): KnownTransaction[] {
+    return txids.flatMap((txid) => {
+      const row = this.#statements.get('SELECT height, is_verified FROM tx WHERE txid = ?', txid);
+      if (!row) return [];
+      return [
+        { txid: Buffer.from(txid), height: row['height'] as number, isVerified: row['is_verified'] === 1 },
+      ];
+    });
+  }
+
+  /** Verified transactions of an address's history as it stands. */
+  verifiedHistory(address: string): { txid: Buffer; height: number }[] {
+    const rows = this.#statements.all(
+      `SELECT tx.txid, tx.height FROM address a JOIN history h ON h.address = a.id JOIN tx ON tx.id = h.tx
+        WHERE a.text = ? AND tx.is_verified = 1 ORDER BY h.n`,
+      address,
+    );
+    return rows.map(({ txid, height }) => ({ txid: bufferOf(txid), height: height as number }));
+  }
+
+  saveTransactions(transactions: readonly FiledTransaction[]): void {
+    this.#filing.save(transactions);
+  }
+
+  /**
+   * What addresses' histories are; a transaction that is in none any more goes, but for those of `kept`. Answers who is
+   * concerned by the transactions `changed` and which transactions went.
+   */
+  saveHistories(
+    updates: readonly HistoryUpdate[],
+    changed: readonly Uint8Array[],
+    kept: readonly Uint8Array[],
+  ): { changed: ChangedTransaction[]; removed: Buffer[] } {
+    const keptNumbers = new Set(kept.map((txid) => this.#filing.txNumber(txid)));
+    const dropped = new Set<number>();
+    for (const update of updates) this.#replace(update, dropped, keptNumbers);
+    const removed: Buffer[] = [];
+    for (const number of dropped) {
+      if (this.#statements.get('SELECT 1 FROM history WHERE tx = ? LIMIT 1', number)) continue;
+      removed.push(bufferOf(this.#statements.get('SELECT txid FROM tx WHERE id = ?', number)!['txid']));
+      this.#filing.remove(number);
+    }
+    return { changed: this.concerned(changed), removed };
+  }
+
+  concerned(txids: readonly Uint8Array[]): ChangedTransaction[] {
+    return txids.flatMap((txid) => {
+      const number = this.#filing.txNumber(txid);
+      return number === null
+        ? []
+        : [{ txid: Buffer.from(txid), accountIds: this.#filing.accountsOf(number) }];
+    });
+  }
+
+  #replace(update: HistoryUpdate, dropped: Set<number>, kept: ReadonlySet<number | null>): void {
+    const row = this.#statements.get('SELECT id FROM address WHERE text = ?', update.address);
+    if (!row) return;
+    const address = row['id'] as number;
+    const before = this.#statements
+      .all('SELECT tx FROM history WHERE address = ? ORDER BY n', address)
+      .map(({ tx }) => tx as number);
+    const wanted = update.txids.map((txid) => this.#filing.txNumber(txid)!);
+    const present = new Set(wanted);
+    const after = [...wanted, ...before.filter((tx) => kept.has(tx) && !present.has(tx))];
+    let same = 0;
+    while (same < before.length && before[same] === after[same]) same++;
+    this.#statements.run('DELETE FROM history WHERE address = ? AND n >= ?', address, same);
+    for (let n = same; n < after.length; n++)
+      this.#statements.run('INSERT INTO history VALUES (?, ?, ?)', address, n, after[n]!);
+    const known = new Set(before);
+    for (const tx of after) if (!known.has(tx)) this.#fileAgain(tx, address);
+    const still = new Set(after);
+    for (const tx of before) if (!still.has(tx)) dropped.add(tx);
+    this.#writeStatus(address, update.status, after.length);
+  }
+
+  #writeStatus(address: number, status: string | null, usedTimes: number): void {
+    this.#statements.run(
+      'UPDATE address SET status = ?, used_times = ? WHERE id = ?',
+      status,
+      usedTimes,
+      address,
+    );
+  }
+
+  /** A transaction that was filed before the address was an account's. */
+  #fileAgain(tx: number, address: number): void {
+    const sql = 'SELECT tx.filed_at < address.owned_at FROM tx, address WHERE tx.id = ? AND address.id = ?';
+    if (this.#statements.number(sql, tx, address) === 1) this.#filing.file(tx);
+  }
+
+  /** A transaction of our own that a hub has taken: it joins the histories of its addresses at once. */
+  saveBroadcast(transaction: FiledTransaction): ChangedTransaction {
+    const [number] = this.#filing.save([transaction]);
+    const addresses = this.#statements.all(
+      `SELECT address FROM txo WHERE tx = ?1 AND owner <> 0
+        UNION SELECT address FROM txo WHERE spent_by = ?1 AND owner <> 0`,
+      number!,
+    );
+    for (const { address } of addresses) {
+      if (this.#statements.get('SELECT 1 FROM history WHERE tx = ? AND address = ?', number!, address!))
+        continue;
+      this.#statements.run(
+        'INSERT INTO history SELECT ?1, coalesce(max(n) + 1, 0), ?2 FROM history WHERE address = ?1',
+        address!,
+        number!,
+      );
+      this.#statements.run(
+        'UPDATE address SET used_times = used_times + 1, status = ? WHERE id = ?',
+        STALE_STATUS,
+        address!,
+      );
+    }
+    const accountIds = this.#filing.accountsOf(number!);
+    // Without an account it would stay for ever.
+    if (accountIds.length === 0) this.#filing.remove(number!);
+    return { txid: Buffer.from(transaction.txid), accountIds };
+  }
+
+  /**
+   * Transactions above the height are in no block for the time being. Answers the addresses whose histories must be asked for
+   * anew.
+   */
+  rewind(height: number): string[] {
+    const numbers = this.#statements
+      .all('SELECT id FROM tx WHERE height > ?', height)
+      .map(({ id }) => id as number);
+    for (const number of numbers) {
+      this.#statements.run(
+        'UPDATE tx SET height = 0, position = -1, is_verified = 0, sort_key = ? WHERE id = ?',
+        sortKey(0, -1),
+        number,
+      );
+      this.#filing.file(number);
+    }
+    const addresses = this.#statements.all(
+      `SELECT DISTINCT a.id, a.text FROM history h JOIN address a ON a.id = h.address
+        WHERE h.tx IN (SELECT value FROM json_each(?))`,
+      JSON.stringify(numbers),
+    );
+    for (const { id } of addresses)
+      this.#statements.run('UPDATE address SET status = ? WHERE id = ?', STALE_STATUS, id!);
+    return addresses.map(({ text }) => text as string);
+  }
+}

@@ -1,0 +1,172 @@
+/** The ledger's database on one connection: everything that may be asked and told, each call whole or not at all. */
+import type { SqliteProvider } from '../../../sqlite/sqliteProvider.js';
+import { ledgerParams, type LedgerId } from '../../base/ledgerParams.js';
+import type { AddressFilter, AddressOrder, TransactionFilter } from '../ledgerDatabase.js';
+import type { OutPointRef, Page, PlotRange, TxoFilter, TxoPage, TxoView } from '../txoQuery.js';
+import { Filing, type FiledTransaction } from './filing.js';
+import { Histories, type HistoryUpdate, type NewKey } from './histories.js';
+import { Owners } from './owners.js';
+import { isDamage, openStoreFile } from './schema.js';
+import { Statements } from './statements.js';
+import { TransactionReads } from './transactionReads.js';
+import { NotReserved, TxoReads } from './txoReads.js';
+
+export interface StoreOptions {
+  readonly path: string;
+  readonly ledgerId: LedgerId;
+}
+
+export class LedgerStore {
+  readonly #statements: Statements;
+  readonly #owners: Owners;
+  readonly #histories: Histories;
+  readonly #txos: TxoReads;
+  readonly #transactions: TransactionReads;
+
+  constructor(provider: SqliteProvider, { path, ledgerId }: StoreOptions) {
+    const ledger = ledgerParams(ledgerId);
+    const chain = `${ledgerId} ${ledger.network.genesisHash.toString('hex')}`;
+    this.#statements = new Statements(openStoreFile(provider, path, chain));
+    this.#owners = new Owners(this.#statements);
+    this.#histories = new Histories(
+      this.#statements,
+      this.#owners,
+      new Filing(this.#statements, this.#owners, ledger),
+    );
+    this.#txos = new TxoReads(this.#statements, this.#owners);
+    this.#transactions = new TransactionReads(this.#statements, this.#owners, this.#txos);
+    this.#txos.markLeftReservations();
+  }
+
+  /** What was given up may have numbered accounts. */
+  #write<T>(task: () => T): T {
+    try {
+      return this.#statements.transaction(task);
+    } catch (error) {
+      if (!isDamage(error)) this.#owners.load();
+      throw error;
+    }
+  }
+
+  txos(filter: TxoFilter, page?: TxoPage, view?: TxoView) {
+    return this.#txos.txos(filter, page, view);
+  }
+
+  txoCount(filter: TxoFilter) {
+    return this.#txos.txoCount(filter);
+  }
+
+  txoSum(filter: TxoFilter) {
+    return this.#txos.txoSum(filter);
+  }
+
+  txoPlot(filter: TxoFilter, range: PlotRange) {
+    return this.#txos.txoPlot(filter, range);
+  }
+
+  balance(accountIds: readonly string[], maxHeight?: number) {
+    return this.#txos.balance(accountIds, maxHeight);
+  }
+
+  coins(accountIds: readonly string[]) {
+    return this.#txos.coins(accountIds);
+  }
+
+  reserve(outPoints: readonly OutPointRef[]): boolean {
+    try {
+      return this.#write(() => this.#txos.reserve(outPoints));
+    } catch (error) {
+      if (error instanceof NotReserved) return false;
+      throw error;
+    }
+  }
+
+  release(outPoints: readonly OutPointRef[]): void {
+    this.#write(() => this.#txos.release(outPoints));
+  }
+
+  releaseAll(accountIds?: readonly string[]): void {
+    this.#txos.releaseAll(accountIds);
+  }
+
+  /** Releases what an earlier run reserved and did not spend. */
+  releaseLeft(): void {
+    this.#txos.releaseLeft();
+  }
+
+  transactions(filter: TransactionFilter, page: Page, walletAccountIds: readonly string[]) {
+    return this.#transactions.transactions(filter, page, walletAccountIds);
+  }
+
+  transactionCount(filter: TransactionFilter) {
+    return this.#transactions.transactionCount(filter);
+  }
+
+  addresses(filter: AddressFilter, page?: Page, order?: AddressOrder) {
+    return this.#transactions.addresses(filter, page, order);
+  }
+
+  addressCount(filter: AddressFilter) {
+    return this.#transactions.addressCount(filter);
+  }
+
+  unusedAddresses(accountId: string, chain: number, maxUses: number) {
+    return this.#transactions.unusedAddresses(accountId, chain, maxUses);
+  }
+
+  maxGap(accountId: string, chain: number) {
+    return this.#transactions.maxGap(accountId, chain);
+  }
+
+  addKeys(accountId: string, chain: number, keys: readonly NewKey[]): void {
+    this.#write(() => this.#histories.addKeys(accountId, chain, keys));
+  }
+
+  chainEnd(accountId: string, chain: number) {
+    return this.#histories.chainEnd(accountId, chain);
+  }
+
+  statuses(accountId: string) {
+    return this.#histories.statuses(accountId);
+  }
+
+  statusesOf(addresses: readonly string[]) {
+    return this.#histories.statusesOf(addresses);
+  }
+
+  chainsOf(addresses: readonly string[]) {
+    return this.#histories.chainsOf(addresses);
+  }
+
+  known(txids: readonly Uint8Array[]) {
+    return this.#histories.known(txids);
+  }
+
+  verifiedHistory(address: string) {
+    return this.#histories.verifiedHistory(address);
+  }
+
+  saveTransactions(transactions: readonly FiledTransaction[]): void {
+    this.#write(() => this.#histories.saveTransactions(transactions));
+  }
+
+  saveHistories(
+    updates: readonly HistoryUpdate[],
+    changed: readonly Uint8Array[],
+    kept: readonly Uint8Array[],
+  ) {
+    return this.#write(() => this.#histories.saveHistories(updates, changed, kept));
+  }
+
+  saveBroadcast(transaction: FiledTransaction) {
+    return this.#write(() => this.#histories.saveBroadcast(transaction));
+  }
+
+  rewind(height: number) {
+    return this.#write(() => this.#histories.rewind(height));
+  }
+
+  close(): void {
+    this.#statements.close();
+  }
+}

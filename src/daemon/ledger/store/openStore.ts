@@ -1,0 +1,142 @@
+/** The ledger's database from outside of its thread. */
+import { Worker } from 'node:worker_threads';
+import { breathe } from '../../../util/breathe.js';
+import { projectFile } from '../../../util/project.js';
+import type { LedgerDatabase, SpendableCoin } from '../ledgerDatabase.js';
+import type { LedgerStore, StoreOptions } from './ledgerStore.js';
+import { coinAt, type CoinColumns } from './txoReads.js';
+
+type Calls = Omit<LedgerStore, 'close' | keyof LedgerDatabase>;
+
+/** What synchronization uses besides. */
+export type LedgerStorePort = LedgerDatabase & {
+  readonly [Name in keyof Calls]: (...args: Parameters<Calls[Name]>) => Promise<ReturnType<Calls[Name]>>;
+} & { close(): Promise<void> };
+
+type Send = (method: string, args: readonly unknown[]) => Promise<unknown>;
+
+/** Bytes come from another thread as plain arrays. */
+function withBuffers(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  if (Array.isArray(value)) {
+    for (let n = 0; n < value.length; n++) value[n] = withBuffers(value[n]);
+    return value;
+  }
+  if (value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype)
+    for (const [key, inner] of Object.entries(value))
+      if (typeof inner === 'object') (value as Record<string, unknown>)[key] = withBuffers(inner);
+  return value;
+}
+
+async function coinsOf(columns: CoinColumns): Promise<SpendableCoin[]> {
+  const coins: SpendableCoin[] = [];
+  let since = performance.now();
+  for (let n = 0; n < columns.nouts.length; n++) {
+    coins.push(coinAt(columns, n));
+    if (n % 1024 === 1023) since = await breathe(since);
+  }
+  return coins;
+}
+
+const METHODS = [
+  'txos',
+  'txoCount',
+  'txoSum',
+  'txoPlot',
+  'balance',
+  'reserve',
+  'release',
+  'releaseAll',
+  'releaseLeft',
+  'transactions',
+  'transactionCount',
+  'addresses',
+  'addressCount',
+  'unusedAddresses',
+  'maxGap',
+  'addKeys',
+  'chainEnd',
+  'statuses',
+  'statusesOf',
+  'chainsOf',
+  'known',
+  'verifiedHistory',
+  'saveTransactions',
+  'saveHistories',
+  'saveBroadcast',
+  'rewind',
+  'coins',
+] as const satisfies readonly (keyof LedgerStore)[];
+
+function portOf(send: Send, close: () => Promise<void>): LedgerStorePort {
+  const calls = METHODS.map((name) => [
+    name,
+    async (...args: unknown[]) => withBuffers(await send(name, args)),
+  ]);
+  return {
+    ...(Object.fromEntries(calls) as LedgerStorePort),
+    spendable: async (accountIds) => coinsOf((await send('coins', [accountIds])) as CoinColumns),
+    close,
+  };
+}
+
+/** The database in this very thread: for tests. */
+export function storeInThread(store: LedgerStore): LedgerStorePort {
+  const calls = store as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
+  return portOf(
+    async (method, args) => calls[method]!(...args),
+    async () => store.close(),
+  );
+}
+
+interface Answer {
+  readonly id: number;
+  readonly result?: unknown;
+  readonly error?: string;
+}
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+/** Opens the database in a thread. Calls fail, saying why, where it cannot be opened. */
+export function openStore(options: StoreOptions): LedgerStorePort {
+  const worker = new Worker(projectFile('dist', 'daemon', 'ledger', 'store', 'storeWorker.js'), {
+    workerData: options,
+  });
+  worker.unref();
+  const waiting = new Map<number, Waiting>();
+  let nextId = 0;
+  let failure: Error | null = null;
+  const fail = (error: Error): void => {
+    failure ??= error;
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  };
+  worker.on('message', ({ id, result, error }: Answer) => {
+    const call = waiting.get(id);
+    waiting.delete(id);
+    if (error === undefined) call?.resolve(result);
+    else call?.reject(new Error(`The wallet's database failed: ${error}`));
+  });
+  worker.on('error', fail);
+  const exited = new Promise<void>((resolve) => {
+    worker.on('exit', () => {
+      fail(new Error(`The wallet's database is closed`));
+      resolve();
+    });
+  });
+  const send: Send = (method, args) => {
+    if (failure) return Promise.reject(failure);
+    return new Promise((resolve, reject) => {
+      const id = nextId++;
+      waiting.set(id, { resolve, reject });
+      worker.postMessage({ id, method, args });
+    });
+  };
+  return portOf(send, async () => {
+    await send('close', []).catch(() => undefined);
+    await exited;
+  });
+}

@@ -1,0 +1,80 @@
+/**
+ * Who has an address: accounts by number, and sets of accounts by number, so that "mine" is a comparison of numbers. Most
+ * addresses are of one account; those of several (one key in two wallets) have a set of their own.
+ */
+import type { Statements } from './statements.js';
+
+/** The owner of what is nobody's. */
+export const NOBODY = 0;
+
+export class Owners {
+  readonly #statements: Statements;
+  readonly #accounts = new Map<string, number>();
+  readonly #names = new Map<number, string>();
+  /** Accounts of each set, ascending. */
+  readonly #sets = new Map<number, readonly number[]>();
+
+  constructor(statements: Statements) {
+    this.#statements = statements;
+    this.load();
+  }
+
+  /** Reads anew what the tables say, as after a transaction that was given up. */
+  load(): void {
+    this.#accounts.clear();
+    this.#names.clear();
+    this.#sets.clear();
+    for (const { id, name } of this.#statements.all('SELECT id, name FROM account')) {
+      this.#accounts.set(name as string, id as number);
+      this.#names.set(id as number, name as string);
+    }
+    const rows = this.#statements.all('SELECT owner, account FROM owner_account ORDER BY owner, account');
+    for (const { owner, account } of rows) {
+      const set = this.#sets.get(owner as number) ?? [];
+      this.#sets.set(owner as number, [...set, account as number]);
+    }
+  }
+
+  /** The number of an account, a new one where it is not known. */
+  account(name: string): number {
+    const known = this.#accounts.get(name);
+    if (known !== undefined) return known;
+    const id = this.#statements.insert('INSERT INTO account (name) VALUES (?)', name);
+    this.#accounts.set(name, id);
+    this.#names.set(id, name);
+    return id;
+  }
+
+  /** The numbers of those that are known. */
+  known(names: readonly string[]): number[] {
+    return names.flatMap((name) => this.#accounts.get(name) ?? []);
+  }
+
+  name(account: number): string {
+    return this.#names.get(account)!;
+  }
+
+  /** Names of a set's accounts. */
+  names(owner: number): string[] {
+    return (this.#sets.get(owner) ?? []).map((account) => this.#names.get(account)!);
+  }
+
+  /** The set with that account besides. */
+  with(owner: number, account: number): number {
+    const set = this.#sets.get(owner) ?? [];
+    if (set.includes(account)) return owner;
+    const wanted = [...set, account].sort((a, b) => a - b);
+    for (const [id, accounts] of this.#sets)
+      if (accounts.length === wanted.length && accounts.every((one, n) => one === wanted[n])) return id;
+    const id = Math.max(NOBODY, ...this.#sets.keys()) + 1;
+    for (const one of wanted) this.#statements.run('INSERT INTO owner_account VALUES (?, ?)', id, one);
+    this.#sets.set(id, wanted);
+    return id;
+  }
+
+  /** All sets in which one of the accounts is. */
+  of(names: readonly string[]): number[] {
+    const accounts = new Set(this.known(names));
+    return [...this.#sets].filter(([, set]) => set.some((one) => accounts.has(one))).map(([id]) => id);
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * The tables of the ledger's database, and opening it: a file of another version, of another chain or a damaged one is
+ * made anew, since all that is in it comes from the chain again.
+ */
+import { rmSync } from 'node:fs';
+import type { SqliteDatabase, SqliteProvider } from '../../../sqlite/sqliteProvider.js';
+
+/** Of the tables and of what is put into them. */
+const VERSION = 1;
+
+/** Heights of blocks are lower; what waits in the mempool sorts above them all. */
+const MEMPOOL_RANK = 2 ** 30;
+/** Places in a block are lower. */
+const POSITIONS = 2 ** 21;
+
+/** Lists are in descending order of this: the mempool first, in it confirmed inputs first, then height and place. */
+export function sortKey(height: number, position: number): number {
+  const rank = height > 0 ? height : height >= -1 ? MEMPOOL_RANK + height : 0;
+  return rank * POSITIONS + Math.max(0, position);
+}
+
+/**
+ * `owner` numbers a set of accounts that share an address; 0 is nobody. Outputs repeat what lists filter and sort by of their
+ * transactions. `prev` is an outpoint of 36 bytes. `is_reserved` is 2 where the reservation is of an earlier run.
+ * `owned_at` counts the addresses that accounts got; `filed_at` is the count when a transaction was last gone through.
+ */
+const TABLES = `
+  CREATE TABLE note (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE account (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+  CREATE TABLE owner_account (owner INTEGER NOT NULL, account INTEGER NOT NULL, PRIMARY KEY (owner, account)) WITHOUT ROWID;
+  CREATE TABLE address (
+    id INTEGER PRIMARY KEY,
+    text TEXT NOT NULL UNIQUE,
+    owner INTEGER NOT NULL DEFAULT 0,
+    owned_at INTEGER NOT NULL DEFAULT 0,
+    status TEXT,
+    used_times INTEGER NOT NULL DEFAULT 0
+  );
+  CREATE INDEX address_owned ON address (owned_at);
+  CREATE TABLE account_address (
+    account INTEGER NOT NULL,
+    chain INTEGER NOT NULL,
+    n INTEGER NOT NULL,
+    address INTEGER NOT NULL,
+    public_key BLOB NOT NULL,
+    chain_code BLOB NOT NULL,
+    depth INTEGER NOT NULL,
+    PRIMARY KEY (account, chain, n)
+  ) WITHOUT ROWID;
+  CREATE INDEX account_address_address ON account_address (address);
+  CREATE TABLE history (address INTEGER NOT NULL, n INTEGER NOT NULL, tx INTEGER NOT NULL, PRIMARY KEY (address, n)) WITHOUT ROWID;
+  CREATE INDEX history_tx ON history (tx, address);
+  CREATE TABLE tx (
+    id INTEGER PRIMARY KEY,
+    txid BLOB NOT NULL UNIQUE,
+    raw BLOB NOT NULL,
+    height INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    is_verified INTEGER NOT NULL,
+    sort_key INTEGER NOT NULL,
+    first_prev BLOB NOT NULL,
+    purchased_claim_id TEXT,
+    filed_at INTEGER NOT NULL DEFAULT 0
+  );
+  CREATE INDEX tx_sort ON tx (sort_key DESC);
+  CREATE INDEX tx_height ON tx (height);
+  CREATE INDEX tx_purchase ON tx (purchased_claim_id) WHERE purchased_claim_id IS NOT NULL;
+  CREATE TABLE tx_owner (
+    owner INTEGER NOT NULL,
+    sort_key INTEGER NOT NULL,
+    tx INTEGER NOT NULL,
+    spends INTEGER NOT NULL,
+    PRIMARY KEY (owner, sort_key, tx)
+  ) WITHOUT ROWID;
+  CREATE INDEX tx_owner_tx ON tx_owner (tx);
+  CREATE TABLE txi (prev BLOB NOT NULL, tx INTEGER NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (prev, tx)) WITHOUT ROWID;
+  CREATE INDEX txi_tx ON txi (tx);
+  CREATE TABLE txo (
+    id INTEGER PRIMARY KEY,
+    tx INTEGER NOT NULL,
+    nout INTEGER NOT NULL,
+    address INTEGER NOT NULL,
+    owner INTEGER NOT NULL,
+    input_owner INTEGER NOT NULL,
+    spent_by INTEGER,
+    is_reserved INTEGER NOT NULL DEFAULT 0,
+    height INTEGER NOT NULL,
+    sort_key INTEGER NOT NULL,
+    day INTEGER,
+    amount INTEGER NOT NULL,
+    script BLOB NOT NULL,
+    txo_type INTEGER NOT NULL,
+    claim_id TEXT,
+    claim_name TEXT,
+    has_source INTEGER NOT NULL,
+    channel_id TEXT,
+    reposted_claim_id TEXT,
+    UNIQUE (tx, nout)
+  );
+  CREATE INDEX txo_list ON txo (owner, sort_key DESC, nout);
+  CREATE INDEX txo_unspent ON txo (owner, txo_type, input_owner, height, sort_key, nout, amount)
+    WHERE spent_by IS NULL AND is_reserved = 0;
+  CREATE INDEX txo_type ON txo (txo_type, owner, sort_key DESC) WHERE txo_type <> 0;
+  CREATE INDEX txo_sent ON txo (input_owner, sort_key DESC, nout) WHERE input_owner <> 0;
+  CREATE INDEX txo_reserved ON txo (is_reserved) WHERE is_reserved <> 0;
+  CREATE INDEX txo_spender ON txo (spent_by) WHERE spent_by IS NOT NULL;
+  CREATE INDEX txo_address ON txo (address);
+  CREATE INDEX txo_claim ON txo (claim_id) WHERE claim_id IS NOT NULL;
+  CREATE INDEX txo_name ON txo (claim_name) WHERE claim_name IS NOT NULL;
+  CREATE INDEX txo_channel ON txo (channel_id) WHERE channel_id IS NOT NULL;
+  CREATE INDEX txo_repost ON txo (reposted_claim_id) WHERE reposted_claim_id IS NOT NULL;
+`;
+
+/** Pages in memory. Arbitrary. */
+const CACHE_KIB = 16 << 10;
+
+/** With `synchronous` NORMAL a power failure may lose the last writes, which the chain has; the end of the process loses none. */
+const PRAGMAS = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = NORMAL;
+  PRAGMA cache_size = -${CACHE_KIB};
+  PRAGMA temp_store = MEMORY;
+`;
+
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOT_A_DATABASE = 26;
+
+/** Whether the file, and not what was asked, is at fault. */
+export function isDamage(error: unknown): boolean {
+  const code = (error as { errcode?: unknown } | null)?.errcode;
+  if (typeof code === 'number') return [SQLITE_CORRUPT, SQLITE_NOT_A_DATABASE].includes(code & 0xff);
+  return error instanceof Error && /malformed|not a database/i.test(error.message);
+}
+
+function isOurs(database: SqliteDatabase, chain: string): boolean {
+  const version = database.prepare('PRAGMA user_version').get()!['user_version'];
+  if (version !== VERSION) return false;
+  return database.prepare(`SELECT value FROM note WHERE name = 'chain'`).get()?.['value'] === chain;
+}
+
+function create(database: SqliteDatabase, chain: string): void {
+  database.exec('BEGIN');
+  database.exec(TABLES);
+  database.prepare(`INSERT INTO note VALUES ('chain', ?)`).run(chain);
+  database.exec(`PRAGMA user_version = ${VERSION}`);
+  database.exec('COMMIT');
+}
+
+function remove(path: string): void {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
+}
+
+/** Opens the database of a chain; `chain` is told apart by, for example its genesis block. */
+export function openStoreFile(provider: SqliteProvider, path: string, chain: string): SqliteDatabase {
+  let database: SqliteDatabase | null = null;
+  try {
+    database = provider.open(path);
+    database.exec(PRAGMAS);
+    if (isOurs(database, chain)) return database;
+    const tables = database.prepare('SELECT count(*) AS count FROM sqlite_master').get()!['count'];
+    if (tables === 0) {
+      create(database, chain);
+      return database;
+    }
+  } catch (error) {
+    if (!isDamage(error)) {
+      database?.close();
+      throw error;
+    }
+  }
+  database?.close();
+  remove(path);
+  const fresh = provider.open(path);
+  fresh.exec(PRAGMAS);
+  create(fresh, chain);
+  return fresh;
+}

@@ -1,0 +1,81 @@
+/** Statements of one connection, prepared once and kept, and transactions. */
+import type { SqliteDatabase, SqliteStatement, SqlRow, SqlValue } from '../../../sqlite/sqliteProvider.js';
+
+/** Statements that are kept; filters make texts of many forms. Arbitrary. */
+const MAX_KEPT = 500;
+
+export class Statements {
+  readonly database: SqliteDatabase;
+  readonly #kept = new Map<string, SqliteStatement>();
+  #depth = 0;
+
+  constructor(database: SqliteDatabase) {
+    this.database = database;
+  }
+
+  of(sql: string): SqliteStatement {
+    const known = this.#kept.get(sql);
+    if (known) return known;
+    if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
+    const statement = this.database.prepare(sql);
+    this.#kept.set(sql, statement);
+    return statement;
+  }
+
+  run(sql: string, ...values: SqlValue[]): number {
+    return Number(this.of(sql).run(...values).changes);
+  }
+
+  get(sql: string, ...values: SqlValue[]): SqlRow | undefined {
+    return this.of(sql).get(...values);
+  }
+
+  all(sql: string, ...values: SqlValue[]): SqlRow[] {
+    return this.of(sql).all(...values);
+  }
+
+  /** The first column of the only row, a number. */
+  number(sql: string, ...values: SqlValue[]): number {
+    return Number(Object.values(this.get(sql, ...values)!)[0]);
+  }
+
+  /** Inserts and tells the new row's number. */
+  insert(sql: string, ...values: SqlValue[]): number {
+    this.run(sql, ...values);
+    return this.number('SELECT last_insert_rowid()');
+  }
+
+  /** All of the task or nothing of it; within another one a part of that. */
+  transaction<T>(task: () => T): T {
+    if (this.#depth > 0) return task();
+    this.database.exec('BEGIN IMMEDIATE');
+    this.#depth++;
+    try {
+      const result = task();
+      this.database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      this.database.exec('ROLLBACK');
+      throw error;
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  close(): void {
+    this.#kept.clear();
+    this.database.close();
+  }
+}
+
+/** Texts for `IN (SELECT value FROM json_each(?))`. */
+export const textList = (values: readonly string[]): string => JSON.stringify(values);
+
+/** Hashes for `IN (SELECT unhex(value) FROM json_each(?))`. */
+export const blobList = (values: readonly Uint8Array[]): string =>
+  JSON.stringify(values.map((value) => Buffer.from(value).toString('hex')));
+
+export const bufferOf = (value: SqlValue | undefined): Buffer => {
+  const { buffer, byteOffset, byteLength } = value as Uint8Array;
+  return Buffer.from(buffer, byteOffset, byteLength);
+};

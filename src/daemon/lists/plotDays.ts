@@ -1,0 +1,42 @@
+/**
+ * Days of plots: numbers of days since 1970-01-01, by the estimated times of blocks.
+ * Source: lbry-sdk lbry/wallet/database.py `get_txo_plot`; sdk-facts 5.6.
+ */
+import { estimatedTimeSec } from '../base/blockTimes.js';
+import { badValue } from '../base/daemonError.js';
+import type { PlotRange } from '../ledger/txoQuery.js';
+
+const DAY_SEC = 86_400;
+const DAY_MS = 86_400_000;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** The day of the block at that height; before the first block that of the first. */
+export function dayOf(height: number): number {
+  return Math.floor(estimatedTimeSec(Math.max(1, height))! / DAY_SEC);
+}
+
+/** As `YYYY-MM-DD`. */
+export const dayText = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
+
+function readDay(text: string): number {
+  const day = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) / DAY_MS : NaN;
+  // Days beyond the end of a month are read as days of the next one.
+  if (Number.isNaN(day) || dayText(day) !== text) throw badValue(`'${text}' is not a day: YYYY-MM-DD.`);
+  return day;
+}
+
+/** Days before `today`, unless a first day is given; from that on to the end, for so many days, or to a last day. */
+export function plotRangeOf(
+  given: {
+    readonly daysBack: number;
+    readonly startDay: string | undefined;
+    readonly daysAfter: number | undefined;
+    readonly endDay: string | undefined;
+  },
+  today: number,
+): PlotRange {
+  if (!given.startDay) return { fromDay: today - given.daysBack };
+  const fromDay = readDay(given.startDay);
+  if (given.endDay) return { fromDay, toDay: readDay(given.endDay) };
+  return given.daysAfter === undefined ? { fromDay } : { fromDay, toDay: fromDay + given.daysAfter };
+}

@@ -1,0 +1,77 @@
+/**
+ * Rows of the ledger's database as outputs that answers show, with what the wallet knows of them: the channel that signed a
+ * claim, whether the key of a channel is at hand, what was bought.
+ * Source: lbry-sdk lbry/wallet/database.py `get_txos`.
+ */
+import { channelPublicKey } from '../../metadata/channelSignature.js';
+import type { Bytes } from '../../util/bytes.js';
+import type { LedgerDatabase } from '../ledger/ledgerDatabase.js';
+import { TXO_TYPE, type TxoRow } from '../ledger/txoQuery.js';
+import { Txo, type TxoNotes } from '../txo/txo.js';
+
+/** Whose outputs they are. */
+export interface WalletView {
+  readonly accountIds: readonly string[];
+  /** The secret to a channel's public key, null where it is not at hand. */
+  channelSecret(publicKey: Bytes): Bytes | null;
+}
+
+/** Notes of a row about spending and ownership. */
+export function ownNotes(row: TxoRow): TxoNotes {
+  const { isSpent, isMyInput, isMyOutput, isInternalTransfer, receivedTipsDewies } = row;
+  return {
+    isSpent,
+    isMyInput,
+    isMyOutput,
+    isInternalTransfer,
+    ...(receivedTipsDewies === null ? {} : { receivedTipsDewies }),
+  };
+}
+
+function toTxo(row: TxoRow, view: WalletView, notes: TxoNotes): Txo {
+  const txo = new Txo(row, notes);
+  const type = txo.claim?.claim.type;
+  if (type?.case === 'channel') {
+    const publicKey = channelPublicKey(type.value.publicKey);
+    txo.notes.hasSigningKey = publicKey !== null && view.channelSecret(publicKey) !== null;
+  }
+  if (row.txoType === TXO_TYPE.purchase && row.claimId !== null) txo.notes.purchasedClaimId = row.claimId;
+  return txo;
+}
+
+/** The outputs, in the order of the rows. `notesOf` says what is noted of each. */
+export async function rowTxos(
+  rows: readonly TxoRow[],
+  view: WalletView,
+  database: Pick<LedgerDatabase, 'txos'>,
+  notesOf: (row: TxoRow) => TxoNotes = ownNotes,
+): Promise<Txo[]> {
+  const txos = rows.map((row) => toTxo(row, view, notesOf(row)));
+  const signed = rows.map((row) =>
+    row.txoType === TXO_TYPE.support || row.channelId === null ? null : row.channelId,
+  );
+  const channels = await channelsOf(new Set(signed.filter((id) => id !== null)), view, database);
+  for (const [n, id] of signed.entries()) {
+    const channel = id === null ? undefined : channels.get(id);
+    if (channel !== undefined) txos[n]!.notes.channel = channel;
+  }
+  return txos;
+}
+
+/** The present outputs of channels, by claim id as printed, as far as the database has them. */
+async function channelsOf(
+  claimIds: ReadonlySet<string>,
+  view: WalletView,
+  database: Pick<LedgerDatabase, 'txos'>,
+): Promise<Map<string, Txo>> {
+  if (claimIds.size === 0) return new Map();
+  const rows = await database.txos({
+    accountIds: view.accountIds,
+    types: [TXO_TYPE.channel],
+    claimIds: [...claimIds],
+    isMyOutput: null,
+  });
+  const present = rows.filter((row) => !row.isSpent);
+  // Of several the last in the order of lists is the oldest: the first counts.
+  return new Map(present.toReversed().map((row) => [row.claimId!, toTxo(row, view, {})]));
+}

@@ -1,0 +1,94 @@
+/**
+ * The outputs of whole transactions, and what is shown of a transaction by its id.
+ * Source: lbry-sdk lbry/wallet/database.py `get_transactions`, lbry/wallet/manager.py `get_transaction`; sdk-facts 4.9.
+ */
+import { decodePurchase } from '../../metadata/purchase.js';
+import { formatOutPoint, parseTransaction, type Transaction } from '../../primitives/transaction.js';
+import { hashToHex, type Bytes } from '../../util/bytes.js';
+import { Reader } from '../../util/reader.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { TransactionRow } from '../ledger/ledgerDatabase.js';
+import type { TxoRow } from '../ledger/txoQuery.js';
+import type { ShownTransaction } from '../txo/outputJson.js';
+import { Txo } from '../txo/txo.js';
+import { rowTxos, type WalletView } from './rowTxos.js';
+
+/** The claim id that an output says was bought, as printed; null where it says nothing of the kind. */
+function purchaseIn(txo: Txo | undefined): string | null {
+  const data = txo?.isData ? txo.read?.values['data'] : undefined;
+  if (data === undefined) return null;
+  try {
+    return hashToHex(decodePurchase(data).claimHash);
+  } catch {
+    return null;
+  }
+}
+
+/** All outputs, nothing noted but what was bought. */
+export function outputsOf(tx: Transaction, txid: Bytes, height: number): Txo[] {
+  const [first] = tx.inputs;
+  const firstOutPoint = first ? formatOutPoint(first.prevout) : null;
+  const txos = tx.outputs.map(
+    ({ value, script }, nout) => new Txo({ txid, nout, height, amountDewies: value, script, firstOutPoint }),
+  );
+  const purchased = purchaseIn(txos[1]);
+  if (purchased !== null) txos[0]!.notes.purchasedClaimId = purchased;
+  return txos;
+}
+
+export const transactionOf = (row: TransactionRow): Transaction => parseTransaction(new Reader(row.raw));
+
+/** A transaction of the wallet's database, or of a hub; null where nobody knows it. */
+export async function shownTransaction(
+  txid: Bytes,
+  ledger: Pick<Ledger, 'database' | 'transaction'>,
+  view: WalletView,
+): Promise<ShownTransaction | null> {
+  const [row] = await ledger.database.transactions({ accountIds: null, txids: [txid] }, {}, view.accountIds);
+  if (row !== undefined) return shownRow(row, ledger, view);
+  const found = await ledger.transaction(txid);
+  if (found === null) return null;
+  const { tx, height } = found;
+  return { tx, height, spent: tx.inputs.map(() => null), outputs: outputsOf(tx, txid, height) };
+}
+
+async function shownRow(
+  row: TransactionRow,
+  { database }: Pick<Ledger, 'database'>,
+  view: WalletView,
+): Promise<ShownTransaction> {
+  const tx = transactionOf(row);
+  const known = row.outputs.filter((output) => output !== null);
+  const byPlace = new Map(known.map((output, n) => [output.nout, n]));
+  const txos = await rowTxos(known, view, database, () => ({}));
+  return {
+    tx,
+    height: row.height,
+    spent: await spentOf(row.spent, view, database),
+    outputs: outputsOf(tx, row.txid, row.height).map((output) => {
+      const n = byPlace.get(output.nout);
+      if (n === undefined) {
+        output.notes.isMyOutput = false;
+        return output;
+      }
+      const { purchasedClaimId } = output.notes;
+      if (purchasedClaimId !== undefined) txos[n]!.notes.purchasedClaimId = purchasedClaimId;
+      return txos[n]!;
+    }),
+  };
+}
+
+async function spentOf(
+  spent: readonly (TxoRow | null)[],
+  view: WalletView,
+  database: Ledger['database'],
+): Promise<(Txo | null)[]> {
+  const txos = await rowTxos(
+    spent.filter((row) => row !== null),
+    view,
+    database,
+    () => ({}),
+  );
+  let next = 0;
+  return spent.map((row) => (row === null ? null : txos[next++]!));
+}

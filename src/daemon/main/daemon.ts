@@ -1,0 +1,254 @@
+/**
+ * The composition root: folders, lock, servers, then the components in their order; and all of it stopped the other way
+ * round. Source: lbry-sdk lbry/extras/daemon/daemon.py `Daemon.start`, `Daemon.stop`.
+ */
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { EnvironmentError } from '../../util/environmentError.js';
+import type { Logger } from '../../util/logging.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import type { DaemonControl, DaemonServices } from '../api/context.js';
+import { COMPONENT_NAMES, type ComponentName } from '../api/declaration.js';
+import { ALIASES, DECLARATIONS } from '../api/declarations/table.js';
+import { Dispatcher } from '../api/dispatch.js';
+import { implementationsByName } from '../api/methodTable.js';
+import type { HostPort } from '../api/settings.js';
+import { systemClock, systemRandom, type Clock, type RandomSource } from '../base/clock.js';
+import { apiServer } from '../http/apiServer.js';
+import { mediaServer } from '../http/mediaServer.js';
+import { CallMetrics, metricsServer } from '../http/metricsServer.js';
+import { Components, type Component } from './components.js';
+import type { DaemonSettings } from './daemonSettings.js';
+import { findFfmpeg } from './ffmpeg.js';
+import { lockFolder } from './folderLock.js';
+import { ensureFolder, installationId } from './folders.js';
+import { versionAnswer } from './machineInfo.js';
+import { parseServer } from './settingKinds.js';
+import { statusOf } from './status.js';
+import type { WalletPart, WalletServices } from './walletPart.js';
+
+/** Where metrics are served. Source: `prom_site`. */
+const METRICS_HOST = '0.0.0.0';
+
+export interface DaemonOptions {
+  readonly settings: DaemonSettings;
+  readonly log: Logger;
+  /** Makes the component `wallet`; it is not asked where that is skipped. */
+  readonly makeWalletPart: (deps: WalletPartDeps) => WalletPart;
+  /** Called when `stop` was answered. */
+  readonly onStop: () => void;
+  readonly clock?: Clock;
+  readonly random?: RandomSource;
+}
+
+/** What the component `wallet` is made of. */
+export interface WalletPartDeps {
+  readonly settings: DaemonSettings;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+}
+
+export interface RunningDaemon {
+  /** Where the API listens. */
+  readonly api: HostPort;
+  readonly media: HostPort;
+  /** Resolves when all components run. */
+  readonly started: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A place from a setting. Throws `EnvironmentError` where it is none. */
+function placeOf(settings: DaemonSettings, name: 'api' | 'streaming_server'): HostPort {
+  const place = parseServer(settings.get(name));
+  if (place === null)
+    throw new EnvironmentError(`Setting '${name}' must be HOST:PORT, not '${settings.get(name)}'.`);
+  return place;
+}
+
+async function listen(app: FastifyInstance, [host, port]: HostPort, what: string): Promise<HostPort> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason =
+      code === 'EADDRINUSE'
+        ? 'the port is taken. Is another daemon running there? Stop it, or choose another port'
+        : code === 'EACCES'
+          ? 'the system does not allow it. Choose a port above 1023'
+          : code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL'
+            ? 'this machine has no such address. Choose another host'
+            : message;
+    throw new EnvironmentError(`The ${what} cannot listen at ${host}:${port}: ${reason}.`);
+  }
+  const address = app.server.address() as AddressInfo;
+  return [host, address.port];
+}
+
+/** Resolves when the servers listen. Throws `EnvironmentError` for what the operator must mend; nothing is left running. */
+export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon> {
+  const daemon = new Daemon(options);
+  try {
+    await daemon.open();
+  } catch (error) {
+    await daemon.stop();
+    throw error;
+  }
+  return daemon;
+}
+
+class Daemon implements RunningDaemon {
+  private readonly options: DaemonOptions;
+  private readonly settings: DaemonSettings;
+  private readonly stopping = new AbortController();
+  private readonly wallet: WalletPart | null;
+  private readonly components: Components;
+  private readonly skipped: readonly ComponentName[];
+  private readonly servers: FastifyInstance[] = [];
+  private unlock: (() => void) | null = null;
+  private installation = '';
+  private ffmpeg: Promise<string | null> | null = null;
+  private stopped: Promise<void> | null = null;
+  private readonly versionShown = versionAnswer();
+  api: HostPort = ['', 0];
+  media: HostPort = ['', 0];
+  started: Promise<void> = Promise.resolve();
+
+  constructor(options: DaemonOptions) {
+    const { settings, log, clock = systemClock, random = systemRandom } = options;
+    this.options = options;
+    this.settings = settings;
+    const toSkip = settings.get('components_to_skip');
+    for (const name of toSkip)
+      if (!COMPONENT_NAMES.some((known) => known === name))
+        log.warn(`Setting 'components_to_skip' names '${name}', which is no component.`);
+    this.wallet = toSkip.includes('wallet') ? null : options.makeWalletPart({ settings, log, clock, random });
+    const parts: Component[] = this.wallet === null ? [] : [this.wallet];
+    this.components = new Components(parts);
+    this.skipped = COMPONENT_NAMES.filter((name) => !parts.some((part) => part.name === name));
+  }
+
+  async open(): Promise<void> {
+    const { settings, stopping } = this;
+    const { log, clock = systemClock, random = systemRandom } = this.options;
+    for (const name of ['data_dir', 'wallet_dir', 'download_dir'] as const)
+      ensureFolder(settings.get(name), name);
+    const dataDir = settings.get('data_dir');
+    this.unlock = await lockFolder(dataDir);
+    this.installation = installationId(dataDir);
+    const metrics = new CallMetrics();
+    const { wallet } = this;
+    /** What methods of the component reach; throws what `needs` would where it does not run. */
+    const ofWallet = <Name extends keyof WalletServices>(name: Name): WalletServices[Name] => {
+      if (wallet?.services) return wallet.services[name];
+      this.components.check(['wallet']);
+      throw new Error('the component wallet runs without its services');
+    };
+    const services: DaemonServices = {
+      control: this.control,
+      settings,
+      clock,
+      random,
+      get ledger() {
+        return ofWallet('ledger');
+      },
+      get wallets() {
+        return ofWallet('wallets');
+      },
+      get runningWallets() {
+        return wallet === null ? ofWallet('wallets') : (wallet.services?.wallets ?? null);
+      },
+      get resolver() {
+        return ofWallet('resolver');
+      },
+      get maker() {
+        return ofWallet('maker');
+      },
+    };
+    const dispatcher = new Dispatcher({
+      declarations: DECLARATIONS,
+      aliases: ALIASES,
+      implementations: implementationsByName(),
+      gate: this.components,
+      services,
+      observer: metrics,
+      onBug: (method, error) =>
+        log.error(
+          `${method} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+        ),
+    });
+    const api = apiServer({
+      dispatcher,
+      allowedOrigin: () => settings.get('allowed_origin'),
+      stopping: stopping.signal,
+      onRefusedOrigin: (origin) =>
+        log.warn(
+          `A request with the origin '${origin}' was refused; the setting 'allowed_origin' says which may call.`,
+        ),
+    });
+    this.servers.push(api);
+    this.api = await listen(api, placeOf(settings, 'api'), 'API');
+    log.info(`The API listens at ${this.api.join(':')}.`);
+    const media = mediaServer({ gate: this.components, mayGet: () => settings.get('streaming_get') });
+    this.servers.push(media);
+    this.media = await listen(media, placeOf(settings, 'streaming_server'), 'media server');
+    const metricsPort = settings.get('prometheus_port');
+    if (metricsPort !== 0) {
+      const server = metricsServer(metrics);
+      this.servers.push(server);
+      await listen(server, [METRICS_HOST, metricsPort], 'metrics server');
+    }
+    this.started = this.components.start(stopping.signal);
+    // Whoever waits for it is told; nobody may.
+    this.started.catch(() => undefined);
+  }
+
+  stop(): Promise<void> {
+    this.stopped ??= this.close();
+    return this.stopped;
+  }
+
+  private async close(): Promise<void> {
+    const { log } = this.options;
+    this.stopping.abort();
+    for (const server of this.servers.toReversed()) await server.close();
+    await this.started.catch(() => undefined);
+    await this.components.stop((name, error) =>
+      log.error(`The component ${name} did not stop as it should: ${(error as Error).message}`),
+    );
+    this.unlock?.();
+    log.info('Stopped.');
+  }
+
+  private async ffmpegAnswer(isFresh: boolean): Promise<JsonOut> {
+    if (isFresh) this.ffmpeg = null;
+    this.ffmpeg ??= findFfmpeg({
+      ffmpegPath: this.settings.get('ffmpeg_path'),
+      dataDir: this.settings.get('data_dir'),
+      path: process.env['PATH'] ?? '',
+    });
+    const which = await this.ffmpeg;
+    return {
+      available: which !== null,
+      which,
+      analyze_audio_volume: (this.settings.value('volume_analysis_time') as number) > 0,
+    };
+  }
+
+  private readonly control: DaemonControl = {
+    status: async () =>
+      statusOf({
+        installationId: this.installation,
+        components: this.components,
+        skipped: this.skipped,
+        wallet: this.wallet,
+        ffmpeg: await this.ffmpegAnswer(false),
+      }),
+    version: () => this.versionShown,
+    ffmpegStatus: () => this.ffmpegAnswer(true),
+    stop: () => {
+      // After the answer, which is sent within the loop's next turns.
+      setImmediate(() => this.options.onStop());
+    },
+  };
+}

@@ -1,0 +1,196 @@
+/**
+ * The settings at work: what was set at run time stands before the command line, that before the environment, that before
+ * the file, and last comes the default. Source: lbry-sdk lbry/conf.py `BaseConfig`; sdk-facts 2.
+ */
+import { join } from 'node:path';
+import { EnvironmentError } from '../../util/environmentError.js';
+import { JsonNumber, type JsonValue } from '../../util/json.js';
+import { JsonParseError, parseJson } from '../../util/jsonParse.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import { suggestion } from '../../util/nearest.js';
+import type { Settings, SettingValues } from '../api/settings.js';
+import { DaemonError } from '../base/daemonError.js';
+import { pythonRepr } from '../base/pythonText.js';
+import { defaultFolders, expandPath, thisMachine, type Machine } from './folders.js';
+import {
+  cleanSetting,
+  strayServers,
+  valueForFile,
+  valueOfEnvironment,
+  type SettingRow,
+  type SettingValue,
+} from './settingKinds.js';
+import { assertSettingsPath, readSettingsFile, writeSettingsFile } from './settingsFile.js';
+import { SETTINGS } from './settingsTable.js';
+
+const PREFIX = 'LBRY_';
+const FILE_NAME = 'daemon_settings.yml';
+
+const ROWS: ReadonlyMap<string, SettingRow> = new Map(SETTINGS.map((row) => [row.name, row]));
+const ROWS_BY_FORMER_NAME: ReadonlyMap<string, SettingRow> = new Map(
+  SETTINGS.flatMap((row) => (row.previousNames ?? []).map((name) => [name, row] as const)),
+);
+
+export interface SettingSources {
+  /** By name, from the command line. */
+  readonly given: ReadonlyMap<string, JsonValue>;
+  readonly machine?: Machine;
+  /** Takes what is odd but no reason to stop. */
+  readonly warn: (message: string) => void;
+}
+
+/** Where a value that cannot be used stands, for whoever must mend it. */
+function cleanFrom(row: SettingRow, value: JsonValue, where: string): SettingValue {
+  try {
+    return cleanSetting(row, value);
+  } catch (error) {
+    if (error instanceof DaemonError) throw new EnvironmentError(`${where}: ${error.message}`);
+    throw error;
+  }
+}
+
+export class DaemonSettings implements Settings {
+  private readonly runtime = new Map<string, SettingValue>();
+  private readonly given: ReadonlyMap<string, SettingValue>;
+  private readonly environment: ReadonlyMap<string, SettingValue>;
+  private readonly file = new Map<string, SettingValue>();
+  /** Of the file, what no setting is called: kept when it is written. */
+  private readonly strangers = new Map<string, unknown>();
+  private readonly defaults: ReadonlyMap<string, SettingValue>;
+  private readonly machine: Machine;
+  readonly names: readonly string[] = SETTINGS.map(({ name }) => name);
+  /** Absolute path of the file, whether or not it is there. */
+  readonly path: string;
+
+  /** Throws `EnvironmentError`, for the operator, where a source says what cannot be used. */
+  constructor({ given, machine = thisMachine(), warn }: SettingSources) {
+    this.machine = machine;
+    this.given = new Map(
+      [...given].map(([name, value]) => [name, cleanFrom(ROWS.get(name)!, value, 'Command line')]),
+    );
+    const environment = new Map<string, SettingValue>();
+    for (const row of SETTINGS) {
+      const text = machine.environment[`${PREFIX}${row.name.toUpperCase()}`];
+      if (text === undefined) continue;
+      environment.set(
+        row.name,
+        cleanFrom(
+          row,
+          valueOfEnvironment(row, text),
+          `Environment variable ${PREFIX}${row.name.toUpperCase()}`,
+        ),
+      );
+    }
+    this.environment = environment;
+    const folders = new Map<string, SettingValue>(Object.entries(defaultFolders(machine)));
+    this.defaults = folders;
+    folders.set('config', join(this.pathOf('data_dir'), FILE_NAME));
+    this.path = this.pathOf('config');
+    assertSettingsPath(this.path);
+    this.readFile(warn);
+  }
+
+  get<Name extends keyof SettingValues>(name: Name): SettingValues[Name] {
+    return this.typed(name) as SettingValues[Name];
+  }
+
+  /** Any setting as it is used: paths expanded, numbers plain. */
+  value(name: string): unknown {
+    return this.typed(name);
+  }
+
+  all(): JsonOut {
+    return Object.fromEntries(this.names.map((name) => [name, this.shown(name)]));
+  }
+
+  async set(name: string, value: JsonValue): Promise<JsonOut> {
+    const row = ROWS.get(name);
+    if (row === undefined)
+      throw new DaemonError(
+        'AttributeError',
+        `There is no setting '${name}'.${suggestion(name, this.names, (near) => `'${near}'`)}`,
+      );
+    const cleaned = cleanSetting(row, parseNested(value));
+    this.save((members) => members.set(name, cleaned));
+    this.runtime.set(name, cleaned);
+    return cleaned;
+  }
+
+  async clear(name: string): Promise<JsonOut> {
+    if (!ROWS.has(name))
+      throw new DaemonError(
+        'KeyError',
+        `There is no setting '${name}'.${suggestion(name, this.names, (near) => `'${near}'`)}`,
+      );
+    this.save((members) => members.delete(name));
+    this.runtime.delete(name);
+    return this.shown(name);
+  }
+
+  private readFile(warn: SettingSources['warn']): void {
+    let isUpgraded = false;
+    for (const [key, value] of readSettingsFile(this.path)) {
+      const row = ROWS.get(key) ?? ROWS_BY_FORMER_NAME.get(key);
+      if (row === undefined) {
+        const near = suggestion(key, this.names, (name) => `'${name}'`);
+        warn(`The settings file ${this.path} has '${key}', which is no setting.${near}`);
+        this.strangers.set(key, value);
+        continue;
+      }
+      if (row.kind === 'servers')
+        for (const stray of strayServers(value))
+          warn(
+            `Setting '${row.name}' in ${this.path}: ${pythonRepr(stray)} is no HOST:PORT and is passed over.`,
+          );
+      isUpgraded ||= row.name !== key;
+      this.file.set(row.name, cleanFrom(row, value, `Settings file ${this.path}`));
+    }
+    if (isUpgraded) this.save(() => undefined);
+  }
+
+  /** Memory changes once the file is written. */
+  private save(change: (members: Map<string, SettingValue>) => void): void {
+    const members = new Map(this.file);
+    change(members);
+    const all = new Map<string, unknown>(this.strangers);
+    for (const [name, value] of members) all.set(name, valueForFile(value));
+    writeSettingsFile(this.path, all);
+    this.file.clear();
+    for (const [name, value] of members) this.file.set(name, value);
+  }
+
+  private raw(name: string): SettingValue {
+    for (const source of [this.runtime, this.given, this.environment, this.file, this.defaults]) {
+      const value = source?.get(name);
+      if (value !== undefined) return value;
+    }
+    return ROWS.get(name)!.default;
+  }
+
+  private shown(name: string): SettingValue {
+    return ROWS.get(name)!.kind === 'path' ? this.pathOf(name) : this.raw(name);
+  }
+
+  private pathOf(name: string): string {
+    return expandPath(String(this.raw(name)), this.machine);
+  }
+
+  private typed(name: string): unknown {
+    const value = this.shown(name);
+    if (value instanceof JsonNumber) return Number(value.text);
+    if (value !== null && typeof value === 'object' && 'currency' in value)
+      return { currency: value.currency, amount: value.amount.text };
+    return value;
+  }
+}
+
+/** A text that begins like a list or an object is read as JSON. */
+function parseNested(value: JsonValue): JsonValue {
+  if (typeof value !== 'string' || !/^[[{]/.test(value)) return value;
+  try {
+    return parseJson(value);
+  } catch (error) {
+    if (!(error instanceof JsonParseError)) throw error;
+    throw new DaemonError('JSONDecodeError', `The value begins like JSON but is none: ${error.message}`);
+  }
+}

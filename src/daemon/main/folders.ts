@@ -1,0 +1,106 @@
+/**
+ * Folders of the daemon where none are named: those of lbrynet, so that its files are taken over.
+ * Source: lbry-sdk lbry/conf.py `get_linux_directories`, `get_darwin_directories`, `get_windows_directories`; sdk-facts 2.
+ */
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { encodeBase58 } from '../../script/base58.js';
+import { EnvironmentError } from '../../util/environmentError.js';
+
+export interface Folders {
+  readonly data_dir: string;
+  readonly wallet_dir: string;
+  readonly download_dir: string;
+}
+
+/** What the choice of folders depends on. */
+export interface Machine {
+  readonly platform: NodeJS.Platform;
+  readonly home: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+export const thisMachine = (): Machine => ({
+  platform: process.platform,
+  home: homedir(),
+  environment: process.env,
+});
+
+function isFolder(path: string): boolean {
+  return existsSync(path) && statSync(path).isDirectory();
+}
+
+export function defaultFolders(machine: Machine): Folders {
+  if (machine.platform === 'darwin') return darwinFolders(machine);
+  return machine.platform === 'win32' ? windowsFolders(machine) : linuxFolders(machine);
+}
+
+function darwinFolders({ home }: Machine): Folders {
+  return {
+    data_dir: join(home, 'Library/Application Support/LBRY'),
+    wallet_dir: join(home, '.lbryum'),
+    download_dir: join(home, 'Downloads'),
+  };
+}
+
+function windowsFolders({ home, environment }: Machine): Folders {
+  const roaming = environment['APPDATA'] ?? join(home, 'AppData/Roaming');
+  const local = environment['LOCALAPPDATA'] ?? join(home, 'AppData/Local');
+  const download_dir = join(home, 'Downloads');
+  const old = { data_dir: join(roaming, 'lbrynet'), wallet_dir: join(roaming, 'lbryum'), download_dir };
+  if (isFolder(old.data_dir) || isFolder(old.wallet_dir)) return old;
+  return { data_dir: join(local, 'lbry/lbrynet'), wallet_dir: join(local, 'lbry/lbryum'), download_dir };
+}
+
+function linuxFolders({ home, environment }: Machine): Folders {
+  const download_dir = linuxDownloads(home, environment) ?? join(home, 'Downloads');
+  const old = { data_dir: join(home, '.lbrynet'), wallet_dir: join(home, '.lbryum'), download_dir };
+  if (isFolder(old.data_dir) || isFolder(old.wallet_dir)) return old;
+  const data = environment['XDG_DATA_HOME'] || join(home, '.local/share');
+  return { data_dir: join(data, 'lbry/lbrynet'), wallet_dir: join(data, 'lbry/lbryum'), download_dir };
+}
+
+/** What the desktop calls the folder for downloads. */
+function linuxDownloads(home: string, environment: Machine['environment']): string | undefined {
+  const file = join(environment['XDG_CONFIG_HOME'] || join(home, '.config'), 'user-dirs.dirs');
+  const named = existsSync(file) ? /XDG_DOWNLOAD_DIR=(.+)/.exec(readFileSync(file, 'utf8'))?.[1] : undefined;
+  if (named !== undefined) return named.replaceAll('$HOME', home).replaceAll('"', '');
+  return environment['XDG_DOWNLOAD_DIR'];
+}
+
+/** `~` and variables in a path, as a shell would read them; unknown variables stay. */
+export function expandPath(path: string, { home, environment }: Machine): string {
+  const expanded = path.replaceAll(
+    /\$(?:\{(\w+)\}|(\w+))/g,
+    (text, braced?: string, plain?: string) => environment[braced ?? plain!] ?? text,
+  );
+  return expanded === '~' || expanded.startsWith('~/') ? home + expanded.slice(1) : expanded;
+}
+
+/** Makes the folder where it is missing. Throws `EnvironmentError` where it cannot be written to. */
+export function ensureFolder(path: string, setting: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    throw new EnvironmentError(
+      `The folder ${path} cannot be written to (${(error as NodeJS.ErrnoException).code}). Give the user that runs ` +
+        `lbcnet the permission, or name another folder by --${setting.replaceAll('_', '-')}.`,
+    );
+  }
+}
+
+/** Source: lbry-sdk lbry/utils.py `generate_id`. */
+const ID_BYTES = 48;
+
+/** What tells this installation from others: the file `install_id` of the data folder, made where it is missing. */
+export function installationId(dataDir: string): string {
+  const path = join(dataDir, 'install_id');
+  const known = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
+  if (known !== '') return known;
+  const fresh = encodeBase58(randomBytes(ID_BYTES));
+  writeFileSync(path, fresh);
+  return fresh;
+}

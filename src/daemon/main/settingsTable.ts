@@ -1,0 +1,165 @@
+/**
+ * All settings with their defaults. Source: lbry-sdk lbry/conf.py `Config`; sdk-facts 2, 14.2. Defaults of folders and of
+ * the file are the machine's (`folders.ts`).
+ */
+import { float } from '../base/answerJson.js';
+import { SELECTION_STRATEGIES } from '../wallet/tx/coinSelection.js';
+import type { KindName, SettingRow, SettingValue } from './settingKinds.js';
+
+type Rest = Partial<Pick<SettingRow, 'previousNames' | 'placeholder' | 'choices' | 'form'>>;
+
+const row = (
+  name: string,
+  kind: KindName,
+  value: SettingValue,
+  description: string,
+  rest: Rest = {},
+): SettingRow => ({ name, kind, default: value, description, ...rest });
+
+const folder = (name: string, description: string, previousNames: readonly string[] = []): SettingRow =>
+  row(name, 'path', '', description, { placeholder: 'DIR', previousNames });
+
+const endpoint = { placeholder: 'HOST:PORT' };
+
+/** Sorted by name, as answers and help show them. */
+export const SETTINGS: readonly SettingRow[] = [
+  row(
+    'allowed_origin',
+    'text',
+    '',
+    'origin of web pages that may call the API; * for any, none when it is empty',
+  ),
+  row(
+    'announce_head_and_sd_only',
+    'toggle',
+    true,
+    'announce of a stream only its descriptor and first blob',
+    {
+      previousNames: ['announce_head_blobs_only'],
+    },
+  ),
+  row('api', 'text', 'localhost:5279', 'where the API listens, and where the command line asks', endpoint),
+  row('audio_encoder', 'text', 'aac -b:a 160k', 'codec and parameters of ffmpeg for sound'),
+  row('blob_download_timeout', 'float', float(30), 'seconds to download a blob from a peer'),
+  row('blob_lru_cache_size', 'integer', 32, 'decrypted blobs kept in memory; 0 for none'),
+  row('blob_storage_limit', 'integer', 0, 'disk space for blobs in MB; 0 for no limit'),
+  row(
+    'blockchain_name',
+    'text',
+    'lbrycrd_main',
+    'the chain: lbrycrd_main, lbrycrd_testnet or lbrycrd_regtest',
+  ),
+  row('coin_selection_strategy', 'choice', 'prefer_confirmed', 'how coins are chosen that pay', {
+    choices: SELECTION_STRATEGIES,
+  }),
+  row('components_to_skip', 'texts', [], 'parts of the daemon that are not started'),
+  row('concurrent_blob_announcers', 'integer', 10, 'blobs announced at a time; 0 for none', {
+    previousNames: ['concurrent_announcers'],
+  }),
+  row('concurrent_hub_requests', 'integer', 32, 'questions to a hub at a time'),
+  row('concurrent_reflector_uploads', 'integer', 10, 'streams sent to a reflector at a time'),
+  row('config', 'path', '', 'path of the settings file', { placeholder: 'FILE' }),
+  folder('data_dir', 'folder of the daemon: settings, blobs, log'),
+  folder('download_dir', 'folder for files that are downloaded', ['download_directory']),
+  row('download_timeout', 'float', float(30), 'seconds until a download must have begun'),
+  row('exchange_rates', 'texts', [], 'LBC for one unit of another currency, as USD=38.5', {
+    form: { pattern: /^(?:USD|BTC)=[0-9]+(?:\.[0-9]+)?$/, words: 'a rate like USD=38.5' },
+  }),
+  row('ffmpeg_path', 'text', '', 'folders in which to look for ffmpeg and ffprobe first', {
+    previousNames: ['ffmpeg_folder'],
+  }),
+  row('fixed_peer_delay', 'float', float(2), 'seconds after which fixed peers are asked too'),
+  row('fixed_peers', 'servers', [['cdn.reflector.lbry.com', 5567]], 'peers to ask where others have nothing'),
+  row('hub_timeout', 'float', float(30), 'seconds to wait for a hub'),
+  row('is_bootstrap_node', 'toggle', false, 'a routing table without bound, for the first peers of others'),
+  row('jurisdiction', 'text', null, 'only hubs of this country'),
+  row(
+    'known_dht_nodes',
+    'servers',
+    [
+      ['dht.lbry.grin.io', 4444],
+      ['dht.lbry.madiator.com', 4444],
+      ['dht.lbry.pigg.es', 4444],
+      ['lbrynet1.lbry.com', 4444],
+      ['lbrynet2.lbry.com', 4444],
+      ['lbrynet3.lbry.com', 4444],
+      ['lbrynet4.lbry.com', 4444],
+      ['dht.lizard.technology', 4444],
+      ['s2.lbry.network', 4444],
+    ],
+    'the first peers of the DHT',
+  ),
+  row(
+    'lbryum_servers',
+    'servers',
+    [
+      ...[11, 12, 13, 14, 15, 16, 17, 18, 19].map((n) => [`spv${n}.lbry.com`, 50001] as const),
+      ['hub.lbry.grin.io', 50001],
+      ['hub.lizard.technology', 50001],
+      ['s1.lbry.network', 50001],
+    ],
+    'hubs that tell the wallet of the chain',
+  ),
+  row('max_connections_per_download', 'integer', 4, 'peers asked for a blob at a time', {
+    previousNames: ['max_connections_per_stream'],
+  }),
+  row('max_key_fee', 'price', { currency: 'USD', amount: float(50) }, 'most that is paid for a claim', {
+    placeholder: 'AMOUNT CURRENCY',
+  }),
+  row('max_wallet_server_fee', 'text', '0.0', 'taken for the sake of older files; hubs are not paid'),
+  row('network_interface', 'text', '0.0.0.0', 'address at which DHT and blob exchange listen'),
+  row('network_storage_limit', 'integer', 0, 'disk space for blobs of others in MB; 0 for none'),
+  row('node_rpc_timeout', 'float', float(5), 'seconds to wait for a peer of the DHT'),
+  row('peer_connect_timeout', 'float', float(3), 'seconds to connect to a peer'),
+  row('prometheus_port', 'integer', 0, 'port for metrics; 0 for none'),
+  row('reflect_streams', 'toggle', true, 'send complete streams to a reflector', {
+    previousNames: ['reflect_uploads'],
+  }),
+  row('reflector_servers', 'servers', [['reflector.lbry.com', 5566]], 'reflectors to send streams to'),
+  row('save_blobs', 'toggle', true, 'keep blobs on disk'),
+  row('save_files', 'toggle', false, 'save what is downloaded to files'),
+  row('save_resolved_claims', 'toggle', true, 'keep claims that were resolved, for the list of files'),
+  row('share_usage_data', 'toggle', false, 'taken for the sake of older files; nothing is shared', {
+    previousNames: ['upload_log', 'share_debug_info'],
+  }),
+  row('split_buckets_under_index', 'integer', 2, 'buckets of the routing table that are always split'),
+  row('streaming_get', 'toggle', true, 'let the media server begin downloads'),
+  row('streaming_server', 'text', 'localhost:5280', 'where the media server listens', endpoint),
+  row('tcp_port', 'integer', 4444, 'port of the blob exchange', { previousNames: ['peer_port'] }),
+  row('track_bandwidth', 'toggle', true, 'count what goes to and comes from peers'),
+  row(
+    'tracker_servers',
+    'servers',
+    [
+      ['tracker.lbry.com', 9252],
+      ['tracker.lbry.grin.io', 9252],
+      ['tracker.lbry.pigg.es', 9252],
+      ['tracker.lizard.technology', 9252],
+      ['s1.lbry.network', 9252],
+    ],
+    'trackers to find peers by',
+  ),
+  row('transaction_cache_size', 'integer', 131_072, 'transactions kept in memory'),
+  row('udp_port', 'integer', 4444, 'port of the DHT', { previousNames: ['dht_node_port'] }),
+  row('use_upnp', 'toggle', true, 'ask the gateway to forward ports'),
+  row('video_bitrate_maximum', 'integer', 5_000_000, 'most bits a second of films; 0 for no limit'),
+  row(
+    'video_encoder',
+    'text',
+    'libx264 -crf 24 -preset faster -pix_fmt yuv420p',
+    'codec and parameters of ffmpeg for films',
+  ),
+  row(
+    'video_scaler',
+    'text',
+    String.raw`-vf "scale=if(gte(iw\,ih)\,min(1920\,iw)\,-2):if(lt(iw\,ih)\,min(1920\,ih)\,-2)" -maxrate 5500K -bufsize 5000K`,
+    'parameters of ffmpeg for making films smaller',
+  ),
+  row('volume_analysis_time', 'integer', 240, 'seconds of sound whose volume is looked at; 0 for none'),
+  row('volume_filter', 'text', '', 'filter of ffmpeg for the volume'),
+  folder('wallet_dir', 'folder in which `wallets` holds the wallet files', ['lbryum_wallet_dir']),
+  row('wallets', 'texts', ['default_wallet'], 'wallet files to open at start'),
+];
+
+/** Settings that lbry-sdk has not. */
+export const OWN_SETTINGS: readonly string[] = ['exchange_rates'];

@@ -1,0 +1,56 @@
+/** The answer to `status`: what lbry-sdk sends, and what the document names beside it. Source: sdk-facts 1.7. */
+import type { JsonOut } from '../../util/jsonWrite.js';
+import type { ComponentName } from '../api/declaration.js';
+import { float } from '../base/answerJson.js';
+import type { Components } from './components.js';
+import type { WalletPart, WalletServices } from './walletPart.js';
+
+export interface StatusSources {
+  readonly installationId: string;
+  readonly components: Components;
+  readonly skipped: readonly ComponentName[];
+  readonly wallet: WalletPart | null;
+  readonly ffmpeg: JsonOut;
+}
+
+type Members = Readonly<Record<string, JsonOut | undefined>>;
+
+const COMPLETE = 100;
+
+function walletMembers({ ledger, wallets }: WalletServices): Members {
+  const shown = ledger.status() as Members;
+  const [first] = wallets.all;
+  return {
+    ...shown,
+    connected_servers: shown['servers'],
+    is_encrypted: first?.isEncrypted ?? null,
+    is_locked: first?.isLocked ?? null,
+  };
+}
+
+/** Null where a number is none. */
+const numberIn = (value: JsonOut | undefined): number | null => (typeof value === 'number' ? value : null);
+
+export function statusOf({ installationId, components, skipped, wallet, ffmpeg }: StatusSources): JsonOut {
+  const answer: Record<string, JsonOut> = {
+    installation_id: installationId,
+    is_running: components.areAllRunning,
+    skipped_components: skipped,
+    startup_status: components.startup(),
+    ffmpeg_status: ffmpeg,
+    ...components.statuses(),
+  };
+  const services = wallet?.services ?? null;
+  if (services === null) return answer;
+  const members = walletMembers(services);
+  const { isConnected } = services.ledger.hub;
+  const progress = numberIn(members['headers_synchronization_progress']) ?? 0;
+  return {
+    ...answer,
+    wallet: members,
+    connection_status: isConnected
+      ? { code: 'connected', message: 'A hub is connected.' }
+      : { code: 'network_connection_lost', message: 'No hub is connected; the next one is being tried.' },
+    blockchain_headers: { downloading_headers: progress < COMPLETE, download_progress: float(progress) },
+  };
+}

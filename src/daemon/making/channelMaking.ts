@@ -1,0 +1,141 @@
+/**
+ * Channels: making, updating, signing data, and handing their keys to other wallets and taking them from there. A key is
+ * on disk before a claim that carries it is sent. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_channel_*`;
+ * sdk-facts 4.8, 4.10, 5.5.
+ */
+import { clone } from '@bufbuild/protobuf';
+import { newClaim } from '../../metadata/claimFields.js';
+import { ClaimSchema, type Claim } from '../../metadata/messages/claim_pb.js';
+import type { Bytes } from '../../util/bytes.js';
+import { failure } from '../base/daemonError.js';
+import { TXO_TYPE } from '../ledger/txoQuery.js';
+import type { Txo } from '../txo/txo.js';
+import { replaceValue, type NewOutput } from '../wallet/tx/newOutputs.js';
+import { withArguments, type ClaimArguments } from './claimArguments.js';
+import {
+  accountsFor,
+  holdingFor,
+  holdingOf,
+  isNameTaken,
+  makeClaim,
+  newClaimOutput,
+  ownClaim,
+  quotedIds,
+  unsignedValue,
+  updatedClaimOutput,
+  type ClaimOptions,
+} from './claimMaking.js';
+import { checkChannelName } from './claimNames.js';
+import type { MadeTransaction, Maker } from './maker.js';
+import { channelSecret } from './ownOutputs.js';
+import type { AccountPort, WalletPort } from './ports.js';
+
+export interface NewChannel {
+  readonly name: string;
+  readonly bidDewies: bigint;
+  readonly allowDuplicateName: boolean;
+  readonly fields: ClaimArguments;
+}
+
+/** The claim with the public key of a new channel key of the account. */
+async function withNewKey(claim: Claim, account: AccountPort): Promise<Claim> {
+  const { publicKey } = await account.channelKeys.next();
+  return withKey(claim, publicKey);
+}
+
+function withKey(claim: Claim, publicKey: Bytes): Claim {
+  const changed = clone(ClaimSchema, claim);
+  if (changed.type.case === 'channel') changed.type.value.publicKey = Uint8Array.from(publicKey);
+  return changed;
+}
+
+/** QUIRK: the fee is measured before the key is in the claim; equal transactions hang on it. */
+const setValue =
+  (claim: Claim) =>
+  (output: NewOutput): NewOutput =>
+    replaceValue(output, unsignedValue(claim));
+
+/** Throws where the name will not do or is taken, `InsufficientFundsError`, `AssertionError` while locked. */
+export async function createChannel(
+  maker: Maker,
+  wallet: WalletPort,
+  { name, bidDewies, allowDuplicateName, fields }: NewChannel,
+  { accountId, claimAddress, fundingAccountIds, preview }: ClaimOptions,
+): Promise<MadeTransaction> {
+  wallet.assertUnlocked();
+  const { ledger } = maker.ports;
+  const account = wallet.account(accountId || undefined);
+  const funding = wallet.accountsOrAll(fundingAccountIds);
+  checkChannelName(name);
+  const holding = await holdingFor(ledger, claimAddress, account);
+  if (!allowDuplicateName && (await isNameTaken(ledger, wallet.accounts, name, [TXO_TYPE.channel])))
+    throw failure(
+      `You already have a channel under the name '${name}'. Use --allow-duplicate-name flag to override.`,
+    );
+  const claim = withArguments(newClaim('channel'), fields);
+  const keyAccount = funding[0] ?? account;
+  return maker.withNewChannelKey(keyAccount, async () => {
+    const finished = await withNewKey(claim, keyAccount);
+    return makeClaim(maker, {
+      wallet,
+      funding,
+      output: newClaimOutput(bidDewies, name, claim, holding),
+      channel: null,
+      notes: { hasSigningKey: true },
+      finish: setValue(finished),
+      beforeSending: () => wallet.save(),
+      preview,
+    });
+  });
+}
+
+export interface ChannelChange {
+  readonly claimId: string;
+  readonly bidDewies: bigint | undefined;
+  /** Drops all values but the key first. */
+  readonly replace: boolean;
+  readonly newSigningKey: boolean;
+  readonly fields: ClaimArguments;
+}
+
+/** Throws where the channel is not found, `InsufficientFundsError`, `AssertionError` while locked. */
+export async function updateChannel(
+  maker: Maker,
+  wallet: WalletPort,
+  change: ChannelChange,
+  { accountId, claimAddress, fundingAccountIds, preview }: ClaimOptions,
+): Promise<MadeTransaction> {
+  wallet.assertUnlocked();
+  const { ledger } = maker.ports;
+  const funding = wallet.accountsOrAll(fundingAccountIds);
+  const accounts = accountsFor(wallet, accountId);
+  const find = async (): Promise<readonly [Txo]> => {
+    const old = await ownClaim(ledger, wallet, accounts, change.claimId);
+    if (old === null)
+      throw failure(`Can't find the channel '${change.claimId}' in account(s) ${quotedIds(accounts)}.`);
+    return [old];
+  };
+  return maker.held.with(find, async ([old]) => {
+    const type = old.claim?.claim.type;
+    if (!old.claim || type?.case !== 'channel')
+      throw failure(`A claim with id '${change.claimId}' was found but it is not a channel.`);
+    const holding = holdingOf(ledger, claimAddress, old);
+    const start = change.replace ? withKey(newClaim('channel'), type.value.publicKey) : old.claim.claim;
+    const claim = withArguments(start, change.fields);
+    const make = (finished: Claim): Promise<MadeTransaction> =>
+      makeClaim(maker, {
+        wallet,
+        funding,
+        output: updatedClaimOutput(change.bidDewies ?? old.amountDewies, old, claim, holding),
+        old,
+        channel: null,
+        notes: { hasSigningKey: change.newSigningKey || channelSecret(old, wallet) !== null },
+        finish: setValue(finished),
+        beforeSending: () => wallet.save(),
+        preview,
+      });
+    const [keyAccount] = funding;
+    if (!change.newSigningKey || !keyAccount) return make(claim);
+    return maker.withNewChannelKey(keyAccount, async () => make(await withNewKey(claim, keyAccount)));
+  });
+}

@@ -1,0 +1,150 @@
+/**
+ * Keys of channels outside of claims: signing data, and handing a key to another wallet.
+ * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_channel_sign`, `jsonrpc_channel_export`,
+ * `jsonrpc_channel_import`, lbry/wallet/transaction.py `sign_data`; sdk-facts 4.8, 4.10.
+ */
+import { sha256 } from '../../crypto/hash.js';
+import { decodeBase58, encodeBase58 } from '../../script/base58.js';
+import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { asBuffer, concatBytes, fromHex, hashToHex, isHex, toHex } from '../../util/bytes.js';
+import { JsonObject, type JsonValue } from '../../util/json.js';
+import { decodeUtf8, parseJson } from '../../util/jsonParse.js';
+import { badValue, failure } from '../base/daemonError.js';
+import { formatChannelKey, parseChannelKey } from '../wallet/channelKeyPem.js';
+import { addressOfKey, extendedKeyText, signCompact } from '../wallet/keys.js';
+import { channelOfKey } from './hubClaims.js';
+import type { Maker } from './maker.js';
+import { ownChannel, type ChannelChoice } from './ownOutputs.js';
+import type { AccountPort, WalletPort } from './ports.js';
+
+export interface SignedData {
+  /** 64 bytes, hex. */
+  readonly signature: string;
+  readonly salt: string;
+}
+
+/** Signs the salt (the time unless given), the channel's id and the data. Throws where no such channel signs. */
+export async function signData(
+  { ports: { ledger, clock } }: Maker,
+  wallet: WalletPort,
+  choice: ChannelChoice,
+  hexData: string,
+  givenSalt: string | undefined,
+): Promise<SignedData> {
+  wallet.assertUnlocked();
+  const { signing } = await ownChannel(ledger, wallet, choice);
+  if (!isHex(hexData)) throw badValue('hexdata must be an even number of hex digits.');
+  const salt = givenSalt ?? String(clock.nowSec());
+  const digest = sha256(concatBytes(Buffer.from(salt), signing.claimId, fromHex(hexData)));
+  return { signature: toHex(signCompact(digest, signing.privateKey)), salt };
+}
+
+const EXPORT_FIELDS = [
+  'name',
+  'channel_id',
+  'holding_address',
+  'holding_public_key',
+  'signing_private_key',
+] as const;
+
+type ExportedChannel = Record<(typeof EXPORT_FIELDS)[number], string>;
+
+/** An export is far shorter; turning base58 into bytes takes time by the square of its length. Arbitrary. */
+const MAX_EXPORT_CHARS = 16_384;
+
+/** One line without blanks, ASCII only. */
+function formatExport(channel: ExportedChannel): string {
+  const text = JSON.stringify(channel, EXPORT_FIELDS.slice());
+  const ascii = text.replaceAll(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return encodeBase58(Buffer.from(ascii));
+}
+
+/** Throws `ValueError`. */
+function parseExport(text: string): ExportedChannel {
+  const bytes = text.length <= MAX_EXPORT_CHARS ? decodeBase58(text.trim()) : null;
+  const json = bytes && decodeUtf8(bytes);
+  const parsed = json === null ? null : jsonOrNull(json);
+  if (!(parsed instanceof JsonObject)) throw badValue('The data is no exported channel.');
+  const fields = EXPORT_FIELDS.map((name): [string, string] => {
+    const value = parsed.get(name);
+    if (typeof value !== 'string') throw badValue(`The exported channel has no ${name}.`);
+    return [name, value];
+  });
+  return Object.fromEntries(fields) as ExportedChannel;
+}
+
+function jsonOrNull(text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The key of a channel with what another wallet needs to use it. Throws where no such channel signs. */
+export async function exportChannel(
+  { ports: { ledger } }: Maker,
+  wallet: WalletPort,
+  choice: ChannelChoice,
+): Promise<string> {
+  const { txo, signing } = await ownChannel(ledger, wallet, choice);
+  const address = txo.address(ledger.params);
+  const accountIds = wallet.accounts.map(({ id }) => id);
+  const [row] =
+    address === null ? [] : await ledger.database.addresses({ accountIds, address }, { limit: 1 });
+  if (address === null || row === undefined)
+    throw failure("Can't find public key for address holding the channel.");
+  const { publicKey, chainCode, depth, index: childNumber } = row;
+  const parentFingerprint = Buffer.alloc(4);
+  const key = { publicKey, chainCode, depth, childNumber, parentFingerprint, privateKey: null };
+  return formatExport({
+    name: txo.claimName ?? '',
+    channel_id: hashToHex(signing.claimId),
+    holding_address: address,
+    holding_public_key: extendedKeyText(key, false, ledger.params),
+    signing_private_key: formatChannelKey(asBuffer(signing.privateKey)),
+  });
+}
+
+/**
+ * Takes the key of a channel into the account that holds the channel, or into a read-only account made for it; it is on
+ * disk when this resolves. Answers with the channel's name. Throws where the channel has gone to somebody else.
+ */
+export async function importChannel(maker: Maker, wallet: WalletPort, text: string): Promise<string> {
+  const { ledger } = maker.ports;
+  const exported = parseExport(text);
+  const secret = parseChannelKey(exported.signing_private_key);
+  const keyAddress = addressOfKey(ecdsaBackend().publicKeyOf(secret, true), ledger.params);
+  const channel = await channelOfKey(ledger, keyAddress);
+  const holdingAddress = channel?.address(ledger.params) ?? exported.holding_address;
+  const account = await holdingAccount(wallet, holdingAddress, exported, ledger.params.id);
+  account.channelKeys.import(secret);
+  await wallet.save();
+  return exported.name;
+}
+
+async function holdingAccount(
+  wallet: WalletPort,
+  address: string,
+  exported: ExportedChannel,
+  ledgerId: string,
+): Promise<AccountPort> {
+  const account = await wallet.accountOf(address);
+  if (account !== null) return account;
+  if (address !== exported.holding_address)
+    throw failure(
+      'Channel owning account has changed since the channel was exported and ' +
+        'it is not an account to which you have access.',
+    );
+  return wallet.addAccount(
+    new JsonObject([
+      ['ledger', ledgerId],
+      ['name', `Holding Account For Channel ${exported.name}`],
+      ['public_key', exported.holding_public_key],
+      ['address_generator', new JsonObject([['name', 'single-address']])],
+    ]),
+  );
+}

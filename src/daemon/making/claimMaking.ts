@@ -1,0 +1,215 @@
+/**
+ * What all claims have in common in their making: who pays, where they are held, which channel signs, and which claim an
+ * update spends. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_channel_create` and its siblings,
+ * lbry/wallet/transaction.py `claim_create`, `claim_update`; sdk-facts 4.8, 5.5.
+ */
+import { encodeClaim } from '../../metadata/claim.js';
+import type { Claim } from '../../metadata/messages/claim_pb.js';
+import { encodeDestination } from '../../script/address.js';
+import { hashFromHex, isHex, type Bytes } from '../../util/bytes.js';
+import { failure } from '../base/daemonError.js';
+import type { LedgerParams } from '../base/ledgerParams.js';
+import { CLAIM_TXO_TYPES, type TxoRow } from '../ledger/txoQuery.js';
+import type { Txo, TxoNotes } from '../txo/txo.js';
+import { firstOutPoint, replaceOutput, type Draft } from '../wallet/tx/draft.js';
+import { claimOutput, signOutput, updateOutput, type NewOutput } from '../wallet/tx/newOutputs.js';
+import { keyHashOf } from './destinations.js';
+import type { MadeTransaction, Maker, SendOptions } from './maker.js';
+import { idsOf, txoOf, unspent, type OwnChannel } from './ownOutputs.js';
+import type { AccountPort, LedgerPort, WalletPort } from './ports.js';
+
+/** Who makes a claim, and where it goes. */
+export interface ClaimOptions extends SendOptions {
+  /** Holds a new claim; an update looks only there. The default account, and all of them, unless given. */
+  readonly accountId?: string | undefined;
+  readonly claimAddress?: string | undefined;
+  readonly fundingAccountIds?: readonly string[] | undefined;
+}
+
+/** Where a claim is held: an address and the hash of its key. */
+export interface Holding {
+  readonly address: string;
+  readonly keyHash: Bytes;
+}
+
+/** The address that was asked for, else a fresh one of the account. Throws where it is none of a key. */
+export async function holdingFor(
+  { params }: LedgerPort,
+  address: string | undefined,
+  account: AccountPort,
+): Promise<Holding> {
+  const chosen = address ?? (await account.nextReceivingAddress());
+  return { address: chosen, keyHash: keyHashOf(chosen, params) };
+}
+
+/** The address that was asked for, else that of the claim. */
+export function holdingOf({ params }: LedgerPort, address: string | undefined, old: Txo): Holding {
+  if (address !== undefined) return { address, keyHash: keyHashOf(address, params) };
+  const keyHash = old.read?.values['pubkey_hash'];
+  if (keyHash === undefined) throw failure('The claim is held by a script, which the wallet cannot spend.');
+  return { address: addressOf(keyHash, params), keyHash };
+}
+
+function addressOf(keyHash: Bytes, { addressPrefixes }: LedgerParams): string {
+  return encodeDestination({ type: 'pubkeyhash', hash: keyHash }, addressPrefixes);
+}
+
+/** A claim about to be made. */
+export interface ClaimPlan extends SendOptions {
+  readonly wallet: WalletPort;
+  readonly funding: readonly AccountPort[];
+  /** Not signed. */
+  readonly output: NewOutput;
+  /** Of an update: the claim that it spends. */
+  readonly old?: Txo;
+  readonly channel: OwnChannel | null;
+  readonly notes?: TxoNotes;
+  /** Changes the output before it is signed, once coins are chosen. */
+  readonly finish?: (output: NewOutput) => NewOutput;
+  readonly beforeSending?: () => Promise<void>;
+}
+
+/** The value of a claim before it is signed. */
+export const unsignedValue = (claim: Claim): Buffer =>
+  encodeClaim({ channelId: null, signature: null, claim });
+
+export function newClaimOutput(
+  amountDewies: bigint,
+  name: string,
+  claim: Claim,
+  { keyHash }: Holding,
+): NewOutput {
+  return claimOutput(amountDewies, name, unsignedValue(claim), keyHash);
+}
+
+/** An update of the claim under its name, whatever bytes that has. */
+export function updatedClaimOutput(
+  amountDewies: bigint,
+  old: Txo,
+  claim: Claim,
+  { keyHash }: Holding,
+): NewOutput {
+  const name = old.read?.values['claim_name'] ?? Buffer.alloc(0);
+  return updateOutput(amountDewies, name, old.claimId!, unsignedValue(claim), keyHash);
+}
+
+/**
+ * Makes a claim. It is measured with a signature, and signed once the first input is known. The first of the funding
+ * accounts gets the change.
+ */
+export function makeClaim(maker: Maker, plan: ClaimPlan): Promise<MadeTransaction> {
+  const { wallet, funding, output, old, channel, notes, finish, beforeSending, preview } = plan;
+  const finishDraft = (draft: Draft): Draft => {
+    const changed = finish ? replaceOutput(draft, 0, finish) : draft;
+    if (channel === null) return changed;
+    return replaceOutput(changed, 0, (own) => signOutput(own, channel.signing, firstOutPoint(draft)));
+  };
+  return maker.make(
+    {
+      wallet,
+      given: old ? [{ txo: old, isCoin: false }] : [],
+      outputs: [channel ? signOutput(output, channel.signing, null) : output],
+      funding,
+      change: funding[0]!,
+      finish: finishDraft,
+      notes: channel ? { ...notes, channel: channel.txo } : { ...notes },
+      ...(beforeSending ? { beforeSending } : {}),
+    },
+    { preview },
+  );
+}
+
+/** Accounts of the wallet, or the one that is named. */
+export function accountsFor(wallet: WalletPort, accountId: string | undefined): readonly AccountPort[] {
+  return accountId ? [wallet.account(accountId)] : wallet.accounts;
+}
+
+/** Whether the accounts hold a claim of one of the types under just this name. */
+export async function isNameTaken(
+  ledger: LedgerPort,
+  accounts: readonly AccountPort[],
+  name: string,
+  types: readonly number[] = CLAIM_TXO_TYPES,
+): Promise<boolean> {
+  const filter = { accountIds: idsOf(accounts), types, names: [name], isSpent: false, isMyOutput: true };
+  return (await ledger.database.txos(filter, { limit: 1 })).length > 0;
+}
+
+/** The claim that an update is of, from the accounts; null where there is not just one. */
+export async function ownClaim(
+  ledger: LedgerPort,
+  wallet: WalletPort,
+  accounts: readonly AccountPort[],
+  claimId: string,
+): Promise<Txo | null> {
+  const rows = await unspent(ledger, {
+    accountIds: idsOf(accounts),
+    types: CLAIM_TXO_TYPES,
+    claimIds: [claimId],
+  });
+  return rows.length === 1 ? txoOf(rows[0]!, wallet) : null;
+}
+
+export const quotedIds = (accounts: readonly AccountPort[]): string =>
+  accounts.map(({ id }) => `'${id}'`).join(', ');
+
+/** Names outputs by claim, or by transaction and place. */
+export interface OutputChoice {
+  readonly claimId?: string | undefined;
+  readonly txid?: string | undefined;
+  readonly nout?: number | undefined;
+}
+
+/** Unspent outputs of the types that the choice names. Throws where it names none. */
+export async function chosenOutputs(
+  ledger: LedgerPort,
+  accounts: readonly AccountPort[],
+  types: readonly number[],
+  { claimId, txid, nout }: OutputChoice,
+): Promise<TxoRow[]> {
+  const filter = { accountIds: idsOf(accounts), types };
+  if (txid !== undefined && nout !== undefined) {
+    if (!/^[0-9a-fA-F]{64}$/.test(txid)) return [];
+    return unspent(ledger, { ...filter, txids: [hashFromHex(txid.toLowerCase())], nout });
+  }
+  if (claimId === undefined) throw failure('Must specify claim_id, or txid and nout');
+  return unspent(ledger, { ...filter, claimIds: [claimId] });
+}
+
+/** The wire order of a claim id as printed. Throws where it is none. */
+export function claimIdBytes(claimId: string): Buffer {
+  if (claimId.length !== 40 || !isHex(claimId))
+    throw failure('Invalid claim id. It is expected to be a 40 characters long hexadecimal string.');
+  return hashFromHex(claimId);
+}
+
+/**
+ * Spends the claims into change. `fundingIsAll`: all accounts that are looked in pay what is missing; else only the one
+ * that gets the change. Source: `jsonrpc_channel_abandon`, `jsonrpc_stream_abandon`.
+ */
+export async function abandonClaims(
+  maker: Maker,
+  wallet: WalletPort,
+  choice: OutputChoice,
+  { accountId, preview, fundingIsAll }: ClaimOptions & { readonly fundingIsAll: boolean },
+): Promise<MadeTransaction> {
+  wallet.assertUnlocked();
+  const { ledger } = maker.ports;
+  const change = wallet.account(accountId || undefined);
+  const accounts = accountsFor(wallet, accountId);
+  const find = async (): Promise<Txo[]> =>
+    (await chosenOutputs(ledger, accounts, CLAIM_TXO_TYPES, choice)).map((row) => txoOf(row, wallet));
+  return maker.held.with(find, (claims) => {
+    if (claims.length === 0) throw failure('No claim found for the specified claim_id or txid:nout');
+    return maker.make(
+      {
+        wallet,
+        given: claims.map((txo) => ({ txo, isCoin: false })),
+        outputs: [],
+        funding: fundingIsAll ? accounts : [change],
+        change,
+      },
+      { preview },
+    );
+  });
+}

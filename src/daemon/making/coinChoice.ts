@@ -1,0 +1,91 @@
+/**
+ * Coins that pay, out of what accounts have: chosen by the strategy of the settings and reserved in the same breath, so
+ * that no two transactions get one coin. Source: lbry-sdk lbry/wallet/ledger.py `get_spendable_utxos`; sdk-facts 5.4.
+ */
+import { hashToHex } from '../../util/bytes.js';
+import { SerialQueue } from '../../util/serialQueue.js';
+import { inSlices } from '../../util/slices.js';
+import type { RandomSource } from '../base/clock.js';
+import { failure } from '../base/daemonError.js';
+import type { SpendableCoin } from '../ledger/ledgerDatabase.js';
+import {
+  chooseByBands,
+  CoinSelector,
+  type BandedCoin,
+  type SelectionStrategy,
+} from '../wallet/tx/coinSelection.js';
+import { COST_OF_CHANGE, SPENDING_FEE } from '../wallet/tx/draft.js';
+import type { LedgerPort } from './ports.js';
+
+interface Candidate extends BandedCoin {
+  readonly coin: SpendableCoin;
+}
+
+/** Coins may be spent between looking and reserving; more often than this in a row something else is wrong. Arbitrary. */
+const MAX_ATTEMPTS = 20;
+const RANDOM_BYTES = 6;
+const RANDOM_RANGE = 2 ** (8 * RANDOM_BYTES);
+
+function candidateOf(coin: SpendableCoin): Candidate {
+  const { amountDewies, height, isVerified } = coin;
+  return {
+    effectiveAmount: amountDewies - SPENDING_FEE,
+    amountDewies,
+    height,
+    isVerified,
+    txid: hashToHex(coin.txid),
+    coin,
+  };
+}
+
+export class CoinChoice {
+  readonly #database: LedgerPort['database'];
+  readonly #random: RandomSource;
+  readonly #queue = new SerialQueue();
+
+  constructor(database: LedgerPort['database'], random: RandomSource) {
+    this.#database = database;
+    this.#random = random;
+  }
+
+  /** Reserved coins that pay the deficit and what spending them costs; none where there are not enough. */
+  choose(
+    accountIds: readonly string[],
+    deficitDewies: bigint,
+    strategy: SelectionStrategy,
+  ): Promise<readonly SpendableCoin[]> {
+    return this.#queue.run(async () => {
+      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        const chosen = await this.#select(await this.#candidates(accountIds), deficitDewies, strategy);
+        if (chosen.length === 0 || (await this.#database.reserve(chosen))) return chosen;
+      }
+      throw failure('The coins of the wallet change too fast to choose from them.');
+    });
+  }
+
+  /** By account, in the order in which these are given: what is chosen of equal coins hangs on it. */
+  async #candidates(accountIds: readonly string[]): Promise<Candidate[]> {
+    const candidates: Candidate[] = [];
+    for (const id of accountIds)
+      for (const coin of await this.#database.spendable([id])) candidates.push(candidateOf(coin));
+    return candidates;
+  }
+
+  async #select(
+    candidates: readonly Candidate[],
+    deficit: bigint,
+    strategy: SelectionStrategy,
+  ): Promise<SpendableCoin[]> {
+    if (strategy === 'sqlite') {
+      const tenth = deficit / 10n;
+      const chosen = chooseByBands(candidates, deficit + COST_OF_CHANGE, tenth < 1n ? tenth : 1n);
+      return chosen.map(({ coin }) => coin);
+    }
+    const selector = new CoinSelector<Candidate>(deficit, COST_OF_CHANGE, () => this.#draw());
+    return (await inSlices(selector.select(candidates, strategy))).map(({ coin }) => coin);
+  }
+
+  #draw(): number {
+    return this.#random.bytes(RANDOM_BYTES).readUIntBE(0, RANDOM_BYTES) / RANDOM_RANGE;
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * Collections: lists of claims. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_collection_create`,
+ * `jsonrpc_collection_update`; sdk-facts 5.5.
+ */
+import { newClaim } from '../../metadata/claimFields.js';
+import { failure } from '../base/daemonError.js';
+import { TXO_TYPE } from '../ledger/txoQuery.js';
+import type { Txo } from '../txo/txo.js';
+import { withArguments, type ClaimArguments } from './claimArguments.js';
+import {
+  accountsFor,
+  holdingFor,
+  holdingOf,
+  isNameTaken,
+  makeClaim,
+  newClaimOutput,
+  ownClaim,
+  quotedIds,
+  updatedClaimOutput,
+  type ClaimOptions,
+} from './claimMaking.js';
+import { checkCollectionName } from './claimNames.js';
+import type { MadeTransaction, Maker } from './maker.js';
+import { ownChannel, ownChannelIfNamed, type ChannelChoice } from './ownOutputs.js';
+import type { WalletPort } from './ports.js';
+import { keptChannel } from './streamMaking.js';
+
+export interface NewCollection {
+  readonly name: string;
+  readonly bidDewies: bigint;
+  readonly allowDuplicateName: boolean;
+  /** `claims` among them. */
+  readonly fields: ClaimArguments;
+  readonly signing: ChannelChoice;
+}
+
+/** Throws where the name will not do or is taken, where no such channel signs, `InsufficientFundsError`. */
+export async function createCollection(
+  maker: Maker,
+  wallet: WalletPort,
+  { name, bidDewies, allowDuplicateName, fields, signing }: NewCollection,
+  { accountId, claimAddress, fundingAccountIds, preview }: ClaimOptions,
+): Promise<MadeTransaction> {
+  wallet.assertUnlocked();
+  const { ledger } = maker.ports;
+  const account = wallet.account(accountId || undefined);
+  const funding = wallet.accountsOrAll(fundingAccountIds);
+  checkCollectionName(name);
+  const channel = await ownChannelIfNamed(ledger, wallet, signing);
+  const holding = await holdingFor(ledger, claimAddress, account);
+  if (!allowDuplicateName && (await isNameTaken(ledger, wallet.accounts, name, [TXO_TYPE.collection])))
+    throw failure(
+      `You already have a collection under the name '${name}'. Use --allow-duplicate-name flag to override.`,
+    );
+  const claim = withArguments(newClaim('collection'), fields);
+  const output = newClaimOutput(bidDewies, name, claim, holding);
+  return makeClaim(maker, { wallet, funding, output, channel, preview });
+}
+
+export interface CollectionChange {
+  readonly claimId: string;
+  readonly bidDewies: bigint | undefined;
+  /** Drops all values, the claims in it and the channel first. */
+  readonly replace: boolean;
+  readonly clearChannel: boolean;
+  readonly fields: ClaimArguments;
+  readonly signing: ChannelChoice;
+}
+
+/** Throws where the collection is not found, where no such channel signs, `InsufficientFundsError`. */
+export async function updateCollection(
+  maker: Maker,
+  wallet: WalletPort,
+  change: CollectionChange,
+  { accountId, claimAddress, fundingAccountIds, preview }: ClaimOptions,
+): Promise<MadeTransaction> {
+  wallet.assertUnlocked();
+  const { ledger } = maker.ports;
+  const funding = wallet.accountsOrAll(fundingAccountIds);
+  const accounts = accountsFor(wallet, accountId);
+  const find = async (): Promise<readonly [Txo]> => {
+    const old = await ownClaim(ledger, wallet, accounts, change.claimId);
+    if (old === null)
+      throw failure(`Can't find the collection '${change.claimId}' in account(s) ${quotedIds(accounts)}.`);
+    return [old];
+  };
+  return maker.held.with(find, async ([old]) => {
+    if (old.claim?.kind !== 'collection')
+      throw failure(`A claim with id '${change.claimId}' was found but it is not a collection.`);
+    const holding = holdingOf(ledger, claimAddress, old);
+    const { signing, clearChannel, replace } = change;
+    const isNamed = Boolean(signing.channelId ?? signing.channelName);
+    const channel = isNamed
+      ? await ownChannel(ledger, wallet, signing)
+      : await keptChannel(ledger, wallet, old, clearChannel || replace);
+    const claim = withArguments(replace ? newClaim('collection') : old.claim.claim, change.fields);
+    const output = updatedClaimOutput(change.bidDewies ?? old.amountDewies, old, claim, holding);
+    return makeClaim(maker, { wallet, funding, output, old, channel, preview });
+  });
+}

@@ -1,0 +1,26 @@
+/**
+ * Where payments and claims go: the addresses that the wallet pays to, which are those of keys and, where said so, of
+ * scripts. Source: lbry-sdk lbry/extras/daemon/daemon.py `valid_address_or_error`.
+ */
+import { decodeDestination } from '../../script/address.js';
+import type { Bytes } from '../../util/bytes.js';
+import { failure } from '../base/daemonError.js';
+import type { LedgerParams } from '../base/ledgerParams.js';
+import { payKeyHash, payScriptHash, type NewOutput } from '../wallet/tx/newOutputs.js';
+
+const notAnAddress = (address: string): Error => failure(`'${address}' is not a valid address`);
+
+/** The hash of the key that the address is of. Throws for every other text, addresses of scripts among them. */
+export function keyHashOf(address: string, { addressPrefixes }: LedgerParams): Bytes {
+  const destination = decodeDestination(address, addressPrefixes);
+  if (destination?.type !== 'pubkeyhash') throw notAnAddress(address);
+  return destination.hash;
+}
+
+/** A payment to the address of a key or of a script. */
+export function payTo(amountDewies: bigint, address: string, { addressPrefixes }: LedgerParams): NewOutput {
+  const destination = decodeDestination(address, addressPrefixes);
+  if (destination?.type === 'pubkeyhash') return payKeyHash(amountDewies, destination.hash);
+  if (destination?.type === 'scripthash') return payScriptHash(amountDewies, destination.hash);
+  throw notAnAddress(address);
+}

@@ -1,0 +1,105 @@
+/**
+ * Outputs of a wallet's accounts: claims, supports, channels to sign with; and how they are asked for.
+ * Source: lbry-sdk lbry/wallet/database.py `get_claims`, lbry/extras/daemon/daemon.py `get_channel_or_error`.
+ */
+import { channelPublicKey } from '../../metadata/channelSignature.js';
+import { badValue, DaemonError } from '../base/daemonError.js';
+import { SPENDABLE_TXO_TYPES, TXO_TYPE, type TxoFilter, type TxoRow } from '../ledger/txoQuery.js';
+import { Txo } from '../txo/txo.js';
+import type { SigningChannel } from '../wallet/tx/newOutputs.js';
+import type { GivenOutput } from './maker.js';
+import type { AccountPort, LedgerPort, WalletPort } from './ports.js';
+import type { Bytes } from '../../util/bytes.js';
+
+export const idsOf = (accounts: readonly AccountPort[]): string[] => accounts.map(({ id }) => id);
+
+/** The key that the channel's claim carries, 33 bytes; null where it carries none or is no channel. */
+function publicKeyOf(txo: Txo): Bytes | null {
+  const type = txo.claim?.claim.type;
+  return type?.case === 'channel' ? channelPublicKey(type.value.publicKey) : null;
+}
+
+/** The secret of a channel, from whichever account of the wallet has it. */
+export function channelSecret(txo: Txo, wallet: WalletPort): Bytes | null {
+  const publicKey = publicKeyOf(txo);
+  if (publicKey === null) return null;
+  for (const { channelKeys } of wallet.accounts) {
+    const secret = channelKeys.keyFor(publicKey);
+    if (secret !== null) return secret;
+  }
+  return null;
+}
+
+/** An output as a row has it; of a channel it is noted whether the wallet can sign for it. */
+export function txoOf(row: TxoRow, wallet: WalletPort): Txo {
+  const txo = new Txo(row);
+  if (row.txoType === TXO_TYPE.channel) txo.notes.hasSigningKey = channelSecret(txo, wallet) !== null;
+  return txo;
+}
+
+/** An output to spend. */
+export function givenOf(row: TxoRow, wallet: WalletPort): GivenOutput {
+  const isCoin = SPENDABLE_TXO_TYPES.some((type) => type === row.txoType);
+  return { txo: txoOf(row, wallet), isCoin };
+}
+
+/** What is not spent and not reserved of the accounts' own outputs. */
+export function unspent(ledger: LedgerPort, filter: TxoFilter): Promise<TxoRow[]> {
+  return ledger.database.txos({ ...filter, isSpent: false, isMyOutput: true });
+}
+
+/** Names a channel: by its claim id, else by its name, among those of the accounts or of all. */
+export interface ChannelChoice {
+  readonly channelId?: string | undefined;
+  readonly channelName?: string | undefined;
+  readonly channelAccountIds?: readonly string[] | undefined;
+}
+
+/** A channel of the wallet, and what it signs with. */
+export interface OwnChannel {
+  readonly txo: Txo;
+  readonly signing: SigningChannel;
+}
+
+/** Throws `ValueError` where there is not just one such channel, `PrivateKeyNotFoundError` where it cannot sign. */
+export async function ownChannel(
+  ledger: LedgerPort,
+  wallet: WalletPort,
+  choice: ChannelChoice,
+): Promise<OwnChannel> {
+  const { channelId = '', channelName = '', channelAccountIds } = choice;
+  const [key, value] = channelId !== '' ? ['id', channelId] : ['name', channelName];
+  if (value === '')
+    throw badValue("Couldn't find channel because a channel_id or channel_name was not provided.");
+  const accountIds = idsOf(wallet.accountsOrAll(channelAccountIds));
+  const rows = await unspent(ledger, {
+    accountIds,
+    types: [TXO_TYPE.channel],
+    ...(key === 'id' ? { claimIds: [value] } : { names: [value] }),
+  });
+  const [row] = rows;
+  if (row === undefined) throw badValue(`Couldn't find channel with channel_${key} '${value}'.`);
+  if (rows.length > 1)
+    throw badValue(
+      `Multiple channels found with channel_${key} '${value}', pass a channel_id to narrow it down.`,
+    );
+  const txo = txoOf(row, wallet);
+  const secret = channelSecret(txo, wallet);
+  const { claimId } = txo;
+  if (secret === null || claimId === null) throw noSigningKey(key, value);
+  return { txo, signing: { claimId, privateKey: secret } };
+}
+
+export function noSigningKey(key: string, value: string): DaemonError {
+  return new DaemonError('PrivateKeyNotFoundError', `Couldn't find private key for ${key} '${value}'.`);
+}
+
+/** Like `ownChannel`; null where no channel is named. */
+export function ownChannelIfNamed(
+  ledger: LedgerPort,
+  wallet: WalletPort,
+  choice: ChannelChoice,
+): Promise<OwnChannel | null> {
+  const isNamed = choice.channelId !== undefined || choice.channelName !== undefined;
+  return isNamed ? ownChannel(ledger, wallet, choice) : Promise.resolve(null);
+}

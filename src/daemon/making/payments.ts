@@ -1,0 +1,206 @@
+/**
+ * Payments: to addresses, between accounts, out of time locks, and of whatever outputs into change.
+ * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_wallet_send`, `jsonrpc_account_deposit`, `jsonrpc_txo_spend`,
+ * lbry/wallet/account.py `fund`; sdk-facts 5.5.
+ */
+import { hash160 } from '../../crypto/hash.js';
+import { formatOutPoint } from '../../primitives/transaction.js';
+import { decodeBase58Check } from '../../script/base58.js';
+import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { equalBytes, fromHex, hashFromHex, isHex } from '../../util/bytes.js';
+import { badValue, failure } from '../base/daemonError.js';
+import { SPENDABLE_TXO_TYPES, type TxoFilter } from '../ledger/txoQuery.js';
+import { readTimeLock } from '../txo/scriptTemplates.js';
+import { Txo } from '../txo/txo.js';
+import { payKeyHash } from '../wallet/tx/newOutputs.js';
+import { accountsFor } from './claimMaking.js';
+import { payTo } from './destinations.js';
+import type { GivenOutput, MadeTransaction, Maker, SendOptions } from './maker.js';
+import { givenOf, unspent } from './ownOutputs.js';
+import type { WalletPort } from './ports.js';
+
+/** A standard transaction has at most 100,000 bytes, and a payment 34. Source: lbrycrd policy.h `MAX_STANDARD_TX_WEIGHT`. */
+const MAX_OUTPUTS = 2900;
+/** Inputs of a standard transaction, 148 bytes each. */
+const MAX_INPUTS = 670;
+
+export interface Payment {
+  readonly amountDewies: bigint;
+  /** Each gets the amount. */
+  readonly addresses: readonly string[];
+  readonly changeAccountId?: string | undefined;
+  readonly fundingAccountIds?: readonly string[] | undefined;
+}
+
+/** Throws where an address is none, `InsufficientFundsError`, `AssertionError` while locked. */
+export async function sendPayment(
+  maker: Maker,
+  wallet: WalletPort,
+  { amountDewies, addresses, changeAccountId, fundingAccountIds }: Payment,
+  options: SendOptions,
+): Promise<MadeTransaction> {
+  wallet.assertUnlocked();
+  const change = wallet.account(changeAccountId || undefined);
+  const funding = wallet.accountsOrAll(fundingAccountIds);
+  if (addresses.length === 0) throw badValue('At least one address is needed.');
+  if (addresses.length > MAX_OUTPUTS) throw badValue(`At most ${MAX_OUTPUTS} addresses can be paid at once.`);
+  const outputs = addresses.map((address) => payTo(amountDewies, address, maker.ports.ledger.params));
+  return maker.make({ wallet, outputs, funding, change }, options);
+}
+
+export interface Transfer {
+  readonly toAccount?: string | undefined;
+  readonly fromAccount?: string | undefined;
+  readonly amountDewies: bigint;
+  /** All coins instead of an amount. */
+  readonly everything: boolean;
+  /** Equal parts of the amount. */
+  readonly outputs: number;
+}
+
+/** Pays from one account of the wallet to another. Throws `ValueError`, `InsufficientFundsError`. */
+export async function fundAccount(
+  maker: Maker,
+  wallet: WalletPort,
+  transfer: Transfer,
+  options: SendOptions,
+): Promise<MadeTransaction> {
+  wallet.assertUnlocked();
+  const to = wallet.account(transfer.toAccount || undefined);
+  const from = wallet.account(transfer.fromAccount || undefined);
+  const { outputs: count, amountDewies } = transfer;
+  if (count < 1 || count > MAX_OUTPUTS)
+    throw badValue(`--outputs must be an integer from 1 to ${MAX_OUTPUTS}.`);
+  if (transfer.everything && count > 1)
+    throw badValue('Using --everything along with --outputs is not supported.');
+  if (transfer.everything) {
+    const filter = { accountIds: [from.id], types: SPENDABLE_TXO_TYPES };
+    const given = (await unspent(maker.ports.ledger, filter)).map((row) => givenOf(row, wallet));
+    return maker.make({ wallet, given, outputs: [], funding: [from], change: to }, options);
+  }
+  if (amountDewies <= 0n) throw badValue('An amount is required.');
+  const output = payKeyHash(amountDewies / BigInt(count), await to.nextChangeKeyHash());
+  const outputs = Array.from({ length: count }, () => output);
+  return maker.make({ wallet, outputs, funding: [from], change: from }, options);
+}
+
+export interface Deposit {
+  readonly txid: string;
+  readonly nout: number;
+  /** Hex. */
+  readonly redeemScript: string;
+  /** In wallet import format, of the compressed form. */
+  readonly privateKey: string;
+  readonly toAccount?: string | undefined;
+}
+
+const PRIVATE_KEY_SIZE = 32;
+
+/** 32 bytes between the network's byte and the mark of a compressed key. Throws `ValueError`. */
+function secretOf(privateKey: string): Buffer {
+  const secret = decodeBase58Check(privateKey)?.subarray(1, -1);
+  if (secret?.length === PRIVATE_KEY_SIZE) return secret;
+  throw badValue('The private key is none in wallet import format.');
+}
+
+/** Spends an output under a time lock into an account. Throws where the output, the script or the key do not fit. */
+export async function depositTimeLock(
+  maker: Maker,
+  wallet: WalletPort,
+  { txid, nout, redeemScript, privateKey, toAccount }: Deposit,
+  options: SendOptions,
+): Promise<MadeTransaction> {
+  wallet.assertUnlocked();
+  const account = wallet.account(toAccount || undefined);
+  if (!isHex(redeemScript)) throw badValue('The redeem script is not hex.');
+  const script = fromHex(redeemScript);
+  const { pubkeyHash } = readTimeLock(script);
+  const secret = secretOf(privateKey);
+  if (!equalBytes(hash160(ecdsaBackend().publicKeyOf(secret, true)), pubkeyHash))
+    throw badValue('The private key is not the one that the redeem script asks for.');
+  const txo = await outputAt(maker, txid, nout);
+  const scriptHash = txo.read?.template === 'pay_script_hash' ? txo.read.values['script_hash'] : undefined;
+  if (!scriptHash || !equalBytes(scriptHash, hash160(script)))
+    throw badValue(`The output ${txid}:${nout} does not pay to the redeem script.`);
+  const given: GivenOutput = { txo, isCoin: false, redeemScript: script };
+  return maker.held.with(
+    () => Promise.resolve([txo]),
+    () =>
+      maker.make(
+        {
+          wallet,
+          given: [given],
+          outputs: [],
+          funding: [account],
+          change: account,
+          extraKey: { pubkeyHash, privateKey: secret },
+        },
+        options,
+      ),
+  );
+}
+
+async function outputAt({ ports: { ledger } }: Maker, txid: string, nout: number): Promise<Txo> {
+  if (!/^[0-9a-f]{64}$/i.test(txid)) throw badValue(`'${txid}' is no id of a transaction.`);
+  const hash = hashFromHex(txid.toLowerCase());
+  const found = await ledger.transaction(hash);
+  if (found === null) throw failure('transaction not found');
+  const output = found.tx.outputs[nout];
+  const first = found.tx.inputs[0];
+  if (!output || !first) throw badValue(`The transaction ${txid} has no output ${nout}.`);
+  return new Txo({
+    txid: hash,
+    nout,
+    height: found.height,
+    amountDewies: output.value,
+    script: output.script,
+    firstOutPoint: formatOutPoint(first.prevout),
+  });
+}
+
+export interface Sweep {
+  readonly accountId?: string | undefined;
+  /** What is spent; the accounts are put in, and that it is unspent and theirs. */
+  readonly filter: TxoFilter;
+  /** Most inputs of a transaction. */
+  readonly batchSize: number;
+}
+
+/**
+ * Spends outputs into change, the last of the list first; a transaction a batch. All are made before one is sent; those
+ * that are not sent because one failed are released. Throws `InsufficientFundsError`.
+ */
+export async function spendOutputs(
+  maker: Maker,
+  wallet: WalletPort,
+  { accountId, filter, batchSize }: Sweep,
+  { preview }: SendOptions,
+): Promise<MadeTransaction[]> {
+  wallet.assertUnlocked();
+  if (batchSize < 1 || batchSize > MAX_INPUTS)
+    throw badValue(`--batch_size must be an integer from 1 to ${MAX_INPUTS}.`);
+  const accounts = accountsFor(wallet, accountId);
+  const accountIds = accounts.map(({ id }) => id);
+  const coins = new Set<Txo>();
+  const find = async (): Promise<Txo[]> =>
+    (await unspent(maker.ports.ledger, { ...filter, accountIds })).map((row) => {
+      const { txo, isCoin } = givenOf(row, wallet);
+      if (isCoin) coins.add(txo);
+      return txo;
+    });
+  return maker.held.with(find, async (found) => {
+    const rest = found.toReversed().map((txo) => ({ txo, isCoin: coins.has(txo) }));
+    const made: MadeTransaction[] = [];
+    let sent = 0;
+    try {
+      for (let at = 0; at < rest.length; at += batchSize) {
+        const given = rest.slice(at, at + batchSize);
+        made.push(await maker.build({ wallet, given, outputs: [], funding: accounts, change: accounts[0]! }));
+      }
+      if (!preview) for (; sent < made.length; sent++) await maker.send(made[sent]!);
+    } finally {
+      for (const unsent of made.slice(sent)) await maker.release(unsent);
+    }
+    return made;
+  });
+}

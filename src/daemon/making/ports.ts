@@ -1,0 +1,76 @@
+/** What making transactions takes from the ledger, from wallets and from the daemon, as narrow as it is needed. */
+import type { Bytes } from '../../util/bytes.js';
+import type { JsonObject } from '../../util/json.js';
+import type { Clock, RandomSource } from '../base/clock.js';
+import type { HubPort, Ledger } from '../ledger/ledger.js';
+import type { LedgerDatabase } from '../ledger/ledgerDatabase.js';
+import type { SelectionStrategy } from '../wallet/tx/coinSelection.js';
+
+export interface LedgerPort extends Pick<Ledger, 'params' | 'broadcast' | 'taken' | 'transaction'> {
+  readonly database: Pick<
+    LedgerDatabase,
+    'txos' | 'spendable' | 'reserve' | 'release' | 'transactionCount' | 'addresses'
+  >;
+  readonly hub: Pick<HubPort, 'resolve' | 'search' | 'claimById'>;
+}
+
+export interface ChannelKeyPair {
+  /** 32 bytes. */
+  readonly secret: Bytes;
+  /** 33 bytes. */
+  readonly publicKey: Bytes;
+}
+
+export interface AccountPort {
+  readonly id: string;
+  nextReceivingAddress(): Promise<string>;
+  nextChangeKeyHash(): Promise<Bytes>;
+  /** The private key of one of the account's addresses; null where it has no such address. Throws while locked. */
+  privateKeyOf(pubkeyHash: Bytes): Promise<Bytes | null> | Bytes | null;
+  readonly channelKeys: {
+    /** The secret to a channel's public key of 33 bytes; null where it is not known. */
+    keyFor(publicKey: Bytes): Bytes | null;
+    /** A key that no channel of the account carries. */
+    next(): Promise<ChannelKeyPair>;
+    /** Files a key in the wallet, which is not saved by that. */
+    import(secret: Bytes): ChannelKeyPair;
+  };
+}
+
+export interface WalletPort {
+  /** The first is the default one. */
+  readonly accounts: readonly AccountPort[];
+  /** The default one without an id. Throws `ValueError` where there is none. */
+  account(id?: string): AccountPort;
+  accountsOrAll(ids?: readonly string[]): readonly AccountPort[];
+  /** The account that has the address; null where none has. */
+  accountOf(address: string): Promise<AccountPort | null>;
+  /** Adds an account of a form as in the wallet's file, on disk when it resolves. Throws `ValueError`. */
+  addAccount(account: JsonObject): Promise<AccountPort>;
+  /** Throws `AssertionError`. */
+  assertUnlocked(): void;
+  /** Resolves when the wallet's file is on disk. */
+  save(): Promise<void>;
+}
+
+export interface ExchangePort {
+  /** What an amount of a currency (LBC, BTC, USD) is worth. Throws `CurrencyConversionError`. */
+  toDewies(currency: string, amount: string): bigint;
+}
+
+export interface KeyFeeLimit {
+  readonly currency: string;
+  readonly amount: string;
+}
+
+export interface MakingPorts {
+  readonly ledger: LedgerPort;
+  readonly exchange: ExchangePort;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly settings: {
+    readonly strategy: SelectionStrategy;
+    readonly feePerNameChar: bigint;
+    readonly maxKeyFee: KeyFeeLimit | null;
+  };
+}

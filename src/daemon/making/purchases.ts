@@ -1,0 +1,97 @@
+/**
+ * Buying claims: the price goes to the seller, with a receipt behind it.
+ * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_purchase_create`, lbry/wallet/manager.py
+ * `create_purchase_transaction`; sdk-facts 4.9, 5.6.
+ */
+import { formatLbc } from '../../metadata/amounts.js';
+import { feeCurrencies, formatFeeAddress, formatFeeAmount } from '../../metadata/fee.js';
+import type { Fee } from '../../metadata/messages/claim_pb.js';
+import { hashToHex } from '../../util/bytes.js';
+import { DaemonError, failure } from '../base/daemonError.js';
+import type { Txo } from '../txo/txo.js';
+import { purchaseOutput } from '../wallet/tx/newOutputs.js';
+import { payTo } from './destinations.js';
+import { claimAtUrl, claimById } from './hubClaims.js';
+import type { MadeTransaction, Maker, SendOptions } from './maker.js';
+import { idsOf } from './ownOutputs.js';
+import type { MakingPorts, WalletPort } from './ports.js';
+
+export interface Purchase {
+  readonly claimId?: string | undefined;
+  /** Taken where no claim id is given. */
+  readonly url?: string | undefined;
+  readonly fundingAccountIds?: readonly string[] | undefined;
+  readonly allowDuplicatePurchase: boolean;
+  readonly overrideMaxKeyFee: boolean;
+}
+
+async function claimToBuy({ ports: { ledger } }: Maker, { claimId, url }: Purchase): Promise<Txo> {
+  if (claimId) {
+    const claim = await claimById(ledger, claimId);
+    if (claim === null) throw failure(`Could not find claim with claim_id '${claimId}'.`);
+    return claim;
+  }
+  if (!url) throw failure('Missing argument claim_id or url.');
+  const claim = await claimAtUrl(ledger, url);
+  if (claim === null) throw failure(`Could not find claim with url '${url}'.`);
+  return claim;
+}
+
+const feeIn = ({ claim }: Txo): Fee | undefined =>
+  claim?.claim.type.case === 'stream' ? claim.claim.type.value.fee : undefined;
+
+/** What the fee is in dewies, unless that is above the limit. Throws `KeyFeeAboveMaxAllowedError`, `CurrencyConversionError`. */
+function priceOf(
+  fee: Fee,
+  { exchange, settings: { maxKeyFee } }: MakingPorts,
+  overridesLimit: boolean,
+): bigint {
+  const currency = feeCurrencies.nameOf(fee.currency);
+  const amount = formatFeeAmount(fee);
+  const dewies = exchange.toDewies(currency, amount);
+  if (overridesLimit || maxKeyFee === null) return dewies;
+  const most = exchange.toDewies(maxKeyFee.currency, maxKeyFee.amount);
+  if (most === 0n || dewies <= most) return dewies;
+  const shown = (lbc: bigint, name: string, text: string): string =>
+    `${formatLbc(lbc)} LBC${name === 'LBC' ? '' : ` (${text} ${name})`}`;
+  throw new DaemonError(
+    'KeyFeeAboveMaxAllowedError',
+    `Purchase price of ${shown(dewies, currency, amount)} exceeds maximum configured price of ` +
+      `${shown(most, maxKeyFee.currency, maxKeyFee.amount)}.`,
+  );
+}
+
+/** Throws where the claim is not found, has no price, is bought already, or costs too much. */
+export async function buyClaim(
+  maker: Maker,
+  wallet: WalletPort,
+  purchase: Purchase,
+  options: SendOptions,
+): Promise<MadeTransaction> {
+  wallet.assertUnlocked();
+  const { ledger } = maker.ports;
+  const funding = wallet.accountsOrAll(purchase.fundingAccountIds);
+  const claim = await claimToBuy(maker, purchase);
+  const claimId = claim.claimId!;
+  const id = hashToHex(claimId);
+  if (!purchase.allowDuplicatePurchase) {
+    const accountIds = idsOf(funding);
+    const filter = { accountIds, isPurchase: true, purchasedClaimIds: [id] };
+    if ((await ledger.database.transactionCount(filter)) > 0)
+      throw new DaemonError('AlreadyPurchasedError', `You already have a purchase for claim_id '${id}'. Use`);
+  }
+  const fee = feeIn(claim);
+  if (!fee) throw failure(`Claim '${id}' does not have a purchase price.`);
+  const dewies = priceOf(fee, maker.ports, purchase.overrideMaxKeyFee);
+  const seller = fee.address.length > 0 ? formatFeeAddress(fee.address) : claim.address(ledger.params);
+  if (seller === null) throw failure(`Claim '${id}' does not say whom to pay.`);
+  return maker.make(
+    {
+      wallet,
+      outputs: [payTo(dewies, seller, ledger.params), purchaseOutput(claimId)],
+      funding,
+      change: funding[0]!,
+    },
+    options,
+  );
+}

@@ -1,0 +1,232 @@
+/**
+ * Streams without a file of their own, reposts, and publishing, which is the one or the other of making and updating.
+ * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_publish`, `jsonrpc_stream_*`; sdk-facts 4.5, 5.5.
+ */
+import { clone } from '@bufbuild/protobuf';
+import { newClaim } from '../../metadata/claimFields.js';
+import { ClaimSchema, type Claim } from '../../metadata/messages/claim_pb.js';
+import { hashToHex } from '../../util/bytes.js';
+import { assertionFailure, DaemonError, failure } from '../base/daemonError.js';
+import { CLAIM_TXO_TYPES, TXO_TYPE } from '../ledger/txoQuery.js';
+import type { Txo } from '../txo/txo.js';
+import { withArguments, type ClaimArguments } from './claimArguments.js';
+import {
+  accountsFor,
+  claimIdBytes,
+  holdingFor,
+  holdingOf,
+  isNameTaken,
+  makeClaim,
+  newClaimOutput,
+  ownClaim,
+  quotedIds,
+  updatedClaimOutput,
+  type ClaimOptions,
+  type Holding,
+} from './claimMaking.js';
+import { checkStreamName } from './claimNames.js';
+import { keyHashOf } from './destinations.js';
+import type { MadeTransaction, Maker } from './maker.js';
+import {
+  channelSecret,
+  idsOf,
+  noSigningKey,
+  ownChannel,
+  ownChannelIfNamed,
+  txoOf,
+  unspent,
+  type ChannelChoice,
+  type OwnChannel,
+} from './ownOutputs.js';
+import type { LedgerPort, WalletPort } from './ports.js';
+
+export interface NewStream {
+  readonly name: string;
+  readonly bidDewies: bigint;
+  readonly allowDuplicateName: boolean;
+  readonly fields: ClaimArguments;
+  readonly signing: ChannelChoice;
+}
+
+/** The arguments with the address that the price is paid to: the one that was given, else, with a price, that of the claim. */
+function withFeeAddress(ledger: LedgerPort, fields: ClaimArguments, { address }: Holding): ClaimArguments {
+  const { fee_address: given, fee_amount: amount, fee_currency: currency } = fields;
+  if (typeof given === 'string') {
+    keyHashOf(given, ledger.params);
+    return fields;
+  }
+  return amount === undefined && currency === undefined ? fields : { ...fields, fee_address: address };
+}
+
+/** Throws where the name will not do or is taken, where no such channel signs, `InsufficientFundsError`. */
+export function createStream(
+  maker: Maker,
+  wallet: WalletPort,
+  stream: NewStream,
+  options: ClaimOptions,
+): Promise<MadeTransaction> {
+  return create(maker, wallet, stream, options, (holding) =>
+    withArguments(newClaim('stream'), withFeeAddress(maker.ports.ledger, stream.fields, holding)),
+  );
+}
+
+/** Like `createStream`; throws besides where `claimId` is none. */
+export function createRepost(
+  maker: Maker,
+  wallet: WalletPort,
+  repost: NewStream & { readonly claimId: string },
+  options: ClaimOptions,
+): Promise<MadeTransaction> {
+  return create(maker, wallet, repost, options, () => {
+    const claim = withArguments(newClaim('repost'), repost.fields);
+    if (claim.type.case === 'repost')
+      claim.type.value.claimHash = Uint8Array.from(claimIdBytes(repost.claimId));
+    return claim;
+  });
+}
+
+async function create(
+  maker: Maker,
+  wallet: WalletPort,
+  { name, bidDewies, allowDuplicateName, signing }: NewStream,
+  { accountId, claimAddress, fundingAccountIds, preview }: ClaimOptions,
+  claimFor: (holding: Holding) => Claim,
+): Promise<MadeTransaction> {
+  wallet.assertUnlocked();
+  const { ledger } = maker.ports;
+  checkStreamName(name);
+  const account = wallet.account(accountId || undefined);
+  const funding = wallet.accountsOrAll(fundingAccountIds);
+  const channel = await ownChannelIfNamed(ledger, wallet, signing);
+  const holding = await holdingFor(ledger, claimAddress, account);
+  if (!allowDuplicateName && (await isNameTaken(ledger, [account], name)))
+    throw failure(
+      `You already have a stream claim published under the name '${name}'. ` +
+        'Use --allow-duplicate-name flag to override.',
+    );
+  const output = newClaimOutput(bidDewies, name, claimFor(holding), holding);
+  return makeClaim(maker, { wallet, funding, output, channel, preview });
+}
+
+export interface StreamChange {
+  readonly claimId: string;
+  readonly bidDewies: bigint | undefined;
+  /** Drops all values but the source, and the channel, first. */
+  readonly replace: boolean;
+  readonly clearChannel: boolean;
+  readonly fields: ClaimArguments;
+  readonly signing: ChannelChoice;
+}
+
+const badClaim = (message: string): DaemonError => new DaemonError('InputValueError', message);
+
+/** Throws where the stream or repost is not found, where no such channel signs, `InsufficientFundsError`. */
+export async function updateStream(
+  maker: Maker,
+  wallet: WalletPort,
+  change: StreamChange,
+  { accountId, claimAddress, fundingAccountIds, preview }: ClaimOptions,
+): Promise<MadeTransaction> {
+  wallet.assertUnlocked();
+  const { ledger } = maker.ports;
+  const funding = wallet.accountsOrAll(fundingAccountIds);
+  const accounts = accountsFor(wallet, accountId);
+  const find = async (): Promise<readonly [Txo]> => {
+    const old = await ownClaim(ledger, wallet, accounts, change.claimId);
+    if (old === null)
+      throw badClaim(`Can't find the stream '${change.claimId}' in account(s) ${quotedIds(accounts)}.`);
+    return [old];
+  };
+  return maker.held.with(find, async ([old]) => {
+    const kind = old.claim?.kind;
+    if (!old.claim || (kind !== 'stream' && kind !== 'repost'))
+      throw badClaim(`A claim with id '${change.claimId}' was found but it is not a stream or repost claim.`);
+    const holding = holdingOf(ledger, claimAddress, old);
+    const { signing, clearChannel, replace } = change;
+    const isNamed = !clearChannel && Boolean(signing.channelId ?? signing.channelName);
+    const channel = isNamed
+      ? await ownChannel(ledger, wallet, signing)
+      : await keptChannel(ledger, wallet, old, clearChannel || replace);
+    const fields = withFeeAddress(ledger, change.fields, holding);
+    const claim = withArguments(replace ? replacedClaim(old.claim.claim) : old.claim.claim, fields);
+    const output = updatedClaimOutput(change.bidDewies ?? old.amountDewies, old, claim, holding);
+    return makeClaim(maker, { wallet, funding, output, old, channel, preview });
+  });
+}
+
+/**
+ * The channel that signed the claim, to sign the update; null where it was not signed, or by a channel that the wallet
+ * does not hold. Throws `PrivateKeyNotFoundError` where the wallet holds it without its key.
+ */
+export async function keptChannel(
+  ledger: LedgerPort,
+  wallet: WalletPort,
+  old: Txo,
+  isDropped: boolean,
+): Promise<OwnChannel | null> {
+  const { channelId } = old;
+  if (channelId === null || isDropped) return null;
+  const id = hashToHex(channelId);
+  const [row] = await unspent(ledger, {
+    accountIds: idsOf(wallet.accounts),
+    types: [TXO_TYPE.channel],
+    claimIds: [id],
+  });
+  if (row === undefined) return null;
+  const txo = txoOf(row, wallet);
+  const privateKey = channelSecret(txo, wallet);
+  if (privateKey === null) throw noSigningKey('id', id);
+  return { txo, signing: { claimId: channelId, privateKey } };
+}
+
+/** What is left of a claim when all values are replaced: the source of a stream and what kind of media it is. */
+function replacedClaim({ type }: Claim): Claim {
+  const claim = newClaim(type.case === 'repost' ? 'repost' : 'stream');
+  if (type.case === 'repost' && claim.type.case === 'repost')
+    claim.type.value.claimHash = type.value.claimHash;
+  if (type.case === 'stream' && claim.type.case === 'stream') {
+    const { source, type: media } = type.value;
+    if (source) claim.type.value.source = source;
+    claim.type.value.type = media;
+  }
+  return clone(ClaimSchema, claim);
+}
+
+export interface Publication {
+  readonly name: string;
+  /** Must be there for what is new. */
+  readonly bidDewies: bigint | undefined;
+  readonly allowDuplicateName: boolean;
+  readonly clearChannel: boolean;
+  readonly fields: ClaimArguments;
+  readonly signing: ChannelChoice;
+}
+
+/** Makes a stream, or replaces the one that the wallet has at the name. Throws where it has several there. */
+export async function publish(
+  maker: Maker,
+  wallet: WalletPort,
+  publication: Publication,
+  options: ClaimOptions,
+): Promise<MadeTransaction> {
+  const { name, bidDewies } = publication;
+  checkStreamName(name);
+  const accountIds = idsOf(accountsFor(wallet, options.accountId));
+  const rows = await unspent(maker.ports.ledger, { accountIds, types: CLAIM_TXO_TYPES, names: [name] });
+  const [row] = rows;
+  if (row === undefined) {
+    if (bidDewies === undefined) throw failure("'bid' is a required argument for new publishes.");
+    const fields = Object.fromEntries(
+      Object.entries(publication.fields).filter(([field]) => !field.startsWith('clear_')),
+    );
+    return createStream(maker, wallet, { ...publication, bidDewies, fields }, options);
+  }
+  if (rows.length > 1)
+    throw failure(
+      `There are ${rows.length} claims for '${name}', ` +
+        "please use 'stream update' command to update a specific stream claim.",
+    );
+  if (row.txoType !== TXO_TYPE.stream || row.claimId === null)
+    throw assertionFailure(`Claim at name '${name}' is not a stream claim.`);
+  return updateStream(maker, wallet, { ...publication, claimId: row.claimId, replace: true }, options);
+}

@@ -1,0 +1,103 @@
+/**
+ * Supports: amounts behind a claim, kept or given away, with a comment or signed by a channel or bare; and taking them back.
+ * Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_support_create`, `jsonrpc_support_abandon`; sdk-facts 5.5.
+ */
+import { create } from '@bufbuild/protobuf';
+import { SupportSchema } from '../../metadata/messages/claim_pb.js';
+import { encodeSupport } from '../../metadata/support.js';
+import { failure } from '../base/daemonError.js';
+import { TXO_TYPE } from '../ledger/txoQuery.js';
+import type { Txo } from '../txo/txo.js';
+import { supportOutput, type NewOutput } from '../wallet/tx/newOutputs.js';
+import {
+  accountsFor,
+  chosenOutputs,
+  makeClaim,
+  type ClaimOptions,
+  type OutputChoice,
+} from './claimMaking.js';
+import { keyHashOf } from './destinations.js';
+import { claimById } from './hubClaims.js';
+import type { MadeTransaction, Maker } from './maker.js';
+import { ownChannelIfNamed, txoOf, type ChannelChoice } from './ownOutputs.js';
+import type { WalletPort } from './ports.js';
+
+export interface NewSupport {
+  readonly claimId: string;
+  readonly amountDewies: bigint;
+  /** Given to who holds the claim, instead of being kept. */
+  readonly isTip: boolean;
+  readonly comment: string | undefined;
+  readonly signing: ChannelChoice;
+}
+
+/** Throws where the claim is not found, where no such channel signs, `InsufficientFundsError`. */
+export async function createSupport(
+  maker: Maker,
+  wallet: WalletPort,
+  { claimId, amountDewies, isTip, comment, signing }: NewSupport,
+  { accountId, fundingAccountIds, preview }: ClaimOptions,
+): Promise<MadeTransaction> {
+  wallet.assertUnlocked();
+  const { ledger } = maker.ports;
+  const funding = wallet.accountsOrAll(fundingAccountIds);
+  const channel = await ownChannelIfNamed(ledger, wallet, signing);
+  const claim = await claimById(ledger, claimId);
+  const { claimName: name, claimId: id } = claim ?? {};
+  if (!claim || !name || !id) throw failure(`Could not find claim with claim_id '${claimId}'.`);
+  const keyHash = isTip
+    ? tippedKeyHash(claim)
+    : keyHashOf(await wallet.account(accountId || undefined).nextReceivingAddress(), ledger.params);
+  const hasData = channel !== null || comment !== undefined;
+  const support = create(SupportSchema, { comment: comment ?? '' });
+  const data = hasData ? encodeSupport({ channelId: null, signature: null, support }) : null;
+  const output = supportOutput(amountDewies, name, id, data, keyHash);
+  return makeClaim(maker, { wallet, funding, output, channel, preview });
+}
+
+function tippedKeyHash(claim: Txo): Buffer {
+  const keyHash = claim.read?.values['pubkey_hash'];
+  if (keyHash === undefined) throw failure('The claim is held by a script, which cannot be tipped.');
+  return keyHash;
+}
+
+export interface AbandonedSupports extends OutputChoice {
+  /** Stays as one support. */
+  readonly keepDewies: bigint;
+}
+
+/** Spends the supports into change. Throws where there are none, `InsufficientFundsError`. */
+export async function abandonSupports(
+  maker: Maker,
+  wallet: WalletPort,
+  choice: AbandonedSupports,
+  { accountId, preview }: ClaimOptions,
+): Promise<MadeTransaction> {
+  wallet.assertUnlocked();
+  const { ledger } = maker.ports;
+  const change = wallet.account(accountId || undefined);
+  const accounts = accountsFor(wallet, accountId);
+  const find = async (): Promise<Txo[]> =>
+    (await chosenOutputs(ledger, accounts, [TXO_TYPE.support], choice)).map((row) => txoOf(row, wallet));
+  return maker.held.with(find, (supports) => {
+    const [first] = supports;
+    if (!first) throw failure('No supports found for the specified claim_id or txid:nout');
+    return maker.make(
+      {
+        wallet,
+        given: supports.map((txo) => ({ txo, isCoin: false })),
+        outputs: choice.keepDewies > 0n ? [keptSupport(choice.keepDewies, first)] : [],
+        funding: accounts,
+        change,
+      },
+      { preview },
+    );
+  });
+}
+
+function keptSupport(amountDewies: bigint, { claimName, claimId, read }: Txo): NewOutput {
+  const keyHash = read?.values['pubkey_hash'];
+  if (claimName === null || claimId === null || keyHash === undefined)
+    throw failure('The support is held by a script, which the wallet cannot spend.');
+  return supportOutput(amountDewies, claimName, claimId, null, keyHash);
+}

@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest';
+import { Maker } from '../../../../src/daemon/making/maker.js';
+import {
+  depositTimeLock,
+  fundAccount,
+  sendPayment,
+  spendOutputs,
+} from '../../../../src/daemon/making/payments.js';
+import { payScriptHash } from '../../../../src/daemon/wallet/tx/newOutputs.js';
+import { hash160 } from '../../../../src/crypto/hash.js';
+import { encodeBase58Check } from '../../../../src/script/base58.js';
+import { toHex } from '../../../../src/util/bytes.js';
+import { makingWorld, params, publicKeyOf } from '../../../support/makingWorld.js';
+
+const LBC = 100_000_000n;
+const SENT = { preview: false };
+const PREVIEW = { preview: true };
+
+function world(coins: readonly bigint[] = [10n * LBC]) {
+  const made = makingWorld();
+  const [first, second] = made.wallet.accounts;
+  coins.forEach((amount, index) => made.ledger.give(first!.keyHash(index % 10), amount));
+  return { ...made, first: first!, second: second!, maker: new Maker(made.ports) };
+}
+
+const outputsOf = (made: { readonly outputs: readonly { readonly amountDewies: bigint }[] }): bigint[] =>
+  made.outputs.map(({ amountDewies }) => amountDewies);
+
+describe('sending', () => {
+  it('pays each address the amount and gives change', async () => {
+    const { ledger, wallet, maker, second } = world();
+    const payment = { amountDewies: LBC, addresses: [second.address(0), second.address(1)] };
+    const made = await sendPayment(maker, wallet, payment, SENT);
+    expect(outputsOf(made)).toEqual([LBC, LBC, 8n * LBC - 14_100n]);
+    expect([ledger.broadcasts.length, ledger.reserved]).toEqual([1, []]);
+    expect(made.spent.map((txo) => txo?.amountDewies)).toEqual([10n * LBC]);
+  });
+
+  it('keeps nothing of a preview', async () => {
+    const { ledger, wallet, maker, second } = world();
+    const payment = { amountDewies: LBC, addresses: [second.address(0)] };
+    const shown = await sendPayment(maker, wallet, payment, PREVIEW);
+    const sent = await sendPayment(maker, wallet, payment, SENT);
+    expect(shown.tx).toEqual(sent.tx);
+    expect([ledger.broadcasts.length, ledger.reserved]).toEqual([1, []]);
+  });
+
+  it('takes no coin twice for calls at the same time', async () => {
+    const { ledger, wallet, maker, second } = world(Array.from({ length: 8 }, () => 2n * LBC));
+    const payment = { amountDewies: LBC, addresses: [second.address(0)] };
+    const all = await Promise.all(Array.from({ length: 8 }, () => sendPayment(maker, wallet, payment, SENT)));
+    const inputs = all.flatMap(({ reserved }) => reserved.map((ref) => `${toHex(ref.txid)}:${ref.nout}`));
+    expect([new Set(inputs).size, ledger.broadcasts.length]).toEqual([inputs.length, 8]);
+    await expect(sendPayment(maker, wallet, { ...payment, amountDewies: 17n * LBC }, SENT)).rejects.toThrow(
+      'Not enough funds',
+    );
+    expect(ledger.reserved).toEqual([]);
+  });
+
+  it('refuses what cannot be meant, and frees what it took', async () => {
+    const { ledger, wallet, maker, second } = world();
+    const send = (amountDewies: bigint, addresses: string[], more = {}) =>
+      sendPayment(maker, wallet, { amountDewies, addresses, ...more }, SENT);
+    await expect(send(LBC, ['nope'])).rejects.toThrow("'nope' is not a valid address");
+    await expect(send(LBC, [])).rejects.toThrow('At least one address is needed.');
+    await expect(send(10n * LBC, [second.address(0)])).rejects.toMatchObject({
+      name: 'InsufficientFundsError',
+      message: 'Not enough funds to cover this transaction.',
+    });
+    await expect(send(LBC, [second.address(0)], { fundingAccountIds: ['who'] })).rejects.toThrow(
+      "Couldn't find account: who.",
+    );
+    await expect(send(LBC, [second.address(0)], { fundingAccountIds: [second.id] })).rejects.toThrow(
+      'Not enough funds',
+    );
+    ledger.refusal = new Error('the transaction was rejected by network rules.');
+    await expect(send(LBC, [second.address(0)])).rejects.toThrow('rejected by network rules');
+    ledger.refusal = null;
+    wallet.isLocked = true;
+    await expect(send(LBC, [second.address(0)])).rejects.toThrow('Cannot spend funds with locked wallet');
+    expect([ledger.broadcasts.length, ledger.reserved]).toEqual([0, []]);
+  });
+
+  it('gives change to the account that is named', async () => {
+    const { wallet, maker, first, second } = world();
+    const payment = { amountDewies: LBC, addresses: [first.address(3)], changeAccountId: second.id };
+    const { outputs } = await sendPayment(maker, wallet, payment, SENT);
+    expect(outputs[1]!.read?.values['pubkey_hash']).toEqual(second.change);
+  });
+
+  it('says when the wallet never sees the transaction', async () => {
+    const { ledger, wallet, maker, second } = world();
+    const payment = { amountDewies: LBC, addresses: [second.address(0)] };
+    const made = await sendPayment(maker, wallet, payment, SENT);
+    await maker.waitFor(made);
+    ledger.isTaken = false;
+    await expect(maker.waitFor(made)).rejects.toMatchObject({ name: 'TimeoutError' });
+  });
+});
+
+describe('funding an account', () => {
+  const transfer = { amountDewies: LBC, everything: false, outputs: 1 };
+
+  it('splits the amount evenly, to a change address', async () => {
+    const { ledger, wallet, maker, second } = world();
+    const made = await fundAccount(maker, wallet, { ...transfer, toAccount: second.id, outputs: 3 }, SENT);
+    expect(outputsOf(made).slice(0, 3)).toEqual([LBC / 3n, LBC / 3n, LBC / 3n]);
+    expect(made.outputs[0]!.read?.values['pubkey_hash']).toEqual(second.change);
+    expect(ledger.broadcasts).toHaveLength(1);
+  });
+
+  it('moves everything that can be spent, and no claims', async () => {
+    const { ledger, wallet, maker, second } = world([LBC, 2n * LBC]);
+    const made = await fundAccount(
+      maker,
+      wallet,
+      { ...transfer, toAccount: second.id, everything: true },
+      SENT,
+    );
+    expect([made.tx.inputs.length, outputsOf(made)]).toEqual([2, [3n * LBC - 14_800n - 500n - 2800n]]);
+    const left = await ledger.database.spendable([wallet.accounts[0]!.id]);
+    expect(left).toEqual([]);
+  });
+
+  it('refuses what cannot be meant', async () => {
+    const { ledger, wallet, maker } = world();
+    const fund = (more: object) => fundAccount(maker, wallet, { ...transfer, ...more }, SENT);
+    await expect(fund({ amountDewies: 0n })).rejects.toThrow('An amount is required.');
+    await expect(fund({ outputs: 0 })).rejects.toThrow('--outputs must be an integer from 1');
+    await expect(fund({ everything: true, outputs: 2 })).rejects.toThrow(
+      'Using --everything along with --outputs is not supported.',
+    );
+    await expect(fund({ toAccount: 'who' })).rejects.toThrow("Couldn't find account: who.");
+    expect([ledger.broadcasts.length, ledger.reserved]).toEqual([0, []]);
+  });
+
+  it('says that there is nothing to move', async () => {
+    const { wallet, maker, second } = world([]);
+    const all = { ...transfer, fromAccount: second.id, everything: true };
+    await expect(fundAccount(maker, wallet, all, SENT)).rejects.toThrow('Not enough funds');
+  });
+});
+
+describe('a time lock', () => {
+  const secret = Buffer.alloc(32, 5);
+  const wif = (key: Buffer): string =>
+    encodeBase58Check(Buffer.concat([Buffer.of(params.addressPrefixes.secretKey), key, Buffer.of(1)]));
+  const lockOf = (height: string, hash: Buffer): Buffer =>
+    Buffer.from(`${height}b17576a914${toHex(hash)}88ac`, 'hex');
+  const script = lockOf('02e803', hash160(publicKeyOf(secret)));
+
+  it('is spent into the account', async () => {
+    const { ledger, wallet, maker, second } = world([]);
+    const locked = ledger.giveOutput(payScriptHash(LBC, hash160(script)).script, LBC);
+    const deposit = {
+      txid: locked.txidHex,
+      nout: 0,
+      redeemScript: toHex(script),
+      privateKey: wif(secret),
+      toAccount: second.id,
+    };
+    const { tx, outputs } = await depositTimeLock(maker, wallet, deposit, SENT);
+    expect([tx.lockTime, tx.inputs[0]!.sequence]).toEqual([1000, 0xffffffff - 1]);
+    expect(outputs.map((txo) => txo.read?.values['pubkey_hash'])).toEqual([second.change]);
+  });
+
+  it('is not touched where script, key or output do not fit', async () => {
+    const { ledger, wallet, maker } = world([]);
+    const locked = ledger.giveOutput(payScriptHash(LBC, hash160(script)).script, LBC);
+    const good = { txid: locked.txidHex, nout: 0, redeemScript: toHex(script), privateKey: wif(secret) };
+    const deposit = (more: object) => depositTimeLock(maker, wallet, { ...good, ...more }, SENT);
+    const other = lockOf('02e903', hash160(publicKeyOf(secret)));
+    await expect(deposit({ txid: '00'.repeat(32) })).rejects.toThrow('transaction not found');
+    await expect(deposit({ txid: 'x' })).rejects.toThrow("'x' is no id of a transaction.");
+    await expect(deposit({ nout: 1 })).rejects.toThrow('has no output 1');
+    await expect(deposit({ redeemScript: 'zz' })).rejects.toThrow('not hex');
+    await expect(deposit({ redeemScript: '51' })).rejects.toThrow('no time lock');
+    await expect(deposit({ redeemScript: toHex(other) })).rejects.toThrow(
+      'does not pay to the redeem script',
+    );
+    await expect(deposit({ privateKey: wif(Buffer.alloc(32, 6)) })).rejects.toThrow('not the one');
+    await expect(deposit({ privateKey: 'nonsense' })).rejects.toThrow('wallet import format');
+  });
+});
+
+describe('spending outputs into change', () => {
+  it('makes a transaction a batch, the last outputs first', async () => {
+    const { ledger, wallet, maker } = world([LBC, 2n * LBC, 3n * LBC, 4n * LBC, 5n * LBC]);
+    const made = await spendOutputs(maker, wallet, { filter: { accountIds: [] }, batchSize: 2 }, SENT);
+    expect(made.map(({ spent }) => spent.map((txo) => Number(txo!.amountDewies / LBC)))).toEqual([
+      [5, 4],
+      [3, 2],
+      [1],
+    ]);
+    expect([ledger.broadcasts.length, ledger.reserved]).toEqual([3, []]);
+  });
+
+  it('frees all after a preview, and what is not sent after a failure', async () => {
+    const { ledger, wallet, maker } = world([LBC, 2n * LBC, 3n * LBC]);
+    await spendOutputs(maker, wallet, { filter: { accountIds: [] }, batchSize: 1 }, PREVIEW);
+    expect([ledger.broadcasts.length, ledger.reserved]).toEqual([0, []]);
+    ledger.beforeTaking = () => {
+      if (ledger.broadcasts.length === 1) ledger.refusal = new Error('no more');
+      return Promise.resolve();
+    };
+    await expect(
+      spendOutputs(maker, wallet, { filter: { accountIds: [] }, batchSize: 1 }, SENT),
+    ).rejects.toThrow('no more');
+    expect([ledger.broadcasts.length, ledger.reserved]).toEqual([1, []]);
+  });
+
+  it('refuses batches that no node takes', async () => {
+    const { wallet, maker } = world();
+    for (const batchSize of [0, -1, 1000])
+      await expect(
+        spendOutputs(maker, wallet, { filter: { accountIds: [] }, batchSize }, SENT),
+      ).rejects.toThrow('--batch_size must be an integer from 1 to');
+  });
+});

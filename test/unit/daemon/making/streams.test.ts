@@ -1,0 +1,304 @@
+import { describe, expect, it } from 'vitest';
+import { createChannel } from '../../../../src/daemon/making/channelMaking.js';
+import { createCollection, updateCollection } from '../../../../src/daemon/making/collectionMaking.js';
+import type { ClaimArguments } from '../../../../src/daemon/making/claimArguments.js';
+import { Maker, type MadeTransaction } from '../../../../src/daemon/making/maker.js';
+import {
+  createRepost,
+  createStream,
+  publish,
+  updateStream,
+} from '../../../../src/daemon/making/streamMaking.js';
+import { formatFeeAddress } from '../../../../src/metadata/fee.js';
+import { hashToHex, toHex } from '../../../../src/util/bytes.js';
+import { makingWorld, params, WorldWallet } from '../../../support/makingWorld.js';
+import { exportChannel, importChannel } from '../../../../src/daemon/making/channelSharing.js';
+
+const LBC = 100_000_000n;
+const SENT = { preview: false };
+const SD_HASH = 'ab'.repeat(48);
+
+function world() {
+  const made = makingWorld();
+  const [first, second] = made.wallet.accounts;
+  for (let n = 0; n < 8; n++) made.ledger.give(first!.keyHash(n), 10n * LBC);
+  const maker = new Maker(made.ports);
+  const { wallet } = made;
+  const claim = { bidDewies: LBC, allowDuplicateName: false, signing: {}, fields: {} };
+  const change = { bidDewies: undefined, replace: false, clearChannel: false, signing: {}, fields: {} };
+  return {
+    ...made,
+    first: first!,
+    second: second!,
+    maker,
+    channel: (name: string, more: object = {}) =>
+      createChannel(maker, wallet, { ...claim, name, ...more }, SENT),
+    stream: (name: string, fields: ClaimArguments, more: object = {}, options: object = {}) =>
+      createStream(maker, wallet, { ...claim, name, fields, ...more }, { ...SENT, ...options }),
+    update: (claimId: string, fields: ClaimArguments, more: object = {}, options: object = {}) =>
+      updateStream(maker, wallet, { ...change, claimId, fields, ...more }, { ...SENT, ...options }),
+    repost: (name: string, claimId: string, more: object = {}) =>
+      createRepost(maker, wallet, { ...claim, name, claimId, ...more }, SENT),
+    publish: (name: string, fields: ClaimArguments, more: object = {}) =>
+      publish(maker, wallet, { ...claim, clearChannel: false, name, fields, ...more }, SENT),
+    collection: (name: string, claims: string[], more: object = {}) =>
+      createCollection(maker, wallet, { ...claim, name, fields: { claims }, ...more }, SENT),
+    updateCollection: (claimId: string, fields: ClaimArguments, more: object = {}) =>
+      updateCollection(maker, wallet, { ...change, claimId, fields, ...more }, SENT),
+  };
+}
+
+const idOf = (made: MadeTransaction): string => hashToHex(made.outputs[0]!.claimId!);
+
+function streamIn({ outputs: [txo] }: MadeTransaction) {
+  const claim = txo!.claim!.claim;
+  if (claim.type.case !== 'stream') throw new Error('no stream');
+  return { claim, stream: claim.type.value };
+}
+
+const isSigned = ({ outputs: [txo] }: MadeTransaction): boolean =>
+  txo!.notes.channel !== undefined && txo!.isSignedBy(txo!.notes.channel, params);
+
+describe('a stream', () => {
+  it('tells of a file that is not at hand', async () => {
+    const { stream } = world();
+    const made = await stream('note', {
+      sd_hash: SD_HASH,
+      file_name: 'a.mp4',
+      file_size: 5,
+      width: 3,
+      title: 'T',
+    });
+    const { claim, stream: said } = streamIn(made);
+    expect([toHex(said.source!.sdHash), said.source!.mediaType, said.type.case]).toEqual([
+      SD_HASH,
+      'video/mp4',
+      'video',
+    ]);
+    expect([claim.title, isSigned(made)]).toEqual(['T', false]);
+  });
+
+  it('is signed by a channel of the wallet, whichever account has it', async () => {
+    const { channel, stream, first, second } = world();
+    await channel('@lab');
+    const named = await stream('a', {}, { signing: { channelName: '@lab' } });
+    const paid = await stream('b', {}, { signing: { channelName: '@lab' } }, { accountId: second.id });
+    expect([isSigned(named), isSigned(paid)]).toEqual([true, true]);
+    await expect(
+      stream('c', {}, { signing: { channelName: '@lab', channelAccountIds: [second.id] } }),
+    ).rejects.toThrow("Couldn't find channel with channel_name '@lab'.");
+    expect(
+      isSigned(await stream('d', {}, { signing: { channelName: '@lab', channelAccountIds: [first.id] } })),
+    ).toBe(true);
+  });
+
+  it('is not signed by a channel without its key', async () => {
+    const { ledger, maker, wallet, channel, stream } = world();
+    const made = await channel('@lab');
+    const watching = new WorldWallet(ledger, []);
+    await importChannel(maker, watching, await exportChannel(maker, wallet, { channelName: '@lab' }));
+    watching.accounts[0]!.account.channelKeys.clear();
+    const signing = { channelId: idOf(made) };
+    await expect(
+      createStream(
+        maker,
+        watching,
+        { name: 'a', bidDewies: LBC, allowDuplicateName: false, fields: {}, signing },
+        SENT,
+      ),
+    ).rejects.toMatchObject({
+      name: 'PrivateKeyNotFoundError',
+      message: `Couldn't find private key for id '${idOf(made)}'.`,
+    });
+    await expect(stream('a', {}, { signing: { channelId: 'x' } })).rejects.toThrow(
+      "Couldn't find channel with channel_id 'x'.",
+    );
+  });
+
+  it('has its price paid to where it is held, unless another address is named', async () => {
+    const { stream, first, second } = world();
+    const fee = { fee_currency: 'usd', fee_amount: '1.005' };
+    const own = streamIn(await stream('a', fee, {}, { claimAddress: first.address(4) })).stream.fee!;
+    expect([own.amount, formatFeeAddress(own.address)]).toEqual([101n, first.address(4)]);
+    const other = streamIn(await stream('b', { ...fee, fee_address: second.address(1) })).stream.fee!;
+    expect(formatFeeAddress(other.address)).toBe(second.address(1));
+    await expect(stream('c', { fee_amount: '1.0' })).rejects.toThrow(
+      'In order to set a fee amount, please specify a fee currency.',
+    );
+    await expect(stream('c', { fee_currency: 'lbc' })).rejects.toThrow(
+      'In order to set a fee currency, please specify a fee amount.',
+    );
+    await expect(stream('c', { fee_currency: 'doge', fee_amount: '1.0' })).rejects.toThrow(
+      'Missing or unknown currency provided: doge',
+    );
+    await expect(stream('c', { ...fee, fee_address: 'x' })).rejects.toThrow("'x' is not a valid address");
+  });
+
+  it('may have a taken name only where that is wanted, or in another account', async () => {
+    const { ledger, stream, second } = world();
+    await stream('a', {});
+    await expect(stream('a', {})).rejects.toThrow(
+      "You already have a stream claim published under the name 'a'. Use --allow-duplicate-name flag to override.",
+    );
+    await expect(stream('a', {}, { bidDewies: 79n * LBC, allowDuplicateName: true })).rejects.toThrow(
+      'Not enough funds',
+    );
+    await stream('a', {}, { allowDuplicateName: true });
+    await stream('a', {}, {}, { accountId: second.id });
+    expect([ledger.broadcasts.length, ledger.reserved]).toEqual([3, []]);
+  });
+});
+
+describe('an update of a stream', () => {
+  it('keeps what it does not name, and the channel', async () => {
+    const { channel, stream, update } = world();
+    await channel('@lab');
+    const fields = { title: 'Old', sd_hash: SD_HASH, file_name: 'a.mp4', tags: ['a'] };
+    const made = await stream('note', fields, { signing: { channelName: '@lab' } });
+    const changed = await update(idOf(made), { title: 'New' });
+    const { claim, stream: said } = streamIn(changed);
+    expect([claim.title, claim.tags, toHex(said.source!.sdHash)]).toEqual(['New', ['a'], SD_HASH]);
+    expect([isSigned(changed), changed.spent[0]!.claimName]).toEqual([true, 'note']);
+    expect(isSigned(await update(idOf(made), {}, { clearChannel: true }))).toBe(false);
+    expect(isSigned(await update(idOf(made), {}, { signing: { channelName: '@lab' } }))).toBe(true);
+  });
+
+  it('keeps only the source to replace it, and its kind of media', async () => {
+    const { channel, stream, update } = world();
+    await channel('@lab');
+    const fields = { title: 'Old', author: 'me', sd_hash: SD_HASH, file_name: 'a.mp4', width: 7 };
+    const made = await stream('note', fields, { signing: { channelName: '@lab' } });
+    const changed = await update(idOf(made), { tags: 'x' }, { replace: true });
+    const { claim, stream: said } = streamIn(changed);
+    expect([claim.title, said.author, claim.tags, toHex(said.source!.sdHash)]).toEqual([
+      '',
+      '',
+      ['x'],
+      SD_HASH,
+    ]);
+    expect([said.type.case === 'video' && said.type.value.width, isSigned(changed)]).toEqual([7, false]);
+  });
+
+  it('changes price and address together', async () => {
+    const { stream, update, second } = world();
+    const made = await stream('note', { fee_currency: 'lbc', fee_amount: '0.01' });
+    const moved = await update(
+      idOf(made),
+      { fee_currency: 'lbc', fee_amount: '0.02' },
+      {},
+      {
+        claimAddress: second.address(2),
+      },
+    );
+    const { fee } = streamIn(moved).stream;
+    expect([fee!.amount, formatFeeAddress(fee!.address)]).toEqual([2_000_000n, second.address(2)]);
+    expect(streamIn(await update(idOf(made), { clear_fee: true })).stream.fee).toBeUndefined();
+  });
+
+  it('is of a stream or a repost', async () => {
+    const { channel, stream, repost, update, first, second } = world();
+    const id = idOf(await channel('@lab'));
+    await expect(update(id, {})).rejects.toMatchObject({
+      name: 'InputValueError',
+      message: `A claim with id '${id}' was found but it is not a stream or repost claim.`,
+    });
+    await expect(update('00', {})).rejects.toThrow(
+      `Can't find the stream '00' in account(s) '${first.id}', '${second.id}'.`,
+    );
+    const reposted = idOf(await stream('a', {}));
+    const made = await repost('b', reposted);
+    const switches = { clear_fee: false, clear_tags: false, title: 'T' };
+    const changed = await update(idOf(made), switches, { bidDewies: 2n * LBC });
+    const { claim, kind } = changed.outputs[0]!.claim!;
+    expect([kind, claim.title, changed.outputs[0]!.amountDewies]).toEqual(['repost', 'T', 2n * LBC]);
+    expect(claim.type.case === 'repost' && hashToHex(claim.type.value.claimHash)).toBe(reposted);
+    await expect(update(idOf(made), { author: 'x' })).rejects.toMatchObject({ name: 'ValueError' });
+  });
+});
+
+describe('a repost', () => {
+  it('points to a claim, by a whole id only', async () => {
+    const { channel, stream, repost } = world();
+    await channel('@lab');
+    const reposted = idOf(await stream('a', {}));
+    const made = await repost('b', reposted, { signing: { channelName: '@lab' } });
+    const { type } = made.outputs[0]!.claim!.claim;
+    expect(type.case === 'repost' && hashToHex(type.value.claimHash)).toBe(reposted);
+    expect(isSigned(made)).toBe(true);
+    for (const bad of ['', 'zz', reposted.slice(1), `${reposted}00`, 'z'.repeat(40)])
+      await expect(repost('c', bad)).rejects.toThrow(
+        'Invalid claim id. It is expected to be a 40 characters long',
+      );
+  });
+});
+
+describe('publishing', () => {
+  it('makes a stream, then replaces it', async () => {
+    const { publish: put } = world();
+    const made = await put('bare', { sd_hash: SD_HASH, title: 'One', clear_tags: false });
+    const again = await put('bare', { author: 'me' }, { bidDewies: undefined });
+    const { claim, stream } = streamIn(again);
+    expect([idOf(again), claim.title, stream.author, toHex(stream.source!.sdHash)]).toEqual([
+      idOf(made),
+      '',
+      'me',
+      SD_HASH,
+    ]);
+  });
+
+  it('needs a bid for what is new, and one stream at the name', async () => {
+    const { publish: put, stream, repost } = world();
+    await expect(put('bare', {}, { bidDewies: undefined })).rejects.toThrow(
+      "'bid' is a required argument for new publishes.",
+    );
+    const id = idOf(await stream('a', {}));
+    await stream('a', {}, { allowDuplicateName: true });
+    await expect(put('a', {})).rejects.toThrow(
+      "There are 2 claims for 'a', please use 'stream update' command to update a specific stream claim.",
+    );
+    await repost('b', id);
+    await expect(put('b', {})).rejects.toThrow("Claim at name 'b' is not a stream claim.");
+    await expect(put('a b', {})).rejects.toThrow('Invalid stream name.');
+  });
+});
+
+describe('a collection', () => {
+  const [A, B] = ['aa'.repeat(20), 'bb'.repeat(20)];
+  const claimsIn = ({ outputs: [txo] }: MadeTransaction): string[] => {
+    const { type } = txo!.claim!.claim;
+    return type.case === 'collection'
+      ? type.value.claimReferences.map(({ claimHash }) => hashToHex(claimHash))
+      : [];
+  };
+
+  it('lists claims, adds to them, and begins anew', async () => {
+    const { channel, collection, updateCollection: update } = world();
+    await channel('@lab');
+    const made = await collection('list', [A], { signing: { channelName: '@lab' } });
+    const id = idOf(made);
+    expect([claimsIn(made), isSigned(made)]).toEqual([[A], true]);
+    const more = await update(id, { claims: [B], title: 'T' });
+    expect([claimsIn(more), isSigned(more)]).toEqual([[A, B], true]);
+    expect(claimsIn(await update(id, { claims: [B], clear_claims: true }))).toEqual([B]);
+    const replaced = await update(id, { claims: [A] }, { replace: true });
+    expect([claimsIn(replaced), replaced.outputs[0]!.claim!.claim.title, isSigned(replaced)]).toEqual([
+      [A],
+      '',
+      false,
+    ]);
+  });
+
+  it('is refused in the words that clients know', async () => {
+    const { collection, updateCollection: update, channel } = world();
+    await collection('list', [A]);
+    await expect(collection('list', [A])).rejects.toThrow(
+      "You already have a collection under the name 'list'. Use --allow-duplicate-name flag to override.",
+    );
+    await expect(collection('other', ['x'])).rejects.toMatchObject({ name: 'ValueError' });
+    const id = idOf(await channel('@lab'));
+    await expect(update(id, {})).rejects.toThrow(
+      `A claim with id '${id}' was found but it is not a collection.`,
+    );
+    await expect(update(A, {})).rejects.toThrow(`Can't find the collection '${A}' in account(s)`);
+  });
+});

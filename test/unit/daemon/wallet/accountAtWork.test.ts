@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hash160 } from '../../../../src/crypto/hash.js';
+import { systemClock, systemRandom } from '../../../../src/daemon/base/clock.js';
+import { addressOfKey } from '../../../../src/daemon/wallet/keys.js';
+import { ecdsaBackend } from '../../../../src/signing/ecdsaBackend.js';
+import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
+import type { AccountAtWork } from '../../../../src/daemon/wallet/accountAtWork.js';
+import { FakeLedger } from '../../../support/fakeLedger.js';
+
+let folder: string;
+let ledger: FakeLedger;
+let wallets: Wallets;
+let account: AccountAtWork;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lbcnet-account-'));
+  ledger = new FakeLedger();
+  wallets = await Wallets.open(['default_wallet'], {
+    folder,
+    ledger: ledger.ledger,
+    tools: { clock: systemClock, random: systemRandom },
+    warn: (text) => expect.unreachable(text),
+  });
+  await wallets.begin();
+  account = wallets.default.account();
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const publicKeyOf = (secret: Uint8Array): Uint8Array => ecdsaBackend().publicKeyOf(secret, true);
+
+describe('addresses', () => {
+  it('are given out from ten that are used least, and never beyond their uses', async () => {
+    const given = new Map<string, number>();
+    for (let n = 0; n < 60; n++) {
+      const address = await account.nextReceivingAddress();
+      ledger.use(address);
+      given.set(address, (given.get(address) ?? 0) + 1);
+    }
+    expect([...given.values()].every((uses) => uses === 1)).toBe(true);
+    expect(ledger.rows.filter(({ chain, usedTimes }) => chain === 0 && usedTimes > 0)).toHaveLength(60);
+  });
+
+  it('are asked of a gap above zero', async () => {
+    const { generator } = account.account;
+    if (generator.name === 'deterministic-chain') generator.change.gap = 0;
+    for (const row of ledger.rows) row.usedTimes = 1;
+    await expect(account.nextChangeKeyHash()).rejects.toThrow(/keeps no unused addresses for change/);
+  });
+
+  it('lead to the keys that spend from them, of whichever account of the wallet', async () => {
+    const single = await wallets.default.createAccount('one', 'single-address');
+    for (const one of [account, single]) {
+      const hash = await one.nextChangeKeyHash();
+      const keyOf = await wallets.default.keysOf([hash, hash, Buffer.alloc(20)]);
+      expect(Buffer.from(hash160(publicKeyOf(keyOf(hash)!)))).toEqual(hash);
+      expect(keyOf(Buffer.alloc(20))).toBeNull();
+    }
+    expect(await single.nextReceivingAddress()).toBe(single.id);
+    expect((await wallets.default.accountOf(single.id))?.id).toBe(single.id);
+    await wallets.default.encrypt('p');
+    wallets.default.lock();
+    await expect(account.privateKeyOf(await account.nextChangeKeyHash())).rejects.toThrow(
+      /encrypted wallet account/,
+    );
+  });
+
+  it('of a watched account have no keys', async () => {
+    const { publicKeyText } = account.account;
+    const other = await wallets.create('watch', null);
+    const json = account.account.toJson();
+    const watched = await other.addAccount(
+      Object.assign(Object.create(Object.getPrototypeOf(json) as object), {
+        entries: json.entries.filter(([key]) => key !== 'seed' && key !== 'private_key'),
+      }) as typeof json,
+    );
+    expect(watched.account.publicKeyText).toBe(publicKeyText);
+    expect(await watched.privateKeyOf(await watched.nextChangeKeyHash())).toBeNull();
+    await expect(other.addAccount(json)).rejects.toThrow(/has the account .* already/);
+    expect(other.accounts).toHaveLength(1);
+  });
+});
+
+describe('keys of channels', () => {
+  it('are the same until a channel carries them, then the next that none carries', async () => {
+    const { channelKeys } = account;
+    const first = await channelKeys.next();
+    expect(await channelKeys.next()).toEqual(first);
+    expect(first.address).toBe(addressOfKey(first.publicKey, ledger.params));
+    account.noteChannelKey(first.publicKey);
+    const second = await channelKeys.next();
+    expect(second.address).not.toBe(first.address);
+    // A later one was seen before an earlier one: it is known, and not given out again.
+    const later = account.account.key(2, 5);
+    account.noteChannelKey(later.publicKey);
+    expect(channelKeys.keyFor(later.publicKey)).toEqual(later.privateKey);
+    for (let n = 1; n < 5; n++) account.noteChannelKey((await channelKeys.next()).publicKey);
+    expect((await channelKeys.next()).publicKey).toEqual(account.account.key(2, 6).publicKey);
+    expect(channelKeys.keyFor(account.account.key(2, 60).publicKey)).toBeNull();
+  });
+
+  it('are not at hand while the wallet is locked, but for those that were imported', async () => {
+    const own = await account.channelKeys.next();
+    const brought = account.channelKeys.import(Buffer.alloc(32, 7));
+    await wallets.default.encrypt('p');
+    wallets.default.lock();
+    expect(wallets.default.channelSecret(own.publicKey)).toBeNull();
+    expect(wallets.default.channelSecret(brought.publicKey)).toEqual(Buffer.alloc(32, 7));
+    await expect(account.channelKeys.next()).rejects.toThrow(/encrypted wallet account/);
+    expect(wallets.default.unlock('q')).toBe(false);
+    expect(wallets.default.unlock('p')).toBe(true);
+    expect(wallets.default.channelSecret(own.publicKey)).toEqual(own.secret);
+  });
+});
+
+describe('two wallets', () => {
+  it('become one by what they send each other, passwords changed on the way', async () => {
+    const one = wallets.default;
+    const two = await wallets.create('two', 'deterministic-chain');
+    await one.encrypt('first');
+    await one.setPreference('a', 1);
+    await two.setPreference('b', 2);
+    const sent = await one.syncApply('first', null, false);
+    await two.syncApply('first', sent.data, true);
+    expect(two.wallet.isEncryptedOnDisk).toBe(true);
+    const back = await two.syncApply('second', null, false);
+    await expect(one.syncApply('first', back.data, false)).rejects.toThrow('Password is invalid.');
+    const joined = await one.syncApply('second', back.data, true);
+    expect(new Set(one.accountIds)).toEqual(new Set(two.accountIds));
+    expect(one.wallet.password).toBe('second');
+    // Each has its preferences in the order in which they came.
+    expect(one.wallet.preferenceKeys().sort()).toEqual(two.wallet.preferenceKeys().sort());
+    expect(joined.hash).toBe(one.syncHash());
+    one.lock();
+    await expect(one.syncApply('third', null, false)).rejects.toThrow(/locked/);
+    expect(one.wallet.password).toBe('second');
+    expect(one.unlock('second')).toBe(true);
+  });
+});

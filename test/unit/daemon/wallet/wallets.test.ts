@@ -1,0 +1,200 @@
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemRandom } from '../../../../src/daemon/base/clock.js';
+import { ledgerParams } from '../../../../src/daemon/base/ledgerParams.js';
+import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
+import { FakeLedger } from '../../../support/fakeLedger.js';
+
+const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';
+
+let folder: string;
+let ledger: FakeLedger;
+let warnings: string[];
+let timeSec = 1_700_000_000;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lbcnet-wallets-'));
+  ledger = new FakeLedger();
+  warnings = [];
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const open = (...ids: string[]) =>
+  Wallets.open(ids.length > 0 ? ids : ['default_wallet'], {
+    folder,
+    ledger: ledger.ledger,
+    tools: { clock: { nowSec: () => timeSec }, random: systemRandom },
+    warn: (text) => warnings.push(text),
+  });
+const text = (id = 'default_wallet') => readFileSync(join(folder, id), 'utf8');
+const write = (id: string, json: unknown) => {
+  writeFileSync(join(folder, id), typeof json === 'string' ? json : JSON.stringify(json));
+};
+const account = (more: object = {}) => ({ ledger: 'lbc_regtest', name: 'A', seed: SEED, ...more });
+const wallet = (...accounts: object[]) => ({ version: 1, name: 'W', preferences: {}, accounts });
+
+describe('opening', () => {
+  it('gives an empty default wallet an account, in its file at once, and none to others', async () => {
+    const wallets = await open('default_wallet', 'second');
+    expect(wallets.all.map(({ id, accounts }) => [id, accounts.length])).toEqual([
+      ['default_wallet', 1],
+      ['second', 0],
+    ]);
+    expect(text()).toContain(wallets.default.account().account.seed);
+    const again = await open();
+    expect(again.default.account().id).toBe(wallets.default.account().id);
+  });
+
+  it.each([
+    ['half a file', '{"version": 1, "acc'],
+    ['an account without keys', wallet({ ledger: 'lbc_regtest', name: 'A' })],
+    ['an account of an unknown chain', wallet(account({ ledger: 'xyz' }))],
+    ['an old wallet of which a part is missing', { master_public_keys: { 'x/': 'P' } }],
+  ])('refuses %s, says what to do, and leaves it with a copy', async (_, content) => {
+    write('default_wallet', content);
+    const before = text();
+    await expect(open()).rejects.toThrow(
+      /It is left as it is, and a copy is kept at .*damaged\.1\. Put a backup/,
+    );
+    expect(text()).toBe(before);
+    expect(text('default_wallet.damaged.1')).toBe(before);
+  });
+
+  it('refuses a default wallet of another chain, and leaves out accounts of others beside its own', async () => {
+    write('default_wallet', wallet(account({ ledger: 'lbc_mainnet' })));
+    await expect(open()).rejects.toThrow(/has no account on lbc_regtest/);
+    write('default_wallet', wallet(account({ ledger: 'lbc_mainnet' }), account()));
+    const wallets = await open();
+    expect(wallets.default.accountIds).toEqual(['n4ZRwP4QjKwsmXCfqUPqnx133i83Ha7GbW']);
+    await wallets.default.setPreference('a', 1);
+    expect(text()).toContain('lbc_mainnet');
+  });
+
+  it('removes halves that a kill left, and files channel keys anew', async () => {
+    write('default_wallet.tmp.4711', '{"version"');
+    write('default_wallet', wallet(account({ certificates: { wrong: 'no key' } })));
+    const wallets = await open();
+    expect(readdirSync(folder)).toEqual(['default_wallet']);
+    expect(wallets.default.account().account.channelKeys.size).toBe(0);
+    expect(text()).not.toContain('no key');
+  });
+
+  it('marks a locked default wallet as one that is encrypted on disk', async () => {
+    const first = await open();
+    await first.default.encrypt('secret');
+    write('default_wallet', { ...(JSON.parse(text()) as object), preferences: {} });
+    const wallets = await open();
+    expect(wallets.default.isLocked).toBe(true);
+    expect(wallets.default.wallet.isEncryptedOnDisk).toBe(true);
+    expect(JSON.parse(text())).toMatchObject({ preferences: { 'encrypt-on-disk': { value: true } } });
+  });
+
+  it('takes an old wallet over with all addresses that it had given out', async () => {
+    ledger.params = ledgerParams('lbc_mainnet');
+    const old = await open();
+    const root = old.default.account().account;
+    const { private_key: privateKey, public_key: publicKey } = Object.fromEntries(root.toJson().entries);
+    rmSync(join(folder, 'default_wallet'));
+    write('default_wallet', {
+      master_public_keys: { 'x/': publicKey },
+      master_private_keys: { 'x/': privateKey },
+      seed: root.seed,
+      seed_version: 11,
+      use_encryption: false,
+      accounts: { 0: { receiving: Array.from({ length: 30 }, (_, n) => `02${n}`), change: [] } },
+    });
+    const wallets = await open();
+    expect(readdirSync(folder)).toContain('old_lbryum_wallet_1');
+    await wallets.begin();
+    const { id } = wallets.default.account();
+    expect(ledger.rows.filter((row) => row.accountId === id && row.chain === 0)).toHaveLength(30);
+    expect(JSON.parse(text())).toMatchObject({
+      accounts: [{ address_generator: { receiving: { gap: 20 } } }],
+    });
+  });
+});
+
+describe('wallets', () => {
+  it('are made, closed, opened and told apart by the name of the file', async () => {
+    const wallets = await open();
+    const other = await wallets.create('other', 'single-address');
+    expect(other.accounts).toHaveLength(1);
+    await expect(wallets.create('other', null)).rejects.toThrow(/is already loaded/);
+    await expect(wallets.add('other')).rejects.toThrow(/is already loaded/);
+    await expect(wallets.add('none')).rejects.toThrow(/^Wallet not found at .*none\.$/);
+    await wallets.remove('other');
+    expect(ledger.removed).toEqual(other.accountIds);
+    expect(() => wallets.get('other')).toThrow('Wallet other is not loaded.');
+    await expect(wallets.create('other', null)).rejects.toThrow(
+      /already exists, use `wallet_add` to load it/,
+    );
+    const back = await wallets.add('other');
+    expect(back.accountIds).toEqual(other.accountIds);
+    expect(ledger.sources.has(back.accountIds[0]!)).toBe(true);
+  });
+
+  it.each(['', '.', '..', '../x', 'a/b', 'a\0'])('cannot be named %j', async (id) => {
+    const wallets = await open();
+    await expect(wallets.create(id, null)).rejects.toThrow(/no name of a wallet/);
+    await expect(wallets.add(id)).rejects.toThrow(/no name of a wallet/);
+  });
+
+  it('begin with gaps that are longer than any run of unused addresses', async () => {
+    const wallets = await open();
+    const one = wallets.default.account();
+    await ledger.add(one);
+    const receiving = ledger.rows.filter(({ chain }) => chain === 0);
+    ledger.use(receiving[19]!.address);
+    await ledger.ensureGap(one);
+    ledger.use(ledger.rows.filter(({ chain }) => chain === 0)[39]!.address);
+    ledger.use(ledger.rows.filter(({ chain }) => chain === 1)[5]!.address);
+    await wallets.begin();
+    expect(one.chains.map(({ gap }) => gap)).toEqual([20, 6]);
+    ledger.rows.find(({ chain, index }) => chain === 0 && index === 19)!.usedTimes = 0;
+    await wallets.begin();
+    expect(one.chains.map(({ gap }) => gap)).toEqual([40, 6]);
+    expect(JSON.parse(text())).toMatchObject({
+      accounts: [{ address_generator: { receiving: { gap: 40 }, change: { gap: 6 } } }],
+    });
+  });
+});
+
+describe('saving', () => {
+  it('comes in turn: what is set while one save runs is in the next, and no promise comes before its file', async () => {
+    const { default: one } = await open();
+    const sets = Array.from({ length: 50 }, async (_, n) => {
+      await one.setPreference(`key${n}`, n);
+      expect(text()).toContain(`"key${n}"`);
+    });
+    await Promise.all(sets);
+    expect(readdirSync(folder)).toEqual(['default_wallet']);
+    timeSec++;
+  });
+
+  it('keeps what another program wrote to the file meanwhile', async () => {
+    const { default: one } = await open();
+    const foreign = JSON.stringify(wallet(account()));
+    write('default_wallet', foreign);
+    await one.setPreference('a', 1);
+    expect(text('default_wallet.foreign.1')).toBe(foreign);
+    expect(text()).toContain(one.account().account.seed);
+    expect(warnings.join()).toMatch(/changed by another program/);
+    await one.setPreference('a', 2);
+    expect(readdirSync(folder)).toEqual(['default_wallet', 'default_wallet.foreign.1']);
+  });
+
+  it('that fails leaves the account out that it was for, and the next one does not suffer', async () => {
+    const { default: one } = await open();
+    renameSync(folder, `${folder}.away`);
+    await expect(one.createAccount('lost', 'deterministic-chain')).rejects.toThrow(/ENOENT/);
+    renameSync(`${folder}.away`, folder);
+    expect(one.accounts).toHaveLength(1);
+    await one.createAccount('kept', 'deterministic-chain');
+    expect(text()).toContain('"kept"');
+    expect(text()).not.toContain('"lost"');
+  });
+});

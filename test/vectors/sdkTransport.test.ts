@@ -1,0 +1,473 @@
+/**
+ * The API over HTTP held against what lbry-sdk's daemon answered (`../shared/conformance/sdk`): each session on a daemon of
+ * our own, over sockets. Differences that are meant are listed with their reasons, and what we answer instead is checked.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { DECLARATIONS } from '../../src/daemon/api/declarations/table.js';
+import { writePythonJson } from '../../src/daemon/base/pythonJson.js';
+import { startDaemon, type RunningDaemon } from '../../src/daemon/main/daemon.js';
+import { DaemonSettings } from '../../src/daemon/main/daemonSettings.js';
+import { OWN_SETTINGS } from '../../src/daemon/main/settingsTable.js';
+import { SILENT_LOGGER } from '../../src/util/logging.js';
+import { parseJson } from '../../src/util/jsonParse.js';
+import { JsonObject, type JsonValue } from '../../src/util/json.js';
+import { readLines } from './sdkVectors.js';
+
+interface Exchange {
+  readonly kind: 'exchange';
+  readonly session: string;
+  readonly server: 'api' | 'media';
+  readonly method: string;
+  readonly path: string;
+  readonly headers: readonly string[];
+  readonly body?: string;
+  readonly body_hex?: string;
+  readonly body_length?: number;
+  readonly status?: number;
+  readonly answer_headers?: Readonly<Record<string, string>>;
+  readonly answer?: string;
+  readonly closed?: boolean;
+}
+type Line = Exchange | { readonly kind: 'settings file'; readonly session: string; readonly text: string };
+
+interface Reply {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+/** Differences that a failing test shows. Arbitrary. */
+const SHOWN = 5;
+
+/** What the recorded daemon was started without. */
+const SKIPPED = [
+  'wallet',
+  'wallet_server_payments',
+  'file_manager',
+  'background_downloader',
+  'peer_protocol_server',
+  'exchange_rate_manager',
+  'tracker_announcer_component',
+  'libtorrent_component',
+  'upnp',
+  'dht',
+  'hash_announcer',
+];
+
+/** What the recorded settings file held. */
+const FILE = {
+  components_to_skip: SKIPPED,
+  fixed_peers: [],
+  known_dht_nodes: [],
+  lbryum_servers: [],
+  network_interface: '127.0.0.1',
+  reflector_servers: [],
+  streaming_server: '127.0.0.1:0',
+  tracker_servers: [],
+  use_upnp: false,
+};
+
+/** Of the session `arguments`. */
+const ARGUMENTS: Readonly<Record<string, JsonValue>> = {
+  allowed_origin: '*',
+  download_timeout: '3',
+  lbryum_servers: ['a:1', 'b:2'],
+  max_key_fee: ['5.0', 'LBC'],
+  save_blobs: false,
+  save_files: true,
+  udp_port: '5555',
+};
+
+class Session {
+  readonly folder = mkdtempSync(join(tmpdir(), 'lbcnet-transport-'));
+  private running: RunningDaemon | null = null;
+
+  async start(name: string): Promise<void> {
+    for (const inner of ['data', 'wallet', 'down']) mkdirSync(join(this.folder, inner));
+    writeFileSync(join(this.folder, 'conf.yml'), stringify(FILE));
+    const given = new Map<string, JsonValue>([
+      ['api', '127.0.0.1:0'],
+      ['config', join(this.folder, 'conf.yml')],
+      ['data_dir', join(this.folder, 'data')],
+      ['wallet_dir', join(this.folder, 'wallet')],
+      ['download_dir', join(this.folder, 'down')],
+      ...(name === 'arguments' ? Object.entries(ARGUMENTS) : []),
+    ]);
+    const settings = new DaemonSettings({
+      given,
+      machine: { platform: 'linux', home: this.folder, environment: {} },
+      warn: () => undefined,
+    });
+    this.running = await startDaemon({
+      settings,
+      log: SILENT_LOGGER,
+      makeWalletPart: () => {
+        throw new Error('the recorded daemon has no wallet');
+      },
+      onStop: () => undefined,
+    });
+    await this.running.started;
+  }
+
+  async stop(): Promise<void> {
+    await this.running?.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Our text with the recorded daemon's masks. */
+  mask(text: string): string {
+    return text
+      .replaceAll(this.folder, '<DIR>')
+      .replaceAll('"127.0.0.1:0"', '"127.0.0.1:<PORT>"')
+      .replace('"streaming_server": "127.0.0.1:<PORT>"', '"streaming_server": "127.0.0.1:<MEDIA_PORT>"')
+      .replace(/"traceback": \[[^\]]*\n {6}\]/, '"traceback": "<TRACEBACK>"');
+  }
+
+  ask(line: Exchange): Promise<Reply | null> {
+    const [host, port] = line.server === 'api' ? this.running!.api : this.running!.media;
+    const body =
+      line.body_length === undefined
+        ? Buffer.from(line.body_hex ?? line.body ?? '', line.body_hex === undefined ? 'utf8' : 'hex')
+        : Buffer.from(`{"method": "nope", "params": {"x": "${'y'.repeat(line.body_length - 39)}"}}`);
+    const head = [
+      `${line.method} ${line.path} HTTP/1.1`,
+      `Host: ${host}:${port}`,
+      'Connection: close',
+      ...((body.length > 0 || line.body !== undefined) && !isChunked(line)
+        ? [`Content-Length: ${body.length}`]
+        : []),
+      ...line.headers,
+      '\r\n',
+    ];
+    return new Promise((resolve, reject) => {
+      const socket = connect(port, host);
+      const chunks: Buffer[] = [];
+      socket.on('data', (chunk) => chunks.push(chunk));
+      socket.on('error', reject);
+      socket.on('close', () => resolve(parseReply(Buffer.concat(chunks).toString('utf8'))));
+      socket.write(head.join('\r\n'));
+      socket.write(body);
+    });
+  }
+}
+
+const isChunked = ({ headers }: Exchange): boolean =>
+  headers.some((header) => /^transfer-encoding/i.test(header));
+
+function parseReply(whole: string): Reply | null {
+  const text = whole.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '');
+  if (text === '') return null;
+  const end = text.indexOf('\r\n\r\n');
+  const [first = '', ...lines] = text.slice(0, end).split('\r\n');
+  const headers = lines.map((line) => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
+  });
+  return { status: Number(first.split(' ')[1]), headers: new Map(headers), body: text.slice(end + 4) };
+}
+
+/** The recorded answer without our settings, where it is one of all settings. */
+function withoutOurs(text: string): string {
+  return OWN_SETTINGS.reduce(
+    (rest, name) => rest.replace(new RegExp(`\\n {4}"${name}": (\\[\\]|[^\\n]*),?`), ''),
+    text,
+  );
+}
+
+const memberOf = (value: JsonValue | undefined, ...path: string[]): JsonValue | undefined =>
+  path.reduce<JsonValue | undefined>(
+    (at, key) => (at instanceof JsonObject ? at.get(key) : undefined),
+    value,
+  );
+
+function methodIn(line: Exchange): string | undefined {
+  try {
+    const body = JSON.parse(line.body ?? '') as { method?: unknown };
+    return typeof body.method === 'string' ? body.method : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const FREE_IN_REFERENCE: ReadonlySet<string> = new Set([
+  'channel_create',
+  'channel_list',
+  'channel_update',
+  'claim_list',
+  'collection_abandon',
+  'collection_create',
+  'collection_update',
+  'file_delete',
+  'file_list',
+  'file_reflect',
+  'file_save',
+  'file_set_status',
+  'publish',
+  'resolve',
+  'stream_create',
+  'stream_list',
+  'stream_repost',
+  'stream_update',
+  'support_list',
+  'support_sum',
+  'txo_list',
+  'txo_plot',
+  'txo_spend',
+  'txo_sum',
+  'utxo_list',
+]);
+
+/** A difference that is meant: which exchanges, why, and what ours must be instead. */
+interface Meant {
+  readonly why: string;
+  readonly holds: (
+    line: Exchange,
+    ours: Reply,
+    theirs: JsonValue | null,
+    answer: JsonValue | null,
+  ) => boolean;
+}
+
+const codeOf = (answer: JsonValue | null): JsonValue | undefined =>
+  memberOf(answer ?? undefined, 'error', 'code');
+const nameOf = (answer: JsonValue | null): JsonValue | undefined =>
+  memberOf(answer ?? undefined, 'error', 'data', 'name');
+const messageOf = (answer: JsonValue | null): string =>
+  String(memberOf(answer ?? undefined, 'error', 'message') ?? '');
+
+/** Whether an answer says that a name or number of parameters does not fit. */
+const isParams = (answer: JsonValue | null, problem: string): boolean =>
+  codeOf(answer) === -32602 && messageOf(answer).startsWith(`${problem} parameters for `);
+
+/** The component that an answer says is not there. */
+const missingComponent = (answer: JsonValue | null): string | undefined =>
+  nameOf(answer) === 'NameError'
+    ? /^(\w+) is not a known Component$/.exec(messageOf(answer))?.[1]
+    : undefined;
+
+/** Parts that the recorded daemon ran; here they come with files. */
+const OF_FILES: readonly string[] = ['database', 'blob_manager', 'disk_space'];
+
+const resultOf = (answer: JsonValue | null): JsonObject | undefined => {
+  const result = memberOf(answer ?? undefined, 'result');
+  return result instanceof JsonObject ? result : undefined;
+};
+
+const isRequest = (line: Exchange, method: string): boolean => methodIn(line) === method;
+
+const MEANT: readonly Meant[] = [
+  {
+    why: 'what is no request is told as such, with -32700 or -32600 and status 400, instead of as trouble of the server',
+    holds: (line, ours, _theirs, answer) =>
+      line.status === 500 &&
+      line.server === 'api' &&
+      ours.status === 400 &&
+      (line.method === 'HEAD' || codeOf(answer) === -32700 || codeOf(answer) === -32600),
+  },
+  {
+    why: 'a name of a method that is no text is an unknown one',
+    holds: (line, ours, _theirs, answer) =>
+      line.status === 500 && ours.status === 200 && codeOf(answer) === -32601,
+  },
+  {
+    why: 'NaN and halves of characters are no JSON',
+    holds: (line, ours, _theirs, answer) =>
+      /NaN|\\ud800"/.test(line.body ?? '') && ours.status === 400 && codeOf(answer) === -32700,
+  },
+  {
+    why: 'required parameters are asked for with -32602 wherever there are any, before what is unknown or skipped',
+    holds: (line, _ours, theirs, answer) =>
+      isParams(answer, 'Missing required') &&
+      DECLARATIONS.some(
+        ({ name, params }) => isRequest(line, name) && params.some(({ required }) => required),
+      ) &&
+      (isParams(theirs, 'Extraneous') || ['TypeError', 'NameError'].includes(String(nameOf(theirs)))),
+  },
+  {
+    why: 'more parameters by position than there are are refused with -32602',
+    holds: (_line, _ours, theirs, answer) =>
+      isParams(answer, 'Extraneous') &&
+      messageOf(answer).includes('given by position') &&
+      ['TypeError', 'NameError'].includes(String(nameOf(theirs))),
+  },
+  {
+    why: 'names that no method knows are refused with -32602 by those too that pass names on',
+    holds: (line, _ours, theirs, answer) =>
+      isParams(answer, 'Extraneous') &&
+      FREE_IN_REFERENCE.has(methodIn(line)!) &&
+      ['TypeError', 'NameError'].includes(String(nameOf(theirs))),
+  },
+  {
+    why: 'blobs come with files: their methods answer that their component is skipped',
+    holds: (line, ours, _theirs, answer) =>
+      /^(blob|peer)_/.test(methodIn(line) ?? '') &&
+      ours.status === 200 &&
+      ['blob_manager', 'disk_space', 'dht'].includes(missingComponent(answer) ?? ''),
+  },
+  {
+    why: 'the media server says which component is skipped, instead of trouble of the server',
+    holds: (line, ours) =>
+      line.server === 'media' &&
+      line.status === 500 &&
+      ours.status === 500 &&
+      (line.method === 'HEAD' || ours.body === 'file_manager is not a known Component'),
+  },
+  {
+    why: 'status shows the components that there are',
+    holds: (line, _ours, theirs, answer) => {
+      const [recorded, shown] = [resultOf(theirs), resultOf(answer)];
+      return (
+        isRequest(line, 'status') &&
+        recorded !== undefined &&
+        shown !== undefined &&
+        recorded
+          .keys()
+          .filter((key) => !OF_FILES.includes(key))
+          .join() === shown.keys().join() &&
+        shown.get('is_running') === true &&
+        JSON.stringify([...(shown.get('skipped_components') as string[])].sort()) ===
+          JSON.stringify([...(recorded.get('skipped_components') as string[]), ...OF_FILES].sort())
+      );
+    },
+  },
+  {
+    why: 'version adds our own',
+    holds: (line, _ours, theirs, answer) => {
+      const [recorded, shown] = [resultOf(theirs), resultOf(answer)];
+      return (
+        isRequest(line, 'version') &&
+        recorded !== undefined &&
+        shown?.has('lbcnet_version') === true &&
+        isMaskedEqual(new JsonObject(shown.entries.filter(([key]) => key !== 'lbcnet_version')), recorded)
+      );
+    },
+  },
+  {
+    why: 'whatever is no setting is a KeyError to settings_clear, and an AttributeError to settings_set',
+    holds: (line, _ours, theirs, answer) =>
+      isRequest(line, 'settings_clear') &&
+      nameOf(theirs) === 'AttributeError' &&
+      nameOf(answer) === 'KeyError',
+  },
+  {
+    why: 'settings_clear without a key clears all, as the document shows it',
+    holds: (line, _ours, theirs, answer) =>
+      clearsAll(line) && nameOf(theirs) === 'TypeError' && (resultOf(answer)?.size ?? 0) > 50,
+  },
+];
+
+/** Asked of a daemon of its own: the recorded one refused it, and kept its settings. */
+const clearsAll = (line: Exchange): boolean =>
+  isRequest(line, 'settings_clear') && !/"key"|zz/.test(line.body ?? '') && !/\[\[/.test(line.body ?? '');
+
+describe.skipIf(readLines('transport') === null)('recorded transport', () => {
+  const lines = (readLines('transport') ?? []).map((text) => JSON.parse(text) as Line);
+  const sessions = [...new Set(lines.map(({ session }) => session))];
+  const used = new Map<string, number>();
+  afterAll(() => {
+    for (const [why, count] of used) console.log(`transport: ${count} × ${why}`);
+  });
+
+  function compare(session: Session, line: Exchange, ours: Reply | null): string | null {
+    if (line.closed) return ours?.status === 204 ? null : 'not 204';
+    if (ours === null) return 'no answer';
+    const differences: string[] = [];
+    if (ours.status !== line.status) differences.push(`status ${ours.status}`);
+    for (const [name, value] of Object.entries(line.answer_headers ?? {})) {
+      if (name === 'content-length' && line.status === 200 && codeOf(tryParse(ours.body)) === -32500)
+        continue;
+      if (ours.headers.get(name) !== value) differences.push(`${name}: ${ours.headers.get(name)}`);
+    }
+    const [text, recorded] = [withoutOurs(session.mask(ours.body)), line.answer ?? ''];
+    const [answer, theirs] = [tryParse(text), tryParse(recorded)];
+    if (
+      answer !== null &&
+      writePythonJson(tryParse(ours.body)!, { indent: 2, sortKeys: true }) + '\n' !== ours.body
+    )
+      differences.push('not as Python writes it');
+    if (codeOf(answer) === -32500 && codeOf(theirs) === -32500) {
+      for (const member of ['name', 'command', 'args', 'kwargs'])
+        if (
+          shown(memberOf(answer!, 'error', 'data', member)) !==
+          shown(memberOf(theirs!, 'error', 'data', member))
+        )
+          differences.push(`data.${member}: ${shown(memberOf(answer!, 'error', 'data', member))}`);
+    } else if (text !== recorded && !isMaskedEqual(answer, theirs)) differences.push(`answer ${text}`);
+    if (differences.length === 0) return null;
+    const meant = MEANT.find(({ holds }) => holds(line, ours, theirs, answer));
+    if (meant) {
+      used.set(meant.why, (used.get(meant.why) ?? 0) + 1);
+      return null;
+    }
+    return differences.join('; ');
+  }
+
+  for (const name of sessions) {
+    it(`session ${name}`, { timeout: 60_000 }, async () => {
+      const session = new Session();
+      const differences: string[] = [];
+      try {
+        await session.start(name);
+        for (const line of lines.filter((one) => one.session === name)) {
+          const difference =
+            line.kind === 'exchange'
+              ? compare(session, line, await (clearsAll(line) ? askAlone(line) : session.ask(line)))
+              : compareFiles(readFileSync(join(session.folder, 'conf.yml'), 'utf8'), line.text);
+          if (difference !== null) differences.push(`${difference}\n  ${JSON.stringify(line).slice(0, 800)}`);
+        }
+      } finally {
+        await session.stop();
+      }
+      expect(`${differences.length} differ: ${differences.slice(0, SHOWN).join('\n')}`).toBe('0 differ: ');
+    });
+  }
+
+  it('uses each difference that is meant', () => {
+    expect(MEANT.map(({ why }) => why).filter((why) => !used.has(why))).toEqual([]);
+  });
+});
+
+async function askAlone(line: Exchange): Promise<Reply | null> {
+  const session = new Session();
+  try {
+    await session.start(line.session);
+    return await session.ask(line);
+  } finally {
+    await session.stop();
+  }
+}
+
+function tryParse(text: string): JsonValue | null {
+  try {
+    return parseJson(text);
+  } catch {
+    return null;
+  }
+}
+
+const shown = (value: JsonValue | undefined): string =>
+  value === undefined ? 'absent' : writePythonJson(value, { sortKeys: true });
+
+/** Whether both are the same where the recorded one is not masked. */
+function isMaskedEqual(ours: JsonValue | null, theirs: JsonValue | null): boolean {
+  if (typeof theirs === 'string' && /^<[A-Z_]+>$/.test(theirs)) return true;
+  if (!(theirs instanceof JsonObject) || !(ours instanceof JsonObject))
+    return shown(ours ?? undefined) === shown(theirs ?? undefined);
+  return (
+    ours.keys().join() === theirs.keys().join() &&
+    theirs.entries.every(([key, value]) => isMaskedEqual(ours.get(key) ?? null, value))
+  );
+}
+
+function compareFiles(ours: string, theirs: string): string | null {
+  const read = (text: string): string =>
+    JSON.stringify(
+      Object.entries(parse(text.replace('<MEDIA_PORT>', '0')) as object).sort(([a], [b]) => (a < b ? -1 : 1)),
+    );
+  return read(ours) === read(theirs) ? null : `file ${ours}`;
+}
