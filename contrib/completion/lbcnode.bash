@@ -74,9 +74,9 @@ _lbcnode() {
   _lbcnode_option '
     -? -addressindex -alertnotify= -assumevalid= -blockfilterindex= -blocknotify= -blockreconstructionextratxn=
     -blocksdir= -blocksonly -claimindex -claimmetadata -claimproofwindow= -claimsearch -claimsearchconnections=
-    -claimsearchschema= -claimsearchurl= -claimtriecache= -color= -compat= -conf= -daemon -datadir=
-    -dbbatchsize= -dbcache= -debuglogfile= -feefilter -includeconf= -loadblock= -maxmempool= -maxorphantx=
-    -memfile= -mempoolexpiry= -minimumchainwork= -par= -persistmempool -pid= -prune= -reindex
+    -claimsearchschema= -claimsearchtimeout= -claimsearchurl= -claimtriecache= -color= -compat= -conf= -daemon
+    -datadir= -dbbatchsize= -dbcache= -debuglogfile= -feefilter -includeconf= -loadblock= -maxmempool=
+    -maxorphantx= -memfile= -mempoolexpiry= -minimumchainwork= -par= -persistmempool -pid= -prune= -reindex
     -reindex-chainstate -sysperms -txindex -version -addnode= -banscore= -bantime= -bind= -connect= -discover
     -dns -dnsseed -enablebip61 -externalip= -forcednsseed -listen -listenonion -maxconnections=
     -maxreceivebuffer= -maxsendbuffer= -maxtimeadjustment= -maxuploadtarget= -onion= -onlynet=

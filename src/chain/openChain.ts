@@ -3,7 +3,7 @@
  * the files hold and the database does not know, verifies the last ones, and connects what is better than the tip.
  * Source: Core init.cpp (step 7), validation.cpp `LoadBlockIndex`, `ReplayBlocks`, `ThreadImport`.
  */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NetworkParams } from '../params/network.js';
 import { BlockFiles } from '../store/blockFiles.js';
@@ -47,6 +47,7 @@ import {
 } from './folderReset.js';
 import { StepTimers } from './stepTimers.js';
 import { forgetVerdicts, retryVerdicts } from './storedVerdicts.js';
+import { makeFolder } from '../util/makeFolder.js';
 
 export interface OpenChainOptions {
   /** The network's own folder. */
@@ -123,7 +124,7 @@ const MANY_HEADERS = 100_000;
 /** Opens the folder. Throws `FolderError` or `EnvironmentError` with what to do when it cannot be used. */
 export async function openChain(options: OpenChainOptions): Promise<OpenedChain> {
   const { folder, params, log } = options;
-  for (const path of [folder, options.blocksFolder]) onFile(path, () => mkdirSync(path, { recursive: true }));
+  for (const path of [folder, options.blocksFolder]) onFile(path, () => makeFolder(path));
   checkDiskSpace([folder, options.blocksFolder]);
   const paths = { folder, database: join(folder, 'chainstate'), blocks: options.blocksFolder };
   if (existsSync(join(folder, 'claimtrie'))) throw foreign(folder);

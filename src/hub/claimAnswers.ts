@@ -22,9 +22,9 @@ export interface FoundClaims {
   readonly blocked: readonly { readonly channelId: Bytes; readonly count: number }[];
 }
 
-/** The search as the hub needs it. Rejects with an error that has one of the hub's codes as `code` where the client is to hear it. */
+/** The search as the hub needs it; `by` is the client that asks. Rejects with an error that has one of the hub's codes as `code` where the client is to hear it. */
 export interface HubSearch {
-  search(constraints: SearchConstraints): Promise<FoundClaims>;
+  search(constraints: SearchConstraints, by: object): Promise<FoundClaims>;
 }
 
 const CODE_OF: Readonly<Record<NonNullable<ResolvedUrl['failure']>['kind'], RowErrorCode>> = {
@@ -97,7 +97,7 @@ export class ClaimAnswers {
    * A page of claims, with the channels and reposted claims that they refer to, valid or not, and the channels of those.
    * Empty where `channel` leads nowhere.
    */
-  async search(constraints: SearchConstraints, turn: Turn): Promise<string> {
+  async search(constraints: SearchConstraints, turn: Turn, by: object): Promise<string> {
     const { searcher } = this;
     if (searcher === null) throw internalError();
     const { channel, ...others } = constraints;
@@ -108,7 +108,7 @@ export class ClaimAnswers {
       if (await this.blocked?.of(found)) return '';
       wanted = { ...others, channel_id: hashToHex(found.claim.claimId) };
     }
-    const { rows, total, blocked } = await turn.outside(() => searched(searcher, wanted));
+    const { rows, total, blocked } = await turn.outside(() => searched(searcher, wanted, by));
     const builder = new OutputsBuilder();
     const page = present(await this.index.claims(rows));
     const references = await this.referencesOf(page);
@@ -163,9 +163,13 @@ function addResolved(builder: OutputsBuilder, found: ResolvedUrl): void {
 }
 
 /** What the search says of its failure reaches the client where it has a code. */
-async function searched(searcher: HubSearch, constraints: SearchConstraints): Promise<FoundClaims> {
+async function searched(
+  searcher: HubSearch,
+  constraints: SearchConstraints,
+  by: object,
+): Promise<FoundClaims> {
   try {
-    return await searcher.search(constraints);
+    return await searcher.search(constraints, by);
   } catch (error) {
     const code = (error as { code?: unknown } | null)?.code;
     if (!(error instanceof Error) || typeof code !== 'number') throw error;

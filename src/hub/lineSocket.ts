@@ -3,7 +3,7 @@
  * leave, and writing that gives up on a client that takes nothing. Knows nothing of what lines mean.
  */
 import type { Socket } from 'node:net';
-import { LineReader } from './lineReader.js';
+import { LineReader } from '../util/lineReader.js';
 
 export interface LineSocketOptions {
   /** A client with a longer line is cut off. */

@@ -28,6 +28,8 @@ export interface ClaimSearchInput {
   readonly lists: CensorLists;
   /** Null for the file of SQLite. */
   readonly postgres: PostgresOptions | null;
+  /** A search is given up after so long. */
+  readonly timeoutMs: number;
   readonly log: Logger;
 }
 
@@ -58,6 +60,7 @@ async function openBackend({
   reader,
   lists,
   postgres,
+  timeoutMs,
   log,
 }: ClaimSearchInput): Promise<SearchBackend> {
   const chain = hashToHex(reader.headers.hash(reader.chain.index.active.at(0)));
@@ -69,10 +72,18 @@ async function openBackend({
       prefixes,
       lists,
       readers: READERS,
+      timeoutMs,
     });
   }
   const schema = postgres.schema === '' ? `lbcnode_${chain.slice(0, SCHEMA_DIGITS)}` : postgres.schema;
-  const { backend, away } = await PostgresBackend.open({ ...postgres, schema, chain, prefixes, lists });
+  const { backend, away } = await PostgresBackend.open({
+    ...postgres,
+    schema,
+    chain,
+    prefixes,
+    lists,
+    timeoutMs,
+  });
   if (away !== null) log.warn(`${away}. Claims cannot be searched until it answers`);
   return backend;
 }

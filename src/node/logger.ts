@@ -2,13 +2,14 @@
  * The log: Core's line format in `debug.log` and on the console, the debug categories, reopening on SIGHUP. The file is
  * written by pino's destination, synchronously, so that the last line before a crash is there.
  */
-import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { destination } from 'pino';
 import { environmentError, failureReason } from '../util/environmentError.js';
 import { LogCategorySet, type LogCategory, type LogControl, type Logger } from '../util/logging.js';
 import { OptionError } from './optionArgs.js';
 import { Console, type ColorChoice, type ConsoleStream, type StatusLine } from './display/console.js';
 import type { LoadedOptions } from './options.js';
+import { makeFolder } from '../util/makeFolder.js';
 
 /** What is kept of a log that has grown too long, in bytes. Source: Core's `RECENT_DEBUG_HISTORY_SIZE`. */
 export const RECENT_LOG_BYTES = 10_000_000;
@@ -182,7 +183,7 @@ function openLog(
   warn: (line: string) => void,
 ): ReturnType<typeof destination> {
   try {
-    mkdirSync(networkDir, { recursive: true });
+    makeFolder(networkDir);
     if (mayShrink) shrinkLog(path);
     const file = destination({ dest: path, append: true, sync: true, maxLength: UNWRITTEN_LOG_BYTES });
     let failing = false;

@@ -3,12 +3,13 @@
  * not when it is installed, for npm asks its user before it lets a script of a package run, or runs none.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addonBuilder, addonRemedy, targetName } from '../native/addonFiles.js';
 import { loadNative, nativeUnavailableReason, reloadNative, type NativeAddon } from '../native/binding.js';
 import type { Logger } from '../util/logging.js';
 import type { LoadedOptions } from './options.js';
+import { makeFolder } from '../util/makeFolder.js';
 
 /** `0` keeps an installed package from building an addon when it is started. */
 const BUILD_SWITCH = 'LBCNODE_NATIVE_BUILD';
@@ -74,7 +75,7 @@ function runBuilder(
 
 function leaveMark(mark: string, output: string): void {
   try {
-    mkdirSync(join(mark, '..'), { recursive: true });
+    makeFolder(join(mark, '..'));
     writeFileSync(mark, `${output}\n`);
   } catch {
     // It is tried again at the next start, then.

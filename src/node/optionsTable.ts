@@ -3,6 +3,7 @@
  * and the `Options` type derive. Names and defaults are the reference's (lbrycrd 0.17.3.3, `SetupServerArgs`); the last
  * group of `options` and `chainparams` are ours. Rows of the peer network, relay, wallet and hub are in files of their own.
  */
+import { SEARCH_TIMEOUT_MS } from '../search/searchBackend.js';
 import { LOG_CATEGORIES } from '../util/logging.js';
 import {
   amount,
@@ -78,6 +79,7 @@ const GENERAL_OPTIONS = [
   bool('claimsearch', false, 'Keep an index by which claims are searched, for searchclaims. Turns on -claimindex; needs SQLite with FTS5: Node 22.13 or later, or the package @photostructure/sqlite'),
   int('claimsearchconnections=<n>', 8, 'How many claim searches PostgreSQL carries out at once (with -claimsearchurl)', { clamp: [1, 100] }),
   text('claimsearchschema=<name>', '', 'The schema that holds the tables of the search index in PostgreSQL (default: lbcnode_ and the beginning of the genesis block\'s hash)', { format: 'schemaName' }),
+  int('claimsearchtimeout=<n>', SEARCH_TIMEOUT_MS, 'Give a claim search up after this many milliseconds', { range: [1, 3_600_000], debugOnly: true }),
   text('claimsearchurl=<url>', '', 'Keep the search index in a PostgreSQL database, as postgres://user:password@host:port/database, instead of a file of SQLite. Turns on -claimsearch; needs the package pg (docs/claim-index.md)', { format: 'postgresUrl' }),
   text('compat=<profile>', 'documented', 'Whose answers to give: those of the interface document, of lbrycrd 0.17.3 or of lbcd. The paths /lbrycrd and /lbcd answer in their profile whatever is set here', { choices: ['documented', 'lbrycrd', 'lbcd'] }),
   bool('claimmetadata', false, 'Show what the values of claims and supports say (title, tags, source, keys and so on) beside their bytes, as the member metadata, in the answers about claims, in verbose transactions and in claim events'),

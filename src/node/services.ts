@@ -258,6 +258,7 @@ export function makeServices({
                 schema: options.claimsearchschema,
                 connections: options.claimsearchconnections,
               },
+        timeoutMs: options.claimsearchtimeout,
         log: deps.logger,
       });
       claimSearch = search.search;

@@ -31,8 +31,8 @@ export interface SearchStatus extends FollowerStatus {
 
 /** What the rest of the node searches by. */
 export interface ClaimSearch {
-  /** Throws `SearchError`. */
-  search(constraints: Constraints): Promise<SearchPage>;
+  /** Throws `SearchError`. `by` is the client that asks; without it all that ask so count as one. */
+  search(constraints: Constraints, by?: object): Promise<SearchPage>;
   status(): SearchStatus;
   /** Hears of each search that was not answered from memory: how long it took, and whether it was given up. */
   observer: ((durationSec: number, timedOut: boolean) => void) | null;
@@ -57,7 +57,7 @@ export class BackedClaimSearch implements ClaimSearch {
     this.follower = follower;
   }
 
-  async search(constraints: Constraints): Promise<SearchPage> {
+  async search(constraints: Constraints, by: object = this): Promise<SearchPage> {
     const resolved = await this.resolveChannel(constraints);
     if (resolved === null) {
       return { rows: [], total: 0, blocked: [], height: this.follower.status.tip?.height ?? -1 };
@@ -79,7 +79,7 @@ export class BackedClaimSearch implements ClaimSearch {
     let page = pages.get(key);
     if (page === undefined) {
       page = this.timed(key, async () => {
-        const { rows, total, blocked, height } = await this.backend.search(query);
+        const { rows, total, blocked, height } = await this.backend.search(query, by);
         return {
           rows: rows.map((id) => hashFromHex(id)),
           total,
@@ -88,7 +88,10 @@ export class BackedClaimSearch implements ClaimSearch {
         };
       });
       pages.set(key, page);
-      page.catch(() => pages.delete(key));
+      page.catch((error: unknown) => {
+        pages.delete(key);
+        if (error instanceof SearchError && error.kind === 'damaged') this.follower.remake();
+      });
     }
     return page;
   }

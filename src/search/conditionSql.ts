@@ -5,20 +5,23 @@
 import { fromHex } from '../util/bytes.js';
 import { textKey } from './document.js';
 import type { OrderTerm } from './order.js';
+import { badRequest } from './searchError.js';
 import type { Condition } from './searchQuery.js';
 import type { SqlValue } from '../sqlite/sqliteProvider.js';
-import { nearPattern, substringOf, type TextNode } from './textQuery.js';
+import { substringOf, type TextNode } from './textQuery.js';
 
 /** How a backend says things. */
 export interface Dialect {
+  /** Values that one statement may have. */
+  readonly maxValues: number;
   /** The place of the n-th value, from 1 on. */
   parameter(n: number, value: SqlValue): string;
   /** Decimal text as a value that compares with whole numbers and fractions exactly. */
   number(decimal: string): SqlValue;
   /** Whether the value is a substring. */
   contains(text: string, value: string): string;
-  /** Whether a regular expression matches. */
-  matches(text: string, pattern: string): string;
+  /** Whether packed words hold these in their order, with up to `gap` others between any two. */
+  near(packed: string, words: readonly string[], gap: number, sql: SqlValues): string;
   /** The first eight bytes of a column, as an index has them. */
   head(column: string): string;
   /** Whether the claim is censored: the set is of ids of one kind (`censor.ts`). */
@@ -32,18 +35,29 @@ export type CensorSet = 'filteredClaims' | 'filteredChannels' | 'blockedClaims' 
 export class SqlValues {
   readonly values: SqlValue[] = [];
   readonly dialect: Dialect;
+  private readonly said = new Map<object, string>();
 
   constructor(dialect: Dialect) {
     this.dialect = dialect;
   }
 
+  /** Throws `SearchError` when there are more values than a statement may have. */
   bind(value: SqlValue): string {
+    if (this.values.length >= this.dialect.maxValues)
+      throw badRequest('The constraints have too many values.');
     this.values.push(value);
     return this.dialect.parameter(this.values.length, value);
   }
 
   list(values: readonly SqlValue[]): string {
     return `(${values.map((value) => this.bind(value)).join(', ')})`;
+  }
+
+  /** What `say` says of a part of a search; where the part stands again, the same values serve again. */
+  once(part: object, say: () => string): string {
+    let said = this.said.get(part);
+    if (said === undefined) this.said.set(part, (said = say()));
+    return said;
   }
 }
 
@@ -63,6 +77,10 @@ const REPOST = 3;
 
 /** A condition as SQL. */
 export function conditionSql(condition: Condition, sql: SqlValues, context: SqlContext): string {
+  return sql.once(condition, () => sayCondition(condition, sql, context));
+}
+
+function sayCondition(condition: Condition, sql: SqlValues, context: SqlContext): string {
   switch (condition.kind) {
     case 'range': {
       const column = `c.${condition.column}`;
@@ -91,7 +109,8 @@ export function conditionSql(condition: Condition, sql: SqlValues, context: SqlC
     case 'notChannels': {
       const ids = condition.ids.filter((id) => CLAIM_ID.test(id)).map((id) => fromHex(id));
       if (ids.length === 0) return ALWAYS;
-      return `c.claim_id NOT IN ${sql.list(ids)} AND (c.channel_id IS NULL OR c.channel_id NOT IN ${sql.list(ids)})`;
+      const list = sql.list(ids);
+      return `c.claim_id NOT IN ${list} AND (c.channel_id IS NULL OR c.channel_id NOT IN ${list})`;
     }
     case 'labels':
       return labelsSql(condition.how, condition.labels, sql, context);
@@ -153,6 +172,10 @@ function censoredSql(types: readonly number[], sql: SqlValues, context: SqlConte
 
 /** Whether packed words satisfy a text in which no fuzzy words are left. */
 export function textSql(node: TextNode, sql: SqlValues): string {
+  return sql.once(node, () => sayText(node, sql));
+}
+
+function sayText(node: TextNode, sql: SqlValues): string {
   switch (node.kind) {
     case 'everything':
       return ALWAYS;
@@ -160,7 +183,7 @@ export function textSql(node: TextNode, sql: SqlValues): string {
     case 'fuzzy':
       return NEVER;
     case 'near':
-      return sql.dialect.matches('w.packed', sql.bind(nearPattern(node.words, node.gap)));
+      return sql.dialect.near('w.packed', node.words, node.gap, sql);
     case 'and':
     case 'or':
       return `(${node.nodes.map((inner) => textSql(inner, sql)).join(node.kind === 'and' ? ' AND ' : ' OR ')})`;

@@ -70,6 +70,7 @@ export class SearchFollower {
   private noted = new Map<string, BlockId>();
   private running: Promise<void> | null = null;
   private isWanted = false;
+  private isDamaged = false;
   private isClosed = false;
   private retry: NodeJS.Timeout | null = null;
   private waiters: { readonly done: () => void }[] = [];
@@ -99,6 +100,13 @@ export class SearchFollower {
     this.running = this.run().finally(() => (this.running = null));
   }
 
+  /** Somebody who read the index found it damaged: it is made anew, if it is not already. */
+  remake(): void {
+    if (this.tip === null) return;
+    this.isDamaged = true;
+    this.poke();
+  }
+
   /** Follows until the index is at the tip of the claim index. Failures are thrown; `poke` tells them in the status. */
   async sync(): Promise<void> {
     if (!this.reader.isSynced || this.isClosed) return;
@@ -106,8 +114,12 @@ export class SearchFollower {
     this.tip = state.tip;
     this.documents = state.documents;
     if (state.isKeptByOther === true) return this.wake();
+    if (state.wasDamaged === true && state.build === null && state.tip === null)
+      this.logger.warn('The file of the search index was damaged, and is deleted');
     this.noted = new Map((await this.writer.notes()).map((note) => [keyOf(note), idOf(note)]));
-    if (state.tip === null || state.build !== null) await this.build();
+    if (this.isDamaged && state.tip !== null) await this.buildAnew('it is damaged');
+    else if (state.tip === null || state.build !== null) await this.build();
+    this.isDamaged = false;
     while (!this.isClosed && (await this.step()));
   }
 

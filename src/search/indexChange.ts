@@ -64,6 +64,8 @@ export interface IndexState {
   readonly documents: number;
   /** Another node writes: this one reads what is there, and takes over when that node is gone. */
   readonly isKeptByOther?: boolean;
+  /** What was there was damaged and is deleted. */
+  readonly wasDamaged?: boolean;
 }
 
 /** The writing half of a backend. Calls are made one after the other. */

@@ -64,7 +64,7 @@ export class PostgresBackend implements SearchBackend {
     this.ports = [writing, ...readers];
     this.slots = new SearchSlots(
       Array.from({ length: connections }, (_, i) => readers[i % threads]!),
-      options.timeoutMs ?? SEARCH_TIMEOUT_MS,
+      { timeoutMs: options.timeoutMs ?? SEARCH_TIMEOUT_MS },
       (reader, query, leftMs) => reader.call('search', [query, leftMs]) as Promise<BackendPage>,
     );
     const calls = WRITER_METHODS.map((name) => [name, (...args: unknown[]) => writing.call(name, args)]);
@@ -86,8 +86,8 @@ export class PostgresBackend implements SearchBackend {
     return this.slots.load;
   }
 
-  search(query: SearchQuery): Promise<BackendPage> {
-    return this.slots.search(query);
+  search(query: SearchQuery, by: object): Promise<BackendPage> {
+    return this.slots.search(query, by);
   }
 
   async close(): Promise<void> {

@@ -12,7 +12,7 @@ import {
   type WordFilter,
 } from './conditionSql.js';
 import { WORDS_VECTOR } from './postgresSchema.js';
-import type { HitsRequest } from './searchPlan.js';
+import type { HitsRequest } from './hitsRequest.js';
 import type { TextNode } from './textQuery.js';
 
 /** A word or beginning in the language of `tsquery`. */

@@ -4,11 +4,11 @@
  * up. Analysis, ranking and pages are those of the SQLite index, so that order, totals and counts are the same.
  */
 import { fromHex, toHex } from '../util/bytes.js';
+import { FIELD_BREAK, VALUE_BREAK } from './analyze.js';
 import { Censor, countBlocked, type CensorLists } from './censor.js';
 import { wordFilter, SqlValues, type Dialect, type SqlContext } from './conditionSql.js';
-import { HIT_COLUMNS, RANKED_COLUMNS, RANKED_DOCUMENTS, RARITY_LIMIT, hitOf, nearestWords, rankedDocuments, type Hit } from './hits.js'; // prettier-ignore
-import { COMMON_ORDER, NEWEST_ORDER, completeOrder } from './order.js';
-import { MAX_HITS, arrangeHits } from './pages.js';
+import { HIT_COLUMNS, RARITY_LIMIT, hitOf, nearestWords, rankedDocuments, type Hit } from './hits.js';
+import { arrangeHits } from './pages.js';
 import { LEXEME_OPERATORS, estimateText, postgresHitsSql, quoteLexeme } from './postgresPlan.js';
 import {
   PostgresAwayError,
@@ -22,7 +22,7 @@ import { NO_TOTALS, labelText, wellFormed } from './postgresRows.js';
 import { POSTGRES_SCHEMA_VERSION } from './postgresSchema.js';
 import type { BackendPage } from './searchBackend.js';
 import { SearchError, badRequest } from './searchError.js';
-import type { HitsRequest } from './searchPlan.js';
+import { hitsRequest } from './hitsRequest.js';
 import type { Condition, SearchQuery } from './searchQuery.js';
 import type { SqlValue } from '../sqlite/sqliteProvider.js';
 import { expandFuzzy, type TextNode } from './textQuery.js';
@@ -49,6 +49,12 @@ function typeOf(value: SqlValue): string {
   return typeof value === 'bigint' ? 'bigint' : 'bytea';
 }
 
+/** A regular expression of words in their order with others between. The server's take no longer the more ways there are. */
+function nearPattern(words: readonly string[], gap: number): string {
+  const escaped = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return ` ${escaped.join(` ([^ ${VALUE_BREAK}${FIELD_BREAK}]+ ){0,${gap}}`)} `;
+}
+
 /** How conditions are said; the sets that censor follow from what the listed channels repost. */
 export function postgresDialect({ blocking, filtering }: CensorLists): Dialect {
   const reposted = (channels: readonly string[], isChannel: boolean): string => {
@@ -69,10 +75,11 @@ export function postgresDialect({ blocking, filtering }: CensorLists): Dialect {
     filteredChannels: reposted(filtering, true),
   };
   return {
+    maxValues: MAX_VALUES,
     parameter: (n, value) => `$${n}::${typeOf(value)}`,
     number: (decimal) => (!decimal.includes('.') && decimal.length < 19 ? BigInt(decimal) : Number(decimal)),
     contains: (text, value) => `strpos(${text}, ${value}) > 0`,
-    matches: (text, pattern) => `${text} ~ ${pattern}`,
+    near: (packed, words, gap, sql) => `${packed} ~ ${sql.bind(nearPattern(words, gap))}`,
     head: (column) => `substr(${column}, 1, 8)`,
     inCensored: (column, set) => `${column} IN (${sets[set]})`,
   };
@@ -231,28 +238,19 @@ export class PostgresReader {
       hasCensored: this.channels.length > 0,
     };
     const text = query.text && (await this.expand(search, query.text));
-    const isRanked = text !== null && query.order.length === 0;
-    const request: HitsRequest = {
-      conditions: query.conditions,
-      text,
-      order: isRanked ? NEWEST_ORDER : query.order.length === 0 ? COMMON_ORDER : completeOrder(query.order),
-      wanted: isRanked ? RANKED_DOCUMENTS : MAX_HITS,
-      columns: isRanked ? RANKED_COLUMNS : HIT_COLUMNS,
-      withWords: isRanked,
-    };
+    const request = hitsRequest(query, text);
     const countOf = text === null ? () => 0 : await readCounts(search, text);
     const filter = text && wordFilter(text, quoteLexeme, LEXEME_OPERATORS);
     const facts = { documents: totals.documents, textEstimate: text && estimateText(text, countOf) };
     const sql = new SqlValues(this.dialect);
     const statement = postgresHitsSql(request, facts, context, sql, filter);
-    if (sql.values.length > MAX_VALUES) throw badRequest('The constraints have too many values.');
     const rows = await search.rows(
       statement,
       sql.values.map((value) =>
         typeof value === 'string' ? wellFormed(value.replaceAll('\0', '\ufffd')) : value,
       ),
     );
-    if (!isRanked) return rows.map(hitOf);
+    if (text === null || !request.withWords) return rows.map(hitOf);
     const rarity = (word: string) => Math.min(RARITY_LIMIT, countOf({ kind: 'word', word }));
     const ids = rankedDocuments(rows, text, totals, rarity);
     const found = await search.rows(

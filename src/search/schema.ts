@@ -83,6 +83,16 @@ const OTHER_INDEXES = [
   'CREATE INDEX IF NOT EXISTS claim_by_key ON claim (public_key_id) WHERE public_key_id IS NOT NULL',
 ];
 
+/** Columns that stand in an index and may change: what is not written anew leaves its index alone. */
+export const INDEXED_COLUMNS: readonly string[] = [
+  ...Object.keys(ORDER_INDEXES).filter((column) => column !== 'trending_score'),
+  'channel_id',
+  'reposted_claim_id',
+  'tx_key',
+  'sd_hash',
+  'public_key_id',
+];
+
 /** Which claims have which label, from what each row says of itself. */
 export const FILL_LABELED = `
   INSERT OR IGNORE INTO labeled

@@ -27,8 +27,8 @@ export interface SearchBackend {
   /** `sqlite` or `postgres`, with the version of what is behind it. */
   readonly description: string;
   readonly writer: IndexWriter;
-  /** Throws `SearchError`: `timeout` after the time that searches have. */
-  search(query: SearchQuery): Promise<BackendPage>;
+  /** Throws `SearchError`: `timeout` after the time that searches have. `by` is who asks. */
+  search(query: SearchQuery, by: object): Promise<BackendPage>;
   /** Searches running and waiting. */
   readonly load: { readonly running: number; readonly waiting: number };
   close(): Promise<void>;

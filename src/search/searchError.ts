@@ -1,7 +1,7 @@
 /** What a search can fail with, and the codes of the hub's protocol for it (hub errors 1 and -32000). */
 
-/** The caller's fault (`bad-request`), a search that took too long (`timeout`), or an index that cannot answer yet. */
-export type SearchErrorKind = 'bad-request' | 'timeout' | 'unavailable';
+/** The caller's fault (`bad-request`), a search that took too long (`timeout`), an index that cannot answer yet or is damaged. */
+export type SearchErrorKind = 'bad-request' | 'timeout' | 'unavailable' | 'damaged';
 
 export class SearchError extends Error {
   override readonly name = 'SearchError';

@@ -11,7 +11,8 @@ import {
   type WordFilter,
 } from './conditionSql.js';
 import { OUTPUTS_OF_TRANSACTION } from './document.js';
-import { NEWEST_ORDER, type OrderTerm } from './order.js';
+import type { HitsRequest } from './hitsRequest.js';
+import { NEWEST_ORDER } from './order.js';
 import { ORDER_INDEXES } from './schema.js';
 import type { Condition } from './searchQuery.js';
 import type { TextNode } from './textQuery.js';
@@ -28,16 +29,6 @@ export interface Driver {
   };
   /** The condition or text that it satisfies by itself. */
   readonly covers: Condition | TextNode | null;
-}
-
-export interface HitsRequest {
-  readonly conditions: readonly Condition[];
-  readonly text: TextNode | null;
-  readonly order: readonly OrderTerm[];
-  readonly wanted: number;
-  readonly columns: string;
-  /** Whether the columns ask for the packed words, and for nothing of `c`. */
-  readonly withWords: boolean;
 }
 
 /** Documents in the index, and how many satisfy what was counted. */
@@ -135,14 +126,15 @@ function driverSql(
   filter: WordFilter | null,
 ): string {
   const { tables, bare, where, id } = driver.from(sql);
-  const tests = [where, `((${id} & ${CLOCK_MASK}) <> 0 OR in_time())`];
+  const { text } = request;
+  // The driver of a text may find more documents than satisfy it.
+  const testsText = text !== null && !(driver.covers === text && filter?.isExact === true);
+  // Words may be thousands that are looked for in each document, one by one.
+  const tests = [where, testsText ? 'in_time()' : `((${id} & ${CLOCK_MASK}) <> 0 OR in_time())`];
   const open = request.conditions.filter((condition) => condition !== driver.covers);
   for (const condition of open) tests.push(conditionSql(condition, sql, context));
   // Documents that are ranked are looked into by their words alone.
   const source = bare !== undefined && request.withWords && open.length === 0 ? bare : tables;
-  const { text } = request;
-  // The driver of a text may find more documents than satisfy it.
-  const testsText = text !== null && !(driver.covers === text && filter?.isExact === true);
   if (testsText) tests.push(textSql(text, sql));
   const words = testsText || request.withWords ? ` CROSS JOIN words w ON w.id = ${id}` : '';
   const order = request.order === NEWEST_ORDER ? `ORDER BY ${id} DESC` : orderSql(request.order);

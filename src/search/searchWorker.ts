@@ -11,6 +11,10 @@ import { answerOf, type WorkerCall, type WorkerRole } from './workerProtocol.js'
 
 type Calls = Readonly<Record<string, (...args: never[]) => unknown>>;
 
+/** Whether SQLite says that the file has no tables yet, or is just being made. */
+const isUnfinished = (error: unknown): boolean =>
+  error instanceof Error && /no such table|database is locked/.test(error.message);
+
 /** Opens the file for each search anew as long as there is no whole index, which would otherwise be held open. */
 class Reader {
   private readonly path: string;
@@ -26,14 +30,16 @@ class Reader {
     if (this.reader === null && !existsSync(this.path)) {
       throw new SearchError('unavailable', 'The search index is being built');
     }
-    this.reader ??= this.open();
     try {
+      this.reader ??= this.open();
       return this.reader.search(query, timeoutMs);
     } catch (error) {
       if (error instanceof SearchError && error.kind !== 'unavailable') throw error;
       this.close();
-      if (error instanceof SearchError || !isDamage(error)) throw error;
-      throw new SearchError('unavailable', 'The search index is damaged and is made anew');
+      if (error instanceof SearchError) throw error;
+      if (isUnfinished(error)) throw new SearchError('unavailable', 'The search index is being built');
+      if (!isDamage(error)) throw error;
+      throw new SearchError('damaged', 'The search index is damaged and is made anew');
     }
   }
 

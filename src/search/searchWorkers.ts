@@ -101,7 +101,7 @@ export class SqliteBackend implements SearchBackend {
     this.readers = Array.from({ length: options.readers }, () => workerPort({ role: 'reader', path, lists }));
     this.slots = new SearchSlots(
       this.readers,
-      options.timeoutMs ?? SEARCH_TIMEOUT_MS,
+      { timeoutMs: options.timeoutMs ?? SEARCH_TIMEOUT_MS },
       (reader, query, leftMs) => reader.call('search', [query, leftMs]) as Promise<BackendPage>,
     );
     const calls = WRITER_METHODS.map((name) => [name, (...args: unknown[]) => this.write(name, args)]);
@@ -118,17 +118,19 @@ export class SqliteBackend implements SearchBackend {
     return this.slots.load;
   }
 
-  search(query: SearchQuery): Promise<BackendPage> {
-    return this.slots.search(query);
+  search(query: SearchQuery, by: object): Promise<BackendPage> {
+    return this.slots.search(query, by);
   }
 
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
     this.slots.close();
-    const ports = [this.writing, ...this.readers];
-    await Promise.all(ports.map((port) => port.call('close', []).catch(() => undefined)));
-    await Promise.all(ports.map((port) => port.exited));
+    // The writer comes last: it seals a file that nobody else has open.
+    for (const ports of [this.readers, [this.writing]]) {
+      await Promise.all(ports.map((port) => port.call('close', []).catch(() => undefined)));
+      await Promise.all(ports.map((port) => port.exited));
+    }
   }
 
   private async write(name: string, args: readonly unknown[]): Promise<unknown> {

@@ -35,7 +35,8 @@ export class SqliteIndexWriter implements IndexWriter {
   }
 
   async state(): Promise<IndexState> {
-    return this.guarded(() => this.writer.state());
+    const state = this.guarded(() => this.writer.state());
+    return this.writer.wasDamaged ? { ...state, wasDamaged: true } : state;
   }
 
   async notes(): Promise<readonly BlockNote[]> {
@@ -90,7 +91,7 @@ export class SqliteIndexWriter implements IndexWriter {
   }
 
   async close(): Promise<void> {
-    this.writer.close();
+    this.writer.closeSealed();
   }
 
   private states(claims: ClaimSources) {

@@ -12,26 +12,17 @@ import {
   type SqlContext,
   type WordFilter,
 } from './conditionSql.js';
-import {
-  HIT_COLUMNS,
-  RANKED_COLUMNS,
-  RANKED_DOCUMENTS,
-  RARITY_LIMIT,
-  hitOf,
-  nearestWords,
-  rankedDocuments,
-  type Hit,
-} from './hits.js';
-import { COMMON_ORDER, NEWEST_ORDER, completeOrder } from './order.js';
-import { MAX_HITS, arrangeHits } from './pages.js';
+import { HIT_COLUMNS, RARITY_LIMIT, hitOf, nearestWords, rankedDocuments, type Hit } from './hits.js';
+import { hitsRequest, type HitsRequest } from './hitsRequest.js';
+import { arrangeHits } from './pages.js';
 import { ORDER_INDEXES } from './schema.js';
 import type { BackendPage } from './searchBackend.js';
 import { SearchError } from './searchError.js';
-import { hitsSql, type Driver, type HitsRequest, type PlanFacts } from './searchPlan.js';
+import { hitsSql, type Driver, type PlanFacts } from './searchPlan.js';
 import type { Condition, SearchQuery } from './searchQuery.js';
 import type { SqliteDatabase, SqliteProvider } from '../sqlite/sqliteProvider.js';
 import { readTotals } from './sqliteRows.js';
-import { expandFuzzy, type TextNode } from './textQuery.js';
+import { countNear, expandFuzzy, type TextNode } from './textQuery.js';
 import type { TextTotals } from './textScore.js';
 
 /** Documents counted for a plan; beyond it the number is estimated, or taken for this. */
@@ -39,11 +30,15 @@ const COUNT_LIMIT = 20_000;
 /** Pages in memory, of each reader. Arbitrary. */
 const CACHE_KIB = 32 << 10;
 
+/** Source: SQLite's SQLITE_MAX_VARIABLE_NUMBER. */
+const MAX_VALUES = 32_766;
+
 const TIME_IS_UP = 'query timed out';
 
 const SETS = ['filteredClaims', 'filteredChannels', 'blockedClaims', 'blockedChannels'] as const;
 
 export const SQLITE_DIALECT: Dialect = {
+  maxValues: MAX_VALUES,
   parameter: (n) => `?${n}`,
   number: (decimal) => {
     const isWhole = !decimal.includes('.');
@@ -51,7 +46,7 @@ export const SQLITE_DIALECT: Dialect = {
     return Number(decimal);
   },
   contains: (text, value) => `instr(${text}, ${value}) > 0`,
-  matches: (text, pattern) => `text_matches(${text}, ${pattern})`,
+  near: (packed, words, gap, sql) => `near_matches(${packed}, ${sql.bind(words.join(' '))}, ${gap})`,
   head: (column) => `substr(${column}, 1, 8)`,
   inCensored: (column, set) => `${column} IN (SELECT id FROM temp.${set})`,
 };
@@ -72,23 +67,17 @@ export class SqliteReader {
     this.database = provider.open(path);
     this.lists = lists;
     this.database.exec(
-      `PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 10000`,
+      `PRAGMA busy_timeout = 10000; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`,
     );
     for (const set of SETS)
       this.database.exec(`CREATE TEMP TABLE ${set} (id BLOB PRIMARY KEY) WITHOUT ROWID`);
     this.database.function('in_time', () => {
-      if (performance.now() > this.deadlineMs) throw new Error(TIME_IS_UP);
+      this.checkTime();
       return 1;
     });
-    const patterns = new Map<string, RegExp>();
-    this.database.function('text_matches', (text, pattern) => {
-      let made = patterns.get(pattern as string);
-      if (made === undefined) {
-        patterns.clear();
-        patterns.set(pattern as string, (made = new RegExp(pattern as string)));
-      }
-      return made.test(text as string) ? 1 : 0;
-    });
+    this.database.function('near_matches', (packed, words, gap) =>
+      Math.min(1, countNear((words as string).split(' '), Number(gap), packed as string, 1)),
+    );
   }
 
   /** The page that a query asks for. `timeoutMs` from this call on it ends. */
@@ -111,6 +100,10 @@ export class SqliteReader {
 
   close(): void {
     this.database.close();
+  }
+
+  private checkTime(): void {
+    if (performance.now() > this.deadlineMs) throw new Error(TIME_IS_UP);
   }
 
   private page(query: SearchQuery): Omit<BackendPage, 'height'> {
@@ -136,21 +129,13 @@ export class SqliteReader {
     const context: SqlContext = { labels: this.readLabels(query.conditions), hasCensored: !censor.isEmpty };
     const totals = readTotals(this.database);
     const text = query.text && expandFuzzy(query.text, (word, edits) => this.similarWords(word, edits));
-    const isRanked = text !== null && query.order.length === 0;
-    const request: HitsRequest = {
-      conditions: query.conditions,
-      text,
-      order: isRanked ? NEWEST_ORDER : query.order.length === 0 ? COMMON_ORDER : completeOrder(query.order),
-      wanted: isRanked ? RANKED_DOCUMENTS : MAX_HITS,
-      columns: isRanked ? RANKED_COLUMNS : HIT_COLUMNS,
-      withWords: isRanked,
-    };
+    const request = hitsRequest(query, text);
     const filter = text && wordFilter(text, quoteWord);
     const facts = this.planFacts(request, totals, filter, context);
     const sql = new SqlValues(SQLITE_DIALECT);
     const statement = hitsSql(request, facts, context, sql, filter);
     const rows = this.database.prepare(statement).all(...sql.values);
-    if (!isRanked) return rows.map(hitOf);
+    if (text === null || !request.withWords) return rows.map(hitOf);
     const countOf = (word: string) => this.countText(quoteWord(word, false), RARITY_LIMIT).counted;
     const find = this.database.prepare(`SELECT ${HIT_COLUMNS} FROM claim c WHERE c.id = ?`);
     return rankedDocuments(rows, text, totals, countOf).map((id) => hitOf(find.get(id)!));
@@ -245,6 +230,7 @@ export class SqliteReader {
     expression: string,
     limit: number,
   ): { readonly counted: number; readonly estimate: number } {
+    this.checkTime();
     const row = this.database
       .prepare(
         `SELECT count(*) AS n, max(id) AS last FROM (SELECT rowid AS id FROM text_index WHERE text_index MATCH ? LIMIT ${limit})`,
@@ -260,9 +246,12 @@ export class SqliteReader {
   /** Words of the index with the same first letter and few others; the nearest first. */
   private similarWords(word: string, edits: number): string[] {
     const first = String.fromCodePoint(word.codePointAt(0) ?? 0);
+    const length = [...word].length;
     const rows = this.database
-      .prepare('SELECT term FROM vocabulary WHERE term >= ? AND term < ?')
-      .all(first, `${first}\u{10ffff}`);
+      .prepare(
+        'SELECT term FROM vocabulary WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ? AND in_time()',
+      )
+      .all(first, `${first}\u{10ffff}`, length - edits, length + edits);
     const terms = rows.map((row) => row['term'] as string);
     return nearestWords(word, edits, terms);
   }

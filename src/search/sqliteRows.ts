@@ -3,12 +3,14 @@ import { fromHex, toHex } from '../util/bytes.js';
 import { TEXT_FIELDS } from './analyze.js';
 import { claimRow, documentLabels } from './claimRow.js';
 import type { ClaimDocument } from './document.js';
-import { CLAIM_COLUMNS } from './schema.js';
+import { CLAIM_COLUMNS, INDEXED_COLUMNS } from './schema.js';
 import type { SqliteDatabase, SqliteStatement } from '../sqlite/sqliteProvider.js';
 import type { TextTotals } from './textScore.js';
 
 /** Labels whose numbers are remembered. Arbitrary. */
 const REMEMBERED_LABELS = 200_000;
+/** Forms of an update that are remembered, of 2^15. Arbitrary; a chain has some dozens. */
+const REMEMBERED_UPDATES = 500;
 
 /** Totals that a search's ranking asks for, in a form that can be added to. */
 interface Totals {
@@ -55,16 +57,26 @@ export class SqliteRows {
     this.totals.documents++;
   }
 
-  /** Writes a document over the one of the same claim, if there is one, whose score it keeps; else `score` is its score. */
+  /** Deletes the document of another claim that has the number of this one; answers whose it was, with its score. */
+  removeHolder({
+    id,
+    claimId,
+  }: ClaimDocument): { readonly claimId: Uint8Array; readonly score: number | null } | null {
+    const row = this.statement('SELECT claim_id FROM claim WHERE id = ?').get(id);
+    const holder = row?.['claim_id'] as Uint8Array | undefined;
+    if (holder === undefined || toHex(holder) === claimId) return null;
+    return { claimId: holder, score: this.remove(holder) ?? null };
+  }
+
+  /**
+   * Writes a document over the one of the same claim, if there is one, whose score it keeps; else `score` is its score. No
+   * other claim may have its number.
+   */
   put(document: ClaimDocument, score: number | null): void {
     const claimId = fromHex(document.claimId);
-    const old = this.statement('SELECT id, trending_score, labels FROM claim WHERE claim_id = ?').get(
-      claimId,
-    );
+    const row = claimRow(document);
+    const old = this.statement(FIND_CLAIM).get(claimId, ...INDEXED_PLACES.map((place) => row[place]!));
     if (old === undefined) {
-      // A claim of an abandoned branch may hold the number until it is read again.
-      const other = this.statement('SELECT claim_id FROM claim WHERE id = ?').get(document.id);
-      if (other !== undefined) this.remove(other['claim_id'] as Uint8Array);
       this.insert(document, score, false);
       return;
     }
@@ -75,7 +87,8 @@ export class SqliteRows {
       return;
     }
     const numbers = documentLabels(document).map((text) => this.labelNumber(text));
-    this.statement(UPDATE_CLAIM).run(...claimRow(document), numbers.join(','), document.id);
+    const { sql, places } = updateOf(old['changed'] as number);
+    this.statement(sql).run(...places.map((place) => row[place]!), numbers.join(','), document.id);
     this.changeLabels(document.id, labelNumbers(old['labels'] as string), numbers);
     const { packed, lengths } = document.words;
     const words = this.statement('SELECT packed FROM words WHERE id = ?').get(document.id)!;
@@ -161,11 +174,35 @@ export class SqliteRows {
   }
 }
 
-const COLUMN_NAMES = CLAIM_COLUMNS.map(([name]) => name);
+const COLUMN_NAMES: readonly string[] = CLAIM_COLUMNS.map(([name]) => name);
 const INSERT_CLAIM = `INSERT INTO claim VALUES (${['?', ...COLUMN_NAMES.map(() => '?')].join(', ')})`;
-const UPDATE_CLAIM = `UPDATE claim SET ${COLUMN_NAMES.filter((name) => name !== 'trending_score')
-  .map((name) => `${name} = ?`)
-  .join(', ')} WHERE id = ?`;
+/** Where the indexed columns stand in a row, and where the others that change do. */
+const INDEXED_PLACES = INDEXED_COLUMNS.map((name) => COLUMN_NAMES.indexOf(name));
+const PLAIN_PLACES = COLUMN_NAMES.flatMap((name, place) =>
+  INDEXED_COLUMNS.includes(name) || ['claim_id', 'trending_score', 'labels'].includes(name) ? [] : [place],
+);
+/** A claim's row, and as bits which of the indexed columns differ from what is given. */
+const FIND_CLAIM = `SELECT id, trending_score, labels, ${INDEXED_COLUMNS.map(
+  (name, bit) => `((${name} IS NOT ?${bit + 2}) << ${bit})`,
+).join(' | ')} AS changed FROM claim WHERE claim_id = ?1`;
+
+const updates = new Map<number, { readonly sql: string; readonly places: readonly number[] }>();
+
+/** SQLite writes anew each index of which a column is set, changed or not: so only those are set that differ. */
+function updateOf(changed: number): { readonly sql: string; readonly places: readonly number[] } {
+  let update = updates.get(changed);
+  if (update === undefined) {
+    const places = [...PLAIN_PLACES, ...INDEXED_PLACES.filter((_, bit) => changed & (1 << bit))];
+    const columns = [...places.map((place) => COLUMN_NAMES[place]), 'labels'];
+    update = {
+      sql: `UPDATE claim SET ${columns.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`,
+      places,
+    };
+    if (updates.size >= REMEMBERED_UPDATES) updates.clear();
+    updates.set(changed, update);
+  }
+  return update;
+}
 
 function labelNumbers(text: string): number[] {
   return text === '' ? [] : text.split(',').map(Number);

@@ -15,6 +15,7 @@ import {
   type ClaimStates,
   type IndexState,
 } from './indexChange.js';
+import { breakSeal, removeSeal, sealIndexFile } from './indexSeal.js';
 import { CLAIM_ID_INDEX, FILL_LABELED, SECONDARY_INDEXES, createTables, isIndexOf } from './schema.js';
 import type { SqliteDatabase, SqliteProvider } from '../sqlite/sqliteProvider.js';
 import { SqliteRows, joinIds, splitIds } from './sqliteRows.js';
@@ -32,27 +33,40 @@ const MERGE_PAGES = 4000;
 
 /** Deletes the file and what SQLite keeps beside it. */
 export function removeIndexFile(path: string): void {
+  removeSeal(path);
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
 }
 
 export class SqliteWriter {
+  /** Whether what was there had to be deleted when it was opened. */
+  readonly wasDamaged: boolean;
+  private readonly path: string;
   private readonly database: SqliteDatabase;
   private rows: SqliteRows;
 
-  private constructor(database: SqliteDatabase) {
+  private constructor(path: string, database: SqliteDatabase, wasDamaged: boolean) {
+    this.path = path;
     this.database = database;
-    this.rows = new SqliteRows(database);
+    this.wasDamaged = wasDamaged;
+    try {
+      this.rows = new SqliteRows(database);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
   }
 
   /** Opens the index of a chain, or makes an empty one in place of what is there and is none. */
   static open(provider: SqliteProvider, path: string, chain: string): SqliteWriter {
-    try {
-      return new SqliteWriter(openFile(provider, path, chain));
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      removeIndexFile(path);
-      return new SqliteWriter(openFile(provider, path, chain));
+    if (breakSeal(path)) {
+      try {
+        return new SqliteWriter(path, openFile(provider, path, chain), false);
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+      }
     }
+    removeIndexFile(path);
+    return new SqliteWriter(path, openFile(provider, path, chain), true);
   }
 
   state(): IndexState {
@@ -184,6 +198,13 @@ export class SqliteWriter {
     this.database.close();
   }
 
+  /** Closes for good, when nobody reads any more: the next start sees whether the file is still the same. */
+  closeSealed(): void {
+    this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    this.close();
+    sealIndexFile(this.path);
+  }
+
   /** Merges all words into one segment, in steps. */
   private optimize(): void {
     const changes = this.database.prepare('SELECT total_changes() AS n');
@@ -231,6 +252,9 @@ export class SqliteWriter {
     const id = fromHex(document.claimId);
     const known = this.knownScore(id);
     if (known === undefined) note(id);
+    // A claim of an abandoned branch may hold the number until it is read again, and wants its score then.
+    const holder = this.rows.removeHolder(document);
+    if (holder !== null) this.hide(holder.claimId, holder.score);
     this.rows.put(document, known?.score ?? null);
     this.unhide(id);
   }
@@ -331,8 +355,8 @@ function openFile(provider: SqliteProvider, path: string, chain: string): Sqlite
 function configured(provider: SqliteProvider, path: string): SqliteDatabase {
   const database = provider.open(path);
   try {
-    database.exec(`PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-      PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = FILE; PRAGMA busy_timeout = 10000`);
+    database.exec(`PRAGMA busy_timeout = 10000; PRAGMA page_size = 8192; PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = FILE`);
     return database;
   } catch (error) {
     database.close();

@@ -174,10 +174,35 @@ export function expandFuzzy(
   return node.kind === 'not' ? { kind: 'not', node: expandFuzzy(node.node, similar) } : node;
 }
 
-/** A regular expression, the same for JavaScript and PostgreSQL, of words in their order with others between. */
-export function nearPattern(words: readonly string[], gap: number): string {
-  const escaped = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return ` ${escaped.join(` ([^ ${VALUE_BREAK}${FIELD_BREAK}]+ ){0,${gap}}`)} `;
+/**
+ * How often words stand in their order in packed words, with up to `gap` others between any two and none shared by two
+ * finds; `most` finds are enough. Takes time by the number of words in both, whatever they are.
+ */
+export function countNear(words: readonly string[], gap: number, packed: string, most = Infinity): number {
+  const placesOf = new Map<string, number[]>();
+  // From the last one on: a word that is asked for twice is not found twice in one place.
+  for (let n = words.length - 1; n >= 0; n--) {
+    const places = placesOf.get(words[n]!);
+    if (places === undefined) placesOf.set(words[n]!, [n]);
+    else places.push(n);
+  }
+  let count = 0;
+  // Where the first n + 1 words were found last: any earlier find of them reaches less far.
+  const ends = new Array<number>(words.length).fill(-Infinity);
+  for (const [at, word] of packed.split(' ').entries()) {
+    if (word[0] === VALUE_BREAK || word[0] === FIELD_BREAK) ends.fill(-Infinity);
+    for (const n of placesOf.get(word) ?? []) {
+      if (n > 0 && at - ends[n - 1]! - 1 > gap) continue;
+      if (n < words.length - 1) {
+        ends[n] = at;
+        continue;
+      }
+      if (++count >= most) return count;
+      ends.fill(-Infinity);
+      break;
+    }
+  }
+  return count;
 }
 
 /** What must be a substring of the packed words, or null for what is no substring. */
@@ -196,7 +221,7 @@ export function matchesText(node: TextNode, packed: string): boolean {
     case 'fuzzy':
       return false;
     case 'near':
-      return new RegExp(nearPattern(node.words, node.gap)).test(packed);
+      return countNear(node.words, node.gap, packed, 1) > 0;
     case 'and':
       return node.nodes.every((inner) => matchesText(inner, packed));
     case 'or':

@@ -4,7 +4,7 @@
  * Source: Lucene's BM25Similarity (k1 1.2, b 0.75) as simple_query_string asks it, fields summed (`most_fields`).
  */
 import { FIELD_BREAK, TEXT_FIELDS } from './analyze.js';
-import { matchesText, nearPattern, substringOf, type TextNode } from './textQuery.js';
+import { countNear, matchesText, substringOf, type TextNode } from './textQuery.js';
 
 const K1 = 1.2;
 const B = 0.75;
@@ -60,11 +60,11 @@ export function textScorer(
   };
   const parts = positiveParts(node).map((part): ScoredPart => {
     if (part.kind === 'near') {
-      const pattern = new RegExp(nearPattern(part.words, part.gap), 'g');
+      const { words, gap } = part;
       return {
         node: part,
-        rarity: sum(part.words.map(rarityOf)),
-        find: (field) => [...field.matchAll(pattern)].length,
+        rarity: sum(words.map(rarityOf)),
+        find: (field) => countNear(words, gap, field),
       };
     }
     const text = substringOf(part)!;

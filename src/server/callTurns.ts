@@ -13,6 +13,12 @@ import type { CallSignals, QueueLoad } from './routes.js';
 /** So many calls may wait without a turn in the work queue; beyond it they keep theirs. Arbitrary. */
 const MAX_OUT_OF_TURN = 1000;
 
+/**
+ * After so many slices a call lines up anew behind those that came since, so that one that takes minutes keeps nobody out.
+ * Arbitrary: half a second's worth.
+ */
+const SLICES_IN_LINE = 32;
+
 /** So many calls of one connection may wait for the one before. Arbitrary. */
 const MAX_SENT_AHEAD = 256;
 
@@ -30,6 +36,9 @@ class Call implements CallSignals {
   private readonly turns: CallTurns;
   private readonly queue: JobQueue;
   private hasTurn = false;
+  /** Its place among those that take long, and how many slices it has had. */
+  private arrival: number;
+  private slices = 0;
   private goneControl: AbortController | null = null;
   private signalControl: AbortController | null = null;
 
@@ -38,6 +47,7 @@ class Call implements CallSignals {
     this.queue = queue;
     this.connection = connection;
     this.response = response;
+    this.arrival = queue.nextArrival();
   }
 
   /** Notes a turn that was taken. */
@@ -87,7 +97,8 @@ class Call implements CallSignals {
 
   /** Lets calls that wait have the turn for a while; null where none do. */
   giveWay(): Promise<void> | null {
-    return this.hasTurn ? this.queue.giveWay() : null;
+    if (++this.slices % SLICES_IN_LINE === 0) this.arrival = this.queue.nextArrival();
+    return this.hasTurn ? this.queue.giveWay(this.arrival) : null;
   }
 
   get outOfTurn(): CallSignals['outOfTurn'] {
@@ -95,7 +106,7 @@ class Call implements CallSignals {
       // Its connection stays in use: it is the node that keeps the caller waiting.
       this.connection.busy++;
       try {
-        return await this.withoutTurn(wait);
+        return await this.withoutTurn(wait, () => this.queue.reenter());
       } finally {
         this.connection.busy--;
       }
@@ -103,14 +114,18 @@ class Call implements CallSignals {
   }
 
   /** The same while the client is slow, whose connection counts as idle meanwhile. */
-  async withoutTurn<T>(wait: () => Promise<T>): Promise<T> {
+  whileSlow(wait: () => Promise<void>): Promise<void> {
+    return this.withoutTurn(wait, () => this.queue.reenterLong(this.arrival));
+  }
+
+  private async withoutTurn<T>(wait: () => Promise<T>, reenter: () => Promise<void>): Promise<T> {
     if (!this.hasTurn || !this.turns.stepOut()) return wait();
     this.leave();
     try {
       return await wait();
     } finally {
       this.turns.stepIn();
-      await this.queue.reenter();
+      await reenter();
       this.begin();
     }
   }
@@ -250,7 +265,7 @@ export class CallTurns {
         await sendReply(response, reply, {
           stallMs: this.options.stallMs,
           isLast: this.isStopping,
-          whileSlow: (wait) => call.withoutTurn(wait),
+          whileSlow: (wait) => call.whileSlow(wait),
           giveWay: () => call.giveWay(),
         });
       }

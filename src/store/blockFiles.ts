@@ -10,7 +10,6 @@ import {
   existsSync,
   fdatasyncSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readSync,
   readdirSync,
@@ -25,6 +24,7 @@ import { sha256dPair } from '../crypto/hash.js';
 import { loadNative } from '../native/binding.js';
 import { assert } from '../util/assert.js';
 import { withPath } from '../util/environmentError.js';
+import { makeFolder } from '../util/makeFolder.js';
 import type { Bytes } from '../util/bytes.js';
 
 const readAsync = promisify(read);
@@ -74,7 +74,7 @@ export class BlockFiles {
     this.folder = options.folder;
     this.magic = options.magic;
     this.maxFileBytes = options.maxFileBytes ?? MAX_BLOCK_FILE_BYTES;
-    mkdirSync(this.folder, { recursive: true });
+    makeFolder(this.folder);
     this.current = Math.max(0, ...this.fileNumbers());
   }
 

@@ -7,10 +7,11 @@
  * a socket or a file with a process id, is neither left behind nor blind to a process in another container. The chain's
  * own database cannot serve: `-reindex` deletes it, and whoever does that must hold the lock already.
  */
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeLevelDb } from './makeLevelDb.js';
 import { environmentError, systemErrorOfText, systemErrorText } from '../util/environmentError.js';
+import { makeFolder } from '../util/makeFolder.js';
 
 /** The file in it that the operating system locks. */
 const LOCK_FILE = 'LOCK';
@@ -30,7 +31,7 @@ export async function lockFolder(
 ): Promise<() => Promise<void>> {
   const path = join(folder, name);
   try {
-    await mkdir(path, { recursive: true });
+    makeFolder(path);
     return await openLock(path).catch(async (error: unknown) => {
       if (isLocked(error)) throw error;
       // Damaged, by a crash of the machine for instance; there is nothing in it to lose.

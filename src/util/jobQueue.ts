@@ -1,21 +1,35 @@
-/** A queue of asynchronous jobs with a bound on how many run and on how many wait. */
+/**
+ * A queue of asynchronous jobs with a bound on how many run and on how many wait. Jobs that take long give way: those that
+ * have had no turn go first, for a slice of time, and then the long one that came first. So what is short waits for one
+ * slice, and long jobs end in the order in which they came.
+ */
+import { SLICE_MS } from './breathe.js';
+
+/** A long job that waits to go on. */
+interface Yielding {
+  readonly arrival: number;
+  readonly go: () => void;
+}
 
 export class JobQueue {
   private readonly concurrency: number;
   private readonly depth: number;
+  private readonly nowMs: () => number;
+  private arrivals = 0;
   private running = 0;
   private readonly waiting: (() => void)[] = [];
   /** Those that had a turn before. */
   private readonly returning: (() => void)[] = [];
-  /** Those that let others go first. */
-  private readonly yielding: (() => void)[] = [];
-  private wasYielding = false;
-  private gaveToNewcomer = false;
+  /** Those that let others go first, in the order in which they came. */
+  private readonly yielding: Yielding[] = [];
+  /** Since when newcomers have gone before jobs that gave way; null where one of these came last. */
+  private newcomersSinceMs: number | null = null;
 
   /** At most `concurrency` jobs run; at most `depth` more wait for their turn, first come first served. */
-  constructor(concurrency: number, depth: number) {
+  constructor(concurrency: number, depth: number, nowMs: () => number = () => performance.now()) {
     this.concurrency = concurrency;
     this.depth = depth;
+    this.nowMs = nowMs;
   }
 
   /** How many run now. */
@@ -26,6 +40,11 @@ export class JobQueue {
   /** How many wait for a turn, those that had one before included. */
   get waitingCount(): number {
     return this.waiting.length + this.returning.length + this.yielding.length;
+  }
+
+  /** A job's place among all that come. */
+  nextArrival(): number {
+    return this.arrivals++;
   }
 
   /** Takes a turn if one is free now; each one taken ends with one call of `leave`. */
@@ -48,38 +67,58 @@ export class JobQueue {
     return new Promise((resolve) => this.returning.push(resolve));
   }
 
+  /** The same for a job that takes long: it goes on after those of its kind that came before. */
+  reenterLong(arrival: number): Promise<void> {
+    if (this.tryEnter()) return Promise.resolve();
+    return this.yield(arrival);
+  }
+
   /**
-   * Gives a turn to one that waits and waits for another; null where nobody waits but those that gave way before. Jobs that
-   * take long are to call it now and then.
+   * Gives a turn to one that waits and waits for another; null where the job, which came at `arrival`, may go on at once.
+   * Jobs that take long are to call it after each slice.
    */
-  giveWay(): Promise<void> | null {
-    if (this.waiting.length === 0 && this.returning.length === 0) return null;
-    const next = this.returning.shift() ?? this.nextToGo();
-    const turn = new Promise<void>((resolve) => this.yielding.push(resolve));
+  giveWay(arrival: number): Promise<void> | null {
+    const next = this.returning.shift() ?? this.newcomer() ?? this.older(arrival);
+    if (next === undefined) {
+      // The slice that follows is that of one which gives way.
+      this.newcomersSinceMs = null;
+      return null;
+    }
+    const turn = this.yield(arrival);
     // The place goes from one to the other.
-    next?.();
+    next();
     return turn;
   }
 
   /** Ends a turn. */
   leave(): void {
-    const next = this.returning.shift() ?? this.nextInLine();
+    const next = this.returning.shift() ?? this.newcomer() ?? this.older(Infinity) ?? this.waiting.shift();
     // The next job takes over the place of this one.
     if (next === undefined) this.running--;
     else next();
   }
 
-  /** As below, for turns that are given away: newcomers go first, but jobs that take long get through as well. */
-  private nextToGo(): (() => void) | undefined {
-    const isOld = this.gaveToNewcomer && this.yielding.length > 0;
-    this.gaveToNewcomer = !isOld;
-    return isOld ? this.yielding.shift() : this.waiting.shift();
+  private yield(arrival: number): Promise<void> {
+    return new Promise((go) => {
+      let at = this.yielding.length;
+      while (at > 0 && this.yielding[at - 1]!.arrival > arrival) at--;
+      this.yielding.splice(at, 0, { arrival, go });
+    });
   }
 
-  /** Newcomers and those that gave way in turn, so that neither keep the others out. */
-  private nextInLine(): (() => void) | undefined {
-    const [first, second] = this.wasYielding ? [this.waiting, this.yielding] : [this.yielding, this.waiting];
-    this.wasYielding = !this.wasYielding;
-    return first.shift() ?? second.shift();
+  /** The next that has had no turn, unless such have had a slice since one of the others had. */
+  private newcomer(): (() => void) | undefined {
+    if (this.waiting.length === 0) return undefined;
+    const now = this.nowMs();
+    this.newcomersSinceMs ??= now;
+    return now - this.newcomersSinceMs < SLICE_MS ? this.waiting.shift() : undefined;
+  }
+
+  /** The first that gave way, if it came before. */
+  private older(arrival: number): (() => void) | undefined {
+    const first = this.yielding[0];
+    if (first === undefined || first.arrival >= arrival) return undefined;
+    this.newcomersSinceMs = null;
+    return this.yielding.shift()!.go;
   }
 }

@@ -18,6 +18,9 @@ interface KeptEntry extends BookEntry {
   key: string | null | undefined;
 }
 
+/** Hears of a destination (`destinationKey`) of which something is noted that was not, or not any more. */
+export type BookWatcher = (destination: string, address: string) => void;
+
 const textBytes = (text: string): Buffer => new Writer().varBytes(Buffer.from(text, 'utf8')).finish();
 const readText = (bytes: Bytes): string => new Reader(bytes).varBytes().toString('utf8');
 const noteKey = (address: string, name: string): string =>
@@ -32,10 +35,22 @@ export class AddressBook {
   /** Addresses that nobody asked for by destination since they came. */
   private unread: string[] = [];
   private readonly destinationOf: (address: string) => string | null;
+  private readonly watchers = new Set<BookWatcher>();
 
   /** `destinationOf`: the `destinationKey` of an address, null for what is none of this network. */
   constructor(destinationOf: (address: string) => string | null) {
     this.destinationOf = destinationOf;
+  }
+
+  /** For as long as the wallet is open. */
+  watch(watcher: BookWatcher): void {
+    this.watchers.add(watcher);
+  }
+
+  private touch(address: string): void {
+    if (this.watchers.size === 0) return;
+    const destination = this.destinationOf(address);
+    if (destination !== null) for (const watcher of this.watchers) watcher(destination, address);
   }
 
   find(address: string): BookEntry | undefined {
@@ -70,6 +85,15 @@ export class AddressBook {
       if (key !== null) keys.push(key);
     }
     return keys.sort();
+  }
+
+  /** Whether any destination with a label (`destinationKey`) fits; the first that does ends the search. */
+  someWithLabel(label: string, fits: (destination: string) => boolean): boolean {
+    for (const address of this.addressesByLabel.get(label) ?? []) {
+      const key = this.keyOf(address);
+      if (key !== null && fits(key)) return true;
+    }
+    return false;
   }
 
   /** Null for addresses that are not there too. */
@@ -109,6 +133,7 @@ export class AddressBook {
     this.enter(address, { label, purpose: kept });
     if (purpose !== '') batch.put(recordKey('purpose', textBytes(address)), textBytes(purpose));
     batch.put(recordKey('name', textBytes(address)), textBytes(label));
+    this.touch(address);
   }
 
   /** Forgets an address with all that was noted of it. */
@@ -121,11 +146,13 @@ export class AddressBook {
     this.notes.delete(address);
     batch.del(recordKey('purpose', textBytes(address)));
     batch.del(recordKey('name', textBytes(address)));
+    this.touch(address);
   }
 
   note(batch: WalletBatch, address: string, name: string, value: string): void {
     this.learnNote(address, name, value);
     batch.put(noteKey(address, name), textBytes(value));
+    this.touch(address);
   }
 
   /** Takes in a row; false when it is of another kind. Rows come in any order. */

@@ -3,7 +3,7 @@
  * Source: lbrycrd wallet/init.cpp, wallet/wallet.cpp `AddWallet`, `Verify`, `CreateWalletFromFile`.
  */
 import { realpathSync, statSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { FolderLockError, lockFolder } from '../store/folderLock.js';
 import { EnvironmentError } from '../util/environmentError.js';
@@ -33,6 +33,7 @@ import {
   walletPlace,
   type WalletPlace,
 } from './walletPlace.js';
+import { makeFolder } from '../util/makeFolder.js';
 
 /** A wallet cannot be opened or made; the message is for whoever asked, and says what to do where something is to be done. */
 export class WalletOpenError extends Error {
@@ -171,7 +172,7 @@ export class Wallets {
       if (!isForeignWallet(from)) throw new WalletOpenError('refused', `${from} is no wallet of lbrycrd.`);
       const place = walletPlace(this.options.walletDir, name);
       if (place.kind !== 'missing') throw new WalletOpenError('exists', `Wallet ${name} already exists.`);
-      await this.guard(place, () => mkdir(place.path, { recursive: true, mode: 0o700 }));
+      await this.guard(place, () => makeFolder(place.path, 0o700));
       try {
         const found = await this.takeOver(from, this.check(name));
         return { ...found, wallet: await this.load(this.check(name)) };
@@ -244,7 +245,7 @@ export class Wallets {
 
   private async make(place: WalletPlace, privateKeys: boolean): Promise<Wallet> {
     const madeFolder = place.kind === 'missing';
-    await this.guard(place, () => mkdir(dirname(place.file), { recursive: true, mode: 0o700 }));
+    await this.guard(place, () => makeFolder(dirname(place.file), 0o700));
     const file = WalletFile.planned(place.file);
     let unlock = async (): Promise<void> => undefined;
     try {
@@ -376,7 +377,7 @@ export class Wallets {
     };
   }
 
-  private async guard(place: WalletPlace, task: () => Promise<unknown>): Promise<void> {
+  private async guard(place: WalletPlace, task: () => unknown): Promise<void> {
     try {
       await task();
     } catch (error) {

@@ -154,7 +154,7 @@ async function measure(name, make, times) {
     reseed(i * 104_729 + 13);
     const query = parseConstraints(make());
     const since = performance.now();
-    await backend.search(query);
+    await backend.search(query, backend);
     took.push(performance.now() - since);
   }
   percentiles(name, took);

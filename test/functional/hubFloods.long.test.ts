@@ -82,19 +82,29 @@ async function health(): Promise<{ listening: boolean; sessions: number }> {
 
 interface HubInfo {
   readonly sessions: number;
+  readonly subscriptions: number;
   readonly methods: Record<string, { readonly requests: number }>;
 }
 
-/** Clients in a process of their own that ask for headers without end. */
+type Request = readonly [method: string, params: readonly unknown[]];
+
+/** What makes an answer larger by far than its request. */
+const HEADERS: readonly Request[] = Array.from({ length: 50 }, () => [
+  'blockchain.block.headers',
+  [0, BLOCKS],
+]);
+
+/** Clients in a process of their own that ask the same again and again without end. */
 async function flood(
   connections: number,
   reads: boolean,
+  requests: readonly Request[] = HEADERS,
 ): Promise<{ stop(): Promise<void>; takenBytes(): number }> {
   const path = fileURLToPath(new URL('./support/hubFlooder.mjs', import.meta.url));
   const child = spawn(process.execPath, [path], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
-  const request = { jsonrpc: '2.0', method: 'blockchain.block.headers', params: [0, BLOCKS], id: 1 };
-  const bytesHex = Buffer.from(`${JSON.stringify(request)}\n`.repeat(50)).toString('hex');
+  const lines = requests.map(([method, params]) => JSON.stringify({ jsonrpc: '2.0', method, params, id: 1 }));
+  const bytesHex = Buffer.from(`${lines.join('\n')}\n`).toString('hex');
   child.stdin.write(`${JSON.stringify({ port, connections, bytesHex, reads })}\n`);
   let taken = 0;
   await new Promise<void>((resolve) =>
@@ -143,6 +153,71 @@ describe('999 clients that ask without end, half of which never read', () => {
     expect(grown).toBeLessThan(700 * MIB);
     for (const { stop } of floods) await stop();
     await expect.poll(async () => (await info()).sessions, { timeout: 60_000 }).toBe(1);
+  });
+});
+
+describe('floods of subscriptions', () => {
+  const addresses = Array.from({ length: 1000 }, (_, n) => addressOf(n));
+  const subscribe: Request = ['blockchain.address.subscribe', addresses];
+  const mine = addressOf(7);
+  const info = () => node.rpc<HubInfo>('gethubinfo');
+
+  /** An honest client hears of each block and of its address, and is answered, for some blocks. */
+  async function serveHonest(blocks: number): Promise<void> {
+    const [address] = await honest.call<unknown[]>('blockchain.address.subscribe', [mine]);
+    let status = address;
+    for (let n = 0; n < blocks; n++) {
+      const height = (await node.rpc<number>('getblockcount')) + 1;
+      const seen = honest.notifications.length;
+      await node.rpc('generatetoaddress', [1, mine]);
+      const news = () => honest.notifications.slice(seen);
+      await honest.until(() =>
+        news().some(({ params: [header] }) => (header as { height?: number }).height === height),
+      );
+      await honest.until(() => news().some(({ params }) => params[0] === mine && params[1] !== status));
+      status = news().findLast(({ params }) => params[0] === mine)!.params[1];
+      expect(await honest.call('blockchain.address.subscribe', [mine])).toEqual([status]);
+      expect(await honest.call('blockchain.address.get_history', [mine])).toHaveLength(
+        height - BLOCKS - mined,
+      );
+    }
+    await honest.call('blockchain.address.unsubscribe', [mine]);
+  }
+  /** Blocks that paid to others than `mine`. */
+  let mined = 0;
+  beforeAll(async () => {
+    const paid = await honest.call<unknown[]>('blockchain.address.get_history', [mine]);
+    mined = (await node.rpc<number>('getblockcount')) - BLOCKS - paid.length;
+  });
+
+  it('of one client that comes and goes thousands of times hold nobody up', async () => {
+    const gone = addresses.map((address): Request => ['blockchain.address.unsubscribe', [address]]);
+    const before = residentBytes(node.pid);
+    const { stop } = await flood(1, true, [subscribe, subscribe, ...gone, subscribe, ...gone.slice(0, 10)]);
+    await serveHonest(5);
+    const methods = (await info()).methods;
+    expect(methods['blockchain.address.unsubscribe']!.requests).toBeGreaterThan(1000);
+    expect(residentBytes(node.pid) - before).toBeLessThan(300 * MIB);
+    await stop();
+    await expect.poll(async () => (await info()).sessions, { timeout: HANG_MS }).toBe(1);
+    expect((await info()).subscriptions).toBe(0);
+  });
+
+  it('of a thousand clients are told of blocks, and an honest one before most of them', async () => {
+    const before = residentBytes(node.pid);
+    const some: Request = ['blockchain.address.subscribe', addresses.slice(0, 300)];
+    const { stop, takenBytes } = await flood(990, true, [some]);
+    await expect
+      .poll(async () => (await info()).subscriptions, { timeout: HANG_MS })
+      .toBeGreaterThan(270_000);
+    await serveHonest(3);
+    expect(takenBytes()).toBeGreaterThan(0);
+    const grown = residentBytes(node.pid) - before;
+    console.log(`${(await info()).subscriptions} subscriptions, ${Math.round(grown / MIB)} MiB more`);
+    expect(grown).toBeLessThan(800 * MIB);
+    await stop();
+    await expect.poll(async () => (await info()).sessions, { timeout: HANG_MS }).toBe(1);
+    expect((await info()).subscriptions).toBe(0);
   });
 });
 

@@ -38,7 +38,8 @@ async function search(call: HubCall, named: JsonObject | null): Promise<string> 
     throw badRequest(`${pythonText(key)} cant have more than ${MAX_LIST_LENGTH} items.`);
   }
   const entries = (named?.entries ?? []).map(([key, value]) => [key, plain(value)] as const);
-  return claims.search(Object.fromEntries(entries.filter(([, value]) => value !== null)), call.turn);
+  const constraints = Object.fromEntries(entries.filter(([, value]) => value !== null));
+  return claims.search(constraints, call.turn, call.client);
 }
 
 export const CLAIM_METHODS: readonly HubMethod[] = [

@@ -11,7 +11,7 @@ import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
 import type { JsonValue } from '../../util/json.js';
 import { hexOf, jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../util/jsonWrite.js';
 import { txidOf } from '../arguments.js';
-import { badRequest, notThere } from '../hubError.js';
+import { badRequest, internalError, notThere } from '../hubError.js';
 import type { HubCall, HubMethod } from '../method.js';
 import { pythonText, withCommas } from '../pythonText.js';
 
@@ -186,8 +186,9 @@ export const TRANSACTION_METHODS: readonly HubMethod[] = [
     async run(call, [text, height]) {
       const { info } = await show(call, txidOf(text));
       if (info.block_height > 0) return info;
-      const shown = typeof height === 'number' ? withCommas(height) : pythonText(height ?? null);
-      throw notThere(`tx hash ${pythonText(text ?? null)} not in block at height ${shown}`);
+      // The reference trips over what has no commas.
+      if (typeof height !== 'number' || !Number.isInteger(height)) throw internalError();
+      throw notThere(`tx hash ${pythonText(text ?? null)} not in block at height ${withCommas(height)}`);
     },
   },
   {

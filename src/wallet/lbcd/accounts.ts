@@ -3,10 +3,9 @@
  * an address that bears none is of the first account, `default`. They are no chains of keys, and not the deprecated
  * accounts either, which are labels. Source: lbcwallet waddrmgr/manager.go, waddrmgr/scoped_manager.go.
  */
-import { decodeDestination } from '../../script/address.js';
-import { destinationKey } from '../destinationKey.js';
 import type { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
+import { ACCOUNT_NOTE, assignedOf } from './assigned.js';
 
 export const DEFAULT_ACCOUNT = 0;
 /** Of keys and scripts that were imported as such. Source: `ImportedAddrAccount`. */
@@ -14,8 +13,6 @@ export const IMPORTED_ACCOUNT = 0x7fffffff;
 export const DEFAULT_ACCOUNT_NAME = 'default';
 export const IMPORTED_ACCOUNT_NAME = 'imported';
 
-/** On an address: the number of its account. */
-const ACCOUNT_NOTE = 'lbcd account';
 /** On no address, followed by a number: the name of the account. */
 const NAME_NOTE = 'lbcd account ';
 const NO_ADDRESS = '';
@@ -33,7 +30,6 @@ export interface LbcdAccount {
 /** A view of the notes; made anew for each call. */
 export class LbcdAccounts {
   private readonly wallet: Wallet;
-  private byDestination: ReadonlyMap<string, number> | null = null;
 
   constructor(wallet: Wallet) {
     this.wallet = wallet;
@@ -70,17 +66,7 @@ export class LbcdAccounts {
 
   /** The same of a destination by its key (`destinationKey`); empty for none. */
   ofDestination(key: string): number {
-    this.byDestination ??= this.readDestinations();
-    return this.byDestination.get(key) ?? DEFAULT_ACCOUNT;
-  }
-
-  private readDestinations(): Map<string, number> {
-    const found = new Map<string, number>();
-    for (const [address, number] of this.assigned()) {
-      const destination = decodeDestination(address, this.wallet.prefixes);
-      if (destination !== null) found.set(destinationKey(destination), number);
-    }
-    return found;
+    return assignedOf(this.wallet).accountOf(key) ?? DEFAULT_ACCOUNT;
   }
 
   /** Addresses of another account than the first, with its number. */

@@ -80,13 +80,9 @@ export interface Received {
   readonly txKeys: string[];
 }
 
-/** Sums of all that was received with so many confirmations, spent or not, by whatever tells outputs apart. */
-export function* receivedBy<K>(
-  ledger: Ledger,
-  minDepth: number,
-  keyOf: (output: OwnOutput) => K,
-): Slices<Map<K, Received>> {
-  const sums = new Map<K, Received>();
+/** All that was received with so many confirmations, spent or not, by destination (`destinationKey`). */
+export function* receivedByDestination(ledger: Ledger, minDepth: number): Slices<Map<string, Received>> {
+  const sums = new Map<string, Received>();
   let looked = 0;
   for (const entry of [...ledger.inOrder()]) {
     if (++looked % 256 === 0) yield;
@@ -96,14 +92,13 @@ export function* receivedBy<K>(
   }
   return sums;
 
-  function add(entry: Entry, output: OwnOutput, depth: number): void {
-    const key = keyOf(output);
-    const sum = sums.get(key);
+  function add(entry: Entry, { to, valueSat }: OwnOutput, depth: number): void {
+    const sum = sums.get(to);
     if (sum === undefined) {
-      sums.set(key, { sumSat: output.valueSat, depth, txKeys: [entry.key] });
+      sums.set(to, { sumSat: valueSat, depth, txKeys: [entry.key] });
       return;
     }
-    sum.sumSat += output.valueSat;
+    sum.sumSat += valueSat;
     sum.depth = depth;
     if (sum.txKeys.at(-1) !== entry.key) sum.txKeys.push(entry.key);
   }

@@ -25,6 +25,9 @@ const text = (reader: Reader): string => reader.varBytes().toString('utf8');
 
 export class Accounts {
   private entries: AccountingEntry[] = [];
+  private readonly byAccount = new Map<string, AccountingEntry[]>();
+  /** What each account has from moves alone. */
+  private readonly sums = new Map<string, bigint>();
   private isOrdered = true;
   private lastNumber = 0n;
   /** By account: the key behind the address that was last shown for it. */
@@ -32,16 +35,40 @@ export class Accounts {
 
   /** In the order in which they were made. */
   all(): readonly AccountingEntry[] {
-    if (!this.isOrdered) this.entries = this.entries.toSorted((a, b) => a.orderPos - b.orderPos);
-    this.isOrdered = true;
+    this.order();
     return this.entries;
+  }
+
+  /** Those of one account, in the same order. */
+  of(account: string): readonly AccountingEntry[] {
+    this.order();
+    return this.byAccount.get(account) ?? [];
+  }
+
+  private order(): void {
+    if (this.isOrdered) return;
+    for (const list of [this.entries, ...this.byAccount.values()])
+      list.sort((a, b) => a.orderPos - b.orderPos);
+    this.isOrdered = true;
+  }
+
+  private enter(entry: AccountingEntry): void {
+    const { account, creditDebitSat } = entry;
+    this.entries.push(entry);
+    const list = this.byAccount.get(account);
+    if (list === undefined) this.byAccount.set(account, [entry]);
+    else list.push(entry);
+    this.sums.set(account, this.creditDebitSat(account) + creditDebitSat);
   }
 
   /** What an account has from moves alone. */
   creditDebitSat(account: string): bigint {
-    let sum = 0n;
-    for (const entry of this.entries) if (entry.account === account) sum += entry.creditDebitSat;
-    return sum;
+    return this.sums.get(account) ?? 0n;
+  }
+
+  /** The same of each that has any. */
+  balances(): Iterable<[account: string, sat: bigint]> {
+    return this.sums;
   }
 
   /** The public key behind an account's address; null when none was shown. */
@@ -57,7 +84,7 @@ export class Accounts {
 
   add(batch: WalletBatch, entry: Omit<AccountingEntry, 'number'>): void {
     const number = ++this.lastNumber;
-    this.entries.push({ ...entry, number });
+    this.enter({ ...entry, number });
     const key = new Writer().varBytes(Buffer.from(entry.account, 'utf8')).u64(number).finish();
     batch.put(recordKey('acentry', key), formatEntry(entry));
   }
@@ -73,7 +100,7 @@ export class Accounts {
     const reader = new Reader(rest);
     const account = text(reader);
     const number = reader.u64();
-    this.entries.push({ account, number, ...parseEntry(value) });
+    this.enter({ account, number, ...parseEntry(value) });
     this.isOrdered = false;
     if (number > this.lastNumber) this.lastNumber = number;
     return true;

@@ -14,6 +14,8 @@ export class EntryIndex {
   readonly byBlock = new BlockEntries();
   /** By destination: those with an output of the wallet's to it. */
   readonly byDestination = new EntryLists();
+  /** By the deprecated account that pays; the unnamed one is that of nearly all, and not there. */
+  readonly byPayer = new EntryLists();
   /** Those that are in no block of the active chain. */
   readonly loose = new Set<Entry>();
   /** Those with a claim or support of the wallet's, spent or not. */
@@ -41,6 +43,7 @@ export class EntryIndex {
   add(entry: Entry): void {
     this.entries.set(entry.key, entry);
     this.byBlock.add(entry);
+    if (entry.row.fromAccount !== '') this.byPayer.add(entry.row.fromAccount, entry);
     this.noteOutputs(entry);
     if (entry.hasForeignStake) this.foreignStakes.add(entry);
     const last = this.ordered?.[this.ordered.length - 1];
@@ -51,6 +54,7 @@ export class EntryIndex {
 
   remove(entry: Entry): void {
     this.byBlock.remove(entry);
+    if (entry.row.fromAccount !== '') this.byPayer.remove(entry.row.fromAccount, entry);
     this.dropOutputs(entry);
     this.foreignStakes.delete(entry);
     this.entries.delete(entry.key);
@@ -62,8 +66,12 @@ export class EntryIndex {
   /** Gives an entry another row. */
   setRow(entry: Entry, row: Entry['row']): void {
     this.byBlock.remove(entry);
+    const [known, payer] = [entry.row.fromAccount, row.fromAccount];
     entry.row = row;
     this.byBlock.add(entry);
+    if (known === payer) return;
+    if (known !== '') this.byPayer.remove(known, entry);
+    if (payer !== '') this.byPayer.add(payer, entry);
   }
 
   /** Other outputs of an entry are the wallet's. */

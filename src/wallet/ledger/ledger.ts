@@ -94,6 +94,7 @@ export class Ledger extends LedgerReader {
     }
     this.changes++;
     this.spent.noteAll();
+    this.touch(null);
   }
 
   /** The next place in the order of all. */
@@ -120,6 +121,7 @@ export class Ledger extends LedgerReader {
     };
     this.changes++;
     this.index.add(entry);
+    this.touchFamily(entry);
     return entry;
   }
 
@@ -150,8 +152,10 @@ export class Ledger extends LedgerReader {
   }
 
   private setState(entry: Entry, state: EntryState, height: number): void {
+    if (entry.height !== height) this.touch(entry);
     entry.height = height;
     if (entry.state === state) return;
+    this.touch(entry);
     this.changes++;
     entry.state = state;
     if (state === 'confirmed') this.loose.delete(entry);
@@ -215,7 +219,8 @@ export class Ledger extends LedgerReader {
     const [first] = this.conflictsOf(entry).sort((a, b) => a.row.orderPos - b.row.orderPos);
     if (first === undefined || !isSame(unsignedId(tx), unsignedId(this.transaction(first)))) return;
     const { notes, orderForm, timeSmartSec, isFromMe, fromAccount } = first.row;
-    entry.row = { ...entry.row, notes, orderForm, timeSmartSec, isFromMe, fromAccount };
+    this.index.setRow(entry, { ...entry.row, notes, orderForm, timeSmartSec, isFromMe, fromAccount });
+    this.touch(entry);
   }
 
   private merge(
@@ -316,14 +321,16 @@ export class Ledger extends LedgerReader {
     entry: Entry,
     { tx: _tx, blockHash: _hash, index: _index, ...known }: TxRecord,
   ): void {
-    entry.row = { ...entry.row, ...known };
+    this.index.setRow(entry, { ...entry.row, ...known });
     this.index.reorder();
+    this.touch(entry);
     this.write(batch, entry);
   }
 
   /** Forgets transactions (`removeprunedfunds`, `-zapwallettxes`). */
   remove(batch: WalletBatch, entry: Entry): void {
     this.changes++;
+    this.touchFamily(entry);
     this.index.remove(entry);
     this.rows.remove(batch, entry);
   }
@@ -344,7 +351,8 @@ export class Ledger extends LedgerReader {
     if (!isSameSet) {
       this.index.setOutputs(entry, outputs);
       this.changes++;
-    }
+      this.touchFamily(entry);
+    } else if (known.some(({ isPlain }) => !isPlain)) this.touch(entry);
     this.spent.note(entry);
   }
 }

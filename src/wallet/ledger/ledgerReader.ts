@@ -10,6 +10,9 @@ import type { LedgerPort } from './ledgerPort.js';
 import type { TxRecord } from './txRecord.js';
 import { TxRows } from './txRows.js';
 
+/** Hears of each entry of which something is another than before, or which is gone; of null when that may be any. */
+export type EntryWatcher = (entry: Entry | null) => void;
+
 export class LedgerReader {
   protected readonly port: LedgerPort;
   protected readonly index = new EntryIndex();
@@ -17,6 +20,7 @@ export class LedgerReader {
   protected readonly rows: TxRows;
   /** Goes up with every change. */
   protected changes = 0;
+  private readonly watchers = new Set<EntryWatcher>();
 
   constructor(port: LedgerPort) {
     this.port = port;
@@ -30,6 +34,22 @@ export class LedgerReader {
   /** Changes with everything that balances and lists depend on, but for the address book and the clock. */
   get revision(): string {
     return `${this.changes} ${this.port.height}`;
+  }
+
+  /** For as long as the wallet is open. What hears of an entry must not change any. */
+  watch(watcher: EntryWatcher): void {
+    this.watchers.add(watcher);
+  }
+
+  protected touch(entry: Entry | null): void {
+    for (const watcher of this.watchers) watcher(entry);
+  }
+
+  /** The same for what depends on its outputs too: those that spend them. */
+  protected touchFamily(entry: Entry): void {
+    if (this.watchers.size === 0) return;
+    this.touch(entry);
+    for (const child of this.childrenOf(entry)) this.touch(child);
   }
 
   find(txid: Bytes): Entry | undefined {
@@ -62,6 +82,11 @@ export class LedgerReader {
   /** Those with an output of the wallet's to a destination (`destinationKey`), each once. */
   payingTo(destination: string): readonly Entry[] {
     return this.index.byDestination.of(destination);
+  }
+
+  /** Those that were sent in the name of a deprecated account, not the unnamed one. */
+  paidBy(account: string): readonly Entry[] {
+    return this.index.byPayer.of(account);
   }
 
   /**

@@ -3,14 +3,11 @@
  * wallet/wallet.cpp `GetLegacyBalance`, `AccountMove`, wallet/rpcwallet.cpp `listaccounts`.
  */
 import type { Slices } from '../../util/slices.js';
-import { blocksToMaturity } from '../ledger/balances.js';
 import type { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
-import { destinationFlags, isChange, labelOf } from './amounts.js';
+import { destinationFlags } from './amounts.js';
 import { compareText } from './received.js';
-
-/** Entries looked at between two pauses. */
-const STEP = 256;
+import { sumsOf } from './sumsOf.js';
 
 /** What came in and went out, of one account or (null) of all. `minDepth` is asked of what came in. */
 export function* legacyBalanceSat(
@@ -19,24 +16,10 @@ export function* legacyBalanceSat(
   filter: number,
   minDepth: number,
 ): Slices<bigint> {
-  const { ledger, balanceOptions } = wallet;
-  let sum = account === null ? 0n : wallet.accounts.creditDebitSat(account);
-  let count = 0;
-  for (const entry of ledger.all()) {
-    if (++count % STEP === 0) yield;
-    const depth = ledger.depth(entry);
-    if (depth < 0 || !balanceOptions.isFinal(entry) || blocksToMaturity(ledger, entry) > 0) continue;
-    let debitSat = ledger.debit(entry, filter);
-    const isSent = debitSat > 0n;
-    for (const output of entry.outputs) {
-      if (isSent && isChange(wallet, output)) debitSat -= output.valueSat;
-      else if ((output.mine & filter) !== 0 && depth >= minDepth) {
-        if (account === null || account === labelOf(wallet, output.to)) sum += output.valueSat;
-      }
-    }
-    if (isSent && (account === null || account === entry.row.fromAccount)) sum -= debitSat;
-  }
-  return sum;
+  const sums = sumsOf(wallet).accounts(filter);
+  yield* sums.refresh();
+  const movedSat = account === null ? 0n : wallet.accounts.creditDebitSat(account);
+  return movedSat + sums.balanceSat(account, minDepth);
 }
 
 /** All accounts with what they have, by name. */
@@ -45,31 +28,15 @@ export function* accountBalances(
   filter: number,
   minDepth: number,
 ): Slices<[account: string, balanceSat: bigint][]> {
-  const { ledger, book, accounts } = wallet;
-  const balances = new Map<string, bigint>();
-  const add = (account: string, sat: bigint): unknown =>
+  const { book, accounts } = wallet;
+  const sums = sumsOf(wallet).accounts(filter);
+  yield* sums.refresh();
+  const balances = sums.balances(minDepth);
+  for (const [account, sat] of accounts.balances())
     balances.set(account, (balances.get(account) ?? 0n) + sat);
-  let count = 0;
-  for (const destination of book.destinations().keys()) {
-    if (++count % STEP === 0) yield;
-    if ((destinationFlags(wallet, destination) & filter) !== 0) add(labelOf(wallet, destination), 0n);
-  }
-  for (const entry of ledger.all()) {
-    if (++count % STEP === 0) yield;
-    const depth = ledger.depth(entry);
-    if (depth < 0 || blocksToMaturity(ledger, entry) > 0) continue;
-    const debitSat = ledger.debit(entry, filter);
-    const isSent = debitSat > 0n;
-    // The fee and what went to others are what the inputs took, less the change.
-    let takenSat = debitSat;
-    for (const output of entry.outputs) {
-      if (isSent && isChange(wallet, output)) takenSat -= output.valueSat;
-      else if ((output.mine & filter) !== 0 && depth >= minDepth)
-        add(labelOf(wallet, output.to), output.valueSat);
-    }
-    add(entry.row.fromAccount, -takenSat);
-  }
-  for (const { account, creditDebitSat } of accounts.all()) add(account, creditDebitSat);
+  const isCounted = (destination: string): boolean => (destinationFlags(wallet, destination) & filter) !== 0;
+  for (const label of book.labels())
+    if (!balances.has(label) && book.someWithLabel(label, isCounted)) balances.set(label, 0n);
   return [...balances].sort(([a], [b]) => compareText(a, b));
 }
 

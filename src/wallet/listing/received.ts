@@ -8,7 +8,13 @@ import type { BalanceOptions } from '../ledger/balances.js';
 import type { Entry } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 import { destinationFlags } from './amounts.js';
+import type { DestinationSum } from './receivedSums.js';
 import { byId } from './sinceBlock.js';
+import { sumsOf } from './sumsOf.js';
+
+/** Of destinations with more payments sums are kept from the first question on. Arbitrary. */
+const FEW_PAYMENTS = 32;
+const NOTHING: DestinationSum = { sumSat: 0n, plainSat: 0n, depth: null };
 
 /** What one destination has received. */
 export interface Receipt {
@@ -43,31 +49,40 @@ function counts(wallet: Wallet, { isFinal }: BalanceOptions, entry: Entry, minDe
   return !entry.isCoinbase && wallet.ledger.depth(entry) >= minDepth && isFinal(entry);
 }
 
-/** What came to a destination of the wallet's; `onlyPlain` leaves out claims and bare keys. */
-export function receivedSat(
-  wallet: Wallet,
-  destination: string,
-  minDepth: number,
-  { onlyPlain = false } = {},
-): bigint {
-  const options = wallet.balanceOptions;
-  let sum = 0n;
-  for (const entry of wallet.ledger.payingTo(destination)) {
-    if (!counts(wallet, options, entry, minDepth)) continue;
-    for (const { to, valueSat, isPlain } of entry.outputs)
-      if (to === destination && (isPlain || !onlyPlain)) sum += valueSat;
+/** What came to a destination of the wallet's. */
+function* receivedOf(wallet: Wallet, destination: string, minDepth: number): Slices<DestinationSum> {
+  const entries = wallet.ledger.payingTo(destination);
+  if (entries.length > FEW_PAYMENTS) {
+    const { destinations } = sumsOf(wallet);
+    destinations.ask(destination);
+    yield* destinations.refresh();
+    return destinations.received(destination, minDepth);
   }
-  return sum;
+  const options = wallet.balanceOptions;
+  let [sumSat, plainSat] = [0n, 0n];
+  let depth: number | null = null;
+  for (const entry of entries) {
+    if (!counts(wallet, options, entry, minDepth)) continue;
+    depth = Math.min(depth ?? Infinity, wallet.ledger.depth(entry));
+    for (const { to, valueSat, isPlain } of entry.outputs) {
+      if (to !== destination) continue;
+      sumSat += valueSat;
+      if (isPlain) plainSat += valueSat;
+    }
+  }
+  return { sumSat, plainSat, depth };
+}
+
+/** What came to a destination of the wallet's by its own script: claims and bare keys are left out. */
+export function* receivedSat(wallet: Wallet, destination: string, minDepth: number): Slices<bigint> {
+  return (yield* receivedOf(wallet, destination, minDepth)).plainSat;
 }
 
 /** What came to all addresses with a label that are the wallet's, or watched. */
 export function* receivedByLabelSat(wallet: Wallet, label: string, minDepth: number): Slices<bigint> {
-  let sum = 0n;
-  for (const destination of wallet.book.destinationsWithLabel(label)) {
-    if (destinationFlags(wallet, destination) !== MINE.no) sum += receivedSat(wallet, destination, minDepth);
-    yield;
-  }
-  return sum;
+  const { labels } = sumsOf(wallet);
+  yield* labels.refresh();
+  return labels.receivedSat(label, minDepth);
 }
 
 /** What a destination has received, null when that is nothing and such are not listed. */
@@ -116,17 +131,19 @@ export function* receiptsByLabel(wallet: Wallet, options: ReceiptOptions): Slice
   const byLabel = new Map<string, LabelReceipt>();
   for (const destination of yield* sortedDestinations(wallet)) {
     yield;
-    const receipt = receiptOf(wallet, destination, options);
-    if (receipt === null) continue;
-    const { label, amountSat, entries } = receipt;
+    const label = wallet.book.at(destination)?.label;
+    if (label === undefined) continue;
+    const mine = destinationFlags(wallet, destination);
+    const isListed = (mine & options.filter) !== 0;
+    const received = isListed ? yield* receivedOf(wallet, destination, options.minDepth) : NOTHING;
+    if (received.depth === null && !options.includesEmpty) continue;
     const known = byLabel.get(label);
-    const depth = entries.length === 0 ? Infinity : receipt.confirmations;
     byLabel.set(label, {
       label,
-      amountSat: (known?.amountSat ?? 0n) + amountSat,
-      confirmations: Math.min(known?.confirmations ?? Infinity, depth),
+      amountSat: (known?.amountSat ?? 0n) + received.sumSat,
+      confirmations: Math.min(known?.confirmations ?? Infinity, received.depth ?? Infinity),
       // QUIRK: the last of its addresses decides. Test: test/functional/walletListing.test.ts.
-      isWatched: receipt.isWatched,
+      isWatched: received.depth !== null && (mine & MINE.watchOnly) !== 0,
     });
   }
   return [...byLabel.values()]

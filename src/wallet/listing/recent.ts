@@ -63,20 +63,19 @@ export function recentPieces(wallet: Wallet, selection: Selection, skip: number,
 /** All that could have items, the latest first. */
 function* latestFirst(wallet: Wallet, selection: Selection, wanted: number): Generator<Piece['of']> {
   const { label, withAccounts } = selection;
-  const moves = withAccounts ? wallet.accounts.all() : [];
+  const { accounts, ledger } = wallet;
+  const moves = !withAccounts ? [] : label === null ? accounts.all() : accounts.of(label);
   let m = moves.length - 1;
   const entries =
     // An empty label is that of all addresses without one too.
-    label !== null && label !== '' && !withAccounts
-      ? labelledFirst(wallet, label, wanted)
-      : backwards(wallet.ledger.inOrder());
-  const isListed = (move: AccountingEntry): boolean => label === null || move.account === label;
+    label !== null && label !== ''
+      ? labelledFirst(wallet, label, withAccounts ? ledger.paidBy(label) : [], wanted)
+      : backwards(ledger.inOrder());
   for (const entry of entries) {
-    for (; m >= 0 && moves[m]!.orderPos > entry.row.orderPos; m--)
-      if (isListed(moves[m]!)) yield { move: moves[m]! };
+    for (; m >= 0 && moves[m]!.orderPos > entry.row.orderPos; m--) yield { move: moves[m]! };
     yield { entry };
   }
-  for (; m >= 0; m--) if (isListed(moves[m]!)) yield { move: moves[m]! };
+  for (; m >= 0; m--) yield { move: moves[m]! };
 }
 
 function* backwards<T>(items: readonly T[]): Generator<T> {
@@ -84,11 +83,16 @@ function* backwards<T>(items: readonly T[]): Generator<T> {
 }
 
 /**
- * At least the transactions that pay to addresses with a label, the latest first: those alone where they are few, else all,
- * since enough will be found among the latest.
+ * At least some transactions and those that pay to addresses with a label, the latest first: those alone where they are few,
+ * else all, since enough will be found among the latest.
  */
-function labelledFirst({ book, ledger }: Wallet, label: string, wanted: number): Iterable<Entry> {
-  const lists = book.destinationsWithLabel(label).map((to) => ledger.payingTo(to));
+function labelledFirst(
+  { book, ledger }: Wallet,
+  label: string,
+  paidBy: readonly Entry[],
+  wanted: number,
+): Iterable<Entry> {
+  const lists = [paidBy, ...book.destinationsWithLabel(label).map((to) => ledger.payingTo(to))];
   const found = lists.reduce((sum, list) => sum + list.length, 0);
   // So many would have to be looked at, were they spread evenly.
   if (found * found > wanted * ledger.size) return backwards(ledger.inOrder());

@@ -130,7 +130,8 @@ export class ClaimStorm {
     return 20_000n * BigInt(1 + this.random(4));
   }
 
-  private value(): Buffer {
+  /** What a claim says; other storms may say more. */
+  protected value(): Buffer {
     return Buffer.of(this.random(256), this.random(256));
   }
 }

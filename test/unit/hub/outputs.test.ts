@@ -150,7 +150,7 @@ describe('search', () => {
   it('has channels of invalid signatures too, and the channels of channels', async () => {
     const rows = [unsound, orphan, repost].map(({ claimId }) => claimId);
     const { answers } = searching({ rows, total: 77, blocked: [{ channelId: channel.claimId, count: 3 }] });
-    const outputs = decode(await answers.search({}, await new Turns().enter({})));
+    const outputs = decode(await answers.search({}, await new Turns().enter({}), {}));
     inflate(outputs);
     expect(outputs.txos.map(nameOf)).toEqual(['u', 'o', 'r']);
     expect(outputs.extraTxos.map(nameOf).sort()).toEqual(['@c', '@in', '@outer', 's']);
@@ -164,9 +164,9 @@ describe('search', () => {
   it('looks for the channel that a URL names, and finds nothing where it names none', async () => {
     const { answers, asked } = searching({ rows: [], total: 0, blocked: [] });
     const turn = await new Turns().enter({});
-    expect(decode(await answers.search({ channel: '@c', limit: 5 }, turn)).txos).toEqual([]);
+    expect(decode(await answers.search({ channel: '@c', limit: 5 }, turn, {})).txos).toEqual([]);
     expect(asked).toEqual([{ channel_id: hashToHex(channel.claimId), limit: 5 }]);
-    expect(await answers.search({ channel: 'none' }, turn)).toBe('');
+    expect(await answers.search({ channel: 'none' }, turn, {})).toBe('');
     expect(asked).toHaveLength(1);
   });
 
@@ -174,7 +174,7 @@ describe('search', () => {
     const failing = new ClaimAnswers(index, {
       search: () => Promise.reject(Object.assign(new Error('query timed out'), { code: -32000 })),
     });
-    await expect(failing.search({}, await new Turns().enter({}))).rejects.toMatchObject({
+    await expect(failing.search({}, await new Turns().enter({}), {})).rejects.toMatchObject({
       name: 'HubError',
       code: -32000,
       message: 'query timed out',

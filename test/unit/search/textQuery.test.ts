@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { packWords } from '../../../src/search/analyze.js';
-import { isSimilar, matchesText, parseTextQuery } from '../../../src/search/textQuery.js';
+import { countNear, isSimilar, matchesText, parseTextQuery } from '../../../src/search/textQuery.js';
 
 const packed = packWords([
   ['the-real-satoshi'],
@@ -45,6 +45,33 @@ describe('a text', () => {
 
   it('is no deeper than its reader', () => {
     expect(parseTextQuery(`${'('.repeat(100_000)}word`)).toEqual({ kind: 'word', word: 'word' });
+  });
+});
+
+describe('words with others between', () => {
+  const value = packWords([['a b a c b'], ['x a', 'b y'], [], [], ['a', 'b']]).packed;
+
+  it.each([
+    ['a b', 0, 1],
+    ['a b', 1, 2],
+    ['b a', 0, 1],
+    ['a a', 1, 1],
+    ['a a', 0, 0],
+    ['a b c', 1, 1],
+    ['a c b', 0, 1],
+    ['x b', 100, 0],
+    ['c y', 100, 0],
+  ])('%j with up to %i are there %i times', (words, gap, count) => {
+    expect(countNear(words.split(' '), gap, value)).toBe(count);
+  });
+
+  it('are looked for in a time that does not grow with the ways there are', () => {
+    // As many ways as there are choices of 200 of 2,000 places: one by one they would take for ever.
+    const { packed } = packWords([[`z ${'a '.repeat(2000)}`]]);
+    const words = [...Array.from({ length: 200 }, () => 'a'), 'z'];
+    expect(countNear(words, 100, packed)).toBe(0);
+    expect(matchesText({ kind: 'near', words, gap: 100 }, packed)).toBe(false);
+    expect(countNear(words.slice(0, -1), 100, packed)).toBe(10);
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SLICE_MS } from '../../../src/util/breathe.js';
 import { JobQueue } from '../../../src/util/jobQueue.js';
 
 describe('JobQueue', () => {
@@ -53,43 +54,96 @@ describe('JobQueue', () => {
     expect(queue.tryEnter()).toBe(true);
   });
 
-  it('lets newcomers go before a job that gives way, and keeps nobody out', async () => {
-    const queue = new JobQueue(1, 9);
+  /** A queue with a clock of its own, in which jobs are known by name. */
+  function makeLine(width: number) {
+    const clock = { ms: 0 };
+    const queue = new JobQueue(width, 99, () => clock.ms);
     const order: string[] = [];
-    await queue.enter();
-    expect(queue.giveWay()).toBeNull();
-    const newcomers = ['a', 'b', 'c'].map(async (name) => {
-      await queue.enter();
-      order.push(name);
-      queue.leave();
-    });
-    for (let i = 0; i < 3; i++) {
-      await queue.giveWay();
-      order.push('long');
-    }
-    await Promise.all(newcomers);
-    // Each newcomer that leaves is followed by one that gave way, or the other way round, by turns.
-    expect(order.slice(0, 2)).toEqual(['a', 'long']);
-    expect([...order].sort()).toEqual(['a', 'b', 'c', 'long', 'long', 'long']);
-    expect(order.indexOf('c')).toBeLessThan(5);
+    const note = (name: string) => () => void order.push(name);
+    return {
+      clock,
+      queue,
+      order,
+      enter: (name: string) => queue.enter()!.then(note(name)),
+      /** Answers whether the job must wait. */
+      giveWay(arrival: number, name: string): boolean {
+        const turn = queue.giveWay(arrival);
+        void turn?.then(note(name));
+        return turn !== null;
+      },
+      async settle() {
+        for (let i = 0; i < 10; i++) await Promise.resolve();
+        return order.splice(0);
+      },
+    };
+  }
+
+  it('lets all newcomers that are short go before a job that gives way', async () => {
+    const { queue, enter, giveWay, settle } = makeLine(1);
+    const long = queue.nextArrival();
+    await enter('long');
+    expect(giveWay(long, 'long')).toBe(false);
+    for (const name of ['a', 'b', 'c']) void enter(name).then(() => queue.leave());
+    expect(giveWay(long, 'long')).toBe(true);
+    expect(await settle()).toEqual(['long', 'a', 'b', 'c', 'long']);
     queue.leave();
     expect(queue.tryEnter()).toBe(true);
   });
 
-  it('lets jobs that gave way go on while newcomers keep coming', async () => {
-    const queue = new JobQueue(1, 9);
-    const order: string[] = [];
-    await queue.enter();
-    void queue.enter()!.then(() => order.push('first newcomer'));
-    void queue.giveWay()!.then(() => order.push('old'));
-    await Promise.resolve();
-    void queue.enter()!.then(() => order.push('second newcomer'));
-    // The newcomer takes long as well.
-    void queue.giveWay()!.then(() => order.push('first newcomer again'));
-    await Promise.resolve();
-    expect(order).toEqual(['first newcomer', 'old']);
-    void queue.giveWay();
-    await Promise.resolve();
-    expect(order).toEqual(['first newcomer', 'old', 'second newcomer']);
+  it('lets jobs that gave way go on while newcomers keep coming, a slice each', async () => {
+    const { clock, queue, enter, giveWay, settle } = makeLine(1);
+    const long = queue.nextArrival();
+    await enter('long');
+    for (let i = 0; i < 9; i++) {
+      void enter(`newcomer`).then(() => {
+        clock.ms += SLICE_MS / 3;
+        queue.leave();
+      });
+    }
+    expect(giveWay(long, 'long')).toBe(true);
+    expect(await settle()).toEqual(['long', 'newcomer', 'newcomer', 'newcomer', 'long']);
+    expect(giveWay(long, 'long')).toBe(true);
+    expect(await settle()).toEqual(['newcomer', 'newcomer', 'newcomer', 'long']);
+  });
+
+  it('lets long jobs go on in the order in which they came', async () => {
+    const { clock, queue, enter, giveWay, settle } = makeLine(1);
+    const [first, second, third] = [queue.nextArrival(), queue.nextArrival(), queue.nextArrival()];
+    await enter('first');
+    void enter('second');
+    void enter('third');
+    // Each has a slice, and those that came before wait meanwhile.
+    expect(giveWay(first, 'first')).toBe(true);
+    expect(await settle()).toEqual(['first', 'second']);
+    clock.ms += SLICE_MS;
+    expect(giveWay(second, 'second')).toBe(true);
+    expect(await settle()).toEqual(['first']);
+    expect(giveWay(first, 'first')).toBe(true);
+    expect(await settle()).toEqual(['third']);
+    clock.ms += SLICE_MS;
+    expect(giveWay(third, 'third')).toBe(true);
+    expect(await settle()).toEqual(['first']);
+    // The first is not held up by the others any more, and each of them is done before the next goes on.
+    expect(giveWay(first, 'first')).toBe(false);
+    queue.leave();
+    expect(await settle()).toEqual(['second']);
+    expect(giveWay(second, 'second')).toBe(false);
+    queue.leave();
+    expect(await settle()).toEqual(['third']);
+    queue.leave();
+    expect(queue.runningCount).toBe(0);
+  });
+
+  it('takes a long job back where it stood', async () => {
+    const { queue, order, enter, giveWay, settle } = makeLine(1);
+    const [first, second, third] = [queue.nextArrival(), queue.nextArrival(), queue.nextArrival()];
+    await enter('third');
+    void queue.reenterLong(second).then(() => order.push('second'));
+    void queue.reenterLong(first).then(() => order.push('first'));
+    expect(giveWay(third, 'third')).toBe(true);
+    queue.leave();
+    expect(await settle()).toEqual(['third', 'first', 'second']);
+    queue.leave();
+    expect(await settle()).toEqual(['third']);
   });
 });

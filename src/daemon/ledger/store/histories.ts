@@ -237,7 +237,10 @@ export class Histories {
         address!,
       );
     }
-    return { txid: Buffer.from(transaction.txid), accountIds: this.#filing.accountsOf(number!) };
+    const accountIds = this.#filing.accountsOf(number!);
+    // Without an account it would stay for ever.
+    if (accountIds.length === 0) this.#filing.remove(number!);
+    return { txid: Buffer.from(transaction.txid), accountIds };
   }
 
   /**

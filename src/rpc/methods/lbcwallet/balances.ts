@@ -5,10 +5,11 @@ import { LbcdAccounts } from '../../../wallet/lbcd/accounts.js';
 import {
   balancesBy,
   lbcdCoins,
-  receivedBy,
+  receivedByDestination,
   walletBalance,
   type LbcdCoin,
 } from '../../../wallet/lbcd/coins.js';
+import { receivedSumsOf } from '../../../wallet/lbcd/receivedSums.js';
 import { outputNumber } from '../../../wallet/ledger/entry.js';
 import { spendStateOf } from '../../../wallet/spending/spendState.js';
 import type { Wallet } from '../../../wallet/wallet.js';
@@ -71,10 +72,10 @@ export const getReceivedByAccount = lbcwalletMethod({
   result: t.coins('the sum'),
   async run(ctx, { account, minconf }) {
     const wallet = walletOf(ctx);
-    const accounts = new LbcdAccounts(wallet);
-    const number = accounts.numberOf(account);
-    const sums = await inSlices(receivedBy(wallet.ledger, minconf, ({ to }) => accounts.ofDestination(to)));
-    return coins(sums.get(number)?.sumSat ?? 0n);
+    const number = new LbcdAccounts(wallet).numberOf(account);
+    const sums = receivedSumsOf(wallet);
+    await inSlices(sums.refresh());
+    return coins(sums.received(number, minconf).sumSat);
   },
 });
 
@@ -109,10 +110,10 @@ export const listReceivedByAccount = lbcwalletMethod({
   ),
   async run(ctx, { minconf }) {
     const wallet = walletOf(ctx);
-    const accounts = new LbcdAccounts(wallet);
-    const sums = await inSlices(receivedBy(wallet.ledger, minconf, ({ to }) => accounts.ofDestination(to)));
-    return accounts.list().map(({ number, name }) => {
-      const { sumSat = 0n, depth = 0 } = sums.get(number) ?? {};
+    const sums = receivedSumsOf(wallet);
+    await inSlices(sums.refresh());
+    return new LbcdAccounts(wallet).list().map(({ number, name }) => {
+      const { sumSat, depth } = sums.received(number, minconf);
       return { account: name, amount: coins(sumSat), confirmations: depth };
     });
   },
@@ -132,7 +133,7 @@ export const listReceivedByAddress = lbcwalletMethod({
   ),
   async run(ctx, { minconf }) {
     const wallet = walletOf(ctx);
-    const sums = await inSlices(receivedBy(wallet.ledger, minconf, ({ to }) => to));
+    const sums = await inSlices(receivedByDestination(wallet.ledger, minconf));
     const known = new Set([...wallet.book.entries()].filter(isReceiving).map(([address]) => address));
     const received = new Map(
       [...sums]

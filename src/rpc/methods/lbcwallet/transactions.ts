@@ -1,6 +1,8 @@
 /** Transactions as lbcwallet tells them. */
 import { writeTransaction } from '../../../primitives/transaction.js';
 import { destinationKey } from '../../../wallet/destinationKey.js';
+import { DEFAULT_ACCOUNT } from '../../../wallet/lbcd/accounts.js';
+import { assignedOf } from '../../../wallet/lbcd/assigned.js';
 import { isAlive } from '../../../wallet/lbcd/coins.js';
 import { LbcdHistory, type LbcdItem } from '../../../wallet/lbcd/history.js';
 import { MINE } from '../../../wallet/keys/isMine.js';
@@ -72,6 +74,16 @@ function* newestFirst(wallet: Wallet): Generator<Entry> {
   for (let i = entries.length - 1; i >= 0; i--) if (isAlive(entries[i]!)) yield entries[i]!;
 }
 
+/** The same; of an account at least those that have items of it. */
+function ofAccount(wallet: Wallet, { accounts }: LbcdHistory, account: string): Iterable<Entry> {
+  const number = accounts.list().find(({ name }) => name === account)?.number;
+  // Of the first account is nearly everything, and what went to others is of no account at all.
+  if (account === '*' || account === '' || number === DEFAULT_ACCOUNT) return newestFirst(wallet);
+  if (number === undefined) return [];
+  const entries = new Set([...assignedOf(wallet).of(number)].flatMap((to) => wallet.ledger.payingTo(to)));
+  return [...entries].filter(isAlive).sort((a, b) => b.row.orderPos - a.row.orderPos);
+}
+
 export const listTransactions = lbcwalletMethod({
   name: 'listtransactions',
   summary: 'Returns the latest items of an account, or of all (*), the oldest first.',
@@ -87,10 +99,15 @@ export const listTransactions = lbcwalletMethod({
     const history = new LbcdHistory(wallet);
     const found: LbcdItem[] = [];
     let skipped = 0;
-    for (const entry of newestFirst(wallet)) {
+    let before = Infinity;
+    if (from > 0)
+      for (const entry of newestFirst(wallet)) {
+        before = entry.row.orderPos;
+        if (++skipped >= from) break;
+      }
+    for (const entry of ofAccount(wallet, history, account)) {
       if (found.length >= count) break;
-      if (skipped++ < from) continue;
-      found.push(...history.items(entry, account));
+      if (entry.row.orderPos < before) found.push(...history.items(entry, account));
     }
     const latest = found.slice(0, Math.max(count, 0)).reverse();
     return latest.map((item) => itemAnswer(wallet, item));

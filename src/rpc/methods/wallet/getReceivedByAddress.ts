@@ -2,6 +2,7 @@
 import { coins } from '../../../util/json.js';
 import { MINE } from '../../../wallet/keys/isMine.js';
 import { destinationFlags } from '../../../wallet/listing/amounts.js';
+import { ofOneState } from '../../../wallet/listing/oneState.js';
 import { receivedSat } from '../../../wallet/listing/received.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
@@ -25,12 +26,12 @@ export const getReceivedByAddress = defineMethod({
   params: [{ name: 'address', type: 'string', required: true, description: 'The address' }, MIN_DEPTH_PARAM],
   result: t.coins('the total amount received; mined coins, claims and supports do not count'),
   examples: [['"bW5PZEvEBNPQRVhwpYXSjabFgbSw1oaHyR"', '6']],
-  run(ctx, { address, minconf }) {
+  async run(ctx, { address, minconf }) {
     const wallet = walletOf(ctx);
     const key = addressKey(wallet, address);
     if (destinationFlags(wallet, key) === MINE.no) {
       throw rpcError(RPC_ERROR.WALLET_ERROR, 'Address not found in wallet');
     }
-    return coins(receivedSat(wallet, key, minconf, { onlyPlain: true }));
+    return coins(await ofOneState(wallet, () => receivedSat(wallet, key, minconf)));
   },
 });

@@ -4,8 +4,9 @@ import { coins } from '../../../util/json.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import type { Slices } from '../../../util/slices.js';
 import { keyedDestination } from '../../../wallet/destinationKey.js';
-import { addressBalances, addressGroupings } from '../../../wallet/listing/groupings.js';
+import { addressBalances } from '../../../wallet/listing/addressBalances.js';
 import { ofOneState } from '../../../wallet/listing/oneState.js';
+import { sumsOf } from '../../../wallet/listing/sumsOf.js';
 import type { Wallet } from '../../../wallet/wallet.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
@@ -33,7 +34,7 @@ export const listAddressGroupings = defineMethod({
     const wallet = walletOf(ctx);
     const { groups, balances } = await ofOneState(wallet, function* (): Slices<Found> {
       return {
-        groups: yield* addressGroupings(wallet),
+        groups: yield* sumsOf(wallet).groups.all(),
         balances: yield* addressBalances(wallet),
       };
     });

@@ -13,9 +13,9 @@ import {
   moveBetweenAccounts,
 } from '../../../../src/wallet/listing/accountBalances.js';
 import { amountsOf } from '../../../../src/wallet/listing/amounts.js';
-import { addressGroupings } from '../../../../src/wallet/listing/groupings.js';
 import { receivedSat } from '../../../../src/wallet/listing/received.js';
 import { recentPieces, type Selection } from '../../../../src/wallet/listing/recent.js';
+import { sumsOf } from '../../../../src/wallet/listing/sumsOf.js';
 import { entriesSince } from '../../../../src/wallet/listing/sinceBlock.js';
 import type { Wallet } from '../../../../src/wallet/wallet.js';
 import { extractDestination } from '../../../../src/script/standard.js';
@@ -170,14 +170,14 @@ describe('sums', () => {
         if (wallet.ledger.depth(entry) < 1) continue;
         for (const { to, valueSat } of entry.outputs) if (to === destination) expected += valueSat;
       }
-      expect(receivedSat(wallet, destination, 1)).toBe(expected);
+      expect(atOnce(receivedSat(wallet, destination, 1))).toBe(expected);
     }
   });
 });
 
 describe('groupings', () => {
   it('hold each address once, and those together that were spent together', () => {
-    const groups = atOnce(addressGroupings(wallet));
+    const groups = atOnce(sumsOf(wallet).groups.all());
     const members = groups.flat();
     expect(new Set(members).size).toBe(members.length);
     expect(groups).toEqual([...groups].sort((a, b) => (a[0]! < b[0]! ? -1 : 1)));

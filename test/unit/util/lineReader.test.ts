@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LineReader } from '../../../src/hub/lineReader.js';
+import { LineReader } from '../../../src/util/lineReader.js';
 
 /** What comes out when `bytes` come in pieces of so many bytes. */
 function linesOf(bytes: Buffer, pieceBytes: number, maxLineBytes = 1000): string[] {

@@ -1,0 +1,147 @@
+/**
+ * The chain of headers with the most work that any hub has shown, each checked: what it follows, its target, and its proof of
+ * work. On regtest only what it follows, as the reference does, whose test hubs make headers without work.
+ * Source: lbry-sdk lbry/wallet/header.py `Headers`, `UnvalidatedHeaders`.
+ */
+import { headerHash, HEADER_SIZE_BYTES, powHash } from '../../../primitives/header.js';
+import { blockWork } from '../../../primitives/compactTarget.js';
+import { satisfiesProofOfWork } from '../../../primitives/pow.js';
+import { nextWorkRequired } from '../../../primitives/retarget.js';
+import { breathe } from '../../../util/breathe.js';
+import { hashToHex } from '../../../util/bytes.js';
+import { estimatedTimeSec } from '../../base/blockTimes.js';
+import type { LedgerParams } from '../../base/ledgerParams.js';
+import type { HeaderView } from '../ledger.js';
+import { HeaderFile } from './headerFile.js';
+
+const AT = { prevHash: 4, merkleRoot: 36, claimRoot: 68, time: 100, bits: 104 } as const;
+
+/** Headers that may follow a header of the chain. */
+export interface HeaderBranch {
+  /** Height of the header that the first one follows. */
+  readonly forkHeight: number;
+  readonly headers: Buffer;
+}
+
+/** Why headers are none of this chain. */
+export class BadHeader extends Error {}
+
+export interface HeaderChainOptions {
+  readonly path: string;
+  readonly params: LedgerParams;
+  readonly checksWork: boolean;
+}
+
+export class HeaderChain implements HeaderView {
+  readonly #file: HeaderFile;
+  readonly #params: LedgerParams;
+  readonly #checksWork: boolean;
+
+  constructor({ path, params, checksWork }: HeaderChainOptions) {
+    this.#params = params;
+    this.#checksWork = checksWork;
+    this.#file = new HeaderFile(
+      path,
+      Buffer.from(params.network.genesis.block.subarray(0, HEADER_SIZE_BYTES)),
+    );
+  }
+
+  get height(): number {
+    return this.#file.count - 1;
+  }
+
+  /** The 112 bytes; null where there is no such header. */
+  headerAt(height: number): Buffer | null {
+    return Number.isSafeInteger(height) && height >= 0 && height <= this.height
+      ? this.#file.at(height)
+      : null;
+  }
+
+  hashAt(height: number): Buffer | null {
+    const header = this.headerAt(height);
+    return header && headerHash(header);
+  }
+
+  merkleRootAt(height: number): Buffer | null {
+    return this.headerAt(height)?.subarray(AT.merkleRoot, AT.claimRoot) ?? null;
+  }
+
+  timeSecAt(height: number): number | null {
+    if (height <= 0) return null;
+    return this.headerAt(height)?.readUInt32LE(AT.time) ?? estimatedTimeSec(height);
+  }
+
+  /** Expected hashes behind the headers above a height. */
+  workAbove(height: number): bigint {
+    let work = 0n;
+    for (let at = height + 1; at <= this.height; at++)
+      work += blockWork(this.#file.at(at).readUInt32LE(AT.bits));
+    return work;
+  }
+
+  /**
+   * Checks that headers follow a branch, or the chain's header at the branch's fork where it is empty. Answers their work.
+   * Throws `BadHeader`.
+   */
+  async check(branch: HeaderBranch, more: Buffer): Promise<bigint> {
+    const known = branch.headers.length / HEADER_SIZE_BYTES;
+    const first = branch.forkHeight + 1;
+    const at = (height: number): Buffer => {
+      if (height < first) return this.#file.at(height);
+      const n = height - first;
+      const [bytes, place] = n < known ? [branch.headers, n] : [more, n - known];
+      return bytes.subarray(place * HEADER_SIZE_BYTES, (place + 1) * HEADER_SIZE_BYTES);
+    };
+    const tree = {
+      heightOf: (id: number) => id,
+      ancestorOf: (_id: number, height: number) => height,
+      timeOf: (id: number) => at(id).readUInt32LE(AT.time),
+      bitsOf: (id: number) => at(id).readUInt32LE(AT.bits),
+    };
+    let work = 0n;
+    let since = performance.now();
+    let height = first + known;
+    let prevHash = headerHash(at(height - 1));
+    for (const end = height + more.length / HEADER_SIZE_BYTES; height < end; height++) {
+      const header = at(height);
+      const hash = headerHash(header);
+      if (!header.subarray(AT.prevHash, AT.merkleRoot).equals(prevHash))
+        throw new BadHeader(`the header at height ${height} does not follow the one before it`);
+      this.#checkPlace(height, hash);
+      const bits = header.readUInt32LE(AT.bits);
+      if (this.#checksWork) this.#checkWork(header, bits, height, tree);
+      work += blockWork(bits);
+      prevHash = hash;
+      since = await breathe(since);
+    }
+    return work;
+  }
+
+  #checkPlace(height: number, hash: Buffer): void {
+    const checkpoint = this.#params.network.checkpoints.find((one) => one.height === height);
+    if (checkpoint && !hash.equals(checkpoint.hash))
+      throw new BadHeader(`the header at height ${height} is not ${hashToHex(checkpoint.hash)}`);
+  }
+
+  #checkWork(
+    header: Buffer,
+    bits: number,
+    height: number,
+    tree: Parameters<typeof nextWorkRequired>[0],
+  ): void {
+    const { network } = this.#params;
+    if (bits !== nextWorkRequired(tree, height - 1, header.readUInt32LE(AT.time), network))
+      throw new BadHeader(`the header at height ${height} has a wrong target`);
+    if (!satisfiesProofOfWork(powHash(header), bits, network.powLimit))
+      throw new BadHeader(`the header at height ${height} has no proof of work`);
+  }
+
+  /** Takes checked headers in; what stood above the fork goes. */
+  accept({ forkHeight, headers }: HeaderBranch): void {
+    this.#file.replaceFrom(forkHeight + 1, headers);
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+}

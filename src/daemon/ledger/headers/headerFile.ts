@@ -1,0 +1,99 @@
+/**
+ * Headers of one chain in a file, 112 bytes each, the place is the height. Read piece by piece, since a main chain of them is
+ * larger than what the daemon may hold. A tail that was not written whole is cut off.
+ */
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  writeSync,
+  constants,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { headerHash, HEADER_SIZE_BYTES } from '../../../primitives/header.js';
+
+/** Headers read at once, and pieces that are kept. Arbitrary: 3.5 MiB in all. */
+const PIECE = 256;
+const MAX_PIECES = 128;
+/** Headers at the end that are looked at when the file is opened: more than are written at once. */
+const CHECKED_TAIL = 8192;
+
+const PREV_HASH = { start: 4, end: 36 } as const;
+
+export class HeaderFile {
+  readonly #file: number;
+  readonly #pieces = new Map<number, Buffer>();
+  #count: number;
+
+  /** `genesis` is the first header, which the file has from then on. */
+  constructor(path: string, genesis: Buffer) {
+    mkdirSync(dirname(path), { recursive: true });
+    this.#file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    this.#count = Math.floor(fstatSync(this.#file).size / HEADER_SIZE_BYTES);
+    if (this.#count === 0 || !this.at(0).equals(genesis)) this.replaceFrom(0, genesis);
+    this.#repair();
+  }
+
+  #repair(): void {
+    const first = Math.max(1, this.#count - CHECKED_TAIL);
+    for (let height = first; height < this.#count; height++) {
+      const prev = this.at(height).subarray(PREV_HASH.start, PREV_HASH.end);
+      if (prev.equals(headerHash(this.at(height - 1)))) continue;
+      this.#truncate(height);
+      return;
+    }
+    ftruncateSync(this.#file, this.#count * HEADER_SIZE_BYTES);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The header at a height that is there. */
+  at(height: number): Buffer {
+    const piece = Math.floor(height / PIECE);
+    const at = (height % PIECE) * HEADER_SIZE_BYTES;
+    return this.#piece(piece).subarray(at, at + HEADER_SIZE_BYTES);
+  }
+
+  #piece(number: number): Buffer {
+    const known = this.#pieces.get(number);
+    if (known) {
+      this.#pieces.delete(number);
+      this.#pieces.set(number, known);
+      return known;
+    }
+    const size = Math.min(PIECE, this.#count - number * PIECE) * HEADER_SIZE_BYTES;
+    const bytes = Buffer.alloc(size);
+    readSync(this.#file, bytes, 0, size, number * PIECE * HEADER_SIZE_BYTES);
+    this.#pieces.set(number, bytes);
+    if (this.#pieces.size > MAX_PIECES) this.#pieces.delete(this.#pieces.keys().next().value!);
+    return bytes;
+  }
+
+  #forgetFrom(height: number): void {
+    const first = Math.floor(height / PIECE);
+    for (const number of this.#pieces.keys()) if (number >= first) this.#pieces.delete(number);
+  }
+
+  #truncate(count: number): void {
+    ftruncateSync(this.#file, count * HEADER_SIZE_BYTES);
+    this.#count = count;
+    this.#forgetFrom(Math.max(0, count - 1));
+  }
+
+  /** Writes headers from a height on; what stood there and above goes. */
+  replaceFrom(height: number, headers: Buffer): void {
+    if (height < this.#count) this.#truncate(height);
+    writeSync(this.#file, headers, 0, headers.length, height * HEADER_SIZE_BYTES);
+    this.#count = height + headers.length / HEADER_SIZE_BYTES;
+    this.#forgetFrom(height);
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Asks hubs by UDP whether they take clients, and which of them is the nearest: the first to answer.
+ * Source: lbry-sdk lbry/wallet/udp.py; sdk-facts 7.6.
+ */
+import { createSocket } from 'node:dgram';
+import { lookup } from 'node:dns/promises';
+import { joinHostPort, type HostPort } from '../../../util/hostPort.js';
+
+const MAGIC = 1_446_058_291;
+const PROTOCOL_VERSION = 1;
+const PING_SIZE = 69;
+const PONG_SIZE = 44;
+const AVAILABLE = 1;
+
+const AT = { flags: 1, height: 2, country: 42 } as const;
+
+export interface Pong {
+  readonly server: HostPort;
+  readonly isAvailable: boolean;
+  readonly height: number;
+  /** Number of the country in claim metadata; 0 unknown. */
+  readonly country: number;
+  readonly afterMs: number;
+}
+
+function pingBytes(): Buffer {
+  const bytes = Buffer.alloc(PING_SIZE);
+  bytes.writeInt32BE(MAGIC, 0);
+  bytes.writeUInt8(PROTOCOL_VERSION, 4);
+  return bytes;
+}
+
+/** Those that answered in the time, in the order of their answers. */
+export async function pingHubs(servers: readonly HostPort[], timeoutMs: number): Promise<Pong[]> {
+  const socket = createSocket('udp4');
+  const asked = new Map<string, HostPort>();
+  const pongs: Pong[] = [];
+  const startMs = performance.now();
+  await new Promise<void>((resolve) => {
+    let resolving = servers.length;
+    const timer = setTimeout(resolve, timeoutMs);
+    const endIfAll = (): void => {
+      if (resolving > 0 || asked.size > 0) return;
+      clearTimeout(timer);
+      resolve();
+    };
+    socket.on('error', () => undefined);
+    socket.on('message', (bytes, { address, port }) => {
+      const key = joinHostPort({ host: address, port });
+      const server = asked.get(key);
+      if (!server || bytes.length < PONG_SIZE) return;
+      asked.delete(key);
+      const isAvailable = (bytes.readUInt8(AT.flags) & AVAILABLE) !== 0;
+      const facts = { height: bytes.readUInt32BE(AT.height), country: bytes.readUInt16BE(AT.country) };
+      pongs.push({ server, isAvailable, ...facts, afterMs: performance.now() - startMs });
+      endIfAll();
+    });
+    for (const server of servers)
+      lookup(server.host, { family: 4 })
+        .then(({ address }) => {
+          asked.set(joinHostPort({ host: address, port: server.port }), server);
+          socket.send(pingBytes(), server.port, address, () => undefined);
+        })
+        .catch(() => undefined)
+        .finally(() => {
+          resolving--;
+          endIfAll();
+        });
+    endIfAll();
+  });
+  socket.close();
+  return pongs;
+}

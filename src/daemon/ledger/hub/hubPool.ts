@@ -1,0 +1,221 @@
+/**
+ * Keeps one hub connected out of several: the first that answers a ping, then the next one where it fails or lies. A hub that
+ * lied comes last for a while. Owns no data: what is said is judged elsewhere, by `blame`.
+ * Source: lbry-sdk lbry/wallet/network.py `Network`.
+ */
+import type { HostPort } from '../../../util/hostPort.js';
+import { joinHostPort } from '../../../util/hostPort.js';
+import type { Logger } from '../../../util/logging.js';
+import { HubGone, HubLie, isHubFault, noHub } from './hubErrors.js';
+import { pingHubs } from './hubPing.js';
+import { HubSession, type HubLimits, type HubParams } from './hubSession.js';
+
+export interface HubPoolOptions {
+  readonly servers: readonly HostPort[];
+  /** Printed id of the chain's first block. */
+  readonly genesis: string;
+  readonly limits: HubLimits;
+  /** How long pings are waited for. */
+  readonly pingMs: number;
+  /** Waiting between rounds over all servers: doubles from the first to the second. */
+  readonly retryMs: readonly [least: number, most: number];
+  /** How long a hub that lied is asked only where no other is. */
+  readonly distrustMs: number;
+  /** Number of the only country whose hubs are taken; null for any. */
+  readonly country: number | null;
+}
+
+/** Ping and distances between tries are lbry-sdk's but for the first, which is short; distrust is arbitrary. */
+export const POOL_TIMES = { pingMs: 3_000, retryMs: [1_000, 300_000], distrustMs: 600_000 } as const;
+
+/** What is done with a hub that connects. */
+export interface HubUser {
+  /** The hub may be used when it resolves; throws `HubLie` or `HubGone` where it is not fit. */
+  joined(session: HubSession): Promise<void>;
+  notified(session: HubSession, method: string, params: readonly unknown[]): void;
+  left(session: HubSession): void;
+}
+
+export class HubPool {
+  readonly #options: HubPoolOptions;
+  readonly #user: HubUser;
+  readonly #log: Logger;
+  readonly #distrusted = new Map<string, number>();
+  readonly #waiting = new Set<() => void>();
+  #session: HubSession | null = null;
+  /** Connected, and not yet found fit. */
+  #candidate: HubSession | null = null;
+  #isRunning = false;
+  #loop: Promise<void> = Promise.resolve();
+  #wake: (() => void) | null = null;
+
+  constructor(options: HubPoolOptions, user: HubUser, log: Logger) {
+    this.#options = options;
+    this.#user = user;
+    this.#log = log;
+  }
+
+  /** The hub of the moment. */
+  get session(): HubSession | null {
+    return this.#session;
+  }
+
+  start(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    this.#loop = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#isRunning = false;
+    const reason = new HubGone('The daemon is stopping');
+    this.#candidate?.end(reason);
+    this.#session?.end(reason);
+    this.#wake?.();
+    for (const resolve of this.#waiting) resolve();
+    await this.#loop;
+  }
+
+  /** Says in the log what a hub did, and leaves it for the next one. */
+  blame(session: HubSession, error: Error): void {
+    if (error instanceof HubLie) {
+      this.#distrusted.set(session.name, performance.now() + this.#options.distrustMs);
+      this.#log.warn(`${error.message}. Another hub is asked.`);
+    } else this.#log.info(error.message);
+    session.end(error);
+  }
+
+  async #run(): Promise<void> {
+    const [least, most] = this.#options.retryMs;
+    let waitMs = least;
+    while (this.#isRunning) {
+      for (const server of await this.#inOrder()) {
+        if (!this.#isRunning) return;
+        if (await this.#use(server)) waitMs = least;
+      }
+      if (!this.#isRunning) return;
+      await this.#sleep(waitMs);
+      waitMs = Math.min(most, waitMs * 2);
+    }
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(done, ms);
+      const wake = (this.#wake = done);
+      const forget = (): void => {
+        if (this.#wake === wake) this.#wake = null;
+      };
+      function done(): void {
+        clearTimeout(timer);
+        forget();
+        resolve();
+      }
+    });
+  }
+
+  /** Those that answered a ping first; those that did not after them, since a ping may be lost; those that lied last. */
+  async #inOrder(): Promise<HostPort[]> {
+    const { servers, pingMs, country } = this.#options;
+    const pongs = servers.length > 1 || country !== null ? await pingHubs(servers, pingMs) : [];
+    const answered = new Set(pongs.map(({ server }) => server));
+    const fit = pongs.filter((pong) => pong.isAvailable && (country === null || pong.country === country));
+    const rest = country === null ? servers.filter((server) => !answered.has(server)) : [];
+    const now = performance.now();
+    const lied = (server: HostPort): number =>
+      Number((this.#distrusted.get(joinHostPort(server)) ?? 0) > now);
+    return [...fit.map(({ server }) => server), ...rest].sort((a, b) => lied(a) - lied(b));
+  }
+
+  /** Uses a hub until it is gone; false where it was never of use. */
+  async #use(server: HostPort): Promise<boolean> {
+    let session: HubSession;
+    try {
+      session = await HubSession.open(server, this.#options.genesis, this.#options.limits);
+    } catch (error) {
+      this.#report(server, error);
+      return false;
+    }
+    this.#candidate = session;
+    if (!this.#isRunning) session.end(new HubGone('The daemon is stopping'));
+    const ended = new Promise<void>((resolve) => {
+      session.listen({
+        notified: (method, params) => this.#user.notified(session, method, params),
+        ended: () => resolve(),
+      });
+    });
+    try {
+      await this.#user.joined(session);
+    } catch (error) {
+      this.#candidate = null;
+      if (isHubFault(error)) this.blame(session, error);
+      else {
+        this.#log.error(
+          `The hub ${session.name} could not be used: ${error instanceof Error ? error.message : String(error)}`,
+        );
+        session.end(error as Error);
+      }
+      return false;
+    }
+    this.#candidate = null;
+    if (session.isOpen) {
+      this.#session = session;
+      this.#log.info(`Connected to the hub ${session.name}`);
+      for (const resolve of this.#waiting) resolve();
+      await ended;
+      this.#session = null;
+      if (this.#isRunning) this.#log.info(`Disconnected from the hub ${session.name}`);
+    }
+    this.#user.left(session);
+    return true;
+  }
+
+  #report(server: HostPort, error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof HubLie) {
+      this.#distrusted.set(joinHostPort(server), performance.now() + this.#options.distrustMs);
+      this.#log.warn(`${message}. Another hub is asked.`);
+    } else if (this.#isRunning) this.#log.info(message);
+  }
+
+  /** Resolves with a hub that is connected. Throws `TimeoutError` where none comes in the time of a call. */
+  async connected(): Promise<HubSession> {
+    const untilMs = performance.now() + this.#options.limits.callTimeoutMs;
+    while (this.#session === null) {
+      const leftMs = untilMs - performance.now();
+      if (!this.#isRunning || leftMs <= 0) throw noHub();
+      this.#wake?.();
+      await new Promise<void>((resolve) => {
+        const done = (): void => {
+          clearTimeout(timer);
+          this.#waiting.delete(done);
+          resolve();
+        };
+        const timer = setTimeout(done, leftMs);
+        this.#waiting.add(done);
+      });
+    }
+    return this.#session;
+  }
+
+  /** Asks the hub of the moment, and the next one where it fails on the way, but only as often as there are hubs. */
+  async call(method: string, params: HubParams): Promise<unknown> {
+    return this.ask((session) => session.call(method, params));
+  }
+
+  /** The same for more than one question, whose answers `question` judges: it throws `HubLie`. */
+  async ask<T>(question: (session: HubSession) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const session = await this.connected();
+      try {
+        return await question(session);
+      } catch (error) {
+        if (!isHubFault(error)) throw error;
+        this.blame(session, error);
+        // The loop lets go of it in a turn of its own.
+        if (this.#session === session) this.#session = null;
+        if (!this.#isRunning || attempt > this.#options.servers.length) throw error;
+      }
+    }
+  }
+}

@@ -1,0 +1,261 @@
+/**
+ * One connection to a hub: lines of JSON over TCP, calls by number, what the hub tells by itself. It ends when the hub says
+ * what is no answer, too much at once, or nothing for too long. Source: lbry-sdk lbry/wallet/network.py `ClientSession`.
+ */
+import { connect, type Socket } from 'node:net';
+import { decodeUtf8InSlices, JsonScanner, MAX_JSON_VALUES } from '../../../util/jsonParse.js';
+import { toPlain } from '../../../util/json.js';
+import { joinHostPort, type HostPort } from '../../../util/hostPort.js';
+import { LineReader } from '../../../util/lineReader.js';
+import { SerialQueue } from '../../../util/serialQueue.js';
+import { AT_ONCE_SIZE, inSlices } from '../../../util/slices.js';
+import { HubGone, HubLie, HubRefusal } from './hubErrors.js';
+
+export interface HubLimits {
+  /** Until the connection stands. */
+  readonly connectTimeoutMs: number;
+  /** Silence while something is asked. */
+  readonly callTimeoutMs: number;
+  /** Silence after which the hub is asked whether it is there. */
+  readonly keepAliveMs: number;
+  /** Questions at the same time; more wait. */
+  readonly concurrency: number;
+  readonly maxLineBytes: number;
+}
+
+/** Times and the number of questions are lbry-sdk's; the bound of a line is arbitrary, above any history or hundred transactions. */
+export const HUB_LIMITS: HubLimits = {
+  connectTimeoutMs: 6_000,
+  callTimeoutMs: 30_000,
+  keepAliveMs: 60_000,
+  concurrency: 32,
+  maxLineBytes: 64 << 20,
+};
+
+export type HubParams = readonly unknown[] | Readonly<Record<string, unknown>>;
+
+export interface HubListener {
+  notified(method: string, params: readonly unknown[]): void;
+  /** Called once. */
+  ended(reason: Error): void;
+}
+
+interface Call {
+  readonly text: string;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Generations of lbry-sdk that a hub may ask for. Source: lbry-sdk `__version__` 0.113.0. */
+const PROTOCOL = '0.113.0';
+const LEAST_PROTOCOL = [0, 65, 0] as const;
+
+async function parseLine(line: Buffer): Promise<unknown> {
+  if (line.length <= AT_ONCE_SIZE * 4) return JSON.parse(line.toString('utf8'));
+  const text = await inSlices(decodeUtf8InSlices(line));
+  if (text === null) throw new Error('no UTF-8');
+  const scanner = new JsonScanner(text, MAX_JSON_VALUES);
+  const value = await inSlices(scanner.readValueInSlices());
+  if (!scanner.atEnd()) throw new Error('more than one value');
+  return toPlain(value);
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export class HubSession {
+  readonly server: HostPort;
+  readonly name: string;
+  /** What `server.features` answered. */
+  features: Readonly<Record<string, unknown>> = {};
+  /** How long the first answer took. */
+  latencySec = 0;
+  readonly #socket: Socket;
+  readonly #limits: HubLimits;
+  readonly #lines: LineReader;
+  readonly #order = new SerialQueue();
+  readonly #calls = new Map<number, Call>();
+  readonly #waiting: Call[] = [];
+  readonly #timer: NodeJS.Timeout;
+  #listener: HubListener | null = null;
+  #lastId = 0;
+  #heardMs = performance.now();
+  #ended: Error | null = null;
+  /** Bytes that are read and not dealt with. */
+  #heldBytes = 0;
+
+  private constructor(socket: Socket, server: HostPort, limits: HubLimits) {
+    this.server = server;
+    this.name = joinHostPort(server);
+    this.#socket = socket;
+    this.#limits = limits;
+    this.#lines = new LineReader(limits.maxLineBytes);
+    socket.setNoDelay(true);
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('error', (error) =>
+      this.end(new HubGone(`The connection to the hub ${this.name} failed: ${error.message}`)),
+    );
+    socket.on('close', () => this.end(new HubGone(`The hub ${this.name} closed the connection`)));
+    this.#timer = setInterval(() => this.#watch(), Math.max(10, Math.min(1000, limits.callTimeoutMs / 4)));
+    this.#timer.unref();
+  }
+
+  /**
+   * Connects and sees whether the hub is of this generation and of the chain with that genesis block (hex as printed).
+   * Throws `HubGone` and `HubLie`.
+   */
+  static async open(server: HostPort, genesis: string, limits: HubLimits): Promise<HubSession> {
+    const session = new HubSession(await dial(server, limits.connectTimeoutMs), server, limits);
+    try {
+      await session.#greet(genesis);
+      return session;
+    } catch (error) {
+      session.end(error as Error);
+      if (error instanceof HubRefusal)
+        throw new HubGone(`The hub ${session.name} refuses us: ${error.message}`);
+      throw error;
+    }
+  }
+
+  async #greet(genesis: string): Promise<void> {
+    const startMs = performance.now();
+    const version = await this.call('server.version', [`LBRY SDK ${PROTOCOL}`, PROTOCOL]);
+    this.latencySec = (performance.now() - startMs) / 1000;
+    const spoken = Array.isArray(version) ? String(version[1]).split('.').map(Number) : [];
+    if (!(compareVersions(spoken, LEAST_PROTOCOL) >= 0))
+      throw new HubGone(
+        `The hub ${this.name} speaks the protocol ${String(spoken.join('.'))}, which is too old`,
+      );
+    const features = await this.call('server.features', []);
+    if (!isObject(features)) throw new HubLie(`The hub ${this.name} does not say what it is`);
+    if (features['genesis_hash'] !== genesis)
+      throw new HubLie(
+        `The hub ${this.name} is of another chain: its first block is ${String(features['genesis_hash']).slice(0, 64)}, ours ${genesis}`,
+      );
+    this.features = features;
+  }
+
+  /** What came before is not told. */
+  listen(listener: HubListener): void {
+    this.#listener = listener;
+    if (this.#ended) listener.ended(this.#ended);
+  }
+
+  get isOpen(): boolean {
+    return this.#ended === null;
+  }
+
+  call(method: string, params: HubParams): Promise<unknown> {
+    if (this.#ended) return Promise.reject(this.#ended);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ text: JSON.stringify({ method, params }).slice(1), resolve, reject });
+      this.#send();
+    });
+  }
+
+  #send(): void {
+    while (this.#calls.size < this.#limits.concurrency) {
+      const call = this.#waiting.shift();
+      if (!call) return;
+      const id = ++this.#lastId;
+      if (this.#calls.size === 0) this.#heardMs = performance.now();
+      this.#calls.set(id, call);
+      this.#socket.write(`{"jsonrpc":"2.0","id":${id},${call.text}\n`);
+    }
+  }
+
+  #watch(): void {
+    const silentMs = performance.now() - this.#heardMs;
+    if (this.#calls.size > 0) {
+      if (silentMs > this.#limits.callTimeoutMs && this.#heldBytes === 0)
+        this.end(new HubGone(`The hub ${this.name} was silent for ${Math.round(silentMs / 1000)} seconds`));
+    } else if (silentMs > this.#limits.keepAliveMs) this.call('server.ping', []).catch(() => undefined);
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#ended) return;
+    this.#heardMs = performance.now();
+    this.#lines.push(chunk);
+    for (let line = this.#lines.next(); line !== null; line = this.#lines.next()) this.#take(line);
+    if (this.#lines.isTooLong)
+      this.end(
+        new HubLie(
+          `The hub ${this.name} sent an answer of more than ${this.#limits.maxLineBytes >> 20} MiB, which is none`,
+        ),
+      );
+  }
+
+  #take(line: Buffer): void {
+    const { length } = line;
+    this.#heldBytes += length;
+    if (this.#heldBytes > this.#limits.maxLineBytes) this.#socket.pause();
+    void this.#order.run(async () => {
+      try {
+        if (!this.#ended) this.#message(await parseLine(line));
+      } catch {
+        this.end(new HubLie(`The hub ${this.name} sent what is no JSON`));
+      }
+      this.#heldBytes -= length;
+      if (this.#heldBytes <= this.#limits.maxLineBytes) this.#socket.resume();
+    });
+  }
+
+  #message(message: unknown): void {
+    if (Array.isArray(message)) {
+      for (const one of message) this.#message(one);
+      return;
+    }
+    if (!isObject(message)) throw new Error('no object');
+    const { method, params, id } = message;
+    if (typeof method === 'string') {
+      if (Array.isArray(params)) this.#listener?.notified(method, params as unknown[]);
+      return;
+    }
+    const call = typeof id === 'number' ? this.#calls.get(id) : undefined;
+    if (!call) return;
+    this.#calls.delete(id as number);
+    const { error } = message;
+    if (isObject(error)) call.reject(new HubRefusal(Number(error['code']) || 0, String(error['message'])));
+    else call.resolve(message['result'] ?? null);
+    this.#send();
+  }
+
+  /** Ends the connection; whoever waits for an answer is told the reason. */
+  end(reason: Error): void {
+    if (this.#ended) return;
+    this.#ended = reason;
+    clearInterval(this.#timer);
+    this.#socket.destroy();
+    for (const call of [...this.#calls.values(), ...this.#waiting.splice(0)]) call.reject(reason);
+    this.#calls.clear();
+    this.#listener?.ended(reason);
+  }
+}
+
+function compareVersions(version: readonly number[], least: readonly number[]): number {
+  for (const [n, wanted] of least.entries()) {
+    const part = version[n] ?? 0;
+    if (part !== wanted) return part - wanted;
+  }
+  return 0;
+}
+
+function dial({ host, port }: HostPort, timeoutMs: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port });
+    const name = joinHostPort({ host, port });
+    const fail = (reason: string): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      reject(new HubGone(`The hub ${name} cannot be reached: ${reason}`));
+    };
+    const timer = setTimeout(() => fail(`no answer in ${timeoutMs / 1000} seconds`), timeoutMs);
+    const failed = (error: Error): void => fail(error.message);
+    socket.once('error', failed);
+    socket.once('connect', () => {
+      clearTimeout(timer);
+      socket.off('error', failed);
+      resolve(socket);
+    });
+  });
+}

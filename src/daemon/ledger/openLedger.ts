@@ -1,0 +1,468 @@
+/**
+ * The ledger at work: headers, the database and a hub brought together. What a hub says is checked before it is believed; where
+ * it lies or fails the next one is asked. Source: lbry-sdk lbry/wallet/ledger.py `Ledger`.
+ */
+import { EventEmitter } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatTransaction, txid as idOf, type Transaction } from '../../primitives/transaction.js';
+import { hashToHex } from '../../util/bytes.js';
+import { joinHostPort, type HostPort } from '../../util/hostPort.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import type { Logger } from '../../util/logging.js';
+import { SerialQueue } from '../../util/serialQueue.js';
+import { ledgerParams, type LedgerId, type LedgerParams } from '../base/ledgerParams.js';
+import type { AddressSource } from './addressSource.js';
+import { HeaderChain } from './headers/headerChain.js';
+import { HeaderSync, parseTip, type HubStanding, type HubTip } from './headers/headerSync.js';
+import { HubGone, HubLie, HubRefusal, isHubFault } from './hub/hubErrors.js';
+import { HubPool, POOL_TIMES, type HubPoolOptions } from './hub/hubPool.js';
+import { HubQuestions } from './hub/hubQuestions.js';
+import { HUB_LIMITS, type HubLimits, type HubSession } from './hub/hubSession.js';
+import type { HubPort, Ledger, LedgerEvents, LedgerTransaction } from './ledger.js';
+import type { LedgerDatabase } from './ledgerDatabase.js';
+import { openStore, type LedgerStorePort } from './store/openStore.js';
+import { AddressSync, type SavedTransaction } from './sync/addressSync.js';
+import { AnyTransactions } from './sync/anyTransactions.js';
+import { channelKeysOf } from './sync/channelKeys.js';
+import { Gaps } from './sync/gaps.js';
+import { OwnBroadcasts } from './sync/ownBroadcasts.js';
+
+export interface LedgerOptions {
+  readonly ledgerId: LedgerId;
+  /** Where headers and database lie. */
+  readonly folder: string;
+  /** `lbryum_servers`. */
+  readonly servers: readonly HostPort[];
+  readonly log: Logger;
+  readonly limits?: Partial<HubLimits>;
+  readonly times?: Partial<Pick<HubPoolOptions, 'pingMs' | 'retryMs' | 'distrustMs'>>;
+  /** Number of the only country whose hubs are taken. */
+  readonly country?: number | null;
+  /** Whether targets and proof of work of headers are checked; unless given on all chains but regtest. */
+  readonly checksWork?: boolean;
+  /** In a thread of its own unless given. */
+  readonly store?: LedgerStorePort;
+}
+
+/** How long a hub may stay below or beside the best chain while there are others. Arbitrary. */
+const PATIENCE_MS = 30_000;
+
+/** What nodes say of a transaction that they have already: to whoever sends it, it is taken. */
+const HAD_ALREADY = /already in mempool|already-in-mempool|already-known|already in block ?chain/i;
+
+interface Member {
+  source: AddressSource;
+  /** How often it was added. */
+  count: number;
+  /** Whether the hub of the moment was asked for all of its addresses. */
+  isSubscribed: boolean;
+  isSynced: boolean;
+  ready: Promise<void>;
+}
+
+export class LedgerAtWork implements Ledger {
+  readonly params: LedgerParams;
+  readonly headers: HeaderChain;
+  readonly hub: HubPort;
+  readonly #store: LedgerStorePort;
+  readonly #log: Logger;
+  readonly #servers: readonly HostPort[];
+  readonly #pool: HubPool;
+  readonly #headerSync: HeaderSync;
+  readonly #headerQueue = new SerialQueue();
+  readonly #gaps: Gaps;
+  readonly #any: AnyTransactions;
+  readonly #own = new OwnBroadcasts();
+  readonly #members = new Map<string, Member>();
+  readonly #events = new EventEmitter({ captureRejections: false });
+  /** Told when accounts agree with a hub, or it is gone. */
+  readonly #waiting = new Set<() => void>();
+  #session: HubSession | null = null;
+  #sync: AddressSync | null = null;
+  #standing: HubStanding = 'level';
+  #patience: NodeJS.Timeout | null = null;
+  #working: Promise<void> | null = null;
+  #remoteHeight = 0;
+  #hasReleased = false;
+  #isClosed = false;
+
+  constructor(options: LedgerOptions) {
+    const { ledgerId, folder, servers, log } = options;
+    this.params = ledgerParams(ledgerId);
+    this.#log = log;
+    this.#servers = servers;
+    mkdirSync(folder, { recursive: true });
+    const checksWork = options.checksWork ?? ledgerId !== 'lbc_regtest';
+    this.headers = new HeaderChain({ path: join(folder, 'headers.dat'), params: this.params, checksWork });
+    this.#store = options.store ?? openStore({ path: join(folder, 'ledger.sqlite'), ledgerId });
+    this.#headerSync = new HeaderSync(this.headers, {
+      rewind: (forkHeight) => this.#rewind(forkHeight),
+      grew: (height) => this.#emit('headers', height),
+    });
+    this.#gaps = new Gaps(this.#store, this.params);
+    this.#pool = new HubPool(
+      {
+        ...POOL_TIMES,
+        ...options.times,
+        servers,
+        genesis: hashToHex(this.params.network.genesisHash),
+        limits: { ...HUB_LIMITS, ...options.limits },
+        country: options.country ?? null,
+      },
+      {
+        joined: (session) => this.#joined(session),
+        notified: (session, method, params) => this.#notified(session, method, params),
+        left: (session) => this.#left(session),
+      },
+      log,
+    );
+    this.hub = new HubQuestions(this.#pool);
+    this.#any = new AnyTransactions(this.#pool, this.#store, this.headers, (session) =>
+      this.#syncHeaders(session),
+    );
+    this.#events.setMaxListeners(0);
+  }
+
+  get height(): number {
+    return this.headers.height;
+  }
+
+  get database(): LedgerDatabase {
+    return this.#store;
+  }
+
+  /** Begins to look for a hub. What the database has of blocks above the headers is in none for the time being. */
+  async start(): Promise<void> {
+    await this.#store.rewind(this.headers.height);
+    this.#pool.start();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (this.#patience) clearTimeout(this.#patience);
+    await this.#pool.stop();
+    await this.#working;
+    await this.#headerQueue.idle();
+    this.#tellWaiting();
+    this.#own.close();
+    await this.#store.close();
+    this.headers.close();
+  }
+
+  on<Name extends keyof LedgerEvents>(name: Name, listener: (...args: LedgerEvents[Name]) => void): void {
+    this.#events.on(name, listener as (...args: unknown[]) => void);
+  }
+
+  off<Name extends keyof LedgerEvents>(name: Name, listener: (...args: LedgerEvents[Name]) => void): void {
+    this.#events.off(name, listener as (...args: unknown[]) => void);
+  }
+
+  #emit<Name extends keyof LedgerEvents>(name: Name, ...args: LedgerEvents[Name]): void {
+    this.#events.emit(name, ...args);
+  }
+
+  // Headers
+
+  async #rewind(forkHeight: number): Promise<void> {
+    this.#log.warn(
+      `The chain reorganises: ${this.height - forkHeight} blocks above height ${forkHeight} give way`,
+    );
+    this.#any.forget();
+    const addresses = await this.#store.rewind(forkHeight);
+    this.#sync?.subscribe(addresses);
+    this.#emit('reorganisation', forkHeight);
+  }
+
+  /** Follows a hub to its tip; whether that is the tip of the best chain. */
+  #syncHeaders(session: HubSession, tip?: HubTip): Promise<boolean> {
+    return this.#headerQueue.run(async () => {
+      const theirs = tip ?? (await this.#headerSync.subscribe(session));
+      this.#remoteHeight = theirs.height;
+      const standing = await this.#headerSync.follow(session, theirs);
+      this.#stand(session, standing, theirs.height);
+      return standing === 'level';
+    });
+  }
+
+  /** With a hub that is not at the best tip, histories wait; with others at hand not for ever. */
+  #stand(session: HubSession, standing: HubStanding, height: number): void {
+    if (standing !== this.#standing && standing !== 'level')
+      this.#log.info(
+        `The hub ${session.name} is ${standing === 'behind' ? 'behind' : 'on a branch without more work'}, at height ` +
+          `${height}; the best chain known is ${this.height} blocks high`,
+      );
+    this.#standing = standing;
+    if (standing === 'level' || this.#servers.length < 2) {
+      if (this.#patience) clearTimeout(this.#patience);
+      this.#patience = null;
+      return;
+    }
+    this.#patience ??= setTimeout(() => {
+      this.#patience = null;
+      this.#pool.blame(session, new HubGone(`The hub ${session.name} does not reach the best chain`));
+    }, PATIENCE_MS).unref();
+  }
+
+  // The hub
+
+  async #joined(session: HubSession): Promise<void> {
+    this.#standing = 'level';
+    await this.#syncHeaders(session);
+    const sync = new AddressSync(session, {
+      store: this.#store,
+      headers: this.headers,
+      log: this.#log,
+      syncHeaders: (one) => this.#syncHeaders(one),
+      kept: () => this.#own.kept(),
+      used: (addresses) => this.#used(addresses),
+      saved: (transactions) => this.#saved(transactions),
+      told: (txids) => this.#own.told(txids),
+    });
+    this.#session = session;
+    this.#sync = sync;
+    for (const member of this.#members.values()) await this.#subscribe(member, sync);
+    this.#work();
+  }
+
+  async #subscribe(member: Member, sync: AddressSync): Promise<void> {
+    const statuses = await this.#store.statuses(member.source.accountId);
+    sync.subscribe(statuses.map(({ address }) => address));
+    member.isSubscribed = true;
+  }
+
+  #notified(session: HubSession, method: string, params: readonly unknown[]): void {
+    try {
+      if (method === 'blockchain.headers.subscribe') {
+        const tip = parseTip(session, params[0]);
+        this.#syncHeaders(session, tip).then(
+          () => this.#work(),
+          (error: unknown) => this.#failed(session, error),
+        );
+      } else if (method === 'blockchain.address.subscribe' && session === this.#session) {
+        this.#sync?.notified(params);
+        this.#work();
+      }
+    } catch (error) {
+      this.#failed(session, error);
+    }
+  }
+
+  #left(session: HubSession): void {
+    if (this.#patience) clearTimeout(this.#patience);
+    this.#patience = null;
+    if (this.#session !== session) return;
+    this.#session = null;
+    this.#sync = null;
+    for (const member of this.#members.values()) member.isSubscribed = member.isSynced = false;
+    this.#tellWaiting();
+  }
+
+  #failed(session: HubSession, error: unknown): void {
+    if (this.#isClosed || !session.isOpen) return;
+    if (isHubFault(error)) this.#pool.blame(session, error);
+    else {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#log.error(`The wallet cannot be brought up to date: ${reason}`);
+      session.end(new HubGone(reason));
+    }
+  }
+
+  // Histories
+
+  /** Brings the histories up to date, unless that is being done. */
+  #work(): void {
+    const [session, sync] = [this.#session, this.#sync];
+    if (this.#working || !session || !sync || this.#isClosed || this.#standing !== 'level') return;
+    this.#working = sync
+      .run()
+      .then(() => (sync.isDone ? this.#agreed(sync) : undefined))
+      .catch((error: unknown) => this.#failed(session, error))
+      .then(() => {
+        this.#working = null;
+        const more = this.#sync !== null && !this.#sync.isDone;
+        if (more || this.#sync !== sync) this.#work();
+      });
+  }
+
+  async #agreed(sync: AddressSync): Promise<void> {
+    if (!this.#hasReleased) {
+      this.#hasReleased = true;
+      await this.#store.releaseLeft();
+    }
+    if (sync !== this.#sync || !sync.isDone) return;
+    for (const member of this.#members.values()) if (member.isSubscribed) member.isSynced = true;
+    this.#tellWaiting();
+    if (this.#isAllSynced) this.#emit('synced');
+  }
+
+  get #isAllSynced(): boolean {
+    return this.#sync !== null && [...this.#members.values()].every(({ isSynced }) => isSynced);
+  }
+
+  #tellWaiting(): void {
+    for (const tell of [...this.#waiting]) tell();
+  }
+
+  #untilTold(): Promise<void> {
+    return new Promise((resolve) => {
+      const tell = (): void => {
+        this.#waiting.delete(tell);
+        resolve();
+      };
+      this.#waiting.add(tell);
+    });
+  }
+
+  async #used(addresses: readonly string[]): Promise<readonly string[]> {
+    const made: string[] = [];
+    for (const { accountId, chain } of await this.#store.chainsOf(addresses)) {
+      const source = this.#members.get(accountId)?.source;
+      if (!source) continue;
+      const chains = source.chains.filter((one) => one.chain === chain);
+      made.push(...(await this.#gaps.ensure(source, chains)));
+    }
+    return made;
+  }
+
+  #saved(transactions: readonly SavedTransaction[]): void {
+    for (const { tx, txid, height, accountIds } of transactions) {
+      for (const key of channelKeysOf(tx))
+        for (const { source } of this.#members.values()) source.noteChannelKey?.(key);
+      this.#emit('transaction', { tx, txid, height, accountIds });
+    }
+  }
+
+  // Accounts
+
+  add(source: AddressSource): Promise<void> {
+    const known = this.#members.get(source.accountId);
+    if (known) {
+      known.count++;
+      return known.ready;
+    }
+    const member: Member = {
+      source,
+      count: 1,
+      isSubscribed: false,
+      isSynced: false,
+      ready: Promise.resolve(),
+    };
+    this.#members.set(source.accountId, member);
+    member.ready = this.#begin(member);
+    return member.ready;
+  }
+
+  async #begin(member: Member): Promise<void> {
+    await this.#gaps.ensure(member.source);
+    const sync = this.#sync;
+    if (sync && !member.isSubscribed) {
+      await this.#subscribe(member, sync);
+      this.#work();
+    }
+    while (this.#sync !== null && !member.isSynced && this.#standing === 'level' && !this.#isClosed)
+      await this.#untilTold();
+  }
+
+  remove(accountId: string): void {
+    const member = this.#members.get(accountId);
+    if (!member || --member.count > 0) return;
+    this.#members.delete(accountId);
+    void this.#unsubscribe(accountId).catch(() => undefined);
+  }
+
+  async #unsubscribe(accountId: string): Promise<void> {
+    for (const { address } of await this.#store.statuses(accountId)) {
+      const session = this.#session;
+      if (!session || this.#members.has(accountId)) return;
+      await session.call('blockchain.address.unsubscribe', [address]);
+    }
+  }
+
+  isSynced(accountId: string): boolean {
+    return this.#members.get(accountId)?.isSynced ?? false;
+  }
+
+  async whenSynced(): Promise<void> {
+    while (!this.#isAllSynced && !this.#isClosed) await this.#untilTold();
+  }
+
+  async ensureGap(account: AddressSource): Promise<readonly string[]> {
+    const made = await this.#gaps.ensure(account);
+    this.#sync?.subscribe(made);
+    this.#work();
+    return made;
+  }
+
+  // Transactions
+
+  async broadcast(tx: Transaction): Promise<void> {
+    const txid = idOf(tx);
+    const raw = formatTransaction(tx);
+    // A history may show it before the answer comes.
+    this.#own.add(txid);
+    try {
+      await this.#pool.ask((session) => this.#send(session, hashToHex(txid), raw));
+    } catch (error) {
+      this.#own.delete(txid);
+      throw error;
+    }
+    const known = await this.#store.known(tx.inputs.map(({ prevout }) => prevout.hash));
+    const height = known.some((one) => one.height <= 0) ? -1 : 0;
+    const { accountIds } = await this.#store.saveBroadcast({
+      txid,
+      raw,
+      height,
+      position: -1,
+      isVerified: false,
+    });
+    this.#saved([{ tx, txid, height, accountIds }]);
+    // Change may have used up a gap.
+    for (const accountId of accountIds) {
+      const member = this.#members.get(accountId);
+      if (member) await this.ensureGap(member.source);
+    }
+  }
+
+  async #send(session: HubSession, id: string, raw: Buffer): Promise<void> {
+    try {
+      const answer = await session.call('blockchain.transaction.broadcast', [raw.toString('hex')]);
+      if (answer !== id)
+        throw new HubLie(`The hub ${session.name} says that it sent another transaction than ${id}`);
+    } catch (error) {
+      if (!(error instanceof HubRefusal && HAD_ALREADY.test(error.message))) throw error;
+    }
+  }
+
+  async taken(txid: Uint8Array, timeoutMs: number): Promise<boolean> {
+    const told = this.#own.whenTold(txid, timeoutMs);
+    const isKnown = (await this.#store.known([txid])).length > 0;
+    return isKnown && !this.#own.has(txid) ? true : told;
+  }
+
+  async transaction(txid: Uint8Array): Promise<LedgerTransaction | null> {
+    return (await this.#any.get([txid])).get(hashToHex(txid)) ?? null;
+  }
+
+  transactions(txids: readonly Uint8Array[]): Promise<Map<string, LedgerTransaction>> {
+    return this.#any.get(txids);
+  }
+
+  status(): JsonOut {
+    const session = this.#pool.session;
+    const { height } = this;
+    const target = Math.max(this.#remoteHeight, height);
+    return {
+      connected: session && joinHostPort(session.server),
+      connected_features: session && (session.features as JsonOut),
+      servers: session ? [{ ...session.server, latency: session.latencySec, availability: true }] : [],
+      known_servers: this.#servers.length,
+      available_servers: Number(session !== null),
+      headers_synchronization_progress: target === 0 ? 100 : Math.floor((height / target) * 100),
+      blocks: Math.max(height, 0),
+      blocks_behind: target - height,
+      best_blockhash: hashToHex(this.headers.hashAt(height)!),
+    };
+  }
+}

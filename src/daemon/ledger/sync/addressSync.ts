@@ -1,0 +1,302 @@
+/**
+ * Keeps the histories of the wallet's addresses as the hub of the moment tells them: subscribes, fetches what changed, checks
+ * it, and writes it. Works in rounds of many addresses, so that few questions and few writes do for a large wallet. Knows
+ * neither accounts nor headers' changes; the ledger tells it when to begin anew.
+ * Source of what is done: lbry-sdk lbry/wallet/ledger.py `subscribe_addresses`, `update_history`.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Transaction } from '../../../primitives/transaction.js';
+import { hashToHex } from '../../../util/bytes.js';
+import type { Logger } from '../../../util/logging.js';
+import type { HeaderChain } from '../headers/headerChain.js';
+import { HubGone, HubLie } from '../hub/hubErrors.js';
+import type { HubSession } from '../hub/hubSession.js';
+import type { ChangedTransaction, HistoryUpdate } from '../store/histories.js';
+import type { LedgerStorePort } from '../store/openStore.js';
+import { fetchChecked, MAX_BATCH, type CheckedTransaction } from './checkedTransactions.js';
+import { fetchHistory, parseStatus, statusOf, type HistoryEntry } from './histories.js';
+
+/** Source: hub `address_subscribe`. */
+const MAX_SUBSCRIBED_AT_ONCE = 1000;
+/** Addresses of one round. Arbitrary. */
+const ROUND = 400;
+/** Transactions in memory at once. Arbitrary. */
+const MAX_FETCHED = 1000;
+/** Batches of transactions that are asked for at the same time. Arbitrary. */
+const PARALLEL_BATCHES = 4;
+/** Rounds in which a hub may tell of an address what cannot be judged, since the chain moves on the way. Arbitrary. */
+const MAX_ATTEMPTS = 4;
+/** Between such rounds. Arbitrary: a hub follows its node within a tenth of a second. */
+const AGAIN_MS = 250;
+
+export interface SavedTransaction extends ChangedTransaction {
+  readonly tx: Transaction;
+  readonly height: number;
+}
+
+export interface AddressSyncPort {
+  readonly store: LedgerStorePort;
+  readonly headers: HeaderChain;
+  readonly log: Logger;
+  /** Brings the headers to where the hub stands; false where it is not at the tip of the best chain. */
+  syncHeaders(session: HubSession): Promise<boolean>;
+  /** Transactions of ours that a hub has taken and need not be in a history yet. */
+  kept(): readonly Uint8Array[];
+  /** Addresses whose histories are written: gaps may be gone. Answers new addresses. */
+  used(addresses: readonly string[]): Promise<readonly string[]>;
+  saved(transactions: readonly SavedTransaction[]): void;
+  /** All transactions that a hub has told in histories now. */
+  told(txids: readonly Uint8Array[]): void;
+}
+
+interface Told {
+  readonly address: string;
+  readonly history: readonly HistoryEntry[];
+  readonly status: string | null;
+}
+
+export class AddressSync {
+  readonly #port: AddressSyncPort;
+  readonly #session: HubSession;
+  readonly #toSubscribe = new Set<string>();
+  /** Addresses that differ, with the status that the hub told last. */
+  readonly #changed = new Map<string, string | null>();
+  /** Rounds that an address was in without an end. */
+  readonly #attempts = new Map<string, number>();
+  #isLevel = true;
+  #fetched = 0;
+  #toldFetched = 0;
+
+  constructor(session: HubSession, port: AddressSyncPort) {
+    this.#session = session;
+    this.#port = port;
+  }
+
+  subscribe(addresses: Iterable<string>): void {
+    for (const address of addresses) this.#toSubscribe.add(address);
+  }
+
+  /** Takes what the hub tells by itself. Throws `HubLie`. */
+  notified([address, status]: readonly unknown[]): void {
+    if (typeof address === 'string') this.#changed.set(address, parseStatus(this.#session, status));
+  }
+
+  get isDone(): boolean {
+    return this.#toSubscribe.size === 0 && this.#changed.size === 0;
+  }
+
+  /** Works until nothing is left, or the hub turns out not to be at the best tip. Throws `HubLie` and `HubGone`. */
+  async run(): Promise<void> {
+    this.#isLevel = true;
+    while (!this.isDone && this.#isLevel) {
+      if (!this.#session.isOpen) throw new HubGone(`The hub ${this.#session.name} is gone`);
+      if (this.#toSubscribe.size > 0) await this.#subscribeSome();
+      else await this.#round();
+    }
+  }
+
+  async #subscribeSome(): Promise<void> {
+    const addresses = [...this.#toSubscribe].slice(0, MAX_SUBSCRIBED_AT_ONCE);
+    for (const address of addresses) this.#toSubscribe.delete(address);
+    const answer = await this.#session.call('blockchain.address.subscribe', addresses);
+    if (!Array.isArray(answer) || answer.length !== addresses.length)
+      throw new HubLie(`The hub ${this.#session.name} does not answer for each address`);
+    const statuses = addresses.map((address, n) => [address, parseStatus(this.#session, answer[n])] as const);
+    const known = await this.#known(addresses);
+    for (const [address, status] of statuses)
+      if (known.get(address) !== status) this.#changed.set(address, status);
+  }
+
+  async #known(addresses: readonly string[]): Promise<Map<string, string | null>> {
+    const rows = await this.#port.store.statusesOf(addresses);
+    return new Map(rows.map(({ address, status }) => [address, status]));
+  }
+
+  async #round(): Promise<void> {
+    const wanted = new Map([...this.#changed].slice(0, ROUND));
+    const known = await this.#known([...wanted.keys()]);
+    const addresses = [...wanted].flatMap(([address, status]) => {
+      // What is nobody's address is none of our business.
+      if (known.has(address) && known.get(address) !== status) return [address];
+      if (this.#changed.get(address) === status) this.#changed.delete(address);
+      return [];
+    });
+    if (addresses.length === 0) return;
+    const told = await Promise.all(
+      addresses.map(async (address): Promise<Told> => {
+        const history = await fetchHistory(this.#session, address);
+        return { address, history, status: statusOf(history) };
+      }),
+    );
+    await this.#reachHeaders(told);
+    const fetched = await this.#fetch(told);
+    const good = await this.#judged(told, fetched.failed);
+    await this.#write(good, fetched.saved);
+    for (const one of good) this.#end(one, wanted.get(one.address) ?? null);
+  }
+
+  /** The hub may tell of a block before it tells of its header. */
+  async #reachHeaders(told: readonly Told[]): Promise<void> {
+    let highest = 0;
+    for (const { history } of told) for (const { height } of history) highest = Math.max(highest, height);
+    if (highest > this.#port.headers.height) this.#isLevel = await this.#port.syncHeaders(this.#session);
+  }
+
+  /** Fetches and saves the transactions of histories that are not known as they are told. */
+  async #fetch(
+    told: readonly Told[],
+  ): Promise<{ saved: Map<string, { tx: Transaction; height: number }>; failed: Map<string, string> }> {
+    const wanted = await this.#missing(told);
+    const saved = new Map<string, { tx: Transaction; height: number }>();
+    const failed = new Map<string, string>();
+    const { store } = this.#port;
+    for (let at = 0; at < wanted.length; at += MAX_FETCHED) {
+      const checked = await this.#fetchBatches(wanted.slice(at, at + MAX_FETCHED), failed);
+      const toldHeights = heightsOf(told);
+      const filed = checked.map((one) => ({ ...one, height: heightOf(one, toldHeights) }));
+      await store.saveTransactions(
+        filed.map(({ txid, raw, height, position, isVerified }) => ({
+          txid,
+          raw,
+          height,
+          position,
+          isVerified,
+        })),
+      );
+      for (const { txid, tx, height } of filed) saved.set(hashToHex(txid), { tx, height });
+      this.#progress(filed.length);
+    }
+    return { saved, failed };
+  }
+
+  #progress(count: number): void {
+    this.#fetched += count;
+    if (this.#fetched - this.#toldFetched < MAX_FETCHED) return;
+    this.#toldFetched = this.#fetched;
+    this.#port.log.info(`Fetched ${this.#fetched} transactions of the wallet from ${this.#session.name}`);
+  }
+
+  async #missing(told: readonly Told[]): Promise<Buffer[]> {
+    const entries = new Map<string, HistoryEntry>();
+    for (const { history } of told)
+      for (const entry of history) {
+        const other = entries.get(entry.id);
+        if (!other || other.height < entry.height) entries.set(entry.id, entry);
+      }
+    const known = await this.#port.store.known([...entries.values()].map(({ txid }) => txid));
+    for (const { txid, height, isVerified } of known) {
+      const id = hashToHex(txid);
+      const isSame = entries.get(id)?.height === height && isVerified === height > 0;
+      if (isSame) entries.delete(id);
+    }
+    return [...entries.values()].sort((a, b) => a.height - b.height).map(({ txid }) => txid);
+  }
+
+  async #fetchBatches(txids: readonly Buffer[], failed: Map<string, string>): Promise<CheckedTransaction[]> {
+    const batches: Buffer[][] = [];
+    for (let at = 0; at < txids.length; at += MAX_BATCH) batches.push(txids.slice(at, at + MAX_BATCH));
+    const all: CheckedTransaction[] = [];
+    for (let at = 0; at < batches.length; at += PARALLEL_BATCHES) {
+      const some = batches.slice(at, at + PARALLEL_BATCHES);
+      const results = await Promise.all(
+        some.map((batch) => fetchChecked(this.#session, batch, this.#port.headers)),
+      );
+      for (const { checked, unchecked, unknown } of results) {
+        all.push(...checked);
+        for (const { txid, reason } of unchecked) failed.set(hashToHex(txid), reason);
+        for (const txid of unknown) {
+          const id = hashToHex(txid);
+          failed.set(id, `tells of the transaction ${id}, which it does not have`);
+        }
+      }
+    }
+    return all;
+  }
+
+  /** The histories that can be believed; of the others it is asked again, until it is clear that the hub lies. */
+  async #judged(told: readonly Told[], failed: ReadonlyMap<string, string>): Promise<Told[]> {
+    const good: Told[] = [];
+    const doubts: [string, string][] = [];
+    for (const one of told) {
+      const bad = one.history.find(({ id }) => failed.has(id));
+      const reason = bad ? failed.get(bad.id)! : await this.#contradiction(one);
+      if (reason === null) good.push(one);
+      else doubts.push([one.address, reason]);
+    }
+    if (doubts.length > 0) this.#isLevel = await this.#port.syncHeaders(this.#session);
+    if (doubts.length === 0 || !this.#isLevel) return good;
+    for (const [address, reason] of doubts) {
+      const attempts = (this.#attempts.get(address) ?? 0) + 1;
+      this.#attempts.set(address, attempts);
+      if (attempts >= MAX_ATTEMPTS) throw new HubLie(`The hub ${this.#session.name} lied: it ${reason}`);
+    }
+    await sleep(AGAIN_MS);
+    return good;
+  }
+
+  /** A transaction that is proven to be in a block of the chain cannot be missing or elsewhere. */
+  async #contradiction({ address, history }: Told): Promise<string | null> {
+    const heights = new Map(history.map(({ id, height }) => [id, height]));
+    for (const { txid, height } of await this.#port.store.verifiedHistory(address)) {
+      const id = hashToHex(txid);
+      if (heights.get(id) !== height)
+        return `leaves the transaction ${id} of block ${height} out of the history of ${address}`;
+    }
+    return null;
+  }
+
+  async #write(
+    good: readonly Told[],
+    saved: ReadonlyMap<string, { tx: Transaction; height: number }>,
+  ): Promise<void> {
+    if (good.length === 0) return;
+    const { store } = this.#port;
+    const updates = good.map(({ address, history, status }): HistoryUpdate => ({
+      address,
+      status,
+      txids: history.map(({ txid }) => txid),
+    }));
+    const fetched = [
+      ...new Map(good.flatMap(({ history }) => history.map(({ id, txid }) => [id, txid] as const))),
+    ]
+      .filter(([id]) => saved.has(id))
+      .map(([, txid]) => txid);
+    const { changed, removed } = await store.saveHistories(updates, fetched, this.#port.kept());
+    for (const txid of removed)
+      this.#port.log.info(`The transaction ${hashToHex(txid)} is gone from the mempool`);
+    this.#port.told(updates.flatMap(({ txids }) => txids));
+    this.#port.saved(changed.map((one) => ({ ...one, ...saved.get(hashToHex(one.txid))! })));
+    this.subscribe(
+      await this.#port.used(good.filter(({ history }) => history.length > 0).map(({ address }) => address)),
+    );
+  }
+
+  /** An address is done with when the hub told no newer status meanwhile. */
+  #end({ address, status }: Told, wanted: string | null): void {
+    const latest = this.#changed.get(address) ?? null;
+    if (latest === status) {
+      this.#changed.delete(address);
+      this.#attempts.delete(address);
+      return;
+    }
+    if (latest !== wanted) return;
+    const attempts = (this.#attempts.get(address) ?? 0) + 1;
+    this.#attempts.set(address, attempts);
+    if (attempts < MAX_ATTEMPTS) return;
+    // Some hubs tell the mempool in another order each time.
+    this.#changed.delete(address);
+    this.#attempts.delete(address);
+    this.#port.log.warn(
+      `The hub ${this.#session.name} tells a status of ${address} that is not that of its history`,
+    );
+  }
+}
+
+function heightsOf(told: readonly Told[]): Map<string, number> {
+  return new Map(told.flatMap(({ history }) => history.map(({ id, height }) => [id, height] as const)));
+}
+
+/** In the mempool the history tells whether inputs are unconfirmed. */
+function heightOf({ txid, height }: CheckedTransaction, told: ReadonlyMap<string, number>): number {
+  return height > 0 ? height : Math.min(0, told.get(hashToHex(txid)) ?? 0);
+}

@@ -1,0 +1,97 @@
+/**
+ * Transactions of anybody: from the wallet's database, from memory, or from a hub with a proof of their place. Kept in memory
+ * once they are proven. Source: lbry-sdk lbry/wallet/ledger.py `_tx_cache`, `request_transactions`.
+ */
+import { parseTransaction } from '../../../primitives/transaction.js';
+import { hashToHex } from '../../../util/bytes.js';
+import { Reader } from '../../../util/reader.js';
+import type { HeaderChain } from '../headers/headerChain.js';
+import { HubLie } from '../hub/hubErrors.js';
+import type { HubPool } from '../hub/hubPool.js';
+import type { HubSession } from '../hub/hubSession.js';
+import type { LedgerTransaction } from '../ledger.js';
+import type { LedgerDatabase } from '../ledgerDatabase.js';
+import { fetchChecked, MAX_BATCH, type CheckedTransaction } from './checkedTransactions.js';
+
+/** Transactions that are kept in memory. Arbitrary. */
+const MAX_KEPT = 2048;
+
+export class AnyTransactions {
+  readonly #pool: HubPool;
+  readonly #database: LedgerDatabase;
+  readonly #headers: HeaderChain;
+  readonly #syncHeaders: (session: HubSession) => Promise<boolean>;
+  readonly #kept = new Map<string, LedgerTransaction>();
+
+  constructor(
+    pool: HubPool,
+    database: LedgerDatabase,
+    headers: HeaderChain,
+    syncHeaders: (session: HubSession) => Promise<boolean>,
+  ) {
+    this.#pool = pool;
+    this.#database = database;
+    this.#headers = headers;
+    this.#syncHeaders = syncHeaders;
+  }
+
+  /** After a reorganisation nothing is proven. */
+  forget(): void {
+    this.#kept.clear();
+  }
+
+  async get(txids: readonly Uint8Array[]): Promise<Map<string, LedgerTransaction>> {
+    const found = new Map<string, LedgerTransaction>();
+    const wanted = new Map(txids.map((txid) => [hashToHex(txid), txid]));
+    for (const [id, txid] of wanted) {
+      const kept = this.#kept.get(id);
+      if (!kept) continue;
+      found.set(id, kept);
+      wanted.delete(hashToHex(txid));
+    }
+    if (wanted.size > 0) await this.#fromDatabase(wanted, found);
+    const missing = [...wanted.values()];
+    for (let at = 0; at < missing.length; at += MAX_BATCH)
+      for (const one of await this.#fromHub(missing.slice(at, at + MAX_BATCH))) this.#keep(one, found);
+    return found;
+  }
+
+  async #fromDatabase(wanted: Map<string, Uint8Array>, found: Map<string, LedgerTransaction>): Promise<void> {
+    const filter = { accountIds: null, txids: [...wanted.values()] };
+    for (const row of await this.#database.transactions(filter, {}, [])) {
+      const id = hashToHex(row.txid);
+      const { height, position, isVerified } = row;
+      found.set(id, { tx: parseTransaction(new Reader(row.raw)), height, position, isVerified });
+      wanted.delete(id);
+    }
+  }
+
+  async #fromHub(txids: readonly Uint8Array[]): Promise<readonly CheckedTransaction[]> {
+    return this.#pool.ask(async (session) => {
+      const first = await fetchChecked(session, txids, this.#headers);
+      if (first.unchecked.length === 0) return first.checked;
+      // A block came, or went, while the hub answered.
+      const isLevel = await this.#syncHeaders(session);
+      const again = await fetchChecked(
+        session,
+        first.unchecked.map(({ txid }) => txid),
+        this.#headers,
+      );
+      const [bad] = again.unchecked;
+      if (bad && isLevel) throw new HubLie(`The hub ${session.name} lied: it ${bad.reason}`);
+      return [...first.checked, ...again.checked];
+    });
+  }
+
+  #keep(
+    { txid, tx, height, position, isVerified }: CheckedTransaction,
+    found: Map<string, LedgerTransaction>,
+  ): void {
+    const id = hashToHex(txid);
+    const one = { tx, height, position, isVerified };
+    found.set(id, one);
+    if (!isVerified) return;
+    this.#kept.set(id, one);
+    if (this.#kept.size > MAX_KEPT) this.#kept.delete(this.#kept.keys().next().value!);
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * Transactions from a hub, none believed without proof: the bytes must have the id that was asked for, and a merkle branch must
+ * lead to the header of the block that is named. Source: lbry-sdk lbry/wallet/ledger.py `_single_batch`,
+ * `maybe_verify_transaction`.
+ */
+import { rootFromPath } from '../../../crypto/merkle.js';
+import { parseTransaction, txid as idOf, type Transaction } from '../../../primitives/transaction.js';
+import { fromHex, hashFromHex, hashToHex, isHex } from '../../../util/bytes.js';
+import { breathe } from '../../../util/breathe.js';
+import { Reader } from '../../../util/reader.js';
+import type { HeaderChain } from '../headers/headerChain.js';
+import { HubLie } from '../hub/hubErrors.js';
+import type { HubSession } from '../hub/hubSession.js';
+
+/** Source: the hub's `transaction_get_batch`. */
+export const MAX_BATCH = 100;
+/** No tree of a block is as high. */
+const MAX_BRANCH = 32;
+/** As long as a node of the tree: what is proven to be a transaction might be one of them. Source: CVE-2017-12842. */
+const NODE_SIZE = 64;
+
+export interface CheckedTransaction {
+  readonly txid: Buffer;
+  readonly tx: Transaction;
+  readonly raw: Buffer;
+  /** 0 where the hub knows no block. */
+  readonly height: number;
+  readonly position: number;
+  readonly isVerified: boolean;
+}
+
+/** What a batch told that cannot be judged yet: the block is above our headers, or the branch leads to another one. */
+export interface UncheckedTransaction {
+  readonly txid: Buffer;
+  readonly reason: string;
+}
+
+export interface CheckedBatch {
+  readonly checked: readonly CheckedTransaction[];
+  /** Headers may have changed on the way; asked again with the newest ones, the hub lies if it is still so. */
+  readonly unchecked: readonly UncheckedTransaction[];
+  readonly unknown: readonly Buffer[];
+}
+
+interface Proof {
+  readonly height: number;
+  readonly position: number;
+  readonly branch: readonly Buffer[];
+}
+
+const isHash = (value: unknown): value is string =>
+  typeof value === 'string' && value.length === 64 && isHex(value);
+
+/** Null where the hub knows no block. */
+function parseProof(session: HubSession, value: unknown): Proof | null {
+  const { block_height: height, merkle, pos } = (value ?? {}) as Record<string, unknown>;
+  if (!Number.isSafeInteger(height))
+    throw new HubLie(`The hub ${session.name} does not say where a transaction is`);
+  if ((height as number) <= 0) return null;
+  if (
+    !Array.isArray(merkle) ||
+    merkle.length > MAX_BRANCH ||
+    !merkle.every(isHash) ||
+    !Number.isSafeInteger(pos)
+  )
+    throw new HubLie(`The hub ${session.name} sent what is no merkle branch`);
+  return { height: height as number, position: pos as number, branch: merkle.map(hashFromHex) };
+}
+
+function parseRaw(session: HubSession, id: string, hex: unknown): { raw: Buffer; tx: Transaction } {
+  const named = `The hub ${session.name} sent another transaction than ${id}`;
+  if (typeof hex !== 'string' || !isHex(hex)) throw new HubLie(named);
+  const raw = fromHex(hex);
+  let tx: Transaction;
+  try {
+    const reader = new Reader(raw);
+    tx = parseTransaction(reader);
+    if (reader.remaining > 0 || raw.length === NODE_SIZE) throw new Error('no transaction');
+  } catch {
+    throw new HubLie(named);
+  }
+  if (hashToHex(idOf(tx)) !== id || tx.inputs.length === 0) throw new HubLie(named);
+  return { raw, tx };
+}
+
+/** Asks for at most `MAX_BATCH` transactions. Throws `HubLie`. */
+export async function fetchChecked(
+  session: HubSession,
+  txids: readonly Uint8Array[],
+  headers: HeaderChain,
+): Promise<CheckedBatch> {
+  const ids = txids.map(hashToHex);
+  const answer = await session.call('blockchain.transaction.get_batch', ids);
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
+    throw new HubLie(`The hub ${session.name} sent no transactions`);
+  const checked: CheckedTransaction[] = [];
+  const unchecked: UncheckedTransaction[] = [];
+  const unknown: Buffer[] = [];
+  let since = performance.now();
+  for (const [n, id] of ids.entries()) {
+    const pair = (answer as Record<string, unknown>)[id];
+    const txid = Buffer.from(txids[n]!);
+    if (!Array.isArray(pair) || pair[0] === null) {
+      unknown.push(txid);
+      continue;
+    }
+    const { raw, tx } = parseRaw(session, id, pair[0]);
+    const proof = parseProof(session, pair[1]);
+    const judged =
+      proof === null ? { height: 0, position: -1, isVerified: false } : judge(txid, proof, headers);
+    if (typeof judged === 'string') unchecked.push({ txid, reason: judged });
+    else checked.push({ txid, tx, raw, ...judged });
+    since = await breathe(since);
+  }
+  return { checked, unchecked, unknown };
+}
+
+/** Where the transaction is, or why it is not shown to be there. */
+function judge(
+  txid: Buffer,
+  { height, position, branch }: Proof,
+  headers: HeaderChain,
+): { height: number; position: number; isVerified: true } | string {
+  const root = headers.merkleRootAt(height);
+  if (root === null) return `says that ${hashToHex(txid)} is in block ${height}, which it does not have`;
+  const isPlace = position >= 0 && position < 2 ** branch.length;
+  if (!isPlace || !rootFromPath(txid, branch, position).equals(root))
+    return `sent a wrong merkle branch of ${hashToHex(txid)} in block ${height}`;
+  return { height, position, isVerified: true };
+}

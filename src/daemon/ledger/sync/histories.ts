@@ -1,0 +1,46 @@
+/** Histories of addresses as hubs tell them, and their digests. Source: sdk-facts 7.6; hub `address_get_history`. */
+import { sha256 } from '../../../crypto/hash.js';
+import { hashFromHex, isHex, toHex } from '../../../util/bytes.js';
+import { HubLie } from '../hub/hubErrors.js';
+import type { HubSession } from '../hub/hubSession.js';
+
+export interface HistoryEntry {
+  readonly txid: Buffer;
+  /** As printed. */
+  readonly id: string;
+  /** Above 0 in a block, 0 in the mempool, -1 there with unconfirmed inputs. */
+  readonly height: number;
+}
+
+const HASH_DIGITS = 64;
+
+const isHash = (value: unknown): value is string =>
+  typeof value === 'string' && value.length === HASH_DIGITS && isHex(value);
+
+/** Throws `HubLie`. */
+export async function fetchHistory(session: HubSession, address: string): Promise<HistoryEntry[]> {
+  const answer = await session.call('blockchain.address.get_history', [address]);
+  const fail = (): never => {
+    throw new HubLie(`The hub ${session.name} sent what is no history of ${address}`);
+  };
+  if (!Array.isArray(answer)) return fail();
+  const ids = new Set<string>();
+  return answer.map((entry: unknown) => {
+    const { tx_hash: id, height } = (entry ?? {}) as Record<string, unknown>;
+    if (!isHash(id) || !Number.isSafeInteger(height) || (height as number) < -1) return fail();
+    if (ids.size === ids.add(id).size) return fail();
+    return { txid: hashFromHex(id), id, height: height as number };
+  });
+}
+
+/** The digest by which a hub tells that a history changed; null of an empty one. */
+export function statusOf(history: readonly HistoryEntry[]): string | null {
+  if (history.length === 0) return null;
+  return toHex(sha256(Buffer.from(history.map(({ id, height }) => `${id}:${height}:`).join(''))));
+}
+
+/** Throws `HubLie`. */
+export function parseStatus(session: HubSession, value: unknown): string | null {
+  if (value === null || isHash(value)) return value;
+  throw new HubLie(`The hub ${session.name} sent what is no status of an address`);
+}

@@ -1,0 +1,63 @@
+/**
+ * Transactions that a hub has taken from us, as long as its histories need not show them, and who waits until they do.
+ */
+import { hashToHex } from '../../../util/bytes.js';
+
+/** How long a hub may take to show a transaction that it has taken. Arbitrary. */
+const KEPT_MS = 60_000;
+
+export class OwnBroadcasts {
+  readonly #sent = new Map<string, { txid: Buffer; untilMs: number }>();
+  readonly #waiting = new Map<string, Set<(isTold: boolean) => void>>();
+
+  add(txid: Uint8Array): void {
+    this.#sent.set(hashToHex(txid), { txid: Buffer.from(txid), untilMs: performance.now() + KEPT_MS });
+  }
+
+  /** No hub has taken it after all. */
+  delete(txid: Uint8Array): void {
+    this.#sent.delete(hashToHex(txid));
+  }
+
+  /** Whether a hub has it that did not show it yet. */
+  has(txid: Uint8Array): boolean {
+    return this.#sent.has(hashToHex(txid));
+  }
+
+  kept(): Buffer[] {
+    const now = performance.now();
+    for (const [id, { untilMs }] of this.#sent) if (untilMs < now) this.#sent.delete(id);
+    return [...this.#sent.values()].map(({ txid }) => txid);
+  }
+
+  /** Histories show these. */
+  told(txids: readonly Uint8Array[]): void {
+    if (this.#sent.size === 0 && this.#waiting.size === 0) return;
+    for (const txid of txids) {
+      const id = hashToHex(txid);
+      this.#sent.delete(id);
+      for (const tell of this.#waiting.get(id) ?? []) tell(true);
+    }
+  }
+
+  /** False when time is up. */
+  whenTold(txid: Uint8Array, timeoutMs: number): Promise<boolean> {
+    const id = hashToHex(txid);
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(id) ?? new Set();
+      this.#waiting.set(id, waiting);
+      const end = (isTold: boolean): void => {
+        clearTimeout(timer);
+        waiting.delete(end);
+        if (waiting.size === 0) this.#waiting.delete(id);
+        resolve(isTold);
+      };
+      const timer = setTimeout(() => end(false), timeoutMs);
+      waiting.add(end);
+    });
+  }
+
+  close(): void {
+    for (const waiting of [...this.#waiting.values()]) for (const end of [...waiting]) end(false);
+  }
+}

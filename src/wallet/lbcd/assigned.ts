@@ -1,0 +1,59 @@
+/** Which destinations belong to which account of lbcwallet, but for those of the first: the notes of the address book as maps. */
+import { decodeDestination } from '../../script/address.js';
+import { destinationKey } from '../destinationKey.js';
+import type { Wallet } from '../wallet.js';
+
+/** On an address: the number of its account. */
+export const ACCOUNT_NOTE = 'lbcd account';
+
+const NONE: ReadonlySet<string> = new Set();
+
+class Assigned {
+  private readonly accounts = new Map<string, number>();
+  private readonly destinations = new Map<number, Set<string>>();
+
+  constructor({ book, prefixes }: Wallet) {
+    const note = (key: string, address: string): void => {
+      const account = book.notesOf(address)?.get(ACCOUNT_NOTE);
+      this.set(key, account === undefined ? undefined : Number(account));
+    };
+    for (const [address] of book.noted(ACCOUNT_NOTE)) {
+      const destination = decodeDestination(address, prefixes);
+      if (destination !== null) note(destinationKey(destination), address);
+    }
+    book.watch(note);
+  }
+
+  private set(key: string, account: number | undefined): void {
+    const known = this.accounts.get(key);
+    if (known === account) return;
+    if (known !== undefined) this.destinations.get(known)!.delete(key);
+    if (account === undefined) {
+      this.accounts.delete(key);
+      return;
+    }
+    this.accounts.set(key, account);
+    const others = this.destinations.get(account);
+    if (others === undefined) this.destinations.set(account, new Set([key]));
+    else others.add(key);
+  }
+
+  /** The account of a destination (`destinationKey`); undefined for the first one. */
+  accountOf(destination: string): number | undefined {
+    return this.accounts.get(destination);
+  }
+
+  /** The destinations of an account, other than the first. */
+  of(account: number): ReadonlySet<string> {
+    return this.destinations.get(account) ?? NONE;
+  }
+}
+
+const OPEN = new WeakMap<Wallet, Assigned>();
+
+/** Of a wallet that is open; kept up to date. */
+export function assignedOf(wallet: Wallet): Assigned {
+  let assigned = OPEN.get(wallet);
+  if (assigned === undefined) OPEN.set(wallet, (assigned = new Assigned(wallet)));
+  return assigned;
+}

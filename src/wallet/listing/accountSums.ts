@@ -1,0 +1,150 @@
+/**
+ * What came in and went out by deprecated account, kept up to date. Source: lbrycrd wallet/wallet.cpp `GetLegacyBalance`,
+ * wallet/rpcwallet.cpp `listaccounts`.
+ */
+import { COINBASE_MATURITY } from '../../consensus/limits.js';
+import { blocksToMaturity } from '../ledger/balances.js';
+import type { Entry } from '../ledger/entry.js';
+import type { Wallet } from '../wallet.js';
+import { isChange, labelOf } from './amounts.js';
+import { HeightSums } from './heightSums.js';
+import { RunningSums } from './runningSums.js';
+
+/** What a transaction is to the accounts. */
+interface AccountFlow {
+  readonly height: number;
+  readonly isCoinbase: boolean;
+  /** The account that pays. */
+  readonly from: string;
+  /** What its inputs took from the wallet, less the change: fee and payments. */
+  readonly takenSat: bigint;
+  readonly received: readonly (readonly [account: string, sat: bigint])[];
+}
+
+/** The confirmed part of an account, or of all together. */
+class AccountSum {
+  readonly received = new HeightSums();
+  /** Of coinbases, which count once they are mature. */
+  readonly mined = new HeightSums();
+  /** Nothing but where those are whose payer the account is. */
+  readonly minedFrom = new HeightSums();
+  takenSat = 0n;
+  takenCount = 0;
+
+  get isEmpty(): boolean {
+    const { received, mined, minedFrom } = this;
+    return this.takenCount === 0 && received.isEmpty && mined.isEmpty && minedFrom.isEmpty;
+  }
+}
+
+export class AccountSums extends RunningSums<AccountFlow> {
+  private readonly filter: number;
+  private readonly sums = new Map<string, AccountSum>();
+  private readonly total = new AccountSum();
+
+  /** `filter`: `MINE` flags of what counts as the wallet's. */
+  constructor(wallet: Wallet, filter: number) {
+    super(wallet);
+    this.filter = filter;
+    this.touchAll();
+  }
+
+  protected override partOf(entry: Entry): AccountFlow {
+    const { wallet, filter } = this;
+    const debitSat = wallet.ledger.debit(entry, filter);
+    let takenSat = debitSat;
+    const received: [string, bigint][] = [];
+    for (const output of entry.outputs) {
+      if (debitSat > 0n && isChange(wallet, output)) takenSat -= output.valueSat;
+      else if ((output.mine & filter) !== 0) received.push([labelOf(wallet, output.to), output.valueSat]);
+    }
+    const { height, isCoinbase } = entry;
+    return { height, isCoinbase, from: entry.row.fromAccount, takenSat, received };
+  }
+
+  protected override put(flow: AccountFlow): void {
+    this.book(flow, 'add', 1);
+  }
+
+  protected override take(flow: AccountFlow): void {
+    this.book(flow, 'take', -1);
+    for (const account of [flow.from, ...flow.received.map(([to]) => to)])
+      if (this.sums.get(account)?.isEmpty === true) this.sums.delete(account);
+  }
+
+  private book(
+    { height, isCoinbase, from, takenSat, received }: AccountFlow,
+    how: 'add' | 'take',
+    sign: 1 | -1,
+  ): void {
+    for (const sum of [this.sumOf(from), this.total]) {
+      if (isCoinbase) sum.minedFrom[how](height, 0n);
+      else {
+        sum.takenSat += BigInt(sign) * takenSat;
+        sum.takenCount += sign;
+      }
+    }
+    for (const [to, sat] of received)
+      for (const sum of [this.sumOf(to), this.total])
+        (isCoinbase ? sum.mined : sum.received)[how](height, sat);
+  }
+
+  private sumOf(account: string): AccountSum {
+    let sum = this.sums.get(account);
+    if (sum === undefined) this.sums.set(account, (sum = new AccountSum()));
+    return sum;
+  }
+
+  /** What is not confirmed and counts all the same: it came in 0 blocks deep. */
+  private *loose(): Generator<{ readonly entry: Entry; readonly flow: AccountFlow }> {
+    const { ledger } = this.wallet;
+    for (const entry of this.rest())
+      if (ledger.depth(entry) >= 0 && blocksToMaturity(ledger, entry) === 0)
+        yield { entry, flow: this.partOf(entry) };
+  }
+
+  /** The balance of an account, or (null) of all; `minDepth` is asked of what came in. `refresh` comes before. */
+  balanceSat(account: string | null, minDepth: number): bigint {
+    const { ledger, balanceOptions } = this.wallet;
+    const known = account === null ? this.total : this.sums.get(account);
+    let sum = 0n;
+    if (known !== undefined) {
+      sum += known.received.upTo(this.heightOfDepth(minDepth))?.sumSat ?? 0n;
+      sum += known.mined.upTo(this.matureHeight(minDepth))?.sumSat ?? 0n;
+      sum -= known.takenSat;
+    }
+    for (const { entry, flow } of this.loose()) {
+      if (!balanceOptions.isFinal(entry)) continue;
+      if (ledger.depth(entry) >= minDepth)
+        for (const [to, sat] of flow.received) if (account === null || account === to) sum += sat;
+      if (account === null || account === flow.from) sum -= flow.takenSat;
+    }
+    return sum;
+  }
+
+  /** The balances of all accounts that anything came to or went out from. `refresh` comes before. */
+  balances(minDepth: number): Map<string, bigint> {
+    const { ledger } = this.wallet;
+    const balances = new Map<string, bigint>();
+    const add = (account: string, sat: bigint): unknown =>
+      balances.set(account, (balances.get(account) ?? 0n) + sat);
+    for (const [account, sum] of this.sums) {
+      const received = sum.received.upTo(this.heightOfDepth(minDepth));
+      const mined = sum.mined.upTo(this.matureHeight(minDepth));
+      if (received !== null) add(account, received.sumSat);
+      if (mined !== null) add(account, mined.sumSat);
+      if (sum.takenCount > 0 || sum.minedFrom.upTo(this.matureHeight(0)) !== null)
+        add(account, -sum.takenSat);
+    }
+    for (const { entry, flow } of this.loose()) {
+      if (ledger.depth(entry) >= minDepth) for (const [to, sat] of flow.received) add(to, sat);
+      add(flow.from, -flow.takenSat);
+    }
+    return balances;
+  }
+
+  /** The height up to which coinbases are mature, and have so many confirmations. */
+  private matureHeight(minDepth: number): number {
+    return this.heightOfDepth(Math.max(minDepth, COINBASE_MATURITY + 1));
+  }
+}

@@ -1,0 +1,34 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { breathe } from '../../../src/util/breathe.js';
+
+describe('breathe', () => {
+  it('goes on at once while a slice lasts', () => {
+    const since = performance.now();
+    expect(breathe(since, 1e6)).toBe(since);
+  });
+
+  it('gives one slice in each turn of the loop, in the order in which they were asked for', async () => {
+    const COUNT = 20;
+    let turns = 0;
+    let isOver = false;
+    const counting = (async () => {
+      for (; !isOver; turns++) await turn();
+    })();
+    const slices: { job: number; turn: number }[] = [];
+    await Promise.all(
+      Array.from({ length: COUNT }, async (_, job) => {
+        for (let i = 0; i < 2; i++) {
+          await breathe(-Infinity);
+          slices.push({ job, turn: turns });
+        }
+      }),
+    );
+    isOver = true;
+    await counting;
+    const jobs = Array.from({ length: COUNT }, (_, job) => job);
+    expect(slices.map(({ job }) => job)).toEqual([...jobs, ...jobs]);
+    // Those that count run once between two slices, which never share a turn.
+    expect(new Set(slices.map((slice) => slice.turn)).size).toBe(slices.length);
+  });
+});

@@ -1,0 +1,33 @@
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { makeFolder } from '../../../src/util/makeFolder.js';
+
+const root = mkdtempSync(join(tmpdir(), 'folder-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+describe('making a folder', () => {
+  it('makes those above it too, with the mode that is given', () => {
+    const path = join(root, 'a/b/c');
+    makeFolder(path, 0o700);
+    for (const folder of [path, join(root, 'a')]) expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
+
+  it('leaves alone what is there', () => {
+    makeFolder(root);
+    makeFolder(join(root, 'd'));
+    makeFolder(join(root, 'd'));
+    expect(existsSync(join(root, 'd'))).toBe(true);
+  });
+
+  it('tells what stands in the way', () => {
+    writeFileSync(join(root, 'file'), '');
+    expect(() => makeFolder(join(root, 'file'))).toThrow('EEXIST');
+    expect(() => makeFolder(join(root, 'file/x/y'))).toThrow('ENOTDIR');
+  });
+
+  it.skipIf(!existsSync('/proc/self'))('ends where no folder can be made', () => {
+    expect(() => makeFolder('/proc/lbcnode/regtest')).toThrow('ENOENT');
+  });
+});
