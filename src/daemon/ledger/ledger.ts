@@ -54,6 +54,11 @@ export interface HubPort {
   resolve(urls: readonly string[]): Promise<Buffer>;
   search(query: Readonly<Record<string, unknown>>): Promise<Buffer>;
   claimById(claimId: string): Promise<Buffer>;
+  /**
+   * Such an answer, of `resolve`, `search` or `claimById`, cannot be: the log says which hub gave it and why not, and another
+   * one is asked from here on, where there is one. `reason` goes on from "it".
+   */
+  distrust(answer: Buffer, reason: string): void;
   call(method: string, params: readonly unknown[] | Readonly<Record<string, unknown>>): Promise<unknown>;
 }
 

@@ -1,0 +1,53 @@
+/**
+ * What amounts of other currencies are worth, by rates that the settings fix. The feeds of the reference are gone.
+ * Source of the meaning: lbry-sdk lbry/extras/daemon/exchange_rate_manager.py `convert_currency`; sdk-facts 11.
+ */
+import { parseDecimal, type Decimal } from '../../metadata/decimal.js';
+import { badValue, DaemonError } from '../base/daemonError.js';
+import type { ExchangePort } from './ports.js';
+
+/** Decimal places of LBC. */
+const PLACES = 8;
+/** Amounts and rates that need more digits than this have no meaning. Arbitrary. */
+const MAX_DIGITS = 60;
+const RATE = /^([A-Za-z]{1,10})=(.+)$/;
+
+/** Dewies of an amount of LBC, the nearest, halves to the even one. */
+function dewiesOf({ digits, exponent }: Decimal): bigint {
+  const shift = exponent + PLACES;
+  if (shift >= 0) return digits * 10n ** BigInt(shift);
+  const unit = 10n ** BigInt(-shift);
+  const whole = digits / unit;
+  const twice = (digits % unit) * 2n;
+  return twice > unit || (twice === unit && whole % 2n === 1n) ? whole + 1n : whole;
+}
+
+function decimalIn(text: string): Decimal | null {
+  const decimal = parseDecimal(text);
+  if (decimal === null || decimal.digits < 0n || Math.abs(decimal.exponent) > MAX_DIGITS) return null;
+  return text.length > MAX_DIGITS ? null : decimal;
+}
+
+/** Converts by rates such as `USD=38.5`: LBC for one unit. Throws `ValueError` where one says none. */
+export function fixedRates(rates: readonly string[]): ExchangePort {
+  const lbcFor = new Map<string, Decimal>([['LBC', { digits: 1n, exponent: 0 }]]);
+  for (const rate of rates) {
+    const [, currency = '', text = ''] = RATE.exec(rate) ?? [];
+    const decimal = decimalIn(text);
+    if (decimal === null || decimal.digits === 0n)
+      throw badValue(`The exchange rate '${rate}' is none: one is written as USD=38.5.`);
+    lbcFor.set(currency.toUpperCase(), decimal);
+  }
+  return {
+    toDewies(currency, amount) {
+      const rate = lbcFor.get(currency.toUpperCase());
+      const decimal = decimalIn(amount);
+      if (rate === undefined || decimal === null)
+        throw new DaemonError(
+          'CurrencyConversionError',
+          `Unable to convert ${amount} from ${currency} to LBC`,
+        );
+      return dewiesOf({ digits: decimal.digits * rate.digits, exponent: decimal.exponent + rate.exponent });
+    },
+  };
+}
