@@ -27,8 +27,10 @@ export interface DaemonServices {
   readonly runningWallets: Wallets | null;
   /** Makes transactions; runs while the component `wallet` does. */
   readonly maker: Maker;
-  /** What the claim index is asked; runs while the component `wallet` does. */
+  /** Asks the claim index, while the component `wallet` runs. */
   readonly resolver: Resolver;
+  /** What an amount of a currency (LBC, BTC, USD) is worth. */
+  readonly exchange: { toDewies(currency: string, amount: string): bigint };
   readonly clock: Clock;
   readonly random: RandomSource;
 }
