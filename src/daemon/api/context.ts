@@ -2,8 +2,8 @@
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { ResolvePort } from '../lists/resolvePort.js';
 import type { Maker } from '../making/maker.js';
+import type { Resolver } from '../resolve/resolver.js';
 import type { Wallets } from '../wallet/wallets.js';
 import type { Settings } from './settings.js';
 
@@ -27,8 +27,10 @@ export interface DaemonServices {
   readonly runningWallets: Wallets | null;
   /** Makes transactions; runs while the component `wallet` does. */
   readonly maker: Maker;
-  /** What lists ask of the claim index. */
-  readonly resolver: ResolvePort;
+  /** Asks the claim index, while the component `wallet` runs. */
+  readonly resolver: Resolver;
+  /** What an amount of a currency (LBC, BTC, USD) is worth. */
+  readonly exchange: { toDewies(currency: string, amount: string): bigint };
   readonly clock: Clock;
   readonly random: RandomSource;
 }

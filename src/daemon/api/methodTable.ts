@@ -7,6 +7,7 @@ import { claimsMakingMethods } from './methods/claimsMaking.js';
 import { mainMethods } from './methods/main.js';
 import { paymentMethods } from './methods/payments.js';
 import { preferenceMethods } from './methods/preference.js';
+import { resolvingMethods } from './methods/resolving.js';
 import { settingsMethods } from './methods/settings.js';
 import { supportsMakingMethods } from './methods/supportsMaking.js';
 import { syncMethods } from './methods/sync.js';
@@ -24,6 +25,7 @@ const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [
   mainMethods,
   paymentMethods,
   preferenceMethods,
+  resolvingMethods,
   settingsMethods,
   supportsMakingMethods,
   syncMethods,

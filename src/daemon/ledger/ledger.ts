@@ -53,6 +53,8 @@ export interface HubPort {
   resolve(urls: readonly string[]): Promise<Buffer>;
   search(query: Readonly<Record<string, unknown>>): Promise<Buffer>;
   claimById(claimId: string): Promise<Buffer>;
+  /** The hub that answered last said what cannot be: the log says so, and others are asked where there are some. */
+  distrust?(reason: string): void;
   call(method: string, params: readonly unknown[] | Readonly<Record<string, unknown>>): Promise<unknown>;
 }
 

@@ -1,11 +1,14 @@
-/** `blockchain.claimtrie.*`. Source: lbryio/hub herald/session.py. */
+/** `blockchain.claimtrie.*`, and what other hubs do not have: `lbcnode.claimtrie.*`. Source: lbryio/hub herald/session.py. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isHex } from '../../util/bytes.js';
+import { hashFromHex, hashToHex, isHex } from '../../util/bytes.js';
 import { JsonNumber, JsonObject, type JsonValue } from '../../util/json.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import { booleanOf, nonNegativeInteger } from '../arguments.js';
 import type { ClaimAnswers } from '../claimAnswers.js';
 import { badRequest, HUB_ERROR, HubError, internalError } from '../hubError.js';
 import type { HubCall, HubMethod } from '../method.js';
 import { pythonText } from '../pythonText.js';
+import { supportSums } from '../supportSums.js';
 
 const CLAIM_ID_DIGITS = 40;
 /** lbry-sdk asks for 100 at most; the reference has no bound. */
@@ -42,6 +45,39 @@ async function search(call: HubCall, named: JsonObject | null): Promise<string> 
   return claims.search(constraints, call.turn, call.client);
 }
 
+/** Sums of a page that is not told its size. Arbitrary. */
+const DEFAULT_SUMS = 100;
+const MAX_SUMS = 1000;
+
+async function sumSupports(
+  call: HubCall,
+  [claimId, withContent = false, offset = 0, limit = DEFAULT_SUMS]: readonly (JsonValue | undefined)[],
+): Promise<JsonOut> {
+  const { claims, claimIndex: index, chain } = call.hub.node;
+  if (index === null) throw new HubError(HUB_ERROR.internal, 'the node keeps no claim index', true);
+  const first = nonNegativeInteger(offset);
+  const count = Math.min(nonNegativeInteger(limit), MAX_SUMS);
+  const sums = await supportSums(
+    { claims, index, chain },
+    hashFromHex(claimIdOf(claimId)),
+    booleanOf(withContent),
+    call.turn,
+  );
+  return sums.slice(first, first + count).map(({ channel, amountSat, count: supports }) => ({
+    channel_id: hashToHex(channel.claimId),
+    name: Buffer.from(channel.name).toString('utf8'),
+    short_url: channel.shortUrl,
+    amount: String(amountSat),
+    supports,
+  }));
+}
+
+/** As printed. */
+function claimIdOf(value: JsonValue | undefined): string {
+  if (typeof value !== 'string' || value.length !== CLAIM_ID_DIGITS || !isHex(value)) throw internalError();
+  return value;
+}
+
 export const CLAIM_METHODS: readonly HubMethod[] = [
   {
     name: 'blockchain.claimtrie.resolve',
@@ -57,9 +93,7 @@ export const CLAIM_METHODS: readonly HubMethod[] = [
     name: 'blockchain.claimtrie.getclaimbyid',
     params: ['claim_id'],
     run(call, [claimId]) {
-      if (typeof claimId !== 'string' || claimId.length !== CLAIM_ID_DIGITS || !isHex(claimId))
-        throw internalError();
-      return claimsOf(call).byId(claimId);
+      return claimsOf(call).byId(claimIdOf(claimId));
     },
   },
   {
@@ -67,5 +101,11 @@ export const CLAIM_METHODS: readonly HubMethod[] = [
     params: [],
     named: true,
     run: (call, _args, named) => search(call, named),
+  },
+  {
+    name: 'lbcnode.claimtrie.support_sum',
+    params: ['claim_id', 'include_channel_content', 'offset', 'limit'],
+    required: 1,
+    run: sumSupports,
   },
 ];

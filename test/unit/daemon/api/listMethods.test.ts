@@ -16,6 +16,8 @@ import { storeInThread } from '../../../../src/daemon/ledger/store/openStore.js'
 import { Txo } from '../../../../src/daemon/txo/txo.js';
 import { claimOutput, updateOutput, type NewOutput } from '../../../../src/daemon/wallet/tx/newOutputs.js';
 import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
+import type { ResolvePort } from '../../../../src/daemon/lists/resolvePort.js';
+import type { Resolver } from '../../../../src/daemon/resolve/resolver.js';
 import { encodeClaim } from '../../../../src/metadata/claim.js';
 import { ClaimSchema } from '../../../../src/metadata/messages/claim_pb.js';
 import type { OutPoint } from '../../../../src/primitives/transaction.js';
@@ -143,7 +145,7 @@ beforeAll(async () => {
           txos.map((txo) => (txo.isClaim ? new Txo(txo, { ...txo.notes, shortUrl: 'lbry://short' }) : txo)),
         ),
       claimsById: (ids) => Promise.resolve(ids.map((id) => (id.startsWith('09') ? resolved(id) : null))),
-    },
+    } satisfies ResolvePort as Partial<Resolver> as Resolver,
   };
 });
 

@@ -1,0 +1,30 @@
+/** Whether what a hub answers to a URL can be meant by it, as far as that shows without the claim index. Source: sdk-facts 7.3. */
+import { normalizeName } from '../../claimtrie/normalize.js';
+import type { ClaimUrl, UrlSegment } from '../../metadata/url.js';
+import { hashToHex } from '../../util/bytes.js';
+import type { Txo } from '../txo/txo.js';
+
+const CLAIM_ID_DIGITS = 40;
+/** QUIRK: of ids that are not whole the hub of the reference compares so many digits. */
+const COMPARED_DIGITS = 10;
+
+const filed = (name: string): string => Buffer.from(normalizeName(Buffer.from(name))).toString('utf8');
+
+/** Equal as the chain files names, or but for case by the newest Unicode, which other hubs may go by. */
+function isSameName(one: string, other: string): boolean {
+  const folded = (name: string): string => name.normalize('NFD').toLowerCase();
+  return filed(one) === filed(other) || folded(one) === folded(other);
+}
+
+function fits({ name, claimId }: UrlSegment, txo: Txo): boolean {
+  const id = hashToHex(txo.claimId!);
+  // A whole id leads to its claim, whatever the name.
+  if (claimId?.length === CLAIM_ID_DIGITS) return id === claimId;
+  return isSameName(name, txo.claimName!) && id.startsWith((claimId ?? '').slice(0, COMPARED_DIGITS));
+}
+
+/** Of a claim; of one in a channel, the channel is looked at where it is known. */
+export function mayBeAt({ channel, stream }: ClaimUrl, txo: Txo): boolean {
+  if (!fits((stream ?? channel)!, txo)) return false;
+  return stream === null || channel === null || !txo.notes.channel || fits(channel, txo.notes.channel);
+}

@@ -1,0 +1,115 @@
+/**
+ * What a hub answers about claims: the message `Outputs`, read and looked over. It names places of outputs and figures of
+ * the claim index; the outputs themselves come from transactions that the ledger checks.
+ * Source: lbry-sdk lbry/schema/result.py `Outputs`; sdk-facts 7.6.
+ */
+import { fromBinary } from '@bufbuild/protobuf';
+import {
+  Error_Code,
+  OutputsSchema,
+  type ClaimMeta,
+  type Output,
+  type Outputs,
+} from '../../metadata/messages/result_pb.js';
+import { toLatin1, type Bytes } from '../../util/bytes.js';
+
+const HASH_SIZE = 32;
+/** Rows beside those that were asked for. Arbitrary: each claim refers to three others at most, and 100 are asked for at once. */
+const MAX_EXTRA_ROWS = 2000;
+
+/** A hub said what cannot be. */
+export class WrongAnswerError extends Error {
+  override readonly name = 'WrongAnswerError';
+  /** Whether a block that went while it was answered may be the reason. */
+  readonly mayBeHonest: boolean;
+
+  constructor(message: string, mayBeHonest = false) {
+    super(message);
+    this.mayBeHonest = mayBeHonest;
+  }
+}
+
+/** Where an output is. */
+export interface Place {
+  /** 32 bytes, wire order. */
+  readonly txid: Bytes;
+  readonly nout: number;
+}
+
+export interface ClaimRow extends Place {
+  /** Null where the hub tells nothing but the place. */
+  readonly meta: ClaimMeta | null;
+  readonly channel: Place | null;
+  readonly repost: Place | null;
+}
+
+export const ROW_ERRORS = ['UNKNOWN_CODE', 'NOT_FOUND', 'INVALID', 'BLOCKED'] as const;
+
+export interface ErrorRow {
+  readonly error: (typeof ROW_ERRORS)[number];
+  readonly text: string;
+  /** The channel that blocks it. */
+  readonly censor: Place | null;
+}
+
+export type AnswerRow = ClaimRow | ErrorRow;
+
+export interface HubAnswer {
+  /** In the order of what was asked. */
+  readonly rows: readonly AnswerRow[];
+  /** Claims that the rows refer to. */
+  readonly extraRows: readonly ClaimRow[];
+  /** Of all pages of a search. */
+  readonly total: number;
+  readonly blocked: readonly { readonly channel: Place | null; readonly count: number }[];
+  readonly blockedTotal: number;
+}
+
+export const isError = (row: AnswerRow): row is ErrorRow => 'error' in row;
+export const isClaimRow = (row: AnswerRow): row is ClaimRow => !isError(row);
+
+/** What tells one place from another. */
+export const placeKey = ({ txid, nout }: Place): string => `${toLatin1(txid)}${nout}`;
+
+/** Throws `WrongAnswerError` where the bytes are no such message or have more rows than could be. */
+export function readHubAnswer(bytes: Bytes): HubAnswer {
+  const message = readOutputs(bytes);
+  if (message.extraTxos.length > MAX_EXTRA_ROWS)
+    throw new WrongAnswerError(`the answer has ${message.extraTxos.length} rows that nobody asked for`);
+  return {
+    rows: message.txos.map(readRow),
+    extraRows: message.extraTxos.map(readRow).filter(isClaimRow),
+    total: message.total,
+    blocked: message.blocked.map(({ channel, count }) => ({ channel: placeOf(channel), count })),
+    blockedTotal: message.blockedTotal,
+  };
+}
+
+function readOutputs(bytes: Bytes): Outputs {
+  try {
+    return fromBinary(OutputsSchema, bytes);
+  } catch (error) {
+    throw new WrongAnswerError(`the answer is no message: ${(error as Error).message}`);
+  }
+}
+
+/** A reference that is not there, or empty, as older hubs write it, is none. */
+function placeOf(output: Output | undefined): Place | null {
+  if (output === undefined || output.txHash.length === 0) return null;
+  if (output.txHash.length !== HASH_SIZE) throw new WrongAnswerError('a transaction id has not 32 bytes');
+  return { txid: output.txHash, nout: output.nout };
+}
+
+function readRow(output: Output): AnswerRow {
+  const { meta } = output;
+  if (meta.case === 'error') {
+    const { code, text, blocked } = meta.value;
+    const censor = code === Error_Code.BLOCKED ? placeOf(blocked?.channel) : null;
+    return { error: ROW_ERRORS[code] ?? 'UNKNOWN_CODE', text, censor };
+  }
+  const place = placeOf(output);
+  if (place === null) throw new WrongAnswerError('a row names no output');
+  if (meta.case === undefined) return { ...place, meta: null, channel: null, repost: null };
+  const { channel, repost } = meta.value;
+  return { ...place, meta: meta.value, channel: placeOf(channel), repost: placeOf(repost) };
+}

@@ -1,0 +1,187 @@
+/**
+ * From a hub's answer to outputs: the transactions that it names are fetched, and each output is what its transaction says.
+ * Of the hub are only the figures of the claim index.
+ * Source: lbry-sdk lbry/schema/result.py `inflate`, `message_to_txo`; lbry/extras/daemon/json_response_encoder.py
+ * `encode_claim_meta`.
+ */
+import { formatLbc } from '../../metadata/amounts.js';
+import type { ClaimMeta } from '../../metadata/messages/result_pb.js';
+import { formatOutPoint } from '../../primitives/transaction.js';
+import { hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import type { HeaderView, Ledger, LedgerTransaction } from '../ledger/ledger.js';
+import { Txo, type TxoNotes } from '../txo/txo.js';
+import {
+  isClaimRow,
+  isError,
+  placeKey,
+  WrongAnswerError,
+  type ClaimRow,
+  type ErrorRow,
+  type HubAnswer,
+  type Place,
+} from './hubAnswer.js';
+
+/** Claims within claims that are told at most. Arbitrary: a repost of a repost by a channel in a channel has four. */
+const MAX_DEPTH = 8;
+
+/** What a URL or id leads to instead of a claim. */
+export interface ResolveFailure {
+  readonly name: ErrorRow['error'];
+  readonly text: string;
+  readonly censor: Txo | null;
+}
+
+export type Resolved = Txo | { readonly failure: ResolveFailure };
+
+export interface Inflated {
+  readonly rows: readonly Resolved[];
+  readonly total: number;
+  readonly blocked: readonly { readonly channel: Txo | null; readonly count: number }[];
+  readonly blockedTotal: number;
+}
+
+export type InflatePort = Pick<Ledger, 'transactions' | 'headers'>;
+
+/**
+ * Throws `WrongAnswerError` where a transaction does not exist, an output is not in it or is no claim, or a reference is to
+ * something that no row has.
+ */
+export async function inflate(answer: HubAnswer, port: InflatePort): Promise<Inflated> {
+  const claimRows = [...answer.extraRows, ...answer.rows.filter(isClaimRow)];
+  const transactions = await fetchTransactions(claimRows, port);
+  const inflater = new Inflater(claimRows, transactions, port.headers);
+  return {
+    rows: answer.rows.map((row) => (isError(row) ? inflater.failureOf(row) : inflater.claimOf(row))),
+    total: answer.total,
+    blocked: answer.blocked.map(({ channel, count }) => ({
+      channel: channel && inflater.at(channel),
+      count,
+    })),
+    blockedTotal: answer.blockedTotal,
+  };
+}
+
+async function fetchTransactions(
+  rows: readonly Place[],
+  port: InflatePort,
+): Promise<ReadonlyMap<string, LedgerTransaction>> {
+  const wanted = new Map(rows.map(({ txid }) => [toLatin1(txid), txid]));
+  if (wanted.size === 0) return new Map();
+  const found = await port.transactions([...wanted.values()]);
+  for (const txid of wanted.values())
+    if (!found.has(hashToHex(txid)))
+      throw new WrongAnswerError(`there is no transaction ${hashToHex(txid)}`, true);
+  return found;
+}
+
+class Inflater {
+  readonly #transactions: ReadonlyMap<string, LedgerTransaction>;
+  readonly #headers: HeaderView;
+  /** Rows by their places, of which those with figures go first. */
+  readonly #rows = new Map<string, ClaimRow>();
+  /** What references lead to, made once. */
+  readonly #referred = new Map<string, Txo>();
+
+  constructor(
+    rows: readonly ClaimRow[],
+    transactions: ReadonlyMap<string, LedgerTransaction>,
+    headers: HeaderView,
+  ) {
+    this.#transactions = transactions;
+    this.#headers = headers;
+    for (const row of rows)
+      if (row.meta !== null || !this.#rows.has(placeKey(row))) this.#rows.set(placeKey(row), row);
+  }
+
+  failureOf({ error, text, censor }: ErrorRow): Resolved {
+    return { failure: { name: error, text, censor: censor && this.at(censor) } };
+  }
+
+  /** A claim that was asked for: an output of its own, for notes that are of this answer. */
+  claimOf(row: ClaimRow): Txo {
+    const txo = this.#output(row);
+    this.#note(txo, row, new Set([placeKey(row)]));
+    return txo;
+  }
+
+  /** What a reference leads to. */
+  at(place: Place): Txo {
+    return this.#referredAt(place, new Set());
+  }
+
+  /** `above` are the claims that refer to it, directly or not: none of them is told again within itself. */
+  #referredAt(place: Place, above: ReadonlySet<string>): Txo {
+    const key = placeKey(place);
+    let txo = this.#referred.get(key);
+    if (txo !== undefined) return txo;
+    txo = this.#output(place);
+    this.#referred.set(key, txo);
+    const row = this.#rows.get(key);
+    if (row) this.#note(txo, row, new Set([...above, key]));
+    return txo;
+  }
+
+  #note(txo: Txo, row: ClaimRow, above: ReadonlySet<string>): void {
+    const { notes } = txo;
+    if (row.meta !== null) Object.assign(notes, metaNotes(txo, row.meta, this.#headers));
+    const channel = this.#related(txo, row.channel, txo.channelId, above);
+    if (channel) notes.channel = channel;
+    const type = txo.claim?.claim.type;
+    const reposted = type?.case === 'repost' ? type.value.claimHash : null;
+    const repostedClaim = this.#related(txo, row.repost, reposted, above);
+    if (repostedClaim) notes.repostedClaim = repostedClaim;
+  }
+
+  /** The claim of that id, where the hub has it at that place. */
+  #related(txo: Txo, place: Place | null, claimId: Bytes | null, above: ReadonlySet<string>): Txo | null {
+    if (place === null || txo.claim === null) return null;
+    const found = this.#output(place);
+    if (claimId === null || !found.claimId!.equals(claimId))
+      throw new WrongAnswerError(`${txo.txidHex} does not refer to ${found.txidHex}`);
+    if (above.size >= MAX_DEPTH || above.has(placeKey(place))) return null;
+    return this.#referredAt(place, above);
+  }
+
+  #output({ txid, nout }: Place): Txo {
+    const name = hashToHex(txid);
+    const found = this.#transactions.get(name);
+    if (found === undefined) throw new WrongAnswerError(`a row refers to ${name}, which is in no row`);
+    const output = found.tx.outputs[nout];
+    const first = found.tx.inputs[0];
+    if (output === undefined || first === undefined)
+      throw new WrongAnswerError(`the transaction ${name} has no output ${nout}`);
+    const txo = new Txo({
+      txid,
+      nout,
+      height: found.height,
+      amountDewies: output.value,
+      script: output.script,
+      firstOutPoint: formatOutPoint(first.prevout),
+    });
+    if (!txo.isClaim) throw new WrongAnswerError(`output ${nout} of ${name} is no claim`);
+    return txo;
+  }
+}
+
+function metaNotes(txo: Txo, meta: ClaimMeta, headers: HeaderView): TxoNotes {
+  const { creationHeight } = meta;
+  const members: Record<string, JsonOut> = {
+    reposted: meta.reposted,
+    is_controlling: meta.isControlling,
+    take_over_height: meta.takeOverHeight,
+    creation_height: creationHeight,
+    activation_height: meta.activationHeight,
+    expiration_height: meta.expirationHeight,
+    effective_amount: formatLbc(meta.effectiveAmount),
+    support_amount: formatLbc(meta.supportAmount),
+  };
+  if (txo.claim?.kind === 'channel') members['claims_in_channel'] = meta.claimsInChannel;
+  if (creationHeight > 0 && creationHeight <= headers.height)
+    members['creation_timestamp'] = headers.timeSecAt(creationHeight);
+  return {
+    meta: members,
+    shortUrl: `lbry://${meta.shortUrl}`,
+    canonicalUrl: `lbry://${meta.canonicalUrl || meta.shortUrl}`,
+  };
+}

@@ -1,0 +1,206 @@
+/**
+ * Claims of everybody, as a hub knows them. Nothing is taken from a hub that shows to be wrong: it is asked once more where
+ * a block that went may be the reason, and then another one.
+ * Source: lbry-sdk lbry/wallet/ledger.py `resolve`, `claim_search`, `_resolve_for_local_results`, `resolve_collection`.
+ */
+import { hashToHex } from '../../util/bytes.js';
+import type { Logger } from '../../util/logging.js';
+import { parseUrl, type ClaimUrl } from '../../metadata/url.js';
+import { DaemonError } from '../base/daemonError.js';
+import type { HubPort, Ledger } from '../ledger/ledger.js';
+import { Txo } from '../txo/txo.js';
+import { mayBeAt } from './claimUrls.js';
+import { readHubAnswer, WrongAnswerError } from './hubAnswer.js';
+import { inflate, type Inflated, type Resolved, type ResolveFailure } from './inflate.js';
+import { addOwnNotes, type Includes, type OwnNotesPort } from './ownNotes.js';
+
+/** Source: `Ledger.resolve`. */
+const URLS_AT_ONCE = 100;
+/** Source: most items of a page of `claim_search`. */
+const CLAIMS_AT_ONCE = 50;
+/** Answers to one question that are looked at. Arbitrary: one that a block overtook, and those of three hubs. */
+const MAX_ATTEMPTS = 4;
+
+export interface ResolverPorts {
+  readonly ledger: Pick<Ledger, 'params' | 'headers' | 'transactions'> & {
+    readonly hub: Pick<HubPort, 'resolve' | 'search' | 'claimById' | 'distrust'>;
+    readonly database: OwnNotesPort;
+  };
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+interface HasId {
+  readonly id: string;
+}
+
+const idOf = (txo: Txo): string => hashToHex(txo.claimId!);
+const isTxo = (row: Resolved): row is Txo => row instanceof Txo;
+
+export class Resolver {
+  readonly #ports: ResolverPorts;
+
+  constructor(ports: ResolverPorts) {
+    this.#ports = ports;
+  }
+
+  /** What each URL leads to; null for texts that are none. `accountIds` are those whose notes are wanted. */
+  async resolve(
+    urls: readonly string[],
+    accountIds: readonly string[] = [],
+    includes: Includes = {},
+  ): Promise<Map<string, Resolved | null>> {
+    const results = new Map<string, Resolved | null>(urls.map((url) => [url, null]));
+    const valid = [...results.keys()].flatMap((url) => {
+      const parsed = parseUrl(url);
+      return parsed === null ? [] : [{ url, parsed }];
+    });
+    for (let at = 0; at < valid.length; at += URLS_AT_ONCE) {
+      const batch = valid.slice(at, at + URLS_AT_ONCE);
+      const rows = await this.#resolveBatch(batch);
+      for (const [n, { url }] of batch.entries()) results.set(url, rows[n]!);
+      await addOwnNotes(rows.filter(isTxo), accountIds, includes, this.#ports.ledger.database);
+    }
+    return results;
+  }
+
+  async #resolveBatch(batch: readonly { url: string; parsed: ClaimUrl }[]): Promise<Resolved[]> {
+    const { hub, params } = this.#ports.ledger;
+    const { rows } = await this.#believed(
+      () => hub.resolve(batch.map(({ url }) => url)),
+      (answer) => {
+        if (answer.rows.length !== batch.length)
+          throw new WrongAnswerError(`${batch.length} URLs have ${answer.rows.length} answers`);
+        for (const [n, row] of answer.rows.entries())
+          if (isTxo(row) && !mayBeAt(batch[n]!.parsed, row))
+            throw new WrongAnswerError(`${batch[n]!.url} does not lead to claim ${idOf(row)}`);
+      },
+    );
+    return rows.map((row, n) => {
+      const { url, parsed } = batch[n]!;
+      if (!isTxo(row) || parsed.channel === null || parsed.stream === null) return row;
+      const { channel } = row.notes;
+      if (channel && row.isSignedBy(channel, params)) return row;
+      return { failure: { name: 'INVALID', text: `${url} has invalid channel signature`, censor: null } };
+    });
+  }
+
+  /** A page of a search; `query` in the hub's terms (`searchQuery.ts`). */
+  async search(
+    query: Readonly<Record<string, unknown>>,
+    accountIds: readonly string[] = [],
+    includes: Includes = {},
+  ): Promise<Inflated> {
+    const { hub, database } = this.#ports.ledger;
+    const found = await this.#believed(() => hub.search(query));
+    await addOwnNotes(found.rows.filter(isTxo), accountIds, includes, database);
+    return found;
+  }
+
+  /** The claim of that id as printed; null where there is none. */
+  async claimById(claimId: string): Promise<Txo | null> {
+    if (!/^[0-9a-f]{40}$/.test(claimId)) return null;
+    const { rows } = await this.#believed(
+      () => this.#ports.ledger.hub.claimById(claimId),
+      ({ rows: [row] }) => {
+        if (row && isTxo(row) && idOf(row) !== claimId)
+          throw new WrongAnswerError(`claim ${claimId} is not ${idOf(row)}`);
+      },
+    );
+    return rows.find(isTxo) ?? null;
+  }
+
+  /** See `lists/resolvePort.ts`. */
+  async resolveTxos(_accounts: readonly HasId[], txos: readonly Txo[]): Promise<Txo[]> {
+    const urls = txos.map((txo) => (txo.claim === null ? null : ownUrl(txo)));
+    const resolved = await this.resolve(urls.filter((url) => url !== null));
+    const shown = txos.map((txo, n) => {
+      const url = urls[n] ?? null;
+      return url === null ? txo : withNotesOf(txo, resolved.get(url)!);
+    });
+    await this.#addSupporters(shown);
+    return shown;
+  }
+
+  /** Gives supports the channels that signed them. */
+  async #addSupporters(txos: readonly Txo[]): Promise<void> {
+    const signed = txos.filter(({ support }) => support?.channelId);
+    const channelIds = [...new Set(signed.map((txo) => hashToHex(txo.channelId!)))];
+    const found = await this.#searchIds(channelIds);
+    for (const txo of signed) {
+      const channel = found.get(hashToHex(txo.channelId!));
+      if (channel) txo.notes.channel = channel;
+    }
+  }
+
+  /** See `lists/resolvePort.ts`. */
+  async claimsById(claimIds: readonly string[]): Promise<(Txo | null)[]> {
+    try {
+      const found = await this.#searchIds([...new Set(claimIds)]);
+      return claimIds.map((id) => found.get(id) ?? null);
+    } catch (error) {
+      if (!(error instanceof DaemonError)) throw error;
+      this.#ports.log.warn(`The claims of a list are not known: ${error.message}`);
+      return [];
+    }
+  }
+
+  async #searchIds(claimIds: readonly string[]): Promise<Map<string, Txo>> {
+    const found = new Map<string, Txo>();
+    for (let at = 0; at < claimIds.length; at += CLAIMS_AT_ONCE) {
+      const claim_ids = claimIds.slice(at, at + CLAIMS_AT_ONCE);
+      const { rows } = await this.search({ claim_ids, limit: CLAIMS_AT_ONCE });
+      for (const txo of rows.filter(isTxo)) found.set(idOf(txo), txo);
+    }
+    return found;
+  }
+
+  /** Asks until an answer holds. `check` throws `WrongAnswerError` too. */
+  async #believed(
+    ask: () => Promise<Buffer>,
+    check: (answer: Inflated) => void = () => undefined,
+  ): Promise<Inflated> {
+    const { ledger, log } = this.#ports;
+    for (let attempt = 1; ; attempt++) {
+      const bytes = await ask();
+      try {
+        const answer = await inflate(readHubAnswer(bytes), ledger);
+        check(answer);
+        return answer;
+      } catch (error) {
+        if (!(error instanceof WrongAnswerError)) throw error;
+        const reason = `about claims it says what cannot be: ${error.message}`;
+        if (attempt === 1 && error.mayBeHonest) continue;
+        if (ledger.hub.distrust) ledger.hub.distrust(reason);
+        else log.warn(`The hub is not believed: ${reason}`);
+        if (attempt >= MAX_ATTEMPTS)
+          throw new DaemonError('RPCError', `No hub gave an answer that holds: ${error.message}`);
+      }
+    }
+  }
+}
+
+/** A URL that leads to the claim: by a whole id, so that a name that no URL can have may be another. */
+function ownUrl(txo: Txo): string {
+  const permanent = `lbry://${txo.claimName}#${idOf(txo)}`;
+  const { channel = null, stream = null } = parseUrl(permanent) ?? {};
+  const only = channel === null || stream === null ? (channel ?? stream) : null;
+  return only?.name === txo.claimName ? permanent : `lbry://claim#${idOf(txo)}`;
+}
+
+/** As an answer shows it. */
+export const failureMembers = ({ name, text }: ResolveFailure): { name: string; text: string } => ({
+  name,
+  text,
+});
+
+/** The output as the claim index has it, with what the wallet knows of it. Source: `update_annotations`. */
+function withNotesOf(txo: Txo, resolved: Resolved | null): Txo {
+  const { notes } = txo;
+  if (resolved === null) return txo;
+  if (!isTxo(resolved)) {
+    const error = failureMembers(resolved.failure);
+    return new Txo(txo, { ...notes, meta: { ...notes.meta, error } });
+  }
+  const indexed = { ...notes, ...resolved.notes };
+  return new Txo(resolved, notes.channel ? { ...indexed, channel: notes.channel } : indexed);
+}

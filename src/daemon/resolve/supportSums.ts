@@ -1,0 +1,68 @@
+/**
+ * Sums of supports by the channels that gave them. No wallet sees the supports of others, so a hub adds them up: by a method
+ * that lbcnode's hubs have and no others (docs/hub.md). The sums are the hub's word.
+ */
+import { formatLbc } from '../../metadata/amounts.js';
+import { DaemonError } from '../base/daemonError.js';
+import type { HubPort } from '../ledger/ledger.js';
+
+const METHOD = 'lbcnode.claimtrie.support_sum';
+const UNKNOWN_METHOD = /unknown method/i;
+
+/** Of one channel. */
+export interface SupportSum {
+  /** As printed. */
+  readonly channelId: string;
+  readonly channelName: string;
+  /** Without `lbry://`. */
+  readonly shortUrl: string;
+  /** LBC as text. */
+  readonly amount: string;
+  readonly count: number;
+}
+
+export interface SupportSumQuery {
+  readonly claimId: string;
+  readonly includesChannelContent: boolean;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Largest sum first. Throws `DaemonError` `RPCError` where the hub cannot tell. */
+export async function supportSums(
+  hub: Pick<HubPort, 'call'>,
+  { claimId, includesChannelContent, offset, limit }: SupportSumQuery,
+): Promise<SupportSum[]> {
+  const rows = await ask(hub, [claimId, includesChannelContent, offset, limit]);
+  if (!Array.isArray(rows)) throw unreadable();
+  return rows.map(readRow);
+}
+
+async function ask(hub: Pick<HubPort, 'call'>, params: readonly unknown[]): Promise<unknown> {
+  try {
+    return plainOf(await hub.call(METHOD, params));
+  } catch (error) {
+    if (!(error instanceof Error) || !UNKNOWN_METHOD.test(error.message)) throw error;
+    throw new DaemonError('RPCError', `The hub does not add up supports: it has no method ${METHOD}.`);
+  }
+}
+
+/** Whatever form of JSON the answer has, as plain values. */
+const plainOf = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer)) as unknown;
+
+const unreadable = (): DaemonError => new DaemonError('RPCError', 'The hub gave sums that cannot be read.');
+
+function readRow(row: unknown): SupportSum {
+  const { channel_id, name, short_url, amount, supports } = (row ?? {}) as Record<string, unknown>;
+  if (
+    typeof channel_id !== 'string' ||
+    typeof name !== 'string' ||
+    typeof short_url !== 'string' ||
+    typeof amount !== 'string' ||
+    !/^\d{1,20}$/.test(amount) ||
+    typeof supports !== 'number'
+  )
+    throw unreadable();
+  const shown = formatLbc(BigInt(amount));
+  return { channelId: channel_id, channelName: name, shortUrl: short_url, amount: shown, count: supports };
+}

@@ -1,0 +1,176 @@
+/**
+ * What channels gave for a claim: its unspent supports whose data a channel signed, summed up by channel. There is no index
+ * of it: the supports come from the claim trie, and what signs them from their outputs.
+ */
+import type { ChainReader } from '../chain/chainReader.js';
+import type { StoredTransaction } from '../chain/storedTransactions.js';
+import type { ClaimIndexQueries } from '../index/claims/claimIndexQueries.js';
+import type { ClaimRecord } from '../index/claims/claimReader.js';
+import {
+  channelPublicKey,
+  decodedSupportDigest,
+  isChannelSignatureValid,
+} from '../metadata/channelSignature.js';
+import { decodeClaim } from '../metadata/claim.js';
+import { MetadataError } from '../metadata/metadataError.js';
+import { decodeSupport } from '../metadata/support.js';
+import { formatOutPoint } from '../primitives/transaction.js';
+import type { ClaimReader } from '../rpc/claimReader.js';
+import { decodeClaimScript } from '../script/claimScript.js';
+import type { OutputInfo } from '../store/claims/claimQueries.js';
+import { hashToHex, toLatin1, type Bytes } from '../util/bytes.js';
+import { notThere } from './hubError.js';
+import type { Turn } from './turns.js';
+
+/** Claims of a channel, and supports of all of them, that are looked at in one call. Arbitrary: a second or two of work. */
+const MAX_CLAIMS = 10_000;
+const MAX_SUPPORTS = 50_000;
+
+export interface SupportSumsDeps {
+  readonly claims: Pick<ClaimReader, 'nameAt'>;
+  readonly index: Pick<ClaimIndexQueries, 'claim' | 'claims' | 'value' | 'signedBy'>;
+  readonly chain: Pick<ChainReader, 'hasData' | 'readTransaction'> & {
+    readonly chain: { readonly index: { readonly active: ActiveBlocks } };
+  };
+}
+
+interface ActiveBlocks {
+  readonly height: number;
+  readonly disconnects: number;
+  at(height: number): number;
+}
+
+export interface ChannelSum {
+  /** A channel that lives. */
+  readonly channel: ClaimRecord;
+  readonly amountSat: bigint;
+  readonly count: number;
+}
+
+/**
+ * Largest first; equals by channel id. `withContent` adds the supports of the claims that the claim, a channel, signed.
+ * Throws `HubError` where there is no such claim, or too much to look at.
+ */
+export async function supportSums(
+  deps: SupportSumsDeps,
+  claimId: Bytes,
+  withContent: boolean,
+  turn: Turn,
+): Promise<ChannelSum[]> {
+  const { active } = deps.chain.chain.index;
+  for (;;) {
+    const { disconnects } = active;
+    try {
+      return await new Summing(deps, turn).run(claimId, withContent);
+    } catch (error) {
+      // What was read may have been of a block that went meanwhile.
+      if (active.disconnects === disconnects) throw error;
+    }
+  }
+}
+
+class Summing {
+  readonly #deps: SupportSumsDeps;
+  readonly #turn: Turn;
+  /** Keys of channels by id, null where there is none. */
+  readonly #keys = new Map<string, Bytes | null>();
+
+  constructor(deps: SupportSumsDeps, turn: Turn) {
+    this.#deps = deps;
+    this.#turn = turn;
+  }
+
+  async run(claimId: Bytes, withContent: boolean): Promise<ChannelSum[]> {
+    const { index } = this.#deps;
+    const claim = await index.claim(claimId);
+    if (claim === null) throw notThere(`Could not find claim at ${hashToHex(claimId)}`);
+    const content = withContent ? await index.signedBy(claimId) : [];
+    if (content.length > MAX_CLAIMS) throw notThere(`The channel has more than ${MAX_CLAIMS} claims`);
+    const supports = await this.#supportsOf([claim, ...(await index.claims(content))]);
+    const sums = new Map<string, { id: Bytes; amountSat: bigint; count: number }>();
+    for (const support of supports) {
+      const id = await this.#signerOf(support);
+      if (id !== null) {
+        const key = toLatin1(id);
+        const sum = sums.get(key) ?? { id, amountSat: 0n, count: 0 };
+        sums.set(key, { id, amountSat: sum.amountSat + support.amount, count: sum.count + 1 });
+      }
+      const breath = this.#turn.breathe();
+      if (breath !== null) await breath;
+    }
+    const found = [...sums.values()];
+    const channels = await index.claims(found.map(({ id }) => id));
+    return found
+      .flatMap(({ amountSat, count }, n) => {
+        const channel = channels[n] ?? null;
+        return channel === null ? [] : [{ channel, amountSat, count }];
+      })
+      .sort((a, b) => Number(b.amountSat - a.amountSat) || (idText(a) < idText(b) ? -1 : 1));
+  }
+
+  /** The supports of the claims, active or not. */
+  async #supportsOf(claims: readonly (ClaimRecord | null)[]): Promise<OutputInfo[]> {
+    const { height } = this.#deps.chain.chain.index.active;
+    const present = claims.filter((claim) => claim !== null);
+    const wanted = new Set(present.map((claim) => toLatin1(claim.claimId)));
+    const names = new Map(present.map(({ name, normalizedName }) => [toLatin1(normalizedName), name]));
+    const supports: OutputInfo[] = [];
+    for (const name of names.values()) {
+      const { claims: ofName } = await this.#deps.claims.nameAt({ name, height });
+      for (const claim of ofName)
+        if (wanted.has(toLatin1(claim.claimId))) for (const one of claim.supports) supports.push(one);
+      if (supports.length > MAX_SUPPORTS) throw notThere(`There are more than ${MAX_SUPPORTS} supports`);
+      const breath = this.#turn.breathe();
+      if (breath !== null) await breath;
+    }
+    return supports;
+  }
+
+  /** The channel that signed a support; null where none did. */
+  async #signerOf(support: OutputInfo): Promise<Bytes | null> {
+    const found = await this.#read(support);
+    const [input] = found?.tx.inputs ?? [];
+    const output = found?.tx.outputs[support.n];
+    const value = output && decodeClaimScript(output.script)?.value;
+    const decoded = value === undefined ? null : orNull(() => decodeSupport(value));
+    if (!input || !decoded?.channelId || !decoded.signature) return null;
+    const key = await this.#keyOf(decoded.channelId);
+    const digest = decodedSupportDigest(decoded, formatOutPoint(input.prevout));
+    const isValid = key && digest && isChannelSignatureValid(digest, decoded.signature, key);
+    return isValid ? decoded.channelId : null;
+  }
+
+  async #read({ txid, height, txOffset }: OutputInfo): Promise<StoredTransaction | null> {
+    const { chain } = this.#deps;
+    const block = chain.chain.index.active.at(height);
+    if (!chain.hasData(block)) return null;
+    return chain.readTransaction(block, { txid, offset: txOffset, witness: 'ignored' });
+  }
+
+  /** The present key. */
+  async #keyOf(channelId: Bytes): Promise<Bytes | null> {
+    const id = toLatin1(channelId);
+    let key = this.#keys.get(id);
+    if (key === undefined) {
+      key = keyIn(await this.#deps.index.value(channelId));
+      this.#keys.set(id, key);
+    }
+    return key;
+  }
+}
+
+const idText = ({ channel }: ChannelSum): string => hashToHex(channel.claimId);
+
+function keyIn(value: Bytes | null): Bytes | null {
+  const type = value && orNull(() => decodeClaim(value))?.claim.type;
+  return type?.case === 'channel' ? channelPublicKey(type.value.publicKey) : null;
+}
+
+function orNull<Result>(run: () => Result): Result | null {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof MetadataError) return null;
+    throw error;
+  }
+}
