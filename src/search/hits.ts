@@ -68,16 +68,21 @@ export function rankedTexts(text: TextNode): readonly TextNode[] {
   return [{ kind: 'and', nodes: [...first.nodes, ...others] }, text];
 }
 
-/** Numbers of the first documents by relevance; of equally good ones the older comes first. `countOf` is asked of words of the text. */
+/**
+ * Numbers of the first documents by relevance; of equally good ones the older comes first. `countOf` is asked of words of the
+ * text; `checkTime` throws when the time is up.
+ */
 export function rankedDocuments(
   rows: readonly Row[],
   text: TextNode,
   totals: TextTotals,
   countOf: (word: string) => number,
+  checkTime: () => void,
 ): number[] {
   const counts = new Map(rankedWords(text).map((word) => [word, countOf(word)]));
   const score = textScorer(text, totals, counts);
   const scored = rows.map((row) => {
+    checkTime();
     const lengths = LENGTH_COLUMNS.map((column) => row[column] as number);
     return { id: row['id'] as number, score: score(row['packed'] as string, lengths) };
   });

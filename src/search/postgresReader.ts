@@ -129,7 +129,8 @@ class Search {
     return this.connection.query(sql, values);
   }
 
-  private checked(): number {
+  /** Time that is left. Throws `SearchError` when there is none. */
+  checked(): number {
     const { leftMs } = this;
     if (leftMs <= 0) throw new SearchError('timeout', TIME_IS_UP);
     return leftMs;
@@ -255,7 +256,7 @@ export class PostgresReader {
       for (const row of await rowsOf(part)) ranked.set(row['id'], row);
     }
     const rarity = (word: string) => Math.min(RARITY_LIMIT, countOf({ kind: 'word', word }));
-    const ids = rankedDocuments([...ranked.values()], text, totals, rarity);
+    const ids = rankedDocuments([...ranked.values()], text, totals, rarity, () => search.checked());
     if (needsAllHits(query)) return cutPage(await this.hitsOf(search, ids), query);
     const page = await this.hitsOf(search, ids.slice(query.offset, query.offset + query.limit));
     return { page, total: ids.length };

@@ -37,6 +37,8 @@ import type { TextTotals } from './textScore.js';
 
 /** Documents counted for a plan; beyond it the number is estimated, or taken for this. */
 const COUNT_LIMIT = 20_000;
+/** A beginning of more words is looked for in documents, not in the index. */
+const COMMON_WORDS = 1000;
 /** Pages in memory, of each reader. Arbitrary. */
 const CACHE_KIB = 32 << 10;
 
@@ -143,14 +145,15 @@ export class SqliteReader {
       for (const row of this.rows({ ...request, text: part }, totals, context)) ranked.set(row['id'], row);
     }
     const countOf = (word: string) => this.countText(quoteWord(word, false), RARITY_LIMIT).counted;
-    const ids = rankedDocuments([...ranked.values()], text, totals, countOf);
+    const ids = rankedDocuments([...ranked.values()], text, totals, countOf, () => this.checkTime());
     if (needsAllHits(query)) return cutPage(this.hitsOf(ids), query);
     const page = this.hitsOf(ids.slice(query.offset, query.offset + query.limit));
     return { page, total: ids.length };
   }
 
   private rows(request: HitsRequest, totals: TextTotals, context: SqlContext): SqlRow[] {
-    const filter = request.text && wordFilter(request.text, quoteWord);
+    const isCommon = (prefix: string) => this.isCommon(prefix);
+    const filter = request.text && wordFilter(request.text, quoteWord, undefined, isCommon);
     const facts = this.planFacts(request, totals, filter, context);
     const sql = new SqlValues(SQLITE_DIALECT);
     const statement = hitsSql(request, facts, context, sql, filter);
@@ -264,6 +267,18 @@ export class SqliteReader {
     const { last } = this.database.prepare('SELECT max(id) AS last FROM claim').get() as { last: number };
     // They were counted from the oldest on; the newer ones are taken to be as many in as many.
     return { counted, estimate: counted * Math.max(1, last / Math.max(1, row['last'] as number)) };
+  }
+
+  /** Whether many words begin so, or documents with them are many. */
+  private isCommon(prefix: string): boolean {
+    this.checkTime();
+    const { words, documents } = this.database
+      .prepare(
+        `SELECT count(*) AS words, total(doc) AS documents
+         FROM (SELECT doc FROM vocabulary WHERE term >= ? AND term < ? LIMIT ${COMMON_WORDS})`,
+      )
+      .get(prefix, `${prefix}\u{10ffff}`) as { words: number; documents: number };
+    return words >= COMMON_WORDS || documents >= COUNT_LIMIT;
   }
 
   /** Words of the index with the same first letter and few others; the nearest first. */
