@@ -15,9 +15,9 @@ const MAX_OUT_OF_TURN = 1000;
 
 /**
  * After so many slices a call lines up anew behind those that came since, so that one that takes minutes keeps nobody out.
- * Arbitrary: half a second's worth.
+ * Arbitrary: two seconds' worth.
  */
-const SLICES_IN_LINE = 32;
+const SLICES_IN_LINE = 128;
 
 /** So many calls of one connection may wait for the one before. Arbitrary. */
 const MAX_SENT_AHEAD = 256;
