@@ -11,7 +11,6 @@ import { DaemonError, failure } from '../base/daemonError.js';
 import type { Txo } from '../txo/txo.js';
 import { purchaseOutput } from '../wallet/tx/newOutputs.js';
 import { payTo } from './destinations.js';
-import { claimAtUrl, claimById } from './hubClaims.js';
 import type { MadeTransaction, Maker, SendOptions } from './maker.js';
 import { idsOf } from './ownOutputs.js';
 import type { MakingPorts, WalletPort } from './ports.js';
@@ -25,14 +24,14 @@ export interface Purchase {
   readonly overrideMaxKeyFee: boolean;
 }
 
-async function claimToBuy({ ports: { ledger } }: Maker, { claimId, url }: Purchase): Promise<Txo> {
+async function claimToBuy({ ports: { claims } }: Maker, { claimId, url }: Purchase): Promise<Txo> {
   if (claimId) {
-    const claim = await claimById(ledger, claimId);
+    const claim = await claims.byId(claimId);
     if (claim === null) throw failure(`Could not find claim with claim_id '${claimId}'.`);
     return claim;
   }
   if (!url) throw failure('Missing argument claim_id or url.');
-  const claim = await claimAtUrl(ledger, url);
+  const claim = await claims.at(url);
   if (claim === null) throw failure(`Could not find claim with url '${url}'.`);
   return claim;
 }
