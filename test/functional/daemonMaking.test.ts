@@ -1,5 +1,5 @@
 /**
- * Two wallets of the daemon on one real node with its hub: each thing that can be made, seen by the one who made it and by the
+ * Two daemons on one real node with its hub: each thing that can be made, seen by the one who made it and by the
  * other, with balances that add up to the last dewie and outputs that the node has too; and deaths on the way.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseLbc } from '../../src/metadata/amounts.js';
+import { startDaemon, type TestDaemon } from './support/daemon.js';
 import { until } from './support/network.js';
 import { freePort, startRegtest, type RegtestNode } from './support/node.js';
 import { DEATHS, WalletProcess, type Death } from './support/walletProcess.js';
@@ -26,6 +27,9 @@ interface Made {
   readonly outputs: readonly Output[];
   readonly total_fee: string;
 }
+
+/** Who has a wallet: the daemon, or a part of it. */
+type Owner = Pick<TestDaemon, 'call'>;
 
 type Page = { readonly items: readonly Output[]; readonly total_items: number };
 
@@ -49,13 +53,13 @@ async function open(folder: string, dieAt: Death | '' = ''): Promise<WalletProce
   return wallet;
 }
 
-async function totalOf(wallet: WalletProcess): Promise<bigint> {
+async function totalOf(wallet: Owner): Promise<bigint> {
   const { total } = await wallet.call<{ total: string }>('wallet_balance');
   return parseLbc(total);
 }
 
 /** So many coins of one LBC each, in blocks and known to the wallet. */
-async function fund(wallet: WalletProcess, count: number): Promise<void> {
+async function fund(wallet: Owner, count: number): Promise<void> {
   const before = await totalOf(wallet);
   for (let n = 0; n < count; n++) {
     const address = await wallet.call<string>('address_unused');
@@ -69,7 +73,7 @@ async function fund(wallet: WalletProcess, count: number): Promise<void> {
 }
 
 /** A block with what waits, of which the wallets know. */
-async function mine(...wallets: readonly WalletProcess[]): Promise<void> {
+async function mine(...wallets: readonly Owner[]): Promise<void> {
   await node.rpc('generate', [1]);
   for (const wallet of wallets)
     await until('all is in blocks', async () => {
@@ -91,13 +95,13 @@ afterAll(async () => {
 });
 
 describe('two wallets', () => {
-  let ours: WalletProcess;
-  let theirs: WalletProcess;
+  let ours: TestDaemon;
+  let theirs: TestDaemon;
   /** What both together have. */
   let sum = 0n;
 
   /** Makes something, after which both together have less by its fee, and the node has all that they have. */
-  async function make(wallet: WalletProcess, method: string, params: object): Promise<Made> {
+  async function make(wallet: Owner, method: string, params: object): Promise<Made> {
     const made = await wallet.call<Made>(method, { ...params, blocking: true });
     sum -= parseLbc(made.total_fee);
     await until(
@@ -107,7 +111,7 @@ describe('two wallets', () => {
     return made;
   }
 
-  async function checkWithNode(wallet: WalletProcess): Promise<void> {
+  async function checkWithNode(wallet: Owner): Promise<void> {
     const { items } = await wallet.call<Page>('txo_list', { is_not_spent: true, page_size: 500 });
     let total = 0n;
     for (const { txid, nout, amount } of items) {
@@ -120,11 +124,17 @@ describe('two wallets', () => {
   }
 
   beforeAll(async () => {
-    ours = await open(newFolder());
-    theirs = await open(newFolder());
+    [ours, theirs] = await Promise.all([
+      startDaemon({ hubPorts: [hubPort] }),
+      startDaemon({ hubPorts: [hubPort] }),
+    ]);
     await fund(ours, 6);
     await fund(theirs, 3);
     sum = (await totalOf(ours)) + (await totalOf(theirs));
+  });
+
+  afterAll(async () => {
+    await Promise.all([ours.stop(), theirs.stop()]);
   });
 
   it('make, support, buy, repost and collect, and take it all back', async () => {
@@ -156,9 +166,13 @@ describe('two wallets', () => {
     });
     const tip = await make(theirs, 'support_create', { claim_id: claimId, amount: '1.5', tip: true });
     await make(theirs, 'support_create', { claim_id: claimId, amount: '0.5', comment: 'fine' });
-    await make(theirs, 'purchase_create', { url: 'lbry://@lab/note' });
+    // The limit is in USD, and no rate is set.
+    await expect(theirs.call('purchase_create', { url: 'lbry://@lab/note' })).rejects.toMatchObject({
+      errorName: 'CurrencyConversionError',
+    });
+    await make(theirs, 'purchase_create', { url: 'lbry://@lab/note', override_max_key_fee: true });
     await expect(theirs.call('purchase_create', { claim_id: claimId })).rejects.toMatchObject({
-      name: 'AlreadyPurchasedError',
+      errorName: 'AlreadyPurchasedError',
     });
     const repost = await make(theirs, 'stream_repost', { name: 'again', bid: '0.1', claim_id: claimId });
     const collection = await make(theirs, 'collection_create', {

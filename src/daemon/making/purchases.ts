@@ -13,7 +13,7 @@ import { purchaseOutput } from '../wallet/tx/newOutputs.js';
 import { payTo } from './destinations.js';
 import type { MadeTransaction, Maker, SendOptions } from './maker.js';
 import { idsOf } from './ownOutputs.js';
-import type { MakingPorts, WalletPort } from './ports.js';
+import type { ExchangePort, KeyFeeLimit, MakingPorts, WalletPort } from './ports.js';
 
 export interface Purchase {
   readonly claimId?: string | undefined;
@@ -39,6 +39,20 @@ async function claimToBuy({ ports: { claims } }: Maker, { claimId, url }: Purcha
 const feeIn = ({ claim }: Txo): Fee | undefined =>
   claim?.claim.type.case === 'stream' ? claim.claim.type.value.fee : undefined;
 
+/** The limit in dewies. A limit without a rate bars every purchase: nobody knows whether the price is below it. */
+function limitOf({ currency, amount }: KeyFeeLimit, exchange: ExchangePort, price: bigint): bigint {
+  try {
+    return exchange.toDewies(currency, amount);
+  } catch (error) {
+    if (!(error instanceof DaemonError)) throw error;
+    throw new DaemonError(
+      error.name,
+      `${error.message}, so the price of ${formatLbc(price)} LBC cannot be compared with the setting 'max_key_fee'. ` +
+        "Set 'exchange_rates', or 'max_key_fee' in LBC, or override it.",
+    );
+  }
+}
+
 /** What the fee is in dewies, unless that is above the limit. Throws `KeyFeeAboveMaxAllowedError`, `CurrencyConversionError`. */
 function priceOf(
   fee: Fee,
@@ -49,7 +63,7 @@ function priceOf(
   const amount = formatFeeAmount(fee);
   const dewies = exchange.toDewies(currency, amount);
   if (overridesLimit || maxKeyFee === null) return dewies;
-  const most = exchange.toDewies(maxKeyFee.currency, maxKeyFee.amount);
+  const most = limitOf(maxKeyFee, exchange, dewies);
   if (most === 0n || dewies <= most) return dewies;
   const shown = (lbc: bigint, name: string, text: string): string =>
     `${formatLbc(lbc)} LBC${name === 'LBC' ? '' : ` (${text} ${name})`}`;

@@ -131,6 +131,15 @@ describe('a purchase', () => {
     expect((await buy({ overrideMaxKeyFee: true })).outputs[0]!.amountDewies).toBe(20n * LBC);
   });
 
+  it('is not made where nobody knows what the limit is in LBC', async () => {
+    const { buy } = await world(FEE, { maxKeyFee: { currency: 'BTC', amount: '0.5' } });
+    await expect(buy()).rejects.toMatchObject({
+      name: 'CurrencyConversionError',
+      message: expect.stringContaining("cannot be compared with the setting 'max_key_fee'") as string,
+    });
+    expect((await buy({ overrideMaxKeyFee: true })).outputs[0]!.amountDewies).toBe(20n * LBC);
+  });
+
   it('needs a price, and a currency that has a rate', async () => {
     const free = await world();
     await expect(free.buy()).rejects.toThrow(`Claim '${free.claimId}' does not have a purchase price.`);
