@@ -49,17 +49,17 @@ function putInPlace(next, place) {
 }
 
 /**
- * Writes the node's program anew with all of its own modules in it, and what it loads on demand beside it: one file is
+ * Writes a program anew with all of its own modules in it, and what it loads on demand beside it: one file is
  * found, read and compiled in half the time of five hundred. Without the bundler's binary for this machine the program
  * stays as it is.
  */
-async function bundle(next) {
+async function bundle(next, program) {
   try {
     const { build } = await import('esbuild');
     await build({
-      entryPoints: [join(next, 'bin', 'lbcnode.js')],
+      entryPoints: [join(next, 'bin', `${program}.js`)],
       outdir: join(next, 'bin'),
-      chunkNames: 'lbcnode.[hash]',
+      chunkNames: `${program}.[hash]`,
       allowOverwrite: true,
       bundle: true,
       splitting: true,
@@ -72,7 +72,7 @@ async function bundle(next) {
       logLevel: 'warning',
     });
   } catch (error) {
-    console.warn(`The program is not bundled and starts slower: ${error.message}`);
+    console.warn(`The program ${program} is not bundled and starts slower: ${error.message}`);
   }
 }
 
@@ -96,7 +96,8 @@ if (!(onlyIfStale && existsSync(stamp) && readFileSync(stamp, 'utf8') === print)
   console.log('Compiling the program; this takes some seconds');
   process.on('exit', () => rmSync(next, { recursive: true, force: true }));
   run(tsc, ['-p', 'tsconfig.json', '--outDir', next]);
-  await bundle(next);
+  await bundle(next, 'lbcnode');
+  await bundle(next, 'lbcnet');
   writeFileSync(join(next, '.stamp'), print);
   putInPlace(next, join(root, 'dist'));
 }

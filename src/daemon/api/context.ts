@@ -29,6 +29,8 @@ export interface DaemonServices {
   readonly maker: Maker;
   /** What the claim index is asked; runs while the component `wallet` does. */
   readonly resolver: Resolver;
+  /** What an amount of a currency (LBC, BTC, USD) is worth. */
+  readonly exchange: { toDewies(currency: string, amount: string): bigint };
   readonly clock: Clock;
   readonly random: RandomSource;
 }

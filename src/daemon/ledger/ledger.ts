@@ -3,7 +3,6 @@
  * Source of the meaning: lbry-sdk lbry/wallet/ledger.py `Ledger`.
  */
 import type { Transaction } from '../../primitives/transaction.js';
-import type { HostPort } from '../../util/hostPort.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import type { AddressSource } from './addressSource.js';
@@ -91,8 +90,8 @@ export interface Ledger {
   transaction(txid: Uint8Array): Promise<LedgerTransaction | null>;
   /** By txid as printed; what nobody knows is absent. */
   transactions(txids: readonly Uint8Array[]): Promise<Map<string, LedgerTransaction>>;
-  /** Leaves the hub of the moment for the first of these servers that is fit. */
-  reconnect(servers: readonly HostPort[]): void;
+  /** Leaves the hub of the moment for the first server of the settings that is fit. */
+  reconnect(): void;
   /** The component `wallet` of the answer to `status`. */
   status(): JsonOut;
   on<Name extends keyof LedgerEvents>(name: Name, listener: (...args: LedgerEvents[Name]) => void): void;

@@ -25,7 +25,7 @@ import { ensureFolder, installationId } from './folders.js';
 import { versionAnswer } from './machineInfo.js';
 import { parseServer } from './settingKinds.js';
 import { statusOf } from './status.js';
-import type { WalletPart, WalletServices } from './walletPart.js';
+import type { WalletPart, WalletPartDeps, WalletServices } from './walletPart.js';
 
 /** Where metrics are served. Source: `prom_site`. */
 const METRICS_HOST = '0.0.0.0';
@@ -39,14 +39,6 @@ export interface DaemonOptions {
   readonly onStop: () => void;
   readonly clock?: Clock;
   readonly random?: RandomSource;
-}
-
-/** What the component `wallet` is made of. */
-export interface WalletPartDeps {
-  readonly settings: DaemonSettings;
-  readonly log: Logger;
-  readonly clock: Clock;
-  readonly random: RandomSource;
 }
 
 export interface RunningDaemon {
@@ -163,6 +155,9 @@ class Daemon implements RunningDaemon {
       },
       get maker() {
         return ofWallet('maker');
+      },
+      get exchange() {
+        return ofWallet('exchange');
       },
     };
     const dispatcher = new Dispatcher({

@@ -1,11 +1,128 @@
-/** The component `wallet` as the composition root sees it: the ledger, the wallets on it, and what works with both. */
+/**
+ * The component `wallet`: the ledger on the chain of the settings, the wallets on it, and what works with both.
+ * Source: lbry-sdk lbry/wallet/manager.py `from_lbrynet_config`, lbry/extras/daemon/components.py `WalletComponent`.
+ */
+import { join } from 'node:path';
+import { EnvironmentError } from '../../util/environmentError.js';
+import type { Logger } from '../../util/logging.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
 import type { DaemonServices } from '../api/context.js';
+import type { HostPort, Settings } from '../api/settings.js';
+import type { Clock, RandomSource } from '../base/clock.js';
+import { DaemonError } from '../base/daemonError.js';
+import type { LedgerId } from '../base/ledgerParams.js';
+import { LedgerAtWork } from '../ledger/openLedger.js';
+import { Maker } from '../making/maker.js';
+import { Resolver } from '../resolve/resolver.js';
+import { Wallets } from '../wallet/wallets.js';
 import type { Component } from './components.js';
+import { makingPortsOf } from './makingSurroundings.js';
 
 /** What methods reach of it. */
-export type WalletServices = Pick<DaemonServices, 'ledger' | 'wallets' | 'resolver' | 'maker'>;
+export type WalletServices = Pick<DaemonServices, 'ledger' | 'wallets' | 'resolver' | 'maker' | 'exchange'>;
 
 export interface WalletPart extends Component {
-  /** Null until it runs, and after it was stopped. */
+  /** Null until the wallets are open, and after it was stopped. */
   readonly services: WalletServices | null;
+}
+
+/** What the component is made of. */
+export interface WalletPartDeps {
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  /** Hubs in place of those of the settings. */
+  readonly servers?: readonly HostPort[];
+}
+
+/** The names that lbry-sdk's settings have for chains. */
+const LEDGERS: Readonly<Record<string, LedgerId>> = {
+  lbrycrd_main: 'lbc_mainnet',
+  lbrycrd_testnet: 'lbc_testnet',
+  lbrycrd_regtest: 'lbc_regtest',
+};
+
+function ledgerIdOf(settings: Settings): LedgerId {
+  const name = settings.get('blockchain_name');
+  const id = LEDGERS[name];
+  if (id === undefined)
+    throw new EnvironmentError(
+      `Setting 'blockchain_name' must be one of ${Object.keys(LEDGERS).join(', ')}, not '${name}'.`,
+    );
+  return id;
+}
+
+export class WalletAndLedger implements WalletPart {
+  readonly name = 'wallet';
+  readonly dependsOn = [];
+  services: WalletServices | null = null;
+  readonly #deps: WalletPartDeps;
+  readonly #ledgerId: LedgerId;
+  #ledger: LedgerAtWork | null = null;
+
+  /** Throws `EnvironmentError` where the settings name no chain. */
+  constructor(deps: WalletPartDeps) {
+    this.#deps = deps;
+    this.#ledgerId = ledgerIdOf(deps.settings);
+  }
+
+  /** In the wallet folder: where headers and the database of the chain lie. */
+  static folderName(settings: Settings): string {
+    return ledgerIdOf(settings);
+  }
+
+  /** Resolves when all accounts agree with a hub, so that nothing is asked of a wallet that is behind. */
+  async start(): Promise<void> {
+    const { settings, log, clock, random, servers } = this.#deps;
+    const ledger = new LedgerAtWork({
+      ledgerId: this.#ledgerId,
+      folder: join(settings.get('wallet_dir'), this.#ledgerId),
+      servers: () => (servers ?? settings.get('lbryum_servers')).map(([host, port]) => ({ host, port })),
+      log,
+      limits: {
+        callTimeoutMs: settings.get('hub_timeout') * 1000,
+        concurrency: settings.get('concurrent_hub_requests'),
+      },
+    });
+    this.#ledger = ledger;
+    const wallets = await this.#openWallets(ledger);
+    const making = makingPortsOf({ ledger, settings, clock, random, environment: process.env });
+    this.services = {
+      ledger,
+      wallets,
+      resolver: new Resolver({ ledger, log }),
+      maker: new Maker(making),
+      exchange: making.exchange,
+    };
+    await ledger.start();
+    await wallets.begin();
+  }
+
+  async stop(): Promise<void> {
+    const { services } = this;
+    this.services = null;
+    await this.#ledger?.close();
+    await services?.wallets.close();
+  }
+
+  status(): JsonOut {
+    return null;
+  }
+
+  async #openWallets(ledger: LedgerAtWork): Promise<Wallets> {
+    const { settings, log, clock, random } = this.#deps;
+    try {
+      return await Wallets.open(settings.get('wallets'), {
+        folder: join(settings.get('wallet_dir'), 'wallets'),
+        ledger,
+        tools: { clock, random },
+        warn: (text) => log.warn(text),
+      });
+    } catch (error) {
+      // A file that cannot be used is for the operator to mend.
+      if (error instanceof DaemonError) throw new EnvironmentError(error.message);
+      throw error;
+    }
+  }
 }

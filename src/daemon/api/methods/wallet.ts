@@ -94,8 +94,8 @@ const importOne = implement(walletImport, async ({ services }, args) => {
   return wallet.exported(password);
 });
 
-const reconnect = implement(walletReconnect, ({ services: { ledger, settings } }) => {
-  ledger.reconnect(settings.get('lbryum_servers').map(([host, port]) => ({ host, port })));
+const reconnect = implement(walletReconnect, ({ services }) => {
+  services.ledger.reconnect();
   return null;
 });
 

@@ -6,7 +6,7 @@ import { create } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hash160 } from '../../../../src/crypto/hash.js';
 import { systemClock, systemRandom } from '../../../../src/daemon/base/clock.js';
-import type { LedgerAtWork } from '../../../../src/daemon/ledger/openLedger.js';
+import type { LedgerAtWork, LedgerOptions } from '../../../../src/daemon/ledger/openLedger.js';
 import { claimOutput, payKeyHash, type NewOutput } from '../../../../src/daemon/wallet/tx/newOutputs.js';
 import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
 import { encodeClaim } from '../../../../src/metadata/claim.js';
@@ -39,8 +39,11 @@ async function startHub(on: FakeChain): Promise<FakeHub> {
 }
 
 /** Wallets of the folder, on a ledger that has seen nothing yet. */
-async function openOn(hub: FakeHub): Promise<{ wallets: Wallets; ledger: LedgerAtWork }> {
-  const { ledger } = await ledgers.open([hub]);
+async function openOn(
+  hub: FakeHub,
+  options: Partial<LedgerOptions> = {},
+): Promise<{ wallets: Wallets; ledger: LedgerAtWork }> {
+  const { ledger } = await ledgers.open([hub], options);
   const wallets = await Wallets.open(['default_wallet'], {
     folder,
     ledger,
@@ -111,12 +114,15 @@ describe('wallets on a hub', () => {
   });
 
   it('follow the servers that they are told to connect to', async () => {
-    const { wallets, ledger } = await openOn(await startHub(chain));
+    const first = await startHub(chain);
+    const servers = [first.server];
+    const { wallets, ledger } = await openOn(first, { servers: () => [...servers] });
     chain.mine(2);
     const other = await startHub(chain);
     const address = await wallets.default.account().nextReceivingAddress();
     mine(payTo(address));
-    ledger.reconnect([other.server]);
+    servers[0] = other.server;
+    ledger.reconnect();
     await until(async () => (await wallets.default.balance()).total === 1000n);
     expect(ledger.status()).toMatchObject({
       connected: `${other.server.host}:${other.server.port}`,

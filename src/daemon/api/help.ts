@@ -1,0 +1,162 @@
+/** Help of methods and groups, from the declarations. */
+import type { OptionalSchema, Schema } from '../../schema/schema.js';
+import {
+  GROUPS,
+  type Group,
+  type MethodAlias,
+  type MethodDeclaration,
+  type ParamDeclaration,
+} from './declaration.js';
+
+const INDENT = '    ';
+const WIDTH = 100;
+/** Where descriptions of parameters and fields begin, unless the name is longer. */
+const NAME_WIDTH = 32;
+
+const TYPE_WORDS: Readonly<Record<ParamDeclaration['type'], string>> = {
+  str: 'text',
+  int: 'integer',
+  float: 'number',
+  bool: 'true or false',
+  lbc: 'amount in LBC',
+  positiveLbc: 'amount in LBC',
+  strOrList: 'text or list of texts',
+  constraint: 'number, text or list',
+  list: 'list',
+  dict: 'object',
+  any: 'any value',
+};
+
+/** The words of the command line by which a method is called. */
+export function commandWords({ name, group }: Pick<MethodDeclaration, 'name' | 'group'>): string[] {
+  return group === null ? [name] : [group, name.slice(group.length + 1)];
+}
+
+function wrap(text: string, indent: number): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && indent + line.length + 1 + word.length > WIDTH) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line].join(`\n${' '.repeat(indent)}`);
+}
+
+function row(name: string, text: string, level = 1): string {
+  const start = INDENT.repeat(level) + name;
+  const column = NAME_WIDTH + INDENT.length * (level - 1);
+  const head = start.length < column ? start.padEnd(column) : `${start}\n${' '.repeat(column)}`;
+  return head + wrap(text, column);
+}
+
+/** A parameter in words: type, whether it must be given, what it is, and what holds without it. */
+export function describeParam(param: ParamDeclaration): string {
+  const type = `${TYPE_WORDS[param.type]}${param.required ? ', required' : ''}`;
+  const fallback =
+    param.default === undefined || param.default === false ? '' : `; ${String(param.default)} otherwise`;
+  return `(${type}) ${param.description}${fallback}`;
+}
+
+function kindOf(schema: Schema): string {
+  if (schema.name !== undefined) return schema.name;
+  switch (schema.kind) {
+    case 'array':
+      return `list of ${kindOf(schema.item)}`;
+    case 'map':
+      return `object by ${schema.key} of ${kindOf(schema.value)}`;
+    case 'union':
+      return schema.variants.map((variant) => kindOf(variant.schema)).join(' or ');
+    case 'hash':
+    case 'hex':
+      return 'hex';
+    case 'enum':
+      return schema.values.join(' | ');
+    case 'object':
+    case 'tuple':
+    case 'string':
+    case 'boolean':
+    case 'null':
+    case 'number':
+    case 'integer':
+    case 'any':
+    case 'coins':
+      return schema.kind;
+  }
+}
+
+function describeField(name: string, field: Schema | OptionalSchema): string {
+  const schema = field.kind === 'optional' ? field.schema : field;
+  const when = field.kind === 'optional' && field.when !== '' ? ` [${field.when}]` : '';
+  return row(
+    name,
+    `(${kindOf(schema)}) ${schema.kind === 'union' ? '' : schema.description}${when}`.trimEnd(),
+  );
+}
+
+function describeResult(schema: Schema): string {
+  const head = `${INDENT}(${kindOf(schema)}) ${schema.description}`.trimEnd();
+  if (schema.kind !== 'object') return head;
+  const fields = Object.entries(schema.fields).map(([name, field]) => describeField(name, field));
+  return [head, ...fields].join('\n');
+}
+
+/** All about a method, as `--help` of its command shows it. */
+export function methodHelp(declaration: MethodDeclaration, program = 'lbcnet'): string {
+  const { summary, details = [], usage, params, result } = declaration;
+  const [first = '', ...more] = usage;
+  const command = `${INDENT}${program} ${commandWords(declaration).join(' ')} `;
+  const lines = [`${command}${first}`.trimEnd(), ...more.map((line) => `${INDENT}${INDENT}${line}`)];
+  const options = params.map((param) => row(`--${param.name}`, describeParam(param)));
+  return [
+    summary,
+    ...details.map((text) => wrap(text, 0)),
+    `Usage:\n${lines.join('\n')}`,
+    `Options:\n${options.length === 0 ? `${INDENT}None` : options.join('\n')}`,
+    `Returns:\n${describeResult(result)}`,
+  ].join('\n\n');
+}
+
+/** A group with its commands. */
+export function groupHelp(
+  group: Group,
+  declarations: readonly MethodDeclaration[],
+  aliases: readonly MethodAlias[],
+  program = 'lbcnet',
+): string {
+  const commands = declarations
+    .filter((declaration) => declaration.group === group)
+    .map((declaration) => row(commandWords(declaration)[1]!, declaration.summary));
+  const others = aliases
+    .filter(({ name }) => name.startsWith(`${group}_`))
+    .map(({ name, replacedBy }) =>
+      row(name.slice(group.length + 1), `The same as ${replacedBy}; deprecated.`),
+    );
+  return [
+    `Usage:  ${program} ${group} [--help] COMMAND ...`,
+    GROUPS[group],
+    `Commands:\n${[...commands, ...others].join('\n')}`,
+    `Run '${program} ${group} COMMAND --help' for more information on a command.`,
+  ].join('\n\n');
+}
+
+/** All groups, and the commands without one. */
+export function programHelp(
+  declarations: readonly MethodDeclaration[],
+  options: readonly (readonly [name: string, text: string])[],
+  program = 'lbcnet',
+): string {
+  const groups = Object.entries(GROUPS).map(([name, text]) => row(name, text));
+  const commands = declarations
+    .filter(({ group }) => group === null)
+    .map(({ name, summary }) => row(name, summary));
+  return [
+    `Usage:  ${program} [--help] [--version] [--api HOST:PORT] COMMAND ...`,
+    'Content and wallet of the LBRY network.',
+    `Options:\n${options.map(([name, text]) => row(name, text)).join('\n')}`,
+    `Grouped Commands:\n${groups.join('\n')}`,
+    `Commands:\n${[row('start', 'Start the daemon.'), ...commands].join('\n')}`,
+    `Run '${program} COMMAND --help' for more information on a command or group.`,
+  ].join('\n\n');
+}

@@ -1,0 +1,60 @@
+/** A call from the command line to the daemon, as lbrynet makes it. Source: lbry-sdk lbry/extras/cli.py `execute_command`. */
+import { request } from 'node:http';
+import { JsonObject, type JsonValue } from '../../util/json.js';
+import { JsonParseError, parseJson } from '../../util/jsonParse.js';
+import { writePythonJson } from '../base/pythonJson.js';
+import type { HostPort } from '../api/settings.js';
+
+export const UNREACHABLE = "Could not connect to daemon. Are you sure it's running?";
+
+export interface SentRequest {
+  readonly method: 'GET';
+  readonly path: string;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** The request of a call. */
+export function requestOf(method: string, params: JsonObject): SentRequest {
+  const body = new JsonObject([
+    ['method', method],
+    ['params', params],
+  ]);
+  return { method: 'GET', path: '/lbryapi', contentType: 'application/json', body: writePythonJson(body) };
+}
+
+/** The text of the answer, null where nobody listens. */
+export function send(
+  { method, path, contentType, body }: SentRequest,
+  [host, port]: HostPort,
+): Promise<string | null> {
+  return new Promise((resolve) => {
+    const bytes = Buffer.from(body);
+    const call = request(
+      { host, port, path, method, headers: { 'Content-Type': contentType, 'Content-Length': bytes.length } },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+        answer.on('error', () => resolve(null));
+      },
+    );
+    call.on('error', () => resolve(null));
+    call.end(bytes);
+  });
+}
+
+/** What is shown of an answer: its result or error; nothing where it has neither. */
+export function shownAnswer(answer: string | null): string {
+  if (answer === null) return UNREACHABLE;
+  let parsed: JsonValue;
+  try {
+    parsed = parseJson(answer);
+  } catch (error) {
+    if (error instanceof JsonParseError) return 'The daemon’s answer is no JSON.';
+    throw error;
+  }
+  if (!(parsed instanceof JsonObject)) return '';
+  const shown = parsed.has('result') ? parsed.get('result') : parsed.get('error');
+  return shown === undefined ? '' : writePythonJson(shown, { indent: 2 });
+}

@@ -1,0 +1,188 @@
+/**
+ * The command line: what is to be done, in the grammar of lbrynet. Source: lbry-sdk lbry/extras/cli.py; sdk-facts 2.
+ */
+import type { JsonObject, JsonValue } from '../../util/json.js';
+import { suggestion } from '../../util/nearest.js';
+import { GROUPS, type Group, type MethodDeclaration } from '../api/declaration.js';
+import { ALIASES, DECLARATIONS } from '../api/declarations/table.js';
+import { commandWords, groupHelp, methodHelp, programHelp } from '../api/help.js';
+import { readCommandParams } from './commandParams.js';
+import { SETTINGS } from './settingsTable.js';
+import { readSettingWords, settingOptions, type GivenSettings } from './settingWords.js';
+import { UsageError } from './usagePattern.js';
+
+/** Of a command line that cannot be understood: argparse's for words that are no command, docopt's for its arguments. */
+const EXIT_NO_COMMAND = 2;
+const EXIT_USAGE = 1;
+
+export interface StartCommand {
+  readonly kind: 'start';
+  readonly given: GivenSettings;
+  readonly isQuiet: boolean;
+  readonly hasNoLog: boolean;
+  readonly isVerbose: boolean;
+  readonly withNode: boolean;
+  readonly initialHeaders: string | null;
+}
+
+export type Command =
+  | StartCommand
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'version' }
+  | { readonly kind: 'wrong'; readonly exitCode: number; readonly text: string }
+  | {
+      readonly kind: 'call';
+      readonly given: GivenSettings;
+      readonly method: string;
+      readonly params: JsonObject;
+      /** Shown before. */
+      readonly notice: string | null;
+    };
+
+/** Settings that matter to a call. Source: `CLIConfig`. */
+const CALL_SETTINGS: ReadonlySet<string> = new Set([
+  'api',
+  'config',
+  'ffmpeg_path',
+  'video_encoder',
+  'video_bitrate_maximum',
+  'video_scaler',
+  'audio_encoder',
+  'volume_filter',
+  'volume_analysis_time',
+]);
+const CALL_ROWS = SETTINGS.filter(({ name }) => CALL_SETTINGS.has(name));
+
+const START_FLAGS: readonly (readonly [name: string, text: string])[] = [
+  ['--with-node', 'start a chain node with a hub as well, and stop it with the daemon'],
+  ['--quiet', 'nothing on the console'],
+  ['--no-logging', 'no log at all'],
+  ['--verbose', 'log more'],
+  ['--initial-headers FILE', 'block headers to begin with, instead of asking a hub for all of them'],
+];
+
+/** Declarations by the words that call them, joined by a blank. */
+const BY_WORDS: ReadonlyMap<string, MethodDeclaration> = new Map(
+  DECLARATIONS.map((declaration) => [commandWords(declaration).join(' '), declaration]),
+);
+
+const isGroup = (word: string): word is Group => Object.hasOwn(GROUPS, word);
+const text = (shown: string): Command => ({ kind: 'text', text: shown });
+const wrong = (problem: string, help = rootHelp()): Command => ({
+  kind: 'wrong',
+  exitCode: EXIT_NO_COMMAND,
+  text: `${help}\n\n${problem}`,
+});
+
+const rootHelp = (): string =>
+  programHelp(DECLARATIONS, [
+    ['--help', 'show this help'],
+    ['-v, --version', 'show the version'],
+    ...settingOptions(CALL_ROWS),
+  ]);
+
+function startHelp(): string {
+  const rows = [['--help', 'show this help'] as const, ...START_FLAGS, ...settingOptions(SETTINGS)];
+  return [
+    'Usage:  lbcnet start [--config FILE] [--data-dir DIR] [--wallet-dir DIR] [--download-dir DIR] ...',
+    'Options:',
+    ...rows.map(([name, about]) => `    ${name.padEnd(40)} ${about}`),
+    '',
+    'Each setting can also stand in the settings file, or in the environment as LBRY_<NAME>.',
+  ].join('\n');
+}
+
+export function parseCommandLine(argv: readonly string[]): Command {
+  const given: [string, JsonValue][] = [];
+  const words = [...argv];
+  while (words[0]?.startsWith('-')) {
+    if (words[0] === '--help') return text(rootHelp());
+    if (words[0] === '--version' || words[0] === '-v') return { kind: 'version' };
+    const setting = readSettingWords(CALL_ROWS, words);
+    if ('problem' in setting) return wrong(setting.problem);
+    given.push(setting.given);
+  }
+  const first = words.shift();
+  if (first === undefined) return text(rootHelp());
+  if (first === 'start') return parseStart(words, given);
+  if (!isGroup(first)) return parseCall([first], words, given, rootHelp());
+  const help = groupHelp(first, DECLARATIONS, ALIASES);
+  const second = words[0];
+  if (second === undefined || second === '--help') return text(help);
+  return parseCall([first, second], words.slice(1), given, help);
+}
+
+function parseCall(
+  called: readonly string[],
+  args: readonly string[],
+  given: readonly [string, JsonValue][],
+  help: string,
+): Command {
+  const alias = ALIASES.find(({ name }) => name === called.join('_') && called.length > 1);
+  const declaration = alias
+    ? DECLARATIONS.find(({ name }) => name === alias.replacedBy)
+    : BY_WORDS.get(called.join(' '));
+  if (declaration === undefined) {
+    const near = suggestion(called.join(' '), [...BY_WORDS.keys(), 'start'], (word) => `'${word}'`);
+    return wrong(`There is no command '${called.join(' ')}'.${near}`, help);
+  }
+  if (args.includes('--help')) return text(methodHelp(declaration));
+  try {
+    const params = readCommandParams(declaration, args);
+    const notice = alias ? `${alias.name} is deprecated, using ${alias.replacedBy}.` : null;
+    return { kind: 'call', given: new Map(given), method: declaration.name, params, notice };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const [usage] = methodHelp(declaration).split('\n\nOptions:');
+    const problem = error.message === '' ? '' : `${error.message}\n`;
+    return {
+      kind: 'wrong',
+      exitCode: EXIT_USAGE,
+      text: `${problem}${usage!.slice(usage!.indexOf('Usage:'))}`,
+    };
+  }
+}
+
+function parseStart(words: string[], before: readonly [string, JsonValue][]): Command {
+  const given = new Map<string, JsonValue>(before);
+  const flags = new Set<string>();
+  let initialHeaders: string | null = null;
+  while (words.length > 0) {
+    const word = words[0]!;
+    if (word === '--help') return text(startHelp());
+    if (['--with-node', '--quiet', '--no-logging'].includes(word)) {
+      flags.add(words.shift()!);
+    } else if (word === '--verbose') {
+      flags.add(words.shift()!);
+      // Names of Python's loggers, which this daemon has not.
+      while (words[0] !== undefined && !words[0].startsWith('-')) words.shift();
+    } else if (word === '--initial-headers' || word.startsWith('--initial-headers=')) {
+      words.shift();
+      initialHeaders = word.includes('=') ? word.slice(word.indexOf('=') + 1) : (words.shift() ?? null);
+      if (initialHeaders === null) return wrong('--initial-headers needs a FILE.', startHelp());
+    } else {
+      const setting = readSettingWords(
+        SETTINGS,
+        words,
+        START_FLAGS.map(([name]) => name.split(' ')[0]!),
+      );
+      if ('problem' in setting) return wrong(setting.problem, startHelp());
+      const [name, value] = setting.given;
+      const earlier = given.get(name);
+      // Lists are given an item at a time.
+      given.set(
+        name,
+        setting.isItem && Array.isArray(earlier) ? [...earlier, ...(value as JsonValue[])] : value,
+      );
+    }
+  }
+  return {
+    kind: 'start',
+    given,
+    isQuiet: flags.has('--quiet'),
+    hasNoLog: flags.has('--no-logging'),
+    isVerbose: flags.has('--verbose'),
+    withNode: flags.has('--with-node'),
+    initialHeaders,
+  };
+}

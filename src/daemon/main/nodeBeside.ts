@@ -1,0 +1,90 @@
+/**
+ * A chain node with a hub as a child of the daemon (`--with-node`): started before it, stopped after it. It is told over
+ * its channel when the daemon is gone, however that ended.
+ */
+import { fork, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EnvironmentError } from '../../util/environmentError.js';
+import type { Logger } from '../../util/logging.js';
+import { projectFile } from '../../util/project.js';
+import type { HostPort, Settings } from '../api/settings.js';
+
+const HUB: HostPort = ['127.0.0.1', 50_001];
+/** Between looks whether the hub listens. */
+const LOOK_MS = 200;
+/** What is left of a node that does not stop is killed. Arbitrary: above what a flush of its caches takes. */
+const STOP_TIMEOUT_MS = 120_000;
+
+/** The node's options for chains. */
+const CHAIN_OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  lbrycrd_main: [],
+  lbrycrd_testnet: ['-testnet'],
+  lbrycrd_regtest: ['-regtest'],
+};
+
+export interface NodeBeside {
+  readonly hub: HostPort;
+  stop(): Promise<void>;
+}
+
+function canConnect([host, port]: HostPort): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ host, port });
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+/** Resolves when the hub listens. `onExit` is told when the node ends by itself. */
+export async function startNodeBeside(
+  settings: Settings,
+  log: Logger,
+  onExit: (reason: string) => void,
+): Promise<NodeBeside> {
+  const program = projectFile('dist', 'bin', 'lbcnode.js');
+  if (!existsSync(program))
+    throw new EnvironmentError(`The node's program is missing at ${program}. Build it with npm run build.`);
+  const chain = CHAIN_OPTIONS[settings.get('blockchain_name')] ?? [];
+  const folder = join(settings.get('data_dir'), 'lbcnode');
+  mkdirSync(folder, { recursive: true });
+  if (await canConnect(HUB))
+    throw new EnvironmentError(
+      `A hub listens at ${HUB.join(':')} already. Start without --with-node, and it is asked where the setting ` +
+        'lbryum_servers names it.',
+    );
+  log.info(`Starting a node in ${folder}.`);
+  const child: ChildProcess = fork(
+    program,
+    [...chain, `-datadir=${folder}`, '-hub', `-hubbind=${HUB.join(':')}`, '-printtoconsole=0'],
+    { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
+  );
+  let isStopping = false;
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', (code, signal) => {
+      if (!isStopping)
+        onExit(`The node ended by itself (${code ?? signal}); its log is ${folder}/debug.log.`);
+      resolve();
+    });
+  });
+  while (!(await canConnect(HUB))) {
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new EnvironmentError(`The node did not start; its log is in ${folder}.`);
+    await sleep(LOOK_MS);
+  }
+  return {
+    hub: HUB,
+    stop: async () => {
+      isStopping = true;
+      child.kill('SIGTERM');
+      const kill = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+      await exited;
+      clearTimeout(kill);
+    },
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * The program `lbcnet`: the command line carried out. Source: lbry-sdk lbry/extras/cli.py `main`, `run_daemon`.
+ */
+import { copyFileSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { EnvironmentError } from '../../util/environmentError.js';
+import { SILENT_LOGGER, type Logger } from '../../util/logging.js';
+import { programVersion } from '../../util/project.js';
+import { requestOf, send, shownAnswer } from './callDaemon.js';
+import { parseCommandLine, type StartCommand } from './commandLine.js';
+import { startDaemon } from './daemon.js';
+import { DaemonLog } from './daemonLog.js';
+import { DaemonSettings } from './daemonSettings.js';
+import { ensureFolder } from './folders.js';
+import { COMPATIBLE_VERSION } from './machineInfo.js';
+import { startNodeBeside, type NodeBeside } from './nodeBeside.js';
+import { parseServer } from './settingKinds.js';
+import { WalletAndLedger } from './walletPart.js';
+
+const LOG_NAME = 'lbcnet.log';
+/** What is left of a stop that takes longer is ended. Arbitrary: far above what closing files takes. */
+const STOP_TIMEOUT_MS = 60_000;
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+const printError = (text: string): void => void process.stderr.write(`${text}\n`);
+
+/** Resolves to the exit code; of `start` when the daemon has stopped. */
+export async function runProgram(argv: readonly string[]): Promise<number> {
+  const command = parseCommandLine(argv);
+  try {
+    switch (command.kind) {
+      case 'text':
+        print(command.text);
+        return 0;
+      case 'version':
+        print(`lbcnet ${programVersion()} (compatible with lbrynet ${COMPATIBLE_VERSION})`);
+        return 0;
+      case 'wrong':
+        printError(command.text);
+        return command.exitCode;
+      case 'call': {
+        if (command.notice !== null) print(command.notice);
+        const settings = new DaemonSettings({ given: command.given, warn: () => undefined });
+        const place = parseServer(settings.get('api'));
+        if (place === null)
+          throw new EnvironmentError(`Setting 'api' must be HOST:PORT, not '${settings.get('api')}'.`);
+        const shown = shownAnswer(await send(requestOf(command.method, command.params), place));
+        if (shown !== '') print(shown);
+        return 0;
+      }
+      case 'start':
+        return await runDaemon(command);
+    }
+  } catch (error) {
+    if (!(error instanceof EnvironmentError)) throw error;
+    printError(`Error: ${error.message}`);
+    return 1;
+  }
+}
+
+function logOf(command: StartCommand, settings: DaemonSettings): Logger {
+  if (command.hasNoLog) return SILENT_LOGGER;
+  ensureFolder(settings.get('data_dir'), 'data_dir');
+  return new DaemonLog({
+    path: join(settings.get('data_dir'), LOG_NAME),
+    toConsole: !command.isQuiet,
+    isVerbose: command.isVerbose,
+  });
+}
+
+/** Headers to begin with, where there are fewer. */
+function takeHeaders(source: string, walletDir: string, ledgerFolder: string): void {
+  if (!existsSync(source))
+    throw new EnvironmentError(`There is no file ${source} to take block headers from.`);
+  const folder = join(walletDir, ledgerFolder);
+  mkdirSync(folder, { recursive: true });
+  const target = join(folder, 'headers.dat');
+  const present = statSync(target, { throwIfNoEntry: false })?.size ?? 0;
+  if (statSync(source).size > present) copyFileSync(source, target);
+}
+
+async function runDaemon(command: StartCommand): Promise<number> {
+  const warnings: string[] = [];
+  let log: Logger | null = null;
+  const warn = (text: string): void => (log === null ? void warnings.push(text) : log.warn(text));
+  const settings = new DaemonSettings({ given: command.given, warn });
+  log = logOf(command, settings);
+  for (const text of warnings) log.warn(text);
+  let end: (reason: string) => void = () => undefined;
+  const ended = new Promise<string>((resolve) => (end = resolve));
+  const onSignal = (signal: NodeJS.Signals): void => end(`Signal ${signal}.`);
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  let beside: NodeBeside | null = null;
+  try {
+    if (command.initialHeaders !== null) {
+      ensureFolder(settings.get('wallet_dir'), 'wallet_dir');
+      takeHeaders(command.initialHeaders, settings.get('wallet_dir'), WalletAndLedger.folderName(settings));
+    }
+    if (command.withNode) beside = await startNodeBeside(settings, log, (text) => end(text));
+    const hub = beside?.hub;
+    const daemon = await startDaemon({
+      settings,
+      log,
+      makeWalletPart: (deps) => new WalletAndLedger(hub === undefined ? deps : { ...deps, servers: [hub] }),
+      onStop: () => end('The method stop was called.'),
+    });
+    let exitCode = 0;
+    daemon.started.then(
+      () => log.info('All components run.'),
+      (error: unknown) => {
+        exitCode = 1;
+        const { message, stack } = error as Error;
+        log.error(error instanceof EnvironmentError ? message : (stack ?? message));
+        if (command.isQuiet || command.hasNoLog) printError(`Error: ${message}`);
+        end('A component did not start.');
+      },
+    );
+    log.info(`Stopping. ${await ended}`);
+    const overdue = setTimeout(() => {
+      log.error('Stopping takes too long; what is left is ended.');
+      process.exit(1);
+    }, STOP_TIMEOUT_MS);
+    overdue.unref();
+    await daemon.stop();
+    return exitCode;
+  } finally {
+    await beside?.stop();
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+  }
+}

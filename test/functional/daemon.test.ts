@@ -1,0 +1,277 @@
+/** lbcnet as a whole: a built daemon on a regtest node with a hub, asked over HTTP and from the command line. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DECLARATIONS } from '../../src/daemon/api/declarations/table.js';
+import { checkResult } from '../../src/schema/schemaCheck.js';
+import { startDaemon, walletOfSeed, type TestDaemon } from './support/daemon.js';
+import { freePort, HANG_MS, program, startRegtest, type RegtestNode } from './support/node.js';
+
+const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';
+const ACCOUNT = 'n4ZRwP4QjKwsmXCfqUPqnx133i83Ha7GbW';
+
+/** Rewards of a coin each that are mature, enough for all payments here. */
+const BLOCKS = 130;
+
+let node: RegtestNode;
+let daemon: TestDaemon;
+
+beforeAll(async () => {
+  const hubPort = await freePort();
+  node = await startRegtest({ args: ['-hub', `-hubport=${hubPort}`] });
+  await node.rpc('generate', [BLOCKS]);
+  daemon = await startDaemon({ hubPorts: [hubPort], walletText: walletOfSeed(SEED) });
+}, HANG_MS);
+
+afterAll(async () => {
+  await daemon?.stop();
+  await node?.stop();
+}, HANG_MS);
+
+/** What the program prints, and its exit code. */
+function run(args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [program('lbcnet'), ...args], (error, out, err) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
+    );
+  });
+}
+
+interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly total_items: number;
+}
+interface Output {
+  readonly claim_id: string;
+  readonly name: string;
+  readonly value_type: string;
+}
+interface Made {
+  readonly txid: string;
+  readonly outputs: readonly Output[];
+}
+
+/** Asks until the answer is as it should be; what is not by then hangs. */
+async function until<Answer>(
+  ask: () => Promise<Answer>,
+  holds: (answer: Answer) => boolean,
+): Promise<Answer> {
+  for (;;) {
+    const answer = await ask();
+    if (holds(answer)) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe('a life with a hub', { timeout: HANG_MS }, () => {
+  it('opens the wallet that is there', async () => {
+    const { items } = await daemon.call<Page<{ id: string }>>('account_list');
+    expect(items.map(({ id }) => id)).toEqual([ACCOUNT]);
+    const status = await daemon.call<Record<string, Record<string, unknown>>>('status');
+    expect(status['is_running']).toBe(true);
+    expect(status['wallet']).toMatchObject({ blocks: BLOCKS, is_locked: false });
+    expect(status['connection_status']).toMatchObject({ code: 'connected' });
+  });
+
+  it('is paid, makes a channel and a stream in it, supports it, and finds all of it', async () => {
+    const address = await daemon.call<string>('address_unused');
+    await node.rpc('sendtoaddress', [address, 10]);
+    await node.rpc('generate', [1]);
+    await until(
+      () => daemon.call<{ available: string }>('account_balance', { confirmations: 1 }),
+      ({ available }) => available === '10.0',
+    );
+    const channel = await daemon.call<Made>('channel_create', { name: '@room', bid: '1.0', blocking: true });
+    const channelId = channel.outputs[0]!.claim_id;
+    await node.rpc('generate', [1]);
+    await until(
+      () => daemon.call<Page<{ confirmations: number }>>('channel_list'),
+      ({ items }) => items[0]!.confirmations > 0,
+    );
+    const stream = await daemon.call<Made>('stream_create', {
+      name: 'film',
+      bid: '0.5',
+      title: 'A film',
+      tags: ['one', 'two'],
+      sd_hash: 'ab'.repeat(48),
+      file_name: 'film.mp4',
+      file_size: 1000,
+      channel_id: channelId,
+      blocking: true,
+    });
+    const streamId = stream.outputs[0]!.claim_id;
+    await node.rpc('generate', [1]);
+    await until(
+      () => daemon.call<Page<Output>>('claim_search', { claim_ids: [streamId] }),
+      ({ total_items }) => total_items === 1,
+    );
+    await daemon.call('support_create', { claim_id: streamId, amount: '0.25', blocking: true });
+    await node.rpc('generate', [1]);
+    const found = await until(
+      () => daemon.call<Page<Output>>('claim_search', { channel_ids: [channelId], any_tags: ['two'] }),
+      ({ total_items }) => total_items === 1,
+    );
+    expect(found.items[0]).toMatchObject({ claim_id: streamId, is_channel_signature_valid: true });
+    const resolved = await daemon.call<Record<string, Output>>('resolve', {
+      urls: ['@room/film', 'nothing'],
+    });
+    expect(resolved['@room/film']).toMatchObject({ claim_id: streamId, name: 'film' });
+    expect(resolved['nothing']).toMatchObject({ error: { name: 'NOT_FOUND' } });
+    const claims = await daemon.call<Page<Output>>('claim_list');
+    expect(claims.items.map(({ value_type }) => value_type).sort()).toEqual(['channel', 'stream']);
+    expect((await daemon.call<Page<Output>>('support_list')).total_items).toBe(1);
+    const balance = await daemon.call<{ reserved_subtotals: object }>('wallet_balance');
+    expect(balance.reserved_subtotals).toEqual({ claims: '1.5', supports: '0.25', tips: '0.0' });
+  });
+
+  it('answers in the declared shapes', async () => {
+    const calls: Readonly<Record<string, object>> = {
+      account_balance: {},
+      account_list: { show_seed: true },
+      account_max_address_gap: { account_id: ACCOUNT },
+      address_list: {},
+      address_unused: {},
+      channel_list: { resolve: true },
+      claim_list: { resolve: true },
+      claim_search: { name: 'film' },
+      ffmpeg_find: {},
+      preference_get: {},
+      resolve: { urls: ['@room', '@room/film', 'nothing'] },
+      settings_get: {},
+      status: {},
+      stream_list: {},
+      support_list: {},
+      sync_hash: {},
+      transaction_list: {},
+      txo_list: {},
+      txo_plot: { start_day: '2000-01-01', days_after: 1 },
+      txo_sum: {},
+      utxo_list: {},
+      version: {},
+      wallet_balance: {},
+      wallet_list: {},
+      wallet_status: {},
+    };
+    const problems: string[] = [];
+    for (const [method, params] of Object.entries(calls)) {
+      const { result } = DECLARATIONS.find(({ name }) => name === method)!;
+      for (const problem of await checkResult(result, await daemon.call(method, params)))
+        problems.push(`${method}: ${problem}`);
+    }
+    expect(problems).toEqual([]);
+  });
+
+  it('is asked from the command line', async () => {
+    const asked = await run([`--api=127.0.0.1:${daemon.port}`, 'account', 'balance']);
+    expect(asked.code).toBe(0);
+    expect(JSON.parse(asked.out)).toHaveProperty('reserved_subtotals');
+    const refused = await run([`--api=127.0.0.1:${daemon.port}`, 'claim', 'list', '--nope']);
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused.err).toMatch(/^Usage:\n {4}lbcnet claim list/);
+  });
+
+  it('does not share its folder', async () => {
+    const second = await run([
+      'start',
+      `--config=${join(daemon.folder, 'conf.yml')}`,
+      `--data-dir=${join(daemon.folder, 'data')}`,
+      `--wallet-dir=${join(daemon.folder, 'wallet')}`,
+      `--download-dir=${join(daemon.folder, 'files')}`,
+      `--api=127.0.0.1:${await freePort()}`,
+    ]);
+    expect(second.code).toBe(1);
+    expect(second.err).toContain('Another lbcnet is running in');
+  });
+});
+
+describe('what is wrong at a start is said', { timeout: HANG_MS }, () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'lbcnode-lbcnet-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const start = async (
+    name: string,
+    { args = [], file }: { args?: readonly string[]; file?: string } = {},
+  ): Promise<string> => {
+    const home = join(folder, name);
+    mkdirSync(home);
+    if (file !== undefined) writeFileSync(join(home, 'conf.yml'), file);
+    const { code, err } = await run([
+      'start',
+      `--config=${join(home, 'conf.yml')}`,
+      `--data-dir=${join(home, 'data')}`,
+      `--wallet-dir=${join(home, 'wallet')}`,
+      `--download-dir=${join(home, 'files')}`,
+      '--components-to-skip=wallet',
+      ...args,
+    ]);
+    expect(code).not.toBe(0);
+    return err;
+  };
+
+  it('a port that is taken', async () => {
+    const taken = createServer();
+    const port = await freePort();
+    await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
+    const said = await start('port', { args: [`--api=127.0.0.1:${port}`] });
+    taken.close();
+    expect(said).toContain(`The API cannot listen at 127.0.0.1:${port}: the port is taken.`);
+  });
+
+  it('a settings file that is no YAML, with the line', async () => {
+    expect(await start('yaml', { file: 'save_files: true\nwallets: [a, b\n' })).toMatch(
+      /The settings file .*conf\.yml is no YAML, line [23]:/,
+    );
+  });
+
+  it('a value that a setting cannot have', async () => {
+    expect(await start('value', { file: 'udp_port: many\n' })).toMatch(
+      /Settings file .*conf\.yml: Setting 'udp_port' must be an integer, not 'many'\./,
+    );
+  });
+
+  it('an option that there is not, with the nearest one', async () => {
+    expect(await start('option', { args: ['--save-fils'] })).toContain(
+      "There is no option '--save-fils'. Did you mean --save-files?",
+    );
+  });
+
+  it('a folder that cannot be one', async () => {
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    expect(await start('folder', { args: [`--download-dir=${file}`] })).toContain(
+      `The folder ${file} cannot be written to`,
+    );
+  });
+
+  it('a chain that there is not', async () => {
+    const home = join(folder, 'chain');
+    mkdirSync(home);
+    const { code, err } = await run([
+      'start',
+      `--config=${join(home, 'conf.yml')}`,
+      `--data-dir=${join(home, 'data')}`,
+      `--wallet-dir=${join(home, 'wallet')}`,
+      `--download-dir=${join(home, 'files')}`,
+      '--blockchain-name=bitcoin',
+    ]);
+    expect(code).toBe(1);
+    expect(err).toContain("Setting 'blockchain_name' must be one of lbrycrd_main");
+  });
+
+  it('a setting in the file that there is not is a warning', async () => {
+    const home = join(folder, 'stranger');
+    mkdirSync(home);
+    writeFileSync(join(home, 'conf.yml'), 'save_fils: true\n');
+    const one = await startDaemon({ hubPorts: [], folder: home, args: ['--components-to-skip=wallet'] });
+    expect(await one.call('stop')).toBe('Shutting down');
+    expect(await one.ended()).toBe(0);
+    const log = readFileSync(join(home, 'data', 'lbcnet.log'), 'utf8');
+    expect(log).toContain("has 'save_fils', which is no setting. Did you mean 'save_files'?");
+  });
+});

@@ -1,0 +1,157 @@
+/** The built lbcnet in a process and folder of its own on the regtest chain, asked over HTTP as programs ask it. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort, HANG_MS, program } from './node.js';
+
+const LOOK_MS = 50;
+
+/** An error answer of the daemon. */
+export class DaemonAnswerError extends Error {
+  override readonly name: string = 'DaemonAnswerError';
+  readonly code: number;
+  /** The class of the error, by which programs tell them apart. */
+  readonly errorName: string | undefined;
+
+  constructor(code: number, message: string, errorName: string | undefined) {
+    super(message);
+    this.code = code;
+    this.errorName = errorName;
+  }
+}
+
+export interface DaemonOptions {
+  /** Ports of the hubs on the loopback interface. */
+  readonly hubPorts: readonly number[];
+  /** Of the wallet file `default_wallet`; a new wallet is made without. */
+  readonly walletText?: string;
+  /** Further arguments of `start`. */
+  readonly args?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  /** A folder that is there already, and stays when the daemon is closed. */
+  readonly folder?: string;
+  /** Whether to wait until all components run, which they do not without a hub; true unless given. */
+  readonly waits?: boolean;
+}
+
+/** The text of a wallet file with one account of this seed on regtest. */
+export function walletOfSeed(seed: string, name = 'Main'): string {
+  const account = { ledger: 'lbc_regtest', name, seed, encrypted: false };
+  return JSON.stringify({ version: 1, name: 'My Wallet', preferences: {}, accounts: [account] });
+}
+
+export class TestDaemon {
+  readonly folder: string;
+  readonly port: number;
+  private readonly child: ChildProcess;
+  private readonly exited: Promise<number | null>;
+  private readonly keepsFolder: boolean;
+  private output = '';
+
+  private constructor(options: DaemonOptions, folder: string, port: number, mediaPort: number) {
+    this.folder = folder;
+    this.port = port;
+    this.keepsFolder = options.folder !== undefined;
+    this.child = spawn(
+      process.execPath,
+      [
+        program('lbcnet'),
+        'start',
+        `--config=${join(folder, 'conf.yml')}`,
+        `--data-dir=${join(folder, 'data')}`,
+        `--wallet-dir=${join(folder, 'wallet')}`,
+        `--download-dir=${join(folder, 'files')}`,
+        `--api=127.0.0.1:${port}`,
+        `--streaming-server=127.0.0.1:${mediaPort}`,
+        '--blockchain-name=lbrycrd_regtest',
+        ...options.hubPorts.map((hubPort) => `--lbryum-servers=127.0.0.1:${hubPort}`),
+        ...(options.args ?? []),
+      ],
+      { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...options.environment } },
+    );
+    this.child.stderr!.on(
+      'data',
+      (chunk: Buffer) => (this.output = (this.output + chunk.toString()).slice(-20_000)),
+    );
+    this.exited = new Promise((resolve) => this.child.once('close', resolve));
+  }
+
+  static async start(options: DaemonOptions): Promise<TestDaemon> {
+    const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'lbcnode-lbcnet-'));
+    mkdirSync(join(folder, 'wallet', 'wallets'), { recursive: true });
+    if (options.walletText !== undefined)
+      writeFileSync(join(folder, 'wallet', 'wallets', 'default_wallet'), options.walletText);
+    const daemon = new TestDaemon(options, folder, await freePort(), await freePort());
+    await daemon.whenUp(options.waits ?? true);
+    return daemon;
+  }
+
+  /** What it logged last. */
+  get log(): string {
+    return this.output;
+  }
+
+  /** The result of a call. Rejects with `DaemonAnswerError`. */
+  async call<Result = unknown>(method: string, params: object = {}): Promise<Result> {
+    const answer = (await this.ask({ method, params })) as {
+      result?: Result;
+      error?: { code: number; message: string; data?: { name?: string } };
+    };
+    if (answer.error)
+      throw new DaemonAnswerError(
+        answer.error.code,
+        `${method}: ${answer.error.message}`,
+        answer.error.data?.name,
+      );
+    return answer.result as Result;
+  }
+
+  /** The whole answer to a request. */
+  async ask(request: object): Promise<unknown> {
+    const response = await fetch(`http://127.0.0.1:${this.port}/`, {
+      method: 'POST',
+      body: JSON.stringify(request),
+    });
+    return response.json();
+  }
+
+  /** Ends it as it ends itself, and resolves to its exit code. The folder goes unless it was given. */
+  async stop(): Promise<number | null> {
+    this.child.kill('SIGTERM');
+    const code = await this.exited;
+    if (!this.keepsFolder) rmSync(this.folder, { recursive: true, force: true });
+    return code;
+  }
+
+  /** Resolves to the exit code when it has ended. */
+  ended(): Promise<number | null> {
+    return this.exited;
+  }
+
+  /** Without a word, as the system does when memory runs out. */
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.exited;
+  }
+
+  private async whenUp(waitsForParts: boolean): Promise<void> {
+    const until = Date.now() + HANG_MS;
+    for (;;) {
+      if (this.child.exitCode !== null) {
+        if (!this.keepsFolder) rmSync(this.folder, { recursive: true, force: true });
+        throw new Error(`lbcnet ended with ${this.child.exitCode}:\n${this.output}`);
+      }
+      const status = await this.call<{ is_running: boolean }>('status').catch(() => null);
+      if (status !== null && (status.is_running || !waitsForParts)) return;
+      if (Date.now() > until) {
+        await this.kill();
+        throw new Error(`lbcnet did not start:\n${this.output}`);
+      }
+      await sleep(LOOK_MS);
+    }
+  }
+}
+
+export const startDaemon = (options: DaemonOptions): Promise<TestDaemon> => TestDaemon.start(options);

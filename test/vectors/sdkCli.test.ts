@@ -1,0 +1,97 @@
+/** The command line held against lbry-sdk's (`../shared/conformance/sdk`): what each line sends, shows and ends with. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll } from 'vitest';
+import { requestOf, send, shownAnswer } from '../../src/daemon/main/callDaemon.js';
+import { parseCommandLine } from '../../src/daemon/main/commandLine.js';
+import { checkSdkVectors, differs, firstOf } from './sdkVectors.js';
+
+interface CommandLine {
+  readonly arguments: readonly string[];
+  readonly sent: { method: string; path: string; content_type: string; body: string } | null;
+  readonly exit: number | 'usage' | { readonly text?: string; readonly error?: string };
+  readonly printed: string | boolean;
+}
+
+/** A server that keeps what it is sent and says what it is told to. */
+let told = '';
+let received: unknown = null;
+const server = createServer((request, response) => {
+  let body = '';
+  request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+  request.on('end', () => {
+    received = {
+      method: request.method,
+      path: request.url,
+      content_type: request.headers['content-type'],
+      body,
+    };
+    response.end(told);
+  });
+});
+let port = 0;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  port = (server.address() as AddressInfo).port;
+});
+afterAll(() => server.close());
+
+/** What the command prints when it is called. */
+async function run(argv: readonly string[]): Promise<{ exit: number; printed: string; error: string }> {
+  const command = parseCommandLine([`--api=127.0.0.1:${port}`, ...argv]);
+  received = null;
+  switch (command.kind) {
+    case 'call': {
+      const shown = shownAnswer(await send(requestOf(command.method, command.params), ['127.0.0.1', port]));
+      const lines = [command.notice, shown === '' ? null : shown].filter((line) => line !== null);
+      return { exit: 0, printed: lines.map((line) => `${line}\n`).join(''), error: '' };
+    }
+    case 'wrong':
+      return { exit: command.exitCode, printed: '', error: command.text };
+    case 'text':
+      return { exit: 0, printed: command.text, error: '' };
+    case 'version':
+      return { exit: 0, printed: 'version', error: '' };
+    case 'start':
+      throw new Error('no line starts a daemon');
+  }
+}
+
+checkSdkVectors('cli', {
+  command: async (line) => {
+    const { arguments: argv, sent, exit, printed } = line as unknown as CommandLine;
+    told = '{"result": "ok"}';
+    const ours = await run(argv);
+    if (sent !== null)
+      return firstOf(differs(received, sent), differs(ours.exit, exit), differs(ours.printed, printed));
+    if (received !== null) return `sent ${JSON.stringify(received)}`;
+    if (typeof exit === 'number')
+      return firstOf(differs(ours.exit, exit), differs(ours.printed !== '', printed));
+    const text = exit === 'usage' ? 'Usage:' : (exit.text ?? '');
+    // A number that Python cannot read ends the reference with a trace, and here with a word on it.
+    const isTold =
+      exit !== 'usage' && exit.error !== undefined
+        ? /neither a number/.test(ours.error)
+        : ours.error.startsWith(text);
+    return ours.exit === 1 && isTold ? null : `exit ${ours.exit}: ${ours.error}`;
+  },
+  output: async (line) => {
+    const { answer, printed } = line as unknown as { answer: string | null; printed: string };
+    told = answer ?? '';
+    const shown =
+      answer === null
+        ? shownAnswer(
+            await send({ method: 'GET', path: '/', contentType: 'application/json', body: '' }, [
+              '127.0.0.1',
+              1,
+            ]),
+          )
+        : shownAnswer(
+            await send({ method: 'GET', path: '/', contentType: 'application/json', body: '' }, [
+              '127.0.0.1',
+              port,
+            ]),
+          );
+    return differs(shown === '' ? '' : `${shown}\n`, printed);
+  },
+});
