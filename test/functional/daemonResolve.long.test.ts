@@ -2,19 +2,9 @@
  * What our daemon answers about claims beside the real one of lbry-sdk, on the same hub and with the same wallet: resolving,
  * searching, collections; and what that one cannot tell. LBRYNET names the program `lbrynet`; without it nothing is tested.
  */
-import { readFileSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DaemonServices } from '../../src/daemon/api/context.js';
-import { resolvingMethods } from '../../src/daemon/api/methods/resolving.js';
-import { systemClock, systemRandom } from '../../src/daemon/base/clock.js';
-import { LedgerAtWork } from '../../src/daemon/ledger/openLedger.js';
-import type { Maker } from '../../src/daemon/making/maker.js';
-import { Resolver } from '../../src/daemon/resolve/resolver.js';
-import { Wallets } from '../../src/daemon/wallet/wallets.js';
-import { SILENT_LOGGER } from '../../src/util/logging.js';
-import { callMethod } from '../support/daemonMethods.js';
+import { startDaemon, type TestDaemon } from './support/daemon.js';
 import { PeerGroup } from './support/network.js';
 import { freePort, type RegtestNode } from './support/node.js';
 import { SdkDaemon } from './support/sdkDaemon.js';
@@ -40,15 +30,12 @@ const RATE = 25;
 
 describe.skipIf(!LBRYNET)('claims of all, beside lbrynet', () => {
   const group = new PeerGroup();
-  const folder = mkdtempSync(join(tmpdir(), 'lbcnet-resolve-'));
-  const warnings: string[] = [];
   const ids: Record<string, string> = {};
   let address: string;
   let node: RegtestNode;
   let theirs: SdkDaemon;
   let hubPort: number;
-  let ledger: LedgerAtWork;
-  let services: Partial<DaemonServices>;
+  let our: TestDaemon;
 
   async function mine(blocks = 1): Promise<void> {
     await node.rpc('generatetoaddress', [blocks, address]);
@@ -68,54 +55,24 @@ describe.skipIf(!LBRYNET)('claims of all, beside lbrynet', () => {
     });
     return (ids[label] = outputs[0]!.claim_id);
   }
-  async function ours<Result = Json>(method: string, params: object = {}): Promise<Result> {
-    const { result, error } = await callMethod(resolvingMethods, services, method, params);
-    if (error) throw new Error(`${error.name}: ${error.message}`);
-    return result as Result;
-  }
   /** What both answer, as it is and with what differs for a reason taken out. */
   async function both(method: string, params: object, alike: (answer: Json) => Json = (answer) => answer) {
-    const [their, our] = [await theirs.call<Json>(method, params), await ours(method, params)];
-    expect(alike(our), JSON.stringify(params)).toEqual(alike(their));
-    return our;
+    const [wanted, answer] = [await theirs.call<Json>(method, params), await our.call<Json>(method, params)];
+    expect(alike(answer), JSON.stringify(params)).toEqual(alike(wanted));
+    return answer;
   }
 
   async function openOurs(): Promise<void> {
-    const walletFolder = join(folder, 'wallets');
-    mkdirSync(walletFolder);
-    console.log(
-      readFileSync(join(theirs.folder, 'wallet', 'wallets', 'default_wallet'), 'utf8').slice(0, 700),
-      await theirs.call('account_list'),
-    );
-    copyFileSync(
-      join(theirs.folder, 'wallet', 'wallets', 'default_wallet'),
-      join(walletFolder, 'default_wallet'),
-    );
-    const log = { ...SILENT_LOGGER, warn: (text: string) => void warnings.push(text) };
-    ledger = new LedgerAtWork({
-      ledgerId: 'lbc_regtest',
-      folder: join(folder, 'ledger'),
-      servers: [{ host: '127.0.0.1', port: hubPort }],
-      log,
+    const walletText = theirs.read(join(theirs.folder, 'wallet', 'wallets', 'default_wallet'));
+    our = await startDaemon({ hubPorts: [hubPort], walletText, args: [`--exchange-rates=USD=${RATE}`] });
+    const tip = await node.rpc<number>('getblockcount');
+    const { total } = await theirs.call<{ total: string }>('wallet_balance');
+    await theirs.until('ours knows the same wallet', async () => {
+      const { wallet } = await our.call<{ wallet: { blocks: number } }>('status');
+      const balance = await our.call<{ total: string }>('wallet_balance');
+      expect([wallet.blocks, balance.total]).toEqual([tip, total]);
+      return true;
     });
-    await ledger.start();
-    const wallets = await Wallets.open(['default_wallet'], {
-      folder: walletFolder,
-      ledger,
-      tools: { clock: systemClock, random: systemRandom },
-      warn: (text) => void warnings.push(text),
-    });
-    await wallets.begin();
-    expect(warnings).toEqual([]);
-    const exchange = {
-      toDewies: (_: string, amount: string) => BigInt(Math.round(Number(amount) * RATE * 1e8)),
-    };
-    services = {
-      ledger,
-      wallets,
-      resolver: new Resolver({ ledger, log }),
-      maker: { ports: { exchange } } as unknown as Maker,
-    };
   }
 
   beforeAll(async () => {
@@ -200,10 +157,9 @@ describe.skipIf(!LBRYNET)('claims of all, beside lbrynet', () => {
     });
   });
   afterAll(async () => {
-    await ledger?.close();
+    await our?.stop();
     await theirs?.stop();
     await group.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it('resolves', async () => {
@@ -253,7 +209,7 @@ describe.skipIf(!LBRYNET)('claims of all, beside lbrynet', () => {
     expect(answer['film']).toMatchObject({ is_my_output: true, sent_supports: '1.5', sent_tips: '0.0' });
     expect(answer['film$2']).toHaveProperty('purchase_receipt.claim_id', ids['cheap']);
     // By itself that one asks nothing there (a slip).
-    expect(await ours('resolve', { urls: 'film', include_received_tips: true })).toHaveProperty(
+    expect(await our.call('resolve', { urls: 'film', include_received_tips: true })).toHaveProperty(
       'film.received_tips',
       '0.0',
     );
@@ -309,7 +265,7 @@ describe.skipIf(!LBRYNET)('claims of all, beside lbrynet', () => {
       { nothing_that_is_known: 5 },
     ];
     for (const search of searches) await both('claim_search', search);
-    expect((await ours<{ total_items: number }>('claim_search', { name: 'film' })).total_items).toBe(2);
+    expect((await our.call<{ total_items: number }>('claim_search', { name: 'film' })).total_items).toBe(2);
   });
 
   it('refuses the same searches', async () => {
@@ -320,7 +276,7 @@ describe.skipIf(!LBRYNET)('claims of all, beside lbrynet', () => {
     ];
     for (const search of refused) {
       await expect(theirs.call('claim_search', search)).rejects.toThrow();
-      await expect(ours('claim_search', search)).rejects.toThrow();
+      await expect(our.call('claim_search', search)).rejects.toThrow();
     }
   });
 
@@ -333,19 +289,19 @@ describe.skipIf(!LBRYNET)('claims of all, beside lbrynet', () => {
     }
     for (const which of [{}, { url: 'nothing' }, { claim_id: 'ab'.repeat(20) }]) {
       await expect(theirs.call('collection_resolve', which)).rejects.toThrow();
-      await expect(ours('collection_resolve', which)).rejects.toThrow();
+      await expect(our.call('collection_resolve', which)).rejects.toThrow();
     }
   });
 
   it('estimates what a stream costs', async () => {
-    expect(await ours('stream_cost_estimate', { uri: '@room/film' })).toBe(2.5 * RATE);
-    expect(await ours('stream_cost_estimate', { uri: 'söng' })).toBe(0);
-    await expect(ours('stream_cost_estimate', { uri: 'nothing' })).rejects.toThrow('Could not find');
+    expect(await our.call('stream_cost_estimate', { uri: '@room/film' })).toBe(2.5 * RATE);
+    expect(await our.call('stream_cost_estimate', { uri: 'söng' })).toBe(0);
+    await expect(our.call('stream_cost_estimate', { uri: 'nothing' })).rejects.toThrow('Could not find');
   });
 
   it('sums up supports by channel', async () => {
     const sum = async (claimId: string, content = false): Promise<unknown[]> => {
-      const { items } = await ours<{ items: Json[] }>('support_sum', {
+      const { items } = await our.call<{ items: Json[] }>('support_sum', {
         claim_id: claimId,
         new_sdk_server: 'http://localhost',
         include_channel_content: content,
@@ -368,6 +324,6 @@ describe.skipIf(!LBRYNET)('claims of all, beside lbrynet', () => {
       ['@room', room, '0.3', 1],
     ]);
     await expect(sum('ab'.repeat(20))).rejects.toThrow('Could not find claim');
-    expect(warnings).toEqual([]);
+    expect(our.log).not.toMatch(/warning|error/i);
   });
 });
