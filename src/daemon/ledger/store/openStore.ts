@@ -177,6 +177,8 @@ export function openStore(options: StoreOptions): LedgerStorePort {
     });
   };
   return portOf(send, async () => {
+    // Whoever waits for the end shall not end before.
+    worker.ref();
     await send('close', []).catch(() => undefined);
     await exited;
   });
