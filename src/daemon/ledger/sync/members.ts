@@ -8,6 +8,8 @@ interface Member {
   readonly source: AddressSource;
   /** As often as it was added: one account may be in several wallets. */
   readonly sources: AddressSource[];
+  /** Whether its addresses are made, up to the gaps: before that no hub is asked for some of them. */
+  hasAddresses: boolean;
   /** Whether the hub of the moment was asked for all of its addresses. */
   isSubscribed: boolean;
   isSynced: boolean;
@@ -47,6 +49,7 @@ export class Members {
     const member: Member = {
       source,
       sources: [source],
+      hasAddresses: false,
       isSubscribed: false,
       isSynced: false,
       ready: Promise.resolve(),
@@ -58,6 +61,7 @@ export class Members {
 
   async #begin(member: Member): Promise<void> {
     await this.#gaps.ensure(member.source);
+    member.hasAddresses = true;
     const sync = this.#port.sync();
     if (sync && !member.isSubscribed) {
       await this.#subscribe(member, sync);
@@ -103,7 +107,8 @@ export class Members {
 
   /** A hub is there. */
   async joined(sync: AddressSync): Promise<void> {
-    for (const member of [...this.#members.values()]) await this.#subscribe(member, sync);
+    for (const member of [...this.#members.values()])
+      if (member.hasAddresses) await this.#subscribe(member, sync);
   }
 
   async #subscribe(member: Member, sync: AddressSync): Promise<void> {
