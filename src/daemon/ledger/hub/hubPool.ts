@@ -90,8 +90,9 @@ export class HubPool {
     this.#wake?.();
   }
 
-  /** Says in the log what a hub did, and leaves it for the next one. */
+  /** Says in the log what a hub did, and leaves it for the next one. One that was left is not told of again. */
   blame(session: HubSession, error: Error): void {
+    if (error instanceof HubLie && !session.isOpen) return;
     if (error instanceof HubLie) {
       this.#distrusted.set(session.name, performance.now() + this.#options.distrustMs);
       this.#log.warn(`${error.message}. Another hub is asked.`);
