@@ -206,4 +206,18 @@ describe('wallets of a daemon', () => {
     },
     HANG_MS,
   );
+
+  it(
+    'stop while they wait for a hub that nobody has',
+    async () => {
+      const daemon = await start(newFolder(), { hubPorts: [await freePort()], waits: false });
+      await expect(daemon.call('address_unused')).rejects.toMatchObject({
+        errorName: 'ComponentsNotStartedError',
+      });
+      running.delete(daemon);
+      expect(await daemon.stop()).toBe(0);
+      expect(daemon.log).not.toMatch(/ERROR|did not stop/);
+    },
+    HANG_MS,
+  );
 });

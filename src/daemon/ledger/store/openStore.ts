@@ -170,6 +170,8 @@ export function openStore(options: StoreOptions): LedgerStorePort {
     });
   };
   return portOf(send, async () => {
+    // Nothing else may keep the program from ending before the database is closed.
+    worker.ref();
     await send('close', []).catch(() => undefined);
     await exited;
   });
