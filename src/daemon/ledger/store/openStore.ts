@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { breathe } from '../../../util/breathe.js';
 import { projectFile } from '../../../util/project.js';
 import type { LedgerDatabase, SpendableCoin } from '../ledgerDatabase.js';
+import type { OutPointRef } from '../txoQuery.js';
 import type { LedgerStore, StoreOptions } from './ledgerStore.js';
 
 type Calls = Omit<LedgerStore, 'close' | keyof LedgerDatabase>;
@@ -102,6 +103,9 @@ const METHODS = [
   'coins',
 ] as const satisfies readonly (keyof LedgerStore)[];
 
+const plain = (outPoints: readonly OutPointRef[]): OutPointRef[] =>
+  outPoints.map(({ txid, nout }) => ({ txid, nout }));
+
 function portOf(send: Send, close: () => Promise<void>): LedgerStorePort {
   const calls = METHODS.map((name) => [
     name,
@@ -109,6 +113,9 @@ function portOf(send: Send, close: () => Promise<void>): LedgerStorePort {
   ]);
   return {
     ...(Object.fromEntries(calls) as LedgerStorePort),
+    // Members that are computed do not come along to another thread.
+    reserve: async (outPoints) => (await send('reserve', [plain(outPoints)])) as boolean,
+    release: async (outPoints) => void (await send('release', [plain(outPoints)])),
     spendable: async (accountIds) => coinsOf((await send('coins', [accountIds])) as string),
     close,
   };
@@ -118,7 +125,7 @@ function portOf(send: Send, close: () => Promise<void>): LedgerStorePort {
 export function storeInThread(store: LedgerStore): LedgerStorePort {
   const calls = store as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
   return portOf(
-    async (method, args) => calls[method]!(...args),
+    async (method, args) => calls[method]!(...structuredClone(args)),
     async () => store.close(),
   );
 }
@@ -170,7 +177,7 @@ export function openStore(options: StoreOptions): LedgerStorePort {
     });
   };
   return portOf(send, async () => {
-    // Nothing else may keep the program from ending before the database is closed.
+    // Whoever waits for the end shall not end before.
     worker.ref();
     await send('close', []).catch(() => undefined);
     await exited;
