@@ -134,7 +134,7 @@ export class LedgerAtWork implements Ledger {
   /** Begins to look for a hub. What the database has of blocks above the headers is in none for the time being. */
   async start(): Promise<void> {
     await this.#store.rewind(this.headers.height);
-    this.#pool.start();
+    if (!this.#isClosed) this.#pool.start();
   }
 
   async close(): Promise<void> {

@@ -207,10 +207,11 @@ class Daemon implements RunningDaemon {
     const { log } = this.options;
     this.stopping.abort();
     for (const server of this.servers.toReversed()) await server.close();
-    await this.started.catch(() => undefined);
+    // Parts that are still starting may wait for what never comes, such as a hub: stopping is what ends that.
     await this.components.stop((name, error) =>
       log.error(`The component ${name} did not stop as it should: ${(error as Error).message}`),
     );
+    await this.started.catch(() => undefined);
     this.unlock?.();
     log.info('Stopped.');
   }

@@ -60,6 +60,7 @@ export class WalletAndLedger implements WalletPart {
   readonly #deps: WalletPartDeps;
   readonly #ledgerId: LedgerId;
   #ledger: LedgerAtWork | null = null;
+  #isStopped = false;
 
   /** Throws `EnvironmentError` where the settings name no chain. */
   constructor(deps: WalletPartDeps) {
@@ -87,6 +88,7 @@ export class WalletAndLedger implements WalletPart {
     });
     this.#ledger = ledger;
     const wallets = await this.#openWallets(ledger);
+    if (this.#isStopped) return;
     const resolver = new Resolver({ ledger, log });
     const making = makingPortsOf({ ledger, resolver, settings, clock, random, environment: process.env });
     this.services = {
@@ -97,11 +99,12 @@ export class WalletAndLedger implements WalletPart {
       exchange: making.exchange,
     };
     await ledger.start();
-    await wallets.begin();
+    if (!this.#isStopped) await wallets.begin();
   }
 
   async stop(): Promise<void> {
     const { services } = this;
+    this.#isStopped = true;
     this.services = null;
     await this.#ledger?.close();
     await services?.wallets.close();

@@ -185,9 +185,14 @@ export class Wallet {
     return { added, merged };
   }
 
-  /** False where the password is wrong for an account: those before it stay unlocked. */
+  /** False where the password is wrong for an account: then all that were locked are, lest a save writes them in clear. */
   unlock(password: string): boolean {
-    for (const account of this.accounts) if (account.isLocked && !account.unlock(password)) return false;
+    const locked = this.accounts.filter((account) => account.isLocked);
+    const wrong = locked.findIndex((account) => !account.unlock(password));
+    if (wrong >= 0) {
+      for (const account of locked.slice(0, wrong)) account.lock(password);
+      return false;
+    }
     this.password = password;
     return true;
   }

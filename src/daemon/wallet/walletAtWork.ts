@@ -207,8 +207,9 @@ export class WalletAtWork {
     await this.save();
   }
 
-  /** False where the password is wrong. */
+  /** False where the password is wrong; of a wallet that is open already nothing changes. */
   unlock(password: string): boolean {
+    if (!this.isLocked && this.isEncrypted) return password === this.wallet.password;
     return this.wallet.unlock(password);
   }
 

@@ -136,6 +136,8 @@ export class Wallets {
     const { ledger } = this.#options;
     await Promise.all(this.accounts.map((account) => ledger.add(account)));
     await ledger.whenSynced();
+    // The ledger ends its waiting too when it is closed.
+    if (!this.accounts.every(({ id }) => ledger.isSynced(id))) return;
     for (const wallet of this.#wallets) await fitGaps(wallet);
   }
 

@@ -1,5 +1,6 @@
 /** Transactions of a wallet. Source: lbry-sdk daemon.py `jsonrpc_transaction_*`. */
 import { hashFromHex } from '../../../util/bytes.js';
+import { mapBreathing } from '../../base/mapBreathing.js';
 import { paged, pageOf } from '../../base/pages.js';
 import { historyItem } from '../../lists/transactionHistory.js';
 import { shownTransaction } from '../../lists/transactionTxos.js';
@@ -19,11 +20,7 @@ const list = implement(transactionList, async (context, args) => {
     database.transactionCount(filter),
   ]);
   const port = showPortOf(context);
-  return paged(
-    rows.map((row) => historyItem(row, port)),
-    total,
-    page,
-  );
+  return paged(await mapBreathing(rows, (row) => historyItem(row, port)), total, page);
 });
 
 const TXID = /^[0-9a-fA-F]{64}$/;

@@ -115,6 +115,30 @@ describe('keys of channels', () => {
   });
 });
 
+describe('a password', () => {
+  it('is not replaced by another one that an open wallet is given', async () => {
+    const one = wallets.default;
+    await one.encrypt('right');
+    expect(one.unlock('wrong')).toBe(false);
+    expect(one.unlock('right')).toBe(true);
+    await one.setPreference('a', 1);
+    one.lock();
+    expect(one.unlock('wrong')).toBe(false);
+    expect(one.unlock('right')).toBe(true);
+  });
+
+  it('that opens some accounts only opens none', async () => {
+    const one = wallets.default;
+    const other = await one.createAccount('other', 'deterministic-chain');
+    account.account.lock('a');
+    other.account.lock('b');
+    expect(one.unlock('a')).toBe(false);
+    expect([account, other].map((each) => each.account.isLocked)).toEqual([true, true]);
+    await one.save();
+    expect(one.wallet.fileText().text).not.toContain('prv');
+  });
+});
+
 describe('two wallets', () => {
   it('become one by what they send each other, passwords changed on the way', async () => {
     const one = wallets.default;

@@ -1,0 +1,15 @@
+/** Lists that may be long, turned into something item by item, without holding the event loop for longer than a slice. */
+import { breathe } from '../../util/breathe.js';
+
+export async function mapBreathing<Item, Result>(
+  items: readonly Item[],
+  map: (item: Item, at: number) => Result,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let since = performance.now();
+  for (const [at, item] of items.entries()) {
+    results.push(map(item, at));
+    since = await breathe(since);
+  }
+  return results;
+}

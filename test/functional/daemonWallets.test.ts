@@ -1,0 +1,223 @@
+/**
+ * Wallets of whole daemons on a regtest node with a hub: several at once, encryption, two devices kept alike, kills, and
+ * files that cannot be used.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startDaemon, walletOfSeed, type DaemonOptions, type TestDaemon } from './support/daemon.js';
+import { until } from './support/network.js';
+import { freePort, HANG_MS, startRegtest, type RegtestNode } from './support/node.js';
+
+const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';
+/** Rewards of a coin each that are mature, enough for all payments here. */
+const BLOCKS = 130;
+
+let node: RegtestNode;
+let hubPort: number;
+const folders: string[] = [];
+const running = new Set<TestDaemon>();
+
+beforeAll(async () => {
+  hubPort = await freePort();
+  node = await startRegtest({ args: ['-hub', `-hubport=${hubPort}`] });
+  await node.rpc('generate', [BLOCKS]);
+}, HANG_MS);
+
+afterAll(async () => {
+  for (const daemon of running) await daemon.stop();
+  await node?.stop();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+}, HANG_MS);
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'lbcnode-wallets-'));
+  folders.push(folder);
+  return folder;
+}
+
+async function start(folder: string, more: Partial<DaemonOptions> = {}): Promise<TestDaemon> {
+  const daemon = await startDaemon({ hubPorts: [hubPort], folder, ...more });
+  running.add(daemon);
+  return daemon;
+}
+
+async function end(daemon: TestDaemon, how: 'stop' | 'kill' = 'stop'): Promise<void> {
+  running.delete(daemon);
+  await daemon[how]();
+}
+
+const walletFile = (folder: string, id = 'default_wallet'): string => join(folder, 'wallet', 'wallets', id);
+
+interface Page {
+  readonly items: readonly Record<string, unknown>[];
+  readonly total_items: number;
+}
+
+const page = (daemon: TestDaemon, method: string, params: object = {}): Promise<Page> =>
+  daemon.call<Page>(method, params);
+
+async function fund(daemon: TestDaemon, lbc: number): Promise<void> {
+  const before = await daemon.call<{ total: string }>('wallet_balance');
+  await node.rpc('sendtoaddress', [await daemon.call<string>('address_unused'), lbc]);
+  await node.rpc('generate', [1]);
+  await until(
+    'the payment is confirmed',
+    async () =>
+      Number((await daemon.call<{ total: string }>('wallet_balance', { confirmations: 1 })).total) >=
+      Number(before.total) + lbc,
+  );
+}
+
+describe('wallets of a daemon', () => {
+  it(
+    'are opened again as the settings say, keep to the names of files, and lock',
+    async () => {
+      const folder = newFolder();
+      let daemon = await start(folder);
+      await daemon.call('wallet_create', { wallet_id: 'second', create_account: true, single_key: true });
+      await daemon.call('wallet_create', { wallet_id: 'aside', skip_on_startup: true });
+      await expect(daemon.call('wallet_create', { wallet_id: '../out' })).rejects.toThrow(
+        /no name of a wallet/,
+      );
+      expect(existsSync(join(folder, 'wallet', 'out'))).toBe(false);
+      const { items: before } = await page(daemon, 'account_list', { wallet_id: 'second' });
+      await daemon.call('preference_set', { wallet_id: 'second', key: 'k', value: '{"a": [1.0, null]}' });
+      await daemon.call('wallet_encrypt', { wallet_id: 'second', new_password: 'pass' });
+      await end(daemon);
+
+      daemon = await start(folder);
+      expect((await page(daemon, 'wallet_list')).items.map(({ id }) => id)).toEqual([
+        'default_wallet',
+        'second',
+      ]);
+      expect(await daemon.call('wallet_status', { wallet_id: 'second' })).toEqual({
+        is_encrypted: true,
+        is_locked: true,
+        is_syncing: false,
+      });
+      expect(readFileSync(walletFile(folder, 'second'), 'utf8')).not.toContain('prv');
+      const locked = { wallet_id: 'second', amount: '0.1', addresses: 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8' };
+      await expect(daemon.call('wallet_send', locked)).rejects.toMatchObject({ errorName: 'AssertionError' });
+      expect(await daemon.call('wallet_unlock', { wallet_id: 'second', password: 'no' })).toBe(false);
+      expect(await daemon.call('wallet_unlock', { wallet_id: 'second', password: 'pass' })).toBe(true);
+      await expect(daemon.call('wallet_send', locked)).rejects.toMatchObject({
+        errorName: 'InsufficientFundsError',
+      });
+      expect((await page(daemon, 'account_list', { wallet_id: 'second' })).items).toEqual(before);
+      expect(await daemon.call('preference_get', { wallet_id: 'second', key: 'k' })).toEqual({
+        k: { a: [1, null] },
+      });
+      await daemon.call('wallet_add', { wallet_id: 'aside' });
+      await daemon.call('wallet_reconnect');
+      await fund(daemon, 1);
+      await end(daemon);
+    },
+    HANG_MS,
+  );
+
+  it(
+    'on two devices become alike by sync_apply, with channels that both can sign for',
+    async () => {
+      const one = await start(newFolder(), { walletText: walletOfSeed(SEED) });
+      const two = await start(newFolder());
+      await fund(one, 5);
+      await one.call('channel_create', { name: '@both', bid: '1.0', blocking: true });
+      await node.rpc('generate', [1]);
+      await one.call('preference_set', { key: 'app', value: 'x' });
+      await one.call('wallet_encrypt', { new_password: 'first' });
+      const sent = await one.call<{ data: string; hash: string }>('sync_apply', { password: 'first' });
+      const got = await two.call<{ data: string; hash: string }>('sync_apply', {
+        password: 'first',
+        data: sent.data,
+        blocking: true,
+      });
+      expect((await page(two, 'account_list')).total_items).toBe(2);
+      const [channel] = (await page(two, 'channel_list')).items;
+      expect(channel).toMatchObject({ name: '@both', has_signing_key: true, is_my_output: true });
+      await two.call('wallet_encrypt', { new_password: 'second' });
+      const changed = await two.call<{ data: string }>('sync_apply', { password: 'second' });
+      await expect(one.call('sync_apply', { password: 'first', data: changed.data })).rejects.toMatchObject({
+        errorName: 'InvalidPasswordError',
+      });
+      const back = await one.call<{ hash: string }>('sync_apply', {
+        password: 'second',
+        data: changed.data,
+        blocking: true,
+      });
+      expect(back.hash).toBe(await two.call('sync_hash'));
+      expect(back.hash).not.toBe(got.hash);
+      expect(await one.call('wallet_balance')).toEqual(await two.call('wallet_balance'));
+      await end(one);
+      await end(two);
+    },
+    HANG_MS,
+  );
+
+  it(
+    'keep what was answered when the daemon is killed, and give no used address out',
+    async () => {
+      const folder = newFolder();
+      let daemon = await start(folder);
+      const used = new Set<string>();
+      for (let kill = 0; kill < 3; kill++) {
+        const done = new Map<string, string>();
+        const { id } = await daemon.call<{ id: string }>('account_create', { account_name: `A${kill}` });
+        const address = await daemon.call<string>('address_unused');
+        expect(used.has(address)).toBe(false);
+        used.add(address);
+        await node.rpc('sendtoaddress', [address, 0.25]);
+        const writes = Array.from({ length: 40 }, async (_, n) => {
+          await daemon.call('preference_set', { key: `k${n}`, value: `${kill}` });
+          done.set(`k${n}`, `${kill}`);
+        });
+        await Promise.race(writes.slice(-20));
+        await end(daemon, 'kill');
+        await Promise.allSettled(writes);
+        daemon = await start(folder);
+        const preferences = await daemon.call<Record<string, string>>('preference_get');
+        expect(preferences).toMatchObject(Object.fromEntries(done));
+        expect(
+          (await page(daemon, 'account_list', { page_size: 50 })).items.map((one) => one['id']),
+        ).toContain(id);
+        expect(await daemon.call('address_is_mine', { address })).toBe(true);
+        await until(
+          'the payment is seen',
+          async () => (await page(daemon, 'address_list', { address })).items[0]!['used_times'] === 1,
+        );
+      }
+      expect((await page(daemon, 'utxo_list')).total_items).toBe(3);
+      await end(daemon);
+    },
+    HANG_MS,
+  );
+
+  it(
+    'are left as they are, with a copy, where the file is damaged, and the daemon says what to do',
+    async () => {
+      const folder = newFolder();
+      const damaged = walletOfSeed(SEED).slice(0, 100);
+      await expect(start(folder, { walletText: damaged })).rejects.toThrow(
+        /cannot be read.*left as it is, and a copy is kept at.*Put a backup in its place/s,
+      );
+      expect(readFileSync(walletFile(folder), 'utf8')).toBe(damaged);
+      expect(readFileSync(walletFile(folder, 'default_wallet.damaged.1'), 'utf8')).toBe(damaged);
+    },
+    HANG_MS,
+  );
+
+  it(
+    'stop while they wait for a hub that nobody has',
+    async () => {
+      const daemon = await start(newFolder(), { hubPorts: [await freePort()], waits: false });
+      await expect(daemon.call('address_unused')).rejects.toMatchObject({
+        errorName: 'ComponentsNotStartedError',
+      });
+      running.delete(daemon);
+      expect(await daemon.stop()).toBe(0);
+      expect(daemon.log).not.toMatch(/ERROR|did not stop/);
+    },
+    HANG_MS,
+  );
+});
