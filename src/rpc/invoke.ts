@@ -15,6 +15,7 @@ import {
   type RpcContext,
   type RpcMethod,
 } from './method.js';
+import { walletOf } from './methods/wallet/walletOf.js';
 import { PARAM_TYPES } from './paramTypes.js';
 
 /** What calling a method needs of its declaration, made ready once. */
@@ -67,6 +68,7 @@ export function callMethod(
   const positional = params instanceof JsonObject ? toPositional(method, params) : params;
   const plan = planOf(method);
   const count = positional.length;
+  if (method.needsWallet === 'one') walletOf(ctx);
   if (method.deprecated?.comesFirst === true) refuseDeprecated(method, ctx);
   if (count < plan.required || count > plan.most) throw wrongCount(method, plan, count, ctx.profile);
   refuseDeprecated(method, ctx);
@@ -173,7 +175,8 @@ function parseEach(plan: CallPlan, values: readonly JsonValue[], at?: { index: n
   for (let i = 0; i < plan.params.length; i++) {
     if (at) at.index = i;
     const { key, param } = plan.params[i] as ParamPlan;
-    args[key] = parseParam(param, key, values[i]);
+    const value = values[i];
+    args[key] = param.late === true ? () => parseParam(param, key, value) : parseParam(param, key, value);
   }
   return args;
 }

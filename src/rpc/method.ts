@@ -87,12 +87,15 @@ export interface ParamDecl {
   readonly strict?: boolean | 'nullable';
   /** A null is read by the type (and mostly refused) instead of counting as absent. */
   readonly nullIsValue?: boolean;
+  /** `run` gets a function that reads the value, and refuses it: something else is looked at before. */
+  readonly late?: boolean;
   /** Overrides how the command line reads the word. */
   readonly cli?: CliConversion;
 }
 
 type FirstName<S extends string> = S extends `${infer Head}|${string}` ? Head : S;
-type ArgValue<P extends ParamDecl> = P extends { readonly required: true }
+type ArgValue<P extends ParamDecl> = P extends { readonly late: true } ? () => ReadValue<P> : ReadValue<P>;
+type ReadValue<P extends ParamDecl> = P extends { readonly required: true }
   ? ParamValue<P['type']>
   : P extends { readonly default: infer D }
     ? D extends undefined
@@ -146,8 +149,11 @@ export interface MethodDecl<Params extends readonly ParamDecl[]> {
   };
   /** Answers -32600 `Invalid request` to parameters that do not fit, in the lbcd profile, as lbcwallet does. */
   readonly refusesBriefly?: boolean;
-  /** There is no such method where the node runs without wallets (`-disablewallet`). */
-  readonly needsWallet?: boolean;
+  /**
+   * There is no such method where the node runs without wallets (`-disablewallet`). With `one` it is refused before its
+   * arguments are counted where no wallet is meant, or none that is there.
+   */
+  readonly needsWallet?: 'one' | 'any';
   /** Answered during warm-up too (none of the reference's methods is). */
   readonly duringWarmup?: boolean;
   /** What alone the answer follows from, besides arguments and options: then it may be kept (`answerCache.ts`). */

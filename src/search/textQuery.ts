@@ -25,6 +25,8 @@ export type TextNode =
 
 /** Words of a text. Arbitrary: each is looked for in the index. */
 const MAX_WORDS = 256;
+/** Of a text: so many words as long as words can be, and signs between them. */
+const MAX_TEXT_LENGTH = MAX_WORDS * (MAX_WORD_LENGTH + 1);
 /** Parentheses within parentheses; deeper ones are passed over. Arbitrary. */
 const MAX_DEPTH = 32;
 /** Source: Lucene's automata for wrong letters know two. */
@@ -154,8 +156,10 @@ function joined(operator: 'and' | 'or', left: TextNode, right: TextNode): TextNo
   return { kind: operator, nodes: [left, right] };
 }
 
-/** The tree of a text. Throws `SearchError` only when it has too many words. */
+/** The tree of a text. Throws `SearchError` only when it has too many words, or is too long. */
 export function parseTextQuery(text: string): TextNode {
+  if (text.length > MAX_TEXT_LENGTH)
+    throw badRequest(`text cant have more than ${MAX_TEXT_LENGTH} characters.`);
   return new TextParser(text).parse(0);
 }
 

@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { envelopeCalls, generalCalls, specialCalls, type HostileCall } from './scenarios/hostileCalls.js';
+import { walletAndSearchCalls } from './scenarios/hostileWalletCalls.js';
 import { hostileMessages, hostileRequests } from './scenarios/hostileRequests.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { placeAt, type Place } from './support/rawChain.js';
@@ -66,6 +67,7 @@ const messages = (): Hostile[] =>
 const GROUPS: [string, (tip: Place) => Hostile[]][] = [
   ['large in whole', () => calls(envelopeCalls(SPECIAL_BYTES))],
   ['large in what a method understands', (tip) => calls(specialCalls(SPECIAL_BYTES, tip))],
+  ['large in what wallets and searches understand', () => calls(walletAndSearchCalls(SPECIAL_BYTES))],
   ['large in any parameter', () => calls(generalCalls(GENERAL_BYTES))],
   ['requests of REST', requests],
   // 20, as long as they may be.
@@ -84,6 +86,8 @@ describe.runIf(existsSync('/proc/thread-self/schedstat'))('calls', () => {
       args: [
         '-txindex',
         '-addressindex',
+        '-claimindex',
+        '-claimsearch',
         '-deprecatedrpc=signrawtransaction',
         '-rpcservertimeout=600',
         '-rest',

@@ -27,7 +27,7 @@ export interface DaemonServices {
   readonly runningWallets: Wallets | null;
   /** Makes transactions; runs while the component `wallet` does. */
   readonly maker: Maker;
-  /** Asks the claim index, while the component `wallet` runs. */
+  /** What the claim index is asked; runs while the component `wallet` does. */
   readonly resolver: Resolver;
   /** What an amount of a currency (LBC, BTC, USD) is worth. */
   readonly exchange: { toDewies(currency: string, amount: string): bigint };

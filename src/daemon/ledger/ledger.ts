@@ -53,8 +53,11 @@ export interface HubPort {
   resolve(urls: readonly string[]): Promise<Buffer>;
   search(query: Readonly<Record<string, unknown>>): Promise<Buffer>;
   claimById(claimId: string): Promise<Buffer>;
-  /** The hub that answered last said what cannot be: the log says so, and others are asked where there are some. */
-  distrust?(reason: string): void;
+  /**
+   * Such an answer, of `resolve`, `search` or `claimById`, cannot be: the log says which hub gave it and why not, and another
+   * one is asked from here on, where there is one. `reason` goes on from "it".
+   */
+  distrust(answer: Buffer, reason: string): void;
   call(method: string, params: readonly unknown[] | Readonly<Record<string, unknown>>): Promise<unknown>;
 }
 
@@ -87,6 +90,8 @@ export interface Ledger {
   transaction(txid: Uint8Array): Promise<LedgerTransaction | null>;
   /** By txid as printed; what nobody knows is absent. */
   transactions(txids: readonly Uint8Array[]): Promise<Map<string, LedgerTransaction>>;
+  /** Leaves the hub of the moment for the first server of the settings that is fit. */
+  reconnect(): void;
   /** The component `wallet` of the answer to `status`. */
   status(): JsonOut;
   on<Name extends keyof LedgerEvents>(name: Name, listener: (...args: LedgerEvents[Name]) => void): void;

@@ -32,8 +32,8 @@ export interface LedgerOptions {
   readonly ledgerId: LedgerId;
   /** Where headers and database lie. */
   readonly folder: string;
-  /** `lbryum_servers`. */
-  readonly servers: readonly HostPort[];
+  /** `lbryum_servers`, as the setting is when a hub is looked for on command. */
+  readonly servers: readonly HostPort[] | (() => readonly HostPort[]);
   readonly log: Logger;
   readonly limits?: Partial<HubLimits>;
   readonly times?: Partial<Pick<HubPoolOptions, 'pingMs' | 'retryMs' | 'distrustMs'>>;
@@ -67,7 +67,8 @@ export class LedgerAtWork implements Ledger {
   readonly hub: HubPort;
   readonly #store: LedgerStorePort;
   readonly #log: Logger;
-  readonly #servers: readonly HostPort[];
+  readonly #serversOfSettings: () => readonly HostPort[];
+  #servers: readonly HostPort[];
   readonly #pool: HubPool;
   readonly #headerSync: HeaderSync;
   readonly #headerQueue = new SerialQueue();
@@ -91,7 +92,8 @@ export class LedgerAtWork implements Ledger {
     const { ledgerId, folder, servers, log } = options;
     this.params = ledgerParams(ledgerId);
     this.#log = log;
-    this.#servers = servers;
+    this.#serversOfSettings = typeof servers === 'function' ? servers : () => servers;
+    this.#servers = this.#serversOfSettings();
     mkdirSync(folder, { recursive: true });
     const checksWork = options.checksWork ?? ledgerId !== 'lbc_regtest';
     this.headers = new HeaderChain({ path: join(folder, 'headers.dat'), params: this.params, checksWork });
@@ -105,7 +107,7 @@ export class LedgerAtWork implements Ledger {
       {
         ...POOL_TIMES,
         ...options.times,
-        servers,
+        servers: this.#servers,
         genesis: hashToHex(this.params.network.genesisHash),
         limits: { ...HUB_LIMITS, ...options.limits },
         country: options.country ?? null,
@@ -130,6 +132,11 @@ export class LedgerAtWork implements Ledger {
 
   get database(): LedgerDatabase {
     return this.#store;
+  }
+
+  reconnect(): void {
+    this.#servers = this.#serversOfSettings();
+    this.#pool.reconnect(this.#servers);
   }
 
   /** Begins to look for a hub. What the database has of blocks above the headers is in none for the time being. */

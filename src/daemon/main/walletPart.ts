@@ -74,11 +74,11 @@ export class WalletAndLedger implements WalletPart {
 
   /** Resolves when all accounts agree with a hub, so that nothing is asked of a wallet that is behind. */
   async start(): Promise<void> {
-    const { settings, log, clock, random, servers = settings.get('lbryum_servers') } = this.#deps;
+    const { settings, log, clock, random, servers } = this.#deps;
     const ledger = new LedgerAtWork({
       ledgerId: this.#ledgerId,
       folder: join(settings.get('wallet_dir'), this.#ledgerId),
-      servers: servers.map(([host, port]) => ({ host, port })),
+      servers: () => (servers ?? settings.get('lbryum_servers')).map(([host, port]) => ({ host, port })),
       log,
       limits: {
         callTimeoutMs: settings.get('hub_timeout') * 1000,

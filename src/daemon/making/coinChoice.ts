@@ -2,6 +2,7 @@
  * Coins that pay, out of what accounts have: chosen by the strategy of the settings and reserved in the same breath, so
  * that no two transactions get one coin. Source: lbry-sdk lbry/wallet/ledger.py `get_spendable_utxos`; sdk-facts 5.4.
  */
+import { breathe } from '../../util/breathe.js';
 import { hashToHex } from '../../util/bytes.js';
 import { SerialQueue } from '../../util/serialQueue.js';
 import { inSlices } from '../../util/slices.js';
@@ -17,25 +18,38 @@ import {
 import { COST_OF_CHANGE, SPENDING_FEE } from '../wallet/tx/draft.js';
 import type { LedgerPort } from './ports.js';
 
-interface Candidate extends BandedCoin {
-  readonly coin: SpendableCoin;
-}
-
 /** Coins may be spent between looking and reserving; more often than this in a row something else is wrong. Arbitrary. */
 const MAX_ATTEMPTS = 20;
 const RANDOM_BYTES = 6;
 const RANDOM_RANGE = 2 ** (8 * RANDOM_BYTES);
 
-function candidateOf(coin: SpendableCoin): Candidate {
-  const { amountDewies, height, isVerified } = coin;
-  return {
-    effectiveAmount: amountDewies - SPENDING_FEE,
-    amountDewies,
-    height,
-    isVerified,
-    txid: hashToHex(coin.txid),
-    coin,
-  };
+/** Coins made candidates between two pauses. */
+const CANDIDATES_A_STEP = 4096;
+
+class Candidate implements BandedCoin {
+  readonly coin: SpendableCoin;
+  readonly effectiveAmount: bigint;
+
+  constructor(coin: SpendableCoin) {
+    this.coin = coin;
+    this.effectiveAmount = coin.amountDewies - SPENDING_FEE;
+  }
+
+  get amountDewies(): bigint {
+    return this.coin.amountDewies;
+  }
+
+  get height(): number {
+    return this.coin.height;
+  }
+
+  get isVerified(): boolean {
+    return this.coin.isVerified;
+  }
+
+  get txid(): string {
+    return hashToHex(this.coin.txid);
+  }
 }
 
 export class CoinChoice {
@@ -66,8 +80,12 @@ export class CoinChoice {
   /** By account, in the order in which these are given: what is chosen of equal coins hangs on it. */
   async #candidates(accountIds: readonly string[]): Promise<Candidate[]> {
     const candidates: Candidate[] = [];
+    let since = performance.now();
     for (const id of accountIds)
-      for (const coin of await this.#database.spendable([id])) candidates.push(candidateOf(coin));
+      for (const coin of await this.#database.spendable([id])) {
+        candidates.push(new Candidate(coin));
+        if (candidates.length % CANDIDATES_A_STEP === 0) since = await breathe(since);
+      }
     return candidates;
   }
 

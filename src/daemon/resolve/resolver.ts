@@ -159,7 +159,7 @@ export class Resolver {
     ask: () => Promise<Buffer>,
     check: (answer: Inflated) => void = () => undefined,
   ): Promise<Inflated> {
-    const { ledger, log } = this.#ports;
+    const { ledger } = this.#ports;
     for (let attempt = 1; ; attempt++) {
       const bytes = await ask();
       try {
@@ -168,10 +168,8 @@ export class Resolver {
         return answer;
       } catch (error) {
         if (!(error instanceof WrongAnswerError)) throw error;
-        const reason = `about claims it says what cannot be: ${error.message}`;
         if (attempt === 1 && error.mayBeHonest) continue;
-        if (ledger.hub.distrust) ledger.hub.distrust(reason);
-        else log.warn(`The hub is not believed: ${reason}`);
+        ledger.hub.distrust(bytes, `says of claims what cannot be: ${error.message}`);
         if (attempt >= MAX_ATTEMPTS)
           throw new DaemonError('RPCError', `No hub gave an answer that holds: ${error.message}`);
       }

@@ -2,24 +2,31 @@
  * Calls by somebody with credentials who wants the node to stand still: for every declared method and parameter, values
  * as large as a request may be. Bodies are made one at a time; `sizeBytes` is about the size of each.
  */
-import { sha256 } from '../../../src/crypto/hash.js';
-import { regtestParams } from '../../../src/params/regtest.js';
 import { paramNames, type ParamDecl, type RpcMethod } from '../../../src/rpc/method.js';
 import { METHODS } from '../../../src/rpc/methodTable.js';
-import { addressPrefixesOf } from '../../../src/script/address.js';
-import { encodeBase58Check } from '../../../src/script/base58.js';
-import { encodeSecret } from '../../../src/script/wif.js';
 import { Writer } from '../../../src/util/writer.js';
 import { bigTransaction } from '../../support/bigTransaction.js';
 import type { Place } from '../support/rawChain.js';
 import { headlessBlock, workedBlocks } from './hostileBlocks.js';
+import {
+  addressAt,
+  call,
+  hex32,
+  KEY,
+  levels,
+  list,
+  many,
+  quoted,
+  repeat,
+  secret,
+  type Make,
+} from './hostileValues.js';
 
 export interface HostileCall {
   readonly name: string;
   body(): string;
 }
 
-const prefixes = addressPrefixesOf(regtestParams);
 /** They would end the node or wait for something. */
 const LEFT_OUT = new Set([
   'stop',
@@ -28,30 +35,6 @@ const LEFT_OUT = new Set([
   'waitfornewblock',
   'generatetoaddress',
 ]);
-
-const hex32 = (n: number): string => n.toString(16).padStart(64, '0');
-const addressAt = (n: number): string => {
-  const hash = Buffer.alloc(21);
-  hash[0] = prefixes.pubkeyHash;
-  hash.writeUInt32BE(n, 1);
-  return encodeBase58Check(hash);
-};
-const secret = encodeSecret(sha256(Buffer.from('a')), true, prefixes);
-
-/** Fills `sizeBytes` with items, as the inside of an array or object. */
-function many(sizeBytes: number, item: (n: number) => string): string {
-  const step = item(1_000_000).length + 1;
-  return Array.from({ length: Math.max(1, Math.floor(sizeBytes / step)) }, (_, n) => item(n)).join(',');
-}
-const list = (sizeBytes: number, item: (n: number) => string): string => `[${many(sizeBytes, item)}]`;
-const repeat = (text: string, sizeBytes: number): string =>
-  text.repeat(Math.max(1, Math.floor(sizeBytes / text.length)));
-const quoted = (text: string, sizeBytes: number): string => `"${repeat(text, sizeBytes)}"`;
-const call = (method: string, params: string): string => `{"id":1,"method":"${method}","params":${params}}`;
-
-const levels = (sizeBytes: number): string => `${repeat('[', sizeBytes / 2)}${repeat(']', sizeBytes / 2)}`;
-
-type Make = (sizeBytes: number) => string;
 
 /** JSON texts that any parameter may be given. */
 const VALUES: readonly (readonly [name: string, make: Make])[] = [
@@ -343,20 +326,19 @@ export function specialCalls(sizeBytes: number, tip: Place): HostileCall[] {
     'a long longpollid',
     () => `[{"rules":["segwit"],"longpollid":${quoted('1', sizeBytes)}}]`,
   );
-  const key = `02${'79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798'}`;
-  add('createmultisig', 'many keys', () => `[1,${list(sizeBytes, () => `"${key}"`)}]`);
+  add('createmultisig', 'many keys', () => `[1,${list(sizeBytes, () => `"${KEY}"`)}]`);
   add('createmultisig', 'a long key', () => `[1,[${quoted('02', sizeBytes)}]]`);
   for (const [what, make] of [
     ['many addresses', (size: number) => list(size, (n) => `"addr(${addressAt(n)})"`)],
     ['a raw script', (size: number) => `["raw(${repeat('51', size)})"]`],
-    ['a multisig', (size: number) => `["multi(1,${many(size, () => key)})"]`],
+    ['a multisig', (size: number) => `["multi(1,${many(size, () => KEY)})"]`],
     ['a deep one', (size: number) => `["${repeat('sh(', size * 0.75)}${repeat(')', size / 4)}"]`],
     [
       'a long path',
       (size: number) =>
         `["pkh(tpubD6NzVbkrYhZ4WaWSyoBvQwbpLkojyoTZPRsgXELWz3Popb3qkjcJyJUGLnL4qHHoQvao8ESaAstxYSnhyswJ76uZPStJRJCTKvosUCJZL5B/${repeat('0/', size)}*)"]`,
     ],
-    ['large ranges', (size: number) => list(size / 1000, () => `{"desc":"pk(${key})","range":1000000}`)],
+    ['large ranges', (size: number) => list(size / 1000, () => `{"desc":"pk(${KEY})","range":1000000}`)],
     ['many keys of an object', (size: number) => `[{${many(size, (n) => `"k${n}":1`)}}]`],
   ] as const) {
     add('scantxoutset', what, () => `["start",${make(sizeBytes)}]`);

@@ -55,6 +55,7 @@ describe('bad values', () => {
     [{ any_tags: [7] }, 'any_tags: 7 is not a text.'],
     [{ text: 7 }, 'text: the value is not a text.'],
     [{ text: 'word '.repeat(257) }, 'text cant have more than 256 words.'],
+    [{ text: 'w'.repeat(65_537) }, 'text cant have more than 65536 characters.'],
   ])('%j is told of', (constraints, message) => {
     expect(failure(constraints)).toBe(message);
   });

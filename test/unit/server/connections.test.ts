@@ -4,7 +4,7 @@ import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MAX_BODY_BYTES } from '../../../src/server/rpcEndpoint.js';
-import { ask, given, held, holdSlow, ServerBench } from './support.js';
+import { ask, given, held, holdSlow, long, ServerBench } from './support.js';
 
 let bench: ServerBench;
 beforeEach(() => {
@@ -148,6 +148,22 @@ describe('RpcHttpServer', () => {
     expect(given.up).toBe(0);
     request.destroy();
     while (given.up === 0) await sleep(5);
+  });
+
+  it('ends long answers in the order in which they were asked for, and short ones before them', async () => {
+    const port = await bench.start({ threads: 1 });
+    Object.assign(long, { begun: [], ended: [] });
+    const CALLS = 8;
+    const PARTS = 5;
+    const answers: Promise<unknown>[] = [];
+    for (let n = 0; n < CALLS; n++) {
+      answers.push(ask(port, `{"method":"test_long","params":[${n},${PARTS}]}`));
+      while (long.begun.length <= n) await sleep(0);
+    }
+    expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
+    expect(long.ended.length).toBeLessThan(CALLS);
+    await Promise.all(answers);
+    expect(long.ended).toEqual(long.begun);
   });
 
   it('lets fifteen clients that do not read hold up nobody', async () => {

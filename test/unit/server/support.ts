@@ -13,7 +13,8 @@ import {
   type HttpServerDeps,
   type HttpServerOptions,
 } from '../../../src/server/httpServer.js';
-import { hexOf, jsonArray } from '../../../src/util/jsonWrite.js';
+import { SLICE_MS } from '../../../src/util/breathe.js';
+import { CHUNK_CHARS, hexOf, jsonArray } from '../../../src/util/jsonWrite.js';
 import { SILENT_LOGGER, type Logger } from '../../../src/util/logging.js';
 import { testDispatcher } from '../rpc/support.js';
 
@@ -97,6 +98,32 @@ const endless = defineMethod({
     ),
 });
 
+/** The calls of `test_long` in the order in which they began and ended. */
+export const long = { begun: [] as number[], ended: [] as number[] };
+const longAnswer = defineMethod({
+  name: 'test_long',
+  category: 'hidden',
+  summary: '',
+  params: [
+    { name: 'number', type: 'integer', required: true, description: '' },
+    { name: 'parts', type: 'integer', required: true, description: '' },
+  ],
+  result: t.array(t.str()),
+  run: (_ctx, args) => {
+    long.begun.push(args.number);
+    return jsonArray(
+      (function* () {
+        for (let i = 0; i < args.parts; i++) {
+          // However fast the machine is, each part takes a whole slice.
+          for (const until = performance.now() + SLICE_MS; performance.now() < until;);
+          yield 'x'.repeat(CHUNK_CHARS);
+        }
+        long.ended.push(args.number);
+      })(),
+    );
+  },
+});
+
 const broken = defineMethod({
   name: 'test_broken',
   category: 'hidden',
@@ -113,7 +140,7 @@ const broken = defineMethod({
 });
 
 /** The methods beside the node's own. */
-export const EXTRA = [waiting, slow, where, big, endless, broken];
+export const EXTRA = [waiting, slow, where, big, endless, longAnswer, broken];
 
 /** The two ends of a connection within the process. */
 function duplexPair(): [Duplex, Duplex] {

@@ -136,7 +136,10 @@ const estimateCost = implement(streamCostEstimate, async ({ services }, { uri })
   const type = found.claim?.claim.type;
   const fee = type?.case === 'stream' ? type.value.fee : undefined;
   if (fee === undefined) return float(0);
-  const dewies = services.exchange.toDewies(feeCurrencies.nameOf(fee.currency), formatFeeAmount(fee));
+  const dewies = services.maker.ports.exchange.toDewies(
+    feeCurrencies.nameOf(fee.currency),
+    formatFeeAmount(fee),
+  );
   return float(Number((Number(dewies) / DEWIES_PER_LBC).toFixed(PRICE_PLACES)));
 });
 

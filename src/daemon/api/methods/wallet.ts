@@ -11,6 +11,7 @@ import {
   walletImport,
   walletList,
   walletLock,
+  walletReconnect,
   walletRemove,
   walletStatus,
   walletUnlock,
@@ -93,6 +94,11 @@ const importOne = implement(walletImport, async ({ services }, args) => {
   return wallet.exported(password);
 });
 
+const reconnect = implement(walletReconnect, ({ services }) => {
+  services.ledger.reconnect();
+  return null;
+});
+
 export const walletMethods: readonly MethodImplementation[] = [
   list,
   create,
@@ -106,4 +112,5 @@ export const walletMethods: readonly MethodImplementation[] = [
   decrypt,
   exportOne,
   importOne,
+  reconnect,
 ];

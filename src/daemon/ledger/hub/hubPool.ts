@@ -46,11 +46,15 @@ export class HubPool {
   /** Connected, and not yet found fit. */
   #candidate: HubSession | null = null;
   #isRunning = false;
+  #servers: readonly HostPort[];
+  /** Whether the servers to ask are to be put in order anew. */
+  #isAnew = false;
   #loop: Promise<void> = Promise.resolve();
   #wake: (() => void) | null = null;
 
   constructor(options: HubPoolOptions, user: HubUser, log: Logger) {
     this.#options = options;
+    this.#servers = options.servers;
     this.#user = user;
     this.#log = log;
   }
@@ -76,8 +80,19 @@ export class HubPool {
     await this.#loop;
   }
 
-  /** Says in the log what a hub did, and leaves it for the next one. */
+  /** Leaves the hub of the moment for the first of these servers that is fit. */
+  reconnect(servers: readonly HostPort[]): void {
+    this.#servers = servers;
+    this.#isAnew = true;
+    const reason = new HubGone('The wallet was told to connect anew');
+    this.#candidate?.end(reason);
+    this.#session?.end(reason);
+    this.#wake?.();
+  }
+
+  /** Says in the log what a hub did, and leaves it for the next one. One that was left is not told of again. */
   blame(session: HubSession, error: Error): void {
+    if (error instanceof HubLie && !session.isOpen) return;
     if (error instanceof HubLie) {
       this.#distrusted.set(session.name, performance.now() + this.#options.distrustMs);
       this.#log.warn(`${error.message}. Another hub is asked.`);
@@ -89,11 +104,14 @@ export class HubPool {
     const [least, most] = this.#options.retryMs;
     let waitMs = least;
     while (this.#isRunning) {
+      this.#isAnew = false;
       for (const server of await this.#inOrder()) {
         if (!this.#isRunning) return;
+        if (this.#isAnew) break;
         if (await this.#use(server)) waitMs = least;
       }
       if (!this.#isRunning) return;
+      if (this.#isAnew) continue;
       await this.#sleep(waitMs);
       waitMs = Math.min(most, waitMs * 2);
     }
@@ -116,7 +134,8 @@ export class HubPool {
 
   /** Those that answered a ping first; those that did not after them, since a ping may be lost; those that lied last. */
   async #inOrder(): Promise<HostPort[]> {
-    const { servers, pingMs, country } = this.#options;
+    const { pingMs, country } = this.#options;
+    const servers = this.#servers;
     const pongs = servers.length > 1 || country !== null ? await pingHubs(servers, pingMs) : [];
     const answered = new Set(pongs.map(({ server }) => server));
     const fit = pongs.filter((pong) => pong.isAvailable && (country === null || pong.country === country));
@@ -214,7 +233,7 @@ export class HubPool {
         this.blame(session, error);
         // The loop lets go of it in a turn of its own.
         if (this.#session === session) this.#session = null;
-        if (!this.#isRunning || attempt > this.#options.servers.length) throw error;
+        if (!this.#isRunning || attempt > this.#servers.length) throw error;
       }
     }
   }

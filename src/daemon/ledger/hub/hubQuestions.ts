@@ -2,10 +2,12 @@
 import type { HubPort } from '../ledger.js';
 import { HubLie } from './hubErrors.js';
 import type { HubPool } from './hubPool.js';
-import type { HubParams } from './hubSession.js';
+import type { HubParams, HubSession } from './hubSession.js';
 
 export class HubQuestions implements HubPort {
   readonly #pool: HubPool;
+  /** Who gave an answer. */
+  readonly #sources = new WeakMap<Buffer, HubSession>();
 
   constructor(pool: HubPool) {
     this.#pool = pool;
@@ -31,12 +33,19 @@ export class HubQuestions implements HubPort {
     return this.#pool.call(method, params);
   }
 
+  distrust(answer: Buffer, reason: string): void {
+    const session = this.#sources.get(answer);
+    if (session?.isOpen) this.#pool.blame(session, new HubLie(`The hub ${session.name} lied: it ${reason}`));
+  }
+
   #message(method: string, params: HubParams): Promise<Buffer> {
     return this.#pool.ask(async (session) => {
       const answer = await session.call(method, params);
-      if (answer === null) return Buffer.alloc(0);
-      if (typeof answer !== 'string') throw new HubLie(`The hub ${session.name} sent no outputs`);
-      return Buffer.from(answer, 'base64');
+      if (answer !== null && typeof answer !== 'string')
+        throw new HubLie(`The hub ${session.name} sent no outputs`);
+      const message = Buffer.from(answer ?? '', 'base64');
+      this.#sources.set(message, session);
+      return message;
     });
   }
 }

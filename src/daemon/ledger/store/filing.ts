@@ -161,7 +161,7 @@ export class Filing {
       }
       owners.add(owner);
       const outPoint = formatOutPoint({ hash: txid, index: output.nout });
-      const id = before ? (before['id'] as number) : this.#insert(output, owner, place);
+      const id = before ? (before['id'] as number) : this.#insert(output, owner, spending.firstOwner, place);
       if (before) {
         this.#statements.run(
           'UPDATE txo SET owner = ?, input_owner = ?, height = ?, sort_key = ?, day = ? WHERE id = ?',
@@ -172,7 +172,7 @@ export class Filing {
           dayOfHeight(place.height),
           id,
         );
-      } else this.#statements.run('UPDATE txo SET input_owner = ? WHERE id = ?', spending.firstOwner, id);
+      }
       const spender = this.#markSpent(id, outPoint);
       if (spender !== null && owner !== ((before?.['owner'] as number | undefined) ?? NOBODY))
         affected.push(spender);
@@ -188,6 +188,7 @@ export class Filing {
   #insert(
     output: OutputFacts,
     owner: number,
+    firstOwner: number,
     { number, height, key }: { number: number; height: number; key: number },
   ): number {
     return this.#statements.insert(
@@ -196,7 +197,7 @@ export class Filing {
       output.nout,
       this.addressId(output.address!),
       owner,
-      NOBODY,
+      firstOwner,
       height,
       key,
       dayOfHeight(height),

@@ -16,7 +16,11 @@ export interface StoreOptions {
   readonly ledgerId: LedgerId;
 }
 
+/** Answers that are remembered. Arbitrary. */
+const MAX_ANSWERS = 256;
+
 export class LedgerStore {
+  readonly #answers = new Map<string, unknown>();
   readonly #statements: Statements;
   readonly #owners: Owners;
   readonly #histories: Histories;
@@ -38,8 +42,19 @@ export class LedgerStore {
     this.#txos.markLeftReservations();
   }
 
+  /** What was answered before, as long as nothing is written. */
+  #remembered<T>(name: string, args: readonly unknown[], answer: () => T): T {
+    const key = `${name} ${JSON.stringify(args)}`;
+    if (this.#answers.has(key)) return this.#answers.get(key) as T;
+    const result = answer();
+    if (this.#answers.size >= MAX_ANSWERS) this.#answers.clear();
+    this.#answers.set(key, result);
+    return result;
+  }
+
   /** What was given up may have numbered accounts. */
   #write<T>(task: () => T): T {
+    this.#answers.clear();
     try {
       return this.#statements.transaction(task);
     } catch (error) {
@@ -53,11 +68,11 @@ export class LedgerStore {
   }
 
   txoCount(filter: TxoFilter) {
-    return this.#txos.txoCount(filter);
+    return this.#remembered('txoCount', [filter], () => this.#txos.txoCount(filter));
   }
 
   txoSum(filter: TxoFilter) {
-    return this.#txos.txoSum(filter);
+    return this.#remembered('txoSum', [filter], () => this.#txos.txoSum(filter));
   }
 
   txoPlot(filter: TxoFilter, range: PlotRange) {
@@ -65,7 +80,9 @@ export class LedgerStore {
   }
 
   balance(accountIds: readonly string[], maxHeight?: number) {
-    return this.#txos.balance(accountIds, maxHeight);
+    return this.#remembered('balance', [accountIds, maxHeight], () =>
+      this.#txos.balance(accountIds, maxHeight),
+    );
   }
 
   coins(accountIds: readonly string[]) {
@@ -86,12 +103,12 @@ export class LedgerStore {
   }
 
   releaseAll(accountIds?: readonly string[]): void {
-    this.#txos.releaseAll(accountIds);
+    this.#write(() => this.#txos.releaseAll(accountIds));
   }
 
   /** Releases what an earlier run reserved and did not spend. */
   releaseLeft(): void {
-    this.#txos.releaseLeft();
+    this.#write(() => this.#txos.releaseLeft());
   }
 
   transactions(filter: TransactionFilter, page: Page, walletAccountIds: readonly string[]) {
@@ -99,7 +116,7 @@ export class LedgerStore {
   }
 
   transactionCount(filter: TransactionFilter) {
-    return this.#transactions.transactionCount(filter);
+    return this.#remembered('transactionCount', [filter], () => this.#transactions.transactionCount(filter));
   }
 
   addresses(filter: AddressFilter, page?: Page, order?: AddressOrder) {

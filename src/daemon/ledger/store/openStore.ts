@@ -4,7 +4,6 @@ import { breathe } from '../../../util/breathe.js';
 import { projectFile } from '../../../util/project.js';
 import type { LedgerDatabase, SpendableCoin } from '../ledgerDatabase.js';
 import type { LedgerStore, StoreOptions } from './ledgerStore.js';
-import { coinAt, type CoinColumns } from './txoReads.js';
 
 type Calls = Omit<LedgerStore, 'close' | keyof LedgerDatabase>;
 
@@ -28,12 +27,47 @@ function withBuffers(value: unknown): unknown {
   return value;
 }
 
-async function coinsOf(columns: CoinColumns): Promise<SpendableCoin[]> {
+/** Coins are many and few of them are chosen: what only those need is read late. */
+class Coin implements SpendableCoin {
+  readonly amountDewies: bigint;
+  readonly nout: number;
+  readonly height: number;
+  readonly isVerified: boolean;
+  readonly address: string;
+  readonly #txidHex: string;
+
+  constructor(fields: readonly string[], at: number) {
+    this.#txidHex = fields[at]!;
+    this.nout = Number(fields[at + 1]);
+    this.amountDewies = BigInt(fields[at + 2]!);
+    this.height = Number(fields[at + 3]);
+    this.isVerified = fields[at + 4] === '1';
+    this.address = fields[at + 5]!;
+  }
+
+  get txid(): Buffer {
+    return Buffer.from(this.#txidHex, 'hex');
+  }
+}
+
+const COIN_FIELDS = 6;
+/** Characters that are taken apart at once. */
+const PIECE = 65_536;
+
+/** Reads the text of `TxoReads.coins`. */
+async function coinsOf(text: string): Promise<SpendableCoin[]> {
   const coins: SpendableCoin[] = [];
   let since = performance.now();
-  for (let n = 0; n < columns.nouts.length; n++) {
-    coins.push(coinAt(columns, n));
-    if (n % 1024 === 1023) since = await breathe(since);
+  let rest: string[] = [];
+  for (let at = 0; at < text.length;) {
+    const blank = text.indexOf(' ', at + PIECE);
+    const end = blank < 0 ? text.length : blank;
+    const fields = [...rest, ...text.slice(at, end).split(' ')];
+    const whole = fields.length - (fields.length % COIN_FIELDS);
+    for (let n = 0; n < whole; n += COIN_FIELDS) coins.push(new Coin(fields, n));
+    rest = fields.slice(whole);
+    at = end + 1;
+    since = await breathe(since);
   }
   return coins;
 }
@@ -75,7 +109,7 @@ function portOf(send: Send, close: () => Promise<void>): LedgerStorePort {
   ]);
   return {
     ...(Object.fromEntries(calls) as LedgerStorePort),
-    spendable: async (accountIds) => coinsOf((await send('coins', [accountIds])) as CoinColumns),
+    spendable: async (accountIds) => coinsOf((await send('coins', [accountIds])) as string),
     close,
   };
 }

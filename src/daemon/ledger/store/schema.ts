@@ -97,11 +97,12 @@ const TABLES = `
     reposted_claim_id TEXT,
     UNIQUE (tx, nout)
   );
-  CREATE INDEX txo_list ON txo (owner, sort_key DESC, nout);
+  CREATE INDEX txo_list ON txo (owner, sort_key DESC, tx DESC, nout);
+  CREATE INDEX txo_order ON txo (sort_key DESC, tx DESC, nout);
   CREATE INDEX txo_unspent ON txo (owner, txo_type, input_owner, height, sort_key, nout, amount)
     WHERE spent_by IS NULL AND is_reserved = 0;
   CREATE INDEX txo_type ON txo (txo_type, owner, sort_key DESC) WHERE txo_type <> 0;
-  CREATE INDEX txo_sent ON txo (input_owner, sort_key DESC, nout) WHERE input_owner <> 0;
+  CREATE INDEX txo_sent ON txo (input_owner, sort_key DESC, tx DESC, nout) WHERE input_owner <> 0;
   CREATE INDEX txo_reserved ON txo (is_reserved) WHERE is_reserved <> 0;
   CREATE INDEX txo_spender ON txo (spent_by) WHERE spent_by IS NOT NULL;
   CREATE INDEX txo_address ON txo (address);

@@ -41,8 +41,7 @@ export class Statements {
 
   /** Inserts and tells the new row's number. */
   insert(sql: string, ...values: SqlValue[]): number {
-    this.run(sql, ...values);
-    return this.number('SELECT last_insert_rowid()');
+    return Number(this.of(sql).run(...values).lastInsertRowid);
   }
 
   /** All of the task or nothing of it; within another one a part of that. */

@@ -1,6 +1,6 @@
 /** Questions about outputs: lists, sums, balances, coins to spend, and reserving them. */
 import type { SqlRow } from '../../../sqlite/sqliteProvider.js';
-import type { Balance, SpendableCoin } from '../ledgerDatabase.js';
+import type { Balance } from '../ledgerDatabase.js';
 import {
   CLAIM_TXO_TYPES,
   SPENDABLE_TXO_TYPES,
@@ -15,21 +15,7 @@ import {
 } from '../txoQuery.js';
 import { NOBODY, type Owners } from './owners.js';
 import { bufferOf, type Statements } from './statements.js';
-import { among, ORDERS, txoCondition } from './txoSql.js';
-
-/** Coins as columns, which cross to another thread quickly: txids of 32 bytes each behind one another. */
-export interface CoinColumns {
-  readonly txids: Uint8Array;
-  readonly nouts: Uint32Array;
-  readonly amounts: BigInt64Array;
-  readonly heights: Int32Array;
-  readonly verified: Uint8Array;
-  /** Place in `addresses`. */
-  readonly addressOf: Uint32Array;
-  readonly addresses: readonly string[];
-}
-
-const TXID_SIZE = 32;
+import { among, indexFor, ORDERS, txoCondition } from './txoSql.js';
 
 /** Amounts are beyond what a double holds, and sums over a wallet's life beyond 64 bits: they are added up in halves. */
 const SUM = 'coalesce(sum(txo.amount >> 32), 0) AS high, coalesce(sum(txo.amount & 4294967295), 0) AS low';
@@ -59,7 +45,7 @@ export class TxoReads {
     const wallet = view.walletAccountIds ?? filter.accountIds;
     const rows = this.#statements.all(
       `SELECT ${COLUMNS}${view.withReceivedTips === true ? `, ${this.#receivedTips(wallet)}` : ''}
-        FROM (SELECT txo.id AS found FROM txo ${sql} ${order} LIMIT ? OFFSET ?)
+        FROM (SELECT txo.id AS found FROM txo ${indexFor(filter, this.#owners, page.order)} ${sql} ${order} LIMIT ? OFFSET ?)
         CROSS JOIN txo ON txo.id = found CROSS JOIN tx ON tx.id = txo.tx CROSS JOIN address ON address.id = txo.address ${order}`,
       ...values,
       page.limit ?? NO_LIMIT,
@@ -122,7 +108,10 @@ export class TxoReads {
 
   txoCount(filter: TxoFilter): number {
     const { sql, values } = txoCondition(filter, this.#owners);
-    return this.#statements.number(`SELECT count(*) FROM txo ${sql}`, ...values);
+    return this.#statements.number(
+      `SELECT count(*) FROM txo ${indexFor(filter, this.#owners, 'none')} ${sql}`,
+      ...values,
+    );
   }
 
   txoSum(filter: TxoFilter): bigint {
@@ -147,9 +136,11 @@ export class TxoReads {
     for (const accountId of new Set(accountIds)) {
       const owners = this.#owners.of([accountId]);
       const bound = maxHeight === undefined ? '' : 'AND txo.height > 0 AND txo.height <= ?';
+      const mine = new Set(owners);
       const rows = this.#statements.all(
-        `SELECT txo.txo_type AS type, ${among('txo.input_owner', owners)} AS is_mine, ${SUM} FROM txo
-          WHERE ${among('txo.owner', owners)} AND txo.spent_by IS NULL AND txo.is_reserved = 0 ${bound} GROUP BY 1, 2`,
+        `SELECT txo.txo_type AS type, txo.input_owner, ${SUM} FROM txo
+          WHERE ${among('txo.owner', owners)} AND txo.spent_by IS NULL AND txo.is_reserved = 0 ${bound}
+          GROUP BY txo.txo_type, txo.input_owner`,
         ...(maxHeight === undefined ? [] : [maxHeight]),
       );
       for (const row of rows) {
@@ -159,47 +150,30 @@ export class TxoReads {
         if ((SPENDABLE_TXO_TYPES as readonly number[]).includes(type)) parts.available += sum;
         else parts.reserved += sum;
         if ((CLAIM_TXO_TYPES as readonly number[]).includes(type)) parts.claims += sum;
-        if (type === TXO_TYPE.support) parts[row['is_mine'] === 1 ? 'supports' : 'tips'] += sum;
+        if (type === TXO_TYPE.support)
+          parts[mine.has(row['input_owner'] as number) ? 'supports' : 'tips'] += sum;
       }
     }
     return parts;
   }
 
-  coins(accountIds: readonly string[]): CoinColumns {
+  /**
+   * Coins in one text, which is made and crosses to another thread quickly: of each the txid in wire order as hex digits,
+   * number of the output, amount, height, whether it is verified, and the address, with blanks between all of them.
+   */
+  coins(accountIds: readonly string[]): string {
     const { sql, values } = txoCondition(
       { accountIds, types: SPENDABLE_TXO_TYPES, isSpent: false },
       this.#owners,
     );
-    const rows = this.#statements.all(
-      `SELECT tx.txid, txo.nout, CAST(txo.amount AS TEXT) AS amount, txo.height, tx.is_verified, txo.address, address.text
-        FROM txo JOIN tx ON tx.id = txo.tx JOIN address ON address.id = txo.address ${sql} ${ORDERS.height}`,
+    const row = this.#statements.get(
+      `SELECT group_concat(coin, ' ') AS coins FROM (
+        SELECT hex(tx.txid) || ' ' || txo.nout || ' ' || txo.amount || ' ' || txo.height || ' ' || tx.is_verified || ' '
+          || address.text AS coin
+        FROM txo CROSS JOIN tx ON tx.id = txo.tx CROSS JOIN address ON address.id = txo.address ${sql} ${ORDERS.height})`,
       ...values,
     );
-    const columns = {
-      txids: new Uint8Array(rows.length * TXID_SIZE),
-      nouts: new Uint32Array(rows.length),
-      amounts: new BigInt64Array(rows.length),
-      heights: new Int32Array(rows.length),
-      verified: new Uint8Array(rows.length),
-      addressOf: new Uint32Array(rows.length),
-    };
-    const places = new Map<number, number>();
-    const addresses: string[] = [];
-    rows.forEach((row, n) => {
-      const address = row['address'] as number;
-      let place = places.get(address);
-      if (place === undefined) {
-        place = addresses.push(row['text'] as string) - 1;
-        places.set(address, place);
-      }
-      columns.txids.set(row['txid'] as Uint8Array, n * TXID_SIZE);
-      columns.nouts[n] = row['nout'] as number;
-      columns.amounts[n] = BigInt(row['amount'] as string);
-      columns.heights[n] = row['height'] as number;
-      columns.verified[n] = row['is_verified'] as number;
-      columns.addressOf[n] = place;
-    });
-    return { ...columns, addresses };
+    return (row?.['coins'] as string | null | undefined) ?? '';
   }
 
   reserve(outPoints: readonly OutPointRef[]): boolean {
@@ -240,14 +214,3 @@ export class TxoReads {
 
 /** Ends a transaction of the database in which not every coin could be reserved. */
 export class NotReserved extends Error {}
-
-export function coinAt(columns: CoinColumns, n: number): SpendableCoin {
-  return {
-    txid: bufferOf(columns.txids.subarray(n * TXID_SIZE, (n + 1) * TXID_SIZE)),
-    nout: columns.nouts[n]!,
-    amountDewies: columns.amounts[n]!,
-    height: columns.heights[n]!,
-    isVerified: columns.verified[n] === 1,
-    address: columns.addresses[columns.addressOf[n]!]!,
-  };
-}

@@ -11,7 +11,7 @@ export interface Condition {
 }
 
 export const ORDERS: Readonly<Record<TxoOrder, string>> = {
-  height: 'ORDER BY txo.sort_key DESC, txo.nout',
+  height: 'ORDER BY txo.sort_key DESC, txo.tx DESC, txo.nout',
   name: 'ORDER BY txo.claim_name, txo.id',
   amount: 'ORDER BY txo.amount, txo.id',
   none: 'ORDER BY txo.id',
@@ -83,4 +83,27 @@ export function txoCondition(filter: TxoFilter, owners: Owners): Condition {
   if (filter.addresses)
     add(`txo.address IN (SELECT id FROM address WHERE text ${IN_TEXTS})`, textList(filter.addresses));
   return { sql: parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`, values };
+}
+
+/** Members of a filter whose own index is the best. */
+const SELECTIVE = [
+  'txids',
+  'outPoints',
+  'claimIds',
+  'names',
+  'channelIds',
+  'repostedClaimIds',
+  'addresses',
+] as const;
+
+/**
+ * Which index a list goes by where SQLite, which knows nothing of the numbers, would choose badly: claims and supports are few
+ * among the outputs; and of inputs or outputs that are mine one passes soon, in the order of the list.
+ */
+export function indexFor(filter: TxoFilter, owners: Owners, order: TxoOrder = 'height'): string {
+  // What is never true has no use for an index, and SQLite refuses to be told one.
+  if (owners.of(filter.accountIds).length === 0) return '';
+  if (SELECTIVE.some((name) => filter[name] !== undefined)) return '';
+  if (filter.types && filter.types.length > 0 && !filter.types.includes(0)) return 'INDEXED BY txo_type';
+  return filter.isMyInputOrOutput === true && order === 'height' ? 'INDEXED BY txo_order' : '';
 }

@@ -12,6 +12,8 @@ import { FULL_CLAIM, fullClaim, requireClaimIndex } from './claimAnswer.js';
 
 /** Claims of one page: what a search looks at, of which one page may show all. */
 const MOST_CLAIMS = 1000;
+/** Of one search. Arbitrary: each may be given in several ways, and there are some sixty. */
+const MOST_CONSTRAINTS = 1000;
 
 export const searchClaims = defineMethod({
   name: 'searchclaims',
@@ -44,6 +46,8 @@ export const searchClaims = defineMethod({
     const { claimSearch } = services;
     if (claimSearch === null)
       throw rpcError(RPC_ERROR.MISC_ERROR, 'Searching is not enabled. Start with -claimsearch to use it');
+    if (constraints.entries.length > MOST_CONSTRAINTS)
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, `A search has at most ${MOST_CONSTRAINTS} constraints.`);
     const wanted = toPlain(constraints) as Record<string, unknown>;
     if (typeof wanted['limit'] === 'number' && wanted['limit'] > MOST_CLAIMS)
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `limit: a page has at most ${MOST_CLAIMS} claims.`);

@@ -5,13 +5,14 @@ import { hashToHex } from '../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
+import { WalletBatch } from '../../../wallet/store/records.js';
 import { ranOut } from '../wallet/addressArguments.js';
 import { walletOf } from '../wallet/walletOf.js';
 
 export const generate = defineMethod({
   name: 'generate',
   category: 'generating',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'Mine up to nblocks blocks immediately (before the RPC call returns) to an address in the wallet.',
   params: [
     {
@@ -26,7 +27,14 @@ export const generate = defineMethod({
   examples: [['11']],
   async run(ctx, { nblocks, maxtries }) {
     const wallet = walletOf(ctx);
-    if (nblocks <= 0) return [];
+    if (nblocks <= 0) {
+      const batch = new WalletBatch();
+      const reserved = wallet.reserveKey(batch, false);
+      if (reserved !== null) wallet.keypool.giveBack(reserved);
+      await wallet.write(batch);
+      if (reserved === null) throw ranOut();
+      return [];
+    }
     const publicKey = await wallet.takeKey(false);
     if (publicKey === null) throw ranOut();
     const tries = maxtries < 0 ? Infinity : maxtries;

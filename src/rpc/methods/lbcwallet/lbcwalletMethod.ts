@@ -33,7 +33,7 @@ export function lbcwalletMethod<const Params extends readonly ParamDecl[]>(
     ...decl,
     category: 'wallet',
     profiles: LBCD,
-    needsWallet: true,
+    needsWallet: 'any',
     refusesBriefly: true,
     async run(ctx, args, positional) {
       try {

@@ -24,17 +24,17 @@ async function abandon(
   kind: StakeKind,
 ): Promise<string> {
   const wallet = walletOf(ctx);
-  // The reference takes any text for an address, and sends to nobody what is none.
-  const script = scriptOfAddress(wallet, address, 'Invalid address');
   const entry = ownTransaction(wallet, txid);
   requireStakeKeys(wallet, entry, kind);
+  // The reference takes any text for an address, and sends to nobody what is none.
+  const script = scriptOfAddress(wallet, address, 'Invalid address');
   return hashToHex(await spending(() => abandonStake(wallet, entry, kind, script)));
 }
 
 export const abandonClaim = defineMethod({
   name: 'abandonclaim',
   category: 'claimtrie',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: `Creates a transaction that spends the output which holds a claim, ${TO_AN_ADDRESS}`,
   params: ABANDON_PARAMS,
   result: RESULT,
@@ -45,7 +45,7 @@ export const abandonClaim = defineMethod({
 export const abandonSupport = defineMethod({
   name: 'abandonsupport',
   category: 'claimtrie',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: `Creates a transaction that spends the output which holds a support, ${TO_AN_ADDRESS}`,
   params: ABANDON_PARAMS,
   result: RESULT,

@@ -7,7 +7,7 @@ import { walletOf } from './walletOf.js';
 export const abandonTransaction = defineMethod({
   name: 'abandontransaction',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Mark in-wallet transaction <txid> as abandoned.\nThis will mark this transaction and all its in-wallet descendants ' +
     'as abandoned which will allow for their inputs to be respent. It can be used to replace "stuck" or evicted ' +

@@ -6,7 +6,7 @@ import { walletOf } from './walletOf.js';
 export const abortRescan = defineMethod({
   name: 'abortrescan',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'Stops current wallet rescan triggered by an RPC call, e.g. by an importprivkey call.',
   params: [],
   result: t.bool('whether there was one to stop'),

@@ -18,7 +18,7 @@ import { walletOf } from './walletOf.js';
 export const getAccount = defineMethod({
   name: 'getaccount',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'DEPRECATED. Returns the account associated with the given address.',
   params: [{ name: 'address', type: 'string', required: true, description: 'The address' }],
   result: t.str('the account; empty for the default one'),
@@ -33,7 +33,7 @@ export const getAccount = defineMethod({
 export const getAccountAddress = defineMethod({
   name: 'getaccountaddress',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'DEPRECATED. Returns the current address for receiving payments to this account.',
   params: [
     {
@@ -57,7 +57,7 @@ export const getAccountAddress = defineMethod({
 export const getAddressesByAccount = defineMethod({
   name: 'getaddressesbyaccount',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'DEPRECATED. Returns the list of addresses for the given account.',
   params: [{ name: 'account', type: 'string', required: true, description: 'The account' }],
   result: t.array(t.str('an address')),
@@ -73,7 +73,7 @@ export const getAddressesByAccount = defineMethod({
 export const listAccounts = defineMethod({
   name: 'listaccounts',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'DEPRECATED. Returns Object that has account names as keys, account balances as values.',
   params: [MIN_DEPTH_PARAM, WATCHED_PARAM],
   result: t.map('account', t.coins('its balance')),
@@ -90,7 +90,7 @@ export const listAccounts = defineMethod({
 export const moveMethod = defineMethod({
   name: 'move',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'DEPRECATED. Move a specified amount from one account in your wallet to another.',
   params: [
     {

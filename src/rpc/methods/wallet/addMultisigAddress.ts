@@ -37,7 +37,7 @@ function publicKeyFor({ keyring, prefixes }: Wallet, text: string): Bytes {
 export const addMultisigAddress = defineMethod({
   name: 'addmultisigaddress',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Add a nrequired-to-sign multisignature address to the wallet. Requires a new wallet backup.\nEach key is an ' +
     'address or hex-encoded public key. Only intended for use with non-watchonly addresses; see importaddress for ' +

@@ -16,7 +16,7 @@ import { walletOf } from './walletOf.js';
 export const addTimelockedAddress = defineMethod({
   name: 'addtimelockedaddress',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     "Add an address that can't be redeemed until timelock. Requires a new wallet backup.\nWhat is paid to it does not " +
     'count towards the balance; import it with importaddress to watch it.',

@@ -51,7 +51,7 @@ function programOf(keyring: Keyring, destination: Destination): Program | null {
 export const addWitnessAddress = defineMethod({
   name: 'addwitnessaddress',
   category: 'hidden',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'DEPRECATED: set the address_type argument of getnewaddress, or option -addresstype=[bech32|p2sh-segwit] ' +
     'instead.\nAdd a witness address for a script (with pubkey or redeemscript known). Requires a new wallet backup.',

@@ -10,7 +10,7 @@ import { walletOf, walletsOf } from './walletOf.js';
 export const backupWallet = defineMethod({
   name: 'backupwallet',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Safely copies current wallet file to destination, which can be a directory or a path with filename.',
   params: [

@@ -15,7 +15,7 @@ import { requireUnlocked, walletOf } from './walletOf.js';
 export const bumpFee = defineMethod({
   name: 'bumpfee',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Bumps the fee of an opt-in-RBF transaction T, replacing it with a new transaction B.\nAn opt-in RBF transaction with ' +
     'the given txid must be in the wallet.\nThe command will pay the additional fee by decreasing (or perhaps removing) ' +

@@ -11,7 +11,7 @@ import { requireUnlocked, walletOf } from './walletOf.js';
 export const claimName = defineMethod({
   name: 'claimname',
   category: 'claimtrie',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Creates a transaction that claims a name for a value. The claim controls the name while its amount and that of its ' +
     'supports are the greatest among the unspent claims to the name.',

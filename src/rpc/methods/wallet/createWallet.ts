@@ -6,7 +6,7 @@ import { walletsOf } from './walletOf.js';
 export const createWallet = defineMethod({
   name: 'createwallet',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'any',
   summary: 'Creates and loads a new wallet.',
   params: [
     {

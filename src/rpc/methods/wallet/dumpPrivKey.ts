@@ -11,18 +11,25 @@ import { requireUnlocked, walletOf } from './walletOf.js';
 export const dumpPrivKey = defineMethod({
   name: 'dumpprivkey',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     "Reveals the private key corresponding to 'address'.\nThen the importprivkey can be used with this output.",
   params: [
-    { name: 'address', type: 'string', required: true, description: 'The address for the private key' },
+    {
+      name: 'address',
+      type: 'string',
+      required: true,
+      late: true,
+      description: 'The address for the private key',
+    },
   ],
   result: t.str('the private key'),
   examples: [['"myaddress"']],
-  run(ctx, { address }) {
+  run(ctx, args) {
     const wallet = walletOf(ctx);
     const { keyring, prefixes } = wallet;
     requireUnlocked(wallet);
+    const address = args.address();
     const destination = decodeDestination(address, prefixes);
     if (destination === null) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Invalid Bitcoin address');
     const keyId = keyIdOfDestination(keyring, destination);

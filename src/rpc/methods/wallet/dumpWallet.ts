@@ -11,7 +11,7 @@ import { requireUnlocked, walletOf } from './walletOf.js';
 export const dumpWallet = defineMethod({
   name: 'dumpwallet',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Dumps all wallet keys in a human-readable format to a server-side file. This does not allow overwriting ' +
     'existing files.\nKeys that do not come from the seed are in it too; whoever has the file has the coins.',
@@ -20,15 +20,17 @@ export const dumpWallet = defineMethod({
       name: 'filename',
       type: 'string',
       required: true,
+      late: true,
       description:
         'The filename with path (either absolute or relative to the folder in which the node was started)',
     },
   ],
   result: t.object({ filename: t.str('the filename with full absolute path') }),
   examples: [['"test"']],
-  async run(ctx, { filename }) {
+  async run(ctx, args) {
     const wallet = walletOf(ctx);
     requireUnlocked(wallet);
+    const filename = args.filename();
     const path = isAbsolute(filename) ? filename : `${process.cwd()}/${filename}`;
     try {
       await dumpToFile(wallet, path, ctx.services.network.userAgent);

@@ -9,7 +9,7 @@ import { walletOf } from './walletOf.js';
 export const encryptWallet = defineMethod({
   name: 'encryptwallet',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Encrypts the wallet with a passphrase, for the first time, gives it a new seed and new keys, and locks it. Backups from ' +
     'before have neither: make a new one. From then on, calls that need private keys need walletpassphrase first. An ' +
@@ -19,6 +19,7 @@ export const encryptWallet = defineMethod({
       name: 'passphrase',
       type: 'string',
       required: true,
+      late: true,
       description: 'The passphrase: at least one character, better many',
     },
   ],
@@ -33,7 +34,9 @@ export const encryptWallet = defineMethod({
       );
     }
     const usage = 'encryptwallet <passphrase>\nEncrypts the wallet with <passphrase>.';
-    const isDone = await withPassphrase(args.passphrase, usage, (passphrase) => encrypt(wallet, passphrase));
+    const isDone = await withPassphrase(args.passphrase(), usage, (passphrase) =>
+      encrypt(wallet, passphrase),
+    );
     if (!isDone) throw rpcError(RPC_ERROR.WALLET_ENCRYPTION_FAILED, 'Error: Failed to encrypt the wallet.');
     return 'wallet encrypted; The keypool has been flushed and a new HD seed was generated (if you are using HD). You need to make a new backup.';
   },

@@ -13,7 +13,7 @@ import { walletOf } from './walletOf.js';
 export const fundRawTransaction = defineMethod({
   name: 'fundrawtransaction',
   category: 'rawtransactions',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Add inputs to a transaction until it has enough in value to meet its out value.\nThis will not modify existing ' +
     'inputs, and will add at most one change output to the outputs.\nNo existing outputs will be modified unless ' +

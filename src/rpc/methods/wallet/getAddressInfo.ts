@@ -124,7 +124,7 @@ function labelsOf(ctx: RpcContext, { book }: Wallet, address: string): { label: 
 export const getAddressInfo = defineMethod({
   name: 'getaddressinfo',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Return information about the given address. Some information requires the address to be in the wallet.',
   params: [

@@ -13,7 +13,7 @@ import { walletOf } from './walletOf.js';
 export const getBalance = defineMethod({
   name: 'getbalance',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Returns the total available balance.\nThe available balance is what the wallet considers currently spendable, and is\n' +
     'thus affected by options which limit spendability such as -spendzeroconfchange.',

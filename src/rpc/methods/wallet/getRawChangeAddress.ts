@@ -8,7 +8,7 @@ import { requirePrivateKeys, walletOf } from './walletOf.js';
 export const getRawChangeAddress = defineMethod({
   name: 'getrawchangeaddress',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Returns a new address, for receiving change.\nThis is for use with raw transactions, NOT normal use.',
   params: [
@@ -16,6 +16,7 @@ export const getRawChangeAddress = defineMethod({
       name: 'address_type',
       type: 'string',
       defaultText: '-changetype',
+      late: true,
       description: 'The kind of address: legacy, p2sh-segwit or bech32',
     },
   ],
@@ -25,7 +26,7 @@ export const getRawChangeAddress = defineMethod({
     const wallet = walletOf(ctx);
     requirePrivateKeys(wallet);
     const { changeType, addressType } = wallet.options;
-    const type = addressTypeOf(address_type, changeType ?? addressType);
+    const type = addressTypeOf(address_type(), changeType ?? addressType);
     const address = await newAddress(wallet, type, 'change');
     if (address === null) throw ranOut();
     return address;

@@ -20,10 +20,13 @@ export const MIN_DEPTH_PARAM = {
 export const getReceivedByAddress = defineMethod({
   name: 'getreceivedbyaddress',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Returns the total amount received by the given address in transactions with at least minconf confirmations.',
-  params: [{ name: 'address', type: 'string', required: true, description: 'The address' }, MIN_DEPTH_PARAM],
+  params: [
+    { name: 'address', type: 'string', required: true, description: 'The address' },
+    { ...MIN_DEPTH_PARAM, late: true },
+  ],
   result: t.coins('the total amount received; mined coins, claims and supports do not count'),
   examples: [['"bW5PZEvEBNPQRVhwpYXSjabFgbSw1oaHyR"', '6']],
   async run(ctx, { address, minconf }) {
@@ -32,6 +35,7 @@ export const getReceivedByAddress = defineMethod({
     if (destinationFlags(wallet, key) === MINE.no) {
       throw rpcError(RPC_ERROR.WALLET_ERROR, 'Address not found in wallet');
     }
-    return coins(await ofOneState(wallet, () => receivedSat(wallet, key, minconf)));
+    const minDepth = minconf();
+    return coins(await ofOneState(wallet, () => receivedSat(wallet, key, minDepth)));
   },
 });

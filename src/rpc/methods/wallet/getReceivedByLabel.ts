@@ -21,7 +21,7 @@ async function received(ctx: RpcContext, label: string, minDepth: number): Promi
 export const getReceivedByLabel = defineMethod({
   name: 'getreceivedbylabel',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Returns the total amount received by addresses with <label> in transactions with at least [minconf] confirmations.',
   params: [
@@ -41,7 +41,7 @@ export const getReceivedByLabel = defineMethod({
 export const getReceivedByAccount = defineMethod({
   name: 'getreceivedbyaccount',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'DEPRECATED. Returns the total amount received by addresses with <account> in transactions with at least [minconf] confirmations.',
   params: [{ name: 'account', type: 'string', required: true, description: 'The account' }, MIN_DEPTH_PARAM],

@@ -19,7 +19,7 @@ import { walletOf } from './walletOf.js';
 export const getTransaction = defineMethod({
   name: 'gettransaction',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'Get detailed information about in-wallet transaction <txid>.',
   params: [
     { name: 'txid', type: 'looseHash', required: true, description: 'The transaction id' },

@@ -8,7 +8,7 @@ import { walletOf } from './walletOf.js';
 export const getUnconfirmedBalance = defineMethod({
   name: 'getunconfirmedbalance',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: "Returns the server's total unconfirmed balance.",
   params: [],
   result: t.coins('the balance'),

@@ -12,7 +12,7 @@ import { walletOf } from './walletOf.js';
 export const getWalletInfo = defineMethod({
   name: 'getwalletinfo',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'Returns an object containing various wallet state info.',
   params: [],
   result: t.object({

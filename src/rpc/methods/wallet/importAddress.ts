@@ -12,7 +12,7 @@ import { walletOf } from './walletOf.js';
 export const importAddress = defineMethod({
   name: 'importaddress',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Adds an address or script (in hex) that can be watched as if it were in your wallet but cannot be used to ' +
     'spend. Requires a new wallet backup.\nUntil a rescan is through, transactions may be missing. If you have the full ' +

@@ -97,7 +97,7 @@ const answerOf = ({ error }: Outcome): JsonOut =>
 export const importMulti = defineMethod({
   name: 'importmulti',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Import addresses/scripts (with private or public keys, redeem script (P2SH)), rescanning all addresses in ' +
     'one-shot-only (rescan can be disabled via options). Requires a new wallet backup.',

@@ -15,7 +15,7 @@ import { walletOf } from './walletOf.js';
 export const importPrunedFunds = defineMethod({
   name: 'importprunedfunds',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Imports funds without rescan. Corresponding address or script must previously be included in wallet. Aimed towards ' +
     'pruned wallets.\nTransactions that spend what is imported must be imported too, or found by a rescan.',
@@ -30,6 +30,7 @@ export const importPrunedFunds = defineMethod({
       name: 'txoutproof',
       type: 'string',
       required: true,
+      late: true,
       description: 'The hex output from gettxoutproof that contains the transaction',
     },
   ],
@@ -42,7 +43,7 @@ export const importPrunedFunds = defineMethod({
     };
     const tx = await requireTransaction(rawtransaction);
     const id = txid(tx);
-    const proof = parseHexParam(txoutproof, 'proof');
+    const proof = parseHexParam(txoutproof(), 'proof');
     const { header, tree } = parseProof(proof);
     const proved = provedTransactions(tree);
     if (proved === null || !equalBytes(proved.root, header.merkleRoot))

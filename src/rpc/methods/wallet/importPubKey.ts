@@ -12,7 +12,7 @@ import { walletOf } from './walletOf.js';
 export const importPubKey = defineMethod({
   name: 'importpubkey',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Adds a public key (in hex) that can be watched as if it were in your wallet but cannot be used to spend. ' +
     'Requires a new wallet backup.',

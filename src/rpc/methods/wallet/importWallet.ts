@@ -2,6 +2,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { inSlices } from '../../../util/slices.js';
 import { importDump } from '../../../wallet/transfer/importDump.js';
+import type { Wallet } from '../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
@@ -19,13 +20,18 @@ async function openDump(path: string): Promise<FileHandle> {
   throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Cannot open wallet dump file');
 }
 
+async function takeIn(wallet: Wallet, file: FileHandle): ReturnType<typeof importDump> {
+  requirePrivateKeys(wallet);
+  return importDump(wallet, file);
+}
+
 export const importWallet = defineMethod({
   name: 'importwallet',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Imports keys from a wallet dump file (see dumpwallet). Requires a new wallet backup to include imported keys.',
-  params: [{ name: 'filename', type: 'string', required: true, description: 'The wallet file' }],
+  params: [{ name: 'filename', type: 'string', required: true, late: true, description: 'The wallet file' }],
   result: t.none(),
   examples: [['"test"']],
   async run(ctx, { filename }) {
@@ -34,9 +40,8 @@ export const importWallet = defineMethod({
       throw rpcError(RPC_ERROR.WALLET_ERROR, 'Importing wallets is disabled in pruned mode');
     return withScanTurn(wallet, true, async (turn) => {
       requireUnlocked(wallet);
-      requirePrivateKeys(wallet);
-      const file = await openDump(filename);
-      const { oldestSec, isComplete } = await importDump(wallet, file).finally(() => file.close());
+      const file = await openDump(filename());
+      const { oldestSec, isComplete } = await takeIn(wallet, file).finally(() => file.close());
       await inSlices(wallet.ledger.reconsiderOutputs());
       await rescanSince(ctx, wallet, turn!, oldestSec);
       if (!isComplete) throw rpcError(RPC_ERROR.WALLET_ERROR, 'Error adding some keys/scripts to wallet');

@@ -7,21 +7,23 @@ import { requirePrivateKeys, requireUnlocked, walletOf } from './walletOf.js';
 export const keypoolRefill = defineMethod({
   name: 'keypoolrefill',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'Fills the keypool.',
   params: [
     {
       name: 'newsize',
       type: 'integer',
       default: 0,
+      late: true,
       description: 'The new size of the key pool; 0 for that of -keypool',
     },
   ],
   result: t.none(),
   examples: [[]],
-  async run(ctx, { newsize }) {
+  async run(ctx, args) {
     const wallet = walletOf(ctx);
     requirePrivateKeys(wallet);
+    const newsize = args.newsize();
     if (newsize < 0) throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Invalid parameter, expected valid size.');
     requireUnlocked(wallet);
     const filled = await wallet.topUpKeypool(newsize === 0 ? undefined : newsize);

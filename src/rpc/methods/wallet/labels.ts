@@ -10,7 +10,7 @@ import { walletOf } from './walletOf.js';
 export const listLabels = defineMethod({
   name: 'listlabels',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Returns the list of all labels, or labels that are assigned to addresses with a specific purpose.',
   params: [
@@ -38,7 +38,7 @@ export const listLabels = defineMethod({
 export const getAddressesByLabel = defineMethod({
   name: 'getaddressesbylabel',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'Returns the list of addresses assigned the specified label.',
   params: [{ name: 'label', type: 'string', required: true, description: 'The label' }],
   result: t.map('address', t.object({ purpose: t.str('what the address is for: "send" or "receive"') })),

@@ -24,7 +24,7 @@ const MEMBER = t.union([
 export const listAddressGroupings = defineMethod({
   name: 'listaddressgroupings',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Lists groups of addresses which have had their common ownership\nmade public by common use as inputs or as the resulting change\nin past transactions.',
   params: [],

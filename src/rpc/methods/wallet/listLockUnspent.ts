@@ -9,7 +9,7 @@ import { walletOf } from './walletOf.js';
 export const listLockUnspent = defineMethod({
   name: 'listlockunspent',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Returns list of temporarily unspendable outputs.\nSee the lockunspent call to lock and unlock transactions for spending.',
   params: [],

@@ -164,7 +164,7 @@ async function* items(
 export const listNameClaims = defineMethod({
   name: 'listnameclaims',
   category: 'claimtrie',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'Returns the claims and supports that transactions of the wallet made, the oldest first.',
   params: [
     {

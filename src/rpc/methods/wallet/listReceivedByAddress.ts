@@ -30,7 +30,7 @@ export const WATCHED_FIELD = t.optional(t.bool('that the address is only watched
 export const listReceivedByAddress = defineMethod({
   name: 'listreceivedbyaddress',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'List balances by receiving address.',
   params: [
     MIN_DEPTH_PARAM,

@@ -50,7 +50,7 @@ const optionsOf = ({ minconf, include_empty, include_watchonly }: Args): Receipt
 export const listReceivedByLabel = defineMethod({
   name: 'listreceivedbylabel',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'List received transactions by label.',
   params: PARAMS,
   result: RESULT,
@@ -61,7 +61,7 @@ export const listReceivedByLabel = defineMethod({
 export const listReceivedByAccount = defineMethod({
   name: 'listreceivedbyaccount',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'DEPRECATED. List received transactions by account.',
   params: PARAMS,
   result: RESULT,

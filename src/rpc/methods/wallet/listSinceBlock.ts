@@ -24,7 +24,7 @@ const NO_HASH = Buffer.alloc(32);
 export const listSinceBlock = defineMethod({
   name: 'listsinceblock',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Get all transactions in blocks since block [blockhash], or all transactions if omitted.\n' +
     'If "blockhash" is no longer a part of the main chain, transactions from the fork point onward are included.\n' +

@@ -22,7 +22,7 @@ const PIECES_AT_ONCE = 256;
 export const listTransactions = defineMethod({
   name: 'listtransactions',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'If a label name is provided, this will return only incoming transactions paying to addresses with the specified label.\n' +
     "\nReturns up to 'count' most recent transactions skipping the first 'from' transactions.\n" +

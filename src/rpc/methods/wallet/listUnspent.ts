@@ -22,13 +22,15 @@ import { ACCOUNTS } from './accountsOption.js';
 import { scriptOfAddress } from './spendArguments.js';
 import { walletOf } from './walletOf.js';
 
+/** Addresses that are read between two pauses. */
+const ADDRESSES_AT_ONCE = 64;
 /** Coins that are described between two pauses. */
 const COINS_AT_ONCE = 64;
 
 export const listUnspent = defineMethod({
   name: 'listunspent',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Returns array of unspent transaction outputs with between minconf and maxconf (inclusive) confirmations.\n' +
     'Optionally filter to only include txouts paid to specified addresses.\nClaims and supports are not among them.',
@@ -89,7 +91,7 @@ export const listUnspent = defineMethod({
   ],
   async run(ctx, { minconf, maxconf, addresses, include_unsafe, query_options }) {
     const wallet = walletOf(ctx);
-    const scripts = readAddresses(wallet, addresses ?? []);
+    const scripts = await inSlices(readAddresses(wallet, addresses ?? []));
     const query: CoinQuery = {
       control: null,
       onlySafe: !include_unsafe,
@@ -105,9 +107,10 @@ export const listUnspent = defineMethod({
 });
 
 /** Scripts of the addresses, a byte a character. */
-function readAddresses(wallet: Wallet, addresses: readonly JsonValue[]): ReadonlySet<string> {
+function* readAddresses(wallet: Wallet, addresses: readonly JsonValue[]): Slices<ReadonlySet<string>> {
   const scripts = new Set<string>();
-  for (const value of addresses) {
+  for (const [n, value] of addresses.entries()) {
+    if (n % ADDRESSES_AT_ONCE === ADDRESSES_AT_ONCE - 1) yield;
     const address = getString(value);
     const script = toLatin1(scriptOfAddress(wallet, address, `Invalid Bitcoin address: ${address}`));
     if (scripts.has(script)) {

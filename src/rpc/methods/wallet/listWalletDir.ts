@@ -6,7 +6,7 @@ import { walletsOf } from './walletOf.js';
 export const listWalletDir = defineMethod({
   name: 'listwalletdir',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'any',
   summary: 'Returns a list of wallets in the wallet directory.',
   params: [],
   result: t.object({ wallets: t.array(t.object({ name: t.str('the name of the wallet') })) }),

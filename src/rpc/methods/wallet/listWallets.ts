@@ -6,7 +6,7 @@ import { walletsOf } from './walletOf.js';
 export const listWallets = defineMethod({
   name: 'listwallets',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'any',
   summary:
     'Returns a list of currently loaded wallets.\nFor full information on the wallet, use "getwalletinfo"',
   params: [],

@@ -6,7 +6,7 @@ import { walletsOf } from './walletOf.js';
 export const loadWallet = defineMethod({
   name: 'loadwallet',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'any',
   summary: 'Loads a wallet from a wallet file or directory.',
   params: [{ name: 'filename', type: 'string', required: true, description: 'The wallet directory or file' }],
   result: OPENED_WALLET,

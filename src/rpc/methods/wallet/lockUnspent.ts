@@ -14,7 +14,7 @@ import { walletOf } from './walletOf.js';
 export const lockUnspent = defineMethod({
   name: 'lockunspent',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Updates list of temporarily unspendable outputs.\nTemporarily lock (unlock=false) or unlock (unlock=true) specified ' +
     'transaction outputs.\nIf no transaction outputs are specified when unlocking then all current locked transaction ' +

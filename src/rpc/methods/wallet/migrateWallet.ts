@@ -12,7 +12,7 @@ const DEFAULT_NAME = 'wallet';
 export const migrateWallet = defineMethod({
   name: 'migratewallet',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'any',
   summary:
     'Takes over a wallet of lbrycrd (wallet.dat) into a new wallet, and loads it: all its keys, labels and transactions, ' +
     'encrypted ones still under their passphrase. A log that lbrycrd left beside the file, when it was not stopped, is read ' +

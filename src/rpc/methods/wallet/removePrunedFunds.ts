@@ -7,7 +7,7 @@ import { walletOf } from './walletOf.js';
 export const removePrunedFunds = defineMethod({
   name: 'removeprunedfunds',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Deletes the specified transaction from the wallet. Meant for use with pruned wallets and as a companion to ' +
     'importprunedfunds. This will affect wallet balances.',

@@ -9,7 +9,7 @@ import { walletOf } from './walletOf.js';
 export const rescanBlockchain = defineMethod({
   name: 'rescanblockchain',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'Rescan the local blockchain for wallet related transactions.',
   params: [
     {

@@ -9,7 +9,7 @@ import { walletOf } from './walletOf.js';
 export const resendWalletTransactions = defineMethod({
   name: 'resendwallettransactions',
   category: 'hidden',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Immediately re-broadcast unconfirmed wallet transactions to all peers.\nIntended only for testing; the wallet code ' +
     'periodically re-broadcasts automatically.\nReturns an RPC error if -walletbroadcast is set to false.',

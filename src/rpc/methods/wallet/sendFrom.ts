@@ -17,7 +17,7 @@ import { requireUnlocked, walletOf } from './walletOf.js';
 export const sendFrom = defineMethod({
   name: 'sendfrom',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'DEPRECATED (use sendtoaddress). Send an amount from an account to an address.\nThe account has no part in which ' +
     'coins are spent; the transaction counts for its balance.',

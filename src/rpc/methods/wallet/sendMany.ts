@@ -24,7 +24,7 @@ import { requireUnlocked, walletOf } from './walletOf.js';
 export const sendMany = defineMethod({
   name: 'sendmany',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Send multiple times. Amounts are double-precision floating point numbers.\nNote that the "fromaccount" argument ' +
     'counts only with -deprecatedrpc=accounts.',

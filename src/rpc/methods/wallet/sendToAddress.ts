@@ -22,7 +22,7 @@ export function requirePayment(amountSat: bigint): bigint {
 export const sendToAddress = defineMethod({
   name: 'sendtoaddress',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Send an amount to a given address.\nRequires wallet passphrase to be set with walletpassphrase call.',
   params: [

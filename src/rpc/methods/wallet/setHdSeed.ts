@@ -9,7 +9,7 @@ import { requireUnlocked, walletOf } from './walletOf.js';
 export const setHdSeed = defineMethod({
   name: 'sethdseed',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Set or generate a new HD wallet seed. Wallets that have none do not get one.\n' +
     'Note that you will need to MAKE A NEW BACKUP of your wallet after setting the HD wallet seed.',
@@ -17,6 +17,7 @@ export const setHdSeed = defineMethod({
     {
       name: 'newkeypool',
       type: 'boolean',
+      late: true,
       default: true,
       description:
         'Whether the next addresses are from the new seed at once; otherwise those of the old seed that are in the ' +
@@ -25,12 +26,13 @@ export const setHdSeed = defineMethod({
     {
       name: 'seed',
       type: 'string',
+      late: true,
       description: 'The WIF private key to use as the new HD seed; a random one if not provided',
     },
   ],
   result: t.none(),
   examples: [[], ['false'], ['true', '"wifkey"']],
-  async run(ctx, { newkeypool, seed }) {
+  async run(ctx, args) {
     const wallet = walletOf(ctx);
     if (wallet.node.chain.isInitialDownload()) {
       throw rpcError(
@@ -45,6 +47,8 @@ export const setHdSeed = defineMethod({
       );
     }
     requireUnlocked(wallet);
+    const isFlushed = args.newkeypool();
+    const seed = args.seed();
     const secret = seed === undefined ? null : decodeSecret(seed, wallet.prefixes);
     if (seed !== undefined && secret === null)
       throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Invalid private key');
@@ -54,7 +58,7 @@ export const setHdSeed = defineMethod({
         'Already have this key (either as an HD seed or as a loose private key)',
       );
     }
-    await setNewSeed(wallet, secret, newkeypool);
+    await setNewSeed(wallet, secret, isFlushed);
     return null;
   },
 });

@@ -40,7 +40,7 @@ async function setName(ctx: RpcContext, address: string, label: string): Promise
 export const setLabel = defineMethod({
   name: 'setlabel',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'Sets the label associated with the given address.',
   params: [
     ADDRESS_PARAM,
@@ -57,7 +57,7 @@ export const setLabel = defineMethod({
 export const setAccount = defineMethod({
   name: 'setaccount',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'DEPRECATED. Sets the account associated with the given address.',
   params: [
     ADDRESS_PARAM,

@@ -6,7 +6,7 @@ import { walletOf } from './walletOf.js';
 export const setTxFee = defineMethod({
   name: 'settxfee',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Set the transaction fee per kB for this wallet. Overrides the global -paytxfee command line parameter.',
   params: [

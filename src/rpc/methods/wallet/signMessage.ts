@@ -10,28 +10,32 @@ import { requireUnlocked, walletOf } from './walletOf.js';
 export const signMessage = defineMethod({
   name: 'signmessage',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary: 'Sign a message with the private key of an address.',
   params: [
     {
       name: 'address',
       type: 'string',
       required: true,
+      late: true,
       description: 'The address to use for the private key',
     },
     {
       name: 'message',
       type: 'string',
       required: true,
+      late: true,
       description: 'The message to create a signature of',
     },
   ],
   result: t.str('the signature of the message encoded in base 64'),
   examples: [['"bW5PZEvEBNPQRVhwpYXSjabFgbSw1oaHyR"', '"my message"']],
-  async run(ctx, { address, message }) {
+  async run(ctx, args) {
     const wallet = walletOf(ctx);
     const { keyring, prefixes } = wallet;
     requireUnlocked(wallet);
+    const address = args.address();
+    const message = args.message();
     const destination = decodeDestination(address, prefixes);
     if (destination === null) throw rpcError(RPC_ERROR.TYPE_ERROR, 'Invalid address');
     if (destination.type !== 'pubkeyhash')

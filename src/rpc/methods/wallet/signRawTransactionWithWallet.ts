@@ -34,7 +34,7 @@ export async function signWithWallet(
 export const signRawTransactionWithWallet = defineMethod({
   name: 'signrawtransactionwithwallet',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Sign inputs for raw transaction (serialized, hex-encoded).\nThe second optional argument (may be null) is an array ' +
     'of previous transaction outputs that this transaction depends on but may not yet be in the block chain.\nRequires ' +

@@ -64,7 +64,7 @@ async function ownerOf({ node }: Wallet, { txid, n }: ClaimInfo): Promise<Destin
 export const supportClaim = defineMethod({
   name: 'supportclaim',
   category: 'claimtrie',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Creates a transaction whose amount counts for a claim as if it were its own. For the claim that controls the name it ' +
     'counts at once, else after a delay; it counts until it is spent, or the claim is spent or expires.',
@@ -76,12 +76,13 @@ export const supportClaim = defineMethod({
       default: '',
       description: 'The id of the claim, or the beginning of it; none is found without',
     },
-    { name: 'amount', type: 'amount', default: ONE_SATOSHI, description: 'The amount' },
-    { name: 'value', type: 'string', default: '', description: 'Metadata, in hexadecimal' },
+    { name: 'amount', type: 'amount', default: ONE_SATOSHI, late: true, description: 'The amount' },
+    { name: 'value', type: 'string', default: '', late: true, description: 'Metadata, in hexadecimal' },
     {
       name: 'isTip',
       type: 'boolean',
       default: false,
+      late: true,
       description: "Whether the amount is given to the claim's owner, who may spend it",
     },
   ],
@@ -101,12 +102,13 @@ export const supportClaim = defineMethod({
     checkClaimId(claimid);
     requireUnlocked(wallet);
     const claim = await findClaim(ctx, name, claimid);
+    const valueSat = amount();
     const request = {
       name: nameBytes(name),
       claimId: claim.claimId,
-      value: metadata(ctx, value),
-      valueSat: amount,
-      destination: isTip ? await ownerOf(wallet, claim) : null,
+      value: metadata(ctx, value()),
+      valueSat,
+      destination: isTip() ? await ownerOf(wallet, claim) : null,
     };
     const { txid, address } = await spending(() => makeSupport(wallet, request));
     const txId = hashToHex(txid);

@@ -11,7 +11,7 @@ import { walletOf } from './walletOf.js';
 export const updateClaim = defineMethod({
   name: 'updateclaim',
   category: 'claimtrie',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Creates a transaction that spends the output which holds a claim, and claims the same name again, for another value ' +
     'and amount: the claim keeps its id, and its supports.',

@@ -17,7 +17,7 @@ const [INPUTS, OUTPUTS, LOCKTIME] = CONSTRUCT_PARAMS;
 export const walletCreateFundedPsbt = defineMethod({
   name: 'walletcreatefundedpsbt',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Creates and funds a transaction in the Partially Signed Transaction format. Inputs will be added if supplied inputs ' +
     'are not enough.\nImplements the Creator and Updater roles.',

@@ -7,7 +7,7 @@ import { walletOf } from './walletOf.js';
 export const walletLock = defineMethod({
   name: 'walletlock',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Locks the wallet and wipes its key from memory. Calls that need private keys need walletpassphrase first again.',
   params: [],

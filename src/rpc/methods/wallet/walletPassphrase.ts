@@ -13,16 +13,23 @@ const MAX_TIMEOUT_SEC = 100_000_000;
 export const walletPassphrase = defineMethod({
   name: 'walletpassphrase',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Unlocks the wallet for so many seconds: calls that need private keys, such as sending, work meanwhile. A call while it ' +
     'is unlocked sets a new time in the place of the old one.',
   params: [
-    { name: 'passphrase', type: 'string', required: true, description: 'The passphrase of the wallet' },
+    {
+      name: 'passphrase',
+      type: 'string',
+      required: true,
+      late: true,
+      description: 'The passphrase of the wallet',
+    },
     {
       name: 'timeout',
       type: 'int64',
       required: true,
+      late: true,
       description: 'How long the wallet stays unlocked, in seconds; at most 100000000 (about three years)',
     },
   ],
@@ -31,11 +38,13 @@ export const walletPassphrase = defineMethod({
   async run(ctx, args) {
     const wallet = walletOf(ctx);
     requireEncrypted(wallet, 'walletpassphrase');
-    if (args.timeout < 0n) throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Timeout cannot be negative.');
-    const seconds = Math.min(Number(args.timeout), MAX_TIMEOUT_SEC);
+    const text = args.passphrase();
+    const timeoutSec = args.timeout();
+    if (timeoutSec < 0n) throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Timeout cannot be negative.');
+    const seconds = Math.min(Number(timeoutSec), MAX_TIMEOUT_SEC);
     const usage =
       'walletpassphrase <passphrase> <timeout>\nStores the wallet decryption key in memory for <timeout> seconds.';
-    await withPassphrase(args.passphrase, usage, async (passphrase) => {
+    await withPassphrase(text, usage, async (passphrase) => {
       if (!(await unlockWallet(wallet, passphrase))) throw wrongPassphrase();
     });
     // The time counts from here, so that nothing locks the wallet that fills its pool.

@@ -11,21 +11,34 @@ const USAGE =
 export const walletPassphraseChange = defineMethod({
   name: 'walletpassphrasechange',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Changes the passphrase of the wallet. Backups from before still open with the old one. A wallet that was encrypted by ' +
     'lbrycrd is protected by scrypt from then on.',
   params: [
-    { name: 'oldpassphrase', type: 'string', required: true, description: 'The passphrase as it is' },
-    { name: 'newpassphrase', type: 'string', required: true, description: 'The new passphrase' },
+    {
+      name: 'oldpassphrase',
+      type: 'string',
+      required: true,
+      late: true,
+      description: 'The passphrase as it is',
+    },
+    {
+      name: 'newpassphrase',
+      type: 'string',
+      required: true,
+      late: true,
+      description: 'The new passphrase',
+    },
   ],
   result: t.none(),
   examples: [['"old one"', '"new one"']],
   async run(ctx, args) {
     const wallet = walletOf(ctx);
     requireEncrypted(wallet, 'walletpassphrasechange');
-    await withPassphrase(args.oldpassphrase, USAGE, (old) =>
-      withPassphrase(args.newpassphrase, USAGE, async (passphrase) => {
+    const [oldText, newText] = [args.oldpassphrase(), args.newpassphrase()];
+    await withPassphrase(oldText, USAGE, (old) =>
+      withPassphrase(newText, USAGE, async (passphrase) => {
         if (!(await changePassphrase(wallet, old, passphrase))) throw wrongPassphrase();
       }),
     );

@@ -29,7 +29,7 @@ export async function filling<T>(task: () => Promise<T>): Promise<T> {
 export const walletProcessPsbt = defineMethod({
   name: 'walletprocesspsbt',
   category: 'wallet',
-  needsWallet: true,
+  needsWallet: 'one',
   summary:
     'Update a PSBT with input information from our wallet and then sign inputs that we can sign for.\nRequires wallet ' +
     'passphrase to be set with walletpassphrase call.',

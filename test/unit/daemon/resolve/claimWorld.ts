@@ -155,7 +155,7 @@ export function world(
     resolve: answer,
     search: answer,
     claimById: answer,
-    distrust: (reason) => void distrusted.push(reason),
+    distrust: (_answer, reason) => void distrusted.push(reason),
   };
   const ports: ResolverPorts = {
     ledger: {

@@ -1,0 +1,96 @@
+/** Calls of a wallet and of the claim index that are large in ways only these understand. */
+import { bigTransaction } from '../../support/bigTransaction.js';
+import type { HostileCall } from './hostileCalls.js';
+import {
+  addressAt,
+  call,
+  hex32,
+  KEY,
+  levels,
+  list,
+  many,
+  quoted,
+  repeat,
+  secret,
+  type Make,
+} from './hostileValues.js';
+
+const P2PKH = Buffer.from(`76a914${'00'.repeat(20)}88ac`, 'hex');
+
+/** As `specialCalls`. */
+export function walletAndSearchCalls(sizeBytes: number): HostileCall[] {
+  const calls: HostileCall[] = [];
+  const add = (method: string, what: string, params: () => string): void => {
+    calls.push({ name: `${method}: ${what}`, body: () => call(method, params()) });
+  };
+  const importOf = (what: string): string => `{"scriptPubKey":${what},"timestamp":"now"}`;
+  const noScan = '{"rescan":false}';
+  add(
+    'importmulti',
+    'many addresses',
+    () => `[${list(sizeBytes, (n) => importOf(`{"address":"${addressAt(n)}"}`))},${noScan}]`,
+  );
+  add(
+    'importmulti',
+    'many scripts',
+    () => `[${list(sizeBytes, (n) => importOf(`"51${hex32(n)}"`))},${noScan}]`,
+  );
+  add('importmulti', 'a long script', () => `[[${importOf(quoted('51', sizeBytes))}],${noScan}]`);
+  add(
+    'importmulti',
+    'many keys of one',
+    () =>
+      `[[{"scriptPubKey":{"address":"${addressAt(0)}"},"timestamp":"now","keys":${list(sizeBytes, () => `"${secret}"`)}}],${noScan}]`,
+  );
+  add('sendmany', 'many payments', () => `["",{${many(sizeBytes, (n) => `"${addressAt(n)}":1`)}}]`);
+  add(
+    'fundrawtransaction',
+    'many payments',
+    () => `["${bigTransaction({ outputs: Math.floor(sizeBytes / 68), script: P2PKH }).toString('hex')}"]`,
+  );
+  add(
+    'walletcreatefundedpsbt',
+    'many payments',
+    () => `[[],{${many(sizeBytes, (n) => `"${addressAt(n)}":1`)}}]`,
+  );
+  add(
+    'signrawtransactionwithwallet',
+    'many inputs',
+    () => `["${bigTransaction({ inputs: Math.floor(sizeBytes / 82) }).toString('hex')}"]`,
+  );
+  add('listunspent', 'many addresses', () => `[0,9,${list(sizeBytes, (n) => `"${addressAt(n)}"`)}]`);
+  add(
+    'lockunspent',
+    'many outputs',
+    () => `[false,${list(sizeBytes, (n) => `{"txid":"${hex32(n)}","vout":1}`)}]`,
+  );
+  add('addmultisigaddress', 'many keys', () => `[1,${list(sizeBytes, () => `"${KEY}"`)}]`);
+  add('claimname', 'a long value', () => `["a",${quoted('00', sizeBytes)},1]`);
+  add('resolve', 'many URLs', () => `[${list(sizeBytes, (n) => `"lbry://@a${n}/b"`)}]`);
+  add(
+    'resolve',
+    'long URLs',
+    () => `[["lbry://${repeat('a', sizeBytes / 2)}","${repeat('@/#:$', sizeBytes / 2)}"]]`,
+  );
+  add('resolve', 'a long name in another writing', () => `[${quoted('\u0315\u0300\u05ae', sizeBytes / 6)}]`);
+  const sought: [string, Make][] = [
+    ['a long text', (size) => `"text":${quoted('word ', size)}`],
+    ['a text of one word', (size) => `"text":${quoted('a', size)}`],
+    ['a text of quotes', (size) => `"text":${quoted('\\"-', size)}`],
+    ['many tags', (size) => `"any_tags":${list(size, (n) => `"tag${n}"`)}`],
+    [
+      'tags without and with',
+      (size) =>
+        `"not_tags":${list(size / 2, (n) => `"t${n}"`)},"all_tags":${list(size / 2, (n) => `"u${n}"`)}`,
+    ],
+    ['many ids', (size) => `"claim_ids":${list(size, (n) => `"${hex32(n).slice(24)}"`)}`],
+    ['many channels', (size) => `"channel_ids":${list(size, (n) => `"${hex32(n).slice(24)}"`)}`],
+    ['many orders', (size) => `"order_by":${list(size, (n) => `"height${n}"`)}`],
+    ['a long name', (size) => `"name":${quoted('n', size)}`],
+    ['a long number', (size) => `"release_time":"<${repeat('9', size)}"`],
+    ['many constraints', (size) => many(size, (n) => `"k${n}":1`)],
+    ['constraints in constraints', (size) => `"text":${levels(Math.min(size, 20_000))}`],
+  ];
+  for (const [what, make] of sought) add('searchclaims', what, () => `[{${make(sizeBytes)}}]`);
+  return calls;
+}

@@ -1,0 +1,48 @@
+/** Where wallet methods refuse otherwise than lbrycrd does, and why. */
+import type { WalletCall } from './malformedWalletCalls.js';
+
+export interface ComparedCall {
+  /** Of the wallet that was called. */
+  readonly state: string;
+  readonly call: WalletCall;
+  /** `<code> <message>`, or `answered`. */
+  readonly ours: string;
+  readonly theirs: string;
+}
+
+interface Difference {
+  readonly why: string;
+  fits(compared: ComparedCall): boolean;
+}
+
+const isOf = (call: WalletCall, ...methods: readonly string[]): boolean => methods.includes(call.method);
+
+const DIFFERENCES: readonly Difference[] = [
+  {
+    why: 'A null in the place of an argument that may be left out counts as left out, as in all other methods: calls with named arguments send it for what is not named.',
+    fits: ({ call }) => isOf(call, 'listnameclaims', 'supportclaim') && call.params.includes(null),
+  },
+  {
+    why: 'A folder is no dump: lbrycrd opens it and reads nothing.',
+    fits: ({ call, ours, theirs }) =>
+      isOf(call, 'importwallet') && ours === '-8 Cannot open wallet dump file' && theirs === 'answered',
+  },
+  {
+    why: 'What is no address gets nothing: lbrycrd sends the coins to nobody.',
+    fits: ({ call, ours, theirs }) =>
+      isOf(call, 'abandonclaim', 'abandonsupport') && ours === '-5 Invalid address' && theirs === 'answered',
+  },
+  {
+    why: 'A wallet without private keys takes none in, as in Bitcoin Core 0.18.',
+    fits: ({ state, call, ours, theirs }) =>
+      state === 'keyless' &&
+      isOf(call, 'importprivkey') &&
+      ours === '-4 Error: Private keys are disabled for this wallet' &&
+      theirs === 'answered',
+  },
+];
+
+/** Why the answers to a call may differ; null when they may not. */
+export function walletErrorDifference(compared: ComparedCall): string | null {
+  return DIFFERENCES.find(({ fits }) => fits(compared))?.why ?? null;
+}

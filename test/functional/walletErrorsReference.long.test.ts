@@ -1,0 +1,97 @@
+/**
+ * The refusals of all wallet methods beside lbrycrd (`LBRYCRDD`): each is called with some hundred lists of arguments that are
+ * wrong somewhere, of a wallet that can pay, one that is locked, one without private keys, one that nobody has, and where
+ * several could be meant. Code and message are the same, but for what `walletErrorDifferences.ts` says is otherwise and why.
+ * With LBCNODE_RECORD what lbrycrd said goes to `walletErrors.json`, by which `walletErrors.test.ts` holds without it.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { malformedCalls, type CallPlaces, type WalletCall } from './scenarios/malformedWalletCalls.js';
+import { walletErrorDifference } from './scenarios/walletErrorDifferences.js';
+import { startRegtest, type RegtestNode } from './support/node.js';
+import { referenceBinary, startReference, type Call, type ReferenceNode } from './support/reference.js';
+import {
+  enterState,
+  formatRecord,
+  HELP,
+  sideOfNode,
+  told,
+  WALLET_ERROR_ARGS,
+  WALLET_METHODS,
+  WALLET_STATES,
+  walletSide,
+  type RefusalRecord,
+  type WalletSide,
+  type WalletState,
+} from './support/walletErrors.js';
+
+const binary = referenceBinary();
+const RECORD_FILE = new URL('scenarios/walletErrors.json', import.meta.url);
+
+describe.skipIf(binary === undefined)('refusals of wallet methods beside lbrycrd', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'wallet-errors-'));
+  let node: RegtestNode;
+  let reference: ReferenceNode;
+  let sides: [WalletSide, WalletSide];
+  let places: CallPlaces[];
+  /** By state: the first call with each refusal, as method, number of the call, and what was said. */
+  const record: RefusalRecord = {};
+
+  beforeAll(async () => {
+    node = await startRegtest({ args: WALLET_ERROR_ARGS });
+    reference = await startReference(binary!, ['-disablewallet=0', ...WALLET_ERROR_ARGS]);
+    sides = [sideOfNode(node), walletSide((path) => reference.at(path))];
+  }, 120_000);
+  afterAll(async () => {
+    await node?.stop();
+    await reference?.stop();
+    rmSync(folder, { recursive: true, force: true });
+    if (process.env['LBCNODE_RECORD'] === '1') writeFileSync(RECORD_FILE, formatRecord(record));
+  });
+
+  /** What a method answers to all of its calls, on both sides. */
+  async function compare(state: WalletState, method: string): Promise<{ count: number; found: string[] }> {
+    const [ours, theirs] = sides.map(({ at }) => at(WALLET_STATES[state])) as [Call, Call];
+    const [mine, other] = places.map((place) => malformedCalls(method, place)) as [
+      WalletCall[],
+      WalletCall[],
+    ];
+    const found: string[] = [];
+    const known = new Set<string>();
+    for (const [n, call] of mine.entries()) {
+      const one = told(await ours(method, call.params), folder);
+      const two = told(await theirs(method, other[n]!.params), folder);
+      if (one === two) {
+        if (one !== 'answered' && one !== HELP && !known.has(one))
+          (record[state] ??= []).push([method, n, one]);
+        known.add(one);
+      } else if (walletErrorDifference({ state, call, ours: one, theirs: two }) === null)
+        found.push(`${method} ${JSON.stringify(call.params)}: ${one}; lbrycrd: ${two}`);
+    }
+    for (const call of [ours, theirs]) {
+      await call('settxfee', [0]);
+      await call('lockunspent', [true]);
+    }
+    return { count: mine.length, found };
+  }
+
+  it.each(Object.keys(WALLET_STATES) as WalletState[])(
+    'are the same: %s',
+    { timeout: 900_000 },
+    async (state) => {
+      const entered = [await enterState(sides[0], state, folder), await enterState(sides[1], state, folder)];
+      if (entered.every((place) => place !== null)) places = entered;
+      let count = 0;
+      const found: string[] = [];
+      for (const method of WALLET_METHODS) {
+        const compared = await compare(state, method);
+        count += compared.count;
+        found.push(...compared.found);
+      }
+      expect(found).toEqual([]);
+      expect(count).toBeGreaterThan(4000);
+    },
+  );
+});

@@ -1,0 +1,133 @@
+/** Wallets with a ledger and a hub: what a chain tells them, and what a lost ledger makes them find again. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { create } from '@bufbuild/protobuf';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hash160 } from '../../../../src/crypto/hash.js';
+import { systemClock, systemRandom } from '../../../../src/daemon/base/clock.js';
+import type { LedgerAtWork, LedgerOptions } from '../../../../src/daemon/ledger/openLedger.js';
+import { claimOutput, payKeyHash, type NewOutput } from '../../../../src/daemon/wallet/tx/newOutputs.js';
+import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
+import { encodeClaim } from '../../../../src/metadata/claim.js';
+import { ClaimSchema } from '../../../../src/metadata/messages/claim_pb.js';
+import { decodeDestination } from '../../../../src/script/address.js';
+import { FakeChain, FakeHub } from '../../../support/fakeHub.js';
+import { foreignOutPoint, made, regtest, transactionOf } from '../../../support/ledgerTransactions.js';
+import { TestLedgers } from '../../../support/testLedger.js';
+
+const ledgers = new TestLedgers();
+const hubs: FakeHub[] = [];
+let folder: string;
+let chain: FakeChain;
+let count = 0;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lbcnet-hub-'));
+  chain = new FakeChain();
+});
+afterEach(async () => {
+  await ledgers.closeAll();
+  for (const hub of hubs.splice(0)) await hub.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function startHub(on: FakeChain): Promise<FakeHub> {
+  const hub = await FakeHub.start(on);
+  hubs.push(hub);
+  return hub;
+}
+
+/** Wallets of the folder, on a ledger that has seen nothing yet. */
+async function openOn(
+  hub: FakeHub,
+  options: Partial<LedgerOptions> = {},
+): Promise<{ wallets: Wallets; ledger: LedgerAtWork }> {
+  const { ledger } = await ledgers.open([hub], options);
+  const wallets = await Wallets.open(['default_wallet'], {
+    folder,
+    ledger,
+    tools: { clock: systemClock, random: systemRandom },
+    warn: (text) => expect.unreachable(text),
+  });
+  await wallets.begin();
+  return { wallets, ledger };
+}
+
+/** A payment of somebody, in the next block. */
+function mine(output: NewOutput): void {
+  chain.mempool.push(made(transactionOf([foreignOutPoint(`${count++}`)], [output])));
+  chain.mine();
+}
+
+function payTo(address: string): NewOutput {
+  const destination = decodeDestination(address, regtest.addressPrefixes);
+  if (destination?.type !== 'pubkeyhash') throw new Error(`${address} is of no key`);
+  return payKeyHash(1000n, destination.hash);
+}
+
+/** Resolves when the wallet's ledger has told the condition true. */
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+describe('wallets on a hub', () => {
+  it('give an address out until it is used, also after their ledger was lost', async () => {
+    const hub = await startHub(chain);
+    const { wallets, ledger } = await openOn(hub);
+    const account = wallets.default.account();
+    const used = new Set<string>();
+    for (let n = 1; n <= 25; n++) {
+      const address = await account.nextReceivingAddress();
+      expect(used.has(address)).toBe(false);
+      used.add(address);
+      mine(payTo(address));
+      hub.tell();
+      await until(async () => (await account.balance()).total === BigInt(n) * 1000n);
+    }
+    await ledgers.close(ledger);
+    const again = (await openOn(hub)).wallets.default.account();
+    expect((await again.balance()).total).toBe(25_000n);
+    expect((await again.balance(5)).total).toBe(21_000n);
+    expect((await again.balance(1000)).total).toBe(0n);
+    expect(used.has(await again.nextReceivingAddress())).toBe(false);
+  });
+
+  it('find the next channel key again, though its channels were made elsewhere', async () => {
+    const hub = await startHub(chain);
+    const { wallets, ledger } = await openOn(hub);
+    const account = wallets.default.account();
+    const keys = [0, 1, 2].map((number) => account.account.key(2, number));
+    for (const number of [1, 0]) {
+      const { publicKey } = keys[number]!;
+      const claim = create(ClaimSchema, { type: { case: 'channel', value: { publicKey } } });
+      const value = encodeClaim({ channelId: null, signature: null, claim });
+      mine(claimOutput(1000n, `@${number}`, value, hash160(account.keyAt(0, number).publicKey)));
+    }
+    hub.tell();
+    await until(async () => (await account.balance()).claims === 2000n);
+    expect((await account.channelKeys.next()).publicKey).toEqual(keys[2]!.publicKey);
+    await ledgers.close(ledger);
+    const again = (await openOn(hub)).wallets.default.account();
+    expect(again.channelKeys.keyFor(keys[1]!.publicKey)).toEqual(keys[1]!.privateKey);
+    expect((await again.channelKeys.next()).publicKey).toEqual(keys[2]!.publicKey);
+  });
+
+  it('follow the servers that they are told to connect to', async () => {
+    const first = await startHub(chain);
+    const servers = [first.server];
+    const { wallets, ledger } = await openOn(first, { servers: () => [...servers] });
+    chain.mine(2);
+    const other = await startHub(chain);
+    const address = await wallets.default.account().nextReceivingAddress();
+    mine(payTo(address));
+    servers[0] = other.server;
+    ledger.reconnect();
+    await until(async () => (await wallets.default.balance()).total === 1000n);
+    expect(ledger.status()).toMatchObject({
+      connected: `${other.server.host}:${other.server.port}`,
+      known_servers: 1,
+      blocks: 3,
+    });
+  });
+});
