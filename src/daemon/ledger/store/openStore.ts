@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { breathe } from '../../../util/breathe.js';
 import { projectFile } from '../../../util/project.js';
 import type { LedgerDatabase, SpendableCoin } from '../ledgerDatabase.js';
+import type { OutPointRef } from '../txoQuery.js';
 import type { LedgerStore, StoreOptions } from './ledgerStore.js';
 
 type Calls = Omit<LedgerStore, 'close' | keyof LedgerDatabase>;
@@ -102,6 +103,10 @@ const METHODS = [
   'coins',
 ] as const satisfies readonly (keyof LedgerStore)[];
 
+/** Without what a coin or output knows besides: only plain members arrive in another thread. */
+const plain = (outPoints: readonly OutPointRef[]): OutPointRef[] =>
+  outPoints.map(({ txid, nout }) => ({ txid, nout }));
+
 function portOf(send: Send, close: () => Promise<void>): LedgerStorePort {
   const calls = METHODS.map((name) => [
     name,
@@ -110,6 +115,8 @@ function portOf(send: Send, close: () => Promise<void>): LedgerStorePort {
   return {
     ...(Object.fromEntries(calls) as LedgerStorePort),
     spendable: async (accountIds) => coinsOf((await send('coins', [accountIds])) as string),
+    reserve: async (outPoints) => (await send('reserve', [plain(outPoints)])) as boolean,
+    release: async (outPoints) => void (await send('release', [plain(outPoints)])),
     close,
   };
 }
