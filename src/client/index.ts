@@ -45,9 +45,11 @@ export {
   extendedKeyOfSeed,
   extendedKeyOfWalletSeed,
   keyOfExtended,
+  keyOfSecret,
   makeKey,
   publicExtendedKey,
   publicKeyOf,
+  secretOf,
   type KeyPair,
   type OutputType,
 } from './keys.js';

@@ -7,7 +7,7 @@ import { isValidPrivateKey } from '../crypto/ecdsaEncoding.js';
 import type { NetworkName } from '../params/network.js';
 import { encodeDestination } from '../script/address.js';
 import { decodeBase58Check, encodeBase58Check } from '../script/base58.js';
-import { decodeSecret, encodeSecret } from '../script/wif.js';
+import { decodeSecret, encodeSecret, type DecodedSecret } from '../script/wif.js';
 import { ecdsaBackend } from '../signing/ecdsaBackend.js';
 import {
   deriveChild,
@@ -32,6 +32,7 @@ export interface KeyPair {
 }
 
 const PREFIX_BYTES = 4;
+const SECRET_BYTES = 32;
 
 /** A new key of its own, which nothing but its text keeps. */
 export function makeKey(network: NetworkName): KeyPair {
@@ -39,6 +40,31 @@ export function makeKey(network: NetworkName): KeyPair {
     const secret = randomBytes(32);
     if (isValidPrivateKey(secret)) return keyPair(secret, true, network);
   }
+}
+
+/**
+ * The key whose private part are these 32 bytes. Throws `RangeError` where they are none. Whoever has an old key without
+ * compression says so: its addresses are others.
+ */
+export function keyOfSecret(secret: Uint8Array, network: NetworkName, { compressed = true } = {}): KeyPair {
+  if (secret.length !== SECRET_BYTES || !isValidPrivateKey(secret))
+    throw new RangeError('the bytes are no private key');
+  return keyPair(secret, compressed, network);
+}
+
+/** The 32 bytes of a private key, and whether its public key is compressed. Throws `RangeError` as `publicKeyOf` does. */
+export function secretOf(
+  privateKey: string,
+  network: NetworkName,
+): { readonly secret: Uint8Array; readonly compressed: boolean } {
+  const { privateKey: secret, compressed } = decoded(privateKey, network);
+  return { secret, compressed };
+}
+
+function decoded(privateKey: string, network: NetworkName): DecodedSecret {
+  const secret = decodeSecret(privateKey, networkPrefixes(network));
+  if (secret === null) throw new RangeError('the private key is none of this network');
+  return secret;
 }
 
 function keyPair(secret: Uint8Array, compressed: boolean, network: NetworkName): KeyPair {
@@ -50,8 +76,7 @@ function keyPair(secret: Uint8Array, compressed: boolean, network: NetworkName):
 
 /** The public key of a private one. Throws `RangeError` for a text that is none of the network. */
 export function publicKeyOf(privateKey: string, network: NetworkName): string {
-  const secret = decodeSecret(privateKey, networkPrefixes(network));
-  if (secret === null) throw new RangeError('the private key is none of this network');
+  const secret = decoded(privateKey, network);
   return toHex(ecdsaBackend().publicKeyOf(secret.privateKey, secret.compressed));
 }
 

@@ -6,6 +6,7 @@ import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { interpretBool, OptionError, type OptionArgs } from './optionArgs.js';
 import type { Options } from './optionsTable.js';
+import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from './optionsTableWallet.js';
 
 /** Whether a switch, or a number that counts as one, is on. */
 function isOn(
@@ -22,6 +23,9 @@ export function applyWalletInteractions(args: OptionArgs): string[] {
   if (isOn(args, 'disablewallet')) {
     for (const name of args.values('wallet'))
       notes.push(`parameter interaction: -disablewallet -> ignoring -wallet=${name}`);
+    for (const { name } of [...WALLET_OPTIONS, ...WALLET_DEBUG_OPTIONS])
+      if (name !== 'wallet' && name !== 'disablewallet' && args.isSet(name))
+        notes.push(`parameter interaction: -disablewallet -> ignoring -${name}`);
     return notes;
   }
   const set = (

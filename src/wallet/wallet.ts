@@ -1,17 +1,13 @@
 /**
- * A wallet that is open: its file, keys, pool, labels and transactions as one. Owns how changes get to disk, how keys are
- * made and handed out, and what is loaded from the file. Following the chain is in `follower.ts`, spending in `spending/`,
+ * A wallet that is open: its file, keys, pool, labels and transactions as one. Owns how changes get to disk, and
+ * what is loaded from the file. Handing out keys is in `keys/keySupply.ts`, following the chain in `follower.ts`, spending in `spending/`,
  * passphrases in `encryption/`. Source: lbrycrd wallet/wallet.h `CWallet`.
  */
-import { randomBytes } from 'node:crypto';
-import { isValidPrivateKey } from '../crypto/ecdsaEncoding.js';
 import { addressPrefixesOf, decodeDestination, type AddressPrefixes } from '../script/address.js';
 import { LOCKTIME_THRESHOLD } from '../script/script.js';
-import { ecdsaBackend } from '../signing/ecdsaBackend.js';
-import { breathe } from '../util/breathe.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
-import { atOnce, type Slices } from '../util/slices.js';
+import type { Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
 import { AddressBook } from './addressBook.js';
 import { destinationKey } from './destinationKey.js';
@@ -23,9 +19,10 @@ import type { Entry } from './ledger/entry.js';
 import { Ledger } from './ledger/ledger.js';
 import { HdKeys } from './keys/hdKeys.js';
 import { isMine, MINE, mineOfKeyHash } from './keys/isMine.js';
-import { parseHdChain, parsePoolKey, plainMetadata } from './keys/keyRecords.js';
-import { Keypool, type ReservedKey } from './keys/keypool.js';
+import { parseHdChain, parsePoolKey } from './keys/keyRecords.js';
+import { Keypool } from './keys/keypool.js';
 import { Keyring, WalletRowError } from './keys/keyring.js';
+import { KeySupply } from './keys/keySupply.js';
 import { couldBeMine } from './keys/scriptFilter.js';
 import type { NodePort } from './port.js';
 import { Scans } from './scan/scans.js';
@@ -42,8 +39,6 @@ const KNOWN_FLAGS = WALLET_FLAG_DISABLE_PRIVATE_KEYS;
 const TX_PREFIX = kindPrefix('tx');
 const MANDATORY_FLAGS = 0xffffffff_00000000n;
 
-/** Keys of a pool that are made without a pause, and then written: so many of both take less than a slice's time. */
-const KEYS_AT_ONCE = 24;
 /** Keys of a pool that a new wallet gets in one piece. Arbitrary. */
 const FIRST_KEYS = 2000;
 
@@ -68,6 +63,8 @@ export class Wallet {
   readonly keyring = new Keyring();
   readonly hd = new HdKeys(this.keyring);
   readonly keypool = new Keypool();
+  /** Makes keys and hands them out. */
+  readonly keys = new KeySupply(this);
   readonly book: AddressBook;
   readonly ledger: Ledger;
   /** Balances of the deprecated accounts that are no transactions. */
@@ -225,144 +222,20 @@ export class Wallet {
     this.keyring.lock();
   }
 
-  // Keys.
-
-  /** A new key that no seed stands behind, for wallets from before there were seeds. */
-  private makeLooseKey(batch: WalletBatch, nowSec: number): Bytes {
-    const privateKey = randomPrivateKey();
-    const publicKey = ecdsaBackend().publicKeyOf(privateKey, true);
-    this.keyring.addKey(batch, privateKey, publicKey, plainMetadata(nowSec));
-    privateKey.fill(0);
-    return publicKey;
-  }
-
-  private *makeKeys(batch: WalletBatch, count: number, isInternal: boolean): Slices<void> {
-    const nowSec = this.node.nowSec();
-    if (this.hd.state === null) {
-      for (let made = 0; made < count && !this.isLocked; made++) {
-        this.keypool.add(batch, this.makeLooseKey(batch, nowSec), isInternal, nowSec);
-        yield;
-      }
-      return;
-    }
-    for (const publicKey of this.hd.make(batch, count, isInternal, nowSec)) {
-      this.keypool.add(batch, publicKey, isInternal, nowSec);
-      yield;
-    }
-  }
-
-  /**
-   * Makes keys until both pools hold `size` of them, or `most` were made for each; false where none can be made, also since the wallet
-   * was locked meanwhile. Source: `TopUpKeyPool`.
-   */
-  private *fillKeypool(
-    batch: WalletBatch,
-    size: number = this.options.keypoolSize,
-    most = Infinity,
-  ): Slices<boolean> {
-    if (!this.hasPrivateKeys || this.isLocked || !this.hd.canMake) return false;
-    const missing = this.missingKeys(size);
-    const receive = Math.min(missing.receive, most);
-    const change = Math.min(missing.change, most);
-    if (receive > 0) yield* this.makeKeys(batch, receive, false);
-    if (change > 0 && !this.isLocked) yield* this.makeKeys(batch, change, true);
-    return !this.isLocked;
-  }
-
-  /** How many keys are to be made so that both pools hold `size` of them. */
-  private missingKeys(size: number): { receive: number; change: number } {
-    const missing = (pool: 'receive' | 'change'): number =>
-      Math.max(size, 1) - Math.min(this.keypool.count(pool), Math.max(size, 1));
-    return { receive: missing('receive'), change: this.hasChangeChain ? missing('change') : 0 };
-  }
-
-  /** Whether change has keys of its own. Source: `CanSupportFeature(FEATURE_HD_SPLIT)`. */
-  get hasChangeChain(): boolean {
-    return this.hd.state?.isSplit === true;
-  }
-
-  /**
-   * The same, some keys at a time, and on disk when it resolves; the ids of the keys go to `made`. Keys that are in the pool are on their way to disk before
-   * anybody else has a turn: who takes one, or encrypts the wallet, comes after them.
-   */
-  async topUpKeypool(size: number = this.options.keypoolSize, made: Bytes[] = []): Promise<boolean> {
-    for (let since = performance.now(); ;) {
-      const batch = new WalletBatch();
-      let canFill = false;
-      made.push(
-        ...this.keyring.addedBy(() => {
-          canFill = atOnce(this.fillKeypool(batch, size, KEYS_AT_ONCE));
-        }),
-      );
-      const { receive, change } = this.missingKeys(size);
-      const isLast = !canFill || receive + change === 0;
-      await this.write(batch, { sync: isLast });
-      if (isLast) return canFill;
-      since = await breathe(since);
-    }
-  }
-
-  /** Takes a key out of the pool, which must be kept or given back; null when there is none and none can be made. */
-  reserveKey(batch: WalletBatch, isInternal: boolean): ReservedKey | null {
-    if (!this.hasPrivateKeys) return null;
-    atOnce(this.fillKeypool(batch, undefined, KEYS_AT_ONCE));
-    return this.keypool.reserve(isInternal && this.hasChangeChain);
-  }
-
-  /**
-   * A key that is nobody's yet, on disk for good and out of the pool when it resolves; null when the pool is empty and the
-   * wallet locked. Source: `GetKeyFromPool`.
-   */
-  async takeKey(isInternal: boolean): Promise<Bytes | null> {
-    const batch = new WalletBatch();
-    const reserved = this.reserveKey(batch, isInternal);
-    if (reserved !== null) this.keypool.keep(batch, reserved);
-    await this.write(batch);
-    return reserved?.key.publicKey ?? null;
-  }
-
-  /**
-   * Keys of the pool that were seen in a transaction are in use, and as many new ones are made, of each pool `most`; false
-   * where some are missing then.
-   */
-  noteUsedKeys(batch: WalletBatch, keyIds: Iterable<Bytes>, most: number): boolean {
-    let isUsed = false;
-    for (const keyId of keyIds) {
-      if (!this.keypool.has(keyId)) continue;
-      this.keypool.markUsed(batch, keyId);
-      isUsed = true;
-    }
-    if (!isUsed) return true;
-    if (!atOnce(this.fillKeypool(batch, undefined, most))) {
-      this.node.log.info(`${this.logName} Topping up keypool failed (locked wallet)`);
-      return false;
-    }
-    const { receive, change } = this.missingKeys(this.options.keypoolSize);
-    return receive + change === 0;
-  }
-
   /** What lines of the log begin with. */
   get logName(): string {
     return `[${this.name === '' ? 'default wallet' : this.name}]`;
   }
 
-  /** A seed of its own for a new wallet, and its first keys. Of a pool that is very large `topUpKeypool` makes the rest. */
+  /** A seed of its own for a new wallet, and its first keys. Of a pool that is very large `keys.topUp` makes the rest. */
   *begin(batch: WalletBatch, { privateKeys = true } = {}): Slices<void> {
     this.setVersion(batch, FEATURE.latest);
     if (!privateKeys) {
       this.setFlag(batch, WALLET_FLAG_DISABLE_PRIVATE_KEYS);
       return;
     }
-    this.hd.setSeed(batch, this.makeSeed(batch));
-    yield* this.fillKeypool(batch, undefined, FIRST_KEYS);
-  }
-
-  /** A new private key of the wallet that can be a seed; its public key. */
-  makeSeed(batch: WalletBatch): Buffer {
-    const privateKey = randomPrivateKey();
-    const publicKey = this.hd.addSeed(batch, privateKey, this.node.nowSec());
-    privateKey.fill(0);
-    return publicKey;
+    this.hd.setSeed(batch, this.keys.makeSeed(batch));
+    yield* this.keys.fill(batch, undefined, FIRST_KEYS);
   }
 
   // The chain as far as the wallet knows it.
@@ -466,12 +339,5 @@ export class Wallet {
     this.listeners.clear();
     this.lock();
     await this.file.close();
-  }
-}
-
-function randomPrivateKey(): Buffer {
-  for (;;) {
-    const key = randomBytes(32);
-    if (isValidPrivateKey(key)) return key;
   }
 }

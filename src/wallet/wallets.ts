@@ -256,7 +256,7 @@ export class Wallets {
       await inSlices(wallet.begin(batch, { privateKeys }));
       await file.rewrite(batch.changes);
       batch.wipe();
-      await wallet.topUpKeypool();
+      await wallet.keys.topUp();
       return await this.enter(place, wallet, unlock, { isNew: true });
     } catch (error) {
       await file.close().catch(() => undefined);
@@ -302,7 +302,7 @@ export class Wallets {
           `${wallet.logName} The seed of the wallet is missing: no new keys can be made. Restore a backup, or begin a new seed with sethdseed.`,
         );
       }
-      await wallet.topUpKeypool();
+      await wallet.keys.topUp();
       await this.enter(place, wallet, unlock, { rescan: this.options.rescans });
       if (start.zaps === 'transactions') await restoreNotes(wallet, zapped);
       return wallet;

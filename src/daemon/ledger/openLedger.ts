@@ -26,6 +26,7 @@ import { AddressSync, type SavedTransaction } from './sync/addressSync.js';
 import { AnyTransactions } from './sync/anyTransactions.js';
 import { channelKeysOf } from './sync/channelKeys.js';
 import { Gaps } from './sync/gaps.js';
+import { Members } from './sync/members.js';
 import { OwnBroadcasts } from './sync/ownBroadcasts.js';
 
 export interface LedgerOptions {
@@ -51,16 +52,6 @@ const PATIENCE_MS = 30_000;
 /** What nodes say of a transaction that they have already: to whoever sends it, it is taken. */
 const HAD_ALREADY = /already in mempool|already-in-mempool|already-known|already in block ?chain/i;
 
-interface Member {
-  source: AddressSource;
-  /** How often it was added. */
-  count: number;
-  /** Whether the hub of the moment was asked for all of its addresses. */
-  isSubscribed: boolean;
-  isSynced: boolean;
-  ready: Promise<void>;
-}
-
 export class LedgerAtWork implements Ledger {
   readonly params: LedgerParams;
   readonly headers: HeaderChain;
@@ -72,13 +63,10 @@ export class LedgerAtWork implements Ledger {
   readonly #pool: HubPool;
   readonly #headerSync: HeaderSync;
   readonly #headerQueue = new SerialQueue();
-  readonly #gaps: Gaps;
   readonly #any: AnyTransactions;
   readonly #own = new OwnBroadcasts();
-  readonly #members = new Map<string, Member>();
+  readonly #members: Members;
   readonly #events = new EventEmitter({ captureRejections: false });
-  /** Told when accounts agree with a hub, or it is gone. */
-  readonly #waiting = new Set<() => void>();
   #session: HubSession | null = null;
   #sync: AddressSync | null = null;
   #standing: HubStanding = 'level';
@@ -102,7 +90,11 @@ export class LedgerAtWork implements Ledger {
       rewind: (forkHeight) => this.#rewind(forkHeight),
       grew: (height) => this.#emit('headers', height),
     });
-    this.#gaps = new Gaps(this.#store, this.params);
+    this.#members = new Members(this.#store, new Gaps(this.#store, this.params), {
+      sync: () => this.#sync,
+      isActive: () => this.#sync !== null && this.#standing === 'level',
+      work: () => this.#work(),
+    });
     this.#pool = new HubPool(
       {
         ...POOL_TIMES,
@@ -152,7 +144,7 @@ export class LedgerAtWork implements Ledger {
     await this.#pool.stop();
     await this.#working;
     await this.#headerQueue.idle();
-    this.#tellWaiting();
+    this.#members.close();
     this.#own.close();
     await this.#store.close();
     this.headers.close();
@@ -223,20 +215,14 @@ export class LedgerAtWork implements Ledger {
       log: this.#log,
       syncHeaders: (one) => this.#syncHeaders(one),
       kept: () => this.#own.kept(),
-      used: (addresses) => this.#used(addresses),
+      used: (addresses) => this.#members.used(addresses),
       saved: (transactions) => this.#saved(transactions),
       told: (txids) => this.#own.told(txids),
     });
     this.#session = session;
     this.#sync = sync;
-    for (const member of this.#members.values()) await this.#subscribe(member, sync);
+    await this.#members.joined(sync);
     this.#work();
-  }
-
-  async #subscribe(member: Member, sync: AddressSync): Promise<void> {
-    const statuses = await this.#store.statuses(member.source.accountId);
-    sync.subscribe(statuses.map(({ address }) => address));
-    member.isSubscribed = true;
   }
 
   #notified(session: HubSession, method: string, params: readonly unknown[]): void {
@@ -262,8 +248,7 @@ export class LedgerAtWork implements Ledger {
     if (this.#session !== session) return;
     this.#session = null;
     this.#sync = null;
-    for (const member of this.#members.values()) member.isSubscribed = member.isSynced = false;
-    this.#tellWaiting();
+    this.#members.left();
   }
 
   #failed(session: HubSession, error: unknown): void {
@@ -299,44 +284,14 @@ export class LedgerAtWork implements Ledger {
       await this.#store.releaseLeft();
     }
     if (sync !== this.#sync || !sync.isDone) return;
-    for (const member of this.#members.values()) if (member.isSubscribed) member.isSynced = true;
-    this.#tellWaiting();
-    if (this.#isAllSynced) this.#emit('synced');
-  }
-
-  get #isAllSynced(): boolean {
-    return this.#sync !== null && [...this.#members.values()].every(({ isSynced }) => isSynced);
-  }
-
-  #tellWaiting(): void {
-    for (const tell of [...this.#waiting]) tell();
-  }
-
-  #untilTold(): Promise<void> {
-    return new Promise((resolve) => {
-      const tell = (): void => {
-        this.#waiting.delete(tell);
-        resolve();
-      };
-      this.#waiting.add(tell);
-    });
-  }
-
-  async #used(addresses: readonly string[]): Promise<readonly string[]> {
-    const made: string[] = [];
-    for (const { accountId, chain } of await this.#store.chainsOf(addresses)) {
-      const source = this.#members.get(accountId)?.source;
-      if (!source) continue;
-      const chains = source.chains.filter((one) => one.chain === chain);
-      made.push(...(await this.#gaps.ensure(source, chains)));
-    }
-    return made;
+    this.#members.agreed();
+    if (this.#members.isAllSynced) this.#emit('synced');
   }
 
   #saved(transactions: readonly SavedTransaction[]): void {
     for (const { tx, txid, height, accountIds } of transactions) {
       for (const key of channelKeysOf(tx))
-        for (const { source } of this.#members.values()) source.noteChannelKey?.(key);
+        for (const source of this.#members.sources()) source.noteChannelKey?.(key);
       this.#emit('transaction', { tx, txid, height, accountIds });
     }
   }
@@ -344,62 +299,31 @@ export class LedgerAtWork implements Ledger {
   // Accounts
 
   add(source: AddressSource): Promise<void> {
-    const known = this.#members.get(source.accountId);
-    if (known) {
-      known.count++;
-      return known.ready;
-    }
-    const member: Member = {
-      source,
-      count: 1,
-      isSubscribed: false,
-      isSynced: false,
-      ready: Promise.resolve(),
-    };
-    this.#members.set(source.accountId, member);
-    member.ready = this.#begin(member);
-    return member.ready;
-  }
-
-  async #begin(member: Member): Promise<void> {
-    await this.#gaps.ensure(member.source);
-    const sync = this.#sync;
-    if (sync && !member.isSubscribed) {
-      await this.#subscribe(member, sync);
-      this.#work();
-    }
-    while (this.#sync !== null && !member.isSynced && this.#standing === 'level' && !this.#isClosed)
-      await this.#untilTold();
+    return this.#members.add(source);
   }
 
   remove(accountId: string): void {
-    const member = this.#members.get(accountId);
-    if (!member || --member.count > 0) return;
-    this.#members.delete(accountId);
-    void this.#unsubscribe(accountId).catch(() => undefined);
+    if (this.#members.remove(accountId)) void this.#unsubscribe(accountId).catch(() => undefined);
   }
 
   async #unsubscribe(accountId: string): Promise<void> {
     for (const { address } of await this.#store.statuses(accountId)) {
       const session = this.#session;
-      if (!session || this.#members.has(accountId)) return;
+      if (!session || this.#members.get(accountId)) return;
       await session.call('blockchain.address.unsubscribe', [address]);
     }
   }
 
   isSynced(accountId: string): boolean {
-    return this.#members.get(accountId)?.isSynced ?? false;
+    return this.#members.isSynced(accountId);
   }
 
-  async whenSynced(): Promise<void> {
-    while (!this.#isAllSynced && !this.#isClosed) await this.#untilTold();
+  whenSynced(): Promise<void> {
+    return this.#members.whenSynced();
   }
 
-  async ensureGap(account: AddressSource): Promise<readonly string[]> {
-    const made = await this.#gaps.ensure(account);
-    this.#sync?.subscribe(made);
-    this.#work();
-    return made;
+  ensureGap(account: AddressSource): Promise<readonly string[]> {
+    return this.#members.ensureGap(account);
   }
 
   // Transactions
@@ -427,8 +351,8 @@ export class LedgerAtWork implements Ledger {
     this.#saved([{ tx, txid, height, accountIds }]);
     // Change may have used up a gap.
     for (const accountId of accountIds) {
-      const member = this.#members.get(accountId);
-      if (member) await this.ensureGap(member.source);
+      const source = this.#members.get(accountId);
+      if (source) await this.ensureGap(source);
     }
   }
 

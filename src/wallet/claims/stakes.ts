@@ -131,7 +131,7 @@ function requireStake(wallet: Wallet, entry: Entry, kind: StakeKind): OwnStake {
 /** A new address of the wallet, which is in no address book. */
 async function newDestination(wallet: Wallet): Promise<Destination> {
   const batch = new WalletBatch();
-  const reserved = wallet.reserveKey(batch, false);
+  const reserved = wallet.keys.reserve(batch, false);
   if (reserved === null) {
     const message = 'Error: Keypool ran out, please call keypoolrefill first';
     throw new SpendError(message, SPEND_ERROR.keypoolRanOut);

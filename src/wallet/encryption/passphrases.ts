@@ -60,10 +60,10 @@ async function encrypt(wallet: Wallet, passphrase: Bytes): Promise<boolean> {
     keyring.encrypt(batch, masterKey, ready);
     wallet.setVersion(batch, FEATURE.encryption);
     // Keys of the old seed were in clear, in backups too.
-    if (wallet.hd.state !== null) wallet.hd.setSeed(batch, wallet.makeSeed(batch));
+    if (wallet.hd.state !== null) wallet.hd.setSeed(batch, wallet.keys.makeSeed(batch));
     if (wallet.hasPrivateKeys) wallet.keypool.clear(batch);
     await wallet.writeAnew(batch);
-    await wallet.topUpKeypool();
+    await wallet.keys.topUp();
     return true;
   } finally {
     masterKey.fill(0);

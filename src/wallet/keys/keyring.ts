@@ -3,19 +3,13 @@
  * where each came from. Changes go to memory at once and to disk with the batch that they are added to. Owns locking and
  * unlocking, not passphrases (`encryption/`). Source: lbrycrd keystore.cpp, wallet/crypter.cpp, wallet/wallet.cpp.
  */
-import {
-  COMPRESSED_KEY_SIZE,
-  hasPublicKeySize,
-  isValidPrivateKey,
-  UNCOMPRESSED_KEY_SIZE,
-} from '../../crypto/ecdsaEncoding.js';
+import { COMPRESSED_KEY_SIZE, hasPublicKeySize, UNCOMPRESSED_KEY_SIZE } from '../../crypto/ecdsaEncoding.js';
 import { hash160 } from '../../crypto/hash.js';
 import { MAX_SCRIPT_ELEMENT_SIZE } from '../../script/script.js';
-import { scriptForDestination, scriptForPublicKey, solveScript } from '../../script/standard.js';
-import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { scriptForDestination, scriptForPublicKey } from '../../script/standard.js';
 import type { SigningKey, SigningProvider } from '../../signing/signingProvider.js';
 import { assert } from '../../util/assert.js';
-import { equalBytes, fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
 import { Slab } from '../../util/slab.js';
 import type { Slices } from '../../util/slices.js';
@@ -26,14 +20,14 @@ import {
   formatKeyMetadata,
   formatKeyRecord,
   idOf,
-  parseKeyMetadata,
   parseKeyRecord,
   plainMetadata,
   type KeyMetadata,
 } from './keyRecords.js';
 import type { OwnedKeys } from './isMine.js';
 import { KeyOrigins } from './keyOrigins.js';
-import { OwnKey } from './ownKey.js';
+import { opensKey, OwnKey } from './ownKey.js';
+import { WatchedScripts } from './watchedScripts.js';
 import type { KnownScripts } from './scriptFilter.js';
 
 /** A row that does not parse, or contradicts another: the wallet is not used. */
@@ -57,10 +51,10 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   private latestId = '';
   /** By the id of the P2WPKH script of a key the key's own id: the script follows from it. */
   private readonly witnessKeys = new Map<string, string>();
-  private readonly watched = new Map<string, Buffer>();
-  private readonly watchedKeys = new Map<string, Buffer>();
+  private readonly watched = new WatchedScripts(this.slab, (publicKey, keyId) =>
+    this.learnWitnessScript(publicKey, keyId, toLatin1(keyId)),
+  );
   private readonly origins = new KeyOrigins();
-  private readonly scriptMetadata = new Map<string, KeyMetadata>();
   /** Encrypted keys that are not what their public keys say. */
   private readonly damaged = new Set<OwnKey>();
   private encrypted = false;
@@ -81,7 +75,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
 
   publicKey(keyId: Bytes): Bytes | null {
     const id = toLatin1(keyId);
-    return this.keys.get(id)?.publicKey ?? this.watchedKeys.get(id) ?? null;
+    return this.keys.get(id)?.publicKey ?? this.watched.publicKey(id) ?? null;
   }
 
   script(scriptId: Bytes): Bytes | null {
@@ -91,7 +85,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 
   isWatched(script: Bytes): boolean {
-    return this.watched.size > 0 && this.watched.has(toLatin1(script));
+    return this.watched.has(script);
   }
 
   knowsKeyId(id: string): boolean {
@@ -143,7 +137,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 
   watchedScripts(): IterableIterator<Buffer> {
-    return this.watched.values();
+    return this.watched.all();
   }
 
   /** Where a key came from; null when nobody knows. */
@@ -153,7 +147,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
 
   /** The same of a watched script, by its id. */
   watchedMetadata(scriptId: Bytes): KeyMetadata | null {
-    return this.scriptMetadata.get(toLatin1(scriptId)) ?? null;
+    return this.watched.metadata(scriptId);
   }
 
   /** Nothing of the wallet is older; 1 when nobody knows, `Infinity` without keys. Source: `nTimeFirstKey`. */
@@ -181,7 +175,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.noteTime(metadata.createdSec);
     this.learnWitnessScript(publicKey, keyId, id);
     batch.put(recordKey('keymeta', bytesKey(publicKey)), formatKeyMetadata(metadata));
-    if (this.encrypted) batch.put(recordKey('ckey', bytesKey(publicKey)), withLength(secret));
+    if (this.encrypted) batch.put(recordKey('ckey', bytesKey(publicKey)), bytesKey(secret));
     else batch.put(recordKey('key', bytesKey(publicKey)), formatKeyRecord(privateKey, publicKey));
     this.unwatch(batch, scriptForDestination({ type: 'pubkeyhash', hash: keyId }));
     this.unwatch(batch, scriptForPublicKey(publicKey));
@@ -204,42 +198,24 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     if (script.length > MAX_SCRIPT_ELEMENT_SIZE) return false;
     const id = hash160(script);
     this.scripts.set(toLatin1(id), this.slab.keep(script));
-    batch.put(recordKey('cscript', id), withLength(script));
+    batch.put(recordKey('cscript', id), bytesKey(script));
     return true;
   }
 
   /** Watches an output script, and learns the key in it when it pays to a bare one. */
   watch(batch: WalletBatch, script: Bytes, metadata: KeyMetadata): void {
-    this.learnWatched(script);
-    this.scriptMetadata.set(toLatin1(hash160(script)), metadata);
+    this.watched.watch(batch, script, metadata);
     this.noteTime(metadata.createdSec);
-    batch.put(recordKey('watchmeta', bytesKey(script)), formatKeyMetadata(metadata));
-    batch.put(recordKey('watchs', bytesKey(script)), WATCHED_VALUE);
   }
 
   /** Notes when a script came that is not watched as a whole. */
   noteScriptTime(batch: WalletBatch, script: Bytes, createdSec: number): void {
-    const metadata = plainMetadata(createdSec);
-    this.scriptMetadata.set(toLatin1(hash160(script)), metadata);
+    this.watched.noteTime(batch, script, createdSec);
     this.noteTime(createdSec);
-    batch.put(recordKey('watchmeta', bytesKey(script)), formatKeyMetadata(metadata));
   }
 
   unwatch(batch: WalletBatch, script: Bytes): void {
-    if (!this.watched.delete(toLatin1(script))) return;
-    const key = publicKeyIn(script);
-    if (key !== null) this.watchedKeys.delete(toLatin1(hash160(key)));
-    batch.del(recordKey('watchmeta', bytesKey(script)));
-    batch.del(recordKey('watchs', bytesKey(script)));
-  }
-
-  private learnWatched(script: Bytes): void {
-    this.watched.set(toLatin1(script), this.slab.keep(script));
-    const key = publicKeyIn(script);
-    if (key === null) return;
-    const keyId = hash160(key);
-    this.watchedKeys.set(toLatin1(keyId), this.slab.keep(key));
-    this.learnWitnessScript(key, keyId, toLatin1(keyId));
+    this.watched.unwatch(batch, script);
   }
 
   /** So that P2WPKH outputs of the key are found, bare or in P2SH. Source: `ImplicitlyLearnRelatedKeyScripts`. */
@@ -283,7 +259,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
       this.keys.set(id, new OwnKey(this.slab, publicKey, hidden));
       batch.del(recordKey('key', bytesKey(publicKey)));
       batch.del(recordKey('wkey', bytesKey(publicKey)));
-      batch.put(recordKey('ckey', bytesKey(publicKey)), withLength(hidden));
+      batch.put(recordKey('ckey', bytesKey(publicKey)), bytesKey(hidden));
     }
     this.isChecked = true;
   }
@@ -297,7 +273,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     let isOpened = false;
     const damaged: OwnKey[] = [];
     for (const own of this.keys.values()) {
-      if (opens(own, masterKey)) isOpened = true;
+      if (opensKey(own, masterKey)) isOpened = true;
       else damaged.push(own);
       if (isOpened ? this.isChecked : damaged.length === MOST_DAMAGED) break;
       yield;
@@ -345,14 +321,11 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
         return true;
       }
       case 'watchs':
-        if (equalBytes(value, WATCHED_VALUE)) this.learnWatched(new Reader(rest).varBytes());
+        this.watched.load(rest, value);
         return true;
-      case 'watchmeta': {
-        const metadata = parseKeyMetadata(value);
-        this.scriptMetadata.set(toLatin1(hash160(new Reader(rest).varBytes())), metadata);
-        this.noteTime(metadata.createdSec);
+      case 'watchmeta':
+        this.noteTime(this.watched.loadTime(rest, value));
         return true;
-      }
       default:
         return false;
     }
@@ -375,7 +348,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
 
   private loadKey(kind: 'key' | 'wkey', publicKey: Bytes, value: Bytes): void {
     // Behind its version an old row has the key, two times and a comment.
-    const row = kind === 'wkey' ? withLength(new Reader(value, 4).varBytes()) : value;
+    const row = kind === 'wkey' ? bytesKey(new Reader(value, 4).varBytes()) : value;
     const secret = parseKeyRecord(row, publicKey);
     if (secret === null) throw new WalletRowError('A private key in the wallet is damaged.');
     this.loadOwn(publicKey, secret);
@@ -411,36 +384,12 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
 /** A master key that opens none of so many keys is taken for a wrong one. Arbitrary. */
 const MOST_DAMAGED = 64;
 
-/** Whether a master key opens a key, and to what its public key says. */
-function opens({ publicKey, secret }: OwnKey, masterKey: Bytes): boolean {
-  const clear = decryptSecret(secret, publicKey, masterKey);
-  if (clear === null) return false;
-  const fits =
-    isValidPrivateKey(clear) &&
-    equalBytes(ecdsaBackend().publicKeyOf(clear, publicKey.length === COMPRESSED_KEY_SIZE), publicKey);
-  clear.fill(0);
-  return fits;
-}
-
-const WATCHED_VALUE = Buffer.from('1');
-
-function withLength(bytes: Bytes): Buffer {
-  return bytesKey(bytes);
-}
-
 /** The public key that follows the kind in the key of a row. */
 function publicKeyOf(rest: Bytes): Bytes {
   const key = rest.subarray(1, 1 + rest[0]!);
   if (key.length !== rest[0] || !hasPublicKeySize(key))
     throw new WalletRowError('A public key in the wallet is damaged.');
   return key;
-}
-
-/** The key that a script pays to itself; null for other scripts and for what is no point. */
-function publicKeyIn(script: Bytes): Bytes | null {
-  const template = solveScript(script);
-  if (template.type !== 'pubkey') return null;
-  return ecdsaBackend().isFullyValidPublicKey(template.publicKey) ? template.publicKey : null;
 }
 
 /** The key id behind a name in `Keyring.keyIds`. */

@@ -27,7 +27,7 @@ export async function newAddress(
   use: { readonly label: string } | 'change',
 ): Promise<string | null> {
   const batch = new WalletBatch();
-  const reserved = wallet.reserveKey(batch, use === 'change');
+  const reserved = wallet.keys.reserve(batch, use === 'change');
   let address: string | null = null;
   if (reserved !== null) {
     const { publicKey } = reserved.key;

@@ -26,11 +26,11 @@ export async function setNewSeed(
   const batch = new WalletBatch();
   const publicKey =
     secret === null
-      ? wallet.makeSeed(batch)
+      ? wallet.keys.makeSeed(batch)
       : hd.addSeed(batch, secret.privateKey, node.nowSec(), secret.compressed);
   secret?.privateKey.fill(0);
   hd.setSeed(batch, publicKey, wallet.version >= FEATURE.hdSplit);
   if (renewsPool) keypool.clear(batch);
   await wallet.write(batch);
-  if (renewsPool) await wallet.topUpKeypool();
+  if (renewsPool) await wallet.keys.topUp();
 }

@@ -1,6 +1,9 @@
 /** A key of a wallet as it lies in memory. */
-import type { Bytes } from '../../util/bytes.js';
+import { COMPRESSED_KEY_SIZE, isValidPrivateKey } from '../../crypto/ecdsaEncoding.js';
+import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { equalBytes, type Bytes } from '../../util/bytes.js';
 import type { Slab } from '../../util/slab.js';
+import { decryptSecret } from '../encryption/cipher.js';
 
 /** Both parts lie side by side, with those of others: there may be a hundred thousand. */
 export class OwnKey {
@@ -30,4 +33,15 @@ export class OwnKey {
   get isClear(): boolean {
     return this.secretBytes === 32;
   }
+}
+
+/** Whether a master key opens a key, and to what its public key says. */
+export function opensKey({ publicKey, secret }: OwnKey, masterKey: Bytes): boolean {
+  const clear = decryptSecret(secret, publicKey, masterKey);
+  if (clear === null) return false;
+  const fits =
+    isValidPrivateKey(clear) &&
+    equalBytes(ecdsaBackend().publicKeyOf(clear, publicKey.length === COMPRESSED_KEY_SIZE), publicKey);
+  clear.fill(0);
+  return fits;
 }

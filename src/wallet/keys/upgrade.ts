@@ -20,9 +20,9 @@ export async function upgradeWallet(wallet: Wallet, wanted: number): Promise<voi
   await wallet.change((batch) => {
     const isSplit = wanted >= FEATURE.hdSplit;
     if (isSplit && version < FEATURE.hdSplit) keypool.markPreSplit(batch);
-    if (needsSeed) hd.setSeed(batch, wallet.makeSeed(batch), isSplit);
+    if (needsSeed) hd.setSeed(batch, wallet.keys.makeSeed(batch), isSplit);
     else if (isSplit) hd.split(batch);
     wallet.setVersion(batch, isSplit ? FEATURE.preSplitKeypool : Math.min(wanted, FEATURE.latest));
   });
-  if (needsSeed && !(await wallet.topUpKeypool())) throw new WalletRowError('Unable to generate keys');
+  if (needsSeed && !(await wallet.keys.topUp())) throw new WalletRowError('Unable to generate keys');
 }

@@ -99,7 +99,7 @@ function accountCoins(
 /** Change of an account goes to an address of it; that of the first to any. */
 async function accountChange(wallet: Wallet, account: number): Promise<Bytes | null> {
   if (account === DEFAULT_ACCOUNT) return null;
-  const publicKey = await wallet.takeKey(true);
+  const publicKey = await wallet.keys.take(true);
   if (publicKey === null) throw new PaymentError('Keypool ran out, please call keypoolrefill first');
   const destination = destinationForKey(publicKey, wallet.options.changeType ?? wallet.options.addressType);
   const address = encodeDestination(destination, wallet.prefixes);

@@ -23,7 +23,7 @@ export async function labelAddress(
     if (!isUsed) return encodeDestination(destination, wallet.prefixes);
   }
   const batch = new WalletBatch();
-  const reserved = wallet.reserveKey(batch, false);
+  const reserved = wallet.keys.reserve(batch, false);
   let address: string | null = null;
   if (reserved !== null) {
     const { publicKey } = reserved.key;

@@ -13,7 +13,7 @@ export async function endShortage(wallet: Wallet): Promise<Bytes[] | null> {
   const { scans } = wallet;
   if (scans.lockedFrom === null || wallet.isLocked) return null;
   const made: Bytes[] = [];
-  if (!(await wallet.topUpKeypool(undefined, made))) return null;
+  if (!(await wallet.keys.topUp(undefined, made))) return null;
   await wallet.change((batch) => scans.endShortage(batch));
   return made;
 }

@@ -85,7 +85,7 @@ function take(
   for (let keyCount = -1; keyCount !== keyring.keyCount;) {
     keyCount = keyring.keyCount;
     const used = tx.outputs.flatMap(({ script }) => keyIdsOf(keyring, script));
-    if (!wallet.noteUsedKeys(batch, used, most)) wallet.scans.noteShortage(batch, since);
+    if (!wallet.keys.noteUsed(batch, used, most)) wallet.scans.noteShortage(batch, since);
   }
   const sizeBefore = ledger.size;
   const known = onlyChanges ? ledger.find(txidOf(tx)) : undefined;

@@ -37,7 +37,7 @@ export function reserveChange(
   if (!wallet.hasPrivateKeys) {
     throw new SpendError("Can't generate a change-address key. Private keys are disabled for this wallet.");
   }
-  const key = wallet.reserveKey(batch, true);
+  const key = wallet.keys.reserve(batch, true);
   if (key === null) throw new SpendError('Keypool ran out, please call keypoolrefill first');
   const type = changeTypeFor(wallet, control.changeType, paid);
   learnRelatedScripts(wallet, batch, key.key.publicKey, type);

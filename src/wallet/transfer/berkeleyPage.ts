@@ -19,7 +19,8 @@ export const PAGE = {
 export const TYPE = { invalid: 0, internal: 3, leaf: 5, overflow: 7 } as const;
 
 const ITEM = { data: 1, overflow: 3 } as const;
-const DELETED = 0x80;
+/** On an item: it is not there any more. */
+export const DELETED = 0x80;
 const OVERFLOW_BYTES = 12;
 /** What items of the two kinds of pages have before their data. */
 const LEAF_HEAD_BYTES = 3;
@@ -163,4 +164,25 @@ function itemBytes(page: Buffer, offset: number, isLeaf: boolean): number {
   if (!isLeaf) return aligned(INTERNAL_HEAD_BYTES + length);
   const isData = (page.readUInt8(offset + 2) & ~DELETED) === ITEM.data;
   return isData ? aligned(LEAF_HEAD_BYTES + length) : OVERFLOW_BYTES;
+}
+
+/** A leaf marks the value, which stands behind its key. */
+export function markItem(page: Buffer, index: number, isDeleted: boolean): void {
+  const at = page.readUInt16LE(PAGE.items + 2 * (index + (page[PAGE.type] === TYPE.leaf ? 1 : 0))) + 2;
+  page.writeUInt8(isDeleted ? page.readUInt8(at) | DELETED : page.readUInt8(at) & ~DELETED, at);
+}
+
+/** Source: `__bam_adjindx`. */
+export function adjustIndex(page: Buffer, index: number, copied: number, isInsert: boolean): void {
+  const count = page.readUInt16LE(PAGE.count);
+  const at = (i: number): number => PAGE.items + 2 * i;
+  if (isInsert) {
+    const offset = page.readUInt16LE(at(copied));
+    page.copyWithin(at(index + 1), at(index), at(count));
+    page.writeUInt16LE(offset, at(index));
+    page.writeUInt16LE(count + 1, PAGE.count);
+  } else {
+    page.copyWithin(at(index), at(index + 1), at(count));
+    page.writeUInt16LE(count - 1, PAGE.count);
+  }
 }

@@ -14,16 +14,31 @@ import {
   type Lsn,
 } from './berkeleyLog.js';
 import {
+  adjustIndex,
   copyItems,
+  DELETED,
   deleteItem,
   initPage,
   insertItem,
+  markItem,
   PAGE,
   putLsn,
   replaceItem,
   TYPE,
   lsnOf,
 } from './berkeleyPage.js';
+import {
+  ADD,
+  ADD_BIG,
+  addremOf,
+  APPEND_BIG,
+  codeOf,
+  FLAGS_FIRST,
+  markOf,
+  RECORD,
+  REMOVE,
+  replaceOf,
+} from './berkeleyRecords.js';
 
 const META = { magic: 12, pageSize: 20, free: 28, lastPage: 32, fileId: 52, root: 88 } as const;
 const MAGIC = 0x00053162;
@@ -31,36 +46,9 @@ const FILE_ID_BYTES = 20;
 /** So many pages a record adds at most, splits with those before them. */
 const PAGES_A_RECORD = 2;
 
-const RECORD = {
-  addrem: 41,
-  big: 43,
-  ovref: 44,
-  noop: 48,
-  allocate: 49,
-  free: 50,
-  freeData: 52,
-  adjust: 55,
-  countAdjust: 56,
-  markDeleted: 57,
-  replace: 58,
-  root: 59,
-  split: 62,
-  reverseSplit: 63,
-  metaPage: 142,
-  relink: 147,
-} as const;
-const ADD = 1;
-const REMOVE = 2;
-const ADD_BIG = 3;
-const APPEND_BIG = 7;
-/** Behind these bits, which say on what kind of page, stands what is done; from the same version on as `FLAGS_FIRST`. */
-const PAGE_TYPE_BITS = 8;
-const DELETED = 0x80;
 const HEAD_BYTES = PAGE.items;
 /** Records between two yields. */
 const RECORDS_A_SLICE = 64;
-/** The version of the log from which a split tells its flags first. */
-const FLAGS_FIRST = 17;
 
 /** A copy of the file with all that was committed; `from` in the place of the last checkpoint. Throws `BerkeleyDbError` where file and log do not fit together. */
 export function* replayLog(file: Buffer, log: readonly LogFile[], from?: Lsn): Slices<Buffer> {
@@ -388,79 +376,5 @@ function guard(task: () => void): void {
   } catch (error) {
     if (error instanceof RangeError) throw new BerkeleyDbError('Log and file contradict each other');
     throw error;
-  }
-}
-
-interface Addrem {
-  code: number;
-  page: number;
-  index: number;
-  size: number;
-  head: Buffer;
-  data: Buffer;
-  before: Lsn;
-}
-
-const codeOf = (code: number, version: number): number =>
-  version >= FLAGS_FIRST ? code >>> PAGE_TYPE_BITS : code;
-
-function addremOf({ fields: all, version }: LogRecord): Addrem {
-  const fields = all.again();
-  const code = codeOf(fields.u32(), version);
-  fields.u32();
-  const [page, index, size] = [fields.u32(), fields.u32(), fields.u32()];
-  return { code, page, index, size, head: fields.data(), data: fields.data(), before: fields.lsn() };
-}
-
-function markOf({ fields: all }: LogRecord): { page: number; before: Lsn; index: number } {
-  const fields = all.again();
-  fields.u32();
-  return { page: fields.u32(), before: fields.lsn(), index: fields.u32() };
-}
-
-interface Replacement {
-  page: number;
-  before: Lsn;
-  index: number;
-  wasDeleted: boolean;
-  original: Buffer;
-  replacement: Buffer;
-  prefix: number;
-  suffix: number;
-}
-
-function replaceOf({ fields: all }: LogRecord): Replacement {
-  const fields = all.again();
-  fields.u32();
-  return {
-    page: fields.u32(),
-    before: fields.lsn(),
-    index: fields.u32(),
-    wasDeleted: fields.u32() !== 0,
-    original: fields.data(),
-    replacement: fields.data(),
-    prefix: fields.u32(),
-    suffix: fields.u32(),
-  };
-}
-
-/** A leaf marks the value, which stands behind its key. */
-function markItem(page: Buffer, index: number, isDeleted: boolean): void {
-  const at = page.readUInt16LE(PAGE.items + 2 * (index + (page[PAGE.type] === TYPE.leaf ? 1 : 0))) + 2;
-  page.writeUInt8(isDeleted ? page.readUInt8(at) | DELETED : page.readUInt8(at) & ~DELETED, at);
-}
-
-/** Source: `__bam_adjindx`. */
-function adjustIndex(page: Buffer, index: number, copied: number, isInsert: boolean): void {
-  const count = page.readUInt16LE(PAGE.count);
-  const at = (i: number): number => PAGE.items + 2 * i;
-  if (isInsert) {
-    const offset = page.readUInt16LE(at(copied));
-    page.copyWithin(at(index + 1), at(index), at(count));
-    page.writeUInt16LE(offset, at(index));
-    page.writeUInt16LE(count + 1, PAGE.count);
-  } else {
-    page.copyWithin(at(index), at(index + 1), at(count));
-    page.writeUInt16LE(count - 1, PAGE.count);
   }
 }

@@ -5,11 +5,14 @@ import {
   extendedKeyOfSeed,
   extendedKeyOfWalletSeed,
   keyOfExtended,
+  keyOfSecret,
   makeKey,
   publicExtendedKey,
   publicKeyOf,
+  secretOf,
 } from '../../../src/client/keys.js';
 import { ecdsaBackend } from '../../../src/signing/ecdsaBackend.js';
+import { encodeBase58Check } from '../../../src/script/base58.js';
 import { encodeSecret } from '../../../src/script/wif.js';
 import { networkPrefixes } from '../../../src/client/claimOutputs.js';
 import { HdKeys } from '../../../src/wallet/keys/hdKeys.js';
@@ -27,6 +30,31 @@ describe('keys offline', () => {
     expect(new Set(addresses).size).toBe(3);
     expect(addressOfKey(publicKey, 'regtest')).toBe(addresses[1]);
     expect(() => addressOfKey('00', 'main')).toThrow('the public key is none');
+  });
+
+  it('are text and bytes, with compressed public keys and without', () => {
+    const secret = Buffer.alloc(32, 7);
+    const addresses = [true, false].map((compressed) => {
+      const { privateKey, publicKey } = keyOfSecret(secret, 'regtest', { compressed });
+      expect(secretOf(privateKey, 'regtest')).toEqual({ secret, compressed });
+      expect(publicKeyOf(privateKey, 'regtest')).toBe(publicKey);
+      expect(publicKey).toHaveLength(compressed ? 66 : 130);
+      return addressOfKey(publicKey, 'regtest', 'legacy');
+    });
+    expect(new Set(addresses).size).toBe(2);
+    expect(() => secretOf(makeKey('main').privateKey, 'regtest')).toThrow(RangeError);
+    for (const none of [Buffer.alloc(32), Buffer.alloc(32, 0xff), Buffer.alloc(31, 1)])
+      expect(() => keyOfSecret(none, 'main')).toThrow('the bytes are no private key');
+  });
+
+  // Bitcoin's wiki, "Wallet import format", but for the prefix of the network, which is 0x80 there and 0x1c here.
+  it('have the form of wallet import', () => {
+    const secret = Buffer.from('0c28fca386c7a227600b2fe50b7cae11ec86d3bf1fbe471be89827e19d72aa1d', 'hex');
+    for (const compressed of [true, false]) {
+      const payload = [Buffer.of(0x1c), secret, compressed ? Buffer.of(1) : Buffer.alloc(0)];
+      const expected = encodeBase58Check(Buffer.concat(payload));
+      expect(keyOfSecret(secret, 'main', { compressed }).privateKey).toBe(expected);
+    }
   });
 
   it('follow BIP32, test vector 1', () => {

@@ -48,7 +48,7 @@ describe('Follower', () => {
     const { wallet, path, script, close } = await openTestWallet(node);
     const block = node.mine([{ value: 5n, script: await script() }]);
     const [coinbase] = parseBlock(new Reader(block.raw)).transactions;
-    await wallet.topUpKeypool(7);
+    await wallet.keys.topUp(7);
     const row = wallet.file.get(txRecordKey(txid(coinbase!)))!;
     const fd = openSync(path, 'r+');
     writeSync(fd, Buffer.of(0xff), 0, 1, readFileSync(path).indexOf(row) + 60);

@@ -170,8 +170,8 @@ describe('Wallets', () => {
     await file.commit([[recordKey('key', bytesKey(seed)), null]]);
     await file.close();
     const wallet = await wallets.openExisting('one');
-    expect(await wallet.takeKey(false)).not.toBeNull();
-    expect(await wallet.topUpKeypool(9)).toBe(false);
+    expect(await wallet.keys.take(false)).not.toBeNull();
+    expect(await wallet.keys.topUp(9)).toBe(false);
     await setNewSeed(wallet, null, true);
     expect(wallet.keypool.count('receive')).toBe(WALLET_OPTIONS.keypoolSize);
     await wallets.close();

@@ -90,14 +90,18 @@ export class HubPool {
     this.#wake?.();
   }
 
-  /** Says in the log what a hub did, and leaves it for the next one. One that was left is not told of again. */
+  /** Leaves a hub for the next one; the log says what it did. One that was left is not told of again. */
   blame(session: HubSession, error: Error): void {
-    if (error instanceof HubLie && !session.isOpen) return;
-    if (error instanceof HubLie) {
-      this.#distrusted.set(session.name, performance.now() + this.#options.distrustMs);
-      this.#log.warn(`${error.message}. Another hub is asked.`);
-    } else this.#log.info(error.message);
     session.end(error);
+  }
+
+  #report(server: HostPort, error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof HubLie) {
+      this.#distrusted.set(joinHostPort(server), performance.now() + this.#options.distrustMs);
+      this.#log.warn(`${message}. Another hub is asked.`);
+    } else if (!isHubFault(error)) this.#log.error(message);
+    else if (this.#isRunning) this.#log.info(message);
   }
 
   async #run(): Promise<void> {
@@ -146,7 +150,7 @@ export class HubPool {
     return [...fit.map(({ server }) => server), ...rest].sort((a, b) => lied(a) - lied(b));
   }
 
-  /** Uses a hub until it is gone; false where it was never of use. */
+  /** Uses a hub until it is gone; false where it was of no use, or lied. */
   async #use(server: HostPort): Promise<boolean> {
     let session: HubSession;
     try {
@@ -157,23 +161,21 @@ export class HubPool {
     }
     this.#candidate = session;
     if (!this.#isRunning) session.end(new HubGone('The daemon is stopping'));
-    const ended = new Promise<void>((resolve) => {
+    const ended = new Promise<Error>((resolve) => {
       session.listen({
         notified: (method, params) => this.#user.notified(session, method, params),
-        ended: () => resolve(),
+        ended: (reason) => {
+          this.#report(server, reason);
+          resolve(reason);
+        },
       });
     });
     try {
       await this.#user.joined(session);
     } catch (error) {
       this.#candidate = null;
-      if (isHubFault(error)) this.blame(session, error);
-      else {
-        this.#log.error(
-          `The hub ${session.name} could not be used: ${error instanceof Error ? error.message : String(error)}`,
-        );
-        session.end(error as Error);
-      }
+      session.end(error as Error);
+      this.#user.left(session);
       return false;
     }
     this.#candidate = null;
@@ -183,18 +185,9 @@ export class HubPool {
       for (const resolve of this.#waiting) resolve();
       await ended;
       this.#session = null;
-      if (this.#isRunning) this.#log.info(`Disconnected from the hub ${session.name}`);
     }
     this.#user.left(session);
-    return true;
-  }
-
-  #report(server: HostPort, error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
-    if (error instanceof HubLie) {
-      this.#distrusted.set(joinHostPort(server), performance.now() + this.#options.distrustMs);
-      this.#log.warn(`${message}. Another hub is asked.`);
-    } else if (this.#isRunning) this.#log.info(message);
+    return !((await ended) instanceof HubLie);
   }
 
   /** Resolves with a hub that is connected. Throws `TimeoutError` where none comes in the time of a call. */

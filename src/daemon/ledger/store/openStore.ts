@@ -103,7 +103,6 @@ const METHODS = [
   'coins',
 ] as const satisfies readonly (keyof LedgerStore)[];
 
-/** Without what a coin or output knows besides: only plain members arrive in another thread. */
 const plain = (outPoints: readonly OutPointRef[]): OutPointRef[] =>
   outPoints.map(({ txid, nout }) => ({ txid, nout }));
 
@@ -114,9 +113,10 @@ function portOf(send: Send, close: () => Promise<void>): LedgerStorePort {
   ]);
   return {
     ...(Object.fromEntries(calls) as LedgerStorePort),
-    spendable: async (accountIds) => coinsOf((await send('coins', [accountIds])) as string),
+    // Members that are computed do not come along to another thread.
     reserve: async (outPoints) => (await send('reserve', [plain(outPoints)])) as boolean,
     release: async (outPoints) => void (await send('release', [plain(outPoints)])),
+    spendable: async (accountIds) => coinsOf((await send('coins', [accountIds])) as string),
     close,
   };
 }
@@ -125,7 +125,7 @@ function portOf(send: Send, close: () => Promise<void>): LedgerStorePort {
 export function storeInThread(store: LedgerStore): LedgerStorePort {
   const calls = store as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
   return portOf(
-    async (method, args) => calls[method]!(...args),
+    async (method, args) => calls[method]!(...structuredClone(args)),
     async () => store.close(),
   );
 }

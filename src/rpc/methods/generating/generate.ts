@@ -29,13 +29,13 @@ export const generate = defineMethod({
     const wallet = walletOf(ctx);
     if (nblocks <= 0) {
       const batch = new WalletBatch();
-      const reserved = wallet.reserveKey(batch, false);
+      const reserved = wallet.keys.reserve(batch, false);
       if (reserved !== null) wallet.keypool.giveBack(reserved);
       await wallet.write(batch);
       if (reserved === null) throw ranOut();
       return [];
     }
-    const publicKey = await wallet.takeKey(false);
+    const publicKey = await wallet.keys.take(false);
     if (publicKey === null) throw ranOut();
     const tries = maxtries < 0 ? Infinity : maxtries;
     try {

@@ -73,7 +73,7 @@ export const getWalletInfo = defineMethod({
       txcount: ledger.size,
       keypoololdest: oldestKeySec(wallet),
       keypoolsize: keypool.count('receive'),
-      ...(wallet.hasChangeChain
+      ...(wallet.keys.hasChangeChain
         ? { keypoolsize_hd_internal: keypool.count('change') + keypool.count('preSplit') }
         : {}),
       ...(wallet.keyring.isEncrypted ? { unlocked_until: wallet.relock.untilSec } : {}),
@@ -93,7 +93,7 @@ function scanningOf({ scans }: Wallet): JsonOut {
 }
 
 /** Now, where a pool is empty. Source: `GetOldestKeyPoolTime`. */
-function oldestKeySec({ keypool, hasChangeChain, node }: Wallet): number {
+function oldestKeySec({ keypool, keys: { hasChangeChain }, node }: Wallet): number {
   const oldest = (pool: 'receive' | 'change'): number => keypool.oldestSec(pool) ?? node.nowSec();
   if (!hasChangeChain) return oldest('receive');
   return Math.max(oldest('receive'), oldest('change'), keypool.oldestSec('preSplit') ?? 0);

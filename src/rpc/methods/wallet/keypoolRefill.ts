@@ -26,7 +26,7 @@ export const keypoolRefill = defineMethod({
     const newsize = args.newsize();
     if (newsize < 0) throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Invalid parameter, expected valid size.');
     requireUnlocked(wallet);
-    const filled = await wallet.topUpKeypool(newsize === 0 ? undefined : newsize);
+    const filled = await wallet.keys.topUp(newsize === 0 ? undefined : newsize);
     if (!filled) throw rpcError(RPC_ERROR.WALLET_ERROR, 'Error refreshing keypool.');
     return null;
   },

@@ -49,7 +49,7 @@ export const walletPassphrase = defineMethod({
     });
     // The time counts from here, so that nothing locks the wallet that fills its pool.
     wallet.relock.cancel();
-    await wallet.topUpKeypool();
+    await wallet.keys.topUp();
     await afterUnlock(wallet);
     if (!wallet.isLocked) wallet.relock.arm(seconds, wallet.node.nowSec());
     return null;

@@ -58,17 +58,17 @@ const keysOf = (wallet: Wallet): { privateKey: Buffer; publicKey: Buffer }[] =>
 describe('the pool while it is being filled', () => {
   it('gives no key that is not on disk, and none twice', async () => {
     const wallet = await makeWallet();
-    const filling = wallet.topUpKeypool(1500);
+    const filling = wallet.keys.topUp(1500);
     const taken: Buffer[] = [];
     for (let n = 0; n < 3 * OPTIONS.keypoolSize; n++) {
-      const key = Buffer.from((await wallet.takeKey(false))!);
+      const key = Buffer.from((await wallet.keys.take(false))!);
       expect(readFileSync(path).includes(key)).toBe(true);
       taken.push(key);
     }
     await filling;
     await wallet.close();
     const again = await openWallet();
-    for (let n = 0; n < 40; n++) taken.push(Buffer.from((await again.takeKey(false))!));
+    for (let n = 0; n < 40; n++) taken.push(Buffer.from((await again.keys.take(false))!));
     expect(new Set(taken.map((key) => key.toString('hex'))).size).toBe(taken.length);
     await again.close();
   });
@@ -80,15 +80,15 @@ describe('the pool while it is being filled', () => {
     const wallet = new Wallet('', { node: portOfNothing(lines), file, options });
     atOnce(wallet.load());
     wallet.keypool.clear(new WalletBatch());
-    expect(await wallet.takeKey(true)).not.toBeNull();
-    expect(await wallet.takeKey(false)).not.toBeNull();
+    expect(await wallet.keys.take(true)).not.toBeNull();
+    expect(await wallet.keys.take(false)).not.toBeNull();
     expect(wallet.keyring.keyCount).toBeLessThan(300);
     await wallet.close();
   });
 
   it('is filled no further once the wallet is closed', async () => {
     const wallet = await makeWallet();
-    const running = Promise.allSettled([wallet.topUpKeypool(4000), encryptWallet(wallet, PASS)]);
+    const running = Promise.allSettled([wallet.keys.topUp(4000), encryptWallet(wallet, PASS)]);
     await wallet.close();
     const reason = expect.any(WalletClosedError) as unknown;
     expect(await running).toEqual(Array.from({ length: 2 }, () => ({ status: 'rejected', reason })));
@@ -100,7 +100,7 @@ describe('the pool while it is being filled', () => {
 describe('encryptWallet while the pool is being filled', () => {
   it('leaves no key in clear, keeps the new seed and can be opened', async () => {
     const wallet = await makeWallet();
-    const [, isFilled] = await Promise.all([encryptWallet(wallet, PASS), wallet.topUpKeypool(4000)]);
+    const [, isFilled] = await Promise.all([encryptWallet(wallet, PASS), wallet.keys.topUp(4000)]);
     expect(isFilled).toBe(false);
     const { seedId } = wallet.hd.state!;
     await wallet.close();
@@ -147,7 +147,7 @@ describe('encryptWallet', () => {
     again.lock();
     expect(secret.every((byte) => byte === 0)).toBe(true);
     expect(await unlockWallet(again, PASS)).toBe(true);
-    await again.topUpKeypool(8);
+    await again.keys.topUp(8);
     await again.close();
     const bytesAfter = readFileSync(path);
     for (const { privateKey } of keys) expect(bytesAfter.includes(privateKey)).toBe(false);

@@ -145,7 +145,7 @@ export class ScanWorld {
   async load(name: string, { follows = true } = {}): Promise<Wallet> {
     const wallet = this.wrap(await WalletFile.open(join(this.folder, name)));
     await inSlices(wallet.load());
-    await wallet.topUpKeypool();
+    await wallet.keys.topUp();
     if (follows) await new Follower(wallet).start();
     return wallet;
   }
@@ -166,7 +166,7 @@ export function newScripts(wallet: Wallet, count: number): Buffer[] {
   const batch = new WalletBatch();
   const scripts: Buffer[] = [];
   for (let n = 0; n < count; n++) {
-    const reserved = wallet.reserveKey(batch, false)!;
+    const reserved = wallet.keys.reserve(batch, false)!;
     wallet.keypool.keep(batch, reserved);
     scripts.push(scriptForDestination({ type: 'pubkeyhash', hash: hash160(reserved.key.publicKey) }));
   }

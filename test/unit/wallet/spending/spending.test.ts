@@ -249,7 +249,7 @@ describe('making a transaction', () => {
       await opened.script('p2sh-segwit'),
       await opened.script('bech32'),
     ];
-    const keys = await Promise.all([1, 2].map(() => wallet.takeKey(false)));
+    const keys = await Promise.all([1, 2].map(() => wallet.keys.take(false)));
     const multisig = scriptForMultisig(2, keys as Buffer[]);
     await wallet.change((batch) => wallet.keyring.addScript(batch, multisig));
     scripts.push(scriptForPublicKey(keys[0]!));

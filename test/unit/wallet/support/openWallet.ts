@@ -66,7 +66,7 @@ export async function openTestWallet(
     follower,
     path,
     async script(type = 'legacy') {
-      const key = await wallet.takeKey(false);
+      const key = await wallet.keys.take(false);
       return scriptForDestination(destinationForKey(key!, type));
     },
     async reopen(other = {}) {

@@ -80,7 +80,7 @@ describe('a dump', () => {
 
   it('brings all keys to another wallet, with their times and labels', async () => {
     const wallet = await world.make('a');
-    await wallet.topUpKeypool(300);
+    await wallet.keys.topUp(300);
     const path = join(folder, 'dump');
     await dumpToFile(wallet, path, 'test');
     await expect(dumpToFile(wallet, path, 'test')).rejects.toMatchObject({ code: 'EEXIST' });

@@ -59,7 +59,7 @@ describe('private keys that are given', () => {
   it('are wiped from what was to be written', async () => {
     const { wallet } = opened;
     const batch = new WalletBatch();
-    wallet.makeSeed(batch);
+    wallet.keys.makeSeed(batch);
     const [row] = batch.changes
       .filter(([key]) => String(key).startsWith('\x03key'))
       .map(([, value]) => value!);

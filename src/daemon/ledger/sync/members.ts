@@ -1,0 +1,164 @@
+/** The accounts that the ledger keeps up to date: their addresses, whether they agree with the hub, and who waits for that. */
+import type { AddressSource } from '../addressSource.js';
+import type { LedgerStorePort } from '../store/openStore.js';
+import type { AddressSync } from './addressSync.js';
+import type { Gaps } from './gaps.js';
+
+interface Member {
+  readonly source: AddressSource;
+  /** How often it was added. */
+  count: number;
+  /** Whether the hub of the moment was asked for all of its addresses. */
+  isSubscribed: boolean;
+  isSynced: boolean;
+  ready: Promise<void>;
+}
+
+export interface MembersPort {
+  /** The hub's work; null where there is no hub. */
+  sync(): AddressSync | null;
+  /** Whether the hub is at the best tip and histories are asked for. */
+  isActive(): boolean;
+  /** Begins the work that was handed to `sync`. */
+  work(): void;
+}
+
+export class Members {
+  readonly #store: LedgerStorePort;
+  readonly #gaps: Gaps;
+  readonly #port: MembersPort;
+  readonly #members = new Map<string, Member>();
+  /** Told when accounts agree with a hub, or it is gone. */
+  readonly #waiting = new Set<() => void>();
+  #isClosed = false;
+
+  constructor(store: LedgerStorePort, gaps: Gaps, port: MembersPort) {
+    this.#store = store;
+    this.#gaps = gaps;
+    this.#port = port;
+  }
+
+  add(source: AddressSource): Promise<void> {
+    const known = this.#members.get(source.accountId);
+    if (known) {
+      known.count++;
+      return known.ready;
+    }
+    const member: Member = {
+      source,
+      count: 1,
+      isSubscribed: false,
+      isSynced: false,
+      ready: Promise.resolve(),
+    };
+    this.#members.set(source.accountId, member);
+    member.ready = this.#begin(member);
+    return member.ready;
+  }
+
+  async #begin(member: Member): Promise<void> {
+    await this.#gaps.ensure(member.source);
+    const sync = this.#port.sync();
+    if (sync && !member.isSubscribed) {
+      await this.#subscribe(member, sync);
+      this.#port.work();
+    }
+    while (this.#port.isActive() && !member.isSynced && !this.#isClosed && this.#has(member))
+      await this.#untilTold();
+  }
+
+  #has(member: Member): boolean {
+    return this.#members.get(member.source.accountId) === member;
+  }
+
+  /** Whether that was the last time that it was added. */
+  remove(accountId: string): boolean {
+    const member = this.#members.get(accountId);
+    if (!member || --member.count > 0) return false;
+    this.#members.delete(accountId);
+    this.#tell();
+    return true;
+  }
+
+  get(accountId: string): AddressSource | undefined {
+    return this.#members.get(accountId)?.source;
+  }
+
+  sources(): AddressSource[] {
+    return [...this.#members.values()].map(({ source }) => source);
+  }
+
+  isSynced(accountId: string): boolean {
+    return this.#members.get(accountId)?.isSynced ?? false;
+  }
+
+  get isAllSynced(): boolean {
+    return this.#port.sync() !== null && [...this.#members.values()].every(({ isSynced }) => isSynced);
+  }
+
+  async whenSynced(): Promise<void> {
+    while (!this.isAllSynced && !this.#isClosed) await this.#untilTold();
+  }
+
+  /** A hub is there. */
+  async joined(sync: AddressSync): Promise<void> {
+    for (const member of [...this.#members.values()]) await this.#subscribe(member, sync);
+  }
+
+  async #subscribe(member: Member, sync: AddressSync): Promise<void> {
+    const statuses = await this.#store.statuses(member.source.accountId);
+    sync.subscribe(statuses.map(({ address }) => address));
+    member.isSubscribed = true;
+  }
+
+  /** Nothing of what was asked for is left. */
+  agreed(): void {
+    for (const member of this.#members.values()) if (member.isSubscribed) member.isSynced = true;
+    this.#tell();
+  }
+
+  /** The hub is gone. */
+  left(): void {
+    for (const member of this.#members.values()) member.isSubscribed = member.isSynced = false;
+    this.#tell();
+  }
+
+  /** Keeps the gaps of chains of which addresses were used; answers new addresses. */
+  async used(addresses: readonly string[]): Promise<readonly string[]> {
+    const made: string[] = [];
+    for (const { accountId, chain } of await this.#store.chainsOf(addresses)) {
+      const source = this.get(accountId);
+      if (!source) continue;
+      const chains = source.chains.filter((one) => one.chain === chain);
+      made.push(...(await this.#gaps.ensure(source, chains)));
+    }
+    return made;
+  }
+
+  async ensureGap(source: AddressSource): Promise<readonly string[]> {
+    const made = await this.#gaps.ensure(source);
+    this.#port.sync()?.subscribe(made);
+    this.#port.work();
+    return made;
+  }
+
+  /** Lets everybody go who waits. */
+  close(): void {
+    this.#isClosed = true;
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const tell of [...this.#waiting]) tell();
+  }
+
+  #untilTold(): Promise<void> {
+    return new Promise((resolve) => {
+      const tell = (): void => {
+        this.#waiting.delete(tell);
+        resolve();
+      };
+      this.#waiting.add(tell);
+    });
+  }
+}

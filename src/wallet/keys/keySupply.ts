@@ -1,0 +1,154 @@
+/**
+ * The keys that a wallet has ready: makes them, of its seed where it has one, hands them out, and makes new ones for those that
+ * are seen in use. What is in the pool is `keypool.ts`'s. Source: lbrycrd wallet/wallet.cpp `TopUpKeyPool`, `GetKeyFromPool`.
+ */
+import { randomBytes } from 'node:crypto';
+import { isValidPrivateKey } from '../../crypto/ecdsaEncoding.js';
+import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { breathe } from '../../util/breathe.js';
+import type { Bytes } from '../../util/bytes.js';
+import { atOnce, type Slices } from '../../util/slices.js';
+import { WalletBatch } from '../store/records.js';
+import type { Wallet } from '../wallet.js';
+import { plainMetadata } from './keyRecords.js';
+import type { ReservedKey } from './keypool.js';
+
+/** Keys of a pool that are made without a pause, and then written: so many of both take less than a slice's time. */
+const KEYS_AT_ONCE = 24;
+
+export class KeySupply {
+  private readonly wallet: Wallet;
+
+  constructor(wallet: Wallet) {
+    this.wallet = wallet;
+  }
+
+  /** A new key that no seed stands behind, for wallets from before there were seeds. */
+  private makeLooseKey(batch: WalletBatch, nowSec: number): Bytes {
+    const privateKey = randomPrivateKey();
+    const publicKey = ecdsaBackend().publicKeyOf(privateKey, true);
+    this.wallet.keyring.addKey(batch, privateKey, publicKey, plainMetadata(nowSec));
+    privateKey.fill(0);
+    return publicKey;
+  }
+
+  private *makeKeys(batch: WalletBatch, count: number, isInternal: boolean): Slices<void> {
+    const nowSec = this.wallet.node.nowSec();
+    if (this.wallet.hd.state === null) {
+      for (let made = 0; made < count && !this.wallet.isLocked; made++) {
+        this.wallet.keypool.add(batch, this.makeLooseKey(batch, nowSec), isInternal, nowSec);
+        yield;
+      }
+      return;
+    }
+    for (const publicKey of this.wallet.hd.make(batch, count, isInternal, nowSec)) {
+      this.wallet.keypool.add(batch, publicKey, isInternal, nowSec);
+      yield;
+    }
+  }
+
+  /**
+   * Makes keys until both pools hold `size` of them, or `most` were made for each; false where none can be made, also since the wallet
+   * was locked meanwhile. Source: `TopUpKeyPool`.
+   */
+  *fill(
+    batch: WalletBatch,
+    size: number = this.wallet.options.keypoolSize,
+    most = Infinity,
+  ): Slices<boolean> {
+    if (!this.wallet.hasPrivateKeys || this.wallet.isLocked || !this.wallet.hd.canMake) return false;
+    const missing = this.missingKeys(size);
+    const receive = Math.min(missing.receive, most);
+    const change = Math.min(missing.change, most);
+    if (receive > 0) yield* this.makeKeys(batch, receive, false);
+    if (change > 0 && !this.wallet.isLocked) yield* this.makeKeys(batch, change, true);
+    return !this.wallet.isLocked;
+  }
+
+  /** How many keys are to be made so that both pools hold `size` of them. */
+  private missingKeys(size: number): { receive: number; change: number } {
+    const missing = (pool: 'receive' | 'change'): number =>
+      Math.max(size, 1) - Math.min(this.wallet.keypool.count(pool), Math.max(size, 1));
+    return { receive: missing('receive'), change: this.hasChangeChain ? missing('change') : 0 };
+  }
+
+  /** Whether change has keys of its own. Source: `CanSupportFeature(FEATURE_HD_SPLIT)`. */
+  get hasChangeChain(): boolean {
+    return this.wallet.hd.state?.isSplit === true;
+  }
+
+  /**
+   * The same, some keys at a time, and on disk when it resolves; the ids of the keys go to `made`. Keys that are in the pool are on their way to disk before
+   * anybody else has a turn: who takes one, or encrypts the wallet, comes after them.
+   */
+  async topUp(size: number = this.wallet.options.keypoolSize, made: Bytes[] = []): Promise<boolean> {
+    for (let since = performance.now(); ;) {
+      const batch = new WalletBatch();
+      let canFill = false;
+      made.push(
+        ...this.wallet.keyring.addedBy(() => {
+          canFill = atOnce(this.fill(batch, size, KEYS_AT_ONCE));
+        }),
+      );
+      const { receive, change } = this.missingKeys(size);
+      const isLast = !canFill || receive + change === 0;
+      await this.wallet.write(batch, { sync: isLast });
+      if (isLast) return canFill;
+      since = await breathe(since);
+    }
+  }
+
+  /** Takes a key out of the pool, which must be kept or given back; null when there is none and none can be made. */
+  reserve(batch: WalletBatch, isInternal: boolean): ReservedKey | null {
+    if (!this.wallet.hasPrivateKeys) return null;
+    atOnce(this.fill(batch, undefined, KEYS_AT_ONCE));
+    return this.wallet.keypool.reserve(isInternal && this.hasChangeChain);
+  }
+
+  /**
+   * A key that is nobody's yet, on disk for good and out of the pool when it resolves; null when the pool is empty and the
+   * wallet locked. Source: `GetKeyFromPool`.
+   */
+  async take(isInternal: boolean): Promise<Bytes | null> {
+    const batch = new WalletBatch();
+    const reserved = this.reserve(batch, isInternal);
+    if (reserved !== null) this.wallet.keypool.keep(batch, reserved);
+    await this.wallet.write(batch);
+    return reserved?.key.publicKey ?? null;
+  }
+
+  /**
+   * Keys of the pool that were seen in a transaction are in use, and as many new ones are made, of each pool `most`; false
+   * where some are missing then.
+   */
+  noteUsed(batch: WalletBatch, keyIds: Iterable<Bytes>, most: number): boolean {
+    let isUsed = false;
+    for (const keyId of keyIds) {
+      if (!this.wallet.keypool.has(keyId)) continue;
+      this.wallet.keypool.markUsed(batch, keyId);
+      isUsed = true;
+    }
+    if (!isUsed) return true;
+    if (!atOnce(this.fill(batch, undefined, most))) {
+      this.wallet.node.log.info(`${this.wallet.logName} Topping up keypool failed (locked wallet)`);
+      return false;
+    }
+    const { receive, change } = this.missingKeys(this.wallet.options.keypoolSize);
+    return receive + change === 0;
+  }
+
+  /** A new private key of the wallet that can be a seed; its public key. */
+  makeSeed(batch: WalletBatch): Buffer {
+    const privateKey = randomPrivateKey();
+    const publicKey = this.wallet.hd.addSeed(batch, privateKey, this.wallet.node.nowSec());
+    privateKey.fill(0);
+    return publicKey;
+  }
+}
+
+function randomPrivateKey(): Buffer {
+  for (;;) {
+    const key = randomBytes(32);
+    if (isValidPrivateKey(key)) return key;
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Output scripts that a wallet watches without having their keys, the public keys in them, and when scripts came. Changes go to
+ * memory at once and to disk with the batch. Source: lbrycrd keystore.cpp `AddWatchOnly`, wallet/wallet.cpp.
+ */
+import { hash160 } from '../../crypto/hash.js';
+import { solveScript } from '../../script/standard.js';
+import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
+import { equalBytes, toLatin1, type Bytes } from '../../util/bytes.js';
+import { Reader } from '../../util/reader.js';
+import type { Slab } from '../../util/slab.js';
+import { recordKey, type WalletBatch } from '../store/records.js';
+import {
+  bytesKey,
+  formatKeyMetadata,
+  parseKeyMetadata,
+  plainMetadata,
+  type KeyMetadata,
+} from './keyRecords.js';
+
+const WATCHED_VALUE = Buffer.from('1');
+
+export class WatchedScripts {
+  private readonly slab: Slab;
+  private readonly scripts = new Map<string, Buffer>();
+  private readonly keys = new Map<string, Buffer>();
+  private readonly times = new Map<string, KeyMetadata>();
+  private readonly learnKey: (publicKey: Bytes, keyId: Buffer) => void;
+
+  /** `learnKey` hears of keys that watched scripts pay to themselves. */
+  constructor(slab: Slab, learnKey: (publicKey: Bytes, keyId: Buffer) => void) {
+    this.slab = slab;
+    this.learnKey = learnKey;
+  }
+
+  get size(): number {
+    return this.scripts.size;
+  }
+
+  has(script: Bytes): boolean {
+    return this.scripts.size > 0 && this.scripts.has(toLatin1(script));
+  }
+
+  all(): IterableIterator<Buffer> {
+    return this.scripts.values();
+  }
+
+  /** A key in a watched script, by its id (a byte a character). */
+  publicKey(id: string): Bytes | undefined {
+    return this.keys.get(id);
+  }
+
+  /** When a script came, by its id. */
+  metadata(scriptId: Bytes): KeyMetadata | null {
+    return this.times.get(toLatin1(scriptId)) ?? null;
+  }
+
+  watch(batch: WalletBatch, script: Bytes, metadata: KeyMetadata): void {
+    this.learn(script);
+    this.setMetadata(batch, script, metadata);
+    batch.put(recordKey('watchs', bytesKey(script)), WATCHED_VALUE);
+  }
+
+  /** Notes when a script came that is not watched as a whole. */
+  noteTime(batch: WalletBatch, script: Bytes, createdSec: number): void {
+    this.setMetadata(batch, script, plainMetadata(createdSec));
+  }
+
+  private setMetadata(batch: WalletBatch, script: Bytes, metadata: KeyMetadata): void {
+    this.times.set(toLatin1(hash160(script)), metadata);
+    batch.put(recordKey('watchmeta', bytesKey(script)), formatKeyMetadata(metadata));
+  }
+
+  unwatch(batch: WalletBatch, script: Bytes): void {
+    if (!this.scripts.delete(toLatin1(script))) return;
+    const key = publicKeyIn(script);
+    if (key !== null) this.keys.delete(toLatin1(hash160(key)));
+    batch.del(recordKey('watchmeta', bytesKey(script)));
+    batch.del(recordKey('watchs', bytesKey(script)));
+  }
+
+  private learn(script: Bytes): void {
+    this.scripts.set(toLatin1(script), this.slab.keep(script));
+    const key = publicKeyIn(script);
+    if (key === null) return;
+    const keyId = hash160(key);
+    this.keys.set(toLatin1(keyId), this.slab.keep(key));
+    this.learnKey(key, keyId);
+  }
+
+  /** Takes in a row `watchs`. */
+  load(rest: Bytes, value: Bytes): void {
+    if (equalBytes(value, WATCHED_VALUE)) this.learn(new Reader(rest).varBytes());
+  }
+
+  /** Takes in a row `watchmeta`; answers when the script came. */
+  loadTime(rest: Bytes, value: Bytes): number {
+    const metadata = parseKeyMetadata(value);
+    this.times.set(toLatin1(hash160(new Reader(rest).varBytes())), metadata);
+    return metadata.createdSec;
+  }
+}
+
+/** The key that a script pays to itself; null for other scripts and for what is no point. */
+function publicKeyIn(script: Bytes): Bytes | null {
+  const template = solveScript(script);
+  if (template.type !== 'pubkey') return null;
+  return ecdsaBackend().isFullyValidPublicKey(template.publicKey) ? template.publicKey : null;
+}

@@ -1,0 +1,120 @@
+import {
+  appendFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HeaderChain } from '../../../../src/daemon/ledger/headers/headerChain.js';
+import { headerHash } from '../../../../src/primitives/header.js';
+import { GENESIS_HEADER, makeHeaders, sealHeader } from '../../../support/headerChains.js';
+import { regtest } from '../../../support/ledgerTransactions.js';
+
+let folder: string;
+let path: string;
+let chain: HeaderChain;
+const open = (): HeaderChain => new HeaderChain({ path, params: regtest, checksWork: true });
+const NOTHING = Buffer.alloc(0);
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'headers-'));
+  path = join(folder, 'headers.dat');
+  chain = open();
+});
+
+afterEach(() => {
+  chain.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function grow(count: number): Promise<Buffer[]> {
+  const headers = await makeHeaders(count);
+  await chain.check({ forkHeight: 0, headers: NOTHING }, Buffer.concat(headers));
+  chain.accept({ forkHeight: 0, headers: Buffer.concat(headers) });
+  return headers;
+}
+
+describe('HeaderChain', () => {
+  it('begins with the first block and tells of each header', async () => {
+    expect(chain.height).toBe(0);
+    expect(chain.hashAt(0)).toEqual(regtest.network.genesisHash);
+    expect(chain.timeSecAt(0)).toBe(null);
+    const headers = await grow(600);
+    expect(chain.height).toBe(600);
+    expect(chain.hashAt(600)).toEqual(headerHash(headers[599]!));
+    expect(chain.timeSecAt(1)).toBe(headers[0]!.readUInt32LE(100));
+    expect(chain.merkleRootAt(7)).toEqual(headers[6]!.subarray(36, 68));
+    for (const height of [-1, 601, 1.5, Number.NaN]) expect(chain.hashAt(height)).toBe(null);
+    // Beyond the headers it is estimated.
+    expect(chain.timeSecAt(1000)).toBe(1466646588 + 160685);
+    expect(chain.workAbove(0)).toBe(1200n);
+    expect(chain.workAbove(600)).toBe(0n);
+    chain.close();
+    chain = open();
+    expect(chain.hashAt(600)).toEqual(headerHash(headers[599]!));
+  });
+
+  it('refuses headers that do not follow, that have a wrong target, or no work', async () => {
+    const headers = await makeHeaders(5);
+    const check = (bytes: Buffer): Promise<bigint> => chain.check({ forkHeight: 0, headers: NOTHING }, bytes);
+    expect(await check(Buffer.concat(headers))).toBe(10n);
+    await expect(check(Buffer.concat([headers[1]!]))).rejects.toThrow('height 1 does not follow');
+    await expect(check(Buffer.concat([headers[0]!, headers[2]!]))).rejects.toThrow(
+      'height 2 does not follow',
+    );
+
+    const easy = Buffer.from(headers[0]!);
+    easy.writeUInt32LE(0x207ffffe, 104);
+    await expect(check(await sealHeader(easy))).rejects.toThrow('height 1 has a wrong target');
+    const lazy = Buffer.from(headers[0]!);
+    let refused = 0;
+    for (let nonce = 0; nonce < 40; nonce++) {
+      lazy.writeUInt32LE(nonce, 108);
+      await check(lazy).catch((error: Error) => {
+        expect(error.message).toContain('height 1 has no proof of work');
+        refused++;
+      });
+    }
+    expect(refused).toBeGreaterThan(0);
+    expect(chain.height).toBe(0);
+  });
+
+  it('takes another branch in, checked against what it branches off from', async () => {
+    const headers = await grow(300);
+    const branch = await makeHeaders(20, { after: headers[289]!, mark: 1 });
+    const first = { forkHeight: 290, headers: Buffer.concat(branch.slice(0, 8)) };
+    expect(await chain.check({ forkHeight: 290, headers: NOTHING }, first.headers)).toBe(16n);
+    expect(await chain.check(first, Buffer.concat(branch.slice(8)))).toBe(24n);
+    chain.accept({ forkHeight: 290, headers: Buffer.concat(branch) });
+    expect(chain.height).toBe(310);
+    expect(chain.hashAt(291)).toEqual(headerHash(branch[0]!));
+    expect(chain.hashAt(290)).toEqual(headerHash(headers[289]!));
+    chain.accept({ forkHeight: 200, headers: Buffer.concat(headers.slice(200, 202)) });
+    expect(chain.height).toBe(202);
+    expect(chain.hashAt(203)).toBe(null);
+  });
+
+  it.each([
+    ['is cut short', () => truncateSync(path, 112 * 300 - 50), 298],
+    ['has a piece of a header too much', () => appendFileSync(path, Buffer.alloc(40)), 300],
+    ['has zeros at its end', () => appendFileSync(path, Buffer.alloc(112 * 4)), 300],
+    ['is of another chain', () => writeFileSync(path, Buffer.alloc(112 * 10, 1)), 0],
+    ['is empty', () => truncateSync(path, 0), 0],
+  ])('keeps what is whole of a file that %s', async (_what, damage, height) => {
+    const headers = await grow(300);
+    chain.close();
+    damage();
+    chain = open();
+    expect(chain.height).toBe(height);
+    expect(statSync(path).size).toBe((height + 1) * 112);
+    expect(chain.hashAt(height)).toEqual(headerHash(height === 0 ? GENESIS_HEADER : headers[height - 1]!));
+    const next = await makeHeaders(3, { after: height === 0 ? GENESIS_HEADER : headers[height - 1]! });
+    chain.accept({ forkHeight: height, headers: Buffer.concat(next) });
+    expect(readFileSync(path).subarray((height + 1) * 112)).toEqual(Buffer.concat(next));
+  });
+});

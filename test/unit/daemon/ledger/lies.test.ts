@@ -1,0 +1,209 @@
+import { deflateRawSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { LedgerAtWork } from '../../../../src/daemon/ledger/openLedger.js';
+import { headerHash } from '../../../../src/primitives/header.js';
+import { hashToHex } from '../../../../src/util/bytes.js';
+import { FakeChain, FakeHub, RawAnswer, SILENCE, type Answerer } from '../../../support/fakeHub.js';
+import { foreignOutPoint, made, payTo, testKey, transactionOf } from '../../../support/ledgerTransactions.js';
+import { testAccount, TestLedgers, type TestAccount } from '../../../support/testLedger.js';
+
+const ledgers = new TestLedgers();
+const hubs: FakeHub[] = [];
+
+async function startHub(chain: FakeChain): Promise<FakeHub> {
+  const hub = await FakeHub.start(chain);
+  hubs.push(hub);
+  return hub;
+}
+
+afterEach(async () => {
+  await ledgers.closeAll();
+  for (const hub of hubs.splice(0)) await hub.stop();
+});
+
+const total = async (ledger: LedgerAtWork, account: TestAccount): Promise<bigint> =>
+  (await ledger.database.balance([account.accountId])).total;
+
+/** A chain with one payment in its last block but one. */
+function paidChain(account: TestAccount) {
+  const chain = new FakeChain();
+  chain.mine(2);
+  const tx = made(transactionOf([foreignOutPoint('1')], [payTo(account.key(0, 0), 100n)]));
+  const other = made(transactionOf([foreignOutPoint('2')], [payTo(account.key(0, 1), 1_000_000n)]));
+  chain.mempool.push(tx, made(transactionOf([foreignOutPoint('3')], [payTo(testKey('x'), 1n)])));
+  chain.mine(2);
+  return { chain, id: hashToHex(tx.txid), other };
+}
+
+const only =
+  (wanted: string, answer: unknown): ((chain: FakeChain) => Answerer) =>
+  () =>
+  (method) =>
+    method === wanted ? answer : undefined;
+
+type Lie = (chain: FakeChain, id: string, other: { raw: Buffer }) => Answerer;
+
+const BATCH = 'blockchain.transaction.get_batch';
+
+const withPair =
+  (change: (pair: readonly [string | null, object], other: { raw: Buffer }) => unknown): Lie =>
+  (chain, id, other) =>
+  (method) =>
+    method === BATCH ? { [id]: change(chain.pair(id), other) } : undefined;
+
+const LIES: Readonly<Record<string, Lie>> = {
+  'is of another chain': only('server.features', { genesis_hash: '00'.repeat(32) }),
+  'does not say what it is': only('server.features', 7),
+  'is no header': only('blockchain.headers.subscribe', { hex: 'abc', height: 4 }),
+  'sent no headers': only('blockchain.block.headers', []),
+  'are no headers': only('blockchain.block.headers', { base64: 'AAAA' }),
+  'does not follow the one before it': (chain) => (method, params) => {
+    if (method !== 'blockchain.block.headers') return undefined;
+    const bad = chain.branch(2, 9);
+    bad.mine(2);
+    bad.blocks[2] = { ...bad.blocks[2]!, header: Buffer.alloc(112, 3) };
+    const [start, count] = params as [number, number];
+    const headers = bad.blocks.slice(start, start + count).map(({ header }) => header);
+    return { base64: deflateRawSync(Buffer.concat(headers)).toString('base64') };
+  },
+  'does not answer for each address': only('blockchain.address.subscribe', [null]),
+  'is no status': () => (method, params) =>
+    method === 'blockchain.address.subscribe' ? params.map(() => 'status') : undefined,
+  'is no history': only('blockchain.address.get_history', [{ tx_hash: 'abc', height: 1 }]),
+  'what is no history': (_chain, id) => (method) =>
+    method === 'blockchain.address.get_history'
+      ? [
+          { tx_hash: id, height: 3 },
+          { tx_hash: id, height: 3 },
+        ]
+      : undefined,
+  'sent no transactions': only(BATCH, null),
+  'sent another transaction than': withPair(([, proof], { raw }) => [raw.toString('hex'), proof]),
+  'another transaction': withPair(([raw, proof]) => [`${raw!}00`, proof]),
+  'wrong merkle branch': withPair(([raw, proof]) => [raw, { ...proof, merkle: ['11'.repeat(32)] }]),
+  'sent a wrong merkle branch': withPair(([raw, proof]) => [raw, { ...proof, pos: 5 }]),
+  'is no merkle branch': withPair(([raw, proof]) => [raw, { ...proof, merkle: 'abc' }]),
+  'does not say where a transaction is': withPair(([raw]) => [raw, {}]),
+  'is in block 999, which it does not have': withPair(([raw, proof]) => [
+    raw,
+    { ...proof, block_height: 999 },
+  ]),
+  'which it does not have': withPair(([, proof]) => [null, proof]),
+  'sent what is no JSON': (_chain) => (method) =>
+    method === 'blockchain.address.get_history' ? new RawAnswer('{"id": 1, nonsense}\n') : undefined,
+  'sent an answer of more than 1 MiB': (_chain) => (method) =>
+    method === 'blockchain.address.get_history' ? new RawAnswer(Buffer.alloc(2 << 20, 0x20)) : undefined,
+};
+
+describe('a hub that lies', () => {
+  it.each(Object.entries(LIES))('is not believed when it %s', async (words, lie) => {
+    const account = testAccount('alice');
+    const { chain, id, other } = paidChain(account);
+    const [liar, honest] = [await startHub(chain), await startHub(chain)];
+    liar.answer = lie(chain, id, other);
+    const { ledger, warnings } = await ledgers.open([liar, honest], { limits: { maxLineBytes: 1 << 20 } });
+    await ledger.add(account);
+    await ledger.whenSynced();
+    expect(await total(ledger, account)).toBe(100n);
+    expect(await ledger.database.transactionCount({ accountIds: null })).toBe(1);
+    expect(hashToHex(ledger.headers.hashAt(ledger.height)!)).toBe(
+      hashToHex(headerHash(chain.blocks.at(-1)!.header)),
+    );
+    expect(warnings.join('\n')).toContain(words);
+    expect(warnings.join('\n')).toContain(`The hub 127.0.0.1:${liar.server.port} `);
+    expect([liar.connections, honest.connections]).toEqual([0, 1]);
+  });
+
+  it('is left when it is silent', async () => {
+    const account = testAccount('alice');
+    const { chain } = paidChain(account);
+    const [silent, honest] = [await startHub(chain), await startHub(chain)];
+    silent.answer = (method) => (method === 'blockchain.address.get_history' ? SILENCE : undefined);
+    const { ledger } = await ledgers.open([silent, honest], { limits: { callTimeoutMs: 500 } });
+    await ledger.add(account);
+    await ledger.whenSynced();
+    expect(await total(ledger, account)).toBe(100n);
+    expect(honest.connections).toBe(1);
+  });
+
+  it('is left when it leaves out what is proven', async () => {
+    const account = testAccount('alice');
+    const { chain, id } = paidChain(account);
+    const [liar, honest] = [await startHub(chain), await startHub(chain)];
+    const { ledger, warnings } = await ledgers.open([liar, honest]);
+    await ledger.add(account);
+    await ledger.whenSynced();
+    expect([liar.connections, honest.connections]).toEqual([1, 0]);
+    const branch = chain.branch(chain.height, 0);
+    branch.history = () => [];
+    liar.chain = branch;
+    liar.tell();
+    await ledger.hub.call('server.ping', []);
+    while (honest.connections === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await ledger.whenSynced();
+    expect(warnings.join('\n')).toContain(`leaves the transaction ${id} of block 3 out of the history`);
+    expect(await total(ledger, account)).toBe(100n);
+    // It comes last from then on.
+    honest.drop();
+    while (honest.connections === 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    await ledger.hub.call('server.ping', []);
+    expect([liar.connections, honest.connections]).toEqual([0, 1]);
+  });
+
+  it('is asked again where there is no other, and believed when it says the truth', async () => {
+    const account = testAccount('alice');
+    const { chain, id } = paidChain(account);
+    const hub = await startHub(chain);
+    let lies = 2;
+    hub.answer = (method) => {
+      if (method !== BATCH || lies-- <= 0) return undefined;
+      return { [id]: ['00', {}] };
+    };
+    const { ledger, warnings } = await ledgers.open([hub]);
+    await ledger.add(account);
+    await ledger.whenSynced();
+    expect(warnings.length).toBe(2);
+    expect(await total(ledger, account)).toBe(100n);
+  });
+
+  it('answers questions of others with nothing that counts', async () => {
+    const chain = new FakeChain();
+    const [liar, honest] = [await startHub(chain), await startHub(chain)];
+    liar.answer = (method) => (method === 'blockchain.claimtrie.resolve' ? 7 : undefined);
+    honest.answer = (method) =>
+      method === 'blockchain.claimtrie.resolve' ? Buffer.from('right').toString('base64') : undefined;
+    const { ledger, warnings } = await ledgers.open([liar, honest]);
+    await ledger.whenSynced();
+    expect((await ledger.hub.resolve(['lbry://a'])).toString()).toBe('right');
+    expect(warnings.join('\n')).toContain('sent no outputs');
+    honest.answer = () => null;
+    expect(await ledger.hub.search({})).toEqual(Buffer.alloc(0));
+    honest.answer = () => undefined;
+    await expect(ledger.hub.claimById('x')).rejects.toMatchObject({
+      name: 'RPCError',
+      message: /unknown method/,
+    });
+  });
+
+  it('cannot say that it sent another transaction', async () => {
+    const chain = new FakeChain();
+    const [liar, honest] = [await startHub(chain), await startHub(chain)];
+    liar.answer = (method) => (method === 'blockchain.transaction.broadcast' ? '00'.repeat(32) : undefined);
+    const { ledger, warnings } = await ledgers.open([liar, honest]);
+    await ledger.whenSynced();
+    const tx = transactionOf([foreignOutPoint('1')], [payTo(testKey('x'), 1n)]);
+    await ledger.broadcast(tx);
+    expect(chain.mempool.length).toBe(1);
+    expect(warnings.join('\n')).toContain('sent another transaction');
+  });
+
+  it('and no hub at all is a clear failure of what needs one', async () => {
+    const gone = { server: { host: '127.0.0.1', port: 1 } } as FakeHub;
+    const { ledger } = await ledgers.open([gone], { limits: { callTimeoutMs: 50 } });
+    const account = testAccount('alice');
+    await ledger.add(account);
+    expect(await ledger.database.addressCount({ accountIds: ['alice'] })).toBe(7);
+    await expect(ledger.hub.resolve(['a'])).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(ledger.status()).toMatchObject({ connected: null, servers: [] });
+  });
+});

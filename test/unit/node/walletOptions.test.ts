@@ -1,0 +1,92 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadOptions, parseCommandLine, type LoadedOptions } from '../../../src/node/options.js';
+import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from '../../../src/node/optionsTableWallet.js';
+import { walletNamesAtStart, walletSettings } from '../../../src/node/walletSettings.js';
+
+/** A value of each option that is not its default. */
+const OTHER: Readonly<Record<string, string>> = {
+  addresstype: 'bech32',
+  avoidpartialspends: '1',
+  changetype: 'legacy',
+  discardfee: '0.1',
+  fallbackfee: '0.1',
+  keypool: '7',
+  mintxfee: '0.001',
+  paytxfee: '0.1',
+  rescan: '1',
+  salvagewallet: '1',
+  spendzeroconfchange: '0',
+  txconfirmtarget: '9',
+  upgradewallet: '169900',
+  wallet: 'another',
+  walletbroadcast: '0',
+  walletdir: tmpdir(),
+  walletrbf: '1',
+  walletrejectlongchains: '1',
+  zapwallettxes: '2',
+};
+/** Options that say nothing to wallets themselves, and who listens to them: tests of what they do are in `test/functional`. */
+const ELSEWHERE: Readonly<Record<string, { file: string; test: string }>> = {
+  disablewallet: { file: 'src/node/node.ts', test: 'walletFiles.test.ts' },
+  walletnotify: { file: 'src/node/services.ts', test: 'walletMigrate.test.ts' },
+  walletrpcport: { file: 'src/node/rpcServers.ts', test: 'lbcwallet.test.ts' },
+};
+/** Options that mean nothing here; whoever gives one is told. */
+const NOTHING = ['dblogsize', 'flushwallet', 'privdb'];
+const ROWS = [...WALLET_OPTIONS, ...WALLET_DEBUG_OPTIONS].map(({ name }) => name as string);
+
+function load(...words: string[]): LoadedOptions {
+  const data = mkdtempSync(join(tmpdir(), 'wallet-options-'));
+  try {
+    const command = parseCommandLine([`-datadir=${data}`, '-regtest', ...words]);
+    if (command.action !== 'run') throw new Error('the words ask for help');
+    return loadOptions(command.args, data);
+  } finally {
+    rmSync(data, { recursive: true });
+  }
+}
+
+/** What wallets are told, but for the folder, which is another each time. */
+function toldTo(loaded: LoadedOptions): unknown {
+  const { walletDir, ...settings } = walletSettings(loaded);
+  return {
+    ...settings,
+    names: walletNamesAtStart(loaded),
+    walletDir: walletDir === tmpdir() ? walletDir : '',
+  };
+}
+
+const repository = (path: string): string =>
+  readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+
+describe('the options of wallets', () => {
+  it('are all looked at by somebody', () => {
+    expect([...Object.keys(OTHER), ...Object.keys(ELSEWHERE), ...NOTHING].sort()).toEqual([...ROWS].sort());
+  });
+
+  it.each(Object.entries(OTHER))('-%s=%s makes a difference to wallets', (name, value) => {
+    const loaded = load(`-${name}=${value}`);
+    expect(toldTo(loaded)).not.toEqual(toldTo(load()));
+    expect(loaded.warnings.filter((warning) => warning.includes('counts for nothing'))).toEqual([]);
+  });
+
+  it.each(Object.entries(ELSEWHERE))('-%s is listened to elsewhere', (name, { file, test }) => {
+    expect(repository(file)).toContain(`options.${name}`);
+    expect(repository(`test/functional/${test}`)).toContain(`-${name}`);
+  });
+
+  it.each(NOTHING)('-%s means nothing, and whoever gives it is told', (name) => {
+    const { warnings } = load(`-${name}=1`);
+    expect(warnings.some((warning) => warning.startsWith(`-${name} counts for nothing`))).toBe(true);
+  });
+
+  it.each(ROWS.filter((name) => name !== 'disablewallet'))('-%s beside -disablewallet is told of', (name) => {
+    const value = OTHER[name] ?? '1';
+    const given = name === 'wallet' ? `-wallet=${value}` : `-${name}`;
+    const { notes } = load('-disablewallet', `-${name}=${value}`);
+    expect(notes).toContain(`parameter interaction: -disablewallet -> ignoring ${given}`);
+  });
+});
