@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Writes what derives from the declarations of RPC methods and from the options table: the references in docs/, the
+// Writes what derives from the declarations of RPC methods, of node and daemon, and from the options table: the references in docs/, the
 // client's types, the command line's conversion table, manual pages, completion and the sample configuration. Needs a
 // built dist/. With --check it only compares.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,10 +13,15 @@ const { operatorFiles } = await import(
 const { methodErrorsText } = await import('./rpcErrors.mjs');
 const { generatedFiles } = await import(new URL('../dist/node/optionsGenerated.js', import.meta.url).href);
 
+const { generatedDaemonFiles } = await import(
+  new URL('../dist/daemon/api/generated.js', import.meta.url).href
+);
+
 let stale = 0;
 for (const [name, text] of Object.entries({
   ...generatedFiles(),
   ...operatorFiles(),
+  ...generatedDaemonFiles(),
   'src/rpc/methodErrors.ts': methodErrorsText(root),
 })) {
   const path = join(root, name);

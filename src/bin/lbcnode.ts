@@ -244,6 +244,8 @@ async function main(): Promise<void> {
   const program = new Program(openLog(loaded), unlock, loaded.paths.networkDir, isSeen);
   process.on('SIGTERM', () => void program.stop());
   process.on('SIGINT', () => void program.stop());
+  // Started by another program over a channel (`lbcnet start --with-node`), it ends with that, however that ended.
+  process.once('disconnect', () => void program.stop());
   process.on('uncaughtException', (error) => program.fatal(error));
   process.on('unhandledRejection', (error) => program.fatal(error));
   await program.run(loaded);

@@ -3,8 +3,8 @@
  * types of the client are in `clientTypes.ts`). Texts only; `scripts/generateRpcDocs.mjs` writes them, and a test compares.
  */
 import { JsonObject, type JsonValue } from '../util/json.js';
+import { propertyName } from '../schema/schemaTypes.js';
 import { stringifyJson } from '../util/jsonWrite.js';
-import { propertyName } from './clientTypes.js';
 import { RPC_ERROR, RPC_ERROR_MEANING, type RpcErrorName } from './errors.js';
 import { methodHelp } from './helpText.js';
 import { CATEGORIES, type ParamDecl, type Profile, type RpcMethod } from './method.js';

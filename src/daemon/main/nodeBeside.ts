@@ -4,7 +4,7 @@
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
-import { createConnection } from 'node:net';
+import { createConnection, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EnvironmentError } from '../../util/environmentError.js';
@@ -12,7 +12,7 @@ import type { Logger } from '../../util/logging.js';
 import { projectFile } from '../../util/project.js';
 import type { HostPort, Settings } from '../api/settings.js';
 
-const HUB: HostPort = ['127.0.0.1', 50_001];
+const HUB_HOST = '127.0.0.1';
 /** Between looks whether the hub listens. */
 const LOOK_MS = 200;
 /** What is left of a node that does not stop is killed. Arbitrary: above what a flush of its caches takes. */
@@ -28,6 +28,18 @@ const CHAIN_OPTIONS: Readonly<Record<string, readonly string[]>> = {
 export interface NodeBeside {
   readonly hub: HostPort;
   stop(): Promise<void>;
+}
+
+/** A port that the system has free at the moment. */
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, HUB_HOST, () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
 }
 
 function canConnect([host, port]: HostPort): Promise<boolean> {
@@ -53,15 +65,18 @@ export async function startNodeBeside(
   const chain = CHAIN_OPTIONS[settings.get('blockchain_name')] ?? [];
   const folder = join(settings.get('data_dir'), 'lbcnode');
   mkdirSync(folder, { recursive: true });
-  if (await canConnect(HUB))
-    throw new EnvironmentError(
-      `A hub listens at ${HUB.join(':')} already. Start without --with-node, and it is asked where the setting ` +
-        'lbryum_servers names it.',
-    );
+  const hub: HostPort = [HUB_HOST, await freePort()];
   log.info(`Starting a node in ${folder}.`);
   const child: ChildProcess = fork(
     program,
-    [...chain, `-datadir=${folder}`, '-hub', `-hubbind=${HUB.join(':')}`, '-printtoconsole=0'],
+    [
+      ...chain,
+      `-datadir=${folder}`,
+      '-hub',
+      `-hubbind=${HUB_HOST}`,
+      `-hubport=${hub[1]}`,
+      '-printtoconsole=0',
+    ],
     { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
   );
   let isStopping = false;
@@ -72,13 +87,13 @@ export async function startNodeBeside(
       resolve();
     });
   });
-  while (!(await canConnect(HUB))) {
+  while (!(await canConnect(hub))) {
     if (child.exitCode !== null || child.signalCode !== null)
       throw new EnvironmentError(`The node did not start; its log is in ${folder}.`);
     await sleep(LOOK_MS);
   }
   return {
-    hub: HUB,
+    hub,
     stop: async () => {
       isStopping = true;
       child.kill('SIGTERM');

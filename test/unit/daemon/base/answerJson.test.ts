@@ -1,0 +1,78 @@
+/** Answers as text: the same as Python's of the same value, however it is held. */
+import { describe, expect, it } from 'vitest';
+import { answerText, answerTextInTurns, float } from '../../../../src/daemon/base/answerJson.js';
+import { pythonRepr } from '../../../../src/daemon/base/pythonText.js';
+import { JsonObject, rawNumber } from '../../../../src/util/json.js';
+import { parseJson } from '../../../../src/util/jsonParse.js';
+import { hexOf, jsonArray, jsonObject, rawJson, type JsonOut } from '../../../../src/util/jsonWrite.js';
+
+const ANSWER: JsonOut = {
+  z: [1, 2.5, 10n ** 20n, float(3), null, true],
+  a: { '\u{10000}': 1, '\uffff': 2, b: undefined },
+  empty: [{}, []],
+  text: 'é"\n',
+  hex: hexOf(Buffer.from('00ff', 'hex')),
+  map: new Map([['k', 'v']]),
+  raw: rawJson('{"y":1.50,"x":[]}'),
+  object: new JsonObject([
+    ['k', 1],
+    ['k', rawNumber('2e0')],
+  ]),
+};
+
+const TEXT = `{
+  "a": {
+    "\\uffff": 2,
+    "\\ud800\\udc00": 1
+  },
+  "empty": [
+    {},
+    []
+  ],
+  "hex": "00ff",
+  "map": {
+    "k": "v"
+  },
+  "object": {
+    "k": 2.0
+  },
+  "raw": {
+    "x": [],
+    "y": 1.5
+  },
+  "text": "\\u00e9\\"\\n",
+  "z": [
+    1,
+    2.5,
+    100000000000000000000,
+    3.0,
+    null,
+    true
+  ]
+}
+`;
+
+describe('an answer', () => {
+  it('is written with sorted keys, ASCII and two blanks, in one go or in turns', async () => {
+    expect(answerText(ANSWER)).toBe(TEXT);
+    expect(await answerTextInTurns(ANSWER)).toBe(TEXT);
+  });
+
+  it('may come one item at a time', async () => {
+    async function* items(): AsyncGenerator<number> {
+      yield 1;
+      yield 2;
+    }
+    const answer = { list: jsonArray(items()), members: jsonObject([['b', 1] as const, ['a', 2] as const]) };
+    expect(await answerTextInTurns(answer)).toBe(answerText({ list: [1, 2], members: { a: 2, b: 1 } }));
+  });
+});
+
+describe('quoted values', () => {
+  it('look as Python shows them', () => {
+    const shown = (text: string): string => pythonRepr(parseJson(text));
+    expect(shown('[null, true, 1.0, "it\'s", "a\\"b\'", "\\n\\u0001é\\u2028", {"k": []}]')).toBe(
+      `[None, True, 1.0, "it's", 'a"b\\'', '\\n\\x01é\\u2028', {'k': []}]`,
+    );
+  });
+});

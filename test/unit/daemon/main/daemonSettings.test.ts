@@ -1,0 +1,141 @@
+/** Settings: which source wins, what a file may hold, and what is said of what it may not. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { DaemonSettings } from '../../../../src/daemon/main/daemonSettings.js';
+import { SETTINGS } from '../../../../src/daemon/main/settingsTable.js';
+import type { JsonValue } from '../../../../src/util/json.js';
+
+let home: string;
+let path: string;
+let warnings: string[];
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'lbcnet-settings-'));
+  path = join(home, 'conf.yml');
+  warnings = [];
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+function open({
+  file,
+  given = {},
+  environment = {},
+}: {
+  file?: string;
+  given?: Record<string, JsonValue>;
+  environment?: Record<string, string>;
+} = {}): DaemonSettings {
+  if (file !== undefined) writeFileSync(path, file);
+  return new DaemonSettings({
+    given: new Map(Object.entries({ config: path, ...given })),
+    machine: { platform: 'linux', home, environment },
+    warn: (text) => warnings.push(text),
+  });
+}
+
+describe('sources', () => {
+  it('count in their order: run time, command line, environment, file, default', async () => {
+    const sources = {
+      file: 'udp_port: 2\ntcp_port: 2\nvolume_analysis_time: 2\n',
+      environment: { LBRY_UDP_PORT: '3', LBRY_TCP_PORT: '3' },
+      given: { udp_port: '4' },
+    };
+    const settings = open(sources);
+    expect(
+      ['udp_port', 'tcp_port', 'volume_analysis_time', 'prometheus_port'].map((name) => settings.value(name)),
+    ).toEqual([4, 3, 2, 0]);
+    await settings.set('udp_port', 5);
+    expect(settings.value('udp_port')).toBe(5);
+    await settings.clear('udp_port');
+    expect(settings.value('udp_port')).toBe(4);
+  });
+
+  it('have folders of lbrynet where none are named', () => {
+    const settings = open();
+    expect(settings.get('data_dir')).toBe(join(home, '.local/share/lbry/lbrynet'));
+    expect(settings.get('download_dir')).toBe(join(home, 'Downloads'));
+    expect(open({ given: { data_dir: '~/here' } }).get('data_dir')).toBe(join(home, 'here'));
+  });
+
+  it('take lists and toggles from the environment', () => {
+    const settings = open({ environment: { LBRY_LBRYUM_SERVERS: 'a:1, b:2', LBRY_STREAMING_GET: 'false' } });
+    expect(settings.get('lbryum_servers')).toEqual([
+      ['a', 1],
+      ['b', 2],
+    ]);
+    expect(settings.get('streaming_get')).toBe(false);
+  });
+});
+
+describe('the file', () => {
+  it('keeps what no setting is called, with a warning that names the nearest', async () => {
+    const settings = open({ file: 'save_fils: true\n' });
+    expect(warnings).toEqual([
+      `The settings file ${path} has 'save_fils', which is no setting. Did you mean 'save_files'?`,
+    ]);
+    await settings.set('lbryum_servers', ['x:1']);
+    expect(parse(readFileSync(path, 'utf8'))).toEqual({ save_fils: true, lbryum_servers: ['x:1'] });
+  });
+
+  it('is written anew where it has names of earlier versions', () => {
+    expect(open({ file: 'peer_port: 3333\n' }).value('tcp_port')).toBe(3333);
+    expect(parse(readFileSync(path, 'utf8'))).toEqual({ tcp_port: 3333 });
+  });
+
+  it('says where it is no YAML', () => {
+    expect(() => open({ file: 'a: [1,\nb: 2\n' })).toThrow(
+      /is no YAML, line [123]: .*Mend it or move it away\./,
+    );
+    expect(() => open({ file: '- a\n- b\n' })).toThrow('must hold settings');
+    expect(() => open({ given: { config: join(home, 'conf.txt') } })).toThrow(
+      "must end with .yml or .yaml, not '.txt'",
+    );
+  });
+
+  it('says which value cannot be', () => {
+    expect(() => open({ file: 'save_files: perhaps\n' })).toThrow(
+      `Settings file ${path}: Setting 'save_files' must be a true/false value.`,
+    );
+    expect(() => open({ environment: { LBRY_UDP_PORT: 'x' } })).toThrow(
+      "Environment variable LBRY_UDP_PORT: Setting 'udp_port' must be an integer, not 'x'.",
+    );
+  });
+
+  it('stays as it is where a value is refused', async () => {
+    const settings = open({ file: 'udp_port: 7\n' });
+    await expect(settings.set('udp_port', 'x')).rejects.toMatchObject({ name: 'ValueError' });
+    await expect(settings.set('udp_prt', 1)).rejects.toThrow(
+      "There is no setting 'udp_prt'. Did you mean 'udp_port'?",
+    );
+    expect(readFileSync(path, 'utf8')).toBe('udp_port: 7\n');
+  });
+});
+
+describe('values', () => {
+  it('of prices are an amount and a currency, or null', async () => {
+    const settings = open();
+    await settings.set('max_key_fee', '5 lbc');
+    expect(settings.get('max_key_fee')).toEqual({ currency: 'LBC', amount: '5.0' });
+    await settings.set('max_key_fee', 'null');
+    expect(settings.get('max_key_fee')).toBeNull();
+    await expect(settings.set('max_key_fee', '5 EUR')).rejects.toMatchObject({
+      name: 'InvalidCurrencyError',
+    });
+  });
+
+  it('of exchange rates are checked one by one', async () => {
+    const settings = open();
+    await settings.set('exchange_rates', '["USD=38.5"]');
+    expect(settings.get('exchange_rates')).toEqual(['USD=38.5']);
+    await expect(settings.set('exchange_rates', ['USD'])).rejects.toThrow(
+      "'USD' is not a rate like USD=38.5",
+    );
+  });
+
+  it('are all shown, sorted', () => {
+    expect(SETTINGS.map(({ name }) => name)).toEqual(SETTINGS.map(({ name }) => name).sort());
+    expect(Object.keys(open().all() as object)).toHaveLength(SETTINGS.length);
+  });
+});

@@ -1,0 +1,52 @@
+/** Usage lines and what words mean by them. */
+import { describe, expect, it } from 'vitest';
+import { UsageError, UsagePattern } from '../../../../src/daemon/main/usagePattern.js';
+
+const match = (usage: string, ...words: string[]): object =>
+  Object.fromEntries(new UsagePattern(usage).match(words));
+
+describe('a usage line', () => {
+  it('takes a word by its place or by its name', () => {
+    const usage = '(<name> | --name=<name>) [--preview]';
+    expect(match(usage, 'a')).toEqual({ '<name>': 'a', '--name': null, '--preview': false });
+    expect(match(usage, '--name', 'a', '--preview')).toEqual({
+      '<name>': null,
+      '--name': 'a',
+      '--preview': true,
+    });
+    expect(match(usage, '--nam=a')).toMatchObject({ '--name': 'a' });
+  });
+
+  it('collects what may be repeated', () => {
+    expect(match('<url>... [--tag=<tag>...]', 'a', '--tag=x', 'b', '--tag=y')).toEqual({
+      '<url>': ['a', 'b'],
+      '--tag': ['x', 'y'],
+    });
+    expect(match('[--tag=<tag>...]')).toEqual({ '--tag': [] });
+  });
+
+  it('refuses what excludes each other, is missing, or is too much', () => {
+    for (const [usage, words] of [
+      ['[--a | --b]', ['--a', '--b']],
+      ['<x> <y>', ['1']],
+      ['<x>', ['1', '2']],
+      ['[--a]', ['--c']],
+      ['[<x>]', ['--x=1']],
+      ['[--a]', ['-a']],
+    ] as const)
+      expect(() => match(usage, ...words), usage).toThrow(UsageError);
+  });
+
+  it('says what is wrong with an option', () => {
+    expect(() => match('[--a=<a>]', '--a')).toThrow('--a requires argument');
+    expect(() => match('[--flag]', '--flag=1')).toThrow('--flag must not have an argument');
+    expect(() => match('[--one=<a>] [--only=<b>]', '--on=1')).toThrow(
+      '--on is not a unique prefix: --one, --only?',
+    );
+  });
+
+  it('takes everything behind -- as words', () => {
+    expect(() => match('<x>', '--', '--y')).toThrow(UsageError);
+    expect(match('<x> <y>', '--', '--y')).toEqual({ '<x>': '--', '<y>': '--y' });
+  });
+});
