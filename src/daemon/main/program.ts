@@ -121,8 +121,9 @@ async function runDaemon(command: StartCommand): Promise<number> {
       log.error('Stopping takes too long; what is left is ended.');
       process.exit(1);
     }, STOP_TIMEOUT_MS);
-    overdue.unref();
     await daemon.stop();
+    // It also kept the program alive: threads that end keep no loop busy.
+    clearTimeout(overdue);
     return exitCode;
   } finally {
     await beside?.stop();

@@ -79,7 +79,7 @@ async function addReceipts(
 }
 
 /** The output that paid for a claim, the first of its transaction. */
-function receiptOf({ raw, txid, height, purchasedClaimId, outputs: [known] }: TransactionRow): Txo | null {
+function receiptOf({ raw, txid, height, purchasedClaimId }: TransactionRow): Txo | null {
   const tx = parseTransaction(new Reader(raw));
   const [output] = tx.outputs;
   const [input] = tx.inputs;
@@ -92,5 +92,5 @@ function receiptOf({ raw, txid, height, purchasedClaimId, outputs: [known] }: Tr
     script: output.script,
     firstOutPoint: formatOutPoint(input.prevout),
   };
-  return new Txo(facts, { isMyOutput: known?.isMyOutput ?? false, purchasedClaimId });
+  return new Txo(facts, { purchasedClaimId });
 }

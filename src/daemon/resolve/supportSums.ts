@@ -40,15 +40,12 @@ export async function supportSums(
 
 async function ask(hub: Pick<HubPort, 'call'>, params: readonly unknown[]): Promise<unknown> {
   try {
-    return plainOf(await hub.call(METHOD, params));
+    return await hub.call(METHOD, params);
   } catch (error) {
     if (!(error instanceof Error) || !UNKNOWN_METHOD.test(error.message)) throw error;
     throw new DaemonError('RPCError', `The hub does not add up supports: it has no method ${METHOD}.`);
   }
 }
-
-/** Whatever form of JSON the answer has, as plain values. */
-const plainOf = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer)) as unknown;
 
 const unreadable = (): DaemonError => new DaemonError('RPCError', 'The hub gave sums that cannot be read.');
 

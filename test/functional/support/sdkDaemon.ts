@@ -53,8 +53,15 @@ export class SdkDaemon {
     this.exited = new Promise((resolve) => this.child.once('close', resolve));
   }
 
-  /** Starts one with an empty wallet that knows the hubs at these loopback ports; resolves when it is up and synced. */
-  static async start(program: string, hubPorts: readonly number[]): Promise<SdkDaemon> {
+  /**
+   * Starts one with an empty wallet that knows the hubs at these loopback ports; resolves when it is up and synced. `parts`
+   * are those of the parts otherwise left out that it has.
+   */
+  static async start(
+    program: string,
+    hubPorts: readonly number[],
+    parts: readonly string[] = [],
+  ): Promise<SdkDaemon> {
     const folder = mkdtempSync(join(tmpdir(), 'lbcnode-lbrynet-'));
     for (const name of ['data', 'wallet', 'files']) mkdirSync(join(folder, name));
     const port = await freePort();
@@ -64,7 +71,7 @@ export class SdkDaemon {
       network_interface: '127.0.0.1',
       blockchain_name: 'lbrycrd_regtest',
       lbryum_servers: hubPorts.map((hub) => `127.0.0.1:${hub}`),
-      components_to_skip: SKIPPED,
+      components_to_skip: SKIPPED.filter((name) => !parts.includes(name)),
       use_upnp: false,
       share_usage_data: false,
     };

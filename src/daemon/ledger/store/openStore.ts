@@ -95,7 +95,7 @@ const METHODS = [
   'statusesOf',
   'chainsOf',
   'known',
-  'verifiedHistory',
+  'missingFrom',
   'saveTransactions',
   'saveHistories',
   'saveBroadcast',
@@ -177,6 +177,8 @@ export function openStore(options: StoreOptions): LedgerStorePort {
     });
   };
   return portOf(send, async () => {
+    // Whoever waits for the end shall not end before.
+    worker.ref();
     await send('close', []).catch(() => undefined);
     await exited;
   });

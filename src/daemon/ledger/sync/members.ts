@@ -6,8 +6,10 @@ import type { Gaps } from './gaps.js';
 
 interface Member {
   readonly source: AddressSource;
-  /** How often it was added. */
-  count: number;
+  /** As often as it was added: one account may be in several wallets. */
+  readonly sources: AddressSource[];
+  /** Whether its addresses are made, up to the gaps: before that no hub is asked for some of them. */
+  hasAddresses: boolean;
   /** Whether the hub of the moment was asked for all of its addresses. */
   isSubscribed: boolean;
   isSynced: boolean;
@@ -41,12 +43,13 @@ export class Members {
   add(source: AddressSource): Promise<void> {
     const known = this.#members.get(source.accountId);
     if (known) {
-      known.count++;
+      known.sources.push(source);
       return known.ready;
     }
     const member: Member = {
       source,
-      count: 1,
+      sources: [source],
+      hasAddresses: false,
       isSubscribed: false,
       isSynced: false,
       ready: Promise.resolve(),
@@ -58,6 +61,7 @@ export class Members {
 
   async #begin(member: Member): Promise<void> {
     await this.#gaps.ensure(member.source);
+    member.hasAddresses = true;
     const sync = this.#port.sync();
     if (sync && !member.isSubscribed) {
       await this.#subscribe(member, sync);
@@ -74,7 +78,8 @@ export class Members {
   /** Whether that was the last time that it was added. */
   remove(accountId: string): boolean {
     const member = this.#members.get(accountId);
-    if (!member || --member.count > 0) return false;
+    member?.sources.pop();
+    if (!member || member.sources.length > 0) return false;
     this.#members.delete(accountId);
     this.#tell();
     return true;
@@ -85,7 +90,7 @@ export class Members {
   }
 
   sources(): AddressSource[] {
-    return [...this.#members.values()].map(({ source }) => source);
+    return [...this.#members.values()].flatMap((member) => member.sources);
   }
 
   isSynced(accountId: string): boolean {
@@ -102,7 +107,8 @@ export class Members {
 
   /** A hub is there. */
   async joined(sync: AddressSync): Promise<void> {
-    for (const member of [...this.#members.values()]) await this.#subscribe(member, sync);
+    for (const member of [...this.#members.values()])
+      if (member.hasAddresses) await this.#subscribe(member, sync);
   }
 
   async #subscribe(member: Member, sync: AddressSync): Promise<void> {
