@@ -210,18 +210,23 @@ export interface WordFilter {
 
 /**
  * The text as an expression of words and beginnings for an inverted index without places; null where documents without any
- * of its words may satisfy it.
+ * of its words may satisfy it. Beginnings that `isCommon` are not asked of the index, which would have to read all that
+ * begins so before it finds the first.
  */
 export function wordFilter(
   node: TextNode,
   quote: (word: string, isPrefix: boolean) => string,
   [and, or]: readonly [and: string, or: string] = [' AND ', ' OR '],
+  isCommon: (prefix: string) => boolean = () => false,
 ): WordFilter | null {
+  const inner = (part: TextNode) => wordFilter(part, quote, [and, or], isCommon);
   switch (node.kind) {
     case 'word':
       return { expression: quote(node.word, false), isExact: true };
     case 'prefix':
-      return node.prefix === '' ? null : { expression: quote(node.prefix, true), isExact: true };
+      return node.prefix === '' || isCommon(node.prefix)
+        ? null
+        : { expression: quote(node.prefix, true), isExact: true };
     case 'phrase':
     case 'near':
       return {
@@ -229,7 +234,7 @@ export function wordFilter(
         isExact: false,
       };
     case 'or': {
-      const parts = node.nodes.map((inner) => wordFilter(inner, quote, [and, or]));
+      const parts = node.nodes.map(inner);
       if (parts.some((part) => part === null)) return null;
       const known = parts as WordFilter[];
       return {
@@ -238,9 +243,7 @@ export function wordFilter(
       };
     }
     case 'and': {
-      const parts = node.nodes
-        .map((inner) => wordFilter(inner, quote, [and, or]))
-        .filter((part) => part !== null);
+      const parts = node.nodes.map(inner).filter((part) => part !== null);
       if (parts.length === 0) return null;
       return {
         expression: `(${parts.map((part) => part.expression).join(and)})`,

@@ -1,12 +1,13 @@
 /** Hits as the rows of an index give them, and what is done with them before a page is cut, the same for all backends. */
 import { toHex } from '../util/bytes.js';
 import { TEXT_FIELDS } from './analyze.js';
-import { MAX_HITS, type SearchHit } from './pages.js';
+import { MAX_HITS, arrangeHits, type SearchHit } from './pages.js';
+import type { SearchQuery } from './searchQuery.js';
 import { isSimilar, type TextNode } from './textQuery.js';
 import { rankedWords, textScorer, type TextTotals } from './textScore.js';
 
-/** Documents with a word that are ranked: the newest. The first 1,000 of any ranking are looked at. */
-export const RANKED_DOCUMENTS = 5000;
+/** Documents that are ranked: twice as many as are looked at of any order. Each takes microseconds, however short the page. */
+export const RANKED_DOCUMENTS = 2000;
 /** Documents counted for how rare a word is; a word in more counts as one in so many. */
 export const RARITY_LIMIT = 200_000;
 /** Words that stand for a word with wrong letters. Source: Lucene's `max_expansions`. */
@@ -39,16 +40,49 @@ export function hitOf(row: Row): Hit {
   };
 }
 
-/** Numbers of the first documents by relevance; of equally good ones the older comes first. `countOf` is asked of words of the text. */
+/** A page with the number of hits of all pages. */
+export interface HitsPage {
+  readonly page: readonly Hit[];
+  readonly total: number;
+}
+
+/** Whether hits decide about one another, so that all must be known before a page is cut. */
+export function needsAllHits({ only, removeDuplicates, perChannel }: SearchQuery): boolean {
+  return only > 0 || removeDuplicates || perChannel > 0;
+}
+
+export function cutPage(hits: readonly Hit[], query: SearchQuery): HitsPage {
+  const { only, offset, limit } = query;
+  const arranged = only > 0 ? hits.slice(only - 1, only) : arrangeHits(hits, query);
+  return { page: arranged.slice(offset, offset + limit), total: arranged.length };
+}
+
+/**
+ * What is looked for so that documents can be ranked, one after the other until there are enough: of words of which any
+ * will do, first those that have all of them, which would rank before the others however old they are.
+ */
+export function rankedTexts(text: TextNode): readonly TextNode[] {
+  if (text.kind === 'or') return [{ kind: 'and', nodes: text.nodes }, text];
+  const [first, ...others] = text.kind === 'and' ? text.nodes : [];
+  if (first?.kind !== 'or') return [text];
+  return [{ kind: 'and', nodes: [...first.nodes, ...others] }, text];
+}
+
+/**
+ * Numbers of the first documents by relevance; of equally good ones the older comes first. `countOf` is asked of words of the
+ * text; `checkTime` throws when the time is up.
+ */
 export function rankedDocuments(
   rows: readonly Row[],
   text: TextNode,
   totals: TextTotals,
   countOf: (word: string) => number,
+  checkTime: () => void,
 ): number[] {
   const counts = new Map(rankedWords(text).map((word) => [word, countOf(word)]));
   const score = textScorer(text, totals, counts);
   const scored = rows.map((row) => {
+    checkTime();
     const lengths = LENGTH_COLUMNS.map((column) => row[column] as number);
     return { id: row['id'] as number, score: score(row['packed'] as string, lengths) };
   });

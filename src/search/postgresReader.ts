@@ -7,8 +7,18 @@ import { fromHex, toHex } from '../util/bytes.js';
 import { FIELD_BREAK, VALUE_BREAK } from './analyze.js';
 import { Censor, countBlocked, type CensorLists } from './censor.js';
 import { wordFilter, SqlValues, type Dialect, type SqlContext } from './conditionSql.js';
-import { HIT_COLUMNS, RARITY_LIMIT, hitOf, nearestWords, rankedDocuments, type Hit } from './hits.js';
-import { arrangeHits } from './pages.js';
+import {
+  HIT_COLUMNS,
+  RARITY_LIMIT,
+  cutPage,
+  hitOf,
+  nearestWords,
+  needsAllHits,
+  rankedDocuments,
+  rankedTexts,
+  type Hit,
+  type HitsPage,
+} from './hits.js';
 import { LEXEME_OPERATORS, estimateText, postgresHitsSql, quoteLexeme } from './postgresPlan.js';
 import {
   PostgresAwayError,
@@ -119,7 +129,8 @@ class Search {
     return this.connection.query(sql, values);
   }
 
-  private checked(): number {
+  /** Time that is left. Throws `SearchError` when there is none. */
+  checked(): number {
     const { leftMs } = this;
     if (leftMs <= 0) throw new SearchError('timeout', TIME_IS_UP);
     return leftMs;
@@ -212,27 +223,17 @@ export class PostgresReader {
     totals: TextTotals,
   ): Promise<Omit<BackendPage, 'height'>> {
     if (query.findsNothing) return { rows: [], total: 0, blocked: [] };
-    const cut = (hits: readonly Hit[]) => hits.slice(query.offset, query.offset + query.limit);
-    const first = await this.arranged(search, query, totals);
-    const page = cut(first);
+    const { page, total } = await this.found(search, query, totals);
+    const idsOf = (hits: readonly Hit[]): string[] => hits.map((hit) => hit.claimId);
     const blocked = await this.blocked(search, page);
-    const total = first.length;
-    if (blocked.length === 0) return { rows: page.map((hit) => hit.claimId), total, blocked };
+    if (blocked.length === 0) return { rows: idsOf(page), total, blocked };
     const uncensored: Condition = { kind: 'censored', types: [0] };
-    const second = await this.arranged(
-      search,
-      { ...query, conditions: [...query.conditions, uncensored] },
-      totals,
-    );
-    return { rows: cut(second).map((hit) => hit.claimId), total, blocked };
+    const conditions = [...query.conditions, uncensored];
+    const second = await this.found(search, { ...query, conditions }, totals);
+    return { rows: idsOf(second.page), total, blocked };
   }
 
-  private async arranged(search: Search, query: SearchQuery, totals: TextTotals): Promise<readonly Hit[]> {
-    const hits = await this.hits(search, query, totals);
-    return query.only > 0 ? hits.slice(query.only - 1, query.only) : arrangeHits(hits, query);
-  }
-
-  private async hits(search: Search, query: SearchQuery, totals: TextTotals): Promise<readonly Hit[]> {
+  private async found(search: Search, query: SearchQuery, totals: TextTotals): Promise<HitsPage> {
     const context: SqlContext = {
       labels: await readLabels(search, query.conditions),
       hasCensored: this.channels.length > 0,
@@ -240,19 +241,28 @@ export class PostgresReader {
     const text = query.text && (await this.expand(search, query.text));
     const request = hitsRequest(query, text);
     const countOf = text === null ? () => 0 : await readCounts(search, text);
-    const filter = text && wordFilter(text, quoteLexeme, LEXEME_OPERATORS);
-    const facts = { documents: totals.documents, textEstimate: text && estimateText(text, countOf) };
-    const sql = new SqlValues(this.dialect);
-    const statement = postgresHitsSql(request, facts, context, sql, filter);
-    const rows = await search.rows(
-      statement,
-      sql.values.map((value) =>
-        typeof value === 'string' ? wellFormed(value.replaceAll('\0', '\ufffd')) : value,
-      ),
-    );
-    if (text === null || !request.withWords) return rows.map(hitOf);
+    const rowsOf = async (part: TextNode | null): Promise<PostgresRow[]> => {
+      const filter = part && wordFilter(part, quoteLexeme, LEXEME_OPERATORS);
+      const facts = { documents: totals.documents, textEstimate: part && estimateText(part, countOf) };
+      const sql = new SqlValues(this.dialect);
+      const statement = postgresHitsSql({ ...request, text: part }, facts, context, sql, filter);
+      return search.rows(statement, sql.values.map(wellFormedValue));
+    };
+    if (text === null || !request.withWords) return cutPage((await rowsOf(text)).map(hitOf), query);
+    const ranked = new Map<unknown, PostgresRow>();
+    for (const wanted of rankedTexts(query.text!)) {
+      if (ranked.size >= request.wanted) break;
+      const part = wanted === query.text ? text : await this.expand(search, wanted);
+      for (const row of await rowsOf(part)) ranked.set(row['id'], row);
+    }
     const rarity = (word: string) => Math.min(RARITY_LIMIT, countOf({ kind: 'word', word }));
-    const ids = rankedDocuments(rows, text, totals, rarity);
+    const ids = rankedDocuments([...ranked.values()], text, totals, rarity, () => search.checked());
+    if (needsAllHits(query)) return cutPage(await this.hitsOf(search, ids), query);
+    const page = await this.hitsOf(search, ids.slice(query.offset, query.offset + query.limit));
+    return { page, total: ids.length };
+  }
+
+  private async hitsOf(search: Search, ids: readonly number[]): Promise<Hit[]> {
     const found = await search.rows(
       `SELECT c.id, ${HIT_COLUMNS} FROM claim c WHERE c.id = ANY($1::bigint[])`,
       [ids],
@@ -299,6 +309,9 @@ export class PostgresReader {
     return countBlocked(page, censor);
   }
 }
+
+const wellFormedValue = (value: SqlValue): SqlValue =>
+  typeof value === 'string' ? wellFormed(value.replaceAll('\0', '\ufffd')) : value;
 
 function searchErrorOf(error: unknown, isLate: boolean): unknown {
   if (error instanceof SearchError) return error;

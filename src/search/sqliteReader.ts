@@ -12,21 +12,33 @@ import {
   type SqlContext,
   type WordFilter,
 } from './conditionSql.js';
-import { HIT_COLUMNS, RARITY_LIMIT, hitOf, nearestWords, rankedDocuments, type Hit } from './hits.js';
+import {
+  HIT_COLUMNS,
+  RARITY_LIMIT,
+  cutPage,
+  hitOf,
+  nearestWords,
+  needsAllHits,
+  rankedDocuments,
+  rankedTexts,
+  type Hit,
+  type HitsPage,
+} from './hits.js';
 import { hitsRequest, type HitsRequest } from './hitsRequest.js';
-import { arrangeHits } from './pages.js';
 import { ORDER_INDEXES } from './schema.js';
 import type { BackendPage } from './searchBackend.js';
 import { SearchError } from './searchError.js';
 import { hitsSql, type Driver, type PlanFacts } from './searchPlan.js';
 import type { Condition, SearchQuery } from './searchQuery.js';
-import type { SqliteDatabase, SqliteProvider } from '../sqlite/sqliteProvider.js';
+import type { SqlRow, SqliteDatabase, SqliteProvider } from '../sqlite/sqliteProvider.js';
 import { readTotals } from './sqliteRows.js';
 import { countNear, expandFuzzy, type TextNode } from './textQuery.js';
 import type { TextTotals } from './textScore.js';
 
 /** Documents counted for a plan; beyond it the number is estimated, or taken for this. */
 const COUNT_LIMIT = 20_000;
+/** A beginning of more words is looked for in documents, not in the index. */
+const COMMON_WORDS = 1000;
 /** Pages in memory, of each reader. Arbitrary. */
 const CACHE_KIB = 32 << 10;
 
@@ -109,36 +121,48 @@ export class SqliteReader {
   private page(query: SearchQuery): Omit<BackendPage, 'height'> {
     if (query.findsNothing) return { rows: [], total: 0, blocked: [] };
     const censor = this.readCensor();
-    const first = this.arranged(query, censor);
-    const page = first.slice(query.offset, query.offset + query.limit);
+    const { page, total } = this.found(query, censor);
+    const idsOf = (hits: readonly Hit[]): string[] => hits.map((hit) => hit.claimId);
     const blocked = censor.isEmpty ? [] : countBlocked(page, censor);
-    const total = first.length;
-    if (blocked.length === 0) return { rows: page.map((hit) => hit.claimId), total, blocked };
+    if (blocked.length === 0) return { rows: idsOf(page), total, blocked };
     const uncensored: Condition = { kind: 'censored', types: [0] };
-    const second = this.arranged({ ...query, conditions: [...query.conditions, uncensored] }, censor);
-    const rows = second.slice(query.offset, query.offset + query.limit).map((hit) => hit.claimId);
-    return { rows, total, blocked };
+    const second = this.found({ ...query, conditions: [...query.conditions, uncensored] }, censor);
+    return { rows: idsOf(second.page), total, blocked };
   }
 
-  private arranged(query: SearchQuery, censor: Censor): readonly Hit[] {
-    const hits = this.hits(query, censor);
-    return query.only > 0 ? hits.slice(query.only - 1, query.only) : arrangeHits(hits, query);
-  }
-
-  private hits(query: SearchQuery, censor: Censor): readonly Hit[] {
+  private found(query: SearchQuery, censor: Censor): HitsPage {
     const context: SqlContext = { labels: this.readLabels(query.conditions), hasCensored: !censor.isEmpty };
     const totals = readTotals(this.database);
-    const text = query.text && expandFuzzy(query.text, (word, edits) => this.similarWords(word, edits));
+    const similar = (word: string, edits: number) => this.similarWords(word, edits);
+    const text = query.text && expandFuzzy(query.text, similar);
     const request = hitsRequest(query, text);
-    const filter = text && wordFilter(text, quoteWord);
+    if (text === null || !request.withWords)
+      return cutPage(this.rows(request, totals, context).map(hitOf), query);
+    const ranked = new Map<unknown, SqlRow>();
+    for (const wanted of rankedTexts(query.text!)) {
+      if (ranked.size >= request.wanted) break;
+      const part = wanted === query.text ? text : expandFuzzy(wanted, similar);
+      for (const row of this.rows({ ...request, text: part }, totals, context)) ranked.set(row['id'], row);
+    }
+    const countOf = (word: string) => this.countText(quoteWord(word, false), RARITY_LIMIT).counted;
+    const ids = rankedDocuments([...ranked.values()], text, totals, countOf, () => this.checkTime());
+    if (needsAllHits(query)) return cutPage(this.hitsOf(ids), query);
+    const page = this.hitsOf(ids.slice(query.offset, query.offset + query.limit));
+    return { page, total: ids.length };
+  }
+
+  private rows(request: HitsRequest, totals: TextTotals, context: SqlContext): SqlRow[] {
+    const isCommon = (prefix: string) => this.isCommon(prefix);
+    const filter = request.text && wordFilter(request.text, quoteWord, undefined, isCommon);
     const facts = this.planFacts(request, totals, filter, context);
     const sql = new SqlValues(SQLITE_DIALECT);
     const statement = hitsSql(request, facts, context, sql, filter);
-    const rows = this.database.prepare(statement).all(...sql.values);
-    if (text === null || !request.withWords) return rows.map(hitOf);
-    const countOf = (word: string) => this.countText(quoteWord(word, false), RARITY_LIMIT).counted;
+    return this.database.prepare(statement).all(...sql.values);
+  }
+
+  private hitsOf(ids: readonly number[]): Hit[] {
     const find = this.database.prepare(`SELECT ${HIT_COLUMNS} FROM claim c WHERE c.id = ?`);
-    return rankedDocuments(rows, text, totals, countOf).map((id) => hitOf(find.get(id)!));
+    return ids.map((id) => hitOf(find.get(id)!));
   }
 
   private planFacts(
@@ -160,8 +184,10 @@ export class SqliteReader {
     }
     if (request.text !== null && filter !== null) {
       const { expression } = filter;
+      // Where nothing but the newest documents with the words is wanted, no other way leads to fewer.
+      const isAlone = request.withWords && request.conditions.length === 0;
       add(request.text, {
-        estimate: this.countText(expression, COUNT_LIMIT).estimate,
+        estimate: isAlone ? 0 : this.countText(expression, COUNT_LIMIT).estimate,
         covers: request.text,
         from: (sql) => ({
           tables: 'text_index CROSS JOIN claim c ON c.id = text_index.rowid',
@@ -241,6 +267,18 @@ export class SqliteReader {
     const { last } = this.database.prepare('SELECT max(id) AS last FROM claim').get() as { last: number };
     // They were counted from the oldest on; the newer ones are taken to be as many in as many.
     return { counted, estimate: counted * Math.max(1, last / Math.max(1, row['last'] as number)) };
+  }
+
+  /** Whether many words begin so, or documents with them are many. */
+  private isCommon(prefix: string): boolean {
+    this.checkTime();
+    const { words, documents } = this.database
+      .prepare(
+        `SELECT count(*) AS words, total(doc) AS documents
+         FROM (SELECT doc FROM vocabulary WHERE term >= ? AND term < ? LIMIT ${COMMON_WORDS})`,
+      )
+      .get(prefix, `${prefix}\u{10ffff}`) as { words: number; documents: number };
+    return words >= COMMON_WORDS || documents >= COUNT_LIMIT;
   }
 
   /** Words of the index with the same first letter and few others; the nearest first. */

@@ -4,7 +4,7 @@
  * Source: Lucene's BM25Similarity (k1 1.2, b 0.75) as simple_query_string asks it, fields summed (`most_fields`).
  */
 import { FIELD_BREAK, TEXT_FIELDS } from './analyze.js';
-import { countNear, matchesText, substringOf, type TextNode } from './textQuery.js';
+import { countNear, substringOf, type TextNode } from './textQuery.js';
 
 const K1 = 1.2;
 const B = 0.75;
@@ -18,9 +18,11 @@ export interface TextTotals {
 
 /** One part of a text that adds to the score. */
 interface ScoredPart {
-  readonly node: TextNode;
   readonly rarity: number;
-  readonly find: (field: string) => number;
+  /** Whether finds are not weighed: a beginning of words. */
+  readonly isFlat: boolean;
+  /** Adds to `counts` how often each field has the part; false when none has it. `breaks` are the ends of the fields. */
+  count(packed: string, breaks: Int32Array, counts: Int32Array): boolean;
 }
 
 /** Words whose rarity the score of a tree asks for; none when nothing is weighed against one another. */
@@ -40,11 +42,29 @@ function positiveParts(node: TextNode): TextNode[] {
   return node.kind === 'and' || node.kind === 'or' ? node.nodes.flatMap(positiveParts) : [node];
 }
 
-function countSubstring(field: string, part: string): number {
-  let count = 0;
+/** Counts a substring in one pass over all fields. */
+function substringCounter(part: string): ScoredPart['count'] {
   // Two neighbours share the blank between them.
-  for (let at = field.indexOf(part); at >= 0; at = field.indexOf(part, at + part.length - 1)) count++;
-  return count;
+  const step = Math.max(1, part.length - 1);
+  return (packed, breaks, counts) => {
+    let at = packed.indexOf(part);
+    if (at < 0) return false;
+    for (let field = 0; at >= 0; at = packed.indexOf(part, at + step)) {
+      while (at > breaks[field]!) field++;
+      counts[field]!++;
+    }
+    return true;
+  };
+}
+
+/** Most documents do not have the words in their order. */
+function nearCounter(words: readonly string[], gap: number): ScoredPart['count'] {
+  return (packed, _breaks, counts) => {
+    if (countNear(words, gap, packed, 1) === 0) return false;
+    for (const [field, text] of packed.split(FIELD_BREAK).entries())
+      counts[field] = countNear(words, gap, text);
+    return true;
+  };
 }
 
 /** A function from a document's words to its score. `counts` are documents by word, of the words of `rankedWords`. */
@@ -61,35 +81,32 @@ export function textScorer(
   const parts = positiveParts(node).map((part): ScoredPart => {
     if (part.kind === 'near') {
       const { words, gap } = part;
-      return {
-        node: part,
-        rarity: sum(words.map(rarityOf)),
-        find: (field) => countNear(words, gap, field),
-      };
+      return { rarity: sum(words.map(rarityOf)), isFlat: false, count: nearCounter(words, gap) };
     }
-    const text = substringOf(part)!;
     const words = part.kind === 'word' ? [part.word] : part.kind === 'phrase' ? part.words : [];
-    return { node: part, rarity: sum(words.map(rarityOf)), find: (field) => countSubstring(field, text) };
+    return {
+      rarity: sum(words.map(rarityOf)),
+      isFlat: part.kind === 'prefix',
+      count: substringCounter(substringOf(part)!),
+    };
   });
   const averages = totals.withField.map((documents, i) =>
     documents === 0 ? 1 : totals.wordsInField[i]! / documents,
   );
+  const breaks = new Int32Array(TEXT_FIELDS.length);
+  const found = new Int32Array(TEXT_FIELDS.length);
   return (packed, lengths) => {
-    const fields = packed.split(FIELD_BREAK);
+    for (let i = 0, at = -1; i < breaks.length - 1; i++) breaks[i] = at = packed.indexOf(FIELD_BREAK, at + 1);
+    breaks[breaks.length - 1] = packed.length;
     let score = 0;
-    for (const part of parts) {
-      // A field in which the part does not occur adds nothing, and most do not.
-      if (!matchesText(part.node, packed)) continue;
-      for (let i = 0; i < TEXT_FIELDS.length; i++) {
-        const found = part.find(fields[i]!);
-        if (found === 0) continue;
+    for (const { rarity, isFlat, count } of parts) {
+      found.fill(0);
+      if (!count(packed, breaks, found)) continue;
+      for (let i = 0; i < found.length; i++) {
+        if (found[i] === 0) continue;
         const weight = TEXT_FIELDS[i]![1];
-        if (part.node.kind === 'prefix') {
-          score += weight;
-          continue;
-        }
         const length = K1 * (1 - B + (B * lengths[i]!) / averages[i]!);
-        score += (weight * part.rarity * found) / (found + length);
+        score += isFlat ? weight : (weight * rarity * found[i]!) / (found[i]! + length);
       }
     }
     return score;

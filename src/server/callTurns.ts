@@ -15,9 +15,9 @@ const MAX_OUT_OF_TURN = 1000;
 
 /**
  * After so many slices a call lines up anew behind those that came since, so that one that takes minutes keeps nobody out.
- * Arbitrary: half a second's worth.
+ * Arbitrary: two seconds' worth.
  */
-const SLICES_IN_LINE = 32;
+const SLICES_IN_LINE = 128;
 
 /** So many calls of one connection may wait for the one before. Arbitrary. */
 const MAX_SENT_AHEAD = 256;
@@ -36,6 +36,8 @@ class Call implements CallSignals {
   private readonly turns: CallTurns;
   private readonly queue: JobQueue;
   private hasTurn = false;
+  /** When its first turn began. */
+  sinceMs = 0;
   /** Its place among those that take long, and how many slices it has had. */
   private arrival: number;
   private slices = 0;
@@ -53,6 +55,7 @@ class Call implements CallSignals {
   /** Notes a turn that was taken. */
   begin(): void {
     this.hasTurn = true;
+    if (this.sinceMs === 0) this.sinceMs = performance.now();
     this.connection.busy++;
   }
 
@@ -265,6 +268,7 @@ export class CallTurns {
         await sendReply(response, reply, {
           stallMs: this.options.stallMs,
           isLast: this.isStopping,
+          sinceMs: call.sinceMs,
           whileSlow: (wait) => call.whileSlow(wait),
           giveWay: () => call.giveWay(),
         });

@@ -30,6 +30,8 @@ export interface ReplyStreamOptions {
   readonly stallMs: number;
   /** Whether the connection ends with the answer. */
   readonly isLast: boolean;
+  /** When the first slice of this answer began, in which its beginning was made. */
+  readonly sinceMs: number;
   /** Runs a wait for a client that does not take at once what is written. */
   readonly whileSlow: (wait: () => Promise<void>) => Promise<void>;
   /** Lets others have the turn for a while; null where none wait. */
@@ -68,7 +70,7 @@ export async function sendReply(
   const held: Uint8Array[] = [];
   let heldBytes = 0;
   let streaming = false;
-  let sliceStart = performance.now();
+  let sliceStart = options.sinceMs;
   try {
     for await (const chunk of reply.chunks) {
       const breath = breathe(sliceStart);

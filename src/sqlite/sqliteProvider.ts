@@ -8,7 +8,10 @@ export type SqlValue = null | number | bigint | string | Uint8Array;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
 export interface SqliteStatement {
-  run(...values: SqlValue[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
+  run(...values: SqlValue[]): {
+    readonly changes: number | bigint;
+    readonly lastInsertRowid: number | bigint;
+  };
   get(...values: SqlValue[]): SqlRow | undefined;
   all(...values: SqlValue[]): SqlRow[];
 }
@@ -79,10 +82,10 @@ async function findProvider(): Promise<SqliteProvider> {
     }
   }
   throw new EnvironmentError(
-    `The search index needs SQLite with FTS5, and there is none (${failures.join('; ')}). ` +
+    `SQLite with FTS5 is needed, for the search index of lbcnode and the wallets of lbcnet, and there is none (${failures.join('; ')}). ` +
       `Use Node 22.13 or later, or install the package ${PACKAGE} beside lbcnode (npm install ${PACKAGE}, ` +
       `with -g where lbcnode was installed so), ` +
-      `or start without -claimsearch`,
+      `or start lbcnode without -claimsearch`,
   );
 }
 

@@ -72,3 +72,13 @@ export function mergeRows(
   }
   return rows;
 }
+
+/** The range, with a limit that is enough although each of so many rows above may hide one. */
+export function reaching(range: RowRange, hidden: number): RowRange {
+  return range.limit === undefined ? range : { ...range, limit: range.limit + hidden };
+}
+
+/** Ascending rows in the order of the range. */
+export function inOrder<Row>(rows: Row[], { reverse }: RowRange): Row[] {
+  return reverse ? rows.reverse() : rows;
+}

@@ -1,6 +1,6 @@
 /**
- * The one database: LevelDB below a write-back overlay. Owns the overlay, the transactions on top of it, the staging
- * area of very large transactions and the atomic flush. Does not know what the rows mean.
+ * The one database: LevelDB below a write-back overlay. Owns the overlay, the staging area of very large transactions
+ * (`rowTransaction.ts`) and the atomic flush. Does not know what the rows mean.
  *
  * Crash safety: rows reach LevelDB only in `flush`, which moves the database from one consistent state to the next.
  * Up to 16 MiB travel in one atomic batch. More goes first into a journal file which ends with a commit record, then
@@ -16,12 +16,13 @@ import { FlushJournal, type JournalOp } from './flushJournal.js';
 import { PREFIX } from './keys.js';
 import { DatabaseDamagedError, type LevelDb } from './levelDb.js';
 import { makeLevelDb } from './makeLevelDb.js';
-import { fromArray, mergeLayers, mergeRows, type Layer } from './mergeLayers.js';
-import { KeyedRows } from './keyedRows.js';
+import type { KeyedRows } from './keyedRows.js';
+import { fromArray, inOrder, mergeLayers, mergeRows, reaching, type Layer } from './mergeLayers.js';
 import { RecentRows, type RecentRowsOptions } from './recentRows.js';
 import { RecordWriter, type RowChange } from './rowRecords.js';
 import { createRowTable } from './rowTable.js';
-import { collectRows, prefixEnd, type RowRange, type RowReader, type RowTransaction } from './rows.js';
+import { Transaction, type TransactionGround } from './rowTransaction.js';
+import { collectRows, prefixEnd, type RowRange, type RowReader } from './rows.js';
 
 /** The most that one LevelDB batch carries (design.md). */
 export const MAX_BATCH_BYTES = 16 << 20;
@@ -33,8 +34,6 @@ const WRITE_BUFFER_BYTES = 16 << 20;
 const READERS = 4;
 /** Fewer rows are not worth a thread of their own. */
 const ROWS_A_READER = 8;
-/** An uncommitted transaction beyond this spills to the staging area when it calls `relieve`. */
-const SPILL_BYTES = 48 << 20;
 /** The one position that is wanted of one key. */
 const FIRST = [0];
 /** In the database from the first to the last batch that is applied from a journal: without the journal it is half. */
@@ -65,7 +64,7 @@ export class ForeignDatabaseError extends Error {
 /** Produces the dirty rows of a cache outside the overlay (the coins) in pieces of at most `maxBytes`; null at the end. */
 export type DirtySource = (maxBytes: number) => JournalOp[] | null;
 
-export class RowStore implements RowReader {
+export class RowStore implements RowReader, TransactionGround {
   private readonly path: string;
   private readonly db: LevelDb;
   private readonly journal: FlushJournal;
@@ -546,84 +545,6 @@ export class RowStore implements RowReader {
   async compact(): Promise<void> {
     await this.db.compact('\0', '\xff');
   }
-}
-
-/** See `RowTransaction`. Reads see its own rows, then its spilled ones, then the committed state. */
-export class Transaction implements RowTransaction {
-  readonly rows = new KeyedRows();
-  spilled = false;
-  private readonly store: RowStore;
-
-  constructor(store: RowStore) {
-    this.store = store;
-  }
-
-  put(key: string, value: Bytes): void {
-    this.rows.set(key, value);
-  }
-
-  del(key: string): void {
-    this.rows.set(key, null);
-  }
-
-  async get(key: string): Promise<Bytes | undefined> {
-    return (await this.getMany([key]))[0];
-  }
-
-  async getMany(keys: readonly string[]): Promise<(Bytes | undefined)[]> {
-    const out = new Array<Bytes | undefined>(keys.length);
-    const missing: number[] = [];
-    const missingKeys: string[] = [];
-    for (let i = 0; i < keys.length; i++) {
-      const row = this.rows.get(keys[i]!);
-      if (row === undefined) {
-        missing.push(i);
-        missingKeys.push(keys[i]!);
-      } else if (row !== null) out[i] = row;
-    }
-    if (missing.length === 0) return out;
-    if (this.spilled) await this.store.fillFromDisk(keys, missing, out, true);
-    else {
-      const lower = await this.store.getMany(missingKeys);
-      missing.forEach((i, at) => {
-        out[i] = lower[at];
-      });
-    }
-    return out;
-  }
-
-  getRangeNow(range: RowRange): [string, Bytes][] | null {
-    if (this.spilled) return null;
-    const own = this.rows.slice(range);
-    const lower = this.store.getRangeNow(reaching(range, own.length));
-    return lower === null || own.length === 0 ? lower : mergeRows(range, inOrder(own, range), lower);
-  }
-
-  async getRange(range: RowRange): Promise<[string, Bytes][]> {
-    return this.getRangeNow(range) ?? collectRows(this.range(range));
-  }
-
-  range(range: RowRange): AsyncIterable<[string, Bytes]> {
-    const own: Layer = (wanted) => fromArray(inOrder(this.rows.slice(wanted), wanted));
-    return mergeLayers(range, [own, ...this.store.layers(this.spilled)]);
-  }
-
-  async relieve(): Promise<void> {
-    if (this.rows.sizeBytes < SPILL_BYTES) return;
-    if (!this.spilled) await this.store.beforeSpill();
-    this.spilled = true;
-    await this.store.spill(this.rows);
-  }
-}
-
-/** The range, with a limit that is enough although each of so many rows above may hide one. */
-function reaching(range: RowRange, hidden: number): RowRange {
-  return range.limit === undefined ? range : { ...range, limit: range.limit + hidden };
-}
-
-/** Ascending rows in the order of the range. */
-function inOrder<Row>(rows: Row[], { reverse }: RowRange): Row[] {
-  return reverse ? rows.reverse() : rows;
 }
 
 /** What a cache outside the overlay has to say, a change at a time. */

@@ -8,11 +8,37 @@ export const SLICE_MS = 15;
 
 /** Those that wait for a slice. */
 const waiting: ((sinceMs: number) => void)[] = [];
+/** When the last slice began, or the first waited. */
+let servedMs = 0;
 
 function serve(): void {
   const go = waiting.shift();
   if (waiting.length > 0) setImmediate(serve);
-  go?.(performance.now());
+  servedMs = performance.now();
+  go?.(servedMs);
+}
+
+function lineUp(place: number): Promise<number> {
+  return new Promise((resolve) => {
+    if (waiting.length === 0) {
+      servedMs = performance.now();
+      setImmediate(serve);
+    }
+    waiting.splice(place, 0, resolve);
+  });
+}
+
+/**
+ * Whether others have used up what the loop has for them in one turn, the slice of that turn aside, while somebody waits for
+ * the next. What is new then should wait for a slice as well.
+ */
+export function isSliceOverdue(): boolean {
+  return waiting.length > 0 && performance.now() - servedMs >= 2 * SLICE_MS;
+}
+
+/** Waits for a slice behind the one that comes next, before all others; for what is short, as a whole. */
+export function nextSlice(): Promise<number> {
+  return lineUp(Math.min(1, waiting.length));
 }
 
 /**
@@ -21,7 +47,5 @@ function serve(): void {
  */
 export function breathe(sinceMs: number, sliceMs = SLICE_MS): Promise<number> | number {
   if (performance.now() - sinceMs < sliceMs) return sinceMs;
-  return new Promise((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(serve);
-  });
+  return lineUp(waiting.length);
 }

@@ -3,7 +3,22 @@
  * have had no turn go first, for a slice of time, and then the long one that came first. So what is short waits for one
  * slice, and long jobs end in the order in which they came.
  */
-import { SLICE_MS } from './breathe.js';
+import { isSliceOverdue, nextSlice, SLICE_MS } from './breathe.js';
+
+/** What a queue asks of the event loop, so that tests can hold it in their hands. */
+export interface LoopSlices {
+  nowMs(): number;
+  /** See `isSliceOverdue`. */
+  isOverdue(): boolean;
+  /** See `nextSlice`. */
+  next(): Promise<number>;
+}
+
+const PROCESS_LOOP: LoopSlices = {
+  nowMs: () => performance.now(),
+  isOverdue: isSliceOverdue,
+  next: nextSlice,
+};
 
 /** A long job that waits to go on. */
 interface Yielding {
@@ -14,7 +29,7 @@ interface Yielding {
 export class JobQueue {
   private readonly concurrency: number;
   private readonly depth: number;
-  private readonly nowMs: () => number;
+  private readonly loop: LoopSlices;
   private arrivals = 0;
   private running = 0;
   private readonly waiting: (() => void)[] = [];
@@ -24,12 +39,13 @@ export class JobQueue {
   private readonly yielding: Yielding[] = [];
   /** Since when newcomers have gone before jobs that gave way; null where one of these came last. */
   private newcomersSinceMs: number | null = null;
+  private isFilling = false;
 
   /** At most `concurrency` jobs run; at most `depth` more wait for their turn, first come first served. */
-  constructor(concurrency: number, depth: number, nowMs: () => number = () => performance.now()) {
+  constructor(concurrency: number, depth: number, loop: LoopSlices = PROCESS_LOOP) {
     this.concurrency = concurrency;
     this.depth = depth;
-    this.nowMs = nowMs;
+    this.loop = loop;
   }
 
   /** How many run now. */
@@ -47,8 +63,16 @@ export class JobQueue {
     return this.arrivals++;
   }
 
-  /** Takes a turn if one is free now; each one taken ends with one call of `leave`. */
+  /**
+   * Takes a turn if one is free now; each one taken ends with one call of `leave`. None is while long work of the process
+   * waits for a slice that newcomers have used up.
+   */
   tryEnter(): boolean {
+    if (this.waiting.length > 0 || this.loop.isOverdue()) return false;
+    return this.takeFree();
+  }
+
+  private takeFree(): boolean {
     if (this.running >= this.concurrency) return false;
     this.running++;
     return true;
@@ -58,18 +82,35 @@ export class JobQueue {
   enter(): Promise<void> | null {
     if (this.tryEnter()) return Promise.resolve();
     if (this.waiting.length >= this.depth) return null;
-    return new Promise((resolve) => this.waiting.push(resolve));
+    return new Promise((resolve) => {
+      this.waiting.push(resolve);
+      if (this.running < this.concurrency && !this.isFilling) void this.fill();
+    });
+  }
+
+  /** Gives free turns to those that wait, as many in a slice as it holds. */
+  private async fill(): Promise<void> {
+    this.isFilling = true;
+    while (this.waiting.length > 0 && this.running < this.concurrency) {
+      const sinceMs = await this.loop.next();
+      while (this.waiting.length > 0 && this.loop.nowMs() - sinceMs < SLICE_MS && this.takeFree()) {
+        this.waiting.shift()!();
+        // Until it has done what it does at once.
+        await new Promise<void>((resolve) => process.nextTick(resolve));
+      }
+    }
+    this.isFilling = false;
   }
 
   /** Waits for another turn, before those that have had none, however many wait. */
   reenter(): Promise<void> {
-    if (this.tryEnter()) return Promise.resolve();
+    if (this.takeFree()) return Promise.resolve();
     return new Promise((resolve) => this.returning.push(resolve));
   }
 
   /** The same for a job that takes long: it goes on after those of its kind that came before. */
   reenterLong(arrival: number): Promise<void> {
-    if (this.tryEnter()) return Promise.resolve();
+    if (this.takeFree()) return Promise.resolve();
     return this.yield(arrival);
   }
 
@@ -92,10 +133,18 @@ export class JobQueue {
 
   /** Ends a turn. */
   leave(): void {
-    const next = this.returning.shift() ?? this.newcomer() ?? this.older(Infinity) ?? this.waiting.shift();
+    const isOverdue = this.loop.isOverdue();
+    const next =
+      this.returning.shift() ??
+      (isOverdue ? undefined : this.newcomer()) ??
+      this.older(Infinity) ??
+      (isOverdue ? undefined : this.waiting.shift());
     // The next job takes over the place of this one.
-    if (next === undefined) this.running--;
-    else next();
+    if (next !== undefined) next();
+    else {
+      this.running--;
+      if (this.waiting.length > 0 && !this.isFilling) void this.fill();
+    }
   }
 
   private yield(arrival: number): Promise<void> {
@@ -109,7 +158,7 @@ export class JobQueue {
   /** The next that has had no turn, unless such have had a slice since one of the others had. */
   private newcomer(): (() => void) | undefined {
     if (this.waiting.length === 0) return undefined;
-    const now = this.nowMs();
+    const now = this.loop.nowMs();
     this.newcomersSinceMs ??= now;
     return now - this.newcomersSinceMs < SLICE_MS ? this.waiting.shift() : undefined;
   }

@@ -23,6 +23,7 @@ const SOME = [
   'test_reorg_change_claim_height',
   'test_server_features',
   'test_client_errors',
+  'test_hub_discovery',
   'test_history_edge_cases',
 ];
 const chosen = process.env['LBRYNET_TESTS']?.split(' ') ?? [

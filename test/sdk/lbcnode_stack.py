@@ -491,6 +491,9 @@ class SessionManager:
     def notified_height(self):
         return call(self.spv.program.rpc_port, 'getblockcount')
 
+    def _notify_peer(self, peer):
+        call(self.spv.program.rpc_port, 'addhub', peer)
+
 
 class Synchronized:
     """Stands for an event that is set at each block: whoever waits looks again a moment later."""

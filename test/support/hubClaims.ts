@@ -39,7 +39,12 @@ function packed(found: Txo | undefined, claims: readonly Txo[]): string {
         meta: { case: 'claim' as const, value: channel ? { channel: placeOf(channel) } : {} },
       }
     : { meta: { case: 'error' as const, value: create(ErrorSchema, { text: 'not found' }) } };
-  return Buffer.from(toBinary(OutputsSchema, create(OutputsSchema, { txos: [row] }))).toString('base64');
+  return Buffer.from(
+    toBinary(
+      OutputsSchema,
+      create(OutputsSchema, { txos: [row], extraTxos: channel ? [placeOf(channel)] : [] }),
+    ),
+  ).toString('base64');
 }
 
 function keyAddress({ claim }: Txo): string | null {

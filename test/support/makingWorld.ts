@@ -1,8 +1,7 @@
 /**
  * A chain in memory and wallets on it, for tests of what makes transactions: coins are given out, transactions that are
- * broadcast are checked (inputs unspent, signatures good) and taken in. The hub of it knows every claim.
+ * broadcast are checked (inputs unspent, signatures good) and taken in. Its claim index knows every claim.
  */
-import { create, toBinary } from '@bufbuild/protobuf';
 import { ecdsaBackend } from '../../src/signing/ecdsaBackend.js';
 import { defaultEcdsa } from '../../src/crypto/ecdsa.js';
 import { hash160, sha256 } from '../../src/crypto/hash.js';
@@ -17,16 +16,21 @@ import {
   type TxoPage,
   type TxoRow,
 } from '../../src/daemon/ledger/txoQuery.js';
-import type { AccountPort, LedgerPort, MakingPorts, WalletPort } from '../../src/daemon/making/ports.js';
+import { publicKeyOf as channelKeyOf } from '../../src/daemon/making/ownOutputs.js';
+import type {
+  AccountPort,
+  ClaimsPort,
+  LedgerPort,
+  MakingPorts,
+  WalletPort,
+} from '../../src/daemon/making/ports.js';
 import { readInputScript, readTimeLock } from '../../src/daemon/txo/scriptTemplates.js';
 import { Txo } from '../../src/daemon/txo/txo.js';
 import { Account } from '../../src/daemon/wallet/account.js';
 import { ChannelKeys } from '../../src/daemon/wallet/channelKeys.js';
 import { addressOfKey, KEY_CHAIN, type KeyChain } from '../../src/daemon/wallet/keys.js';
 import { assertionFailure, badValue } from '../../src/daemon/base/daemonError.js';
-import { channelPublicKey } from '../../src/metadata/channelSignature.js';
 import { decodePurchase } from '../../src/metadata/purchase.js';
-import { ErrorSchema, OutputsSchema } from '../../src/metadata/messages/result_pb.js';
 import { formatOutPoint, txid, type OutPoint, type Transaction } from '../../src/primitives/transaction.js';
 import { SIG_VERSION, SIGHASH, signatureHash } from '../../src/script/sighash.js';
 import { payKeyHash } from '../../src/daemon/wallet/tx/newOutputs.js';
@@ -219,51 +223,21 @@ export class WorldLedger implements LedgerPort {
       .reverse();
   }
 
-  #answer(txo: Txo | undefined): Buffer {
-    if (!txo)
-      return Buffer.from(
-        toBinary(
-          OutputsSchema,
-          create(OutputsSchema, {
-            txos: [{ meta: { case: 'error', value: create(ErrorSchema, { text: 'none' }) } }],
-          }),
-        ),
-      );
-    const channel = this.#claims().find(
-      ({ claimId }) => claimId && txo.channelId && toHex(claimId) === toHex(txo.channelId),
-    );
-    const place = ({ txid: hash, nout }: Txo) => ({ txHash: Uint8Array.from(hash), nout });
-    return Buffer.from(
-      toBinary(
-        OutputsSchema,
-        create(OutputsSchema, {
-          txos: [
-            { ...place(txo), meta: { case: 'claim', value: channel ? { channel: place(channel) } : {} } },
-          ],
-        }),
-      ),
-    );
-  }
-
-  readonly hub: LedgerPort['hub'] = {
-    claimById: (id) =>
-      Promise.resolve(
-        this.#answer(this.#claims().find(({ claimId }) => claimId && hashToHex(claimId) === id)),
-      ),
-    resolve: ([url]) => {
-      const { channel, stream } = parseUrl(url!)!;
-      const name = (stream ?? channel)!.name;
-      return Promise.resolve(this.#answer(this.#claims().find(({ claimName }) => claimName === name)));
+  /** What the claim index tells, which is checked where it comes from. */
+  readonly claims: ClaimsPort = {
+    byId: (id) =>
+      Promise.resolve(this.#claims().find(({ claimId }) => claimId && hashToHex(claimId) === id) ?? null),
+    at: (url) => {
+      const parsed = parseUrl(url);
+      const name = (parsed?.stream ?? parsed?.channel)?.name;
+      return Promise.resolve(this.#claims().find(({ claimName }) => claimName === name) ?? null);
     },
-    search: ({ public_key_id: id }) =>
+    channelOfKey: (id) =>
       Promise.resolve(
-        this.#answer(
-          this.#claims().find(({ claim }) => {
-            const type = claim?.claim.type;
-            const key = type?.case === 'channel' ? channelPublicKey(type.value.publicKey) : null;
-            return key !== null && addressOfKey(key, params) === id;
-          }),
-        ),
+        this.#claims().find((txo) => {
+          const key = channelKeyOf(txo);
+          return key !== null && addressOfKey(key, params) === id;
+        }) ?? null,
       ),
   };
 }
@@ -444,6 +418,7 @@ export function makingWorld(settings: Partial<MakingPorts['settings']> = {}) {
   let draws = 0;
   const ports: MakingPorts = {
     ledger,
+    claims: ledger.claims,
     exchange: {
       toDewies(currency, amount) {
         if (currency === 'LBC') return BigInt(Math.round(Number(amount) * 1e8));

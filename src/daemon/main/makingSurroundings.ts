@@ -3,7 +3,9 @@ import type { Settings } from '../api/settings.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { fixedRates } from '../making/exchangeRates.js';
-import type { MakingPorts } from '../making/ports.js';
+import type { ClaimsPort, MakingPorts } from '../making/ports.js';
+import type { Resolver } from '../resolve/resolver.js';
+import { Txo } from '../txo/txo.js';
 import { SELECTION_STRATEGIES } from '../wallet/tx/coinSelection.js';
 
 /** Names the fee for each byte of a new claim's name, in dewies. Source: lbry-sdk lbry/wallet/manager.py `from_lbrynet_config`. */
@@ -11,16 +13,39 @@ const NAME_FEE_VARIABLE = 'LBRY_FEE_PER_NAME_CHAR';
 
 interface Surroundings {
   readonly ledger: Ledger;
+  readonly resolver: Resolver;
   readonly settings: Settings;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-export function makingPortsOf({ ledger, settings, clock, random, environment }: Surroundings): MakingPorts {
+function claimsOf(resolver: Resolver): ClaimsPort {
+  return {
+    byId: (claimId) => resolver.claimById(claimId),
+    async at(url) {
+      const found = (await resolver.resolve([url])).get(url);
+      return found instanceof Txo ? found : null;
+    },
+    async channelOfKey(keyAddress) {
+      const { rows } = await resolver.search({ public_key_id: keyAddress, limit: 1 });
+      return rows.find((row) => row instanceof Txo) ?? null;
+    },
+  };
+}
+
+export function makingPortsOf({
+  ledger,
+  resolver,
+  settings,
+  clock,
+  random,
+  environment,
+}: Surroundings): MakingPorts {
   const nameFee = environment[NAME_FEE_VARIABLE] ?? '';
   return {
     ledger,
+    claims: claimsOf(resolver),
     clock,
     random,
     exchange: {

@@ -87,11 +87,12 @@ export class WalletAndLedger implements WalletPart {
     });
     this.#ledger = ledger;
     const wallets = await this.#openWallets(ledger);
-    const making = makingPortsOf({ ledger, settings, clock, random, environment: process.env });
+    const resolver = new Resolver({ ledger, log });
+    const making = makingPortsOf({ ledger, resolver, settings, clock, random, environment: process.env });
     this.services = {
       ledger,
       wallets,
-      resolver: new Resolver({ ledger, log }),
+      resolver,
       maker: new Maker(making),
       exchange: making.exchange,
     };

@@ -12,9 +12,8 @@ import { decodeUtf8, parseJson } from '../../util/jsonParse.js';
 import { badValue, failure } from '../base/daemonError.js';
 import { formatChannelKey, parseChannelKey } from '../wallet/channelKeyPem.js';
 import { addressOfKey, extendedKeyText, signCompact } from '../wallet/keys.js';
-import { channelOfKey } from './hubClaims.js';
 import type { Maker } from './maker.js';
-import { ownChannel, type ChannelChoice } from './ownOutputs.js';
+import { ownChannel, publicKeyOf, type ChannelChoice } from './ownOutputs.js';
 import type { AccountPort, WalletPort } from './ports.js';
 
 export interface SignedData {
@@ -114,11 +113,13 @@ export async function exportChannel(
  * disk when this resolves. Answers with the channel's name. Throws where the channel has gone to somebody else.
  */
 export async function importChannel(maker: Maker, wallet: WalletPort, text: string): Promise<string> {
-  const { ledger } = maker.ports;
+  const { ledger, claims } = maker.ports;
   const exported = parseExport(text);
   const secret = parseChannelKey(exported.signing_private_key);
   const keyAddress = addressOfKey(ecdsaBackend().publicKeyOf(secret, true), ledger.params);
-  const channel = await channelOfKey(ledger, keyAddress);
+  const found = await claims.channelOfKey(keyAddress);
+  const foundKey = found && publicKeyOf(found);
+  const channel = foundKey && addressOfKey(foundKey, ledger.params) === keyAddress ? found : null;
   const holdingAddress = channel?.address(ledger.params) ?? exported.holding_address;
   const account = await holdingAccount(wallet, holdingAddress, exported, ledger.params.id);
   account.channelKeys.import(secret);

@@ -71,7 +71,8 @@ export class CoinChoice {
     return this.#queue.run(async () => {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         const chosen = await this.#select(await this.#candidates(accountIds), deficitDewies, strategy);
-        if (chosen.length === 0 || (await this.#database.reserve(chosen))) return chosen;
+        const refs = chosen.map(({ txid, nout }) => ({ txid, nout }));
+        if (refs.length === 0 || (await this.#database.reserve(refs))) return chosen;
       }
       throw failure('The coins of the wallet change too fast to choose from them.');
     });

@@ -75,6 +75,9 @@ const spentOf = ({ txid: hash, nout: index, amountDewies, script }: Txo): SpentO
   script,
 });
 
+/** Bare: it goes to another thread. */
+const placeOf = ({ txid: hash, nout }: OutPointRef): OutPointRef => ({ txid: hash, nout });
+
 const refOf = ({ outPoint: { hash, index } }: SpentOutput): OutPointRef => ({ txid: hash, nout: index });
 
 const keyOf = ({ txid: hash, nout }: OutPointRef): string => `${hashToHex(hash)}:${nout}`;
@@ -111,7 +114,7 @@ export class Maker {
   async build(plan: Plan): Promise<MadeTransaction> {
     const { database } = this.ports.ledger;
     const given = plan.given ?? [];
-    const coins = given.filter(({ isCoin }) => isCoin).map(({ txo }) => txo);
+    const coins = given.filter(({ isCoin }) => isCoin).map(({ txo }) => placeOf(txo));
     if (plan.funding.length === 0) throw badValue('No account is there to pay from.');
     if (coins.length > 0 && !(await database.reserve(coins)))
       throw failure('One of the outputs is spent or reserved by another transaction.');
@@ -160,7 +163,7 @@ export class Maker {
       feePerNameChar: settings.feePerNameChar,
       choose: async (deficit) => {
         const coins = await this.#coins.choose(accountIds, deficit, settings.strategy);
-        reserved.push(...coins);
+        reserved.push(...coins.map(placeOf));
         return coins.map(({ txid: hash, nout, amountDewies, height, address }) => {
           const { script } = payKeyHash(amountDewies, keyHashOf(address, ledger.params));
           const txo = new Txo({ txid: hash, nout, height, amountDewies, script, firstOutPoint: null });

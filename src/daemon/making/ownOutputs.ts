@@ -14,7 +14,7 @@ import type { Bytes } from '../../util/bytes.js';
 export const idsOf = (accounts: readonly AccountPort[]): string[] => accounts.map(({ id }) => id);
 
 /** The key that the channel's claim carries, 33 bytes; null where it carries none or is no channel. */
-function publicKeyOf(txo: Txo): Bytes | null {
+export function publicKeyOf(txo: Txo): Bytes | null {
   const type = txo.claim?.claim.type;
   return type?.case === 'channel' ? channelPublicKey(type.value.publicKey) : null;
 }

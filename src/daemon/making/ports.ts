@@ -2,8 +2,9 @@
 import type { Bytes } from '../../util/bytes.js';
 import type { JsonObject } from '../../util/json.js';
 import type { Clock, RandomSource } from '../base/clock.js';
-import type { HubPort, Ledger } from '../ledger/ledger.js';
+import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerDatabase } from '../ledger/ledgerDatabase.js';
+import type { Txo } from '../txo/txo.js';
 import type { SelectionStrategy } from '../wallet/tx/coinSelection.js';
 
 export interface LedgerPort extends Pick<Ledger, 'params' | 'broadcast' | 'taken' | 'transaction'> {
@@ -11,7 +12,6 @@ export interface LedgerPort extends Pick<Ledger, 'params' | 'broadcast' | 'taken
     LedgerDatabase,
     'txos' | 'spendable' | 'reserve' | 'release' | 'transactionCount' | 'addresses'
   >;
-  readonly hub: Pick<HubPort, 'resolve' | 'search' | 'claimById'>;
 }
 
 export interface ChannelKeyPair {
@@ -53,6 +53,15 @@ export interface WalletPort {
   save(): Promise<void>;
 }
 
+/** Claims of everybody, as the claim index has them; null for what is not found, or not as it says. */
+export interface ClaimsPort {
+  /** By its id as printed. */
+  byId(claimId: string): Promise<Txo | null>;
+  at(url: string): Promise<Txo | null>;
+  /** The channel that carries the key of that address. */
+  channelOfKey(keyAddress: string): Promise<Txo | null>;
+}
+
 export interface ExchangePort {
   /** What an amount of a currency (LBC, BTC, USD) is worth. Throws `CurrencyConversionError`. */
   toDewies(currency: string, amount: string): bigint;
@@ -65,6 +74,7 @@ export interface KeyFeeLimit {
 
 export interface MakingPorts {
   readonly ledger: LedgerPort;
+  readonly claims: ClaimsPort;
   readonly exchange: ExchangePort;
   readonly clock: Clock;
   readonly random: RandomSource;

@@ -11,10 +11,9 @@ import { DaemonError, failure } from '../base/daemonError.js';
 import type { Txo } from '../txo/txo.js';
 import { purchaseOutput } from '../wallet/tx/newOutputs.js';
 import { payTo } from './destinations.js';
-import { claimAtUrl, claimById } from './hubClaims.js';
 import type { MadeTransaction, Maker, SendOptions } from './maker.js';
 import { idsOf } from './ownOutputs.js';
-import type { MakingPorts, WalletPort } from './ports.js';
+import type { ExchangePort, KeyFeeLimit, MakingPorts, WalletPort } from './ports.js';
 
 export interface Purchase {
   readonly claimId?: string | undefined;
@@ -25,20 +24,34 @@ export interface Purchase {
   readonly overrideMaxKeyFee: boolean;
 }
 
-async function claimToBuy({ ports: { ledger } }: Maker, { claimId, url }: Purchase): Promise<Txo> {
+async function claimToBuy({ ports: { claims } }: Maker, { claimId, url }: Purchase): Promise<Txo> {
   if (claimId) {
-    const claim = await claimById(ledger, claimId);
+    const claim = await claims.byId(claimId);
     if (claim === null) throw failure(`Could not find claim with claim_id '${claimId}'.`);
     return claim;
   }
   if (!url) throw failure('Missing argument claim_id or url.');
-  const claim = await claimAtUrl(ledger, url);
+  const claim = await claims.at(url);
   if (claim === null) throw failure(`Could not find claim with url '${url}'.`);
   return claim;
 }
 
 const feeIn = ({ claim }: Txo): Fee | undefined =>
   claim?.claim.type.case === 'stream' ? claim.claim.type.value.fee : undefined;
+
+/** The limit in dewies. A limit without a rate bars every purchase: nobody knows whether the price is below it. */
+function limitOf({ currency, amount }: KeyFeeLimit, exchange: ExchangePort, price: bigint): bigint {
+  try {
+    return exchange.toDewies(currency, amount);
+  } catch (error) {
+    if (!(error instanceof DaemonError)) throw error;
+    throw new DaemonError(
+      error.name,
+      `${error.message}, so the price of ${formatLbc(price)} LBC cannot be compared with the setting 'max_key_fee'. ` +
+        "Set 'exchange_rates', or 'max_key_fee' in LBC, or override it.",
+    );
+  }
+}
 
 /** What the fee is in dewies, unless that is above the limit. Throws `KeyFeeAboveMaxAllowedError`, `CurrencyConversionError`. */
 function priceOf(
@@ -50,7 +63,7 @@ function priceOf(
   const amount = formatFeeAmount(fee);
   const dewies = exchange.toDewies(currency, amount);
   if (overridesLimit || maxKeyFee === null) return dewies;
-  const most = exchange.toDewies(maxKeyFee.currency, maxKeyFee.amount);
+  const most = limitOf(maxKeyFee, exchange, dewies);
   if (most === 0n || dewies <= most) return dewies;
   const shown = (lbc: bigint, name: string, text: string): string =>
     `${formatLbc(lbc)} LBC${name === 'LBC' ? '' : ` (${text} ${name})`}`;

@@ -17,7 +17,6 @@ import {
   type OutputChoice,
 } from './claimMaking.js';
 import { keyHashOf } from './destinations.js';
-import { claimById } from './hubClaims.js';
 import type { MadeTransaction, Maker } from './maker.js';
 import { ownChannelIfNamed, txoOf, type ChannelChoice } from './ownOutputs.js';
 import type { WalletPort } from './ports.js';
@@ -39,10 +38,10 @@ export async function createSupport(
   { accountId, fundingAccountIds, preview }: ClaimOptions,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  const { ledger } = maker.ports;
+  const { ledger, claims } = maker.ports;
   const funding = wallet.accountsOrAll(fundingAccountIds);
   const channel = await ownChannelIfNamed(ledger, wallet, signing);
-  const claim = await claimById(ledger, claimId);
+  const claim = await claims.byId(claimId);
   const { claimName: name, claimId: id } = claim ?? {};
   if (!claim || !name || !id) throw failure(`Could not find claim with claim_id '${claimId}'.`);
   const keyHash = isTip

@@ -18,7 +18,19 @@ interface AccountFlow {
   readonly from: string;
   /** What its inputs took from the wallet, less the change: fee and payments. */
   readonly takenSat: bigint;
-  readonly received: readonly (readonly [account: string, sat: bigint])[];
+  /** What came in first, and to which account; most have no more, and there may be a hundred thousand of them. Null for nothing. */
+  readonly to: string;
+  readonly receivedSat: bigint | null;
+  readonly others: readonly Credit[];
+}
+
+type Credit = readonly [account: string, sat: bigint];
+const NO_OTHERS: readonly Credit[] = [];
+
+/** All that came in. */
+function* creditsOf({ to, receivedSat, others }: AccountFlow): Generator<Credit> {
+  if (receivedSat !== null) yield [to, receivedSat];
+  yield* others;
 }
 
 /** The confirmed part of an account, or of all together. */
@@ -53,13 +65,15 @@ export class AccountSums extends RunningSums<AccountFlow> {
     const { wallet, filter } = this;
     const debitSat = wallet.ledger.debit(entry, filter);
     let takenSat = debitSat;
-    const received: [string, bigint][] = [];
+    const received: Credit[] = [];
     for (const output of entry.outputs) {
       if (debitSat > 0n && isChange(wallet, output)) takenSat -= output.valueSat;
       else if ((output.mine & filter) !== 0) received.push([labelOf(wallet, output.to), output.valueSat]);
     }
     const { height, isCoinbase } = entry;
-    return { height, isCoinbase, from: entry.row.fromAccount, takenSat, received };
+    const [[to, receivedSat] = ['', null] as const, ...more] = received;
+    const others = more.length === 0 ? NO_OTHERS : more;
+    return { height, isCoinbase, from: entry.row.fromAccount, takenSat, to, receivedSat, others };
   }
 
   protected override put(flow: AccountFlow): void {
@@ -68,15 +82,12 @@ export class AccountSums extends RunningSums<AccountFlow> {
 
   protected override take(flow: AccountFlow): void {
     this.book(flow, 'take', -1);
-    for (const account of [flow.from, ...flow.received.map(([to]) => to)])
+    for (const account of [flow.from, flow.to, ...flow.others.map(([to]) => to)])
       if (this.sums.get(account)?.isEmpty === true) this.sums.delete(account);
   }
 
-  private book(
-    { height, isCoinbase, from, takenSat, received }: AccountFlow,
-    how: 'add' | 'take',
-    sign: 1 | -1,
-  ): void {
+  private book(flow: AccountFlow, how: 'add' | 'take', sign: 1 | -1): void {
+    const { height, isCoinbase, from, takenSat } = flow;
     for (const sum of [this.sumOf(from), this.total]) {
       if (isCoinbase) sum.minedFrom[how](height, 0n);
       else {
@@ -84,7 +95,7 @@ export class AccountSums extends RunningSums<AccountFlow> {
         sum.takenCount += sign;
       }
     }
-    for (const [to, sat] of received)
+    for (const [to, sat] of creditsOf(flow))
       for (const sum of [this.sumOf(to), this.total])
         (isCoinbase ? sum.mined : sum.received)[how](height, sat);
   }
@@ -116,7 +127,7 @@ export class AccountSums extends RunningSums<AccountFlow> {
     for (const { entry, flow } of this.loose()) {
       if (!balanceOptions.isFinal(entry)) continue;
       if (ledger.depth(entry) >= minDepth)
-        for (const [to, sat] of flow.received) if (account === null || account === to) sum += sat;
+        for (const [to, sat] of creditsOf(flow)) if (account === null || account === to) sum += sat;
       if (account === null || account === flow.from) sum -= flow.takenSat;
     }
     return sum;
@@ -137,7 +148,7 @@ export class AccountSums extends RunningSums<AccountFlow> {
         add(account, -sum.takenSat);
     }
     for (const { entry, flow } of this.loose()) {
-      if (ledger.depth(entry) >= minDepth) for (const [to, sat] of flow.received) add(to, sat);
+      if (ledger.depth(entry) >= minDepth) for (const [to, sat] of creditsOf(flow)) add(to, sat);
       add(flow.from, -flow.takenSat);
     }
     return balances;

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { packWords } from '../../../src/search/analyze.js';
 import { parseConstraints } from '../../../src/search/constraints.js';
 import type { ClaimDocument } from '../../../src/search/document.js';
 import { SqliteReader } from '../../../src/search/sqliteReader.js';
@@ -143,6 +144,26 @@ describe('constraints', () => {
     const rest = ['activation_height', 'expiration_height', 'fee_amount', 'tx_position', 'public_key_id'];
     const all = parseConstraints({ ...many([...few, ...more, ...rest]), release_time: '<100' });
     expect(() => reader.search(all, 60_000)).toThrow('The constraints have too many values.');
+    reader.close();
+  });
+});
+
+describe('a beginning of words', () => {
+  it('finds the same whether few words begin so or very many', () => {
+    const words = Array.from({ length: 1500 }, (_, n) => `zq${n.toString(36)}`).join(' ');
+    const many = { ...first, words: packWords([['n'], [], [words], [], []]) };
+    const writer = open();
+    writer.startBuild(BASE);
+    writer.addDocuments([many, ...documents.slice(1)], [], documents.at(-1)!.claimId);
+    writer.endDocuments();
+    writer.endBuild();
+    writer.close();
+    const reader = new SqliteReader(provider, path, { blocking: [], filtering: [] });
+    const find = (text: string) => reader.search(parseConstraints({ text }), 60_000).rows;
+    for (const text of ['zq*', 'zq11*', 'zq* + zq5', 'zq* zq1*', 'zqzqzq* zq*', 'zq* -bitcoin'])
+      expect(find(text), text).toEqual([first.claimId]);
+    expect(find('zq* -zq5')).toEqual([]);
+    expect(() => reader.search(parseConstraints({ text: 'zq* zq1*' }), -1)).toThrow('query timed out');
     reader.close();
   });
 });

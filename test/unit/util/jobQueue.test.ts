@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { SLICE_MS } from '../../../src/util/breathe.js';
 import { JobQueue } from '../../../src/util/jobQueue.js';
@@ -56,8 +57,12 @@ describe('JobQueue', () => {
 
   /** A queue with a clock of its own, in which jobs are known by name. */
   function makeLine(width: number) {
-    const clock = { ms: 0 };
-    const queue = new JobQueue(width, 99, () => clock.ms);
+    const clock = { ms: 0, isOverdue: false, slice: Promise.resolve() };
+    const queue = new JobQueue(width, 99, {
+      nowMs: () => clock.ms,
+      isOverdue: () => clock.isOverdue,
+      next: () => clock.slice.then(() => clock.ms),
+    });
     const order: string[] = [];
     const note = (name: string) => () => void order.push(name);
     return {
@@ -145,5 +150,32 @@ describe('JobQueue', () => {
     expect(await settle()).toEqual(['third', 'first', 'second']);
     queue.leave();
     expect(await settle()).toEqual(['third']);
+  });
+
+  it('lets newcomers wait for a slice that is due to others, and begins as many as it holds', async () => {
+    const { clock, queue, order, settle } = makeLine(4);
+    let begin: () => void = () => undefined;
+    clock.slice = new Promise<void>((resolve) => (begin = resolve));
+    clock.isOverdue = true;
+    expect(queue.tryEnter()).toBe(false);
+    for (const name of ['a', 'b', 'c']) {
+      void queue.enter()!.then(() => {
+        order.push(name);
+        clock.ms += SLICE_MS / 2;
+        queue.leave();
+      });
+    }
+    expect(await settle()).toEqual([]);
+    begin();
+    clock.slice = new Promise<void>((resolve) => (begin = resolve));
+    await turn();
+    expect(await settle()).toEqual(['a', 'b']);
+    clock.isOverdue = false;
+    // Those that come later do not pass them.
+    expect(queue.tryEnter()).toBe(false);
+    begin();
+    await turn();
+    expect(await settle()).toEqual(['c']);
+    expect(queue.tryEnter()).toBe(true);
   });
 });

@@ -19,7 +19,7 @@ import { headerHash, HEADER_SIZE_BYTES } from '../../../primitives/header.js';
 const PIECE = 256;
 const MAX_PIECES = 128;
 /** Headers at the end that are looked at when the file is opened: more than are written at once. */
-const CHECKED_TAIL = 8192;
+const CHECKED_TAIL = 16_384;
 
 const PREV_HASH = { start: 4, end: 36 } as const;
 

@@ -86,6 +86,8 @@ export class HeaderSync {
       if (more.length === 0) break;
       work += await chain.check({ forkHeight: start, headers }, more);
       headers = Buffer.concat([headers, more]);
+      if (work <= needed && next() - start > MAX_FORK_DEPTH + AT_ONCE)
+        throw new HubLie(`The hub ${session.name} shows a long branch of headers with hardly any work`);
       if (work <= needed) continue;
       if (isFork) await this.#user.rewind(start);
       chain.accept({ forkHeight: start, headers });

@@ -47,6 +47,8 @@ export interface KnownTransaction {
   readonly isVerified: boolean;
 }
 
+const TXID_DIGITS = 64;
+
 /** The status of an address whose history must be asked for anew: no digest is like it. */
 export const STALE_STATUS = 'stale';
 
@@ -134,14 +136,29 @@ export class Histories {
     });
   }
 
-  /** Verified transactions of an address's history as it stands. */
-  verifiedHistory(address: string): { txid: Buffer; height: number }[] {
+  /**
+   * A verified transaction of an address's history as it stands that another history does not have at its height; null where
+   * there is none. `txids` are 32 bytes each, behind one another.
+   */
+  missingFrom(
+    address: string,
+    txids: Uint8Array,
+    heights: Int32Array,
+  ): { txid: Buffer; height: number } | null {
+    const digits = Buffer.from(txids).toString('hex');
+    const told = new Map<string, number>();
+    heights.forEach((height, n) => told.set(digits.slice(n * TXID_DIGITS, (n + 1) * TXID_DIGITS), height));
     const rows = this.#statements.all(
       `SELECT tx.txid, tx.height FROM address a JOIN history h ON h.address = a.id JOIN tx ON tx.id = h.tx
-        WHERE a.text = ? AND tx.is_verified = 1 ORDER BY h.n`,
+        WHERE a.text = ? AND tx.is_verified = 1`,
       address,
     );
-    return rows.map(({ txid, height }) => ({ txid: bufferOf(txid), height: height as number }));
+    for (const row of rows) {
+      const txid = bufferOf(row['txid']);
+      const height = row['height'] as number;
+      if (told.get(txid.toString('hex')) !== height) return { txid, height };
+    }
+    return null;
   }
 
   saveTransactions(transactions: readonly FiledTransaction[]): void {

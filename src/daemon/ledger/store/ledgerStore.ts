@@ -159,8 +159,8 @@ export class LedgerStore {
     return this.#histories.known(txids);
   }
 
-  verifiedHistory(address: string) {
-    return this.#histories.verifiedHistory(address);
+  missingFrom(address: string, txids: Uint8Array, heights: Int32Array) {
+    return this.#histories.missingFrom(address, txids, heights);
   }
 
   saveTransactions(transactions: readonly FiledTransaction[]): void {

@@ -95,7 +95,7 @@ const METHODS = [
   'statusesOf',
   'chainsOf',
   'known',
-  'verifiedHistory',
+  'missingFrom',
   'saveTransactions',
   'saveHistories',
   'saveBroadcast',

@@ -14,7 +14,7 @@ import type { HubSession } from '../hub/hubSession.js';
 import type { ChangedTransaction, HistoryUpdate } from '../store/histories.js';
 import type { LedgerStorePort } from '../store/openStore.js';
 import { fetchChecked, MAX_BATCH, type CheckedTransaction } from './checkedTransactions.js';
-import { fetchHistory, parseStatus, statusOf, type HistoryEntry } from './histories.js';
+import { fetchHistory, parseStatus, type HistoryEntry } from './histories.js';
 
 /** Source: hub `address_subscribe`. */
 const MAX_SUBSCRIBED_AT_ONCE = 1000;
@@ -124,8 +124,8 @@ export class AddressSync {
     if (addresses.length === 0) return;
     const told = await Promise.all(
       addresses.map(async (address): Promise<Told> => {
-        const history = await fetchHistory(this.#session, address);
-        return { address, history, status: statusOf(history) };
+        const { entries, status } = await fetchHistory(this.#session, address);
+        return { address, history: entries, status };
       }),
     );
     await this.#reachHeaders(told);
@@ -236,11 +236,12 @@ export class AddressSync {
 
   /** A transaction that is proven to be in a block of the chain cannot be missing or elsewhere. */
   async #contradiction({ address, history }: Told): Promise<string | null> {
-    const heights = new Map(history.map(({ id, height }) => [id, height]));
-    for (const { txid, height } of await this.#port.store.verifiedHistory(address)) {
-      const id = hashToHex(txid);
-      if (heights.get(id) !== height)
-        return `leaves the transaction ${id} of block ${height} out of the history of ${address}`;
+    const txids = Buffer.concat(history.map(({ txid }) => txid));
+    const heights = Int32Array.from(history, ({ height }) => height);
+    const missing = await this.#port.store.missingFrom(address, txids, heights);
+    if (missing) {
+      const { txid, height } = missing;
+      return `leaves the transaction ${hashToHex(txid)} of block ${height} out of the history of ${address}`;
     }
     return null;
   }

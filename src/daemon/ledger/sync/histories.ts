@@ -1,6 +1,7 @@
 /** Histories of addresses as hubs tell them, and their digests. Source: sdk-facts 7.6; hub `address_get_history`. */
-import { sha256 } from '../../../crypto/hash.js';
-import { hashFromHex, isHex, toHex } from '../../../util/bytes.js';
+import { createHash } from 'node:crypto';
+import { breathe } from '../../../util/breathe.js';
+import { hashFromHex, isHex } from '../../../util/bytes.js';
 import { HubLie } from '../hub/hubErrors.js';
 import type { HubSession } from '../hub/hubSession.js';
 
@@ -17,26 +18,32 @@ const HASH_DIGITS = 64;
 const isHash = (value: unknown): value is string =>
   typeof value === 'string' && value.length === HASH_DIGITS && isHex(value);
 
+export interface AddressHistory {
+  readonly entries: readonly HistoryEntry[];
+  /** The digest by which a hub tells that a history changed; null of an empty one. */
+  readonly status: string | null;
+}
+
 /** Throws `HubLie`. */
-export async function fetchHistory(session: HubSession, address: string): Promise<HistoryEntry[]> {
+export async function fetchHistory(session: HubSession, address: string): Promise<AddressHistory> {
   const answer = await session.call('blockchain.address.get_history', [address]);
   const fail = (): never => {
     throw new HubLie(`The hub ${session.name} sent what is no history of ${address}`);
   };
   if (!Array.isArray(answer)) return fail();
   const ids = new Set<string>();
-  return answer.map((entry: unknown) => {
+  const hash = createHash('sha256');
+  const entries: HistoryEntry[] = [];
+  let since = performance.now();
+  for (const entry of answer as unknown[]) {
     const { tx_hash: id, height } = (entry ?? {}) as Record<string, unknown>;
     if (!isHash(id) || !Number.isSafeInteger(height) || (height as number) < -1) return fail();
     if (ids.size === ids.add(id).size) return fail();
-    return { txid: hashFromHex(id), id, height: height as number };
-  });
-}
-
-/** The digest by which a hub tells that a history changed; null of an empty one. */
-export function statusOf(history: readonly HistoryEntry[]): string | null {
-  if (history.length === 0) return null;
-  return toHex(sha256(Buffer.from(history.map(({ id, height }) => `${id}:${height}:`).join(''))));
+    hash.update(`${id}:${height as number}:`);
+    entries.push({ txid: hashFromHex(id), id, height: height as number });
+    since = await breathe(since);
+  }
+  return { entries, status: entries.length === 0 ? null : hash.digest('hex') };
 }
 
 /** Throws `HubLie`. */

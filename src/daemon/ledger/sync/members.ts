@@ -6,8 +6,8 @@ import type { Gaps } from './gaps.js';
 
 interface Member {
   readonly source: AddressSource;
-  /** How often it was added. */
-  count: number;
+  /** As often as it was added: one account may be in several wallets. */
+  readonly sources: AddressSource[];
   /** Whether its addresses are made, up to the gaps: before that no hub is asked for some of them. */
   hasAddresses: boolean;
   /** Whether the hub of the moment was asked for all of its addresses. */
@@ -43,12 +43,12 @@ export class Members {
   add(source: AddressSource): Promise<void> {
     const known = this.#members.get(source.accountId);
     if (known) {
-      known.count++;
+      known.sources.push(source);
       return known.ready;
     }
     const member: Member = {
       source,
-      count: 1,
+      sources: [source],
       hasAddresses: false,
       isSubscribed: false,
       isSynced: false,
@@ -78,7 +78,8 @@ export class Members {
   /** Whether that was the last time that it was added. */
   remove(accountId: string): boolean {
     const member = this.#members.get(accountId);
-    if (!member || --member.count > 0) return false;
+    member?.sources.pop();
+    if (!member || member.sources.length > 0) return false;
     this.#members.delete(accountId);
     this.#tell();
     return true;
@@ -89,7 +90,7 @@ export class Members {
   }
 
   sources(): AddressSource[] {
-    return [...this.#members.values()].map(({ source }) => source);
+    return [...this.#members.values()].flatMap((member) => member.sources);
   }
 
   isSynced(accountId: string): boolean {

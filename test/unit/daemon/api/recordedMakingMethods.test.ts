@@ -11,7 +11,10 @@ import { sha256 } from '../../../../src/crypto/hash.js';
 import type { DaemonServices } from '../../../../src/daemon/api/context.js';
 import { implementationsByName } from '../../../../src/daemon/api/methodTable.js';
 import type { LedgerAtWork } from '../../../../src/daemon/ledger/openLedger.js';
+import type { Settings } from '../../../../src/daemon/api/settings.js';
+import { makingPortsOf } from '../../../../src/daemon/main/makingSurroundings.js';
 import { Maker } from '../../../../src/daemon/making/maker.js';
+import { Resolver } from '../../../../src/daemon/resolve/resolver.js';
 import { payTo } from '../../../../src/daemon/making/destinations.js';
 import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
 import type { Transaction } from '../../../../src/primitives/transaction.js';
@@ -149,13 +152,21 @@ async function begin(chain: FakeChain): Promise<Life> {
     warn: () => undefined,
   });
   await wallets.begin();
-  const maker = new Maker({
-    ledger,
-    clock,
-    random,
-    exchange: { toDewies: () => expect.unreachable() },
-    settings: { strategy: 'prefer_confirmed', feePerNameChar: 0n, maxKeyFee: null },
-  });
+  const settings = {
+    exchange_rates: [],
+    coin_selection_strategy: 'prefer_confirmed',
+    max_key_fee: null,
+  };
+  const maker = new Maker(
+    makingPortsOf({
+      ledger,
+      resolver: new Resolver({ ledger, log: { warn: (text) => expect.unreachable(text) } }),
+      settings: { get: (name: keyof typeof settings) => settings[name] } as unknown as Settings,
+      clock,
+      random,
+      environment: {},
+    }),
+  );
   return new Life(ledger, { ledger, wallets, runningWallets: wallets, maker, clock, random }, chain);
 }
 

@@ -235,6 +235,20 @@ describe('LedgerAtWork', () => {
     await ledger.whenSynced();
   });
 
+  it('tells each wallet that has an account of its channels', async () => {
+    const chain = new FakeChain();
+    const hub = await startHub(chain);
+    const [first, second] = [testAccount('alice'), testAccount('alice')];
+    const ledger = await synced(hub, first);
+    await ledger.add(second);
+    const claim = claimTo(first.key(0, 0), 300n, '@me', 'channel');
+    chain.mempool.push(made(transactionOf([foreignOutPoint('1')], [claim])));
+    hub.tell();
+    await until(ledger, async () => (await total(ledger, first)) === 300n);
+    const { publicKey } = testKey('channel');
+    expect([first.channelKeys, second.channelKeys]).toEqual([[publicKey], [publicKey]]);
+  });
+
   it('knows transactions of others, with their place proven', async () => {
     const chain = new FakeChain();
     const hub = await startHub(chain);

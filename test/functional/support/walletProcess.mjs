@@ -1,0 +1,120 @@
+/**
+ * The daemon's ledger, wallets and making in a process that can be made to die at a named point: calls come as JSON lines on
+ * standard input, answers go as lines to standard output. Arguments: folder, port of the hub, and where to die (may be empty).
+ */
+import { createInterface } from 'node:readline';
+import { join } from 'node:path';
+
+const dist = new URL('../../../dist/daemon/', import.meta.url);
+const [
+  { LedgerAtWork },
+  { Wallets },
+  { Maker },
+  { makingPortsOf },
+  { Resolver },
+  { implementationsByName },
+  { readParams },
+  { parseJson },
+  { stringifyJson },
+  { formatTransaction },
+  { systemClock: clock, systemRandom: random },
+] = await Promise.all(
+  [
+    'ledger/openLedger.js',
+    'wallet/wallets.js',
+    'making/maker.js',
+    'main/makingSurroundings.js',
+    'resolve/resolver.js',
+    'api/methodTable.js',
+    'api/paramReading.js',
+    '../util/jsonParse.js',
+    '../util/jsonWrite.js',
+    '../primitives/transaction.js',
+    'base/clock.js',
+  ].map((path) => import(new URL(path, dist).href)),
+);
+const [folder, port, dieAt = ''] = process.argv.slice(2);
+
+/** Dies as by kill -9 where that is asked for. */
+function point(name) {
+  if (name === dieAt) process.kill(process.pid, 'SIGKILL');
+}
+
+const quiet = () => undefined;
+const log = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet, fatal: quiet };
+const ledger = new LedgerAtWork({
+  ledgerId: 'lbc_regtest',
+  folder: join(folder, 'lbc_regtest'),
+  servers: [{ host: '127.0.0.1', port: Number(port) }],
+  log,
+});
+await ledger.start();
+const wallets = await Wallets.open(['default_wallet'], {
+  folder: join(folder, 'wallets'),
+  ledger,
+  tools: { clock, random },
+  warn: quiet,
+});
+await wallets.begin();
+
+/** The parts that making uses, dying on the way. */
+const dying = {
+  params: ledger.params,
+  transaction: (txid) => ledger.transaction(txid),
+  taken: (txid, timeoutMs) => ledger.taken(txid, timeoutMs),
+  database: new Proxy(ledger.database, {
+    get(database, name) {
+      if (name !== 'reserve') return database[name].bind(database);
+      return async (outPoints) => {
+        const isReserved = await database.reserve(outPoints);
+        point('coins reserved');
+        return isReserved;
+      };
+    },
+  }),
+  async broadcast(made) {
+    point('before the broadcast');
+    if (dieAt === 'sent, not in the database')
+      await ledger.hub.call('blockchain.transaction.broadcast', [formatTransaction(made).toString('hex')]);
+    point('sent, not in the database');
+    await ledger.broadcast(made);
+    point('in the database, not answered');
+  },
+};
+for (const wallet of wallets.all) {
+  const save = wallet.save.bind(wallet);
+  wallet.save = async () => {
+    point('before saving');
+    await save();
+    point('saved');
+  };
+}
+const settings = { exchange_rates: [], coin_selection_strategy: 'prefer_confirmed', max_key_fee: null };
+const resolver = new Resolver({ ledger, log });
+const making = makingPortsOf({
+  ledger,
+  resolver,
+  settings: { get: (name) => settings[name] },
+  clock,
+  random,
+  environment: {},
+});
+const maker = new Maker({ ...making, ledger: dying });
+const services = { ledger, wallets, runningWallets: wallets, maker, resolver, clock, random };
+const methods = implementationsByName();
+const answer = (value) => process.stdout.write(`${stringifyJson(value)}\n`);
+
+answer({ ready: true });
+for await (const line of createInterface({ input: process.stdin })) {
+  const call = parseJson(line);
+  const { declaration, run } = methods.get(call.get('method'));
+  try {
+    const named = new Map(call.get('params').entries);
+    const args = readParams(declaration, { positional: [], named });
+    const signal = new AbortController().signal;
+    answer({ result: await run({ services, withProtobuf: false, signal }, args) });
+  } catch (error) {
+    answer({ error: { name: error.name, message: error.message } });
+  }
+}
+await ledger.close();
