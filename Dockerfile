@@ -10,7 +10,7 @@ COPY data ./data
 COPY src ./src
 RUN npm ci --ignore-scripts && npm run build && npm prune --omit=dev --ignore-scripts \
   && rm -rf node_modules/typescript node_modules/esbuild node_modules/@esbuild node_modules/node-api-headers node_modules/.bin \
-  && chmod 0755 dist/bin/lbcnode.js dist/bin/lbcnode-cli.js
+  && chmod 0755 dist/bin/lbcnode.js dist/bin/lbcnode-cli.js dist/bin/lbcnet.js
 
 FROM node:22-bookworm-slim
 # What installs and builds packages is of no use to a node that runs. The link lets the client find the node's cookie.
@@ -22,7 +22,8 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/data ./data
 COPY --from=build /app/build/lbcnode.node ./build/lbcnode.node
 COPY --from=build /app/dist ./dist
-RUN ln -s /app/dist/bin/lbcnode.js /usr/local/bin/lbcnode && ln -s /app/dist/bin/lbcnode-cli.js /usr/local/bin/lbcnode-cli
+RUN ln -s /app/dist/bin/lbcnode.js /usr/local/bin/lbcnode && ln -s /app/dist/bin/lbcnode-cli.js /usr/local/bin/lbcnode-cli \
+  && ln -s /app/dist/bin/lbcnet.js /usr/local/bin/lbcnet
 USER lbcnode
 VOLUME /data
 # JSON-RPC and peers.

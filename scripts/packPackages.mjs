@@ -39,9 +39,13 @@ const NEEDLESS_PARTS = {
   'cmake-ts': /^(src|build\/(?!loader\.js$).+|.*\.mts)$/,
   'node-addon-api': /^(?!package\.json$|LICENSE).+$/,
   secp256k1: /^(src|prebuilds\/win32.*)$/,
+  yaml: /^(browser|bin\.mjs)$/,
   // Folders that are named by a number alone are of older releases: its manifest has none of them.
   zeromq: /^(src|script|build\/win32|build\/\w+\/\w+\/node\/\d+|lib\/ts3\.7)$/,
 };
+
+/** Folders whose names mislead: they hold what runs. */
+const NEEDED_FOLDERS = { yaml: /^dist\/doc$/ };
 
 function isNeeded(name, root, path) {
   const inside = relative(root, path).replaceAll('\\', '/');
@@ -49,6 +53,7 @@ function isNeeded(name, root, path) {
   const own = basename(path);
   if (LICENCE.test(own)) return true;
   if (own.startsWith('.') || NEEDLESS_PARTS[name]?.test(inside)) return false;
+  if (NEEDED_FOLDERS[name]?.test(inside)) return true;
   return lstatSync(path).isDirectory() ? !NEEDLESS_FOLDERS.test(own) : !NEEDLESS_EXTENSIONS.has(extname(own));
 }
 

@@ -144,10 +144,15 @@ describe('the package', () => {
     const output = await mineWith(installed, node);
     expect(output).toContain('native addon: libsecp256k1 bundled');
     expect(output).not.toMatch(/ExperimentalWarning|DeprecationWarning|MaxListeners/);
-    const { stdout } = await run(join(folder, `node${version}`, 'bin', 'lbcnode-cli'), ['-version'], {
-      env: node.env,
-    });
-    expect(stdout).toContain('0.1.0');
+    for (const [program, option] of [
+      ['lbcnode-cli', '-version'],
+      ['lbcnet', '--version'],
+    ] as const) {
+      const { stdout } = await run(join(folder, `node${version}`, 'bin', program), [option], {
+        env: node.env,
+      });
+      expect(stdout).toContain('0.1.0');
+    }
   });
 
   it('uses its addon where npm runs no scripts', async () => {
