@@ -39,6 +39,8 @@ export interface SettingValues {
 
 export interface Settings {
   get<Name extends keyof SettingValues>(name: Name): SettingValues[Name];
+  /** Whether nothing names it: no call, argument, variable or file. */
+  isDefault(name: keyof SettingValues): boolean;
   /** All of them, as `settings_get` shows them. */
   all(): JsonOut;
   /** Checks, sets and writes the file; resolves to the cleaned value as answers show it. */

@@ -3,7 +3,6 @@
  * it lies or fails the next one is asked. Source: lbry-sdk lbry/wallet/ledger.py `Ledger`.
  */
 import { EventEmitter } from 'node:events';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatTransaction, txid as idOf, type Transaction } from '../../primitives/transaction.js';
 import { hashToHex } from '../../util/bytes.js';
@@ -28,6 +27,7 @@ import { channelKeysOf } from './sync/channelKeys.js';
 import { Gaps } from './sync/gaps.js';
 import { Members } from './sync/members.js';
 import { OwnBroadcasts } from './sync/ownBroadcasts.js';
+import { makeFolder } from '../../util/makeFolder.js';
 
 export interface LedgerOptions {
   readonly ledgerId: LedgerId;
@@ -82,7 +82,7 @@ export class LedgerAtWork implements Ledger {
     this.#log = log;
     this.#serversOfSettings = typeof servers === 'function' ? servers : () => servers;
     this.#servers = this.#serversOfSettings();
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     const checksWork = options.checksWork ?? ledgerId !== 'lbc_regtest';
     this.headers = new HeaderChain({ path: join(folder, 'headers.dat'), params: this.params, checksWork });
     this.#store = options.store ?? openStore({ path: join(folder, 'ledger.sqlite'), ledgerId });

@@ -159,11 +159,22 @@ export class DaemonSettings implements Settings {
     for (const [name, value] of members) this.file.set(name, value);
   }
 
-  private raw(name: string): SettingValue {
-    for (const source of [this.runtime, this.given, this.environment, this.file, this.defaults]) {
+  isDefault(name: string): boolean {
+    return this.named(name) === undefined;
+  }
+
+  /** Of the first source that names it. */
+  private named(name: string): SettingValue | undefined {
+    for (const source of [this.runtime, this.given, this.environment, this.file]) {
       const value = source?.get(name);
       if (value !== undefined) return value;
     }
+    return undefined;
+  }
+
+  private raw(name: string): SettingValue {
+    // A null that is named counts.
+    for (const value of [this.named(name), this.defaults?.get(name)]) if (value !== undefined) return value;
     return ROWS.get(name)!.default;
   }
 

@@ -3,11 +3,12 @@
  * Source: lbry-sdk lbry/conf.py `get_linux_directories`, `get_darwin_directories`, `get_windows_directories`; sdk-facts 2.
  */
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { encodeBase58 } from '../../script/base58.js';
 import { EnvironmentError } from '../../util/environmentError.js';
+import { makeFolder } from '../../util/makeFolder.js';
 
 export interface Folders {
   readonly data_dir: string;
@@ -82,7 +83,7 @@ export function expandPath(path: string, { home, environment }: Machine): string
 /** Makes the folder where it is missing. Throws `EnvironmentError` where it cannot be written to. */
 export function ensureFolder(path: string, setting: string): void {
   try {
-    mkdirSync(path, { recursive: true });
+    makeFolder(path);
     accessSync(path, constants.W_OK);
   } catch (error) {
     throw new EnvironmentError(

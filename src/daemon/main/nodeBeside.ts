@@ -3,7 +3,7 @@
  * its channel when the daemon is gone, however that ended.
  */
 import { fork, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createConnection, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,6 +11,7 @@ import { EnvironmentError } from '../../util/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import { projectFile } from '../../util/project.js';
 import type { HostPort, Settings } from '../api/settings.js';
+import { makeFolder } from '../../util/makeFolder.js';
 
 const HUB_HOST = '127.0.0.1';
 /** Between looks whether the hub listens. */
@@ -64,7 +65,7 @@ export async function startNodeBeside(
     throw new EnvironmentError(`The node's program is missing at ${program}. Build it with npm run build.`);
   const chain = CHAIN_OPTIONS[settings.get('blockchain_name')] ?? [];
   const folder = join(settings.get('data_dir'), 'lbcnode');
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const hub: HostPort = [HUB_HOST, await freePort()];
   log.info(`Starting a node in ${folder}.`);
   const child: ChildProcess = fork(

@@ -1,7 +1,7 @@
 /**
  * The program `lbcnet`: the command line carried out. Source: lbry-sdk lbry/extras/cli.py `main`, `run_daemon`.
  */
-import { copyFileSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { EnvironmentError } from '../../util/environmentError.js';
 import { SILENT_LOGGER, type Logger } from '../../util/logging.js';
@@ -16,6 +16,7 @@ import { COMPATIBLE_VERSION } from './machineInfo.js';
 import { startNodeBeside, type NodeBeside } from './nodeBeside.js';
 import { parseServer } from './settingKinds.js';
 import { WalletAndLedger } from './walletPart.js';
+import { makeFolder } from '../../util/makeFolder.js';
 
 const LOG_NAME = 'lbcnet.log';
 /** What is left of a stop that takes longer is ended. Arbitrary: far above what closing files takes. */
@@ -73,7 +74,7 @@ function takeHeaders(source: string, walletDir: string, ledgerFolder: string): v
   if (!existsSync(source))
     throw new EnvironmentError(`There is no file ${source} to take block headers from.`);
   const folder = join(walletDir, ledgerFolder);
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const target = join(folder, 'headers.dat');
   const present = statSync(target, { throwIfNoEntry: false })?.size ?? 0;
   if (statSync(source).size > present) copyFileSync(source, target);

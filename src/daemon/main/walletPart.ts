@@ -53,6 +53,15 @@ function ledgerIdOf(settings: Settings): LedgerId {
   return id;
 }
 
+/** Where `lbcnode -hub` listens on this machine unless told otherwise. */
+const OWN_HUB: HostPort = ['127.0.0.1', 50_001];
+
+/** A hub on this machine comes before public ones, as long as nobody names any. */
+function hubsOf(settings: Settings): readonly HostPort[] {
+  const hubs = settings.get('lbryum_servers');
+  return settings.isDefault('lbryum_servers') ? [OWN_HUB, ...hubs] : hubs;
+}
+
 export class WalletAndLedger implements WalletPart {
   readonly name = 'wallet';
   readonly dependsOn = [];
@@ -79,7 +88,7 @@ export class WalletAndLedger implements WalletPart {
     const ledger = new LedgerAtWork({
       ledgerId: this.#ledgerId,
       folder: join(settings.get('wallet_dir'), this.#ledgerId),
-      servers: () => (servers ?? settings.get('lbryum_servers')).map(([host, port]) => ({ host, port })),
+      servers: () => (servers ?? hubsOf(settings)).map(([host, port]) => ({ host, port })),
       log,
       limits: {
         callTimeoutMs: settings.get('hub_timeout') * 1000,

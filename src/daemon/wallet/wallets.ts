@@ -3,9 +3,10 @@
  * what it cannot read; beginning puts all accounts to work.
  * Source: lbry-sdk lbry/wallet/manager.py `WalletManager`, lbry/wallet/ledger.py `start`; sdk-facts 3.
  */
-import { access, mkdir } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { JsonObject } from '../../util/json.js';
+import { makeFolder } from '../../util/makeFolder.js';
 import { badValue, DaemonError } from '../base/daemonError.js';
 import type { AccountAtWork } from './accountAtWork.js';
 import { takeOverLbryumFile, type LbryumAddresses } from './lbryumWallet.js';
@@ -56,7 +57,7 @@ export class Wallets {
    * where a file cannot be used.
    */
   static async open(ids: readonly string[], options: WalletsOptions): Promise<Wallets> {
-    await mkdir(options.folder, { recursive: true });
+    makeFolder(options.folder);
     const wallets = new Wallets(options);
     for (const id of new Set(ids)) wallets.#wallets.push(await wallets.#open(id));
     const [first] = wallets.#wallets;

@@ -2,18 +2,10 @@
  * Headers of one chain in a file, 112 bytes each, the place is the height. Read piece by piece, since a main chain of them is
  * larger than what the daemon may hold. A tail that was not written whole is cut off.
  */
-import {
-  closeSync,
-  fstatSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  writeSync,
-  constants,
-} from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { headerHash, HEADER_SIZE_BYTES } from '../../../primitives/header.js';
+import { makeFolder } from '../../../util/makeFolder.js';
 
 /** Headers read at once, and pieces that are kept. Arbitrary: 3.5 MiB in all. */
 const PIECE = 256;
@@ -30,7 +22,7 @@ export class HeaderFile {
 
   /** `genesis` is the first header, which the file has from then on. */
   constructor(path: string, genesis: Buffer) {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     this.#file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
     this.#count = Math.floor(fstatSync(this.#file).size / HEADER_SIZE_BYTES);
     if (this.#count === 0 || !this.at(0).equals(genesis)) this.replaceFrom(0, genesis);

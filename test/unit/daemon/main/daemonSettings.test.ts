@@ -52,6 +52,18 @@ describe('sources', () => {
     expect(settings.value('udp_port')).toBe(4);
   });
 
+  it('tell whether anything names a setting', async () => {
+    const settings = open({ file: 'max_key_fee: null\n', environment: { LBRY_UDP_PORT: '3' } });
+    expect(settings.isDefault('max_key_fee')).toBe(false);
+    expect(settings.get('max_key_fee')).toBeNull();
+    expect(settings.isDefault('udp_port')).toBe(false);
+    expect(settings.isDefault('lbryum_servers')).toBe(true);
+    await settings.set('lbryum_servers', ['localhost:1']);
+    expect(settings.isDefault('lbryum_servers')).toBe(false);
+    await settings.clear('lbryum_servers');
+    expect(settings.isDefault('lbryum_servers')).toBe(true);
+  });
+
   it('have folders of lbrynet where none are named', () => {
     const settings = open();
     expect(settings.get('data_dir')).toBe(join(home, '.local/share/lbry/lbrynet'));
