@@ -1,0 +1,249 @@
+/**
+ * Two daemons on one node live through random payments, channels, streams, supports, tips, collections, purchases and abandons,
+ * reorganisations, restarts and kills. After each step the unspent outputs that each lists, by kind and amount, and its
+ * balance are those that the node finds under the daemon's addresses; and no address that it ever showed is forgotten.
+ * In its full size alone (`npm run test:full`): 1,000 steps, others each time. LBCNODE_DAEMON_SEED repeats a run,
+ * LBCNODE_DAEMON_STEPS makes it another length.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { formatLbc } from '../../src/metadata/amounts.js';
+import { randomOf } from '../support/claimLife.js';
+import { DaemonAnswerError, startDaemon, type TestDaemon } from './support/daemon.js';
+import { until } from './support/network.js';
+import { freePort, HANG_MS, startRegtest, type RegtestNode } from './support/node.js';
+
+const STEPS = Number(process.env['LBCNODE_DAEMON_STEPS'] ?? (process.env['LBCNODE_FULL'] === '1' ? 1000 : 0));
+const SEED = Number(process.env['LBCNODE_DAEMON_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const random = randomOf(SEED);
+const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
+const chance = (percent: number): boolean => random(100) < percent;
+
+/** Wishes that cannot be granted at the moment: too little money, nothing of the kind, too long a chain of unconfirmed ones. */
+const REFUSALS =
+  /Not enough funds|No claim found|No supports found|already have|Can't find|Couldn't find|purchase price|too-long-mempool-chain|mempool min fee|Could not find|dust|missing inputs|Missing inputs|bad-txns-inputs-missingorspent|txn-mempool-conflict|spent or reserved/i;
+
+interface Output {
+  readonly txid: string;
+  readonly nout: number;
+  readonly amount: string;
+  readonly type: string;
+  readonly claim_id: string;
+  readonly name: string;
+}
+interface Page<Item> {
+  readonly items: readonly Item[];
+}
+interface Utxo {
+  readonly txid: string;
+  readonly outputIndex: number;
+  readonly script: string;
+  readonly satoshis: number;
+}
+
+/** First byte of a script with a claim, an update, a support. */
+const KINDS: Readonly<Record<string, string>> = { b5: 'claim', b7: 'claim', b6: 'support' };
+const ALL = { page_size: 1_000_000 };
+
+class Owner {
+  readonly folder = mkdtempSync(join(tmpdir(), 'lbcnet-life-'));
+  readonly shown = new Set<string>();
+  readonly hubPort: number;
+  daemon!: TestDaemon;
+
+  constructor(hubPort: number) {
+    this.hubPort = hubPort;
+  }
+
+  async open(): Promise<void> {
+    this.daemon = await startDaemon({ hubPorts: [this.hubPort], folder: this.folder });
+  }
+
+  call<Result = unknown>(method: string, params: object = {}): Promise<Result> {
+    return this.daemon.call<Result>(method, params);
+  }
+
+  async address(): Promise<string> {
+    const address = await this.call<string>('address_unused');
+    this.shown.add(address);
+    return address;
+  }
+
+  async mine(type: string): Promise<readonly Output[]> {
+    return (await this.call<Page<Output>>('claim_list', { claim_type: type, ...ALL })).items;
+  }
+}
+
+async function agrees(node: RegtestNode, owner: Owner): Promise<string> {
+  const { items } = await owner.call<Page<{ address: string }>>('address_list', ALL);
+  const addresses = items.map(({ address }) => address);
+  for (const address of owner.shown)
+    if (!addresses.includes(address)) return `the address ${address} is forgotten`;
+  const { items: listed } = await owner.call<Page<Output>>('txo_list', { is_not_spent: true, ...ALL });
+  const ours = listed.map(({ txid, nout, amount, type }) => {
+    const kind = type === 'claim' || type === 'support' ? type : 'coin';
+    return `${txid}:${nout} ${amount} ${kind}`;
+  });
+  const utxos = await node.rpc<Utxo[]>('getaddressutxos', [{ addresses, mempool: true }]);
+  const theirs = utxos.map(
+    ({ txid, outputIndex, script, satoshis }) =>
+      `${txid}:${outputIndex} ${formatLbc(BigInt(satoshis))} ${KINDS[script.slice(0, 2)] ?? 'coin'}`,
+  );
+  if (ours.sort().join('\n') !== theirs.sort().join('\n')) {
+    const missing = theirs.filter((line) => !ours.includes(line));
+    const extra = ours.filter((line) => !theirs.includes(line));
+    return `missing: ${missing.join(', ')}; too much: ${extra.join(', ')}`;
+  }
+  const total = formatLbc(utxos.reduce((sum, { satoshis }) => sum + BigInt(satoshis), 0n));
+  const balance = await owner.call<{ total: string }>('wallet_balance');
+  return balance.total === total ? '' : `the balance is ${balance.total} instead of ${total}`;
+}
+
+describe.skipIf(STEPS === 0)('a life of two daemons', () => {
+  const owners: Owner[] = [];
+  const happened = new Map<string, number>();
+  let node: RegtestNode;
+
+  afterAll(async () => {
+    for (const { daemon } of owners) await daemon.stop();
+    await node.stop();
+    for (const { folder } of owners) rmSync(folder, { recursive: true, force: true });
+    console.log(`seed ${SEED}: ${JSON.stringify(Object.fromEntries([...happened].sort()))}`);
+  });
+
+  const amount = (): string => formatLbc(BigInt(1 + random(30)) * 1_000_000n);
+
+  const DEEDS: Readonly<Record<string, (owner: Owner, other: Owner) => Promise<unknown>>> = {
+    async paid(owner) {
+      await node.rpc('sendtoaddress', [await owner.address(), 1 + random(3)]);
+    },
+    async send(owner, other) {
+      await owner.call('wallet_send', { amount: amount(), addresses: [await other.address()] });
+    },
+    channel: (owner) => owner.call('channel_create', { name: `@c${random(6)}`, bid: amount() }),
+    async stream(owner) {
+      const channel = chance(50) ? pick(await owner.mine('channel')) : undefined;
+      const fee = chance(50) ? { fee_currency: 'LBC', fee_amount: '0.1' } : {};
+      await owner.call('stream_create', {
+        name: `s${random(8)}`,
+        bid: amount(),
+        sd_hash: 'ab'.repeat(48),
+        ...fee,
+        ...(channel ? { channel_id: channel.claim_id } : {}),
+      });
+    },
+    async update(owner) {
+      const stream = pick(await owner.mine('stream'));
+      if (stream)
+        await owner.call('stream_update', {
+          claim_id: stream.claim_id,
+          bid: amount(),
+          title: `t${random(99)}`,
+        });
+    },
+    async support(owner, other) {
+      const claim = pick(await (chance(50) ? owner : other).mine('stream'));
+      if (claim)
+        await owner.call('support_create', { claim_id: claim.claim_id, amount: amount(), tip: chance(50) });
+    },
+    async collection(owner, other) {
+      const claims = [...(await owner.mine('stream')), ...(await other.mine('stream'))];
+      if (claims.length > 0)
+        await owner.call('collection_create', {
+          name: `l${random(4)}`,
+          bid: amount(),
+          claims: [pick(claims).claim_id],
+        });
+    },
+    async repost(owner, other) {
+      const claim = pick(await other.mine('stream'));
+      if (claim)
+        await owner.call('stream_repost', { name: `r${random(8)}`, bid: amount(), claim_id: claim.claim_id });
+    },
+    async purchase(owner, other) {
+      const claim = pick(await other.mine('stream'));
+      if (claim)
+        await owner.call('purchase_create', { claim_id: claim.claim_id, override_max_key_fee: true });
+    },
+    async abandon(owner) {
+      const kind = pick(['stream', 'channel', 'collection'] as const);
+      const claim = pick(await owner.mine(kind));
+      if (claim) await owner.call(`${kind}_abandon`, { claim_id: claim.claim_id, blocking: false });
+    },
+    async unsupport(owner) {
+      const { items } = await owner.call<Page<Output>>('support_list', ALL);
+      const support = pick(items);
+      if (support) await owner.call('support_abandon', { txid: support.txid, nout: support.nout });
+    },
+    preview: (owner) => owner.call('channel_create', { name: '@preview', bid: amount(), preview: true }),
+    async mined() {
+      await node.rpc('generate', [1 + random(3)]);
+    },
+    async reorganised() {
+      const height = await node.rpc<number>('getblockcount');
+      const depth = 1 + random(6);
+      await node.rpc('invalidateblock', [await node.rpc('getblockhash', [height - depth + 1])]);
+      await node.rpc('generate', [depth + 1]);
+    },
+    async killed(owner) {
+      // While something is on its way, half of the time.
+      const deed = chance(50) ? owner.call('channel_create', { name: `@k${random(3)}`, bid: '0.01' }) : null;
+      const silent = deed?.catch(() => undefined);
+      await owner.daemon.kill();
+      await silent;
+      await owner.open();
+    },
+    async restarted(owner) {
+      expect(await owner.daemon.stop()).toBe(0);
+      await owner.open();
+    },
+  };
+  const NAMES = [
+    ...Object.keys(DEEDS),
+    'paid',
+    'paid',
+    'mined',
+    'mined',
+    'send',
+    'stream',
+    'support',
+    'update',
+  ];
+
+  it(`is counted right after each of ${STEPS} steps`, { timeout: HANG_MS + STEPS * 20_000 }, async () => {
+    const hubPort = await freePort();
+    node = await startRegtest({
+      args: ['-hub', `-hubport=${hubPort}`, '-hubudpport=0', '-fallbackfee=0.0002'],
+    });
+    await node.rpc('generate', [150]);
+    for (let n = 0; n < 2; n++) {
+      const owner = new Owner(hubPort);
+      await owner.open();
+      owners.push(owner);
+    }
+    for (let step = 0; step < STEPS; step++) {
+      const name = pick(NAMES);
+      const [owner, other] = chance(50) ? owners : owners.toReversed();
+      try {
+        await DEEDS[name]!(owner!, other!);
+        happened.set(name, (happened.get(name) ?? 0) + 1);
+      } catch (error) {
+        if (!(error instanceof DaemonAnswerError) || !REFUSALS.test(error.message)) {
+          if (!/Insufficient funds|fee of at least/.test(String(error)))
+            throw new Error(`seed ${SEED}, step ${step}, ${name}: ${String(error)}`, { cause: error });
+        }
+        happened.set('refused', (happened.get('refused') ?? 0) + 1);
+      }
+      for (const one of owners) {
+        let differs = '';
+        await until(`step ${step}`, async () => (differs = await agrees(node, one)) === '').catch(
+          (error: unknown) => {
+            throw new Error(`seed ${SEED}, step ${step}, ${name}: ${differs}`, { cause: error });
+          },
+        );
+      }
+    }
+  });
+});
