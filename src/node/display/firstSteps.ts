@@ -44,17 +44,20 @@ function cliProgram(program: string, folder: string): string {
 
 /** The options that the command needs in order to find this node. */
 function cliArguments(
-  { network, paths, options, isSet, params }: LoadedOptions,
+  { network, paths, options, isSet, params, placeOf }: LoadedOptions,
   places: readonly RpcPlace[],
 ): string[] {
   const port = options.rpcport ?? params.rpcPort;
   const near = places.find(({ host }) => NEAR.has(host));
+  // A password of the command line is in no file that the command reads, and is not repeated here.
+  const asksPassword = options.rpcpassword !== '' && placeOf('rpcpassword') === '';
   return [
     ...(network === 'main' ? [] : [network === 'test' ? '-testnet' : '-regtest']),
     ...(isSet('datadir') ? [quoted(`-datadir=${paths.dataDir}`)] : []),
     ...(isSet('conf') ? [quoted(`-conf=${paths.configFile}`)] : []),
     ...(port === params.rpcPort ? [] : [`-rpcport=${port || places[0]!.port}`]),
     ...(near ? [] : [`-rpcconnect=${places[0]!.host}`]),
+    ...(asksPassword ? [quoted(`-rpcuser=${options.rpcuser}`), '-stdinrpcpass'] : []),
     ...(isSet('rpccookiefile') ? [quoted(`-rpccookiefile=${paths.cookieFile}`)] : []),
   ];
 }

@@ -15,18 +15,30 @@ export function progressLine(figures: ProgressFigures, cache: string): string {
   return `${activity}: ${[parts.height, parts.date, parts.percent, parts.speed, cache, parts.left].filter(Boolean).join(', ')}`;
 }
 
+/** Of a date as 2026-05-20. */
+const DAY_DIGITS = 10;
+
 /** For a terminal: what matters least is left out first. */
 export function progressStatus(figures: ProgressFigures, columns: number): string {
   const { activity } = figures.progress;
   const parts = partsOf(figures);
   const wanted = ['percent', 'height', 'date', 'speed', 'left'] as const;
-  const dropped = new Set<string>();
+  const shown: Record<string, string> = { activity, ...parts };
   const text = (): string =>
-    [activity, ...wanted.filter((name) => !dropped.has(name)).map((name) => parts[name])]
+    ['activity', ...wanted]
+      .map((name) => shown[name])
       .filter(Boolean)
       .join('  ');
-  for (const name of ['date', 'speed', 'left', 'height'])
-    if (mostColumns(text()) > columns) dropped.add(name);
+  // Of the date the day, of the activity what is done without the file: then whole figures.
+  const shorter: readonly (readonly [name: string, text: string])[] = [
+    ['date', parts.date.slice(0, DAY_DIGITS)],
+    ['activity', activity.split(' ')[0]!],
+    ['speed', ''],
+    ['left', ''],
+    ['date', ''],
+    ['height', ''],
+  ];
+  for (const [name, short] of shorter) if (mostColumns(text()) > columns) shown[name] = short;
   return text();
 }
 

@@ -116,7 +116,10 @@ export class WalletFile {
     const sizeBytes = fstatSync(this.fd).size;
     const start = Buffer.alloc(head.HEAD_BYTES);
     readSync(this.fd, start, 0, start.length, 0);
-    if (!head.isHead(start)) throw new WalletFileError(`${this.path} is no wallet of this program.`);
+    if (!head.isHead(start))
+      throw new WalletFileError(
+        `${this.path} is no wallet of this program. Move it away and start again, or name another wallet.`,
+      );
     const version = head.versionOf(start);
     if (version > head.VERSION) {
       throw new WalletFileError(`${this.path} was written by a newer version of this program. Use that one.`);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -29,9 +29,17 @@ describe('what is said of the next steps', () => {
     expect(steps([])[1]).toBe('Ask it: lbcnode-cli getblockchaininfo');
     expect(steps(['-testnet', '-rpcuser=u', '-rpcpassword=secret'])).toEqual([
       'RPC listens on [::1]:29245 and 127.0.0.1:29245, with the user and password of -rpcuser and -rpcpassword',
-      'Ask it: lbcnode-cli -testnet getblockchaininfo',
-      'Stop it: Ctrl-C, or type: lbcnode-cli -testnet stop',
+      'Ask it: lbcnode-cli -testnet -rpcuser=u -stdinrpcpass getblockchaininfo',
+      'Stop it: Ctrl-C, or type: lbcnode-cli -testnet -rpcuser=u -stdinrpcpass stop',
     ]);
+  });
+
+  it('leaves out a password that the command finds in the file of the node', () => {
+    const file = join(home, 'with password.conf');
+    writeFileSync(file, 'rpcuser=u\nrpcpassword=secret\n');
+    expect(steps(['-regtest', `-conf=${file}`])[1]).toBe(
+      `Ask it: lbcnode-cli -regtest '-conf=${file}' getblockchaininfo`,
+    );
   });
 
   it('repeats what the command needs to find this node, fit for a shell', () => {

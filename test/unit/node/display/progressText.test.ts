@@ -29,11 +29,11 @@ describe('progress as text', () => {
   it('leaves out on a terminal what matters least', () => {
     expect([90, 80, 60, 50, 40, 30].map((columns) => progressStatus(figures, columns))).toEqual([
       'Importing bootstrap.dat  25.0 %  height 123456  2017-07-14 02:40  1234 tx/s  117 min left',
-      'Importing bootstrap.dat  25.0 %  height 123456  1234 tx/s  117 min left',
-      'Importing bootstrap.dat  25.0 %  height 123456  117 min left',
-      'Importing bootstrap.dat  25.0 %  height 123456',
-      'Importing bootstrap.dat  25.0 %',
-      'Importing bootstrap.dat  25.0 %',
+      'Importing  25.0 %  height 123456  2017-07-14  1234 tx/s  117 min left',
+      'Importing  25.0 %  height 123456  2017-07-14  117 min left',
+      'Importing  25.0 %  height 123456  2017-07-14',
+      'Importing  25.0 %  height 123456',
+      'Importing  25.0 %',
     ]);
   });
 
