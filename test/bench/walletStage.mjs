@@ -110,7 +110,7 @@ async function make() {
   let batch = new WalletBatch();
   await inSlices(wallet.begin(batch));
   const key = (isChange) => {
-    const reserved = wallet.reserveKey(batch, isChange);
+    const reserved = wallet.keys.reserve(batch, isChange);
     wallet.keypool.keep(batch, reserved);
     return hash160(reserved.key.publicKey);
   };

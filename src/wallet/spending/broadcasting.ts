@@ -19,7 +19,8 @@ const TICK_MS = 15_000;
 
 function waiting({ ledger }: Wallet): Entry[] {
   const found: Entry[] = [];
-  for (const entry of ledger.all()) if (entry.state === 'unconfirmed' && !entry.isCoinbase) found.push(entry);
+  for (const entry of ledger.unsettled())
+    if (entry.state === 'unconfirmed' && !entry.isCoinbase) found.push(entry);
   return found;
 }
 
