@@ -46,8 +46,15 @@ const requests = (): Hostile[] =>
     name,
     async send({ rpcPort }) {
       const options = body ? { method: 'POST', body: body() } : {};
-      const response = await fetch(`http://127.0.0.1:${rpcPort}${path}`, options);
-      return { status: response.status, text: await response.text() };
+      try {
+        const response = await fetch(`http://127.0.0.1:${rpcPort}${path}`, options);
+        return { status: response.status, text: await response.text() };
+      } catch (error) {
+        // A body that is refused is not read to its end: who still writes it finds the connection closed.
+        const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+        if (body === undefined || !/^(EPIPE|ECONNRESET|UND_ERR_SOCKET)$/.test(code ?? '')) throw error;
+        return { status: 0, text: `closed: ${code}` };
+      }
     },
   }));
 
