@@ -122,7 +122,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   const nodeServices = makeServices({ loaded, clock, startTimeSec, peerOptions, zmqNotifiers, warn, deps });
   const answers = makeAnswerCache(options.rpccache, nodeServices.services);
   const metrics = await makeMetrics(loaded, nodeServices.services);
-  if (answers) metrics?.measureAnswers(answers);
+  if (answers) metrics?.measureAnswers(answers, nodeServices.services.blockTexts);
   let stopping = false;
   const rpc: RpcDispatcherDeps = {
     table: new MethodTable(

@@ -151,7 +151,7 @@ const RPC_OPTIONS = [
   list('rpcallowip=<ip>', 'Take JSON-RPC connections from here: an address (1.2.3.4), a network with its mask (1.2.3.4/255.255.255.0) or its length (1.2.3.4/24)', { format: 'rpcAllowIp' }),
   list('rpcauth=<userpw>', 'A user with a hashed password, as <USERNAME>:<SALT>$<HASH> where the hash is the HMAC-SHA256 of the password under the salt, in hex', { format: 'rpcAuth' }),
   list('rpcbind=<addr>[:port]', 'Listen for JSON-RPC at this address, [host]:port for IPv6. Ignored unless -rpcallowip is given too (default: the local host, or all addresses with -rpcallowip)', { format: 'hostPort', networkOnly: true }),
-  int('rpccache=<n>', 16, 'Keep up to this many MiB of answers that cannot have changed since they were given (0 = none)', { clamp: [0, 4096] }),
+  int('rpccache=<n>', 64, 'Keep up to this many MiB of answers that cannot have changed since they were given, three quarters of them for the transactions of blocks (0 = none)', { clamp: [0, 4096] }),
   text('rpccookiefile=<loc>', '.cookie', 'The cookie for authentication; a relative path starts at the network\'s data folder', { format: 'path' }),
   int('rpcmaxconnections=<n>', 512, 'Keep at most this many HTTP connections: when there are more the idlest is dropped, one that has shown no password first', { range: [1, 0x7fffffff] }),
   text('rpcpassword=<pw>', '', 'Password for JSON-RPC', { format: 'text' }),

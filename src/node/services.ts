@@ -16,6 +16,7 @@ import { Miner } from '../mining/miner.js';
 import { formatHost } from '../net/netAddress.js';
 import { PeerNetwork, type Listening, type PeerNetworkOptions } from '../net/peerNetwork.js';
 import { AnswerCache } from '../rpc/answerCache.js';
+import { BlockTexts } from '../rpc/blockTexts.js';
 import { claimReader, type ClaimReader } from '../rpc/claimReader.js';
 import { CoinScan } from '../rpc/coinScan.js';
 import type { HubService } from '../rpc/hubService.js';
@@ -71,10 +72,13 @@ export interface NodeServices {
   save(): Promise<void>;
 }
 
-/** Keeps answers in up to so many MiB; null for none. */
+/** The share of `-rpccache` for the transactions of blocks: a large block takes megabytes, all other answers are small. */
+const BLOCK_TEXTS_SHARE = 0.75;
+
+/** Keeps answers in what blocks leave of so many MiB; null for none. */
 export function makeAnswerCache(sizeMib: number, services: RpcServices): AnswerCache | null {
   if (sizeMib === 0) return null;
-  return new AnswerCache(sizeMib * (1 << 20), () => {
+  return new AnswerCache(sizeMib * (1 << 20) * (1 - BLOCK_TEXTS_SHARE), () => {
     const { headers, chain } = services.chain;
     const { tip, disconnects } = chain.index.active;
     const mempoolChanges = services.mempool.changeCount;
@@ -185,6 +189,8 @@ export function makeServices({
       return peers?.service ?? null;
     },
     coinScan: new CoinScan(),
+    blockTexts:
+      options.rpccache === 0 ? null : new BlockTexts(options.rpccache * (1 << 20) * BLOCK_TEXTS_SHARE),
     options: {
       maxTxFeeSat: options.maxtxfee,
       incrementalFeeRatePerKb: options.incrementalrelayfee,

@@ -19,6 +19,7 @@ import type { Bytes } from '../util/bytes.js';
 import type { LogControl, Logger } from '../util/logging.js';
 import type { Soon } from '../util/soon.js';
 import type { Wallets } from '../wallet/wallets.js';
+import type { BlockTexts } from './blockTexts.js';
 import type { CoinScan } from './coinScan.js';
 import type { HubService } from './hubService.js';
 import type { PeerService } from './peerService.js';
@@ -46,6 +47,8 @@ export interface RpcServices {
   readonly hub: HubService | null;
   /** How far each index is that runs. */
   indexes(): readonly IndexStatus[];
+  /** What is kept of answers about blocks; null without `-rpccache`. */
+  readonly blockTexts: BlockTexts | null;
   readonly mempool: MempoolReader;
   readonly mempoolGate: MempoolGate;
   /** What fee rates let transactions confirm in time. */

@@ -156,6 +156,7 @@ export class TestChain {
       },
       peers: null,
       coinScan: new CoinScan(),
+      blockTexts: null,
       options: {
         maxTxFeeSat: 50_000_000n,
         incrementalFeeRatePerKb: 1000n,

@@ -4,11 +4,11 @@ import type { LoadedBlock } from '../../chain/loadedBlock.js';
 import type { BlockHeader } from '../../primitives/header.js';
 import { txidAt } from '../../primitives/blockView.js';
 import { NO_HEADER } from '../../store/headerTable.js';
-import { breathe } from '../../util/breathe.js';
 import { hashToHex } from '../../util/bytes.js';
-import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import { jsonArray, rawJson, smallJson, type JsonOut } from '../../util/jsonWrite.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { difficultyAnswer, type View } from './difficulty.js';
+import type { BlockText, BlockTexts } from '../blockTexts.js';
 import type { ScriptContext } from './script.js';
 import {
   rawTransactionAtAnswer,
@@ -171,6 +171,23 @@ export interface BlockAnswerOptions {
   readonly withTransactions: boolean;
   readonly serializeWitness: boolean;
   readonly params: View['params'];
+  /** Where the text of transactions is kept; null where none is. */
+  readonly texts: BlockTexts | null;
+}
+
+/** Where the text of such transactions is kept; null where they are not shown alike at all times, or none is. */
+function textsFor({ context, withTransactions, texts }: BlockAnswerOptions): BlockTexts | null {
+  return withTransactions && context.profile !== 'lbcd' && !context.metadata ? texts : null;
+}
+
+/** The answer about a block whose text is kept; null for others. */
+export function keptBlockAnswer(
+  reader: ChainReader,
+  id: number,
+  options: BlockAnswerOptions,
+): JsonOut | null {
+  const kept = textsFor(options)?.find(id);
+  return kept === undefined ? null : answerOf(reader, id, kept, rawJson(kept.transactions), options);
 }
 
 /** A block's answer. The transactions are made while it is written. */
@@ -180,18 +197,38 @@ export function blockAnswer(
   block: LoadedBlock,
   options: BlockAnswerOptions,
 ): JsonOut {
-  const { parsed } = block;
-  const view: View = { profile: options.context.profile, params: options.params };
-  const place = options.context.profile === 'lbcd' ? placeInBlock(reader, id, block.header) : {};
-  const tx = options.withTransactions ? transactionsOf(block, options, place) : txidsOf(block);
+  const { header, parsed } = block;
+  const place = options.context.profile === 'lbcd' ? placeInBlock(reader, id, header) : {};
+  const tx = options.withTransactions ? transactionsOf(id, block, options, place) : txidsOf(block);
+  return answerOf(reader, id, { header, ...sizesOf(parsed) }, jsonArray(tx), options);
+}
+
+type ShownBlock = Omit<BlockText, 'transactions'>;
+
+function sizesOf({
+  strippedSizeBytes,
+  sizeBytes,
+  weight,
+}: LoadedBlock['parsed']): Omit<ShownBlock, 'header'> {
+  return { strippedSizeBytes, sizeBytes, weight };
+}
+
+function answerOf(
+  reader: ChainReader,
+  id: number,
+  { header, strippedSizeBytes, sizeBytes, weight }: ShownBlock,
+  tx: JsonOut,
+  { context, params }: BlockAnswerOptions,
+): JsonOut {
+  const view: View = { profile: context.profile, params };
   return {
     ...placeAnswer(reader, id),
-    strippedsize: parsed.strippedSizeBytes,
-    size: parsed.sizeBytes,
-    weight: parsed.weight,
-    ...headAnswer(reader.headers.height(id), block.header),
-    tx: jsonArray(tx),
-    ...tailAnswer(reader, id, block.header, view),
+    strippedsize: strippedSizeBytes,
+    size: sizeBytes,
+    weight,
+    ...headAnswer(reader.headers.height(id), header),
+    tx,
+    ...tailAnswer(reader, id, header, view),
   };
 }
 
@@ -205,19 +242,32 @@ function placeInBlock(reader: ChainReader, id: number, { timeSec }: BlockHeader)
   return { blockhash, confirmations: confirmationsOf(reader, id), time: timeSec, blocktime: timeSec };
 }
 
-async function* transactionsOf(
+/**
+ * Each as text, which is written in one go where a transaction is small; the reader of the answer stops between them. What is
+ * the same at all times is kept once it was written whole.
+ */
+function* transactionsOf(
+  id: number,
   block: LoadedBlock,
   options: BlockAnswerOptions,
   place: Record<string, JsonOut>,
-): AsyncGenerator<JsonOut> {
-  let since = performance.now();
-  for (let n = 0; n < block.parsed.txCount; n++) {
+): Generator<JsonOut> {
+  const { parsed, header } = block;
+  const texts = textsFor(options);
+  /** What was written so far; null once it will not be kept. */
+  let written: string[] | null = texts ? [] : null;
+  let chars = 0;
+  for (let n = 0; n < parsed.txCount; n++) {
     const shown = shownTransactionAt(block, n);
-    yield {
+    const answer = {
       ...transactionAnswer(shown, options.context),
       hex: rawTransactionAtAnswer(block, n, shown, options.serializeWitness),
       ...place,
     };
-    since = await breathe(since);
+    const text = smallJson(answer);
+    if (text === null || (chars += text.length + 1) > (texts?.maxChars ?? 0)) written = null;
+    else written?.push(text);
+    yield text === null ? answer : rawJson(text);
   }
+  if (written !== null) texts?.keep(id, { header, ...sizesOf(parsed), transactions: `[${written.join()}]` });
 }

@@ -27,6 +27,8 @@ import { addAnswerMetrics, addServerMetrics, rpcCallMetrics } from './rpcMetrics
 
 export const METRICS_PATH = '/metrics';
 
+type Tail<T extends unknown[]> = T extends [unknown, ...infer Rest] ? Rest : never;
+
 export interface NodeMetricsOptions {
   readonly version: string;
   readonly params: NetworkParams;
@@ -65,8 +67,8 @@ export class NodeMetrics {
     this.onCall = rpcCallMetrics(metrics);
   }
 
-  measureAnswers(answers: Parameters<typeof addAnswerMetrics>[1]): void {
-    addAnswerMetrics(this.metrics, answers);
+  measureAnswers(...kept: Tail<Parameters<typeof addAnswerMetrics>>): void {
+    addAnswerMetrics(this.metrics, ...kept);
   }
 
   /** From the chain's first block on. */

@@ -1,5 +1,6 @@
 /** Metrics of RPC calls. */
 import type { AnswerCache } from '../../rpc/answerCache.js';
+import type { BlockTexts } from '../../rpc/blockTexts.js';
 import type { RpcDispatcherDeps } from '../../rpc/dispatch.js';
 import type { ServerLoad } from '../routes.js';
 import type { Metrics } from './registry.js';
@@ -27,8 +28,16 @@ export function rpcCallMetrics(metrics: Metrics): NonNullable<RpcDispatcherDeps[
 }
 
 /** Answers that are kept to be given again. */
-export function addAnswerMetrics(metrics: Metrics, answers: Pick<AnswerCache, 'hits' | 'sizeBytes'>): void {
-  metrics.gauge('rpc_cache_bytes', 'Memory of the answers kept to be given again.', () => answers.sizeBytes);
+export function addAnswerMetrics(
+  metrics: Metrics,
+  answers: Pick<AnswerCache, 'hits' | 'sizeBytes'>,
+  blockTexts: Pick<BlockTexts, 'sizeBytes'> | null,
+): void {
+  metrics.gauge(
+    'rpc_cache_bytes',
+    'Memory of the answers kept to be given again.',
+    () => answers.sizeBytes + (blockTexts?.sizeBytes ?? 0),
+  );
   metrics.total('rpc_cache_hits_total', 'Calls answered with a kept answer.', () => answers.hits);
 }
 

@@ -45,6 +45,7 @@ export function blockHandler(withTransactions: boolean): RestHandler {
             withTransactions,
             serializeWitness: options.serializeWitness,
             params,
+            texts: call.services.blockTexts,
           }),
         ),
     });

@@ -2,7 +2,12 @@
 import { hexOf, type JsonOut } from '../../../util/jsonWrite.js';
 import { formatBlock, parseBlockBytes } from '../../../primitives/block.js';
 import { readBlockChecked, requireBlock } from '../../blockLookup.js';
-import { BLOCK_SCHEMA, BLOCK_WITH_TRANSACTIONS_SCHEMA, blockAnswer } from '../../format/block.js';
+import {
+  BLOCK_SCHEMA,
+  BLOCK_WITH_TRANSACTIONS_SCHEMA,
+  blockAnswer,
+  keptBlockAnswer,
+} from '../../format/block.js';
 import { scriptContextOf } from '../../format/scriptContext.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
@@ -32,15 +37,19 @@ export const getBlock = defineMethod({
   async run({ services, profile }, { blockhash, verbosity }): Promise<JsonOut> {
     const { chain, params, options } = services;
     const id = requireBlock(chain, blockhash);
-    const block = await readBlockChecked(services, id);
-    if (verbosity <= 0) {
-      return hexOf(options.serializeWitness ? block.raw : formatBlock(parseBlockBytes(block.raw), false));
-    }
-    return blockAnswer(chain, id, block, {
+    const shown = {
       context: scriptContextOf(services, profile),
       withTransactions: verbosity >= 2,
       serializeWitness: options.serializeWitness,
       params,
-    });
+      texts: services.blockTexts,
+    };
+    const kept = chain.hasData(id) ? keptBlockAnswer(chain, id, shown) : null;
+    if (kept !== null) return kept;
+    const block = await readBlockChecked(services, id);
+    if (verbosity <= 0) {
+      return hexOf(options.serializeWitness ? block.raw : formatBlock(parseBlockBytes(block.raw), false));
+    }
+    return blockAnswer(chain, id, block, shown);
   },
 });
