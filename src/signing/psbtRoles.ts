@@ -2,7 +2,7 @@
  * The roles of BIP174: creator, updater and signer, combiner, finalizer, extractor.
  * Source: Core 0.17 script/sign.cpp `SignPSBTInput`, `PSBTInput::Merge`, `FillSignatureData`, `FromSignatureData`.
  */
-import { txid, type Transaction, type TxOutput } from '../primitives/transaction.js';
+import { txid, type Transaction, type TxInput, type TxOutput } from '../primitives/transaction.js';
 import { PrecomputedSighash, SIGHASH } from '../script/sighash.js';
 import { EMPTY_BYTES, equalBytes, fromLatin1 } from '../util/bytes.js';
 import { breathe } from '../util/breathe.js';
@@ -201,9 +201,16 @@ export async function finalizePsbt(psbt: Psbt): Promise<boolean> {
 
 /** Extractor: the transaction with what is final of its inputs. */
 export function extractTransaction(psbt: Psbt): Transaction {
-  const inputs = psbt.tx.inputs.map((input, index) => {
-    const { finalScriptSig, finalScriptWitness } = psbt.inputs[index]!;
-    return { ...input, scriptSig: finalScriptSig, witness: finalScriptWitness };
-  });
+  return atOnce(extractTransactionInSlices(psbt));
+}
+
+/** The same in slices. */
+export function* extractTransactionInSlices(psbt: Psbt): Slices<Transaction> {
+  const inputs: TxInput[] = [];
+  for (const { prevout, sequence } of psbt.tx.inputs) {
+    const { finalScriptSig, finalScriptWitness } = psbt.inputs[inputs.length]!;
+    inputs.push({ prevout, sequence, scriptSig: finalScriptSig, witness: finalScriptWitness });
+    if (inputs.length % ENTRIES_AT_ONCE === 0) yield;
+  }
   return { ...psbt.tx, inputs };
 }
