@@ -250,9 +250,12 @@ export class Chain {
     });
   }
 
-  /** Reads a stored block. Throws `BlockFileError` when the bytes are not that block any more. */
-  readBlock(id: number): Promise<LoadedBlock> {
-    return this.blocks.read(id);
+  /**
+   * Reads a stored block. Throws `BlockFileError` when the bytes are not that block any more. Who must not work on it at
+   * any time says by `beforeLooking` when: what takes long comes afterwards.
+   */
+  readBlock(id: number, beforeLooking?: () => Promise<unknown>): Promise<LoadedBlock> {
+    return this.blocks.read(id, beforeLooking);
   }
 
   /**

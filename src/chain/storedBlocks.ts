@@ -49,13 +49,16 @@ export class StoredBlocks {
 
   /**
    * Reads a stored block and holds it against its id, transactions and witnesses included. Throws `BlockFileError` when
-   * the bytes are not that block any more.
+   * the bytes are not that block any more. `beforeLooking` is waited for once they are read: holding them against the id
+   * takes as long as the block is large, and so does what follows at once.
    */
-  async read(id: number): Promise<LoadedBlock> {
+  async read(id: number, beforeLooking?: () => Promise<unknown>): Promise<LoadedBlock> {
     const { headers, versionBits } = this.index;
     let block: LoadedBlock;
     try {
-      block = loadBlock(await this.files.readBlock(headers.dataPosition(id)));
+      const bytes = await this.files.readBlock(headers.dataPosition(id));
+      await beforeLooking?.();
+      block = loadBlock(bytes);
     } catch (error) {
       if (error instanceof ReadError) throw this.damaged(id, error.message);
       const told = environmentError(error, this.files.path('blk', headers.file(id)));

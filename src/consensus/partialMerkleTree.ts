@@ -5,6 +5,7 @@
 import { sha256dPair } from '../crypto/hash.js';
 import { EMPTY_BYTES, isZero, type Bytes } from '../util/bytes.js';
 import type { Reader } from '../util/reader.js';
+import { atOnce, type Slices } from '../util/slices.js';
 import type { Writer } from '../util/writer.js';
 import { MAX_BLOCK_WEIGHT, MIN_TRANSACTION_WEIGHT } from './limits.js';
 
@@ -32,12 +33,18 @@ function treeHeight(txCount: number): number {
   return height;
 }
 
+/** Nodes hashed between two pauses. */
+const HASHED_AT_ONCE = 256;
+
 /** All levels of the tree, the leaves first. */
-function levelsOf(txids: readonly Bytes[]): Bytes[][] {
+function* levelsOf(txids: readonly Bytes[]): Slices<Bytes[][]> {
   const levels: Bytes[][] = [[...txids]];
   for (let below = levels[0]!; below.length > 1; below = levels[levels.length - 1]!) {
     const level: Bytes[] = [];
-    for (let i = 0; i < below.length; i += 2) level.push(sha256dPair(below[i]!, below[i + 1] ?? below[i]!));
+    for (let i = 0; i < below.length; i += 2) {
+      level.push(sha256dPair(below[i]!, below[i + 1] ?? below[i]!));
+      if (level.length % HASHED_AT_ONCE === 0) yield;
+    }
     levels.push(level);
   }
   return levels;
@@ -56,7 +63,15 @@ export function buildPartialMerkleTree(
   txids: readonly Bytes[],
   isMatch: (index: number) => boolean,
 ): PartialMerkleTree {
-  const levels = levelsOf(txids);
+  return atOnce(buildPartialMerkleTreeInSlices(txids, isMatch));
+}
+
+/** The same in slices. */
+export function* buildPartialMerkleTreeInSlices(
+  txids: readonly Bytes[],
+  isMatch: (index: number) => boolean,
+): Slices<PartialMerkleTree> {
+  const levels = yield* levelsOf(txids);
   /** Whether a match lies below a node, level by level. */
   const marks: boolean[][] = [txids.map((_, index) => isMatch(index))];
   for (let height = 1; height < levels.length; height++) {

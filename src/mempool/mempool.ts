@@ -12,6 +12,7 @@ import { TX_FIRST_INPUT, TX_INPUT_COUNT, TX_STRIDE } from '../primitives/blockLa
 import { prevoutAt, txidAt } from '../primitives/blockView.js';
 import { parseTransaction, type Transaction } from '../primitives/transaction.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
+import { atOnce, type Slices } from '../util/slices.js';
 import type { Logger } from '../util/logging.js';
 import { Reader } from '../util/reader.js';
 import {
@@ -269,7 +270,11 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
   }
 
   txids(): Bytes[] {
-    return this.pool.inMiningOrder().map(({ txid }) => txid);
+    return atOnce(this.txidsInSlices());
+  }
+
+  *txidsInSlices(): Slices<Bytes[]> {
+    return (yield* this.pool.inMiningOrderInSlices()).map(({ txid }) => txid);
   }
 
   entry(txid: Bytes): MempoolEntry | null {
@@ -309,8 +314,8 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     return this.pool.get(key) ?? null;
   }
 
-  relayEntries(): readonly RelayEntry[] {
-    return this.pool.inMiningOrder();
+  relayEntries(): Slices<readonly RelayEntry[]> {
+    return this.pool.inMiningOrderInSlices();
   }
 
   transactions(): Iterable<RelayEntry> {

@@ -4,6 +4,7 @@
  */
 import type { Transaction } from '../primitives/transaction.js';
 import type { Bytes } from '../util/bytes.js';
+import type { Slices } from '../util/slices.js';
 import type { AcceptOptions, AcceptVerdict } from './acceptance.js';
 
 /** A transaction in the mempool. Counts, sizes and fees of relatives include the transaction itself. */
@@ -49,7 +50,7 @@ export interface MempoolReader {
   /** Whether what the last run left on disk has been read. */
   readonly isLoaded: boolean;
   /** Ids in mining order, ancestors first. */
-  txids(): Iterable<Bytes>;
+  txidsInSlices(): Slices<readonly Bytes[]>;
   entry(txid: Bytes): MempoolEntry | null;
   transaction(txid: Bytes): Transaction | null;
   /** All unconfirmed ancestors or descendants of a transaction in the mempool, itself left out. */
@@ -86,7 +87,7 @@ export interface RelaySource {
   hasKey(key: string): boolean;
   relayEntry(key: string): RelayEntry | null;
   /** All, in mining order. */
-  relayEntries(): readonly RelayEntry[];
+  relayEntries(): Slices<readonly RelayEntry[]>;
   /** All in the order in which they came; may be walked while they come and go. */
   transactions(): Iterable<RelayEntry>;
   /** Satoshis per 1,000 virtual bytes that a mempool lately full asks for; 0 when it was not. */

@@ -5,6 +5,7 @@
  */
 import { assert } from '../util/assert.js';
 import { toLatin1 } from '../util/bytes.js';
+import { sortedInSlices, type Slices } from '../util/slices.js';
 import { EvictionQueue } from './evictionQueue.js';
 import { compareByKey, LINK_USAGE_BYTES, txKeyOf, type PoolEntry } from './poolEntry.js';
 
@@ -13,6 +14,8 @@ export type RemovalReason = 'expiry' | 'sizelimit' | 'reorg' | 'block' | 'confli
 
 /** Memory of a fee delta. */
 const DELTA_USAGE_BYTES = 150;
+/** So many entries are sorted without a pause, in a few milliseconds. */
+const SORTED_AT_ONCE = 2000;
 
 export class TxPool {
   private readonly byKey = new Map<string, PoolEntry>();
@@ -79,6 +82,15 @@ export class TxPool {
   /** All entries, those with few ancestors first, of these the best paying. Source: `GetSortedDepthAndScore`. */
   inMiningOrder(): readonly PoolEntry[] {
     return (this.ordered ??= [...this.byKey.values()].sort(compareDepthAndScore));
+  }
+
+  /** The same in slices, of those entries that are here at its beginning; what changes meanwhile may stand elsewhere. */
+  *inMiningOrderInSlices(): Slices<readonly PoolEntry[]> {
+    if (this.ordered !== null || this.byKey.size <= SORTED_AT_ONCE) return this.inMiningOrder();
+    const { changes } = this;
+    const sorted = yield* sortedInSlices([...this.byKey.values()], compareDepthAndScore);
+    if (this.changes === changes) this.ordered = sorted;
+    return sorted;
   }
 
   spenderOf(outPointKey: string): PoolEntry | undefined {

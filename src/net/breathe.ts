@@ -4,6 +4,7 @@
  * loop's time than one does, whatever they send, and RPC, timers and the chain go on meanwhile. First comes who has had
  * least: a peer that says little waits for nobody who says much. One line for the process, as there is one loop.
  */
+import type { Slices } from '../util/slices.js';
 
 /** The longest that a turn should last; what cannot be divided may take longer. */
 const TURN_MS = 4;
@@ -159,4 +160,14 @@ export const peerTurns = new TurnLine();
  */
 export function breathe(sinceMs: number, peer: object | null = null): Promise<number> | number {
   return peerTurns.breathe(sinceMs, peer);
+}
+
+/** Runs work that may pause, in turns of a peer: the one that lasts, and as many more as it takes. */
+export async function inTurns<T>(work: Slices<T>, peer: object): Promise<T> {
+  let since = peerTurns.nowMs();
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+    since = await breathe(since, peer);
+  }
 }

@@ -1,8 +1,9 @@
 /** What a light client gets of a block: the header, and the proof of the transactions that it wants (BIP37). Source: Core merkleblock.cpp `CMerkleBlock`. */
-import { buildPartialMerkleTree } from '../consensus/partialMerkleTree.js';
+import { buildPartialMerkleTreeInSlices } from '../consensus/partialMerkleTree.js';
 import type { LoadedBlock } from '../chain/loadedBlock.js';
 import { HEADER_SIZE_BYTES } from '../primitives/header.js';
 import { txidAt } from '../primitives/blockView.js';
+import type { Slices } from '../util/slices.js';
 import type { MerkleBlockMessage } from './messages/merkleblock.js';
 
 export interface MerkleBlock {
@@ -15,13 +16,14 @@ export interface MerkleBlock {
  * `isMatch` is asked once for each transaction, in order: a filter may change with each. The block has at least one
  * transaction.
  */
-export function buildMerkleBlock(
+export function* buildMerkleBlock(
   { raw, parsed }: LoadedBlock,
-  isMatch: (tx: number) => boolean,
-): MerkleBlock {
-  const marks = Array.from({ length: parsed.txCount }, (_, tx) => isMatch(tx));
+  isMatch: (tx: number) => Slices<boolean>,
+): Slices<MerkleBlock> {
+  const marks: boolean[] = [];
+  for (let tx = 0; tx < parsed.txCount; tx++) marks.push(yield* isMatch(tx));
   const txids = marks.map((_, tx) => txidAt(parsed, tx));
-  const tree = buildPartialMerkleTree(txids, (tx) => marks[tx]!);
+  const tree = yield* buildPartialMerkleTreeInSlices(txids, (tx) => marks[tx]!);
   const matches = [...marks.keys()].filter((tx) => marks[tx]!);
   return { message: { header: raw.subarray(0, HEADER_SIZE_BYTES), tree }, matches };
 }

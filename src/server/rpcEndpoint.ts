@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RpcDispatcher, RpcOrigin } from '../rpc/dispatch.js';
 import type { Profile } from '../rpc/method.js';
+import { AT_ONCE_BYTES } from '../rpc/requestText.js';
 import type { Logger } from '../util/logging.js';
 import type { Authenticator } from './auth.js';
 import type { CallTurns } from './callTurns.js';
@@ -122,23 +123,34 @@ export class RpcEndpoint {
 
   /** Reads a body up to the limit; a client that goes away before its end is forgotten. */
   private readBody(request: IncomingMessage, response: ServerResponse, use: (body: Buffer) => void): void {
-    if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
+    const announcedBytes = Number(request.headers['content-length'] ?? 0);
+    if (announcedBytes > MAX_BODY_BYTES) {
       refuseBody(response);
       return;
     }
     let first: Buffer | null = null;
     let further: Buffer[] | null = null;
+    /** Where the parts of a large body are put together as they come: in the end that would take long. */
+    let whole: Buffer | null = null;
     let sizeBytes = 0;
     const onData = (part: Buffer): void => {
+      const at = sizeBytes;
       sizeBytes += part.length;
-      if (first === null) first = part;
+      if (whole !== null) part.copy(whole, at);
+      else if (first === null) first = part;
       else (further ??= [first]).push(part);
+      if (further !== null && whole === null && sizeBytes > AT_ONCE_BYTES && announcedBytes >= sizeBytes) {
+        whole = Buffer.allocUnsafeSlow(announcedBytes);
+        let end = 0;
+        for (const each of further) end += each.copy(whole, end);
+        further = null;
+      }
       if (sizeBytes <= MAX_BODY_BYTES) return;
       request.off('data', onData);
       request.off('end', onEnd);
       refuseBody(response);
     };
-    const onEnd = (): void => use(further !== null ? Buffer.concat(further) : (first ?? NO_BYTES));
+    const onEnd = (): void => use(whole ?? (further !== null ? Buffer.concat(further) : (first ?? NO_BYTES)));
     request.on('data', onData);
     request.on('end', onEnd);
   }

@@ -11,31 +11,31 @@ import type { KeySignature } from './signatureData.js';
 export type KeyPath = readonly number[];
 
 /** Keys and values that this version does not know, by key, a byte a character. They are passed on. */
-export type UnknownFields = Map<string, Bytes>;
+export type UnknownFields = ReadonlyMap<string, Bytes>;
 
-/** Scripts are empty where there is none. */
+/** Scripts are empty where there is none. Maps are changed by way of `ownMap`. */
 export interface PsbtInput {
   /** The whole transaction that is spent. */
   nonWitnessUtxo: Transaction | null;
   /** The spent output alone, where the signature covers its amount. */
   witnessUtxo: TxOutput | null;
   /** By key id (`keyIdOf`). */
-  partialSignatures: Map<string, KeySignature>;
+  partialSignatures: ReadonlyMap<string, KeySignature>;
   /** Signed 32-bit; 0 and below: none given. */
   sighashType: number;
   redeemScript: Bytes;
   witnessScript: Bytes;
   /** By public key, a byte a character. */
-  keyPaths: Map<string, KeyPath>;
+  keyPaths: ReadonlyMap<string, KeyPath>;
   finalScriptSig: Bytes;
-  finalScriptWitness: Bytes[];
+  finalScriptWitness: readonly Bytes[];
   unknown: UnknownFields;
 }
 
 export interface PsbtOutput {
   redeemScript: Bytes;
   witnessScript: Bytes;
-  keyPaths: Map<string, KeyPath>;
+  keyPaths: ReadonlyMap<string, KeyPath>;
   unknown: UnknownFields;
 }
 
@@ -48,23 +48,39 @@ export interface Psbt {
   outputs: PsbtOutput[];
 }
 
+/** What all have that have nothing: most of them, and there may be a million inputs or outputs. */
+export const NO_ENTRIES: ReadonlyMap<string, never> = new Map<string, never>();
+const NO_ITEMS: readonly Bytes[] = [];
+
+/** A map of a part, or of the whole, to be changed: from here on its own. */
+export function ownMap<K extends string, P extends Record<K, ReadonlyMap<string, unknown>>>(
+  part: P,
+  name: K,
+): Map<string, EntryOf<P[K]>> {
+  if ((part[name] as unknown) === NO_ENTRIES) (part as Record<K, ReadonlyMap<string, unknown>>)[name] = new Map();
+  return part[name] as unknown as Map<string, EntryOf<P[K]>>;
+}
+
+/** What is in a map. */
+export type EntryOf<M> = M extends ReadonlyMap<string, infer V> ? V : never;
+
 export function emptyPsbtInput(): PsbtInput {
   return {
     nonWitnessUtxo: null,
     witnessUtxo: null,
-    partialSignatures: new Map(),
+    partialSignatures: NO_ENTRIES,
     sighashType: 0,
     redeemScript: EMPTY_BYTES,
     witnessScript: EMPTY_BYTES,
-    keyPaths: new Map(),
+    keyPaths: NO_ENTRIES,
     finalScriptSig: EMPTY_BYTES,
-    finalScriptWitness: [],
-    unknown: new Map(),
+    finalScriptWitness: NO_ITEMS,
+    unknown: NO_ENTRIES,
   };
 }
 
 export function emptyPsbtOutput(): PsbtOutput {
-  return { redeemScript: EMPTY_BYTES, witnessScript: EMPTY_BYTES, keyPaths: new Map(), unknown: new Map() };
+  return { redeemScript: EMPTY_BYTES, witnessScript: EMPTY_BYTES, keyPaths: NO_ENTRIES, unknown: NO_ENTRIES };
 }
 
 /** Whether the input needs nothing more. Source: `PSBTInputSigned`. */

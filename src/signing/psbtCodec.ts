@@ -19,6 +19,8 @@ import {
   emptyPsbtOutput,
   isInputFinal,
   isPsbtSane,
+  NO_ENTRIES,
+  ownMap,
   type KeyPath,
   type Psbt,
   type PsbtInput,
@@ -89,9 +91,9 @@ function keyedPublicKey(key: Bytes, what: string): Bytes {
   return publicKey;
 }
 
-function* readKeyPath(reader: Reader, key: Bytes, keyPaths: Map<string, KeyPath>): Slices<void> {
+function* readKeyPath(reader: Reader, key: Bytes, part: Pick<PsbtOutput, 'keyPaths'>): Slices<void> {
   const publicKey = toLatin1(keyedPublicKey(key, 'BIP32 keypath'));
-  if (keyPaths.has(publicKey)) {
+  if (part.keyPaths.has(publicKey)) {
     throw new PsbtError('Duplicate Key, pubkey derivation path already provided');
   }
   const size = reader.compactSize();
@@ -100,13 +102,13 @@ function* readKeyPath(reader: Reader, key: Bytes, keyPaths: Map<string, KeyPath>
     path.push(reader.u32());
     if (path.length % ITEMS_AT_ONCE === 0) yield;
   }
-  keyPaths.set(publicKey, path);
+  ownMap(part, 'keyPaths').set(publicKey, path);
 }
 
-function readUnknown(reader: Reader, key: Bytes, unknown: UnknownFields): void {
+function readUnknown(reader: Reader, key: Bytes, part: { unknown: UnknownFields }): void {
   const name = toLatin1(key);
-  if (unknown.has(name)) throw new PsbtError('Duplicate Key, key for unknown value already provided');
-  unknown.set(name, reader.varBytes());
+  if (part.unknown.has(name)) throw new PsbtError('Duplicate Key, key for unknown value already provided');
+  ownMap(part, 'unknown').set(name, reader.varBytes());
 }
 
 /** Reads fields up to the separator. */
@@ -143,7 +145,7 @@ function readPartialSignature(reader: Reader, key: Bytes, input: PsbtInput): voi
   if (input.partialSignatures.has(keyId)) {
     throw new PsbtError('Duplicate Key, input partial signature for pubkey already provided');
   }
-  input.partialSignatures.set(keyId, { publicKey, signature: reader.varBytes() });
+  ownMap(input, 'partialSignatures').set(keyId, { publicKey, signature: reader.varBytes() });
 }
 
 function* readWitness(reader: Reader): Slices<Bytes[]> {
@@ -181,7 +183,7 @@ function* readInputField(reader: Reader, input: PsbtInput, key: Bytes): Slices<v
       input.witnessScript = reader.varBytes();
       return;
     case INPUT.BIP32_DERIVATION:
-      return yield* readKeyPath(reader, key, input.keyPaths);
+      return yield* readKeyPath(reader, key, input);
     case INPUT.FINAL_SCRIPT_SIG:
       single(input.finalScriptSig.length > 0, key, 'input final scriptSig', 'Final scriptSig');
       input.finalScriptSig = reader.varBytes();
@@ -191,7 +193,7 @@ function* readInputField(reader: Reader, input: PsbtInput, key: Bytes): Slices<v
       input.finalScriptWitness = yield* sized(reader, () => readWitness(reader));
       return;
     default:
-      return readUnknown(reader, key, input.unknown);
+      return readUnknown(reader, key, input);
   }
 }
 
@@ -206,9 +208,9 @@ function* readOutputField(reader: Reader, output: PsbtOutput, key: Bytes): Slice
       output.witnessScript = reader.varBytes();
       return;
     case OUTPUT.BIP32_DERIVATION:
-      return yield* readKeyPath(reader, key, output.keyPaths);
+      return yield* readKeyPath(reader, key, output);
     default:
-      return readUnknown(reader, key, output.unknown);
+      return readUnknown(reader, key, output);
   }
 }
 
@@ -222,14 +224,14 @@ function* readUnsignedTx(reader: Reader): Slices<Transaction> {
 
 function* readGlobals(reader: Reader): Slices<Pick<Psbt, 'tx' | 'unknown'>> {
   let tx: Transaction | null = null;
-  const unknown: UnknownFields = new Map();
+  const globals: { unknown: UnknownFields } = { unknown: NO_ENTRIES };
   yield* readMap(reader, 'the global map', function* (key): Slices<void> {
-    if (key[0] !== GLOBAL_UNSIGNED_TX) return readUnknown(reader, key, unknown);
+    if (key[0] !== GLOBAL_UNSIGNED_TX) return readUnknown(reader, key, globals);
     single(tx !== null, key, 'unsigned tx', 'Global unsigned tx');
     tx = yield* readUnsignedTx(reader);
   });
   if (tx === null) throw new PsbtError('No unsigned transcation was provided');
-  return { tx, unknown };
+  return { tx, unknown: globals.unknown };
 }
 
 function* readInputs(reader: Reader, tx: Transaction): Slices<PsbtInput[]> {

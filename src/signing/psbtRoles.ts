@@ -2,7 +2,7 @@
  * The roles of BIP174: creator, updater and signer, combiner, finalizer, extractor.
  * Source: Core 0.17 script/sign.cpp `SignPSBTInput`, `PSBTInput::Merge`, `FillSignatureData`, `FromSignatureData`.
  */
-import { txid, type Transaction, type TxOutput } from '../primitives/transaction.js';
+import { txid, type Transaction, type TxInput, type TxOutput } from '../primitives/transaction.js';
 import { PrecomputedSighash, SIGHASH } from '../script/sighash.js';
 import { EMPTY_BYTES, equalBytes, fromLatin1 } from '../util/bytes.js';
 import { breathe } from '../util/breathe.js';
@@ -13,6 +13,9 @@ import {
   emptyPsbtOutput,
   isInputFinal,
   isInputSane,
+  NO_ENTRIES,
+  ownMap,
+  type EntryOf,
   type Psbt,
   type PsbtInput,
   type PsbtOutput,
@@ -26,7 +29,7 @@ export function createPsbt(tx: Transaction): Psbt {
   const inputs = tx.inputs.map((input) => ({ ...input, scriptSig: EMPTY_BYTES, witness: [] }));
   return {
     tx: { ...tx, inputs },
-    unknown: new Map(),
+    unknown: NO_ENTRIES,
     inputs: tx.inputs.map(emptyPsbtInput),
     outputs: tx.outputs.map(emptyPsbtOutput),
   };
@@ -40,8 +43,14 @@ export function isSameTransaction(a: Psbt, b: Psbt): boolean {
 /** Entries looked at between two pauses. */
 const ENTRIES_AT_ONCE = 1024;
 
-/** `insertAll` in slices. */
-function* insertInSlices<V>(into: Map<string, V>, from: ReadonlyMap<string, V>): Slices<void> {
+/** Entries of a map that another part lacks, in slices. */
+function* insertInSlices<K extends string, P extends Record<K, ReadonlyMap<string, unknown>>>(
+  part: P,
+  name: K,
+  from: ReadonlyMap<string, EntryOf<P[K]>>,
+): Slices<void> {
+  if (from.size === 0) return;
+  const into = ownMap(part, name);
   let seen = 0;
   for (const [key, value] of from) {
     if (!into.has(key)) into.set(key, value);
@@ -62,17 +71,17 @@ function* mergeInput(into: PsbtInput, from: PsbtInput): Slices<void> {
     into.witnessUtxo = from.witnessUtxo;
     into.nonWitnessUtxo = null;
   }
-  insertAll(into.partialSignatures, from.partialSignatures);
-  yield* insertInSlices(into.keyPaths, from.keyPaths);
-  yield* insertInSlices(into.unknown, from.unknown);
+  yield* insertInSlices(into, 'partialSignatures', from.partialSignatures);
+  yield* insertInSlices(into, 'keyPaths', from.keyPaths);
+  yield* insertInSlices(into, 'unknown', from.unknown);
   fillScripts(into, from);
   if (into.finalScriptSig.length === 0) into.finalScriptSig = from.finalScriptSig;
   if (into.finalScriptWitness.length === 0) into.finalScriptWitness = from.finalScriptWitness;
 }
 
 function* mergeOutput(into: PsbtOutput, from: PsbtOutput): Slices<void> {
-  yield* insertInSlices(into.keyPaths, from.keyPaths);
-  yield* insertInSlices(into.unknown, from.unknown);
+  yield* insertInSlices(into, 'keyPaths', from.keyPaths);
+  yield* insertInSlices(into, 'unknown', from.unknown);
   fillScripts(into, from);
 }
 
@@ -94,7 +103,7 @@ export function* combinePsbtInSlices(into: Psbt, from: Psbt): Slices<void> {
     yield* mergeOutput(output, from.outputs[i]!);
     yield;
   }
-  yield* insertInSlices(into.unknown, from.unknown);
+  yield* insertInSlices(into, 'unknown', from.unknown);
 }
 
 function fillFromKeyPaths(data: SignatureData, { keyPaths }: Pick<PsbtOutput, 'keyPaths'>): void {
@@ -116,12 +125,12 @@ function dataOfInput(input: PsbtInput): SignatureData {
 
 function storeInput(input: PsbtInput, data: SignatureData): void {
   if (!data.complete) {
-    insertAll(input.partialSignatures, data.signatures);
+    if (data.signatures.size > 0) insertAll(ownMap(input, 'partialSignatures'), data.signatures);
     fillScripts(input, data);
     return;
   }
-  input.partialSignatures.clear();
-  input.keyPaths.clear();
+  input.partialSignatures = NO_ENTRIES;
+  input.keyPaths = NO_ENTRIES;
   input.redeemScript = EMPTY_BYTES;
   input.witnessScript = EMPTY_BYTES;
   if (data.scriptSig.length > 0) input.finalScriptSig = data.scriptSig;
@@ -201,9 +210,16 @@ export async function finalizePsbt(psbt: Psbt): Promise<boolean> {
 
 /** Extractor: the transaction with what is final of its inputs. */
 export function extractTransaction(psbt: Psbt): Transaction {
-  const inputs = psbt.tx.inputs.map((input, index) => {
-    const { finalScriptSig, finalScriptWitness } = psbt.inputs[index]!;
-    return { ...input, scriptSig: finalScriptSig, witness: finalScriptWitness };
-  });
+  return atOnce(extractTransactionInSlices(psbt));
+}
+
+/** The same in slices. */
+export function* extractTransactionInSlices(psbt: Psbt): Slices<Transaction> {
+  const inputs: TxInput[] = [];
+  for (const { prevout, sequence } of psbt.tx.inputs) {
+    const { finalScriptSig, finalScriptWitness } = psbt.inputs[inputs.length]!;
+    inputs.push({ prevout, sequence, scriptSig: finalScriptSig, witness: [...finalScriptWitness] });
+    if (inputs.length % ENTRIES_AT_ONCE === 0) yield;
+  }
   return { ...psbt.tx, inputs };
 }

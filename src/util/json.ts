@@ -101,13 +101,37 @@ const DOT = 46;
 const MINUS = 45;
 const PLUS = 43;
 const isDigit = (code: number): boolean => code >= ZERO && code <= 57;
+/** Passed over at once: of these alone a number can have very many. */
+const ZEROS = '0'.repeat(1 << 13);
 /** Most digits that matter: numbers with more, zeros at either end left out, reach 10^18. */
 const FIXED_POINT_DIGITS = 18;
 
-/** End of the digits that begin at `at`. */
-function skipDigits(text: string, at: number): number {
-  while (isDigit(text.charCodeAt(at))) at++;
+/** End of the zeros that begin at `at`. */
+function skipZeros(text: string, at: number): number {
+  while (text.slice(at, at + ZEROS.length) === ZEROS) at += ZEROS.length;
+  while (text.charCodeAt(at) === ZERO) at++;
   return at;
+}
+
+/** Where the digits that begin at `at` end, and which of a number's are its first and last that are no zeros. */
+interface Digits {
+  /** −1 where there are more than matter, of which the rest is not looked at. */
+  end: number;
+  /** −1 as long as there are none but zeros. */
+  first: number;
+  last: number;
+}
+
+/** `before` tells what was found in front of the point, which counts for nothing. */
+function readDigits(text: string, from: number, before: Digits | null): Digits {
+  let { first, last } = before ?? { first: -1, last: -1 };
+  for (let at = from; ; at++) {
+    if (text.charCodeAt(at) === ZERO) at = skipZeros(text, at);
+    if (!isDigit(text.charCodeAt(at))) return { end: at, first, last };
+    if (first < 0) first = at;
+    else if (at - first > FIXED_POINT_DIGITS) return { end: -1, first, last };
+    last = at;
+  }
 }
 
 /** The exponent behind the mantissa, which ends at `at`; null when what stands there is none, or too large to matter. */
@@ -118,11 +142,11 @@ function readExponent(text: string, at: number): number | null {
   const sign = text.charCodeAt(at + 1);
   const hasSign = sign === PLUS || sign === MINUS;
   const first = at + (hasSign ? 2 : 1);
-  if (first === text.length || skipDigits(text, first) !== text.length) return null;
-  let significant = first;
-  while (text.charCodeAt(significant) === ZERO) significant++;
-  if (text.length - significant > FIXED_POINT_DIGITS) return null;
-  const magnitude = Number(text.slice(significant));
+  const significant = skipZeros(text, first);
+  if (first === text.length || text.length - significant > FIXED_POINT_DIGITS) return null;
+  const digits = text.slice(significant);
+  if (!/^[0-9]*$/.test(digits)) return null;
+  const magnitude = Number(digits);
   return sign === MINUS ? -magnitude : magnitude;
 }
 
@@ -133,21 +157,16 @@ function readExponent(text: string, at: number): number | null {
 export function parseFixedPoint(text: string, decimals: number): bigint | null {
   const negative = text.charCodeAt(0) === MINUS;
   const start = negative ? 1 : 0;
-  const point = skipDigits(text, start);
-  if (point === start || (text.charCodeAt(start) === ZERO && point > start + 1)) return null;
-  let end = point;
-  if (text.charCodeAt(point) === DOT) {
-    end = skipDigits(text, point + 1);
-    if (end === point + 1) return null;
-  }
-  const exponent = readExponent(text, end);
+  let digits = readDigits(text, start, null);
+  const point = digits.end;
+  if (point <= start || (text.charCodeAt(start) === ZERO && point > start + 1)) return null;
+  if (text.charCodeAt(point) === DOT) digits = readDigits(text, point + 1, digits);
+  const { end, first, last: lastDigit } = digits;
+  if (end === point + 1) return null;
+  const exponent = end < 0 ? null : readExponent(text, end);
   if (exponent === null) return null;
   // The mantissa begins and ends with a digit that is no zero; the point does not count.
-  let from = start;
-  while (from < end && (text.charCodeAt(from) === ZERO || text.charCodeAt(from) === DOT)) from++;
-  let to = end;
-  while (to > from && (text.charCodeAt(to - 1) === ZERO || text.charCodeAt(to - 1) === DOT)) to--;
-  if (to - from > FIXED_POINT_DIGITS + 1) return null;
+  const [from, to] = first < 0 ? [end, end] : [first, lastDigit + 1];
   const mantissa = text.slice(from, to).replace('.', '');
   if (mantissa.length > FIXED_POINT_DIGITS) return null;
   // What a zero has of zeros counts too: 0e17 is refused, as 1e17 is. Of its whole part none does.

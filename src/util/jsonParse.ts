@@ -403,7 +403,11 @@ const DECODED_AT_ONCE = 1 << 20;
  * pieces together does when it is read first.
  */
 export function* decodeUtf8InSlices(bytes: Uint8Array): Slices<string | null> {
-  if (isAscii(bytes)) return asBuffer(bytes).toString('latin1');
+  if (isAscii(bytes)) {
+    const copy = asBuffer(bytes).toString('latin1');
+    yield;
+    return copy;
+  }
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let text = '';
   try {

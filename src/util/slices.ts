@@ -18,13 +18,32 @@ export function atOnce<T>(work: Slices<T>): T {
   }
 }
 
+/** When the first slice of the present turn of the loop began; 0 where none did. */
+let sliceSinceMs = 0;
+
+/** When the slice began that lasts: what comes one after the other in one turn of the loop has one slice together. */
+function presentSlice(): number {
+  return sliceSinceMs === 0 ? beginSlice(performance.now()) : sliceSinceMs;
+}
+
+function beginSlice(nowMs: number): number {
+  if (sliceSinceMs === 0) setImmediate(endSlice);
+  sliceSinceMs = nowMs;
+  return nowMs;
+}
+
+function endSlice(): void {
+  sliceSinceMs = 0;
+}
+
 /** Runs the work, letting the event loop run whenever a slice is used up. */
 export async function inSlices<T>(work: Slices<T>): Promise<T> {
-  let since = performance.now();
+  let since = presentSlice();
   for (;;) {
     const { done, value } = work.next();
     if (done === true) return value;
-    since = await breathe(since);
+    const breath = breathe(since);
+    since = typeof breath === 'number' ? breath : beginSlice(await breath);
   }
 }
 

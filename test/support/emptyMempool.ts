@@ -13,7 +13,10 @@ export function emptyMempool(): MempoolReader {
     changeCount: 0,
     unbroadcastCount: 0,
     isLoaded: true,
-    txids: () => [],
+    *txidsInSlices() {
+      yield;
+      return [];
+    },
     entry: () => null,
     transaction: () => null,
     ancestors: () => [],

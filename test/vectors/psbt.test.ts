@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { emptyInput, formatTransaction, parseTransaction } from '../../src/primitives/transaction.js';
 import { decodeSecret } from '../../src/script/wif.js';
-import type { Psbt, PsbtOutput } from '../../src/signing/psbt.js';
+import { ownMap, type Psbt, type PsbtOutput } from '../../src/signing/psbt.js';
 import { formatPsbt, parsePsbt, PsbtError } from '../../src/signing/psbtCodec.js';
 import {
   combinePsbt,
@@ -63,7 +63,7 @@ const FINGERPRINT = 0x4f6a0cd9;
 function fillKeyPaths(into: Pick<PsbtOutput, 'keyPaths'>, { keyPaths }: OutputFields): void {
   for (const [publicKey, path] of Object.entries(keyPaths)) {
     const children = path.map((child) => child + HARDENED);
-    into.keyPaths.set(toLatin1(fromHex(publicKey)), [FINGERPRINT, ...children]);
+    ownMap(into, 'keyPaths').set(toLatin1(fromHex(publicKey)), [FINGERPRINT, ...children]);
   }
 }
 

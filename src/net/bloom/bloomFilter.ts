@@ -21,6 +21,7 @@ import { nextOp, opDataStart } from '../../script/script.js';
 import { OP } from '../../script/opcodes.js';
 import { solveScript } from '../../script/standard.js';
 import type { Bytes } from '../../util/bytes.js';
+import { atOnce, type Slices } from '../../util/slices.js';
 import type { FilterLoadMessage } from '../messages/filterload.js';
 import { murmur3 } from './murmur3.js';
 
@@ -31,6 +32,11 @@ export const MAX_HASH_FUNCTIONS = 50;
 /** The lower two bits of the flags: which outputs enter the filter when they match, so that their spending matches too. */
 export const BLOOM_UPDATE = { none: 0, all: 1, publicKeysOnly: 2 } as const;
 const UPDATE_MASK = 3;
+
+/** Hashes between two pauses: they take some hundred microseconds, unless what is hashed is long. */
+const HASHES_AT_ONCE = 2048;
+/** Items from this length on are hashed with a pause after each time. */
+const LONG_ITEM_BYTES = 4096;
 
 /** Between the seeds of two hash functions; leaves enough bits different. */
 export const SEED_STEP = 0xfba4c795;
@@ -59,6 +65,8 @@ export class BloomFilter {
   /** All bits are set: everything matches, at no cost. */
   private isFull: boolean;
   private isEmpty: boolean;
+  /** Hashes since the last pause; longer items count for more. */
+  private hashes = 0;
 
   private constructor(data: Buffer, hashFunctions: number, tweak: number, flags: number) {
     this.data = data;
@@ -109,10 +117,27 @@ export class BloomFilter {
   contains(item: Bytes): boolean {
     if (this.isFull) return true;
     if (this.isEmpty) return false;
-    for (let i = 0; i < this.hashFunctions; i++) {
-      const bit = this.bitOf(i, item);
-      if ((this.data[bit >> 3]! & (1 << (bit & 7))) === 0) return false;
-    }
+    for (let i = 0; i < this.hashFunctions; i++) if (!this.hasBit(i, item)) return false;
+    return true;
+  }
+
+  /** `contains` in slices, for what may be as long as a block. */
+  private *containsItem(item: Bytes): Slices<boolean> {
+    if (item.length <= LONG_ITEM_BYTES || this.isFull || this.isEmpty) return this.contains(item);
+    for (let i = 0; i < this.hashFunctions; i++, yield) if (!this.hasBit(i, item)) return false;
+    return true;
+  }
+
+  private hasBit(hashFunction: number, item: Bytes): boolean {
+    this.hashes += 1 + (item.length >> 6);
+    const bit = this.bitOf(hashFunction, item);
+    return (this.data[bit >> 3]! & (1 << (bit & 7))) !== 0;
+  }
+
+  /** Whether so much was hashed that it is time for a pause. */
+  private isPauseDue(): boolean {
+    if (this.hashes < HASHES_AT_ONCE) return false;
+    this.hashes = 0;
     return true;
   }
 
@@ -122,20 +147,25 @@ export class BloomFilter {
    * filter as its flags say. Source: `IsRelevantAndUpdate`.
    */
   isRelevantAndUpdate(bytes: Buffer, parsed: ParsedBlock, tx: number): boolean {
+    return atOnce(this.isRelevantAndUpdateInSlices(bytes, parsed, tx));
+  }
+
+  /** The same in slices. */
+  *isRelevantAndUpdateInSlices(bytes: Buffer, parsed: ParsedBlock, tx: number): Slices<boolean> {
     if (this.isFull) return true;
     if (this.isEmpty) return false;
     const idMatches = this.contains(txidAt(parsed, tx));
-    const outputMatches = this.matchOutputs(bytes, parsed, tx);
-    return idMatches || outputMatches || this.matchesInput(bytes, parsed, tx);
+    const outputMatches = yield* this.matchOutputs(bytes, parsed, tx);
+    return idMatches || outputMatches || (yield* this.matchesInput(bytes, parsed, tx));
   }
 
-  private matchOutputs(bytes: Buffer, parsed: ParsedBlock, tx: number): boolean {
+  private *matchOutputs(bytes: Buffer, parsed: ParsedBlock, tx: number): Slices<boolean> {
     const row = tx * TX_STRIDE;
     const first = parsed.txs[row + TX_FIRST_OUTPUT]!;
     let found = false;
     for (let index = 0; index < parsed.txs[row + TX_OUTPUT_COUNT]!; index++) {
       const script = outputScriptAt(bytes, parsed, first + index);
-      if (!this.containsPush(script)) continue;
+      if (!(yield* this.containsPush(script))) continue;
       found = true;
       if (this.wantsOutput(script)) this.insert(formatOutPoint({ hash: txidAt(parsed, tx), index }));
     }
@@ -150,25 +180,26 @@ export class BloomFilter {
     return type === 'pubkey' || type === 'multisig';
   }
 
-  private matchesInput(bytes: Buffer, parsed: ParsedBlock, tx: number): boolean {
+  private *matchesInput(bytes: Buffer, parsed: ParsedBlock, tx: number): Slices<boolean> {
     const row = tx * TX_STRIDE;
     const first = parsed.txs[row + TX_FIRST_INPUT]!;
     for (let input = first; input < first + parsed.txs[row + TX_INPUT_COUNT]!; input++) {
       if (this.contains(prevoutAt(bytes, parsed, input))) return true;
-      if (this.containsPush(inputScriptAt(bytes, parsed, input))) return true;
+      if (yield* this.containsPush(inputScriptAt(bytes, parsed, input))) return true;
     }
     return false;
   }
 
   /** Whether one of the pushes before the first broken one, if it is not empty, is in the filter. */
-  private containsPush(script: Bytes): boolean {
+  private *containsPush(script: Bytes): Slices<boolean> {
     for (let at = 0; at < script.length;) {
+      if (this.isPauseDue()) yield;
       const opcode = script[at]!;
       const next = nextOp(script, at);
       if (next < 0) return false;
       if (opcode <= OP.OP_PUSHDATA4) {
         const start = opDataStart(opcode, at);
-        if (next > start && this.contains(script.subarray(start, next))) return true;
+        if (next > start && (yield* this.containsItem(script.subarray(start, next)))) return true;
       }
       at = next;
     }

@@ -9,7 +9,7 @@ import { hashToHex } from '../../util/bytes.js';
 import { INV } from '../inventory.js';
 import type { Payload } from '../messages/table.js';
 import type { NetPart, Peer } from '../part.js';
-import type { BlockServing } from '../sync/blockServing.js';
+import { readInTurn, type BlockServing } from '../sync/blockServing.js';
 import type { RecentBlocks } from '../sync/recentBlocks.js';
 import type { SyncDeps } from '../sync/syncDeps.js';
 import { pickTransactions } from './compactBlock.js';
@@ -53,7 +53,7 @@ export class CompactServing implements NetPart {
       return;
     }
     try {
-      const block = await chain.readBlock(id);
+      const block = await readInTurn(chain, peer, id);
       if (!peer.isGone) this.answer(peer, block, blockHash, indexes);
     } catch (error) {
       if (!(error instanceof BlockFileError)) throw error;

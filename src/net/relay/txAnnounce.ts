@@ -11,7 +11,9 @@ import type { RelayEntry, RelaySource } from '../../mempool/mempoolReader.js';
 import { compareDepthAndScore } from '../../mempool/txPool.js';
 import { parseTxView } from '../../primitives/blockView.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import { isPromise, type Soon } from '../../util/soon.js';
 import type { RollingBloomFilter } from '../bloom/rollingBloomFilter.js';
+import { inTurns } from '../breathe.js';
 import { INV, type InvItem } from '../inventory.js';
 import type { NetPart, Peer, RandomSource } from '../part.js';
 import { withoutWitness } from '../rawTransaction.js';
@@ -67,6 +69,8 @@ const KNOWN_ITEMS = 50_000;
 const KNOWN_FALSE_POSITIVE_RATE = 0.000001;
 /** Transactions of the mempool looked at in one turn of one peer. */
 const ANSWER_PART = 1000;
+/** Bytes of transactions held against a peer's filter in one of its turns: that takes some milliseconds with the worst. */
+const FILTERED_BYTES = 64 << 10;
 const RELAY_MEMORY_BYTES = 64 << 20;
 
 export class TxAnnouncer implements NetPart, InventoryServer {
@@ -77,7 +81,7 @@ export class TxAnnouncer implements NetPart, InventoryServer {
   private readonly inboundTimer: SharedTimer;
   private readonly relayed = new RelayMemory({ maxBytes: RELAY_MEMORY_BYTES });
   /** The mempool in order, for those who ask while it stays as it is. */
-  private ordered: { changeCount: number; entries: readonly RelayEntry[] } | null = null;
+  private ordered: { changeCount: number; entries: Soon<readonly RelayEntry[]> } | null = null;
 
   constructor(options: TxAnnouncerOptions, deps: TxAnnouncerDeps) {
     this.options = options;
@@ -155,7 +159,7 @@ export class TxAnnouncer implements NetPart, InventoryServer {
     const items: InvItem[] = [];
     if (this.isTimeToSend(peer, state, nowMs)) {
       if (!this.deps.filters.relaysTo(peer)) state.toSend.clear();
-      if (state.wantsMempool) this.beginAnswer(state);
+      if (state.wantsMempool) this.beginAnswer(peer, state);
       this.takeBatch(peer, state, nowMs, items);
     }
     if (state.answered < state.answer.length) this.takeAnswer(peer, state, items);
@@ -177,9 +181,11 @@ export class TxAnnouncer implements NetPart, InventoryServer {
     const wants = this.wishesOf(peer);
     const heap = new Heap(compareDepthAndScore, this.entriesToSend(state.toSend));
     let sent = 0;
-    while (sent < BATCH) {
+    let lookedAtBytes = 0;
+    while (sent < BATCH && lookedAtBytes < FILTERED_BYTES) {
       const entry = heap.pop();
       if (entry === undefined) return;
+      lookedAtBytes += this.filteredBytes(peer, entry);
       state.toSend.delete(entry.key);
       const hash = fromLatin1(entry.key);
       if (state.known?.contains(hash) === true || !wants(entry)) continue;
@@ -211,22 +217,43 @@ export class TxAnnouncer implements NetPart, InventoryServer {
     };
   }
 
-  private beginAnswer(state: PeerInventory): void {
-    const { mempool, nowSec } = this.deps;
-    if (this.ordered?.changeCount !== mempool.changeCount) {
-      this.ordered = { changeCount: mempool.changeCount, entries: mempool.relayEntries() };
-    }
+  /** What it counts to hold a transaction against the peer's filter: nothing where there is none. */
+  private filteredBytes(peer: Peer, { bytes }: RelayEntry): number {
+    return this.deps.filters.filterOf(peer) === null ? 0 : bytes.length;
+  }
+
+  private beginAnswer(peer: Peer, state: PeerInventory): void {
     state.wantsMempool = false;
-    state.answer = this.ordered.entries;
-    state.answered = 0;
-    state.mempoolSec = nowSec();
+    state.mempoolSec = this.deps.nowSec();
+    const answer = (entries: readonly RelayEntry[]): void => {
+      state.answer = entries;
+      state.answered = 0;
+    };
+    const entries = this.orderFor(peer);
+    if (isPromise(entries)) void entries.then(answer);
+    else answer(entries);
+  }
+
+  /** The mempool in order, at once where it is small or was ordered for another peer. */
+  private orderFor(peer: Peer): Soon<readonly RelayEntry[]> {
+    const { mempool } = this.deps;
+    const { changeCount } = mempool;
+    if (this.ordered?.changeCount === changeCount) return this.ordered.entries;
+    const work = mempool.relayEntries();
+    const { done, value } = work.next();
+    const entries = done === true ? value : inTurns(work, peer);
+    this.ordered = { changeCount, entries };
+    return entries;
   }
 
   private takeAnswer(peer: Peer, state: PeerInventory, items: InvItem[]): void {
     const wants = this.wishesOf(peer);
-    const part = state.answer.slice(state.answered, state.answered + ANSWER_PART);
-    state.answered += part.length;
-    for (const entry of part) {
+    const { answer, answered } = state;
+    const end = Math.min(answer.length, answered + ANSWER_PART);
+    let lookedAtBytes = 0;
+    while (state.answered < end && lookedAtBytes < FILTERED_BYTES) {
+      const entry = answer[state.answered++]!;
+      lookedAtBytes += this.filteredBytes(peer, entry);
       state.toSend.delete(entry.key);
       if (!this.deps.mempool.hasKey(entry.key) || !wants(entry)) continue;
       const hash = fromLatin1(entry.key);

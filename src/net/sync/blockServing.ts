@@ -3,6 +3,7 @@
  * given, nor blocks deeper than we offer, nor old ones once the day's bound on uploads is near.
  * Source: Core net_processing.cpp `ProcessGetBlockData`, `BlockRequestAllowed`.
  */
+import type { Chain } from '../../chain/chain.js';
 import type { LoadedBlock } from '../../chain/loadedBlock.js';
 import { workEquivalentTimeSec } from '../../primitives/compactTarget.js';
 import { HEADER_SIZE_BYTES } from '../../primitives/header.js';
@@ -14,6 +15,7 @@ import { Writer } from '../../util/writer.js';
 import type { BloomFilter } from '../bloom/bloomFilter.js';
 import type { CompactPeers } from '../compact/compactPeers.js';
 import { INV, type InvItem } from '../inventory.js';
+import { breathe, inTurns, peerTurns } from '../breathe.js';
 import { buildMerkleBlock } from '../merkleBlock.js';
 import type { NetPart, Peer, RandomSource } from '../part.js';
 import { withoutWitness } from '../rawTransaction.js';
@@ -34,7 +36,7 @@ const LIMITED_DEPTH = 288 + 2;
 const MAX_COMPACT_DEPTH = 5;
 const KINDS: readonly number[] = [INV.block, INV.witnessBlock, INV.filteredBlock, INV.compactBlock];
 
-export type BlockFilter = Pick<BloomFilter, 'isRelevantAndUpdate'>;
+export type BlockFilter = Pick<BloomFilter, 'isRelevantAndUpdateInSlices'>;
 
 export interface BlockServingDeps extends SyncDeps {
   readonly activation: Activation;
@@ -133,11 +135,11 @@ export class BlockServing implements InventoryServer, NetPart {
     if (type === INV.filteredBlock) await this.sendFiltered(peer, id);
     else if (type === INV.compactBlock && this.isWorthCompact(id)) {
       const { random, recent } = this.deps;
-      const block = recent.find(id) ?? new RecentBlock(id, await this.load(id), random);
+      const block = recent.find(id) ?? new RecentBlock(id, await this.load(peer, id), random);
       if (!peer.isGone) peer.sendRaw('cmpctblock', block.compactPayload(compact.wantsWitness(peer)));
     } else {
       const withWitness = type === INV.compactBlock ? compact.wantsWitness(peer) : type === INV.witnessBlock;
-      const payload = await this.payload(id, withWitness);
+      const payload = await this.payload(peer, id, withWitness);
       if (!peer.isGone) peer.sendRaw('block', payload);
     }
   }
@@ -147,28 +149,35 @@ export class BlockServing implements InventoryServer, NetPart {
     return isNearlyInStep(this.deps) && chain.index.headers.height(id) >= chain.height - MAX_COMPACT_DEPTH;
   }
 
-  private load(id: number): Promise<LoadedBlock> | LoadedBlock {
-    return this.deps.recent.find(id)?.block ?? this.deps.chain.readBlock(id);
+  private load(peer: Peer, id: number): Promise<LoadedBlock> | LoadedBlock {
+    return this.deps.recent.find(id)?.block ?? readInTurn(this.deps.chain, peer, id);
   }
 
   /** The block as it is stored, which a damaged one is not sent for, or without witness. */
-  private async payload(id: number, withWitness: boolean): Promise<Buffer> {
+  private async payload(peer: Peer, id: number, withWitness: boolean): Promise<Buffer> {
     const { headers, versionBits } = this.deps.chain.index;
     const mayHaveWitness = versionBits.isActive('segwit', headers.prev(id));
-    if (mayHaveWitness && !withWitness) return strippedBlock(await this.load(id));
-    return (await this.load(id)).raw;
+    if (mayHaveWitness && !withWitness) return strippedBlock(await this.load(peer, id));
+    return (await this.load(peer, id)).raw;
   }
 
   /** The proof and the transactions, as the peer could not ask for those. */
   private async sendFiltered(peer: Peer, id: number): Promise<void> {
-    const block = await this.load(id);
+    const block = await this.load(peer, id);
     if (peer.isGone) return;
     const filter = this.deps.blockFilterOf(peer);
-    const { message, matches } = buildMerkleBlock(block, (tx) =>
-      filter.isRelevantAndUpdate(block.raw, block.parsed, tx),
+    const work = buildMerkleBlock(block, (tx) =>
+      filter.isRelevantAndUpdateInSlices(block.raw, block.parsed, tx),
     );
+    const { message, matches } = await inTurns(work, peer);
+    if (peer.isGone) return;
     peer.send('merkleblock', message);
-    for (const tx of matches) peer.sendRaw('tx', withoutWitness(txBytes(block.raw, block.parsed, tx)));
+    let since = performance.now();
+    for (const tx of matches) {
+      peer.sendRaw('tx', withoutWitness(txBytes(block.raw, block.parsed, tx)));
+      since = await breathe(since, peer);
+      if (peer.isGone) return;
+    }
   }
 
   private sendContinue(peer: Peer, hash: Buffer): void {
@@ -179,6 +188,11 @@ export class BlockServing implements InventoryServer, NetPart {
     const tip = Buffer.from(chain.index.headers.hash(chain.tip));
     peer.send('inv', { items: [{ type: INV.block, hash: tip }] });
   }
+}
+
+/** Reads a block, and looks at it in a turn of the peer for whom it is: however many read at once, each takes its turn. */
+export function readInTurn(chain: Pick<Chain, 'readBlock'>, peer: Peer, id: number): Promise<LoadedBlock> {
+  return chain.readBlock(id, () => peerTurns.nextTurn(peer));
 }
 
 /** A block's bytes without witnesses. */

@@ -5,6 +5,7 @@ import type { RpcMethod } from '../../rpc/method.js';
 import { getBlockchainInfo } from '../../rpc/methods/blockchain/getBlockchainInfo.js';
 import { getMempoolInfo } from '../../rpc/methods/blockchain/getMempoolInfo.js';
 import { jsonObject } from '../../util/jsonWrite.js';
+import { inSlices } from '../../util/slices.js';
 import type { HttpReply } from '../replyStream.js';
 import { jsonReply } from './reply.js';
 import { noSuchFormat, splitFormat } from './request.js';
@@ -25,8 +26,8 @@ function methodHandler(method: RpcMethod): RestHandler {
 export const chainInfoHandler = methodHandler(getBlockchainInfo);
 export const mempoolInfoHandler = methodHandler(getMempoolInfo);
 
-export function mempoolContentsHandler(call: RestCall): HttpReply {
+export async function mempoolContentsHandler(call: RestCall): Promise<HttpReply> {
   requireJson(call);
   const { mempool } = call.services;
-  return jsonReply(jsonObject(mempoolMembers(mempool, mempool.txids())));
+  return jsonReply(jsonObject(mempoolMembers(mempool, await inSlices(mempool.txidsInSlices()))));
 }

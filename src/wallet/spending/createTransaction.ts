@@ -17,6 +17,7 @@ import { reserveChange } from './changeOutput.js';
 import { CoinChoice, type SpentCoin } from './chooseCoins.js';
 import type { CoinControl } from './coinControl.js';
 import { Drafting, type Draft, type Recipient } from './draft.js';
+import { refuseOversized, TOO_LARGE } from './oversized.js';
 import { signInputs } from './signInputs.js';
 import { SpendError } from './spendError.js';
 import { spendStateOf } from './spendState.js';
@@ -64,6 +65,7 @@ export async function createTransaction(
   const { sign = true, changePosition = -1, chance = new FastChance() } = options;
   checkRecipients(recipients);
   await inSlices(spendStateOf(wallet).scripts.learn());
+  await inSlices(refuseOversized(wallet, recipients, control, chance));
   const batch = new WalletBatch();
   const task = { wallet, recipients, control, changePosition, chance };
   let created: CreatedTransaction;
@@ -153,7 +155,7 @@ function chooseLockTime(height: number, chance: Chance): number {
 
 /** Why it would not be relayed for its size, or for what it depends on; null when it would. */
 function standingProblem({ options, node: { mempool } }: Wallet, tx: Transaction): string | null {
-  if (transactionWeight(tx) > MAX_STANDARD_TX_WEIGHT) return 'Transaction too large';
+  if (transactionWeight(tx) > MAX_STANDARD_TX_WEIGHT) return TOO_LARGE;
   if (!options.rejectsLongChains) return null;
   const { limits } = mempool;
   const ancestors = new Map<string, Bytes>();

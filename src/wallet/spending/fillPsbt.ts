@@ -1,7 +1,7 @@
 /** What the wallet can add to a PSBT: spent transactions, scripts, signatures, paths of keys. Source: lbrycrd wallet/rpcwallet.cpp `FillPSBT`. */
 import { hash160 } from '../../crypto/hash.js';
 import { PrecomputedSighash } from '../../script/sighash.js';
-import { isInputFinal, isInputSane, type KeyPath, type Psbt } from '../../signing/psbt.js';
+import { isInputFinal, isInputSane, ownMap, type KeyPath, type Psbt, type PsbtOutput } from '../../signing/psbt.js';
 import { signPsbtInput, updatePsbtOutput } from '../../signing/psbtRoles.js';
 import { publicOnly } from '../../signing/signingProvider.js';
 import { breathe } from '../../util/breathe.js';
@@ -39,12 +39,12 @@ export async function fillPsbt(wallet: Wallet, psbt: Psbt, request: FillRequest)
       throw invalid('Specified Sighash and sighash in PSBT do not match.');
     const { complete, data } = signPsbtInput(psbt, index, signer, request.hashType, shared);
     if (!complete) isComplete = false;
-    paths?.addTo(input.keyPaths, data.publicKeys.keys());
+    paths?.addTo(input, data.publicKeys.keys());
   }
   const known = publicOnly(wallet.keyring);
   for (const [index, output] of psbt.outputs.entries()) {
     since = await breathe(since);
-    paths?.addTo(output.keyPaths, updatePsbtOutput(psbt, index, known).publicKeys.keys());
+    paths?.addTo(output, updatePsbtOutput(psbt, index, known).publicKeys.keys());
   }
   return isComplete;
 }
@@ -61,14 +61,14 @@ class KeyPaths {
   }
 
   /** Ids a byte a character. Keys of others are left out, as are those whose seed is locked away. */
-  addTo(paths: Map<string, KeyPath>, keyIds: Iterable<string>): void {
+  addTo(part: Pick<PsbtOutput, 'keyPaths'>, keyIds: Iterable<string>): void {
     for (const id of keyIds) {
       const keyId = fromLatin1(id);
       const publicKey = this.wallet.keyring.publicKey(keyId);
       const path = publicKey === null ? null : this.pathOf(keyId);
       if (publicKey === null || path === null) continue;
       const name = toLatin1(publicKey);
-      if (!paths.has(name)) paths.set(name, path);
+      if (!part.keyPaths.has(name)) ownMap(part, 'keyPaths').set(name, path);
     }
   }
 

@@ -1,10 +1,11 @@
 /** Adding inputs and change to a transaction until it pays for its outputs. Source: lbrycrd wallet/wallet.cpp `FundTransaction`. */
 import type { Transaction } from '../../primitives/transaction.js';
 import { toLatin1 } from '../../util/bytes.js';
+import { inSlices, type Slices } from '../../util/slices.js';
 import { outputKey } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 import type { CoinControl } from './coinControl.js';
-import { createTransaction } from './createTransaction.js';
+import { createTransaction, type Recipient } from './createTransaction.js';
 import { inSpendTurn } from './spendState.js';
 
 export interface FundRequest {
@@ -24,20 +25,42 @@ export interface Funded {
   readonly changePosition: number;
 }
 
+/** Inputs or outputs looked at between two pauses: what callers send may have very many. */
+const ITEMS_AT_ONCE = 256;
+
+/** What must be spent: what was named, and what the transaction spends already. */
+function* selectedFor({ inputs }: Transaction, control: CoinControl): Slices<Set<string>> {
+  const selected = new Set(control.selected);
+  for (let n = 0; n < inputs.length; n++) {
+    const { prevout } = inputs[n]!;
+    selected.add(outputKey(toLatin1(prevout.hash), prevout.index));
+    if (n % ITEMS_AT_ONCE === ITEMS_AT_ONCE - 1) yield;
+  }
+  return selected;
+}
+
+function* recipientsOf({ outputs }: Transaction, subtractsFrom: ReadonlySet<number>): Slices<Recipient[]> {
+  const recipients: Recipient[] = [];
+  for (const { script, value } of outputs) {
+    recipients.push({ script, valueSat: value, subtractsFee: subtractsFrom.has(recipients.length) });
+    if (recipients.length % ITEMS_AT_ONCE === 0) yield;
+  }
+  return recipients;
+}
+
 /**
  * The transaction with what it lacks; inputs that it has stay as they are, and must spend outputs of transactions that the
  * wallet knows. Added inputs are not signed. The key of the change is in use for good, since nobody tells whether the
  * transaction will be sent. Throws `SpendError`.
  */
-export function fundTransaction(wallet: Wallet, tx: Transaction, request: FundRequest): Promise<Funded> {
+export async function fundTransaction(
+  wallet: Wallet,
+  tx: Transaction,
+  request: FundRequest,
+): Promise<Funded> {
   const { control, changePosition, subtractsFrom, locksCoins } = request;
-  const given = tx.inputs.map(({ prevout }) => outputKey(toLatin1(prevout.hash), prevout.index));
-  const selected = new Set([...control.selected, ...given]);
-  const recipients = tx.outputs.map(({ script, value }, index) => ({
-    script,
-    valueSat: value,
-    subtractsFee: subtractsFrom.has(index),
-  }));
+  const selected = await inSlices(selectedFor(tx, control));
+  const recipients = await inSlices(recipientsOf(tx, subtractsFrom));
   return inSpendTurn(wallet, async () => {
     const created = await createTransaction(
       wallet,

@@ -121,11 +121,14 @@ export const txid = (tx: Buffer): Buffer => sha256d(tx);
 
 let unique = 0;
 
+/** A height in as few bytes as it can be, the uppermost bit left for a sign (BIP34, which counts from 1,000 on). */
+function heightPush(height: number): Buffer {
+  const size = height < 0x80 ? 1 : height < 0x8000 ? 2 : 3;
+  return Buffer.concat([Buffer.of(size), u32(height).subarray(0, size)]);
+}
+
 function coinbase(height: number, valueSat: bigint): Buffer {
-  const number = Buffer.alloc(8);
-  number.writeUInt32LE(height);
-  number.writeUInt32LE(++unique, 4);
-  const script = Buffer.concat([Buffer.of(3), number.subarray(0, 3), Buffer.of(4), number.subarray(4)]);
+  const script = Buffer.concat([heightPush(height), Buffer.of(4), u32(++unique)]);
   return transaction([{ txid: Buffer.alloc(32), index: 0xffffffff, script }], [{ valueSat }]);
 }
 

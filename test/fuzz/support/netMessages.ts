@@ -8,6 +8,7 @@ import type { LocatorMessage } from '../../../src/net/messages/getblocks.js';
 import { MESSAGES, type Command, type Payload } from '../../../src/net/messages/table.js';
 import { internalAddress, parseNetAddress, type NetAddress } from '../../../src/net/netAddress.js';
 import { txBytes } from '../../../src/primitives/blockView.js';
+import { atOnce, type Slices } from '../../../src/util/slices.js';
 import { Random, randomBlock } from '../../differential/support.js';
 
 export interface SentMessage {
@@ -153,7 +154,13 @@ const MAKERS: { readonly [C in Command]: (random: Random) => Payload<C> } = {
     flags: random.below(256),
   }),
   filteradd: (random) => ({ data: random.bytes(random.below(random.chance(9) ? 21_000 : 60)) }),
-  merkleblock: (random) => buildMerkleBlock(anyBlock(random), () => random.chance(2)).message,
+  merkleblock: (random) => {
+    const isMatch = function* (): Slices<boolean> {
+      yield;
+      return random.chance(2);
+    };
+    return atOnce(buildMerkleBlock(anyBlock(random), isMatch)).message;
+  },
   reject,
 };
 

@@ -4,7 +4,7 @@ import { hash160, sha256 } from '../../../src/crypto/hash.js';
 import { emptyInput, txid, type Transaction } from '../../../src/primitives/transaction.js';
 import { buildClaimPrefix } from '../../../src/script/claimScript.js';
 import { scriptForDestination, scriptForMultisig } from '../../../src/script/standard.js';
-import { isPsbtSane, type Psbt } from '../../../src/signing/psbt.js';
+import { isPsbtSane, ownMap, type Psbt } from '../../../src/signing/psbt.js';
 import {
   formatBarePsbtInSlices,
   formatPsbt,
@@ -217,7 +217,7 @@ describe('the roles', () => {
     const store = storeOf();
     store.addScript(program);
     store.addScript(multisig);
-    psbt.outputs[0]!.keyPaths.set(toLatin1(keyOf('d').publicKey), [1, 2]);
+    ownMap(psbt.outputs[0]!, 'keyPaths').set(toLatin1(keyOf('d').publicKey), [1, 2]);
     expect(updatePsbtOutput(psbt, 0, store).publicKeys.size).toBe(4);
     expect(toHex(psbt.outputs[0]!.redeemScript)).toBe(toHex(program));
     expect(toHex(psbt.outputs[0]!.witnessScript)).toBe(toHex(multisig));

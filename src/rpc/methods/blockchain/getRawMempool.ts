@@ -1,6 +1,7 @@
 /** `getrawmempool`: all unconfirmed transactions. */
 import { hashToHex, type Bytes } from '../../../util/bytes.js';
 import { jsonArray, jsonObject, type JsonOut } from '../../../util/jsonWrite.js';
+import { inSlices } from '../../../util/slices.js';
 import { MEMPOOL_LIST_SCHEMA, mempoolMembers } from '../../format/mempool.js';
 import { defineMethod } from '../../method.js';
 
@@ -20,8 +21,8 @@ export const getRawMempool = defineMethod({
   ],
   result: MEMPOOL_LIST_SCHEMA,
   examples: [['true']],
-  run({ services: { mempool } }, { verbose }): JsonOut {
-    const txids = mempool.txids();
+  async run({ services: { mempool } }, { verbose }): Promise<JsonOut> {
+    const txids = await inSlices(mempool.txidsInSlices());
     return verbose === 0 ? jsonArray(ids(txids)) : jsonObject(mempoolMembers(mempool, txids));
   },
 });

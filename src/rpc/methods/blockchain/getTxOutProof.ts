@@ -1,5 +1,8 @@
 /** `gettxoutproof`: proof that transactions are in a block. Source: lbrycrd rpc/rawtransaction.cpp. */
-import { buildPartialMerkleTree, writePartialMerkleTree } from '../../../consensus/partialMerkleTree.js';
+import {
+  buildPartialMerkleTreeInSlices,
+  writePartialMerkleTree,
+} from '../../../consensus/partialMerkleTree.js';
 import { HEADER_SIZE_BYTES } from '../../../primitives/header.js';
 import { txidAt } from '../../../primitives/blockView.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
@@ -77,7 +80,7 @@ export const getTxOutProof = defineMethod({
     const writer = new Writer(1024).raw(raw.subarray(0, HEADER_SIZE_BYTES));
     writePartialMerkleTree(
       writer,
-      buildPartialMerkleTree(txids, (index) => matches[index]!),
+      await inSlices(buildPartialMerkleTreeInSlices(txids, (index) => matches[index]!)),
     );
     return hexOf(writer.finish());
   },

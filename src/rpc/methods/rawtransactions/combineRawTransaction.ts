@@ -1,5 +1,5 @@
 /** `combinerawtransaction`: the signatures of several copies of a transaction in one. */
-import type { Transaction } from '../../../primitives/transaction.js';
+import type { Transaction, TxInput } from '../../../primitives/transaction.js';
 import { formatTransactionInSlices } from '../../../primitives/transactionSlices.js';
 import { PrecomputedSighash, SIGHASH } from '../../../script/sighash.js';
 import { dataFromInput } from '../../../signing/extractSignatures.js';
@@ -9,13 +9,28 @@ import { combineSignatures, emptySignatureData } from '../../../signing/signatur
 import { NO_KEYS } from '../../../signing/signingProvider.js';
 import { breathe } from '../../../util/breathe.js';
 import { hexOf } from '../../../util/jsonWrite.js';
-import { inSlices } from '../../../util/slices.js';
+import { inSlices, type Slices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
 import { defineMethod } from '../../method.js';
 import { getString } from '../../paramTypes.js';
 import { t } from '../../../schema/schema.js';
 import { findSpentCoins, type SpentCoins } from './spentCoins.js';
+
+/** Inputs copied between two pauses. */
+const COPIED_AT_ONCE = 1024;
+
+function* copiesOf(inputs: readonly TxInput[]): Slices<TxInput[]> {
+  const copies: TxInput[] = [];
+  for (const input of inputs) {
+    if (copies.push({ ...input }) % COPIED_AT_ONCE === 0) yield;
+  }
+  return copies;
+}
+
+function* prepareAll(all: readonly PrecomputedSighash[]): Slices<void> {
+  for (const each of all) yield* each.prepareInSlices();
+}
 
 async function combine(
   variants: readonly Transaction[],
@@ -24,7 +39,7 @@ async function combine(
 ): Promise<void> {
   const shared = variants.map((tx) => new PrecomputedSighash(tx));
   const sharedByMerged = new PrecomputedSighash(merged);
-  for (const each of [...shared, sharedByMerged]) await inSlices(each.prepareInSlices());
+  await inSlices(prepareAll([...shared, sharedByMerged]));
   let since = performance.now();
   for (const [i, input] of merged.inputs.entries()) {
     const spent = coins.get(input.prevout);
@@ -68,7 +83,7 @@ export const combineRawTransaction = defineMethod({
     }
     const [first] = variants;
     if (first === undefined) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'Missing transactions');
-    const merged: Transaction = { ...first, inputs: first.inputs.map((input) => ({ ...input })) };
+    const merged: Transaction = { ...first, inputs: await inSlices(copiesOf(first.inputs)) };
     await combine(variants, merged, await findSpentCoins(services, merged));
     return hexOf(await inSlices(formatTransactionInSlices(merged)));
   },

@@ -1,6 +1,6 @@
 /** `finalizepsbt`: completes what has its signatures (BIP174, finalizer and extractor). */
 import { formatTransactionInSlices } from '../../../primitives/transactionSlices.js';
-import { extractTransaction, finalizePsbt as finalize } from '../../../signing/psbtRoles.js';
+import { extractTransactionInSlices, finalizePsbt as finalize } from '../../../signing/psbtRoles.js';
 import { hexOf } from '../../../util/jsonWrite.js';
 import { inSlices } from '../../../util/slices.js';
 import { defineMethod } from '../../method.js';
@@ -40,8 +40,8 @@ export const finalizePsbt = defineMethod({
   async run(_ctx, { psbt: text, extract }) {
     const psbt = await requirePsbt(text);
     const complete = await finalize(psbt);
-    return complete && extract
-      ? { hex: hexOf(await inSlices(formatTransactionInSlices(extractTransaction(psbt)))), complete }
-      : { psbt: await psbtText(psbt), complete };
+    if (!complete || !extract) return { psbt: await psbtText(psbt), complete };
+    const tx = await inSlices(extractTransactionInSlices(psbt));
+    return { hex: hexOf(await inSlices(formatTransactionInSlices(tx))), complete };
   },
 });

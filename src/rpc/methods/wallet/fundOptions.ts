@@ -2,6 +2,7 @@
 import type { Transaction } from '../../../primitives/transaction.js';
 import { isOutputType } from '../../../signing/outputType.js';
 import { JsonObject, jsonTypeName, type JsonValue } from '../../../util/json.js';
+import { inSlices, type Slices } from '../../../util/slices.js';
 import { coinControl, type CoinControl } from '../../../wallet/spending/coinControl.js';
 import { fundTransaction, type Funded, type FundRequest } from '../../../wallet/spending/fundTransaction.js';
 import { SpendError } from '../../../wallet/spending/spendError.js';
@@ -93,6 +94,20 @@ function readOptions(wallet: Wallet, options: JsonValue | undefined): FundOption
   return { control, changePosition, subtractsFrom, locksCoins };
 }
 
+/** Numbers of outputs, of which there are so many. */
+function* readPositions(values: readonly JsonValue[], count: number): Slices<Set<number>> {
+  const positions = new Set<number>();
+  for (const value of values) {
+    const position = getInt(value);
+    if (positions.has(position)) throw invalid(`Invalid parameter, duplicated position: ${position}`);
+    if (position < 0) throw invalid(`Invalid parameter, negative position: ${position}`);
+    if (position >= count) throw invalid(`Invalid parameter, position too large: ${position}`);
+    positions.add(position);
+    yield;
+  }
+  return positions;
+}
+
 /** Adds inputs and change as the options say. */
 export async function fundByOptions(
   wallet: Wallet,
@@ -104,14 +119,7 @@ export async function fundByOptions(
   if (count === 0) throw invalid('TX must have at least one output');
   if (changePosition !== -1 && (changePosition < 0 || changePosition > count))
     throw invalid('changePosition out of bounds');
-  const positions = new Set<number>();
-  for (const value of subtractsFrom) {
-    const position = getInt(value);
-    if (positions.has(position)) throw invalid(`Invalid parameter, duplicated position: ${position}`);
-    if (position < 0) throw invalid(`Invalid parameter, negative position: ${position}`);
-    if (position >= count) throw invalid(`Invalid parameter, position too large: ${position}`);
-    positions.add(position);
-  }
+  const positions = await inSlices(readPositions(subtractsFrom, count));
   const request: FundRequest = {
     control: coinControl(wallet, control),
     changePosition,

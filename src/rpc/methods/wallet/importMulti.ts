@@ -1,8 +1,8 @@
 /** `importmulti`: takes in keys, addresses and scripts, and rescans once for all. Source: lbrycrd wallet/rpcdump.cpp. */
 import { breathe } from '../../../util/breathe.js';
 import { isJsonNumber, JsonObject, jsonTypeName, type JsonValue } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
-import { inSlices } from '../../../util/slices.js';
+import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
+import { inSlices, type Slices } from '../../../util/slices.js';
 import { reacceptTransactions } from '../../../wallet/spending/broadcasting.js';
 import { TIMESTAMP_WINDOW_SEC } from '../../../wallet/scan/rescan.js';
 import { WalletBatch } from '../../../wallet/store/records.js';
@@ -19,10 +19,6 @@ import { requireUnlocked, walletOf } from './walletOf.js';
 /** Keys that are no time are as old as the chain. */
 const OLDEST_SEC = 1;
 
-interface Outcome {
-  readonly error: RpcError | null;
-}
-
 /** Source: `GetImportTimestamp`. */
 function timeOf(request: JsonValue, nowSec: number): number {
   const time = request instanceof JsonObject ? request.get('timestamp') : undefined;
@@ -33,6 +29,16 @@ function timeOf(request: JsonValue, nowSec: number): number {
     RPC_ERROR.TYPE_ERROR,
     `Expected number or "now" timestamp value for key. got type ${jsonTypeName(time)}`,
   );
+}
+
+/** The times of all requests. */
+function* timesOf(requests: readonly JsonValue[], nowSec: number): Slices<number[]> {
+  const times: number[] = [];
+  for (const request of requests) {
+    times.push(timeOf(request, nowSec));
+    yield;
+  }
+  return times;
 }
 
 /** What a request says; throws where a part is of another kind than it must be. */
@@ -59,21 +65,27 @@ function readRequest(request: JsonObject, timeSec: number): ImportRequest {
   };
 }
 
-function importOne(wallet: Wallet, batch: WalletBatch, request: JsonObject, timeSec: number): Outcome {
+/** Why a request was not done; null where it was. */
+function importOne(
+  wallet: Wallet,
+  batch: WalletBatch,
+  request: JsonObject,
+  timeSec: number,
+): RpcError | null {
   let read: ImportRequest;
   try {
     read = readRequest(request, timeSec);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     // A part of the wrong JSON type; the reference says no more of it.
-    if (error.code !== RPC_ERROR.MISC_ERROR) return { error };
-    return { error: rpcError(RPC_ERROR.MISC_ERROR, 'Missing required fields') };
+    if (error.code !== RPC_ERROR.MISC_ERROR) return error;
+    return rpcError(RPC_ERROR.MISC_ERROR, 'Missing required fields');
   }
   try {
     processImport(wallet, batch, read);
-    return { error: null };
+    return null;
   } catch (error) {
-    return { error: importFailure(error) };
+    return importFailure(error);
   }
 }
 
@@ -89,10 +101,18 @@ function unscanned(timeSec: number, scannedFromSec: number): RpcError {
   );
 }
 
-const answerOf = ({ error }: Outcome): JsonOut =>
-  error === null
-    ? { success: true }
-    : { success: false, error: { code: error.code, message: error.message } };
+/** What became of so many requests, by their errors; made while it is written. */
+function answerOf(count: number, errorAt: (n: number) => RpcError | null): JsonOut {
+  function* answers(): Generator<JsonOut> {
+    for (let n = 0; n < count; n++) {
+      const error = errorAt(n);
+      yield error === null
+        ? { success: true }
+        : { success: false, error: { code: error.code, message: error.message } };
+    }
+  }
+  return jsonArray(answers());
+}
 
 export const importMulti = defineMethod({
   name: 'importmulti',
@@ -145,13 +165,13 @@ export const importMulti = defineMethod({
       const tip = chain.height;
       const nowSec = tip < 0 ? 0 : chain.medianTimeSecAt(tip);
       let lowestSec = tip < 0 ? 0 : chain.timeSecAt(tip);
-      const times = requests.map((request) => timeOf(request, nowSec));
-      const outcomes: Outcome[] = [];
+      const times = await inSlices(timesOf(requests, nowSec));
+      const errors: (RpcError | null)[] = [];
       let batch = new WalletBatch();
       let since = performance.now();
       for (const [n, request] of requests.entries()) {
         const timeSec = Math.max(times[n]!, OLDEST_SEC);
-        outcomes.push(importOne(wallet, batch, request as JsonObject, timeSec));
+        errors.push(importOne(wallet, batch, request as JsonObject, timeSec));
         lowestSec = Math.min(lowestSec, timeSec);
         const breath = breathe(since);
         if (typeof breath === 'number') continue;
@@ -162,14 +182,13 @@ export const importMulti = defineMethod({
       }
       await wallet.write(batch);
       await inSlices(wallet.ledger.reconsiderOutputs());
-      if (turn === null || tip < 0 || outcomes.every(({ error }) => error !== null))
-        return outcomes.map(answerOf);
+      const { length } = errors;
+      if (turn === null || tip < 0 || !errors.includes(null)) return answerOf(length, (n) => errors[n]!);
       const { scannedFromSec } = await scanSince(ctx, wallet, turn, lowestSec);
       await ctx.outOfTurn(() => reacceptTransactions(wallet));
-      return outcomes.map((outcome, n) => {
+      return answerOf(length, (n) => {
         const isScanned = scannedFromSec <= lowestSec || scannedFromSec <= times[n]!;
-        if (isScanned || outcome.error !== null) return answerOf(outcome);
-        return answerOf({ error: unscanned(times[n]!, scannedFromSec) });
+        return isScanned || errors[n] !== null ? errors[n]! : unscanned(times[n]!, scannedFromSec);
       });
     });
   },

@@ -60,9 +60,8 @@ export const sendMany = defineMethod({
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Dummy value must be set to ""');
     const account = checkLabel(fromaccount);
     const control = coinControl(wallet, feeControl(wallet, fees));
-    const recipients = await readRecipients(wallet, amounts, subtractfeefrom);
+    const { recipients, totalSat } = await readRecipients(wallet, amounts, subtractfeefrom);
     requireUnlocked(wallet);
-    const totalSat = recipients.reduce((sum, { valueSat }) => sum + valueSat, 0n);
     const haveSat = await ofOneState(wallet, () =>
       legacyBalanceSat(wallet, hasAccounts ? account : null, MINE.spendable, minconf),
     );
@@ -86,10 +85,11 @@ async function readRecipients(
   wallet: Wallet,
   amounts: JsonObject,
   subtractFeeFrom: readonly JsonValue[],
-): Promise<Recipient[]> {
+): Promise<{ recipients: Recipient[]; totalSat: bigint }> {
   const payers = new Set<string>();
   const seen = new Set<string>();
   const recipients: Recipient[] = [];
+  let totalSat = 0n;
   let since = performance.now();
   for (const [address, amount] of amounts.entries) {
     const script = scriptOfAddress(wallet, address, `Invalid Bitcoin address: ${address}`);
@@ -100,9 +100,15 @@ async function readRecipients(
     seen.add(name);
     const valueSat = requirePayment(parseAmount(amount));
     // Read only where there is somebody to be paid, as the reference does.
-    if (payers.size === 0) for (const payer of subtractFeeFrom) payers.add(getString(payer));
+    if (payers.size === 0) {
+      for (const payer of subtractFeeFrom) {
+        payers.add(getString(payer));
+        since = await breathe(since);
+      }
+    }
+    totalSat += valueSat;
     recipients.push({ script, valueSat, subtractsFee: payers.has(address) });
     since = await breathe(since);
   }
-  return recipients;
+  return { recipients, totalSat };
 }

@@ -26,6 +26,9 @@ import { addressPrefixesOf } from '../../../../src/script/address.js';
 import { decodeSecret } from '../../../../src/script/wif.js';
 import { hashFromHex, hashToHex } from '../../../../src/util/bytes.js';
 import { Reader } from '../../../../src/util/reader.js';
+import { bigTransaction } from '../../../support/bigTransaction.js';
+import { countPauses } from '../../../support/slices.js';
+import { atOnce } from '../../../../src/util/slices.js';
 
 interface Vectors {
   transaction: string;
@@ -51,7 +54,8 @@ const block = (name: 'block1Tx' | 'block4Txs' | 'block7Txs'): LoadedBlock =>
   loadBlock(withClaimRoot(hex(vectors[name])));
 
 function merkleBlockOf(loaded: LoadedBlock, filter: BloomFilter): MerkleBlock {
-  return buildMerkleBlock(loaded, (tx) => filter.isRelevantAndUpdate(loaded.raw, loaded.parsed, tx));
+  const { raw, parsed } = loaded;
+  return atOnce(buildMerkleBlock(loaded, (tx) => filter.isRelevantAndUpdateInSlices(raw, parsed, tx)));
 }
 
 describe('a bloom filter (bloom_tests.cpp)', () => {
@@ -191,6 +195,36 @@ describe('what a filter matches (bloom_tests.cpp, bloom_match)', () => {
       expect(filter.contains(inserted)).toBe(true);
       expect(filter.isRelevantAndUpdate(one, parseTxView(one), 0)).toBe(false);
     }
+  });
+});
+
+describe('a filter that many hashes are made for', () => {
+  const filter = (): BloomFilter =>
+    BloomFilter.parse({
+      data: Buffer.concat([Buffer.alloc(35_999, 0xff), Buffer.of(0xfe)]),
+      hashFunctions: 50,
+      tweak: 1,
+      flags: BLOOM_UPDATE.all,
+    });
+  const pausesFor = (outputs: number, script: Buffer): number => {
+    const tx = bigTransaction({ outputs, script });
+    const looking = countPauses(filter().isRelevantAndUpdateInSlices(tx, parseTxView(tx), 0));
+    expect(looking.value).toBe(true);
+    return looking.pauses;
+  };
+
+  it('pauses as often as there are outputs to look at', () => {
+    const script = Buffer.concat([Buffer.of(20), Buffer.alloc(20, 7)]);
+    expect(pausesFor(1, script)).toBe(0);
+    const [few, many] = [1000, 10_000].map((outputs) => pausesFor(outputs, script));
+    expect(few).toBeGreaterThan(20);
+    expect(many! / few!).toBeCloseTo(10, 0);
+  });
+
+  it('pauses for each hash of what is long', () => {
+    const script = Buffer.concat([Buffer.of(0x4e), Buffer.alloc(4), Buffer.alloc(1 << 20)]);
+    script.writeUInt32LE(1 << 20, 1);
+    expect(pausesFor(1, script)).toBeGreaterThanOrEqual(50);
   });
 });
 

@@ -5,6 +5,7 @@ import type { RandomSource } from '../../../../src/net/part.js';
 import type { RelayOptions } from '../../../../src/net/relay/relayOptions.js';
 import { formatTransaction, txid, wtxid, type Transaction } from '../../../../src/primitives/transaction.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../../../src/util/bytes.js';
+import type { Slices } from '../../../../src/util/slices.js';
 import { OPEN_SCRIPT } from '../../../support/testChain.js';
 
 /** Mulberry32. */
@@ -110,8 +111,13 @@ export class EntryMempool implements RelaySource {
     return this.entries.get(key) ?? null;
   }
 
-  relayEntries(): readonly RelayEntry[] {
-    return [...this.entries.values()].sort(compareDepthAndScore);
+  /** Pauses when there are as many as that. */
+  sortedAtOnce = 5000;
+
+  *relayEntries(): Slices<readonly RelayEntry[]> {
+    const sorted = [...this.entries.values()].sort(compareDepthAndScore);
+    if (sorted.length >= this.sortedAtOnce) yield;
+    return sorted;
   }
 
   transactions(): Iterable<RelayEntry> {

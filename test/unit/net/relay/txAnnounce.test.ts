@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { peerTurns } from '../../../../src/net/breathe.js';
 import { INV } from '../../../../src/net/inventory.js';
 import { BloomFilter, BLOOM_UPDATE } from '../../../../src/net/bloom/bloomFilter.js';
 import { BloomFilters } from '../../../../src/net/relay/bloomFilters.js';
@@ -325,6 +326,38 @@ describe('announcing transactions', () => {
       await host.deliver(peer, 'mempool', null);
       clock.advance(LONG_SEC);
       expect(turn(peer)[0]!.sort()).toEqual([hashToHex(poor), hashToHex(rich)].sort());
+    });
+
+    it('is put in order over several turns where it is large', async () => {
+      const ids = Array.from({ length: 40 }, (_, i) =>
+        mempool.put(numberedTx(i), { feeSat: BigInt(5000 - i) }),
+      );
+      mempool.sortedAtOnce = 40;
+      const peers = [connect(), connect()];
+      for (const peer of peers) await host.deliver(peer, 'mempool', null);
+      clock.advance(LONG_SEC);
+      expect(turn(...peers)).toEqual([[], []]);
+      await peerTurns.nextTurn();
+      const order = ids.map(hashToHex);
+      expect(turn(...peers)).toEqual([order, order]);
+      expect(turn(...peers)).toEqual([[], []]);
+    });
+
+    it('is held against a filter in parts, by how much there is to look at', async () => {
+      const peer = connect();
+      const script = Buffer.alloc(10_000, 0x51);
+      const ids = Array.from({ length: 20 }, (_, i) =>
+        mempool.put(numberedTx(i, script), { feeSat: BigInt(5000 - i) }),
+      );
+      const filter = BloomFilter.create({ elements: 50, falsePositiveRate: 1e-6, tweak: 5, flags: 0 });
+      for (const id of ids) filter.insert(id);
+      await host.deliver(peer, 'filterload', filter.format());
+      await host.deliver(peer, 'mempool', null);
+      clock.advance(LONG_SEC);
+      const order = ids.map(hashToHex);
+      const parts = [turn(peer)[0]!, turn(peer)[0]!, turn(peer)[0]!, turn(peer)[0]!];
+      expect(parts.map(({ length }) => length)).toEqual([7, 7, 6, 0]);
+      expect(parts.flat()).toEqual(order);
     });
 
     it('is not told where filters are not served or too much was sent, but to whitelisted peers', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { peerTurns } from '../../../../src/net/breathe.js';
 import { INV } from '../../../../src/net/inventory.js';
 import { NODE } from '../../../../src/net/services.js';
 import { regtestWith } from '../../../../src/params/regtest.js';
@@ -55,6 +56,20 @@ describe('serving', () => {
       ]);
     });
 
+    it('looks at each block that it reads in a turn of its own', async () => {
+      const turns: number[] = [];
+      const asking = Array.from({ length: 6 }, async (_, n) => {
+        const peer = connect();
+        peer.onSent = () => void turns.push(peerTurns.turn);
+        await ask(peer, INV.witnessBlock, blocks[7 + n]!.hash);
+        await ask(peer, INV.filteredBlock, blocks[27 + n]!.hash);
+      });
+      await Promise.all(asking);
+      // A filtered block is two messages, in one turn: its one transaction matches.
+      expect(turns).toHaveLength(18);
+      expect(new Set(turns).size).toBe(12);
+    });
+
     it('gives blocks without witness', async () => {
       const peer = connect();
       await ask(peer, INV.block, blocks[109]!.hash);
@@ -70,7 +85,12 @@ describe('serving', () => {
     it('gives filtered blocks and the transactions that match', async () => {
       const peer = connect();
       const asked: number[] = [];
-      world.filter = { isRelevantAndUpdate: (_raw, _parsed, tx) => asked.push(tx) === 2 };
+      world.filter = {
+        *isRelevantAndUpdateInSlices(_raw, _parsed, tx) {
+          yield;
+          return asked.push(tx) === 2;
+        },
+      };
       await ask(peer, INV.filteredBlock, blocks[109]!.hash);
       expect(asked).toEqual([0, 1]);
       expect(peer.commands).toEqual(['merkleblock', 'tx']);

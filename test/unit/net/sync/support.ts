@@ -8,7 +8,7 @@ import { decodeCompact } from '../../../../src/primitives/compactTarget.js';
 import { nextWorkRequired } from '../../../../src/primitives/retarget.js';
 import { formatTemplate, setExtraNonce, type BlockTemplate } from '../../../../src/mining/blockAssembler.js';
 import { grind } from '../../../../src/mining/grind.js';
-import type { BloomFilter } from '../../../../src/net/bloom/bloomFilter.js';
+import { BloomFilter } from '../../../../src/net/bloom/bloomFilter.js';
 import type { Candidate } from '../../../../src/net/compact/compactBlock.js';
 import type { Command, Payload } from '../../../../src/net/messages/table.js';
 import { NODE } from '../../../../src/net/services.js';
@@ -35,7 +35,7 @@ export class SyncWorld {
   readonly pool: Candidate[] = [];
   nowMs = 1_000_000;
   localServices: bigint;
-  filter: Pick<BloomFilter, 'isRelevantAndUpdate'> = { isRelevantAndUpdate: () => true };
+  filter: Pick<BloomFilter, 'isRelevantAndUpdateInSlices'> = BloomFilter.matchAll();
 
   private constructor(world: TestChain, options: SyncWorldOptions) {
     this.world = world;

@@ -21,7 +21,10 @@ const services = {
   params: { base58: {} },
   mempool: {
     size: 2,
-    txids: () => [Buffer.alloc(32, 1), Buffer.alloc(32, 2)],
+    *txidsInSlices() {
+      yield;
+      return [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    },
     entry: () => null,
     transaction: (): never => {
       throw new Error('a bug');

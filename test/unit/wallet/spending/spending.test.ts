@@ -31,6 +31,7 @@ import {
   type Recipient,
 } from '../../../../src/wallet/spending/createTransaction.js';
 import { fundTransaction } from '../../../../src/wallet/spending/fundTransaction.js';
+import { refuseOversized } from '../../../../src/wallet/spending/oversized.js';
 import { sendMoney } from '../../../../src/wallet/spending/sendMoney.js';
 import { endSpending } from '../../../../src/wallet/spending/spendState.js';
 import { FakeNode } from '../support/fakeNode.js';
@@ -389,6 +390,23 @@ describe('committing', () => {
     });
     await expect(sendMoney(wallet, pay(2n * COIN), coinControl(wallet))).rejects.toMatchObject({ code: -6 });
     await expect(sendMoney(wallet, pay(0n), coinControl(wallet))).rejects.toMatchObject({ code: -8 });
+  });
+
+  it('says what speaks against more payments than a transaction may have, in many slices', async () => {
+    await receive(COIN, COIN);
+    const { wallet } = opened;
+    const many = (valueSat: bigint): Recipient[] =>
+      Array.from({ length: 4000 }, () => ({ script: OTHER, valueSat }));
+    expect(await refused(many(1000n))).toBe('Transaction too large');
+    expect(await refused(many(1_000_000n))).toBe('Insufficient funds');
+    expect(await refused(many(1n))).toBe('Transaction amount too small');
+    expect(await refused([...many(1000n).slice(0, 2000), pay(2n * COIN)])).toBe('Insufficient funds');
+    const looking = refuseOversized(wallet, many(1_000_000n), coinControl(wallet), new FastChance());
+    let pauses = 0;
+    expect(() => {
+      for (;;) if (looking.next().done !== true) pauses++;
+    }).toThrow('Insufficient funds');
+    expect(pauses).toBeGreaterThan(20);
   });
 
   it('signs nothing that is locked away', async () => {

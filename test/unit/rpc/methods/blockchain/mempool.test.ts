@@ -8,10 +8,15 @@ import { getMempoolInfo } from '../../../../../src/rpc/methods/blockchain/getMem
 import { getRawMempool } from '../../../../../src/rpc/methods/blockchain/getRawMempool.js';
 import { saveMempool } from '../../../../../src/rpc/methods/blockchain/saveMempool.js';
 import { hashToHex, toHex } from '../../../../../src/util/bytes.js';
+import type { Slices } from '../../../../../src/util/slices.js';
 import { TestChain } from '../../../../support/testChain.js';
 
 const parentId = Buffer.alloc(32, 1);
 const childId = Buffer.alloc(32, 2);
+function* bothIds(): Slices<Buffer[]> {
+  yield;
+  return [parentId, childId];
+}
 
 const parent: MempoolEntry = {
   txid: parentId,
@@ -76,7 +81,7 @@ describe('the mempool methods', () => {
       described++;
       return described > 1 ? null : { ...parent, txid: Buffer.from(txid) };
     };
-    const mempool = { ...chain.services.mempool, txids: () => [parentId, childId], entry };
+    const mempool = { ...chain.services.mempool, txidsInSlices: bothIds, entry };
     const context = { ...chain.context(), services: { ...chain.services, mempool } };
     await invokeMethod(getRawMempool, context, [true]);
     expect(described).toBe(0);
@@ -110,7 +115,7 @@ describe('the mempool methods', () => {
     const entries = new Map([parent, child].map((entry) => [toHex(entry.txid), entry]));
     const mempool = {
       ...chain.services.mempool,
-      txids: () => [parentId, childId],
+      txidsInSlices: bothIds,
       entry: (txid: Uint8Array) => entries.get(toHex(txid)) ?? null,
       ancestors: () => [parent],
       descendants: () => [child],

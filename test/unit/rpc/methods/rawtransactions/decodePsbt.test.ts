@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { emptyInput, txid, type Transaction } from '../../../../../src/primitives/transaction.js';
 import { decodePsbt } from '../../../../../src/rpc/methods/rawtransactions/decodePsbt.js';
 import { buildClaimPrefix } from '../../../../../src/script/claimScript.js';
-import type { Psbt } from '../../../../../src/signing/psbt.js';
+import { ownMap, type Psbt } from '../../../../../src/signing/psbt.js';
 import { formatPsbt } from '../../../../../src/signing/psbtCodec.js';
 import { createPsbt } from '../../../../../src/signing/psbtRoles.js';
 import { keyIdOf } from '../../../../../src/signing/signatureData.js';
@@ -44,17 +44,17 @@ describe('decodepsbt', () => {
     const psbt = sample();
     const [first, second] = psbt.inputs as [Psbt['inputs'][0], Psbt['inputs'][0]];
     first.nonWitnessUtxo = FUNDING;
-    first.partialSignatures.set(keyIdOf(KEY), { publicKey: KEY, signature: Buffer.of(1, 2) });
+    ownMap(first, 'partialSignatures').set(keyIdOf(KEY), { publicKey: KEY, signature: Buffer.of(1, 2) });
     first.sighashType = 0x81;
     first.redeemScript = Buffer.of(0x51);
-    first.keyPaths.set(toLatin1(KEY), [0x04030201, 0x80000000, 7]);
+    ownMap(first, 'keyPaths').set(toLatin1(KEY), [0x04030201, 0x80000000, 7]);
     const claim = buildClaimPrefix(Buffer.from('name'), Buffer.from('value'));
     second.witnessUtxo = { value: 5n, script: concatBytes(claim, ADDRESS_SCRIPT) };
     second.witnessScript = Buffer.of(0x52);
-    second.unknown.set(toLatin1(Buffer.of(0x10)), Buffer.of(1));
-    second.unknown.set(toLatin1(Buffer.of(0x09)), Buffer.of());
+    ownMap(second, 'unknown').set(toLatin1(Buffer.of(0x10)), Buffer.of(1));
+    ownMap(second, 'unknown').set(toLatin1(Buffer.of(0x09)), Buffer.of());
     psbt.outputs[0]!.redeemScript = Buffer.of(0x53);
-    psbt.unknown.set(toLatin1(Buffer.of(0xfe)), Buffer.of(0xaa));
+    ownMap(psbt, 'unknown').set(toLatin1(Buffer.of(0xfe)), Buffer.of(0xaa));
     const { result } = await decode(psbt);
     expect(result).toMatchObject({
       unknown: { fe: 'aa' },
@@ -84,7 +84,7 @@ describe('decodepsbt', () => {
     const psbt = sample();
     psbt.inputs[0]!.nonWitnessUtxo = FUNDING;
     psbt.inputs[0]!.finalScriptSig = Buffer.of(0x51);
-    psbt.inputs[0]!.partialSignatures.set(keyIdOf(KEY), { publicKey: KEY, signature: Buffer.of(1) });
+    ownMap(psbt.inputs[0]!, 'partialSignatures').set(keyIdOf(KEY), { publicKey: KEY, signature: Buffer.of(1) });
     const { result } = await decode(psbt);
     expect(result).toMatchObject({ inputs: [{ final_scriptSig: { asm: '1', hex: '51' } }, {}] });
     expect(result).not.toHaveProperty('fee');
@@ -99,7 +99,7 @@ describe('decodepsbt', () => {
 
   it('fails on a key without a path as the reference does, not on an output that is not there', async () => {
     const psbt = sample();
-    psbt.outputs[0]!.keyPaths.set(toLatin1(KEY), []);
+    ownMap(psbt.outputs[0]!, 'keyPaths').set(toLatin1(KEY), []);
     expect(await decode(psbt)).toMatchObject({ error: { code: -1 } });
     const other = sample();
     other.tx.inputs[0]!.prevout = { hash: txid(FUNDING), index: 9 };

@@ -1,0 +1,49 @@
+/**
+ * Payments that are together larger than any transaction that is relayed. There may be very many of them, and a transaction is
+ * drafted in one go: what speaks against them is found before that, in slices, in the order in which a draft finds it.
+ *
+ * Deviation: a fee that cannot be paid by such payments is not told; they are too large all the same.
+ */
+import { WITNESS_SCALE_FACTOR } from '../../consensus/limits.js';
+import { dustThreshold, MAX_STANDARD_TX_WEIGHT } from '../../mempool/policy.js';
+import type { Chance } from '../../signing/coinSelection/random.js';
+import type { Slices } from '../../util/slices.js';
+import type { Wallet } from '../wallet.js';
+import { availableCoins, SPENDABLE } from './availableCoins.js';
+import { CoinChoice } from './chooseCoins.js';
+import type { CoinControl } from './coinControl.js';
+import type { Recipient } from './draft.js';
+import { outputSize } from './inputSizes.js';
+import { SpendError } from './spendError.js';
+
+export const TOO_LARGE = 'Transaction too large';
+
+/** Recipients looked at between two pauses. */
+const RECIPIENTS_AT_ONCE = 256;
+
+/** Throws `SpendError` where no transaction has room for the recipients. */
+export function* refuseOversized(
+  wallet: Wallet,
+  recipients: readonly Recipient[],
+  control: CoinControl,
+  chance: Chance,
+): Slices<void> {
+  let bytes = 0;
+  for (let n = 0; n < recipients.length; n++) {
+    bytes += outputSize(recipients[n]!);
+    if (n % RECIPIENTS_AT_ONCE === RECIPIENTS_AT_ONCE - 1) yield;
+  }
+  if (bytes * WITNESS_SCALE_FACTOR <= MAX_STANDARD_TX_WEIGHT) return;
+  const { dustRatePerKb } = wallet.node.fees;
+  let totalSat = 0n;
+  for (let n = 0; n < recipients.length; n++) {
+    const { script, valueSat } = recipients[n]!;
+    if (valueSat < dustThreshold({ value: valueSat, script }, dustRatePerKb))
+      throw new SpendError('Transaction amount too small');
+    totalSat += valueSat;
+    if (n % RECIPIENTS_AT_ONCE === RECIPIENTS_AT_ONCE - 1) yield;
+  }
+  const available = availableCoins(wallet, { ...SPENDABLE, control });
+  const coins = new CoinChoice(wallet, control, available, chance).choose(totalSat, null);
+  throw new SpendError(coins === null ? 'Insufficient funds' : TOO_LARGE);
+}
