@@ -16,12 +16,16 @@ const { generatedFiles } = await import(new URL('../dist/node/optionsGenerated.j
 const { generatedDaemonFiles } = await import(
   new URL('../dist/daemon/api/generated.js', import.meta.url).href
 );
+const { daemonOperatorFiles } = await import(
+  new URL('../dist/daemon/main/operatorFiles.js', import.meta.url).href
+);
 
 let stale = 0;
 for (const [name, text] of Object.entries({
   ...generatedFiles(),
   ...operatorFiles(),
   ...generatedDaemonFiles(),
+  ...daemonOperatorFiles(),
   'src/rpc/methodErrors.ts': methodErrorsText(root),
 })) {
   const path = join(root, name);

@@ -27,7 +27,7 @@ import type { BlockIndex } from './blockIndex.js';
 import { checkSpends } from './checkSpends.js';
 import type { BlockContributor } from './contributor.js';
 import { damagedChainState } from './damage.js';
-import { disputedClaims, disputedScripts } from './lbcdDisputes.js';
+import { disputedBefore, disputedClaims, disputedScripts } from './lbcdDisputes.js';
 import type { LoadedBlock } from './loadedBlock.js';
 import { startScripts } from './scriptVerifier.js';
 import type { StepTimers } from './stepTimers.js';
@@ -139,10 +139,13 @@ export async function checkConnect(
     const connected = await claims.connect(rows, operations);
     const { root } = connected;
     if (!equalBytes(root, block.header.claimRoot)) {
+      const dispute =
+        disputedClaims(params.claimForks, operations) ??
+        disputedBefore(await claims.differencesBefore(rows, height));
       return {
         error: reject('bad-claim-merkle-hash', {
           debug: `the merkle root of the claim trie does not match (actual=${hashToHex(root)} vs block=${hashToHex(block.header.claimRoot)} on height=${height})`,
-          ...noteOf(disputedClaims(params.claimForks, operations)),
+          ...noteOf(dispute),
         }),
       };
     }

@@ -6,6 +6,7 @@
 import { countsMetadataSupports } from '../claimtrie/rules.js';
 import type { ClaimBlock, ClaimRules } from '../claimtrie/types.js';
 import type { ResolvedInputs } from '../native/binding.js';
+import type { LbcdDifference } from '../store/claims/claimStore.js';
 import { TX_FIRST_INPUT, TX_INPUT_COUNT, TX_STRIDE } from '../primitives/blockLayout.js';
 import { stripClaimPrefix } from '../script/claimScript.js';
 import { isWitnessProgram } from '../script/script.js';
@@ -31,7 +32,14 @@ export function disputedScripts(block: LoadedBlock, resolved: ResolvedInputs): s
   return null;
 }
 
-/** Why lbcd might have come to the block's claim root; null when nothing tells. */
+const DIFFERENCES: Readonly<Record<LbcdDifference['kind'], string>> = {
+  metadataSupport: 'lbcd counts supports with metadata before the all-claims fork',
+  extendedTerm: 'lbcd lets expire what is due in the very block that extends terms',
+  normalization:
+    'when names are normalized, lbcd moves the supports of names without claims too, and counts the delays of that block by normalized names',
+};
+
+/** Why lbcd might have come to the block's claim root by what the block itself has; null when nothing tells. */
 export function disputedClaims(
   rules: Pick<ClaimRules, 'allClaimsForkHeight' | 'extendedExpirationForkHeight' | 'normalizationForkHeight'>,
   { height, transactions }: ClaimBlock,
@@ -39,11 +47,17 @@ export function disputedClaims(
   const hasMetadata = transactions.some(({ outputs }) =>
     outputs.some(({ kind, hasMetadata }) => kind === 'support' && hasMetadata),
   );
-  if (hasMetadata && !countsMetadataSupports(rules, height))
-    return `lbcd counts supports with metadata before the all-claims fork, and may accept this block. ${ADVICE}`;
-  if (height === rules.extendedExpirationForkHeight)
-    return `lbcd lets expire what is due in the very block that extends terms, and may accept this block. ${ADVICE}`;
-  if (height === rules.normalizationForkHeight)
-    return `when names are normalized, lbcd moves the supports of names without claims too, and counts the delays of that block by normalized names; it may accept this block. ${ADVICE}`;
+  const tell = (kind: LbcdDifference['kind']): string =>
+    `${DIFFERENCES[kind]}, and may accept this block. ${ADVICE}`;
+  if (hasMetadata && !countsMetadataSupports(rules, height)) return tell('metadataSupport');
+  if (height === rules.extendedExpirationForkHeight) return tell('extendedTerm');
+  if (height === rules.normalizationForkHeight) return tell('normalization');
   return null;
+}
+
+/** Why lbcd might have come to a block's claim root by what blocks before it have; null when nothing tells. */
+export function disputedBefore(earlier: readonly LbcdDifference[]): string | null {
+  const [first] = earlier;
+  if (first === undefined) return null;
+  return `${DIFFERENCES[first.kind]}; block ${first.height} may have brought it to other claims, so that it accepts this block. ${ADVICE}`;
 }

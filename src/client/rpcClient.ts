@@ -16,7 +16,7 @@ export type RpcResult<M extends RpcMethodName> = RpcMethodTypes[M]['result'];
 
 export interface RpcClientOptions {
   /**
-   * `http://user:password@127.0.0.1:9245/`; the path chooses a profile or a wallet. By default the network's port on this
+   * `http://user:password@127.0.0.1:9245/`; the path chooses a profile, a wallet, or both. By default the network's port on this
    * machine.
    */
   readonly url?: string;
@@ -26,7 +26,7 @@ export interface RpcClientOptions {
   readonly dataDir?: string;
   /** The cookie itself, where the node has `-rpccookiefile`. */
   readonly cookieFile?: string;
-  /** The wallet that calls are for, by the name under which the node has it open; the path of the URL counts without it. */
+  /** The wallet that calls are for, by the name under which the node has it open; of the URL's path the profile counts still. */
   readonly wallet?: string;
   /** Gives up on a call after this long; 0 (the default) waits for ever. */
   readonly timeoutMs?: number;
@@ -80,7 +80,10 @@ export class RpcClient {
     const network = options.network ?? 'main';
     this.url = new URL(options.url ?? `http://127.0.0.1:${LOCAL_NETWORKS[network].rpcPort}/`);
     this.options = options;
-    if (options.wallet !== undefined) this.url.pathname = `/wallet/${encodeURIComponent(options.wallet)}`;
+    if (options.wallet !== undefined) {
+      const [profile = ''] = /^\/(?:lbrycrd|lbcd)(?=\/|$)/.exec(this.url.pathname) ?? [];
+      this.url.pathname = `${profile}/wallet/${encodeURIComponent(options.wallet)}`;
+    }
     this.timeoutMs = options.timeoutMs ?? 0;
     const { username, password, hostname } = this.url;
     const hasCredentials = username !== '' || password !== '';

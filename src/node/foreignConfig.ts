@@ -141,6 +141,14 @@ export function foreignOption(name: string): ForeignOption | null {
   return equal && equal.name !== name ? { kind: 'renamed', name: equal.name } : null;
 }
 
+const OTHER_NETWORKS = ['signet', 'simnet'];
+
+/** Why a node with this setting must not start: it would be on another network than the one that is meant. */
+export function refusedNetwork(name: string, value: string): string | null {
+  if (!OTHER_NETWORKS.includes(name) || goSwitch(value) !== '1') return null;
+  return `The network ${name} of lbcd does not exist here: ${NO_OTHER_NETWORK}`;
+}
+
 /** The heading under which lbcd's own options stand. */
 const LBCD_HEADING = /^\s*\[\s*Application Options\s*\]\s*$/im;
 
@@ -152,7 +160,14 @@ export function isLbcdConfig(path: string, text: string): boolean {
 /** The settings of a file, and what could not be taken over, with why. */
 export interface TakenOver {
   readonly entries: readonly ConfigEntry[];
-  readonly passedOver: readonly { readonly line: number; readonly text: string }[];
+  readonly passedOver: readonly Remark[];
+  /** What must not be passed over. */
+  readonly refused: readonly Remark[];
+}
+
+interface Remark {
+  readonly line: number;
+  readonly text: string;
 }
 
 /**
@@ -161,7 +176,8 @@ export interface TakenOver {
  */
 export function readLbcdConfig(text: string): TakenOver {
   const entries: ConfigEntry[] = [];
-  const passedOver: { line: number; text: string }[] = [];
+  const passedOver: Remark[] = [];
+  const refused: Remark[] = [];
   for (const [index, raw] of text.split('\n').entries()) {
     const trimmed = raw.trim();
     if (trimmed === '' || /^[;#[]/.test(trimmed)) continue;
@@ -173,10 +189,12 @@ export function readLbcdConfig(text: string): TakenOver {
     const ours = equal?.(value);
     if (ours) entries.push({ section: '', ...ours, line });
     if (equal !== undefined) continue;
+    const network = refusedNetwork(name, value);
+    if (network !== null) refused.push({ line, text: network });
     const why = Object.hasOwn(EXPLAINED, name) ? EXPLAINED[name] : 'it is no option of lbcd or of lbcnode';
     passedOver.push({ line, text: `${name} is passed over: ${why}` });
   }
-  return { entries: inOwnSection(entries), passedOver };
+  return { entries: inOwnSection(entries), passedOver, refused };
 }
 
 function unquoted(value: string): string {

@@ -11,13 +11,11 @@ import { addressPrefixesOf, decodeDestination } from '../script/address.js';
 import { scriptForDestination } from '../script/standard.js';
 import { hashFromHex, type Bytes } from '../util/bytes.js';
 import { reachableNetworks, userAgent } from './networkSettings.js';
+import { checkFees } from './feeChecks.js';
 import { interpretBool, OptionError, type NetworkSection, type OptionArgs } from './optionArgs.js';
 import { MAX_SCRIPT_THREADS, MIN_PRUNE_TARGET_MIB, type OptionName, type Options } from './optionsTable.js';
 
 const MIB = 1024 * 1024;
-/** Above these, in satoshis, a fee was hardly meant. Source: `HIGH_TX_FEE_PER_KB`, `HIGH_MAX_TX_FEE`. */
-const HIGH_FEE_RATE_PER_KB = 1_000_000n;
-const HIGH_TOTAL_FEE = 100n * HIGH_FEE_RATE_PER_KB;
 
 /** Which blocks may be deleted. */
 export type PruneMode =
@@ -264,31 +262,6 @@ function refuseRetired(args: OptionArgs, options: Options, warnings: string[]): 
     );
   }
   if (args.isSet('blockminsize')) warnings.push('Unsupported argument -blockminsize ignored.');
-}
-
-/** Source: `WalletInit::ParameterInteraction`; `-maxtxfee` bounds `sendrawtransaction` too. */
-function checkFees(args: OptionArgs, { maxtxfee, minrelaytxfee }: Options, warnings: string[]): void {
-  if (minrelaytxfee > HIGH_FEE_RATE_PER_KB) {
-    warnings.push(
-      '-minrelaytxfee is set very high! The wallet will avoid paying less than the minimum relay fee.',
-    );
-  }
-  if (!args.isSet('maxtxfee')) return;
-  if (maxtxfee > HIGH_TOTAL_FEE) {
-    warnings.push('-maxtxfee is set very high! Fees this large could be paid on a single transaction.');
-  }
-  if (maxtxfee < minrelaytxfee) {
-    throw new OptionError(
-      `Invalid amount for -maxtxfee=<amount>: '${args.value('maxtxfee')}' (must be at least the minrelay fee of ${formatFeeRate(minrelaytxfee)} to prevent stuck transactions)`,
-      'maxtxfee',
-    );
-  }
-}
-
-/** Satoshis for 1,000 bytes as the reference shows them. Source: `CFeeRate::ToString`. */
-function formatFeeRate(ratePerKb: bigint): string {
-  const fraction = (ratePerKb % 100_000_000n).toString().padStart(8, '0');
-  return `${ratePerKb / 100_000_000n}.${fraction} LBC/kB`;
 }
 
 function payoutScript(address: string, params: NetworkParams): Bytes {

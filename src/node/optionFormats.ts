@@ -146,8 +146,7 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
     expects: '<user>:<salt>$<hash>, the hash being 64 digits of lower-case hex',
     accepts: (text) => RPC_AUTH.test(text),
     // What it holds may be a password that somebody meant to give.
-    refusal: (name) =>
-      `Invalid -${name}: it must be <user>:<salt>$<hash>, the hash being the HMAC-SHA256 of the password under the salt in 64 digits of lower-case hex`,
+    refusal: (name) => `Invalid -${name}: not <user>:<salt>$<hash> (see lbcnode-cli -makerpcauth)`,
   },
   schemaName: {
     expects: 'a name of up to 63 letters, digits and _ that does not begin with a digit or pg_',

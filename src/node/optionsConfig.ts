@@ -8,7 +8,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemErrorCode, systemErrorText } from '../util/environmentError.js';
 import { parseConfigText, type ConfigEntry } from './configFile.js';
-import { foreignOption, isLbcdConfig, readLbcdConfig } from './foreignConfig.js';
+import { foreignOption, isLbcdConfig, readLbcdConfig, refusedNetwork } from './foreignConfig.js';
 import { OptionError, placeText, type NetworkSection, type OptionArgs } from './optionArgs.js';
 
 export interface ConfigRules {
@@ -150,7 +150,9 @@ function takeOver(
   rules: ConfigRules,
   warnings: string[],
 ): readonly ConfigEntry[] {
-  const { entries, passedOver } = readLbcdConfig(text);
+  const { entries, passedOver, refused } = readLbcdConfig(text);
+  for (const { text: why, line } of refused)
+    throw new OptionError(`${why}${placeText({ file: path, line })}.`);
   if (!rules.ignoreUnknown) {
     for (const { text: why, line } of passedOver) warnings.push(`${why}${placeText({ file: path, line })}.`);
   }
@@ -166,7 +168,7 @@ function own(
   warnings: string[],
 ): readonly ConfigEntry[] {
   if (rules.ignoreUnknown) return entries;
-  return entries.filter(({ name, line }) => {
+  return entries.filter(({ name, value, line }) => {
     if (name === 'conf') {
       warnings.push(
         `conf is passed over: a file is named on the command line, a further one by includeconf${placeText({ file, line })}.`,
@@ -176,6 +178,8 @@ function own(
     const foreign = args.knows(name) ? null : foreignOption(name);
     if (foreign === null) return true;
     const place = placeText({ file, line });
+    const network = refusedNetwork(name, value);
+    if (network !== null) throw new OptionError(`${network}${place}.`);
     if (foreign.kind === 'renamed')
       throw new OptionError(
         `Invalid configuration value ${name}${place}. lbcd's ${name} is ${foreign.name} here`,

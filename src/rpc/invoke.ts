@@ -164,7 +164,7 @@ function asLbcdTypeError(
   return rpcError(RPC_ERROR.INVALID_PARAMS, message);
 }
 
-/** `at` is told which parameter is being read. */
+/** In the lbcd profile `at` is told which parameter is being read. */
 function parseEach(plan: CallPlan, values: readonly JsonValue[], at?: { index: number }): ParsedArgs {
   for (const { index, param } of plan.strict) {
     const value = values[index];
@@ -176,7 +176,8 @@ function parseEach(plan: CallPlan, values: readonly JsonValue[], at?: { index: n
     if (at) at.index = i;
     const { key, param } = plan.params[i] as ParamPlan;
     const value = values[i];
-    args[key] = param.late === true ? () => parseParam(param, key, value) : parseParam(param, key, value);
+    const read = (): unknown => parseParam(param, key, value, at !== undefined);
+    args[key] = param.late === true ? read : read();
   }
   return args;
 }
@@ -190,10 +191,11 @@ function checkStrictType(param: ParamDecl, value: JsonValue): void {
   throw rpcError(RPC_ERROR.TYPE_ERROR, `Expected type ${expected}, got ${got}`);
 }
 
-function parseParam(param: ParamDecl, key: string, value: JsonValue | undefined): unknown {
+function parseParam(param: ParamDecl, key: string, value: JsonValue | undefined, inLbcd: boolean): unknown {
   if (value === undefined) return param.default;
   if (value === null && param.required !== true && param.nullIsValue !== true) return param.default;
-  const parsed = PARAM_TYPES[param.type].parse(value, param.label ?? key);
+  const { parse, parseInLbcd } = PARAM_TYPES[param.type];
+  const parsed: unknown = inLbcd && parseInLbcd ? parseInLbcd(value) : parse(value, param.label ?? key);
   if (param.range !== undefined) checkRange(param, parsed);
   return parsed;
 }

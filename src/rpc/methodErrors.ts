@@ -82,6 +82,7 @@ export const METHOD_ERRORS: Readonly<Record<string, readonly RpcErrorName[]>> = 
   getmempoolancestors: ['INVALID_ADDRESS_OR_KEY'],
   getmempooldescendants: ['INVALID_ADDRESS_OR_KEY'],
   getmempoolentry: ['INVALID_ADDRESS_OR_KEY'],
+  getmininginfo: ['MISC_ERROR'],
   getnamehistory: ['INTERNAL_ERROR', 'INVALID_ADDRESS_OR_KEY', 'INVALID_PARAMETER'],
   getnameproof: ['INTERNAL_ERROR', 'INVALID_ADDRESS_OR_KEY'],
   getnamesintrie: ['INTERNAL_ERROR', 'INVALID_ADDRESS_OR_KEY'],

@@ -31,6 +31,8 @@ interface ParamType<T> {
   /** JSON Schema of the OpenRPC document. */
   readonly schema: Readonly<Record<string, unknown>>;
   parse(value: JsonValue, label: string): T;
+  /** How the lbcd profile reads it, where that is another way. */
+  parseInLbcd?(value: JsonValue): T;
 }
 
 function misc(message: string): RpcError {
@@ -132,6 +134,14 @@ export function parseLooseHash(value: JsonValue): Buffer {
   return hashFromHex(digits.slice(-64).padStart(64, '0'));
 }
 
+/** A hash from up to 64 hex digits, zero-filled. Source: lbcd `chainhash.NewHashFromStr`, rpcserver.go `rpcDecodeHexError`. */
+function parseLbcdHash(value: JsonValue): Buffer {
+  const text = getString(value);
+  if (/^[0-9a-fA-F]{0,64}$/.test(text)) return hashFromHex(text.padStart(64, '0'));
+  const message = `Argument must be hexadecimal string (not ${JSON.stringify(text)})`;
+  throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, message);
+}
+
 const CLAIM_ID_DIGITS = 40;
 
 /**
@@ -196,6 +206,7 @@ export const PARAM_TYPES = {
     client: 'string',
     schema: HASH_SCHEMA,
     parse: parseHashParam,
+    parseInLbcd: parseLbcdHash,
   }),
   /** A hash read leniently (`uint256S`): a Buffer in wire order. */
   looseHash: define({
@@ -205,6 +216,7 @@ export const PARAM_TYPES = {
     client: 'string',
     schema: { type: 'string' },
     parse: parseLooseHash,
+    parseInLbcd: parseLbcdHash,
   }),
   /** A claim id or the beginning of one: its digits in lower case. */
   claimIdDigits: define({
@@ -327,6 +339,15 @@ export const PARAM_TYPES = {
     client: 'readonly unknown[] | object',
     schema: { oneOf: [{ type: 'array' }, { type: 'object' }] },
     parse: (value: JsonValue): JsonValue => value,
+  }),
+  /** A text that may be a number: what it says. */
+  textOrNumber: define({
+    help: 'string',
+    json: null,
+    cli: 'string',
+    client: 'string | number',
+    schema: { oneOf: [{ type: 'string' }, { type: 'number' }] },
+    parse: (value) => (isJsonNumber(value) ? numberText(value) : getString(value)),
   }),
   /** Whatever JSON was sent. */
   any: define({

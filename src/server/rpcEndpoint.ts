@@ -19,6 +19,9 @@ import type { WrongPasswords } from './wrongPasswords.js';
 export const MAX_BODY_BYTES = 0x02000000;
 /** Calls to a wallet: its name, percent-encoded, follows. */
 const WALLET_PATH = '/wallet/';
+/** Profiles that have a path of their own, which may stand before that of a wallet. */
+const PROFILE_PATHS = ['lbrycrd', 'lbcd'] as const;
+const WALLET_TARGET = /^(?:\/(?:lbrycrd|lbcd))?\/wallet\/(.*)$/s;
 
 export interface RpcEndpointOptions {
   /** The profile of `/` and `/wallet/…`. */
@@ -45,17 +48,12 @@ export class RpcEndpoint {
   }
 
   /** The profile in which a request's target is answered, taken as it is written; null when it is none of RPC's paths. */
-  profileAt(target: string | undefined): Profile | null {
-    switch (target) {
-      case '/':
-        return this.options.profile;
-      case '/lbrycrd':
-        return 'lbrycrd';
-      case '/lbcd':
-        return 'lbcd';
-      default:
-        return target?.startsWith(WALLET_PATH) === true ? this.options.profile : null;
-    }
+  profileAt(target = ''): Profile | null {
+    const profile = PROFILE_PATHS.find(
+      (path) => target === `/${path}` || target.startsWith(`/${path}${WALLET_PATH}`),
+    );
+    if (profile !== undefined) return profile;
+    return target === '/' || target.startsWith(WALLET_PATH) ? this.options.profile : null;
   }
 
   /** Answers a request to one of RPC's paths. */
@@ -210,8 +208,8 @@ class Origin implements RpcOrigin {
 
 /** The wallet that the path names, percent-decoded; a broken encoding is taken as it stands. */
 function walletNameOf(target: string): string | undefined {
-  if (!target.startsWith(WALLET_PATH)) return undefined;
-  const encoded = target.slice(WALLET_PATH.length);
+  const encoded = WALLET_TARGET.exec(target)?.[1];
+  if (encoded === undefined) return undefined;
   try {
     return decodeURIComponent(encoded);
   } catch {

@@ -77,6 +77,11 @@ export class AddressBook {
     return this.byDestination;
   }
 
+  /** How many addresses have a label. */
+  countWithLabel(label: string): number {
+    return this.addressesByLabel.get(label)?.size ?? 0;
+  }
+
   /** Destinations with a label (`destinationKey`), as the reference sorts them. */
   destinationsWithLabel(label: string): string[] {
     const keys: string[] = [];

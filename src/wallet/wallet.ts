@@ -10,6 +10,7 @@ import { Reader } from '../util/reader.js';
 import type { Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
 import { AddressBook } from './addressBook.js';
+import { Announcements, type WalletListener } from './announcements.js';
 import { destinationKey } from './destinationKey.js';
 import { parseMasterKeyRow, type MasterKeyRow } from './encryption/masterKey.js';
 import { Relock } from './encryption/relock.js';
@@ -42,8 +43,6 @@ const MANDATORY_FLAGS = 0xffffffff_00000000n;
 /** Keys of a pool that a new wallet gets in one piece. Arbitrary. */
 const FIRST_KEYS = 2000;
 
-export type WalletListener = (entry: Entry, isNew: boolean) => void;
-
 export interface WalletDeps {
   readonly node: NodePort;
   readonly file: WalletFile;
@@ -73,6 +72,8 @@ export class Wallet {
   readonly scans = new Scans();
   /** Outputs that are not to be spent, by their keys (`outputKey`); in memory only. */
   readonly lockedOutputs = new Set<string>();
+  /** Who hears of transactions, and what is held back. */
+  readonly announcements = new Announcements();
   /** When the wallet locks itself again. */
   readonly relock: Relock;
   /** The master key under each passphrase, by number. */
@@ -85,7 +86,6 @@ export class Wallet {
   private isClosed = false;
   private flags = 0n;
   private versionNumber: number = FEATURE.base;
-  private readonly listeners = new Set<WalletListener>();
   private bestBlockRow: Buffer | null = null;
   /** Whether the file had rows that are not understood: they stay where they are. */
   private unknownRows = 0;
@@ -169,13 +169,12 @@ export class Wallet {
 
   /** Hears of every transaction that is new or has changed; the returned function ends it. */
   listen(listener: WalletListener): () => void {
-    this.listeners.add(listener);
-    return () => void this.listeners.delete(listener);
+    return this.announcements.listen(listener);
   }
 
   /** Tells whoever listens of a transaction. */
   announce(entry: Entry, isNew: boolean): void {
-    for (const listener of this.listeners) listener(entry, isNew);
+    this.announcements.tell(entry, isNew);
   }
 
   // What kind of wallet it is.
@@ -336,7 +335,7 @@ export class Wallet {
   async close(): Promise<void> {
     await this.scans.close();
     this.isClosed = true;
-    this.listeners.clear();
+    this.announcements.close();
     this.lock();
     await this.file.close();
   }

@@ -4,7 +4,7 @@
 // binary it gets the same chain and is asked turn by turn. Prints requests a second, latencies and processor time.
 //
 //   npm run bench:rpc -- <file.dat or file.dat.gz> [--seconds 3] [--turns 3] [--warmup 3] [--rows getblockcount,gettxout] [--batch 500]
-//     [--connections 8] [--back 0] [--supportdelay proportional]
+//     [--connections 8] [--back 0] [--supportdelay proportional] [--large 1000]
 //
 // With --back the same is asked again after so many empty blocks were put on top.
 import { spawn } from 'node:child_process';
@@ -53,7 +53,7 @@ const AUTH = 'bench:bench';
 /** So many different things are asked for in turn, where there are as many. */
 const SAMPLE = 200;
 /** A block counts as large from here on. */
-const LARGE_BLOCK_TRANSACTIONS = 1000;
+const LARGE_BLOCK_TRANSACTIONS = Number(option('large', 1000));
 /** Ticks a second in which /proc counts processor time: the same on every Linux. */
 const TICKS = 100;
 

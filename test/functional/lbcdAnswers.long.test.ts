@@ -95,6 +95,16 @@ function within(us: unknown, them: unknown): unknown {
   return Object.fromEntries(shown);
 }
 
+/** What says something of the node and not of the chain. */
+const OWN_MATTERS: Readonly<Record<string, readonly string[]>> = {
+  getmininginfo: ['errors', 'genproclimit', 'networkhashps', 'pooledtx'],
+};
+
+function hide(answer: unknown, key: string): void {
+  if (answer !== null && typeof answer === 'object' && key in answer)
+    (answer as Record<string, unknown>)[key] = 'its own';
+}
+
 async function askForAll(
   both: Both,
   differences: Differences,
@@ -102,6 +112,7 @@ async function askForAll(
   params: readonly unknown[],
 ): Promise<void> {
   const [us, them] = [shape(await both.us(method, params)), shape(await both.them(method, params))];
+  for (const answer of [us, them]) for (const key of OWN_MATTERS[method] ?? []) hide(answer, key);
   differences.note(method, params, sorted(within(us, them)), them);
 }
 
@@ -134,7 +145,26 @@ async function otherCalls({ them }: Both): Promise<[method: string, params: unkn
     ['getaddednodeinfo', [false, '1.2.3.4']],
     ['debuglevel', ['show']],
     ['debuglevel', ['no']],
+    ['getblock', ['zz']],
+    ['getblock', ['0']],
+    ['getblock', ['00'.repeat(33)]],
+    ['getblock', [[]]],
+    ['getblockheader', ['zz']],
+    ['getcfilter', ['zz', 0]],
+    ['getcfilter', ['ab'.repeat(32), 0]],
+    ['getcfilter', [hashes[1], 1]],
+    ['getcfilterheader', ['ab'.repeat(32), 0]],
+    ['getrawtransaction', ['zz']],
+    ['getrawtransaction', ['ab']],
+    ['gettxout', ['zz', 0]],
+    ['getmininginfo', []],
     ['getclaimsforname', []],
+    ['getclaimsforname', ['a', []]],
+    ['getclaimsforname', ['a', true]],
+    ['getclaimsfornamebyid', ['a', ['ab'], {}]],
+    ['getclaimsfornamebybid', ['a', [0], []]],
+    ['getclaimsfornamebyseq', ['a', [0], []]],
+    ['getchangesinblock', [[]]],
     ['getclaimsforname', [1]],
     ['getclaimsfornamebybid', ['a', ['x']]],
     ['searchrawtransactions', [OPEN_ADDRESS]],

@@ -26,7 +26,18 @@ let families: Family[] = [];
 
 beforeAll(async () => {
   node = await startRegtest({
-    args: ['-metrics', '-listen=1', '-rest', '-hub', `-hubport=${await freePort()}`],
+    args: [
+      '-metrics',
+      '-listen=1',
+      '-rest',
+      '-txindex',
+      '-addressindex',
+      '-blockfilterindex',
+      '-claimsearch',
+      '-ws',
+      '-hub',
+      `-hubport=${await freePort()}`,
+    ],
   });
   await node.rpc('generatetoaddress', [2, ADDRESS]);
   await node.rpc('getblockhash', [99]).catch(() => undefined);

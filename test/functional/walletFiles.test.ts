@@ -125,6 +125,17 @@ describe('wallets of a node', () => {
     expect(await rpc('createwallet', ['second'])).toEqual({ name: 'second', warning: '' });
     expect(await rpc('createwallet', ['watching', true])).toEqual({ name: 'watching', warning: '' });
     expect(await rpc('listwallets')).toEqual(['', 'second', 'watching']);
+    // In the profile that stands before it, too.
+    for (const [path, answer] of [
+      ['/lbrycrd/wallet/second', { result: { walletname: 'second' } }],
+      ['/lbcd/wallet/second', { result: { walletname: 'second' } }],
+      ['/lbrycrd/wallet/', { result: { walletname: '' } }],
+      ['/lbcd/wallet/third', { error: { code: -18 } }],
+    ] as const) {
+      const { text } = await node.post(JSON.stringify({ id: 1, method: 'getwalletinfo' }), path);
+      expect(JSON.parse(text), path).toMatchObject(answer);
+    }
+    expect((await node.post('{}', '/lbcd/x')).status).toBe(404);
     expect(await rpc('getnewaddress')).toEqual({
       code: -19,
       message: 'Wallet file not specified (must request wallet RPC through /wallet/<filename> uri-path).',
@@ -302,7 +313,9 @@ describe('wallets of a node', () => {
     writeFileSync(path, bytes);
     expect(await rpc('loadwallet', ['restored'])).toMatchObject({
       code: -4,
-      message: expect.stringMatching(/wallet\.db is damaged at byte \d+\. Restore it from a backup/),
+      message: expect.stringMatching(
+        /wallet\.db is damaged at byte \d+\. Restore it from a backup.* -salvagewallet/,
+      ),
     });
     expect(readFileSync(path).equals(bytes)).toBe(true);
     rmSync(join(walletDir(), 'restored'), { recursive: true });

@@ -119,6 +119,31 @@ describe('wallets', () => {
       unconfirmed_balance: 0,
       immature_balance: expect.any(Number),
     });
+
+    // A claim: one transaction that is new, the amounts before and after, and what the block did.
+    await call('generatetoaddress', 100, ADDRESS);
+    const balanceNow = async (): Promise<object> => {
+      const info = await call<Record<string, unknown>>('getwalletinfo');
+      const { balance, unconfirmed_balance, immature_balance } = info;
+      return { balance, unconfirmed_balance, immature_balance };
+    };
+    const told = (): unknown => ofKind('balance').at(-1);
+    const isTold = async (): Promise<boolean> => {
+      const now = await balanceNow();
+      return Object.entries(now).every(([name, sum]) => (told() as Record<string, unknown>)[name] === sum);
+    };
+    await until('the balance before', isTold);
+    messages.length = 0;
+    const txid = await call<string>('claimname', 'told', '00', '0.5');
+    await until('the balance after', () => Promise.resolve(ofKind('balance').length > 0));
+    expect(ofKind('transaction')).toMatchObject([{ txid, new: true, confirmations: 0 }]);
+    expect(ofKind('balance')).toMatchObject([await balanceNow()]);
+    await call('generatetoaddress', 1, ADDRESS);
+    await until('the claim', () => Promise.resolve(ofKind('claim').length > 1));
+    expect(ofKind('claim')).toMatchObject([
+      { wallet: '', claim: { event: 'claim', name: 'told', txid } },
+      { wallet: '', claim: { name: 'told', txid } },
+    ]);
     socket.close();
   });
 

@@ -13,7 +13,7 @@ export interface MiningMethods {
   getmininginfo: {
     params: [];
     named: Record<string, never>;
-    result: { blocks: number; currentblockweight: number; currentblocktx: number; difficulty: number; networkhashps: number; pooledtx: number; chain: string; warnings: string; errors?: string; testnet?: boolean };
+    result: { blocks: number; currentblocksize?: number; currentblockweight: number; currentblocktx: number; difficulty: number; networkhashps: number; pooledtx: number; chain: string; warnings: string; errors?: string; testnet?: boolean; generate?: boolean; genproclimit?: number; hashespersec?: number };
   };
   /** `getnetworkhashps ( nblocks height )` */
   getnetworkhashps: {

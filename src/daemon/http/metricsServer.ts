@@ -38,9 +38,10 @@ export class CallMetrics implements CallObserver {
     };
   }
 
+  /** With the suffix of all counters, which lbrynet's library adds to their names. */
   private counter(name: string, help: string): Counter {
     return new Counter({
-      name: `daemon_api_${name}`,
+      name: `daemon_api_${name}_total`,
       help,
       labelNames: ['method'],
       registers: [this.registry],

@@ -51,9 +51,11 @@ const CALL_SETTINGS: ReadonlySet<string> = new Set([
   'volume_filter',
   'volume_analysis_time',
 ]);
-const CALL_ROWS = SETTINGS.filter(({ name }) => CALL_SETTINGS.has(name));
+/** Their rows: what may stand before a command. */
+export const CALL_ROWS = SETTINGS.filter(({ name }) => CALL_SETTINGS.has(name));
 
-const START_FLAGS: readonly (readonly [name: string, text: string])[] = [
+/** What `start` takes besides settings. */
+export const START_FLAGS: readonly (readonly [name: string, text: string])[] = [
   ['--with-node', 'start a chain node with a hub as well, and stop it with the daemon'],
   ['--quiet', 'nothing on the console'],
   ['--no-logging', 'no log at all'],

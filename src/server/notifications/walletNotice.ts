@@ -100,7 +100,9 @@ export class WalletWatch implements NotificationListener {
       this.blocks = [];
       const wallets = this.wallets.all().filter(({ name }) => this.audience.depthWanted(name) > 0);
       for (const block of blocks) for (const one of wallets) this.tellClaims(one, block);
-      for (const one of wallets) if (this.changed.has(one)) this.tellBalance(one);
+      // One that sends something tells of it when it is done.
+      for (const one of wallets)
+        if (this.changed.has(one) && !one.announcements.isHolding) this.tellBalance(one);
       this.changed.clear();
     });
   }

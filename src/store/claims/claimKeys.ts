@@ -33,6 +33,8 @@ export const CLAIM_PREFIX = {
   stranded: 'y',
   /** `z` ‖ height u32 ‖ key of such a support → nothing; the block spent it. */
   strandedSpend: 'z',
+  /** `d` ‖ height u32 ‖ letter of what it is → nothing; the block has something that lbcd keeps in another way. */
+  difference: 'd',
   /** `j` ‖ name → a name at the start of the block; exists only while a fork block is in work. */
   mark: 'j',
 } as const;
@@ -110,6 +112,11 @@ export function strandedSpendsKey(height: number): string {
 /** `stranded` is the key of the support. */
 export function strandedSpendKey(height: number, stranded: string): string {
   return strandedSpendsKey(height) + stranded;
+}
+
+/** With an empty letter, the prefix of what a block has. */
+export function differenceKey(height: number, letter: string): string {
+  return CLAIM_PREFIX.difference + u32Key(height) + letter;
 }
 
 /** `since` and outpoint from a key under `itemsKey(name)`. */

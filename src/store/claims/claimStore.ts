@@ -9,6 +9,7 @@ import type { RowReader, RowTransaction } from '../rows.js';
 import { CLAIM_PREFIX, SUMMARY_KEY } from './claimKeys.js';
 import { connectClaims, type ConnectedClaims } from './connect.js';
 import { disconnectClaims } from './disconnect.js';
+import { differencesBefore, type LbcdDifference } from './lbcdDifferences.js';
 import { parseSummaryRow } from './summaryRow.js';
 import { epochStart, firstEpoch, versionsOf, VersionWriter, type ProofWindow } from './versions.js';
 import { prefixEnd } from '../rows.js';
@@ -25,6 +26,7 @@ export type {
   ClaimTx,
 } from '../../claimtrie/types.js';
 export type { ConnectedClaims } from './connect.js';
+export type { LbcdDifference } from './lbcdDifferences.js';
 export type { ProofWindow } from './versions.js';
 
 export interface ClaimStoreOptions {
@@ -62,6 +64,11 @@ export class ClaimStore {
   /** Takes back the latest connected block, which has this height; answers the root before it. */
   async disconnect(rows: RowTransaction, height: number): Promise<{ root: Bytes }> {
     return { root: await disconnectClaims(this.rules, height, await this.deps(rows)) };
+  }
+
+  /** Of which blocks before this one something may live that lbcd keeps in another way. */
+  differencesBefore(rows: RowReader, height: number): Promise<LbcdDifference[]> {
+    return differencesBefore(rows, this.rules, height);
   }
 
   private async deps(rows: RowTransaction): Promise<WorkStoreDeps> {

@@ -16,6 +16,7 @@ import { itemsByOrdinal } from './itemHistory.js';
 import { readLog } from './logRow.js';
 import { isRefileFork, refileNames, settleMarkedNames } from './refileFork.js';
 import { parseDueRow, type DueEntry } from './queueRow.js';
+import { noteDifference } from './lbcdDifferences.js';
 import { spendStranded, strandSupports } from './stranded.js';
 import { parseSummaryRow, putSummary } from './summaryRow.js';
 import { noteDropped } from './versions.js';
@@ -39,6 +40,10 @@ export async function connectClaims(
   const [summaryRow, dueRow] = await rows.getMany([SUMMARY_KEY, dueKey(height)]);
   const summary = parseSummaryRow(summaryRow);
   const expiring = await expiringItems(rules, height, deps);
+  await noteDifference(rows, rules, block, async () => {
+    const unextended = { ...rules, extendedExpirationForkHeight: height + 1 };
+    return (await expiringItems(unextended, height, deps)).length > 0;
+  });
   const refiles = isRefileFork(rules, height);
   const rehashes = isHashFork(rules, height);
   if (block.transactions.length === 0 && !dueRow && expiring.length === 0 && !refiles && !rehashes) {

@@ -15,6 +15,7 @@ import { logKey, nodeKey, ownerKey, snapshotKey, SUMMARY_KEY } from './claimKeys
 import { rebuildNodes } from './hashFork.js';
 import { itemsSince } from './itemHistory.js';
 import { countLogChunks, parseLogChunk, type ItemRef, type LogEvent } from './logRow.js';
+import { undoDifferences } from './lbcdDifferences.js';
 import { parseNodeRow } from './nodeRow.js';
 import { isRefileFork } from './refileFork.js';
 import { undoStranded } from './stranded.js';
@@ -29,6 +30,7 @@ export async function disconnectClaims(
 ): Promise<Bytes> {
   const { rows } = deps;
   await undoStranded(rows, rules, height);
+  await undoDifferences(rows, height);
   const summary = parseSummaryRow(await rows.get(SUMMARY_KEY));
   const rehashed = isHashFork(rules, height);
   const chunks = await countLogChunks(rows, height);

@@ -2,38 +2,19 @@
  * The latest of what is listed, without reading what is not: which transactions a page of a list is made of. Source: lbrycrd
  * wallet/rpcwallet.cpp `listtransactions`, `ListTransactions`.
  */
+import { atOnce, type Slices } from '../../util/slices.js';
 import type { AccountingEntry } from '../ledger/accounts.js';
 import type { Entry } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
-import { labelOf, listedCounts } from './amounts.js';
-
-/** What is listed. */
-export interface Selection {
-  /** `MINE` flags. */
-  readonly filter: number;
-  /** What came in at addresses with this label; null for everything. */
-  readonly label: string | null;
-  /** Whether labels are accounts: what was sent from one, or moved, is listed by it too. */
-  readonly withAccounts: boolean;
-  /** Of what came in; below 0 for conflicting ones too. */
-  readonly minDepth: number;
-}
+import { listedCounts } from './amounts.js';
+import { listedEntriesOf } from './listedEntries.js';
+import { listsReceived, listsSent, type Selection } from './selection.js';
 
 /** A transaction, or a move between accounts, with the places of those of its items that belong to the page. */
 export interface Piece {
   readonly of: { readonly entry: Entry } | { readonly move: AccountingEntry };
   readonly first: number;
   readonly end: number;
-}
-
-/** Whether what an entry sent is listed. */
-export function listsSent({ label, withAccounts }: Selection, entry: Entry): boolean {
-  return label === null || (withAccounts && entry.row.fromAccount === label);
-}
-
-/** Whether something that came in at a destination is listed. */
-export function listsReceived(wallet: Wallet, { label }: Selection, to: string): boolean {
-  return label === null || labelOf(wallet, to) === label;
 }
 
 /** How many items a transaction gives. */
@@ -45,56 +26,86 @@ function itemCount(wallet: Wallet, selection: Selection, entry: Entry): number {
   return count;
 }
 
-/** The page of `count` items behind the `skip` latest, the latest first. */
-export function recentPieces(wallet: Wallet, selection: Selection, skip: number, count: number): Piece[] {
+/** So many of the latest are looked at before a list is kept for what is asked. Arbitrary: a fraction of a millisecond. */
+const LATEST_LOOKED_AT = 64;
+/** Entries looked at between two pauses. */
+const STEP = 256;
+
+/**
+ * The page of `count` items behind the `skip` latest, the latest first. Costs what the page has, and not what has ever been,
+ * but for the first question about a label or about what is the wallet's (`listedEntries.ts`).
+ */
+export function* recentPieces(
+  wallet: Wallet,
+  selection: Selection,
+  skip: number,
+  count: number,
+): Slices<Piece[]> {
+  const { ledger } = wallet;
+  const few = fewLabelled(wallet, selection);
+  if (few !== null) return atOnce(pageOf(wallet, selection, few, skip, count))!;
+  const all = ledger.inOrder();
+  const some = Math.max(0, all.length - LATEST_LOOKED_AT - 2 * (skip + count));
+  const page = yield* pageOf(wallet, selection, all, skip, count, some);
+  if (page !== null) return page;
+  const listed = yield* listedEntriesOf(wallet).of(selection);
+  if (skip + count <= STEP) return atOnce(pageOf(wallet, selection, listed, skip, count))!;
+  // It may change during a pause.
+  return (yield* pageOf(wallet, selection, listed.slice(), skip, count))!;
+}
+
+/** The page among these, the first that came first; null when it is not full at the place `from` and there are more. */
+function* pageOf(
+  wallet: Wallet,
+  selection: Selection,
+  entries: readonly Entry[],
+  skip: number,
+  count: number,
+  from = 0,
+): Slices<Piece[] | null> {
   const pieces: Piece[] = [];
   const end = skip + count;
   let at = 0;
-  for (const of of latestFirst(wallet, selection, end)) {
+  let looked = 0;
+  for (const of of latestFirst(wallet, selection, entries, from)) {
+    if (of === null) return null;
     const items = 'move' in of ? 1 : itemCount(wallet, selection, of.entry);
     const piece = { of, first: Math.max(skip - at, 0), end: Math.min(end - at, items) };
     if (piece.first < piece.end) pieces.push(piece);
     at += items;
     if (at >= end) break;
+    if (++looked % STEP === 0) yield;
   }
   return pieces;
 }
 
-/** All that could have items, the latest first. */
-function* latestFirst(wallet: Wallet, selection: Selection, wanted: number): Generator<Piece['of']> {
-  const { label, withAccounts } = selection;
-  const { accounts, ledger } = wallet;
+/** What could have items, the latest first; null where entries before the place `from` would come. */
+function* latestFirst(
+  { accounts }: Wallet,
+  { label, withAccounts }: Selection,
+  entries: readonly Entry[],
+  from: number,
+): Generator<Piece['of'] | null> {
   const moves = !withAccounts ? [] : label === null ? accounts.all() : accounts.of(label);
   let m = moves.length - 1;
-  const entries =
-    // An empty label is that of all addresses without one too.
-    label !== null && label !== ''
-      ? labelledFirst(wallet, label, withAccounts ? ledger.paidBy(label) : [], wanted)
-      : backwards(ledger.inOrder());
-  for (const entry of entries) {
+  for (let i = entries.length - 1; i >= 0; i--) {
+    if (i < from) yield null;
+    const entry = entries[i]!;
     for (; m >= 0 && moves[m]!.orderPos > entry.row.orderPos; m--) yield { move: moves[m]! };
     yield { entry };
   }
   for (; m >= 0; m--) yield { move: moves[m]! };
 }
 
-function* backwards<T>(items: readonly T[]): Generator<T> {
-  for (let i = items.length - 1; i >= 0; i--) yield items[i]!;
-}
-
 /**
- * At least some transactions and those that pay to addresses with a label, the latest first: those alone where they are few,
- * else all, since enough will be found among the latest.
+ * What pays to addresses with a label, or was sent from it as an account, where that is little: the first that came first.
+ * Null where it is not, and for the empty label, which is that of all addresses without one too.
  */
-function labelledFirst(
-  { book, ledger }: Wallet,
-  label: string,
-  paidBy: readonly Entry[],
-  wanted: number,
-): Iterable<Entry> {
-  const lists = [paidBy, ...book.destinationsWithLabel(label).map((to) => ledger.payingTo(to))];
-  const found = lists.reduce((sum, list) => sum + list.length, 0);
-  // So many would have to be looked at, were they spread evenly.
-  if (found * found > wanted * ledger.size) return backwards(ledger.inOrder());
-  return [...new Set(lists.flat())].sort((a, b) => b.row.orderPos - a.row.orderPos);
+function fewLabelled({ book, ledger }: Wallet, { label, withAccounts }: Selection): Entry[] | null {
+  if (label === null || label === '') return null;
+  const lists = withAccounts ? [ledger.paidBy(label)] : [];
+  if (book.countWithLabel(label) > LATEST_LOOKED_AT) return null;
+  for (const destination of book.destinationsWithLabel(label)) lists.push(ledger.payingTo(destination));
+  if (lists.reduce((sum, list) => sum + list.length, 0) > LATEST_LOOKED_AT) return null;
+  return [...new Set(lists.flat())].sort((a, b) => a.row.orderPos - b.row.orderPos);
 }

@@ -39,11 +39,20 @@ export async function commitTransaction(
 }
 
 /** The same, telling what the mempool said. `replaces`: it takes the place of a transaction that waits (BIP125). */
-export async function commitAndSend(
+export function commitAndSend(
   wallet: Wallet,
   created: CreatedTransaction,
   own: OwnTransaction,
   replaces: Entry | null = null,
+): Promise<Committed> {
+  return wallet.announcements.hold(() => commitAndSubmit(wallet, created, own, replaces));
+}
+
+async function commitAndSubmit(
+  wallet: Wallet,
+  created: CreatedTransaction,
+  own: OwnTransaction,
+  replaces: Entry | null,
 ): Promise<Committed> {
   const { tx, coins, changeKey } = created;
   const { ledger, keypool, node, options } = wallet;

@@ -151,7 +151,7 @@ export class WalletFile {
 
   private damage(offset: number): WalletFileError {
     return new WalletFileError(
-      `${this.path} is damaged at byte ${offset}. Restore it from a backup; nothing in it was changed.`,
+      `${this.path} is damaged at byte ${offset}. Restore it from a backup; nothing in it was changed. Without a backup, start with this wallet alone and -salvagewallet: what can be read goes into a new file.`,
     );
   }
 

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { CLI_OPTIONS } from '../../../src/bin/cli/options.js';
 import { parseConfigText } from '../../../src/node/configFile.js';
 import { OPTION_GROUPS, OPTION_ROWS } from '../../../src/node/optionsTable.js';
+import { SETTINGS } from '../../../src/daemon/main/settingsTable.js';
 import { METHODS } from '../../../src/rpc/methodTable.js';
 import { isInstalled } from '../../support/installed.js';
 
@@ -54,12 +55,15 @@ describe('the sample configuration', () => {
 describe.each([
   ['lbcnode', shownOptions],
   ['lbcnode-cli', CLI_OPTIONS.filter((option) => option.hidden !== true).map(({ name }) => name)],
+  ['lbcnet', SETTINGS.map(({ name }) => name.replaceAll('_', '-'))],
 ])('the manual page of %s', (program, names) => {
   const page = path(`man/${program}.1`);
 
   it('has every option', () => {
     const text = readFileSync(page, 'utf8');
-    for (const name of names) expect(text, name).toContain(`\\fB\\-${name.replaceAll('-', '\\-')}\\fR`);
+    const dashes = program === 'lbcnet' ? '--' : '-';
+    for (const name of names)
+      expect(text, name).toContain(`\\fB${`${dashes}${name}`.replaceAll('-', '\\-')}\\fR`);
     // Nothing outside of ASCII, which old terminals would show as something else, and no line that begins like a request.
     expect(text).toMatch(/^[\n\x20-\x7e]*$/);
     for (const line of text.split('\n'))
@@ -92,11 +96,12 @@ describe.each([
 
 /** What bash offers for a line whose last word is being typed; `=` stands in a word of its own, as bash has it. */
 function offered(...words: string[]): string[] {
-  const completer = words[0] === 'lbcnode' ? '_lbcnode' : '_lbcnode_cli';
+  const completer = `_${words[0]!.replace('-', '_')}`;
+  const file = words[0] === 'lbcnet' ? 'lbcnet' : 'lbcnode';
   const script = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); ${completer}; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { status, stdout, stderr } = spawnSync(
     'bash',
-    ['--norc', '-c', script, 'bash', path('contrib/completion/lbcnode.bash'), ...words],
+    ['--norc', '-c', script, 'bash', path(`contrib/completion/${file}.bash`), ...words],
     { encoding: 'utf8', cwd: root },
   );
   expect([status, stderr]).toEqual([0, '']);
@@ -147,6 +152,24 @@ describe.skipIf(!isInstalled('bash'))('completion in bash', () => {
     expect(offered('lbcnode-cli', 'getblock', 'uptim')).toEqual([]);
     expect(offered('lbcnode-cli', '')).not.toContain('echojson');
   });
+
+  it('offers groups, commands, arguments and settings of lbcnet', () => {
+    expect(offered('lbcnet', 'acc')).toEqual(['account']);
+    expect(offered('lbcnet', 'sta')).toEqual(['start', 'status']);
+    expect(offered('lbcnet', '')).toContain('resolve');
+    expect(offered('lbcnet', 'account', 'b')).toEqual(['balance']);
+    expect(offered('lbcnet', 'account', 'balance', '--conf')).toEqual(['--confirmations=']);
+    expect(offered('lbcnet', '--api', 'localhost', 'account', 'ba')).toEqual(['balance']);
+    expect(offered('lbcnet', 'start', '--no-save')).toEqual([
+      '--no-save-blobs',
+      '--no-save-files',
+      '--no-save-resolved-claims',
+    ]);
+    expect(offered('lbcnet', 'start', '--data-dir', '=', 'doc')).toEqual(['docs']);
+    expect(offered('lbcnet', 'start', '--tcp-port', '=', '4')).toEqual([]);
+    expect(offered('lbcnet', '--ver')).toEqual(['--version']);
+    expect(offered('lbcnet', 'status', '')).toEqual(['--help']);
+  });
 });
 
 describe('completion in zsh', () => {
@@ -193,5 +216,39 @@ describe('the systemd unit', () => {
     rmSync(folder, { recursive: true });
     expect(stdout + stderr).toBe('');
     expect(status).toBe(0);
+  });
+});
+
+/** What the zsh completion would offer: its file run with the completion system's commands replaced. */
+function offeredByZsh(...words: string[]): string[] {
+  const script = `
+    compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -l -- "$@" }
+    compset() { : }
+    _files() { print -- files }
+    local file=$1; shift
+    local -a words; words=("$@"); local CURRENT=$#words
+    source $file`;
+  const { status, stdout, stderr } = spawnSync(
+    'zsh',
+    ['-f', '-c', `run() { ${script}\n}; run "$@"`, 'zsh', path('contrib/completion/_lbcnet'), ...words],
+    { encoding: 'utf8' },
+  );
+  expect([status, stderr]).toEqual([0, '']);
+  return stdout.split('\n').filter((line) => line.startsWith(words.at(-1)!));
+}
+
+describe.skipIf(!isInstalled('zsh'))('completion in zsh', () => {
+  it.each(['_lbcnode', '_lbcnet'])('is free of mistakes (%s)', (name) => {
+    const file = path(`contrib/completion/${name}`);
+    const { status, stderr } = spawnSync('zsh', ['-f', '-n', file], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([0, '']);
+  });
+
+  it('offers groups, commands, arguments and settings of lbcnet', () => {
+    expect(offeredByZsh('lbcnet', 'acc')).toEqual(['account']);
+    expect(offeredByZsh('lbcnet', 'account', 'b')).toEqual(['balance']);
+    expect(offeredByZsh('lbcnet', 'account', 'balance', '--conf')).toEqual(['--confirmations=']);
+    expect(offeredByZsh('lbcnet', 'start', '--tcp')).toEqual(['--tcp-port=']);
+    expect(offeredByZsh('lbcnet', '--ver')).toEqual(['--version']);
   });
 });

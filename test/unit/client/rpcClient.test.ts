@@ -104,4 +104,23 @@ describe('RpcClient', () => {
     const mute = await startOdd(() => undefined);
     await expect(connect(mute, 'a:b', 200).call('uptime')).rejects.toThrow('did not answer in time');
   });
+
+  it('asks for a wallet in the profile that the URL names', async () => {
+    const asked: (string | undefined)[] = [];
+    const port = await startOdd((request, response) => {
+      asked.push(request.url);
+      response.end('{"result":null,"error":null,"id":1}');
+    });
+    for (const path of ['', 'lbrycrd', 'lbcd/', 'wallet/other', 'lbcd/wallet/other', 'lbcdx']) {
+      const client = new RpcClient({ url: `http://a:b@127.0.0.1:${port}/${path}`, wallet: 'one/two' });
+      closers.push(() => client.close());
+      await client.call('uptime');
+    }
+    const wallet = '/wallet/one%2Ftwo';
+    expect(asked).toEqual([wallet, `/lbrycrd${wallet}`, `/lbcd${wallet}`, wallet, `/lbcd${wallet}`, wallet]);
+    const profiled = new RpcClient({ url: `http://a:b@127.0.0.1:${port}/lbcd` }).forWallet('w');
+    closers.push(() => profiled.close());
+    await profiled.call('uptime');
+    expect(asked.at(-1)).toBe('/lbcd/wallet/w');
+  });
 });

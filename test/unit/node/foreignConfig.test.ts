@@ -86,6 +86,19 @@ describe('the file of lbcd', () => {
     ]);
   });
 
+  it.each(['lbcd.conf', 'other.conf'])(
+    'is refused where it means a network that is not here (%s)',
+    (name) => {
+      for (const network of ['simnet', 'signet']) {
+        const file = put(name, `txindex=1\n${network}=1\n`);
+        expect(() => load(`-conf=${file}`)).toThrow(
+          `The network ${network} of lbcd does not exist here: there are main, -testnet and -regtest alone (${file}, line 2).`,
+        );
+      }
+      expect(load(`-conf=${put(name, 'txindex=1\nsimnet=0\n')}`).network).toBe('main');
+    },
+  );
+
   it('has values refused with the place', () => {
     const file = put('lbcd.conf', '\nmaxpeers=many\n');
     expect(() => load(`-conf=${file}`)).toThrow(

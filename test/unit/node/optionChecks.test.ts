@@ -105,6 +105,35 @@ describe('fees', () => {
     ]);
   });
 
+  it.each([
+    ['mintxfee', 'This is the minimum transaction fee you pay on every transaction.'],
+    ['fallbackfee', 'This is the transaction fee you may pay when fee estimates are not available.'],
+    [
+      'discardfee',
+      'This is the transaction fee you may discard if change is smaller than dust at this level',
+    ],
+    ['paytxfee', 'This is the transaction fee you will pay if you send a transaction.'],
+  ])('of wallets that nobody can have meant are warned of, where there are wallets (-%s)', (name, text) => {
+    const told = (...words: string[]): string[] =>
+      load(...words).warnings.filter((warning) => warning.includes('very high'));
+    expect(told(`-${name}=0.01`)).toEqual([]);
+    expect(told(`-${name}=0.01000001`)).toEqual([`-${name} is set very high! ${text}`]);
+    expect(told(`-${name}=0.01000001`, '-disablewallet')).toEqual([]);
+  });
+
+  it('of wallets must be some, and what the network relays', () => {
+    expect(load('-mintxfee=0.00000001', '-paytxfee=0.00001').options).toMatchObject({
+      mintxfee: 1n,
+      paytxfee: 1000n,
+    });
+    expect(() => load('-mintxfee=0')).toThrow("Invalid amount for -mintxfee=<amount>: '0'");
+    for (const fee of ['0', '0.00000999'])
+      expect(() => load(`-paytxfee=${fee}`)).toThrow(
+        `Invalid amount for -paytxfee=<amount>: '${fee}' (must be at least 0.00001000 LBC/kB)`,
+      );
+    expect(load('-mintxfee=0', '-paytxfee=0', '-disablewallet').options.paytxfee).toBe(0n);
+  });
+
   it('at most must cover the least that is relayed', () => {
     expect(load('-maxtxfee=0.00001').options.maxtxfee).toBe(1000n);
     expect(() => load('-maxtxfee=0.00000999')).toThrow(

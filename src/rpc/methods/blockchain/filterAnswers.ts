@@ -48,12 +48,15 @@ export const CFILTER_PARAMS = [
   },
 ] as const;
 
-/** Throws lbcd's error where there is no filter. */
+/** What lbcd says where there is nothing to be found. */
+export const LBCD_NOT_FOUND = (): RpcError => rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Block not found');
+
+/** Null where a block has no filter; throws lbcd's error for another type. */
 export async function lbcdFilter(
   services: RpcServices,
   { hash, filtertype }: { hash: Bytes; filtertype: number },
-): Promise<FoundFilter> {
+): Promise<FoundFilter | null> {
   const found = await findFilter(services, hash, NO_LBCD_INDEX);
-  if (found !== null && filtertype === 0) return found;
-  throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Block not found');
+  if (filtertype === 0) return found;
+  throw LBCD_NOT_FOUND();
 }

@@ -9,8 +9,11 @@ export const getCFilter = defineMethod({
   category: 'blockchain',
   summary: 'Returns the compact filter of a block of the active chain (BIP158; needs -blockfilterindex).',
   params: CFILTER_PARAMS,
-  result: t.hex('the filter'),
+  result: t.hex('the filter; empty for a block that is not there'),
   examples: [['"9c89283ba0f3227f6c03b70216b9f665f0118d5e0fa729cedf4fb34d6a34f463"', '0']],
   profiles: ['lbcd'],
-  run: async ({ services }, args) => toHex((await lbcdFilter(services, args)).filter),
+  async run({ services }, args) {
+    const found = await lbcdFilter(services, args);
+    return found === null ? '' : toHex(found.filter);
+  },
 });

@@ -2,7 +2,7 @@
 import { hashToHex } from '../../../util/bytes.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
-import { CFILTER_PARAMS, lbcdFilter } from './filterAnswers.js';
+import { CFILTER_PARAMS, LBCD_NOT_FOUND, lbcdFilter } from './filterAnswers.js';
 
 export const getCFilterHeader = defineMethod({
   name: 'getcfilterheader',
@@ -13,5 +13,9 @@ export const getCFilterHeader = defineMethod({
   result: t.hash('the filter header'),
   examples: [['"9c89283ba0f3227f6c03b70216b9f665f0118d5e0fa729cedf4fb34d6a34f463"', '0']],
   profiles: ['lbcd'],
-  run: async ({ services }, args) => hashToHex((await lbcdFilter(services, args)).header),
+  async run({ services }, args) {
+    const found = await lbcdFilter(services, args);
+    if (found === null) throw LBCD_NOT_FOUND();
+    return hashToHex(found.header);
+  },
 });

@@ -1,16 +1,13 @@
 /** How lbcd's clients name a block, and its errors. Source: lbcd rpcclaimtrie.go `parseHashOrHeight`. */
 import { NO_HEADER } from '../../../store/headerTable.js';
 import { hashFromHex, hashToHex } from '../../../util/bytes.js';
-import { isJsonNumber, numberText, type JsonValue } from '../../../util/json.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
-import { getString } from '../../paramTypes.js';
 import type { RpcServices } from '../../services.js';
 import type { QueriedBlock } from './atBlock.js';
 
 export const HASH_OR_HEIGHT_PARAM = {
   name: 'hashorheight',
-  type: 'any',
-  cli: 'string',
+  type: 'textOrNumber',
   defaultText: 'the tip',
   description: 'The hash or the height of the block after which the claim trie is looked at',
 } as const;
@@ -51,9 +48,7 @@ function byHash({ chain }: RpcServices, text: string): QueriedBlock {
  * The block that the text names: the tip for none. A number is taken too, and the tip is answered for during the initial
  * download, where lbcd refuses both.
  */
-export function lbcdBlock(services: RpcServices, named: JsonValue | undefined): QueriedBlock {
-  const text =
-    named === undefined || named === null ? '' : isJsonNumber(named) ? numberText(named) : getString(named);
+export function lbcdBlock(services: RpcServices, text = ''): QueriedBlock {
   const { active } = services.chain.chain.index;
   if (text === '') return { id: active.tip, height: active.height };
   const isHeight =

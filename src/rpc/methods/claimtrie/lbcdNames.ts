@@ -33,7 +33,7 @@ export function readItems<T>(items: readonly JsonValue[], read: (item: JsonValue
 
 export interface LbcdNameArgs {
   readonly name: string;
-  readonly hashorheight: JsonValue | undefined;
+  readonly hashorheight: string | undefined;
   readonly includevalues: number;
 }
 

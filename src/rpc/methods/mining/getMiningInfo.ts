@@ -1,4 +1,6 @@
 /** `getmininginfo`: the state of mining. Source: lbrycrd rpc/mining.cpp; lbcd rpcserver.go `handleGetMiningInfo`. */
+import type { JsonOut } from '../../../util/jsonWrite.js';
+import { readBlockChecked } from '../../blockLookup.js';
 import { networkName } from '../../format/networkName.js';
 import { difficultyAnswer } from '../../format/difficulty.js';
 import { defineMethod } from '../../method.js';
@@ -12,8 +14,13 @@ export const getMiningInfo = defineMethod({
   params: [],
   result: t.object({
     blocks: t.int('the current block'),
-    currentblockweight: t.int('weight of the last block put together here'),
-    currentblocktx: t.int('transactions of that block, coinbase left out'),
+    currentblocksize: t.optional(t.int('bytes of the latest block'), 'in the lbcd profile'),
+    currentblockweight: t.int(
+      'weight of the last block put together here; in the lbcd profile of the latest block',
+    ),
+    currentblocktx: t.int(
+      'transactions of that block, coinbase left out; in the lbcd profile all of the latest block',
+    ),
     difficulty: t.num('the current difficulty'),
     networkhashps: t.num('the network hashes per second'),
     pooledtx: t.int('the size of the mempool'),
@@ -21,22 +28,38 @@ export const getMiningInfo = defineMethod({
     warnings: t.str('network and blockchain warnings'),
     errors: t.optional(t.str('the same'), 'in the lbcd profile'),
     testnet: t.optional(t.bool('whether this is the test network'), 'in the lbcd profile'),
+    generate: t.optional(t.bool('whether the node mines by itself: it does not'), 'in the lbcd profile'),
+    genproclimit: t.optional(t.int('how many threads do: none'), 'in the lbcd profile'),
+    hashespersec: t.optional(t.int('hashes a second of theirs'), 'in the lbcd profile'),
   }),
   examples: [[]],
-  run({ services, profile }) {
+  async run({ services, profile }): Promise<JsonOut> {
     const { chain, params, mining, mempool } = services;
     const warnings = services.warnings();
-    return {
-      blocks: chain.chain.height,
-      currentblockweight: mining.lastBlock.weight,
-      currentblocktx: mining.lastBlock.txCount,
-      difficulty: difficultyAnswer(chain.headers.bits(chain.chain.tip), { profile, params }),
+    const { tip, height } = chain.chain;
+    const rates = {
+      difficulty: difficultyAnswer(chain.headers.bits(tip), { profile, params }),
       networkhashps: networkHashesPerSec(chain, params, DEFAULT_LOOKUP_BLOCKS, -1),
       pooledtx: mempool.size,
       chain: networkName(params, profile),
       warnings,
-      errors: profile === 'lbcd' ? warnings : undefined,
-      testnet: profile === 'lbcd' ? params.name === 'test' : undefined,
+    };
+    if (profile !== 'lbcd') {
+      const { weight, txCount } = mining.lastBlock;
+      return { blocks: height, currentblockweight: weight, currentblocktx: txCount, ...rates };
+    }
+    const { raw, parsed } = await readBlockChecked(services, tip);
+    return {
+      blocks: height,
+      currentblocksize: raw.length,
+      currentblockweight: parsed.weight,
+      currentblocktx: parsed.txCount,
+      ...rates,
+      errors: warnings,
+      testnet: params.name === 'test',
+      generate: false,
+      genproclimit: 0,
+      hashespersec: 0,
     };
   },
 });

@@ -5,7 +5,7 @@ import { hashToHex, toLatin1 } from '../../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import { inSlices } from '../../../util/slices.js';
 import type { Entry } from '../../../wallet/ledger/entry.js';
-import type { Selection } from '../../../wallet/listing/recent.js';
+import type { Selection } from '../../../wallet/listing/selection.js';
 import { entriesSince } from '../../../wallet/listing/sinceBlock.js';
 import type { Wallet } from '../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';

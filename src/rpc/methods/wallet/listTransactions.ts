@@ -1,6 +1,8 @@
 /** `listtransactions`: the latest that happened. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
-import { recentPieces, type Piece, type Selection } from '../../../wallet/listing/recent.js';
+import { ofOneState } from '../../../wallet/listing/oneState.js';
+import { recentPieces, type Piece } from '../../../wallet/listing/recent.js';
+import type { Selection } from '../../../wallet/listing/selection.js';
 import type { Wallet } from '../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
@@ -46,7 +48,7 @@ export const listTransactions = defineMethod({
     'the oldest first',
   ),
   examples: [[], ['"*"', '20', '100']],
-  run(ctx, { account, count, skip, include_watchonly }) {
+  async run(ctx, { account, count, skip, include_watchonly }): Promise<JsonOut> {
     const wallet = walletOf(ctx);
     const withAccounts = ctx.isDeprecatedEnabled(ACCOUNTS);
     if (account === '' && !withAccounts) {
@@ -60,7 +62,7 @@ export const listTransactions = defineMethod({
       withAccounts,
       minDepth: 0,
     };
-    const pieces = recentPieces(wallet, selection, skip, count);
+    const pieces = await ofOneState(wallet, () => recentPieces(wallet, selection, skip, count));
     const items = oldestFirst(wallet, selection, pieces);
     return pieces.length <= PIECES_AT_ONCE ? [...items] : jsonArray(items);
   },

@@ -6,6 +6,7 @@ import jsonSchemaDraft7 from 'ajv/dist/refs/json-schema-draft-07.json' with { ty
 import { describe, expect, it } from 'vitest';
 import { ALIASES, DECLARATIONS } from '../../../../src/daemon/api/declarations/table.js';
 import { generatedDaemonFiles } from '../../../../src/daemon/api/generated.js';
+import { daemonOperatorFiles } from '../../../../src/daemon/main/operatorFiles.js';
 import { implementationsByName } from '../../../../src/daemon/api/methodTable.js';
 import { UsagePattern } from '../../../../src/daemon/main/usagePattern.js';
 import { projectFile } from '../../../../src/util/project.js';
@@ -15,7 +16,7 @@ const ABSENT = ['blob_manager', 'dht', 'disk_space', 'exchange_rate_manager', 'f
 
 describe('declarations of the daemon', () => {
   it('are what the generated files were made from', () => {
-    for (const [name, text] of Object.entries(generatedDaemonFiles())) {
+    for (const [name, text] of Object.entries({ ...generatedDaemonFiles(), ...daemonOperatorFiles() })) {
       const path = projectFile(name);
       expect(existsSync(path) ? readFileSync(path, 'utf8') : null, `${name}: run npm run docs`).toBe(text);
     }

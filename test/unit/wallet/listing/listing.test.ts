@@ -14,7 +14,8 @@ import {
 } from '../../../../src/wallet/listing/accountBalances.js';
 import { amountsOf } from '../../../../src/wallet/listing/amounts.js';
 import { receivedSat } from '../../../../src/wallet/listing/received.js';
-import { recentPieces, type Selection } from '../../../../src/wallet/listing/recent.js';
+import { recentPieces } from '../../../../src/wallet/listing/recent.js';
+import type { Selection } from '../../../../src/wallet/listing/selection.js';
 import { sumsOf } from '../../../../src/wallet/listing/sumsOf.js';
 import { entriesSince } from '../../../../src/wallet/listing/sinceBlock.js';
 import type { Wallet } from '../../../../src/wallet/wallet.js';
@@ -108,7 +109,7 @@ function naive({ filter, label, withAccounts, minDepth }: Selection): string[] {
 describe('the latest', () => {
   /** How many items the pieces stand for, and from which. */
   const counted = (every: readonly string[], selection: Selection, skip: number, count: number): string[] =>
-    recentPieces(wallet, selection, skip, count).flatMap(({ of, first, end }) => {
+    atOnce(recentPieces(wallet, selection, skip, count)).flatMap(({ of, first, end }) => {
       const all =
         'move' in of
           ? [`move ${of.move.number}`]

@@ -3,7 +3,8 @@ import { blocksToMaturity } from '../../../../src/wallet/ledger/balances.js';
 import { isAlive } from '../../../../src/wallet/lbcd/coins.js';
 import { LbcdAccounts } from '../../../../src/wallet/lbcd/accounts.js';
 import { MINE } from '../../../../src/wallet/keys/isMine.js';
-import { destinationFlags, isChange, labelOf } from '../../../../src/wallet/listing/amounts.js';
+import type { Entry } from '../../../../src/wallet/ledger/entry.js';
+import { amountsOf, destinationFlags, isChange, labelOf } from '../../../../src/wallet/listing/amounts.js';
 import { compareText } from '../../../../src/wallet/listing/received.js';
 import type { Wallet } from '../../../../src/wallet/wallet.js';
 
@@ -121,4 +122,17 @@ export function lbcdReceived(
     }
   }
   return { sumSat, depth: latest === Infinity ? 0 : latest };
+}
+
+/** Transactions that a list may show, found by reading all; the first that came first. */
+export function listed(
+  wallet: Wallet,
+  { filter, label, withAccounts }: { filter: number; label: string | null; withAccounts: boolean },
+): Entry[] {
+  return wallet.ledger.inOrder().filter((entry) => {
+    const { sent, received } = amountsOf(wallet, entry, wallet.ledger.record(entry), filter);
+    const isPayer = label === null || (withAccounts && entry.row.fromAccount === label);
+    const fits = (to: string): boolean => label === null || (wallet.book.at(to)?.label ?? '') === label;
+    return (isPayer && sent.length > 0) || received.some(({ to }) => fits(to));
+  });
 }

@@ -20,7 +20,10 @@ import {
   moveBetweenAccounts,
 } from '../../../../src/wallet/listing/accountBalances.js';
 import { receivedByLabelSat, receivedSat, receiptsByLabel } from '../../../../src/wallet/listing/received.js';
-import { recentPieces } from '../../../../src/wallet/listing/recent.js';
+import { listedEntriesOf } from '../../../../src/wallet/listing/listedEntries.js';
+import { recentPieces, type Piece } from '../../../../src/wallet/listing/recent.js';
+import type { Selection } from '../../../../src/wallet/listing/selection.js';
+import type { Entry } from '../../../../src/wallet/ledger/entry.js';
 import { sumsOf } from '../../../../src/wallet/listing/sumsOf.js';
 import type { Wallet } from '../../../../src/wallet/wallet.js';
 import { randomOf } from '../../../support/claimLife.js';
@@ -71,6 +74,11 @@ function expectSame(wallet: Wallet, minDepth: number): void {
       naive.received(wallet, destination, minDepth).plain,
     );
   expect(atOnce(sumsOf(wallet).groups.all())).toEqual(naive.groups(wallet));
+  for (const what of LISTED) {
+    const shown = (entries: readonly Entry[]): string[] =>
+      entries.map(({ key }) => Buffer.from(key, 'latin1').toString('hex'));
+    expect(shown(atOnce(listedEntriesOf(wallet).of(what)))).toEqual(shown(naive.listed(wallet, what)));
+  }
   const lbcd = receivedSumsOf(wallet);
   atOnce(lbcd.refresh());
   for (const account of [0, 1, 2])
@@ -181,6 +189,25 @@ describe('running sums', () => {
   });
 });
 
+const LISTED = [
+  { filter: MINE.spendable, label: null, withAccounts: false },
+  { filter: MINE_ALL, label: null, withAccounts: false },
+  { filter: MINE.spendable, label: 'a', withAccounts: false },
+  { filter: MINE.spendable, label: 'b', withAccounts: true },
+  { filter: MINE_ALL, label: '', withAccounts: true },
+  { filter: MINE_ALL, label: 'c', withAccounts: true },
+];
+
+const latest = (wallet: Wallet, selection: Partial<Selection>, count = 10): Piece[] =>
+  atOnce(
+    recentPieces(
+      wallet,
+      { filter: MINE.spendable, label: null, withAccounts: false, minDepth: 0, ...selection },
+      0,
+      count,
+    ),
+  );
+
 /** Counts how often anything of a transaction is looked at while a question is answered. */
 async function workOf(wallet: Wallet, question: () => unknown): Promise<number> {
   const { ledger } = wallet;
@@ -252,8 +279,7 @@ describe('what an answer costs', () => {
         atOnce(lbcd.refresh());
         lbcd.received(0, 1);
       },
-      'listtransactions of an account': () =>
-        recentPieces(wallet, { filter: MINE.spendable, label: 'c', withAccounts: true, minDepth: 0 }, 0, 10),
+      'listtransactions of an account': () => latest(wallet, { label: 'c', withAccounts: true }),
     };
     for (const question of Object.values(questions)) await question();
     pay();
@@ -271,5 +297,46 @@ describe('what an answer costs', () => {
     const [short, long] = [await costs(60), await costs(900)];
     expect(long).toEqual(short);
     expect(Math.max(...Object.values(long))).toBeLessThan(40);
+  });
+
+  it('of the latest transactions does not grow either where those of a label, or what is not watched, are all old', async () => {
+    const costs = async (payments: number): Promise<Record<string, number>> => {
+      const node = new FakeNode();
+      node.mineEmpty(1);
+      const opened = await openTestWallet(node, { keypoolSize: 10 });
+      const { wallet } = opened;
+      const [old, own] = [await opened.script(), await opened.script()];
+      const key = ecdsaBackend().publicKeyOf(sha256(Buffer.from('watched')), true);
+      const watched = scriptForDestination({ type: 'pubkeyhash', hash: hash160(key) });
+      await wallet.change((batch) => {
+        wallet.keyring.watch(batch, watched, plainMetadata(0));
+        const address = encodeDestination(extractDestination(old)!, wallet.prefixes);
+        wallet.book.set(batch, address, 'old', 'receive');
+      });
+      let serial = 0;
+      const pay = (count: number, script: Buffer): void => {
+        for (; count > 0; count--) node.mine(undefined, [makeTx(serial++, [], [{ value: 5n, script }])]);
+      };
+      pay(120, old);
+      pay(1, own);
+      pay(payments, watched);
+      const questions: Record<string, () => unknown> = {
+        'of a label': () => latest(wallet, { label: 'old' }),
+        'of an account': () => latest(wallet, { label: 'old', withAccounts: true }),
+        'of the unnamed account': () => latest(wallet, { label: '', withAccounts: true }),
+        'but what is watched': () => latest(wallet, {}),
+      };
+      for (const question of Object.values(questions)) question();
+      const found: Record<string, number> = {};
+      pay(1, watched);
+      for (const [name, question] of Object.entries(questions)) found[name] = await workOf(wallet, question);
+      expect(latest(wallet, { label: 'old' }, 1000)).toHaveLength(120);
+      expect(latest(wallet, {}, 1000)).toHaveLength(121);
+      await opened.close();
+      return found;
+    };
+    const [short, long] = [await costs(200), await costs(900)];
+    expect(long).toEqual(short);
+    expect(Math.max(...Object.values(long))).toBeLessThan(1000);
   });
 });

@@ -67,10 +67,13 @@ describe('mining', () => {
     await chain.call(generateToAddress, [1, ADDRESS]);
     expect((await chain.blockAt(chain.opened.chain.height)).parsed.txCount).toBe(2);
     expect((await chain.call(getMiningInfo, [], chain.context('lbcd'))).result).toMatchObject({
-      currentblocktx: 1,
+      currentblocktx: 2,
       errors: 'a warning',
       testnet: false,
+      generate: false,
+      hashespersec: 0,
     });
+    expect((await chain.call(getMiningInfo)).result).toMatchObject({ currentblocktx: 1 });
   });
 
   it('stops after as many tries as it may', async () => {

@@ -1,0 +1,15 @@
+/**
+ * What is made for operators of lbcnet out of its tables: the manual page, completion. Texts only;
+ * `scripts/generateRpcDocs.mjs` writes them to files, and a test compares.
+ */
+import { bashDaemonCompletion, zshDaemonCompletion } from './completions.js';
+import { daemonPage } from './manPage.js';
+
+/** File names, relative to the root of the repository, with their texts. */
+export function daemonOperatorFiles(): Readonly<Record<string, string>> {
+  return {
+    'man/lbcnet.1': daemonPage(),
+    'contrib/completion/lbcnet.bash': bashDaemonCompletion(),
+    'contrib/completion/_lbcnet': zshDaemonCompletion(),
+  };
+}

@@ -1,0 +1,48 @@
+/** Telling whoever listens of a wallet's transactions. Owns what is held back while one is made and sent. */
+import type { Entry } from './ledger/entry.js';
+
+export type WalletListener = (entry: Entry, isNew: boolean) => void;
+
+export class Announcements {
+  private readonly listeners = new Set<WalletListener>();
+  /** What is to be told when nothing is sent any more, and whether it is new. */
+  private readonly held = new Map<Entry, boolean>();
+  private holders = 0;
+
+  listen(listener: WalletListener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  tell(entry: Entry, isNew: boolean): void {
+    if (this.isHolding) this.held.set(entry, isNew || this.held.get(entry) === true);
+    else for (const listener of this.listeners) listener(entry, isNew);
+  }
+
+  /** Nobody hears of anything any more. */
+  close(): void {
+    this.listeners.clear();
+  }
+
+  get isHolding(): boolean {
+    return this.holders > 0;
+  }
+
+  /**
+   * Runs a task and tells afterwards of what has changed meanwhile, of each transaction once. Between the moment at which coins
+   * are spent and that at which the mempool has answered, balances are of no state that there is.
+   */
+  async hold<T>(task: () => Promise<T>): Promise<T> {
+    this.holders++;
+    try {
+      return await task();
+    } finally {
+      this.holders--;
+      if (!this.isHolding) {
+        const held = [...this.held];
+        this.held.clear();
+        for (const [entry, isNew] of held) this.tell(entry, isNew);
+      }
+    }
+  }
+}

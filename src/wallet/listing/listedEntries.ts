@@ -1,0 +1,162 @@
+/**
+ * Which transactions a list may show, kept up to date for the lists that were asked for last: by label or account, and by
+ * what counts as the wallet's. The first question about a list looks at all that could be in it; later ones at what has
+ * changed. Memory: a reference and a number for each transaction of each list.
+ */
+import { sortedInSlices, type Slices } from '../../util/slices.js';
+import type { Entry } from '../ledger/entry.js';
+import type { Wallet } from '../wallet.js';
+import { listedCounts } from './amounts.js';
+import { listsReceived, listsSent, type Selection } from './selection.js';
+
+/** Lists that are kept; arbitrary. */
+const MAX_LISTS = 8;
+/** A list of which more has changed since the last question is made anew. Arbitrary. */
+const MAX_TOUCHED = 16_384;
+/** Entries looked at between two pauses. */
+const STEP = 256;
+
+type What = Pick<Selection, 'filter' | 'label' | 'withAccounts'>;
+
+interface Kept {
+  readonly list: OrderedEntries;
+  /** Changed since they were looked at. */
+  readonly touched: Set<Entry>;
+  isComplete: boolean;
+}
+
+export class ListedEntries {
+  private readonly wallet: Wallet;
+  /** The one that was asked for last is last. */
+  private readonly lists = new Map<string, Kept>();
+
+  constructor(wallet: Wallet) {
+    this.wallet = wallet;
+    const { ledger, book } = wallet;
+    ledger.watch((entry) => (entry === null ? this.lists.clear() : this.touch([entry])));
+    book.watch((destination) => this.touch(ledger.payingTo(destination)));
+  }
+
+  private touch(entries: readonly Entry[]): void {
+    for (const [name, { touched }] of this.lists) {
+      for (const entry of entries) touched.add(entry);
+      if (touched.size > MAX_TOUCHED) this.lists.delete(name);
+    }
+  }
+
+  /**
+   * All that may have items in a list, the first that came first. They are that, and not to be changed, until something
+   * else has a turn.
+   */
+  *of(what: What): Slices<readonly Entry[]> {
+    const { filter, label, withAccounts } = what;
+    const name = `${filter} ${withAccounts} ${label === null ? '*' : `=${label}`}`;
+    for (;;) {
+      const kept = this.lists.get(name) ?? {
+        list: new OrderedEntries(),
+        touched: new Set<Entry>(),
+        isComplete: false,
+      };
+      this.lists.delete(name);
+      this.lists.set(name, kept);
+      for (const oldest of this.lists.keys())
+        if (this.lists.size > MAX_LISTS) this.lists.delete(oldest);
+        else break;
+      if (!kept.isComplete) yield* this.fill(what, kept);
+      yield* this.refresh(what, kept);
+      // Unless too much has changed meanwhile, or what is all of it.
+      if (this.lists.get(name) === kept) return kept.list.entries;
+      yield;
+    }
+  }
+
+  private *fill(what: What, kept: Kept): Slices<void> {
+    const { ledger } = this.wallet;
+    const { label } = what;
+    const found = label === null || label === '' ? ledger.inOrder().slice() : yield* this.withLabel(label);
+    let count = 0;
+    for (const entry of found) {
+      if (this.isListed(what, entry)) kept.list.insert(entry);
+      if (++count % STEP === 0) yield;
+    }
+    kept.isComplete = true;
+  }
+
+  /** What pays to addresses with a label, or was sent from it as an account; by their order. */
+  private *withLabel(label: string): Slices<readonly Entry[]> {
+    const { book, ledger } = this.wallet;
+    const found = new Set(ledger.paidBy(label));
+    yield;
+    let count = 0;
+    for (const destination of book.destinationsWithLabel(label))
+      for (const entry of ledger.payingTo(destination)) {
+        found.add(entry);
+        if (++count % STEP === 0) yield;
+      }
+    return yield* sortedInSlices([...found], (a, b) => a.row.orderPos - b.row.orderPos);
+  }
+
+  private *refresh(what: What, { list, touched }: Kept): Slices<void> {
+    let count = 0;
+    // What is touched during a pause has its turn, too.
+    for (const entry of touched) {
+      touched.delete(entry);
+      list.remove(entry);
+      if (this.isListed(what, entry)) list.insert(entry);
+      if (++count % STEP === 0) yield;
+    }
+  }
+
+  /** Whether it may have items, however deep it lies. */
+  private isListed(what: What, entry: Entry): boolean {
+    const { wallet } = this;
+    if (wallet.ledger.entry(entry.key) !== entry) return false;
+    const { sent, received } = listedCounts(wallet, entry, what.filter);
+    return (sent > 0 && listsSent(what, entry)) || received.some(({ to }) => listsReceived(wallet, what, to));
+  }
+}
+
+/** Entries by the places that they had in the order of all when they were put in. */
+class OrderedEntries {
+  /** The first that came first. */
+  readonly entries: Entry[] = [];
+  private readonly places: number[] = [];
+
+  /** Where the first stands that does not come before a place in the order. */
+  private find(place: number): number {
+    let [from, to] = [0, this.places.length];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if (this.places[middle]! < place) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
+
+  /** It must not be there yet. */
+  insert(entry: Entry): void {
+    const { orderPos } = entry.row;
+    const at = this.find(orderPos);
+    this.entries.splice(at, 0, entry);
+    this.places.splice(at, 0, orderPos);
+  }
+
+  remove(entry: Entry): void {
+    const at = this.find(entry.row.orderPos);
+    if (at === this.entries.length) return;
+    // It may have had another place.
+    const found = this.entries[at] === entry ? at : this.entries.indexOf(entry);
+    if (found < 0) return;
+    this.entries.splice(found, 1);
+    this.places.splice(found, 1);
+  }
+}
+
+const OPEN = new WeakMap<Wallet, ListedEntries>();
+
+/** The lists of a wallet. */
+export function listedEntriesOf(wallet: Wallet): ListedEntries {
+  let lists = OPEN.get(wallet);
+  if (lists === undefined) OPEN.set(wallet, (lists = new ListedEntries(wallet)));
+  return lists;
+}

@@ -1,0 +1,31 @@
+/** The metrics page of lbcnet: lbrynet's names, and nothing that Prometheus' own checker finds wrong. */
+import { spawnSync } from 'node:child_process';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { CallMetrics } from '../../../../src/daemon/http/metricsServer.js';
+import { isInstalled } from '../../../support/installed.js';
+
+let page: string;
+beforeEach(async () => {
+  const metrics = new CallMetrics();
+  metrics.begin('status')('done');
+  metrics.begin('resolve')('failed');
+  metrics.begin('resolve')('cancelled');
+  metrics.begin('version');
+  page = await metrics.registry.metrics();
+});
+
+describe('the metrics page of lbcnet', () => {
+  it('counts calls under the names of lbrynet', () => {
+    expect(page).toContain('daemon_api_requests_count_total{method="resolve"} 2\n');
+    expect(page).toContain('daemon_api_failed_request_count_total{method="resolve"} 1\n');
+    expect(page).toContain('daemon_api_cancelled_request_count_total{method="resolve"} 1\n');
+    expect(page).toContain('daemon_api_pending_requests{method="version"} 1\n');
+    expect(page).toContain('daemon_api_pending_requests{method="status"} 0\n');
+    expect(page).toContain('daemon_api_response_time_count{method="resolve"} 2\n');
+  });
+
+  it.skipIf(!isInstalled('promtool'))('has nothing that promtool finds wrong', () => {
+    const checked = spawnSync('promtool', ['check', 'metrics'], { input: page, encoding: 'utf8' });
+    expect([checked.stdout + checked.stderr, checked.status]).toEqual(['', 0]);
+  });
+});

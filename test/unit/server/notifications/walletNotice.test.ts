@@ -1,0 +1,113 @@
+/** What is told of wallets: each transaction once, no amounts of a spend that is under way, claims that are theirs. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { txid, type TxOutput } from '../../../../src/primitives/transaction.js';
+import { sha256 } from '../../../../src/crypto/hash.js';
+import { scriptForDestination } from '../../../../src/script/standard.js';
+import { WalletWatch } from '../../../../src/server/notifications/walletNotice.js';
+import { hashToHex } from '../../../../src/util/bytes.js';
+import { coinControl } from '../../../../src/wallet/spending/coinControl.js';
+import { sendTransaction } from '../../../../src/wallet/spending/commitTransaction.js';
+import { MINE } from '../../../../src/wallet/keys/isMine.js';
+import type { Entry } from '../../../../src/wallet/ledger/entry.js';
+import type { WalletsListener } from '../../../../src/wallet/wallets.js';
+import { FakeNode } from '../../wallet/support/fakeNode.js';
+import { openTestWallet, type TestWallet } from '../../wallet/support/openWallet.js';
+
+const COIN = 100_000_000n;
+const OTHER = scriptForDestination({ type: 'pubkeyhash', hash: Buffer.alloc(20, 7) });
+
+interface Told {
+  readonly event: string;
+  readonly txid?: string;
+  readonly new?: boolean;
+  readonly balance?: number;
+  readonly claim?: unknown;
+}
+
+let node: FakeNode;
+let opened: TestWallet;
+let watch: WalletWatch;
+let told: Told[];
+
+const turns = async (count = 5): Promise<void> => {
+  for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+beforeEach(async () => {
+  node = new FakeNode();
+  node.mineEmpty(120);
+  opened = await openTestWallet(node);
+  const { wallet } = opened;
+  told = [];
+  const wallets = {
+    all: () => [wallet],
+    listen: (listener: WalletsListener) =>
+      wallet.listen((entry: Entry, isNew: boolean) => listener.transactionChanged(wallet, entry, isNew)),
+  };
+  watch = new WalletWatch(wallets, {
+    depthWanted: () => 1,
+    tell: ({ json }) => void told.push(JSON.parse(json) as Told),
+  });
+  const outputs: TxOutput[] = [{ value: 5n * COIN, script: await opened.script() }];
+  const prevout = { hash: sha256(Buffer.from('somebody')), index: 0 };
+  const input = { prevout, scriptSig: Buffer.alloc(0), sequence: 0xffffffff, witness: [] };
+  node.mine(undefined, [{ version: 2, inputs: [input], outputs, lockTime: 0 }]);
+  await turns();
+  told.length = 0;
+});
+afterEach(() => opened.close());
+
+const of = (event: string): Told[] => told.filter((one) => one.event === event);
+
+describe('a wallet that pays somebody', () => {
+  const send = (): Promise<unknown> =>
+    sendTransaction(
+      opened.wallet,
+      [{ script: OTHER, valueSat: COIN, subtractsFee: false }],
+      coinControl(opened.wallet),
+    );
+
+  it('tells of the transaction once, and of no balance but the one that it has then', async () => {
+    const id = hashToHex((await send()) as Buffer);
+    await turns();
+    expect(of('transaction')).toMatchObject([{ txid: id, new: true }]);
+    expect(of('balance').map(({ balance }) => Math.round(balance!))).toEqual([4]);
+  });
+
+  it('tells of no other balance when something else happens before the mempool has answered', async () => {
+    const { submit } = node.port.mempool;
+    node.port.mempool.submit = async (tx, maxFeeSat) => {
+      watch.tipChanged();
+      await turns();
+      return submit(tx, maxFeeSat);
+    };
+    await send();
+    await turns();
+    expect(of('balance').map(({ balance }) => Math.round(balance!))).toEqual([4]);
+  });
+
+  it('tells of it once where the mempool refuses it', async () => {
+    node.refuse = () => 'refused';
+    await send();
+    await turns();
+    expect(of('transaction')).toMatchObject([{ new: true }]);
+    expect(of('balance').map(({ balance }) => balance)).toEqual([0]);
+  });
+});
+
+describe('a block with claims', () => {
+  it('is told with those whose output is of the wallet', async () => {
+    const [entry] = [...opened.wallet.ledger.all()];
+    const own = Buffer.from(entry!.key, 'latin1');
+    expect(entry!.outputs[0]!.mine & MINE.spendable).not.toBe(0);
+    const claims = [
+      { event: { txid: own, n: 0 }, json: '{"name":"own"}' },
+      { event: { txid: own, n: 1 }, json: '{"name":"of another output"}' },
+      { event: { txid: txid({ version: 1, inputs: [], outputs: [], lockTime: 0 }), n: 0 }, json: '{}' },
+      { event: {}, json: '{}' },
+    ];
+    watch.blockChanged({ claims } as never);
+    await turns();
+    expect(told).toEqual([{ event: 'claim', wallet: '', claim: { name: 'own' } }]);
+  });
+});
