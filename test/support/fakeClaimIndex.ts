@@ -200,6 +200,10 @@ export class FakeClaimIndex implements ClaimIndexReader, FollowedChain {
     return this.blocks.at(-1)?.claims.get(keyOf(claimId))?.value ?? null;
   }
 
+  values(claimIds: readonly Uint8Array[]): Promise<(Uint8Array | null)[]> {
+    return Promise.all(claimIds.map((id) => this.value(id)));
+  }
+
   async resolve(): Promise<never> {
     throw new Error('not asked for');
   }
