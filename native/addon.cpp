@@ -12,6 +12,7 @@ NAPI_MODULE_INIT() {
   registerParsing(env, exports);
   registerCoinTable(env, exports);
   registerRowTable(env, exports);
+  registerIndexRows(env, exports);
 #ifdef LBC_SECP256K1_BUNDLED
   setProperty(env, exports, "secp256k1", makeString(env, "bundled"));
 #else

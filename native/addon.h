@@ -6,13 +6,14 @@
 namespace lbc {
 
 // NATIVE_ABI of src/native/binding.ts.
-constexpr uint32_t kAbi = 14;
+constexpr uint32_t kAbi = 15;
 
 void registerDatabase(napi_env env, napi_value exports);
 void registerFileReads(napi_env env, napi_value exports);
 void registerClaimNode(napi_env env, napi_value exports);
 void registerHeap(napi_env env, napi_value exports);
 void registerHashing(napi_env env, napi_value exports);
+void registerIndexRows(napi_env env, napi_value exports);
 void registerParsing(napi_env env, napi_value exports);
 void registerCoinTable(napi_env env, napi_value exports);
 void registerRowTable(napi_env env, napi_value exports);

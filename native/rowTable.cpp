@@ -130,7 +130,7 @@ void RowTable::set(const uint8_t* key, size_t keySize, const uint8_t* value, siz
   while (maxBytes_ > 0 && usedBytes() > maxBytes_ && filled_.size() > 1) makeRoom(&mayMove);
 }
 
-bool RowTable::setRecords(uint8_t kind, const uint8_t* records, size_t size) {
+bool RowTable::setRecords(int kind, const uint8_t* records, size_t size) {
   for (size_t left = size; left > 0;) {
     const uint8_t* key = records + (size - left) + kRecordHead;
     if (left < kRecordHead) return false;
@@ -141,7 +141,8 @@ bool RowTable::setRecords(uint8_t kind, const uint8_t* records, size_t size) {
     const size_t valueSize = isDeletion ? 0 : storedSize;
     if (keySize > left || valueSize > left - keySize) return false;
     left -= keySize + valueSize;
-    if (keySize > 0 && key[0] == kind) set(key, keySize, isDeletion ? nullptr : key + keySize, valueSize);
+    if (kind >= 0 && (keySize == 0 || key[0] != kind)) continue;
+    set(key, keySize, isDeletion ? nullptr : key + keySize, valueSize);
   }
   return true;
 }

@@ -35,8 +35,9 @@ class RowTable {
   // A null value marks a deletion. With a bound a row that no segment has room for is forgotten instead.
   void set(const uint8_t* key, size_t keySize, const uint8_t* value, size_t valueSize);
 
-  // Sets the rows of records (see `walk`) whose keys begin with `kind`; false when the bytes are no records.
-  bool setRecords(uint8_t kind, const uint8_t* records, size_t size);
+  // Sets the rows of records (see `walk`), with a `kind` from 0 on those whose keys begin with that byte; false when the
+  // bytes are no records.
+  bool setRecords(int kind, const uint8_t* records, size_t size);
 
   void clear();
 

@@ -75,6 +75,11 @@ napi_value set(napi_env env, napi_callback_info info) {
   return makeUndefined(env);
 }
 
+napi_value setAll(napi_env env, RowTable* table, int kind, const Span& records) {
+  if (table->setRecords(kind, records.data, records.size)) return makeUndefined(env);
+  return throwError(env, "bytes that are no records were given to a row table");
+}
+
 napi_value setRecords(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
   uint32_t kind;
@@ -83,11 +88,15 @@ napi_value setRecords(napi_env env, napi_callback_info info) {
   if (!table || !readUint32(env, arguments[0], "kind", &kind) || !readBytes(env, arguments[1], "records", &records)) {
     return nullptr;
   }
-  if (!table->setRecords(static_cast<uint8_t>(kind), records.data, records.size)) {
-    throwError(env, "bytes that are no records were given to a row table");
-    return nullptr;
-  }
-  return makeUndefined(env);
+  return setAll(env, table, static_cast<uint8_t>(kind), records);
+}
+
+napi_value addRecords(napi_env env, napi_callback_info info) {
+  napi_value argument;
+  Span records;
+  RowTable* table = readCall(env, info, 1, &argument);
+  if (!table || !readBytes(env, argument, "records", &records)) return nullptr;
+  return setAll(env, table, -1, records);
 }
 
 napi_value clear(napi_env env, napi_callback_info info) {
@@ -130,7 +139,8 @@ napi_value range(napi_env env, napi_callback_info info) {
 void registerRowTable(napi_env env, napi_value exports) {
   const napi_property_descriptor members[] = {
       getter("sizeBytes", getSizeBytes), getter("count", getCount), method("read", read),
-      method("set", set),                method("setRecords", setRecords), method("clear", clear),
+      method("set", set),                method("setRecords", setRecords), method("addRecords", addRecords),
+      method("clear", clear),
       method("beginWalk", beginWalk),    method("walk", walk),      method("range", range),
   };
   setClass(env, exports, "RowTable", construct, members, sizeof members / sizeof members[0]);

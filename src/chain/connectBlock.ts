@@ -186,7 +186,7 @@ export async function connectBlock(
       return { error: checked.error, claims: NO_CLAIMS };
     }
     timers.start('commit');
-    await commit(deps, block, parent, checked.resolved, rows);
+    await commit(deps, block, parent, checked, rows);
     timers.inputs += block.parsed.inputs.length / INPUT_STRIDE - 1;
     timers.stop();
     return { error: null, claims: checked.claims };
@@ -227,13 +227,13 @@ async function commit(
   deps: ConnectDeps,
   block: LoadedBlock,
   parent: number,
-  resolved: ResolvedInputs,
+  { resolved, claims }: CheckedBlock & { error: null },
   rows: ReturnType<RowStore['begin']>,
 ): Promise<void> {
   const { index, store, coins, files, contributors } = deps;
   const { headers } = index;
   const height = parent === NO_HEADER ? 0 : headers.height(parent) + 1;
-  for (const contributor of contributors) await contributor.connect(rows, block, height, resolved);
+  for (const contributor of contributors) await contributor.connect(rows, block, height, resolved, claims);
   const id = headers.find(block.hash);
   assert(id !== NO_HEADER, 'a block is connected whose header is unknown');
   deps.onPoint('commit:before-undo');

@@ -1,5 +1,6 @@
 /** The port by which an index writes inside a block's commit, and the row that tells of which block its rows are. */
 import { PREFIX } from '../store/keys.js';
+import type { ConnectedClaims } from '../store/claims/claimStore.js';
 import type { RowTransaction } from '../store/rows.js';
 import type { RowStore } from '../store/rowStore.js';
 import type { LoadedBlock } from './loadedBlock.js';
@@ -7,12 +8,16 @@ import type { ResolvedInputs } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
 
 export interface BlockContributor {
-  /** Adds the index's rows for a block about to be committed. Must not fail but for the environment. */
+  /**
+   * Adds the index's rows for a block about to be committed. Must not fail but for the environment. `claims` is what
+   * connecting the block did to the claim trie; absent for one that was connected before.
+   */
   connect(
     rows: RowTransaction,
     block: LoadedBlock,
     height: number,
     resolved: ResolvedInputs,
+    claims?: ConnectedClaims,
   ): Promise<void> | void;
   /** Takes them back. `undo` holds the spent coins as the undo file does. */
   disconnect(rows: RowTransaction, block: LoadedBlock, height: number, undo: Buffer): Promise<void> | void;

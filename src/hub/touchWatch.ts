@@ -4,13 +4,13 @@
  */
 import type { ChainReader } from '../chain/chainReader.js';
 import type { ConnectedBlock } from '../chain/chainEvents.js';
+import { touchedKeys } from '../index/addressIndex.js';
 import { scriptKeyOf } from '../index/addressScripts.js';
 import { TX_FIRST_OUTPUT, TX_OUTPUT_COUNT, TX_STRIDE } from '../primitives/blockLayout.js';
 import { outputScriptAt } from '../primitives/blockView.js';
 import type { AddressService } from '../rpc/services.js';
 import { parseUndo } from '../store/coinRow.js';
 import { breathe } from '../util/breathe.js';
-import type { Bytes } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 
 /** What happens within so short a time is told together. The reference looks ten times a second. */
@@ -141,21 +141,20 @@ export class TouchWatch {
   }: Pick<ConnectedBlock, 'id' | 'raw' | 'parsed'>): Promise<void> {
     let looked = 0;
     let since = performance.now();
-    for (const script of this.scriptsOf(id, raw, parsed)) {
-      const key = scriptKeyOf(script);
+    for (const key of touchedKeys(parsed) ?? this.keysOf(id, raw, parsed)) {
       if (key !== null) this.deps.sessions.touch(key);
       if (++looked % SCRIPTS_A_LOOK === 0) since = await breathe(since, SLICE_MS);
     }
   }
 
-  private *scriptsOf(id: number, raw: Buffer, parsed: ConnectedBlock['parsed']): Generator<Bytes> {
+  private *keysOf(id: number, raw: Buffer, parsed: ConnectedBlock['parsed']): Generator<string | null> {
     for (let tx = 0; tx < parsed.txCount; tx++) {
       const row = tx * TX_STRIDE;
       const first = parsed.txs[row + TX_FIRST_OUTPUT]!;
       for (let n = 0; n < parsed.txs[row + TX_OUTPUT_COUNT]!; n++)
-        yield outputScriptAt(raw, parsed, first + n);
+        yield scriptKeyOf(outputScriptAt(raw, parsed, first + n));
     }
-    for (const { script } of parseUndo(this.deps.reader.readUndo(id))) yield script;
+    for (const { script } of parseUndo(this.deps.reader.readUndo(id))) yield scriptKeyOf(script);
   }
 
   /** Resolves when nothing is under way any more. */

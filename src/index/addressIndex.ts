@@ -1,258 +1,113 @@
 /**
  * The address index (`-addressindex`): which transactions touched a script, what of it is unspent, and the sums. Written
- * in the commit of each block and taken back with it, once it has been filled up to the tip. Owns the rows of the prefixes `A`, `U` and `S`; amounts are satoshis. Of the scripts themselves it keeps only keys
- * (`addressScripts.ts`), the rest is with the coins and the blocks.
+ * in the commit of each block and taken back with it, once it has been filled up to the tip. Owns the rows of the
+ * prefixes `A`, `U` and `S` (`addressRows.ts`). The addon makes them of a block in one call, of a large one on another
+ * thread; only sums, to which stored ones are added, are read here.
  */
 import type { LoadedBlock } from '../chain/loadedBlock.js';
-import type { ResolvedInputs } from '../native/binding.js';
 import {
-  TX_FIRST_INPUT,
-  TX_FIRST_OUTPUT,
-  TX_FLAGS,
-  TX_INPUT_COUNT,
-  TX_IS_COINBASE,
-  TX_OUTPUT_COUNT,
-  TX_STRIDE,
-} from '../primitives/blockLayout.js';
-import { outputAmountAt, outputScriptAt, prevoutAt, txidAt } from '../primitives/blockView.js';
-import { parseUndo } from '../store/coinRow.js';
-import { PREFIX, u32Key } from '../store/keys.js';
+  loadNative,
+  type NativeAddressRows,
+  type ParsedBlock,
+  type ResolvedInputs,
+} from '../native/binding.js';
+import { INPUT_STRIDE, OUTPUT_STRIDE } from '../primitives/blockLayout.js';
+import { PREFIX } from '../store/keys.js';
+import { RecordWriter } from '../store/rowRecords.js';
 import type { RowTransaction } from '../store/rows.js';
 import { breathe } from '../util/breathe.js';
-import { asBuffer, toLatin1, type Bytes } from '../util/bytes.js';
-import { scriptKeyOf } from './addressScripts.js';
+import { asBuffer, type Bytes } from '../util/bytes.js';
+import { totalsKey } from './addressRows.js';
+import { SCRIPT_KEY_BYTES } from './addressScripts.js';
+import { BlockWalk, spentBy, spentInUndo } from './addressWalk.js';
 import type { ChainIndex } from './chainIndex.js';
 
-/** Rows written between two looks at the memory that they take. */
-const ROWS_A_LOOK = 2000;
+/** Inputs and outputs of a block from which on its rows are made on another thread: a millisecond or so. */
+const ROWS_ASIDE = 2000;
+/** Scripts whose sums are read at once. Arbitrary. */
+const SUMS_AT_ONCE = 2000;
+/** Of a script in `NativeAddressRows.totals`: behind the key it is the value of its row. */
+const TOTALS_BYTES = SCRIPT_KEY_BYTES + 20;
 
-/** What the index knows of a script in sum. */
-export interface ScriptTotals {
-  receivedSat: bigint;
-  spentSat: bigint;
-  /** Transactions that pay to it or spend from it. */
-  txCount: number;
+/** What was made of blocks that are still at hand: whoever looks for scripts in them need not hash these again. */
+const madeOf = new WeakMap<ParsedBlock, Buffer>();
+
+/** Keys of the scripts that a block paid to or spent from, each once; null when the index has not made its rows here. */
+export function touchedKeys(parsed: ParsedBlock): Iterable<string> | null {
+  const totals = madeOf.get(parsed);
+  return totals === undefined ? null : keysOf(totals);
 }
 
-/** What one transaction did to a script. */
-export interface ScriptMove {
-  receivedSat: bigint;
-  spentSat: bigint;
+function* keysOf(totals: Buffer): Generator<string> {
+  for (let at = 0; at < totals.length; at += TOTALS_BYTES)
+    yield totals.toString('latin1', at, at + SCRIPT_KEY_BYTES);
 }
 
-/** A coin as the index needs it. */
-interface Coin {
-  amountSat: bigint;
-  height: number;
-  script: Bytes;
+function rowsOf(
+  block: LoadedBlock,
+  height: number,
+  resolved: ResolvedInputs,
+): NativeAddressRows | Promise<NativeAddressRows> | null {
+  const native = loadNative();
+  if (native === null) return null;
+  const { raw, parsed } = block;
+  const count = parsed.inputs.length / INPUT_STRIDE + parsed.outputs.length / OUTPUT_STRIDE;
+  return count < ROWS_ASIDE
+    ? native.addressRows(raw, parsed, resolved, height)
+    : native.addressRowsAside(raw, parsed, resolved, height);
 }
 
-/** The coin that running input `input` of a block spends. */
-type SpentCoins = (input: number) => Coin;
-
-export const historyPrefix = (scriptKey: string): string => PREFIX.addressHistory + scriptKey;
-export const unspentPrefix = (scriptKey: string): string => PREFIX.addressUnspent + scriptKey;
-export const totalsKey = (scriptKey: string): string => PREFIX.addressTotals + scriptKey;
-
-const historyKey = (scriptKey: string, height: number, tx: number): string =>
-  historyPrefix(scriptKey) + u32Key(height) + u32Key(tx);
-const unspentKey = (scriptKey: string, height: number, outPoint: Bytes): string =>
-  unspentPrefix(scriptKey) + u32Key(height) + toLatin1(outPoint);
-
-function amountRow(amountSat: bigint): Buffer {
-  const row = Buffer.allocUnsafe(8);
-  row.writeBigInt64LE(amountSat);
-  return row;
+async function connect(
+  rows: RowTransaction,
+  block: LoadedBlock,
+  height: number,
+  resolved: ResolvedInputs,
+): Promise<void> {
+  const made = await rowsOf(block, height, resolved);
+  if (made === null) return new BlockWalk(rows, block, height, spentBy(resolved), true).run();
+  rows.putRecords(PREFIX.addressHistory + PREFIX.addressUnspent, made.records);
+  await rows.relieve();
+  await addTotals(rows, made.totals);
+  madeOf.set(block.parsed, made.totals);
 }
 
-function historyRow(txid: Bytes, { receivedSat, spentSat }: ScriptMove): Buffer {
-  const row = Buffer.allocUnsafe(48);
-  row.set(txid);
-  row.writeBigInt64LE(receivedSat, 32);
-  row.writeBigInt64LE(spentSat, 40);
-  return row;
-}
-
-export function parseHistoryRow(row: Bytes): ScriptMove & { txid: Buffer } {
-  const bytes = asBuffer(row);
-  return {
-    txid: bytes.subarray(0, 32),
-    receivedSat: bytes.readBigInt64LE(32),
-    spentSat: bytes.readBigInt64LE(40),
-  };
-}
-
-function totalsRow({ receivedSat, spentSat, txCount }: ScriptTotals): Buffer {
-  const row = Buffer.allocUnsafe(20);
-  row.writeBigInt64LE(receivedSat, 0);
-  row.writeBigInt64LE(spentSat, 8);
-  row.writeUInt32LE(txCount, 16);
-  return row;
-}
-
-/** The sums of a row; none is a script that was never seen. */
-export function parseTotals(row: Bytes | undefined): ScriptTotals {
-  if (!row) return { receivedSat: 0n, spentSat: 0n, txCount: 0 };
-  const bytes = asBuffer(row);
-  return {
-    receivedSat: bytes.readBigInt64LE(0),
-    spentSat: bytes.readBigInt64LE(8),
-    txCount: bytes.readUInt32LE(16),
-  };
-}
-
-function spentBy(resolved: ResolvedInputs): SpentCoins {
-  return (input) => {
-    const at = resolved.scriptOffsets[input]!;
-    return {
-      amountSat: resolved.amounts[input]!,
-      height: resolved.heightCodes[input]! >>> 1,
-      script: resolved.scripts.subarray(at, at + resolved.scriptLengths[input]!),
-    };
-  };
-}
-
-/** Undo data has no entry for the inputs of coinbases, of which a block has one, in front. */
-function spentInUndo(undo: Buffer, { parsed }: LoadedBlock): SpentCoins {
-  const coins = parseUndo(undo);
-  const first = parsed.txs[TX_INPUT_COUNT]!;
-  return (input) => {
-    const { amount, heightCode, script } = coins[input - first]!;
-    return { amountSat: amount, height: heightCode >>> 1, script };
-  };
-}
-
-/** One block's walk: the same in both directions, but for what is put and what is deleted. */
-class BlockWalk {
-  private readonly rows: RowTransaction;
-  private readonly block: LoadedBlock;
-  private readonly height: number;
-  private readonly spent: SpentCoins;
-  private readonly isForward: boolean;
-  private readonly totals = new Map<string, ScriptTotals>();
-
-  constructor(
-    rows: RowTransaction,
-    block: LoadedBlock,
-    height: number,
-    spent: SpentCoins,
-    isForward: boolean,
-  ) {
-    this.rows = rows;
-    this.block = block;
-    this.height = height;
-    this.spent = spent;
-    this.isForward = isForward;
-  }
-
-  async run(): Promise<void> {
-    const { txCount } = this.block.parsed;
-    let written = 0;
-    let since = performance.now();
-    // Backwards the last goes first: what it spent must be there before what made it goes.
-    for (let n = 0; n < txCount; n++) {
-      written += this.transaction(this.isForward ? n : txCount - 1 - n);
-      if (written < ROWS_A_LOOK) continue;
-      written = 0;
-      await this.rows.relieve();
-      since = await breathe(since);
-    }
-    await this.writeTotals();
-  }
-
-  /** Answers how many rows it wrote. */
-  private transaction(tx: number): number {
-    const { rows, height } = this;
-    const { parsed } = this.block;
-    const moves = new Map<string, ScriptMove>();
-    if (this.isForward) this.inputs(tx, moves);
-    this.outputs(tx, moves);
-    if (!this.isForward) this.inputs(tx, moves);
-    const txid = txidAt(parsed, tx);
-    for (const [key, move] of moves) {
-      if (this.isForward) rows.put(historyKey(key, height, tx), historyRow(txid, move));
-      else rows.del(historyKey(key, height, tx));
-      const total = this.totals.get(key) ?? { receivedSat: 0n, spentSat: 0n, txCount: 0 };
-      total.receivedSat += move.receivedSat;
-      total.spentSat += move.spentSat;
-      total.txCount++;
-      this.totals.set(key, total);
-    }
-    const row = tx * TX_STRIDE;
-    return moves.size + parsed.txs[row + TX_INPUT_COUNT]! + parsed.txs[row + TX_OUTPUT_COUNT]!;
-  }
-
-  private inputs(tx: number, moves: Map<string, ScriptMove>): void {
-    const { raw, parsed } = this.block;
-    const row = tx * TX_STRIDE;
-    if ((parsed.txs[row + TX_FLAGS]! & TX_IS_COINBASE) !== 0) return;
-    const first = parsed.txs[row + TX_FIRST_INPUT]!;
-    const end = first + parsed.txs[row + TX_INPUT_COUNT]!;
-    for (let input = first; input < end; input++) {
-      const { amountSat, height, script } = this.spent(input);
-      const key = scriptKeyOf(script);
-      if (key === null) continue;
-      moveOf(moves, key).spentSat += amountSat;
-      const unspent = unspentKey(key, height, prevoutAt(raw, parsed, input));
-      if (this.isForward) this.rows.del(unspent);
-      else this.rows.put(unspent, amountRow(amountSat));
-    }
-  }
-
-  private outputs(tx: number, moves: Map<string, ScriptMove>): void {
-    const { raw, parsed } = this.block;
-    const row = tx * TX_STRIDE;
-    const first = parsed.txs[row + TX_FIRST_OUTPUT]!;
-    const outPoint = Buffer.alloc(36);
-    outPoint.set(txidAt(parsed, tx));
-    for (let n = 0; n < parsed.txs[row + TX_OUTPUT_COUNT]!; n++) {
-      const key = scriptKeyOf(outputScriptAt(raw, parsed, first + n));
-      if (key === null) continue;
-      const amountSat = outputAmountAt(raw, parsed, first + n);
-      moveOf(moves, key).receivedSat += amountSat;
-      outPoint.writeUInt32LE(n, 32);
-      const unspent = unspentKey(key, this.height, outPoint);
-      if (this.isForward) this.rows.put(unspent, amountRow(amountSat));
-      else this.rows.del(unspent);
-    }
-  }
-
-  private async writeTotals(): Promise<void> {
-    const { rows } = this;
-    const scripts = [...this.totals];
-    let since = performance.now();
-    for (let at = 0; at < scripts.length; at += ROWS_A_LOOK) {
-      const part = scripts.slice(at, at + ROWS_A_LOOK);
-      const stored = await rows.getMany(part.map(([key]) => totalsKey(key)));
-      part.forEach(([key, change], i) => {
-        const sign = this.isForward ? 1 : -1;
-        const before = parseTotals(stored[i]);
-        const after = {
-          receivedSat: before.receivedSat + BigInt(sign) * change.receivedSat,
-          spentSat: before.spentSat + BigInt(sign) * change.spentSat,
-          txCount: before.txCount + sign * change.txCount,
-        };
-        if (after.txCount === 0) rows.del(totalsKey(key));
-        else rows.put(totalsKey(key), totalsRow(after));
-      });
-      await rows.relieve();
-      since = await breathe(since);
-    }
+/** Adds sums to those that are stored; they are changed meanwhile. */
+async function addTotals(rows: RowTransaction, totals: Buffer): Promise<void> {
+  let since = performance.now();
+  for (let from = 0; from < totals.length; from += SUMS_AT_ONCE * TOTALS_BYTES) {
+    const part = totals.subarray(from, from + SUMS_AT_ONCE * TOTALS_BYTES);
+    const keys = Array.from(keysOf(part), totalsKey);
+    const stored = await rows.getMany(keys);
+    const records = new RecordWriter();
+    keys.forEach((key, i) => {
+      const at = i * TOTALS_BYTES + SCRIPT_KEY_BYTES;
+      const row = part.subarray(at, at + TOTALS_BYTES - SCRIPT_KEY_BYTES);
+      if (stored[i] !== undefined) addTo(row, stored[i]);
+      records.add(key, row);
+    });
+    rows.putRecords(PREFIX.addressTotals, records.take());
+    await rows.relieve();
+    since = await breathe(since);
   }
 }
 
-function moveOf(moves: Map<string, ScriptMove>, key: string): ScriptMove {
-  let move = moves.get(key);
-  if (!move) moves.set(key, (move = { receivedSat: 0n, spentSat: 0n }));
-  return move;
+/** Adds the row of a script's sums to another. */
+function addTo(sum: Buffer, row: Bytes): void {
+  const stored = asBuffer(row);
+  for (const at of [0, 8]) {
+    const low = sum.readUInt32LE(at) + stored.readUInt32LE(at);
+    sum.writeUInt32LE(low >>> 0, at);
+    const carry = low > 0xffffffff ? 1 : 0;
+    sum.writeInt32LE((sum.readInt32LE(at + 4) + stored.readInt32LE(at + 4) + carry) | 0, at + 4);
+  }
+  sum.writeUInt32LE(sum.readUInt32LE(16) + stored.readUInt32LE(16), 16);
 }
 
 export const addressIndex: ChainIndex = {
   name: 'addressindex',
   version: 1,
   prefixes: [PREFIX.addressHistory, PREFIX.addressUnspent, PREFIX.addressTotals],
-  connect: (rows, block, height, resolved) =>
-    new BlockWalk(rows, block, height, spentBy(resolved), true).run(),
+  connect,
   disconnect: (rows, block, height, undo) =>
     new BlockWalk(rows, block, height, spentInUndo(undo, block), false).run(),
 };

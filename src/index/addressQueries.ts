@@ -14,7 +14,7 @@ import {
   unspentPrefix,
   type ScriptMove,
   type ScriptTotals,
-} from './addressIndex.js';
+} from './addressRows.js';
 
 /** Marks of history are height and transaction number, those of unspent outputs height and outpoint. */
 export const HISTORY_MARK_BYTES = 8;

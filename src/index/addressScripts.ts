@@ -3,6 +3,7 @@
  * update or a support is found under the address behind its prefix, and a bare public key under that key's address.
  */
 import { hash160, sha256 } from '../crypto/hash.js';
+import { loadNative } from '../native/binding.js';
 import { stripClaimPrefix } from '../script/claimScript.js';
 import { OP } from '../script/opcodes.js';
 import { scriptForDestination, solveScript } from '../script/standard.js';
@@ -13,6 +14,12 @@ export const SCRIPT_KEY_BYTES = 16;
 
 /** A key of 16 bytes, a byte a character; null for outputs that nobody can ever spend. */
 export function scriptKeyOf(script: Bytes): string | null {
+  const native = loadNative();
+  return native ? native.scriptKey(script) : scriptKeyTwin(script);
+}
+
+/** The readable twin of the addon's. */
+export function scriptKeyTwin(script: Bytes): string | null {
   const payment = stripClaimPrefix(script);
   if (payment[0] === OP.OP_RETURN) return null;
   return toLatin1(sha256(canonical(payment)).subarray(0, SCRIPT_KEY_BYTES));

@@ -11,6 +11,7 @@ import {
 } from '../chain/contributor.js';
 import type { LoadedBlock } from '../chain/loadedBlock.js';
 import type { ResolvedInputs } from '../native/binding.js';
+import type { ConnectedClaims } from '../store/claims/claimStore.js';
 import type { RowStore } from '../store/rowStore.js';
 import { prefixEnd, type RowTransaction } from '../store/rows.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
@@ -119,9 +120,10 @@ export class TrackedIndex implements OpenedContributor {
     block: LoadedBlock,
     height: number,
     resolved: ResolvedInputs,
+    claims?: ConnectedClaims,
   ): Promise<void> {
     if (!this.follows(block.header.prevHash)) return;
-    await this.index.connect(rows, block, height, resolved);
+    await this.index.connect(rows, block, height, resolved, claims);
     this.last = Buffer.from(block.hash);
     this.writePosition(rows, this.index.version);
   }

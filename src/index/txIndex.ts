@@ -8,10 +8,11 @@
  */
 import type { LoadedBlock } from '../chain/loadedBlock.js';
 import { WITNESS_CHECK_BYTES } from '../chain/storedTransactions.js';
+import { loadNative } from '../native/binding.js';
 import { TX_FLAGS, TX_HAS_WITNESS, TX_START, TX_STRIDE } from '../primitives/blockLayout.js';
 import { txidAt, wtxidAt } from '../primitives/blockView.js';
 import { PREFIX, readU32, u32Key } from '../store/keys.js';
-import { prefixEnd, type RowReader, type RowTransaction } from '../store/rows.js';
+import { prefixEnd, type RowReader, type RowTransaction, type RowWriter } from '../store/rows.js';
 import { EMPTY_BYTES, toLatin1, type Bytes } from '../util/bytes.js';
 import { whenSoon, type Soon } from '../util/soon.js';
 import type { ChainIndex } from './chainIndex.js';
@@ -40,12 +41,19 @@ function valueOf({ parsed }: LoadedBlock, tx: number): Bytes {
   return wtxidAt(parsed, tx).subarray(0, WITNESS_CHECK_BYTES);
 }
 
+/** Adds the rows of a block; the readable twin of the addon's. */
+export function putTxRows(rows: RowWriter, block: LoadedBlock, height: number): void {
+  for (let tx = 0; tx < block.parsed.txCount; tx++) rows.put(keyOf(block, tx, height), valueOf(block, tx));
+}
+
 export const txIndex: ChainIndex = {
   name: 'txindex',
   version: 1,
   prefixes: [PREFIX.txIndex],
   connect(rows: RowTransaction, block: LoadedBlock, height: number): void {
-    for (let tx = 0; tx < block.parsed.txCount; tx++) rows.put(keyOf(block, tx, height), valueOf(block, tx));
+    const native = loadNative();
+    if (native) rows.putRecords(PREFIX.txIndex, native.txRows(block.raw, block.parsed, height));
+    else putTxRows(rows, block, height);
   },
   disconnect(rows: RowTransaction, block: LoadedBlock, height: number): void {
     for (let tx = 0; tx < block.parsed.txCount; tx++) rows.put(keyOf(block, tx, height), block.hash);

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { addonCandidates, isCheckout, targetName } from './addonFiles.js';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
-export const NATIVE_ABI = 14;
+export const NATIVE_ABI = 15;
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
@@ -97,6 +97,8 @@ export interface NativeRows {
   set(key: Uint8Array | string, value: Uint8Array | null): void;
   /** Sets the rows of records as `walk` writes them whose keys begin with this byte. */
   setRecords(kind: number, records: Uint8Array): void;
+  /** The same of all records. */
+  addRecords(records: Uint8Array): void;
   clear(): void;
   /** Starts a walk over all rows, by the first byte of their key; for tables without a bound. Nothing may change before its end. */
   beginWalk(): void;
@@ -104,6 +106,14 @@ export interface NativeRows {
   walk(target: Uint8Array): number;
   /** Records from `gte` up to but not including `lt`, ascending, if there are any; for tables without a bound. */
   range(gte: Uint8Array | string, lt: Uint8Array | string): Buffer | undefined;
+}
+
+/** What a block adds to the address index. */
+export interface NativeAddressRows {
+  /** Rows of histories and unspent outputs, in the order in which they count. */
+  records: Buffer;
+  /** A script that was touched after the other: key of 16 bytes ‖ received i64 ‖ spent i64 ‖ transactions u32, little endian. */
+  totals: Buffer;
 }
 
 export interface NativeDatabaseOptions {
@@ -295,6 +305,24 @@ export interface NativeAddon {
    */
   scanTx(bytes: Uint8Array, ids: Uint8Array): number;
   buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer;
+  /** See `index/addressRows.ts`: the rows of a block that follows, as records of `store/rowRecords.ts`. */
+  addressRows(
+    block: Uint8Array,
+    parsed: ParsedBlock,
+    resolved: ResolvedInputs,
+    height: number,
+  ): NativeAddressRows;
+  /** The same on another thread; nothing may change meanwhile. */
+  addressRowsAside(
+    block: Uint8Array,
+    parsed: ParsedBlock,
+    resolved: ResolvedInputs,
+    height: number,
+  ): Promise<NativeAddressRows>;
+  /** See `index/txIndex.ts`: the rows of a block as records. */
+  txRows(block: Uint8Array, parsed: ParsedBlock, height: number): Buffer;
+  /** See `index/addressScripts.ts`: the key of a script, 16 code units; null for one that nobody can spend. */
+  scriptKey(script: Uint8Array): string | null;
   readonly CoinTable: new () => NativeCoinTable;
   readonly Database: new (path: string, options: NativeDatabaseOptions) => NativeDatabase;
   readonly DatabaseWalk: new (

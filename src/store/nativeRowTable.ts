@@ -55,6 +55,10 @@ export class NativeRowTable extends NativeRowCache implements RowTable {
     return this.rows.count;
   }
 
+  addRecords(records: Buffer): void {
+    this.rows.addRecords(records);
+  }
+
   *records(maxBytes: number): Generator<Buffer> {
     const { rows } = this;
     let records = Buffer.allocUnsafeSlow(maxBytes);

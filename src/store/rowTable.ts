@@ -17,6 +17,8 @@ export interface RowTable {
   /** A copy of the value, the caller's own; null for a deletion, undefined when nothing is known of the key. */
   get(key: string): Bytes | null | undefined;
   set(key: string, value: Bytes | null): void;
+  /** Sets the rows of records (`rowRecords.ts`), in their order. */
+  addRecords(records: Buffer): void;
   clear(): void;
   /**
    * All rows as records (`rowRecords.ts`), about `maxBytes` of them at once but at least one. They come kind

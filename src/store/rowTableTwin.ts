@@ -2,8 +2,8 @@
  * The readable twin of the addon's row table: hash tables of keys over values packed outside the JavaScript heap, and
  * the keys once more for whoever walks them in order.
  */
-import type { Bytes } from '../util/bytes.js';
-import { RecordWriter } from './rowRecords.js';
+import { toLatin1, type Bytes } from '../util/bytes.js';
+import { changesOf, RecordWriter } from './rowRecords.js';
 import type { KeyRange, RowTable } from './rowTable.js';
 import { SortedKeys } from './sortedKeys.js';
 import { ValueArena } from './valueArena.js';
@@ -56,6 +56,10 @@ export class RowTableTwin implements RowTable {
     this.keyBytes += KEY_OVERHEAD_BYTES + key.length;
     this.rows++;
     this.order.add(key);
+  }
+
+  addRecords(records: Buffer): void {
+    for (const [key, value] of changesOf(records)) this.set(toLatin1(key), value);
   }
 
   private store(before: number, value: Bytes | null): number {

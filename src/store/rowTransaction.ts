@@ -47,6 +47,10 @@ export class Transaction implements RowTransaction {
     this.rows.set(key, null);
   }
 
+  putRecords(kinds: string, records: Buffer): void {
+    this.rows.addRecords(kinds, records);
+  }
+
   async get(key: string): Promise<Bytes | undefined> {
     return (await this.getMany([key]))[0];
   }

@@ -43,6 +43,12 @@ export interface RowWriter {
  * (every few thousand writes) by whoever writes very many rows; it bounds the memory.
  */
 export interface RowTransaction extends RowReader, RowWriter {
+  /**
+   * Puts and deletes the rows of records (`rowRecords.ts`) in their order; the bytes are not changed afterwards. Every key
+   * begins with one of the characters of `kinds`: rows of these are unpacked when somebody asks for one, and rows that
+   * nobody asks for never are.
+   */
+  putRecords(kinds: string, records: Buffer): void;
   relieve(): Promise<void>;
 }
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 // What indexes, search and hub add to connecting blocks on the main thread. Four nodes on regtest are handed the blocks of a
 // bootstrap file turn by turn: one plain, one with the indexes of transactions and addresses, one with that of claims too, and
-// one with -hub and as many sessions as told, each of which follows headers and addresses and searches again and again. Of each the processor time of the main
-// thread is printed (Linux: /proc), and the ratios; of the hub without what its answers to searches cost, which is measured
-// between blocks, and with it. Single turns that the machine disturbed count little: the ratio is the median of batches.
+// one with -hub and as many sessions as told, each of which follows headers and addresses and searches again and again. Of
+// each the processor time of the main thread is printed (Linux: /proc), the time by the clock, and the ratios; of the hub
+// without what its answers to searches cost, which is measured between blocks, and with it. The four take turns in another
+// order each time. Single turns that the machine disturbed count little: beside the ratio of the sums there is the median of
+// batches.
 //
-//   npm run bench:hub -- <file.dat or file.dat.gz> [--sessions 100] [--every ms] [--supportdelay proportional]
+//   npm run bench:hub -- <file.dat or file.dat.gz> [--sessions 100] [--addresses 10] [--every ms] [--supportdelay proportional]
 import { existsSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -23,14 +25,18 @@ const option = (name, fallback) => {
 const source = args.find((arg, i) => !arg.startsWith('--') && !args[i - 1]?.startsWith('--'));
 if (!source || !existsSync(source)) {
   console.error(
-    'usage: npm run bench:hub -- <file.dat[.gz]> [--sessions n] [--every ms] [--supportdelay rule]',
+    'usage: npm run bench:hub -- <file.dat[.gz]> [--sessions n] [--addresses n] [--every ms] [--supportdelay rule]',
   );
   process.exit(2);
 }
 const SESSIONS = Number(option('sessions', '100'));
+/** To so many addresses each session subscribes, of those that the chain pays to. */
+const ADDRESSES = Number(option('addresses', '10'));
 /** How often each session searches. */
 const EVERY_MS = Number(option('every', '1000'));
 const common = ['-listen=0', '-disablewallet', `-supportdelay=${option('supportdelay', 'proportional')}`];
+/** Clients are told of blocks some 40 ms after these. */
+const TOLD_MS = 80;
 /** Blocks between two measurements. */
 const BATCH = 10;
 /** A record of a bootstrap file: magic and length, then the block. */
@@ -125,14 +131,38 @@ const nodes = {
 };
 const sessions = [];
 
-/** Takes blocks in and answers the time of the main thread for it, until everything about them is told. */
+/** Waits until the search index is at the tip and clients are told of it; the node works on that behind its answers. */
+async function settle(node) {
+  const height = await node.rpc('getblockcount');
+  for (;;) {
+    await sleep(TOLD_MS);
+    const { search } = await node.rpc('getclaimindexinfo');
+    if (search.height === height) return;
+  }
+}
+
+/** Takes blocks in; answers the time of the main thread for all that is done about them, and that by the clock. */
 async function connectAll(node, blocks) {
-  const before = mainThreadMs(node);
+  const [cpuMs, since] = [mainThreadMs(node), performance.now()];
   for (const block of blocks) {
     const refusal = await node.rpc('submitblock', [block]);
     if (refusal !== null && refusal !== 'duplicate') throw new Error(`a block was refused: ${refusal}`);
   }
-  return mainThreadMs(node) - before;
+  const wallMs = performance.now() - since;
+  if (node === nodes.hub) await settle(node);
+  return { cpuMs: mainThreadMs(node) - cpuMs, wallMs };
+}
+
+/** Addresses that the latest blocks pay to. */
+async function paidAddresses(node) {
+  const found = new Set();
+  for (let height = await node.rpc('getblockcount'); height > 0 && found.size < 1000; height--) {
+    const { tx } = await node.rpc('getblock', [await node.rpc('getblockhash', [height]), 2]);
+    for (const { vout } of tx)
+      for (const { scriptPubKey } of vout)
+        for (const address of scriptPubKey.addresses ?? []) found.add(address);
+  }
+  return [...found];
 }
 
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
@@ -141,14 +171,24 @@ try {
   // The first ones are without transactions: the node warms up on them.
   const warm = Math.floor(blocks.length / 3);
   for (const node of Object.values(nodes)) await connectAll(node, blocks.slice(0, warm));
+  const paid = await paidAddresses(nodes.addresses);
+  const addressesOf = (n) =>
+    Array.from(
+      { length: Math.min(ADDRESSES, paid.length) },
+      (_, i) => paid[(n * ADDRESSES + i) % paid.length],
+    );
   for (let n = 0; n < SESSIONS; n++) sessions.push(new Session(hubPort, n));
-  await Promise.all(sessions.map((session) => session.begin([])));
+  await Promise.all(sessions.map((session, n) => session.begin(addressesOf(n))));
 
   const turns = [];
   for (let at = warm; at + BATCH <= blocks.length; at += BATCH) {
     const batch = blocks.slice(at, at + BATCH);
     const turn = {};
-    for (const name of ['plain', 'addresses', 'claims']) turn[name] = await connectAll(nodes[name], batch);
+    const names = ['plain', 'addresses', 'claims'];
+    for (let i = 0; i < names.length; i++) {
+      const name = names[(turns.length + i) % names.length];
+      turn[name] = await connectAll(nodes[name], batch);
+    }
     // The hub with its sessions at rest takes one half of the turns, and with searches the other.
     Session.isSearching = (turns.length & 1) === 1;
     let perSearchMs = 0;
@@ -166,28 +206,31 @@ try {
     turns.push(turn);
   }
   const sum = (list, of) => list.reduce((total, turn) => total + of(turn), 0);
-  const show = (label, list, of) => {
+  const cpu =
+    (name, without = () => 0) =>
+    (turn) =>
+      turn[name].cpuMs - without(turn);
+  const show = (label, list, of, name) => {
     const ratioTo = (base) =>
-      `${(sum(list, of) / sum(list, (turn) => turn[base])).toFixed(2)} times ${base} ` +
-      `(median ${median(list.map((turn) => of(turn) / turn[base])).toFixed(2)})`;
-    const blockMs = sum(list, of) / (list.length * BATCH);
+      `${(sum(list, of) / sum(list, cpu(base))).toFixed(2)} times ${base} ` +
+      `(median ${median(list.map((turn) => of(turn) / turn[base].cpuMs)).toFixed(2)})`;
+    const perBlock = (value) => (sum(list, value) / (list.length * BATCH)).toFixed(2).padStart(7);
+    const wallRatio = sum(list, (turn) => turn[name].wallMs) / sum(list, (turn) => turn.plain.wallMs);
     console.log(
-      `${label.padEnd(44)} ${blockMs.toFixed(2).padStart(7)} ms a block, ${ratioTo('plain')}, ${ratioTo('addresses')}`,
+      `${label.padEnd(44)} ${perBlock(of)} ms a block, ${ratioTo('plain')}, ${ratioTo('addresses')}; ` +
+        `by the clock ${perBlock((turn) => turn[name].wallMs)} ms, ${wallRatio.toFixed(2)} times plain`,
     );
   };
   const resting = turns.filter(({ isSearching }) => !isSearching);
   const searching = turns.filter(({ isSearching }) => isSearching);
   console.log(`${turns.length * BATCH} blocks, ${SESSIONS} sessions, processor time of the main thread:`);
-  show('plain', turns, ({ plain }) => plain);
-  show('transactions and addresses', turns, ({ addresses }) => addresses);
-  show('and claims', turns, ({ claims }) => claims);
-  show('hub, sessions at rest', resting, ({ hub }) => hub);
-  show(
-    'hub, sessions searching, without answers',
-    searching,
-    (turn) => turn.hub - turn.searches * turn.perSearchMs,
-  );
-  show('hub, sessions searching, with answers', searching, ({ hub }) => hub);
+  show('plain', turns, cpu('plain'), 'plain');
+  show('transactions and addresses', turns, cpu('addresses'), 'addresses');
+  show('and claims', turns, cpu('claims'), 'claims');
+  show('hub, sessions at rest', resting, cpu('hub'), 'hub');
+  const ofAnswers = (turn) => turn.searches * turn.perSearchMs;
+  show('hub, sessions searching, without answers', searching, cpu('hub', ofAnswers), 'hub');
+  show('hub, sessions searching, with answers', searching, cpu('hub'), 'hub');
   const searches = sum(searching, (turn) => turn.searches);
   console.log(
     `${searches} searches meanwhile, ${median(searching.map((turn) => turn.perSearchMs)).toFixed(2)} ms each`,

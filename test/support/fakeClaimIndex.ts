@@ -9,7 +9,7 @@ import { encodeClaim } from '../../src/metadata/claim.js';
 import { parseLanguage } from '../../src/metadata/languages.js';
 import { ClaimSchema, Fee_Currency } from '../../src/metadata/messages/claim_pb.js';
 import type { ClaimMetadata } from '../../src/search/document.js';
-import type { FollowedChain } from '../../src/search/follower.js';
+import type { FollowedChain } from '../../src/search/followedClaims.js';
 import { MODEL_PLACES, Random, keyOf, randomClaims } from './claimSearchModel.js';
 
 interface FakeClaim {
@@ -198,6 +198,10 @@ export class FakeClaimIndex implements ClaimIndexReader, FollowedChain {
 
   async value(claimId: Uint8Array): Promise<Uint8Array | null> {
     return this.blocks.at(-1)?.claims.get(keyOf(claimId))?.value ?? null;
+  }
+
+  values(claimIds: readonly Uint8Array[]): Promise<(Uint8Array | null)[]> {
+    return Promise.all(claimIds.map((id) => this.value(id)));
   }
 
   async resolve(): Promise<never> {

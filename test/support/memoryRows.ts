@@ -70,6 +70,10 @@ export class MemoryTransaction implements RowTransaction {
     this.own.set(key, null);
   }
 
+  putRecords(kinds: string, records: Buffer): void {
+    this.own.addRecords(kinds, records);
+  }
+
   async relieve(): Promise<void> {}
 
   private find(key: string): Bytes | undefined {

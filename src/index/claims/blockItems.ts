@@ -3,6 +3,7 @@
  * updates, expirations and activations included, and stays as long as the block does, so that an index far behind the tip
  * reads there what it would have seen at the tip. What came and went within the block is not in it.
  */
+import type { WorkEvent } from '../../claimtrie/claimWork.js';
 import { REMOVAL, type Item } from '../../claimtrie/item.js';
 import { logKey } from '../../store/claims/claimKeys.js';
 import { itemsByOrdinal } from '../../store/claims/itemHistory.js';
@@ -48,6 +49,21 @@ async function itemsOf(rows: RowReader, events: readonly LogEvent[]): Promise<(r
     assert(item, 'an item of the log of a block is missing');
     return item;
   };
+}
+
+/** What a block did of which connecting it to the claim trie tells. */
+export function itemsOfLog(log: readonly WorkEvent[]): BlockItems {
+  const created: CreatedItem[] = [];
+  const removed: Item[] = [];
+  const activated: Item[] = [];
+  const takeovers = new Set<string>();
+  for (const event of log) {
+    if (event.op === 'takeover') takeovers.add(event.name);
+    else if (event.op === 'create') created.push({ item: event.item, isActive: event.item.activated !== 0 });
+    else if (event.op === 'spend' || event.op === 'expire') removed.push(event.item);
+    else if (event.op === 'activate') activated.push(event.item);
+  }
+  return { created, removed, activated, takeovers: [...takeovers] };
 }
 
 /** What the block of this height did; it must be of the active chain, and connected to the claim trie. */

@@ -174,7 +174,7 @@ export class BlockWork {
 
   private async newClaims(): Promise<NewClaim[]> {
     const made = [...this.created.values()];
-    const points = new Set(made.map(({ item }) => item.point));
+    const points = new Map(made.map(({ item }) => [item.point, item.claimId]));
     const formers = made.map(({ item }) => this.formerRow(item.claimId));
     const updatesNew = made.some(({ item }, i) => item.kind === 'update' && formers[i] === null);
     const outputs = await ClaimOutputs.read(this.block, points, updatesNew);
@@ -341,20 +341,25 @@ export class BlockWork {
       this.height === rules.normalizationForkHeight
         ? new EffectiveAmounts(rows, rules, this.height - 1, false)
         : null;
-    const changes: NotedTrending[] = [];
-    let since = performance.now();
+    const weighed: { claimId: string; row: ClaimRow; support: SupportChange | undefined }[] = [];
     for (const claimId of ids) {
       const bytes = this.noted.get(claimKey(claimId));
       if (bytes === null) continue;
-      const { point, rawName } = parseClaimRow(bytes);
-      const support = this.supports.get(claimId + groupOf(rawName));
-      if (!this.created.has(claimId) && support?.isMoved !== true) continue;
-      const { amountSat, supportSat } = await after.weightOf(claimId, point, rawName);
+      const row = parseClaimRow(bytes);
+      const support = this.supports.get(claimId + groupOf(row.rawName));
+      if (this.created.has(claimId) || support?.isMoved === true) weighed.push({ claimId, row, support });
+    }
+    await after.load(weighed.map(({ row }) => row.rawName));
+    await before?.load(weighed.flatMap(({ claimId }) => this.formerRow(claimId)?.rawName ?? []));
+    const changes: NotedTrending[] = [];
+    let since = performance.now();
+    for (const { claimId, row, support } of weighed) {
+      const { amountSat, supportSat } = after.weightOf(claimId, row.point, row.rawName);
       const latterSat = amountSat === null ? 0n : amountSat + supportSat;
       const formerSat =
         before === null
           ? this.formerAmount(claimId, amountSat, supportSat - (support?.activeSat ?? 0n))
-          : await this.formerAmountIn(before, claimId);
+          : this.formerAmountIn(before, claimId);
       changes.push({ claimId, formerSat, latterSat });
       since = await breathe(since);
     }
@@ -369,10 +374,10 @@ export class BlockWork {
     return wasActive ? amountSat + formerSupportSat : 0n;
   }
 
-  private async formerAmountIn(before: EffectiveAmounts, claimId: string): Promise<bigint> {
+  private formerAmountIn(before: EffectiveAmounts, claimId: string): bigint {
     const row = this.formerRow(claimId);
     if (row === null) return 0n;
-    const { amountSat, supportSat } = await before.weightOf(claimId, row.point, row.rawName);
+    const { amountSat, supportSat } = before.weightOf(claimId, row.point, row.rawName);
     return amountSat === null ? 0n : amountSat + supportSat;
   }
 }

@@ -4,18 +4,20 @@
  * each block and taken back with it, once it has been filled up to the tip. Owns the rows of the prefix `L`.
  *
  * What a block did to claims stands in the log of the claim trie (`blockItems.ts`), for good: so a fill far behind the tip
- * sees what it would have seen at the tip. A branch's log is gone with the branch; the way back is the index's own undo
- * rows, kept for as many blocks as name proofs are, and where they end the index is made anew.
+ * sees what it would have seen at the tip, where connecting the block tells it. A branch's log is gone with the branch; the
+ * way back is the index's own undo rows, kept for as many blocks as name proofs are, and where they end the index is made
+ * anew.
  */
 import type { LoadedBlock } from '../../chain/loadedBlock.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
+import type { ResolvedInputs } from '../../native/binding.js';
 import type { NetworkParams } from '../../params/network.js';
 import { PREFIX } from '../../store/keys.js';
-import type { ProofWindow } from '../../store/claims/claimStore.js';
+import type { ConnectedClaims, ProofWindow } from '../../store/claims/claimStore.js';
 import type { RowTransaction } from '../../store/rows.js';
 import type { ChainIndex } from '../chainIndex.js';
 import { writeChanges, writeTrending } from './blockChanges.js';
-import { readBlockItems } from './blockItems.js';
+import { itemsOfLog, readBlockItems } from './blockItems.js';
 import { BlockWork } from './blockWork.js';
 import { changesKey, trendingKey, undoKey } from './claimIndexKeys.js';
 import { canTakeBack, dropChunks, firstUndoHeight, NotedRows, takeBack } from './notedRows.js';
@@ -46,11 +48,17 @@ class ClaimIndex implements ChainIndex {
     this.options = options;
   }
 
-  async connect(rows: RowTransaction, block: LoadedBlock, height: number): Promise<void> {
+  async connect(
+    rows: RowTransaction,
+    block: LoadedBlock,
+    height: number,
+    _resolved: ResolvedInputs,
+    claims?: ConnectedClaims,
+  ): Promise<void> {
     const { params, rules, window } = this.options;
     const tipHeight = Math.max(height, this.options.tipHeight());
     const keepsUndo = window === 'all' || height > tipHeight - window;
-    const items = await readBlockItems(rows, height);
+    const items = claims?.log ? itemsOfLog(claims.log) : await readBlockItems(rows, height);
     const noted = new NotedRows(rows);
     const work = new BlockWork(
       { params, rules, rows, isPresent: height === tipHeight, noted },

@@ -4,7 +4,7 @@
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { StoredTransaction, WantedTransaction } from '../../chain/storedTransactions.js';
-import { pointIndex, pointTxid } from '../../claimtrie/item.js';
+import { pointIndex, pointTxid, type Item } from '../../claimtrie/item.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { decodeClaimScript } from '../../script/claimScript.js';
 import { PREFIX } from '../../store/keys.js';
@@ -39,6 +39,9 @@ import { findByUrls, resolveUrls, type ResolveScope } from './resolveUrl.js';
 const MAX_ATTEMPTS = 3;
 /** Claims of a walk over all that are put together at one tip. */
 const CLAIMS_A_STEP = 256;
+
+/** Values whose transactions are read side by side. Arbitrary: a disk answers several as fast as one. */
+const VALUES_AT_ONCE = 16;
 
 /** What the answers are made of. The rows change in the same turn as the tip does. */
 export interface ClaimIndexSource {
@@ -98,17 +101,32 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     return this.atOneTip(({ records }) => records.load(claimIds.map(toLatin1)));
   }
 
-  value(claimId: Bytes): Promise<Bytes | null> {
+  async value(claimId: Bytes): Promise<Bytes | null> {
+    return (await this.values([claimId]))[0]!;
+  }
+
+  values(claimIds: readonly Bytes[]): Promise<(Bytes | null)[]> {
     return this.atOneTip(async ({ records }) => {
-      const [row] = await records.rowsOf([toLatin1(claimId)]);
-      const item = row && (await records.itemOf(row));
-      if (!item) return null;
-      const { active, readTransaction } = this.source;
-      const wanted = { txid: pointTxid(item.point), offset: item.txOffset, witness: 'ignored' } as const;
-      const found = await readTransaction(active.at(item.height), wanted);
-      const output = found?.tx.outputs[pointIndex(item.point)];
-      return (output && decodeClaimScript(output.script)?.value) ?? null;
+      const rows = await records.rowsOf(claimIds.map(toLatin1));
+      const items = await records.itemsOf(rows.filter((row) => row !== null));
+      const values: (Bytes | null)[] = [];
+      let since = performance.now();
+      for (let at = 0; at < items.length; at += VALUES_AT_ONCE) {
+        const part = items.slice(at, at + VALUES_AT_ONCE);
+        values.push(...(await Promise.all(part.map((item) => item && this.valueOf(item)))));
+        since = await breathe(since);
+      }
+      let next = 0;
+      return rows.map((row) => (row === null ? null : values[next++]!));
     });
+  }
+
+  private async valueOf(item: Item): Promise<Bytes | null> {
+    const { active, readTransaction } = this.source;
+    const wanted = { txid: pointTxid(item.point), offset: item.txOffset, witness: 'ignored' } as const;
+    const found = await readTransaction(active.at(item.height), wanted);
+    const output = found?.tx.outputs[pointIndex(item.point)];
+    return (output && decodeClaimScript(output.script)?.value) ?? null;
   }
 
   resolve(urls: readonly string[]): Promise<ResolvedUrl[]> {

@@ -3,7 +3,7 @@
  * values say, and the keys of channels that the block itself made. Pure.
  */
 import type { LoadedBlock } from '../../chain/loadedBlock.js';
-import { pointKey } from '../../claimtrie/item.js';
+import { claimIdAtPoint, pointKey } from '../../claimtrie/item.js';
 import { channelPublicKey } from '../../metadata/channelSignature.js';
 import { readClaimFacts, type ClaimFacts } from '../../metadata/claimFacts.js';
 import {
@@ -19,7 +19,7 @@ import {
   TX_STRIDE,
 } from '../../primitives/blockLayout.js';
 import { outputScriptAt, prevoutAt, txidAt } from '../../primitives/blockView.js';
-import { claimIdOf, decodeClaimScript } from '../../script/claimScript.js';
+import { decodeClaimScript } from '../../script/claimScript.js';
 import { breathe } from '../../util/breathe.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 
@@ -53,10 +53,13 @@ export class ClaimOutputs {
   private readonly originals = new Map<string, BlockPlace>();
   private readonly channels = new Map<string, NewChannel>();
 
-  /** Reads those at `points`; `withOriginals` when claims are asked for that the block both made and updated. */
+  /**
+   * Reads those at `points`, by which their claims' ids are given; `withOriginals` when claims are asked for that the block
+   * both made and updated.
+   */
   static async read(
     block: LoadedBlock,
-    points: ReadonlySet<string>,
+    points: ReadonlyMap<string, string>,
     withOriginals: boolean,
   ): Promise<ClaimOutputs> {
     const outputs = new ClaimOutputs();
@@ -90,7 +93,7 @@ export class ClaimOutputs {
   private readTransaction(
     { raw, parsed }: LoadedBlock,
     position: number,
-    points: ReadonlySet<string>,
+    points: ReadonlyMap<string, string>,
     withOriginals: boolean,
   ): void {
     const row = position * TX_STRIDE;
@@ -107,12 +110,13 @@ export class ClaimOutputs {
       const facts = readClaimFacts(value);
       const publicKey = facts.publicKey && channelPublicKey(facts.publicKey);
       const place = { position, nout };
-      if (points.has(point)) {
+      const knownId = points.get(point);
+      if (knownId !== undefined) {
         const spends = prevoutAt(raw, parsed, firstInput);
         this.byPoint.set(point, { ...place, value, facts, publicKey, script, firstInput: spends });
       }
       if (claim.kind === 'claim') {
-        const claimId = toLatin1(claimIdOf(txid, nout));
+        const claimId = knownId ?? claimIdAtPoint(point);
         if (withOriginals) this.originals.set(claimId, place);
         // One that is no channel yet may be made one within the block.
         this.channels.set(claimId, {

@@ -87,6 +87,8 @@ export interface ClaimIndexReader {
   claims(claimIds: readonly Bytes[]): Promise<(ClaimRecord | null)[]>;
   /** Value of the latest output, as it is in the script; null also when its block was pruned. */
   value(claimId: Bytes): Promise<Bytes | null>;
+  /** The same of several, in the order asked. */
+  values(claimIds: readonly Bytes[]): Promise<(Bytes | null)[]>;
   /** One answer a URL, in their order. */
   resolve(urls: readonly string[]): Promise<ResolvedUrl[]>;
   /** For each URL the live claim whose short or canonical one it is, null for none; what else stands in it is not looked at. */

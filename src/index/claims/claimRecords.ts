@@ -86,13 +86,20 @@ export class ClaimRecords {
     return records;
   }
 
-  /** The claim's output as the claim trie files it, or null. */
-  async itemOf(row: ClaimRow): Promise<Item | null> {
-    const [name] = filedNames(this.rules, row.rawName, this.height);
-    const bytes = await this.rows.get(itemKey(name!, row.height, row.point));
-    const item = bytes && parseItemRow(name!, row.height, row.point, bytes);
-    if (item?.removed === 0) return item;
-    return findPresentItem(this.rows, this.rules, row, this.height);
+  /** The claims' outputs as the claim trie files them, null for those that it does not. */
+  async itemsOf(claims: readonly ClaimRow[]): Promise<(Item | null)[]> {
+    const likely = claims.map(({ rawName }) => filedNames(this.rules, rawName, this.height)[0]!);
+    const keys = claims.map(({ height, point }, i) => itemKey(likely[i]!, height, point));
+    const rows = await this.rows.getMany(keys);
+    const items: (Item | null)[] = [];
+    for (const [i, claim] of claims.entries()) {
+      const bytes = rows[i];
+      const item = bytes ? parseItemRow(likely[i]!, claim.height, claim.point, bytes) : null;
+      items.push(
+        item?.removed === 0 ? item : await findPresentItem(this.rows, this.rules, claim, this.height),
+      );
+    }
+    return items;
   }
 
   private async loadPart(claimIds: readonly string[]): Promise<ClaimRecord[]> {
@@ -120,20 +127,14 @@ export class ClaimRecords {
   }
 
   private async findItems(claims: readonly { claimId: string; row: ClaimRow }[]): Promise<Found[]> {
-    const likely = claims.map(({ row }) => filedNames(this.rules, row.rawName, this.height)[0]!);
-    const rows = await this.rows.getMany(
-      claims.map(({ row }, i) => itemKey(likely[i]!, row.height, row.point)),
-    );
+    const items = await this.itemsOf(claims.map(({ row }) => row));
+    await this.statesOf(items.flatMap((item) => item?.name ?? []));
     const found: Found[] = [];
-    await this.statesOf(likely);
     for (const [i, { claimId, row }] of claims.entries()) {
-      const bytes = rows[i];
-      let item = bytes ? parseItemRow(likely[i]!, row.height, row.point, bytes) : null;
-      if (item?.removed !== 0) item = await findPresentItem(this.rows, this.rules, row, this.height);
+      const item = items[i]!;
       // Only while a block comes, and then the question is asked again.
       if (item === null) continue;
-      const [state] = await this.statesOf([item.name]);
-      found.push({ claimId, row, item, state: state ?? null });
+      found.push({ claimId, row, item, state: this.states.get(item.name) ?? null });
     }
     return found;
   }

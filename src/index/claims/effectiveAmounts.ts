@@ -9,6 +9,8 @@ import { nameKey } from '../../store/claims/claimKeys.js';
 import { aliveItems } from '../../store/claims/itemHistory.js';
 import { parseNameRow } from '../../store/claims/nameRow.js';
 import type { RowReader } from '../../store/rows.js';
+import { assert } from '../../util/assert.js';
+import { breathe } from '../../util/breathe.js';
 import { filedNames } from './filedNames.js';
 
 export interface ClaimWeight {
@@ -18,6 +20,8 @@ export interface ClaimWeight {
   readonly supportSat: bigint;
 }
 
+/** Names whose rows are read at once. Arbitrary. */
+const NAMES_AT_ONCE = 500;
 const NO_WEIGHT: ClaimWeight = { amountSat: null, supportSat: 0n };
 
 export class EffectiveAmounts {
@@ -25,6 +29,7 @@ export class EffectiveAmounts {
   private readonly rules: ClaimRules;
   private readonly height: number;
   private readonly isPresent: boolean;
+  /** By the name under which the trie files them. */
   private readonly states = new Map<string, NameState | null>();
   private readonly items = new Map<string, readonly Item[]>();
 
@@ -36,38 +41,58 @@ export class EffectiveAmounts {
     this.isPresent = isPresent;
   }
 
-  /** Of the claim whose output is at `point`. */
-  async weightOf(claimId: string, point: string, rawName: string): Promise<ClaimWeight> {
+  /** Reads what `weightOf` needs of claims with these names, as their outputs have them. */
+  async load(rawNames: Iterable<string>): Promise<void> {
+    const names = new Set<string>();
+    for (const rawName of rawNames) for (const name of this.namesOf(rawName)) names.add(name);
+    const wanted = [...names];
+    let since = performance.now();
+    for (let at = 0; at < wanted.length; at += NAMES_AT_ONCE) {
+      const part = wanted.slice(at, at + NAMES_AT_ONCE);
+      if (this.isPresent) {
+        const rows = await this.rows.getMany(part.map(nameKey));
+        part.forEach((name, i) => this.states.set(name, rows[i] ? parseNameRow(rows[i]) : null));
+      } else {
+        for (const name of part) {
+          const filed = await aliveItems(this.rows, name, this.height);
+          const active = filed.filter(({ activated }) => activated !== 0 && activated <= this.height);
+          this.items.set(name, active);
+          since = await breathe(since);
+        }
+      }
+      since = await breathe(since);
+    }
+  }
+
+  private namesOf(rawName: string): readonly string[] {
+    return filedNames(this.rules, rawName, this.height);
+  }
+
+  /** Of the claim whose output is at `point`; its name must have been loaded. */
+  weightOf(claimId: string, point: string, rawName: string): ClaimWeight {
     let pending = NO_WEIGHT;
-    for (const name of filedNames(this.rules, rawName, this.height)) {
-      const weight = await (this.isPresent
+    for (const name of this.namesOf(rawName)) {
+      const weight = this.isPresent
         ? this.presentWeight(name, claimId, point)
-        : this.pastWeight(name, claimId, point));
+        : this.pastWeight(name, claimId, point);
       if (weight.amountSat !== null) return weight;
       if (weight.supportSat > 0n) pending = weight;
     }
     return pending;
   }
 
-  private async presentWeight(name: string, claimId: string, point: string): Promise<ClaimWeight> {
-    let state = this.states.get(name);
-    if (state === undefined) {
-      const row = await this.rows.get(nameKey(name));
-      this.states.set(name, (state = row === undefined ? null : parseNameRow(row)));
-    }
+  private presentWeight(name: string, claimId: string, point: string): ClaimWeight {
+    const state = this.states.get(name);
+    assert(state !== undefined, 'a name was weighed before it was loaded');
     if (state === null) return NO_WEIGHT;
     const claim = findClaim(state, point);
     if (claim) return { amountSat: claim.amount, supportSat: claim.effective - claim.amount };
     return { amountSat: null, supportSat: state.dangling.get(claimId) ?? 0n };
   }
 
-  private async pastWeight(name: string, claimId: string, point: string): Promise<ClaimWeight> {
-    let items = this.items.get(name);
-    if (items === undefined) {
-      const filed = await aliveItems(this.rows, name, this.height);
-      items = filed.filter(({ activated }) => activated !== 0 && activated <= this.height);
-      this.items.set(name, items);
-    }
+  private pastWeight(name: string, claimId: string, point: string): ClaimWeight {
+    const items = this.items.get(name);
+    assert(items !== undefined, 'a name was weighed before it was loaded');
     let amountSat: bigint | null = null;
     let supportSat = 0n;
     for (const item of items) {

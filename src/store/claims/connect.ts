@@ -4,7 +4,7 @@
  */
 import { checkingOrder, findTakeovers, processDue, settleTakeovers } from '../../claimtrie/blockEnd.js';
 import { namesInvolved, processTransaction, spendCandidates } from '../../claimtrie/blockTransactions.js';
-import { ClaimWork } from '../../claimtrie/claimWork.js';
+import { ClaimWork, type WorkEvent } from '../../claimtrie/claimWork.js';
 import { compareCreation, pointKey, REMOVAL, type Item } from '../../claimtrie/item.js';
 import { expiringCreation, hashesAllClaims, isHashFork } from '../../claimtrie/rules.js';
 import type { ClaimBlock, ClaimEvent, ClaimRules } from '../../claimtrie/types.js';
@@ -27,6 +27,8 @@ export interface ConnectedClaims {
   root: Bytes;
   /** What the block did; described whenever somebody asks, and empty for the block that refiles names. */
   readonly events: readonly ClaimEvent[];
+  /** The block's log with its items as they are at its end; null for the block that refiles names. */
+  readonly log: readonly WorkEvent[] | null;
 }
 
 export async function connectClaims(
@@ -47,7 +49,7 @@ export async function connectClaims(
   const refiles = isRefileFork(rules, height);
   const rehashes = isHashFork(rules, height);
   if (block.transactions.length === 0 && !dueRow && expiring.length === 0 && !refiles && !rehashes) {
-    return { root: summary.root, events: [] };
+    return { root: summary.root, events: [], log: [] };
   }
   const work = new ClaimWork(rules, height);
   const store = new WorkStore(work, summary, hashesAllClaims(rules, height - 1) ? '1' : '0', deps);
@@ -78,6 +80,7 @@ export async function connectClaims(
     get events() {
       return refiles ? [] : describeEvents(operations, reported);
     },
+    log: refiles ? null : reported,
   };
 }
 

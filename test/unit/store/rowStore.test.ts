@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FlushJournal } from '../../../src/store/flushJournal.js';
+import { RecordWriter } from '../../../src/store/rowRecords.js';
 import { RowStore } from '../../../src/store/rowStore.js';
 import { Random } from '../../differential/support.js';
 import { prefixEnd, type RowRange, type RowReader } from '../../../src/store/rows.js';
@@ -69,6 +70,56 @@ describe('RowStore', () => {
       for await (const [key, value] of store.range(range)) walked.push([key, Buffer.from(value)]);
       const rows = await store.getRange(range);
       expect(rows.map(([key, value]) => [key, Buffer.from(value)])).toEqual(walked);
+    }
+  });
+
+  it('takes records in a transaction as rows that are written one by one', async () => {
+    const random = new Random(9);
+    const model = new Map<string, string>();
+    const keyOf = (): string => random.pick(['a', 'b', 'c']) + String(random.below(30));
+    for (let round = 0; round < 60; round++) {
+      const rows = store.begin();
+      const before = new Map(model);
+      for (let step = random.below(12); step >= 0; step--) {
+        const records = new RecordWriter();
+        const kinds = new Set<string>();
+        for (let n = random.below(8); n >= 0; n--) {
+          const key = keyOf();
+          const value = random.chance(3) ? null : random.bytes(random.below(9));
+          if (value === null) model.delete(key);
+          else model.set(key, value.toString('latin1'));
+          if (random.chance(2)) {
+            records.add(key, value);
+            kinds.add(key[0]!);
+            continue;
+          }
+          rows.putRecords([...kinds].join(''), Buffer.from(records.take()));
+          kinds.clear();
+          if (value === null) rows.del(key);
+          else rows.put(key, value);
+        }
+        rows.putRecords([...kinds].join(''), Buffer.from(records.take()));
+        if (random.chance(4)) {
+          const key = keyOf();
+          const found = await rows.get(key);
+          expect(found && Buffer.from(found).toString('latin1')).toBe(model.get(key));
+        }
+        if (random.chance(6)) {
+          const range = { gte: keyOf(), lt: 'c' };
+          const found = (await rows.getRange(range)).map(([key]) => key);
+          expect(found).toEqual([...model.keys()].filter((key) => key >= range.gte && key < 'c').sort());
+        }
+      }
+      if (random.chance(4)) {
+        await store.discard(rows);
+        model.clear();
+        for (const [key, value] of before) model.set(key, value);
+      } else store.commit(rows);
+      if (random.chance(5)) await store.flush();
+      const committed = await store.getRange({ gte: 'a', lt: 'd' });
+      expect(new Map(committed.map(([key, value]) => [key, Buffer.from(value).toString('latin1')]))).toEqual(
+        model,
+      );
     }
   });
 

@@ -80,6 +80,17 @@ describe('rows in memory', () => {
     });
   }
 
+  it.each(tables)('take records as they give them: %s', (_, make) => {
+    const [rows, other] = [make(), make()];
+    rows.set('', Buffer.from('of no key'));
+    rows.set('ab', null);
+    rows.set('b', Buffer.alloc(0));
+    rows.set('c', Buffer.alloc(5000, 7));
+    other.set('ab', Buffer.from('there'));
+    for (const records of rows.records(100)) other.addRecords(records);
+    expect(new Map(all(other, 1 << 20))).toEqual(new Map(all(rows, 1 << 20)));
+  });
+
   it.each(tables)('hand out values that do not change with the row: %s', (_, make) => {
     const rows = make();
     rows.set('a', Buffer.from('first'));

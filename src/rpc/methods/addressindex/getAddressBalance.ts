@@ -1,5 +1,5 @@
 /** `getaddressbalance`: what addresses hold and have received. */
-import type { ScriptTotals } from '../../../index/addressIndex.js';
+import type { ScriptTotals } from '../../../index/addressRows.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
 import type { AddressService } from '../../services.js';

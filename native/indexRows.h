@@ -1,0 +1,42 @@
+// What a block adds to the indexes of transactions and addresses, as the records that row tables take. Pure: it knows
+// neither the database nor JavaScript (see indexRowsBinding.cpp). Twins: src/index/txIndex.ts and
+// src/index/addressWalk.ts, which tell what the rows mean.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "parse.h"
+
+namespace lbc {
+
+// Bytes of the key under which a script is filed.
+constexpr size_t kScriptKeySize = 16;
+
+// Under which key a script is filed; false for one that nobody can ever spend.
+bool scriptKeyOf(const uint8_t* script, size_t size, uint8_t* key);
+
+// The coins that a block spends, by running input number; every script lies within `scripts`.
+struct SpentCoins {
+  const int64_t* amounts = nullptr;
+  const uint32_t* heightCodes = nullptr;
+  const uint32_t* scriptOffsets = nullptr;
+  const uint32_t* scriptLengths = nullptr;
+  const uint8_t* scripts = nullptr;
+};
+
+struct AddressRows {
+  // Of histories and unspent outputs, in the order in which they count.
+  std::vector<uint8_t> records;
+  // A script that was touched after the other: key ‖ received i64 ‖ spent i64 ‖ transactions u32.
+  std::vector<uint8_t> totals;
+};
+
+// The inputs of `view` belong to its transactions in order.
+void addressRows(const ParsedView& view, const SpentCoins& spent, uint32_t height, AddressRows* out);
+
+// `wtxids` has 32 bytes a transaction.
+void txRows(const ParsedView& view, const uint8_t* wtxids, uint32_t height, std::vector<uint8_t>* records);
+
+}  // namespace lbc

@@ -1,0 +1,72 @@
+/**
+ * The rows of the address index: keys and values of the prefixes `A`, `U` and `S`. Amounts are satoshis. Of the scripts
+ * themselves there are only keys (`addressScripts.ts`), the rest is with the coins and the blocks. The addon writes the
+ * same rows (`native/indexRows.cpp`).
+ */
+import { PREFIX, u32Key } from '../store/keys.js';
+import { asBuffer, toLatin1, type Bytes } from '../util/bytes.js';
+
+/** What the index knows of a script in sum. */
+export interface ScriptTotals {
+  receivedSat: bigint;
+  spentSat: bigint;
+  /** Transactions that pay to it or spend from it. */
+  txCount: number;
+}
+
+/** What one transaction did to a script. */
+export interface ScriptMove {
+  receivedSat: bigint;
+  spentSat: bigint;
+}
+
+export const historyPrefix = (scriptKey: string): string => PREFIX.addressHistory + scriptKey;
+export const unspentPrefix = (scriptKey: string): string => PREFIX.addressUnspent + scriptKey;
+export const totalsKey = (scriptKey: string): string => PREFIX.addressTotals + scriptKey;
+
+export const historyKey = (scriptKey: string, height: number, tx: number): string =>
+  historyPrefix(scriptKey) + u32Key(height) + u32Key(tx);
+export const unspentKey = (scriptKey: string, height: number, outPoint: Bytes): string =>
+  unspentPrefix(scriptKey) + u32Key(height) + toLatin1(outPoint);
+
+export function amountRow(amountSat: bigint): Buffer {
+  const row = Buffer.allocUnsafe(8);
+  row.writeBigInt64LE(amountSat);
+  return row;
+}
+
+export function historyRow(txid: Bytes, { receivedSat, spentSat }: ScriptMove): Buffer {
+  const row = Buffer.allocUnsafe(48);
+  row.set(txid);
+  row.writeBigInt64LE(receivedSat, 32);
+  row.writeBigInt64LE(spentSat, 40);
+  return row;
+}
+
+export function parseHistoryRow(row: Bytes): ScriptMove & { txid: Buffer } {
+  const bytes = asBuffer(row);
+  return {
+    txid: bytes.subarray(0, 32),
+    receivedSat: bytes.readBigInt64LE(32),
+    spentSat: bytes.readBigInt64LE(40),
+  };
+}
+
+export function totalsRow({ receivedSat, spentSat, txCount }: ScriptTotals): Buffer {
+  const row = Buffer.allocUnsafe(20);
+  row.writeBigInt64LE(receivedSat, 0);
+  row.writeBigInt64LE(spentSat, 8);
+  row.writeUInt32LE(txCount, 16);
+  return row;
+}
+
+/** The sums of a row; none is a script that was never seen. */
+export function parseTotals(row: Bytes | undefined): ScriptTotals {
+  if (!row) return { receivedSat: 0n, spentSat: 0n, txCount: 0 };
+  const bytes = asBuffer(row);
+  return {
+    receivedSat: bytes.readBigInt64LE(0),
+    spentSat: bytes.readBigInt64LE(8),
+    txCount: bytes.readUInt32LE(16),
+  };
+}

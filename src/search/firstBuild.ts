@@ -1,0 +1,99 @@
+/** The first build of the search index: all claims, then the scores of all blocks. May be ended and gone on with. */
+import type { ClaimRecord } from '../index/claims/claimReader.js';
+import { hashFromHex } from '../util/bytes.js';
+import type { Logger } from '../util/logging.js';
+import { READ_CLAIMS, scoreOf, type FollowedClaims } from './followedClaims.js';
+import type { BlockScores, BuildState, IndexWriter } from './indexChange.js';
+import type { NotedBlocks } from './notedBlocks.js';
+
+/** Blocks whose scores are written in one go. */
+const SCORE_BLOCKS = 2000;
+/** Time between two lines of progress in the log. */
+const PROGRESS_MS = 30_000;
+/** Below the genesis block: every block is noted while claims are read. */
+const BOTTOM = -1;
+
+export interface BuildProgress {
+  /** Claims read in this run. */
+  readonly claims: number;
+  readonly stage: 'claims' | 'scores' | 'indexes';
+}
+
+export interface FirstBuildDeps {
+  readonly claims: FollowedClaims;
+  readonly noted: NotedBlocks;
+  readonly writer: IndexWriter;
+  readonly logger: Logger;
+  readonly isClosed: () => boolean;
+  readonly onProgress: (progress: BuildProgress) => void;
+}
+
+export class FirstBuild {
+  private readonly deps: FirstBuildDeps;
+  private count = 0;
+
+  constructor(deps: FirstBuildDeps) {
+    this.deps = deps;
+  }
+
+  /** Answers whether the index is whole: not when the follower was closed meanwhile. */
+  async run(build: BuildState): Promise<boolean> {
+    const { writer, isClosed } = this.deps;
+    this.tell('claims');
+    if (!build.hasDocuments) await this.addClaims(build.after);
+    if (isClosed()) return false;
+    this.tell('scores');
+    await this.addScores(build.scoredHeight + 1, build.base.height);
+    if (isClosed()) return false;
+    this.tell('indexes');
+    await writer.endBuild();
+    return true;
+  }
+
+  private tell(stage: BuildProgress['stage']): void {
+    this.deps.onProgress({ claims: this.count, stage });
+  }
+
+  private async addClaims(after: string | null): Promise<void> {
+    const { claims, noted, writer, logger, isClosed } = this.deps;
+    let batch: ClaimRecord[] = [];
+    let told = performance.now();
+    // Claims are read while those before them are written.
+    let writing: Promise<void> = Promise.resolve();
+    const flush = async () => {
+      await noted.noteAhead(BOTTOM);
+      const sources = await claims.sourcesOf(batch);
+      // Claims that are gone by now count as read; what touched them is followed behind the build.
+      await writing;
+      writing = writer.addClaims({ sources, gone: [] });
+      writing.catch(() => undefined);
+      this.count += batch.length;
+      batch = [];
+      this.tell('claims');
+      if (performance.now() - told < PROGRESS_MS) return;
+      told = performance.now();
+      logger.info(`Search index: ${this.count} claims read`);
+    };
+    for await (const record of claims.reader.allClaims(after === null ? null : hashFromHex(after))) {
+      if (isClosed()) return writing;
+      batch.push(record);
+      if (batch.length >= READ_CLAIMS) await flush();
+    }
+    await flush();
+    await writing;
+    await writer.endClaims();
+  }
+
+  private async addScores(from: number, to: number): Promise<void> {
+    const { claims, writer, isClosed } = this.deps;
+    let blocks: BlockScores[] = [];
+    for (let height = Math.max(0, from); height <= to; height++) {
+      if (isClosed()) return;
+      const trending = await claims.reader.trending(height);
+      if (trending.length > 0 || height === to) blocks.push({ height, scores: trending.map(scoreOf) });
+      if (blocks.length < SCORE_BLOCKS && height < to) continue;
+      await writer.addScores(blocks);
+      blocks = [];
+    }
+  }
+}

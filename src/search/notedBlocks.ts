@@ -1,0 +1,97 @@
+/**
+ * Blocks of which the search index may hold claims, with the claims that they touched. A claim that was read at a block
+ * which is then left behind must be read again: so each block of the claim index is noted before claims are read at it,
+ * and notes of blocks that are no more on the active chain say what to read again, whether the index had come to them or not.
+ */
+import { hashToHex } from '../util/bytes.js';
+import type { FollowedClaims } from './followedClaims.js';
+import { KEPT_BLOCKS, type BlockId, type BlockNote, type IndexWriter } from './indexChange.js';
+
+export class NotedBlocks {
+  private readonly claims: FollowedClaims;
+  private readonly writer: IndexWriter;
+  private readonly keptBlocks: number;
+  private blocks = new Map<string, BlockId>();
+
+  /** `keptBlocks` below the tip of the claim index are noted at most. */
+  constructor(claims: FollowedClaims, writer: IndexWriter, keptBlocks: number) {
+    this.claims = claims;
+    this.writer = writer;
+    this.keptBlocks = keptBlocks;
+  }
+
+  /** Takes over what the index has. */
+  async load(): Promise<void> {
+    this.reset(await this.writer.notes());
+  }
+
+  reset(blocks: readonly BlockId[]): void {
+    this.blocks = new Map(blocks.map((block) => [keyOf(block), idOf(block)]));
+  }
+
+  /** A block whose note goes with its claims; what lies far below it is forgotten. */
+  add(block: BlockId): void {
+    this.blocks.set(keyOf(block), idOf(block));
+    for (const [key, { height }] of this.blocks)
+      if (height <= block.height - KEPT_BLOCKS) this.blocks.delete(key);
+  }
+
+  forget(blocks: readonly BlockId[]): void {
+    for (const block of blocks) this.blocks.delete(keyOf(block));
+  }
+
+  /** Those that are no more on the active chain. */
+  get abandoned(): BlockId[] {
+    return [...this.blocks.values()].filter((block) => !this.claims.isActive(block));
+  }
+
+  above(height: number): BlockId[] {
+    return [...this.blocks.values()].filter((block) => block.height > height);
+  }
+
+  /** The highest one of the active chain below this height, or null. */
+  highestActiveBelow(height: number): BlockId | null {
+    let best: BlockId | null = null;
+    for (const block of this.blocks.values()) {
+      if (block.height >= height || (best !== null && best.height > block.height)) continue;
+      if (this.claims.isActive(block)) best = block;
+    }
+    return best;
+  }
+
+  /**
+   * Notes blocks of the claim index above `bottom`, before and after claims are read at them; down to the first that is
+   * noted, below which all are unless `bottom` has become lower.
+   */
+  async noteAhead(bottom: number, isLower = false): Promise<void> {
+    const { claims } = this;
+    const lowest = Math.max(bottom, claims.height - this.keptBlocks);
+    const missing: BlockNote[] = [];
+    for (let { height } = claims; height > lowest; height--) {
+      const hash = claims.hashAt(height);
+      if (hash === null) break;
+      if (this.blocks.has(keyOf({ height, hash }))) {
+        if (isLower) continue;
+        break;
+      }
+      const changes = await claims.changesAt(height, hash);
+      if (changes === null || changes === 'gone') break;
+      missing.push({ height, hash, claimIds: [...changes.touched, ...changes.deleted].map(hashToHex) });
+    }
+    if (missing.length === 0) return;
+    await this.writer.note(missing);
+    for (const block of missing) this.blocks.set(keyOf(block), idOf(block));
+  }
+
+  /** The claims of noted blocks, and what reposts them. */
+  async claimIdsOf(blocks: readonly BlockId[]): Promise<string[]> {
+    const keys = new Set(blocks.map(keyOf));
+    const notes = (await this.writer.notes()).filter((note) => keys.has(keyOf(note)));
+    const ids = new Set(notes.flatMap((note) => note.claimIds));
+    for (const id of await this.writer.repostsOf([...ids])) ids.add(id);
+    return [...ids];
+  }
+}
+
+const keyOf = ({ height, hash }: BlockId): string => `${height}:${hash}`;
+const idOf = ({ height, hash }: BlockId): BlockId => ({ height, hash });

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { loadBlock } from '../../src/chain/loadedBlock.js';
+import { addressIndex } from '../../src/index/addressIndex.js';
+import { scriptKeyTwin } from '../../src/index/addressScripts.js';
+import { BlockWalk, spentBy } from '../../src/index/addressWalk.js';
+import { putTxRows, txIndex } from '../../src/index/txIndex.js';
+import type { ResolvedInputs } from '../../src/native/binding.js';
+import { INPUT_STRIDE } from '../../src/primitives/blockLayout.js';
+import { formatTransaction } from '../../src/primitives/transaction.js';
+import { concatBytes } from '../../src/util/bytes.js';
+import { MemoryRows } from '../support/memoryRows.js';
+import {
+  addon,
+  coinbaseTx,
+  formatRawBlock,
+  native,
+  Random,
+  randomOutPoint,
+  randomScript,
+  randomTx,
+} from './support.js';
+
+/** Scripts that come up again and again, so that sums are added to, within a block too. */
+function commonScripts(random: Random): Buffer[] {
+  return Array.from({ length: 12 }, () => randomScript(random));
+}
+
+function randomBlock(random: Random, txCount: number, scripts: readonly Buffer[]): Buffer {
+  const txs = Array.from({ length: txCount }, (_, n) => {
+    const tx =
+      n === 0
+        ? coinbaseTx(random)
+        : randomTx(random, {
+            inputs: Array.from({ length: 1 + random.below(4) }, () => randomOutPoint(random)),
+            outputs: random.below(5),
+            witness: random.chance(2),
+          });
+    for (const output of tx.outputs) if (random.chance(2)) output.script = random.pick(scripts);
+    return formatTransaction(tx);
+  });
+  return formatRawBlock(random, txs);
+}
+
+/** Coins for so many inputs, whatever the inputs name. */
+function randomCoins(random: Random, count: number, scripts: readonly Buffer[]): ResolvedInputs {
+  const spent = Array.from({ length: count }, () =>
+    random.chance(2) ? random.pick(scripts) : randomScript(random),
+  );
+  let offset = 0;
+  return {
+    heightCodes: Uint32Array.from(spent, () => random.below(2_000_000)),
+    amounts: BigInt64Array.from(spent, () => random.amount()),
+    scriptOffsets: Uint32Array.from(spent, (script) => (offset += script.length) - script.length),
+    scriptLengths: Uint32Array.from(spent, ({ length }) => length),
+    scripts: concatBytes(...spent),
+    status: new Uint8Array(count),
+    claimKinds: new Uint8Array(count),
+    duplicates: new Uint32Array(0),
+  };
+}
+
+describe.skipIf(!native)('rows of indexes by the addon', () => {
+  it('files scripts under the keys of its twin', () => {
+    const random = new Random(3);
+    for (let n = 0; n < 3000; n++) {
+      const script = randomScript(random);
+      expect(addon().scriptKey(script), script.toString('hex')).toBe(scriptKeyTwin(script));
+    }
+    const key = random.bytes(64);
+    for (const head of [2, 3, 4, 5, 6, 7])
+      for (const size of [33, 65])
+        for (const last of [0xac, 0xad]) {
+          const script = Buffer.concat([Buffer.of(size, head), key.subarray(0, size - 1), Buffer.of(last)]);
+          expect(addon().scriptKey(script)).toBe(scriptKeyTwin(script));
+        }
+  });
+
+  it('are those of the twin, block upon block, small and large', async () => {
+    const random = new Random(5);
+    const scripts = commonScripts(random);
+    const [rows, twinRows] = [new MemoryRows(), new MemoryRows()];
+    for (const [n, txCount] of [1, 2, 30, 5, 1200, 60, 3].entries()) {
+      const block = loadBlock(randomBlock(random, txCount, scripts));
+      const coins = randomCoins(random, block.parsed.inputs.length / INPUT_STRIDE, scripts);
+      const height = 70_000 * n;
+      const [own, twin] = [rows.begin(), twinRows.begin()];
+      await addressIndex.connect(own, block, height, coins);
+      await new BlockWalk(twin, block, height, spentBy(coins), true).run();
+      await txIndex.connect(own, block, height, coins);
+      putTxRows(twin, block, height);
+      own.commit();
+      twin.commit();
+      const expected = twinRows.dump();
+      expect(rows.dump().size).toBe(expected.size);
+      for (const [key, value] of rows.dump()) expect(value).toBe(expected.get(key));
+    }
+  });
+
+  it('refuses coins that are not those of the block', () => {
+    const random = new Random(7);
+    const block = loadBlock(randomBlock(random, 4, commonScripts(random)));
+    const count = block.parsed.inputs.length / INPUT_STRIDE;
+    const coins = randomCoins(random, count, [Buffer.of(0x51)]);
+    const rowsOf = (resolved: ResolvedInputs) => () =>
+      addon().addressRows(block.raw, block.parsed, resolved, 1);
+    expect(rowsOf(coins)).not.toThrow();
+    expect(rowsOf({ ...coins, amounts: coins.amounts.subarray(1) })).toThrow('do not belong');
+    expect(rowsOf({ ...coins, scripts: coins.scripts.subarray(1) })).toThrow('do not belong');
+    expect(rowsOf({ ...coins, scriptOffsets: coins.scriptOffsets.map(() => 0xffffffff) })).toThrow(
+      'do not belong',
+    );
+  });
+});
