@@ -16,7 +16,8 @@ const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '../..');
 const dist = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
 const { startRegtest, freePort } = await dist('testing/index.js');
-const { buildTransaction, makeKey, signTransaction, transactionId } = await dist('client/index.js');
+const { addressOfKey, buildTransaction, makeKey, signTransaction, transactionId } =
+  await dist('client/index.js');
 const args = process.argv.slice(2);
 const option = (name, fallback) => {
   const at = args.indexOf(`--${name}`);
@@ -60,6 +61,8 @@ class Daemon {
     this.port = port;
     const settings = {
       api: `127.0.0.1:${port}`,
+      streaming_server: '127.0.0.1:0',
+      network_interface: '127.0.0.1',
       blockchain_name: 'lbrycrd_regtest',
       lbryum_servers: [`127.0.0.1:${hubPort}`],
       components_to_skip: SKIPPED,
@@ -145,9 +148,15 @@ async function median(runs, task) {
   return took.sort((a, b) => a - b)[runs >> 1];
 }
 
+/** A new key, and its address that pays to the key's hash. */
+function newKey() {
+  const key = makeKey('regtest');
+  return { ...key, address: addressOfKey(key.publicKey, 'regtest', 'legacy') };
+}
+
 /** Pays the addresses so many times, each time by a transaction of its own. */
 async function pay(node, addresses, count) {
-  const key = makeKey('regtest');
+  const key = newKey();
   const scriptOf = async (address) =>
     Buffer.from((await node.rpc('validateaddress', [address])).scriptPubKey, 'hex');
   const own = await scriptOf(key.address);
@@ -179,7 +188,6 @@ async function pay(node, addresses, count) {
     }
     await node.rpc('generatetoaddress', [1, key.address]);
   }
-  return key;
 }
 
 async function measure(count) {
@@ -198,7 +206,7 @@ async function measure(count) {
   });
   const command = [process.execPath, join(root, 'dist/bin/lbcnet.js')];
   try {
-    await node.rpc('generatetoaddress', [1, makeKey('regtest').address]);
+    await node.rpc('generatetoaddress', [1, newKey().address]);
     let daemon = new Daemon(command, folder, await freePort(), hubPort);
     await daemon.up();
     const { items } = await daemon.call('address_list', { page_size: 20 });
@@ -239,7 +247,7 @@ async function reference(program) {
   const hubPort = await freePort();
   const node = await startRegtest({ args: ['-hub', `-hubport=${hubPort}`, '-disablewallet'] });
   try {
-    await node.rpc('generatetoaddress', [1, makeKey('regtest').address]);
+    await node.rpc('generatetoaddress', [1, newKey().address]);
     const daemon = new Daemon([program], folder, await freePort(), hubPort);
     await daemon.up();
     const out = { ...(await rates(daemon)), 'memory at rest, MB': daemon.memoryMb };

@@ -6,6 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeKey } from '../../src/client/keys.js';
+import { hash160 } from '../../src/crypto/hash.js';
 import { parseLbc } from '../../src/metadata/amounts.js';
 import { startDaemon, type TestDaemon } from './support/daemon.js';
 import { until } from './support/network.js';
@@ -70,6 +72,13 @@ async function fund(wallet: Owner, count: number): Promise<void> {
       async () => (await totalOf(wallet)) === before + BigInt(n + 1) * COIN,
     );
   }
+}
+
+/** The script of an output that this key may spend behind a block of that height, of two bytes as scripts have numbers. */
+function lockedTo(height: number, publicKey: Buffer): string {
+  const number = Buffer.alloc(2);
+  number.writeInt16LE(height);
+  return `02${number.toString('hex')}b17576a914${hash160(publicKey).toString('hex')}88ac`;
 }
 
 /** A block with what waits, of which the wallets know. */
@@ -223,6 +232,34 @@ describe('two wallets', () => {
       expect(available).toBe(total);
       await checkWithNode(wallet);
     }
+  });
+
+  it('take in what was locked up to a height, once that is reached', async () => {
+    const key = makeKey('regtest');
+    const height = (await node.rpc<number>('getblockcount')) + 2;
+    const lock = lockedTo(height, Buffer.from(key.publicKey, 'hex'));
+    const { p2sh } = await node.rpc<{ p2sh: string }>('decodescript', [lock]);
+    const txid = await node.rpc<string>('sendtoaddress', [p2sh, 1.5]);
+    await mine(ours, theirs);
+    const { vout } = await node.rpc<{ vout: { n: number; value: number }[] }>('getrawtransaction', [
+      txid,
+      true,
+    ]);
+    const nout = vout.find(({ value }) => value === 1.5)!.n;
+    const deposit = { txid, nout, redeem_script: lock, private_key: key.privateKey };
+    await expect(ours.call('account_deposit', { ...deposit, redeem_script: '51' })).rejects.toMatchObject({
+      errorName: 'ValueError',
+    });
+    // A block is missing to the height of the lock.
+    await expect(ours.call('account_deposit', deposit)).rejects.toThrow(/non-final/);
+    expect((await totalOf(ours)) + (await totalOf(theirs))).toBe(sum);
+    await mine(ours, theirs);
+    sum += (COIN * 3n) / 2n;
+    const { txid: spending } = await make(ours, 'account_deposit', deposit);
+    expect(await node.rpc<string[]>('getrawmempool')).toContain(spending);
+    await mine(ours, theirs);
+    expect(await node.rpc('gettxout', [txid, nout])).toBeNull();
+    await checkWithNode(ours);
   });
 
   it('spend the same coins only once, however many calls there are', async () => {

@@ -78,7 +78,8 @@ beforeAll(async () => {
   const source = { sd_hash: 'ab'.repeat(48), file_name: 'a.mp4', file_size: 10 };
   const film = { name: 'Film', bid: '0.5', fee_currency: 'USD', fee_amount: '2.5', tags: ['one'], ...source };
   await make('film', 'stream_create', { ...film, channel_id: ids['room'] });
-  await make('song', 'stream_create', { name: 'song', bid: '0.1', ...source });
+  const song = { name: 'song', bid: '0.1', languages: ['fr', 'de'], locations: ['FR'], ...source };
+  await make('song', 'stream_create', song);
   await mine();
   await make('again', 'stream_repost', { name: 'again', bid: '0.1', claim_id: ids['film'] });
   const claims = [ids['song'], MISSING, ids['film']];
@@ -139,6 +140,13 @@ describe('claims of all', { timeout: HANG_MS }, () => {
     await finds({ claim_ids: [ids['song'], MISSING] }, ['song']);
     await finds({ amount: ['>=50000000', '<60000000'] }, ['@other', '@room', 'Film']);
     await finds({ fee_currency: 'usd', fee_amount: '2.5', has_source: true }, ['Film', 'again']);
+    await finds({ any_languages: ['fr', 'it'] }, ['song']);
+    await finds({ all_languages: ['fr', 'de'] }, ['song']);
+    await finds({ all_languages: ['fr', 'it'] }, []);
+    await finds({ not_languages: 'fr' }, ['@other', '@room', 'Film', 'again', 'list']);
+    // Hubs have no index of places.
+    for (const places of ['any_locations', 'all_locations', 'not_locations'])
+      await finds({ [places]: ['FR'], claim_type: 'stream' }, ['Film', 'song']);
     const paged = await call<Page>('claim_search', { order_by: '^name', page: 2, page_size: 4 });
     expect(paged).toMatchObject({ page: 2, page_size: 4, total_items: 6, total_pages: 2 });
     expect(paged.items).toHaveLength(2);

@@ -1,4 +1,5 @@
 /** A hub in this process, on a chain made up for the test, that says what it is told to. */
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { deflateRawSync } from 'node:zlib';
@@ -132,6 +133,16 @@ export class RawAnswer {
   }
 }
 
+/** What a hub answers a ping by UDP; the number of the country as claim metadata has it. */
+export function pongBytes({ flags = 1, height = 0, country = 0 } = {}): Buffer {
+  const bytes = Buffer.alloc(44);
+  bytes.writeUInt8(1, 0);
+  bytes.writeUInt8(flags, 1);
+  bytes.writeUInt32BE(height, 2);
+  bytes.writeUInt16BE(country, 42);
+  return bytes;
+}
+
 export class FakeHub {
   chain: FakeChain;
   answer: Answerer = () => undefined;
@@ -139,6 +150,7 @@ export class FakeHub {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #addresses = new Map<Socket, Map<string, string | null>>();
+  #udp: UdpSocket | null = null;
 
   private constructor(chain: FakeChain) {
     this.chain = chain;
@@ -155,6 +167,16 @@ export class FakeHub {
     return { host: '127.0.0.1', port: (this.#server.address() as AddressInfo).port };
   }
 
+  /** From then on pings by UDP are answered, as by a hub of that country. */
+  async answerPings(country: number): Promise<void> {
+    const udp = (this.#udp = createSocket('udp4'));
+    udp.on('message', (_bytes, { address, port }) => udp.send(pongBytes({ country }), port, address));
+    await new Promise<void>((resolve, reject) => {
+      udp.once('error', reject);
+      udp.bind(this.server.port, '127.0.0.1', resolve);
+    });
+  }
+
   get connections(): number {
     return this.#sockets.size;
   }
@@ -165,6 +187,8 @@ export class FakeHub {
   }
 
   async stop(): Promise<void> {
+    this.#udp?.close();
+    this.#udp = null;
     this.drop();
     await new Promise((resolve) => this.#server.close(resolve));
   }
@@ -248,6 +272,12 @@ export class FakeHub {
       default:
         throw new Error(`unknown method ${method}`);
     }
+  }
+
+  /** Tells all who are connected. */
+  say(method: string, params: readonly unknown[]): void {
+    for (const socket of this.#sockets)
+      socket.write(`${JSON.stringify({ jsonrpc: '2.0', method, params })}\n`);
   }
 
   /** Tells the tip and the addresses that changed. */

@@ -645,11 +645,11 @@ export interface LbcnetMethods {
       all_languages?: string | readonly string[];
       /** with none of these languages */
       not_languages?: string | readonly string[];
-      /** with any of these places */
+      /** with any of these places; hubs have no index of places and pass it over */
       any_locations?: string | readonly string[];
-      /** with all of these places */
+      /** with all of these places; passed over likewise */
       all_locations?: string | readonly string[];
-      /** with none of these places */
+      /** with none of these places; passed over likewise */
       not_locations?: string | readonly string[];
       /** order, descending, or ascending after `^`: name, height, release_time, publish_time, amount, effective_amount, support_amount, trending_score, activation_height */
       order_by?: string | readonly string[];
@@ -985,6 +985,18 @@ export interface LbcnetMethods {
       stream_hash?: string;
       /** number of the file in the database */
       rowid?: number;
+      /** its claim */
+      claim_id?: string;
+      /** transaction of its claim */
+      txid?: string;
+      /** output of its claim */
+      nout?: number;
+      /** name of its claim */
+      claim_name?: string;
+      /** channel of its claim */
+      channel_claim_id?: string;
+      /** name of the channel of its claim */
+      channel_name?: string;
     };
     result: string;
   };

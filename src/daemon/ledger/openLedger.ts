@@ -12,10 +12,10 @@ import type { Logger } from '../../util/logging.js';
 import { SerialQueue } from '../../util/serialQueue.js';
 import { ledgerParams, type LedgerId, type LedgerParams } from '../base/ledgerParams.js';
 import type { AddressSource } from './addressSource.js';
-import { HeaderChain } from './headers/headerChain.js';
+import { openHeaders, type HeaderChain } from './headers/headerChain.js';
 import { HeaderSync, parseTip, type HubStanding, type HubTip } from './headers/headerSync.js';
 import { HubGone, HubLie, HubRefusal, isHubFault } from './hub/hubErrors.js';
-import { HubPool, POOL_TIMES, type HubPoolOptions } from './hub/hubPool.js';
+import { HubPool, POOL_TIMES, type FurtherHubs, type HubPoolOptions } from './hub/hubPool.js';
 import { HubQuestions } from './hub/hubQuestions.js';
 import { HUB_LIMITS, type HubLimits, type HubSession } from './hub/hubSession.js';
 import type { HubPort, Ledger, LedgerEvents, LedgerTransaction } from './ledger.js';
@@ -38,8 +38,10 @@ export interface LedgerOptions {
   readonly log: Logger;
   readonly limits?: Partial<HubLimits>;
   readonly times?: Partial<Pick<HubPoolOptions, 'pingMs' | 'retryMs' | 'distrustMs'>>;
-  /** Number of the only country whose hubs are taken. */
-  readonly country?: number | null;
+  /** Hubs that other hubs tell of; unless given they are not asked for any. */
+  readonly further?: FurtherHubs;
+  /** Name of the only country whose hubs are taken; null for any. */
+  readonly country?: () => string | null;
   /** Whether targets and proof of work of headers are checked; unless given on all chains but regtest. */
   readonly checksWork?: boolean;
   /** In a thread of its own unless given. */
@@ -59,7 +61,6 @@ export class LedgerAtWork implements Ledger {
   readonly #store: LedgerStorePort;
   readonly #log: Logger;
   readonly #serversOfSettings: () => readonly HostPort[];
-  #servers: readonly HostPort[];
   readonly #pool: HubPool;
   readonly #headerSync: HeaderSync;
   readonly #headerQueue = new SerialQueue();
@@ -81,10 +82,8 @@ export class LedgerAtWork implements Ledger {
     this.params = ledgerParams(ledgerId);
     this.#log = log;
     this.#serversOfSettings = typeof servers === 'function' ? servers : () => servers;
-    this.#servers = this.#serversOfSettings();
     makeFolder(folder);
-    const checksWork = options.checksWork ?? ledgerId !== 'lbc_regtest';
-    this.headers = new HeaderChain({ path: join(folder, 'headers.dat'), params: this.params, checksWork });
+    this.headers = openHeaders(folder, this.params, options.checksWork);
     this.#store = options.store ?? openStore({ path: join(folder, 'ledger.sqlite'), ledgerId });
     this.#headerSync = new HeaderSync(this.headers, {
       rewind: (forkHeight) => this.#rewind(forkHeight),
@@ -99,10 +98,11 @@ export class LedgerAtWork implements Ledger {
       {
         ...POOL_TIMES,
         ...options.times,
-        servers: this.#servers,
+        servers: this.#serversOfSettings(),
+        further: options.further ?? null,
         genesis: hashToHex(this.params.network.genesisHash),
         limits: { ...HUB_LIMITS, ...options.limits },
-        country: options.country ?? null,
+        country: options.country ?? (() => null),
       },
       {
         joined: (session) => this.#joined(session),
@@ -127,8 +127,7 @@ export class LedgerAtWork implements Ledger {
   }
 
   reconnect(): void {
-    this.#servers = this.#serversOfSettings();
-    this.#pool.reconnect(this.#servers);
+    this.#pool.reconnect(this.#serversOfSettings());
   }
 
   /** Begins to look for a hub. What the database has of blocks above the headers is in none for the time being. */
@@ -193,7 +192,7 @@ export class LedgerAtWork implements Ledger {
           `${height}; the best chain known is ${this.height} blocks high`,
       );
     this.#standing = standing;
-    if (standing === 'level' || this.#servers.length < 2) {
+    if (standing === 'level' || this.#pool.servers.length < 2) {
       if (this.#patience) clearTimeout(this.#patience);
       this.#patience = null;
       return;
@@ -388,7 +387,7 @@ export class LedgerAtWork implements Ledger {
       connected: session && joinHostPort(session.server),
       connected_features: session && (session.features as JsonOut),
       servers: session ? [{ ...session.server, latency: session.latencySec, availability: true }] : [],
-      known_servers: this.#servers.length,
+      known_servers: this.#pool.servers.length,
       available_servers: Number(session !== null),
       headers_synchronization_progress: target === 0 ? 100 : Math.floor((height / target) * 100),
       blocks: Math.max(height, 0),

@@ -35,6 +35,8 @@ export interface DaemonOptions {
   readonly log: Logger;
   /** Makes the component `wallet`; it is not asked where that is skipped. */
   readonly makeWalletPart: (deps: WalletPartDeps) => WalletPart;
+  /** What `status` shows of a node that runs beside the daemon. */
+  readonly nodeStatus?: () => JsonOut;
   /** Called when `stop` was answered. */
   readonly onStop: () => void;
   readonly clock?: Clock;
@@ -239,6 +241,7 @@ class Daemon implements RunningDaemon {
         skipped: this.skipped,
         wallet: this.wallet,
         ffmpeg: await this.ffmpegAnswer(false),
+        node: this.options.nodeStatus?.() ?? null,
       }),
     version: () => this.versionShown,
     ffmpegStatus: () => this.ffmpegAnswer(true),

@@ -1,21 +1,26 @@
 /**
  * A chain node with a hub as a child of the daemon (`--with-node`): started before it, stopped after it. It is told over
- * its channel when the daemon is gone, however that ended.
+ * its channel when the daemon is gone, however that ended. Its hub opens when the node is at the tip; the status port of
+ * the hub tells how far it is until then.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createConnection, createServer, type AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { EnvironmentError } from '../../util/environmentError.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
 import type { Logger } from '../../util/logging.js';
 import { projectFile } from '../../util/project.js';
 import type { HostPort, Settings } from '../api/settings.js';
+import { pingHubs } from '../ledger/hub/hubPing.js';
 import { makeFolder } from '../../util/makeFolder.js';
 
 const HUB_HOST = '127.0.0.1';
-/** Between looks whether the hub listens. */
-const LOOK_MS = 200;
+/** Between looks how far the node is, before its hub is open and after. Arbitrary. */
+const LOOK_MS = { waiting: 500, open: 10_000 } as const;
+const PING_MS = 2_000;
+/** Between lines of the log on how far it is. Arbitrary. */
+const PROGRESS_MS = 60_000;
 /** What is left of a node that does not stop is killed. Arbitrary: above what a flush of its caches takes. */
 const STOP_TIMEOUT_MS = 120_000;
 
@@ -26,9 +31,11 @@ const CHAIN_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   lbrycrd_regtest: ['-regtest'],
 };
 
-export interface NodeBeside {
-  readonly hub: HostPort;
-  stop(): Promise<void>;
+export interface NodeBesideUser {
+  /** The hub is open. */
+  opened(): void;
+  /** The node ended by itself. */
+  ended(reason: string): void;
 }
 
 /** A port that the system has free at the moment. */
@@ -43,64 +50,88 @@ function freePort(): Promise<number> {
   });
 }
 
-function canConnect([host, port]: HostPort): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = createConnection({ host, port });
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
-}
+export class NodeBeside {
+  readonly hub: HostPort;
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<void>;
+  readonly #log: Logger;
+  readonly #user: NodeBesideUser;
+  #isStopping = false;
+  #isOpen = false;
+  /** As the hub told it last. */
+  #height: number | null = null;
+  #toldMs = performance.now();
+  #timer: NodeJS.Timeout | null = null;
 
-/** Resolves when the hub listens. `onExit` is told when the node ends by itself. */
-export async function startNodeBeside(
-  settings: Settings,
-  log: Logger,
-  onExit: (reason: string) => void,
-): Promise<NodeBeside> {
-  const program = projectFile('dist', 'bin', 'lbcnode.js');
-  if (!existsSync(program))
-    throw new EnvironmentError(`The node's program is missing at ${program}. Build it with npm run build.`);
-  const chain = CHAIN_OPTIONS[settings.get('blockchain_name')] ?? [];
-  const folder = join(settings.get('data_dir'), 'lbcnode');
-  makeFolder(folder);
-  const hub: HostPort = [HUB_HOST, await freePort()];
-  log.info(`Starting a node in ${folder}.`);
-  const child: ChildProcess = fork(
-    program,
-    [
-      ...chain,
+  private constructor(child: ChildProcess, hub: HostPort, log: Logger, user: NodeBesideUser) {
+    this.hub = hub;
+    this.#child = child;
+    this.#log = log;
+    this.#user = user;
+    this.#exited = new Promise<void>((resolve) => {
+      const ended = (why: string): void => {
+        if (!this.#isStopping) user.ended(`The node beside it ended (${why}); its log says why.`);
+        this.#isStopping = true;
+        resolve();
+      };
+      child.once('exit', (code, signal) => ended(String(code ?? signal)));
+      child.once('error', ({ message }) => ended(message));
+    });
+    void this.#look();
+  }
+
+  /** Resolves when the node's process is there; it may be long until its hub is open. Throws `EnvironmentError`. */
+  static async start(settings: Settings, log: Logger, user: NodeBesideUser): Promise<NodeBeside> {
+    const program = projectFile('dist', 'bin', 'lbcnode.js');
+    if (!existsSync(program))
+      throw new EnvironmentError(`The node's program is missing at ${program}. Build it with npm run build.`);
+    const chain = CHAIN_OPTIONS[settings.get('blockchain_name')] ?? [];
+    const folder = join(settings.get('data_dir'), 'lbcnode');
+    makeFolder(folder);
+    const port = await freePort();
+    log.info(`Starting a node in ${folder}; debug.log there is its log.`);
+    const args = [
       `-datadir=${folder}`,
       '-hub',
       `-hubbind=${HUB_HOST}`,
-      `-hubport=${hub[1]}`,
+      `-hubport=${port}`,
+      `-hubudpport=${port}`,
       '-printtoconsole=0',
-    ],
-    { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
-  );
-  let isStopping = false;
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', (code, signal) => {
-      if (!isStopping)
-        onExit(`The node ended by itself (${code ?? signal}); its log is ${folder}/debug.log.`);
-      resolve();
-    });
-  });
-  while (!(await canConnect(hub))) {
-    if (child.exitCode !== null || child.signalCode !== null)
-      throw new EnvironmentError(`The node did not start; its log is in ${folder}.`);
-    await sleep(LOOK_MS);
+    ];
+    const child = fork(program, [...chain, ...args], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    return new NodeBeside(child, [HUB_HOST, port], log, user);
   }
-  return {
-    hub,
-    stop: async () => {
-      isStopping = true;
-      child.kill('SIGTERM');
-      const kill = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
-      await exited;
-      clearTimeout(kill);
-    },
-  };
+
+  async #look(): Promise<void> {
+    const [host, port] = this.hub;
+    const [pong] = await pingHubs([{ host, port }], PING_MS);
+    if (this.#isStopping) return;
+    if (pong) {
+      this.#height = pong.height;
+      if (pong.isAvailable && !this.#isOpen) {
+        this.#isOpen = true;
+        this.#log.info(`The node's hub is open, at block ${pong.height}.`);
+        this.#user.opened();
+      } else if (!this.#isOpen && performance.now() - this.#toldMs > PROGRESS_MS) {
+        this.#toldMs = performance.now();
+        this.#log.info(`The node is at block ${pong.height}; its hub opens at the tip of the chain.`);
+      }
+    }
+    this.#timer = setTimeout(() => void this.#look(), this.#isOpen ? LOOK_MS.open : LOOK_MS.waiting);
+  }
+
+  /** What `status` shows of it. */
+  status(): JsonOut {
+    return { hub: this.hub.join(':'), is_ready: this.#isOpen, blocks: this.#height };
+  }
+
+  /** Resolves when it has ended. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#child.kill('SIGTERM');
+    const kill = setTimeout(() => this.#child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    await this.#exited;
+    clearTimeout(kill);
+  }
 }

@@ -1,7 +1,6 @@
 /**
  * The program `lbcnet`: the command line carried out. Source: lbry-sdk lbry/extras/cli.py `main`, `run_daemon`.
  */
-import { copyFileSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { EnvironmentError } from '../../util/environmentError.js';
 import { SILENT_LOGGER, type Logger } from '../../util/logging.js';
@@ -13,10 +12,9 @@ import { DaemonLog } from './daemonLog.js';
 import { DaemonSettings } from './daemonSettings.js';
 import { ensureFolder } from './folders.js';
 import { COMPATIBLE_VERSION } from './machineInfo.js';
-import { startNodeBeside, type NodeBeside } from './nodeBeside.js';
+import { NodeBeside } from './nodeBeside.js';
 import { parseServer } from './settingKinds.js';
 import { WalletAndLedger } from './walletPart.js';
-import { makeFolder } from '../../util/makeFolder.js';
 
 const LOG_NAME = 'lbcnet.log';
 /** What is left of a stop that takes longer is ended. Arbitrary: far above what closing files takes. */
@@ -69,17 +67,6 @@ function logOf(command: StartCommand, settings: DaemonSettings): Logger {
   });
 }
 
-/** Headers to begin with, where there are fewer. */
-function takeHeaders(source: string, walletDir: string, ledgerFolder: string): void {
-  if (!existsSync(source))
-    throw new EnvironmentError(`There is no file ${source} to take block headers from.`);
-  const folder = join(walletDir, ledgerFolder);
-  makeFolder(folder);
-  const target = join(folder, 'headers.dat');
-  const present = statSync(target, { throwIfNoEntry: false })?.size ?? 0;
-  if (statSync(source).size > present) copyFileSync(source, target);
-}
-
 async function runDaemon(command: StartCommand): Promise<number> {
   const warnings: string[] = [];
   let log: Logger | null = null;
@@ -92,29 +79,40 @@ async function runDaemon(command: StartCommand): Promise<number> {
   const onSignal = (signal: NodeJS.Signals): void => end(`Signal ${signal}.`);
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
+  let exitCode = 0;
+  const fail = (reason: string): void => {
+    exitCode = 1;
+    end(reason);
+  };
+  let wallet: WalletAndLedger | null = null;
   let beside: NodeBeside | null = null;
   try {
-    if (command.initialHeaders !== null) {
-      ensureFolder(settings.get('wallet_dir'), 'wallet_dir');
-      takeHeaders(command.initialHeaders, settings.get('wallet_dir'), WalletAndLedger.folderName(settings));
-    }
-    if (command.withNode) beside = await startNodeBeside(settings, log, (text) => end(text));
-    const hub = beside?.hub;
+    if (command.withNode)
+      beside = await NodeBeside.start(settings, log, {
+        opened: () => {
+          const ledger = wallet?.services?.ledger;
+          if (ledger && !ledger.hub.isConnected) ledger.reconnect();
+        },
+        ended: fail,
+      });
+    const more = {
+      ...(beside && { servers: [beside.hub] }),
+      ...(command.initialHeaders !== null && { initialHeaders: command.initialHeaders }),
+    };
     const daemon = await startDaemon({
       settings,
       log,
-      makeWalletPart: (deps) => new WalletAndLedger(hub === undefined ? deps : { ...deps, servers: [hub] }),
+      makeWalletPart: (deps) => (wallet = new WalletAndLedger({ ...deps, ...more })),
+      ...(beside && { nodeStatus: () => beside!.status() }),
       onStop: () => end('The method stop was called.'),
     });
-    let exitCode = 0;
     daemon.started.then(
       () => log.info('All components run.'),
       (error: unknown) => {
-        exitCode = 1;
         const { message, stack } = error as Error;
         log.error(error instanceof EnvironmentError ? message : (stack ?? message));
         if (command.isQuiet || command.hasNoLog) printError(`Error: ${message}`);
-        end('A component did not start.');
+        fail('A component did not start.');
       },
     );
     log.info(`Stopping. ${await ended}`);

@@ -30,7 +30,7 @@ export interface SettingRow {
   readonly placeholder?: string;
   /** Of a choice. */
   readonly choices?: readonly string[];
-  /** Of texts in a list: what each must be, and in words. */
+  /** Of a text, and of each in a list: what it must be, and in words. */
   readonly form?: { readonly pattern: RegExp; readonly words: string };
 }
 
@@ -48,7 +48,13 @@ const unknownCurrency = (currency: string): DaemonError =>
 
 function cleanText(row: SettingRow, value: JsonValue): string {
   if (typeof value !== 'string') throw mustBe(row, 'a string');
+  assertForm(row, value);
   return value;
+}
+
+function assertForm(row: SettingRow, text: string): void {
+  if (row.form && !row.form.pattern.test(text))
+    throw new DaemonError('ValueError', `Setting '${row.name}': '${text}' is not ${row.form.words}.`);
 }
 
 const INTEGER = /^[+-]?[0-9]+(?:_[0-9]+)*$/;
@@ -91,8 +97,7 @@ function cleanTexts(row: SettingRow, value: JsonValue): readonly string[] {
   if (!Array.isArray(value)) throw mustBe(row, 'a tuple or list of strings');
   for (const item of value)
     if (typeof item !== 'string') throw mustBe(row, `a list of strings, without ${pythonRepr(item)}`);
-    else if (row.form && !row.form.pattern.test(item))
-      throw new DaemonError('ValueError', `Setting '${row.name}': '${item}' is not ${row.form.words}.`);
+    else assertForm(row, item);
   return value as string[];
 }
 

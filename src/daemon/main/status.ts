@@ -11,6 +11,8 @@ export interface StatusSources {
   readonly skipped: readonly ComponentName[];
   readonly wallet: WalletPart | null;
   readonly ffmpeg: JsonOut;
+  /** Of a node beside the daemon; null without. */
+  readonly node: JsonOut;
 }
 
 type Members = Readonly<Record<string, JsonOut | undefined>>;
@@ -31,7 +33,8 @@ function walletMembers({ ledger, wallets }: WalletServices): Members {
 /** Null where a number is none. */
 const numberIn = (value: JsonOut | undefined): number | null => (typeof value === 'number' ? value : null);
 
-export function statusOf({ installationId, components, skipped, wallet, ffmpeg }: StatusSources): JsonOut {
+export function statusOf(sources: StatusSources): JsonOut {
+  const { installationId, components, skipped, wallet, ffmpeg, node } = sources;
   const answer: Record<string, JsonOut> = {
     installation_id: installationId,
     is_running: components.areAllRunning,
@@ -39,6 +42,7 @@ export function statusOf({ installationId, components, skipped, wallet, ffmpeg }
     startup_status: components.startup(),
     ffmpeg_status: ffmpeg,
     ...components.statuses(),
+    ...(node !== null && { node }),
   };
   const services = wallet?.services ?? null;
   if (services === null) return answer;

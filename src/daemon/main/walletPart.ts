@@ -10,7 +10,10 @@ import type { DaemonServices } from '../api/context.js';
 import type { HostPort, Settings } from '../api/settings.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import { DaemonError } from '../base/daemonError.js';
-import type { LedgerId } from '../base/ledgerParams.js';
+import { ledgerParams, type LedgerId } from '../base/ledgerParams.js';
+import { openHeaders } from '../ledger/headers/headerChain.js';
+import { takeHeaders } from '../ledger/headers/takeHeaders.js';
+import { KnownHubs } from '../ledger/hub/knownHubs.js';
 import { LedgerAtWork } from '../ledger/openLedger.js';
 import { Maker } from '../making/maker.js';
 import { Resolver } from '../resolve/resolver.js';
@@ -34,6 +37,8 @@ export interface WalletPartDeps {
   readonly random: RandomSource;
   /** Hubs in place of those of the settings. */
   readonly servers?: readonly HostPort[];
+  /** A file of block headers to begin with. */
+  readonly initialHeaders?: string;
 }
 
 /** The names that lbry-sdk's settings have for chains. */
@@ -52,6 +57,9 @@ function ledgerIdOf(settings: Settings): LedgerId {
     );
   return id;
 }
+
+/** In the wallet folder. Source: lbry-sdk lbry/conf.py `KnownHubsList`. */
+const KNOWN_HUBS_FILE = 'known_hubs.yml';
 
 /** Where `lbcnode -hub` listens on this machine unless told otherwise. */
 const OWN_HUB: HostPort = ['127.0.0.1', 50_001];
@@ -77,19 +85,26 @@ export class WalletAndLedger implements WalletPart {
     this.#ledgerId = ledgerIdOf(deps.settings);
   }
 
-  /** In the wallet folder: where headers and the database of the chain lie. */
-  static folderName(settings: Settings): string {
-    return ledgerIdOf(settings);
+  /** Where headers and the database of the chain lie. */
+  get #folder(): string {
+    return join(this.#deps.settings.get('wallet_dir'), this.#ledgerId);
   }
 
   /** Resolves when all accounts agree with a hub, so that nothing is asked of a wallet that is behind. */
   async start(): Promise<void> {
     const { settings, log, clock, random, servers } = this.#deps;
+    await this.#takeHeaders();
+    if (this.#isStopped) return;
     const ledger = new LedgerAtWork({
       ledgerId: this.#ledgerId,
-      folder: join(settings.get('wallet_dir'), this.#ledgerId),
+      folder: this.#folder,
       servers: () => (servers ?? hubsOf(settings)).map(([host, port]) => ({ host, port })),
       log,
+      country: () => settings.get('jurisdiction'),
+      further: {
+        known: new KnownHubs(join(settings.get('wallet_dir'), KNOWN_HUBS_FILE), log),
+        areAsked: () => servers === undefined && settings.isDefault('lbryum_servers'),
+      },
       limits: {
         callTimeoutMs: settings.get('hub_timeout') * 1000,
         concurrency: settings.get('concurrent_hub_requests'),
@@ -121,6 +136,17 @@ export class WalletAndLedger implements WalletPart {
 
   status(): JsonOut {
     return null;
+  }
+
+  async #takeHeaders(): Promise<void> {
+    const { initialHeaders, log } = this.#deps;
+    if (initialHeaders === undefined) return;
+    const chain = openHeaders(this.#folder, ledgerParams(this.#ledgerId));
+    try {
+      await takeHeaders(initialHeaders, { chain, log, isStopped: () => this.#isStopped });
+    } finally {
+      chain.close();
+    }
   }
 
   async #openWallets(ledger: LedgerAtWork): Promise<Wallets> {

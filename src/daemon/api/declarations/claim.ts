@@ -122,9 +122,21 @@ export const claimSearch = declareMethod({
     { name: 'any_languages', type: 'strOrList', description: 'with any of these languages' },
     { name: 'all_languages', type: 'strOrList', description: 'with all of these languages' },
     { name: 'not_languages', type: 'strOrList', description: 'with none of these languages' },
-    { name: 'any_locations', type: 'strOrList', description: 'with any of these places' },
-    { name: 'all_locations', type: 'strOrList', description: 'with all of these places' },
-    { name: 'not_locations', type: 'strOrList', description: 'with none of these places' },
+    {
+      name: 'any_locations',
+      type: 'strOrList',
+      description: 'with any of these places; hubs have no index of places and pass it over',
+    },
+    {
+      name: 'all_locations',
+      type: 'strOrList',
+      description: 'with all of these places; passed over likewise',
+    },
+    {
+      name: 'not_locations',
+      type: 'strOrList',
+      description: 'with none of these places; passed over likewise',
+    },
     {
       name: 'order_by',
       type: 'strOrList',

@@ -145,10 +145,8 @@ export const fileSetStatus = declareMethod({
   ],
   params: [
     { name: 'status', type: 'str', description: 'start or stop', required: true },
-    ofDescriptor,
-    ofFileName,
-    streamHash,
-    rowid,
+    // The usage of lbry-sdk names four of them, its method takes all.
+    ...fileFilter,
   ],
   result: t.str('what was done'),
   needs: ['file_manager'],

@@ -2,6 +2,7 @@
 import { hashFromHex } from '../../../util/bytes.js';
 import { mapBreathing } from '../../base/mapBreathing.js';
 import { paged, pageOf } from '../../base/pages.js';
+import { HubRefusal } from '../../ledger/hub/hubErrors.js';
 import { historyItem } from '../../lists/transactionHistory.js';
 import { shownTransaction } from '../../lists/transactionTxos.js';
 import { transactionToJson } from '../../txo/outputJson.js';
@@ -23,15 +24,20 @@ const list = implement(transactionList, async (context, args) => {
   return paged(await mapBreathing(rows, (row) => historyItem(row, port)), total, page);
 });
 
+const NOT_FOUND = { success: false, code: 404, message: 'transaction not found' };
 const TXID = /^[0-9a-fA-F]{64}$/;
 
 const show = implement(transactionShow, async (context, args) => {
   const { ledger, wallets } = context.services;
-  const shown = TXID.test(args.txid)
-    ? await shownTransaction(hashFromHex(args.txid), ledger, wallets.default)
-    : null;
-  if (shown === null) return { success: false, code: 404, message: 'transaction not found' };
-  return transactionToJson(shown, showPortOf(context));
+  if (!TXID.test(args.txid)) return NOT_FOUND;
+  try {
+    const shown = await shownTransaction(hashFromHex(args.txid), ledger, wallets.default);
+    return shown === null ? NOT_FOUND : transactionToJson(shown, showPortOf(context));
+  } catch (error) {
+    // What the hub says instead is the answer.
+    if (!(error instanceof HubRefusal)) throw error;
+    return { success: false, code: error.code, message: error.message };
+  }
 });
 
 export const transactionMethods: readonly MethodImplementation[] = [list, show];

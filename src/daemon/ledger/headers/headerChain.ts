@@ -3,6 +3,7 @@
  * work. On regtest only what it follows, as the reference does, whose test hubs make headers without work.
  * Source: lbry-sdk lbry/wallet/header.py `Headers`, `UnvalidatedHeaders`.
  */
+import { join } from 'node:path';
 import { headerHash, HEADER_SIZE_BYTES, powHash } from '../../../primitives/header.js';
 import { blockWork } from '../../../primitives/compactTarget.js';
 import { satisfiesProofOfWork } from '../../../primitives/pow.js';
@@ -15,6 +16,8 @@ import type { HeaderView } from '../ledger.js';
 import { HeaderFile } from './headerFile.js';
 
 const AT = { prevHash: 4, merkleRoot: 36, claimRoot: 68, time: 100, bits: 104 } as const;
+
+const HEADERS_FILE = 'headers.dat';
 
 /** Headers that may follow a header of the chain. */
 export interface HeaderBranch {
@@ -30,6 +33,15 @@ export interface HeaderChainOptions {
   readonly path: string;
   readonly params: LedgerParams;
   readonly checksWork: boolean;
+}
+
+/** The headers of a chain in its folder, by its own rules unless these are given. */
+export function openHeaders(
+  folder: string,
+  params: LedgerParams,
+  checksWork = params.id !== 'lbc_regtest',
+): HeaderChain {
+  return new HeaderChain({ path: join(folder, HEADERS_FILE), params, checksWork });
 }
 
 export class HeaderChain implements HeaderView {

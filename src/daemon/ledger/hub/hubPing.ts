@@ -4,6 +4,7 @@
  */
 import { createSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
+import { Location_CountrySchema, type Location_Country } from '../../../metadata/messages/claim_pb.js';
 import { joinHostPort, type HostPort } from '../../../util/hostPort.js';
 
 const MAGIC = 1_446_058_291;
@@ -18,9 +19,13 @@ export interface Pong {
   readonly server: HostPort;
   readonly isAvailable: boolean;
   readonly height: number;
-  /** Number of the country in claim metadata; 0 unknown. */
-  readonly country: number;
+  /** As claim metadata names it; `UNKNOWN_COUNTRY` where the hub does not say. */
+  readonly country: string;
   readonly afterMs: number;
+}
+
+function countryOf(number: number): string {
+  return Location_CountrySchema.value[number as Location_Country]?.name ?? 'UNKNOWN_COUNTRY';
 }
 
 function pingBytes(): Buffer {
@@ -51,7 +56,10 @@ export async function pingHubs(servers: readonly HostPort[], timeoutMs: number):
       if (!server || bytes.length < PONG_SIZE) return;
       asked.delete(key);
       const isAvailable = (bytes.readUInt8(AT.flags) & AVAILABLE) !== 0;
-      const facts = { height: bytes.readUInt32BE(AT.height), country: bytes.readUInt16BE(AT.country) };
+      const facts = {
+        height: bytes.readUInt32BE(AT.height),
+        country: countryOf(bytes.readUInt16BE(AT.country)),
+      };
       pongs.push({ server, isAvailable, ...facts, afterMs: performance.now() - startMs });
       endIfAll();
     });

@@ -7,11 +7,20 @@ import type { HostPort } from '../../../util/hostPort.js';
 import { joinHostPort } from '../../../util/hostPort.js';
 import type { Logger } from '../../../util/logging.js';
 import { HubGone, HubLie, isHubFault, noHub } from './hubErrors.js';
-import { pingHubs } from './hubPing.js';
+import { pingHubs, type Pong } from './hubPing.js';
 import { HubSession, type HubLimits, type HubParams } from './hubSession.js';
+import type { KnownHubs } from './knownHubs.js';
+
+/** Hubs beside those that were named, which other hubs tell of. */
+export interface FurtherHubs {
+  readonly known: KnownHubs;
+  /** Whether they are asked too; what hubs tell of others is kept anyway. */
+  readonly areAsked: () => boolean;
+}
 
 export interface HubPoolOptions {
   readonly servers: readonly HostPort[];
+  readonly further: FurtherHubs | null;
   /** Printed id of the chain's first block. */
   readonly genesis: string;
   readonly limits: HubLimits;
@@ -21,9 +30,13 @@ export interface HubPoolOptions {
   readonly retryMs: readonly [least: number, most: number];
   /** How long a hub that lied is asked only where no other is. */
   readonly distrustMs: number;
-  /** Number of the only country whose hubs are taken; null for any. */
-  readonly country: number | null;
+  /** Name of the only country whose hubs are taken, as claim metadata has it; null for any. Asked for in each round. */
+  readonly country: () => string | null;
 }
+
+const CONNECT_ANEW = 'The wallet was told to connect anew';
+/** How hubs tell of others, after `server.peers.subscribe`. Source: `subscription_controllers`. */
+const PEERS_NOTIFICATION = 'blockchain.peers.subscribe';
 
 /** Ping and distances between tries are lbry-sdk's but for the first, which is short; distrust is arbitrary. */
 export const POOL_TIMES = { pingMs: 3_000, retryMs: [1_000, 300_000], distrustMs: 600_000 } as const;
@@ -64,6 +77,19 @@ export class HubPool {
     return this.#session;
   }
 
+  /** All that may be asked. */
+  get servers(): readonly HostPort[] {
+    return [...this.#servers, ...this.#further()];
+  }
+
+  /** Of the hubs that others told of those that nobody named, where such are asked. */
+  #further(): readonly HostPort[] {
+    const { further } = this.#options;
+    if (!further?.areAsked()) return [];
+    const named = new Set(this.#servers.map(joinHostPort));
+    return further.known.servers.filter((server) => !named.has(joinHostPort(server)));
+  }
+
   start(): void {
     if (this.#isRunning) return;
     this.#isRunning = true;
@@ -84,7 +110,7 @@ export class HubPool {
   reconnect(servers: readonly HostPort[]): void {
     this.#servers = servers;
     this.#isAnew = true;
-    const reason = new HubGone('The wallet was told to connect anew');
+    const reason = new HubGone(CONNECT_ANEW);
     this.#candidate?.end(reason);
     this.#session?.end(reason);
     this.#wake?.();
@@ -136,18 +162,31 @@ export class HubPool {
     });
   }
 
-  /** Those that answered a ping first; those that did not after them, since a ping may be lost; those that lied last. */
+  /**
+   * Those that answered a ping first; named ones that did not after them, since a ping may be lost; those that lied last.
+   * Where only a country's hubs are wanted none is asked that does not say so.
+   */
   async #inOrder(): Promise<HostPort[]> {
-    const { pingMs, country } = this.#options;
-    const servers = this.#servers;
-    const pongs = servers.length > 1 || country !== null ? await pingHubs(servers, pingMs) : [];
+    const country = this.#options.country();
+    const { servers } = this;
+    const pongs = servers.length > 1 || country !== null ? await pingHubs(servers, this.#options.pingMs) : [];
+    for (const { server, country: theirs } of pongs) this.#options.further?.known.heard(server, theirs);
     const answered = new Set(pongs.map(({ server }) => server));
     const fit = pongs.filter((pong) => pong.isAvailable && (country === null || pong.country === country));
-    const rest = country === null ? servers.filter((server) => !answered.has(server)) : [];
+    const rest = country === null ? this.#servers.filter((server) => !answered.has(server)) : [];
+    if (fit.length === 0 && country !== null) this.#tellNoneFits(pongs, country);
     const now = performance.now();
     const lied = (server: HostPort): number =>
       Number((this.#distrusted.get(joinHostPort(server)) ?? 0) > now);
     return [...fit.map(({ server }) => server), ...rest].sort((a, b) => lied(a) - lied(b));
+  }
+
+  #tellNoneFits(pongs: readonly Pong[], country: string): void {
+    const said = pongs.map(({ server, country: theirs }) => `${joinHostPort(server)} ${theirs}`).join(', ');
+    this.#log.warn(
+      `No hub of the country ${country} takes clients, and the setting jurisdiction allows no other: ` +
+        `${pongs.length} of ${this.servers.length} answered${said === '' ? '' : ` (${said})`}.`,
+    );
   }
 
   /** Uses a hub until it is gone; false where it was of no use, or lied. */
@@ -160,10 +199,15 @@ export class HubPool {
       return false;
     }
     this.#candidate = session;
+    // What was told while it was being opened.
     if (!this.#isRunning) session.end(new HubGone('The daemon is stopping'));
+    else if (this.#isAnew) session.end(new HubGone(CONNECT_ANEW));
     const ended = new Promise<Error>((resolve) => {
       session.listen({
-        notified: (method, params) => this.#user.notified(session, method, params),
+        notified: (method, params) => {
+          if (method === PEERS_NOTIFICATION) this.#options.further?.known.add(params);
+          else this.#user.notified(session, method, params);
+        },
         ended: (reason) => {
           this.#report(server, reason);
           resolve(reason);
@@ -182,12 +226,23 @@ export class HubPool {
     if (session.isOpen) {
       this.#session = session;
       this.#log.info(`Connected to the hub ${session.name}`);
+      this.#askForOthers(session);
       for (const resolve of this.#waiting) resolve();
       await ended;
       this.#session = null;
     }
     this.#user.left(session);
     return !((await ended) instanceof HubLie);
+  }
+
+  /** A hub that knows of no others is none the worse for it. */
+  #askForOthers(session: HubSession): void {
+    const { further } = this.#options;
+    if (further === null) return;
+    session.call('server.peers.subscribe', []).then(
+      (names) => further.known.add(names),
+      () => undefined,
+    );
   }
 
   /** Resolves with a hub that is connected. Throws `TimeoutError` where none comes in the time of a call. */
@@ -226,7 +281,7 @@ export class HubPool {
         this.blame(session, error);
         // The loop lets go of it in a turn of its own.
         if (this.#session === session) this.#session = null;
-        if (!this.#isRunning || attempt > this.#servers.length) throw error;
+        if (!this.#isRunning || attempt > this.servers.length) throw error;
       }
     }
   }

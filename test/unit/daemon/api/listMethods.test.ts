@@ -10,6 +10,7 @@ import { claimListMethods } from '../../../../src/daemon/api/methods/claimLists.
 import { transactionMethods } from '../../../../src/daemon/api/methods/transaction.js';
 import { txoMethods } from '../../../../src/daemon/api/methods/txo.js';
 import { systemClock, systemRandom } from '../../../../src/daemon/base/clock.js';
+import { HubRefusal } from '../../../../src/daemon/ledger/hub/hubErrors.js';
 import type { Ledger } from '../../../../src/daemon/ledger/ledger.js';
 import { LedgerStore } from '../../../../src/daemon/ledger/store/ledgerStore.js';
 import { storeInThread } from '../../../../src/daemon/ledger/store/openStore.js';
@@ -318,6 +319,16 @@ describe('a transaction', () => {
     });
     const bought = (await call('transaction_show', { txid: txids['bought'] })) as { outputs: Item[] };
     expect(bought.outputs[0]).toMatchObject({ type: 'purchase', claim_id: hashToHex(BOUGHT) });
+  });
+
+  it('that a hub refuses to tell is answered by what the hub says', async () => {
+    const ledger = Object.assign(Object.create(services.ledger!) as Ledger, {
+      transaction: () => Promise.reject(new HubRefusal(-32600, 'too many of them')),
+    });
+    const params = { txid: '00'.repeat(32) };
+    expect(await callMethod(METHODS, { ...services, ledger }, 'transaction_show', params)).toEqual({
+      result: { success: false, code: -32600, message: 'too many of them' },
+    });
   });
 
   it.each(['00'.repeat(32), 'zz', ''])('of the id %j is not found', async (txid) => {

@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { pingHubs } from '../../../../src/daemon/ledger/hub/hubPing.js';
+import { pongBytes } from '../../../support/fakeHub.js';
 
 const sockets: Socket[] = [];
 afterEach(() => {
@@ -19,23 +20,17 @@ async function answering(pong: Buffer | null): Promise<{ host: string; port: num
   return { host: '127.0.0.1', port: socket.address().port };
 }
 
-function pongOf(flags: number, height: number, country: number): Buffer {
-  const bytes = Buffer.alloc(44);
-  bytes.writeUInt8(1, 0);
-  bytes.writeUInt8(flags, 1);
-  bytes.writeUInt32BE(height, 2);
-  bytes.writeUInt16BE(country, 42);
-  return bytes;
-}
-
 describe('pingHubs', () => {
   it('reads what hubs answer, and waits no longer than for all of them', async () => {
-    const servers = [await answering(pongOf(1, 77, 76)), await answering(pongOf(0, 5, 0))];
+    const servers = [
+      await answering(pongBytes({ height: 77, country: 76 })),
+      await answering(pongBytes({ flags: 0, height: 5 })),
+    ];
     const pongs = await pingHubs(servers, 600_000);
     expect(new Map(pongs.map((pong) => [pong.server.port, pong]))).toMatchObject(
       new Map([
-        [servers[0]!.port, { isAvailable: true, height: 77, country: 76 }],
-        [servers[1]!.port, { isAvailable: false, height: 5, country: 0 }],
+        [servers[0]!.port, { isAvailable: true, height: 77, country: 'FR' }],
+        [servers[1]!.port, { isAvailable: false, height: 5, country: 'UNKNOWN_COUNTRY' }],
       ]),
     );
     expect(await pingHubs([], 600_000)).toEqual([]);

@@ -1,0 +1,89 @@
+/**
+ * Block headers from a file that the operator names (`--initial-headers`), in place of asking a hub for all of them: 112
+ * bytes each from the first block on, as headers are kept here and by lbry-sdk. They are checked as those of a hub are.
+ * Source: lbry-sdk lbry/extras/cli.py `main`, which copies them unseen.
+ */
+import { open, type FileHandle } from 'node:fs/promises';
+import { HEADER_SIZE_BYTES } from '../../../primitives/header.js';
+import { EnvironmentError, failureReason } from '../../../util/environmentError.js';
+import type { Logger } from '../../../util/logging.js';
+import { BadHeader, type HeaderChain } from './headerChain.js';
+
+/** Headers read and checked at once: as many as are asked of a hub. */
+const AT_ONCE = 2000;
+const NOTHING = Buffer.alloc(0);
+
+const WITHOUT = 'Name another file, or start without --initial-headers: a hub has them all.';
+
+export interface TakeHeadersOptions {
+  readonly chain: HeaderChain;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+  /** Asked between pieces; what was taken by then stays. */
+  readonly isStopped: () => boolean;
+}
+
+/**
+ * Takes in what the file has beyond the chain. A file that is on another branch is told of and passed over. Throws
+ * `EnvironmentError` for what is no file of headers of this chain; those before a wrong one stay, for they are right.
+ */
+export async function takeHeaders(path: string, options: TakeHeadersOptions): Promise<void> {
+  let file: FileHandle;
+  try {
+    file = await open(path, 'r');
+  } catch (error) {
+    throw new EnvironmentError(
+      `The block headers in ${path} cannot be read: ${failureReason(error)}. ${WITHOUT}`,
+    );
+  }
+  try {
+    await takeFrom(file, path, options);
+  } catch (error) {
+    if (error instanceof BadHeader)
+      throw new EnvironmentError(`${path} cannot be used: ${error.message}. ${WITHOUT}`);
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+async function takeFrom(
+  file: FileHandle,
+  path: string,
+  { chain, log, isStopped }: TakeHeadersOptions,
+): Promise<void> {
+  const status = await file.stat();
+  if (!status.isFile()) throw new BadHeader('it is no file');
+  const count = status.size / HEADER_SIZE_BYTES;
+  if (count === 0 || !Number.isInteger(count))
+    throw new BadHeader(
+      `its ${status.size} bytes are no whole number of block headers of ${HEADER_SIZE_BYTES}; it may be cut short`,
+    );
+  const read = async (height: number, most: number): Promise<Buffer> => {
+    const headers = Buffer.alloc(Math.min(most, count - height) * HEADER_SIZE_BYTES);
+    const { bytesRead } = await file.read(headers, 0, headers.length, height * HEADER_SIZE_BYTES);
+    if (bytesRead < headers.length) throw new BadHeader('it became shorter while it was read');
+    return headers;
+  };
+  if (!(await read(0, 1)).equals(chain.headerAt(0)!))
+    throw new BadHeader('it does not begin with the first header of this chain');
+  if (count - 1 <= chain.height) return log.info(`${path} has no block headers that are missing`);
+  if (!(await read(chain.height, 1)).equals(chain.headerAt(chain.height)!))
+    return log.warn(`${path} is passed over: it is on another branch than the block headers that are here`);
+  log.info(`Block headers ${chain.height + 1} to ${count - 1} are taken from ${path}`);
+  while (chain.height < count - 1 && !isStopped()) {
+    const branch = { forkHeight: chain.height, headers: NOTHING };
+    const headers = await read(chain.height + 1, AT_ONCE);
+    assertNoHole(headers, chain.height + 1);
+    await chain.check(branch, headers);
+    chain.accept({ ...branch, headers });
+  }
+}
+
+/** lbry-sdk fills headers in as it needs them, and has zeros for those that it did not need. */
+function assertNoHole(headers: Buffer, first: number): void {
+  for (let at = 0; at < headers.length; at += HEADER_SIZE_BYTES)
+    if (headers.subarray(at, at + HEADER_SIZE_BYTES).every((byte) => byte === 0))
+      throw new BadHeader(
+        `it has no header at height ${first + at / HEADER_SIZE_BYTES}, and others above it`,
+      );
+}

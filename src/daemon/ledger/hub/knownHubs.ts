@@ -1,0 +1,101 @@
+/**
+ * Hubs that hubs named, with the country that each told, in a file of the wallet folder (`known_hubs.yml`, as lbry-sdk has
+ * it). Where nobody names hubs they are asked beside the defaults. The file is a convenience: one that is damaged is told of
+ * and made anew. Source: lbry-sdk lbry/conf.py `KnownHubsList`, lbry/wallet/network.py `_update_hubs`.
+ */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { parse, stringify } from 'yaml';
+import { HOST_NAME, joinHostPort, splitHostPort, type HostPort } from '../../../util/hostPort.js';
+import type { Logger } from '../../../util/logging.js';
+
+/** More are not taken, whatever hubs say. Arbitrary: above what there ever was, and quickly pinged. */
+const MAX_HUBS = 128;
+/** Source: RFC 1035, 2.3.4. */
+const MAX_HOST_LENGTH = 253;
+
+/** `host:port` with one colon, as the reference takes it; null for anything else. */
+function serverOf(text: unknown): HostPort | null {
+  if (typeof text !== 'string' || text.split(':').length !== 2) return null;
+  const server = splitHostPort(text, 0);
+  const isHost = isIP(server.host) === 4 || HOST_NAME.test(server.host);
+  return server.port > 0 && isHost && server.host.length <= MAX_HOST_LENGTH ? server : null;
+}
+
+export class KnownHubs {
+  readonly #path: string;
+  readonly #log: Pick<Logger, 'warn' | 'info'>;
+  /** By `host:port`: what the file holds of each. */
+  readonly #hubs = new Map<string, { readonly server: HostPort; country: string | null }>();
+
+  /** What the file holds; none where there is no file, or where it is damaged, which the log tells. */
+  constructor(path: string, log: Pick<Logger, 'warn' | 'info'>) {
+    this.#path = path;
+    this.#log = log;
+    this.#load();
+  }
+
+  get servers(): readonly HostPort[] {
+    return [...this.#hubs.values()].map(({ server }) => server);
+  }
+
+  #load(): void {
+    let text: string;
+    try {
+      text = readFileSync(this.#path, 'utf8');
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT') this.#log.warn(`The hubs known from before cannot be read: ${message}`);
+      return;
+    }
+    try {
+      const hubs: unknown = parse(text);
+      if (typeof hubs !== 'object' || hubs === null || Array.isArray(hubs))
+        throw new Error('it names no hubs');
+      for (const [name, details] of Object.entries(hubs as Record<string, unknown>)) {
+        if (!this.#take(name)) continue;
+        const country = (details as { country?: unknown } | null)?.country;
+        if (typeof country === 'string') this.#hubs.get(name)!.country = country;
+      }
+    } catch (error) {
+      const [reason = ''] = (error as Error).message.split('\n');
+      this.#log.warn(`The file of known hubs ${this.#path} is damaged and will be made anew: ${reason}`);
+    }
+  }
+
+  /** Whether it is one that was not known. */
+  #take(text: unknown): boolean {
+    const server = serverOf(text);
+    if (server === null || this.#hubs.size >= MAX_HUBS) return false;
+    const name = joinHostPort(server);
+    if (name !== text || this.#hubs.has(name)) return false;
+    this.#hubs.set(name, { server, country: null });
+    return true;
+  }
+
+  /** Takes in what a hub says of others; what is no `host:port` is passed over. New ones are on disk when it returns. */
+  add(names: unknown): void {
+    if (!Array.isArray(names)) return;
+    const added = names.filter((name) => this.#take(name));
+    if (added.length === 0) return;
+    this.#log.info(`Other hubs are known from now on: ${added.join(', ')}`);
+    this.#save();
+  }
+
+  /** A hub told its country, which the file has from the next time on that it is written. */
+  heard(server: HostPort, country: string): void {
+    const known = this.#hubs.get(joinHostPort(server));
+    if (known) known.country = country;
+  }
+
+  #save(): void {
+    const members = [...this.#hubs].map(([name, { country }]) => [name, country === null ? {} : { country }]);
+    const fresh = `${this.#path}.new`;
+    try {
+      writeFileSync(fresh, stringify(Object.fromEntries(members)));
+      renameSync(fresh, this.#path);
+    } catch (error) {
+      this.#log.warn(`The hubs that are known cannot be kept: ${(error as Error).message}`);
+    }
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * `lbcnet start --with-node`: both live, and end together, whichever way one of them ends. Ports of the node are the test's
+ * own, by the file that it reads in its folder.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RpcClient } from '../../src/client/rpcClient.js';
+import { startDaemon, type TestDaemon } from './support/daemon.js';
+import { until } from './support/network.js';
+import { freePort, HANG_MS } from './support/node.js';
+
+interface Status {
+  readonly node: { readonly hub: string; readonly is_ready: boolean; readonly blocks: number | null };
+  readonly wallet: { readonly connected: string | null; readonly blocks: number };
+}
+
+describe('lbcnet start --with-node', { timeout: HANG_MS }, () => {
+  let folder: string;
+  let node: RpcClient;
+  let daemon: TestDaemon | null = null;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'lbcnet-with-node-'));
+    const dataDir = join(folder, 'data', 'lbcnode');
+    const rpcPort = await freePort();
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(join(dataDir, 'lbcnode.conf'), `[regtest]\nrpcport=${rpcPort}\nlisten=0\n`);
+    node = new RpcClient({ url: `http://127.0.0.1:${rpcPort}/`, network: 'regtest', dataDir });
+  });
+
+  afterEach(async () => {
+    await daemon?.kill();
+    await isGone();
+    node.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function open(): Promise<TestDaemon> {
+    daemon = await startDaemon({ hubPorts: [], folder, args: ['--with-node'] });
+    return daemon;
+  }
+
+  const answers = (): Promise<boolean> =>
+    node.call('getblockcount').then(
+      () => true,
+      () => false,
+    );
+  const isGone = (): Promise<void> => until('the node has ended', async () => !(await answers()));
+
+  it('has a node at its side, which ends when it is stopped', async () => {
+    let ours = await open();
+    const status = await ours.call<Status>('status');
+    expect(status.node).toMatchObject({ is_ready: true });
+    expect(status.wallet.connected).toBe(status.node.hub);
+    const address = await ours.call<string>('address_unused');
+    await node.call('generatetoaddress', 3, address);
+    await until('the reward is there', async () => {
+      const { total } = await ours.call<{ total: string }>('account_balance');
+      return Number(total) > 0;
+    });
+    expect(await ours.stop()).toBe(0);
+    expect(await answers()).toBe(false);
+
+    ours = await open();
+    await until('the blocks are there', async () => (await ours.call<Status>('status')).wallet.blocks === 3);
+    await ours.call('stop');
+    expect(await ours.ended()).toBe(0);
+    expect(await answers()).toBe(false);
+  });
+
+  it('takes the node with it when it is killed', async () => {
+    const ours = await open();
+    expect(await answers()).toBe(true);
+    await ours.kill();
+    await isGone();
+  });
+
+  it('ends with an error where the node ends by itself', async () => {
+    const ours = await open();
+    await node.call('stop');
+    expect(await ours.ended()).toBe(1);
+    expect(ours.log).toMatch(/The node beside it ended \(0\)/);
+  });
+
+  it('answers before the hub is open, and says how far the node is', async () => {
+    daemon = await startDaemon({ hubPorts: [], folder, args: ['--with-node'], waits: false });
+    const { node: first } = await daemon.call<Status>('status');
+    expect(first.hub).toMatch(/^127\.0\.0\.1:[0-9]+$/);
+    await until('the hub is open', async () => (await daemon!.call<Status>('status')).node.is_ready);
+    expect((await daemon.call<Status>('status')).node.blocks).toBe(0);
+  });
+});

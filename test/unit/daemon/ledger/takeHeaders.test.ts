@@ -1,0 +1,95 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openHeaders, type HeaderChain } from '../../../../src/daemon/ledger/headers/headerChain.js';
+import { takeHeaders } from '../../../../src/daemon/ledger/headers/takeHeaders.js';
+import { EnvironmentError } from '../../../../src/util/environmentError.js';
+import { GENESIS_HEADER, makeHeaders } from '../../../support/headerChains.js';
+import { regtest } from '../../../support/ledgerTransactions.js';
+
+const COUNT = 2100;
+let headers: Buffer[];
+beforeAll(async () => {
+  headers = [GENESIS_HEADER, ...(await makeHeaders(COUNT))];
+});
+
+let folder: string;
+let source: string;
+let chain: HeaderChain;
+let told: string[];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'take-headers-'));
+  source = join(folder, 'source');
+  chain = openHeaders(folder, regtest, true);
+  told = [];
+});
+afterEach(() => {
+  chain.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const take = (bytes?: Buffer, isStopped = (): boolean => false): Promise<void> => {
+  if (bytes) writeFileSync(source, bytes);
+  const tell = (text: string): void => void told.push(text);
+  return takeHeaders(source, { chain, log: { info: tell, warn: tell }, isStopped });
+};
+
+describe('takeHeaders', () => {
+  it('takes in what is beyond the headers that are here', async () => {
+    await take(Buffer.concat(headers.slice(0, 11)));
+    expect(chain.height).toBe(10);
+    await take(Buffer.concat(headers.slice(0, 6)));
+    expect(told.at(-1)).toContain('no block headers that are missing');
+    expect(chain.height).toBe(10);
+    await take(Buffer.concat(headers));
+    expect(chain.height).toBe(COUNT);
+    expect(chain.headerAt(COUNT)).toEqual(headers[COUNT]);
+  });
+
+  it('passes over another branch', async () => {
+    await take(Buffer.concat(headers.slice(0, 11)));
+    const branch = await makeHeaders(20, { mark: 1 });
+    await take(Buffer.concat([GENESIS_HEADER, ...branch]));
+    expect(told.at(-1)).toContain('is on another branch');
+    expect(chain.headerAt(10)).toEqual(headers[10]);
+    expect(chain.height).toBe(10);
+  });
+
+  it('leaves off when the daemon stops, with what was checked by then', async () => {
+    let asked = 0;
+    await take(Buffer.concat(headers), () => asked++ > 0);
+    expect(chain.height).toBe(2000);
+  });
+
+  it.each<[string, () => Buffer, RegExp, number]>([
+    ['empty', () => Buffer.alloc(0), /its 0 bytes are no whole number of block headers/, 0],
+    ['cut short', () => Buffer.concat(headers).subarray(0, -50), /it may be cut short/, 0],
+    ['of something else', () => Buffer.alloc(1120, 'text'), /does not begin with the first header/, 0],
+    ['with a hole', () => holeAt(2050), /has no header at height 2050, and others above it/, 2000],
+    ['with a wrong header', () => wrongAt(2050), /the header at height 2050 does not follow/, 2000],
+  ])('says what is wrong with a file %s', async (_what, bytes, message, height) => {
+    const taking = take(bytes());
+    await expect(taking).rejects.toThrow(EnvironmentError);
+    await expect(taking).rejects.toThrow(message);
+    await expect(taking).rejects.toThrow(source);
+    expect(chain.height).toBe(height);
+  });
+
+  it('says so where there is no file', async () => {
+    await expect(take()).rejects.toThrow(/cannot be read: it is missing \(ENOENT\)\. Name another file/);
+    mkdirSync(source);
+    await expect(take()).rejects.toThrow(EnvironmentError);
+  });
+});
+
+function holeAt(height: number): Buffer {
+  return Buffer.concat(headers.map((header, n) => (n === height ? Buffer.alloc(112) : header)));
+}
+
+function wrongAt(height: number): Buffer {
+  const bytes = Buffer.concat(headers);
+  // Within the hash of the header before it.
+  bytes[height * 112 + 10]! ^= 1;
+  return bytes;
+}
