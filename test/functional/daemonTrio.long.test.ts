@@ -1,0 +1,402 @@
+/**
+ * Two of our daemons and the one of lbry-sdk on one hub: each makes what the others list, resolve, support, repost, buy and
+ * take over. Then each opens all three wallets, and what the three answer about the same things is equal, but for the list
+ * of reasoned differences below. LBRYNET names the program `lbrynet`; without it nothing is tested.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { differencesOf, MISSING, Trio, type Owner } from './support/trio.js';
+import { until } from './support/network.js';
+
+const LBRYNET = process.env['LBRYNET'];
+if (!LBRYNET) console.log('skipped: LBRYNET names no daemon');
+
+type Json = Record<string, unknown>;
+type Question = readonly [method: string, params: Json];
+
+/** Where answers differ for a reason. */
+interface Reasoned {
+  readonly why: string;
+  readonly applies: (method: string, params: Json) => boolean;
+  /** What is left of an answer to be compared; null where theirs is not compared at all. */
+  readonly alike: ((answer: unknown) => unknown) | null;
+}
+
+const sorted = (answer: unknown): unknown => {
+  const { items, ...page } = answer as { items: Json[] };
+  const key = ({ txid, nout, address }: Json): string => JSON.stringify([txid, nout, address]);
+  return { ...page, items: items.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)) };
+};
+
+/** The answer with each object changed, those within others first. */
+function mapObjects(answer: unknown, change: (object: Json) => Json): unknown {
+  if (Array.isArray(answer)) return answer.map((item) => mapObjects(item, change));
+  if (typeof answer !== 'object' || answer === null) return answer;
+  return change(
+    Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, mapObjects(value, change)])),
+  );
+}
+
+function asPayment(object: Json): Json {
+  if (object['type'] !== 'purchase') return object;
+  const { claim_id: _, claim: __, ...payment } = object;
+  return { ...payment, type: 'payment' };
+}
+
+const REASONED: readonly Reasoned[] = [
+  {
+    why: 'Which of equal names or amounts comes first is nowhere said.',
+    applies: (_, { order_by }) => order_by === 'name' || order_by === 'amount',
+    alike: sorted,
+  },
+  {
+    why: 'Addresses go by account, chain and number here, and as their database finds them there.',
+    applies: (method) => method === 'address_list',
+    alike: sorted,
+  },
+  {
+    why: 'That a payment is a purchase is shown everywhere here; there only where the whole transaction was at hand.',
+    applies: (method) => ['txo_list', 'utxo_list', 'transaction_show'].includes(method),
+    alike: (answer) => mapObjects(answer, asPayment),
+  },
+  {
+    why: 'Keys of channels are told of in transactions too; there no wallet is asked for them.',
+    applies: (method) => method === 'transaction_show',
+    alike: (answer) => mapObjects(answer, ({ has_signing_key: _, ...object }) => object),
+  },
+  {
+    why: 'There the states of a claim in one list all get what is noted of the last of them.',
+    applies: (method, { resolve }) => method === 'txo_list' && resolve === true,
+    alike: (answer) => mapObjects(answer, ({ is_spent: _, ...object }) => object),
+  },
+  {
+    why: 'Balances of a wallet are kept there without regard to the number of confirmations.',
+    applies: (method, { confirmations }) => method === 'wallet_balance' && confirmations !== undefined,
+    alike: null,
+  },
+];
+
+/** Differences that are shown of an answer. */
+const SHOWN = 5;
+
+/** Pages, orders and filters of all lists. */
+const LISTS: readonly Json[] = [
+  {},
+  { page_size: 100 },
+  { page: 2, page_size: 3 },
+  { page: 99, page_size: 3 },
+  { order_by: 'name', page_size: 100 },
+  { order_by: 'height', page_size: 100 },
+  { order_by: 'amount', page_size: 100 },
+  { is_spent: true, page_size: 100 },
+  { resolve: true, page_size: 100 },
+  { no_totals: true, page_size: 100 },
+];
+
+describe.skipIf(!LBRYNET)('two of ours and lbrynet', () => {
+  let trio: Trio;
+
+  beforeAll(async () => {
+    trio = await Trio.start(LBRYNET!);
+    await trio.makeEverything();
+    await trio.shareWallets();
+    for (const owner of trio.owners)
+      await until(`the search of ${owner.name} has all`, async () => {
+        const { total_items } = await owner.call<{ total_items: number }>('claim_search');
+        return total_items === 21;
+      });
+  });
+  afterAll(() => trio?.stop());
+
+  /** Asks all three; of wallets, each about each of the three. */
+  async function allAgree(questions: readonly Question[], wallets: readonly Owner[] | null): Promise<void> {
+    const found = new Set<string>();
+    for (const wallet of wallets ?? [null])
+      for (const [method, params] of questions) {
+        const reasons = REASONED.filter(({ applies }) => applies(method, params));
+        const ask = async (host: Owner): Promise<unknown> => {
+          const of = wallet ? { wallet_id: wallet.walletAt(host) } : {};
+          const answer = await host
+            .call(method, { ...params, ...of })
+            .catch((error: unknown) => ({ refused: error instanceof Error ? error.message : error }));
+          return reasons.reduce((left, { alike }) => (alike === null ? left : alike(left)), answer);
+        };
+        const [ada, bea, cyd] = await Promise.all(trio.owners.map(ask));
+        const told = `${method} ${JSON.stringify(params)} of ${wallet?.name ?? 'all'}`;
+        const others = reasons.some(({ alike }) => alike === null) ? { bea } : { bea, cyd };
+        for (const [name, other] of Object.entries(others))
+          for (const difference of differencesOf(ada, other).slice(0, SHOWN))
+            found.add(`ada / ${name}: ${told}${difference}`);
+      }
+    expect([...found]).toEqual([]);
+  }
+  const id = (owner: number, label: string): string => trio.owners[owner]!.ids[label]!;
+
+  it('agrees on what names and urls mean', async () => {
+    const urls = [
+      ...[
+        'shared',
+        'SHARED',
+        'shared$2',
+        'shared$3',
+        'shared$4',
+        '@same',
+        '@same$2',
+        '@SAME*2',
+        'nothing',
+        '@nobody/x',
+      ],
+      ...trio.owners.flatMap(({ name, ids }) => [
+        ...[
+          `@${name}`,
+          `@${name}/${name}-film`,
+          `@${name}/${name}-song`,
+          `@${name}/${name}-again`,
+          `${name}-list`,
+        ],
+        ...[`${name}-gone`, `@${name}:${ids['room']![0]}`, `shared#${ids['shared']}`, `x#${ids['again']}`],
+        `lbry://${name}-FILM#${ids['film']!.slice(0, 2)}`,
+      ]),
+      ...['', '@', 'a b', 'a/b', '@ada/', 'lbry://'],
+    ];
+    await allAgree(
+      [['resolve', { urls }], ...urls.slice(0, 4).map((url) => ['resolve', { urls: url }] as const)],
+      null,
+    );
+    const includes = {
+      include_purchase_receipt: true,
+      include_is_my_output: true,
+      include_sent_supports: true,
+      include_sent_tips: true,
+      include_received_tips: true,
+    };
+    await allAgree([['resolve', { urls: urls.filter((url) => url !== ''), ...includes }]], trio.owners);
+    // The name went to the highest bid, to a higher one, and to one with more support.
+    expect(trio.winners).toEqual(['bea', 'cyd', 'ada']);
+  });
+
+  it('agrees on what is found', async () => {
+    const searches: Json[] = [
+      ...[{}, { page_size: 50 }, { page: 2, page_size: 5, order_by: 'name' }, { no_totals: true }],
+      ...[
+        { name: 'shared' },
+        { text: 'conspiracies' },
+        { claim_ids: [id(0, 'film'), id(2, 'film'), MISSING] },
+      ],
+      ...[
+        { channel: '@bea' },
+        { channel_ids: [id(0, 'room'), id(2, 'room')] },
+        { not_channel_ids: [id(1, 'room')] },
+      ],
+      ...[
+        { claim_type: 'repost' },
+        { claim_type: ['channel', 'collection'] },
+        { any_tags: ['history', 'new'] },
+      ],
+      ...[
+        { is_controlling: true },
+        { reposted_claim_id: id(1, 'film') },
+        { fee_amount: '>0' },
+        { has_source: true },
+      ],
+      ...[
+        { order_by: ['^amount', 'name'] },
+        { order_by: ['effective_amount', 'name'] },
+        { order_by: 'support_amount' },
+      ],
+      ...[{ any_languages: ['fr'] }, { media_types: ['text/plain'] }, { stream_types: ['document'] }],
+    ];
+    await allAgree(
+      searches.map((search) => ['claim_search', search]),
+      null,
+    );
+    const own = {
+      include_is_my_output: true,
+      include_purchase_receipt: true,
+      page_size: 50,
+      order_by: 'name',
+    };
+    await allAgree([['claim_search', own]], trio.owners);
+  });
+
+  it('agrees on what collections hold', async () => {
+    const questions = trio.owners.flatMap(({ name, ids }): Question[] => [
+      ['collection_resolve', { url: `${name}-list` }],
+      ['collection_resolve', { claim_id: ids['list'] }],
+      ['collection_resolve', { claim_id: ids['list'], page: 2, page_size: 2 }],
+    ]);
+    await allAgree(questions, null);
+    await allAgree(questions, trio.owners);
+  });
+
+  it('agrees on claims of a wallet', async () => {
+    const methods = [
+      'claim_list',
+      'channel_list',
+      'stream_list',
+      'collection_list',
+      'support_list',
+      'purchase_list',
+    ];
+    for (const method of methods) {
+      const takes = (list: Json): boolean =>
+        method === 'purchase_list'
+          ? !('order_by' in list || 'is_spent' in list || 'no_totals' in list)
+          : true;
+      await allAgree(
+        LISTS.filter(takes)
+          .filter((list) => !('order_by' in list) || method === 'claim_list')
+          .map((list) => [method, list] as const),
+        trio.owners,
+      );
+    }
+    for (const owner of trio.owners) {
+      const account = { account_id: owner.second };
+      await allAgree([...methods.map((method) => [method, account] as const)], [owner]);
+    }
+    await allAgree(
+      [
+        ...['stream', 'channel', 'repost', 'collection'].map(
+          (claim_type) => ['claim_list', { claim_type }] as const,
+        ),
+        ['claim_list', { claim_type: ['stream', 'channel'], page_size: 50 }],
+        ['claim_list', { name: ['shared', '@SAME'] }],
+        ['claim_list', { claim_id: id(0, 'film') }],
+        ['claim_list', { channel_id: [id(0, 'room'), id(1, 'room')] }],
+        ['claim_list', { has_source: true }],
+        ['claim_list', { has_no_source: true }],
+        ['claim_list', { resolve: true, include_received_tips: true }],
+        ['channel_list', { name: '@SAME' }],
+        ['stream_list', { name: 'shared', resolve: true }],
+        ['collection_list', { resolve_claims: 5 }],
+        ['collection_list', { resolve: true, resolve_claims: 2 }],
+        ['support_list', { received: true }],
+        ['support_list', { sent: true }],
+        ['support_list', { staked: true }],
+        ['support_list', { sent: true, is_spent: true }],
+        ['support_list', { name: 'shared' }],
+        ['support_list', { claim_id: id(1, 'film') }],
+        ['purchase_list', { claim_id: id(1, 'film') }],
+        ['purchase_list', { claim_id: id(2, 'film'), resolve: true }],
+      ],
+      trio.owners,
+    );
+  });
+
+  it('agrees on outputs of a wallet', async () => {
+    const filters: Json[] = [
+      ...['stream', 'channel', 'support', 'purchase', 'collection', 'repost', 'other'].map((type) => ({
+        type,
+      })),
+      { type: ['stream', 'support'], is_not_spent: true },
+      { type: 'stream', is_spent: true },
+      ...[
+        { is_my_output: true },
+        { is_not_my_output: true },
+        { is_my_input: true },
+        { is_not_my_input: true },
+      ],
+      ...[{ is_my_input_or_output: true }, { is_my_input: true, is_not_my_output: true }],
+      { is_my_input_or_output: true, exclude_internal_transfers: true },
+      { exclude_internal_transfers: true },
+      { is_my_output: true, is_not_my_input: true, is_not_spent: true },
+      ...[{ name: 'shared' }, { claim_id: id(0, 'shared') }, { channel_id: id(2, 'room') }],
+      ...[{ not_channel_id: id(0, 'room'), type: 'stream' }, { reposted_claim_id: id(1, 'film') }],
+      ...[{ has_source: true }, { has_no_source: true }],
+    ];
+    const all = { page_size: 200 };
+    await allAgree(
+      [...LISTS, ...filters.map((filter) => ({ ...filter, ...all }))].map((list) => ['txo_list', list]),
+      trio.owners,
+    );
+    await allAgree(
+      [
+        ...filters.map((filter) => ['txo_list', { ...filter, ...all, include_received_tips: true }] as const),
+        ...[{}, ...filters].map((filter) => ['txo_sum', filter] as const),
+        ...[
+          { days_back: 1 },
+          { start_day: '2010-01-01', days_after: 30_000 },
+          { days_back: 3, type: 'support' },
+        ].map((range) => ['txo_plot', range] as const),
+        ...[{}, all, { page: 2, page_size: 4 }].map((list) => ['utxo_list', list] as const),
+        ...[{}, all, { page: 3, page_size: 5 }].map((list) => ['transaction_list', list] as const),
+      ],
+      trio.owners,
+    );
+    for (const owner of trio.owners) {
+      const account = { account_id: owner.second, ...all };
+      const methods = ['txo_list', 'utxo_list', 'transaction_list'];
+      await allAgree(
+        methods.map((method) => [method, account]),
+        [owner],
+      );
+    }
+  });
+
+  it('lists outputs in the order of the chain, the last one first', async () => {
+    for (const owner of trio.owners.slice(0, 2)) {
+      const { items } = await owner.call<{ items: { txid: string; height: number; nout: number }[] }>(
+        'txo_list',
+        {
+          page_size: 500,
+        },
+      );
+      const places = [];
+      for (const { txid, height, nout } of items)
+        places.push({ height, place: (await trio.blockOf(height)).indexOf(txid), nout });
+      const inOrder = places.toSorted((a, b) => b.height - a.height || b.place - a.place || a.nout - b.nout);
+      expect(places).toEqual(inOrder);
+      expect(new Set(places.map(({ height }) => height)).size).toBeLessThan(places.length);
+    }
+  });
+
+  it('agrees on accounts, balances and addresses', async () => {
+    await allAgree(
+      [
+        ['account_list', {}],
+        ['account_list', { include_claims: true }],
+        ['account_list', { show_seed: true }],
+        ...[{}, { confirmations: 1 }, { confirmations: 3 }].flatMap((params): Question[] => [
+          ['account_balance', params],
+          ['wallet_balance', params],
+        ]),
+        ['address_list', { page_size: 500 }],
+        ['wallet_status', {}],
+        ['preference_get', {}],
+        ['sync_hash', {}],
+      ],
+      trio.owners,
+    );
+    for (const owner of trio.owners) {
+      const account = { account_id: owner.second };
+      const questions: Question[] = [
+        ['account_list', account],
+        ['account_balance', account],
+        ['address_list', { ...account, page_size: 500 }],
+      ];
+      await allAgree(questions, [owner]);
+      const { items } = await owner.call<{ items: { address: string }[] }>('address_list');
+      const address = items[0]!.address;
+      await allAgree(
+        [
+          ['address_list', { address }],
+          ['address_is_mine', { address }],
+          ['address_is_mine', { address: 'x' }],
+        ],
+        trio.owners,
+      );
+    }
+  });
+
+  it('agrees on each transaction', async () => {
+    const { items } = await trio.owners[0]!.call<{ items: { txid: string }[] }>('transaction_list', {
+      page_size: 100,
+    });
+    await allAgree(
+      [...items.map(({ txid }) => txid), MISSING + MISSING.slice(0, 24)].map((txid) => [
+        'transaction_show',
+        { txid },
+      ]),
+      null,
+    );
+  });
+});
