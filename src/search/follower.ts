@@ -44,6 +44,8 @@ export class SearchFollower {
   private failure: string | null = null;
   /** The index is as this follower left it; else the writer is asked for its state and notes. */
   private isKnown = false;
+  /** Another node may write it as soon as this one has lost its hold of it. */
+  private isShared = false;
   private running: Promise<void> | null = null;
   private isWanted = false;
   private isDamaged = false;
@@ -92,7 +94,7 @@ export class SearchFollower {
     const from = this.tip;
     while (!this.isClosed && (await this.step()));
     if (this.tip !== from) this.documents = (await this.writer.state()).documents;
-    this.isKnown = true;
+    this.isKnown = !this.isShared;
   }
 
   /** Asks how the index is, and makes it where it is not whole; false when another node keeps it. */
@@ -100,6 +102,7 @@ export class SearchFollower {
     const state = await this.writer.state();
     this.tip = state.tip;
     this.documents = state.documents;
+    this.isShared = state.isShared === true;
     if (state.isKeptByOther === true) return false;
     if (state.wasDamaged === true && state.build === null && state.tip === null)
       this.logger.warn('The file of the search index was damaged, and is deleted');
@@ -219,7 +222,7 @@ export class SearchFollower {
   private async rewind(abandoned: readonly BlockId[]): Promise<boolean> {
     const { noted } = this;
     const from = this.tip!;
-    const fork = noted.highestActiveBelow(from.height);
+    const fork = noted.highestFollowedBelow(from.height);
     if (fork === null) {
       await this.buildAnew('the chain was reorganised deeper than it can follow');
       return true;

@@ -64,6 +64,8 @@ export interface IndexState {
   readonly documents: number;
   /** Another node writes: this one reads what is there, and takes over when that node is gone. */
   readonly isKeptByOther?: boolean;
+  /** Another node may write as soon as this one has lost its connection: the state is asked again each time. */
+  readonly isShared?: boolean;
   /** What was there was damaged and is deleted. */
   readonly wasDamaged?: boolean;
 }

@@ -49,11 +49,15 @@ export class NotedBlocks {
     return [...this.blocks.values()].filter((block) => block.height > height);
   }
 
-  /** The highest one of the active chain below this height, or null. */
-  highestActiveBelow(height: number): BlockId | null {
+  /**
+   * The highest block below this height that the index has followed and that is active, or null. Of a branch that replaces
+   * what the index followed blocks may be noted that it has not come to: nothing above one that was abandoned is taken.
+   */
+  highestFollowedBelow(height: number): BlockId | null {
+    const top = this.abandoned.reduce((least, block) => Math.min(least, block.height), height);
     let best: BlockId | null = null;
     for (const block of this.blocks.values()) {
-      if (block.height >= height || (best !== null && best.height > block.height)) continue;
+      if (block.height >= top || (best !== null && best.height > block.height)) continue;
       if (this.claims.isActive(block)) best = block;
     }
     return best;
