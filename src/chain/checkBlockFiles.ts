@@ -30,8 +30,8 @@ function mustReach(path: string, leastBytes: number): void {
     );
   }
   throw new FolderError(
-    found?.isDirectory() === true
-      ? `${path} is a folder where a file should be. Move it away and bring the file back, or restart with -reindex then to rebuild the database from the block files that are there.`
+    found?.isFile() === false
+      ? `${path} is ${found.isDirectory() ? 'a folder' : 'a pipe, socket or device'} where a file should be. Move it away and bring the file back, or restart with -reindex then to rebuild the database from the block files that are there.`
       : `${path} is missing or shorter than the database expects. Bring it back, or restart with -reindex to rebuild the database from the block files that are there.`,
   );
 }

@@ -20,6 +20,7 @@ import type { RowStore } from '../store/rowStore.js';
 import { EnvironmentError, onFile } from '../util/environmentError.js';
 import type { Logger } from '../util/logging.js';
 import { moveAside } from '../util/setAside.js';
+import { refuseSpecialFile } from '../util/specialFile.js';
 import { formatChainState, parseChainState } from './chainState.js';
 
 export interface FolderPaths {
@@ -57,6 +58,7 @@ export interface Reindexing {
 export function beginReindex({ folder }: FolderPaths, { pruning, isOurs }: Reindexing): void {
   const path = join(folder, MARK);
   onFile(path, () => {
+    refuseSpecialFile(path);
     const fd = openSync(path, 'w');
     writeSync(fd, [pruning ? 'prune' : '', isOurs ? '' : 'keep'].join(' ').trim());
     fsyncSync(fd);
@@ -68,7 +70,10 @@ export function beginReindex({ folder }: FolderPaths, { pruning, isOurs }: Reind
 export function finishReindex({ folder, database, blocks }: FolderPaths, log: Logger): boolean {
   const mark = join(folder, MARK);
   if (!existsSync(mark)) return false;
-  const wanted = onFile(mark, () => readFileSync(mark, 'utf8')).split(' ');
+  const wanted = onFile(mark, () => {
+    refuseSpecialFile(mark);
+    return readFileSync(mark, 'utf8');
+  }).split(' ');
   onFile(database, () => rmSync(`${database}.journal`, { recursive: true, force: true }));
   if (wanted.includes('keep') && existsSync(database)) {
     const aside = moveAside(database);

@@ -4,6 +4,7 @@
  */
 import { open } from 'node:fs/promises';
 import { environmentError } from '../util/environmentError.js';
+import { refuseSpecialFile } from '../util/specialFile.js';
 
 /** Largest block that is looked at (the chain's serialized limit). */
 const MAX_BLOCK_BYTES = 8_000_000;
@@ -35,6 +36,7 @@ export async function* readBlockRecords(
   from = 0,
   onTorn: (offset: number) => void = () => undefined,
 ): AsyncGenerator<FoundBlock> {
+  refuseSpecialFile(path);
   const file = await open(path, 'r');
   try {
     let base = from;

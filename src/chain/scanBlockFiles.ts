@@ -10,6 +10,7 @@ import { hashToHex } from '../util/bytes.js';
 import { breathe } from '../util/breathe.js';
 import type { Logger } from '../util/logging.js';
 import { ReadError } from '../util/reader.js';
+import { refuseSpecialFile } from '../util/specialFile.js';
 import type { Chain } from './chain.js';
 import type { Flusher } from './flusher.js';
 import { readBlockRecords } from './importFile.js';
@@ -116,6 +117,7 @@ class Gaps {
 }
 
 async function isZero(path: string, from: number, end: number): Promise<boolean> {
+  refuseSpecialFile(path);
   const file = await open(path, 'r');
   try {
     const piece = Buffer.alloc(1 << 16);

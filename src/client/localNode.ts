@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { refuseSpecialFile } from '../util/specialFile.js';
 
 export type LocalNetwork = 'main' | 'test' | 'regtest';
 
@@ -25,5 +26,6 @@ export function localCookieFile(network: LocalNetwork, dataDir?: string): string
 
 /** `user:password` of a cookie file. Throws what reading it throws. */
 export function readCookie(file: string): string {
+  refuseSpecialFile(file);
   return readFileSync(file, 'utf8').split('\n', 1)[0] ?? '';
 }

@@ -12,6 +12,7 @@ import { toLatin1, type Bytes } from '../util/bytes.js';
 import { environmentError } from '../util/environmentError.js';
 import { Reader, ReadError } from '../util/reader.js';
 import { Writer } from '../util/writer.js';
+import { refuseSpecialFile } from '../util/specialFile.js';
 import { checksumTail, verifiedLength } from './checksumTail.js';
 
 /** Source: `MEMPOOL_DUMP_VERSION`. */
@@ -55,6 +56,7 @@ async function writeFresh(
   unbroadcast: readonly string[],
 ): Promise<void> {
   const fresh = `${path}.new`;
+  refuseSpecialFile(fresh);
   const file = await open(fresh, 'w');
   const hash = createHash('sha256');
   const write = async (piece: Buffer): Promise<void> => {
@@ -144,6 +146,7 @@ class RecordFile {
  * disk refuses.
  */
 export async function readDump(path: string, into: DumpReader, signal: AbortSignal): Promise<boolean> {
+  refuseSpecialFile(path);
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw error;

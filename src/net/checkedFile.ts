@@ -8,6 +8,7 @@ import { sha256d } from '../crypto/hash.js';
 import { asBuffer, concatBytes, equalBytes, type Bytes } from '../util/bytes.js';
 import { environmentError } from '../util/environmentError.js';
 import { ReadError } from '../util/reader.js';
+import { refuseSpecialFile } from '../util/specialFile.js';
 
 const HASH_BYTES = 32;
 
@@ -18,6 +19,7 @@ const HASH_BYTES = 32;
 export async function readCheckedFile(path: string, magic: Bytes, maxBytes: number): Promise<Buffer | null> {
   let framed: Buffer;
   try {
+    refuseSpecialFile(path);
     const { size } = await stat(path);
     if (size > maxBytes) throw new ReadError(`file of ${size} bytes is too large`);
     framed = await readFile(path);
@@ -41,6 +43,7 @@ export async function writeCheckedFile(path: string, magic: Bytes, content: Byte
   const framed = concatBytes(magic, asBuffer(content));
   const fresh = `${path}.new`;
   try {
+    refuseSpecialFile(fresh);
     const file = await open(fresh, 'w');
     try {
       await file.writeFile(framed);

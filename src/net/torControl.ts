@@ -13,6 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { equalBytes, fromHex, fromLatin1, isHex, toHex } from '../util/bytes.js';
 import { splitHostPort } from '../util/hostPort.js';
 import type { Logger } from '../util/logging.js';
+import { isSpecialFile, refuseSpecialFile } from '../util/specialFile.js';
 import { LOCAL_SCORE, type LocalAddresses } from './localAddresses.js';
 import { parseNetAddress, type NetAddress } from './netAddress.js';
 import type { Networks } from './networks.js';
@@ -260,6 +261,7 @@ export class TorControl {
     const { keyPath } = this.options;
     let text: string;
     try {
+      refuseSpecialFile(keyPath);
       text = (await readFile(keyPath, 'latin1')).trim();
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
@@ -290,9 +292,11 @@ function hexArgument(found: ReadonlyMap<string, string>, name: string): Buffer |
 /** `path` is one character a byte. Throws `TorRefusal`. */
 async function readCookie(path: string): Promise<Buffer> {
   const named = printable(path);
-  const file = await open(fromLatin1(path), 'r').catch(() => {
+  const refused = (): never => {
     throw new TorRefusal(`tor: Authentication cookie ${named} could not be opened (check permissions)`);
-  });
+  };
+  if (isSpecialFile(fromLatin1(path))) refused();
+  const file = await open(fromLatin1(path), 'r').catch(refused);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(COOKIE_BYTES + 1), 0, COOKIE_BYTES + 1, 0);
     if (bytesRead === COOKIE_BYTES) return buffer.subarray(0, COOKIE_BYTES);

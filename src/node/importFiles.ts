@@ -11,6 +11,7 @@ import { importBlockFile } from '../chain/blockImporter.js';
 import type { OpenedChain } from '../chain/openChain.js';
 import { FileProgress } from '../chain/progress.js';
 import type { Logger } from '../util/logging.js';
+import { isSpecialFile } from '../util/specialFile.js';
 import { errorText } from './closeStack.js';
 import type { LoadedOptions } from './options.js';
 
@@ -72,8 +73,9 @@ async function importFiles(
   }
 }
 
-/** A folder cannot be read, though it can be opened. */
+/** A folder cannot be read, though it can be opened; nor can a pipe be read by places. */
 async function canOpen(file: string): Promise<boolean> {
+  if (isSpecialFile(file)) return false;
   const opened = await open(file, 'r').catch(() => null);
   const isReadable = opened !== null && !(await opened.stat()).isDirectory();
   await opened?.close();

@@ -10,6 +10,7 @@ import { OptionError } from './optionArgs.js';
 import { Console, type ColorChoice, type ConsoleStream, type StatusLine } from './display/console.js';
 import type { LoadedOptions } from './options.js';
 import { makeFolder } from '../util/makeFolder.js';
+import { refuseSpecialFile } from '../util/specialFile.js';
 
 /** What is kept of a log that has grown too long, in bytes. Source: Core's `RECENT_DEBUG_HISTORY_SIZE`. */
 export const RECENT_LOG_BYTES = 10_000_000;
@@ -149,6 +150,7 @@ export function createFileLogger(loaded: LoadedOptions, stream: ConsoleStream = 
   const onProgress = screen?.isLive === true ? new LineLogger({ ...format, write: toFile }) : logger;
   const reopen = (): void => {
     try {
+      if (paths.logFile !== null) refuseSpecialFile(paths.logFile);
       file?.reopen();
     } catch (error) {
       // The old file goes on being written.
@@ -184,6 +186,7 @@ function openLog(
 ): ReturnType<typeof destination> {
   try {
     makeFolder(networkDir);
+    refuseSpecialFile(path);
     if (mayShrink) shrinkLog(path);
     const file = destination({ dest: path, append: true, sync: true, maxLength: UNWRITTEN_LOG_BYTES });
     let failing = false;

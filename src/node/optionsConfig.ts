@@ -7,6 +7,7 @@ import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemErrorCode, systemErrorText } from '../util/environmentError.js';
+import { refuseSpecialFile } from '../util/specialFile.js';
 import { parseConfigText, type ConfigEntry } from './configFile.js';
 import { foreignOption, isLbcdConfig, readLbcdConfig, refusedNetwork } from './foreignConfig.js';
 import { OptionError, placeText, type NetworkSection, type OptionArgs } from './optionArgs.js';
@@ -123,6 +124,7 @@ function refuseLostLink(dataDir: string): void {
 function addConfigFile(args: OptionArgs, path: string, rules: ConfigRules, warnings: string[]): boolean {
   let text: string;
   try {
+    refuseSpecialFile(path);
     text = readFileSync(path, 'utf8').replace(BYTE_ORDER_MARK, '');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;

@@ -1,6 +1,7 @@
 /** The file with our process id (`-pid`), for whoever watches over the process. Source: `CreatePidFile`. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { failureReason } from '../util/environmentError.js';
+import { isSpecialFile, refuseSpecialFile } from '../util/specialFile.js';
 import type { CloseStack } from './closeStack.js';
 
 /**
@@ -14,12 +15,14 @@ export async function writePidFile(
 ): Promise<void> {
   const content = `${process.pid}\n`;
   try {
+    refuseSpecialFile(path);
     await writeFile(path, content);
   } catch (error) {
     warn(`The process id could not be written to ${path}: ${failureReason(error)}`);
     return;
   }
   closers.push(async () => {
+    if (isSpecialFile(path)) return;
     const present = await readFile(path, 'utf8').catch(() => null);
     if (present === content) await rm(path, { force: true });
   });

@@ -22,7 +22,8 @@ import {
 const MAX_SEALED_BYTES = 4 * 2 ** 30;
 const PIECE_BYTES = 1 << 20;
 
-const sealOf = (path: string): string => `${path}-seal`;
+/** Where the seal of a file lies. */
+export const sealOf = (path: string): string => `${path}-seal`;
 
 /** Length and hash of a file; null when it is too long to be read. */
 function digestOf(path: string, maxBytes: number): string | null {

@@ -4,6 +4,7 @@
  */
 import { rmSync } from 'node:fs';
 import { fromHex, toHex } from '../util/bytes.js';
+import { isSpecialFile } from '../util/specialFile.js';
 import type { ClaimDocument } from './document.js';
 import {
   KEPT_BLOCKS,
@@ -15,7 +16,7 @@ import {
   type ClaimStates,
   type IndexState,
 } from './indexChange.js';
-import { breakSeal, removeSeal, sealIndexFile } from './indexSeal.js';
+import { breakSeal, sealOf, removeSeal, sealIndexFile } from './indexSeal.js';
 import { CLAIM_ID_INDEX, FILL_LABELED, SECONDARY_INDEXES, createTables, isIndexOf } from './schema.js';
 import type { SqliteDatabase, SqliteProvider } from '../sqlite/sqliteProvider.js';
 import { SqliteRows, joinIds, splitIds } from './sqliteRows.js';
@@ -58,7 +59,8 @@ export class SqliteWriter {
 
   /** Opens the index of a chain, or makes an empty one in place of what is there and is none. */
   static open(provider: SqliteProvider, path: string, chain: string): SqliteWriter {
-    if (breakSeal(path)) {
+    const isFile = !isSpecialFile(path) && !isSpecialFile(sealOf(path));
+    if (isFile && breakSeal(path)) {
       try {
         return new SqliteWriter(path, openFile(provider, path, chain), false);
       } catch (error) {

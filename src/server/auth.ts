@@ -6,6 +6,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { EnvironmentError, systemErrorCode, systemErrorReason } from '../util/environmentError.js';
 import type { Logger } from '../util/logging.js';
+import { isSpecialFile } from '../util/specialFile.js';
 
 export const COOKIE_USER = '__cookie__';
 
@@ -80,6 +81,7 @@ export class Authenticator {
   async close(): Promise<void> {
     if (this.cookie === null) return;
     const { cookieFile } = this.options;
+    if (isSpecialFile(cookieFile)) return;
     const present = await readFile(cookieFile, 'utf8').catch(() => null);
     if (present === this.cookie) await rm(cookieFile, { force: true });
     this.cookie = null;

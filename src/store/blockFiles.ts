@@ -26,6 +26,7 @@ import { assert } from '../util/assert.js';
 import { withPath } from '../util/environmentError.js';
 import { makeFolder } from '../util/makeFolder.js';
 import type { Bytes } from '../util/bytes.js';
+import { refuseSpecialFile } from '../util/specialFile.js';
 
 const readAsync = promisify(read);
 
@@ -118,6 +119,7 @@ export class BlockFiles {
     if (writable) fd = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o666);
     else {
       try {
+        refuseSpecialFile(path);
         fd = openSync(path, 'r');
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;

@@ -12,7 +12,8 @@
 import { open, readdir, readFile, rm, stat, truncate, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '../crypto/hash.js';
-import { withPath } from '../util/environmentError.js';
+import { onFile, withPath } from '../util/environmentError.js';
+import { isSpecialFile, refuseSpecialFile } from '../util/specialFile.js';
 import { DatabaseDamagedError } from './levelDb.js';
 import {
   applyEdit,
@@ -122,8 +123,19 @@ function logsAmong(names: Iterable<string>): string[] {
  */
 export async function checkDatabase(path: string): Promise<DatabaseState> {
   const names = await namesIn(path);
+  refuseSpecialFiles(path, names);
   const check = new DatabaseCheck(path, names, await readNote(path));
   return check.isNew() ? { lastSequence: 0 } : check.run();
+}
+
+/** LevelDB would wait at a pipe for whoever writes to it. Throws `EnvironmentError` where the file is of no worth. */
+function refuseSpecialFiles(path: string, names: readonly string[]): void {
+  for (const name of names) {
+    const isData = isTable(name) || LOG.test(name) || /^(?:CURRENT|MANIFEST-\d+)$/.test(name);
+    if (isData && isSpecialFile(join(path, name)))
+      throw new DatabaseDamagedError(path, `${name} is a named pipe, a socket or a device`);
+    onFile(join(path, name), () => refuseSpecialFile(join(path, name)));
+  }
 }
 
 /** The first table with bytes that fail their checksum, and what is wrong with it; null where there is none. */

@@ -87,8 +87,8 @@ export class DatabaseWriter {
     this.diskEmpty = await this.isEmpty();
     const isHalf = !this.diskEmpty && (await this.db.get(APPLYING_KEY)) !== undefined;
     const isCommitted = await this.journal.isCommitted().catch((error: unknown) => {
-      // A folder in its place holds the other half no more than nothing does.
-      if (isHalf && systemErrorCode(error) === 'EISDIR') return false;
+      // A folder or a pipe in its place holds the other half no more than nothing does.
+      if (isHalf && ['EISDIR', 'EFTYPE'].includes(systemErrorCode(error) ?? '')) return false;
       throw error;
     });
     if (isCommitted) await this.applyJournal(await this.journal.includesStage());

@@ -10,6 +10,7 @@ import { open, rm, type FileHandle } from 'node:fs/promises';
 import { sha256 } from '../crypto/hash.js';
 import { assert } from '../util/assert.js';
 import { withPath } from '../util/environmentError.js';
+import { refuseSpecialFile } from '../util/specialFile.js';
 import { RecordWriter, type RowChange } from './rowRecords.js';
 
 export type JournalOp = { type: 'put'; key: Buffer; value: Buffer } | { type: 'del'; key: Buffer };
@@ -40,6 +41,7 @@ export class FlushJournal {
     this.withStage = withStage;
     this.pieceBytes = pieceBytes;
     this.records = new RecordWriter();
+    refuseSpecialFile(this.path);
     this.file = await open(this.path, 'w');
   }
 
@@ -113,6 +115,7 @@ export class FlushJournal {
   private async *pieces(): AsyncGenerator<{ commit: boolean; payload: Buffer }> {
     let file: FileHandle;
     try {
+      refuseSpecialFile(this.path);
       file = await open(this.path, 'r');
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;

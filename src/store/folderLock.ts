@@ -9,7 +9,10 @@
  */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeLevelDb } from './makeLevelDb.js';
+import { ClassicLevel } from 'classic-level';
+import { loadNative } from '../native/binding.js';
+import { checkDatabase } from './databaseCheck.js';
+import { NativeLevelDb } from './nativeLevelDb.js';
 import { environmentError, systemErrorOfText, systemErrorText } from '../util/environmentError.js';
 import { makeFolder } from '../util/makeFolder.js';
 
@@ -57,7 +60,15 @@ function errorText(error: unknown): string {
 }
 
 async function openLock(path: string): Promise<() => Promise<void>> {
-  const database = makeLevelDb(path, { cacheBytes: 0, writeBufferBytes: 64 << 10 });
+  const native = loadNative();
+  if (native !== null) {
+    const database = new NativeLevelDb(native, path, { cacheBytes: 0, writeBufferBytes: 64 << 10 });
+    await database.open();
+    return () => database.close();
+  }
+  // The twin cannot lock. What the package does not verify is not asked of it here.
+  await checkDatabase(path);
+  const database = new ClassicLevel(path);
   await database.open();
   return () => database.close();
 }

@@ -1,7 +1,7 @@
 /**
  * What the row store asks of LevelDB, and how it hears that the files are damaged. Knows neither of the two makers:
- * `nativeLevelDb.ts` over the addon, `classicLevelDb.ts` over the package `classic-level`. Both promise that no byte
- * which fails its checksum becomes a row.
+ * `nativeLevelDb.ts` over the addon, `levelDbTwin.ts` without it. Both promise that no byte which fails its checksum
+ * becomes a row.
  */
 import type { Bytes } from '../util/bytes.js';
 import type { RowRange } from './rows.js';

@@ -5,9 +5,9 @@
 import { crc32c, maskCrc } from '../crypto/crc32c.js';
 
 /** Records do not lie across more than the block that they fill; a rest below a head's size is padding. */
-const LOG_BLOCK_BYTES = 32 << 10;
-const LOG_HEAD_BYTES = 7;
-const RECORD = { whole: 1, first: 2, middle: 3, last: 4 } as const;
+export const LOG_BLOCK_BYTES = 32 << 10;
+export const LOG_HEAD_BYTES = 7;
+export const RECORD = { whole: 1, first: 2, middle: 3, last: 4 } as const;
 
 /** Where the records of a log ended. */
 export interface LogEnd {
@@ -82,6 +82,8 @@ export interface Manifest {
   /** Logs before it are in tables. */
   logNumber: number;
   prevLogNumber: number;
+  /** Number of the next file that is made. */
+  nextFile: number;
   lastSequence: number;
   /** The tables that belong to the database, by number. */
   tables: Map<number, TableEntry>;
@@ -89,6 +91,8 @@ export interface Manifest {
 
 /** What a manifest says of a table. */
 export interface TableEntry {
+  /** How often its rows were merged, about: those of level 0 are as they came. */
+  readonly level: number;
   readonly sizeBytes: number;
   readonly keys: KeyRange;
 }
@@ -100,10 +104,11 @@ export interface KeyRange {
 }
 
 export function emptyManifest(): Manifest {
-  return { comparator: '', logNumber: 0, prevLogNumber: 0, lastSequence: 0, tables: new Map() };
+  return { comparator: '', logNumber: 0, prevLogNumber: 0, nextFile: 0, lastSequence: 0, tables: new Map() };
 }
 
-const TAG = {
+/** What the fields of a manifest's record begin with. */
+export const TAG = {
   comparator: 1,
   logNumber: 2,
   nextFile: 3,
@@ -129,7 +134,7 @@ export function applyEdit(manifest: Manifest, payload: Buffer): boolean {
         manifest.logNumber = reader.varint();
         break;
       case TAG.nextFile:
-        reader.varint();
+        manifest.nextFile = reader.varint();
         break;
       case TAG.lastSequence:
         manifest.lastSequence = reader.varint();
@@ -143,10 +148,10 @@ export function applyEdit(manifest: Manifest, payload: Buffer): boolean {
         deleted.push(reader.varint());
         break;
       case TAG.newFile: {
-        reader.varint();
+        const level = reader.varint();
         const number = reader.varint();
         const sizeBytes = reader.varint();
-        added.push([number, { sizeBytes, keys: { first: reader.bytes(), last: reader.bytes() } }]);
+        added.push([number, { level, sizeBytes, keys: { first: reader.bytes(), last: reader.bytes() } }]);
         break;
       }
       case TAG.prevLogNumber:
@@ -164,12 +169,12 @@ export function applyEdit(manifest: Manifest, payload: Buffer): boolean {
 }
 
 /** Ends every table. */
-const TABLE_MAGIC = 0xdb4775248b80fb57n;
-const TABLE_FOOT_BYTES = 48;
+export const TABLE_MAGIC = 0xdb4775248b80fb57n;
+export const TABLE_FOOT_BYTES = 48;
 /** Kind of packing and checksum behind each block. */
-const BLOCK_TAIL_BYTES = 5;
+export const BLOCK_TAIL_BYTES = 5;
 
-interface BlockHandle {
+export interface BlockHandle {
   readonly offset: number;
   readonly size: number;
 }
@@ -280,13 +285,17 @@ export function unpackSnappy(packed: Buffer): Buffer | null {
 }
 
 /** Reads numbers of seven bits a byte; whatever is read behind the end is zero or empty, and notes that it failed. */
-class VarintReader {
+export class VarintReader {
   failed = false;
   private readonly data: Buffer;
   private at = 0;
 
   constructor(data: Buffer) {
     this.data = data;
+  }
+
+  get position(): number {
+    return this.at;
   }
 
   get atEnd(): boolean {

@@ -4,6 +4,7 @@
  */
 import { appendFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { Logger } from '../../util/logging.js';
+import { refuseSpecialFile } from '../../util/specialFile.js';
 
 /** Size at which the file is rolled over, and how many old ones are kept. Source: `RotatingFileHandler`. */
 const MAX_FILE_BYTES = 2_097_152;
@@ -62,6 +63,7 @@ export class DaemonLog implements Logger {
     const { path } = this.options;
     if (path === null) return;
     try {
+      refuseSpecialFile(path);
       appendFileSync(path, line);
       this.bytes += Buffer.byteLength(line);
       if (this.bytes > MAX_FILE_BYTES) this.rollOver(path);

@@ -4,7 +4,8 @@
  */
 import { join } from 'node:path';
 import { loadSqlite } from '../../sqlite/sqliteProvider.js';
-import { EnvironmentError } from '../../util/environmentError.js';
+import { EnvironmentError, onFile } from '../../util/environmentError.js';
+import { refuseSpecialFile } from '../../util/specialFile.js';
 
 const LOCK_NAME = 'lbcnet.lock';
 
@@ -12,6 +13,7 @@ const LOCK_NAME = 'lbcnet.lock';
 export async function lockFolder(folder: string): Promise<() => void> {
   const sqlite = await loadSqlite();
   const path = join(folder, LOCK_NAME);
+  onFile(path, () => refuseSpecialFile(path));
   const database = sqlite.open(path);
   try {
     database.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');

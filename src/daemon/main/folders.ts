@@ -7,8 +7,9 @@ import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSyn
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { encodeBase58 } from '../../script/base58.js';
-import { EnvironmentError } from '../../util/environmentError.js';
+import { EnvironmentError, onFile } from '../../util/environmentError.js';
 import { makeFolder } from '../../util/makeFolder.js';
+import { isSpecialFile, refuseSpecialFile } from '../../util/specialFile.js';
 
 export interface Folders {
   readonly data_dir: string;
@@ -66,7 +67,10 @@ function linuxFolders({ home, environment }: Machine): Folders {
 /** What the desktop calls the folder for downloads. */
 function linuxDownloads(home: string, environment: Machine['environment']): string | undefined {
   const file = join(environment['XDG_CONFIG_HOME'] || join(home, '.config'), 'user-dirs.dirs');
-  const named = existsSync(file) ? /XDG_DOWNLOAD_DIR=(.+)/.exec(readFileSync(file, 'utf8'))?.[1] : undefined;
+  const named =
+    existsSync(file) && !isSpecialFile(file)
+      ? /XDG_DOWNLOAD_DIR=(.+)/.exec(readFileSync(file, 'utf8'))?.[1]
+      : undefined;
   if (named !== undefined) return named.replaceAll('$HOME', home).replaceAll('"', '');
   return environment['XDG_DOWNLOAD_DIR'];
 }
@@ -99,9 +103,12 @@ const ID_BYTES = 48;
 /** What tells this installation from others: the file `install_id` of the data folder, made where it is missing. */
 export function installationId(dataDir: string): string {
   const path = join(dataDir, 'install_id');
-  const known = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
+  const known = existsSync(path) && !isSpecialFile(path) ? readFileSync(path, 'utf8').trim() : '';
   if (known !== '') return known;
   const fresh = encodeBase58(randomBytes(ID_BYTES));
-  writeFileSync(path, fresh);
+  onFile(path, () => {
+    refuseSpecialFile(path);
+    writeFileSync(path, fresh);
+  });
   return fresh;
 }

@@ -16,6 +16,7 @@ import { extname } from 'node:path';
 import { isMap, parseDocument, stringify } from 'yaml';
 import { EnvironmentError } from '../../util/environmentError.js';
 import { JsonObject, rawNumber, type JsonValue } from '../../util/json.js';
+import { refuseSpecialFile } from '../../util/specialFile.js';
 import { pythonFloat } from '../base/pythonJson.js';
 
 const EXTENSIONS: readonly string[] = ['.yml', '.yaml'];
@@ -47,6 +48,7 @@ export function readSettingsFile(path: string): FileMembers {
   if (!existsSync(path)) return new Map();
   let text: string;
   try {
+    refuseSpecialFile(path);
     text = readFileSync(path, 'utf8');
   } catch (error) {
     throw new EnvironmentError(

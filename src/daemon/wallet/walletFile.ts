@@ -7,6 +7,7 @@ import { chmod, copyFile, open, readdir, readFile, rename, rm, stat } from 'node
 import { basename, dirname, join } from 'node:path';
 import type { JsonObject } from '../../util/json.js';
 import { decodeUtf8 } from '../../util/jsonParse.js';
+import { refuseSpecialFile } from '../../util/specialFile.js';
 import { DaemonError } from '../base/daemonError.js';
 import { parseWalletText, WALLET_VERSION } from './wallet.js';
 
@@ -20,6 +21,7 @@ const exists = (error: unknown): boolean => (error as NodeJS.ErrnoException).cod
 export async function readWalletFile(path: string): Promise<JsonObject | null> {
   let bytes: Buffer;
   try {
+    refuseSpecialFile(path);
     bytes = await readFile(path);
   } catch (error) {
     if (isMissing(error)) return null;

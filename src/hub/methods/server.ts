@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { hashToHex } from '../../util/bytes.js';
 import { rawNumber, type JsonValue } from '../../util/json.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
+import { refuseSpecialFile } from '../../util/specialFile.js';
 import { badRequest } from '../hubError.js';
 import type { HubCall, HubMethod } from '../method.js';
 import { negotiate, PROTOCOL_MAX, PROTOCOL_MIN, SERVER_VERSION } from '../protocolVersion.js';
@@ -51,6 +52,7 @@ async function banner({ hub: { facts, node } }: HubCall): Promise<string> {
   if (facts.bannerFile === null) return usual;
   let text: string;
   try {
+    refuseSpecialFile(facts.bannerFile);
     text = await readFile(facts.bannerFile, 'utf8');
   } catch (error) {
     node.log.warn(`The hub's banner cannot be read: ${(error as Error).message}`);

@@ -13,6 +13,7 @@ import type { Logger } from '../../util/logging.js';
 import { Reader, ReadError } from '../../util/reader.js';
 import { setAside } from '../../util/setAside.js';
 import { Writer } from '../../util/writer.js';
+import { refuseSpecialFile } from '../../util/specialFile.js';
 import { verified, withChecksum } from '../checksumTail.js';
 import type { ConfirmAverages } from './confirmStats.js';
 import type { FeeHistory } from './feeEstimator.js';
@@ -140,6 +141,7 @@ export function readFeeHistory(
   warn: (message: string) => void = (message) => log.warn(message),
 ): FeeHistory | undefined {
   try {
+    refuseSpecialFile(path);
     if (statSync(path).size > MAX_FILE_BYTES) throw damaged('It is too large');
     return parseFeeHistory(verified(readFileSync(path)));
   } catch (error) {
@@ -154,6 +156,7 @@ export function readFeeHistory(
 export async function writeFeeHistory(path: string, history: FeeHistory, log: Logger): Promise<void> {
   const fresh = `${path}.new`;
   try {
+    refuseSpecialFile(fresh);
     const file = await open(fresh, 'w');
     try {
       await file.writeFile(withChecksum(formatFeeHistory(history)));

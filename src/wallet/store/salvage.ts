@@ -10,6 +10,7 @@ import { AT_ONCE_SIZE, inSlices, type Slices } from '../../util/slices.js';
 import { parseKeyRecord } from '../keys/keyRecords.js';
 import { parseTxRecord } from '../ledger/txRecord.js';
 import { Reader } from '../../util/reader.js';
+import { refuseSpecialFile } from '../../util/specialFile.js';
 import { changesOf } from '../../store/rowRecords.js';
 import type { NodePort } from '../port.js';
 import { RECORD_KINDS, splitKey } from './records.js';
@@ -35,6 +36,7 @@ export interface Salvaged {
 export async function salvageWallet(path: string, { log, warn, nowSec }: NodePort): Promise<void> {
   let bytes: Buffer;
   try {
+    refuseSpecialFile(path);
     bytes = await readFile(path);
   } catch (error) {
     throw environmentError(error, path);

@@ -14,6 +14,7 @@ import { crc32c } from '../../crypto/crc32c.js';
 import { RecordCursor, RecordWriter, type RowChange } from '../../store/rowRecords.js';
 import type { Bytes } from '../../util/bytes.js';
 import { EnvironmentError, environmentError } from '../../util/environmentError.js';
+import { refuseSpecialFile } from '../../util/specialFile.js';
 import { FileRow } from './fileRow.js';
 import { FileWindow } from './fileWindow.js';
 import { RowIndex } from './rowIndex.js';
@@ -79,6 +80,7 @@ export class WalletFile {
   static async open(path: string): Promise<WalletFile> {
     let fd: number;
     try {
+      refuseSpecialFile(path);
       fd = openSync(path, 'r+');
     } catch (error) {
       throw environmentError(error, path);
@@ -97,6 +99,7 @@ export class WalletFile {
   static isOne(path: string): boolean {
     let fd: number;
     try {
+      refuseSpecialFile(path);
       fd = openSync(path, 'r');
     } catch {
       return false;

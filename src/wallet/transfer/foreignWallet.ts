@@ -8,6 +8,7 @@ import { basename, dirname, join } from 'node:path';
 import { toLatin1 } from '../../util/bytes.js';
 import { EnvironmentError, environmentError } from '../../util/environmentError.js';
 import { inSlices } from '../../util/slices.js';
+import { refuseSpecialFile } from '../../util/specialFile.js';
 import { splitKey } from '../store/records.js';
 import { WalletFile } from '../store/walletFile.js';
 import { BerkeleyDbError, isBerkeleyDb, readBerkeleyDb } from './berkeleyDb.js';
@@ -32,6 +33,7 @@ export class ForeignWalletError extends EnvironmentError {
 export function isForeignWallet(path: string): boolean {
   let fd: number;
   try {
+    refuseSpecialFile(path);
     fd = openSync(path, 'r');
   } catch {
     return false;
@@ -65,6 +67,7 @@ export async function migrateForeignWallet(from: string, to: string): Promise<Mi
   let bytes: Buffer;
   let log: LogFile[];
   try {
+    refuseSpecialFile(from);
     const before = await stat(from);
     bytes = await readFile(from);
     log = await logOf(from);
@@ -110,7 +113,9 @@ async function logOf(path: string): Promise<LogFile[]> {
   const files: LogFile[] = [];
   for (const name of names) {
     const match = LOG_NAME.exec(name);
-    if (match !== null) files.push({ number: Number(match[1]), bytes: await readFile(join(folder, name)) });
+    if (match === null) continue;
+    refuseSpecialFile(join(folder, name));
+    files.push({ number: Number(match[1]), bytes: await readFile(join(folder, name)) });
   }
   return files;
 }

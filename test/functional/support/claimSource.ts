@@ -60,11 +60,12 @@ export class ClaimSource {
   readonly #chain: Chain;
   readonly #stakes: Stake[] = [];
   readonly #shares: Shares;
-  #nextCoinbase = 1;
+  #nextCoinbase: number;
   #seed: number;
 
-  /** The chain's coinbases from height 1 on must pay to `OPEN_ADDRESS`. */
-  constructor(chain: Chain, seed = 1, shares = SHARES) {
+  /** The chain's coinbases from `firstCoinbase` on must pay to `OPEN_ADDRESS`. */
+  constructor(chain: Chain, seed = 1, shares = SHARES, firstCoinbase = 1) {
+    this.#nextCoinbase = firstCoinbase;
     this.#chain = chain;
     this.#seed = seed;
     this.#shares = shares;

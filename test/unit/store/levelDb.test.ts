@@ -14,18 +14,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadNative } from '../../../src/native/binding.js';
-import { ClassicLevelDb } from '../../../src/store/classicLevelDb.js';
 import { noteDurable } from '../../../src/store/databaseCheck.js';
 import { DatabaseDamagedError, type LevelDb } from '../../../src/store/levelDb.js';
+import { LevelDbTwin } from '../../../src/store/levelDbTwin.js';
 import { NativeLevelDb } from '../../../src/store/nativeLevelDb.js';
 import { RecordWriter, type RowChange } from '../../../src/store/rowRecords.js';
 import { Random } from '../../differential/support.js';
 
 const options = { cacheBytes: 1 << 20, writeBufferBytes: 64 << 10 };
 const native = loadNative();
-const makers: [string, (path: string) => LevelDb][] = [
-  ['classic', (path) => new ClassicLevelDb(path, options)],
-];
+const makers: [string, (path: string) => LevelDb][] = [['twin', (path) => new LevelDbTwin(path, options)]];
 if (native) makers.push(['native', (path) => new NativeLevelDb(native, path, options)]);
 
 function recordsOf(changes: readonly RowChange[]): Buffer {

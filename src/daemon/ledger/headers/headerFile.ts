@@ -6,6 +6,7 @@ import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync, con
 import { dirname } from 'node:path';
 import { headerHash, HEADER_SIZE_BYTES } from '../../../primitives/header.js';
 import { makeFolder } from '../../../util/makeFolder.js';
+import { refuseSpecialFile } from '../../../util/specialFile.js';
 
 /** Headers read at once, and pieces that are kept. Arbitrary: 3.5 MiB in all. */
 const PIECE = 256;
@@ -23,6 +24,7 @@ export class HeaderFile {
   /** `genesis` is the first header, which the file has from then on. */
   constructor(path: string, genesis: Buffer) {
     makeFolder(dirname(path));
+    refuseSpecialFile(path);
     this.#file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
     this.#count = Math.floor(fstatSync(this.#file).size / HEADER_SIZE_BYTES);
     if (this.#count === 0 || !this.at(0).equals(genesis)) this.replaceFrom(0, genesis);

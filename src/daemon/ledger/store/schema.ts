@@ -4,6 +4,7 @@
  */
 import { rmSync } from 'node:fs';
 import type { SqliteDatabase, SqliteProvider } from '../../../sqlite/sqliteProvider.js';
+import { refuseSpecialFile } from '../../../util/specialFile.js';
 
 /** Of the tables and of what is put into them. */
 const VERSION = 1;
@@ -154,6 +155,7 @@ function remove(path: string): void {
 /** Opens the database of a chain; `chain` is told apart by, for example its genesis block. */
 export function openStoreFile(provider: SqliteProvider, path: string, chain: string): SqliteDatabase {
   let database: SqliteDatabase | null = null;
+  refuseSpecialFile(path);
   try {
     database = provider.open(path);
     database.exec(PRAGMAS);

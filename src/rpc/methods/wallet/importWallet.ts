@@ -1,6 +1,7 @@
 /** `importwallet`: takes in the keys and scripts of a dump. Source: lbrycrd wallet/rpcdump.cpp. */
 import { open, type FileHandle } from 'node:fs/promises';
 import { inSlices } from '../../../util/slices.js';
+import { refuseSpecialFile } from '../../../util/specialFile.js';
 import { importDump } from '../../../wallet/transfer/importDump.js';
 import type { Wallet } from '../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
@@ -11,6 +12,7 @@ import { requirePrivateKeys, requireUnlocked, walletOf } from './walletOf.js';
 
 async function openDump(path: string): Promise<FileHandle> {
   try {
+    refuseSpecialFile(path);
     const file = await open(path);
     if ((await file.stat()).isFile()) return file;
     await file.close();

@@ -6,7 +6,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { damage, Random, SOFT, type Damage } from './damages.js';
 import { act, askAll, feed, firstDifference, type Answer } from './questions.js';
-import { DamagedNode, NodeEnded } from './runner.js';
+import { DamagedNode, INDEX_ARGS, NodeEnded } from './runner.js';
 import type { Scene, State } from './scene.js';
 
 export type Outcome =
@@ -39,7 +39,7 @@ export interface Twin {
 export async function twinOf(scene: Scene, state: State, work: string): Promise<Twin> {
   const dataDir = mkdtempSync(join(work, 'twin-'));
   cpSync(state.folder, dataDir, { recursive: true });
-  const node = await DamagedNode.start(dataDir);
+  const node = await DamagedNode.start(dataDir, INDEX_ARGS);
   if (!node.isRunning) throw new Error(`the twin of ${state.name} does not start: ${node.stderr}`);
   const asked = await askAll(node, scene);
   const acted = await act(node, scene);
@@ -56,7 +56,7 @@ class Failure extends Error {
 
 const TRACE = /^\s+at |node:internal|\b(?:Assertion|Type|Range|Syntax|Reference)Error\b|HARNESS|\[object/m;
 const ADVICE =
-  /-reindex(?:-chainstate)?\b|\b(?:remove|delete|move|bring|make room|free|permission|start again)\b/i;
+  /-reindex(?:-chainstate)?\b|\b(?:remove|delete|move|bring|restore|make room|free|permission|start again)\b/i;
 
 /** Throws unless the node ended with one message for the operator. */
 function mustBeClear(code: number | null, stderr: string, dataDir: string): void {
@@ -99,9 +99,10 @@ export async function runCase(
   const state = random.pick(scene.states);
   const dataDir = mkdtempSync(join(work, `case${number}-`));
   cpSync(state.folder, dataDir, { recursive: true });
-  // Without the addon everything must end the same way.
-  const env: Record<string, string> = number % 6 === 5 ? { LBCNODE_NATIVE: '0' } : {};
   const done = damage(dataDir, state, random);
+  // Without the addon everything must end the same way.
+  const isTwin = number % (done.kind === 'live' ? 2 : 6) === 1;
+  const env: Record<string, string> = isTwin ? { LBCNODE_NATIVE: '0' } : {};
   const started: DamagedNode[] = [];
   try {
     const outcome = await judge(scene, twins.get(state.name)!, dataDir, done, started, env);
@@ -127,7 +128,7 @@ async function judge(
   env: Record<string, string>,
 ): Promise<Judged> {
   const logBefore = new DamagedLog(dataDir);
-  const node = await DamagedNode.start(dataDir, [], env);
+  const node = await DamagedNode.start(dataDir, INDEX_ARGS, env);
   started.push(node);
   let acting = false;
   const ended = async (): Promise<Judged> => {
@@ -137,6 +138,7 @@ async function judge(
     return { outcome: 'message', detail: node.stderr.trim() };
   };
   if (!node.isRunning) return ended();
+  done.later?.();
   try {
     let asked = await askAll(node, scene);
     let refetched = false;
@@ -152,6 +154,8 @@ async function judge(
     }
     const all = compare(twin.asked, asked, ['chain', 'tips']);
     if (all.wrong) throw new Failure(all.wrong);
+    const wallet = compare(twin.asked, asked, ['wallet']);
+    if (wallet.wrong && !(done.kind === 'wallet' && done.isDeleted)) throw new Failure(wallet.wrong);
     const isSoft = SOFT.includes(done.kind);
     const soft = compare(twin.asked, asked, isSoft ? ['soft', 'fees'] : done.kind === 'copy' ? [] : ['soft']);
     const softDiffers = soft.wrong ?? soft.refused;
@@ -162,7 +166,7 @@ async function judge(
     acting = true;
     const acted = compare(twin.acted, await act(node, scene), ['chain']);
     if (acted.wrong) throw new Failure(acted.wrong);
-    const refused = all.refused ?? acted.refused;
+    const refused = all.refused ?? acted.refused ?? wallet.refused;
     const ending = await node.stop();
     if (ending.code !== 0) return await ended();
     if (TRACE.test(node.stderr)) throw new Failure(`a stack trace: ${node.stderr}`);
@@ -214,12 +218,12 @@ async function followAdvice(
   if (option === undefined) done.mend?.();
   if (option === undefined && !done.isFolder && done.mend === null)
     throw new Failure(`no advice that can be followed: ${message}`);
-  const node = await DamagedNode.start(dataDir, option ? [option] : []);
+  const node = await DamagedNode.start(dataDir, [...INDEX_ARGS, ...(option ? [option] : [])]);
   started.push(node);
   if (!node.isRunning) throw new Failure(`after ${option}: ${node.stderr}\n(the advice: ${message})`);
   await feed(node, scene);
   if (!hasActed) {
-    const { wrong, refused } = compare(twin.asked, await askAll(node, scene), ['chain', 'tips']);
+    const { wrong, refused } = compare(twin.asked, await askAll(node, scene), ['chain', 'tips', 'wallet']);
     if (wrong ?? refused) throw new Failure(`after ${option}: ${wrong ?? refused}`);
   }
   const acted = compare(

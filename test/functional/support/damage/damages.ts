@@ -1,17 +1,23 @@
 /** Random damage to a folder's files, repeatable by its number. */
+import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
+  closeSync,
   copyFileSync,
   existsSync,
+  fstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { DENIES } from './runner.js';
@@ -29,6 +35,11 @@ export type FileKind =
   | 'fees'
   | 'peers'
   | 'bans'
+  | 'wallet'
+  /** The search index, which is made anew when it is not what the last stop sealed. */
+  | 'search'
+  /** Tables, while the node runs. */
+  | 'live'
   /** A name that a start needs, but at which nothing of worth lies. */
   | 'other'
   | 'folder'
@@ -37,20 +48,23 @@ export type FileKind =
 
 /** How many of a hundred cases each kind gets. */
 const SHARES: Record<FileKind, number> = {
-  log: 15,
-  table: 16,
-  manifest: 7,
+  log: 12,
+  table: 13,
+  manifest: 6,
   current: 4,
-  journal: 8,
-  blk: 13,
-  rev: 8,
+  journal: 7,
+  blk: 12,
+  rev: 7,
   mempool: 4,
   fees: 3,
   peers: 3,
   bans: 3,
+  wallet: 7,
+  search: 2,
+  live: 8,
   other: 5,
   folder: 4,
-  copy: 7,
+  copy: 5,
 };
 
 /** Small steps between 0 and 2^32 by a seed. */
@@ -82,7 +96,7 @@ export interface Damage {
   readonly kind: FileKind;
   /** What was done, for people. */
   readonly what: string;
-  /** Whether a folder lies where a file should, which the operator must take away. */
+  /** Whether a folder or a pipe lies where a file should, which the operator must take away. */
   readonly isFolder: boolean;
   /** Whether the file is gone, or ends earlier than it did. */
   readonly isDeleted: boolean;
@@ -93,6 +107,8 @@ export interface Damage {
   readonly mend: (() => void) | null;
   /** Path of the file. */
   readonly path: string;
+  /** Does the damage, once the node runs; null where it is done. */
+  readonly later: (() => void) | null;
 }
 
 /** Files of a kind in a network's folder. */
@@ -126,7 +142,15 @@ function filesOf(folder: string, kind: FileKind): string[] {
       return inside(folder, /^peers\.dat$/);
     case 'bans':
       return inside(folder, /^banlist\.dat$/);
+    case 'wallet':
+      return inside(join(folder, 'wallets'), /^wallet\.db$/);
+    case 'search':
+      // Without the seal nothing tells of a bit that SQLite does not mind (docs/damage.md).
+      return existsSync(join(folder, 'claimsearch.sqlite-seal'))
+        ? inside(folder, /^claimsearch\.sqlite(?:-seal)?$/)
+        : [];
     case 'other':
+    case 'live':
     case 'folder':
     case 'copy':
       return [];
@@ -161,7 +185,7 @@ export function kindOfCase(random: Random, state: State): FileKind {
     for (const [kind, share] of Object.entries(SHARES) as [FileKind, number][]) {
       at -= share;
       if (at >= 0) continue;
-      const needsNone = kind === 'other' || kind === 'folder' || kind === 'copy';
+      const needsNone = ['other', 'folder', 'copy', 'live'].includes(kind);
       if (needsNone || filesOf(join(state.folder, 'regtest'), kind).length > 0) return kind;
       break;
     }
@@ -174,15 +198,32 @@ export function damage(dataDir: string, state: State, random: Random): Damage {
   const kind = kindOfCase(random, state);
   if (kind === 'copy') return copyInParts(folder, state, random);
   if (kind === 'other') return damageOther(folder, state, random);
+  if (kind === 'live') return damageLater(folder, state, random);
   if (kind === 'folder') return damageFolder(folder, state, random);
   const path = random.pick(filesOf(folder, kind));
   const bytes = readFileSync(path);
   const ways = bytes.length === 0 ? [grown, gone, ...PLACES] : WAYS;
+  const whole = Buffer.from(bytes);
   const done = random.pick(ways)({ folder, kind, path, bytes, random });
+  // Nothing but a copy brings a wallet back.
+  if (kind === 'wallet') {
+    const mend = (): void => {
+      rmSync(path, { recursive: true, force: true });
+      writeFileSync(path, whole);
+    };
+    return { ...NO_DAMAGE, state: state.name, kind, path, ...done, mend };
+  }
   return { ...NO_DAMAGE, state: state.name, kind, path, ...done };
 }
 
-const NO_DAMAGE = { isFolder: false, isDeleted: false, isShorter: false, isWhole: false, mend: null };
+const NO_DAMAGE = {
+  isFolder: false,
+  isDeleted: false,
+  isShorter: false,
+  isWhole: false,
+  mend: null,
+  later: null,
+};
 
 /** A file, and what it holds. */
 interface Target {
@@ -260,6 +301,8 @@ const swapped: Way = ({ folder, kind, path, bytes, random }) => {
   const other = random.pick(others.length > 0 ? others : foreign.filter((one) => one !== path));
   const theirs = readFileSync(other);
   writeFileSync(path, theirs);
+  // The one wallet there is: the other file would be damaged too, of another kind.
+  if (kind === 'wallet') return { what: `overwritten with ${other.slice(folder.length + 1)}` };
   writeFileSync(other, bytes);
   return { what: `swapped with ${other.slice(folder.length + 1)}` };
 };
@@ -268,6 +311,12 @@ const folderInPlace: Way = ({ path }) => {
   rmSync(path);
   mkdirSync(join(path, 'inside'), { recursive: true });
   return { what: 'made a folder', isFolder: true };
+};
+
+const pipeInPlace: Way = ({ path }) => {
+  rmSync(path);
+  spawnSync('mkfifo', [path]);
+  return { what: 'made a named pipe', isFolder: true };
 };
 
 /** As when a link leads to a disk that is not attached. */
@@ -292,11 +341,37 @@ const denied: Way = ({ path, random }) => {
 };
 
 /** Something else lies in the place of a file. */
-const PLACES: readonly Way[] = [folderInPlace, linkInPlace, ...(DENIES ? [denied] : [])];
+const PLACES: readonly Way[] = [folderInPlace, pipeInPlace, linkInPlace, ...(DENIES ? [denied] : [])];
 const WAYS: readonly Way[] = [
   ...[flipped, flipped, flipped, flipped, overwritten, zeroed, zeroTail, grown, truncated, truncated],
   ...[gone, appended, swapped, ...PLACES],
 ];
+
+/** Bits flip in tables that the node has open. */
+function damageLater(folder: string, state: State, random: Random): Damage {
+  const path = join(folder, 'chainstate');
+  const seeds = Array.from({ length: 1 + random.below(3) }, () => random.u32());
+  const later = (): void => {
+    for (const seed of seeds) {
+      const own = new Random(seed);
+      const tables = filesOf(folder, 'table');
+      if (tables.length > 0) flipInPlace(own.pick(tables), own);
+    }
+  };
+  const what = `${seeds.length} bits of tables flipped while the node runs`;
+  return { ...NO_DAMAGE, state: state.name, kind: 'live', path, what, later };
+}
+
+/** In the file as it is open elsewhere. */
+function flipInPlace(path: string, random: Random): void {
+  const file = openSync(path, 'r+');
+  const byte = Buffer.alloc(1);
+  const at = random.below(fstatSync(file).size);
+  readSync(file, byte, 0, 1, at);
+  byte[0]! ^= 1 << random.below(8);
+  writeSync(file, byte, 0, 1, at);
+  closeSync(file);
+}
 
 function damageOther(folder: string, state: State, random: Random): Damage {
   const name = random.pick(OTHER_NAMES);

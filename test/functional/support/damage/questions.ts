@@ -8,9 +8,9 @@ import type { Scene } from './scene.js';
 
 /**
  * `soft` answers come from files that a node can do without. `fees` too, but a node also learns of fees when it connects
- * blocks once more.
+ * blocks once more. `wallet` is what a wallet says that it has.
  */
-export type Kind = 'chain' | 'tips' | 'soft' | 'fees';
+export type Kind = 'chain' | 'tips' | 'wallet' | 'soft' | 'fees';
 
 export interface Answer {
   readonly question: string;
@@ -23,7 +23,7 @@ export interface Answer {
 const NAMES = ['a', 'A', 'ab', 'abc', 'abd', 'B', 'straße', 'STRASSE', 'é', '@channel', 'zoë', 'unknown'];
 
 /** All questions about the chain, then those about the rest. */
-function questions({ hashes, staleHashes, txids }: Scene): [Kind, Call][] {
+function questions({ hashes, staleHashes, txids, claimIds }: Scene): [Kind, Call][] {
   const chain: Call[] = [
     ['getbestblockhash', []],
     ['getblockcount', []],
@@ -49,6 +49,17 @@ function questions({ hashes, staleHashes, txids }: Scene): [Kind, Call][] {
   for (const txid of txids.slice(-180))
     chain.push(['getrawtransaction', [txid, true]], ['getclaimsfortx', [txid]]);
   for (const txid of txids) chain.push(['gettxout', [txid, 0, false]]);
+  for (const hash of hashes.slice(-60)) chain.push(['getblockfilter', [hash]]);
+  for (const claimId of claimIds) chain.push(['getclaim', [claimId]], ['getclaimbyid', [claimId]]);
+  chain.push(['getclaimindexinfo', []]);
+  for (const name of NAMES) chain.push(['searchclaims', [{ name, order_by: 'height', limit: 50 }]]);
+  chain.push(['searchclaims', [{ order_by: ['effective_amount', 'height'], limit: 50 }]]);
+  const wallet: Call[] = [
+    ['getbalance', []],
+    ['listunspent', []],
+    ['listnameclaims', []],
+    ['getreceivedbylabel', ['5']],
+  ];
   const soft: Call[] = [
     ['getrawmempool', [true]],
     ['listbanned', []],
@@ -60,6 +71,7 @@ function questions({ hashes, staleHashes, txids }: Scene): [Kind, Call][] {
   return [
     ...chain.map((call): [Kind, Call] => ['chain', call]),
     ['tips', ['getchaintips', []]],
+    ...wallet.map((call): [Kind, Call] => ['wallet', call]),
     ...soft.map((call): [Kind, Call] => ['soft', call]),
     ...fees.map((call): [Kind, Call] => ['fees', call]),
   ];
@@ -78,6 +90,16 @@ function answerOf(kind: Kind, [method, params]: Call, { result, error }: RpcAnsw
 /** Without what depends on the files' shape or on the way that led here. */
 function withoutNoise(method: string, result: unknown): unknown {
   if (method === 'gettxoutsetinfo') return { ...(result as object), disk_size: 0 };
+  if (method === 'getclaimindexinfo') {
+    const { search, claims } = result as { search: { documents: number }; claims: unknown };
+    return { claims, documents: search.documents };
+  }
+  // A wallet brings what waits of its own in anew.
+  if (method === 'getrawmempool') {
+    const entries = Object.entries(result as Record<string, object>);
+    return Object.fromEntries(entries.map(([txid, entry]) => [txid, { ...entry, time: 0 }]).sort());
+  }
+  if (method === 'listunspent') return (result as object[]).map((coin) => JSON.stringify(coin)).sort();
   if (method === 'getaddressbalance') return { ...(result as object), unconfirmed: 0 };
   if (method === 'getchaintips') {
     const tips = result as { hash: string; height: number; branchlen: number; status: string }[];
@@ -90,7 +112,30 @@ function withoutNoise(method: string, result: unknown): unknown {
   return result;
 }
 
+/** A filling that takes longer hangs. */
+const FILLING_MS = 120_000;
+
+interface Progress {
+  readonly synced: boolean;
+  readonly failure?: string;
+}
+
+/** Resolves when all indexes are at the tip, or say why they are not. */
+export async function untilIndexed(node: DamagedNode): Promise<void> {
+  for (const deadline = Date.now() + FILLING_MS; Date.now() < deadline;) {
+    const [all, claims] = await node.ask([
+      ['getindexinfo', []],
+      ['getclaimindexinfo', []],
+    ]);
+    const { search, ...own } = (claims!.result ?? {}) as Progress & { search: Progress };
+    const parts = [...Object.values((all!.result ?? {}) as Record<string, Progress>), own, search];
+    if (claims!.error !== null || parts.every((part) => part.synced || part.failure !== undefined)) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
 export async function askAll(node: DamagedNode, scene: Scene): Promise<Answer[]> {
+  await untilIndexed(node);
   const all = questions(scene);
   const answers = await node.ask(all.map(([, call]) => call));
   return all.map(([kind, call], i) => answerOf(kind, call, answers[i]!));

@@ -5,6 +5,9 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { freePort, program } from '../node.js';
 
+/** What the scenes keep beside what every node here does. */
+export const INDEX_ARGS = ['-claimsearch', '-blockfilterindex'];
+
 /** What the chain of the scenes was made with; every start on a copy uses the same. */
 export const SCENE_ARGS = ['-txindex', '-addressindex', '-maxblockfilesize=65536', '-dbcache=4'];
 

@@ -1,6 +1,6 @@
 /**
- * The folders that are damaged: one chain with claims, supports, updates, losing branches, waiting transactions, fee
- * history, addresses and bans, stopped cleanly once and killed in several states. Beside them what any node of that
+ * The folders that are damaged: one chain with claims, supports, updates, losing branches, a wallet, every index, waiting
+ * transactions, fee history, addresses and bans, stopped cleanly once and killed in several states. Beside them what any node of that
  * network could send: all blocks, the next valid ones, and blocks that spend a coin twice.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -17,7 +17,8 @@ import { ClaimSource } from '../claimSource.js';
 import { OPEN_ADDRESS } from '../network.js';
 import { mineBlock, placeAt, transaction } from '../rawChain.js';
 import { hashOf } from '../rawMessages.js';
-import { DamagedNode, type RpcAnswer } from './runner.js';
+import { untilIndexed } from './questions.js';
+import { DamagedNode, INDEX_ARGS, type RpcAnswer } from './runner.js';
 
 export interface State {
   readonly name: string;
@@ -32,6 +33,8 @@ export interface Scene {
   readonly hashes: readonly string[];
   readonly staleHashes: readonly string[];
   readonly txids: readonly string[];
+  /** Claims that live at the tip. */
+  readonly claimIds: readonly string[];
   /** Every block that was ever mined, in hex, in the order of arrival. */
   readonly arrivals: readonly string[];
   /** Blocks after the tip, each with its hash. */
@@ -39,6 +42,13 @@ export interface Scene {
   /** Blocks after the tip that spend what was spent before. */
   readonly doubleSpends: readonly string[];
   remove(): void;
+}
+
+/** Coinbases from height 2 on that the wallet gets. */
+const WALLET_COINS = 3;
+
+interface NamedClaims {
+  readonly claims: readonly { readonly claimId: string }[];
 }
 
 class Rpc {
@@ -58,7 +68,7 @@ async function begin(
   args: readonly string[] = [],
   env: Record<string, string> = {},
 ): Promise<Rpc> {
-  const node = await DamagedNode.start(dataDir, args, env);
+  const node = await DamagedNode.start(dataDir, [...INDEX_ARGS, ...args], env);
   if (!node.isRunning) throw new Error(`the scene's node does not start: ${node.stderr}`);
   return new Rpc(node);
 }
@@ -74,6 +84,8 @@ async function send(on: Rpc, source: ClaimSource, count: number): Promise<void> 
 async function live(on: Rpc, source: ClaimSource, rounds: number, arrivals: string[]): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     await send(on, source, 4);
+    if (round % 4 === 1) await on.rpc('sendtoaddress', [await on.rpc('getnewaddress', [`${round}`]), '0.01']);
+    if (round % 8 === 3) await on.rpc('claimname', ['ab', '6f6d67', '0.001']);
     const hashes = await mine(on, 1);
     if (round % 7 === 4) {
       const height = await on.rpc<number>('getblockcount');
@@ -84,6 +96,19 @@ async function live(on: Rpc, source: ClaimSource, rounds: number, arrivals: stri
       await on.rpc('reconsiderblock', [away]);
     }
     arrivals.push(...hashes);
+  }
+}
+
+/** Pays coins to the wallet that anybody could spend. */
+async function fillWallet(on: Rpc): Promise<void> {
+  for (let height = 2; height < 2 + WALLET_COINS; height++) {
+    const hash = await on.rpc<string>('getblockhash', [height]);
+    const { tx } = await on.rpc<{ tx: string[] }>('getblock', [hash]);
+    const address = await on.rpc<string>('getnewaddress');
+    const { scriptPubKey } = await on.rpc<{ scriptPubKey: string }>('getaddressinfo', [address]);
+    const script = Buffer.from(scriptPubKey, 'hex');
+    const payment = transaction([{ txid: hashOf(tx[0]!) }], [{ valueSat: 99_990_000n, script }]);
+    await on.rpc('sendrawtransaction', [payment.toString('hex')]);
   }
 }
 
@@ -117,8 +142,10 @@ export async function buildScene(): Promise<Scene> {
   const arrivalHashes: string[] = [];
   let on = await begin(base);
   let source: ClaimSource | null = null;
-  const supply = (): ClaimSource => (source ??= new ClaimSource({ rpc: (...args) => on.rpc(...args) }));
-  arrivalHashes.push(...(await mine(on, 230)));
+  const supply = (): ClaimSource =>
+    (source ??= new ClaimSource({ rpc: (...args) => on.rpc(...args) }, 1, undefined, 2 + WALLET_COINS));
+  arrivalHashes.push(...(await mine(on, 240)));
+  await fillWallet(on);
   for (let phase = 0; phase < 3; phase++) {
     await live(on, supply(), 14, arrivalHashes);
     await on.node.stop();
@@ -146,11 +173,15 @@ export async function buildScene(): Promise<Scene> {
     hashOf((await on.rpc<{ tx: string[] }>('getblock', [hashes[height]])).tx[0]!);
   const spentLast = await lastSpent(on, hashes);
   const doubleSpends = [
-    { txid: await coinbase(1), index: 0 },
+    { txid: await coinbase(2), index: 0 },
     { txid: await coinbase(20), index: 0 },
     spentLast,
   ].map((input) => mineBlock(tip, [transaction([input], [{ valueSat: 1000n }])]).raw.toString('hex'));
   await send(on, supply(), 6);
+  const claimIds = (await on.rpc<NamedClaims[]>('getclaimsintrie')).flatMap(({ claims }) =>
+    claims.map(({ claimId }) => claimId),
+  );
+  await untilIndexed(on.node);
   await on.node.stop();
 
   const ahead = await begin(copyOf(stopped, join(work, 'ahead')));
@@ -199,6 +230,7 @@ export async function buildScene(): Promise<Scene> {
     hashes,
     staleHashes: stale,
     txids,
+    claimIds,
     arrivals,
     next,
     doubleSpends,
