@@ -41,9 +41,9 @@ const full = process.env['LBCNODE_FULL'] === '1';
 const BLOCKS = 2200;
 const COIN_SAT = 100_000_000n;
 /** Transactions with many outputs in a large block, and of one output, each of which spends the one before. */
-const FANS = full ? 10 : 2;
+const FANS = full ? 10 : 3;
 const FAN_OUTPUTS = 2000;
-const CHAIN_LENGTH = full ? 12_000 : 3000;
+const CHAIN_LENGTH = full ? 12_000 : 9000;
 const LARGE_BLOCKS = full ? 5 : 2;
 const MEMPOOL = full ? 15_000 : 1500;
 /** On top of a large block, so that it is read from disk: the last ones are kept in memory. */

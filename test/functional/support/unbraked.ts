@@ -157,6 +157,10 @@ export class UnbrakedPeers {
     };
   }
 
+  private async receivedBytes(): Promise<number> {
+    return (await this.node.rpc<{ totalbytesrecv: number }>('getnettotals')).totalbytesrecv;
+  }
+
   /** Floods with what `make` gives, and expects that nobody is kept waiting. */
   async expectToStand(name: string, make: () => Buffer | Promise<Buffer>, reads = true): Promise<void> {
     const complaints: string[] = [];
@@ -175,11 +179,13 @@ export class UnbrakedPeers {
     const flooders = await Flooders.start({ port: node.p2pPort, connections: CONNECTIONS, bytes, reads });
     await sleep(300);
     const takenBefore = flooders.takenBytes;
+    const [receivedBefore, ranBefore] = [await this.receivedBytes(), this.ranMs()];
     let flooded = quiet;
     const peak = await peakWhile(node.pid, async () => {
       flooded = await this.figures(ROUNDS);
     });
     const taken = flooders.takenBytes - takenBefore;
+    const [received, ranMs] = [(await this.receivedBytes()) - receivedBefore, this.ranMs() - ranBefore];
     await flooders.stop();
     await this.sendAway();
     const { rpcMs, clockMs, blockMs, heldMs } = flooded;
@@ -194,7 +200,7 @@ export class UnbrakedPeers {
       ([what, [is, most]]) => `${what} ${is.toFixed(1)} (${most.toFixed()})`,
     );
     console.log(
-      `${name}: ${(taken / MIB).toFixed(1)} MiB; by the clock p50 ${share(clockMs, 0.5).toFixed(1)}, p99 ${share(clockMs, 0.99).toFixed(1)} of ${clockMs.length}; ${told.join(', ')}`,
+      `${name}: ${(taken / MIB).toFixed(1)} MiB taken, ${(received / MIB).toFixed(2)} read, ${ranMs.toFixed()} ms run; by the clock p50 ${share(clockMs, 0.5).toFixed(1)}, p99 ${share(clockMs, 0.99).toFixed(1)} of ${clockMs.length}; ${told.join(', ')}`,
     );
     const isFine = Object.values(figures).every(([is, most]) => is <= most);
     return isFine ? '' : told.join(', ');
