@@ -41,10 +41,17 @@ function* parseOutputs(reader: Reader): Slices<TxOutput[]> {
   return outputs;
 }
 
+/**
+ * No block has so many units of weight, of which each item takes one at least. The reference reads what it gets; here a list
+ * of so many would be moved as a whole when it grows.
+ */
+const MAX_WITNESS_ITEMS = 8_000_000;
+
 function* parseWitnesses(reader: Reader, inputs: readonly TxInput[]): Slices<void> {
   let read = 0;
   for (const { witness } of inputs) {
     const items = reader.compactSize();
+    if (items > MAX_WITNESS_ITEMS) throw new ReadError('more witness items than a block may have');
     if (++read % ITEMS_AT_ONCE === 0) yield;
     for (let i = 0; i < items; i++) {
       witness.push(reader.varBytes());

@@ -48,6 +48,12 @@ export interface Psbt {
   outputs: PsbtOutput[];
 }
 
+/**
+ * Most fields of one map. The reference knows no bound; here a map is made anew as a whole when it grows, and no PSBT that
+ * means anything comes near.
+ */
+export const MAX_MAP_FIELDS = 500_000;
+
 /** What all have that have nothing: most of them, and there may be a million inputs or outputs. */
 export const NO_ENTRIES: ReadonlyMap<string, never> = new Map<string, never>();
 const NO_ITEMS: readonly Bytes[] = [];
@@ -57,7 +63,8 @@ export function ownMap<K extends string, P extends Record<K, ReadonlyMap<string,
   part: P,
   name: K,
 ): Map<string, EntryOf<P[K]>> {
-  if ((part[name] as unknown) === NO_ENTRIES) (part as Record<K, ReadonlyMap<string, unknown>>)[name] = new Map();
+  if ((part[name] as unknown) === NO_ENTRIES)
+    (part as Record<K, ReadonlyMap<string, unknown>>)[name] = new Map();
   return part[name] as unknown as Map<string, EntryOf<P[K]>>;
 }
 

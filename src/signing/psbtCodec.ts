@@ -19,6 +19,7 @@ import {
   emptyPsbtOutput,
   isInputFinal,
   isPsbtSane,
+  MAX_MAP_FIELDS,
   NO_ENTRIES,
   ownMap,
   type KeyPath,
@@ -59,6 +60,8 @@ const NO_VALUE = -1n;
 export class PsbtError extends Error {
   override readonly name = 'PsbtError';
 }
+
+export const TOO_MANY_FIELDS = 'too many fields in one map';
 
 /** The PSBT is whole, but bytes follow. */
 export class PsbtExtraDataError extends PsbtError {
@@ -108,6 +111,7 @@ function* readKeyPath(reader: Reader, key: Bytes, part: Pick<PsbtOutput, 'keyPat
 function readUnknown(reader: Reader, key: Bytes, part: { unknown: UnknownFields }): void {
   const name = toLatin1(key);
   if (part.unknown.has(name)) throw new PsbtError('Duplicate Key, key for unknown value already provided');
+  if (part.unknown.size === MAX_MAP_FIELDS) throw new PsbtError(TOO_MANY_FIELDS);
   ownMap(part, 'unknown').set(name, reader.varBytes());
 }
 

@@ -13,6 +13,7 @@ import {
   emptyPsbtOutput,
   isInputFinal,
   isInputSane,
+  MAX_MAP_FIELDS,
   NO_ENTRIES,
   ownMap,
   type EntryOf,
@@ -20,6 +21,7 @@ import {
   type PsbtInput,
   type PsbtOutput,
 } from './psbt.js';
+import { PsbtError, TOO_MANY_FIELDS } from './psbtCodec.js';
 import { InputSigner } from './signatureCreator.js';
 import { emptySignatureData, insertAll, keyIdOf, type SignatureData } from './signatureData.js';
 import { NO_KEYS, type SigningProvider } from './signingProvider.js';
@@ -54,6 +56,7 @@ function* insertInSlices<K extends string, P extends Record<K, ReadonlyMap<strin
   let seen = 0;
   for (const [key, value] of from) {
     if (!into.has(key)) into.set(key, value);
+    if (into.size > MAX_MAP_FIELDS) throw new PsbtError(TOO_MANY_FIELDS);
     if (++seen % ENTRIES_AT_ONCE === 0) yield;
   }
 }
@@ -87,7 +90,7 @@ function* mergeOutput(into: PsbtOutput, from: PsbtOutput): Slices<void> {
 
 /**
  * Combiner: adds what another PSBT of the same transaction (`isSameTransaction`) knows; what is there already stays.
- * The result may be inconsistent (`isPsbtSane`).
+ * The result may be inconsistent (`isPsbtSane`). Throws `PsbtError` where it would know too much.
  */
 export function combinePsbt(into: Psbt, from: Psbt): void {
   atOnce(combinePsbtInSlices(into, from));

@@ -4,8 +4,12 @@
  */
 import type { Bytes } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
+import { atOnce, type Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
 import { recordKey, type WalletBatch } from './store/records.js';
+
+/** Addresses read between two pauses. */
+const READ_AT_ONCE = 64;
 
 export interface BookEntry {
   readonly label: string;
@@ -33,7 +37,9 @@ export class AddressBook {
   /** Addresses by `destinationKey`, but for those of `unread`. */
   private readonly byDestination = new Map<string, string>();
   /** Addresses that nobody asked for by destination since they came. */
-  private unread: string[] = [];
+  private readonly unread: string[] = [];
+  /** So many of these have been asked for since. */
+  private readCount = 0;
   private readonly destinationOf: (address: string) => string | null;
   private readonly watchers = new Set<BookWatcher>();
 
@@ -69,12 +75,19 @@ export class AddressBook {
 
   /** All addresses of this network by `destinationKey`, in no order. */
   destinations(): ReadonlyMap<string, string> {
-    for (const address of this.unread) {
+    atOnce(this.readNew());
+    return this.byDestination;
+  }
+
+  /** Reads the addresses that came since somebody asked by destination: who brings very many need not let others wait. */
+  *readNew(): Slices<void> {
+    while (this.readCount < this.unread.length) {
+      const address = this.unread[this.readCount++]!;
       const key = this.keyOf(address);
       if (key !== null) this.byDestination.set(key, address);
+      if (this.readCount % READ_AT_ONCE === 0) yield;
     }
-    this.unread = [];
-    return this.byDestination;
+    this.unread.length = this.readCount = 0;
   }
 
   /** How many addresses have a label. */

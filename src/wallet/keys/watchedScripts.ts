@@ -8,6 +8,7 @@ import { ecdsaBackend } from '../../signing/ecdsaBackend.js';
 import { equalBytes, toLatin1, type Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
 import type { Slab } from '../../util/slab.js';
+import { SpreadMap } from '../../util/spreadMap.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
 import {
   bytesKey,
@@ -23,7 +24,7 @@ export class WatchedScripts {
   private readonly slab: Slab;
   private readonly scripts = new Map<string, Buffer>();
   private readonly keys = new Map<string, Buffer>();
-  private readonly times = new Map<string, KeyMetadata>();
+  private readonly times = new SpreadMap<KeyMetadata>();
   private readonly learnKey: (publicKey: Bytes, keyId: Buffer) => void;
 
   /** `learnKey` hears of keys that watched scripts pay to themselves. */

@@ -1,17 +1,70 @@
 /**
- * Where the rows of a wallet file lie: columns and a hash table off the JavaScript heap, about 30 bytes a row beside its key.
- * Rows keep the order in which their keys first came.
+ * Where the rows of a wallet file lie: columns and a hash table off the JavaScript heap, about 35 bytes a row beside its key.
+ * Rows keep the order in which their keys first came. However many there are, one row more takes no time by their number: what
+ * grows does so by pages, and the hash table moves into a larger one a few rows at a time.
  */
 import { crc32c } from '../../crypto/crc32c.js';
 import type { Bytes } from '../../util/bytes.js';
 
 const FIRST_ROWS = 1024;
-const FIRST_KEY_BYTES = 1 << 16;
+/** Rows of a column, and bytes of keys, that lie together. */
+const PAGE_ROWS = 1 << 16;
+const PAGE_BITS = 20;
+const PAGE_BYTES = 1 << PAGE_BITS;
+/** Rows moved to a new hash table with each change: it is complete long before it is half full. */
+const MOVED_AT_ONCE = 8;
 /** What a row takes in the file besides key and value: its lengths. */
 const ROW_HEAD_BYTES = 8;
 /** In the hash table: nothing was there, and nothing is there any more. Rows count from 1. */
 const FREE = 0;
 const GONE = -1;
+
+type Numbers = Float64Array | Uint32Array | Uint8Array;
+
+/** Numbers by row. */
+class Column {
+  private readonly pages: Numbers[] = [];
+  private readonly makePage: () => Numbers;
+
+  constructor(type: { new (length: number): Numbers }) {
+    this.makePage = () => new type(PAGE_ROWS);
+  }
+
+  get(at: number): number {
+    return this.pages[at >>> 16]![at & (PAGE_ROWS - 1)]!;
+  }
+
+  set(at: number, value: number): void {
+    (this.pages[at >>> 16] ??= this.makePage())[at & (PAGE_ROWS - 1)] = value;
+  }
+}
+
+/** Keys one after the other, each within one page. */
+class KeyBytes {
+  private pages: Buffer[] = [];
+  private end = 0;
+
+  /** Where the bytes lie from then on. */
+  add(bytes: Buffer, from: number, to: number): number {
+    let page = this.pages[this.pages.length - 1];
+    if (page === undefined || this.end + to - from > page.length) {
+      page = Buffer.allocUnsafeSlow(Math.max(PAGE_BYTES, to - from));
+      this.pages.push(page);
+      this.end = 0;
+    }
+    const start = this.end;
+    bytes.copy(page, start, from, to);
+    this.end += to - from;
+    return (this.pages.length - 1) * PAGE_BYTES + start;
+  }
+
+  page(place: number): Buffer {
+    return this.pages[place >>> PAGE_BITS]!;
+  }
+}
+
+/** Of a place its distance from the beginning of its page. */
+const inPage = (place: number): number => place & (PAGE_BYTES - 1);
 
 export interface RowPlace {
   readonly offset: number;
@@ -20,19 +73,25 @@ export interface RowPlace {
 }
 
 export class RowIndex {
-  /** Keys one after the other, and where each begins; that of row `at` ends where the next begins. */
-  private keyBytes = Buffer.alloc(FIRST_KEY_BYTES);
-  private keyStarts = new Uint32Array(FIRST_ROWS + 1);
-  private offsets = new Float64Array(FIRST_ROWS);
-  private sizes = new Uint32Array(FIRST_ROWS);
-  private crcs = new Uint32Array(FIRST_ROWS);
+  private bytes = new KeyBytes();
+  private keyPlaces = new Column(Uint32Array);
+  private keySizes = new Column(Uint32Array);
+  private offsets = new Column(Float64Array);
+  private sizes = new Column(Uint32Array);
+  private crcs = new Column(Uint32Array);
   /** 1 for rows that were deleted. */
-  private dead = new Uint8Array(FIRST_ROWS);
+  private dead = new Column(Uint8Array);
   private deadCount = 0;
   private used = 0;
+  /** So many rows may be used before it is time to see whether they are worth their room. */
+  private room = FIRST_ROWS;
   private slots = new Int32Array(4 * FIRST_ROWS);
   /** Slots that are not free. */
   private taken = 0;
+  /** The table before, as long as rows from `moved` up to `movedEnd` are to be found in it alone. */
+  private before: Int32Array | null = null;
+  private moved = 0;
+  private movedEnd = 0;
   private live = 0;
 
   /** Bytes that the rows take in a file without anything else. */
@@ -46,9 +105,7 @@ export class RowIndex {
 
   /** The number of a row, −1 for none. Good until the next change. */
   find(key: string): number {
-    const bytes = Buffer.from(key, 'latin1');
-    const slot = this.slotOf(bytes);
-    return slot < 0 ? -1 : this.slots[slot]! - 1;
+    return this.rowOf(Buffer.from(key, 'latin1'));
   }
 
   has(key: string): boolean {
@@ -56,46 +113,48 @@ export class RowIndex {
   }
 
   place(at: number): RowPlace {
-    return { offset: this.offsets[at]!, sizeBytes: this.sizes[at]!, crc: this.crcs[at]! };
+    return { offset: this.offsets.get(at), sizeBytes: this.sizes.get(at), crc: this.crcs.get(at) };
   }
 
   /** Of a row in `records`: where its key begins, its value begins and ends; and where its value lies in the file. */
   set(records: Buffer, keyStart: number, valueStart: number, valueEnd: number, offset: number): void {
-    const slot = this.slotOf(records, keyStart, valueStart);
-    let at: number;
-    if (slot >= 0) {
-      at = this.slots[slot]! - 1;
-      this.live -= this.sizes[at]!;
+    let at = this.rowOf(records, keyStart, valueStart);
+    if (at >= 0) {
+      this.live -= this.sizes.get(at);
     } else {
       at = this.append(records, keyStart, valueStart);
       this.live += ROW_HEAD_BYTES + valueStart - keyStart;
     }
-    this.offsets[at] = offset;
-    this.sizes[at] = valueEnd - valueStart;
-    this.crcs[at] = crc32c(records.subarray(valueStart, valueEnd));
+    this.offsets.set(at, offset);
+    this.sizes.set(at, valueEnd - valueStart);
+    this.crcs.set(at, crc32c(records.subarray(valueStart, valueEnd)));
     this.live += valueEnd - valueStart;
+    this.moveSome();
   }
 
   delete(key: Bytes): void {
-    const slot = this.slotOf(key);
-    if (slot < 0) return;
-    const at = this.slots[slot]! - 1;
-    this.slots[slot] = GONE;
-    this.live -= ROW_HEAD_BYTES + key.length + this.sizes[at]!;
-    this.dead[at] = 1;
+    const slot = this.slotIn(this.slots, 0, key, 0, key.length);
+    const table = slot >= 0 ? this.slots : this.before;
+    const found = slot >= 0 || table === null ? slot : this.slotIn(table, this.moved, key, 0, key.length);
+    if (table === null || found < 0) return;
+    const at = table[found]! - 1;
+    table[found] = GONE;
+    this.live -= ROW_HEAD_BYTES + key.length + this.sizes.get(at);
+    this.dead.set(at, 1);
     this.deadCount++;
+    this.moveSome();
   }
 
   keys(prefix: string): string[] {
     const keys: string[] = [];
     const bytes = Buffer.from(prefix, 'latin1');
     for (let at = 0; at < this.used; at++)
-      if (this.dead[at] === 0 && this.beginsWith(at, bytes)) keys.push(this.keyAt(at));
+      if (this.dead.get(at) === 0 && this.beginsWith(at, bytes)) keys.push(this.keyAt(at));
     return keys;
   }
 
   *entries(): Generator<[key: string, at: number]> {
-    for (let at = 0; at < this.used; at++) if (this.dead[at] === 0) yield [this.keyAt(at), at];
+    for (let at = 0; at < this.used; at++) if (this.dead.get(at) === 0) yield [this.keyAt(at), at];
   }
 
   /** Numbers of the rows whose keys begin with `prefix`, or of all others, in the order in which their values lie. */
@@ -106,139 +165,145 @@ export class RowIndex {
     let isSorted = true;
     let last = 0;
     for (let at = 0; at < this.used; at++) {
-      if (this.dead[at] === 1 || this.beginsWith(at, bytes) === isOther) continue;
+      if (this.dead.get(at) === 1 || this.beginsWith(at, bytes) === isOther) continue;
       found[count++] = at;
-      isSorted &&= this.offsets[at]! > last;
-      last = this.offsets[at]!;
+      isSorted &&= this.offsets.get(at) > last;
+      last = this.offsets.get(at);
     }
     const rows = found.subarray(0, count);
-    return isSorted ? rows : rows.sort((a, b) => this.offsets[a]! - this.offsets[b]!);
+    return isSorted ? rows : rows.sort((a, b) => this.offsets.get(a) - this.offsets.get(b));
   }
 
   private beginsWith(at: number, prefix: Buffer): boolean {
-    const start = this.keyStarts[at]!;
-    if (start + prefix.length > this.keyStarts[at + 1]!) return false;
-    for (let i = 0; i < prefix.length; i++) if (this.keyBytes[start + i] !== prefix[i]) return false;
+    if (prefix.length > this.keySizes.get(at)) return false;
+    const place = this.keyPlaces.get(at);
+    const page = this.bytes.page(place);
+    const start = inPage(place);
+    for (let i = 0; i < prefix.length; i++) if (page[start + i] !== prefix[i]) return false;
     return true;
   }
 
   /** The key of a row; a view that is good until the next change. */
   keyView(at: number): Buffer {
-    return this.keyBytes.subarray(this.keyStarts[at], this.keyStarts[at + 1]);
+    const place = this.keyPlaces.get(at);
+    const start = inPage(place);
+    return this.bytes.page(place).subarray(start, start + this.keySizes.get(at));
   }
 
   /** What follows its first bytes, as a text of a byte a character. */
   keyAt(at: number, from = 0): string {
-    return this.keyBytes.toString('latin1', this.keyStarts[at]! + from, this.keyStarts[at + 1]!);
+    const place = this.keyPlaces.get(at);
+    const start = inPage(place);
+    return this.bytes.page(place).toString('latin1', start + from, start + this.keySizes.get(at));
   }
 
-  /** The slot that holds the key between `start` and `end`, −1 for none. */
-  private slotOf(bytes: Bytes, start = 0, end = bytes.length): number {
-    const { slots } = this;
-    for (let slot = this.firstSlot(bytes, start, end); ; slot = (slot + 1) % slots.length) {
-      const row = slots[slot]!;
+  /** The row with the key between `start` and `end`, −1 for none. */
+  private rowOf(bytes: Bytes, start = 0, end = bytes.length): number {
+    const slot = this.slotIn(this.slots, 0, bytes, start, end);
+    if (slot >= 0) return this.slots[slot]! - 1;
+    if (this.before === null) return -1;
+    const old = this.slotIn(this.before, this.moved, bytes, start, end);
+    return old < 0 ? -1 : this.before[old]! - 1;
+  }
+
+  /** The slot of a table that holds the key, of a row from `first` on; −1 for none. */
+  private slotIn(table: Int32Array, first: number, bytes: Bytes, start: number, end: number): number {
+    for (let slot = hashOf(bytes, start, end) % table.length; ; slot = (slot + 1) % table.length) {
+      const row = table[slot]!;
       if (row === FREE) return -1;
-      if (row !== GONE && this.isKeyOf(row - 1, bytes, start, end)) return slot;
+      if (row > first && this.isKeyOf(row - 1, bytes, start, end)) return slot;
     }
   }
 
   private isKeyOf(at: number, bytes: Bytes, start: number, end: number): boolean {
-    const { keyBytes } = this;
-    const shift = this.keyStarts[at]! - start;
-    if (this.keyStarts[at + 1]! - shift !== end) return false;
+    if (this.keySizes.get(at) !== end - start) return false;
+    const place = this.keyPlaces.get(at);
+    const page = this.bytes.page(place);
+    const shift = inPage(place) - start;
     // The last bytes differ sooner.
-    for (let i = end - 1; i >= start; i--) if (keyBytes[shift + i] !== bytes[i]) return false;
+    for (let i = end - 1; i >= start; i--) if (page[shift + i] !== bytes[i]) return false;
     return true;
   }
 
-  /** Source: FNV-1a, four bytes a step. Whoever chooses keys so that they collide has only their own wallet slow. */
-  private firstSlot(key: Bytes, start: number, end: number): number {
-    let hash = 0x811c9dc5;
-    let i = start;
-    for (; i + 4 <= end; i += 4) {
-      const word = key[i]! | (key[i + 1]! << 8) | (key[i + 2]! << 16) | (key[i + 3]! << 24);
-      // Of a product the upper bits depend on all, the lower ones on few.
-      hash = Math.imul(hash ^ word, 0x01000193);
-      hash ^= hash >>> 15;
-    }
-    for (; i < end; i++) hash = Math.imul(hash ^ key[i]!, 0x01000193);
-    return (hash >>> 0) % this.slots.length;
-  }
-
   private append(bytes: Buffer, from: number, to: number): number {
-    if (this.used === this.offsets.length) this.makeRoom();
+    if (this.used === this.room) this.makeRoom();
     const at = this.used++;
-    const start = this.keyStarts[at]!;
-    const end = start + to - from;
-    if (end > this.keyBytes.length) {
-      this.keyBytes = grown(this.keyBytes, Buffer.alloc(more(this.keyBytes.length) + to - from));
-    }
-    bytes.copy(this.keyBytes, start, from, to);
-    this.keyStarts[at + 1] = end;
-    this.dead[at] = 0;
+    this.keyPlaces.set(at, this.bytes.add(bytes, from, to));
+    this.keySizes.set(at, to - from);
+    this.dead.set(at, 0);
+    if (2 * (this.taken + 1) > this.slots.length) this.beginTable();
     this.enter(at);
     return at;
   }
 
   private enter(at: number): void {
-    if (2 * ++this.taken > this.slots.length) {
-      this.fillSlots();
-      return;
-    }
-    let slot = this.firstSlot(this.keyBytes, this.keyStarts[at]!, this.keyStarts[at + 1]!);
-    while (this.slots[slot] !== FREE) slot = (slot + 1) % this.slots.length;
-    this.slots[slot] = at + 1;
+    const place = this.keyPlaces.get(at);
+    const start = inPage(place);
+    const { slots } = this;
+    let slot = hashOf(this.bytes.page(place), start, start + this.keySizes.get(at)) % slots.length;
+    while (slots[slot] !== FREE) slot = (slot + 1) % slots.length;
+    slots[slot] = at + 1;
+    this.taken++;
   }
 
-  /** Makes the hash table anew, for all rows that are there. */
-  private fillSlots(): void {
+  /** Begins a hash table with room for as many rows again; those that are there but the last follow by and by. */
+  private beginTable(): void {
+    this.moveUpTo(this.movedEnd);
+    this.before = this.slots;
+    this.moved = 0;
+    this.movedEnd = this.used - 1;
     this.slots = new Int32Array(Math.max(4 * (this.used - this.deadCount), 4 * FIRST_ROWS));
     this.taken = 0;
-    for (let at = 0; at < this.used; at++) {
-      if (this.dead[at] === 0) this.enter(at);
-    }
   }
 
-  /** Puts the rows that are left close together when they are the smaller part; else there are more columns. */
+  private moveSome(): void {
+    if (this.before !== null) this.moveUpTo(Math.min(this.movedEnd, this.moved + MOVED_AT_ONCE));
+  }
+
+  private moveUpTo(end: number): void {
+    for (; this.moved < end; this.moved++) if (this.dead.get(this.moved) === 0) this.enter(this.moved);
+    if (this.moved === this.movedEnd) this.before = null;
+  }
+
+  /** Puts the rows that are left close together when they are the smaller part; else there is room for more. */
   private makeRoom(): void {
-    if (2 * this.deadCount > this.used) {
-      this.closeUp();
-      return;
-    }
-    const rows = more(this.offsets.length);
-    this.offsets = grown(this.offsets, new Float64Array(rows));
-    this.sizes = grown(this.sizes, new Uint32Array(rows));
-    this.crcs = grown(this.crcs, new Uint32Array(rows));
-    this.dead = grown(this.dead, new Uint8Array(rows));
-    this.keyStarts = grown(this.keyStarts, new Uint32Array(rows + 1));
+    if (2 * this.deadCount > this.used) this.closeUp();
+    else this.room += this.room >>> 2;
   }
 
   private closeUp(): void {
+    const bytes = new KeyBytes();
     let to = 0;
-    let end = 0;
     for (let at = 0; at < this.used; at++) {
-      if (this.dead[at] === 1) continue;
-      const [start, stop] = [this.keyStarts[at]!, this.keyStarts[at + 1]!];
-      this.keyBytes.copyWithin(end, start, stop);
-      this.keyStarts[to] = end;
-      end += stop - start;
-      this.offsets[to] = this.offsets[at]!;
-      this.sizes[to] = this.sizes[at]!;
-      this.crcs[to] = this.crcs[at]!;
-      this.dead[to] = 0;
+      if (this.dead.get(at) === 1) continue;
+      const key = this.keyView(at);
+      this.keyPlaces.set(to, bytes.add(key, 0, key.length));
+      for (const column of [this.keySizes, this.offsets, this.sizes, this.crcs])
+        column.set(to, column.get(at));
+      this.dead.set(to, 0);
       to++;
     }
-    this.keyStarts[to] = end;
+    this.bytes = bytes;
     this.used = to;
     this.deadCount = 0;
-    this.fillSlots();
+    this.slots = new Int32Array(4 * Math.max(to, FIRST_ROWS));
+    this.taken = 0;
+    this.before = null;
+    this.moved = this.movedEnd = 0;
+    for (let at = 0; at < to; at++) this.enter(at);
   }
 }
 
-/** Little at a time: most of it is there already. */
-const more = (size: number): number => size + (size >>> 2);
-
-function grown<T extends Uint8Array | Uint32Array | Float64Array>(old: T, room: T): T {
-  room.set(old);
-  return room;
+/** Source: FNV-1a, four bytes a step. Whoever chooses keys so that they collide has only their own wallet slow. */
+function hashOf(key: Bytes, start: number, end: number): number {
+  let hash = 0x811c9dc5;
+  let i = start;
+  for (; i + 4 <= end; i += 4) {
+    const word = key[i]! | (key[i + 1]! << 8) | (key[i + 2]! << 16) | (key[i + 3]! << 24);
+    // Of a product the upper bits depend on all, the lower ones on few.
+    hash = Math.imul(hash ^ word, 0x01000193);
+    hash ^= hash >>> 15;
+  }
+  for (; i < end; i++) hash = Math.imul(hash ^ key[i]!, 0x01000193);
+  return hash >>> 0;
 }

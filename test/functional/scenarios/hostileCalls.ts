@@ -176,7 +176,7 @@ function le32(n: number): Buffer {
 }
 
 /** Transactions of many shapes as hex, `sizeBytes` digits each. */
-function transactions(sizeBytes: number): [string, () => string][] {
+export function transactions(sizeBytes: number): [string, () => string][] {
   const size = sizeBytes / 2;
   const made: [string, () => Buffer][] = [
     ['many inputs', () => bigTransaction({ inputs: Math.floor(size / 41) })],
@@ -227,7 +227,7 @@ function unknownPairs(count: number): Buffer {
   return writer.finish();
 }
 
-function psbts(sizeBytes: number): [string, () => string][] {
+export function psbts(sizeBytes: number): [string, () => string][] {
   const size = (sizeBytes * 3) / 4;
   const inputs = Math.floor(size / 42);
   const outputs = Math.floor(size / 10);
@@ -242,7 +242,7 @@ function psbts(sizeBytes: number): [string, () => string][] {
   ];
 }
 
-function proof(sizeBytes: number): string {
+export function proof(sizeBytes: number): string {
   const count = Math.floor(sizeBytes / 2 / 32);
   const writer = new Writer(1 << 20).raw(Buffer.alloc(112)).u32(count).compactSize(count);
   for (let n = 0; n < count; n++) writer.raw(Buffer.alloc(32, n & 0xff));

@@ -1,6 +1,6 @@
 /** Calls of a wallet and of the claim index that are large in ways only these understand. */
 import { bigTransaction } from '../../support/bigTransaction.js';
-import type { HostileCall } from './hostileCalls.js';
+import { proof, psbts, transactions, type HostileCall } from './hostileCalls.js';
 import {
   addressAt,
   call,
@@ -57,6 +57,37 @@ export function walletAndSearchCalls(sizeBytes: number): HostileCall[] {
     'signrawtransactionwithwallet',
     'many inputs',
     () => `["${bigTransaction({ inputs: Math.floor(sizeBytes / 82) }).toString('hex')}"]`,
+  );
+  add(
+    'fundrawtransaction',
+    'many payers of the fee',
+    () =>
+      `["${bigTransaction({ outputs: Math.floor(sizeBytes / 180), script: P2PKH }).toString('hex')}",{"subtractFeeFromOutputs":${list(sizeBytes / 2, String)}}]`,
+  );
+  add(
+    'sendmany',
+    'many payers',
+    () => `["",{"${addressAt(0)}":1},1,"",${list(sizeBytes, (n) => `"${addressAt(n)}"`)}]`,
+  );
+  add(
+    'walletcreatefundedpsbt',
+    'many inputs',
+    () => `[${list(sizeBytes, (n) => `{"txid":"${hex32(n)}","vout":1}`)},{"${addressAt(0)}":1}]`,
+  );
+  for (const [what, make] of psbts(sizeBytes)) add('walletprocesspsbt', what, () => `["${make()}"]`);
+  for (const [what, make] of transactions(sizeBytes / 2))
+    add('importprunedfunds', what, () => `["${make()}","${proof(sizeBytes / 2)}"]`);
+  add(
+    'signrawtransactionwithwallet',
+    'many prevtxs',
+    () =>
+      `["${bigTransaction({}).toString('hex')}",${list(sizeBytes, (n) => `{"txid":"${hex32(n)}","vout":1,"scriptPubKey":"51"}`)}]`,
+  );
+  add(
+    'importmulti',
+    'many labels',
+    () =>
+      `[${list(sizeBytes, (n) => `{"scriptPubKey":{"address":"${addressAt(n)}"},"timestamp":0,"label":"l${n}"}`)},${noScan}]`,
   );
   add('listunspent', 'many addresses', () => `[0,9,${list(sizeBytes, (n) => `"${addressAt(n)}"`)}]`);
   add(

@@ -1,19 +1,22 @@
 /**
  * Loaded into a node by `--import`: notes whenever the event loop was held for long, one line a time in the file that
- * HEARTBEAT_FILE names: milliseconds by the clock, and those in which the loop's thread really ran.
+ * HEARTBEAT_FILE names: milliseconds by the clock, and those in which the loop's thread really ran. In the file that
+ * ANSWERS_FILE names it notes each HTTP request in the same way, from its beginning to the end of its answer.
  * On a busy machine the second number is the one that says something about the node.
  */
+import { subscribe } from 'node:diagnostics_channel';
 import { openSync, readSync, writeSync } from 'node:fs';
 import process from 'node:process';
 
 const NOTED_MS = 25;
-const file = process.env.HEARTBEAT_FILE;
-if (file) {
-  const out = openSync(file, 'a');
-  const stat = openSync('/proc/thread-self/schedstat', 'r');
-  const text = Buffer.alloc(64);
-  // The first number is the time on a processor in nanoseconds.
-  const ranMs = () => Number.parseInt(text.toString('latin1', 0, readSync(stat, text, 0, 64, 0)), 10) / 1e6;
+const { HEARTBEAT_FILE, ANSWERS_FILE } = process.env;
+const stat = openSync('/proc/thread-self/schedstat', 'r');
+const text = Buffer.alloc(64);
+// The first number is the time on a processor in nanoseconds.
+const ranMs = () => Number.parseInt(text.toString('latin1', 0, readSync(stat, text, 0, 64, 0)), 10) / 1e6;
+
+if (HEARTBEAT_FILE) {
+  const out = openSync(HEARTBEAT_FILE, 'a');
   let last = performance.now();
   let lastRan = ranMs();
   setInterval(() => {
@@ -23,4 +26,16 @@ if (file) {
     last = now;
     lastRan = ran;
   }, 1).unref();
+}
+
+if (ANSWERS_FILE) {
+  const out = openSync(ANSWERS_FILE, 'a');
+  const begun = new WeakMap();
+  subscribe('http.server.request.start', ({ response }) => {
+    begun.set(response, [performance.now(), ranMs()]);
+  });
+  subscribe('http.server.response.finish', ({ response }) => {
+    const [at, ran] = begun.get(response);
+    writeSync(out, `${(performance.now() - at).toFixed(2)} ${(ranMs() - ran).toFixed(2)}\n`);
+  });
 }

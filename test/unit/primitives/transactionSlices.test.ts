@@ -58,6 +58,13 @@ describe('transactions in slices', () => {
     );
   });
 
+  it('refuses more witness items than a block may have, before it reads them', () => {
+    const bytes = bigTransaction({ witness: [] });
+    // The count of items stands before the lock time.
+    const counted = Buffer.concat([bytes.subarray(0, -5), Buffer.from('fe01127a00', 'hex')]);
+    expect(() => atOnce(parseTransactionInSlices(new Reader(counted)))).toThrow('more witness items');
+  });
+
   it('hashes long bytes with pauses', () => {
     const bytes = Buffer.alloc(1 << 20, 7);
     const { value, pauses } = countPauses(sha256dInSlices(bytes));

@@ -4,7 +4,7 @@ import { hash160, sha256 } from '../../../src/crypto/hash.js';
 import { emptyInput, txid, type Transaction } from '../../../src/primitives/transaction.js';
 import { buildClaimPrefix } from '../../../src/script/claimScript.js';
 import { scriptForDestination, scriptForMultisig } from '../../../src/script/standard.js';
-import { isPsbtSane, ownMap, type Psbt } from '../../../src/signing/psbt.js';
+import { isPsbtSane, MAX_MAP_FIELDS, ownMap, type Psbt } from '../../../src/signing/psbt.js';
 import {
   formatBarePsbtInSlices,
   formatPsbt,
@@ -210,6 +210,18 @@ describe('the roles', () => {
     expect(isPsbtSane(plain)).toBe(true);
     plain.inputs[0]!.nonWitnessUtxo = funding;
     expect(isPsbtSane(plain)).toBe(false);
+  });
+
+  it('combines no more fields in one map than there may be', () => {
+    const [full, other] = [spending(nested).psbt, spending(nested).psbt];
+    const fields = ownMap(full, 'unknown');
+    for (let n = 0; n < MAX_MAP_FIELDS; n++) fields.set(String(n), Buffer.of());
+    combinePsbt(full, other);
+    ownMap(other, 'unknown').set('7', Buffer.of(7));
+    combinePsbt(full, other);
+    expect(full.unknown.get('7')).toEqual(Buffer.of());
+    ownMap(other, 'unknown').set('one more', Buffer.of());
+    expect(() => combinePsbt(full, other)).toThrow('too many fields in one map');
   });
 
   it('fills in what it knows of an output', () => {

@@ -1,6 +1,7 @@
 /** `combinepsbt`: what several PSBTs of one transaction know, together (BIP174, combiner). */
 import { txidInSlices } from '../../../primitives/transactionSlices.js';
 import { isPsbtSane, type Psbt } from '../../../signing/psbt.js';
+import { PsbtError } from '../../../signing/psbtCodec.js';
 import { combinePsbtInSlices } from '../../../signing/psbtRoles.js';
 import { breathe } from '../../../util/breathe.js';
 import { equalBytes } from '../../../util/bytes.js';
@@ -10,6 +11,11 @@ import { defineMethod } from '../../method.js';
 import { getString } from '../../paramTypes.js';
 import { t } from '../../../schema/schema.js';
 import { psbtText, requirePsbt } from './psbtArgument.js';
+
+function refuse(error: unknown): never {
+  if (!(error instanceof PsbtError)) throw error;
+  throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Merged PSBT has ${error.message}`);
+}
 
 export const combinePsbt = defineMethod({
   name: 'combinepsbt',
@@ -44,7 +50,7 @@ export const combinePsbt = defineMethod({
       if (!equalBytes(txid, await inSlices(txidInSlices(other.tx)))) {
         throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'PSBTs do not refer to the same transactions.');
       }
-      await inSlices(combinePsbtInSlices(merged, other));
+      await inSlices(combinePsbtInSlices(merged, other)).catch(refuse);
       since = await breathe(since);
     }
     if (!isPsbtSane(merged)) {

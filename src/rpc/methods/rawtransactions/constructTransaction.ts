@@ -16,6 +16,7 @@ import { scriptForDestination } from '../../../script/standard.js';
 import { toHex } from '../../../util/bytes.js';
 import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../../util/json.js';
 import type { Slices } from '../../../util/slices.js';
+import { SpreadMap } from '../../../util/spreadMap.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
 import {
   getArray,
@@ -140,13 +141,13 @@ function readAddress(address: string, prefixes: AddressPrefixes): Buffer {
 }
 
 function* readOutputs(pairs: readonly Pair[], prefixes: AddressPrefixes): Slices<TxOutput[]> {
-  const seen = new Set<string>();
+  const seen = new SpreadMap<true>();
   const outputs: TxOutput[] = [];
   for (const [name, value] of pairs) {
     yield;
     if (name === 'data') {
       if (seen.has(name)) throw invalid('Invalid parameter, duplicate key: data');
-      seen.add(name);
+      seen.set(name, true);
       const script = buildScript(OP.OP_RETURN, parseHexParam(valueText(value), 'Data'));
       outputs.push({ value: 0n, script });
       continue;
@@ -154,7 +155,7 @@ function* readOutputs(pairs: readonly Pair[], prefixes: AddressPrefixes): Slices
     const script = readAddress(name, prefixes);
     const key = toHex(script);
     if (seen.has(key)) throw invalid(`Invalid parameter, duplicated address: ${name}`);
-    seen.add(key);
+    seen.set(key, true);
     outputs.push({ value: parseAmount(value), script });
   }
   return outputs;

@@ -7,11 +7,12 @@ import {
 } from '../../../primitives/transaction.js';
 import { breathe } from '../../../util/breathe.js';
 import { toLatin1 } from '../../../util/bytes.js';
+import { SpreadMap } from '../../../util/spreadMap.js';
 import type { RpcServices } from '../../services.js';
 
 /** By outpoint; absent where there is no such unspent output. */
 export class SpentCoins {
-  readonly #outputs = new Map<string, TxOutput>();
+  readonly #outputs = new SpreadMap<TxOutput>();
 
   get(outPoint: OutPoint): TxOutput | null {
     return this.#outputs.get(toLatin1(formatOutPoint(outPoint))) ?? null;

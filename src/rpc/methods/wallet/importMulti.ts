@@ -182,6 +182,7 @@ export const importMulti = defineMethod({
       }
       await wallet.write(batch);
       await inSlices(wallet.ledger.reconsiderOutputs());
+      await inSlices(wallet.book.readNew());
       const { length } = errors;
       if (turn === null || tip < 0 || !errors.includes(null)) return answerOf(length, (n) => errors[n]!);
       const { scannedFromSec } = await scanSince(ctx, wallet, turn, lowestSec);

@@ -11,6 +11,7 @@ import type { Recipient } from '../../../wallet/spending/createTransaction.js';
 import { SpendError } from '../../../wallet/spending/spendError.js';
 import type { Wallet } from '../../../wallet/wallet.js';
 import { breathe } from '../../../util/breathe.js';
+import { SpreadMap } from '../../../util/spreadMap.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { getString, parseAmount } from '../../paramTypes.js';
@@ -86,8 +87,9 @@ async function readRecipients(
   amounts: JsonObject,
   subtractFeeFrom: readonly JsonValue[],
 ): Promise<{ recipients: Recipient[]; totalSat: bigint }> {
-  const payers = new Set<string>();
-  const seen = new Set<string>();
+  const payers = new SpreadMap<true>();
+  let hasPayers = false;
+  const seen = new SpreadMap<true>();
   const recipients: Recipient[] = [];
   let totalSat = 0n;
   let since = performance.now();
@@ -97,12 +99,13 @@ async function readRecipients(
     if (seen.has(name)) {
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Invalid parameter, duplicated address: ${address}`);
     }
-    seen.add(name);
+    seen.set(name, true);
     const valueSat = requirePayment(parseAmount(amount));
     // Read only where there is somebody to be paid, as the reference does.
-    if (payers.size === 0) {
+    if (!hasPayers) {
       for (const payer of subtractFeeFrom) {
-        payers.add(getString(payer));
+        payers.set(getString(payer), true);
+        hasPayers = true;
         since = await breathe(since);
       }
     }

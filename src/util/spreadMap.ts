@@ -1,0 +1,29 @@
+/**
+ * A map by texts that may have very many entries, spread over many small maps: one large one is made anew as a whole when it
+ * grows, which holds the event loop. Keeps no order of its entries, and so lists none.
+ */
+
+/** A million entries are few thousands in each. */
+const PARTS = 256;
+
+export class SpreadMap<V> {
+  private readonly parts: Map<string, V>[] = [];
+
+  private part(key: string): Map<string, V> {
+    let hash = key.length;
+    for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
+    return (this.parts[(hash ^ (hash >>> 15)) & (PARTS - 1)] ??= new Map<string, V>());
+  }
+
+  get(key: string): V | undefined {
+    return this.part(key).get(key);
+  }
+
+  has(key: string): boolean {
+    return this.part(key).has(key);
+  }
+
+  set(key: string, value: V): void {
+    this.part(key).set(key, value);
+  }
+}
