@@ -100,10 +100,13 @@ export class WalletWatch implements NotificationListener {
       this.blocks = [];
       const wallets = this.wallets.all().filter(({ name }) => this.audience.depthWanted(name) > 0);
       for (const block of blocks) for (const one of wallets) this.tellClaims(one, block);
-      // One that sends something tells of it when it is done.
-      for (const one of wallets)
-        if (this.changed.has(one) && !one.announcements.isHolding) this.tellBalance(one);
+      const changed = wallets.filter((one) => this.changed.has(one));
       this.changed.clear();
+      for (const one of changed) {
+        // One that sends something tells of it when it is done.
+        if (one.announcements.isHolding) one.announcements.whenFree(() => this.look(one));
+        else this.tellBalance(one);
+      }
     });
   }
 

@@ -86,6 +86,26 @@ describe('a wallet that pays somebody', () => {
     expect(of('balance').map(({ balance }) => Math.round(balance!))).toEqual([4]);
   });
 
+  it('tells what changed meanwhile also where nothing was sent in the end', async () => {
+    const { wallet } = opened;
+    node.mine([{ value: COIN, script: await opened.script() }], []);
+    node.mineEmpty(98);
+    watch.tipChanged();
+    await turns();
+    told.length = 0;
+    const failure = wallet.announcements.hold(async () => {
+      // The coinbase matures.
+      node.mineEmpty(3);
+      watch.tipChanged();
+      await turns();
+      expect(told).toEqual([]);
+      throw new Error('no');
+    });
+    await expect(failure).rejects.toThrow('no');
+    await turns();
+    expect(told).toMatchObject([{ event: 'balance', balance: 6 }]);
+  });
+
   it('tells of it once where the mempool refuses it', async () => {
     node.refuse = () => 'refused';
     await send();
