@@ -11,7 +11,7 @@ import { outputKey, type Entry } from '../../wallet/ledger/entry.js';
 import type { Wallet } from '../../wallet/wallet.js';
 import type { Wallets } from '../../wallet/wallets.js';
 import type { BlockNotice } from './blockNotice.js';
-import type { NotificationListener } from './stream.js';
+import type { NotificationListener, RemovedTransaction } from './stream.js';
 
 export interface WalletNotice {
   readonly wallet: string;
@@ -68,6 +68,15 @@ export class WalletWatch implements NotificationListener {
         for (const entry of ledger.inBlock(hash)) this.tellTransaction(wallet, entry, false);
       }
     }
+  }
+
+  /** What left the mempool is the same transaction still, but what it brings counts no more until it is in a block. */
+  transactionRemoved({ txid }: Pick<RemovedTransaction[0], 'txid'>, reason: RemovedTransaction[1]): void {
+    // What a block confirms is told with the block.
+    if (reason === 'block') return;
+    const key = toLatin1(txid);
+    for (const wallet of this.wallets.all())
+      if (this.audience.depthWanted(wallet.name) > 0 && wallet.ledger.has(key)) this.look(wallet);
   }
 
   private tellTransaction(wallet: Wallet, entry: Entry, isNew: boolean): void {
