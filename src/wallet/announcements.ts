@@ -8,6 +8,7 @@ export class Announcements {
   /** What is to be told when nothing is sent any more, and whether it is new. */
   private readonly held = new Map<Entry, boolean>();
   private holders = 0;
+  private readonly waiting: (() => void)[] = [];
 
   listen(listener: WalletListener): () => void {
     this.listeners.add(listener);
@@ -28,6 +29,12 @@ export class Announcements {
     return this.holders > 0;
   }
 
+  /** Runs a task, which must not throw, as soon as nothing is held back any more. */
+  whenFree(task: () => void): void {
+    if (this.isHolding) this.waiting.push(task);
+    else task();
+  }
+
   /**
    * Runs a task and tells afterwards of what has changed meanwhile, of each transaction once. Between the moment at which coins
    * are spent and that at which the mempool has answered, balances are of no state that there is.
@@ -42,6 +49,7 @@ export class Announcements {
         const held = [...this.held];
         this.held.clear();
         for (const [entry, isNew] of held) this.tell(entry, isNew);
+        for (const task of this.waiting.splice(0)) task();
       }
     }
   }

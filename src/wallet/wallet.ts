@@ -117,6 +117,7 @@ export class Wallet {
       nowSec: () => node.nowSec(),
       readRow: (key) => file.get(key),
       moves: () => this.accounts.all(),
+      settledOtherwise: (entry) => this.announce(entry, false),
     });
   }
 

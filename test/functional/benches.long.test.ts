@@ -93,4 +93,10 @@ describe('the bench', () => {
     const shown = await run('search', '--claims', '200', '--chain', '0');
     expect(shown).toMatch(/^all twelve, median ms +[\d.]+ +[\d.]+/m);
   });
+
+  it('of lbcnet', async () => {
+    const shown = await run('lbcnet', '--counts', '20', '--seconds', '0.2');
+    for (const row of ['version, a second', 'first sync, s', 'a page of txo_list, ms', 'memory at rest, MB'])
+      expect(shown).toMatch(new RegExp(`^${row} +[\\d.,]+ +[\\d.,]+$`, 'm'));
+  });
 });

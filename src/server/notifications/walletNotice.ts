@@ -11,7 +11,7 @@ import { outputKey, type Entry } from '../../wallet/ledger/entry.js';
 import type { Wallet } from '../../wallet/wallet.js';
 import type { Wallets } from '../../wallet/wallets.js';
 import type { BlockNotice } from './blockNotice.js';
-import type { NotificationListener } from './stream.js';
+import type { NotificationListener, RemovedTransaction } from './stream.js';
 
 export interface WalletNotice {
   readonly wallet: string;
@@ -70,6 +70,15 @@ export class WalletWatch implements NotificationListener {
     }
   }
 
+  /** What left the mempool is the same transaction still, but what it brings counts no more until it is in a block. */
+  transactionRemoved({ txid }: Pick<RemovedTransaction[0], 'txid'>, reason: RemovedTransaction[1]): void {
+    // What a block confirms is told with the block.
+    if (reason === 'block') return;
+    const key = toLatin1(txid);
+    for (const wallet of this.wallets.all())
+      if (this.audience.depthWanted(wallet.name) > 0 && wallet.ledger.has(key)) this.look(wallet);
+  }
+
   private tellTransaction(wallet: Wallet, entry: Entry, isNew: boolean): void {
     const { ledger, node, name } = wallet;
     const confirmations = ledger.depth(entry);
@@ -100,10 +109,13 @@ export class WalletWatch implements NotificationListener {
       this.blocks = [];
       const wallets = this.wallets.all().filter(({ name }) => this.audience.depthWanted(name) > 0);
       for (const block of blocks) for (const one of wallets) this.tellClaims(one, block);
-      // One that sends something tells of it when it is done.
-      for (const one of wallets)
-        if (this.changed.has(one) && !one.announcements.isHolding) this.tellBalance(one);
+      const changed = wallets.filter((one) => this.changed.has(one));
       this.changed.clear();
+      for (const one of changed) {
+        // One that sends something tells of it when it is done.
+        if (one.announcements.isHolding) one.announcements.whenFree(() => this.look(one));
+        else this.tellBalance(one);
+      }
     });
   }
 

@@ -253,13 +253,20 @@ export class Ledger extends LedgerReader {
 
   /** A block was taken back: what it held waits again, and what conflicted with it does not any more. */
   disconnect(blockHash: Bytes): void {
-    for (const entry of this.index.byBlock.of(blockHash))
-      if (entry.state !== 'abandoned') this.setState(entry, 'unconfirmed', -1);
+    for (const entry of this.index.byBlock.of(blockHash)) {
+      const { state } = entry;
+      if (state !== 'abandoned') this.setState(entry, 'unconfirmed', -1);
+      if (state === 'conflicted') this.port.settledOtherwise(entry);
+    }
   }
 
   /** A block is in the active chain once more (or for the first time): rows that name it count again. */
   reconnect(blockHash: Bytes): void {
-    for (const entry of this.index.byBlock.of(blockHash)) this.settle(entry);
+    for (const entry of this.index.byBlock.of(blockHash)) {
+      const { state } = entry;
+      this.settle(entry);
+      if (entry.state === 'conflicted' && state !== 'conflicted') this.port.settledOtherwise(entry);
+    }
   }
 
   setInMempool(txid: Bytes, inMempool: boolean): Entry | null {
@@ -287,6 +294,7 @@ export class Ledger extends LedgerReader {
       if (depth >= this.depth(entry)) continue;
       this.place(entry, { ...entry.row, blockHash: this.keptHash(blockHash), index: -1 });
       this.write(batch, entry);
+      this.port.settledOtherwise(entry);
       waiting.push(...this.childrenOf(entry));
     }
   }
@@ -305,6 +313,7 @@ export class Ledger extends LedgerReader {
       if (entry.state !== 'unconfirmed') continue;
       this.place(entry, { ...entry.row, blockHash: ABANDONED, index: -1 });
       this.write(batch, entry);
+      this.port.settledOtherwise(entry);
       waiting.push(...this.childrenOf(entry));
     }
   }

@@ -1,5 +1,6 @@
 /** What the ledger asks of its surroundings, and what it is told. */
 import type { Bytes } from '../../util/bytes.js';
+import type { Entry } from './entry.js';
 import type { TxRecord } from './txRecord.js';
 
 /** What the ledger asks of its surroundings. */
@@ -17,6 +18,8 @@ export interface LedgerPort {
   readRow(key: string): Buffer | undefined;
   /** What else has a place in the order of transactions, the latest last (`move`). */
   moves(): readonly { readonly orderPos: number; readonly timeSec: number }[];
+  /** Told of what came to conflict with a block, or does not any more, and of what was given up. */
+  settledOtherwise(entry: Entry): void;
 }
 
 /** Where a block holds a transaction. */

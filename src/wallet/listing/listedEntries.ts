@@ -19,28 +19,36 @@ const STEP = 256;
 type What = Pick<Selection, 'filter' | 'label' | 'withAccounts'>;
 
 interface Kept {
+  readonly name: string;
   readonly list: OrderedEntries;
   /** Changed since they were looked at. */
   readonly touched: Set<Entry>;
-  isComplete: boolean;
+  /** So much has changed that it is of no use any more. */
+  isStale: boolean;
 }
 
 export class ListedEntries {
   private readonly wallet: Wallet;
-  /** The one that was asked for last is last. */
+  /** Those that are complete; the one that was asked for last is last. */
   private readonly lists = new Map<string, Kept>();
+  /** Those that a question is at work on, complete or not, with how many are. */
+  private readonly inUse = new Map<Kept, number>();
 
   constructor(wallet: Wallet) {
     this.wallet = wallet;
     const { ledger, book } = wallet;
-    ledger.watch((entry) => (entry === null ? this.lists.clear() : this.touch([entry])));
+    ledger.watch((entry) => this.touch(entry === null ? null : [entry]));
     book.watch((destination) => this.touch(ledger.payingTo(destination)));
   }
 
-  private touch(entries: readonly Entry[]): void {
-    for (const [name, { touched }] of this.lists) {
-      for (const entry of entries) touched.add(entry);
-      if (touched.size > MAX_TOUCHED) this.lists.delete(name);
+  /** Null for all. */
+  private touch(entries: readonly Entry[] | null): void {
+    for (const kept of new Set([...this.lists.values(), ...this.inUse.keys()])) {
+      for (const entry of entries ?? []) kept.touched.add(entry);
+      if (entries !== null && kept.touched.size <= MAX_TOUCHED) continue;
+      kept.isStale = true;
+      kept.touched.clear();
+      if (this.lists.get(kept.name) === kept) this.lists.delete(kept.name);
     }
   }
 
@@ -52,34 +60,42 @@ export class ListedEntries {
     const { filter, label, withAccounts } = what;
     const name = `${filter} ${withAccounts} ${label === null ? '*' : `=${label}`}`;
     for (;;) {
-      const kept = this.lists.get(name) ?? {
-        list: new OrderedEntries(),
-        touched: new Set<Entry>(),
-        isComplete: false,
-      };
-      this.lists.delete(name);
-      this.lists.set(name, kept);
-      for (const oldest of this.lists.keys())
-        if (this.lists.size > MAX_LISTS) this.lists.delete(oldest);
-        else break;
-      if (!kept.isComplete) yield* this.fill(what, kept);
-      yield* this.refresh(what, kept);
-      // Unless too much has changed meanwhile, or what is all of it.
-      if (this.lists.get(name) === kept) return kept.list.entries;
+      const known = this.lists.get(name);
+      const kept = known ?? { name, list: new OrderedEntries(), touched: new Set(), isStale: false };
+      this.inUse.set(kept, (this.inUse.get(kept) ?? 0) + 1);
+      try {
+        if (known === undefined) yield* this.fill(what, kept);
+        yield* this.refresh(what, kept);
+      } finally {
+        const users = this.inUse.get(kept)! - 1;
+        if (users === 0) this.inUse.delete(kept);
+        else this.inUse.set(kept, users);
+      }
+      if (!kept.isStale) {
+        this.keep(kept);
+        return kept.list.entries;
+      }
       yield;
     }
   }
 
-  private *fill(what: What, kept: Kept): Slices<void> {
+  /** Of several that were made at a time the last one stays. */
+  private keep(kept: Kept): void {
+    this.lists.delete(kept.name);
+    this.lists.set(kept.name, kept);
+    const [oldest] = this.lists.keys();
+    if (this.lists.size > MAX_LISTS) this.lists.delete(oldest!);
+  }
+
+  private *fill(what: What, { list }: Kept): Slices<void> {
     const { ledger } = this.wallet;
     const { label } = what;
     const found = label === null || label === '' ? ledger.inOrder().slice() : yield* this.withLabel(label);
     let count = 0;
     for (const entry of found) {
-      if (this.isListed(what, entry)) kept.list.insert(entry);
+      if (this.isListed(what, entry)) list.insert(entry);
       if (++count % STEP === 0) yield;
     }
-    kept.isComplete = true;
   }
 
   /** What pays to addresses with a label, or was sent from it as an account; by their order. */

@@ -25,10 +25,7 @@ export const abandonTransaction = defineMethod({
     if (entry.state === 'abandoned') return null;
     if (!ledger.canAbandon(entry))
       throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Transaction not eligible for abandonment');
-    await wallet.change((batch) => {
-      ledger.abandon(batch, entry);
-      wallet.announce(entry, false);
-    });
+    await wallet.change((batch) => ledger.abandon(batch, entry));
     return null;
   },
 });

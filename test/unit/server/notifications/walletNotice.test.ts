@@ -20,6 +20,7 @@ interface Told {
   readonly event: string;
   readonly txid?: string;
   readonly new?: boolean;
+  readonly confirmations?: number;
   readonly balance?: number;
   readonly claim?: unknown;
 }
@@ -86,12 +87,105 @@ describe('a wallet that pays somebody', () => {
     expect(of('balance').map(({ balance }) => Math.round(balance!))).toEqual([4]);
   });
 
+  it('tells what changed meanwhile also where nothing was sent in the end', async () => {
+    const { wallet } = opened;
+    node.mine([{ value: COIN, script: await opened.script() }], []);
+    node.mineEmpty(98);
+    watch.tipChanged();
+    await turns();
+    told.length = 0;
+    const failure = wallet.announcements.hold(async () => {
+      // The coinbase matures.
+      node.mineEmpty(3);
+      watch.tipChanged();
+      await turns();
+      expect(told).toEqual([]);
+      throw new Error('no');
+    });
+    await expect(failure).rejects.toThrow('no');
+    await turns();
+    expect(told).toMatchObject([{ event: 'balance', balance: 6 }]);
+  });
+
   it('tells of it once where the mempool refuses it', async () => {
     node.refuse = () => 'refused';
     await send();
     await turns();
     expect(of('transaction')).toMatchObject([{ new: true }]);
     expect(of('balance').map(({ balance }) => balance)).toEqual([0]);
+  });
+});
+
+describe('a transaction that waits', () => {
+  interface Sent {
+    readonly id: string;
+    readonly coin: { readonly hash: Buffer; readonly index: number };
+  }
+
+  /** Spends the coin of the wallet; a second one what the first left. */
+  async function send(): Promise<Sent> {
+    const { wallet } = opened;
+    const recipients = [{ script: OTHER, valueSat: COIN, subtractsFee: false }];
+    const id = (await sendTransaction(wallet, recipients, coinControl(wallet))) as Buffer;
+    const { prevout } = wallet.ledger.transaction(wallet.ledger.find(id)!).inputs[0]!;
+    return { id: hashToHex(id), coin: { hash: Buffer.from(prevout.hash), index: prevout.index } };
+  }
+
+  const confirmationsTold = (): [string, number][] =>
+    of('transaction').map(({ txid: id, confirmations }) => [id!, confirmations!]);
+
+  it('is told when a block speaks against it, with what spends of it, and when that is taken back', async () => {
+    const [first, second] = [await send(), await send()];
+    await turns();
+    told.length = 0;
+    const input = { prevout: first.coin, scriptSig: Buffer.of(1), sequence: 0xffffffff, witness: [] };
+    const outputs = [{ value: COIN, script: OTHER }];
+    node.mine(undefined, [{ version: 2, inputs: [input], outputs, lockTime: 0 }]);
+    await turns();
+    const against = confirmationsTold().filter(([, confirmations]) => confirmations < 0);
+    expect(against).toEqual([
+      [first.id, -1],
+      [second.id, -1],
+    ]);
+    expect(of('balance')).toHaveLength(1);
+    told.length = 0;
+    node.disconnect();
+    await turns();
+    expect(confirmationsTold().filter(([id]) => [first.id, second.id].includes(id))).toEqual([
+      [first.id, 0],
+      [second.id, 0],
+    ]);
+  });
+
+  it('leaves the mempool, which only the balance tells', async () => {
+    const { id } = await send();
+    await turns();
+    told.length = 0;
+    const txid = Buffer.from(id, 'hex').reverse();
+    node.dropFromMempool(txid);
+    watch.transactionRemoved({ txid }, 'block');
+    watch.transactionRemoved({ txid: Buffer.alloc(32) }, 'expiry');
+    await turns();
+    expect(told).toEqual([]);
+    watch.transactionRemoved({ txid }, 'expiry');
+    await turns();
+    expect(told).toMatchObject([{ event: 'balance', balance: 0 }]);
+  });
+
+  it('is told when it is given up, with what spends of it', async () => {
+    const [first, second] = [await send(), await send()];
+    await turns();
+    const { wallet } = opened;
+    for (const { id } of [second, first]) node.dropFromMempool(Buffer.from(id, 'hex').reverse());
+    told.length = 0;
+    const entry = wallet.ledger.find(Buffer.from(first.id, 'hex').reverse())!;
+    await wallet.change((batch) => wallet.ledger.abandon(batch, entry));
+    await turns();
+    expect(of('transaction')).toMatchObject([
+      { txid: first.id, abandoned: true },
+      { txid: second.id, abandoned: true },
+    ]);
+    expect(of('balance')).toMatchObject([{ balance: 5 }]);
   });
 });
 

@@ -50,6 +50,7 @@ beforeEach(() => {
     nowSec: () => 1_600_000_000,
     readRow: (key) => rows.get(key),
     moves: () => [],
+    settledOtherwise: () => undefined,
   });
 });
 

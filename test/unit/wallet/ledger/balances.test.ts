@@ -55,6 +55,7 @@ beforeEach(() => {
     nowSec: () => 1_600_000_000,
     readRow: (key) => rows.get(key),
     moves: () => [],
+    settledOtherwise: () => undefined,
   });
 });
 

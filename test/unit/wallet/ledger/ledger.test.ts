@@ -68,6 +68,7 @@ class World {
       nowSec: () => this.nowSec,
       readRow: (key) => this.rows.get(key),
       moves: () => [],
+      settledOtherwise: () => undefined,
     });
   }
 

@@ -25,6 +25,7 @@ import { recentPieces, type Piece } from '../../../../src/wallet/listing/recent.
 import type { Selection } from '../../../../src/wallet/listing/selection.js';
 import type { Entry } from '../../../../src/wallet/ledger/entry.js';
 import { sumsOf } from '../../../../src/wallet/listing/sumsOf.js';
+import { WalletBatch } from '../../../../src/wallet/store/records.js';
 import type { Wallet } from '../../../../src/wallet/wallet.js';
 import { randomOf } from '../../../support/claimLife.js';
 import { FakeNode } from '../support/fakeNode.js';
@@ -207,6 +208,51 @@ const latest = (wallet: Wallet, selection: Partial<Selection>, count = 10): Piec
       count,
     ),
   );
+
+describe('lists that are kept', () => {
+  it('are right for many who ask at a time, whatever happens while they pause', async () => {
+    const random = randomOf(11);
+    const node = new FakeNode();
+    node.mineEmpty(1);
+    const opened = await openTestWallet(node, { keypoolSize: 20 });
+    const { wallet } = opened;
+    const labels = Array.from({ length: 12 }, (_, i) => `label ${i}`);
+    const scripts: Buffer[] = [];
+    for (const label of labels) {
+      const script = await opened.script();
+      scripts.push(script);
+      const address = encodeDestination(extractDestination(script)!, wallet.prefixes);
+      await wallet.change((batch) => wallet.book.set(batch, address, label, 'receive'));
+    }
+    let serial = 0;
+    const pay = (): unknown => {
+      const outputs = [1, 2].map((value) => ({
+        value: BigInt(value),
+        script: scripts[random(scripts.length)]!,
+      }));
+      return node.mine(undefined, [makeTx(serial++, [], outputs)]);
+    };
+    for (let i = 0; i < 300; i++) pay();
+    const asked = [...labels, ...labels, null, null].map((label) => {
+      const what = { filter: MINE.spendable, label, withAccounts: false };
+      return { what, work: listedEntriesOf(wallet).of(what) };
+    });
+    let waiting = asked;
+    for (let round = 0; waiting.length > 0; round++) {
+      expect(round).toBeLessThan(200);
+      waiting = waiting.filter(({ what, work }) => {
+        const { done, value } = work.next();
+        if (done === true) expect(value).toEqual(naive.listed(wallet, what));
+        return done !== true;
+      });
+      if (round < 20) pay();
+      else if (random(2) === 0) wallet.ledger.remove(new WalletBatch(), wallet.ledger.inOrder()[0]!);
+    }
+    for (const { what } of asked)
+      expect(atOnce(listedEntriesOf(wallet).of(what))).toEqual(naive.listed(wallet, what));
+    await opened.close();
+  });
+});
 
 /** Counts how often anything of a transaction is looked at while a question is answered. */
 async function workOf(wallet: Wallet, question: () => unknown): Promise<number> {
