@@ -17,6 +17,7 @@ import {
   claimIdOfKey,
   claimKey,
   CLAIMS_PREFIX,
+  countsKey,
   nameOrderPrefix,
   repostsPrefix,
   signedByPrefix,
@@ -31,7 +32,7 @@ import type {
   TrendingChange,
 } from './claimReader.js';
 import { ClaimRecords } from './claimRecords.js';
-import { parseTotalsRow, type KindTotals } from './claimRow.js';
+import { parseCountsRow, parseTotalsRow, type KindTotals } from './claimRow.js';
 import { NameOrders } from './nameOrders.js';
 import { findByUrls, resolveUrls, type ResolveScope } from './resolveUrl.js';
 
@@ -40,6 +41,8 @@ const MAX_ATTEMPTS = 3;
 /** Claims of a walk over all that are put together at one tip. */
 const CLAIMS_A_STEP = 256;
 
+/** Rows of a walk that are read at once; most walks have fewer. Arbitrary. */
+const FEW_ROWS = 32;
 /** Values whose transactions are read side by side. Arbitrary: a disk answers several as fast as one. */
 const VALUES_AT_ONCE = 16;
 
@@ -144,8 +147,11 @@ export class ClaimIndexQueries implements ClaimIndexReader {
         throw new ClaimChangesGoneError(`what block ${height} changed of claims is not kept any more`);
       const { touched, rewritten, deleted, takeovers } = noted;
       const ids = new Set([...touched, ...rewritten]);
-      for (const id of [...rewritten, ...deleted])
-        await forEachRow(rows, repostsPrefix(id), (key) => ids.add(claimIdOfKey(key)));
+      const counted = [...new Set([...rewritten, ...deleted])];
+      const counts = await rows.getMany(counted.map(countsKey));
+      for (const [i, id] of counted.entries())
+        if (parseCountsRow(counts[i]).reposts > 0)
+          await forEachRow(rows, repostsPrefix(id), (key) => ids.add(claimIdOfKey(key)));
       for (const id of deleted)
         await forEachRow(rows, signedByPrefix(id), (_key, row) => ids.add(toLatin1(row)));
       for (const group of takeovers)
@@ -254,8 +260,12 @@ async function forEachRow(
   prefix: string,
   take: (key: string, row: Bytes) => void,
 ): Promise<void> {
+  const range = { gte: prefix, lt: prefixEnd(prefix) };
+  const few = await rows.getRange({ ...range, limit: FEW_ROWS });
+  for (const [key, row] of few) take(key, row);
+  if (few.length < FEW_ROWS) return;
   let since = performance.now();
-  for await (const [key, row] of rows.range({ gte: prefix, lt: prefixEnd(prefix) })) {
+  for await (const [key, row] of rows.range({ ...range, gte: `${few.at(-1)![0]}\0` })) {
     take(key, row);
     since = await breathe(since);
   }
