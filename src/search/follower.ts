@@ -44,6 +44,7 @@ export class SearchFollower {
   private failure: string | null = null;
   /** The index is as this follower left it; else the writer is asked for its state and notes. */
   private isKnown = false;
+  private isShared = false;
   private running: Promise<void> | null = null;
   private isWanted = false;
   private isDamaged = false;
@@ -92,7 +93,7 @@ export class SearchFollower {
     const from = this.tip;
     while (!this.isClosed && (await this.step()));
     if (this.tip !== from) this.documents = (await this.writer.state()).documents;
-    this.isKnown = true;
+    this.isKnown = !this.isShared;
   }
 
   /** Asks how the index is, and makes it where it is not whole; false when another node keeps it. */
@@ -100,6 +101,7 @@ export class SearchFollower {
     const state = await this.writer.state();
     this.tip = state.tip;
     this.documents = state.documents;
+    this.isShared = state.isShared === true;
     if (state.isKeptByOther === true) return false;
     if (state.wasDamaged === true && state.build === null && state.tip === null)
       this.logger.warn('The file of the search index was damaged, and is deleted');

@@ -64,6 +64,8 @@ export interface IndexState {
   readonly documents: number;
   /** Another node writes: this one reads what is there, and takes over when that node is gone. */
   readonly isKeptByOther?: boolean;
+  /** Others may write between two calls, when this node's connection was lost: state and notes are asked for each time. */
+  readonly isShared?: boolean;
   /** What was there was damaged and is deleted. */
   readonly wasDamaged?: boolean;
 }

@@ -49,7 +49,7 @@ export class PostgresIndexWriter implements IndexWriter {
       this.waiting = [];
       this.waitingHidden = [];
       this.after = null;
-      if (await this.lock(connection)) return readIndexState(connection);
+      if (await this.lock(connection)) return { ...(await readIndexState(connection)), isShared: true };
       const content = await schemaContent(connection, this.options.chain);
       if (content !== 'index') return { tip: null, build: null, documents: 0, isKeptByOther: true };
       return { ...(await readIndexState(connection)), isKeptByOther: true };

@@ -87,7 +87,7 @@ describe.skipIf(postgresUrl() === null)('the search index in PostgreSQL', () => 
     await admin.query(`UPDATE state SET value = '0' WHERE key = 'version'`);
     await admin.query(`INSERT INTO state VALUES ('tip', '{"height":5,"hash":"aa"}')`);
     await expect(newReader().search(EVERYTHING, 10_000)).rejects.toThrow('is being built');
-    expect(await newWriter().state()).toEqual({ tip: null, build: null, documents: 0 });
+    expect(await newWriter().state()).toEqual({ tip: null, build: null, documents: 0, isShared: true });
   });
 
   it('tells why a server does not take it, without the password', async () => {
