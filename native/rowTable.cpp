@@ -11,6 +11,8 @@ namespace lbc {
 namespace {
 
 constexpr size_t kMinSlots = 64;
+// First bytes of keys.
+constexpr size_t kKinds = 256;
 // Of a record, before its key.
 constexpr size_t kRecordHead = 8;
 constexpr uint32_t kMinSegmentUnits = 1u << 9;
@@ -38,6 +40,7 @@ int compare(const uint8_t* a, size_t aSize, const uint8_t* b, size_t bSize) {
 
 RowTable::RowTable(uint64_t maxBytes) : maxBytes_(maxBytes), segmentUnits_(1u << kSegmentBits) {
   drawSalts(salt_);
+  if (maxBytes == 0) orders_.resize(kKinds);
   while (maxBytes > 0 && segmentUnits_ > kMinSegmentUnits &&
          segmentUnits_ * kUnitBytes * kSegmentsOfBound > maxBytes) {
     segmentUnits_ /= 2;
@@ -121,6 +124,7 @@ void RowTable::set(const uint8_t* key, size_t keySize, const uint8_t* value, siz
   if (isNew) {
     slots_[slot] = Slot{number, hash};
     count_++;
+    if (maxBytes_ == 0) orders_[keySize == 0 ? 0 : key[0]].fresh.push_back(number);
   }
   Row& made = at(place);
   made = Row{units, storedSize, static_cast<uint32_t>(keySize), number};
@@ -296,8 +300,7 @@ void RowTable::clear() {
   count_ = 0;
   walk_.clear();
   walked_ = 0;
-  runs_.clear();
-  ordered_ = 0;
+  for (Order& order : orders_) order = Order();
 }
 
 namespace {
@@ -361,33 +364,37 @@ bool RowTable::isBelow(uint32_t number, const uint8_t* key, size_t size) const {
 }
 
 // New rows make a run, which joins those that are not twice as long: a question costs what was added, not all.
-void RowTable::settleOrder() {
-  if (ordered_ == places_.size()) return;
+void RowTable::settle(Order* order) {
+  if (order->fresh.empty()) return;
   const auto before = [&](uint32_t a, uint32_t b) { return less(a, b); };
-  std::vector<uint32_t> run;
-  for (; ordered_ < places_.size(); ordered_++) run.push_back(ordered_);
+  std::vector<uint32_t> run = std::move(order->fresh);
+  order->fresh.clear();
   std::sort(run.begin(), run.end(), before);
-  while (!runs_.empty() && runs_.back().size() < 2 * run.size()) {
-    std::vector<uint32_t> merged(runs_.back().size() + run.size());
-    std::merge(runs_.back().begin(), runs_.back().end(), run.begin(), run.end(), merged.begin(), before);
+  std::vector<std::vector<uint32_t>>& runs = order->runs;
+  while (!runs.empty() && runs.back().size() < 2 * run.size()) {
+    std::vector<uint32_t> merged(runs.back().size() + run.size());
+    std::merge(runs.back().begin(), runs.back().end(), run.begin(), run.end(), merged.begin(), before);
     run = std::move(merged);
-    runs_.pop_back();
+    runs.pop_back();
   }
-  runs_.push_back(std::move(run));
+  runs.push_back(std::move(run));
 }
 
 void RowTable::range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize,
                      std::vector<uint8_t>* out) {
-  settleOrder();
   std::vector<uint32_t> found;
-  for (const std::vector<uint32_t>& run : runs_) {
-    const auto from = std::lower_bound(run.begin(), run.end(), 0, [&](uint32_t number, int) {
-      return isBelow(number, gte, gteSize);
-    });
-    const auto to = std::lower_bound(from, run.end(), 0, [&](uint32_t number, int) {
-      return isBelow(number, lt, ltSize);
-    });
-    found.insert(found.end(), from, to);
+  const size_t last = ltSize == 0 ? 0 : lt[0];
+  for (size_t kind = gteSize == 0 ? 0 : gte[0]; kind <= last; kind++) {
+    settle(&orders_[kind]);
+    for (const std::vector<uint32_t>& run : orders_[kind].runs) {
+      const auto from = std::lower_bound(run.begin(), run.end(), 0, [&](uint32_t number, int) {
+        return isBelow(number, gte, gteSize);
+      });
+      const auto to = std::lower_bound(from, run.end(), 0, [&](uint32_t number, int) {
+        return isBelow(number, lt, ltSize);
+      });
+      found.insert(found.end(), from, to);
+    }
   }
   std::sort(found.begin(), found.end(), [&](uint32_t a, uint32_t b) { return less(a, b); });
   size_t size = 0;

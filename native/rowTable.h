@@ -93,6 +93,12 @@ class RowTable {
     uint32_t dead = 0;
   };
 
+  // The rows of one kind in the order of their keys: sorted runs of numbers, the longest first, and those that wait.
+  struct Order {
+    std::vector<std::vector<uint32_t>> runs;
+    std::vector<uint32_t> fresh;
+  };
+
   uint32_t hashOf(const uint8_t* key, size_t size) const;
   Row& at(uint32_t place) const;
   Row& row(uint32_t number) const { return at(places_[number]); }
@@ -115,7 +121,7 @@ class RowTable {
   ptrdiff_t sparsest() const;
   // Keeps rows that were asked for, as many units of them as `mayMove` has left.
   void evictOldest(uint32_t* mayMove);
-  void settleOrder();
+  void settle(Order* order);
   bool less(uint32_t a, uint32_t b) const;
   bool isBelow(uint32_t number, const uint8_t* key, size_t size) const;
 
@@ -141,9 +147,8 @@ class RowTable {
   std::vector<uint32_t> walk_;
   size_t walked_ = 0;
 
-  // Sorted runs of numbers, the longest first, of the rows below `ordered_`.
-  std::vector<std::vector<uint32_t>> runs_;
-  uint32_t ordered_ = 0;
+  // By the first byte of the key; without a bound. What nobody walks is never sorted.
+  std::vector<Order> orders_;
 
   uint64_t salt_[3];
 };

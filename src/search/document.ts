@@ -6,7 +6,7 @@ import { sha256OfText } from '../crypto/hash.js';
 import type { Bytes } from '../util/bytes.js';
 import { hashToHex, toHex } from '../util/bytes.js';
 import { packWords, type DocumentWords } from './analyze.js';
-import type { ClaimRecord } from '../index/claims/claimReader.js';
+import type { PlainClaim } from '../index/claims/claimReader.js';
 
 /** Numbers of `claim_type`. */
 export const CLAIM_TYPES = { stream: 1, channel: 2, repost: 3, collection: 4 } as const;
@@ -173,7 +173,7 @@ function contentOf(metadata: ClaimMetadata | null) {
  * decoded. Null when a fee is too large for the index.
  */
 export function makeDocument(
-  record: ClaimRecord,
+  record: PlainClaim,
   places: ChainPlaces,
   metadata: ClaimMetadata,
   reposted: ClaimMetadata | null,

@@ -1,8 +1,7 @@
 /** The first build of the search index: all claims, then the scores of all blocks. May be ended and gone on with. */
-import type { ClaimRecord } from '../index/claims/claimReader.js';
 import { hashFromHex } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
-import { READ_CLAIMS, scoreOf, type FollowedClaims } from './followedClaims.js';
+import { scoreOf, type FollowedClaims } from './followedClaims.js';
 import type { BlockScores, BuildState, IndexWriter } from './indexChange.js';
 import type { NotedBlocks } from './notedBlocks.js';
 
@@ -56,30 +55,24 @@ export class FirstBuild {
 
   private async addClaims(after: string | null): Promise<void> {
     const { claims, noted, writer, logger, isClosed } = this.deps;
-    let batch: ClaimRecord[] = [];
     let told = performance.now();
     // Claims are read while those before them are written.
     let writing: Promise<void> = Promise.resolve();
-    const flush = async () => {
+    await noted.noteAhead(BOTTOM);
+    for await (const batch of claims.reader.allClaims(after === null ? null : hashFromHex(after))) {
+      if (isClosed()) return writing;
       await noted.noteAhead(BOTTOM);
-      const sources = await claims.sourcesOf(batch);
-      // Claims that are gone by now count as read; what touched them is followed behind the build.
+      // Claims whose value is gone by now count as read; what touched them is followed behind the build.
+      const sources = batch.flatMap((claim) => claims.sourceOf(claim) ?? []);
       await writing;
       writing = writer.addClaims({ sources, gone: [] });
       writing.catch(() => undefined);
       this.count += batch.length;
-      batch = [];
       this.tell('claims');
-      if (performance.now() - told < PROGRESS_MS) return;
+      if (performance.now() - told < PROGRESS_MS) continue;
       told = performance.now();
       logger.info(`Search index: ${this.count} claims read`);
-    };
-    for await (const record of claims.reader.allClaims(after === null ? null : hashFromHex(after))) {
-      if (isClosed()) return writing;
-      batch.push(record);
-      if (batch.length >= READ_CLAIMS) await flush();
     }
-    await flush();
     await writing;
     await writer.endClaims();
   }

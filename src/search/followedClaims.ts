@@ -3,12 +3,13 @@ import { ClaimChangesGoneError } from '../index/claims/claimIndexQueries.js';
 import type {
   BlockClaimChanges,
   ClaimIndexReader,
-  ClaimRecord,
+  ClaimWithValue,
+  PlainClaim,
   TrendingChange,
 } from '../index/claims/claimReader.js';
 import { hashFromHex, hashToHex } from '../util/bytes.js';
 import type { ChainPlaces } from './document.js';
-import { compactSource, type ClaimSources, type DocumentSource } from './documentSource.js';
+import { sourceOf, type ClaimSources, type DocumentSource } from './documentSource.js';
 import type { BlockId, ScoreChange } from './indexChange.js';
 
 /** The active chain as the follower needs it. */
@@ -22,7 +23,7 @@ export interface FollowedChain {
 }
 
 /** Claims read in one go. */
-export const READ_CLAIMS = 500;
+const READ_CLAIMS = 500;
 
 export class FollowedClaims {
   readonly reader: ClaimIndexReader;
@@ -65,32 +66,22 @@ export class FollowedClaims {
     const gone: string[] = [];
     for (let at = 0; at < ids.length; at += READ_CLAIMS) {
       const part = ids.slice(at, at + READ_CLAIMS);
-      const records = await this.reader.claims(part.map((id) => hashFromHex(id)));
-      const read = await this.sourcesOf(records.filter((record) => record !== null));
-      const found = new Set(read.map(({ record }) => hashToHex(record.claimId)));
-      for (const source of read) sources.push(source);
-      for (const id of part) if (!found.has(id)) gone.push(id);
+      const claims = await this.reader.claimsWithValues(part.map((id) => hashFromHex(id)));
+      part.forEach((id, n) => {
+        const source = claims[n] && this.sourceOf(claims[n]);
+        if (source) sources.push(source);
+        else gone.push(id);
+      });
     }
     return { sources, gone };
   }
 
-  /** What documents of these claims are made of; of a claim whose value is not to be had, nothing. */
-  async sourcesOf(records: readonly ClaimRecord[]): Promise<DocumentSource[]> {
-    const reposted = records.flatMap(({ repostedId }) => repostedId ?? []);
-    const ids = [...records.map(({ claimId }) => claimId), ...reposted];
-    const values = await this.reader.values(ids);
-    const sources: DocumentSource[] = [];
-    let nextReposted = records.length;
-    for (const [i, record] of records.entries()) {
-      const value = values[i]!;
-      const repostedValue = record.repostedId === null ? null : values[nextReposted++]!;
-      if (value === null) continue;
-      sources.push(compactSource({ record, places: this.placesOf(record), value, repostedValue }));
-    }
-    return sources;
+  /** What a document of this claim is made of; null where its value is not to be had. */
+  sourceOf({ claim, value, repostedValue }: ClaimWithValue): DocumentSource | null {
+    return value && sourceOf(claim, this.placesOf(claim), value, repostedValue);
   }
 
-  private placesOf(record: ClaimRecord): ChainPlaces {
+  private placesOf(record: PlainClaim): ChainPlaces {
     return {
       txNum: this.chain.transactionsBelow(record.height) + record.position,
       creationTxNum: this.chain.transactionsBelow(record.creationHeight) + record.creationPosition,

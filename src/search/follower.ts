@@ -197,9 +197,7 @@ export class SearchFollower {
     const read = await this.read(touched);
     const changed = [
       ...read.gone,
-      ...read.sources
-        .filter(({ record }) => record.height === height)
-        .map(({ record }) => hashToHex(record.claimId)),
+      ...read.sources.filter((source) => source.height === height).map(({ claimId }) => claimId),
     ];
     const known = new Set(touched);
     const reposts =

@@ -12,6 +12,9 @@ export class NotedBlocks {
   private readonly writer: IndexWriter;
   private readonly keptBlocks: number;
   private blocks = new Map<string, BlockId>();
+  /** As long as this block is on the active chain, so are all that are noted but those in `unseen`; null: not known. */
+  private seen: BlockId | null = null;
+  private unseen: BlockId[] = [];
 
   /** `keptBlocks` below the tip of the claim index are noted at most. */
   constructor(claims: FollowedClaims, writer: IndexWriter, keptBlocks: number) {
@@ -27,13 +30,23 @@ export class NotedBlocks {
 
   reset(blocks: readonly BlockId[]): void {
     this.blocks = new Map(blocks.map((block) => [keyOf(block), idOf(block)]));
+    this.seen = null;
+    this.unseen = [];
+  }
+
+  private set(block: BlockId): void {
+    this.blocks.set(keyOf(block), idOf(block));
+    this.unseen.push(idOf(block));
   }
 
   /** A block whose note goes with its claims; what lies far below it is forgotten. */
   add(block: BlockId): void {
-    this.blocks.set(keyOf(block), idOf(block));
-    for (const [key, { height }] of this.blocks)
-      if (height <= block.height - KEPT_BLOCKS) this.blocks.delete(key);
+    this.set(block);
+    for (const [key, { height }] of this.blocks) {
+      // They come in the order of their heights, but for a few.
+      if (height > block.height - KEPT_BLOCKS) break;
+      this.blocks.delete(key);
+    }
   }
 
   forget(blocks: readonly BlockId[]): void {
@@ -42,7 +55,12 @@ export class NotedBlocks {
 
   /** Those that are no more on the active chain. */
   get abandoned(): BlockId[] {
-    return [...this.blocks.values()].filter((block) => !this.claims.isActive(block));
+    const isSeen = this.seen !== null && this.claims.isActive(this.seen);
+    const looked = isSeen ? this.unseen : [...this.blocks.values()];
+    const abandoned = looked.filter((block) => this.blocks.has(keyOf(block)) && !this.claims.isActive(block));
+    this.seen = abandoned.length > 0 ? null : highestOf(isSeen ? [this.seen!, ...looked] : looked);
+    this.unseen = [];
+    return abandoned;
   }
 
   above(height: number): BlockId[] {
@@ -84,7 +102,7 @@ export class NotedBlocks {
     }
     if (missing.length === 0) return;
     await this.writer.note(missing);
-    for (const block of missing) this.blocks.set(keyOf(block), idOf(block));
+    for (const block of missing) this.set(block);
   }
 
   /** The claims of noted blocks, and what reposts them. */
@@ -95,6 +113,13 @@ export class NotedBlocks {
     for (const id of await this.writer.repostsOf([...ids])) ids.add(id);
     return [...ids];
   }
+}
+
+function highestOf(blocks: readonly BlockId[]): BlockId | null {
+  return blocks.reduce<BlockId | null>(
+    (best, block) => (best !== null && best.height > block.height ? best : block),
+    null,
+  );
 }
 
 const keyOf = ({ height, hash }: BlockId): string => `${height}:${hash}`;

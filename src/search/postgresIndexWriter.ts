@@ -6,7 +6,6 @@
  */
 import { createHash } from 'node:crypto';
 import type { AddressPrefixes } from '../script/address.js';
-import { hashToHex } from '../util/bytes.js';
 import { SerialQueue } from '../util/serialQueue.js';
 import type { ClaimDocument } from './document.js';
 import { statesOf, type ClaimSources } from './documentSource.js';
@@ -94,7 +93,7 @@ export class PostgresIndexWriter implements IndexWriter {
       this.waiting.push(...documents);
       this.waitingHidden.push(...hidden);
       const last = claims.sources.at(-1);
-      if (last !== undefined) this.after = hashToHex(last.record.claimId);
+      if (last !== undefined) this.after = last.claimId;
       if (this.waiting.length >= BULK_DOCUMENTS) await this.writeWaiting(writer);
     });
   }

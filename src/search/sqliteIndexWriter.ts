@@ -2,7 +2,6 @@
  * The SQLite index as the follower writes it: makes documents of claims and hands them to `SqliteWriter`. Runs in the
  * writer's thread; calls come one by one.
  */
-import { hashToHex } from '../util/bytes.js';
 import type { AddressPrefixes } from '../script/address.js';
 import type { ClaimDocument } from './document.js';
 import { statesOf, type ClaimSources } from './documentSource.js';
@@ -73,7 +72,7 @@ export class SqliteIndexWriter implements IndexWriter {
     this.waiting.push(...documents);
     this.waitingHidden.push(...hidden);
     const last = claims.sources.at(-1);
-    if (last !== undefined) this.after = hashToHex(last.record.claimId);
+    if (last !== undefined) this.after = last.claimId;
     if (this.waiting.length >= BULK_DOCUMENTS) this.writeWaiting();
   }
 

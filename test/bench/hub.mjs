@@ -7,7 +7,7 @@
 // order each time. Single turns that the machine disturbed count little: beside the ratio of the sums there is the median of
 // batches.
 //
-//   npm run bench:hub -- <file.dat or file.dat.gz> [--sessions 100] [--addresses 10] [--every ms] [--supportdelay proportional]
+//   npm run bench:hub -- <file.dat or file.dat.gz> [--sessions 100] [--addresses 0] [--every ms] [--supportdelay proportional]
 import { existsSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -31,7 +31,7 @@ if (!source || !existsSync(source)) {
 }
 const SESSIONS = Number(option('sessions', '100'));
 /** To so many addresses each session subscribes, of those that the chain pays to. */
-const ADDRESSES = Number(option('addresses', '10'));
+const ADDRESSES = Number(option('addresses', '0'));
 /** How often each session searches. */
 const EVERY_MS = Number(option('every', '1000'));
 const common = ['-listen=0', '-disablewallet', `-supportdelay=${option('supportdelay', 'proportional')}`];

@@ -85,7 +85,6 @@ export function claim(n, count, change = 0) {
   const height = creationHeight + (random() < 0.1 ? below(1000) : 0);
   const amountSat = 1_000_000n * BigInt(1 + ranked(1000));
   const supportAmountSat = random() < 0.1 ? BigInt(ranked(1e12)) : 0n;
-  const digits = hex(claimId);
   return {
     source: {
       record: {
@@ -112,8 +111,6 @@ export function claim(n, count, change = 0) {
         repostedId: kind === 'repost' ? new Uint8Array(idOf('s', channels + below(count - channels))) : null,
         repostCount: ranked(100),
         claimsInChannel: isChannel ? ranked(1000) : 0,
-        shortUrl: `${name}#${digits.slice(0, 2)}`,
-        canonicalUrl: `@c#1/${name}#${digits.slice(0, 2)}`,
       },
       places: {
         txNum: height * 50 + (n % CLAIMS_A_BLOCK),

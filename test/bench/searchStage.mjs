@@ -5,6 +5,7 @@ import { CLAIMS_A_BLOCK, SEED_TIME, TAGS, WORDS } from './searchClaims.mjs';
 import { below, channelsOf, claim, dist, hex, idOf, ranked, reseed } from './searchClaims.mjs';
 
 const { SqliteBackend } = await dist('search/searchWorkers.js');
+const { sourceOf } = await dist('search/documentSource.js');
 const { parseConstraints } = await dist('search/constraints.js');
 const { addressPrefixesOf } = await dist('script/address.js');
 const { regtestParams } = await dist('params/regtest.js');
@@ -71,7 +72,7 @@ async function build() {
       let writing = Promise.resolve();
       for (let at = 0; at < sources.length; at += BATCH) {
         await writing;
-        writing = writer.addClaims({ sources: sources.slice(at, at + BATCH), gone: [] });
+        writing = writer.addClaims({ sources: sources.slice(at, at + BATCH).map(packed), gone: [] });
       }
       await writing;
       if (from + AHEAD >= COUNT) await writer.endClaims();
@@ -162,6 +163,11 @@ async function measure(name, make, times) {
   return took;
 }
 
+/** As the follower hands claims to the writer. */
+function packed({ record, places, value, repostedValue }) {
+  return sourceOf(record, places, value, repostedValue);
+}
+
 async function follow() {
   const { tip } = await backend.writer.state();
   const took = [];
@@ -184,7 +190,7 @@ async function follow() {
     const since = performance.now();
     await backend.writer.applyBlock(
       { block: { height, hash: `${block}`.padStart(64, 'b'), claimIds }, ended: [], scores },
-      { sources, gone: [] },
+      { sources: sources.map(packed), gone: [] },
     );
     took.push(performance.now() - since);
   }

@@ -146,9 +146,12 @@ export class ClaimIndexRun {
     expect(byUrl.map((record) => record && toHex(record.claimId))).toEqual(alive.flatMap((id) => [id, id]));
     const walked: string[] = [];
     let last: Uint8Array | null = null;
-    for await (const { claimId } of index.allClaims(null)) {
-      walked.push(toHex(claimId));
-      last ??= claimId;
+    for await (const part of index.allClaims(null)) {
+      for (const { claim, value } of part) {
+        walked.push(toHex(claim.claimId));
+        last ??= claim.claimId;
+        expect(toHex(value!)).toBe(toHex((await index.value(claim.claimId))!));
+      }
     }
     expect(walked.toSorted()).toEqual(alive.toSorted());
     if (last !== null) {
@@ -159,7 +162,8 @@ export class ClaimIndexRun {
         toHex(this.life.intents.get(`${toHex(txid)}:${nout}`)!.value),
       );
       const behind: string[] = [];
-      for await (const { claimId } of index.allClaims(last)) behind.push(toHex(claimId));
+      for await (const part of index.allClaims(last))
+        behind.push(...part.map(({ claim }) => toHex(claim.claimId)));
       expect(behind).toEqual(walked.slice(1));
     }
     const totals = Object.values(await index.totals());

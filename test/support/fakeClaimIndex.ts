@@ -4,7 +4,12 @@
  */
 import { create } from '@bufbuild/protobuf';
 import { ClaimChangesGoneError } from '../../src/index/claims/claimIndexQueries.js';
-import type { BlockClaimChanges, ClaimIndexReader, ClaimRecord } from '../../src/index/claims/claimReader.js';
+import type {
+  BlockClaimChanges,
+  ClaimIndexReader,
+  ClaimRecord,
+  ClaimWithValue,
+} from '../../src/index/claims/claimReader.js';
 import { encodeClaim } from '../../src/metadata/claim.js';
 import { parseLanguage } from '../../src/metadata/languages.js';
 import { ClaimSchema, Fee_Currency } from '../../src/metadata/messages/claim_pb.js';
@@ -200,8 +205,15 @@ export class FakeClaimIndex implements ClaimIndexReader, FollowedChain {
     return this.blocks.at(-1)?.claims.get(keyOf(claimId))?.value ?? null;
   }
 
-  values(claimIds: readonly Uint8Array[]): Promise<(Uint8Array | null)[]> {
-    return Promise.all(claimIds.map((id) => this.value(id)));
+  claimsWithValues(claimIds: readonly Uint8Array[]): Promise<(ClaimWithValue | null)[]> {
+    return Promise.all(
+      claimIds.map(async (id) => {
+        const claim = await this.claim(id);
+        if (claim === null) return null;
+        const repostedValue = claim.repostedId === null ? null : await this.value(claim.repostedId);
+        return { claim, value: await this.value(id), repostedValue };
+      }),
+    );
   }
 
   async resolve(): Promise<never> {
@@ -221,10 +233,13 @@ export class FakeClaimIndex implements ClaimIndexReader, FollowedChain {
     return this.blocks[height]!.changes.trending;
   }
 
-  async *allClaims(after: Uint8Array | null): AsyncGenerator<ClaimRecord> {
+  async *allClaims(after: Uint8Array | null): AsyncGenerator<ClaimWithValue[]> {
     const sorted = this.records.sort((a, b) => Buffer.compare(a.claimId, b.claimId));
-    for (const record of sorted) {
-      if (after === null || Buffer.compare(record.claimId, after) > 0) yield record;
+    const ids = sorted.map(({ claimId }) => claimId);
+    const rest = after === null ? ids : ids.filter((id) => Buffer.compare(id, after) > 0);
+    for (let at = 0; at < rest.length; at += 7) {
+      const claims = await this.claimsWithValues(rest.slice(at, at + 7));
+      yield claims.filter((claim) => claim !== null);
     }
   }
 

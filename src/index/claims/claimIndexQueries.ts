@@ -17,6 +17,7 @@ import {
   claimIdOfKey,
   claimKey,
   CLAIMS_PREFIX,
+  countsKey,
   nameOrderPrefix,
   repostsPrefix,
   signedByPrefix,
@@ -27,11 +28,12 @@ import type {
   BlockClaimChanges,
   ClaimIndexReader,
   ClaimRecord,
+  ClaimWithValue,
   ResolvedUrl,
   TrendingChange,
 } from './claimReader.js';
 import { ClaimRecords } from './claimRecords.js';
-import { parseTotalsRow, type KindTotals } from './claimRow.js';
+import { parseCountsRow, parseTotalsRow, type KindTotals } from './claimRow.js';
 import { NameOrders } from './nameOrders.js';
 import { findByUrls, resolveUrls, type ResolveScope } from './resolveUrl.js';
 
@@ -40,6 +42,8 @@ const MAX_ATTEMPTS = 3;
 /** Claims of a walk over all that are put together at one tip. */
 const CLAIMS_A_STEP = 256;
 
+/** Rows of a walk that are read at once; most walks have fewer. Arbitrary. */
+const FEW_ROWS = 32;
 /** Values whose transactions are read side by side. Arbitrary: a disk answers several as fast as one. */
 const VALUES_AT_ONCE = 16;
 
@@ -101,24 +105,41 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     return this.atOneTip(({ records }) => records.load(claimIds.map(toLatin1)));
   }
 
-  async value(claimId: Bytes): Promise<Bytes | null> {
-    return (await this.values([claimId]))[0]!;
+  value(claimId: Bytes): Promise<Bytes | null> {
+    return this.atOneTip(async ({ records }) => (await this.valuesOf(records, [toLatin1(claimId)]))[0]!);
   }
 
-  values(claimIds: readonly Bytes[]): Promise<(Bytes | null)[]> {
-    return this.atOneTip(async ({ records }) => {
-      const rows = await records.rowsOf(claimIds.map(toLatin1));
-      const items = await records.itemsOf(rows.filter((row) => row !== null));
-      const values: (Bytes | null)[] = [];
-      let since = performance.now();
-      for (let at = 0; at < items.length; at += VALUES_AT_ONCE) {
-        const part = items.slice(at, at + VALUES_AT_ONCE);
-        values.push(...(await Promise.all(part.map((item) => item && this.valueOf(item)))));
-        since = await breathe(since);
-      }
-      let next = 0;
-      return rows.map((row) => (row === null ? null : values[next++]!));
+  claimsWithValues(claimIds: readonly Bytes[]): Promise<(ClaimWithValue | null)[]> {
+    return this.atOneTip(({ records }) => this.withValues(records, claimIds.map(toLatin1)));
+  }
+
+  private async withValues(
+    records: ClaimRecords,
+    claimIds: readonly string[],
+  ): Promise<(ClaimWithValue | null)[]> {
+    const claims = await records.loadPlain(claimIds);
+    const reposted = claims.flatMap((claim) => (claim?.repostedId ? [toLatin1(claim.repostedId)] : []));
+    const values = await this.valuesOf(records, [...claimIds, ...reposted]);
+    let next = claimIds.length;
+    return claims.map((claim, i) => {
+      if (claim === null) return null;
+      return { claim, value: values[i]!, repostedValue: claim.repostedId === null ? null : values[next++]! };
     });
+  }
+
+  /** Values of the latest outputs; null for claims that are not alive, and where the block was pruned. */
+  private async valuesOf(records: ClaimRecords, claimIds: readonly string[]): Promise<(Bytes | null)[]> {
+    const rows = await records.rowsOf(claimIds);
+    const items = await records.itemsOf(rows.filter((row) => row !== null));
+    const found: (Bytes | null)[] = [];
+    let since = performance.now();
+    for (let at = 0; at < items.length; at += VALUES_AT_ONCE) {
+      const part = items.slice(at, at + VALUES_AT_ONCE);
+      found.push(...(await Promise.all(part.map((item) => item && this.valueOf(item)))));
+      since = await breathe(since);
+    }
+    let next = 0;
+    return rows.map((row) => (row === null ? null : found[next++]!));
   }
 
   private async valueOf(item: Item): Promise<Bytes | null> {
@@ -144,8 +165,11 @@ export class ClaimIndexQueries implements ClaimIndexReader {
         throw new ClaimChangesGoneError(`what block ${height} changed of claims is not kept any more`);
       const { touched, rewritten, deleted, takeovers } = noted;
       const ids = new Set([...touched, ...rewritten]);
-      for (const id of [...rewritten, ...deleted])
-        await forEachRow(rows, repostsPrefix(id), (key) => ids.add(claimIdOfKey(key)));
+      const counted = [...new Set([...rewritten, ...deleted])];
+      const counts = await rows.getMany(counted.map(countsKey));
+      for (const [i, id] of counted.entries())
+        if (parseCountsRow(counts[i]).reposts > 0)
+          await forEachRow(rows, repostsPrefix(id), (key) => ids.add(claimIdOfKey(key)));
       for (const id of deleted)
         await forEachRow(rows, signedByPrefix(id), (_key, row) => ids.add(toLatin1(row)));
       for (const group of takeovers)
@@ -165,16 +189,15 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     return changes.map((change) => ({ ...change, claimId: fromLatin1(change.claimId) }));
   }
 
-  async *allClaims(after: Bytes | null): AsyncGenerator<ClaimRecord> {
+  async *allClaims(after: Bytes | null): AsyncGenerator<ClaimWithValue[]> {
     let gte = after === null ? CLAIMS_PREFIX : `${claimKey(toLatin1(after))}\0`;
     for (;;) {
       const range = { gte, lt: prefixEnd(CLAIMS_PREFIX), limit: CLAIMS_A_STEP };
-      const { keys, records } = await this.atOneTip(async (scope) => {
-        const found = await scope.rows.getRange(range);
-        const ids = found.map(([key]) => claimIdOfKey(key));
-        return { keys: found.map(([key]) => key), records: await scope.records.load(ids) };
+      const { keys, claims } = await this.atOneTip(async ({ rows, records }) => {
+        const keys = (await rows.getRange(range)).map(([key]) => key);
+        return { keys, claims: await this.withValues(records, keys.map(claimIdOfKey)) };
       });
-      for (const record of records) if (record !== null) yield record;
+      yield claims.filter((claim) => claim !== null);
       if (keys.length < CLAIMS_A_STEP) return;
       gte = `${keys.at(-1)!}\0`;
     }
@@ -254,8 +277,12 @@ async function forEachRow(
   prefix: string,
   take: (key: string, row: Bytes) => void,
 ): Promise<void> {
+  const range = { gte: prefix, lt: prefixEnd(prefix) };
+  const few = await rows.getRange({ ...range, limit: FEW_ROWS });
+  for (const [key, row] of few) take(key, row);
+  if (few.length < FEW_ROWS) return;
   let since = performance.now();
-  for await (const [key, row] of rows.range({ gte: prefix, lt: prefixEnd(prefix) })) {
+  for await (const [key, row] of rows.range({ ...range, gte: `${few.at(-1)![0]}\0` })) {
     take(key, row);
     since = await breathe(since);
   }

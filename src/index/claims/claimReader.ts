@@ -46,6 +46,17 @@ export interface ClaimRecord {
   readonly canonicalUrl: string;
 }
 
+/** A claim without the URLs that lead to it, which follow from other claims too. */
+export type PlainClaim = Omit<ClaimRecord, 'shortUrl' | 'canonicalUrl'>;
+
+export interface ClaimWithValue {
+  readonly claim: PlainClaim;
+  /** See `value`. */
+  readonly value: Bytes | null;
+  /** The value of the claim that a repost names; null for others, and where that claim is gone. */
+  readonly repostedValue: Bytes | null;
+}
+
 /** Why a URL leads nowhere; `text` is what the hub answers. */
 export interface ResolveFailure {
   readonly kind: 'not-found-claim' | 'not-found-channel' | 'invalid' | 'blocked';
@@ -87,8 +98,8 @@ export interface ClaimIndexReader {
   claims(claimIds: readonly Bytes[]): Promise<(ClaimRecord | null)[]>;
   /** Value of the latest output, as it is in the script; null also when its block was pruned. */
   value(claimId: Bytes): Promise<Bytes | null>;
-  /** The same of several, in the order asked. */
-  values(claimIds: readonly Bytes[]): Promise<(Bytes | null)[]>;
+  /** Live claims with their values, in the order asked. */
+  claimsWithValues(claimIds: readonly Bytes[]): Promise<(ClaimWithValue | null)[]>;
   /** One answer a URL, in their order. */
   resolve(urls: readonly string[]): Promise<ResolvedUrl[]>;
   /** For each URL the live claim whose short or canonical one it is, null for none; what else stands in it is not looked at. */
@@ -100,6 +111,6 @@ export interface ClaimIndexReader {
   changes(height: number): Promise<BlockClaimChanges>;
   /** The changes of effective amounts alone, which are kept for every block. */
   trending(height: number): Promise<readonly TrendingChange[]>;
-  /** All live claims by id, from behind `after` on. */
-  allClaims(after: Bytes | null): AsyncIterable<ClaimRecord>;
+  /** All live claims by id, from behind `after` on, as many together as were read at one tip. */
+  allClaims(after: Bytes | null): AsyncIterable<readonly ClaimWithValue[]>;
 }

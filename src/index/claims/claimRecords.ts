@@ -14,7 +14,7 @@ import type { RowReader } from '../../store/rows.js';
 import { breathe } from '../../util/breathe.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { claimKey, countsKey, groupOf, supportsKey } from './claimIndexKeys.js';
-import type { ClaimRecord } from './claimReader.js';
+import type { ClaimRecord, PlainClaim } from './claimReader.js';
 import { parseAmountRow, parseClaimRow, parseCountsRow, type ClaimRow } from './claimRow.js';
 import { filedNames, findPresentItem } from './filedNames.js';
 import { shortDigits, type NameOrders } from './nameOrders.js';
@@ -28,6 +28,12 @@ interface Found {
   readonly row: ClaimRow;
   readonly item: Item;
   readonly state: NameState | null;
+}
+
+/** The ids, each once, in parts that are read together. */
+function* partsOf(claimIds: readonly string[]): Generator<string[]> {
+  const ids = [...new Set(claimIds)];
+  for (let at = 0; at < ids.length; at += CLAIMS_A_READ) yield ids.slice(at, at + CLAIMS_A_READ);
 }
 
 /** A name as it is shown: one that is not UTF-8 is read byte by byte. */
@@ -46,6 +52,8 @@ export class ClaimRecords {
   private readonly orders: NameOrders;
   private readonly claims = new Map<string, ClaimRow | null>();
   private readonly states = new Map<string, NameState | null>();
+  /** By their points. */
+  private readonly items = new Map<string, Item | null>();
 
   /** Of the tip at `height`, whose `orders` are. */
   constructor(rows: RowReader, rules: ClaimRules, height: number, orders: NameOrders) {
@@ -73,36 +81,45 @@ export class ClaimRecords {
 
   /** The claims in the order asked, null for those that are not alive. Ids are latin1, wire order. */
   async load(claimIds: readonly string[]): Promise<(ClaimRecord | null)[]> {
-    const records: (ClaimRecord | null)[] = [];
+    const records = new Map<string, ClaimRecord>();
     let since = performance.now();
-    for (let at = 0; at < claimIds.length; at += CLAIMS_A_READ) {
-      const part = claimIds.slice(at, at + CLAIMS_A_READ);
-      const found = new Map<string, ClaimRecord>();
-      for (const record of await this.loadPart([...new Set(part)]))
-        found.set(toLatin1(record.claimId), record);
-      for (const id of part) records.push(found.get(id) ?? null);
+    for (const part of partsOf(claimIds)) {
+      for (const { found, claim } of await this.loadPart(part))
+        records.set(found.claimId, { ...claim, ...(await this.urlsOf(found)) });
       since = await breathe(since);
     }
-    return records;
+    return claimIds.map((id) => records.get(id) ?? null);
+  }
+
+  /** The same without URLs. */
+  async loadPlain(claimIds: readonly string[]): Promise<(PlainClaim | null)[]> {
+    const claims = new Map<string, PlainClaim>();
+    let since = performance.now();
+    for (const part of partsOf(claimIds)) {
+      for (const { found, claim } of await this.loadPart(part)) claims.set(found.claimId, claim);
+      since = await breathe(since);
+    }
+    return claimIds.map((id) => claims.get(id) ?? null);
   }
 
   /** The claims' outputs as the claim trie files them, null for those that it does not. */
   async itemsOf(claims: readonly ClaimRow[]): Promise<(Item | null)[]> {
-    const likely = claims.map(({ rawName }) => filedNames(this.rules, rawName, this.height)[0]!);
-    const keys = claims.map(({ height, point }, i) => itemKey(likely[i]!, height, point));
+    const missing = claims.filter(({ point }) => !this.items.has(point));
+    const likely = missing.map(({ rawName }) => filedNames(this.rules, rawName, this.height)[0]!);
+    const keys = missing.map(({ height, point }, i) => itemKey(likely[i]!, height, point));
     const rows = await this.rows.getMany(keys);
-    const items: (Item | null)[] = [];
-    for (const [i, claim] of claims.entries()) {
+    for (const [i, claim] of missing.entries()) {
+      const { height, point } = claim;
       const bytes = rows[i];
-      const item = bytes ? parseItemRow(likely[i]!, claim.height, claim.point, bytes) : null;
-      items.push(
-        item?.removed === 0 ? item : await findPresentItem(this.rows, this.rules, claim, this.height),
-      );
+      const item = bytes ? parseItemRow(likely[i]!, height, point, bytes) : null;
+      const filed =
+        item?.removed === 0 ? item : await findPresentItem(this.rows, this.rules, claim, this.height);
+      this.items.set(point, filed);
     }
-    return items;
+    return claims.map(({ point }) => this.items.get(point)!);
   }
 
-  private async loadPart(claimIds: readonly string[]): Promise<ClaimRecord[]> {
+  private async loadPart(claimIds: readonly string[]): Promise<{ found: Found; claim: PlainClaim }[]> {
     const alive: { claimId: string; row: ClaimRow }[] = [];
     const rows = await this.rowsOf(claimIds);
     claimIds.forEach((claimId, i) => rows[i] && alive.push({ claimId, row: rows[i] }));
@@ -112,18 +129,17 @@ export class ClaimRecords {
     const sums = await this.rows.getMany(
       found.map(({ claimId, row }) => supportsKey(claimId, groupOf(row.rawName))),
     );
-    const records: ClaimRecord[] = [];
-    for (const [i, claim] of found.entries()) {
+    return found.map((one, i) => {
       const { reposts, signed } = parseCountsRow(counts[i]);
       const supportAmountSat = parseAmountRow(sums[i]);
-      records.push({
-        ...(await this.describe(claim)),
+      const claim = {
+        ...this.describe(one),
         supportAmountSat,
         repostCount: reposts,
         claimsInChannel: signed,
-      });
-    }
-    return records;
+      };
+      return { found: one, claim };
+    });
   }
 
   private async findItems(claims: readonly { claimId: string; row: ClaimRow }[]): Promise<Found[]> {
@@ -139,14 +155,16 @@ export class ClaimRecords {
     return found;
   }
 
-  private async describe({
+  private channelOf({ isSigned, channelId }: ClaimRow): ClaimRow | null {
+    return isSigned ? (this.claims.get(channelId!) ?? null) : null;
+  }
+
+  private describe({
     claimId,
     row,
     item,
     state,
-  }: Found): Promise<Omit<ClaimRecord, 'supportAmountSat' | 'repostCount' | 'claimsInChannel'>> {
-    const channel = row.isSigned ? (this.claims.get(row.channelId!) ?? null) : null;
-    const shortUrl = await this.shortUrl(claimId, row);
+  }: Found): Omit<PlainClaim, 'supportAmountSat' | 'repostCount' | 'claimsInChannel'> {
     const best = state?.claims[0];
     return {
       claimId: fromLatin1(claimId),
@@ -167,12 +185,16 @@ export class ClaimRecords {
       effectiveAmountSat: (state && findClaim(state, row.point)?.effective) ?? 0n,
       kind: row.kind,
       channelId: row.channelId === null ? null : fromLatin1(row.channelId),
-      isSignatureValid: channel !== null,
+      isSignatureValid: this.channelOf(row) !== null,
       repostedId: row.repostedId === null ? null : fromLatin1(row.repostedId),
-      shortUrl,
-      canonicalUrl:
-        channel === null ? shortUrl : `${await this.shortUrl(row.channelId!, channel)}/${shortUrl}`,
     };
+  }
+
+  private async urlsOf({ claimId, row }: Found): Promise<Pick<ClaimRecord, 'shortUrl' | 'canonicalUrl'>> {
+    const channel = this.channelOf(row);
+    const shortUrl = await this.shortUrl(claimId, row);
+    if (channel === null) return { shortUrl, canonicalUrl: shortUrl };
+    return { shortUrl, canonicalUrl: `${await this.shortUrl(row.channelId!, channel)}/${shortUrl}` };
   }
 
   private async shortUrl(claimId: string, { rawName }: ClaimRow): Promise<string> {
