@@ -30,6 +30,8 @@ export interface SettingRow {
   readonly placeholder?: string;
   /** Of a choice. */
   readonly choices?: readonly string[];
+  /** Of a number: the bounds between which it means anything. */
+  readonly range?: readonly [least: number, most: number];
   /** Of a text, and of each in a list: what it must be, and in words. */
   readonly form?: { readonly pattern: RegExp; readonly words: string };
 }
@@ -66,7 +68,16 @@ function cleanInteger(row: SettingRow, value: JsonValue): number {
   if (typeof value === 'string' && INTEGER.test(value.trim())) number = Number(value.replaceAll('_', ''));
   if (isJsonNumber(value)) number = Math.trunc(Number(numberText(value)));
   if (!Number.isSafeInteger(number)) throw noNumber(row, value, 'an integer');
+  assertRange(row, number);
   return number === 0 ? 0 : number;
+}
+
+function assertRange({ name, range }: SettingRow, number: number): void {
+  if (!range) return;
+  const [least, most] = range;
+  const words = most === Infinity ? `at least ${least}` : `from ${least} to ${most}`;
+  if (number < least || number > most)
+    throw new DaemonError('ValueError', `Setting '${name}' must be ${words}, not ${number}.`);
 }
 
 const DECIMAL = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?$/i;
@@ -80,6 +91,7 @@ function readFloat(value: JsonValue): number {
 function cleanFloat(row: SettingRow, value: JsonValue): JsonNumber {
   const number = readFloat(value);
   if (!Number.isFinite(number)) throw noNumber(row, value, 'a decimal');
+  assertRange(row, number);
   return float(number);
 }
 
@@ -101,11 +113,14 @@ function cleanTexts(row: SettingRow, value: JsonValue): readonly string[] {
   return value as string[];
 }
 
+export const MAX_PORT = 0xffff;
+
 /** `host:port`, null where it is none. */
 export function parseServer(text: JsonValue): readonly [string, number] | null {
   if (typeof text !== 'string' || text.split(':').length !== 2) return null;
   const [host = '', port = ''] = text.split(':');
-  return INTEGER.test(port.trim()) ? [host, Number(port.replaceAll('_', ''))] : null;
+  const number = INTEGER.test(port.trim()) ? Number(port.replaceAll('_', '')) : NaN;
+  return number >= 0 && number <= MAX_PORT ? [host, number] : null;
 }
 
 /** What is no server is left out, as in the reference; `strayServers` says which. */
