@@ -32,7 +32,7 @@ export interface SettingRow {
   readonly choices?: readonly string[];
   /** Of a number: the bounds between which it means anything. */
   readonly range?: readonly [least: number, most: number];
-  /** Of a text, and of each in a list: what it must be, and in words. */
+  /** Of texts in a list: what each must be, and in words. */
   readonly form?: { readonly pattern: RegExp; readonly words: string };
 }
 
@@ -50,13 +50,7 @@ const unknownCurrency = (currency: string): DaemonError =>
 
 function cleanText(row: SettingRow, value: JsonValue): string {
   if (typeof value !== 'string') throw mustBe(row, 'a string');
-  assertForm(row, value);
   return value;
-}
-
-function assertForm(row: SettingRow, text: string): void {
-  if (row.form && !row.form.pattern.test(text))
-    throw new DaemonError('ValueError', `Setting '${row.name}': '${text}' is not ${row.form.words}.`);
 }
 
 const INTEGER = /^[+-]?[0-9]+(?:_[0-9]+)*$/;
@@ -109,7 +103,8 @@ function cleanTexts(row: SettingRow, value: JsonValue): readonly string[] {
   if (!Array.isArray(value)) throw mustBe(row, 'a tuple or list of strings');
   for (const item of value)
     if (typeof item !== 'string') throw mustBe(row, `a list of strings, without ${pythonRepr(item)}`);
-    else assertForm(row, item);
+    else if (row.form && !row.form.pattern.test(item))
+      throw new DaemonError('ValueError', `Setting '${row.name}': '${item}' is not ${row.form.words}.`);
   return value as string[];
 }
 

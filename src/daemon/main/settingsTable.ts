@@ -72,9 +72,7 @@ export const SETTINGS: readonly SettingRow[] = [
   row('fixed_peers', 'servers', [['cdn.reflector.lbry.com', 5567]], 'peers to ask where others have nothing'),
   row('hub_timeout', 'float', float(30), 'seconds to wait for a hub', { range: [1, 86_400] }),
   row('is_bootstrap_node', 'toggle', false, 'a routing table without bound, for the first peers of others'),
-  row('jurisdiction', 'text', null, 'only hubs of this country: two letters as US, or a region as R419', {
-    form: { pattern: /^(?:[A-Z]{2}|R[0-9]{3})$/, words: 'a country such as US or a region such as R419' },
-  }),
+  row('jurisdiction', 'text', null, 'only hubs of this country: two letters as US, or a region as R419'),
   row(
     'known_dht_nodes',
     'servers',

@@ -146,20 +146,6 @@ describe('values', () => {
     );
   });
 
-  it('of the country of hubs are letters, or the number of a region', async () => {
-    const settings = open();
-    expect(settings.get('jurisdiction')).toBeNull();
-    for (const country of ['FR', 'R419']) {
-      await settings.set('jurisdiction', country);
-      expect(settings.get('jurisdiction')).toBe(country);
-    }
-    for (const wrong of ['', 'fr', 'France', '419', ' FR'])
-      await expect(settings.set('jurisdiction', wrong)).rejects.toThrow(
-        `Setting 'jurisdiction': '${wrong}' is not a country such as US or a region such as R419.`,
-      );
-    expect(() => open({ environment: { LBRY_JURISDICTION: 'France' } })).toThrow("'France' is not a country");
-  });
-
   it('that nothing can work with are refused', async () => {
     const settings = open();
     for (const [name, value, words] of [
