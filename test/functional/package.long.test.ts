@@ -24,6 +24,8 @@ const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ADDRESS = 'mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r';
 const MAX_INSTALLED_BYTES = 60e6;
+/** Brings SQLite with FTS5, of which the daemon's database is made; its package is not packed. */
+const NODE_WITH_SQLITE = 22;
 /** Not in the copy that is packed: they are linked there, or of no use. */
 const NOT_COPIED = ['.git', 'build', 'node_modules', 'prebuilds', 'test', 'vendor'];
 
@@ -93,6 +95,48 @@ async function mineWith(packageFolder: string, { program, env }: Environment): P
   return output;
 }
 
+/** Starts the daemon that is installed in a folder, with a node beside it, asks for its wallet, and stops it. */
+async function liveWith(prefix: string, { env }: Environment): Promise<void> {
+  const dataDir = mkdtempSync(join(folder, 'life-'));
+  mkdirSync(join(dataDir, 'lbcnode'));
+  const settings = `[regtest]\nrpcport=${await freePort()}\nlisten=0\n`;
+  writeFileSync(join(dataDir, 'lbcnode', 'lbcnode.conf'), settings);
+  const program = join(folder, prefix, 'bin', 'lbcnet');
+  const api = `--api=127.0.0.1:${await freePort()}`;
+  const daemon = spawn(
+    program,
+    [
+      'start',
+      '--with-node',
+      '--blockchain-name=lbrycrd_regtest',
+      api,
+      '--streaming-server=127.0.0.1:0',
+      ...['data', 'wallet', 'download'].map((name) => `--${name}-dir=${dataDir}`),
+    ],
+    { env },
+  );
+  let output = '';
+  const ended = new Promise<number | null>((resolve) => daemon.once('close', resolve));
+  try {
+    await new Promise<void>((resolve, reject) => {
+      for (const stream of [daemon.stdout, daemon.stderr])
+        stream.on('data', (chunk: Buffer) => {
+          output += chunk.toString();
+          if (output.includes('All components run')) resolve();
+        });
+      void ended.then(() => reject(new Error(`the daemon ended:\n${output}`)));
+    });
+    const ask = async (...words: string[]): Promise<string> =>
+      (await run(program, [api, ...words], { env })).stdout;
+    expect(JSON.parse(await ask('account', 'list'))).toMatchObject({ total_items: 1 });
+    await ask('stop');
+    expect(await ended).toBe(0);
+    expect(output).not.toMatch(/ExperimentalWarning|DeprecationWarning/);
+  } finally {
+    daemon.kill('SIGKILL');
+  }
+}
+
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lbcnode-package-'));
   writeFileSync(join(folder, 'npmrc'), '');
@@ -153,6 +197,9 @@ describe('the package', () => {
       });
       expect(stdout).toContain('0.1.0');
     }
+    if (version >= NODE_WITH_SQLITE) return liveWith(`node${version}`, node);
+    // It says what to install.
+    await expect(liveWith(`node${version}`, node)).rejects.toThrow('npm install @photostructure/sqlite');
   });
 
   it('uses its addon where npm runs no scripts', async () => {

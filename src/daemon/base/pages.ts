@@ -20,7 +20,8 @@ export function pageOf(args: {
 }): Page {
   const page = Math.max(1, args.page || 1);
   const pageSize = Math.max(1, args.page_size || DEFAULT_PAGE_SIZE);
-  return { page, pageSize, offset: pageSize * (page - 1) };
+  // Behind the end of any list, and a number that a database takes.
+  return { page, pageSize, offset: Math.min(pageSize * (page - 1), Number.MAX_SAFE_INTEGER) };
 }
 
 /** A page as answers show it; without totals where `total` is null. */

@@ -30,7 +30,9 @@ export interface SettingRow {
   readonly placeholder?: string;
   /** Of a choice. */
   readonly choices?: readonly string[];
-  /** Of a text, and of each in a list: what it must be, and in words. */
+  /** Of a number: the bounds between which it means anything. */
+  readonly range?: readonly [least: number, most: number];
+  /** Of texts in a list: what each must be, and in words. */
   readonly form?: { readonly pattern: RegExp; readonly words: string };
 }
 
@@ -48,13 +50,7 @@ const unknownCurrency = (currency: string): DaemonError =>
 
 function cleanText(row: SettingRow, value: JsonValue): string {
   if (typeof value !== 'string') throw mustBe(row, 'a string');
-  assertForm(row, value);
   return value;
-}
-
-function assertForm(row: SettingRow, text: string): void {
-  if (row.form && !row.form.pattern.test(text))
-    throw new DaemonError('ValueError', `Setting '${row.name}': '${text}' is not ${row.form.words}.`);
 }
 
 const INTEGER = /^[+-]?[0-9]+(?:_[0-9]+)*$/;
@@ -66,7 +62,16 @@ function cleanInteger(row: SettingRow, value: JsonValue): number {
   if (typeof value === 'string' && INTEGER.test(value.trim())) number = Number(value.replaceAll('_', ''));
   if (isJsonNumber(value)) number = Math.trunc(Number(numberText(value)));
   if (!Number.isSafeInteger(number)) throw noNumber(row, value, 'an integer');
+  assertRange(row, number);
   return number === 0 ? 0 : number;
+}
+
+function assertRange({ name, range }: SettingRow, number: number): void {
+  if (!range) return;
+  const [least, most] = range;
+  const words = most === Infinity ? `at least ${least}` : `from ${least} to ${most}`;
+  if (number < least || number > most)
+    throw new DaemonError('ValueError', `Setting '${name}' must be ${words}, not ${number}.`);
 }
 
 const DECIMAL = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?$/i;
@@ -80,6 +85,7 @@ function readFloat(value: JsonValue): number {
 function cleanFloat(row: SettingRow, value: JsonValue): JsonNumber {
   const number = readFloat(value);
   if (!Number.isFinite(number)) throw noNumber(row, value, 'a decimal');
+  assertRange(row, number);
   return float(number);
 }
 
@@ -97,15 +103,19 @@ function cleanTexts(row: SettingRow, value: JsonValue): readonly string[] {
   if (!Array.isArray(value)) throw mustBe(row, 'a tuple or list of strings');
   for (const item of value)
     if (typeof item !== 'string') throw mustBe(row, `a list of strings, without ${pythonRepr(item)}`);
-    else assertForm(row, item);
+    else if (row.form && !row.form.pattern.test(item))
+      throw new DaemonError('ValueError', `Setting '${row.name}': '${item}' is not ${row.form.words}.`);
   return value as string[];
 }
+
+export const MAX_PORT = 0xffff;
 
 /** `host:port`, null where it is none. */
 export function parseServer(text: JsonValue): readonly [string, number] | null {
   if (typeof text !== 'string' || text.split(':').length !== 2) return null;
   const [host = '', port = ''] = text.split(':');
-  return INTEGER.test(port.trim()) ? [host, Number(port.replaceAll('_', ''))] : null;
+  const number = INTEGER.test(port.trim()) ? Number(port.replaceAll('_', '')) : NaN;
+  return number >= 0 && number <= MAX_PORT ? [host, number] : null;
 }
 
 /** What is no server is left out, as in the reference; `strayServers` says which. */

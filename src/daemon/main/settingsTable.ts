@@ -4,9 +4,9 @@
  */
 import { float } from '../base/answerJson.js';
 import { SELECTION_STRATEGIES } from '../wallet/tx/coinSelection.js';
-import type { KindName, SettingRow, SettingValue } from './settingKinds.js';
+import { MAX_PORT, type KindName, type SettingRow, type SettingValue } from './settingKinds.js';
 
-type Rest = Partial<Pick<SettingRow, 'previousNames' | 'placeholder' | 'choices' | 'form'>>;
+type Rest = Partial<Pick<SettingRow, 'previousNames' | 'placeholder' | 'choices' | 'form' | 'range'>>;
 
 const row = (
   name: string,
@@ -56,7 +56,7 @@ export const SETTINGS: readonly SettingRow[] = [
   row('concurrent_blob_announcers', 'integer', 10, 'blobs announced at a time; 0 for none', {
     previousNames: ['concurrent_announcers'],
   }),
-  row('concurrent_hub_requests', 'integer', 32, 'questions to a hub at a time'),
+  row('concurrent_hub_requests', 'integer', 32, 'questions to a hub at a time', { range: [1, Infinity] }),
   row('concurrent_reflector_uploads', 'integer', 10, 'streams sent to a reflector at a time'),
   row('config', 'path', '', 'path of the settings file', { placeholder: 'FILE' }),
   folder('data_dir', 'folder of the daemon: settings, blobs, log'),
@@ -70,11 +70,9 @@ export const SETTINGS: readonly SettingRow[] = [
   }),
   row('fixed_peer_delay', 'float', float(2), 'seconds after which fixed peers are asked too'),
   row('fixed_peers', 'servers', [['cdn.reflector.lbry.com', 5567]], 'peers to ask where others have nothing'),
-  row('hub_timeout', 'float', float(30), 'seconds to wait for a hub'),
+  row('hub_timeout', 'float', float(30), 'seconds to wait for a hub', { range: [1, 86_400] }),
   row('is_bootstrap_node', 'toggle', false, 'a routing table without bound, for the first peers of others'),
-  row('jurisdiction', 'text', null, 'only hubs of this country: two letters as US, or a region as R419', {
-    form: { pattern: /^(?:[A-Z]{2}|R[0-9]{3})$/, words: 'a country such as US or a region such as R419' },
-  }),
+  row('jurisdiction', 'text', null, 'only hubs of this country: two letters as US, or a region as R419'),
   row(
     'known_dht_nodes',
     'servers',
@@ -113,7 +111,7 @@ export const SETTINGS: readonly SettingRow[] = [
   row('network_storage_limit', 'integer', 0, 'disk space for blobs of others in MB; 0 for none'),
   row('node_rpc_timeout', 'float', float(5), 'seconds to wait for a peer of the DHT'),
   row('peer_connect_timeout', 'float', float(3), 'seconds to connect to a peer'),
-  row('prometheus_port', 'integer', 0, 'port for metrics; 0 for none'),
+  row('prometheus_port', 'integer', 0, 'port for metrics; 0 for none', { range: [0, MAX_PORT] }),
   row('reflect_streams', 'toggle', true, 'send complete streams to a reflector', {
     previousNames: ['reflect_uploads'],
   }),

@@ -100,7 +100,7 @@ export class WalletAndLedger implements WalletPart {
       folder: this.#folder,
       servers: () => (servers ?? hubsOf(settings)).map(([host, port]) => ({ host, port })),
       log,
-      country: () => settings.get('jurisdiction'),
+      country: () => settings.get('jurisdiction') || null,
       further: {
         known: new KnownHubs(join(settings.get('wallet_dir'), KNOWN_HUBS_FILE), log),
         areAsked: () => servers === undefined && settings.isDefault('lbryum_servers'),

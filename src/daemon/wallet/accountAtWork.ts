@@ -23,6 +23,12 @@ type AddressChainName = 'receiving' | 'change';
 /** Unused addresses that are kept ahead at least. Source: `save_max_gap`. */
 const LEAST_GAP: Readonly<Record<AddressChainName, number>> = { receiving: 20, change: 6 };
 
+/**
+ * So many unused addresses are kept ahead at most, whatever the file or an import says: each is made, and asked of a hub.
+ * Arbitrary: longer than anyone has.
+ */
+export const MAX_GAP = 10_000;
+
 export class AccountAtWork implements AddressSource {
   readonly account: Account;
   readonly ledger: Ledger;
@@ -60,7 +66,7 @@ export class AccountAtWork implements AddressSource {
       return [{ chain: KEY_CHAIN.receiving, gap: 1, maxUses: Number.MAX_SAFE_INTEGER, isSingle: true }];
     return (['receiving', 'change'] as const).map((name) => ({
       chain: KEY_CHAIN[name],
-      gap: Math.max(generator[name].gap, this.#givenOut[name]),
+      gap: Math.max(Math.min(generator[name].gap, MAX_GAP), this.#givenOut[name]),
       maxUses: generator[name].maxUses,
     }));
   }

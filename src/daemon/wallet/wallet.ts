@@ -232,7 +232,7 @@ export function parseWalletText(text: string): JsonObject {
   try {
     wallet = parseJson(text);
   } catch (error) {
-    throw badValue(`The text is no JSON: ${(error as Error).message}`);
+    throw badValue(`The text is no JSON: ${(error as Error).message}.`);
   }
   if (wallet instanceof JsonObject) return wallet;
   throw badValue('The text is no JSON object.');

@@ -38,8 +38,13 @@ const NEW_WALLET = new JsonObject([
   ['accounts', []],
 ]);
 
+/** Names of files have 255 bytes at most, on all systems in use; the copies beside it have longer ones. */
+const MAX_ID_BYTES = 200;
+
 /** An id is the name of a file in the folder, and nothing else. */
 function assertWalletId(id: string): void {
+  if (Buffer.byteLength(id) > MAX_ID_BYTES)
+    throw badValue(`The name of a wallet is that of a file, of ${MAX_ID_BYTES} bytes at most.`);
   if (id === '' || id === '.' || id === '..' || /[/\\\0]/.test(id))
     throw badValue(`'${id}' is no name of a wallet: it must be the name of a file.`);
 }

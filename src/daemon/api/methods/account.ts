@@ -2,7 +2,7 @@
 import { JsonObject, type JsonValue } from '../../../util/json.js';
 import { pageOf, pageOfList } from '../../base/pages.js';
 import { badValue } from '../../base/daemonError.js';
-import type { AccountAtWork } from '../../wallet/accountAtWork.js';
+import { MAX_GAP, type AccountAtWork } from '../../wallet/accountAtWork.js';
 import type { GeneratorName, WalletAtWork } from '../../wallet/walletAtWork.js';
 import {
   accountAdd,
@@ -15,9 +15,6 @@ import {
 } from '../declarations/account.js';
 import { implement, type MethodImplementation } from '../implement.js';
 import { accountToJson, balanceToJson, listedAccountToJson } from '../walletAnswers.js';
-
-/** Longer gaps or more uses than anyone has. Arbitrary: so many addresses are made at once. */
-const MAX_GAP = 10_000;
 
 const generatorOf = (isSingle: boolean): GeneratorName =>
   isSingle ? 'single-address' : 'deterministic-chain';

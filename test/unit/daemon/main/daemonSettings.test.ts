@@ -146,18 +146,20 @@ describe('values', () => {
     );
   });
 
-  it('of the country of hubs are letters, or the number of a region', async () => {
+  it('that nothing can work with are refused', async () => {
     const settings = open();
-    expect(settings.get('jurisdiction')).toBeNull();
-    for (const country of ['FR', 'R419']) {
-      await settings.set('jurisdiction', country);
-      expect(settings.get('jurisdiction')).toBe(country);
-    }
-    for (const wrong of ['', 'fr', 'France', '419', ' FR'])
-      await expect(settings.set('jurisdiction', wrong)).rejects.toThrow(
-        `Setting 'jurisdiction': '${wrong}' is not a country such as US or a region such as R419.`,
-      );
-    expect(() => open({ environment: { LBRY_JURISDICTION: 'France' } })).toThrow("'France' is not a country");
+    for (const [name, value, words] of [
+      ['concurrent_hub_requests', 0, 'at least 1, not 0'],
+      ['concurrent_hub_requests', '-1', 'at least 1, not -1'],
+      ['hub_timeout', 0, 'from 1 to 86400, not 0'],
+      ['hub_timeout', '-0.5', 'from 1 to 86400, not -0.5'],
+      ['prometheus_port', 65_536, 'from 0 to 65535, not 65536'],
+    ] as const)
+      await expect(settings.set(name, value), name).rejects.toThrow(`Setting '${name}' must be ${words}.`);
+    expect(await settings.set('hub_timeout', 1)).toBeDefined();
+    expect(() => open({ file: 'hub_timeout: 0\n' })).toThrow('from 1 to 86400, not 0');
+    await settings.set('lbryum_servers', ['a:65535', 'b:65536', 'c:-1']);
+    expect(settings.get('lbryum_servers')).toEqual([['a', 65_535]]);
   });
 
   it('are all shown, sorted', () => {

@@ -43,6 +43,16 @@ describe('addresses', () => {
     expect(ledger.rows.filter(({ chain, usedTimes }) => chain === 0 && usedTimes > 0)).toHaveLength(60);
   });
 
+  it('are kept ahead only so far, whatever an import says', () => {
+    const { generator } = account.account;
+    expect(account.chains.map(({ gap }) => gap)).toEqual([20, 6]);
+    if (generator.name === 'deterministic-chain') {
+      generator.receiving.gap = 1_000_000_000;
+      generator.change.gap = -5;
+    }
+    expect(account.chains.map(({ gap }) => gap)).toEqual([10_000, 0]);
+  });
+
   it('are asked of a gap above zero', async () => {
     const { generator } = account.account;
     if (generator.name === 'deterministic-chain') generator.change.gap = 0;

@@ -143,6 +143,14 @@ describe('wallets', () => {
     await expect(wallets.add(id)).rejects.toThrow(/no name of a wallet/);
   });
 
+  it('have names that leave room for those of their copies', async () => {
+    const wallets = await open();
+    expect((await wallets.create('ä'.repeat(100), null)).id).toHaveLength(100);
+    for (const id of [`${'ä'.repeat(100)}a`, 'a'.repeat(100_000)])
+      for (const call of [wallets.create(id, null), wallets.add(id)])
+        await expect(call).rejects.toThrow('of 200 bytes at most');
+  });
+
   it('begin with gaps that are longer than any run of unused addresses', async () => {
     const wallets = await open();
     const one = wallets.default.account();
