@@ -87,6 +87,8 @@ export class HubPool {
     const reason = new HubGone('The wallet was told to connect anew');
     this.#candidate?.end(reason);
     this.#session?.end(reason);
+    // The loop lets go of it in a turn of its own.
+    this.#session = null;
     this.#wake?.();
   }
 

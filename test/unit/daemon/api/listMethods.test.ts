@@ -49,6 +49,7 @@ let folder: string;
 let store: LedgerStore;
 let services: Partial<DaemonServices>;
 let mine: TestKey[];
+let fake: FakeLedger;
 let height = 0;
 let channelId: Buffer;
 let streamId: Buffer;
@@ -65,7 +66,7 @@ function mined(name: string, inputs: readonly OutPoint[], outputs: readonly NewO
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lbcnet-lists-'));
   store = new LedgerStore(await loadSqlite(), { path: join(folder, 'ledger'), ledgerId: 'lbc_regtest' });
-  const fake = new FakeLedger();
+  fake = new FakeLedger();
   const ledger = Object.assign(fake.ledger as { -readonly [Field in keyof Ledger]: Ledger[Field] }, {
     database: storeInThread(store),
   });
@@ -318,6 +319,21 @@ describe('a transaction', () => {
     });
     const bought = (await call('transaction_show', { txid: txids['bought'] })) as { outputs: Item[] };
     expect(bought.outputs[0]).toMatchObject({ type: 'purchase', claim_id: hashToHex(BOUGHT) });
+  });
+
+  it.each([
+    ['in no block', 0, -1],
+    ['in a block', 3, 3],
+  ])('of others is shown as a hub has it: %s', async (_, at, shown) => {
+    const { tx } = made(transactionOf([foreignOutPoint('other')], [payTo(stranger, LBC)]));
+    fake.known = () => ({ tx, height: at, position: at > 0 ? 1 : -1, isVerified: at > 0 });
+    const answer = await call('transaction_show', { txid: 'ab'.repeat(32) });
+    fake.known = () => null;
+    const confirmations = at > 0 ? height + 1 - at : -1;
+    expect(answer).toMatchObject({
+      height: shown,
+      outputs: [{ height: shown, confirmations, amount: '1.0' }],
+    });
   });
 
   it.each(['00'.repeat(32), 'zz', ''])('of the id %j is not found', async (txid) => {
