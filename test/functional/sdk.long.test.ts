@@ -36,6 +36,9 @@ const SOME_OF_DAEMON = [
   'test_setting_channel_fields',
   'test_signed_supports_with_no_change_txo_regression',
   'test_collections',
+  'test_granular_balances',
+  'test_commands_across_accounts',
+  'test_wallet_reconnect',
   'test_encryption_and_locking',
 ];
 const given = process.env['LBRYNET_TESTS']?.split(' ');
