@@ -1,79 +1,15 @@
 /**
  * Two of our daemons and the one of lbry-sdk on one hub: each makes what the others list, resolve, support, repost, buy and
  * take over. Then each opens all three wallets, and what the three answer about the same things is equal, but for the list
- * of reasoned differences below. LBRYNET names the program `lbrynet`; without it nothing is tested.
+ * of reasoned differences. LBRYNET names the program `lbrynet`; without it nothing is tested.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { differencesOf, MISSING, Trio, type Owner } from './support/trio.js';
+import { differencesOf, REASONED, type Json, type Question } from './support/daemonDifferences.js';
+import { MISSING, Trio, type Owner } from './support/trio.js';
 import { until } from './support/network.js';
 
 const LBRYNET = process.env['LBRYNET'];
 if (!LBRYNET) console.log('skipped: LBRYNET names no daemon');
-
-type Json = Record<string, unknown>;
-type Question = readonly [method: string, params: Json];
-
-/** Where answers differ for a reason. */
-interface Reasoned {
-  readonly why: string;
-  readonly applies: (method: string, params: Json) => boolean;
-  /** What is left of an answer to be compared; null where theirs is not compared at all. */
-  readonly alike: ((answer: unknown) => unknown) | null;
-}
-
-const sorted = (answer: unknown): unknown => {
-  const { items, ...page } = answer as { items: Json[] };
-  const key = ({ txid, nout, address }: Json): string => JSON.stringify([txid, nout, address]);
-  return { ...page, items: items.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)) };
-};
-
-/** The answer with each object changed, those within others first. */
-function mapObjects(answer: unknown, change: (object: Json) => Json): unknown {
-  if (Array.isArray(answer)) return answer.map((item) => mapObjects(item, change));
-  if (typeof answer !== 'object' || answer === null) return answer;
-  return change(
-    Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, mapObjects(value, change)])),
-  );
-}
-
-function asPayment(object: Json): Json {
-  if (object['type'] !== 'purchase') return object;
-  const { claim_id: _, claim: __, ...payment } = object;
-  return { ...payment, type: 'payment' };
-}
-
-const REASONED: readonly Reasoned[] = [
-  {
-    why: 'Which of equal names or amounts comes first is nowhere said.',
-    applies: (_, { order_by }) => order_by === 'name' || order_by === 'amount',
-    alike: sorted,
-  },
-  {
-    why: 'Addresses go by account, chain and number here, and as their database finds them there.',
-    applies: (method) => method === 'address_list',
-    alike: sorted,
-  },
-  {
-    why: 'That a payment is a purchase is shown everywhere here; there only where the whole transaction was at hand.',
-    applies: (method) => ['txo_list', 'utxo_list', 'transaction_show'].includes(method),
-    alike: (answer) => mapObjects(answer, asPayment),
-  },
-  {
-    why: 'Keys of channels are told of in transactions too; there no wallet is asked for them.',
-    applies: (method) => method === 'transaction_show',
-    alike: (answer) => mapObjects(answer, ({ has_signing_key: _, ...object }) => object),
-  },
-  {
-    why: 'There the states of a claim in one list all get what is noted of the last of them.',
-    applies: (method, { resolve }) => method === 'txo_list' && resolve === true,
-    alike: (answer) => mapObjects(answer, ({ is_spent: _, ...object }) => object),
-  },
-  {
-    why: 'Balances of a wallet are kept there without regard to the number of confirmations.',
-    applies: (method, { confirmations }) => method === 'wallet_balance' && confirmations !== undefined,
-    alike: null,
-  },
-];
 
 /** Differences that are shown of an answer. */
 const SHOWN = 5;
@@ -397,6 +333,39 @@ describe.skipIf(!LBRYNET)('two of ours and lbrynet', () => {
         { txid },
       ]),
       null,
+    );
+  });
+
+  it('agrees on what waits for a block', async () => {
+    const foreign = await trio.payNobody();
+    for (const one of trio.owners)
+      await until(
+        `${one.name} finds it`,
+        async () => 'txid' in (await one.call<Json>('transaction_show', { txid: foreign })),
+      );
+    const { txid } = await trio.owners[0]!.make('wallet_send', {
+      amount: '0.07',
+      addresses: [await trio.owners[1]!.call<string>('address_unused')],
+    });
+    for (const host of trio.owners)
+      for (const wallet of trio.owners.slice(0, 2))
+        await until(`${host.name} knows of it`, async () => {
+          const of = { wallet_id: wallet.walletAt(host), txid };
+          return (await host.call<{ total_items: number }>('txo_list', of)).total_items === 1;
+        });
+    await allAgree(
+      [foreign, txid].map((one) => ['transaction_show', { txid: one }]),
+      null,
+    );
+    await allAgree(
+      [
+        ...['txo_list', 'utxo_list', 'transaction_list'].map((method) => [method, {}] as const),
+        ...['account_balance', 'wallet_balance'].map((method) => [method, {}] as const),
+        ['account_balance', { confirmations: 1 }],
+        ['txo_list', { txid, is_my_input_or_output: true }],
+        ['txo_sum', {}],
+      ],
+      trio.owners,
     );
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The integration tests of lbry-sdk with lbcnode in the place of lbcd, lbcwallet and the hub (`test/sdk/lbcnode_stack.py`).
- * LBRYNET names the program `lbrynet` of a checkout that runs, beside which lie `python` and, a folder above, `lbry-sdk`.
+ * The integration tests of lbry-sdk with lbcnode in the place of lbcd, lbcwallet and the hub (`test/sdk/lbcnode_stack.py`), and
+ * with lbcnet in the place of the daemon too (`test/sdk/lbcnet_daemon.py`). LBRYNET names the program `lbrynet` of a checkout that runs, beside which lie `python` and, a folder above, `lbry-sdk`.
  * Some of each kind are run; LBRYNET_TESTS chooses others: pytest's arguments with spaces between them.
  */
 import { spawn } from 'node:child_process';
@@ -26,38 +26,67 @@ const SOME = [
   'test_hub_discovery',
   'test_history_edge_cases',
 ];
-const chosen = process.env['LBRYNET_TESTS']?.split(' ') ?? [
-  ...['claims', 'takeovers', 'blockchain', 'transactions'].map((kind) => `tests/integration/${kind}`),
+/** Of those that hold with lbcnet, each of which starts a node and a daemon anew. */
+const SOME_OF_DAEMON = [
+  'test_basic_claim_search',
+  'test_txo_list_and_sum_filtering',
+  'test_txo_list_my_input_output_filtering',
+  'test_claim_list_filtering',
+  'test_channel_bids',
+  'test_setting_channel_fields',
+  'test_signed_supports_with_no_change_txo_regression',
+  'test_collections',
+  'test_granular_balances',
+  'test_commands_across_accounts',
+  'test_wallet_reconnect',
+  'test_encryption_and_locking',
+];
+const given = process.env['LBRYNET_TESTS']?.split(' ');
+const some = (kinds: readonly string[], names: readonly string[]): string[] => [
+  ...kinds.map((kind) => `tests/integration/${kind}`),
   '-k',
-  SOME.join(' or '),
+  names.join(' or '),
 ];
 
 if (!LBRYNET) console.log('skipped: LBRYNET names no lbry-sdk');
 
+async function passes(plugins: readonly string[], chosen: readonly string[]): Promise<void> {
+  const bin = dirname(LBRYNET!);
+  const child = spawn(
+    join(bin, 'python'),
+    [
+      ...['-m', 'pytest', '-q', '-W', 'ignore', '--tb=short'],
+      ...plugins.flatMap((plugin) => ['-p', plugin]),
+      ...chosen,
+    ],
+    {
+      cwd: join(bin, '..', 'lbry-sdk'),
+      env: {
+        ...process.env,
+        LBCNODE: join(root, 'dist', 'bin', 'lbcnode.js'),
+        LBCNET: join(root, 'dist', 'bin', 'lbcnet.js'),
+        LBCNODE_NODE: process.execPath,
+        PYTHONPATH: join(root, 'test', 'sdk'),
+        PYTHONDONTWRITEBYTECODE: '1',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  let told = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (told += text));
+  const code = await new Promise((done) => child.once('close', done));
+  console.log(told.split('\n').slice(-40).join('\n'));
+  expect(code).toBe(0);
+}
+
 it.skipIf(!LBRYNET)(
   'satisfies the tests of lbry-sdk',
-  async () => {
-    const bin = dirname(LBRYNET!);
-    const child = spawn(
-      join(bin, 'python'),
-      ['-m', 'pytest', '-q', '-W', 'ignore', '-p', 'lbcnode_stack', '--tb=short', ...chosen],
-      {
-        cwd: join(bin, '..', 'lbry-sdk'),
-        env: {
-          ...process.env,
-          LBCNODE: join(root, 'dist', 'bin', 'lbcnode.js'),
-          LBCNODE_NODE: process.execPath,
-          PYTHONPATH: join(root, 'test', 'sdk'),
-          PYTHONDONTWRITEBYTECODE: '1',
-        },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    );
-    let told = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (told += text));
-    const code = await new Promise((done) => child.once('close', done));
-    console.log(told.split('\n').slice(-40).join('\n'));
-    expect(code).toBe(0);
-  },
+  () => passes(['lbcnode_stack'], given ?? some(['claims', 'takeovers', 'blockchain', 'transactions'], SOME)),
+  3_600_000,
+);
+
+it.skipIf(!LBRYNET)(
+  'satisfies them with lbcnet as the daemon',
+  () => passes(['lbcnode_stack', 'lbcnet_daemon'], given ?? some(['claims', 'blockchain'], SOME_OF_DAEMON)),
   3_600_000,
 );

@@ -90,8 +90,11 @@ export interface Ledger {
   transaction(txid: Uint8Array): Promise<LedgerTransaction | null>;
   /** By txid as printed; what nobody knows is absent. */
   transactions(txids: readonly Uint8Array[]): Promise<Map<string, LedgerTransaction>>;
-  /** Leaves the hub of the moment for the first server of the settings that is fit. */
-  reconnect(): void;
+  /**
+   * Leaves the hub of the moment for the first server of the settings that is fit. Resolves when it is connected; false where
+   * that took longer than a call may.
+   */
+  reconnect(): Promise<boolean>;
   /** The component `wallet` of the answer to `status`. */
   status(): JsonOut;
   on<Name extends keyof LedgerEvents>(name: Name, listener: (...args: LedgerEvents[Name]) => void): void;

@@ -126,8 +126,12 @@ export class LedgerAtWork implements Ledger {
     return this.#store;
   }
 
-  reconnect(): void {
+  async reconnect(): Promise<boolean> {
     this.#pool.reconnect(this.#serversOfSettings());
+    return this.#pool.connected().then(
+      () => true,
+      () => false,
+    );
   }
 
   /** Begins to look for a hub. What the database has of blocks above the headers is in none for the time being. */

@@ -48,7 +48,9 @@ export async function shownTransaction(
   if (row !== undefined) return shownRow(row, ledger, view);
   const found = await ledger.transaction(txid);
   if (found === null) return null;
-  const { tx, height } = found;
+  const { tx } = found;
+  // What waits is said to be at -1 by a hub, at 0 in histories of addresses.
+  const height = found.height > 0 ? found.height : -1;
   return { tx, height, spent: tx.inputs.map(() => null), outputs: outputsOf(tx, txid, height) };
 }
 

@@ -145,6 +145,11 @@ export class Trio {
     return (await this.node.rpc<{ tx: string[] }>('getblock', [hash])).tx;
   }
 
+  /** A payment that concerns no wallet but the node's, in no block. */
+  payNobody(): Promise<string> {
+    return this.node.rpc<string>('sendtoaddress', [this.address, 1]);
+  }
+
   async makeEverything(): Promise<void> {
     await this.each(async (owner) => {
       const own = await owner.call<string>('address_unused');
@@ -320,15 +325,4 @@ export class Trio {
         });
       }
   }
-}
-
-/** Where two answers differ, as `path: this / that`. */
-export function differencesOf(one: unknown, other: unknown, path = ''): string[] {
-  if (Object.is(one, other)) return [];
-  const isBranch = (value: unknown): value is Record<string, unknown> =>
-    typeof value === 'object' && value !== null;
-  if (!isBranch(one) || !isBranch(other) || Array.isArray(one) !== Array.isArray(other))
-    return [`${path}: ${JSON.stringify(one)} / ${JSON.stringify(other)}`];
-  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
-  return [...names].flatMap((name) => differencesOf(one[name], other[name], `${path}.${name}`));
 }

@@ -94,8 +94,8 @@ const importOne = implement(walletImport, async ({ services }, args) => {
   return wallet.exported(password);
 });
 
-const reconnect = implement(walletReconnect, ({ services }) => {
-  services.ledger.reconnect();
+const reconnect = implement(walletReconnect, async ({ services }) => {
+  await services.ledger.reconnect();
   return null;
 });
 

@@ -113,6 +113,8 @@ export class HubPool {
     const reason = new HubGone(CONNECT_ANEW);
     this.#candidate?.end(reason);
     this.#session?.end(reason);
+    // The loop lets go of it in a turn of its own.
+    this.#session = null;
     this.#wake?.();
   }
 

@@ -50,6 +50,7 @@ let folder: string;
 let store: LedgerStore;
 let services: Partial<DaemonServices>;
 let mine: TestKey[];
+let fake: FakeLedger;
 let height = 0;
 let channelId: Buffer;
 let streamId: Buffer;
@@ -66,7 +67,7 @@ function mined(name: string, inputs: readonly OutPoint[], outputs: readonly NewO
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lbcnet-lists-'));
   store = new LedgerStore(await loadSqlite(), { path: join(folder, 'ledger'), ledgerId: 'lbc_regtest' });
-  const fake = new FakeLedger();
+  fake = new FakeLedger();
   const ledger = Object.assign(fake.ledger as { -readonly [Field in keyof Ledger]: Ledger[Field] }, {
     database: storeInThread(store),
   });
@@ -328,6 +329,21 @@ describe('a transaction', () => {
     const params = { txid: '00'.repeat(32) };
     expect(await callMethod(METHODS, { ...services, ledger }, 'transaction_show', params)).toEqual({
       result: { success: false, code: -32600, message: 'too many of them' },
+    });
+  });
+
+  it.each([
+    ['in no block', 0, -1],
+    ['in a block', 3, 3],
+  ])('of others is shown as a hub has it: %s', async (_, at, shown) => {
+    const { tx } = made(transactionOf([foreignOutPoint('other')], [payTo(stranger, LBC)]));
+    fake.known = () => ({ tx, height: at, position: at > 0 ? 1 : -1, isVerified: at > 0 });
+    const answer = await call('transaction_show', { txid: 'ab'.repeat(32) });
+    fake.known = () => null;
+    const confirmations = at > 0 ? height + 1 - at : -1;
+    expect(answer).toMatchObject({
+      height: shown,
+      outputs: [{ height: shown, confirmations, amount: '1.0' }],
     });
   });
 

@@ -204,6 +204,7 @@ describe('a hub that lies', () => {
     await ledger.add(account);
     expect(await ledger.database.addressCount({ accountIds: ['alice'] })).toBe(7);
     await expect(ledger.hub.resolve(['a'])).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(await ledger.reconnect()).toBe(false);
     expect(ledger.status()).toMatchObject({ connected: null, servers: [] });
   });
 });

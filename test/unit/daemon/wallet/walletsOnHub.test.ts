@@ -122,7 +122,8 @@ describe('wallets on a hub', () => {
     const address = await wallets.default.account().nextReceivingAddress();
     mine(payTo(address));
     servers[0] = other.server;
-    ledger.reconnect();
+    expect(await ledger.reconnect()).toBe(true);
+    expect(ledger.status()).toMatchObject({ connected: `${other.server.host}:${other.server.port}` });
     await until(async () => (await wallets.default.balance()).total === 1000n);
     expect(ledger.status()).toMatchObject({
       connected: `${other.server.host}:${other.server.port}`,

@@ -1,0 +1,76 @@
+/** Where the answers of our daemon and of the one of lbry-sdk differ, and for which reasons they may. */
+export type Json = Record<string, unknown>;
+export type Question = readonly [method: string, params: Json];
+
+/** Where answers differ for a reason. */
+export interface Reasoned {
+  readonly why: string;
+  readonly applies: (method: string, params: Json) => boolean;
+  /** What is left of an answer to be compared; null where theirs is not compared at all. */
+  readonly alike: ((answer: unknown) => unknown) | null;
+}
+
+const sorted = (answer: unknown): unknown => {
+  const { items, ...page } = answer as { items: Json[] };
+  const key = ({ txid, nout, address }: Json): string => JSON.stringify([txid, nout, address]);
+  return { ...page, items: items.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)) };
+};
+
+/** The answer with each object changed, those within others first. */
+function mapObjects(answer: unknown, change: (object: Json) => Json): unknown {
+  if (Array.isArray(answer)) return answer.map((item) => mapObjects(item, change));
+  if (typeof answer !== 'object' || answer === null) return answer;
+  return change(
+    Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, mapObjects(value, change)])),
+  );
+}
+
+function asPayment(object: Json): Json {
+  if (object['type'] !== 'purchase') return object;
+  const { claim_id: _, claim: __, ...payment } = object;
+  return { ...payment, type: 'payment' };
+}
+
+export const REASONED: readonly Reasoned[] = [
+  {
+    why: 'Which of equal names or amounts comes first is nowhere said.',
+    applies: (_, { order_by }) => order_by === 'name' || order_by === 'amount',
+    alike: sorted,
+  },
+  {
+    why: 'Addresses go by account, chain and number here, and as their database finds them there.',
+    applies: (method) => method === 'address_list',
+    alike: sorted,
+  },
+  {
+    why: 'That a payment is a purchase is shown everywhere here; there only where the whole transaction was at hand.',
+    applies: (method) => ['txo_list', 'utxo_list', 'transaction_show'].includes(method),
+    alike: (answer) => mapObjects(answer, asPayment),
+  },
+  {
+    why: 'Keys of channels are told of in transactions too; there no wallet is asked for them.',
+    applies: (method) => method === 'transaction_show',
+    alike: (answer) => mapObjects(answer, ({ has_signing_key: _, ...object }) => object),
+  },
+  {
+    why: 'There the states of a claim in one list all get what is noted of the last of them.',
+    applies: (method, { resolve }) => method === 'txo_list' && resolve === true,
+    alike: (answer) => mapObjects(answer, ({ is_spent: _, ...object }) => object),
+  },
+  {
+    why: 'Balances of a wallet are kept there without regard to the number of confirmations.',
+    applies: (method, { confirmations }) => method === 'wallet_balance' && confirmations !== undefined,
+    alike: null,
+  },
+];
+
+/** Where two answers differ, as `path: this / that`. */
+export function differencesOf(one: unknown, other: unknown, path = ''): string[] {
+  if (Object.is(one, other)) return [];
+  const isBranch = (value: unknown): value is Record<string, unknown> =>
+    typeof value === 'object' && value !== null;
+  if (!isBranch(one) || !isBranch(other) || Array.isArray(one) !== Array.isArray(other))
+    return [`${path}: ${JSON.stringify(one)} / ${JSON.stringify(other)}`];
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return [...names].flatMap((name) => differencesOf(one[name], other[name], `${path}.${name}`));
+}

@@ -1,0 +1,473 @@
+"""
+A pytest plugin that puts lbcnet in the place of the daemon in the integration tests of lbry-sdk. What they call
+(`daemon.jsonrpc_*`) is asked over HTTP of a program of its own. Tests also look into the wallet of the process they run in:
+there remains one, with the same wallet file and the same hub, that only watches. It is made to follow what lbcnet changes,
+and lbcnet is asked again until it knows of what the watching one knows.
+
+lbcnet has no files: one that a test publishes is told by its name, size and hashes.
+
+    LBCNODE=<dist/bin/lbcnode.js> LBCNET=<dist/bin/lbcnet.js> pytest -p lbcnode_stack -p lbcnet_daemon tests/integration/...
+"""
+import asyncio
+import builtins
+import hashlib
+import inspect
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+import types
+import urllib.request
+from binascii import unhexlify
+
+PROGRAM = os.environ['LBCNET']
+NODE = os.environ.get('LBCNODE_NODE', 'node')
+#: LBC for one unit, as the reference's tests have it.
+RATES = ('USD=2', 'BTC=1')
+#: What a character of a name costs in these tests, in dewies.
+FEE_PER_NAME_CHAR = '200000'
+#: How long lbcnet may take to know what the watching wallet knows. What does not concern its wallets it never knows.
+FOLLOWS_SEC = 5
+LOOK_SEC = 0.02
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(('127.0.0.1', 0))
+        return one.getsockname()[1]
+
+
+def error_of(error):
+    """The exception that the reference would have raised, by its name."""
+    from lbry import error as errors
+    data = error.get('data') or {}
+    name = data.get('name') if isinstance(data, dict) else None
+    kind = getattr(errors, name or '', None) or getattr(builtins, name or '', None) or Exception
+    if not (isinstance(kind, type) and issubclass(kind, Exception)):
+        kind = Exception
+    made = kind.__new__(kind)
+    made.args = (error['message'],)
+    return made
+
+
+class TxRef:
+    def __init__(self, daemon, txid, height):
+        self.daemon = daemon
+        self.id = txid
+        self.height = height
+
+    @property
+    def tx(self):
+        return self.daemon.transaction(self.id)
+
+
+class Item(dict):
+    """An object of an answer. The tests read the same things off the reference's own objects."""
+
+    def __init__(self, daemon, value):
+        super().__init__((key, wrap(daemon, one)) for key, one in value.items())
+        self.__dict__['_daemon'] = daemon
+
+    @property
+    def id(self):
+        return self['id'] if 'id' in self else self['txid']
+
+    @property
+    def claim_name(self):
+        return self['name']
+
+    @property
+    def amount(self):
+        from lbry.wallet.dewies import lbc_to_dewies
+        return lbc_to_dewies(self['amount'])
+
+    @property
+    def has_private_key(self):
+        return self.get('has_signing_key', False)
+
+    @property
+    def accounts(self):
+        return self._daemon.wallet_manager.get_wallet_or_error(self['id']).accounts
+
+    @property
+    def default_account(self):
+        return self.accounts[0]
+
+    @property
+    def private_key(self):
+        import base58
+        from lbry.wallet.bip32 import PrivateKey
+        exported = json.loads(base58.b58decode(self._daemon.call('channel_export', {'channel_id': self['claim_id']})))
+        return PrivateKey.from_pem(self._daemon.ledger, exported['signing_private_key'])
+
+    @property
+    def tx_ref(self):
+        return TxRef(self._daemon, self['txid'], self['height'])
+
+    def __getattr__(self, name):
+        if name.startswith('__'):
+            raise AttributeError(name)
+        if name in self:
+            return self[name]
+        if 'txid' in self and 'nout' in self:
+            return getattr(self._daemon.transaction(self['txid']).outputs[self['nout']], name)
+        raise AttributeError(f'the answer of lbcnet has no {name}')
+
+
+def made_transaction(daemon, answer):
+    """A transaction of the reference that shows itself as lbcnet showed it."""
+    from lbry.wallet import Transaction
+
+    class Made(Transaction):
+        @property
+        def input_sum(self):
+            from lbry.wallet.dewies import lbc_to_dewies
+            return lbc_to_dewies(self.answer['total_input'])
+
+    made = Made(unhexlify(answer['hex']), height=answer['height'])
+    made.answer = answer
+    return made
+
+
+def wrap(daemon, value):
+    if isinstance(value, dict):
+        if 'hex' in value and 'txid' in value and 'outputs' in value:
+            return made_transaction(daemon, value)
+        return Item(daemon, value)
+    if isinstance(value, list):
+        return [wrap(daemon, one) for one in value]
+    return value
+
+
+def dumps_pretty(value, ledger):
+    """What lbcnet made is shown as it showed it; what the test made itself, by the reference."""
+    from lbry.extras.daemon.json_response_encoder import JSONResponseEncoder
+    encoder = JSONResponseEncoder(ledger=ledger)
+    return json.dumps({'result': value}, default=lambda one: getattr(one, 'answer', None) or encoder.default(one))
+
+
+class Components:
+    """There are none in this process; the tests only switch the wallet's off."""
+
+    def get_component(self, name):
+        if name == 'wallet':
+            return types.SimpleNamespace()
+        raise NotImplementedError(f'{name} is in another process')
+
+
+#: After these the wallets of the watching process are read anew.
+CHANGES_WALLETS = {
+    'account_create', 'account_add', 'account_remove', 'account_set', 'sync_apply', 'wallet_import', 'wallet_create',
+    'wallet_add', 'wallet_remove', 'channel_import', 'channel_create', 'channel_update', 'preference_set',
+}
+
+
+#: Methods of the reference that are no coroutines and return none.
+ANSWERS_AT_ONCE = {
+    'version', 'settings_get', 'settings_set', 'settings_clear', 'preference_get', 'preference_set', 'wallet_list',
+    'wallet_status', 'wallet_lock', 'wallet_decrypt', 'wallet_encrypt', 'account_remove', 'account_set', 'sync_hash',
+    'tracemalloc_enable', 'tracemalloc_disable', 'tracemalloc_top',
+}
+
+
+class LbcnetDaemon:
+    """Answers `jsonrpc_*` as the reference's `Daemon` does: with coroutines where that one has them."""
+
+    def __init__(self, conf, wallet_node, hub):
+        self.conf = conf
+        self.wallet_node = wallet_node
+        self.hub = hub
+        self.component_manager = Components()
+        self.port = free_port()
+        self.process = None
+        self.known_keys = {}
+
+    @property
+    def wallet_manager(self):
+        return self.wallet_node.manager
+
+    @property
+    def ledger(self):
+        return self.wallet_node.ledger
+
+    def __getattr__(self, name):
+        from lbry.extras.daemon.daemon import Daemon
+        if name == 'get_dewies_or_error':
+            return Daemon.get_dewies_or_error
+        if not name.startswith('jsonrpc_'):
+            raise NotImplementedError(f'{name} is in another process')
+        method = getattr(Daemon, name)
+        signature = inspect.signature(method)
+
+        def params(arguments, named):
+            bound = signature.bind(None, *arguments, **named).arguments
+            bound.pop('self')
+            for parameter in signature.parameters.values():
+                if parameter.kind == parameter.VAR_KEYWORD:
+                    bound.update(bound.pop(parameter.name, {}))
+                elif parameter.kind == parameter.VAR_POSITIONAL:
+                    # They are those of `txo_list`.
+                    names = list(inspect.signature(Daemon.jsonrpc_txo_list).parameters)[1:]
+                    bound.update(zip(names, bound.pop(parameter.name, ())))
+            return {key: value for key, value in bound.items() if value is not None}
+
+        async def ask(*arguments, **named):
+            if name == 'jsonrpc_file_delete':
+                # Of a stream whose file lbcnet never had.
+                return True
+            self.send_keys()
+            given = params(arguments, named)
+            with_file(given)
+            answer = await asyncio.get_running_loop().run_in_executor(None, self.call, name[8:], given)
+            if name[8:] in CHANGES_WALLETS:
+                await self.follow_wallets()
+            return answer
+
+        def ask_at_once(*arguments, **named):
+            answer = self.call(name[8:], params(arguments, named))
+            if name[8:] in CHANGES_WALLETS:
+                for account in self.read_wallets():
+                    asyncio.ensure_future(self.ledger.subscribe_account(account))
+            return answer
+
+        return ask_at_once if name[8:] in ANSWERS_AT_ONCE else ask
+
+    def call(self, method, params=None):
+        """Raises what the reference raises."""
+        body = json.dumps({'jsonrpc': '2.0', 'id': 1, 'method': method, 'params': params or {}}).encode()
+        request = urllib.request.Request(f'http://127.0.0.1:{self.port}/', body)
+        try:
+            with urllib.request.urlopen(request, timeout=100) as answer:
+                text = answer.read()
+        except urllib.error.HTTPError as error:
+            text = error.read()
+        reply = json.loads(text)
+        if reply.get('error'):
+            raise error_of(reply['error'])
+        return wrap(self, reply['result'])
+
+    async def start(self):
+        node = self.wallet_node
+        for wallet in node.manager.wallets:
+            wallet.save()
+            only_watch(wallet)
+        node.ledger.lbcnet = self
+        self.known_keys = keys_of(node.manager)
+        folder = os.path.join(node.data_path, 'lbcnet')
+        os.mkdir(folder)
+        command = [
+            NODE, PROGRAM, 'start', f'--config={folder}/conf.yml', f'--data-dir={folder}', f'--wallet-dir={node.data_path}',
+            f'--download-dir={folder}', f'--api=127.0.0.1:{self.port}', f'--streaming-server=127.0.0.1:{free_port()}',
+            '--blockchain-name=lbrycrd_regtest', f'--lbryum-servers={self.hub.hostname}:{self.hub.port}',
+            *(f'--wallets={wallet.id}' for wallet in node.manager.wallets),
+            *(f'--exchange-rates={rate}' for rate in RATES),
+        ]
+        self.output = os.path.join(folder, 'output')
+        with open(self.output, 'ab') as output:
+            self.process = subprocess.Popen(
+                command, stdout=output, stderr=output, stdin=subprocess.DEVNULL,
+                env={**os.environ, 'LBRY_FEE_PER_NAME_CHAR': FEE_PER_NAME_CHAR})
+        for _ in range(3000):
+            if self.process.poll() is not None:
+                with open(self.output, encoding='utf-8', errors='replace') as output:
+                    raise Exception(f'lbcnet ended: {output.read()[-2000:]}')
+            try:
+                if self.call('status')['is_running']:
+                    return
+            except OSError:
+                pass
+            await asyncio.sleep(LOOK_SEC)
+        raise Exception('lbcnet does not answer')
+
+    async def stop(self):
+        if self.process is None:
+            return
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            await asyncio.get_running_loop().run_in_executor(None, self.process.wait, 30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process = None
+
+    def transaction(self, txid):
+        return self.call('transaction_show', {'txid': txid})
+
+    async def broadcast_or_release(self, tx, blocking=False):
+        await self.ledger.broadcast(tx)
+        if blocking:
+            await self.ledger.wait(tx)
+
+    async def watches_again(self):
+        """After a restart of the hub: the watching wallet asks it nothing, so it may not have seen."""
+        import lbcnode_stack
+        network = self.ledger.network
+        if network.running and network.restarts != lbcnode_stack.restarts:
+            await lbcnode_stack.reconnected(network)
+            await self.ledger._update_tasks.done.wait()
+
+    async def at_height(self, height):
+        end = time.monotonic() + FOLLOWS_SEC
+        while time.monotonic() < end:
+            if self.call('status')['wallet']['blocks'] >= height:
+                return
+            await asyncio.sleep(LOOK_SEC)
+
+    async def knows(self, txid, height=-1):
+        """Until a wallet of lbcnet has the transaction, at this height at least."""
+        end = time.monotonic() + FOLLOWS_SEC
+        question = {'txid': txid, 'is_my_input_or_output': True}
+        while time.monotonic() < end:
+            for wallet in self.call('wallet_list')['items']:
+                for item in self.call('txo_list', {**question, 'wallet_id': wallet['id']})['items']:
+                    if height <= 0 or item['height'] >= height:
+                        return
+            await asyncio.sleep(LOOK_SEC)
+
+    def read_wallets(self):
+        """Lets the watching wallets be as the files are; returns the accounts they did not have."""
+        from lbry.wallet import Account, Wallet
+        from lbry.wallet.wallet import WalletStorage
+        manager, added = self.wallet_manager, []
+        loaded = [wallet['id'] for wallet in self.call('wallet_list', {'page_size': 1000})['items']]
+        manager.wallets[:] = [wallet for wallet in manager.wallets if wallet.id in loaded]
+        for wallet_id in loaded:
+            path = os.path.join(self.wallet_node.data_path, 'wallets', wallet_id)
+            wallet = next((one for one in manager.wallets if one.id == wallet_id), None)
+            if wallet is None:
+                wallet = Wallet(storage=WalletStorage(path))
+                only_watch(wallet)
+                manager.wallets.append(wallet)
+            with open(path, encoding='utf-8') as file:
+                text = json.load(file)
+            wallet.preferences.data = text.get('preferences', {})
+            known, present = {account.id: account for account in wallet.accounts}, []
+            for saved in text['accounts']:
+                read = Account.from_dict(self.ledger, Wallet(), saved)
+                account = known.get(read.id)
+                if account is None:
+                    account = Account.from_dict(self.ledger, wallet, saved)
+                    added.append(account)
+                account.name, account.channel_keys = read.name, read.channel_keys
+                present.append(account)
+            wallet.accounts[:] = present
+        live = [account for wallet in manager.wallets for account in wallet.accounts]
+        self.ledger.accounts[:] = [account for account in self.ledger.accounts if account in live]
+        self.known_keys = keys_of(manager)
+        return added
+
+    async def follow_wallets(self):
+        for account in self.read_wallets():
+            await self.ledger.subscribe_account(account)
+        await self.ledger._update_tasks.done.wait()
+
+    def send_keys(self):
+        """Keys of channels that a test put into the watching wallet."""
+        if self.known_keys == keys_of(self.wallet_manager):
+            return
+        for wallet in self.wallet_manager.wallets:
+            self.call('wallet_import', {'data': json.dumps(wallet.to_dict()), 'wallet_id': wallet.id})
+        self.known_keys = keys_of(self.wallet_manager)
+
+
+def keys_of(manager):
+    return {account.id: dict(account.channel_keys) for wallet in manager.wallets for account in wallet.accounts}
+
+
+def only_watch(wallet):
+    """The files are lbcnet's."""
+    wallet.storage.write = lambda _: None
+
+
+def with_file(given):
+    path = given.pop('file_path', None)
+    if path is None:
+        return
+    with open(path, 'rb') as file:
+        data = file.read()
+    if not data:
+        raise Exception(f'cannot publish empty file: {path}')
+    given.setdefault('file_name', os.path.basename(path))
+    given.setdefault('file_size', len(data))
+    given.setdefault('file_hash', hashlib.sha384(data).hexdigest())
+    given.setdefault('sd_hash', hashlib.sha384(b'descriptor' + path.encode() + data).hexdigest())
+
+
+def pytest_configure(config):
+    from lbry import testcase
+    from lbry.conf import Config
+    from lbry.wallet import Ledger
+    from lbry.wallet.orchstr8.node import WalletNode
+    case, integration = testcase.CommandTestCase, testcase.IntegrationTestCase
+
+    async def add_daemon(self, wallet_node=None, seed=None):
+        is_own = wallet_node is None
+        if is_own:
+            wallet_node = WalletNode(
+                self.wallet_node.manager_class, self.wallet_node.ledger_class, port=self.extra_wallet_node_port)
+            self.extra_wallet_node_port += 1
+        upload_dir = os.path.join(wallet_node.data_path, 'uploads')
+        os.mkdir(upload_dir)
+        conf = Config(
+            data_dir=wallet_node.data_path, wallet_dir=wallet_node.data_path, download_dir=wallet_node.data_path)
+        conf.upload_dir = upload_dir
+        conf.blockchain_name = 'lbrycrd_regtest'
+        conf.lbryum_servers = [(self.conductor.spv_node.hostname, self.conductor.spv_node.port)]
+        conf.transaction_cache_size = 10000
+        if is_own:
+            await wallet_node.start(self.conductor.spv_node, seed=seed, config=conf)
+            self.extra_wallet_nodes.append(wallet_node)
+        else:
+            wallet_node.manager.config = conf
+            wallet_node.manager.ledger.config['known_hubs'] = conf.known_hubs
+        daemon = LbcnetDaemon(conf, wallet_node, self.conductor.spv_node)
+        self.daemons.append(daemon)
+        await daemon.start()
+        return daemon
+
+    wait = Ledger.wait
+
+    async def wait_for_both(self, tx, height=-1, timeout=1):
+        daemon = getattr(self, 'lbcnet', None)
+        if daemon is None:
+            return await wait(self, tx, height, timeout)
+        end = time.monotonic() + FOLLOWS_SEC
+        while time.monotonic() < end:
+            found = await self.db.get_transaction(txid=tx.id)
+            if found is not None and (height <= 0 or found.height >= height):
+                break
+            await asyncio.sleep(LOOK_SEC)
+        await self._update_tasks.done.wait()
+        await daemon.knows(tx.id, height)
+
+    generate, send, confirm = integration.generate, integration.send_to_address_and_wait, case.confirm_tx
+
+    async def generate_for_all(self, blocks):
+        for daemon in getattr(self, 'daemons', []):
+            await daemon.watches_again()
+        await generate(self, blocks)
+        for daemon in getattr(self, 'daemons', []):
+            await daemon.at_height(self.blockchain.block_expected)
+
+    async def send_and_wait(self, address, amount, blocks_to_generate=0, ledger=None):
+        txid = await send(self, address, amount, blocks_to_generate, ledger)
+        daemon = getattr(ledger or self.ledger, 'lbcnet', None)
+        if daemon is not None:
+            await daemon.knows(txid, self.blockchain.block_expected - blocks_to_generate + 1 if blocks_to_generate else -1)
+        return txid
+
+    async def confirm_for_both(self, txid, ledger=None):
+        await confirm(self, txid, ledger)
+        await (ledger or self.ledger).lbcnet.knows(txid, 1)
+        return txid
+
+    # It only ends what hangs; a busy machine takes its time.
+    testcase.AsyncioTestCase.TIMEOUT = 600.0
+    case.add_daemon = add_daemon
+    case.confirm_tx = confirm_for_both
+    integration.generate = generate_for_all
+    integration.send_to_address_and_wait = send_and_wait
+    Ledger.wait = wait_for_both
+    testcase.jsonrpc_dumps_pretty = dumps_pretty
