@@ -74,7 +74,19 @@ export class FirstBuild {
       logger.info(`Search index: ${this.count} claims read`);
     }
     await writing;
+    await writer.addClaims({ sources: [], gone: await this.ended() });
     await writer.endClaims();
+  }
+
+  /** Claims that ended in blocks which will be followed: their scores are kept, for a reorganisation may bring them back. */
+  private async ended(): Promise<string[]> {
+    const { claims, writer } = this.deps;
+    const ended: string[] = [];
+    for (const { claimIds } of await writer.notes()) {
+      const records = await claims.reader.claims(claimIds.map((id) => hashFromHex(id)));
+      records.forEach((record, i) => record === null && ended.push(claimIds[i]!));
+    }
+    return [...new Set(ended)];
   }
 
   private async addScores(from: number, to: number): Promise<void> {

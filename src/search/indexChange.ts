@@ -86,7 +86,7 @@ export interface IndexWriter {
   refresh(abandoned: readonly BlockId[], claims: ClaimSources): Promise<void>;
   /** Empties the index for a first build. */
   startBuild(base: BlockId): Promise<void>;
-  /** Claims in the order of their ids, from behind the last that was added. */
+  /** Claims in the order of their ids, from behind the last that was added; of those that are gone the scores are kept. */
   addClaims(claims: ClaimSources): Promise<void>;
   /** No more claims come: gives them the index by id. */
   endClaims(): Promise<void>;

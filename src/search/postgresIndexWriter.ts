@@ -89,9 +89,9 @@ export class PostgresIndexWriter implements IndexWriter {
 
   addClaims(claims: ClaimSources): Promise<void> {
     return this.write(async (writer) => {
-      const { documents, hidden } = this.states(claims);
-      this.waiting.push(...documents);
-      this.waitingHidden.push(...hidden);
+      const { documents, hidden, gone } = this.states(claims);
+      for (const document of documents) this.waiting.push(document);
+      for (const id of [...hidden, ...gone]) this.waitingHidden.push(id);
       const last = claims.sources.at(-1);
       if (last !== undefined) this.after = last.claimId;
       if (this.waiting.length >= BULK_DOCUMENTS) await this.writeWaiting(writer);
@@ -128,7 +128,7 @@ export class PostgresIndexWriter implements IndexWriter {
     const { waiting, waitingHidden, after } = this;
     this.waiting = [];
     this.waitingHidden = [];
-    if (after !== null) await writer.addDocuments(waiting, waitingHidden, after);
+    await writer.addDocuments(waiting, waitingHidden, after);
   }
 
   private async disconnect(): Promise<void> {

@@ -148,17 +148,21 @@ export class PostgresWriter {
   async addDocuments(
     documents: readonly ClaimDocument[],
     hidden: readonly string[],
-    after: string,
+    after: string | null,
   ): Promise<void> {
     await this.transaction(async () => {
       await this.rows.insertBulk(documents);
       await this.rows.hide(hidden.map((id) => [id, null]));
-      await this.writeBuild({ after });
+      if (after !== null) await this.writeBuild({ after });
     });
   }
 
   async endDocuments(): Promise<void> {
-    await this.transaction(() => this.writeBuild({ hasDocuments: true }));
+    await this.transaction(async () => {
+      // Claims that were read before they ended have a document as well.
+      await this.connection.query('DELETE FROM hidden h USING claim_bulk c WHERE h.claim_id = c.claim_id');
+      await this.writeBuild({ hasDocuments: true });
+    });
   }
 
   async addScores(blocks: readonly BlockScores[]): Promise<void> {

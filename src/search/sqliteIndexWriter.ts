@@ -68,9 +68,9 @@ export class SqliteIndexWriter implements IndexWriter {
   }
 
   async addClaims(claims: ClaimSources): Promise<void> {
-    const { documents, hidden } = this.states(claims);
-    this.waiting.push(...documents);
-    this.waitingHidden.push(...hidden);
+    const { documents, hidden, gone } = this.states(claims);
+    for (const document of documents) this.waiting.push(document);
+    for (const id of [...hidden, ...gone]) this.waitingHidden.push(id);
     const last = claims.sources.at(-1);
     if (last !== undefined) this.after = last.claimId;
     if (this.waiting.length >= BULK_DOCUMENTS) this.writeWaiting();
@@ -101,7 +101,7 @@ export class SqliteIndexWriter implements IndexWriter {
     const { waiting, waitingHidden, after } = this;
     this.waiting = [];
     this.waitingHidden = [];
-    if (after !== null) this.guarded(() => this.writer.addDocuments(waiting, waitingHidden, after));
+    this.guarded(() => this.writer.addDocuments(waiting, waitingHidden, after));
   }
 
   private open(): SqliteWriter {

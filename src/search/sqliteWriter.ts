@@ -141,14 +141,14 @@ export class SqliteWriter {
     });
   }
 
-  /** Documents of a first build in the order of claim ids, `after` the last of these ids. */
-  addDocuments(documents: readonly ClaimDocument[], hidden: readonly string[], after: string): void {
+  /** Documents of a first build in the order of claim ids, `after` the last of these ids; null where there is none. */
+  addDocuments(documents: readonly ClaimDocument[], hidden: readonly string[], after: string | null): void {
     this.transaction(() => {
       // FTS5 gathers words in memory as long as numbers grow, and writes them when they do not.
       for (const document of documents.toSorted((a, b) => a.id - b.id))
         this.rows.insert(document, null, true);
       for (const id of hidden) this.hide(fromHex(id), null);
-      this.writeBuild({ after });
+      if (after !== null) this.writeBuild({ after });
     });
   }
 
@@ -164,7 +164,13 @@ export class SqliteWriter {
 
   endDocuments(): void {
     this.database.exec(CLAIM_ID_INDEX);
-    this.transaction(() => this.writeBuild({ hasDocuments: true }));
+    this.transaction(() => {
+      // Claims that were read before they ended have a document as well.
+      this.database.exec(
+        'DELETE FROM hidden WHERE EXISTS (SELECT 1 FROM claim c WHERE c.claim_id = hidden.claim_id)',
+      );
+      this.writeBuild({ hasDocuments: true });
+    });
   }
 
   addScores(blocks: readonly BlockScores[]): void {

@@ -106,6 +106,42 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
     expect(await kept.contents()).toEqual(await freshBuild(backend, index, 0));
   });
 
+  it('goes back to a block that it had followed, also when going back was interrupted', async () => {
+    const random = new Random(4);
+    const index = new FakeClaimIndex(9);
+    for (let n = 0; n < 30; n++) index.mine(8);
+    const kept = await makeIndex(backend);
+    const writer = await kept.openWriter();
+    let failing = '';
+    let failures = 0;
+    const restless = new Proxy(writer, {
+      get(target, name: keyof typeof writer) {
+        return (...args: never[]) => {
+          if (name === failing) {
+            failing = '';
+            failures++;
+            return Promise.reject(new Error('interrupted'));
+          }
+          return (target[name] as (...given: never[]) => unknown).apply(target, args);
+        };
+      },
+    });
+    const follower = new SearchFollower(index, index, restless, SILENT_LOGGER, { keptBlocks: 20 });
+    await follower.sync();
+    for (let round = 0; round < 20; round++) {
+      index.takeBack(2 + random.below(3));
+      for (let n = random.below(5); n >= 0; n--) index.mine(8);
+      failing = round < 5 ? '' : random.pick(['rewind', 'applyBlock', 'refresh', 'note']);
+      await follower.sync().catch(() => undefined);
+      failing = '';
+      if (random.chance(0.3)) index.takeBack(1);
+      await follower.sync();
+    }
+    await writer.close();
+    expect(failures).toBeGreaterThan(5);
+    expect(await kept.contents()).toEqual(await freshBuild(backend, index, 0));
+  });
+
   it('goes on with a first build that was interrupted', async () => {
     const index = new FakeClaimIndex(5);
     for (let n = 0; n < 60; n++) index.mine(20);
