@@ -48,6 +48,9 @@ const SCHEMA_DIGITS = 12;
 function followedChain({ chain, headers }: ChainReader): FollowedChain {
   const { active } = chain.index;
   return {
+    get disconnects() {
+      return active.disconnects;
+    },
     hashAt: (height) =>
       height < 0 || height > active.height ? null : hashToHex(headers.hash(active.at(height))),
     transactionsBelow: (height) => (height === 0 ? 0 : headers.chainTxCount(active.at(height - 1))),

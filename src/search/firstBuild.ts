@@ -1,5 +1,5 @@
 /** The first build of the search index: all claims, then the scores of all blocks. May be ended and gone on with. */
-import { hashFromHex } from '../util/bytes.js';
+import { hashFromHex, type Bytes } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import { scoreOf, type FollowedClaims } from './followedClaims.js';
 import type { BlockScores, BuildState, IndexWriter } from './indexChange.js';
@@ -58,35 +58,41 @@ export class FirstBuild {
     let told = performance.now();
     // Claims are read while those before them are written.
     let writing: Promise<void> = Promise.resolve();
-    await noted.noteAhead(BOTTOM);
-    for await (const batch of claims.reader.allClaims(after === null ? null : hashFromHex(after))) {
-      if (isClosed()) return writing;
-      await noted.noteAhead(BOTTOM);
-      // Claims whose value is gone by now count as read; what touched them is followed behind the build.
-      const sources = batch.flatMap((claim) => claims.sourceOf(claim) ?? []);
-      await writing;
-      writing = writer.addClaims({ sources, gone: [] });
-      writing.catch(() => undefined);
-      this.count += batch.length;
-      this.tell('claims');
-      if (performance.now() - told < PROGRESS_MS) continue;
-      told = performance.now();
-      logger.info(`Search index: ${this.count} claims read`);
+    let last: Bytes | null = after === null ? null : hashFromHex(after);
+    for (let isWhole = false; !isWhole;) {
+      const { disconnects } = claims;
+      isWhole = true;
+      for await (const batch of claims.reader.allClaims(last)) {
+        if (isClosed()) return writing;
+        await noted.noteAhead(BOTTOM);
+        // The chain may have left a block at which this was read before it was noted: it is read again.
+        isWhole = claims.disconnects === disconnects;
+        if (!isWhole) break;
+        last = batch.at(-1)!.claim.claimId;
+        // Claims whose value is gone by now count as read; what touched them is followed behind the build.
+        const sources = batch.flatMap((claim) => claims.sourceOf(claim) ?? []);
+        await writing;
+        writing = writer.addClaims({ sources, gone: [] });
+        writing.catch(() => undefined);
+        this.count += batch.length;
+        this.tell('claims');
+        if (performance.now() - told < PROGRESS_MS) continue;
+        told = performance.now();
+        logger.info(`Search index: ${this.count} claims read`);
+      }
     }
     await writing;
-    await writer.addClaims({ sources: [], gone: await this.ended() });
+    await writer.addClaims({ sources: [], gone: await this.noted() });
     await writer.endClaims();
   }
 
-  /** Claims that ended in blocks which will be followed: their scores are kept, for a reorganisation may bring them back. */
-  private async ended(): Promise<string[]> {
-    const { claims, writer } = this.deps;
-    const ended: string[] = [];
-    for (const { claimIds } of await writer.notes()) {
-      const records = await claims.reader.claims(claimIds.map((id) => hashFromHex(id)));
-      records.forEach((record, i) => record === null && ended.push(claimIds[i]!));
-    }
-    return [...new Set(ended)];
+  /**
+   * Claims of the blocks that will be followed. Some have ended, and some were not there yet where the reading passed their
+   * place: their scores are kept as well, for they may come back.
+   */
+  private async noted(): Promise<string[]> {
+    const notes = await this.deps.writer.notes();
+    return [...new Set(notes.flatMap(({ claimIds }) => claimIds))];
   }
 
   private async addScores(from: number, to: number): Promise<void> {

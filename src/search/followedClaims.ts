@@ -20,6 +20,8 @@ export interface FollowedChain {
   transactionsBelow(height: number): number;
   /** Time in the block's header. */
   timeSec(height: number): number;
+  /** How many blocks were taken off the active chain so far. */
+  readonly disconnects: number;
 }
 
 /** Claims read in one go. */
@@ -37,6 +39,10 @@ export class FollowedClaims {
   /** Of the claim index. */
   get height(): number {
     return this.reader.height;
+  }
+
+  get disconnects(): number {
+    return this.chain.disconnects;
   }
 
   hashAt(height: number): string | null {
@@ -60,13 +66,16 @@ export class FollowedClaims {
     }
   }
 
-  /** Claims as they are at the present tip. */
-  async read(ids: readonly string[]): Promise<ClaimSources> {
+  /**
+   * Claims as they are at the present tip. `note` notes the blocks up to it; where the chain went back meanwhile, and may have
+   * left one that was read at before it was noted, all is read again.
+   */
+  async read(ids: readonly string[], note: () => Promise<void>): Promise<ClaimSources> {
     const sources: DocumentSource[] = [];
     const gone: string[] = [];
     for (let at = 0; at < ids.length; at += READ_CLAIMS) {
       const part = ids.slice(at, at + READ_CLAIMS);
-      const claims = await this.reader.claimsWithValues(part.map((id) => hashFromHex(id)));
+      const claims = await this.readNoted(part, note);
       part.forEach((id, n) => {
         const source = claims[n] && this.sourceOf(claims[n]);
         if (source) sources.push(source);
@@ -74,6 +83,18 @@ export class FollowedClaims {
       });
     }
     return { sources, gone };
+  }
+
+  private async readNoted(
+    ids: readonly string[],
+    note: () => Promise<void>,
+  ): Promise<readonly (ClaimWithValue | null)[]> {
+    for (;;) {
+      const { disconnects } = this.chain;
+      const claims = await this.reader.claimsWithValues(ids.map((id) => hashFromHex(id)));
+      await note();
+      if (this.chain.disconnects === disconnects) return claims;
+    }
   }
 
   /** What a document of this claim is made of; null where its value is not to be had. */

@@ -172,8 +172,9 @@ export class SearchFollower {
     if (isNext && (abandoned.length > 0 || !claims.isActive(tip))) await this.noteAhead();
     if (!claims.isActive(tip)) return this.rewind(noted.abandoned);
     if (abandoned.length > 0) {
-      const ids = await noted.claimIdsOf(abandoned);
-      await this.writer.refresh(abandoned, await this.read(ids));
+      const read = await this.read(await noted.claimIdsOf(abandoned));
+      if (!claims.isActive(tip)) return true;
+      await this.writer.refresh(abandoned, read);
       noted.forget(abandoned);
       return true;
     }
@@ -191,7 +192,7 @@ export class SearchFollower {
       return this.buildAnew('the claim index no longer knows what the next blocks changed');
     // The chain has moved on another branch meanwhile: the next step sees it.
     if (hash === null || changes === null) return;
-    noted.add({ height, hash });
+    const isNew = noted.add({ height, hash });
     const ended = changes.deleted.map(hashToHex);
     const touched = [...new Set([...changes.touched.map(hashToHex), ...ended])];
     const read = await this.read(touched);
@@ -204,6 +205,8 @@ export class SearchFollower {
       changed.length === 0 ? [] : (await this.writer.repostsOf(changed)).filter((id) => !known.has(id));
     const more = reposts.length === 0 ? null : await this.read(reposts);
     const block: BlockNote = { height, hash, claimIds: [...touched, ...reposts] };
+    // What was read may be of a branch that leaves the chain below this block.
+    if (!claims.isActive(block)) return isNew ? noted.forget([block]) : undefined;
     await this.writer.applyBlock(
       { block, ended, scores: changes.trending.map(scoreOf) },
       more === null
@@ -226,9 +229,8 @@ export class SearchFollower {
       return true;
     }
     const ids = await noted.claimIdsOf(noted.above(fork.height));
-    await noted.noteAhead(fork.height, true);
-    const read = await this.claims.read(ids);
-    await noted.noteAhead(fork.height, true);
+    const read = await this.claims.read(ids, () => noted.noteAhead(fork.height, true));
+    if (!this.claims.isActive(fork)) return true;
     await this.writer.rewind(fork, abandoned, read);
     this.logger.debug('search', `Search index: back from block ${from.height} to ${fork.height}`);
     noted.forget(abandoned);
@@ -283,10 +285,8 @@ export class SearchFollower {
   }
 
   /** Claims as they are at the present tip, whose block is noted then. */
-  private async read(ids: readonly string[]): Promise<ClaimSources> {
-    const sources = await this.claims.read(ids);
-    await this.noteAhead();
-    return sources;
+  private read(ids: readonly string[]): Promise<ClaimSources> {
+    return this.claims.read(ids, () => this.noteAhead());
   }
 
   private isCurrent(tip: BlockId): boolean {

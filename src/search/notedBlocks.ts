@@ -39,14 +39,16 @@ export class NotedBlocks {
     this.unseen.push(idOf(block));
   }
 
-  /** A block whose note goes with its claims; what lies far below it is forgotten. */
-  add(block: BlockId): void {
+  /** A block whose note goes with its claims; false when it is noted already. What lies far below it is forgotten. */
+  add(block: BlockId): boolean {
+    const isNew = !this.blocks.has(keyOf(block));
     this.set(block);
     for (const [key, { height }] of this.blocks) {
       // They come in the order of their heights, but for a few.
       if (height > block.height - KEPT_BLOCKS) break;
       this.blocks.delete(key);
     }
+    return isNew;
   }
 
   forget(blocks: readonly BlockId[]): void {

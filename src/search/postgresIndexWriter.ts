@@ -36,7 +36,7 @@ export class PostgresIndexWriter implements IndexWriter {
   private writer: PostgresWriter | null = null;
   private hasLock = false;
   private waiting: ClaimDocument[] = [];
-  private waitingHidden: string[] = [];
+  private waitingHidden = new Set<string>();
   private after: string | null = null;
 
   constructor(options: PostgresIndexOptions) {
@@ -47,7 +47,7 @@ export class PostgresIndexWriter implements IndexWriter {
     return this.run(async (connection) => {
       // What waits was added by a build that failed; it goes on from what is written.
       this.waiting = [];
-      this.waitingHidden = [];
+      this.waitingHidden = new Set();
       this.after = null;
       if (await this.lock(connection)) return { ...(await readIndexState(connection)), isShared: true };
       const content = await schemaContent(connection, this.options.chain);
@@ -91,7 +91,7 @@ export class PostgresIndexWriter implements IndexWriter {
     return this.write(async (writer) => {
       const { documents, hidden, gone } = this.states(claims);
       for (const document of documents) this.waiting.push(document);
-      for (const id of [...hidden, ...gone]) this.waitingHidden.push(id);
+      for (const id of [...hidden, ...gone]) this.waitingHidden.add(id);
       const last = claims.sources.at(-1);
       if (last !== undefined) this.after = last.claimId;
       if (this.waiting.length >= BULK_DOCUMENTS) await this.writeWaiting(writer);
@@ -127,8 +127,8 @@ export class PostgresIndexWriter implements IndexWriter {
   private async writeWaiting(writer: PostgresWriter): Promise<void> {
     const { waiting, waitingHidden, after } = this;
     this.waiting = [];
-    this.waitingHidden = [];
-    await writer.addDocuments(waiting, waitingHidden, after);
+    this.waitingHidden = new Set();
+    await writer.addDocuments(waiting, [...waitingHidden], after);
   }
 
   private async disconnect(): Promise<void> {

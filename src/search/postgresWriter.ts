@@ -50,6 +50,8 @@ const BUILD_STEPS: readonly string[] = [
   `INSERT INTO labeled SELECT unnest(string_to_array(labels, ','))::int AS n, id FROM claim WHERE labels <> '' ORDER BY 1, 2`,
   'UPDATE label SET count = x.count FROM (SELECT n, count(*) AS count FROM labeled GROUP BY n) x WHERE x.n = label.n',
   `INSERT INTO word SELECT t.lexeme, count(*) FROM words, unnest(${WORDS_VECTOR}) t GROUP BY t.lexeme`,
+  // Of the blocks behind the build all claims are handed over, those with a document too.
+  'DELETE FROM hidden h USING claim c WHERE h.claim_id = c.claim_id',
   'UPDATE hidden SET score = s.score FROM score_bulk s WHERE s.claim_id = hidden.claim_id',
   `INSERT INTO state SELECT 'totals', ${TOTALS}::text FROM words ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
   ...CREATE_INDEXES,
@@ -158,11 +160,7 @@ export class PostgresWriter {
   }
 
   async endDocuments(): Promise<void> {
-    await this.transaction(async () => {
-      // Claims that were read before they ended have a document as well.
-      await this.connection.query('DELETE FROM hidden h USING claim_bulk c WHERE h.claim_id = c.claim_id');
-      await this.writeBuild({ hasDocuments: true });
-    });
+    await this.transaction(() => this.writeBuild({ hasDocuments: true }));
   }
 
   async addScores(blocks: readonly BlockScores[]): Promise<void> {

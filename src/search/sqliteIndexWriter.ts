@@ -24,7 +24,7 @@ export class SqliteIndexWriter implements IndexWriter {
   private readonly options: SqliteIndexOptions;
   private writer: SqliteWriter;
   private waiting: ClaimDocument[] = [];
-  private waitingHidden: string[] = [];
+  private waitingHidden = new Set<string>();
   private after: string | null = null;
 
   constructor(provider: SqliteProvider, options: SqliteIndexOptions) {
@@ -70,7 +70,7 @@ export class SqliteIndexWriter implements IndexWriter {
   async addClaims(claims: ClaimSources): Promise<void> {
     const { documents, hidden, gone } = this.states(claims);
     for (const document of documents) this.waiting.push(document);
-    for (const id of [...hidden, ...gone]) this.waitingHidden.push(id);
+    for (const id of [...hidden, ...gone]) this.waitingHidden.add(id);
     const last = claims.sources.at(-1);
     if (last !== undefined) this.after = last.claimId;
     if (this.waiting.length >= BULK_DOCUMENTS) this.writeWaiting();
@@ -100,8 +100,8 @@ export class SqliteIndexWriter implements IndexWriter {
   private writeWaiting(): void {
     const { waiting, waitingHidden, after } = this;
     this.waiting = [];
-    this.waitingHidden = [];
-    this.guarded(() => this.writer.addDocuments(waiting, waitingHidden, after));
+    this.waitingHidden = new Set();
+    this.guarded(() => this.writer.addDocuments(waiting, [...waitingHidden], after));
   }
 
   private open(): SqliteWriter {
@@ -113,7 +113,7 @@ export class SqliteIndexWriter implements IndexWriter {
     this.writer.close();
     removeIndexFile(this.options.path);
     this.waiting = [];
-    this.waitingHidden = [];
+    this.waitingHidden = new Set();
     this.after = null;
     this.writer = this.open();
   }

@@ -145,11 +145,21 @@ export class SqliteWriter {
   addDocuments(documents: readonly ClaimDocument[], hidden: readonly string[], after: string | null): void {
     this.transaction(() => {
       // FTS5 gathers words in memory as long as numbers grow, and writes them when they do not.
-      for (const document of documents.toSorted((a, b) => a.id - b.id))
-        this.rows.insert(document, null, true);
+      for (const document of documents.toSorted((a, b) => a.id - b.id)) this.insertBulk(document);
       for (const id of hidden) this.hide(fromHex(id), null);
       if (after !== null) this.writeBuild({ after });
     });
+  }
+
+  private insertBulk(document: ClaimDocument): void {
+    try {
+      this.rows.insert(document, null, true);
+    } catch (error) {
+      // A claim of a branch that the chain has left may have the number; it is read again.
+      const holder = this.rows.removeHolder(document);
+      if (holder === null) throw error;
+      this.rows.insert(document, null, true);
+    }
   }
 
   /** Sets up the empty index for a first build. */
@@ -165,7 +175,7 @@ export class SqliteWriter {
   endDocuments(): void {
     this.database.exec(CLAIM_ID_INDEX);
     this.transaction(() => {
-      // Claims that were read before they ended have a document as well.
+      // Of the blocks behind the build all claims are handed over, those with a document too.
       this.database.exec(
         'DELETE FROM hidden WHERE EXISTS (SELECT 1 FROM claim c WHERE c.claim_id = hidden.claim_id)',
       );

@@ -166,6 +166,9 @@ export class ClaimSearchRun extends ClaimIndexRun {
     const { index } = this.chain.opened.chain;
     const { headers } = this.chain.services.chain;
     return {
+      get disconnects() {
+        return index.active.disconnects;
+      },
       hashAt: (height) =>
         height < 0 || height > this.height ? null : hashToHex(headers.hash(index.active.at(height))),
       transactionsBelow: (height) => this.transactionsBelow(height),

@@ -69,6 +69,7 @@ export class FakeClaimIndex implements ClaimIndexReader, FollowedChain {
   readonly isSynced = true;
   /** Blocks of which it knows what they changed. */
   knownBlocks = Infinity;
+  disconnects = 0;
   private readonly random: Random;
   private readonly blocks: FakeBlock[] = [];
 
@@ -112,6 +113,7 @@ export class FakeClaimIndex implements ClaimIndexReader, FollowedChain {
   }
 
   takeBack(blocks: number): void {
+    this.disconnects += Math.min(blocks, this.blocks.length);
     this.blocks.length = Math.max(0, this.blocks.length - blocks);
   }
 

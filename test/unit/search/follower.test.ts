@@ -106,6 +106,52 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
     expect(await kept.contents()).toEqual(await freshBuild(backend, index, 0));
   });
 
+  it.each([7, 16, 17, 18, 19, 20])(
+    'is whole where the chain moves between any two reads, seed %i',
+    async (seed) => {
+      const random = new Random(seed);
+      const index = new FakeClaimIndex(seed + 100);
+      for (let n = 0; n < 30; n++) index.mine(8);
+      const kept = await makeIndex(backend);
+      const writer = await kept.openWriter();
+      let isRestless = true;
+      let moves = 0;
+      const move = () => {
+        if (!isRestless || !random.chance(0.2) || ++moves > 60) return;
+        index.takeBack(random.below(4));
+        for (let n = random.below(4); n > 0; n--) index.mine(8);
+      };
+      const restless = new Proxy(index, {
+        get(target, name: keyof FakeClaimIndex) {
+          if (name === 'allClaims')
+            return async function* (after: Uint8Array | null) {
+              for await (const batch of target.allClaims(after)) {
+                move();
+                yield batch;
+              }
+            };
+          const value: unknown = target[name];
+          if (name !== 'claimsWithValues' && name !== 'changes' && name !== 'trending') return value;
+          return async (asked: never) => {
+            const answer: unknown = await target[name](asked);
+            move();
+            return answer;
+          };
+        },
+      });
+      const follower = new SearchFollower(restless, restless, writer, SILENT_LOGGER, { keptBlocks: 20 });
+      for (let round = 0; round < 6; round++) {
+        await follower.sync();
+        index.mine(8);
+      }
+      isRestless = false;
+      await follower.sync();
+      await writer.close();
+      expect(moves).toBeGreaterThan(10);
+      expect(await kept.contents()).toEqual(await freshBuild(backend, index, 0));
+    },
+  );
+
   it('goes back to a block that it had followed, also when going back was interrupted', async () => {
     const random = new Random(4);
     const index = new FakeClaimIndex(9);
