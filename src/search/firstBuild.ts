@@ -68,7 +68,7 @@ export class FirstBuild {
         // The chain may have left a block at which this was read before it was noted: it is read again.
         isWhole = claims.disconnects === disconnects;
         if (!isWhole) break;
-        last = batch.at(-1)!.claim.claimId;
+        last = batch.at(-1)?.claim.claimId ?? last;
         // Claims whose value is gone by now count as read; what touched them is followed behind the build.
         const sources = batch.flatMap((claim) => claims.sourceOf(claim) ?? []);
         await writing;

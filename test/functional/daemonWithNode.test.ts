@@ -51,9 +51,10 @@ describe('lbcnet start --with-node', { timeout: HANG_MS }, () => {
 
   it('has a node at its side, which ends when it is stopped', async () => {
     let ours = await open();
-    const status = await ours.call<Status>('status');
-    expect(status.node).toMatchObject({ is_ready: true });
-    expect(status.wallet.connected).toBe(status.node.hub);
+    await until('the node is ready, and its hub asked', async () => {
+      const { node: own, wallet } = await ours.call<Status>('status');
+      return own.is_ready && wallet.connected === own.hub;
+    });
     const address = await ours.call<string>('address_unused');
     await node.call('generatetoaddress', 3, address);
     await until('the reward is there', async () => {
@@ -72,13 +73,14 @@ describe('lbcnet start --with-node', { timeout: HANG_MS }, () => {
 
   it('takes the node with it when it is killed', async () => {
     const ours = await open();
-    expect(await answers()).toBe(true);
+    await until('the node answers', answers);
     await ours.kill();
     await isGone();
   });
 
   it('ends with an error where the node ends by itself', async () => {
     const ours = await open();
+    await until('the node answers', answers);
     await node.call('stop');
     expect(await ours.ended()).toBe(1);
     expect(ours.log).toMatch(/The node beside it ended \(0\)/);
@@ -89,6 +91,6 @@ describe('lbcnet start --with-node', { timeout: HANG_MS }, () => {
     const { node: first } = await daemon.call<Status>('status');
     expect(first.hub).toMatch(/^127\.0\.0\.1:[0-9]+$/);
     await until('the hub is open', async () => (await daemon!.call<Status>('status')).node.is_ready);
-    expect((await daemon.call<Status>('status')).node.blocks).toBe(0);
+    await until('it is asked', async () => (await daemon!.call<Status>('status')).node.blocks === 0);
   });
 });
