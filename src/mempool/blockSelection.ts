@@ -8,6 +8,7 @@
  */
 import { WITNESS_SCALE_FACTOR } from '../consensus/limits.js';
 import { LOCKTIME_THRESHOLD } from '../script/script.js';
+import { atOnce, inSlices, type Slices } from '../util/slices.js';
 import { feeAtRate } from './feeRate.js';
 import type { BlockLimits } from './mempoolReader.js';
 import {
@@ -24,6 +25,10 @@ import type { TxPool } from './txPool.js';
 const MAX_CONSECUTIVE_FAILURES = 1000;
 /** Weight that counts as nearly full. */
 const NEARLY_FULL_WEIGHT = 4000;
+/** Packages that are looked at between two chances to pause: a fraction of a millisecond. */
+const PACKAGES_AT_ONCE = 16;
+/** What changes so often while it is gone over is gone over without a pause. Arbitrary. */
+const MAX_ATTEMPTS = 3;
 
 /** An entry with the sums over its ancestors that are not chosen. */
 interface Package extends Scored {
@@ -118,14 +123,21 @@ class Selection {
     this.limits = limits;
   }
 
-  run(): void {
+  /** Answers whether the choice is good: it ends early when the pool has changed during a pause. */
+  *run(): Slices<boolean> {
+    const { changeCount } = this.pool;
     let failures = 0;
+    let looked = 0;
     for (let best = this.takeBest(); best; best = this.takeBest()) {
-      if (this.paysTooLittle(best)) return;
+      if (++looked % PACKAGES_AT_ONCE === 0) {
+        yield;
+        if (this.pool.changeCount !== changeCount) return false;
+      }
+      if (this.paysTooLittle(best)) return true;
       if (!this.fits(best)) {
         failures++;
         const nearlyFull = this.weight > this.limits.maxWeight - NEARLY_FULL_WEIGHT;
-        if (failures > MAX_CONSECUTIVE_FAILURES && nearlyFull) return;
+        if (failures > MAX_CONSECUTIVE_FAILURES && nearlyFull) return true;
         continue;
       }
       const members = this.missingMembers(best.entry);
@@ -133,6 +145,7 @@ class Selection {
       failures = 0;
       this.include(members);
     }
+    return true;
   }
 
   private paysTooLittle({ score, feesSat, sizeBytes }: Package): boolean {
@@ -220,10 +233,15 @@ export class BlockSelector {
     return this.order.prepare();
   }
 
-  /** The best transactions within the limits, each after those that it spends. */
-  select(limits: BlockLimits): readonly PoolEntry[] {
-    const selection = new Selection(this.pool, this.order.walk(), limits);
-    selection.run();
-    return selection.chosen;
+  /**
+   * The best transactions within the limits, each after those that it spends, of what the pool holds at the end. Works in
+   * slices, and begins anew when the pool changes between two.
+   */
+  async select(limits: BlockLimits): Promise<readonly PoolEntry[]> {
+    for (let attempt = 1; ; attempt++) {
+      const selection = new Selection(this.pool, this.order.walk(), limits);
+      const work = selection.run();
+      if (attempt < MAX_ATTEMPTS ? await inSlices(work) : atOnce(work)) return selection.chosen;
+    }
   }
 }

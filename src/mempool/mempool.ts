@@ -326,7 +326,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     return this.selector.prepare();
   }
 
-  selectForBlock(limits: BlockLimits): readonly BlockCandidate[] {
+  selectForBlock(limits: BlockLimits): Promise<readonly BlockCandidate[]> {
     return this.selector.select(limits);
   }
 

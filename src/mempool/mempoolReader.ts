@@ -148,8 +148,8 @@ export interface BlockLimits {
 export interface BlockSource {
   /** Grows with every transaction that comes or goes, or is promised another fee. */
   readonly changeCount: number;
-  /** Sorts what is new, in slices: `selectForBlock` soon after takes little time. */
+  /** Sorts what is new, in slices: `selectForBlock` soon after has less to do. */
   prepareForBlock(): Promise<void>;
-  /** The best transactions within the limits, each after those that it spends. */
-  selectForBlock(limits: BlockLimits): readonly BlockCandidate[];
+  /** The best transactions within the limits, each after those that it spends; chosen in slices. */
+  selectForBlock(limits: BlockLimits): Promise<readonly BlockCandidate[]>;
 }

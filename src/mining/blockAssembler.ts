@@ -115,8 +115,9 @@ export class BlockAssembler {
     const height = index.headers.height(parent) + 1;
     const segwitActive = index.versionBits.isActive('segwit', parent);
     await source.prepareForBlock();
+    // Should the mempool change meanwhile, what is chosen counts as out of date.
     const { changeCount } = source;
-    const transactions = this.select(height, parent, segwitActive && includeWitness);
+    const transactions = await this.select(height, parent, segwitActive && includeWitness);
     const feesSat = transactions.reduce((sum, tx) => sum + tx.feeSat, 0n);
     if (this.claims?.parent !== parent) {
       this.claims = { parent, of: new TemplateClaims(chain.deps, height) };
@@ -136,12 +137,16 @@ export class BlockAssembler {
     });
   }
 
-  private select(height: number, parent: number, includeWitness: boolean): readonly BlockCandidate[] {
+  private async select(
+    height: number,
+    parent: number,
+    includeWitness: boolean,
+  ): Promise<readonly BlockCandidate[]> {
     const maxWeight = Math.max(
       RESERVED_WEIGHT,
       Math.min(MAX_BLOCK_WEIGHT - RESERVED_WEIGHT, this.options.maxWeight),
     );
-    const chosen = this.deps.source.selectForBlock({
+    const chosen = await this.deps.source.selectForBlock({
       height,
       lockTimeCutoffSec: this.deps.chain.index.active.medianTimeOf(parent),
       includeWitness,

@@ -12,8 +12,10 @@ export class Connection {
   readonly address: string;
   /** Whether `-rpcallowip` lets the address in. */
   readonly isAllowed: boolean;
-  /** Whether a right password came over it. */
+  /** Whether a right password came over it, and no wrong one since. */
   isKnown = false;
+  /** Passwords that came over it and wait to be checked. */
+  uncheckedCount = 0;
   /** Calls that are worked on. */
   busy = 0;
   /** When it was last used, in the server's count of requests. */

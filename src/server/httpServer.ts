@@ -17,6 +17,7 @@ import { Connections } from './connections.js';
 import { chooseEndpoints, type Endpoint } from './endpoints.js';
 import { DEFAULT_CONTENT_TYPE, refuseConnection, sendErrorPage, sendText } from './errorPages.js';
 import { FOREIGN_HOST_TEXT, HostNames } from './hostNames.js';
+import { PasswordChecks } from './passwordChecks.js';
 import { REST_PATH, type RouteTools } from './routes.js';
 import { RpcEndpoint } from './rpcEndpoint.js';
 import type { CallerGate, WebSocketEndpoint } from './webSocketEndpoint.js';
@@ -84,6 +85,7 @@ export class RpcHttpServer {
   /** Who may call; another server may ask it too, as long as this one is open. */
   readonly authenticator: Authenticator;
   private readonly wrongPasswords = new WrongPasswords();
+  private readonly passwordChecks: PasswordChecks;
   private readonly connections: Connections;
   private readonly sentAhead = new SentAhead();
   private readonly hostNames: HostNames;
@@ -110,6 +112,9 @@ export class RpcHttpServer {
       { threads: options.threads, depth: options.workQueueDepth, stallMs: this.timeoutMs },
       logger,
     );
+    this.passwordChecks = new PasswordChecks((address, cutOff) =>
+      logger.info(`ThreadRPCServer cut off ${cutOff} connections of ${address}: too many passwords to check`),
+    );
     this.rpc = new RpcEndpoint(
       { profile: options.profile, logIps: options.logIps === true },
       {
@@ -117,6 +122,7 @@ export class RpcHttpServer {
         turns: this.turns,
         authenticator: this.authenticator,
         wrongPasswords: this.wrongPasswords,
+        passwordChecks: this.passwordChecks,
         logger,
       },
     );
@@ -177,6 +183,7 @@ export class RpcHttpServer {
   private async shutDown(): Promise<void> {
     this.stopping = true;
     this.turns.stop();
+    this.passwordChecks.close();
     this.wrongPasswords.close();
     const closed = Promise.all(
       this.servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))),

@@ -12,6 +12,7 @@ import type { Authenticator } from './auth.js';
 import type { CallTurns } from './callTurns.js';
 import type { Connection } from './connections.js';
 import { sendText } from './errorPages.js';
+import type { PasswordChecks } from './passwordChecks.js';
 import type { CallSignals } from './routes.js';
 import type { WrongPasswords } from './wrongPasswords.js';
 
@@ -35,6 +36,7 @@ export interface RpcEndpointDeps {
   readonly turns: CallTurns;
   readonly authenticator: Authenticator;
   readonly wrongPasswords: WrongPasswords;
+  readonly passwordChecks: PasswordChecks;
   readonly logger: Logger;
 }
 
@@ -68,11 +70,29 @@ export class RpcEndpoint {
       return;
     }
     const { authorization } = request.headers;
-    const user = authorization === undefined ? null : this.userOf(authorization, connection);
-    if (user === null) {
-      void this.refuse(authorization, response, connection);
+    if (authorization === undefined) {
+      refuseCaller(response);
       return;
     }
+    this.inTurn(connection, (mayCheck) => {
+      if (!mayCheck) {
+        this.cutOff(connection);
+        return;
+      }
+      const user = this.userOf(authorization, connection);
+      if (user === null) void this.refuse(response, connection);
+      else this.call(request, response, connection, profile, user);
+    });
+  }
+
+  /** Reads a call of a known user, and has it answered. */
+  private call(
+    request: IncomingMessage,
+    response: ServerResponse,
+    connection: Connection,
+    profile: Profile,
+    user: string,
+  ): void {
     this.readBody(request, response, (body) => {
       const peer = this.options.logIps ? connection.peer : undefined;
       this.deps.turns.serveInOrder(connection, response, (signals) =>
@@ -84,17 +104,44 @@ export class RpcEndpoint {
   /** Whether a request may become something else than a call, by the same rules. */
   async isAuthentic(authorization: string | undefined, connection: Connection): Promise<boolean> {
     if (authorization === undefined) return false;
-    if (this.userOf(authorization, connection) !== null) return true;
-    await this.makeWait(connection);
+    const isRight = await new Promise<boolean | null>((resolve) =>
+      this.inTurn(connection, (mayCheck) =>
+        resolve(mayCheck ? this.userOf(authorization, connection) !== null : null),
+      ),
+    );
+    if (isRight === true) return true;
+    if (isRight === null) this.cutOff(connection);
+    else await this.makeWait(connection);
     return false;
+  }
+
+  /** Checks a password at once on a known connection, else when its turn comes; not at all once the connection is gone. */
+  private inTurn(connection: Connection, check: (mayCheck: boolean) => void): void {
+    if (connection.isKnown && connection.uncheckedCount === 0) {
+      check(true);
+      return;
+    }
+    connection.uncheckedCount++;
+    this.deps.passwordChecks.inTurn(connection.address, (mayCheck) => {
+      connection.uncheckedCount--;
+      check(mayCheck && !connection.socket.destroyed);
+    });
+  }
+
+  /** At once, with all that it sent ahead. */
+  private cutOff(connection: Connection): void {
+    if (connection.socket.destroyed) return;
+    this.deps.passwordChecks.noteCutOff(connection.address);
+    connection.socket.destroy();
   }
 
   /** The user whose credentials are right; null when they are wrong. */
   private userOf(authorization: string, connection: Connection): string | null {
     const { ok, user } = this.deps.authenticator.check(authorization);
-    if (!ok) return null;
-    connection.isKnown = true;
-    return user;
+    connection.isKnown = ok;
+    if (ok) return user;
+    this.deps.passwordChecks.noteWrong(connection.address);
+    return null;
   }
 
   /** Resolves when a caller may be told that its password is wrong; with false when it is to be cut off instead. */
@@ -104,19 +151,10 @@ export class RpcEndpoint {
     return mayAnswer;
   }
 
-  private async refuse(
-    authorization: string | undefined,
-    response: ServerResponse,
-    connection: Connection,
-  ): Promise<void> {
-    if (authorization !== undefined && this.deps.wrongPasswords.isFull(connection.address)) {
-      // At once, with all that it sent ahead.
-      connection.socket.destroy();
-      return;
-    }
-    if (authorization !== undefined && !(await this.makeWait(connection))) response.destroy();
-    else if (!response.destroyed)
-      sendText(response, 401, '', { 'WWW-Authenticate': 'Basic realm="jsonrpc"' });
+  private async refuse(response: ServerResponse, connection: Connection): Promise<void> {
+    if (this.deps.wrongPasswords.isFull(connection.address)) this.cutOff(connection);
+    else if (!(await this.makeWait(connection))) response.destroy();
+    else if (!response.destroyed) refuseCaller(response);
   }
 
   /** Reads a body up to the limit; a client that goes away before its end is forgotten. */
@@ -155,6 +193,10 @@ export class RpcEndpoint {
 }
 
 const NO_BYTES = Buffer.alloc(0);
+
+function refuseCaller(response: ServerResponse): void {
+  sendText(response, 401, '', { 'WWW-Authenticate': 'Basic realm="jsonrpc"' });
+}
 
 function refuseBody(response: ServerResponse): void {
   sendText(response, 413, 'Request body is too large', {

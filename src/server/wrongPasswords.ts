@@ -1,7 +1,7 @@
 /**
  * What wrong passwords cost: each caller (an IPv4 address, a /64 of IPv6) is told of one in a quarter of a second, over
- * however many connections. Right passwords are not held up, whatever else comes from the same address, so that nobody is
- * locked out by others. Owns no connection; what waits is bounded.
+ * however many connections. When they are checked at all is up to `passwordChecks.ts`. Owns no connection; what waits is
+ * bounded.
  */
 import { parseIp } from '../util/subnet.js';
 
@@ -71,7 +71,7 @@ export class WrongPasswords {
 }
 
 /** What counts as one caller. */
-function callerAt(address: string): string {
+export function callerAt(address: string): string {
   const ip = parseIp(address);
   if (ip === null) return address;
   const isIpv4 = ip[10] === 0xff && ip[11] === 0xff && ip.subarray(0, 10).every((byte) => byte === 0);

@@ -64,6 +64,8 @@ export async function noteDurable(path: string): Promise<void> {
   const file = known ?? (await open(name, 'w'));
   try {
     await file.write(note, 0, NOTE_BYTES, 0);
+    // Something else may have lain there.
+    if (known !== null && (await known.stat()).size > NOTE_BYTES) await known.truncate(NOTE_BYTES);
     // From the first one on there always is one.
     if (known === null) await file.datasync();
   } finally {

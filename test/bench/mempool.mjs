@@ -124,7 +124,7 @@ console.log(
 
 for (let round = 0; round < 3; round++) {
   const began = performance.now();
-  const chosen = mempool.selectForBlock({
+  const chosen = await mempool.selectForBlock({
     height: 2,
     lockTimeCutoffSec: nowSec(),
     includeWitness: true,

@@ -94,7 +94,7 @@ export class TestChain {
     const source: BlockSource = {
       changeCount: 0,
       prepareForBlock: () => Promise.resolve(),
-      selectForBlock: () => blockCandidates(this.pending.splice(0)),
+      selectForBlock: async () => blockCandidates(this.pending.splice(0)),
     };
     const clock = (): number => this.timeSec;
     this.miner = new Miner(

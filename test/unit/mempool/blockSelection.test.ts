@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { BlockLimits } from '../../../src/mempool/mempoolReader.js';
 import { txid, type Transaction } from '../../../src/primitives/transaction.js';
 import { sha256 } from '../../../src/crypto/hash.js';
@@ -8,9 +8,12 @@ import { coinsOf, PoolWorld, spendCoins } from './support.js';
 
 describe('choosing the transactions of a block', () => {
   let world: PoolWorld;
-  afterEach(() => world.close());
+  afterEach(() => {
+    vi.restoreAllMocks();
+    return world.close();
+  });
 
-  function chosen(limits: Partial<BlockLimits> = {}): string[] {
+  async function chosen(limits: Partial<BlockLimits> = {}): Promise<string[]> {
     const all: BlockLimits = {
       height: world.height + 1,
       lockTimeCutoffSec: world.chain.timeSec,
@@ -20,7 +23,7 @@ describe('choosing the transactions of a block', () => {
       minFeeRatePerKb: 1000n,
       ...limits,
     };
-    return world.mempool.selectForBlock(all).map((tx) => hashToHex(tx.txid));
+    return (await world.mempool.selectForBlock(all)).map((tx) => hashToHex(tx.txid));
   }
   const ids = (...txs: Transaction[]): string[] => txs.map((tx) => hashToHex(txid(tx)));
 
@@ -33,7 +36,7 @@ describe('choosing the transactions of a block', () => {
     // Rich for itself, but its parent is chosen before: then it counts alone.
     const heir = spendCoins(coinsOf(best), 2000n);
     for (const tx of [middling, poor, rich, best, heir]) await world.mustAccept(tx);
-    expect(chosen()).toEqual(ids(best, poor, rich, middling, heir));
+    expect(await chosen()).toEqual(ids(best, poor, rich, middling, heir));
   });
 
   it('heeds weight and signature operations, and takes what still fits', async () => {
@@ -45,13 +48,13 @@ describe('choosing the transactions of a block', () => {
       outputs: 5,
     });
     for (const tx of [big, small, sigops]) await world.mustAccept(tx);
-    expect(chosen()).toEqual(ids(sigops, big, small));
+    expect(await chosen()).toEqual(ids(sigops, big, small));
     const weight = (tx: Transaction): number => world.mempool.entry(txid(tx))!.weight;
-    expect(chosen({ maxWeight: weight(small) + weight(sigops) + 1 })).toEqual(ids(sigops, small));
+    expect(await chosen({ maxWeight: weight(small) + weight(sigops) + 1 })).toEqual(ids(sigops, small));
     // The bounds themselves are out of reach.
-    expect(chosen({ maxWeight: weight(small) + weight(sigops) })).toEqual(ids(sigops));
-    expect(chosen({ maxSigopsCost: 20 })).toEqual(ids(big, small));
-    expect(chosen({ maxSigopsCost: 21 })).toEqual(ids(sigops, big, small));
+    expect(await chosen({ maxWeight: weight(small) + weight(sigops) })).toEqual(ids(sigops));
+    expect(await chosen({ maxSigopsCost: 20 })).toEqual(ids(big, small));
+    expect(await chosen({ maxSigopsCost: 21 })).toEqual(ids(sigops, big, small));
   });
 
   it('leaves out what pays too little, unless it was promised more', async () => {
@@ -59,12 +62,12 @@ describe('choosing the transactions of a block', () => {
     const low = spendCoins([await world.coinbase(1)], 61n);
     const good = spendCoins([await world.coinbase(2)], 1000n);
     for (const tx of [low, good]) await world.mustAccept(tx);
-    expect(chosen({ minFeeRatePerKb: 1001n })).toEqual(ids(good, low));
-    expect(chosen({ minFeeRatePerKb: 2000n })).toEqual(ids(good));
+    expect(await chosen({ minFeeRatePerKb: 1001n })).toEqual(ids(good, low));
+    expect(await chosen({ minFeeRatePerKb: 2000n })).toEqual(ids(good));
     world.mempool.prioritise(txid(low), 5000n);
-    expect(chosen({ minFeeRatePerKb: 2000n })).toEqual(ids(low, good));
+    expect(await chosen({ minFeeRatePerKb: 2000n })).toEqual(ids(low, good));
     world.mempool.prioritise(txid(good), -5000n);
-    expect(chosen({ minFeeRatePerKb: 2000n })).toEqual(ids(low));
+    expect(await chosen({ minFeeRatePerKb: 2000n })).toEqual(ids(low));
   });
 
   it('leaves out witnesses where they may not be', async () => {
@@ -76,8 +79,8 @@ describe('choosing the transactions of a block', () => {
     spend.inputs[0]!.witness = [Buffer.of(0x51)];
     const plain = spendCoins([await world.coinbase(2)], 1000n);
     for (const tx of [spend, plain]) await world.mustAccept(tx);
-    expect(chosen()).toEqual(ids(spend, plain));
-    expect(chosen({ includeWitness: false })).toEqual(ids(plain));
+    expect(await chosen()).toEqual(ids(spend, plain));
+    expect(await chosen({ includeWitness: false })).toEqual(ids(plain));
   });
 
   it('leaves out what is locked, with what depends on it', async () => {
@@ -86,8 +89,8 @@ describe('choosing the transactions of a block', () => {
     const heir = spendCoins(coinsOf(locked), 9000n);
     const free = spendCoins([await world.coinbase(2)], 1000n);
     for (const tx of [locked, heir, free]) await world.mustAccept(tx);
-    expect(chosen()).toEqual(ids(locked, heir, free));
-    expect(chosen({ height: 102 })).toEqual(ids(free));
+    expect(await chosen()).toEqual(ids(locked, heir, free));
+    expect(await chosen({ height: 102 })).toEqual(ids(free));
   });
 
   it('sees a promise to an ancestor only once', async () => {
@@ -97,7 +100,44 @@ describe('choosing the transactions of a block', () => {
     const two = spendCoins([coinsOf(parent)[1]!, ...coinsOf(one)], 500n);
     for (const tx of [parent, one, two]) await world.mustAccept(tx);
     world.mempool.prioritise(txid(one), 50_000n);
-    expect(chosen({ minFeeRatePerKb: 6000n })).toEqual(ids(parent, one));
-    expect(chosen()).toEqual(ids(parent, one, two));
+    expect(await chosen({ minFeeRatePerKb: 6000n })).toEqual(ids(parent, one));
+    expect(await chosen()).toEqual(ids(parent, one, two));
+  });
+
+  it('gives the loop a chance between slices, and begins anew when the pool changes meanwhile', async () => {
+    world = await PoolWorld.open(180, { checkEvery: 0 });
+    const all: Transaction[] = [];
+    for (let height = 1; height <= 70; height++)
+      all.push(spendCoins([await world.coinbase(height)], BigInt(20_000 - height * 100)));
+    for (const tx of all) await world.mustAccept(tx);
+    await world.mempool.prepareForBlock();
+    // Every look at the clock finds a slice used up.
+    let nowMs = performance.now();
+    vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 20));
+    /** What is chosen, and how often the loop ran on the way; `between` is called each time. */
+    const choose = async (between: (turn: number) => void): Promise<{ order: string[]; turns: number }> => {
+      let isOver = false;
+      const choice = chosen().finally(() => (isOver = true));
+      let turns = 0;
+      for (; !isOver; turns++) {
+        between(turns);
+        await new Promise(setImmediate);
+      }
+      return { order: await choice, turns };
+    };
+    const still = await choose(() => undefined);
+    expect(still.order).toEqual(ids(...all));
+    expect(still.turns).toBeGreaterThanOrEqual(4);
+    const once = await choose((turn) => {
+      if (turn === 2) world.mempool.prioritise(txid(all[69]!), 100_000n);
+    });
+    expect(once.order).toEqual(ids(all[69]!, ...all.slice(0, 69)));
+    // However often it changes, there is an end.
+    let promised = 0;
+    const often = await choose(() => {
+      if (promised++ < 1000) world.mempool.prioritise(txid(all[0]!), 1n);
+    });
+    expect(often.order).toEqual(once.order);
+    expect(often.turns).toBeLessThan(20);
   });
 });

@@ -71,7 +71,7 @@ describe('choosing again and again while the mempool changes', () => {
         waiting.length = 0;
       }
       expect(
-        world.mempool.selectForBlock(limits()).map((tx) => hashToHex(tx.txid)),
+        (await world.mempool.selectForBlock(limits())).map((tx) => hashToHex(tx.txid)),
         `round ${round}`,
       ).toEqual(naive());
     }

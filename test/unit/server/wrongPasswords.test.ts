@@ -1,5 +1,15 @@
 /** What wrong passwords cost, in a time that the test holds in its hands. */
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { RpcDispatcher } from '../../../src/rpc/dispatch.js';
+import { Authenticator } from '../../../src/server/auth.js';
+import type { CallTurns } from '../../../src/server/callTurns.js';
+import { Connection } from '../../../src/server/connections.js';
+import { PasswordChecks } from '../../../src/server/passwordChecks.js';
+import { RpcEndpoint } from '../../../src/server/rpcEndpoint.js';
+import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import { WrongPasswords } from '../../../src/server/wrongPasswords.js';
 
 let guard: WrongPasswords;
@@ -71,5 +81,169 @@ describe('wrong passwords', () => {
     await Promise.resolve();
     expect(outcome).toEqual({ answered: 5, cut: 0 });
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+type Fate = 'unknown' | 'right' | 'wrong' | 'cut';
+
+/** An endpoint, and connections over which passwords come. */
+class Door {
+  readonly reports: string[] = [];
+  /** How many headers were looked at. */
+  checked = 0;
+  readonly checks = new PasswordChecks((address, cutOff) => this.reports.push(`${address} ${cutOff}`));
+  private readonly endpoint: RpcEndpoint;
+
+  constructor() {
+    const options = { user: 'user', password: 'pass', rpcAuth: [], cookieFile: '' };
+    const authenticator = new Authenticator(options, SILENT_LOGGER);
+    void authenticator.open();
+    const check = authenticator.check.bind(authenticator);
+    vi.spyOn(authenticator, 'check').mockImplementation((header) => {
+      this.checked++;
+      return check(header);
+    });
+    this.endpoint = new RpcEndpoint(
+      { profile: 'documented', logIps: false },
+      {
+        dispatcher: {} as RpcDispatcher,
+        turns: {
+          serveInOrder: (_connection: Connection, response: Response) => response.tell('right'),
+        } as unknown as CallTurns,
+        authenticator,
+        wrongPasswords: guard,
+        passwordChecks: this.checks,
+        logger: SILENT_LOGGER,
+      },
+    );
+  }
+
+  connect(address = '10.0.0.1'): Connection {
+    const socket = Object.assign(new EventEmitter(), {
+      remoteAddress: address,
+      remotePort: 1,
+      destroyed: false,
+      destroy: () => (socket.destroyed = true),
+    });
+    return new Connection(socket as unknown as Socket, () => true, 0);
+  }
+
+  /** Sends a call with a password; answers what becomes of it. */
+  send(password: string, connection = this.connect()): { readonly fate: Fate } {
+    const authorization = `Basic ${Buffer.from(`user:${password}`).toString('base64')}`;
+    const request = Object.assign(new EventEmitter(), {
+      method: 'POST',
+      url: '/',
+      headers: { authorization },
+    });
+    request.on('newListener', (name) => {
+      if (name === 'end') queueMicrotask(() => request.emit('end'));
+    });
+    const response = new Response(connection);
+    this.endpoint.receive(
+      request as unknown as IncomingMessage,
+      response as unknown as ServerResponse,
+      connection,
+      'documented',
+    );
+    return response;
+  }
+}
+
+class Response {
+  private told: Fate = 'unknown';
+  private readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+  tell(fate: Fate): void {
+    this.told = fate;
+  }
+  get destroyed(): boolean {
+    return this.connection.socket.destroyed;
+  }
+  get fate(): Fate {
+    return this.told === 'unknown' && this.destroyed ? 'cut' : this.told;
+  }
+  writeHead(status: number): this {
+    if (status === 401) this.tell('wrong');
+    return this;
+  }
+  setHeader(): void {}
+  removeHeader(): void {}
+  end(): void {}
+  destroy(): void {
+    this.connection.socket.destroy();
+  }
+}
+
+describe('guesses', () => {
+  let door: Door;
+  beforeEach(() => {
+    door = new Door();
+  });
+  afterEach(() => door.checks.close());
+
+  it('are checked sixteen a second after the first sixteen, however fast connections open', async () => {
+    for (let second = 0; second < 30; second++) {
+      for (let i = 0; i < 700; i++) door.send(`wrong${second}-${i}`);
+      await vi.advanceTimersByTimeAsync(1000);
+    }
+    expect(door.checked).toBeGreaterThan(16 * 30);
+    expect(door.checked).toBeLessThan(16 + 17 * 30);
+  });
+
+  it('that are right wait with the wrong ones, and are cut off with them', async () => {
+    for (let i = 0; i < 100; i++) door.send(`wrong${i}`);
+    const right = door.send('pass');
+    await vi.advanceTimersByTimeAsync(84 * 62);
+    expect([right.fate, door.checked]).toEqual(['unknown', 100]);
+    await vi.advanceTimersByTimeAsync(62);
+    expect(right.fate).toBe('right');
+    const fates = Array.from({ length: 600 }, (_, i) => door.send(i === 500 ? 'pass' : 'wrong'));
+    const checked = door.checked;
+    expect(fates.slice(300).every(({ fate }) => fate === 'cut')).toBe(true);
+    expect(door.checked).toBe(checked);
+    await vi.advanceTimersByTimeAsync(60_000);
+    const reported = door.reports.map((report) => Number(report.split(' ')[1]));
+    expect(reported.length).toBeLessThan(10);
+    expect(reported.reduce((sum, count) => sum + count, 0)).toBe(
+      fates.filter(({ fate }) => fate === 'cut').length,
+    );
+  });
+
+  it('hold up neither known connections nor other callers, nor the same one for long', async () => {
+    const known = door.connect();
+    const before = door.send('pass', known);
+    for (let i = 0; i < 1000; i++) door.send(`wrong${i}`);
+    const meanwhile = [door.send('pass', known), door.send('pass', door.connect('10.0.0.2'))];
+    await Promise.resolve();
+    expect([before, ...meanwhile].map(({ fate }) => fate)).toEqual(['right', 'right', 'right']);
+    await vi.advanceTimersByTimeAsync((256 + 16) * 62 + 1000);
+    const later = Array.from({ length: 500 }, () => door.send('pass'));
+    await Promise.resolve();
+    expect(later.every(({ fate }) => fate === 'right')).toBe(true);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('over a connection that was known are no faster', async () => {
+    const known = door.connect();
+    door.send('pass', known);
+    for (let i = 0; i < 200; i++) door.send(`wrong${i}`, known);
+    const right = door.send('pass', known);
+    await Promise.resolve();
+    expect([door.checked, right.fate]).toEqual([17, 'unknown']);
+    await vi.advanceTimersByTimeAsync(16_000);
+    expect(right.fate).toBe('right');
+  });
+
+  it('that wait when their connection ends are not checked', async () => {
+    const connections = Array.from({ length: 100 }, () => door.connect());
+    for (const connection of connections) door.send('wrong', connection);
+    for (const connection of connections) connection.socket.destroy();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(door.checked).toBe(16);
   });
 });

@@ -205,6 +205,8 @@ describe.each(makers)('damage to the files of LevelDB (%s)', (_name, make) => {
   it('is cut off where a crash of the machine left it, behind what was durable', async () => {
     const path = join(folder, 'db');
     cpSync(join(original, 'db'), path, { recursive: true });
+    // A note that is none is made good by the next one.
+    writeFileSync(join(path, 'durable'), Buffer.alloc(50, 7));
     const db = make(path);
     await db.open();
     const before = db.sequence;

@@ -175,6 +175,8 @@ const OTHER_NAMES = [
   'chainstate/LOG.old',
   'chainstate/LOCK',
   'chainstate/CURRENT.dbtmp',
+  'chainstate/durable',
+  'chainstate/lbcnode',
 ];
 
 export const SOFT: readonly FileKind[] = ['mempool', 'fees', 'peers', 'bans'];
