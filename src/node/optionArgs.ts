@@ -190,7 +190,10 @@ export class OptionArgs {
   network(): NetworkSection {
     const regtest = this.networkSwitch('regtest');
     const testnet = this.networkSwitch('testnet');
-    if (regtest && testnet) throw new OptionError('Invalid combination of -regtest and -testnet.');
+    if (regtest && testnet) {
+      const place = this.placeOf('regtest') || this.placeOf('testnet');
+      throw new OptionError(`Invalid combination of -regtest and -testnet.${place}`);
+    }
     return regtest ? 'regtest' : testnet ? 'test' : 'main';
   }
 
