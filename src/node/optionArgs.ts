@@ -142,10 +142,11 @@ export class OptionArgs {
     return rest;
   }
 
-  /** Whether the word that follows an option without `=` is its value; a switch takes 0 and 1 alone. */
+  /** Whether the word that follows an option without `=` is its value; a switch takes 0 and 1 alone, a number may be negative. */
   private takesWord(name: string, word: string): boolean {
     const option = this.known.get(name);
-    if (option === undefined || word.startsWith('-')) return false;
+    if (option === undefined) return false;
+    if (word.startsWith('-')) return option.kind === 'int' && /^-[0-9]+$/.test(word);
     return isSwitch(option) ? word === '0' || word === '1' : true;
   }
 

@@ -111,6 +111,8 @@ describe('values', () => {
     });
     expect(load('-debug', '-txindex').options).toMatchObject({ debug: [''], txindex: true });
     expect(load('--datadir', data).paths.dataDir).toBe(data);
+    expect(load('--par', '-2', '-txindex').options).toMatchObject({ par: -2, txindex: true });
+    expect(() => load('-debug', '-2')).toThrow('Invalid parameter -2');
     expect(() => load('-dbcache', '-txindex')).toThrow(
       'Invalid -dbcache without a value, it must be a whole number',
     );
