@@ -127,7 +127,7 @@ export function createFileLogger(loaded: LoadedOptions, stream: ConsoleStream = 
   const file =
     paths.logFile === null
       ? null
-      : openLog(paths.logFile, paths.networkDir, !options.debug.length, (line) =>
+      : openLog(loaded, paths.logFile, (line) =>
           screen?.isLive === true ? screen.line(line) : process.stderr.write(line),
         );
   let fileOpen = file !== null;
@@ -179,15 +179,14 @@ export function createFileLogger(loaded: LoadedOptions, stream: ConsoleStream = 
 
 /** Makes the network's own folder; any other the operator has to name rightly. Source: `OpenDebugLog`. */
 function openLog(
+  { options, paths, placeOf }: LoadedOptions,
   path: string,
-  networkDir: string,
-  mayShrink: boolean,
   warn: (line: string) => void,
 ): ReturnType<typeof destination> {
   try {
-    makeFolder(networkDir);
+    makeFolder(paths.networkDir);
     refuseSpecialFile(path);
-    if (mayShrink) shrinkLog(path);
+    if (!options.debug.length) shrinkLog(path);
     const file = destination({ dest: path, append: true, sync: true, maxLength: UNWRITTEN_LOG_BYTES });
     let failing = false;
     // A log that cannot be written stops nobody: lines wait for room up to a bound, then they are dropped.
@@ -201,8 +200,11 @@ function openLog(
   } catch (error) {
     // The reference's words; a missing folder needs no more of them.
     const said = `Could not open debug log file ${path}`;
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new OptionError(said);
-    throw new OptionError(`${said}: ${(environmentError(error, path) as Error).message}`);
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new OptionError(said + placeOf('debuglogfile'));
+    throw new OptionError(
+      `${said}: ${(environmentError(error, path) as Error).message}${placeOf('debuglogfile')}`,
+    );
   }
 }
 

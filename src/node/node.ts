@@ -312,8 +312,9 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
     if (nodeServices.services.claimSearch) metrics?.followSearch(nodeServices.services.claimSearch);
   }
   if (!options.disablewallet) {
-    dispatcher.setWarmupStatus('Loading wallet...');
-    const wallets = await nodeServices.openWallets(deps.onFatal);
+    const wallets = await nodeServices.openWallets(deps.onFatal, (status) =>
+      dispatcher.setWarmupStatus(status),
+    );
     closers.push(() => wallets.close());
     if (signal.aborted) return handle;
     notifications.followWallets(wallets);

@@ -4,7 +4,7 @@ import { OptionError } from './optionArgs.js';
 import { OPTION_ROWS } from './optionsTable.js';
 
 /** Options that npm has too: it may have them of its own configuration. */
-const OF_NPM: ReadonlySet<string> = new Set(['?', 'h', 'help', 'proxy', 'version']);
+const OF_NPM: ReadonlySet<string> = new Set(['?', 'color', 'h', 'help', 'proxy', 'version']);
 const PREFIX = 'npm_config_';
 /** The package whose start script runs the node and nothing else. */
 const OWN_PACKAGE = 'lbcnode';

@@ -142,10 +142,11 @@ export class OptionArgs {
     return rest;
   }
 
-  /** Whether the word that follows an option without `=` is its value; a switch takes 0 and 1 alone. */
+  /** Whether the word that follows an option without `=` is its value; a switch takes 0 and 1 alone, a number may be negative. */
   private takesWord(name: string, word: string): boolean {
     const option = this.known.get(name);
-    if (option === undefined || word.startsWith('-')) return false;
+    if (option === undefined) return false;
+    if (word.startsWith('-')) return option.kind === 'int' && /^-[0-9]+$/.test(word);
     return isSwitch(option) ? word === '0' || word === '1' : true;
   }
 
@@ -190,7 +191,10 @@ export class OptionArgs {
   network(): NetworkSection {
     const regtest = this.networkSwitch('regtest');
     const testnet = this.networkSwitch('testnet');
-    if (regtest && testnet) throw new OptionError('Invalid combination of -regtest and -testnet.');
+    if (regtest && testnet) {
+      const place = this.placeOf('regtest') || this.placeOf('testnet');
+      throw new OptionError(`Invalid combination of -regtest and -testnet.${place}`);
+    }
     return regtest ? 'regtest' : testnet ? 'test' : 'main';
   }
 

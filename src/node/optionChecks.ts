@@ -157,7 +157,7 @@ function overrideRefusal({ message }: OverrideError, options: Options): OptionEr
 function blockFilterTypes(value: string): boolean {
   if (value === '0') return false;
   if (['', '1', 'basic'].includes(value)) return true;
-  throw new OptionError(`Unknown -blockfilterindex value ${value}.`);
+  throw new OptionError(`Unknown -blockfilterindex value ${value}.`, 'blockfilterindex');
 }
 
 /** Refuses what cannot go together and works out what follows; `warnings` collects what is merely odd. */
@@ -172,7 +172,8 @@ export function checkOptions(
   if (options.prune !== 0 && options.txindex)
     throw new OptionError('Prune mode is incompatible with -txindex.', 'prune');
   if (options.bind.length + options.whitebind.length > 0 && !options.listen) {
-    throw new OptionError('Cannot set -bind or -whitebind together with -listen=0');
+    const inFile = (['listen', 'bind', 'whitebind'] as const).find((name) => args.placeOf(name) !== '');
+    throw new OptionError('Cannot set -bind or -whitebind together with -listen=0', inFile);
   }
   for (const name of ['port', 'rpcport', 'walletrpcport'] as const) {
     const port = options[name];
@@ -181,7 +182,7 @@ export function checkOptions(
   }
   const keepsBlockFilters = blockFilterTypes(options.blockfilterindex);
   if (options.peerblockfilters && !keepsBlockFilters)
-    throw new OptionError('Cannot set -peerblockfilters without -blockfilterindex.');
+    throw new OptionError('Cannot set -peerblockfilters without -blockfilterindex.', 'peerblockfilters');
   const leastMempoolMb = Math.ceil((options.limitdescendantsize * 1000 * 40) / 1e6);
   if (options.maxmempool < 0 || options.maxmempool < leastMempoolMb) {
     throw new OptionError(`-maxmempool must be at least ${leastMempoolMb} MB`, 'maxmempool');

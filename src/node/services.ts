@@ -65,7 +65,7 @@ export interface NodeServices {
   /** Finds peers and talks to them. Tells where it cannot listen, one line an address, and how to stop. */
   connect(onBug: (error: unknown) => void): Promise<Listening & { net: PeerNetwork; stop(): Promise<void> }>;
   /** Opens the wallets that the options name. Rejects with `WalletOpenError`. */
-  openWallets(onFatal: (error: unknown) => void): Promise<Wallets>;
+  openWallets(onFatal: (error: unknown) => void, showStart: (status: string) => void): Promise<Wallets>;
   /** Reads the mempool that the last run left; a long one goes on being read, `onFatal` hearing of a broken disk. */
   load(onFatal: (error: unknown) => void): Promise<void>;
   /** Writes what must be on disk after a stop. */
@@ -294,7 +294,7 @@ export function makeServices({
       peers = { net, service: peerService(net, () => clock.nowSec(), deps.logger) };
       return { ...(await net.start()), net, stop: () => net.stop() };
     },
-    async openWallets(onFatal) {
+    async openWallets(onFatal, showStart) {
       const { reader } = now().opened;
       const { limitancestorcount, limitdescendantcount, dustrelayfee } = options;
       const opened = new Wallets(
@@ -309,6 +309,7 @@ export function makeServices({
           nowSec: () => clock.nowSec(),
           onFatal,
           warn,
+          showStart,
         }),
       );
       deps.logger.debug('db', `Using wallet directory ${opened.options.walletDir}`);
@@ -316,7 +317,10 @@ export function makeServices({
       const stop = (): void => opened.interrupt();
       deps.signal.addEventListener('abort', stop);
       try {
-        for (const name of walletNamesAtStart(loaded)) await opened.openOrCreate(name);
+        for (const name of walletNamesAtStart(loaded)) {
+          showStart('Loading wallet...');
+          await opened.openOrCreate(name);
+        }
       } catch (error) {
         await opened.close();
         throw error;

@@ -19,15 +19,9 @@ function isOn(
 
 /** Sets what options of wallets imply, unless it was given; returns a line for the log per change. */
 export function applyWalletInteractions(args: OptionArgs): string[] {
+  // What is ignored then, `checkWalletOptions` tells.
+  if (isOn(args, 'disablewallet')) return [];
   const notes: string[] = [];
-  if (isOn(args, 'disablewallet')) {
-    for (const name of args.values('wallet'))
-      notes.push(`parameter interaction: -disablewallet -> ignoring -wallet=${name}`);
-    for (const { name } of [...WALLET_OPTIONS, ...WALLET_DEBUG_OPTIONS])
-      if (name !== 'wallet' && name !== 'disablewallet' && args.isSet(name))
-        notes.push(`parameter interaction: -disablewallet -> ignoring -${name}`);
-    return notes;
-  }
   const set = (
     cause: string,
     name: 'persistmempool' | 'rescan' | 'walletbroadcast',
@@ -47,7 +41,12 @@ export function applyWalletInteractions(args: OptionArgs): string[] {
 
 /** Refuses what cannot go together; `warnings` collects what counts for nothing. */
 export function checkWalletOptions(args: OptionArgs, options: Options, warnings: string[]): void {
-  if (options.disablewallet) return;
+  if (options.disablewallet) {
+    warnOfIgnored(args, warnings);
+    return;
+  }
+  if (options.walletrpcport !== undefined && !options.server)
+    warnings.push(`-walletrpcport has no effect without -server${args.placeOf('walletrpcport')}.`);
   const single = [
     ['salvagewallet', options.salvagewallet],
     ['zapwallettxes', options.zapwallettxes !== 0],
@@ -76,6 +75,13 @@ export function checkWalletOptions(args: OptionArgs, options: Options, warnings:
         `-${name} counts for nothing: wallets are no Berkeley DB, and what a call has answered is on disk.`,
       );
   }
+}
+
+/** Whoever gives options of wallets beside `-disablewallet` waits for something that does not come. */
+function warnOfIgnored(args: OptionArgs, warnings: string[]): void {
+  for (const { name } of [...WALLET_OPTIONS, ...WALLET_DEBUG_OPTIONS])
+    if (name !== 'disablewallet' && args.isSet(name))
+      warnings.push(`-${name} has no effect with -disablewallet${args.placeOf(name)}.`);
 }
 
 function checkWalletDir(path: string): void {

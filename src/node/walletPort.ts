@@ -23,6 +23,7 @@ export interface WalletPortDeps {
   readonly nowSec: () => number;
   readonly onFatal: (error: unknown) => void;
   readonly warn: (message: string) => void;
+  readonly showStart: (status: string) => void;
 }
 
 /** Entries of the address index that are read at a time. */
@@ -86,6 +87,7 @@ export function walletPort(deps: WalletPortDeps): NodePort {
     listen: (listener) => listen(reader, mempool, listener),
     onFatal: deps.onFatal,
     warn: deps.warn,
+    showStart: deps.showStart,
   };
 }
 

@@ -8,6 +8,7 @@ import type { Bytes } from '../util/bytes.js';
 import type { NodeListener, WalletBlock } from './port.js';
 import type { Entry } from './ledger/entry.js';
 import { beginOwedScan, lookAgain, TIMESTAMP_WINDOW_SEC } from './scan/rescan.js';
+import { LOG_EVERY_MS, progressAt } from './scan/scanBlocks.js';
 import { endShortage } from './scan/shortage.js';
 import { ShortageEnder } from './scan/shortageEnder.js';
 import { takeBlock, takeUnconfirmed, type Look } from './scan/takeBlock.js';
@@ -21,6 +22,9 @@ const LEAP_BLOCKS = 200;
 /** Further back a reorganisation does not reach while the wallet catches up. Arbitrary. */
 const RECENT_BLOCKS = 2000;
 
+/** What callers are told while the node starts. Source: `CreateWalletFromFile`. */
+const RESCANNING = 'Rescanning...';
+
 /** The chain cannot be followed from where the wallet was last; the message says what to do. */
 export class FollowError extends Error {
   override readonly name = 'FollowError';
@@ -29,6 +33,8 @@ export class FollowError extends Error {
 export class Follower implements NodeListener {
   private readonly wallet: Wallet;
   private readonly shortage: ShortageEnder;
+  /** A clock that nobody sets. */
+  private readonly nowMs: () => number;
   private off: () => void = () => undefined;
   private isFollowing = false;
   private blocksSinceNote = 0;
@@ -38,8 +44,9 @@ export class Follower implements NodeListener {
   private from = 0;
   private keysMadeAt = -1;
 
-  constructor(wallet: Wallet) {
+  constructor(wallet: Wallet, nowMs: () => number = () => performance.now()) {
     this.wallet = wallet;
+    this.nowMs = nowMs;
     this.shortage = new ShortageEnder(wallet);
   }
 
@@ -75,6 +82,7 @@ export class Follower implements NodeListener {
     const { keysMadeAt } = this;
     if (keysMadeAt > from) await wallet.change((batch) => wallet.scans.owe(batch, from));
     await this.note();
+    if (keysMadeAt > from) wallet.node.showStart(RESCANNING);
     if (keysMadeAt > from) await lookAgain(wallet, { first: from, last: null, seenFrom: keysMadeAt }, signal);
     beginOwedScan(wallet);
   }
@@ -113,6 +121,7 @@ export class Follower implements NodeListener {
     this.follow();
     await written;
     await this.note();
+    wallet.node.showStart(RESCANNING);
     await lookAgain(wallet, { first: from, last: null }, signal);
     beginOwedScan(wallet);
   }
@@ -166,12 +175,19 @@ export class Follower implements NodeListener {
 
   private async catchUp(signal?: AbortSignal): Promise<void> {
     const { wallet } = this;
-    const { chain, log } = wallet.node;
+    const { chain, log, showStart } = wallet.node;
     const first = wallet.followedHeight + 1;
     log.info(`${wallet.logName} Rescanning last ${chain.height - first + 1} blocks (from block ${first})...`);
     let since = performance.now();
+    let loggedMs = this.nowMs();
     while (!this.isAtTip() && signal?.aborted !== true) {
       await this.step();
+      const { followedHeight } = wallet;
+      showStart(`${RESCANNING} (block ${followedHeight} of ${chain.height})`);
+      if (this.nowMs() - loggedMs >= LOG_EVERY_MS) {
+        loggedMs = this.nowMs();
+        log.info(`${wallet.logName} Still rescanning. At ${progressAt(followedHeight, chain)}`);
+      }
       since = await breathe(since);
     }
   }

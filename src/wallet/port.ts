@@ -24,6 +24,8 @@ export interface NodePort {
   onFatal(error: unknown): void;
   /** Tells the operator and the log. */
   warn(message: string): void;
+  /** Tells whoever calls the node while it starts what it is at; later nobody. */
+  readonly showStart: (status: string) => void;
 }
 
 /** A block as it is handed to wallets. */

@@ -87,6 +87,7 @@ const node = {
     throw error;
   },
   warn() {},
+  showStart() {},
 };
 
 const pays = (hash) => scriptForDestination({ type: 'pubkeyhash', hash });

@@ -4,7 +4,7 @@
  * Source: lbrycrd wallet/wallet.cpp `EncryptWallet`, `Unlock`, `ChangeWalletPassphrase`.
  */
 import type { Bytes } from '../../util/bytes.js';
-import { inSlices } from '../../util/slices.js';
+import { inSlices, type Slices } from '../../util/slices.js';
 import { Writer } from '../../util/writer.js';
 import { recordKey, WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
@@ -74,21 +74,25 @@ async function encrypt(wallet: Wallet, passphrase: Bytes): Promise<boolean> {
 /** Makes private keys available, until `lock`; what is set of locking by itself stays as it is. False for another passphrase. */
 export function unlockWallet(wallet: Wallet, passphrase: Bytes): Promise<boolean> {
   return alone(wallet, async () => {
-    const found = await findMasterKey(wallet, passphrase);
+    const found = await findMasterKey(wallet, passphrase, (key) => wallet.keyring.unlock(key));
     found?.key.fill(0);
     return found !== null;
   });
 }
 
-/** Unlocks the wallet by the first master key that the passphrase opens and that is the right one. */
-async function findMasterKey(wallet: Wallet, passphrase: Bytes): Promise<{ id: number; key: Buffer } | null> {
+/** The first master key that the passphrase opens and that is the right one, as `isRight` finds of the keyring. */
+async function findMasterKey(
+  wallet: Wallet,
+  passphrase: Bytes,
+  isRight: (key: Bytes) => Slices<boolean>,
+): Promise<{ id: number; key: Buffer } | null> {
   for (const [id, row] of [...wallet.masterKeys]) {
     const key = await openMasterKey(row, passphrase);
     if (key === null) continue;
     try {
       const { keyring, node, logName } = wallet;
       const known = keyring.damagedKeys;
-      const isOpened = await inSlices(keyring.unlock(key));
+      const isOpened = await inSlices(isRight(key));
       if (keyring.damagedKeys > known)
         node.warn(
           `${logName} ${keyring.damagedKeys} private keys are damaged and cannot be used. Restore them from a backup.`,
@@ -102,16 +106,15 @@ async function findMasterKey(wallet: Wallet, passphrase: Bytes): Promise<{ id: n
 }
 
 /**
- * Puts another passphrase in the place of one; the wallet stays locked or unlocked as it was. The new one is stretched as in
- * new wallets, whatever the old one was. False, and the wallet is locked, when the old one is wrong.
+ * Puts another passphrase in the place of one; the wallet stays locked or unlocked as it is, and may be locked meanwhile. The
+ * new one is stretched as in new wallets, whatever the old one was. False, and the wallet is locked, when the old one is wrong.
  */
 export function changePassphrase(wallet: Wallet, old: Bytes, passphrase: Bytes): Promise<boolean> {
   return alone(wallet, () => change(wallet, old, passphrase));
 }
 
 async function change(wallet: Wallet, old: Bytes, passphrase: Bytes): Promise<boolean> {
-  const wasLocked = wallet.isLocked;
-  const found = await findMasterKey(wallet, old);
+  const found = await findMasterKey(wallet, old, (key) => wallet.keyring.isMasterKey(key));
   if (found === null) {
     wallet.keyring.lock();
     return false;
@@ -124,6 +127,5 @@ async function change(wallet: Wallet, old: Bytes, passphrase: Bytes): Promise<bo
     return true;
   } finally {
     found.key.fill(0);
-    if (wasLocked) wallet.lock();
   }
 }

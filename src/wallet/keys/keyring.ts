@@ -264,12 +264,20 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.isChecked = true;
   }
 
-  /**
-   * Makes private keys available. False when the master key opens none of them, as a wrong one does. The first time every
-   * key is held against its public key: one that does not fit is damaged, and not to be had. The master key is copied.
-   */
+  /** Makes private keys available. False, and nothing changes, when it is not the `isMasterKey`. The master key is copied. */
   *unlock(masterKey: Bytes): Slices<boolean> {
-    assert(this.encrypted, 'a wallet was unlocked that is not encrypted');
+    if (!(yield* this.isMasterKey(masterKey))) return false;
+    this.lock();
+    this.masterKey = Buffer.from(masterKey);
+    return true;
+  }
+
+  /**
+   * Whether a master key opens the private keys: a wrong one opens none of them. It stays locked or unlocked as it is. The
+   * first time every key is held against its public key: one that does not fit is damaged, and not to be had.
+   */
+  *isMasterKey(masterKey: Bytes): Slices<boolean> {
+    assert(this.encrypted, 'a wallet has no master key that is not encrypted');
     let isOpened = false;
     const damaged: OwnKey[] = [];
     for (const own of this.keys.values()) {
@@ -279,8 +287,6 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
       yield;
     }
     if (!isOpened) return false;
-    this.lock();
-    this.masterKey = Buffer.from(masterKey);
     if (!this.isChecked) for (const own of damaged) this.damaged.add(own);
     this.isChecked = true;
     return true;

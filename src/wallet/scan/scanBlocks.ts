@@ -15,9 +15,14 @@ import { endShortage } from './shortage.js';
 import { takeBlock } from './takeBlock.js';
 
 /** The log has a line of progress this often. Source: `ScanForWalletTransactions`. */
-const LOG_EVERY_MS = 60_000;
+export const LOG_EVERY_MS = 60_000;
 /** Blocks that are being read at a time. Arbitrary. */
 const READ_AHEAD = 4;
+
+/** Where a scan stands, as lines of the log say it. */
+export function progressAt(height: number, { height: tip }: ChainPort): string {
+  return `block ${height}. Progress=${(height / Math.max(tip, 1)).toFixed(6)}`;
+}
 
 export interface ScanEnd {
   /** False when it was ended before it was through. */
@@ -39,7 +44,7 @@ export async function scanBlocks(wallet: Wallet, turn: ScanTurn, bounds: ScanBou
   let since = loggedMs;
   log.info(`${logName} Rescan started from block ${first}...`);
   for (let height = await heights.next(); height !== null; height = await heights.next()) {
-    const progress = `block ${height}. Progress=${(height / Math.max(chain.height, 1)).toFixed(6)}`;
+    const progress = progressAt(height, chain);
     if (turn.ended !== null) {
       const how = turn.ended === 'abort' ? 'aborted' : 'interrupted by shutdown request';
       log.info(`${logName} Rescan ${how} at ${progress}`);

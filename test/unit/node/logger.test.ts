@@ -193,6 +193,13 @@ describe('the file', () => {
       /^Could not open debug log file .*mistyped/,
     );
     expect(existsSync(join(folder, 'regtest', 'mistyped'))).toBe(false);
+    const config = join(folder, 'lbcnode.conf');
+    writeFileSync(config, '\n[regtest]\ndebuglogfile=mistyped/x.log\n');
+    expect(() => createFileLogger(load())).toThrow(
+      `Could not open debug log file ${join(folder, 'regtest', 'mistyped', 'x.log')} (${config}, line 3)`,
+    );
+    writeFileSync(config, 'debuglogfile=../file/x.log\n');
+    expect(() => createFileLogger(load())).toThrow(new RegExp(`x\\.log: .* \\(${config}, line 1\\)$`));
   });
 
   it('is cut down to its end when it is huge', () => {

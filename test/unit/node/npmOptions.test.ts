@@ -33,11 +33,13 @@ describe('options in front of the dashes of npm', () => {
     refuseSwallowed(env);
     refuseSwallowed({ ...env, npm_package_name: 'lbcnode', npm_lifecycle_event: 'test' });
     refuseSwallowed({ ...env, npm_package_name: 'another', npm_lifecycle_event: 'start' });
+    refuseSwallowed({ ...START, npm_config_color: 'always' });
     refuseSwallowed({
       ...START,
       npm_config_proxy: 'http://h:1',
       npm_config_noproxy: '',
       npm_config_version: 'true',
+      npm_config_color: '',
       npm_config_cache: '/x',
       npm_config_registry: 'https://h/',
       npm_config_nodedir: '/x',

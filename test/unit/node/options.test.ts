@@ -111,6 +111,8 @@ describe('values', () => {
     });
     expect(load('-debug', '-txindex').options).toMatchObject({ debug: [''], txindex: true });
     expect(load('--datadir', data).paths.dataDir).toBe(data);
+    expect(load('--par', '-2', '-txindex').options).toMatchObject({ par: -2, txindex: true });
+    expect(() => load('-debug', '-2')).toThrow('Invalid parameter -2');
     expect(() => load('-dbcache', '-txindex')).toThrow(
       'Invalid -dbcache without a value, it must be a whole number',
     );
@@ -475,6 +477,18 @@ describe('configuration files', () => {
     expect(() => load('-regtest', '-maxmempool=300', '-noaddnode')).toThrow(
       `Invalid port specified in -port: '99999' (${file}, line 5)`,
     );
+    const at = (line: number): string => ` (${file}, line ${line})`;
+    for (const [text, line, words = []] of [
+      ['txindex=1\nblockfilterindex=foo\n', 2],
+      ['listen=0\nbind=127.0.0.1\n', 1],
+      ['\nwhitebind=127.0.0.1:1\n', 2, ['-listen=0']],
+      ['\npeerblockfilters=1\n', 2],
+      ['\nregtest=1\ntestnet=1\n', 2],
+      ['\ntestnet=1\n', 2, ['-regtest']],
+    ] as const) {
+      config(text);
+      expect(() => load(...words)).toThrow(at(line));
+    }
     config('includeconf=more.conf\n');
     config('\ntestnet=maybe\n', 'more.conf');
     expect(() => load()).toThrow(`it must be 1 (on) or 0 (off) (${join(data, 'more.conf')}, line 2)`);

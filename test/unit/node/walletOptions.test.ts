@@ -84,9 +84,14 @@ describe('the options of wallets', () => {
   });
 
   it.each(ROWS.filter((name) => name !== 'disablewallet'))('-%s beside -disablewallet is told of', (name) => {
-    const value = OTHER[name] ?? '1';
-    const given = name === 'wallet' ? `-wallet=${value}` : `-${name}`;
-    const { notes } = load('-disablewallet', `-${name}=${value}`);
-    expect(notes).toContain(`parameter interaction: -disablewallet -> ignoring ${given}`);
+    const { warnings } = load('-disablewallet', `-${name}=${OTHER[name] ?? '1'}`);
+    expect(warnings).toContain(`-${name} has no effect with -disablewallet.`);
+  });
+
+  it('-walletrpcport without -server is told of', () => {
+    const told = '-walletrpcport has no effect without -server.';
+    expect(load('-server=0', '-walletrpcport=9999').warnings).toContain(told);
+    expect(load('-walletrpcport=9999').warnings).not.toContain(told);
+    expect(load('-server=0').warnings).not.toContain(told);
   });
 });

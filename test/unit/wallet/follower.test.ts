@@ -42,6 +42,32 @@ describe('Follower', () => {
     await open.close();
   });
 
+  it('tells how far it is while it catches up, in the log once a minute', async () => {
+    const node = new FakeNode();
+    node.mineEmpty(3);
+    const open = await openTestWallet(node);
+    await open.follower.stop();
+    await open.wallet.close();
+    node.mineEmpty(7);
+    const file = await WalletFile.open(open.path);
+    const wallet = new Wallet('', { node: node.port, file, options: WALLET_OPTIONS });
+    atOnce(wallet.load());
+    node.lines.length = 0;
+    // A block takes 20 seconds.
+    const follower = new Follower(wallet, () => wallet.followedHeight * 20_000);
+    await follower.start();
+    expect(node.lines).toEqual([
+      '[default wallet] Rescanning last 7 blocks (from block 3)...',
+      '[default wallet] Still rescanning. At block 5. Progress=0.555556',
+      '[default wallet] Still rescanning. At block 8. Progress=0.888889',
+    ]);
+    expect(node.startStatuses).toEqual(
+      [3, 4, 5, 6, 7, 8, 9].map((height) => `Rescanning... (block ${height} of 9)`),
+    );
+    await follower.stop();
+    await open.close();
+  });
+
   it('stops the node, and throws nothing at it, where its file cannot be read', async () => {
     const node = new FakeNode();
     node.mineEmpty(3);

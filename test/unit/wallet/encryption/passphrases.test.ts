@@ -55,6 +55,19 @@ const keysOf = (wallet: Wallet): { privateKey: Buffer; publicKey: Buffer }[] =>
     return { privateKey: Buffer.from(privateKey), publicKey: Buffer.from(publicKey) };
   });
 
+const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+/** Locks the wallet as its timer does. */
+function endOfTime(relock: Relock): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    relock.arm(1, 0);
+    vi.advanceTimersByTime(1001);
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
 describe('the pool while it is being filled', () => {
   it('gives no key that is not on disk, and none twice', async () => {
     const wallet = await makeWallet();
@@ -194,6 +207,45 @@ describe('changePassphrase', () => {
     // A wrong one locks, as in the reference.
     expect(await changePassphrase(wallet, OTHER, PASS)).toBe(false);
     expect(wallet.isLocked).toBe(true);
+    await wallet.close();
+  });
+
+  it('keeps a locked wallet locked throughout', async () => {
+    const wallet = await makeWallet();
+    await encryptWallet(wallet, PASS);
+    const unlock = vi.spyOn(wallet.keyring, 'unlock');
+    const keyId = fromLatin1([...wallet.keyring.keyIds()][0]!);
+    const seen = new Set<boolean>();
+    let running = true;
+    const done = changePassphrase(wallet, PASS, OTHER).finally(() => (running = false));
+    while (running) {
+      seen.add(wallet.isLocked && wallet.keyring.signingKey(keyId) === null);
+      await nextTurn();
+    }
+    expect([await done, [...seen], unlock.mock.calls.length]).toEqual([true, [true], 0]);
+    await wallet.close();
+  });
+
+  it('lets the wallet be locked meanwhile, by a call or by the end of its time', async () => {
+    const wallet = await makeWallet();
+    await encryptWallet(wallet, PASS);
+    for (const lock of [() => wallet.lock(), () => endOfTime(wallet.relock)]) {
+      // While the old one is stretched, and when the file is written.
+      for (const where of ['stretching', 'file'] as const) {
+        expect(await unlockWallet(wallet, PASS)).toBe(true);
+        const write = vi.spyOn(wallet, 'writeAnew');
+        if (where === 'file')
+          write.mockImplementationOnce((batch) => {
+            lock();
+            return wallet.writeAnew(batch);
+          });
+        const done = changePassphrase(wallet, PASS, PASS);
+        await nextTurn();
+        if (where === 'stretching') lock();
+        expect([await done, wallet.isLocked]).toEqual([true, true]);
+        write.mockRestore();
+      }
+    }
     await wallet.close();
   });
 

@@ -20,6 +20,7 @@ export function portOfNothing(lines: string[] = []): NodePort {
     listen: () => () => undefined,
     onFatal: (error: unknown) => say(`fatal: ${String(error)}`),
     warn: say,
+    showStart: () => undefined,
   };
   return port as unknown as NodePort;
 }

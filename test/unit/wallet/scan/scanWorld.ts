@@ -238,6 +238,7 @@ function portOf(world: ScanWorld): NodePort {
       throw error;
     },
     warn: note,
+    showStart: () => undefined,
   };
   return port as NodePort;
 }

@@ -39,6 +39,8 @@ export class FakeNode {
   readonly blocks: WalletBlock[] = [];
   readonly announced: string[] = [];
   readonly warnings: string[] = [];
+  readonly startStatuses: string[] = [];
+  readonly lines: string[] = [];
   readonly failures: unknown[] = [];
   private readonly waiting = new Map<string, Waiting>();
   private readonly listeners = new Set<NodeListener>();
@@ -47,7 +49,7 @@ export class FakeNode {
 
   readonly port: NodePort = {
     params: regtestParams,
-    log: SILENT_LOGGER,
+    log: { ...SILENT_LOGGER, info: (line) => void this.lines.push(line) },
     chain: this.chainPort(),
     mempool: this.mempoolPort(),
     fees: this.feePort(),
@@ -63,6 +65,7 @@ export class FakeNode {
     },
     onFatal: (error) => void this.failures.push(error),
     warn: (message) => void this.warnings.push(message),
+    showStart: (status) => void this.startStatuses.push(status),
   };
 
   private chainPort(): NodePort['chain'] {
