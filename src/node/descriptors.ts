@@ -1,5 +1,5 @@
 /**
- * How the files and sockets that the process may have open are shared out, so that neither peers nor RPC callers ever keep a
+ * How the files and sockets that the process may have open are shared out, so that neither peers nor callers ever keep a
  * block file from being opened. Source: Core init.cpp (`nMinFD`, `MIN_CORE_FILEDESCRIPTORS`).
  */
 import { readFileSync } from 'node:fs';
@@ -16,9 +16,6 @@ const DATABASE_DESCRIPTORS = 1010;
 const DATABASE_SHARE = 5;
 /** HTTP connections that are left however few descriptors there are; the core's share can spare them. */
 const LEAST_HTTP_CONNECTIONS = 8;
-
-/** Kept beside the clients of the hub. */
-const BESIDE_HUB_DESCRIPTORS = 350;
 
 type Warn = (message: string) => void;
 
@@ -41,20 +38,51 @@ export function peerConnections(wanted: number, limit: number, warn: Warn): numb
   return Math.max(0, Math.min(wanted, room));
 }
 
-/** Most HTTP connections beside so many peers. */
-export function httpConnections(wanted: number, limit: number, peers: number, warn: Warn): number {
-  const database = Math.min(DATABASE_DESCRIPTORS, Math.floor(limit / DATABASE_SHARE));
-  const files = CORE_DESCRIPTORS + Math.max(0, database - DATABASE_IN_CORE);
-  const room = Math.max(LEAST_HTTP_CONNECTIONS, limit - files - ADDNODE_DESCRIPTORS - peers);
-  if (wanted > room)
-    warn(`Reducing -rpcmaxconnections from ${wanted} to ${room}, because of system limitations.`);
-  return Math.max(1, Math.min(wanted, room));
+/** What wants descriptors beside files and peers. */
+export interface WantedConnections {
+  /** Of HTTP, on each port. */
+  readonly http: number;
+  /** Ports that answer HTTP: the node's, and that of -walletrpcport. */
+  readonly httpServers: number;
+  readonly webSockets: number;
+  readonly hub: number;
 }
 
-/** Most clients of the hub, which leave so many for all else. Source: `max_sessions` of lbryio/hub herald/env.py. */
-export function hubSessions(wanted: number, limit: number, warn: Warn): number {
-  const room = Math.max(1, limit - BESIDE_HUB_DESCRIPTORS);
-  if (wanted > room)
-    warn(`Reducing -hubmaxsessions from ${wanted} to ${room}, because of system limitations.`);
-  return Math.min(wanted, room);
+export interface SharedConnections {
+  /** Most connections of each port that answers HTTP. */
+  readonly httpPerServer: number;
+  readonly webSockets: number;
+  readonly hub: number;
+}
+
+/**
+ * Shares what files and so many peers leave: HTTP first, WebSocket clients next, and the hub has the rest. HTTP leaves the
+ * other two, where they are wanted, half of the room.
+ */
+export function shareConnections(
+  wanted: WantedConnections,
+  limit: number,
+  peers: number,
+  warn: Warn,
+): SharedConnections {
+  const database = Math.min(DATABASE_DESCRIPTORS, Math.floor(limit / DATABASE_SHARE));
+  const files = CORE_DESCRIPTORS + Math.max(0, database - DATABASE_IN_CORE);
+  const { httpServers } = wanted;
+  const room = Math.max(LEAST_HTTP_CONNECTIONS, limit - files - ADDNODE_DESCRIPTORS - peers);
+  const others = Math.min(wanted.webSockets + wanted.hub, Math.floor(room / 2));
+  const cut = (option: string, from: number, to: number): number => {
+    if (from > to) warn(`Reducing -${option} from ${from} to ${to}, because of system limitations.`);
+    return Math.min(from, to);
+  };
+  const httpPerServer =
+    httpServers === 0
+      ? 0
+      : cut('rpcmaxconnections', wanted.http, Math.max(1, Math.floor((room - others) / httpServers)));
+  let left = room - httpPerServer * httpServers;
+  // Where both are wanted each has a part.
+  const forWebSockets = wanted.hub === 0 ? left : Math.max(Math.floor(left / 2), left - wanted.hub);
+  const webSockets = cut('wsmaxclients', wanted.webSockets, Math.max(1, forWebSockets));
+  left -= webSockets;
+  const hub = wanted.hub === 0 ? 0 : cut('hubmaxsessions', wanted.hub, Math.max(1, left));
+  return { httpPerServer, webSockets, hub };
 }

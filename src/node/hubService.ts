@@ -4,19 +4,18 @@ import { Hub, type HubDeps } from '../hub/hub.js';
 import { Location_Country } from '../metadata/messages/claim_pb.js';
 import { hashFromHex } from '../util/bytes.js';
 import { channelIds } from './channelIds.js';
-import { hubSessions } from './descriptors.js';
 import { OptionError } from './optionArgs.js';
 import type { LoadedOptions } from './options.js';
 
 export interface HubInput extends HubDeps {
-  readonly descriptorLimit: number;
-  readonly warn: (message: string) => void;
+  /** Most clients. */
+  readonly maxSessions: number;
 }
 
 /** The hub, with its ports open. Rejects with `OptionError` or `HubStartError`. */
 export async function startHub(
   { options, paths }: LoadedOptions,
-  { descriptorLimit, warn, ...deps }: HubInput,
+  { maxSessions, ...deps }: HubInput,
 ): Promise<Hub> {
   const hub = new Hub(
     {
@@ -24,7 +23,7 @@ export async function startHub(
       port: options.hubport,
       udpPort: (options.hubudpport ?? options.hubport) || null,
       country: countryNumber(options.hubcountry),
-      maxSessions: hubSessions(options.hubmaxsessions, descriptorLimit, warn),
+      maxSessions,
       sessionTimeoutSec: options.hubsessiontimeout,
       peers: options.hubpeers,
       blockingChannels: channelIds(options.hubblockingchannels).map(hashFromHex),

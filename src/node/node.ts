@@ -25,7 +25,7 @@ import { watchBlockIndex, watchTip } from './chainWatch.js';
 import { AdjustedClock } from './clock.js';
 import { CloseStack, errorText } from './closeStack.js';
 import { simulatedCrashes } from './crashSimulation.js';
-import { httpConnections, systemDescriptorLimit } from './descriptors.js';
+import { shareConnections, systemDescriptorLimit } from './descriptors.js';
 import { httpRoutes, makeMetrics } from './httpRoutes.js';
 import type { StatusLine } from './display/console.js';
 import type { RpcPlace } from './display/firstSteps.js';
@@ -39,7 +39,7 @@ import type { LoadedOptions } from './options.js';
 import { programVersion } from '../util/project.js';
 import { peerSettings } from './peerSettings.js';
 import { writePidFile } from './pidFile.js';
-import { startServer, startWalletServer } from './rpcServers.js';
+import { startServer, startWalletServer, wantedConnections } from './rpcServers.js';
 import { makeAnswerCache, makeServices } from './services.js';
 
 /** Without these at the tip clients would get wrong answers. */
@@ -116,7 +116,8 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   logger.info(
     `Using at most ${maxConnections} automatic connections (${descriptorLimit} file descriptors available)`,
   );
-  const notifications = await startNotifications(loaded, logger);
+  const share = shareConnections(wantedConnections(loaded), descriptorLimit, maxConnections, warn);
+  const notifications = await startNotifications(loaded, logger, share.webSockets);
   closers.push(() => notifications.close());
   const { zmqNotifiers } = notifications;
   const nodeServices = makeServices({ loaded, clock, startTimeSec, peerOptions, zmqNotifiers, warn, deps });
@@ -141,27 +142,24 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   const dispatcher = new RpcDispatcher({ deprecated: new Set(options.deprecatedrpc) }, rpc);
   let chainReader: ChainReader | null = null;
   const server = options.server
-    ? await startServer(
-        loaded,
-        httpConnections(options.rpcmaxconnections, descriptorLimit, maxConnections, warn),
-        {
+    ? await startServer(loaded, share.httpPerServer, {
+        dispatcher,
+        logger,
+        ...(notifications.webSockets ? { webSockets: notifications.webSockets } : {}),
+        extraRoutes: await httpRoutes(loaded, {
+          ...rpc,
           dispatcher,
-          logger,
-          ...(notifications.webSockets ? { webSockets: notifications.webSockets } : {}),
-          extraRoutes: await httpRoutes(loaded, {
-            ...rpc,
-            dispatcher,
-            metrics,
-            chain: () => chainReader,
-            hub: () => nodeServices.services.hub?.status ?? null,
-            indexes: () => nodeServices.services.indexes(),
-            isStopping: () => deps.signal.aborted,
-          }),
-        },
-      )
+          metrics,
+          chain: () => chainReader,
+          hub: () => nodeServices.services.hub?.status ?? null,
+          indexes: () => nodeServices.services.indexes(),
+          isStopping: () => deps.signal.aborted,
+        }),
+      })
     : null;
   closers.push(() => server?.close());
-  const walletServer = server && (await startWalletServer(loaded, server, { ...rpc, leader: dispatcher }));
+  const walletServer =
+    server && (await startWalletServer(loaded, share.httpPerServer, server, { ...rpc, leader: dispatcher }));
   closers.push(() => walletServer?.close());
 
   const giveUp = new AbortController();
@@ -342,8 +340,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
         (params.name === 'regtest' || !chain.isInitialDownload()) &&
         fill.statuses().every(({ name, synced }) => synced || !HUB_INDEXES.includes(name)),
       onException: (error, method) => rpc.onException(error, `hub: ${method}`),
-      descriptorLimit,
-      warn,
+      maxSessions: share.hub,
     });
     nodeServices.showHub(hub);
     closers.push(() => hub.close());

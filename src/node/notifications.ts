@@ -28,9 +28,13 @@ export interface Notifications {
 }
 
 /** Binds what is to be published at. Rejects with `ZmqStartError`. */
-export async function startNotifications(loaded: LoadedOptions, logger: Logger): Promise<Notifications> {
+export async function startNotifications(
+  loaded: LoadedOptions,
+  logger: Logger,
+  maxWebSockets = loaded.options.wsmaxclients,
+): Promise<Notifications> {
   const zmq = await startZmq(loaded, logger);
-  const webSockets = await makeWebSockets(loaded, logger);
+  const webSockets = await makeWebSockets(loaded, logger, maxWebSockets);
   const tellsClaims = webSockets !== null || loaded.options.zmqpubclaim.length > 0;
   const { options, params } = loaded;
   const metadata = ClaimMetadata.of({ options: { claimMetadata: options.claimmetadata }, params });
@@ -73,6 +77,7 @@ async function startZmq(loaded: LoadedOptions, logger: Logger): Promise<ZmqPubli
 async function makeWebSockets(
   { options, params }: LoadedOptions,
   logger: Logger,
+  maxClients: number,
 ): Promise<WebSocketEndpoint | null> {
   if (!options.ws) return null;
   if (!options.server) {
@@ -82,7 +87,7 @@ async function makeWebSockets(
   const { WebSocketEndpoint } = await import('../server/webSocketEndpoint.js');
   return new WebSocketEndpoint(
     {
-      maxClients: options.wsmaxclients,
+      maxClients,
       maxSubscriptions: options.wsmaxsubscriptions,
       maxQueueBytes: options.wsmaxqueue * MIB,
     },

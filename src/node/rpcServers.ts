@@ -3,6 +3,7 @@ import { RpcDispatcher, type RpcDispatcherDeps } from '../rpc/dispatch.js';
 import { METHODS } from '../rpc/methodTable.js';
 import type { HttpServerDeps, HttpServerOptions, RpcHttpServer } from '../server/httpServer.js';
 import { splitHostPort } from '../util/hostPort.js';
+import type { WantedConnections } from './descriptors.js';
 import type { LoadedOptions } from './options.js';
 
 /** The server of the node's port, listening. Rejects with `ServerStartError`. */
@@ -18,15 +19,31 @@ export async function startServer(
   return server;
 }
 
+/** How many connections the options ask for. */
+export function wantedConnections({ options }: Pick<LoadedOptions, 'options'>): WantedConnections {
+  const { server } = options;
+  return {
+    http: options.rpcmaxconnections,
+    httpServers: server ? (hasWalletPort({ options }) ? 2 : 1) : 0,
+    webSockets: server && options.ws ? options.wsmaxclients : 0,
+    hub: options.hub ? options.hubmaxsessions : 0,
+  };
+}
+
+function hasWalletPort({ options }: Pick<LoadedOptions, 'options'>): boolean {
+  return options.walletrpcport !== undefined && !options.disablewallet;
+}
+
 /** What answers the methods of lbcwallet, for whom the other server is open to; null unless it is wanted. */
 export async function startWalletServer(
   loaded: LoadedOptions,
+  maxConnections: number,
   { authenticator }: RpcHttpServer,
   rpc: RpcDispatcherDeps,
 ): Promise<RpcHttpServer | null> {
   const { options } = loaded;
   const port = options.walletrpcport;
-  if (port === undefined || options.disablewallet) return null;
+  if (port === undefined || !hasWalletPort(loaded)) return null;
   const { RpcHttpServer } = await import('../server/httpServer.js');
   const { lbcwalletTable } = await import('../rpc/lbcwalletTable.js');
   const table = lbcwalletTable(METHODS);
@@ -39,6 +56,7 @@ export async function startWalletServer(
       // What an entry says of the port is about the other one.
       binds: options.rpcbind.map((bind) => splitHostPort(bind, port).host),
       profile: 'lbcd',
+      maxConnections,
     },
     { dispatcher, logger: rpc.logger, authenticator },
   );

@@ -17,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { envelopeCalls, generalCalls, specialCalls, type HostileCall } from './scenarios/hostileCalls.js';
 import { walletAndSearchCalls } from './scenarios/hostileWalletCalls.js';
 import { hostileMessages, hostileRequests } from './scenarios/hostileRequests.js';
-import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
+import { ADDRESS, freePort, startRegtest, type RegtestNode } from './support/node.js';
 import { placeAt, type Place } from './support/rawChain.js';
 import { peakBytes, resetPeak } from './support/residentMemory.js';
 
@@ -33,6 +33,9 @@ const MOST_HELD_MS = 100;
 /** Garbage included, which the collector leaves as long as there is memory. */
 const MOST_BYTES = 1500 * MIB;
 
+/** Of the port that answers as lbcwallet does. */
+let walletPort = 0;
+
 interface Hostile {
   readonly name: string;
   /** Answers when the node did: a status, and what it said. */
@@ -40,7 +43,19 @@ interface Hostile {
 }
 
 const calls = (made: readonly HostileCall[]): Hostile[] =>
-  made.map(({ name, body }) => ({ name, send: (node) => node.post(body()) }));
+  made.map(({ name, target = 'node', body }) => ({
+    name,
+    send: async (node) => {
+      if (target !== 'wallet') return node.post(body(), target === 'lbcd' ? '/lbcd' : '/');
+      const { username, password } = new URL(node.url);
+      const response = await fetch(`http://127.0.0.1:${walletPort}/`, {
+        method: 'POST',
+        headers: { authorization: `Basic ${btoa(`${username}:${password}`)}` },
+        body: body(),
+      });
+      return { status: response.status, text: await response.text() };
+    },
+  }));
 
 const requests = (): Hostile[] =>
   hostileRequests(SPECIAL_BYTES).map(({ name, path, body }) => ({
@@ -89,6 +104,7 @@ describe.runIf(existsSync('/proc/thread-self/schedstat'))('calls', () => {
   let node: RegtestNode;
   beforeAll(async () => {
     writeFileSync(notes, '');
+    walletPort = await freePort();
     const heartbeat = fileURLToPath(new URL('./support/heartbeat.mjs', import.meta.url));
     node = await startRegtest({
       args: [
@@ -101,6 +117,7 @@ describe.runIf(existsSync('/proc/thread-self/schedstat'))('calls', () => {
         '-rest',
         '-ws',
         '-metrics',
+        `-walletrpcport=${walletPort}`,
       ],
       env: { NODE_OPTIONS: `--import=${heartbeat}`, HEARTBEAT_FILE: notes },
     });

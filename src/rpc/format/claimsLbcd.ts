@@ -8,11 +8,14 @@ import { compareClaims } from '../../claimtrie/nameState.js';
 import { pointKey } from '../../claimtrie/item.js';
 import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/claimQueries.js';
 import { hashToHex } from '../../util/bytes.js';
-import type { JsonOut } from '../../util/jsonWrite.js';
+import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
 import { ClaimOutputs, type OutputDeps } from './claimsOutput.js';
 import { nameTextWithReplacements } from './claimsText.js';
+
+/** Longer lists are made as they are sent. */
+const LISTED_AT_ONCE = 64;
 
 type Answer = Record<string, JsonOut | undefined>;
 
@@ -96,14 +99,33 @@ function claimAnswer({ claim, bid }: RankedClaim, outputs: ClaimOutputs | null):
     sequence: claim.sequence,
     ...outputAnswer(claim, outputs),
     effectiveamount: claim.effectiveAmount,
-    supports: supports.length > 0 ? supports.map((support) => outputAnswer(support, outputs)) : undefined,
+    supports:
+      supports.length > 0
+        ? listed(supports, supports.length, (support) => outputAnswer(support, outputs))
+        : undefined,
   };
 }
 
-export interface LbcdNameQuery {
-  readonly info: NameInfo;
-  /** Those to show, in this order. */
+function listed<T>(items: Iterable<T>, count: number, answer: (item: T) => JsonOut): JsonOut {
+  const answers = answersOf(items, answer);
+  return count <= LISTED_AT_ONCE ? [...answers] : jsonArray(answers);
+}
+
+function* answersOf<T>(items: Iterable<T>, answer: (item: T) => JsonOut): Generator<JsonOut> {
+  for (const item of items) yield answer(item);
+}
+
+export interface ChosenClaims {
+  /** Those to show, each once. */
   readonly claims: readonly RankedClaim[];
+  /** The order in which they are shown, and how often; theirs, unless told. */
+  readonly shown?: Iterable<RankedClaim>;
+  /** How many that is at most. */
+  readonly shownCount?: number;
+}
+
+export interface LbcdNameQuery extends ChosenClaims {
+  readonly info: NameInfo;
   readonly height: number;
   /** Printed. */
   readonly blockHash: string;
@@ -111,7 +133,7 @@ export interface LbcdNameQuery {
 }
 
 export async function lbcdName(deps: OutputDeps, query: LbcdNameQuery): Promise<JsonOut> {
-  const { info, claims } = query;
+  const { info, claims, shown = claims, shownCount = claims.length } = query;
   const items = claims.flatMap(({ claim }) => [claim, ...activeSupports(claim)]);
   const outputs = query.includeValues ? await ClaimOutputs.read(deps, items) : null;
   return {
@@ -119,6 +141,6 @@ export async function lbcdName(deps: OutputDeps, query: LbcdNameQuery): Promise<
     height: query.height,
     lasttakeoverheight: info.lastTakeoverHeight,
     normalizedname: nameTextWithReplacements(info.name),
-    claims: claims.length > 0 ? claims.map((claim) => claimAnswer(claim, outputs)) : null,
+    claims: claims.length > 0 ? listed(shown, shownCount, (claim) => claimAnswer(claim, outputs)) : null,
   };
 }

@@ -3,6 +3,9 @@ import { sortedInSlices, type Slices } from '../../util/slices.js';
 import type { Entry } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 
+/** Blocks, or entries, looked at between two pauses. */
+const LOOKED_AT_ONCE = 256;
+
 /** As the reference keeps them: by id, in wire order. */
 export function byId(a: Entry, b: Entry): number {
   return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
@@ -10,17 +13,24 @@ export function byId(a: Entry, b: Entry): number {
 
 /** Entries in no block, or in blocks above a height; all with −1. By id. */
 export function* entriesSince(wallet: Wallet, height: number): Slices<Entry[]> {
-  return yield* sortedInSlices([...found(wallet, height)], byId);
+  return yield* sortedInSlices(yield* found(wallet, height), byId);
 }
 
-function* found({ ledger, node, followedHeight }: Wallet, height: number): Generator<Entry> {
+function* found({ ledger, node, followedHeight }: Wallet, height: number): Slices<Entry[]> {
+  const entries: Entry[] = [];
   if (height >= 0 && followedHeight - height < ledger.size) {
-    yield* ledger.unsettled();
+    for (const entry of ledger.unsettled()) entries.push(entry);
     for (let at = height + 1; at <= followedHeight; at++) {
       const hash = node.chain.hashAt(at);
-      if (hash !== null) yield* ledger.inBlock(hash);
+      if (hash !== null) for (const entry of ledger.inBlock(hash)) entries.push(entry);
+      if (at % LOOKED_AT_ONCE === 0) yield;
     }
-    return;
+    return entries;
   }
-  for (const entry of ledger.all()) if (entry.state !== 'confirmed' || entry.height > height) yield entry;
+  let looked = 0;
+  for (const entry of ledger.all()) {
+    if (entry.state !== 'confirmed' || entry.height > height) entries.push(entry);
+    if (++looked % LOOKED_AT_ONCE === 0) yield;
+  }
+  return entries;
 }

@@ -3,6 +3,7 @@
  * as large as a request may be. Bodies are made one at a time; `sizeBytes` is about the size of each.
  */
 import { paramNames, type ParamDecl, type RpcMethod } from '../../../src/rpc/method.js';
+import { LBCWALLET_METHODS } from '../../../src/rpc/lbcwalletTable.js';
 import { METHODS } from '../../../src/rpc/methodTable.js';
 import { Writer } from '../../../src/util/writer.js';
 import { bigTransaction } from '../../support/bigTransaction.js';
@@ -22,8 +23,13 @@ import {
   type Make,
 } from './hostileValues.js';
 
+/** Where a call is sent: the node's port, its path for the profile of lbcd, or the port that answers as lbcwallet does. */
+export type Target = 'node' | 'lbcd' | 'wallet';
+
 export interface HostileCall {
   readonly name: string;
+  /** The node's port, unless told. */
+  readonly target?: Target;
   body(): string;
 }
 
@@ -86,20 +92,34 @@ function filler({ type, name }: ParamDecl): string {
   }
 }
 
-function forParameter(method: RpcMethod, at: number, sizeBytes: number): HostileCall[] {
+function forParameter(method: RpcMethod, at: number, sizeBytes: number, target: Target): HostileCall[] {
   const before = method.params.slice(0, at).map(filler);
+  // The methods of lbcd look at no parameter until all that must be there are.
+  const behind = method.params.slice(at + 1).filter(({ required }) => target !== 'node' && required);
+  const after = behind.map(filler);
   const name = paramNames(method.params[at]!)[0]!;
   return VALUES.map(([what, make]) => ({
-    name: `${method.name} ${name}: ${what}`,
-    body: () => call(method.name, `[${[...before, make(sizeBytes)].join(',')}]`),
+    name: `${target === 'node' ? '' : `${target} `}${method.name} ${name}: ${what}`,
+    target,
+    body: () => call(method.name, `[${[...before, make(sizeBytes), ...after].join(',')}]`),
   }));
 }
 
 /** Every parameter of every method with every value. */
 export function generalCalls(sizeBytes: number): HostileCall[] {
-  return METHODS.filter(({ name }) => !LEFT_OUT.has(name)).flatMap((method) =>
-    method.params.flatMap((_, at) => forParameter(method, at, sizeBytes)),
-  );
+  const to = (methods: readonly RpcMethod[], target: Target): HostileCall[] =>
+    methods
+      .filter(({ name }) => !LEFT_OUT.has(name))
+      .flatMap((method) => method.params.flatMap((_, at) => forParameter(method, at, sizeBytes, target)));
+  const isOfLbcd = ({ profiles }: RpcMethod): boolean => profiles?.length === 1 && profiles[0] === 'lbcd';
+  return [
+    ...to(
+      METHODS.filter((method) => !isOfLbcd(method)),
+      'node',
+    ),
+    ...to(METHODS.filter(isOfLbcd), 'lbcd'),
+    ...to(LBCWALLET_METHODS, 'wallet'),
+  ];
 }
 
 /** Requests that are large in other places than their parameters. */

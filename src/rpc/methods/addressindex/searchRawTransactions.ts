@@ -10,10 +10,11 @@ import { scriptForDestination } from '../../../script/standard.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
 import { breathe } from '../../../util/breathe.js';
 import { hashToHex, toHex, toLatin1, type Bytes } from '../../../util/bytes.js';
-import { coins } from '../../../util/json.js';
+import { coins, type JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { inSlices } from '../../../util/slices.js';
 import type { Soon } from '../../../util/soon.js';
+import { SpreadMap } from '../../../util/spreadMap.js';
 import { findInBlock, findTransaction, type FoundTransaction } from '../../blockLookup.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
@@ -49,8 +50,21 @@ interface Place {
 interface Shown {
   readonly context: ScriptContext;
   readonly vinExtra: boolean;
-  /** Inputs and outputs of these addresses only; empty for all. */
-  readonly only: ReadonlySet<string>;
+  /** Inputs and outputs of these addresses only; null for all. */
+  readonly only: AddressFilter | null;
+}
+
+type AddressFilter = Pick<SpreadMap<true>, 'has'>;
+
+/** The addresses of `filteraddrs`; null for none. */
+async function addressFilter(addresses: readonly JsonValue[]): Promise<AddressFilter | null> {
+  const filter = new SpreadMap<true>();
+  let since = performance.now();
+  for (const address of addresses) {
+    filter.set(getString(address), true);
+    since = await breathe(since);
+  }
+  return addresses.length > 0 ? filter : null;
 }
 
 function requireIndex({ addresses }: RpcServices): AddressService {
@@ -124,16 +138,16 @@ async function spentOutputs(services: RpcServices, tx: Transaction): Promise<Map
 }
 
 function isWanted({ only }: Shown, addresses: readonly string[] | undefined): boolean {
-  return only.size === 0 || (addresses ?? []).some((address) => only.has(address));
+  return only === null || (addresses ?? []).some((address) => only.has(address));
 }
 
 async function inputsAnswer(services: RpcServices, tx: Transaction, shown: Shown): Promise<JsonOut> {
   const { context, vinExtra, only } = shown;
   if (isCoinbase(tx)) {
     const { scriptSig, sequence } = tx.inputs[0]!;
-    return only.size > 0 ? null : [{ coinbase: toHex(scriptSig), sequence }];
+    return only !== null ? null : [{ coinbase: toHex(scriptSig), sequence }];
   }
-  const spent = vinExtra || only.size > 0 ? await spentOutputs(services, tx) : new Map<string, TxOutput>();
+  const spent = vinExtra || only !== null ? await spentOutputs(services, tx) : new Map<string, TxOutput>();
   const list: JsonOut[] = [];
   for (const input of tx.inputs) {
     const output = spent.get(toLatin1(input.prevout.hash) + input.prevout.index);
@@ -249,9 +263,9 @@ export const searchRawTransactions = defineMethod({
   profiles: ['lbcd'],
   async run({ services, profile }, args): Promise<JsonOut> {
     const index = requireIndex(services);
-    const only = new Set((args.filteraddrs ?? []).map(getString));
+    const only = await addressFilter(args.filteraddrs ?? []);
     const vinExtra = args.vinextra !== 0;
-    if (services.txIndex === null && (vinExtra || only.size > 0))
+    if (services.txIndex === null && (vinExtra || only !== null))
       throw rpcError(RPC_ERROR.MISC_ERROR, 'Transaction index must be enabled (-txindex)');
     const key = keyOf(services, args.address);
     const count = args.count < 0 ? 1 : args.count;

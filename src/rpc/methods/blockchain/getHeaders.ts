@@ -2,7 +2,9 @@
 import { formatHeader } from '../../../primitives/header.js';
 import { NO_HEADER } from '../../../store/headerTable.js';
 import { equalBytes, hashFromHex, toHex, type Bytes } from '../../../util/bytes.js';
+import type { JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
+import { inSlices, type Slices } from '../../../util/slices.js';
 import { breathe } from '../../../util/breathe.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
@@ -22,15 +24,37 @@ function parseHash(text: string): Bytes {
   );
 }
 
+/** Hashes read between two pauses: nothing bounds how many there are. */
+const HASHES_AT_ONCE = 256;
+
+/** The first of the hashes that is in the active chain; all are read, for any may be malformed. */
+function* firstKnown({ chain }: RpcServices, locator: readonly JsonValue[]): Slices<number> {
+  let known: number = NO_HEADER;
+  for (let n = 0; n < locator.length; n++) {
+    const hash = parseHash(getString(locator[n]!));
+    if (known === NO_HEADER) {
+      const id = chain.headers.find(hash);
+      if (chain.chain.index.active.contains(id)) known = id;
+    }
+    if (n % HASHES_AT_ONCE === HASHES_AT_ONCE - 1) yield;
+  }
+  return known;
+}
+
 /** The first header that is asked for. Without a locator the stop itself is. */
-function firstOf({ chain }: RpcServices, locator: readonly Bytes[], stop: Bytes): number {
+async function firstOf(services: RpcServices, locator: readonly JsonValue[], stop: Bytes): Promise<number> {
+  const { chain } = services;
   const { active } = chain.chain.index;
   if (locator.length === 0) {
     const id = chain.headers.find(stop);
     return active.contains(id) ? id : NO_HEADER;
   }
-  const known = locator.map((hash) => chain.headers.find(hash)).find((id) => active.contains(id));
-  return active.next(known ?? active.at(0));
+  for (;;) {
+    const known = await inSlices(firstKnown(services, locator));
+    if (known === NO_HEADER) return active.next(active.at(0));
+    // It may have been taken back meanwhile.
+    if (active.contains(known)) return active.next(known);
+  }
 }
 
 export const getHeaders = defineMethod({
@@ -59,17 +83,17 @@ export const getHeaders = defineMethod({
     const { chain } = services;
     const { active } = chain.chain.index;
     const stop = parseHash(hashstop);
-    const locator = blocklocators.map((item) => parseHash(getString(item)));
     const ids: number[] = [];
-    for (let id = firstOf(services, locator, stop); id !== NO_HEADER; id = active.next(id)) {
+    let id = await firstOf(services, blocklocators, stop);
+    for (; id !== NO_HEADER; id = active.next(id)) {
       ids.push(id);
-      if (locator.length === 0 || ids.length === MAX_HEADERS) break;
+      if (blocklocators.length === 0 || ids.length === MAX_HEADERS) break;
       if (equalBytes(chain.headers.hash(id), stop)) break;
     }
     const list: string[] = [];
     let since = performance.now();
-    for (const id of ids) {
-      list.push(toHex(formatHeader(await chain.readHeader(id))));
+    for (const wanted of ids) {
+      list.push(toHex(formatHeader(await chain.readHeader(wanted))));
       since = await breathe(since);
     }
     return list;

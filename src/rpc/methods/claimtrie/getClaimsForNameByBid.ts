@@ -1,10 +1,12 @@
 /** lbcd's `getclaimsfornamebybid`: the claims of a name at these places by effective amount, as often as they are asked for. */
-import { LBCD_NAME_SCHEMA } from '../../format/claimsLbcd.js';
+import type { JsonValue } from '../../../util/json.js';
+import type { Slices } from '../../../util/slices.js';
+import { LBCD_NAME_SCHEMA, type ChosenClaims, type RankedClaim } from '../../format/claimsLbcd.js';
 import { defineMethod } from '../../method.js';
 import { getInt } from '../../paramTypes.js';
 import { NAME_PARAM } from './answers.js';
 import { HASH_OR_HEIGHT_PARAM } from './lbcdBlock.js';
-import { INCLUDE_VALUES_PARAM, lbcdNameAnswer, readItems } from './lbcdNames.js';
+import { INCLUDE_VALUES_PARAM, checkItems, ITEMS_AT_ONCE, lbcdNameAnswer } from './lbcdNames.js';
 
 export const getClaimsForNameByBid = defineMethod({
   name: 'getclaimsfornamebybid',
@@ -21,13 +23,44 @@ export const getClaimsForNameByBid = defineMethod({
   result: LBCD_NAME_SCHEMA,
   examples: [['"mindblown"', '[0, 1]']],
   profiles: ['lbcd'],
-  run(ctx, args) {
-    const bids = readItems(args.bids, getInt);
-    return lbcdNameAnswer(ctx, args, (claims) =>
-      bids.flatMap((bid) => {
-        const claim = claims[bid];
-        return claim === undefined ? [] : [claim];
-      }),
-    );
+  async run(ctx, args) {
+    await checkItems(args.bids, getInt);
+    return lbcdNameAnswer(ctx, args, (claims) => choose(claims, args.bids));
   },
 });
+
+function* choose(claims: readonly RankedClaim[], bids: readonly JsonValue[]): Slices<ChosenClaims> {
+  const distinct = new Set<RankedClaim>();
+  /** Where stretches of bids begin that name any claim: others would be passed over while the answer is written. */
+  const stretches: number[] = [];
+  for (let from = 0; from < bids.length; from += ITEMS_AT_ONCE) {
+    let isAny = false;
+    for (const claim of inStretch(claims, bids, from)) {
+      distinct.add(claim);
+      isAny = true;
+    }
+    if (isAny) stretches.push(from);
+    yield;
+  }
+  return {
+    claims: [...distinct],
+    shown: {
+      *[Symbol.iterator]() {
+        for (const from of stretches) yield* inStretch(claims, bids, from);
+      },
+    },
+    shownCount: bids.length,
+  };
+}
+
+function* inStretch(
+  claims: readonly RankedClaim[],
+  bids: readonly JsonValue[],
+  from: number,
+): Generator<RankedClaim> {
+  const end = Math.min(bids.length, from + ITEMS_AT_ONCE);
+  for (let n = from; n < end; n++) {
+    const claim = claims[getInt(bids[n]!)];
+    if (claim !== undefined) yield claim;
+  }
+}

@@ -4,7 +4,7 @@ import { defineMethod } from '../../method.js';
 import { getInt } from '../../paramTypes.js';
 import { NAME_PARAM } from './answers.js';
 import { HASH_OR_HEIGHT_PARAM } from './lbcdBlock.js';
-import { INCLUDE_VALUES_PARAM, lbcdNameAnswer, readItems } from './lbcdNames.js';
+import { INCLUDE_VALUES_PARAM, checkItems, ITEMS_AT_ONCE, lbcdNameAnswer } from './lbcdNames.js';
 
 export const getClaimsForNameBySeq = defineMethod({
   name: 'getclaimsfornamebyseq',
@@ -25,8 +25,18 @@ export const getClaimsForNameBySeq = defineMethod({
   result: LBCD_NAME_SCHEMA,
   examples: [['"mindblown"', '[0, 1]']],
   profiles: ['lbcd'],
-  run(ctx, args) {
-    const wanted = new Set(readItems(args.sequences, getInt));
-    return lbcdNameAnswer(ctx, args, (claims) => claims.filter(({ claim }) => wanted.has(claim.sequence)));
+  async run(ctx, args) {
+    const { sequences } = args;
+    await checkItems(sequences, getInt);
+    return lbcdNameAnswer(ctx, args, function* (claims) {
+      const known = new Set(claims.map(({ claim }) => claim.sequence));
+      const wanted = new Set<number>();
+      for (let n = 0; n < sequences.length; n++) {
+        const sequence = getInt(sequences[n]!);
+        if (known.has(sequence)) wanted.add(sequence);
+        if (n % ITEMS_AT_ONCE === 0) yield;
+      }
+      return { claims: claims.filter(({ claim }) => wanted.has(claim.sequence)) };
+    });
   },
 });

@@ -14,5 +14,8 @@ export const lbcdGetClaimsForName = defineMethod({
   result: LBCD_NAME_SCHEMA,
   examples: [['"mindblown"']],
   profiles: ['lbcd'],
-  run: (ctx, args) => lbcdNameAnswer(ctx, args, (claims) => claims),
+  run: (ctx, args) =>
+    lbcdNameAnswer(ctx, args, function* (claims) {
+      return { claims };
+    }),
 });

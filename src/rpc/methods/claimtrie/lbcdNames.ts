@@ -2,9 +2,10 @@
 import { hashToHex } from '../../../util/bytes.js';
 import { jsonTypeName, type JsonValue } from '../../../util/json.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
+import { inSlices, type Slices } from '../../../util/slices.js';
 import type { Soon } from '../../../util/soon.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
-import { lbcdName, rankByBid, type RankedClaim } from '../../format/claimsLbcd.js';
+import { lbcdName, rankByBid, type ChosenClaims, type RankedClaim } from '../../format/claimsLbcd.js';
 import { nameBytes } from '../../format/claimsText.js';
 import type { RpcContext } from '../../method.js';
 import { retryWhileGone } from './atBlock.js';
@@ -17,18 +18,29 @@ export const INCLUDE_VALUES_PARAM = {
   description: 'Whether to show values and addresses',
 } as const;
 
-/** The items of the second parameter; -32602 for those of another type, as lbcd's parser says. */
-export function readItems<T>(items: readonly JsonValue[], read: (item: JsonValue) => T): T[] {
-  return items.map((item) => {
+/** Items of a parameter handled between two pauses: there may be millions. */
+export const ITEMS_AT_ONCE = 1024;
+
+/** Checks the items of the second parameter; -32602 for those of another type, as lbcd's parser says. */
+export async function checkItems(
+  items: readonly JsonValue[],
+  read: (item: JsonValue) => unknown,
+): Promise<void> {
+  await inSlices(checked(items, read));
+}
+
+function* checked(items: readonly JsonValue[], read: (item: JsonValue) => unknown): Slices<void> {
+  for (let n = 0; n < items.length; n++) {
     try {
-      return read(item);
+      read(items[n]!);
     } catch {
       throw rpcError(
         RPC_ERROR.INVALID_PARAMS,
-        `parameter #2 holds what is of another type (got ${jsonTypeName(item)})`,
+        `parameter #2 holds what is of another type (got ${jsonTypeName(items[n]!)})`,
       );
     }
-  });
+    if (n % ITEMS_AT_ONCE === 0) yield;
+  }
 }
 
 export interface LbcdNameArgs {
@@ -37,11 +49,11 @@ export interface LbcdNameArgs {
   readonly includevalues: number;
 }
 
-/** The answer with the claims that `choose` takes from all of them in the order of bids. */
+/** The answer with the claims that `choose`, work in slices, takes from all of them in the order of bids. */
 export function lbcdNameAnswer(
   { services }: RpcContext,
   args: LbcdNameArgs,
-  choose: (claims: readonly RankedClaim[]) => readonly RankedClaim[],
+  choose: (claims: readonly RankedClaim[]) => Slices<ChosenClaims>,
 ): Soon<JsonOut> {
   const { claims, chain } = services;
   const named = (): ReturnType<typeof lbcdBlock> => lbcdBlock(services, args.hashorheight);
@@ -53,7 +65,7 @@ export function lbcdNameAnswer(
     }
     return lbcdName(services, {
       info,
-      claims: choose(rankByBid(info.claims)),
+      ...(await inSlices(choose(rankByBid(info.claims)))),
       height,
       blockHash: hashToHex(chain.headers.hash(id)),
       includeValues: args.includevalues !== 0,

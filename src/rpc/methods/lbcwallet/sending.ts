@@ -5,6 +5,7 @@ import { DEFAULT_ACCOUNT, LbcdAccounts } from '../../../wallet/lbcd/accounts.js'
 import { PaymentError, sendFromAccount } from '../../../wallet/lbcd/sendFromAccount.js';
 import type { Recipient } from '../../../wallet/spending/createTransaction.js';
 import type { Wallet } from '../../../wallet/wallet.js';
+import { breathe } from '../../../util/breathe.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { getReal } from '../../paramTypes.js';
@@ -92,14 +93,17 @@ export const sendMany = lbcwalletMethod({
     COMMENT_PARAM,
   ],
   result: t.hash('the transaction'),
-  run(ctx, { fromaccount, amounts, minconf, addresstype, comment }) {
+  async run(ctx, { fromaccount, amounts, minconf, addresstype, comment }) {
     const wallet = walletOf(ctx);
     refuseComments(comment);
     const account = new LbcdAccounts(wallet).numberOf(fromaccount);
     addressKind(addresstype);
-    const recipients = amounts.entries.map(([address, amount]) =>
-      recipientOf(wallet, address, satoshisOf(getReal(amount))),
-    );
+    const recipients: Recipient[] = [];
+    let since = performance.now();
+    for (const [address, amount] of amounts.entries) {
+      recipients.push(recipientOf(wallet, address, satoshisOf(getReal(amount))));
+      since = await breathe(since);
+    }
     return send(wallet, recipients, account, minconf);
   },
 });

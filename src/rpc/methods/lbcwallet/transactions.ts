@@ -7,16 +7,26 @@ import { isAlive } from '../../../wallet/lbcd/coins.js';
 import { LbcdHistory, type LbcdItem } from '../../../wallet/lbcd/history.js';
 import { MINE } from '../../../wallet/keys/isMine.js';
 import type { Entry } from '../../../wallet/ledger/entry.js';
+import { ofOneState } from '../../../wallet/listing/oneState.js';
+import { entriesSince } from '../../../wallet/listing/sinceBlock.js';
 import type { Wallet } from '../../../wallet/wallet.js';
+import { breathe } from '../../../util/breathe.js';
 import { fromLatin1, hashToHex, toHex } from '../../../util/bytes.js';
 import { coins } from '../../../util/json.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
+import { sortedInSlices, type Slices } from '../../../util/slices.js';
+import { SpreadMap } from '../../../util/spreadMap.js';
 import { Writer } from '../../../util/writer.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { getString } from '../../paramTypes.js';
 import { t } from '../../../schema/schema.js';
 import { walletOf } from '../wallet/walletOf.js';
 import { ACCOUNT_PARAM, destinationOf, idOf, lbcwalletMethod } from './lbcwalletMethod.js';
+
+/** Longer answers are made as they are sent. */
+const ITEMS_AT_ONCE = 256;
+/** Entries passed over between two pauses. */
+const ENTRIES_AT_ONCE = 1024;
 
 const IN_BLOCK = 'when it is in a block';
 const CATEGORY = t.oneOf(['send', 'receive', 'generate', 'immature']);
@@ -75,13 +85,53 @@ function* newestFirst(wallet: Wallet): Generator<Entry> {
 }
 
 /** The same; of an account at least those that have items of it. */
-function ofAccount(wallet: Wallet, { accounts }: LbcdHistory, account: string): Iterable<Entry> {
+function* ofAccount(wallet: Wallet, { accounts }: LbcdHistory, account: string): Slices<Iterable<Entry>> {
   const number = accounts.list().find(({ name }) => name === account)?.number;
   // Of the first account is nearly everything, and what went to others is of no account at all.
   if (account === '*' || account === '' || number === DEFAULT_ACCOUNT) return newestFirst(wallet);
   if (number === undefined) return [];
-  const entries = new Set([...assignedOf(wallet).of(number)].flatMap((to) => wallet.ledger.payingTo(to)));
-  return [...entries].filter(isAlive).sort((a, b) => b.row.orderPos - a.row.orderPos);
+  return (yield* payingToAny(wallet, assignedOf(wallet).of(number))).reverse();
+}
+
+/** Those that paid to one of the destinations, in the order in which they came. */
+function* payingToAny({ ledger }: Wallet, destinations: Iterable<string>): Slices<Entry[]> {
+  const found: Entry[] = [];
+  const known = new SpreadMap<true>();
+  let looked = 0;
+  for (const destination of destinations) {
+    for (const entry of ledger.payingTo(destination)) {
+      if (++looked % ENTRIES_AT_ONCE === 0) yield;
+      if (known.has(entry.key) || !isAlive(entry)) continue;
+      known.set(entry.key, true);
+      found.push(entry);
+    }
+    if (++looked % ENTRIES_AT_ONCE === 0) yield;
+  }
+  return yield* sortedInSlices(found, byOrder);
+}
+
+function byOrder(a: Entry, b: Entry): number {
+  return a.row.orderPos - b.row.orderPos;
+}
+
+/** The latest items, the newest entry first. */
+function* latestItems(wallet: Wallet, account: string, count: number, from: number): Slices<LbcdItem[]> {
+  const history = new LbcdHistory(wallet);
+  const found: LbcdItem[] = [];
+  let skipped = 0;
+  let before = Infinity;
+  if (from > 0)
+    for (const entry of newestFirst(wallet)) {
+      before = entry.row.orderPos;
+      if (++skipped >= from) break;
+      if (skipped % ENTRIES_AT_ONCE === 0) yield;
+    }
+  for (const entry of yield* ofAccount(wallet, history, account)) {
+    if (found.length >= count) break;
+    if (entry.row.orderPos < before) for (const item of history.items(entry, account)) found.push(item);
+    yield;
+  }
+  return found.slice(0, Math.max(count, 0));
 }
 
 export const listTransactions = lbcwalletMethod({
@@ -94,25 +144,21 @@ export const listTransactions = lbcwalletMethod({
     { name: 'includewatchonly', type: 'boolean', default: false, description: 'Not looked at' },
   ],
   result: t.array(ITEM),
-  run(ctx, { account, count, from }) {
+  async run(ctx, { account, count, from }): Promise<JsonOut> {
     const wallet = walletOf(ctx);
-    const history = new LbcdHistory(wallet);
-    const found: LbcdItem[] = [];
-    let skipped = 0;
-    let before = Infinity;
-    if (from > 0)
-      for (const entry of newestFirst(wallet)) {
-        before = entry.row.orderPos;
-        if (++skipped >= from) break;
-      }
-    for (const entry of ofAccount(wallet, history, account)) {
-      if (found.length >= count) break;
-      if (entry.row.orderPos < before) found.push(...history.items(entry, account));
-    }
-    const latest = found.slice(0, Math.max(count, 0)).reverse();
-    return latest.map((item) => itemAnswer(wallet, item));
+    const latest = await ofOneState(wallet, () => latestItems(wallet, account, count, from));
+    const answers = oldestFirst(wallet, latest);
+    return latest.length <= ITEMS_AT_ONCE ? [...answers] : jsonArray(answers);
   },
 });
+
+function* oldestFirst(wallet: Wallet, latest: readonly LbcdItem[]): Generator<JsonOut> {
+  for (let i = latest.length - 1; i >= 0; i--) {
+    const item = latest[i]!;
+    // It may have been removed while others were sent.
+    if (wallet.ledger.has(item.entry.key)) yield itemAnswer(wallet, item);
+  }
+}
 
 export const listAllTransactions = lbcwalletMethod({
   name: 'listalltransactions',
@@ -125,10 +171,16 @@ export const listAllTransactions = lbcwalletMethod({
   },
 });
 
-function* itemsOf(wallet: Wallet, entries: Iterable<Entry>, account: string): Generator<JsonOut> {
+/** Pauses among entries without items too. */
+async function* itemsOf(wallet: Wallet, entries: Iterable<Entry>, account: string): AsyncGenerator<JsonOut> {
   const history = new LbcdHistory(wallet);
-  for (const entry of entries)
+  let since = performance.now();
+  for (const entry of entries) {
+    since = await breathe(since);
+    // It may have been removed while others were sent.
+    if (!wallet.ledger.has(entry.key)) continue;
     for (const item of history.items(entry, account)) yield itemAnswer(wallet, item);
+  }
 }
 
 export const listAddressTransactions = lbcwalletMethod({
@@ -136,23 +188,26 @@ export const listAddressTransactions = lbcwalletMethod({
   summary: 'Returns the items of all transactions that paid to one of the addresses, the oldest first.',
   params: [{ name: 'addresses', type: 'array', required: true, description: 'The addresses' }, ACCOUNT_PARAM],
   result: t.array(ITEM),
-  run(ctx, { addresses, account }) {
+  async run(ctx, { addresses, account }): Promise<JsonOut> {
     const wallet = walletOf(ctx);
-    const keys = addresses.map((address) => destinationKey(destinationOf(wallet, getString(address))));
-    const entries = new Set(keys.flatMap((key) => wallet.ledger.payingTo(key)));
-    const ordered = [...entries].filter(isAlive).sort((a, b) => a.row.orderPos - b.row.orderPos);
-    return jsonArray(itemsOf(wallet, ordered, account));
+    const keys: string[] = [];
+    const known = new SpreadMap<true>();
+    let since = performance.now();
+    for (const address of addresses) {
+      const key = destinationKey(destinationOf(wallet, getString(address)));
+      if (!known.has(key)) keys.push(key);
+      known.set(key, true);
+      since = await breathe(since);
+    }
+    const entries = await ofOneState(wallet, () => payingToAny(wallet, keys));
+    return jsonArray(itemsOf(wallet, entries, account));
   },
 });
 
 /** Those in blocks above a height, and those in none, in the order in which they came. */
-function entriesAfter({ ledger, node, followedHeight }: Wallet, after: number): Entry[] {
-  const found = [...ledger.unsettled()].filter(isAlive);
-  for (let height = after + 1; height <= followedHeight; height++) {
-    const hash = node.chain.hashAt(height);
-    if (hash !== null) found.push(...ledger.inBlock(hash));
-  }
-  return found.sort((a, b) => a.row.orderPos - b.row.orderPos);
+function* entriesAfter(wallet: Wallet, after: number): Slices<Entry[]> {
+  const found = yield* entriesSince(wallet, after);
+  return yield* sortedInSlices(found.filter(isAlive), byOrder);
 }
 
 export const listSinceBlock = lbcwalletMethod({
@@ -172,7 +227,7 @@ export const listSinceBlock = lbcwalletMethod({
     transactions: t.array(ITEM),
     lastblock: t.hash('where the next such call may begin'),
   }),
-  run(ctx, { blockhash, targetconfirmations }) {
+  async run(ctx, { blockhash, targetconfirmations }): Promise<JsonOut> {
     const wallet = walletOf(ctx);
     const { chain } = wallet.node;
     const last = chain.hashAt(wallet.followedHeight + 1 - targetconfirmations);
@@ -186,7 +241,10 @@ export const listSinceBlock = lbcwalletMethod({
         throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, problem);
       }
     }
-    const entries = after < 0 ? wallet.ledger.inOrder().filter(isAlive) : entriesAfter(wallet, after);
+    const entries =
+      after < 0
+        ? wallet.ledger.inOrder().filter(isAlive)
+        : await ofOneState(wallet, () => entriesAfter(wallet, after));
     return { transactions: jsonArray(itemsOf(wallet, entries, '*')), lastblock: hashToHex(last) };
   },
 });

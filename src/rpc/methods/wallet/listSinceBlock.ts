@@ -3,9 +3,9 @@ import { NO_HEADER } from '../../../store/headerTable.js';
 import { txidAt } from '../../../primitives/blockView.js';
 import { hashToHex, toLatin1 } from '../../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
-import { inSlices } from '../../../util/slices.js';
 import type { Entry } from '../../../wallet/ledger/entry.js';
 import type { Selection } from '../../../wallet/listing/selection.js';
+import { ofOneState } from '../../../wallet/listing/oneState.js';
 import { entriesSince } from '../../../wallet/listing/sinceBlock.js';
 import type { Wallet } from '../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
@@ -58,7 +58,7 @@ export const listSinceBlock = defineMethod({
     const branch = blockhash === '' ? null : branchFrom(ctx.services, parseLooseHash(blockhash));
     if (target_confirmations < 1) throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Invalid parameter');
     const removed = include_removed && branch !== null ? await entriesOf(ctx.services, wallet, branch) : [];
-    const entries = await inSlices(entriesSince(wallet, branch?.forkHeight ?? -1));
+    const entries = await ofOneState(wallet, () => entriesSince(wallet, branch?.forkHeight ?? -1));
     const list = (listed: readonly Entry[], minDepth: number): JsonOut => {
       const items = itemsOf(wallet, { filter, label: null, withAccounts, minDepth }, listed);
       return listed.length <= ENTRIES_AT_ONCE ? [...items] : jsonArray(items);

@@ -1,7 +1,12 @@
 /** The claim methods as lbcd answers them, over a real claim store. */
 import { describe, expect, it } from 'vitest';
+import { invokeMethod } from '../../../../src/rpc/invoke.js';
+import { METHODS } from '../../../../src/rpc/methodTable.js';
 import { hashToHex } from '../../../../src/util/bytes.js';
+import { JsonArrayStream } from '../../../../src/util/jsonWrite.js';
 import { REGTEST_RULES } from '../../../support/claimChain.js';
+import { countTurns } from '../../../support/slices.js';
+import { testContext } from '../support.js';
 import {
   ADDRESS,
   blockHashAt,
@@ -136,6 +141,37 @@ describe('the selecting methods', () => {
     expect(await txids('getclaimsfornamebyseq', [1])).toEqual([second.id]);
     expect(await txids('getclaimsfornamebyseq', [])).toBeNull();
     expect((await world.failure('lbcd', 'getclaimsfornamebybid', 'name', ['x']))[0]).toBe(-32602);
+  });
+
+  it('take very many items, and answer as often as asked, without holding the event loop', async () => {
+    const { world, first, second } = await someClaims();
+    const count = 50_000;
+    const ask = async (method: string, item: (n: number) => string | number) => {
+      const list = Array.from({ length: count }, (_, n) => item(n));
+      const { value, turns } = await countTurns(() => world.call('lbcd', method, 'name', list));
+      // One pause or more for every few thousand items, twice: when they are checked and when they are chosen.
+      expect(turns).toBeGreaterThan((2 * count) / 4096);
+      return (value as { claims: { txid: string }[] | null }).claims?.map(({ txid }) => txid) ?? null;
+    };
+    // Those that are there stand far apart.
+    const bid = (n: number): number => (n % 10_000 === 5_000 ? 1 : n === 7 ? 0 : 9);
+    expect(await ask('getclaimsfornamebybid', bid)).toEqual([first.id, ...Array<string>(5).fill(second.id)]);
+    expect(await ask('getclaimsfornamebybid', () => 9)).toBeNull();
+    expect(await ask('getclaimsfornamebyseq', (n) => n + 1)).toEqual([second.id]);
+    const id = hashToHex(second.claimId(0));
+    expect(await ask('getclaimsfornamebyid', (n) => (n === 9 ? id.slice(0, 39) : `${id}${n}`))).toEqual([
+      second.id,
+    ]);
+    expect(await ask('getclaimsfornamebyid', (n) => (n % 2 === 0 ? '' : 'g'))).toEqual([first.id, second.id]);
+  });
+
+  it('make long answers as they are sent', async () => {
+    const { world } = await someClaims();
+    const method = METHODS.find(({ name }) => name === 'getclaimsfornamebybid')!;
+    const ctx = testContext({ profile: 'lbcd', services: world.services() });
+    const zeros = Array.from({ length: 1000 }, () => 0);
+    const answer = await invokeMethod(method, ctx, ['name', zeros]);
+    expect((answer as { claims: unknown }).claims).toBeInstanceOf(JsonArrayStream);
   });
 
   it('are there in the lbcd profile only', async () => {
