@@ -34,6 +34,7 @@ describe('a wallet file', () => {
     ['half written', '{"version": 1, "accounts": [{"na'],
     ['empty', ''],
     ['foreign', '{"vector": [1]}'],
+    ['without accounts', '{"version": 1, "seed": "s", "keys": [1]}'],
     ['no text', Buffer.of(0xff, 0xfe, 0)],
   ])('that is %s is refused, left as it is and copied once', async (_, content) => {
     writeFileSync(path, content);
