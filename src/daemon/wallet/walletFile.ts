@@ -5,6 +5,7 @@
 import { constants } from 'node:fs';
 import { chmod, copyFile, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { environmentError } from '../../util/environmentError.js';
 import type { JsonObject } from '../../util/json.js';
 import { decodeUtf8 } from '../../util/jsonParse.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
@@ -17,7 +18,7 @@ const MODE_BITS = 0o7777;
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 const exists = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EEXIST';
 
-/** What the file says, or null where there is none. Throws `DaemonError` with what to do where it is no wallet. */
+/** What the file says, or null where there is none. Throws `DaemonError` with what to do where it is no wallet, `EnvironmentError` where it is no file. */
 export async function readWalletFile(path: string): Promise<JsonObject | null> {
   let bytes: Buffer;
   try {
@@ -25,7 +26,7 @@ export async function readWalletFile(path: string): Promise<JsonObject | null> {
     bytes = await readFile(path);
   } catch (error) {
     if (isMissing(error)) return null;
-    throw error;
+    throw environmentError(error, path);
   }
   try {
     const text = decodeUtf8(bytes);

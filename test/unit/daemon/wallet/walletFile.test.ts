@@ -45,6 +45,12 @@ describe('a wallet file', () => {
     expect(readFileSync(`${path}.damaged.1`)).toEqual(Buffer.from(content as string));
   });
 
+  it('that is a folder is told with what to do', async () => {
+    await expect(readWalletFile(folder)).rejects.toThrow(
+      /^\/.*: it is a folder where a file should be \(EISDIR\)\. Move it away/,
+    );
+  });
+
   it('of lbryum is turned into one of today, the old one kept', async () => {
     const old = `{"master_public_keys": {"x/": "P"}, "master_private_keys": {"x/": "S"}, "seed": "s", "seed_version": 11,
       "use_encryption": false, "accounts": {"0": {"receiving": ["02", "01", "02"], "change": []}}}`;
