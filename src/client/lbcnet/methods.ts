@@ -1222,7 +1222,7 @@ export interface LbcnetMethods {
   /** Bring a setting back to its default. */
   settings_clear: {
     params: {
-      /** name of the setting; otherwise all */
+      /** name of the setting; over HTTP all without it */
       key?: string;
     };
     result: { [key: string]: unknown };

@@ -172,6 +172,7 @@ export class LedgerAtWork implements Ledger {
       `The chain reorganises: ${this.height - forkHeight} blocks above height ${forkHeight} give way`,
     );
     this.#any.forget();
+    this.#sync?.rewinds();
     const addresses = await this.#store.rewind(forkHeight);
     this.#sync?.subscribe(addresses);
     this.#emit('reorganisation', forkHeight);

@@ -139,7 +139,7 @@ export const SETTINGS: readonly SettingRow[] = [
     ],
     'trackers to find peers by',
   ),
-  row('transaction_cache_size', 'integer', 131_072, 'transactions kept in memory'),
+  row('transaction_cache_size', 'integer', 131_072, 'of lbrynet, ignored: memory is bounded without it'),
   row('udp_port', 'integer', 4444, 'port of the DHT', { previousNames: ['dht_node_port'] }),
   row('use_upnp', 'toggle', true, 'ask the gateway to forward ports'),
   row('video_bitrate_maximum', 'integer', 5_000_000, 'most bits a second of films; 0 for no limit'),

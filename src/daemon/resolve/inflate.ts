@@ -44,8 +44,8 @@ export interface Inflated {
 export type InflatePort = Pick<Ledger, 'transactions' | 'headers'>;
 
 /**
- * Throws `WrongAnswerError` where a transaction does not exist, an output is not in it or is no claim, or a reference is to
- * something that no row has.
+ * Throws `WrongAnswerError` where a transaction does not exist or is not proven to be in a block, an output is not in it or
+ * is no claim, or a reference is to something that no row has.
  */
 export async function inflate(answer: HubAnswer, port: InflatePort): Promise<Inflated> {
   const claimRows = [...answer.extraRows, ...answer.rows.filter(isClaimRow)];
@@ -147,6 +147,9 @@ class Inflater {
     const name = hashToHex(txid);
     const found = this.#transactions.get(name);
     if (found === undefined) throw new WrongAnswerError(`a row refers to ${name}, which is in no row`);
+    // The claim index has what is in blocks only, and anybody can make up a transaction that is in none.
+    if (!found.isVerified)
+      throw new WrongAnswerError(`the transaction ${name} is shown to be in no block`, true);
     const output = found.tx.outputs[nout];
     const first = found.tx.inputs[0];
     if (output === undefined || first === undefined)

@@ -128,7 +128,9 @@ export class WalletAtWork {
     if (stamp !== null && stamp !== this.#stamp) {
       const copy = await keepCopy(this.path, 'foreign');
       this.#around.warn(
-        `The wallet file ${this.path} was changed by another program. What that wrote is kept at ${copy}.`,
+        `The wallet file ${this.path} was changed by another program. What that wrote is kept at ${copy}; ` +
+          'what lbcnet has replaces it. Let no other program use the file; for accounts that only the copy has, add it as ' +
+          'another wallet (lbcnet wallet add).',
       );
     }
     const { text, wasReset } = this.wallet.fileText();

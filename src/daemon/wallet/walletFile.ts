@@ -5,11 +5,12 @@
 import { constants } from 'node:fs';
 import { chmod, copyFile, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { environmentError } from '../../util/environmentError.js';
 import type { JsonObject } from '../../util/json.js';
 import { decodeUtf8 } from '../../util/jsonParse.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import { DaemonError } from '../base/daemonError.js';
-import { parseWalletText, WALLET_VERSION } from './wallet.js';
+import { parseWalletText } from './wallet.js';
 
 const NEW_FILE_MODE = 0o600;
 const MODE_BITS = 0o7777;
@@ -17,7 +18,7 @@ const MODE_BITS = 0o7777;
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 const exists = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EEXIST';
 
-/** What the file says, or null where there is none. Throws `DaemonError` with what to do where it is no wallet. */
+/** What the file says, or null where there is none. Throws `DaemonError` with what to do where it is no wallet, `EnvironmentError` where it is no file. */
 export async function readWalletFile(path: string): Promise<JsonObject | null> {
   let bytes: Buffer;
   try {
@@ -25,14 +26,15 @@ export async function readWalletFile(path: string): Promise<JsonObject | null> {
     bytes = await readFile(path);
   } catch (error) {
     if (isMissing(error)) return null;
-    throw error;
+    throw environmentError(error, path);
   }
   try {
     const text = decodeUtf8(bytes);
     if (text === null) throw new Error('The text is not UTF-8.');
     const wallet = parseWalletText(text);
-    if (wallet.get('accounts') === undefined && wallet.get('version') !== WALLET_VERSION)
-      throw new Error('It has neither accounts nor a version.');
+    // A wallet of lbryum may have none.
+    if (!wallet.has('accounts') && !wallet.has('master_public_keys'))
+      throw new Error('It has no accounts, so it is no wallet of lbrynet or lbcnet.');
     return wallet;
   } catch (error) {
     throw await unreadableWallet(path, (error as Error).message);
@@ -75,13 +77,48 @@ export async function fileStamp(path: string): Promise<string | null> {
   }
 }
 
-/** Removes what kills in the midst of writing left beside the file: halves of what stands in it, or secrets in clear. */
-export async function removeHalfWritten(path: string): Promise<void> {
+/** Files that writing begins with. Source: lbry-sdk `WalletStorage.write`, which has the same names. */
+async function temporaryFiles(path: string): Promise<string[]> {
   const folder = dirname(path);
   const start = `${basename(path)}.tmp.`;
-  for (const name of await readdir(folder))
-    if (name.startsWith(start) && /^[0-9]+$/.test(name.slice(start.length)))
-      await rm(join(folder, name), { force: true });
+  const names = (await readdir(folder)).sort();
+  return names
+    .filter((name) => name.startsWith(start) && /^[0-9]+$/.test(name.slice(start.length)))
+    .map((name) => join(folder, name));
+}
+
+const isWhole = async (path: string): Promise<boolean> => {
+  try {
+    refuseSpecialFile(path);
+    return parseWalletText(decodeUtf8(await readFile(path)) ?? '').has('accounts');
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * Puts a file that was written whole in its place where a kill came before that: lbrynet removes the old file first. The path
+ * that was taken, or null. Throws `DaemonError` where there are several.
+ */
+export async function takeWholeTemporary(path: string): Promise<string | null> {
+  if ((await fileStamp(path)) !== null) return null;
+  const whole: string[] = [];
+  for (const one of await temporaryFiles(path)) if (await isWhole(one)) whole.push(one);
+  const [only] = whole;
+  if (only === undefined) return null;
+  if (whole.length > 1)
+    throw new DaemonError(
+      'WalletFileError',
+      `The wallet file ${path} is missing, and there are several that were to become it: ${whole.join(', ')}. ` +
+        `Rename the one that is right, most often the newest, to ${basename(path)}, and start again.`,
+    );
+  await rename(only, path);
+  return only;
+}
+
+/** Removes halves of what stands in the file, which kills in the midst of writing left beside it; what is whole stays. */
+export async function removeHalfWritten(path: string): Promise<void> {
+  for (const one of await temporaryFiles(path)) if (!(await isWhole(one))) await rm(one, { force: true });
 }
 
 async function modeOf(path: string): Promise<number> {

@@ -12,7 +12,13 @@ import type { AccountAtWork } from './accountAtWork.js';
 import { takeOverLbryumFile, type LbryumAddresses } from './lbryumWallet.js';
 import { ENCRYPT_ON_DISK, Wallet, WALLET_VERSION } from './wallet.js';
 import { WalletAtWork, type GeneratorName, type WalletSurroundings } from './walletAtWork.js';
-import { fileStamp, readWalletFile, removeHalfWritten, unreadableWallet } from './walletFile.js';
+import {
+  fileStamp,
+  readWalletFile,
+  removeHalfWritten,
+  takeWholeTemporary,
+  unreadableWallet,
+} from './walletFile.js';
 
 export interface WalletsOptions extends WalletSurroundings {
   /** Where the files are; made where it is missing. */
@@ -165,6 +171,11 @@ export class Wallets {
   async #open(id: string): Promise<WalletAtWork> {
     assertWalletId(id);
     const path = this.pathOf(id);
+    const taken = await takeWholeTemporary(path);
+    if (taken !== null)
+      this.#options.warn(
+        `The wallet file ${path} was missing; ${taken}, which was to become it, is in its place.`,
+      );
     const old = await this.#takeOver(path);
     const stamp = await fileStamp(path);
     const json = await readWalletFile(path);

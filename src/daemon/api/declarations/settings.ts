@@ -7,7 +7,7 @@ export const settingsClear = declareMethod({
   group: 'settings',
   summary: 'Bring a setting back to its default.',
   usage: ['(<key>)'],
-  params: [{ name: 'key', type: 'str', description: 'name of the setting; otherwise all' }],
+  params: [{ name: 'key', type: 'str', description: 'name of the setting; over HTTP all without it' }],
   result: t.map('name', t.any('its value'), 'the defaults'),
   needs: [],
 });

@@ -5,6 +5,7 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { headerHash, HEADER_SIZE_BYTES } from '../../../primitives/header.js';
+import { onFile } from '../../../util/environmentError.js';
 import { makeFolder } from '../../../util/makeFolder.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
 
@@ -21,11 +22,13 @@ export class HeaderFile {
   readonly #pieces = new Map<number, Buffer>();
   #count: number;
 
-  /** `genesis` is the first header, which the file has from then on. */
+  /** `genesis` is the first header, which the file has from then on. Throws `EnvironmentError` where it cannot be opened. */
   constructor(path: string, genesis: Buffer) {
     makeFolder(dirname(path));
-    refuseSpecialFile(path);
-    this.#file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    this.#file = onFile(path, () => {
+      refuseSpecialFile(path);
+      return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    });
     this.#count = Math.floor(fstatSync(this.#file).size / HEADER_SIZE_BYTES);
     if (this.#count === 0 || !this.at(0).equals(genesis)) this.replaceFrom(0, genesis);
     this.#repair();

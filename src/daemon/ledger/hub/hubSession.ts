@@ -14,7 +14,7 @@ import { HubGone, HubLie, HubRefusal } from './hubErrors.js';
 export interface HubLimits {
   /** Until the connection stands. */
   readonly connectTimeoutMs: number;
-  /** Silence while something is asked. */
+  /** Silence while something is asked, and a question without an answer whatever else comes. */
   readonly callTimeoutMs: number;
   /** Silence after which the hub is asked whether it is there. */
   readonly keepAliveMs: number;
@@ -42,9 +42,17 @@ export interface HubListener {
 
 interface Call {
   readonly text: string;
+  /** When it was sent, and how long lines that may be its answer were under way since then. */
+  sentMs: number;
+  arrivingMs: number;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
+
+/** A line comes in while this much of it does a second. Arbitrary. */
+const LEAST_BYTES_PER_SEC = 1024;
+/** Times `callTimeoutMs` that lines may be on their way to one answer. Arbitrary: 64 MiB at 200 KiB a second. */
+const MAX_ARRIVING = 10;
 
 /** Generations of lbry-sdk that a hub may ask for. Source: lbry-sdk `__version__` 0.113.0. */
 const PROTOCOL = '0.113.0';
@@ -83,6 +91,8 @@ export class HubSession {
   #ended: Error | null = null;
   /** Bytes that are read and not dealt with. */
   #heldBytes = 0;
+  #watchedMs = performance.now();
+  #watchedLineBytes = 0;
 
   private constructor(socket: Socket, server: HostPort, limits: HubLimits) {
     this.server = server;
@@ -148,7 +158,8 @@ export class HubSession {
   call(method: string, params: HubParams): Promise<unknown> {
     if (this.#ended) return Promise.reject(this.#ended);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ text: JSON.stringify({ method, params }).slice(1), resolve, reject });
+      const text = JSON.stringify({ method, params }).slice(1);
+      this.#waiting.push({ text, sentMs: 0, arrivingMs: 0, resolve, reject });
       this.#send();
     });
   }
@@ -158,18 +169,41 @@ export class HubSession {
       const call = this.#waiting.shift();
       if (!call) return;
       const id = ++this.#lastId;
-      if (this.#calls.size === 0) this.#heardMs = performance.now();
+      call.sentMs = performance.now();
+      if (this.#calls.size === 0) this.#heardMs = call.sentMs;
       this.#calls.set(id, call);
       this.#socket.write(`{"jsonrpc":"2.0","id":${id},${call.text}\n`);
     }
   }
 
   #watch(): void {
-    const silentMs = performance.now() - this.#heardMs;
+    const nowMs = performance.now();
+    this.#watchCalls(nowMs);
+    if (this.#ended) return;
+    const silentMs = nowMs - this.#heardMs;
     if (this.#calls.size > 0) {
       if (silentMs > this.#limits.callTimeoutMs && this.#heldBytes === 0)
         this.end(new HubGone(`The hub ${this.name} was silent for ${Math.round(silentMs / 1000)} seconds`));
     } else if (silentMs > this.#limits.keepAliveMs) this.call('server.ping', []).catch(() => undefined);
+  }
+
+  /** Each call has its time from when it was sent, whatever else the hub says; a long answer has longer to come in. */
+  #watchCalls(nowMs: number): void {
+    const passedMs = nowMs - this.#watchedMs;
+    const lineBytes = this.#lines.heldBytes;
+    const grownBytes = lineBytes - this.#watchedLineBytes;
+    const isArriving = this.#heldBytes > 0 || grownBytes * 1000 >= LEAST_BYTES_PER_SEC * passedMs;
+    this.#watchedMs = nowMs;
+    this.#watchedLineBytes = lineBytes;
+    const { callTimeoutMs } = this.#limits;
+    for (const call of this.#calls.values()) {
+      if (isArriving) call.arrivingMs += Math.min(passedMs, nowMs - call.sentMs);
+      const arrivingMs = Math.min(call.arrivingMs, callTimeoutMs * MAX_ARRIVING);
+      if (nowMs - call.sentMs - arrivingMs <= callTimeoutMs) continue;
+      const seconds = Math.round((nowMs - call.sentMs) / 1000);
+      this.end(new HubGone(`The hub ${this.name} left a question without an answer for ${seconds} seconds`));
+      return;
+    }
   }
 
   #receive(chunk: Buffer): void {

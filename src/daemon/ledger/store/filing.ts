@@ -76,7 +76,10 @@ export class Filing {
     return (row?.['id'] as number | undefined) ?? null;
   }
 
-  /** Puts transactions in, or gives those that are there their new height. Answers their numbers. */
+  /**
+   * Puts transactions in, or gives those that are there their new height; a proof is only taken away by a rewind. Answers
+   * their numbers.
+   */
   save(transactions: readonly FiledTransaction[]): number[] {
     const numbers = transactions.map((one) => this.#row(one));
     const parsed = new Map(numbers.map((tx, n) => [tx, this.#parse(transactions[n]!.raw)]));
@@ -93,7 +96,8 @@ export class Filing {
     const known = this.txNumber(txid);
     if (known !== null) {
       this.#statements.run(
-        'UPDATE tx SET height = ?, position = ?, is_verified = ?, sort_key = ? WHERE id = ?',
+        `UPDATE tx SET height = ?1, position = ?2, is_verified = ?3, sort_key = ?4
+          WHERE id = ?5 AND (?3 = 1 OR is_verified = 0)`,
         height,
         position,
         Number(isVerified),

@@ -64,6 +64,7 @@ export class AddressSync {
   /** Rounds that an address was in without an end. */
   readonly #attempts = new Map<string, number>();
   #isLevel = true;
+  #rewinds = 0;
   #fetched = 0;
   #toldFetched = 0;
 
@@ -74,6 +75,11 @@ export class AddressSync {
 
   subscribe(addresses: Iterable<string>): void {
     for (const address of addresses) this.#toSubscribe.add(address);
+  }
+
+  /** Called when blocks give way: proofs that are on their way may be of those. */
+  rewinds(): void {
+    this.#rewinds++;
   }
 
   /** Takes what the hub tells by itself. Throws `HubLie`. */
@@ -151,7 +157,12 @@ export class AddressSync {
     const failed = new Map<string, string>();
     const { store } = this.#port;
     for (let at = 0; at < wanted.length; at += MAX_FETCHED) {
+      const rewinds = this.#rewinds;
       const checked = await this.#fetchBatches(wanted.slice(at, at + MAX_FETCHED), failed);
+      if (this.#rewinds !== rewinds) {
+        for (const { txid } of checked) failed.set(hashToHex(txid), 'tells of blocks that gave way');
+        continue;
+      }
       const toldHeights = heightsOf(told);
       const filed = checked.map((one) => ({ ...one, height: heightOf(one, toldHeights) }));
       await store.saveTransactions(
@@ -240,8 +251,11 @@ export class AddressSync {
     const heights = Int32Array.from(history, ({ height }) => height);
     const missing = await this.#port.store.missingFrom(address, txids, heights);
     if (missing) {
-      const { txid, height } = missing;
-      return `leaves the transaction ${hashToHex(txid)} of block ${height} out of the history of ${address}`;
+      const named = `the transaction ${hashToHex(missing.txid)} of block ${missing.height}`;
+      const told = history.find(({ txid }) => txid.equals(missing.txid));
+      return told === undefined
+        ? `leaves ${named} out of the history of ${address}`
+        : `tells of ${named} at height ${told.height} in the history of ${address}`;
     }
     return null;
   }

@@ -1,6 +1,7 @@
 /**
- * Transactions of anybody: from the wallet's database, from memory, or from a hub with a proof of their place. Kept in memory
- * once they are proven. Source: lbry-sdk lbry/wallet/ledger.py `_tx_cache`, `request_transactions`.
+ * Transactions of anybody: from the wallet's database, from memory, or from a hub with a proof of their place; what waits is
+ * unverified. Kept in memory once they are proven. Source: lbry-sdk lbry/wallet/ledger.py `_tx_cache`,
+ * `request_transactions`.
  */
 import { parseTransaction } from '../../../primitives/transaction.js';
 import { hashToHex } from '../../../util/bytes.js';
@@ -49,21 +50,33 @@ export class AnyTransactions {
       found.set(id, kept);
       wanted.delete(hashToHex(txid));
     }
-    if (wanted.size > 0) await this.#fromDatabase(wanted, found);
+    const waiting = wanted.size > 0 ? await this.#fromDatabase(wanted, found) : [];
     const missing = [...wanted.values()];
     for (let at = 0; at < missing.length; at += MAX_BATCH)
       for (const one of await this.#fromHub(missing.slice(at, at + MAX_BATCH))) this.#keep(one, found);
+    for (const [id, one] of waiting) if (!found.has(id)) found.set(id, one);
     return found;
   }
 
-  async #fromDatabase(wanted: Map<string, Uint8Array>, found: Map<string, LedgerTransaction>): Promise<void> {
+  /** Answers those without a proof: a hub is asked for one, since it is not known who told of them. */
+  async #fromDatabase(
+    wanted: Map<string, Uint8Array>,
+    found: Map<string, LedgerTransaction>,
+  ): Promise<[string, LedgerTransaction][]> {
+    const waiting: [string, LedgerTransaction][] = [];
     const filter = { accountIds: null, txids: [...wanted.values()] };
     for (const row of await this.#database.transactions(filter, {}, [])) {
       const id = hashToHex(row.txid);
       const { height, position, isVerified } = row;
-      found.set(id, { tx: parseTransaction(new Reader(row.raw)), height, position, isVerified });
+      const one = { tx: parseTransaction(new Reader(row.raw)), height, position, isVerified };
+      if (!isVerified) {
+        waiting.push([id, one]);
+        continue;
+      }
+      found.set(id, one);
       wanted.delete(id);
     }
+    return waiting;
   }
 
   async #fromHub(txids: readonly Uint8Array[]): Promise<readonly CheckedTransaction[]> {

@@ -273,4 +273,24 @@ describe('LedgerAtWork', () => {
     await ledger.transactions([others[0]!.txid]);
     expect(hub.asked).toEqual([]);
   });
+
+  it('has a hub prove what the database knows without a proof, and keeps what no hub knows', async () => {
+    const chain = new FakeChain();
+    const alice = testAccount('alice');
+    const ledger = await synced(await startHub(chain), alice);
+    const own = [1n, 2n].map((amount) =>
+      made(transactionOf([foreignOutPoint(`own ${amount}`)], [payTo(alice.key(0, 0), amount)])),
+    );
+    for (const { tx } of own) await ledger.broadcast(tx);
+    await until(ledger, async () => (await total(ledger, alice)) === 3n);
+    // The hub does not say so by itself.
+    chain.mempool.pop();
+    chain.mine();
+    const found = await ledger.transactions(own.map(({ txid }) => txid));
+    const places = own.map(({ txid }) => found.get(hashToHex(txid)));
+    expect(places.map((one) => [one?.height, one?.isVerified])).toEqual([
+      [1, true],
+      [0, false],
+    ]);
+  });
 });

@@ -126,7 +126,18 @@ describe('a hub that lies', () => {
     expect(honest.connections).toBe(1);
   });
 
-  it('is left when it leaves out what is proven', async () => {
+  it.each<[string, (chain: FakeChain) => FakeChain['history'], (id: string) => string]>([
+    [
+      'leaves out what is proven',
+      () => () => [],
+      (id) => `leaves the transaction ${id} of block 3 out of the history`,
+    ],
+    [
+      'tells what is proven as unconfirmed',
+      (chain) => (address) => chain.history(address).map((entry) => ({ ...entry, height: 0 })),
+      (id) => `tells of the transaction ${id} of block 3 at height 0 in the history`,
+    ],
+  ])('is left when it %s', async (_what, historyOf, words) => {
     const account = testAccount('alice');
     const { chain, id } = paidChain(account);
     const [liar, honest] = [await startHub(chain), await startHub(chain)];
@@ -135,13 +146,16 @@ describe('a hub that lies', () => {
     await ledger.whenSynced();
     expect([liar.connections, honest.connections]).toEqual([1, 0]);
     const branch = chain.branch(chain.height, 0);
-    branch.history = () => [];
+    branch.history = historyOf(chain);
+    const pair = chain.pair(id);
+    // Neither is there a proof any more.
+    liar.answer = (method) => (method === BATCH ? { [id]: [pair[0], { block_height: -1 }] } : undefined);
     liar.chain = branch;
     liar.tell();
     await ledger.hub.call('server.ping', []);
     while (honest.connections === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     await ledger.whenSynced();
-    expect(warnings.join('\n')).toContain(`leaves the transaction ${id} of block 3 out of the history`);
+    expect(warnings.join('\n')).toContain(words(id));
     expect(await total(ledger, account)).toBe(100n);
     // It comes last from then on.
     honest.drop();

@@ -469,4 +469,23 @@ describe('LedgerStore', () => {
     store = open();
     expect(store.addressCount({ accountIds: ['alice'] })).toBe(0);
   });
+
+  it('loses a proof by a rewind alone', () => {
+    const key = testKey('mine');
+    store.addKeys('alice', 0, [newKey(key, 0)]);
+    const tx = made(transactionOf([foreignOutPoint('1')], [payTo(key, 5n)]));
+    store.saveTransactions([confirmed(tx, 3)]);
+    store.saveHistories([{ address: key.address, status: 's', txids: [tx.txid] }], [], []);
+    const proven = { txid: tx.txid, height: 3, isVerified: true };
+    store.saveTransactions([confirmed(tx, 0, -1)]);
+    expect(store.known([tx.txid])).toEqual([proven]);
+    expect(store.missingFrom(key.address, tx.txid, Int32Array.of(0))).toMatchObject({ height: 3 });
+    expect(store.missingFrom(key.address, Buffer.alloc(0), Int32Array.of())).toMatchObject({ height: 3 });
+    store.saveBroadcast(confirmed(tx, 0, -1));
+    expect(store.known([tx.txid])).toEqual([proven]);
+    store.saveTransactions([confirmed(tx, 4)]);
+    expect(store.known([tx.txid])).toEqual([{ ...proven, height: 4 }]);
+    store.rewind(3);
+    expect(store.known([tx.txid])).toEqual([{ txid: tx.txid, height: 0, isVerified: false }]);
+  });
 });

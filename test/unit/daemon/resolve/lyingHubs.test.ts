@@ -5,7 +5,7 @@ import { SILENT_LOGGER } from '../../../../src/util/logging.js';
 import { FakeChain, FakeHub } from '../../../support/fakeHub.js';
 import { made } from '../../../support/ledgerTransactions.js';
 import { TestLedgers } from '../../../support/testLedger.js';
-import { outputs, priced, row, stream, transactions } from './claimWorld.js';
+import { claim, outputs, priced, row, stream, transactions } from './claimWorld.js';
 
 const ledgers = new TestLedgers();
 const hubs: FakeHub[] = [];
@@ -24,7 +24,8 @@ async function twoHubs(
   for (let n = 0; n < 2; n++) {
     const hub = await FakeHub.start(chain);
     hubs.push(hub);
-    hub.answer = (method) => {
+    hub.answer = (method, params) => {
+      if (hub === liar && params[0] === madeUp.txidHex) return { [madeUp.txidHex]: unproven };
       if (!method.includes('claimtrie')) return undefined;
       liar ??= hub;
       return (hub === liar ? lie : right).toString('base64');
@@ -32,6 +33,10 @@ async function twoHubs(
   }
   return () => ({ liar: liar!, honest: hubs.find((hub) => hub !== liar)! });
 }
+
+/** A claim of a name that is another's, in a transaction that is in no block. */
+const madeUp = claim('note', { case: 'stream', value: {} });
+const unproven = [made(transactions.get(madeUp.txidHex)!.tx).raw.toString('hex'), { block_height: -1 }];
 
 const askedAboutClaims = ({ asked }: FakeHub): number =>
   asked.filter((method) => method.includes('claimtrie')).length;
@@ -53,6 +58,7 @@ describe('hubs that lie about claims', () => {
   it.each([
     ['names another claim', outputs({ txos: [row(priced)] }), 'note does not lead to claim'],
     ['names a transaction that does not exist', outputs({ txos: [row(unknown)] }), 'there is no transaction'],
+    ['makes a claim up that waits', outputs({ txos: [row(madeUp)] }), 'is shown to be in no block'],
   ])('%s: the next one is asked, and the log says which lied', async (_what, lie, reason) => {
     const roles = await twoHubs(chain, lie, right);
     const { ledger, warnings } = await ledgers.open(hubs);

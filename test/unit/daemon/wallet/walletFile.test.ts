@@ -7,7 +7,7 @@ import { Wallet } from '../../../../src/daemon/wallet/wallet.js';
 import { readWalletFile, writeWalletFile } from '../../../../src/daemon/wallet/walletFile.js';
 import { ledgerParams } from '../../../../src/daemon/base/ledgerParams.js';
 import { systemClock, systemRandom } from '../../../../src/daemon/base/clock.js';
-import { JsonObject } from '../../../../src/util/json.js';
+import { JsonObject, type JsonValue } from '../../../../src/util/json.js';
 
 const tools = { clock: systemClock, random: systemRandom };
 let folder: string;
@@ -34,6 +34,7 @@ describe('a wallet file', () => {
     ['half written', '{"version": 1, "accounts": [{"na'],
     ['empty', ''],
     ['foreign', '{"vector": [1]}'],
+    ['without accounts', '{"version": 1, "seed": "s", "keys": [1]}'],
     ['no text', Buffer.of(0xff, 0xfe, 0)],
   ])('that is %s is refused, left as it is and copied once', async (_, content) => {
     writeFileSync(path, content);
@@ -42,6 +43,12 @@ describe('a wallet file', () => {
     expect(readFileSync(path)).toEqual(Buffer.from(content as string));
     expect(readdirSync(folder).sort()).toEqual(['default_wallet', 'default_wallet.damaged.1']);
     expect(readFileSync(`${path}.damaged.1`)).toEqual(Buffer.from(content as string));
+  });
+
+  it('that is a folder is told with what to do', async () => {
+    await expect(readWalletFile(folder)).rejects.toThrow(
+      /^\/.*: it is a folder where a file should be \(EISDIR\)\. Move it away/,
+    );
   });
 
   it('of lbryum is turned into one of today, the old one kept', async () => {
@@ -81,6 +88,46 @@ describe('a wallet', () => {
     wallet.setPreference('encrypt-on-disk', true);
     expect(wallet.fileText().wasReset).toBe(true);
     expect(wallet.preference('encrypt-on-disk')).toBe(false);
+  });
+
+  it('joins all of another copy or nothing of it', () => {
+    const wallet = new Wallet('w', new JsonObject(), tools);
+    wallet.generateAccount(ledgerParams('lbc_regtest'));
+    wallet.setPreference('a', 1);
+    const before = wallet.exportText();
+    const [mine] = wallet.toJson().get('accounts') as JsonObject[];
+    const changed = (object: JsonObject, ...entries: [string, JsonValue][]): JsonObject =>
+      new JsonObject([...new Map([...object.entries, ...entries])]);
+    const newer = changed(mine!, ['name', 'newer'], ['modified_on', 9_999_999_999]);
+    const good = new JsonObject([
+      ['ledger', 'lbc_regtest'],
+      ['seed', 'one two three'],
+    ]);
+    const preferences = new JsonObject([
+      [
+        'b',
+        new JsonObject([
+          ['value', 2],
+          ['ts', 1],
+        ]),
+      ],
+    ]);
+    const copy = (...accounts: JsonObject[]): JsonObject =>
+      new JsonObject([
+        ['preferences', preferences],
+        ['accounts', accounts],
+      ]);
+    for (const bad of [
+      changed(good, ['ledger', 'xyz']),
+      changed(good, ['seed', 'four'], ['certificates', 7]),
+      changed(newer, ['address_generator', new JsonObject([['name', 'single-address']])]),
+    ]) {
+      expect(() => wallet.merge(copy(newer, good, bad))).toThrow();
+      expect(wallet.exportText()).toBe(before);
+    }
+    const { added, merged } = wallet.merge(copy(newer, good));
+    expect([added, merged]).toEqual([[wallet.accounts[1]], [wallet.accounts[0]]]);
+    expect([wallet.accounts[0]!.name, wallet.preference('b')]).toEqual(['newer', 2]);
   });
 
   it('with a seed of unknown words unlocks all the same', () => {

@@ -83,6 +83,26 @@ describe('opening', () => {
     expect(text()).not.toContain('no key');
   });
 
+  it('takes what was to become the file where a kill came between, and leaves what is whole beside it', async () => {
+    write('default_wallet.tmp.4711', '{"version"');
+    write('default_wallet.tmp.77', wallet(account()));
+    const wallets = await open();
+    expect(wallets.default.accountIds).toEqual(['n4ZRwP4QjKwsmXCfqUPqnx133i83Ha7GbW']);
+    expect(warnings.join()).toMatch(
+      /default_wallet was missing; .*default_wallet\.tmp\.77, .* is in its place/,
+    );
+    expect(readdirSync(folder)).toEqual(['default_wallet']);
+    write('default_wallet.tmp.78', wallet(account()));
+    await open();
+    expect(readdirSync(folder)).toEqual(['default_wallet', 'default_wallet.tmp.78']);
+  });
+
+  it('does not choose between two that were to become the file', async () => {
+    for (const n of [1, 2]) write(`default_wallet.tmp.${n}`, wallet(account()));
+    await expect(open()).rejects.toThrow(/is missing.*tmp\.1, .*tmp\.2\. Rename the one/);
+    expect(readdirSync(folder)).toEqual(['default_wallet.tmp.1', 'default_wallet.tmp.2']);
+  });
+
   it('marks a locked default wallet as one that is encrypted on disk', async () => {
     const first = await open();
     await first.default.encrypt('secret');
@@ -190,7 +210,9 @@ describe('saving', () => {
     await one.setPreference('a', 1);
     expect(text('default_wallet.foreign.1')).toBe(foreign);
     expect(text()).toContain(one.account().account.seed);
-    expect(warnings.join()).toMatch(/changed by another program/);
+    expect(warnings.join()).toMatch(
+      /changed by another program.*foreign\.1; .*Let no other program use the file/,
+    );
     await one.setPreference('a', 2);
     expect(readdirSync(folder)).toEqual(['default_wallet', 'default_wallet.foreign.1']);
   });
