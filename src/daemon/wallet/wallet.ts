@@ -163,38 +163,25 @@ export class Wallet {
 
   /**
    * Joins another copy into this one: a preference wins unless it is older, accounts are matched by id. It is the caller
-   * who saves. Nothing is joined where a part of it cannot be.
+   * who saves. A failure in the midst leaves what was joined before.
    */
   merge(other: JsonObject): MergedAccounts {
     if (this.isLocked) throw assertionFailure('Cannot sync apply on a locked wallet.');
-    const wins = ([key, theirs]: [string, JsonObject]): boolean => {
+    for (const [key, theirs] of preferencesIn(other)) {
       const mine = this.#preferences.get(key);
-      return mine === undefined || timeOf(theirs) >= timeOf(mine);
-    };
-    const preferences = [...preferencesIn(other)].filter(wins);
+      if (mine === undefined || timeOf(theirs) >= timeOf(mine)) this.#preferences.set(key, theirs);
+    }
     const accounts = accountsIn(other);
     if (accounts === null) throw badValue('The data has no accounts.');
-    const known = new Map(this.accounts.map((account) => [account.id, account]));
     const added: Account[] = [];
     const merged: Account[] = [];
-    const joins: (() => void)[] = [];
     for (const account of accounts) {
       const id = addressOfKey(accountKeysIn(account).publicKey, ledgerIn(account));
-      const match = known.get(id);
-      if (match) {
-        // A copy shows whether it can be.
-        new Account(match.toJson({ password: null }), this.#tools).merge(account);
-        joins.push(() => match.merge(account));
-        merged.push(match);
-        continue;
-      }
-      const one = new Account(account, this.#tools);
-      known.set(id, one);
-      added.push(one);
+      const match = this.accounts.find((local) => local.id === id);
+      match?.merge(account);
+      if (match) merged.push(match);
+      else added.push(this.addAccount(account));
     }
-    for (const [key, theirs] of preferences) this.#preferences.set(key, theirs);
-    this.accounts.push(...added);
-    for (const join of joins) join();
     return { added, merged };
   }
 

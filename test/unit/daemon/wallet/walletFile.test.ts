@@ -7,7 +7,7 @@ import { Wallet } from '../../../../src/daemon/wallet/wallet.js';
 import { readWalletFile, writeWalletFile } from '../../../../src/daemon/wallet/walletFile.js';
 import { ledgerParams } from '../../../../src/daemon/base/ledgerParams.js';
 import { systemClock, systemRandom } from '../../../../src/daemon/base/clock.js';
-import { JsonObject, type JsonValue } from '../../../../src/util/json.js';
+import { JsonObject } from '../../../../src/util/json.js';
 
 const tools = { clock: systemClock, random: systemRandom };
 let folder: string;
@@ -88,46 +88,6 @@ describe('a wallet', () => {
     wallet.setPreference('encrypt-on-disk', true);
     expect(wallet.fileText().wasReset).toBe(true);
     expect(wallet.preference('encrypt-on-disk')).toBe(false);
-  });
-
-  it('joins all of another copy or nothing of it', () => {
-    const wallet = new Wallet('w', new JsonObject(), tools);
-    wallet.generateAccount(ledgerParams('lbc_regtest'));
-    wallet.setPreference('a', 1);
-    const before = wallet.exportText();
-    const [mine] = wallet.toJson().get('accounts') as JsonObject[];
-    const changed = (object: JsonObject, ...entries: [string, JsonValue][]): JsonObject =>
-      new JsonObject([...new Map([...object.entries, ...entries])]);
-    const newer = changed(mine!, ['name', 'newer'], ['modified_on', 9_999_999_999]);
-    const good = new JsonObject([
-      ['ledger', 'lbc_regtest'],
-      ['seed', 'one two three'],
-    ]);
-    const preferences = new JsonObject([
-      [
-        'b',
-        new JsonObject([
-          ['value', 2],
-          ['ts', 1],
-        ]),
-      ],
-    ]);
-    const copy = (...accounts: JsonObject[]): JsonObject =>
-      new JsonObject([
-        ['preferences', preferences],
-        ['accounts', accounts],
-      ]);
-    for (const bad of [
-      changed(good, ['ledger', 'xyz']),
-      changed(good, ['seed', 'four'], ['certificates', 7]),
-      changed(newer, ['address_generator', new JsonObject([['name', 'single-address']])]),
-    ]) {
-      expect(() => wallet.merge(copy(newer, good, bad))).toThrow();
-      expect(wallet.exportText()).toBe(before);
-    }
-    const { added, merged } = wallet.merge(copy(newer, good));
-    expect([added, merged]).toEqual([[wallet.accounts[1]], [wallet.accounts[0]]]);
-    expect([wallet.accounts[0]!.name, wallet.preference('b')]).toEqual(['newer', 2]);
   });
 
   it('with a seed of unknown words unlocks all the same', () => {
