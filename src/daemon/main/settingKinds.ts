@@ -27,7 +27,7 @@ export interface SettingRow {
   /** Names of earlier versions, which files may still have. */
   readonly previousNames?: readonly string[];
   /** What help calls the value. */
-  readonly placeholder?: string;
+  readonly valueName?: string;
   /** Of a choice. */
   readonly choices?: readonly string[];
   /** Of a number: the bounds between which it means anything. */

@@ -13,7 +13,7 @@ const hasOpposite = ({ kind }: SettingRow): boolean => kind === 'toggle' || kind
 /** Options and what they are, for help. */
 export function settingOptions(rows: readonly SettingRow[]): [string, string][] {
   return rows.flatMap((row): [string, string][] => {
-    const value = row.kind === 'toggle' ? '' : ` ${row.placeholder ?? row.name.toUpperCase()}`;
+    const value = row.kind === 'toggle' ? '' : ` ${row.valueName ?? row.name.toUpperCase()}`;
     const option: [string, string] = [`${optionOf(row)}${value}`, row.description];
     return hasOpposite(row) ? [option, [oppositeOf(row), `opposite of ${optionOf(row)}`]] : [option];
   });

@@ -6,7 +6,7 @@ import { float } from '../base/answerJson.js';
 import { SELECTION_STRATEGIES } from '../wallet/tx/coinSelection.js';
 import { MAX_PORT, type KindName, type SettingRow, type SettingValue } from './settingKinds.js';
 
-type Rest = Partial<Pick<SettingRow, 'previousNames' | 'placeholder' | 'choices' | 'form' | 'range'>>;
+type Rest = Partial<Pick<SettingRow, 'previousNames' | 'valueName' | 'choices' | 'form' | 'range'>>;
 
 const row = (
   name: string,
@@ -17,9 +17,9 @@ const row = (
 ): SettingRow => ({ name, kind, default: value, description, ...rest });
 
 const folder = (name: string, description: string, previousNames: readonly string[] = []): SettingRow =>
-  row(name, 'path', '', description, { placeholder: 'DIR', previousNames });
+  row(name, 'path', '', description, { valueName: 'DIR', previousNames });
 
-const endpoint = { placeholder: 'HOST:PORT' };
+const endpoint = { valueName: 'HOST:PORT' };
 
 /** Sorted by name, as answers and help show them. */
 export const SETTINGS: readonly SettingRow[] = [
@@ -58,7 +58,7 @@ export const SETTINGS: readonly SettingRow[] = [
   }),
   row('concurrent_hub_requests', 'integer', 32, 'questions to a hub at a time', { range: [1, Infinity] }),
   row('concurrent_reflector_uploads', 'integer', 10, 'streams sent to a reflector at a time'),
-  row('config', 'path', '', 'path of the settings file', { placeholder: 'FILE' }),
+  row('config', 'path', '', 'path of the settings file', { valueName: 'FILE' }),
   folder('data_dir', 'folder of the daemon: settings, blobs, log'),
   folder('download_dir', 'folder for files that are downloaded', ['download_directory']),
   row('download_timeout', 'float', float(30), 'seconds until a download must have begun'),
@@ -104,7 +104,7 @@ export const SETTINGS: readonly SettingRow[] = [
     previousNames: ['max_connections_per_stream'],
   }),
   row('max_key_fee', 'price', { currency: 'USD', amount: float(50) }, 'most that is paid for a claim', {
-    placeholder: 'AMOUNT CURRENCY',
+    valueName: 'AMOUNT CURRENCY',
   }),
   row('max_wallet_server_fee', 'text', '0.0', 'taken for the sake of older files; hubs are not paid'),
   row('network_interface', 'text', '0.0.0.0', 'address at which DHT and blob exchange listen'),
