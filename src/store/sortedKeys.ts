@@ -3,6 +3,8 @@
  * runs of which each is at least twice as long as the next. So keys that nobody walks cost nothing, and walking between
  * additions costs in proportion to what was added, not to all.
  */
+import { lowerBound } from '../util/lowerBound.js';
+
 const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 export class SortedKeys {
@@ -42,17 +44,6 @@ export class SortedKeys {
     }
     this.runs.push(run);
   }
-}
-
-/** Position of the first key that is not below `key`. */
-function lowerBound(keys: readonly string[], key: string): number {
-  let low = 0;
-  for (let high = keys.length; low < high;) {
-    const middle = (low + high) >>> 1;
-    if (keys[middle]! < key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function merge(a: string[], b: string[]): string[] {

@@ -83,17 +83,6 @@ export function internalKey(key: Buffer, tag: number): Buffer {
   return bytes;
 }
 
-/** Position of the first key that is not below `key`. */
-export function lowerBound(keys: readonly string[], key: string): number {
-  let low = 0;
-  for (let high = keys.length; low < high;) {
-    const middle = (low + high) >>> 1;
-    if (keys[middle]! < key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** Makes one block after the other. */
 export class BlockWriter {
   private readonly restartInterval: number;

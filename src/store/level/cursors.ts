@@ -1,6 +1,7 @@
 /** Walks over rows in order, forwards or backwards: of a run in memory, of tables behind each other, of all of these as one. */
 import type { RowRange } from '../rows.js';
-import { isPut, lowerBound, valueAt, type Block } from './block.js';
+import { lowerBound } from '../../util/lowerBound.js';
+import { isPut, valueAt, type Block } from './block.js';
 import { runLowerBound, type MemoryRun } from './memoryRun.js';
 import type { Reading, TableFile } from './tableFile.js';
 

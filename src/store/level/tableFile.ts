@@ -15,7 +15,8 @@ import {
   VarintReader,
   type BlockHandle,
 } from '../levelDbFormat.js';
-import { isPut, lowerBound, parseBlock, TAG_BYTES, valueAt, type Block } from './block.js';
+import { lowerBound } from '../../util/lowerBound.js';
+import { isPut, parseBlock, TAG_BYTES, valueAt, type Block } from './block.js';
 import type { BlockCache } from './blockCache.js';
 import { FILTER_NAME, mayHave } from './bloom.js';
 import { fileError } from './fileError.js';

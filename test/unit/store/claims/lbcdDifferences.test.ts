@@ -2,10 +2,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { claimIdAtPoint, pointKey } from '../../../../src/claimtrie/item.js';
 import { CLAIM_PREFIX } from '../../../../src/store/claims/claimKeys.js';
-import { ClaimStore, type ClaimTx, type LbcdDifference } from '../../../../src/store/claims/claimStore.js';
+import type { ClaimTx, LbcdDifference } from '../../../../src/store/claims/claimStore.js';
 import { fromLatin1 } from '../../../../src/util/bytes.js';
 import { REGTEST_RULES } from '../../../support/claimChain.js';
-import { MemoryRows } from '../../../support/memoryRows.js';
+import { ClaimStoreChain } from '../../../support/claimStoreChain.js';
 
 const RULES = {
   ...REGTEST_RULES,
@@ -16,24 +16,17 @@ const RULES = {
   extendedExpiration: 20,
 };
 
-let rows: MemoryRows;
-let store: ClaimStore;
-let height: number;
+let chain: ClaimStoreChain;
 
 beforeEach(() => {
-  rows = new MemoryRows();
-  store = new ClaimStore({ rules: RULES, proofWindow: 'all' });
-  height = 0;
+  chain = new ClaimStoreChain(RULES);
 });
 
-async function connect(...transactions: ClaimTx[]): Promise<void> {
-  const work = rows.begin();
-  await store.connect(work, { height: ++height, transactions });
-  work.commit();
-}
+const connect = (...transactions: ClaimTx[]): Promise<void> => chain.connect(...transactions);
+const disconnect = (): Promise<void> => chain.disconnect();
 
 async function connectTo(wanted: number): Promise<void> {
-  while (height < wanted) await connect();
+  while (chain.height < wanted) await connect();
 }
 
 const txidOf = (id: number): Buffer => Buffer.alloc(32, id);
@@ -50,7 +43,8 @@ function make(id: number, name: string, support?: { of: number; hasMetadata: boo
   return { txid: txidOf(id), txOffset: 100 * id, spends: [], outputs: [output] };
 }
 
-const before = (at = height + 1): Promise<LbcdDifference[]> => store.differencesBefore(rows, at);
+const before = (at = chain.height + 1): Promise<LbcdDifference[]> =>
+  chain.store.differencesBefore(chain.rows, at);
 
 describe('a block with something that lbcd keeps in another way', () => {
   it('is not noted where nothing is different', async () => {
@@ -94,12 +88,12 @@ describe('a block with something that lbcd keeps in another way', () => {
 
   it('is forgotten when it is taken back', async () => {
     await connect(make(1, 'name'));
-    const known = rows.dump(CLAIM_PREFIX.idle);
+    const known = chain.rows.dump(CLAIM_PREFIX.idle);
     await connect(make(2, 'name', { of: 1, hasMetadata: true }));
-    const work = rows.begin();
-    await store.disconnect(work, height);
+    const work = chain.rows.begin();
+    await chain.store.disconnect(work, chain.height);
     work.commit();
-    expect(rows.dump(CLAIM_PREFIX.idle)).toEqual(known);
+    expect(chain.rows.dump(CLAIM_PREFIX.idle)).toEqual(known);
     expect(await before()).toEqual([]);
   });
 });

@@ -2,40 +2,27 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { claimIdAtPoint, pointKey, REMOVAL } from '../../../../src/claimtrie/item.js';
 import { CLAIM_PREFIX } from '../../../../src/store/claims/claimKeys.js';
-import { ClaimStore, type ClaimTx } from '../../../../src/store/claims/claimStore.js';
+import type { ClaimTx } from '../../../../src/store/claims/claimStore.js';
 import { readStranded } from '../../../../src/store/claims/stranded.js';
 import { fromLatin1 } from '../../../../src/util/bytes.js';
 import { REGTEST_RULES } from '../../../support/claimChain.js';
-import { MemoryRows } from '../../../support/memoryRows.js';
+import { ClaimStoreChain } from '../../../support/claimStoreChain.js';
 
 const FORK = 4;
 const RULES = { ...REGTEST_RULES, normalizationForkHeight: FORK };
 const LONG_NAME = 'N'.repeat(255);
 
-let rows: MemoryRows;
-let store: ClaimStore;
-let height: number;
+let chain: ClaimStoreChain;
 
 beforeEach(() => {
-  rows = new MemoryRows();
-  store = new ClaimStore({ rules: RULES, proofWindow: 'all' });
-  height = 0;
+  chain = new ClaimStoreChain(RULES);
 });
 
-async function connect(...transactions: ClaimTx[]): Promise<void> {
-  const work = rows.begin();
-  await store.connect(work, { height: ++height, transactions });
-  work.commit();
-}
-
-async function disconnect(): Promise<void> {
-  const work = rows.begin();
-  await store.disconnect(work, height--);
-  work.commit();
-}
+const connect = (...transactions: ClaimTx[]): Promise<void> => chain.connect(...transactions);
+const disconnect = (): Promise<void> => chain.disconnect();
 
 /** Rows but those of bits, which are never cleared. */
-const dump = (): Map<string, string> => rows.dump(CLAIM_PREFIX.idle);
+const dump = (): Map<string, string> => chain.rows.dump(CLAIM_PREFIX.idle);
 
 const txidOf = (id: number): Buffer => Buffer.alloc(32, id);
 const claimIdOf = (id: number): Buffer => fromLatin1(claimIdAtPoint(pointKey(txidOf(id), 0)));
@@ -61,7 +48,11 @@ function spend(id: number, { txid, outputs }: ClaimTx, coinHeight: number): Clai
 }
 
 const noted = async (name?: string) =>
-  (await readStranded(rows, name)).map(({ rawName, removed, removal }) => ({ rawName, removed, removal }));
+  (await readStranded(chain.rows, name)).map(({ rawName, removed, removal }) => ({
+    rawName,
+    removed,
+    removal,
+  }));
 
 describe('the block of the fork', () => {
   it('notes the supports of raw names without a node, and those alone', async () => {
@@ -75,8 +66,10 @@ describe('the block of the fork', () => {
       { rawName: 'RAW', removed: 0, removal: 0 },
       { rawName: LONG_NAME, removed: 0, removal: 0 },
     ]);
-    expect(await readStranded(rows, 'raw')).toMatchObject([{ name: 'raw', since: 1, height: 1, amount: 5n }]);
-    expect(await readStranded(rows, LONG_NAME.toLowerCase())).toMatchObject([{ since: 2 }]);
+    expect(await readStranded(chain.rows, 'raw')).toMatchObject([
+      { name: 'raw', since: 1, height: 1, amount: 5n },
+    ]);
+    expect(await readStranded(chain.rows, LONG_NAME.toLowerCase())).toMatchObject([{ since: 2 }]);
     expect(await noted('ra')).toEqual([]);
   });
 
