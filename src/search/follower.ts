@@ -206,7 +206,10 @@ export class SearchFollower {
     const more = reposts.length === 0 ? null : await this.read(reposts);
     const block: BlockNote = { height, hash, claimIds: [...touched, ...reposts] };
     // What was read may be of a branch that leaves the chain below this block.
-    if (!claims.isActive(block)) return isNew ? noted.forget([block]) : undefined;
+    if (!claims.isActive(block)) {
+      if (isNew) noted.forget([block]);
+      return;
+    }
     await this.writer.applyBlock(
       { block, ended, scores: changes.trending.map(scoreOf) },
       more === null

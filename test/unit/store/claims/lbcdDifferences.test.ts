@@ -23,7 +23,6 @@ beforeEach(() => {
 });
 
 const connect = (...transactions: ClaimTx[]): Promise<void> => chain.connect(...transactions);
-const disconnect = (): Promise<void> => chain.disconnect();
 
 async function connectTo(wanted: number): Promise<void> {
   while (chain.height < wanted) await connect();
@@ -90,9 +89,7 @@ describe('a block with something that lbcd keeps in another way', () => {
     await connect(make(1, 'name'));
     const known = chain.rows.dump(CLAIM_PREFIX.idle);
     await connect(make(2, 'name', { of: 1, hasMetadata: true }));
-    const work = chain.rows.begin();
-    await chain.store.disconnect(work, chain.height);
-    work.commit();
+    await chain.disconnect();
     expect(chain.rows.dump(CLAIM_PREFIX.idle)).toEqual(known);
     expect(await before()).toEqual([]);
   });
