@@ -7,7 +7,12 @@ import { defaultEcdsa } from '../../src/crypto/ecdsa.js';
 import { hash160, sha256 } from '../../src/crypto/hash.js';
 import { DaemonError } from '../../src/daemon/base/daemonError.js';
 import { ledgerParams } from '../../src/daemon/base/ledgerParams.js';
-import type { AddressRow, SpendableCoin, TransactionFilter } from '../../src/daemon/ledger/ledgerDatabase.js';
+import type {
+  AddressRow,
+  CoinCandidate,
+  SpendableCoin,
+  TransactionFilter,
+} from '../../src/daemon/ledger/ledgerDatabase.js';
 import {
   SPENDABLE_TXO_TYPES,
   TXO_TYPE,
@@ -187,10 +192,20 @@ export class WorldLedger implements LedgerPort {
         .filter((row) => fits(row, filter));
       return Promise.resolve(rows.slice(0, page.limit));
     },
-    spendable: async (accountIds): Promise<SpendableCoin[]> =>
-      (await this.database.txos({ accountIds, isSpent: false, types: SPENDABLE_TXO_TYPES })).map(
-        (row) => row,
-      ),
+    spendable: async (accountIds): Promise<CoinCandidate[]> => {
+      const rows = await this.database.txos({ accountIds, isSpent: false, types: SPENDABLE_TXO_TYPES });
+      const keys = [...this.kept.keys()];
+      return rows.map((row) => ({
+        ...row,
+        number: keys.indexOf(keyOf(row.txid, row.nout)),
+        tx: [...this.transactions.keys()].indexOf(hashToHex(row.txid)),
+      }));
+    },
+    reserveCoins: async (candidates): Promise<SpendableCoin[] | null> => {
+      const all = [...this.kept.values()];
+      const rows = candidates.map((number) => this.#rowOf(all[number]!));
+      return (await this.database.reserve(rows)) ? rows : null;
+    },
     reserve: (outPoints: readonly OutPointRef[]): Promise<boolean> => {
       const all = outPoints.map(({ txid: hash, nout }) => this.kept.get(keyOf(hash, nout)));
       if (all.some((one) => !one || one.spentBy !== null || one.isReserved)) return Promise.resolve(false);

@@ -184,7 +184,7 @@ class RecordedWallet implements FundingPort {
       amountDewies: BigInt(utxo.amount),
       height: utxo.height,
       isVerified: true,
-      txid: utxo.txid,
+      tx: utxo.txid,
       utxo,
     });
     const strategy = this.#line['strategy'] as SelectionStrategy;

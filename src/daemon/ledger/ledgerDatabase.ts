@@ -27,7 +27,19 @@ export interface Balance {
   readonly tips: bigint;
 }
 
-/** A coin that may pay. */
+/** A coin that may pay, as little of it as choosing needs. */
+export interface CoinCandidate {
+  /** By which the database knows it. */
+  readonly number: number;
+  /** The number of its transaction. */
+  readonly tx: number;
+  readonly amountDewies: bigint;
+  readonly height: number;
+  /** False unless proofs are asked for. */
+  readonly isVerified: boolean;
+}
+
+/** A coin that pays. */
 export interface SpendableCoin {
   /** 32 bytes, wire order. */
   readonly txid: Buffer;
@@ -98,7 +110,9 @@ export interface LedgerDatabase {
   balance(accountIds: readonly string[], maxHeight?: number): Promise<Balance>;
 
   /** Coins of types other and purchase, unspent and not reserved, in the order `height` of lists. */
-  spendable(accountIds: readonly string[]): Promise<SpendableCoin[]>;
+  spendable(accountIds: readonly string[], withProofs?: boolean): Promise<CoinCandidate[]>;
+  /** Reserves candidates, all or none: null, and nothing changed, where one is gone, spent or reserved already. On disk when it resolves. */
+  reserveCoins(candidates: readonly number[]): Promise<SpendableCoin[] | null>;
   /** All or none: false, and nothing changed, where one is unknown, spent or reserved already. On disk when it resolves. */
   reserve(outPoints: readonly OutPointRef[]): Promise<boolean>;
   release(outPoints: readonly OutPointRef[]): Promise<void>;

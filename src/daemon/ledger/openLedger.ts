@@ -221,7 +221,7 @@ export class LedgerAtWork implements Ledger {
       kept: () => this.#own.kept(),
       used: (addresses) => this.#members.used(addresses),
       saved: (transactions) => this.#saved(transactions),
-      told: (txids) => this.#own.told(txids),
+      told: (ids) => this.#own.told(ids),
     });
     this.#session = session;
     this.#sync = sync;

@@ -3,12 +3,11 @@
  * that no two transactions get one coin. Source: lbry-sdk lbry/wallet/ledger.py `get_spendable_utxos`; sdk-facts 5.4.
  */
 import { breathe } from '../../util/breathe.js';
-import { hashToHex } from '../../util/bytes.js';
 import { SerialQueue } from '../../util/serialQueue.js';
 import { inSlices } from '../../util/slices.js';
 import type { RandomSource } from '../base/clock.js';
 import { failure } from '../base/daemonError.js';
-import type { SpendableCoin } from '../ledger/ledgerDatabase.js';
+import type { CoinCandidate, SpendableCoin } from '../ledger/ledgerDatabase.js';
 import {
   chooseByBands,
   CoinSelector,
@@ -27,28 +26,20 @@ const RANDOM_RANGE = 2 ** (8 * RANDOM_BYTES);
 const CANDIDATES_A_STEP = 4096;
 
 class Candidate implements BandedCoin {
-  readonly coin: SpendableCoin;
+  readonly number: number;
+  readonly tx: number;
+  readonly amountDewies: bigint;
   readonly effectiveAmount: bigint;
+  readonly height: number;
+  readonly isVerified: boolean;
 
-  constructor(coin: SpendableCoin) {
-    this.coin = coin;
-    this.effectiveAmount = coin.amountDewies - SPENDING_FEE;
-  }
-
-  get amountDewies(): bigint {
-    return this.coin.amountDewies;
-  }
-
-  get height(): number {
-    return this.coin.height;
-  }
-
-  get isVerified(): boolean {
-    return this.coin.isVerified;
-  }
-
-  get txid(): string {
-    return hashToHex(this.coin.txid);
+  constructor({ number, tx, amountDewies, height, isVerified }: CoinCandidate) {
+    this.number = number;
+    this.tx = tx;
+    this.amountDewies = amountDewies;
+    this.effectiveAmount = amountDewies - SPENDING_FEE;
+    this.height = height;
+    this.isVerified = isVerified;
   }
 }
 
@@ -70,20 +61,23 @@ export class CoinChoice {
   ): Promise<readonly SpendableCoin[]> {
     return this.#queue.run(async () => {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-        const chosen = await this.#select(await this.#candidates(accountIds), deficitDewies, strategy);
-        const refs = chosen.map(({ txid, nout }) => ({ txid, nout }));
-        if (refs.length === 0 || (await this.#database.reserve(refs))) return chosen;
+        const candidates = await this.#candidates(accountIds, strategy);
+        const chosen = await this.#select(candidates, deficitDewies, strategy);
+        if (chosen.length === 0) return [];
+        const coins = await this.#database.reserveCoins(chosen.map(({ number }) => number));
+        if (coins !== null) return coins;
       }
       throw failure('The coins of the wallet change too fast to choose from them.');
     });
   }
 
   /** By account, in the order in which these are given: what is chosen of equal coins hangs on it. */
-  async #candidates(accountIds: readonly string[]): Promise<Candidate[]> {
+  async #candidates(accountIds: readonly string[], strategy: SelectionStrategy): Promise<Candidate[]> {
     const candidates: Candidate[] = [];
+    const withProofs = strategy === 'sqlite';
     let since = performance.now();
     for (const id of accountIds)
-      for (const coin of await this.#database.spendable([id])) {
+      for (const coin of await this.#database.spendable([id], withProofs)) {
         candidates.push(new Candidate(coin));
         if (candidates.length % CANDIDATES_A_STEP === 0) since = await breathe(since);
       }
@@ -94,14 +88,13 @@ export class CoinChoice {
     candidates: readonly Candidate[],
     deficit: bigint,
     strategy: SelectionStrategy,
-  ): Promise<SpendableCoin[]> {
+  ): Promise<Candidate[]> {
     if (strategy === 'sqlite') {
       const tenth = deficit / 10n;
-      const chosen = chooseByBands(candidates, deficit + COST_OF_CHANGE, tenth < 1n ? tenth : 1n);
-      return chosen.map(({ coin }) => coin);
+      return chooseByBands(candidates, deficit + COST_OF_CHANGE, tenth < 1n ? tenth : 1n);
     }
     const selector = new CoinSelector<Candidate>(deficit, COST_OF_CHANGE, () => this.#draw());
-    return (await inSlices(selector.select(candidates, strategy))).map(({ coin }) => coin);
+    return inSlices(selector.select(candidates, strategy));
   }
 
   #draw(): number {

@@ -10,7 +10,7 @@ import type { SelectionStrategy } from '../wallet/tx/coinSelection.js';
 export interface LedgerPort extends Pick<Ledger, 'params' | 'broadcast' | 'taken' | 'transaction'> {
   readonly database: Pick<
     LedgerDatabase,
-    'txos' | 'spendable' | 'reserve' | 'release' | 'transactionCount' | 'addresses'
+    'txos' | 'spendable' | 'reserve' | 'reserveCoins' | 'release' | 'transactionCount' | 'addresses'
   >;
 }
 

@@ -64,11 +64,11 @@ const dying = {
   taken: (txid, timeoutMs) => ledger.taken(txid, timeoutMs),
   database: new Proxy(ledger.database, {
     get(database, name) {
-      if (name !== 'reserve') return database[name].bind(database);
-      return async (outPoints) => {
-        const isReserved = await database.reserve(outPoints);
+      if (name !== 'reserveCoins') return database[name].bind(database);
+      return async (candidates) => {
+        const coins = await database.reserveCoins(candidates);
         point('coins reserved');
-        return isReserved;
+        return coins;
       };
     },
   }),

@@ -18,8 +18,8 @@ export interface NewKey {
 export interface HistoryUpdate {
   readonly address: string;
   readonly status: string | null;
-  /** All of them saved. */
-  readonly txids: readonly Uint8Array[];
+  /** 32 bytes each, behind one another; all of them saved. */
+  readonly txids: Uint8Array;
 }
 
 /** A transaction that a call put in, changed or took out. */
@@ -47,7 +47,15 @@ export interface KnownTransaction {
   readonly isVerified: boolean;
 }
 
-const TXID_DIGITS = 64;
+const TXID_BYTES = 32;
+
+/** As `hex` of SQLite writes them. */
+function digitsOf(txids: Uint8Array): string[] {
+  const { buffer, byteOffset, byteLength } = txids;
+  const digits = Buffer.from(buffer, byteOffset, byteLength).toString('hex').toUpperCase();
+  const width = 2 * TXID_BYTES;
+  return Array.from({ length: byteLength / TXID_BYTES }, (_, n) => digits.slice(n * width, (n + 1) * width));
+}
 
 /** The status of an address whose history must be asked for anew: no digest is like it. */
 export const STALE_STATUS = 'stale';
@@ -136,6 +144,32 @@ export class Histories {
     });
   }
 
+  /** An address's history as it stands, a line for each transaction: the digits of its hash, its height, whether it is verified. */
+  #lines(address: string): string[] {
+    const row = this.#statements.get(
+      `SELECT group_concat(line, ' ') AS lines FROM (
+        SELECT hex(tx.txid) || ':' || tx.height || ':' || tx.is_verified AS line
+        FROM address a JOIN history h ON h.address = a.id JOIN tx ON tx.id = h.tx WHERE a.text = ? ORDER BY h.n)`,
+      address,
+    );
+    const lines = row?.['lines'] as string | null | undefined;
+    return lines ? lines.split(' ') : [];
+  }
+
+  /**
+   * The places of those in another history of an address that its history as it stands does not have at their heights, those in
+   * blocks verified. `txids` are 32 bytes each, behind one another.
+   */
+  unlike(address: string, txids: Uint8Array, heights: Int32Array): number[] {
+    const known = new Set(this.#lines(address));
+    const places: number[] = [];
+    digitsOf(txids).forEach((digits, n) => {
+      const height = heights[n]!;
+      if (!known.has(`${digits}:${height}:${Number(height > 0)}`)) places.push(n);
+    });
+    return places;
+  }
+
   /**
    * A verified transaction of an address's history as it stands that another history does not have at its height; null where
    * there is none. `txids` are 32 bytes each, behind one another.
@@ -145,20 +179,11 @@ export class Histories {
     txids: Uint8Array,
     heights: Int32Array,
   ): { txid: Buffer; height: number } | null {
-    const digits = Buffer.from(txids).toString('hex');
-    const told = new Map<string, number>();
-    heights.forEach((height, n) => told.set(digits.slice(n * TXID_DIGITS, (n + 1) * TXID_DIGITS), height));
-    const rows = this.#statements.all(
-      `SELECT tx.txid, tx.height FROM address a JOIN history h ON h.address = a.id JOIN tx ON tx.id = h.tx
-        WHERE a.text = ? AND tx.is_verified = 1`,
-      address,
-    );
-    for (const row of rows) {
-      const txid = bufferOf(row['txid']);
-      const height = row['height'] as number;
-      if (told.get(txid.toString('hex')) !== height) return { txid, height };
-    }
-    return null;
+    const told = new Set(digitsOf(txids).map((digits, n) => `${digits}:${heights[n]!}:1`));
+    const missing = this.#lines(address).find((line) => line.endsWith(':1') && !told.has(line));
+    if (missing === undefined) return null;
+    const [digits, height] = missing.split(':');
+    return { txid: Buffer.from(digits!, 'hex'), height: Number(height) };
   }
 
   saveTransactions(transactions: readonly FiledTransaction[]): void {
@@ -195,26 +220,30 @@ export class Histories {
     });
   }
 
+  /** What a history begins with as before stays untouched: of thousands of transactions a few are new. */
   #replace(update: HistoryUpdate, dropped: Set<number>, kept: ReadonlySet<number | null>): void {
     const row = this.#statements.get('SELECT id FROM address WHERE text = ?', update.address);
     if (!row) return;
     const address = row['id'] as number;
+    const told = digitsOf(update.txids);
+    const stood = this.#lines(update.address);
+    let same = 0;
+    while (same < told.length && stood[same]?.startsWith(told[same]!)) same++;
     const before = this.#statements
-      .all('SELECT tx FROM history WHERE address = ? ORDER BY n', address)
+      .all('SELECT tx FROM history WHERE address = ? AND n >= ? ORDER BY n', address, same)
       .map(({ tx }) => tx as number);
-    const wanted = update.txids.map((txid) => this.#filing.txNumber(txid)!);
+    const wanted = told.slice(same).map((digits) => this.#filing.txNumber(Buffer.from(digits, 'hex'))!);
     const present = new Set(wanted);
     const after = [...wanted, ...before.filter((tx) => kept.has(tx) && !present.has(tx))];
-    let same = 0;
-    while (same < before.length && before[same] === after[same]) same++;
     this.#statements.run('DELETE FROM history WHERE address = ? AND n >= ?', address, same);
-    for (let n = same; n < after.length; n++)
-      this.#statements.run('INSERT INTO history VALUES (?, ?, ?)', address, n, after[n]!);
+    after.forEach((tx, n) =>
+      this.#statements.run('INSERT INTO history VALUES (?, ?, ?)', address, same + n, tx),
+    );
     const known = new Set(before);
     for (const tx of after) if (!known.has(tx)) this.#fileAgain(tx, address);
     const still = new Set(after);
     for (const tx of before) if (!still.has(tx)) dropped.add(tx);
-    this.#writeStatus(address, update.status, after.length);
+    this.#writeStatus(address, update.status, same + after.length);
   }
 
   #writeStatus(address: number, status: string | null, usedTimes: number): void {

@@ -85,15 +85,24 @@ export class LedgerStore {
     );
   }
 
-  coins(accountIds: readonly string[]) {
-    return this.#txos.coins(accountIds);
+  coins(accountIds: readonly string[], withProofs: boolean) {
+    return this.#txos.coins(accountIds, withProofs);
   }
 
   reserve(outPoints: readonly OutPointRef[]): boolean {
+    return this.#reserve(() => this.#txos.reserve(outPoints)) ?? false;
+  }
+
+  reserveCoins(candidates: readonly number[]) {
+    return this.#reserve(() => this.#txos.reserveCoins(candidates));
+  }
+
+  /** Null where not all could be reserved. */
+  #reserve<T>(task: () => T): T | null {
     try {
-      return this.#write(() => this.#txos.reserve(outPoints));
+      return this.#write(task);
     } catch (error) {
-      if (error instanceof NotReserved) return false;
+      if (error instanceof NotReserved) return null;
       throw error;
     }
   }
@@ -157,6 +166,10 @@ export class LedgerStore {
 
   known(txids: readonly Uint8Array[]) {
     return this.#histories.known(txids);
+  }
+
+  unlike(address: string, txids: Uint8Array, heights: Int32Array) {
+    return this.#histories.unlike(address, txids, heights);
   }
 
   missingFrom(address: string, txids: Uint8Array, heights: Int32Array) {

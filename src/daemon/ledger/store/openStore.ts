@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import { breathe } from '../../../util/breathe.js';
 import { projectFile } from '../../../util/project.js';
-import type { LedgerDatabase, SpendableCoin } from '../ledgerDatabase.js';
+import type { CoinCandidate, LedgerDatabase } from '../ledgerDatabase.js';
 import type { OutPointRef } from '../txoQuery.js';
 import type { LedgerStore, StoreOptions } from './ledgerStore.js';
 
@@ -28,36 +28,13 @@ function withBuffers(value: unknown): unknown {
   return value;
 }
 
-/** Coins are many and few of them are chosen: what only those need is read late. */
-class Coin implements SpendableCoin {
-  readonly amountDewies: bigint;
-  readonly nout: number;
-  readonly height: number;
-  readonly isVerified: boolean;
-  readonly address: string;
-  readonly #txidHex: string;
-
-  constructor(fields: readonly string[], at: number) {
-    this.#txidHex = fields[at]!;
-    this.nout = Number(fields[at + 1]);
-    this.amountDewies = BigInt(fields[at + 2]!);
-    this.height = Number(fields[at + 3]);
-    this.isVerified = fields[at + 4] === '1';
-    this.address = fields[at + 5]!;
-  }
-
-  get txid(): Buffer {
-    return Buffer.from(this.#txidHex, 'hex');
-  }
-}
-
-const COIN_FIELDS = 6;
+const COIN_FIELDS = 5;
 /** Characters that are taken apart at once. */
 const PIECE = 65_536;
 
 /** Reads the text of `TxoReads.coins`. */
-async function coinsOf(text: string): Promise<SpendableCoin[]> {
-  const coins: SpendableCoin[] = [];
+async function coinsOf(text: string): Promise<CoinCandidate[]> {
+  const coins: CoinCandidate[] = [];
   let since = performance.now();
   let rest: string[] = [];
   for (let at = 0; at < text.length;) {
@@ -65,7 +42,14 @@ async function coinsOf(text: string): Promise<SpendableCoin[]> {
     const end = blank < 0 ? text.length : blank;
     const fields = [...rest, ...text.slice(at, end).split(' ')];
     const whole = fields.length - (fields.length % COIN_FIELDS);
-    for (let n = 0; n < whole; n += COIN_FIELDS) coins.push(new Coin(fields, n));
+    for (let n = 0; n < whole; n += COIN_FIELDS)
+      coins.push({
+        number: Number(fields[n]),
+        tx: Number(fields[n + 1]),
+        amountDewies: BigInt(fields[n + 2]!),
+        height: Number(fields[n + 3]),
+        isVerified: fields[n + 4] === '1',
+      });
     rest = fields.slice(whole);
     at = end + 1;
     since = await breathe(since);
@@ -80,6 +64,7 @@ const METHODS = [
   'txoPlot',
   'balance',
   'reserve',
+  'reserveCoins',
   'release',
   'releaseAll',
   'releaseLeft',
@@ -95,6 +80,7 @@ const METHODS = [
   'statusesOf',
   'chainsOf',
   'known',
+  'unlike',
   'missingFrom',
   'saveTransactions',
   'saveHistories',
@@ -116,7 +102,8 @@ function portOf(send: Send, close: () => Promise<void>): LedgerStorePort {
     // Members that are computed do not come along to another thread.
     reserve: async (outPoints) => (await send('reserve', [plain(outPoints)])) as boolean,
     release: async (outPoints) => void (await send('release', [plain(outPoints)])),
-    spendable: async (accountIds) => coinsOf((await send('coins', [accountIds])) as string),
+    spendable: async (accountIds, withProofs = false) =>
+      coinsOf((await send('coins', [accountIds, withProofs])) as string),
     close,
   };
 }

@@ -1,6 +1,6 @@
 /** Questions about outputs: lists, sums, balances, coins to spend, and reserving them. */
 import type { SqlRow } from '../../../sqlite/sqliteProvider.js';
-import type { Balance } from '../ledgerDatabase.js';
+import type { Balance, SpendableCoin } from '../ledgerDatabase.js';
 import {
   CLAIM_TXO_TYPES,
   SPENDABLE_TXO_TYPES,
@@ -158,22 +158,48 @@ export class TxoReads {
   }
 
   /**
-   * Coins in one text, which is made and crosses to another thread quickly: of each the txid in wire order as hex digits,
-   * number of the output, amount, height, whether it is verified, and the address, with blanks between all of them.
+   * Coins in one text, which is made and crosses to another thread quickly: of each the number, that of its transaction,
+   * amount, height, and whether it is verified (0 unless proofs are asked for), with blanks between all of them.
    */
-  coins(accountIds: readonly string[]): string {
+  coins(accountIds: readonly string[], withProofs: boolean): string {
     const { sql, values } = txoCondition(
       { accountIds, types: SPENDABLE_TXO_TYPES, isSpent: false },
       this.#owners,
     );
+    const proof = withProofs ? '(SELECT is_verified FROM tx WHERE tx.id = txo.tx)' : '0';
     const row = this.#statements.get(
       `SELECT group_concat(coin, ' ') AS coins FROM (
-        SELECT hex(tx.txid) || ' ' || txo.nout || ' ' || txo.amount || ' ' || txo.height || ' ' || tx.is_verified || ' '
-          || address.text AS coin
-        FROM txo CROSS JOIN tx ON tx.id = txo.tx CROSS JOIN address ON address.id = txo.address ${sql} ${ORDERS.height})`,
+        SELECT txo.id || ' ' || txo.tx || ' ' || txo.amount || ' ' || txo.height || ' ' || ${proof} AS coin
+        FROM txo ${sql} ${ORDERS.height})`,
       ...values,
     );
     return (row?.['coins'] as string | null | undefined) ?? '';
+  }
+
+  /** Throws `NotReserved`. */
+  reserveCoins(candidates: readonly number[]): SpendableCoin[] {
+    const numbers = JSON.stringify(candidates);
+    const reserved = this.#statements.run(
+      `UPDATE txo SET is_reserved = 1
+        WHERE id IN (SELECT value FROM json_each(?)) AND spent_by IS NULL AND is_reserved = 0`,
+      numbers,
+    );
+    if (reserved !== candidates.length) throw new NotReserved();
+    const rows = this.#statements.all(
+      `SELECT tx.txid, txo.nout, CAST(txo.amount AS TEXT) AS amount, txo.height, tx.is_verified, address.text AS address
+        FROM json_each(?) AS wanted CROSS JOIN txo ON txo.id = wanted.value CROSS JOIN tx ON tx.id = txo.tx
+          CROSS JOIN address ON address.id = txo.address
+        ORDER BY wanted.key`,
+      numbers,
+    );
+    return rows.map((row) => ({
+      txid: bufferOf(row['txid']),
+      nout: row['nout'] as number,
+      amountDewies: BigInt(row['amount'] as string),
+      height: row['height'] as number,
+      isVerified: row['is_verified'] === 1,
+      address: row['address'] as string,
+    }));
   }
 
   reserve(outPoints: readonly OutPointRef[]): boolean {

@@ -103,7 +103,9 @@ const SELECTIVE = [
 export function indexFor(filter: TxoFilter, owners: Owners, order: TxoOrder = 'height'): string {
   // What is never true has no use for an index, and SQLite refuses to be told one.
   if (owners.of(filter.accountIds).length === 0) return '';
-  if (SELECTIVE.some((name) => filter[name] !== undefined)) return '';
+  const selective = SELECTIVE.filter((name) => filter[name] !== undefined);
+  if (selective.length === 1 && selective[0] === 'names') return 'INDEXED BY txo_name';
+  if (selective.length > 0) return '';
   if (filter.types && filter.types.length > 0 && !filter.types.includes(0)) return 'INDEXED BY txo_type';
   return filter.isMyInputOrOutput === true && order === 'height' ? 'INDEXED BY txo_order' : '';
 }

@@ -45,8 +45,8 @@ export interface AddressSyncPort {
   /** Addresses whose histories are written: gaps may be gone. Answers new addresses. */
   used(addresses: readonly string[]): Promise<readonly string[]>;
   saved(transactions: readonly SavedTransaction[]): void;
-  /** All transactions that a hub has told in histories now. */
-  told(txids: readonly Uint8Array[]): void;
+  /** All transactions, as printed, that a hub has told in histories now. */
+  told(ids: Iterable<string>): void;
 }
 
 interface Told {
@@ -189,11 +189,14 @@ export class AddressSync {
 
   async #missing(told: readonly Told[]): Promise<Buffer[]> {
     const entries = new Map<string, HistoryEntry>();
-    for (const { history } of told)
-      for (const entry of history) {
+    for (const { address, history } of told) {
+      const others = await this.#port.store.unlike(address, txidsOf(history), heightsIn(history));
+      for (const n of others) {
+        const entry = history[n]!;
         const other = entries.get(entry.id);
         if (!other || other.height < entry.height) entries.set(entry.id, entry);
       }
+    }
     const known = await this.#port.store.known([...entries.values()].map(({ txid }) => txid));
     for (const { txid, height, isVerified } of known) {
       const id = hashToHex(txid);
@@ -247,9 +250,7 @@ export class AddressSync {
 
   /** A transaction that is proven to be in a block of the chain cannot be missing or elsewhere. */
   async #contradiction({ address, history }: Told): Promise<string | null> {
-    const txids = Buffer.concat(history.map(({ txid }) => txid));
-    const heights = Int32Array.from(history, ({ height }) => height);
-    const missing = await this.#port.store.missingFrom(address, txids, heights);
+    const missing = await this.#port.store.missingFrom(address, txidsOf(history), heightsIn(history));
     if (missing) {
       const named = `the transaction ${hashToHex(missing.txid)} of block ${missing.height}`;
       const told = history.find(({ txid }) => txid.equals(missing.txid));
@@ -269,7 +270,7 @@ export class AddressSync {
     const updates = good.map(({ address, history, status }): HistoryUpdate => ({
       address,
       status,
-      txids: history.map(({ txid }) => txid),
+      txids: txidsOf(history),
     }));
     const fetched = [
       ...new Map(good.flatMap(({ history }) => history.map(({ id, txid }) => [id, txid] as const))),
@@ -279,7 +280,7 @@ export class AddressSync {
     const { changed, removed } = await store.saveHistories(updates, fetched, this.#port.kept());
     for (const txid of removed)
       this.#port.log.info(`The transaction ${hashToHex(txid)} is gone from the mempool`);
-    this.#port.told(updates.flatMap(({ txids }) => txids));
+    for (const { history } of good) this.#port.told(history.map(({ id }) => id));
     this.#port.saved(changed.map((one) => ({ ...one, ...saved.get(hashToHex(one.txid))! })));
     this.subscribe(
       await this.#port.used(good.filter(({ history }) => history.length > 0).map(({ address }) => address)),
@@ -306,6 +307,13 @@ export class AddressSync {
     );
   }
 }
+
+/** 32 bytes each, behind one another. */
+const txidsOf = (history: readonly HistoryEntry[]): Uint8Array =>
+  Buffer.concat(history.map(({ txid }) => txid));
+
+const heightsIn = (history: readonly HistoryEntry[]): Int32Array =>
+  Int32Array.from(history, ({ height }) => height);
 
 function heightsOf(told: readonly Told[]): Map<string, number> {
   return new Map(told.flatMap(({ history }) => history.map(({ id, height }) => [id, height] as const)));

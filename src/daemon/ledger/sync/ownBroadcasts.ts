@@ -30,11 +30,10 @@ export class OwnBroadcasts {
     return [...this.#sent.values()].map(({ txid }) => txid);
   }
 
-  /** Histories show these. */
-  told(txids: readonly Uint8Array[]): void {
+  /** Histories show these, as printed. */
+  told(ids: Iterable<string>): void {
     if (this.#sent.size === 0 && this.#waiting.size === 0) return;
-    for (const txid of txids) {
-      const id = hashToHex(txid);
+    for (const id of ids) {
       this.#sent.delete(id);
       for (const tell of this.#waiting.get(id) ?? []) tell(true);
     }

@@ -157,8 +157,8 @@ export interface BandedCoin extends Coin {
   readonly amountDewies: bigint;
   /** Whether its merkle branch was checked. */
   readonly isVerified: boolean;
-  /** Of its transaction, as printed. */
-  readonly txid: string;
+  /** What its transaction is known by. */
+  readonly tx: number | string;
 }
 
 const BAND_FACTOR = 100n;
@@ -195,11 +195,11 @@ export function chooseByBands<C extends BandedCoin>(
     factor = isEmpty ? factor ** 2n : BAND_FACTOR;
   }
   if (sum < target) return [];
-  const byTransaction = new Map<string, C[]>();
+  const byTransaction = new Map<number | string, C[]>();
   for (const coin of chosen) {
-    const others = byTransaction.get(coin.txid);
+    const others = byTransaction.get(coin.tx);
     if (others) others.push(coin);
-    else byTransaction.set(coin.txid, [coin]);
+    else byTransaction.set(coin.tx, [coin]);
   }
   return [...byTransaction.values()].flat();
 }

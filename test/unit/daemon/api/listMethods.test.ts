@@ -242,7 +242,7 @@ describe('lists of outputs', () => {
     expect(await call('txo_plot', { start_day: '2017-01-01' })).toEqual([]);
     const { ledger } = services;
     const [coin] = await ledger!.database.spendable([services.wallets!.default.account().id]);
-    await ledger!.database.reserve([coin!]);
+    expect(await ledger!.database.reserveCoins([coin!.number])).toHaveLength(1);
     const before = (await page('utxo_list')).total_items!;
     expect(await call('utxo_release')).toBeNull();
     expect((await page('utxo_list')).total_items).toBe(before + 1);

@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LedgerStore } from '../../../../src/daemon/ledger/store/ledgerStore.js';
-import { CLAIM_TXO_TYPES, TXO_TYPE, type TxoFilter } from '../../../../src/daemon/ledger/txoQuery.js';
+import {
+  CLAIM_TXO_TYPES,
+  SPENDABLE_TXO_TYPES,
+  TXO_TYPE,
+  type TxoFilter,
+} from '../../../../src/daemon/ledger/txoQuery.js';
 import type { NewOutput } from '../../../../src/daemon/wallet/tx/newOutputs.js';
 import type { OutPoint } from '../../../../src/primitives/transaction.js';
 import { loadSqlite, type SqliteProvider } from '../../../../src/sqlite/sqliteProvider.js';
@@ -148,7 +153,7 @@ class Life {
     const paying = this.model.txos().filter(({ address }) => address === key.address);
     const txids = [...new Map(paying.map(({ tx }) => [toHex(tx.txid), tx.txid])).values()];
     store.saveHistories(
-      [{ address: key.address, status: 's', txids }],
+      [{ address: key.address, status: 's', txids: Buffer.concat(txids) }],
       [],
       [...this.model.txs.values()].map(({ txid }) => txid),
     );
@@ -286,9 +291,32 @@ class Life {
         supports: total(supports.filter(({ inputOwners }) => inputOwners.has(account))),
         tips: total(supports.filter(({ inputOwners }) => !inputOwners.has(account))),
       });
+      this.compareCoins(account);
       const bounded = store.balance([account], 20).total;
       expect(bounded).toBe(total(unspent.filter(({ tx }) => tx.height > 0 && tx.height <= 20)));
     }
+    this.compareTransactions();
+  }
+
+  compareCoins(account: string): void {
+    const filter = { accountIds: [account], types: SPENDABLE_TXO_TYPES, isSpent: false };
+    const rows = store.txos(filter, { order: 'height' });
+    const coins = store.coins([account], true).split(' ').filter(Boolean).map(Number);
+    const told = rows.map((_, n) => coins.slice(5 * n, 5 * n + 5));
+    expect(coins.length).toBe(5 * rows.length);
+    expect(told.map(([, , ...facts]) => facts)).toEqual(
+      rows.map(({ amountDewies, height, isVerified }) => [Number(amountDewies), height, Number(isVerified)]),
+    );
+    const numbers = told.map(([number]) => number!).reverse();
+    const reserved = store.reserveCoins(numbers);
+    expect(reserved).toMatchObject(
+      rows.map(({ txid, nout, address }) => ({ txid, nout, address })).reverse(),
+    );
+    if (numbers.length > 0) expect(store.reserveCoins(numbers.slice(0, 1))).toBeNull();
+    store.release(reserved!);
+  }
+
+  compareTransactions(): void {
     const ids = this.model.transactionIds(ACCOUNTS).sort();
     const rows = store.transactions({ accountIds: ACCOUNTS }, {}, ACCOUNTS);
     expect(rows.map(({ txid }) => toHex(txid)).sort()).toEqual(ids);
@@ -352,6 +380,39 @@ describe('LedgerStore', () => {
     expect(store.txos({ accountIds: ['alice'] })[0]!.amountDewies).toBe(much);
   });
 
+  it('knows what of another history of an address is not as it has it', () => {
+    const [mine] = keysOf('key', 1);
+    store.addKeys('alice', 0, [newKey(mine!, 0)]);
+    const coins = [1, 2, 3, 4].map((n) =>
+      made(transactionOf([foreignOutPoint(`${n}`)], [payTo(mine!, 100n)])),
+    );
+    const [a, b, c, d] = coins.map(({ txid }) => txid);
+    const { address } = mine!;
+    store.saveTransactions([confirmed(coins[0]!, 5), confirmed(coins[1]!, 6), confirmed(coins[2]!, 0, -1)]);
+    const unlike = (...told: [Buffer, number][]): number[] =>
+      store.unlike(
+        address,
+        Buffer.concat(told.map(([hash]) => hash)),
+        Int32Array.from(told, ([, height]) => height),
+      );
+    expect(unlike([a!, 5])).toEqual([0]);
+    const save = (...txids: Buffer[]) =>
+      store.saveHistories([{ address, status: 's', txids: Buffer.concat(txids) }], [], []);
+    save(a!, b!, c!);
+    expect(unlike([a!, 5], [b!, 6], [c!, 0])).toEqual([]);
+    expect(unlike([c!, -1], [b!, 7], [d!, 8], [a!, 5])).toEqual([0, 1, 2]);
+    const usesOf = (): number => store.addresses({ accountIds: ['alice'] })[0]!.usedTimes;
+    expect(usesOf()).toBe(3);
+
+    store.saveTransactions([confirmed(coins[3]!, 7)]);
+    save(a!, d!, c!, b!);
+    expect(unlike([a!, 5], [d!, 7], [c!, 0], [b!, 6])).toEqual([]);
+    expect(usesOf()).toBe(4);
+    expect(save(a!, d!).removed.map(toHex).sort()).toEqual([b!, c!].map(toHex).sort());
+    expect(usesOf()).toBe(2);
+    expect(store.balance(['alice']).total).toBe(200n);
+  });
+
   it('drops what is in no history any more, and frees what it spent', () => {
     const [mine, change, other] = keysOf('key', 3);
     store.addKeys('alice', 0, [newKey(mine!, 0), newKey(change!, 1)]);
@@ -361,8 +422,8 @@ describe('LedgerStore', () => {
     );
     store.saveTransactions([confirmed(coin, 5), confirmed(spend, 0, -1)]);
     const histories = [
-      { address: mine!.address, status: 'x', txids: [coin.txid, spend.txid] },
-      { address: change!.address, status: 'y', txids: [spend.txid] },
+      { address: mine!.address, status: 'x', txids: Buffer.concat([coin.txid, spend.txid]) },
+      { address: change!.address, status: 'y', txids: spend.txid },
     ];
     const { changed, removed } = store.saveHistories(histories, [spend.txid], []);
     expect(changed.map(({ accountIds }) => accountIds)).toEqual([['alice']]);
@@ -371,8 +432,8 @@ describe('LedgerStore', () => {
     expect(store.unusedAddresses('alice', 0, 1)).toEqual([]);
 
     const without = [
-      { address: mine!.address, status: 'z', txids: [coin.txid] },
-      { address: change!.address, status: null, txids: [] },
+      { address: mine!.address, status: 'z', txids: coin.txid },
+      { address: change!.address, status: null, txids: Buffer.alloc(0) },
     ];
     expect(store.saveHistories(without, [], [spend.txid]).removed).toEqual([]);
     expect(store.balance(['alice']).total).toBe(40n);
@@ -387,7 +448,7 @@ describe('LedgerStore', () => {
     store.addKeys('alice', 0, [newKey(mine!, 0), newKey(change!, 1)]);
     const coin = made(transactionOf([foreignOutPoint('1')], [payTo(mine!, 100n)]));
     store.saveTransactions([confirmed(coin, 5)]);
-    store.saveHistories([{ address: mine!.address, status: 'x', txids: [coin.txid] }], [], []);
+    store.saveHistories([{ address: mine!.address, status: 'x', txids: coin.txid }], [], []);
     const spend = made(transactionOf([{ hash: coin.txid, index: 0 }], [payTo(change!, 90n)]));
     expect(store.saveBroadcast(confirmed(spend, 0, -1)).accountIds).toEqual(['alice']);
     store.saveBroadcast(confirmed(spend, 0, -1));
@@ -403,7 +464,7 @@ describe('LedgerStore', () => {
     for (const n of [1, 5, 6]) {
       const tx = made(transactionOf([foreignOutPoint(`${n}`)], [payTo(keys[n]!, 1n)]));
       store.saveTransactions([confirmed(tx, n)]);
-      store.saveHistories([{ address: keys[n]!.address, status: 's', txids: [tx.txid] }], [], []);
+      store.saveHistories([{ address: keys[n]!.address, status: 's', txids: tx.txid }], [], []);
     }
     expect(store.chainEnd('alice', 0)).toEqual({ lastIndex: 11, unused: 5 });
     expect(store.maxGap('alice', 0)).toBe(3);
@@ -475,7 +536,7 @@ describe('LedgerStore', () => {
     store.addKeys('alice', 0, [newKey(key, 0)]);
     const tx = made(transactionOf([foreignOutPoint('1')], [payTo(key, 5n)]));
     store.saveTransactions([confirmed(tx, 3)]);
-    store.saveHistories([{ address: key.address, status: 's', txids: [tx.txid] }], [], []);
+    store.saveHistories([{ address: key.address, status: 's', txids: tx.txid }], [], []);
     const proven = { txid: tx.txid, height: 3, isVerified: true };
     store.saveTransactions([confirmed(tx, 0, -1)]);
     expect(store.known([tx.txid])).toEqual([proven]);
