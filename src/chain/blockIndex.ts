@@ -15,12 +15,15 @@ import type { FilePosition } from '../store/blockFiles.js';
 import type { HeaderTable } from '../store/headerTable.js';
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
+import { atOnce, type Slices } from '../util/slices.js';
 import { loadNative } from '../native/binding.js';
 import { ActiveChain } from './activeChain.js';
 import { Candidates } from './candidates.js';
 
 /** Where a header has its bits. */
 const BITS_OFFSET = 104;
+/** Headers looked at between two turns of the event loop: some tenths of a millisecond. */
+const SLICE_HEADERS = 4096;
 
 export interface AcceptedHeader {
   /** The header's id, also when it is known and was refused; `NO_HEADER` when it never entered the tree. */
@@ -72,13 +75,17 @@ export class BlockIndex {
       if (headers.chainTxCount(id) > 0) this.candidates.link(id);
       else if (headers.hasStatus(id, STATUS.haveData)) this.addUnlinked(id);
     }
-    this.reconsiderCandidates();
+    atOnce(this.reconsiderCandidates());
   }
 
-  /** Makes every linked block that is not worse than the tip a candidate again. */
-  reconsiderCandidates(): void {
+  /**
+   * Makes every linked block that is not worse than the tip a candidate again. Headers and blocks may come between slices,
+   * the tip must stay.
+   */
+  *reconsiderCandidates(): Slices<void> {
     const { headers, active, candidates } = this;
     for (let id = 0; id < headers.count; id++) {
+      if (id % SLICE_HEADERS === 0) yield;
       if (headers.chainTxCount(id) === 0 || headers.isFailed(id)) continue;
       if (active.tip === NO_HEADER || candidates.compare(id, active.tip) >= 0) candidates.add(id);
     }
@@ -239,13 +246,15 @@ export class BlockIndex {
 
   /**
    * Takes back the verdict on a block, its descendants and its ancestors. Other branches that had failed only because of
-   * such an ancestor are usable again: the reference leaves them failed, with nothing to show for it.
-   * Source: `ResetBlockFailureFlags`.
+   * such an ancestor are usable again: the reference leaves them failed, with nothing to show for it. Headers and blocks may
+   * come between slices, and verdicts: one whose parent is still marked is refused, as it would have been before the call.
+   * The tip must stay. Source: `ResetBlockFailureFlags`.
    */
-  clearFailure(block: number): void {
+  *clearFailure(block: number): Slices<void> {
     const { headers, active } = this;
     const height = headers.height(block);
     for (let id = 0; id < headers.count; id++) {
+      if (id % SLICE_HEADERS === 0) yield;
       if (!headers.hasStatus(id, STATUS.failed)) continue;
       const isRelated =
         headers.height(id) < height
@@ -254,12 +263,14 @@ export class BlockIndex {
       if (isRelated) headers.clearStatus(id, STATUS.failed);
     }
     this.bestInvalid = NO_HEADER;
+    // A parent has a lower number than its children.
     for (let id = 0; id < headers.count; id++) {
+      if (id % SLICE_HEADERS === 0) yield;
       this.inheritFailure(id);
       if (headers.isFailed(id)) this.noteInvalid(id);
       else this.noteBest(id);
     }
-    this.reconsiderCandidates();
+    yield* this.reconsiderCandidates();
   }
 
   /**

@@ -12,6 +12,7 @@ import type { Logger } from '../util/logging.js';
 import { hashToHex, type Bytes } from '../util/bytes.js';
 import { breathe } from '../util/breathe.js';
 import { SerialQueue } from '../util/serialQueue.js';
+import { inSlices } from '../util/slices.js';
 import { ChainEvents } from './chainEvents.js';
 import { checkBlockView, contextualCheckBlockView } from './checkBlockView.js';
 import { logConnectedClaims, logDisconnectedClaims } from './claimLog.js';
@@ -474,7 +475,7 @@ export class Chain {
       index.markFailed(id);
       // The operator's verdict, whatever another was found before.
       index.headers.clearStatus(id, STATUS.failedConnecting);
-      index.reconsiderCandidates();
+      await inSlices(index.reconsiderCandidates());
       if (this.tip !== before) await this.completeStep(true);
       await this.flusher.flush();
       if (this.tip !== before) this.announceDisconnect(before);
@@ -508,7 +509,7 @@ export class Chain {
   /** Takes `invalidateBlock` back for a block, its ancestors and descendants. Source: `ReconsiderBlock`. */
   async reconsiderBlock(id: number): Promise<void> {
     await this.change(async () => {
-      this.index.clearFailure(id);
+      await inSlices(this.index.clearFailure(id));
       await this.flusher.flush();
       await this.activate();
     });

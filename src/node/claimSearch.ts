@@ -20,6 +20,8 @@ const FILE_NAME = 'claimsearch.sqlite';
 const READERS = 2;
 /** While the claim index is filled nothing is told of it; so it is asked. */
 const LOOK_MS = 1000;
+/** Between two steps of checking the file, each of 4 MiB: a GiB, some million claims, has its round in four minutes. Arbitrary. */
+const SCRUB_MS = 1000;
 
 export interface ClaimSearchInput {
   readonly networkDir: string;
@@ -106,12 +108,15 @@ export async function openClaimSearch(
     if (tip === null || tip.height < index.height) follower.poke();
   }, LOOK_MS);
   looking.unref();
+  const scrubbing = setInterval(() => void follower.scrub(), SCRUB_MS);
+  scrubbing.unref();
   follower.poke();
   return {
     search: new BackedClaimSearch(index, backend, follower, log),
     async close() {
       forget();
       clearInterval(looking);
+      clearInterval(scrubbing);
       await follower.close();
       await backend.close();
     },

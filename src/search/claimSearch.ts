@@ -7,6 +7,7 @@ import { hashFromHex, hashToHex } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import { parseConstraints, type Constraints } from './constraints.js';
 import type { FollowerStatus, SearchFollower } from './follower.js';
+import type { BlockId } from './indexChange.js';
 import type { SearchBackend, SearchPage } from './searchBackend.js';
 import { SearchError, badRequest } from './searchError.js';
 import { findUrls } from './urlConditions.js';
@@ -44,7 +45,7 @@ export class BackedClaimSearch implements ClaimSearch {
   private readonly follower: SearchFollower;
   private readonly logger: Logger;
   private pages = new Map<string, Promise<SearchPage>>();
-  private pagesTip = '';
+  private pagesTip: BlockId | null = null;
   observer: ClaimSearch['observer'] = null;
   private searches = 0;
   private timeouts = 0;
@@ -70,9 +71,10 @@ export class BackedClaimSearch implements ClaimSearch {
       const reason = failure === null ? 'is being built' : `cannot be built: ${failure}`;
       throw new SearchError('unavailable', `The search index ${reason}`);
     }
-    if (this.pagesTip !== tip.hash || this.pages.size >= REMEMBERED_PAGES) {
+    // An index that was made anew has a tip of its own, though it may be the same block.
+    if (this.pagesTip !== tip || this.pages.size >= REMEMBERED_PAGES) {
       this.pages = new Map();
-      this.pagesTip = tip.hash;
+      this.pagesTip = tip;
     }
     const key = JSON.stringify(query);
     const { pages } = this;

@@ -11,6 +11,7 @@ import { FirstBuild, type BuildProgress } from './firstBuild.js';
 import { FollowedClaims, scoreOf, type FollowedChain } from './followedClaims.js';
 import { KEPT_BLOCKS, type BlockId, type BlockNote, type IndexWriter } from './indexChange.js';
 import { NotedBlocks } from './notedBlocks.js';
+import { SearchError } from './searchError.js';
 
 export interface FollowerOptions {
   /** Blocks that are followed one by one behind a first build; a deeper reorganisation has the index built anew. */
@@ -49,6 +50,7 @@ export class SearchFollower {
   private running: Promise<void> | null = null;
   private isWanted = false;
   private isDamaged = false;
+  private isScrubbing = false;
   private isClosed = false;
   private retry: NodeJS.Timeout | null = null;
   private waiters: { readonly done: () => void }[] = [];
@@ -85,6 +87,22 @@ export class SearchFollower {
     this.poke();
   }
 
+  /** Checks the next part of the index, once it is whole; one that is damaged is made anew. Failures are of no account. */
+  async scrub(): Promise<void> {
+    if (this.tip === null || this.isClosed || this.isScrubbing || this.writer.scrub === undefined) return;
+    this.isScrubbing = true;
+    try {
+      const damage = await this.writer.scrub();
+      if (damage === null) return;
+      this.logger.warn(`The search index is damaged: ${damage}`);
+      this.remake();
+    } catch (error) {
+      this.logger.debug('search', () => `Search index: not checked: ${(error as Error).message}`);
+    } finally {
+      this.isScrubbing = false;
+    }
+  }
+
   /** Follows until the index is at the tip of the claim index. Failures are thrown; `poke` tells them in the status. */
   async sync(): Promise<void> {
     if (!this.claims.reader.isSynced || this.isClosed) return;
@@ -104,8 +122,8 @@ export class SearchFollower {
     this.documents = state.documents;
     this.isShared = state.isShared === true;
     if (state.isKeptByOther === true) return false;
-    if (state.wasDamaged === true && state.build === null && state.tip === null)
-      this.logger.warn('The file of the search index was damaged, and is deleted');
+    if (state.damage !== undefined && state.build === null && state.tip === null)
+      this.logger.warn(`The file of the search index is deleted: ${state.damage}`);
     await this.noted.load();
     if (this.isDamaged && state.tip !== null) await this.buildAnew('it is damaged');
     else if (state.tip === null || state.build !== null) await this.build();
@@ -153,6 +171,8 @@ export class SearchFollower {
         this.logger.warn(`The search index could not be brought up to date: ${message}`);
       this.failure = message;
       this.building = null;
+      // The file is gone by now; those who still have it open should not answer from it.
+      if (error instanceof SearchError && error.kind === 'damaged') this.tip = null;
       this.retry = setTimeout(() => {
         this.retry = null;
         this.poke();

@@ -66,8 +66,8 @@ export interface IndexState {
   readonly isKeptByOther?: boolean;
   /** Another node may write as soon as this one has lost its connection: the state is asked again each time. */
   readonly isShared?: boolean;
-  /** What was there was damaged and is deleted. */
-  readonly wasDamaged?: boolean;
+  /** What was wrong with what was there, which is deleted. */
+  readonly damage?: string;
 }
 
 /** The writing half of a backend. Calls are made one after the other. */
@@ -94,6 +94,8 @@ export interface IndexWriter {
   addScores(blocks: readonly BlockScores[]): Promise<void>;
   /** Makes the remaining indexes; the base is the tip from here on. */
   endBuild(): Promise<void>;
+  /** Checks the next part of what is kept, where nobody else does; says what is damaged, else null. */
+  scrub?(): Promise<string | null>;
   close(): Promise<void>;
 }
 

@@ -35,6 +35,7 @@ export const WRITER_METHODS = [
   'endClaims',
   'addScores',
   'endBuild',
+  'scrub',
   'close',
 ] as const satisfies readonly (keyof IndexWriter)[];
 
@@ -92,12 +93,13 @@ export class SqliteBackend implements SearchBackend {
   private readonly writing: WorkerPort;
   private readonly readers: readonly WorkerPort[];
   private readonly slots: SearchSlots<WorkerPort>;
+  private readonly closing = new Int32Array(new SharedArrayBuffer(4));
   private isClosed = false;
 
   private constructor(description: string, options: SqliteBackendOptions) {
     this.description = description;
     const { path, chain, prefixes, lists } = options;
-    this.writing = workerPort({ role: 'writer', index: { path, chain, prefixes } });
+    this.writing = workerPort({ role: 'writer', index: { path, chain, prefixes, closing: this.closing } });
     this.readers = Array.from({ length: options.readers }, () => workerPort({ role: 'reader', path, lists }));
     this.slots = new SearchSlots(
       this.readers,
@@ -126,7 +128,8 @@ export class SqliteBackend implements SearchBackend {
     if (this.isClosed) return;
     this.isClosed = true;
     this.slots.close();
-    // The writer comes last: it seals a file that nobody else has open.
+    Atomics.store(this.closing, 0, 1);
+    // The writer comes last: whoever closes the file last copies SQLite's log into it, which is the writer's alone to do.
     for (const ports of [this.readers, [this.writing]]) {
       await Promise.all(ports.map((port) => port.call('close', []).catch(() => undefined)));
       await Promise.all(ports.map((port) => port.exited));

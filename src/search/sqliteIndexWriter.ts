@@ -7,6 +7,8 @@ import type { ClaimDocument } from './document.js';
 import { statesOf, type ClaimSources } from './documentSource.js';
 import type { BlockId, BlockNote, BlockScores, BlockStep, IndexState, IndexWriter } from './indexChange.js';
 import type { SqliteProvider } from '../sqlite/sqliteProvider.js';
+import type { ClosingFlag } from './indexSums.js';
+import { SearchError } from './searchError.js';
 import { SqliteWriter, isDamage, removeIndexFile } from './sqliteWriter.js';
 
 /** Documents of one transaction of a first build: about 100 MB while they wait. */
@@ -17,7 +19,11 @@ export interface SqliteIndexOptions {
   /** What tells chains apart: the hash of the genesis block. */
   readonly chain: string;
   readonly prefixes: AddressPrefixes;
+  readonly closing?: ClosingFlag;
 }
+
+/** Pages of a step of scrubbing, 4 MiB: some milliseconds, and one a second is little to any disk. Arbitrary. */
+const SCRUB_PAGES = 512;
 
 export class SqliteIndexWriter implements IndexWriter {
   private readonly provider: SqliteProvider;
@@ -35,7 +41,8 @@ export class SqliteIndexWriter implements IndexWriter {
 
   async state(): Promise<IndexState> {
     const state = this.guarded(() => this.writer.state());
-    return this.writer.wasDamaged ? { ...state, wasDamaged: true } : state;
+    const { damage } = this.writer;
+    return damage === null ? state : { ...state, damage };
   }
 
   async notes(): Promise<readonly BlockNote[]> {
@@ -89,8 +96,18 @@ export class SqliteIndexWriter implements IndexWriter {
     this.guarded(() => this.writer.endBuild());
   }
 
+  async scrub(pages = SCRUB_PAGES): Promise<string | null> {
+    try {
+      this.writer.scrub(pages);
+      return null;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return error.message;
+    }
+  }
+
   async close(): Promise<void> {
-    this.writer.closeSealed();
+    this.writer.close();
   }
 
   private states(claims: ClaimSources) {
@@ -105,12 +122,13 @@ export class SqliteIndexWriter implements IndexWriter {
   }
 
   private open(): SqliteWriter {
-    return SqliteWriter.open(this.provider, this.options.path, this.options.chain);
+    const { path, chain, closing } = this.options;
+    return SqliteWriter.open(this.provider, path, chain, closing);
   }
 
   /** An empty index in place of what there is. */
   private reset(): void {
-    this.writer.close();
+    this.writer.discard();
     removeIndexFile(this.options.path);
     this.waiting = [];
     this.waitingHidden = new Set();
@@ -123,8 +141,9 @@ export class SqliteIndexWriter implements IndexWriter {
     try {
       return call();
     } catch (error) {
-      if (isDamage(error)) this.reset();
-      throw error;
+      if (!isDamage(error)) throw error;
+      this.reset();
+      throw new SearchError('damaged', `The search index is damaged: ${error.message}`);
     }
   }
 }

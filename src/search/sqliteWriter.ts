@@ -1,8 +1,9 @@
 /**
  * The writing half of the SQLite index: one connection, used by one thread. Each call is one transaction. A file that is
- * damaged, of another version or of another chain is deleted when it is opened.
+ * damaged, of another version or of another chain is deleted when it is opened. SQLite's log is copied into the file by
+ * this thread alone, behind the note of its checksums (`indexSums.ts`).
  */
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { fromHex, toHex } from '../util/bytes.js';
 import { isSpecialFile } from '../util/specialFile.js';
 import type { ClaimDocument } from './document.js';
@@ -16,7 +17,7 @@ import {
   type ClaimStates,
   type IndexState,
 } from './indexChange.js';
-import { breakSeal, sealOf, removeSeal, sealIndexFile } from './indexSeal.js';
+import { IndexDamage, IndexSums, PAGE_BYTES, type ClosingFlag } from './indexSums.js';
 import { CLAIM_ID_INDEX, FILL_LABELED, SECONDARY_INDEXES, createTables, isIndexOf } from './schema.js';
 import type { SqliteDatabase, SqliteProvider } from '../sqlite/sqliteProvider.js';
 import { SqliteRows, joinIds, splitIds } from './sqliteRows.js';
@@ -32,43 +33,51 @@ const BULK_SEGMENTS = 64;
 /** Pages of words that are merged in one step at the end of a first build. Arbitrary: some tenths of a second. */
 const MERGE_PAGES = 4000;
 
-/** Deletes the file and what SQLite keeps beside it. */
+/** The file and what lies beside it, of earlier versions too; its checksums go first, without which it is none. */
+const SUFFIXES = ['-sums', '', '-wal', '-shm', '-journal', '-seal'];
+
+/** Deletes the file, its checksums and what SQLite keeps beside it. */
 export function removeIndexFile(path: string): void {
-  removeSeal(path);
-  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
+  for (const suffix of SUFFIXES) rmSync(path + suffix, { force: true });
 }
 
 export class SqliteWriter {
-  /** Whether what was there had to be deleted when it was opened. */
-  readonly wasDamaged: boolean;
-  private readonly path: string;
+  /** Why what was there had to be deleted when it was opened; null where it was whole, or nothing. */
+  readonly damage: string | null;
   private readonly database: SqliteDatabase;
+  private readonly sums: IndexSums;
   private rows: SqliteRows;
 
-  private constructor(path: string, database: SqliteDatabase, wasDamaged: boolean) {
-    this.path = path;
+  private constructor({ database, sums }: OpenFile, damage: string | null) {
     this.database = database;
-    this.wasDamaged = wasDamaged;
+    this.sums = sums;
+    this.damage = damage;
     try {
       this.rows = new SqliteRows(database);
     } catch (error) {
-      database.close();
+      this.discard();
       throw error;
     }
   }
 
-  /** Opens the index of a chain, or makes an empty one in place of what is there and is none. */
-  static open(provider: SqliteProvider, path: string, chain: string): SqliteWriter {
-    const isFile = !isSpecialFile(path) && !isSpecialFile(sealOf(path));
-    if (isFile && breakSeal(path)) {
+  /**
+   * Opens the index of a chain when all of it is as it was written, or makes an empty one in place of what is there and is
+   * none. Throws `SearchError` when it is to be closed meanwhile.
+   */
+  static open(provider: SqliteProvider, path: string, chain: string, closing?: ClosingFlag): SqliteWriter {
+    let damage: string | null = null;
+    if (['', '-wal', '-sums'].some((suffix) => isSpecialFile(path + suffix))) damage = 'it is no file';
+    else if (existsSync(path)) {
       try {
-        return new SqliteWriter(path, openFile(provider, path, chain), false);
+        const found = openFile(provider, path, chain, closing);
+        if (found !== null) return new SqliteWriter(found, null);
       } catch (error) {
         if (!isDamage(error)) throw error;
+        damage = error.message;
       }
     }
     removeIndexFile(path);
-    return new SqliteWriter(path, openFile(provider, path, chain), true);
+    return new SqliteWriter(createFile(provider, path, chain), damage);
   }
 
   state(): IndexState {
@@ -173,7 +182,7 @@ export class SqliteWriter {
   }
 
   endDocuments(): void {
-    this.database.exec(CLAIM_ID_INDEX);
+    this.execute(CLAIM_ID_INDEX);
     this.transaction(() => {
       // Of the blocks behind the build all claims are handed over, those with a document too.
       this.database.exec(
@@ -203,31 +212,47 @@ export class SqliteWriter {
     this.configureWords('automerge', 4);
     this.optimize();
     this.transaction(() => this.database.exec(FILL_LABELED));
-    for (const sql of SECONDARY_INDEXES) this.database.exec(sql);
+    for (const sql of SECONDARY_INDEXES) this.execute(sql);
     this.transaction(() => {
       const build = this.read<BuildState>('build')!;
       this.write('tip', build.base);
       this.rows.statement(`DELETE FROM state WHERE key = 'build'`).run();
     });
+    this.checkpoint();
     this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  }
+
+  /** Checks the next pages of the file; behind the last comes the first again. Throws `IndexDamage`. */
+  scrub(pages: number): void {
+    this.sums.scrub(pages);
+  }
+
+  /** Copies SQLite's log into the file, as far as nobody reads what the file still has. */
+  checkpoint(): void {
+    const frames = this.sums.note();
+    const done = this.database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get()!;
+    this.sums.copied(Number(done['log']), frames, Number(done['checkpointed']));
   }
 
   close(): void {
-    this.database.close();
+    try {
+      this.checkpoint();
+    } finally {
+      this.discard();
+    }
   }
 
-  /** Closes for good, when nobody reads any more: the next start sees whether the file is still the same. */
-  closeSealed(): void {
-    this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    this.close();
-    sealIndexFile(this.path);
+  /** Closes a file that is about to be deleted. */
+  discard(): void {
+    this.database.close();
+    this.sums.close();
   }
 
   /** Merges all words into one segment, in steps. */
   private optimize(): void {
     const changes = this.database.prepare('SELECT total_changes() AS n');
     const merge = (pages: number) =>
-      this.database.exec(`INSERT INTO text_index (text_index, rank) VALUES ('merge', ${pages})`);
+      this.execute(`INSERT INTO text_index (text_index, rank) VALUES ('merge', ${pages})`);
     merge(-MERGE_PAGES);
     for (;;) {
       const before = Number(changes.get()!['n']);
@@ -238,7 +263,7 @@ export class SqliteWriter {
   }
 
   private configureWords(option: string, value: number): void {
-    this.database.exec(`INSERT INTO text_index (text_index, rank) VALUES ('${option}', ${value})`);
+    this.execute(`INSERT INTO text_index (text_index, rank) VALUES ('${option}', ${value})`);
   }
 
   /** `undoHeight` is the block whose undo notes what was before; null when nothing is to be noted. */
@@ -344,28 +369,66 @@ export class SqliteWriter {
       this.rows = new SqliteRows(this.database);
       throw error;
     }
+    this.checkpointWhereDue();
+  }
+
+  /** A statement that is a transaction of its own. */
+  private execute(sql: string): void {
+    this.database.exec(sql);
+    this.checkpointWhereDue();
+  }
+
+  private checkpointWhereDue(): void {
+    if (this.sums.isDue) this.checkpoint();
   }
 }
 
-/** Whether SQLite says that the file is damaged, or no database at all. */
-export function isDamage(error: unknown): boolean {
+/** Whether the file is damaged, or no database at all, by its checksums or by what SQLite says. */
+export function isDamage(error: unknown): error is Error {
   return (
-    error instanceof Error &&
-    /malformed|not a database|SQLITE_CORRUPT|SQLITE_NOTADB|corrupt/i.test(error.message)
+    error instanceof IndexDamage ||
+    (error instanceof Error &&
+      /malformed|not a database|SQLITE_CORRUPT|SQLITE_NOTADB|corrupt/i.test(error.message))
   );
 }
 
-function openFile(provider: SqliteProvider, path: string, chain: string): SqliteDatabase {
-  let database = configured(provider, path);
+interface OpenFile {
+  readonly database: SqliteDatabase;
+  readonly sums: IndexSums;
+}
+
+/** Opens a file that is whole; null where it is none of this version and chain. */
+function openFile(
+  provider: SqliteProvider,
+  path: string,
+  chain: string,
+  closing: ClosingFlag | undefined,
+): OpenFile | null {
+  const sums = IndexSums.open(path, closing);
+  let database: SqliteDatabase | null = null;
   try {
-    if (isIndexOf(database, chain)) return database;
-    database.close();
-    removeIndexFile(path);
     database = configured(provider, path);
+    if (isIndexOf(database, chain)) return { database, sums };
+  } catch (error) {
+    database?.close();
+    sums.close();
+    throw error;
+  }
+  database.close();
+  sums.close();
+  return null;
+}
+
+function createFile(provider: SqliteProvider, path: string, chain: string): OpenFile {
+  const database = configured(provider, path);
+  let sums: IndexSums | null = null;
+  try {
+    sums = IndexSums.create(path);
     createTables(database, chain);
-    return database;
+    return { database, sums };
   } catch (error) {
     database.close();
+    sums?.close();
     throw error;
   }
 }
@@ -373,7 +436,9 @@ function openFile(provider: SqliteProvider, path: string, chain: string): Sqlite
 function configured(provider: SqliteProvider, path: string): SqliteDatabase {
   const database = provider.open(path);
   try {
-    database.exec(`PRAGMA busy_timeout = 10000; PRAGMA page_size = 8192; PRAGMA journal_mode = WAL;
+    // The log is cut off where it begins anew, so that its length tells how much it holds.
+    database.exec(`PRAGMA busy_timeout = 10000; PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL;
+      PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 0;
       PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = FILE`);
     return database;
   } catch (error) {

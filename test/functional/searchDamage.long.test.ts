@@ -1,6 +1,7 @@
-/** An index whose file was damaged or deleted while a real node was stopped or killed. Beside `searchFaults.test.ts`. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** An index whose file was damaged or deleted while a real node ran, was stopped or killed. Beside `searchFaults.test.ts`. */
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ADDRESS } from './support/node.js';
 import { SearchedNode } from './support/searchedNode.js';
 
 /** Of long claims. */
@@ -9,6 +10,15 @@ const TRANSACTIONS = 20;
 const searched = new SearchedNode();
 beforeAll(() => searched.fill(TRANSACTIONS));
 afterAll(() => searched.remove());
+
+/** Flips one bit of the file, so far into it. */
+function flip(share: number): void {
+  const bytes = readFileSync(searched.file);
+  const at = Math.floor(bytes.length * share);
+  const file = openSync(searched.file, 'r+');
+  writeSync(file, Buffer.of(bytes[at]! ^ 1), 0, 1, at);
+  closeSync(file);
+}
 
 describe('the file of the index', () => {
   const damages: Readonly<Record<string, () => void>> = {
@@ -38,17 +48,37 @@ describe('the file of the index', () => {
     expect(searched.node.output()).not.toContain('The search index is built: ');
   });
 
-  it('that was damaged while nobody could see it is made anew when somebody reads it', async () => {
+  it('in which one bit is another is made anew, also after a kill', async () => {
     const before = await searched.found();
+    for (let n = 0; n < 3; n++) {
+      // What the log holds is in the file before it is damaged, or a page may be flipped that the log has too.
+      await searched.node.stop();
+      await searched.start();
+      expect(await searched.found()).toEqual(before);
+      await searched.node.kill();
+      flip((n + 0.5) / 3);
+      await searched.start();
+      expect(await searched.found()).toEqual(before);
+      expect(searched.node.output()).toContain('The file of the search index is deleted: its page ');
+    }
+  });
+
+  it('that is as it was is not made anew after a kill', async () => {
+    const before = await searched.found();
+    await searched.node.rpc('generatetoaddress', [3, ADDRESS]);
+    expect(await searched.found()).toEqual(before);
     await searched.node.kill();
-    const bytes = readFileSync(searched.file);
-    // All but what is read at the start, and what nobody sealed.
-    bytes.fill(0xff, bytes.length >> 2);
-    writeFileSync(searched.file, bytes);
-    rmSync(`${searched.file}-wal`, { force: true });
-    rmSync(`${searched.file}-shm`, { force: true });
     await searched.start();
     expect(await searched.found()).toEqual(before);
-    expect(searched.node.output()).toContain('The search index is built: ');
+    expect(searched.node.output()).not.toContain('The search index is built: ');
+  });
+
+  it('in which a bit flips while the node runs is made anew by itself', async () => {
+    const before = await searched.found();
+    flip(0.7);
+    while (!searched.node.output().includes('The search index is built: '))
+      await searched.node.rpc('getclaimindexinfo');
+    expect(searched.node.output()).toContain('The search index is damaged: its page ');
+    expect(await searched.found()).toEqual(before);
   });
 });

@@ -222,6 +222,43 @@ describe('failed branches', () => {
     expect(core().tip).toBe(idOf(child));
   });
 
+  it('are cleared in slices, between which headers and verdicts come', async () => {
+    const model = await begin();
+    const root = await add(model, model.nodes[0]!);
+    const low = await add(model, root);
+    const high = await add(model, await add(model, low));
+    await add(model, root);
+    const other = await add(model, root);
+    await core().invalidateBlock(idOf(low));
+    model.failed.add(low);
+    compare(model);
+    const { index } = core();
+    const work = index.clearFailure(idOf(low));
+    // Each of its walks begins with a pause. Before the first the verdict stands.
+    work.next();
+    await add(model, high, { withData: false });
+    work.next();
+    expect(index.headers.isFailed(idOf(low))).toBe(false);
+    // A header above what is still marked is refused, as it was before.
+    const early = await blockOn(high.block, high.height + 1, false);
+    expect(core().acceptHeaders([early.raw.subarray(0, 112)]).error?.reason).toBe('bad-prevblk');
+    model.reconsider(low);
+    const direct = await add(model, low, { withData: false });
+    index.markFailed(idOf(other));
+    model.failed.add(other);
+    work.next();
+    const late = await add(model, high, { withData: false });
+    while (work.next().done !== true);
+    for (const node of [direct, late]) expect(index.headers.isFailed(idOf(node))).toBe(false);
+    checkBlockIndex(index, RULES);
+    expect(index.bestHeader).toBe(idOf(late));
+    expect(index.bestInvalid).toBe(idOf(other));
+    await core().invalidateBlock(idOf(direct));
+    model.failed.add(direct);
+    compare(model);
+    expect(core().tip).toBe(idOf(high));
+  });
+
   it.each([1, 2, 3, 4, 5, 6, 7, 8])('agree with the model over random changes, seed %i', async (seed) => {
     const random = randomFrom(seed);
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;

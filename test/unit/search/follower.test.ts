@@ -1,15 +1,18 @@
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { regtestParams } from '../../../src/params/regtest.js';
 import { addressPrefixesOf } from '../../../src/script/address.js';
 import { hashToHex } from '../../../src/util/bytes.js';
+import { BackedClaimSearch } from '../../../src/search/claimSearch.js';
 import { SearchFollower } from '../../../src/search/follower.js';
+import type { SearchBackend } from '../../../src/search/searchBackend.js';
 import { SqliteIndexWriter } from '../../../src/search/sqliteIndexWriter.js';
 import { loadSqlite } from '../../../src/sqlite/sqliteProvider.js';
 import { trendingAfter } from '../../../src/search/trending.js';
-import { SILENT_LOGGER } from '../../../src/util/logging.js';
+import { SILENT_LOGGER, type Logger } from '../../../src/util/logging.js';
 import { FakeClaimIndex } from '../../support/fakeClaimIndex.js';
 import { Random } from '../../support/claimSearchModel.js';
 import { searchBackends, type SearchBackendOfTests, type TestIndex } from '../../support/searchBackends.js';
@@ -253,6 +256,52 @@ describe('the follower of a file of SQLite', () => {
       await build();
       expect(rowsOf()).toEqual(expected);
     }
+    rmSync(folder, { recursive: true });
+  });
+
+  it('makes a file anew in which a bit flipped while it was open, and answers from none meanwhile', async () => {
+    const index = new FakeClaimIndex(9);
+    for (let n = 0; n < 30; n++) index.mine(10);
+    const folder = mkdtempSync(join(tmpdir(), 'lbcnode-follower-'));
+    const path = join(folder, 'search.sqlite');
+    const prefixes = addressPrefixesOf(regtestParams);
+    const writer = new SqliteIndexWriter(await loadSqlite(), { path, chain: 'chain', prefixes });
+    const warnings: string[] = [];
+    const told: string[] = [];
+    const logger = {
+      ...SILENT_LOGGER,
+      warn: (message: string) => void warnings.push(message),
+      info: (message: string) => void told.push(message),
+    };
+    const follower = new SearchFollower(index, index, writer, logger as Logger);
+    const page = { rows: ['aa'.repeat(20)], total: 1, blocked: [], height: 30 };
+    let searched = 0;
+    const backend = {
+      search: () => Promise.resolve({ ...page, total: ++searched }),
+    } as unknown as SearchBackend;
+    const claims = new BackedClaimSearch(index, backend, follower, logger as Logger);
+    const search = async () => (await claims.search({ text: 'bitcoin' })).total;
+
+    await follower.scrub();
+    await follower.sync();
+    const { tip } = follower.status;
+    await follower.scrub();
+    expect([await search(), await search(), warnings]).toEqual([1, 1, []]);
+    const bytes = readFileSync(path);
+    bytes[5 * 8192 + 17]! ^= 4;
+    writeFileSync(path, bytes, { flag: 'r+' });
+    await follower.scrub();
+    expect(warnings).toEqual(['The search index is damaged: its page 6 is not what was written']);
+    // That it is made anew goes on in the background.
+    const builds = () => told.filter((line) => line.startsWith('The search index is built: ')).length;
+    while (builds() < 2 || follower.status.tip?.height !== index.height) await turn();
+    // The same block, but another index: what the damaged one answered is forgotten.
+    expect(follower.status.tip).toEqual(tip);
+    expect(await search()).toBe(2);
+    await follower.scrub();
+    expect(warnings.length).toBe(1);
+    await follower.close();
+    await writer.close();
     rmSync(folder, { recursive: true });
   });
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -77,56 +77,54 @@ describe('scores', () => {
 
 describe('a file', () => {
   /** Changes the file, and tells what is found in its place. */
-  function damaged(damage: () => void): { documents: number; wasDamaged: boolean } {
-    build().closeSealed();
-    damage();
+  function found(change: () => void): { documents: number; damage: string | null } {
+    removeIndexFile(path);
+    build().close();
+    change();
     const writer = open();
-    const { wasDamaged } = writer;
+    const { damage } = writer;
     const { documents: count } = writer.state();
     writer.close();
-    return { documents: count, wasDamaged };
+    return { documents: count, damage };
   }
-  const ANEW = { documents: 0, wasDamaged: true };
+  const anew = (damage: string) => ({ documents: 0, damage });
 
   it('that is as it was stays', () => {
-    expect(damaged(() => undefined)).toEqual({ documents: documents.length, wasDamaged: false });
-    expect(existsSync(`${path}-seal`)).toBe(false);
-  });
-
-  it('in which a single byte is another is deleted, wherever it lies', () => {
-    build().closeSealed();
-    const whole = readFileSync(path);
-    const seal = readFileSync(`${path}-seal`);
-    for (let n = 0; n < 20; n++) {
-      const bytes = Buffer.from(whole);
-      bytes[Math.floor((n * whole.length) / 20)]! ^= 1;
-      writeFileSync(path, bytes);
-      writeFileSync(`${path}-seal`, seal);
-      const writer = open();
-      expect(writer.wasDamaged).toBe(true);
-      expect(writer.state().documents).toBe(0);
-      writer.close();
-    }
+    expect(found(() => undefined)).toEqual({ documents: documents.length, damage: null });
   });
 
   it('that is cut off, filled with something else or empty is deleted', () => {
-    expect(damaged(() => truncateSync(path, 10_000))).toEqual(ANEW);
-    expect(damaged(() => writeFileSync(path, Buffer.alloc(50_000, 'garbage')))).toEqual(ANEW);
-    expect(damaged(() => truncateSync(path, 0))).toEqual(ANEW);
-    expect(damaged(() => writeFileSync(`${path}-seal`, 'nonsense'))).toEqual(ANEW);
+    const lost = (page: number) => anew(`its page ${page} is not what was written`);
+    expect(found(() => truncateSync(path, 10_000))).toEqual(lost(2));
+    expect(found(() => writeFileSync(path, Buffer.alloc(50_000, 'garbage')))).toEqual(lost(1));
+    expect(found(() => truncateSync(path, 0))).toEqual(lost(1));
+  });
+
+  it('without checksums, or with damaged ones, is deleted', () => {
+    expect(found(() => rmSync(`${path}-sums`))).toEqual(anew('it has no checksums'));
+    expect(found(() => truncateSync(`${path}-sums`, 4100))).toEqual(anew('its checksums are damaged'));
+    expect(found(() => truncateSync(`${path}-sums`, 0))).toEqual(anew('its checksums are damaged'));
+    expect(found(() => writeFileSync(`${path}-sums`, 'nonsense'))).toEqual(anew('its checksums are damaged'));
   });
 
   it('that is gone is made', () => {
-    expect(damaged(() => rmSync(path))).toMatchObject({ documents: 0 });
-    expect(damaged(() => removeIndexFile(path))).toMatchObject({ documents: 0 });
+    expect(found(() => rmSync(path))).toEqual({ documents: 0, damage: null });
+    expect(found(() => removeIndexFile(path))).toEqual({ documents: 0, damage: null });
   });
 
-  it('without a seal is damaged when SQLite says so', () => {
+  it('of another chain is made anew', () => {
     build().close();
-    writeFileSync(path, Buffer.alloc(50_000, 'garbage'));
-    const writer = open();
-    expect(writer.wasDamaged).toBe(true);
+    const writer = SqliteWriter.open(provider, path, 'other');
+    expect([writer.damage, writer.state().documents]).toEqual([null, 0]);
     writer.close();
+  });
+
+  it('is not looked through to its end when it is to be closed', () => {
+    build().close();
+    const closing = new Int32Array(new SharedArrayBuffer(4));
+    closing[0] = 1;
+    expect(() => SqliteWriter.open(provider, path, 'chain', closing)).toThrow('The search index is closed');
+    expect(found(() => undefined)).toEqual({ documents: documents.length, damage: null });
   });
 });
 

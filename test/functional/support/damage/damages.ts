@@ -145,10 +145,7 @@ function filesOf(folder: string, kind: FileKind): string[] {
     case 'wallet':
       return inside(join(folder, 'wallets'), /^wallet\.db$/);
     case 'search':
-      // Without the seal nothing tells of a bit that SQLite does not mind (docs/damage.md).
-      return existsSync(join(folder, 'claimsearch.sqlite-seal'))
-        ? inside(folder, /^claimsearch\.sqlite(?:-seal)?$/)
-        : [];
+      return inside(folder, /^claimsearch\.sqlite(?:-sums|-wal)?$/);
     case 'other':
     case 'live':
     case 'folder':
