@@ -16,6 +16,7 @@ import { endSpending } from './spending/spendState.js';
 import { WalletBatch } from './store/records.js';
 import { WalletFile } from './store/walletFile.js';
 import { salvageWallet } from './store/salvage.js';
+import { areCopies } from './keys/copies.js';
 import { upgradeWallet } from './keys/upgrade.js';
 import { restoreNotes, zapTransactions, type Zap } from './ledger/zap.js';
 import type { Entry } from './ledger/entry.js';
@@ -38,7 +39,7 @@ import { makeFolder } from '../util/makeFolder.js';
 /** A wallet cannot be opened or made; the message is for whoever asked, and says what to do where something is to be done. */
 export class WalletOpenError extends Error {
   override readonly name = 'WalletOpenError';
-  readonly kind: 'exists' | 'missing' | 'refused';
+  readonly kind: 'exists' | 'missing' | 'copy' | 'refused';
 
   constructor(kind: WalletOpenError['kind'], message: string) {
     super(message);
@@ -288,6 +289,7 @@ export class Wallets {
       const zapped = start.zaps === undefined || start.zaps === 'nothing' ? [] : await zapTransactions(file);
       const wallet = new Wallet(place.name, { node: this.node, file, options: this.options.wallet });
       await inSlices(wallet.load());
+      await this.refuseCopy(wallet);
       if (file.isEmpty) await this.begin(wallet);
       if (start.upgradesTo) await upgradeWallet(wallet, start.upgradesTo);
       if (wallet.unknownRowCount > 0)
@@ -310,6 +312,17 @@ export class Wallets {
       await file?.close().catch(() => undefined);
       await unlock();
       throw this.told(place, error);
+    }
+  }
+
+  /** Two copies of one wallet do not hear of each other's addresses. Source: `CheckUniqueFileid`. */
+  private async refuseCopy(wallet: Wallet): Promise<void> {
+    for (const other of this.all()) {
+      if (!(await inSlices(areCopies(wallet, other)))) continue;
+      throw new WalletOpenError(
+        'copy',
+        `Error loading wallet ${wallet.name}. It is a copy of the wallet ${other.name === '' ? '""' : other.name}, which is loaded: both would hand out the same addresses. Unload that one first.`,
+      );
     }
   }
 

@@ -264,6 +264,12 @@ describe('wallets of a node', () => {
     expect(existsSync(join(folder, 'wallet.db'))).toBe(true);
     mkdirSync(join(walletDir(), 'restored'));
     writeFileSync(join(walletDir(), 'restored', 'wallet.db'), readFileSync(backup));
+    expect(await rpc('loadwallet', ['restored'])).toEqual({
+      code: -1,
+      message:
+        'Error loading wallet restored. It is a copy of the wallet second, which is loaded: both would hand out the same addresses. Unload that one first.',
+    });
+    await rpc('unloadwallet', ['second']);
     await rpc('loadwallet', ['restored']);
     const restored = await to('restored', 'getwalletinfo');
     // The key behind the address was in the pool of the backup, and the block is read again.
