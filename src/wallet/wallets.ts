@@ -5,7 +5,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { FolderLockError, lockFolder } from '../store/folderLock.js';
+import { FolderLockError } from '../store/folderLock.js';
 import { EnvironmentError } from '../util/environmentError.js';
 import { SerialQueue } from '../util/serialQueue.js';
 import { inSlices } from '../util/slices.js';
@@ -28,12 +28,12 @@ import {
   isSameFile,
   isThere,
   isUnfinished,
-  LOCK_NAME,
   removeFolder,
   walletNames,
   walletPlace,
   type WalletPlace,
 } from './walletPlace.js';
+import { WalletLocks } from './walletLocks.js';
 import { makeFolder } from '../util/makeFolder.js';
 
 /** A wallet cannot be opened or made; the message is for whoever asked, and says what to do where something is to be done. */
@@ -90,8 +90,7 @@ export class Wallets {
   private readonly queue = new SerialQueue();
   private readonly closing = new AbortController();
   private readonly listeners = new Set<WalletsListener>();
-  /** Locks on folders, with how many wallets need each. */
-  private readonly locks = new Map<string, { users: number; readonly unlock: () => Promise<void> }>();
+  private readonly locks = new WalletLocks();
 
   constructor(options: WalletsOptions, node: NodePort) {
     this.options = options;
@@ -112,6 +111,11 @@ export class Wallets {
   keeps(path: string): boolean {
     for (const { place } of this.open.values()) if (isSameFile(place.file, path)) return true;
     return false;
+  }
+
+  /** Whether another node has wallets open in the folder of a file that is there. */
+  isUsedElsewhere(path: string): Promise<boolean> {
+    return this.exclusively(() => this.locks.isLockedByOther(dirname(realpathSync(path))));
   }
 
   /** What feeds a wallet from the chain. */
@@ -372,22 +376,12 @@ export class Wallets {
 
   /** Keeps other nodes out, also those whose data lie elsewhere. */
   private async lock({ file }: WalletPlace): Promise<() => Promise<void>> {
-    const folder = realpathSync(dirname(file));
-    let lock = this.locks.get(folder);
     try {
-      lock ??= { users: 0, unlock: await lockFolder(folder, { name: LOCK_NAME, what: 'wallet directory' }) };
+      return await this.locks.lock(dirname(file));
     } catch (error) {
       if (error instanceof FolderLockError) throw new WalletOpenError('refused', error.message);
       throw error;
     }
-    const held = lock;
-    held.users++;
-    this.locks.set(folder, held);
-    return async () => {
-      if (--held.users > 0) return;
-      this.locks.delete(folder);
-      await held.unlock();
-    };
   }
 
   private async guard(place: WalletPlace, task: () => unknown): Promise<void> {

@@ -260,6 +260,29 @@ describe('wallets of a node', () => {
       expect(answer, inUse).toEqual({ code: -4, message: 'Error: Wallet backup failed!' });
     }
     expect(statSync(own).ino).toBe(ino);
+    // Nor over a wallet that has something which this one has not, whoever has it open.
+    const elsewhere = join(folder, 'elsewhere', 'wallet.db');
+    const kept = readFileSync(elsewhere);
+    expect(await to('second', 'backupwallet', [elsewhere])).toEqual({
+      code: -4,
+      message: `Error: Wallet backup failed! ${elsewhere}: another wallet lies there`,
+    });
+    expect(readFileSync(elsewhere)).toEqual(kept);
+    expect(await to('second', 'backupwallet', [backup])).toBeNull();
+    const other = await startRegtest();
+    try {
+      mkdirSync(join(folder, 'used'));
+      const used = join(folder, 'used', 'wallet.db');
+      expect(await to('second', 'backupwallet', [used])).toBeNull();
+      expect(await call(other, null, 'loadwallet', [join(folder, 'used')])).toMatchObject({ warning: '' });
+      expect(await to('second', 'backupwallet', [used])).toEqual({
+        code: -4,
+        message: `Error: Wallet backup failed! ${used}: another node has wallets open in its folder`,
+      });
+    } finally {
+      await other.stop();
+    }
+    expect(await to('second', 'backupwallet', [join(folder, 'used')])).toBeNull();
     expect(await to('second', 'backupwallet', [folder])).toBeNull();
     expect(existsSync(join(folder, 'wallet.db'))).toBe(true);
     mkdirSync(join(walletDir(), 'restored'));
