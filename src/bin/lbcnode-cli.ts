@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** `lbcnode-cli`: sends one command to a running node and prints the answer. */
+import { fitted } from '../node/display/fitted.js';
 import { homeFolder } from '../node/optionsConfig.js';
 import { runCli } from './cli/run.js';
 import { programVersion } from '../util/project.js';
@@ -9,7 +10,7 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 // The exit status is set rather than forced, so that a long answer gets out through a pipe.
 process.exitCode = await runCli(process.argv.slice(2), {
   out: (line) => void process.stdout.write(line),
-  err: (line) => void process.stderr.write(line),
+  err: (text) => void process.stderr.write(fitted(text, process.stderr)),
   input: () => process.stdin.setEncoding('utf8') as AsyncIterable<string>,
   home: homeFolder(),
   version: programVersion(),

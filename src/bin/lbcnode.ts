@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { setFlagsFromString } from 'node:v8';
 import { firstSteps } from '../node/display/firstSteps.js';
+import { fitted } from '../node/display/fitted.js';
 import { describeFailure } from '../node/failure.js';
 import { FolderLockError, lockFolder } from '../store/folderLock.js';
 import { createFileLogger, logsToConsole, type FileLogger } from '../node/logger.js';
@@ -29,14 +30,19 @@ const OPTIMIZE_AFTER_BYTES = { starting: 600_000, running: 67_584 } as const;
 /** From here on Node's V8 counts otherwise. */
 const OTHER_COUNT_SINCE_NODE = 22;
 
+/** Says something to who started the program. */
+function say(message: string): void {
+  process.stderr.write(`${fitted(message, process.stderr)}\n`);
+}
+
 function fail(message: string): never {
-  process.stderr.write(message.startsWith('Error') ? `${message}\n` : `Error: ${message}\n`);
+  say(message.startsWith('Error') ? message : `Error: ${message}`);
   process.exit(1);
 }
 
 /** A warning for who started the program, whatever becomes of the log. Source: `noui_ThreadSafeMessageBox`. */
 function showWarning(message: string): void {
-  process.stderr.write(/^warning/i.test(message) ? `${message}\n` : `Warning: ${message}\n`);
+  say(/^warning/i.test(message) ? message : `Warning: ${message}`);
 }
 
 function load(): LoadedOptions {
@@ -180,7 +186,7 @@ class Program {
     const { logger } = this.log;
     this.stopping = true;
     this.starting.abort();
-    this.log.show(null);
+    this.log.clear();
     logger.info('Shutdown: In progress...');
     try {
       await node.stop();
@@ -208,7 +214,7 @@ class Program {
     // What comes after the first is mostly its consequence; the log has it.
     if (!isFirst || this.isSeen) return;
     const shown = isBug ? `A fatal internal error occurred, see debug.log for details: ${text}` : text;
-    process.stderr.write(shown.startsWith('Error') ? `${shown}\n` : `Error: ${shown}\n`);
+    say(shown.startsWith('Error') ? shown : `Error: ${shown}`);
   }
 
   private async exit(): Promise<never> {

@@ -22,6 +22,8 @@ export interface FileLogger {
   readonly logger: Logger & LogControl;
   /** Shows a line on the console that renews itself, or none; nothing happens where there is no terminal. */
   show(status: StatusLine | null): void;
+  /** Takes that line away, and what a terminal shows of what is typed. */
+  clear(): void;
   /** A line on how far something is: for the file, and for a console that shows no such line already. */
   logProgress(line: string): void;
   /** Writes out and closes the file; what is logged later goes to the console only. */
@@ -161,6 +163,7 @@ export function createFileLogger(loaded: LoadedOptions, stream: ConsoleStream = 
   return {
     logger,
     show: (status) => screen?.setStatus(status),
+    clear: () => screen?.clear(),
     logProgress: (line) => onProgress.info(line),
     close() {
       screen?.close();

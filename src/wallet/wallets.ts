@@ -5,7 +5,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { FolderLockError, lockFolder } from '../store/folderLock.js';
+import { FolderLockError } from '../store/folderLock.js';
 import { EnvironmentError } from '../util/environmentError.js';
 import { SerialQueue } from '../util/serialQueue.js';
 import { inSlices } from '../util/slices.js';
@@ -16,6 +16,7 @@ import { endSpending } from './spending/spendState.js';
 import { WalletBatch } from './store/records.js';
 import { WalletFile } from './store/walletFile.js';
 import { salvageWallet } from './store/salvage.js';
+import { areCopies } from './keys/copies.js';
 import { upgradeWallet } from './keys/upgrade.js';
 import { restoreNotes, zapTransactions, type Zap } from './ledger/zap.js';
 import type { Entry } from './ledger/entry.js';
@@ -27,18 +28,18 @@ import {
   isSameFile,
   isThere,
   isUnfinished,
-  LOCK_NAME,
   removeFolder,
   walletNames,
   walletPlace,
   type WalletPlace,
 } from './walletPlace.js';
+import { WalletLocks } from './walletLocks.js';
 import { makeFolder } from '../util/makeFolder.js';
 
 /** A wallet cannot be opened or made; the message is for whoever asked, and says what to do where something is to be done. */
 export class WalletOpenError extends Error {
   override readonly name = 'WalletOpenError';
-  readonly kind: 'exists' | 'missing' | 'refused';
+  readonly kind: 'exists' | 'missing' | 'copy' | 'refused';
 
   constructor(kind: WalletOpenError['kind'], message: string) {
     super(message);
@@ -89,8 +90,7 @@ export class Wallets {
   private readonly queue = new SerialQueue();
   private readonly closing = new AbortController();
   private readonly listeners = new Set<WalletsListener>();
-  /** Locks on folders, with how many wallets need each. */
-  private readonly locks = new Map<string, { users: number; readonly unlock: () => Promise<void> }>();
+  private readonly locks = new WalletLocks();
 
   constructor(options: WalletsOptions, node: NodePort) {
     this.options = options;
@@ -111,6 +111,11 @@ export class Wallets {
   keeps(path: string): boolean {
     for (const { place } of this.open.values()) if (isSameFile(place.file, path)) return true;
     return false;
+  }
+
+  /** Whether another node has wallets open in the folder of a file that is there. */
+  isUsedElsewhere(path: string): Promise<boolean> {
+    return this.exclusively(() => this.locks.isLockedByOther(dirname(realpathSync(path))));
   }
 
   /** What feeds a wallet from the chain. */
@@ -288,6 +293,7 @@ export class Wallets {
       const zapped = start.zaps === undefined || start.zaps === 'nothing' ? [] : await zapTransactions(file);
       const wallet = new Wallet(place.name, { node: this.node, file, options: this.options.wallet });
       await inSlices(wallet.load());
+      await this.refuseCopy(wallet);
       if (file.isEmpty) await this.begin(wallet);
       if (start.upgradesTo) await upgradeWallet(wallet, start.upgradesTo);
       if (wallet.unknownRowCount > 0)
@@ -310,6 +316,17 @@ export class Wallets {
       await file?.close().catch(() => undefined);
       await unlock();
       throw this.told(place, error);
+    }
+  }
+
+  /** Two copies of one wallet do not hear of each other's addresses. Source: `CheckUniqueFileid`. */
+  private async refuseCopy(wallet: Wallet): Promise<void> {
+    for (const other of this.all()) {
+      if (!(await inSlices(areCopies(wallet, other)))) continue;
+      throw new WalletOpenError(
+        'copy',
+        `Error loading wallet ${wallet.name}. It is a copy of the wallet ${other.name === '' ? '""' : other.name}, which is loaded: both would hand out the same addresses. Unload that one first.`,
+      );
     }
   }
 
@@ -359,22 +376,12 @@ export class Wallets {
 
   /** Keeps other nodes out, also those whose data lie elsewhere. */
   private async lock({ file }: WalletPlace): Promise<() => Promise<void>> {
-    const folder = realpathSync(dirname(file));
-    let lock = this.locks.get(folder);
     try {
-      lock ??= { users: 0, unlock: await lockFolder(folder, { name: LOCK_NAME, what: 'wallet directory' }) };
+      return await this.locks.lock(dirname(file));
     } catch (error) {
       if (error instanceof FolderLockError) throw new WalletOpenError('refused', error.message);
       throw error;
     }
-    const held = lock;
-    held.users++;
-    this.locks.set(folder, held);
-    return async () => {
-      if (--held.users > 0) return;
-      this.locks.delete(folder);
-      await held.unlock();
-    };
   }
 
   private async guard(place: WalletPlace, task: () => unknown): Promise<void> {

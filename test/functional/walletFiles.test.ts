@@ -260,10 +260,39 @@ describe('wallets of a node', () => {
       expect(answer, inUse).toEqual({ code: -4, message: 'Error: Wallet backup failed!' });
     }
     expect(statSync(own).ino).toBe(ino);
+    // Nor over a wallet that has something which this one has not, whoever has it open.
+    const elsewhere = join(folder, 'elsewhere', 'wallet.db');
+    const kept = readFileSync(elsewhere);
+    expect(await to('second', 'backupwallet', [elsewhere])).toEqual({
+      code: -4,
+      message: `Error: Wallet backup failed! ${elsewhere}: another wallet lies there`,
+    });
+    expect(readFileSync(elsewhere)).toEqual(kept);
+    expect(await to('second', 'backupwallet', [backup])).toBeNull();
+    const other = await startRegtest();
+    try {
+      mkdirSync(join(folder, 'used'));
+      const used = join(folder, 'used', 'wallet.db');
+      expect(await to('second', 'backupwallet', [used])).toBeNull();
+      expect(await call(other, null, 'loadwallet', [join(folder, 'used')])).toMatchObject({ warning: '' });
+      expect(await to('second', 'backupwallet', [used])).toEqual({
+        code: -4,
+        message: `Error: Wallet backup failed! ${used}: another node has wallets open in its folder`,
+      });
+    } finally {
+      await other.stop();
+    }
+    expect(await to('second', 'backupwallet', [join(folder, 'used')])).toBeNull();
     expect(await to('second', 'backupwallet', [folder])).toBeNull();
     expect(existsSync(join(folder, 'wallet.db'))).toBe(true);
     mkdirSync(join(walletDir(), 'restored'));
     writeFileSync(join(walletDir(), 'restored', 'wallet.db'), readFileSync(backup));
+    expect(await rpc('loadwallet', ['restored'])).toEqual({
+      code: -1,
+      message:
+        'Error loading wallet restored. It is a copy of the wallet second, which is loaded: both would hand out the same addresses. Unload that one first.',
+    });
+    await rpc('unloadwallet', ['second']);
     await rpc('loadwallet', ['restored']);
     const restored = await to('restored', 'getwalletinfo');
     // The key behind the address was in the pool of the backup, and the block is read again.

@@ -330,6 +330,7 @@ describe('keys of wallets', () => {
     for (const address of addresses.reverse()) await rpc('generatetoaddress', 1, address);
     const { txcount } = await at<{ txcount: number }>('locked', 'getwalletinfo');
     expect(txcount).toBeGreaterThanOrEqual(KEYS);
+    await at('locked', 'unloadwallet');
     await rpc('loadwallet', copy);
     const at2 = <T = unknown>(method: string, ...params: unknown[]): Promise<T> =>
       at(encodeURIComponent(copy), method, ...params);

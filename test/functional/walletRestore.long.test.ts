@@ -95,6 +95,7 @@ describe.each([{ index: false }, { index: true }])(
         const whole = await at<Info>(name, 'getwalletinfo');
         expect(whole.txcount).toBe(ADDRESSES / A_PAYMENT);
         const copy = join(folder, file);
+        await at(name, 'unloadwallet');
         await timed(`restored ${file}`, async () => {
           await at('', 'loadwallet', copy);
           if (name === 'secret') {

@@ -116,6 +116,17 @@ describe('spending', () => {
     expect(await rpc<Unspent[]>('listunspent', 1, 9_999_999, [], true, { maximumCount: 2 })).toEqual(
       all.slice(0, 2),
     );
+    // What one address has is what all have of it; but limits count before addresses do.
+    const addresses = [...new Set(all.map(({ address }) => address))];
+    expect(addresses.length).toBeGreaterThan(1);
+    for (const address of addresses)
+      expect(await rpc('listunspent', 1, 9_999_999, [address])).toEqual(
+        all.filter((coin) => coin.address === address),
+      );
+    expect(await rpc('listunspent', 1, 9_999_999, addresses)).toEqual(all);
+    expect(await rpc('listunspent', 1, 9_999_999, [own], true, { maximumCount: 1 })).toEqual(
+      all.slice(0, 1).filter(({ address }) => address === own),
+    );
     const small = await rpc<Unspent[]>('listunspent', 1, 99, [], true, {
       maximumAmount: 0.3,
       minimumAmount: '0.2',

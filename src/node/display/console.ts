@@ -3,7 +3,7 @@
  * above it. On a pipe or in a supervisor's journal there are plain lines and nothing else.
  */
 import { inspect } from 'node:util';
-import { cutTo, printable, wrapTo } from './textWidth.js';
+import { cutTo, printable, ROW_INDENT, USUAL_COLUMNS, wrapTo } from './textWidth.js';
 
 /** What is used of `process.stdout`. */
 export interface ConsoleStream {
@@ -23,9 +23,8 @@ export type ColorChoice = 'auto' | 'always' | 'never';
 export type StatusLine = (columns: number) => string;
 
 const CLEAR_LINE = '\r\x1b[K';
-/** Of a terminal that does not tell. */
-const USUAL_COLUMNS = 80;
-const INDENT = '    ';
+/** Behind the line that renews itself: for the `^C` of who ends the program, and the last column, where some terminals break the line already. */
+const ROOM_COLUMNS = 3;
 /** A time at the beginning of a line, and what makes it a warning or an error. */
 const LINE = /^(?<stamp>\d{4}-\d\d-\d\dT[\d:.]+Z )?(?<kind>Warning|Error)?/i;
 
@@ -50,7 +49,7 @@ export class Console {
       this.stream.write(this.paints ? this.paint(line.trimEnd()) + '\n' : line);
       return;
     }
-    const rows = wrapTo(line.trimEnd(), this.columns, INDENT);
+    const rows = wrapTo(line.trimEnd(), this.columns, ROW_INDENT);
     const text = this.paints ? this.paint(...rows) : rows.join('\n');
     this.stream.write(`${this.shown === '' ? '' : CLEAR_LINE}${text}\n${this.shown}`);
   }
@@ -60,6 +59,12 @@ export class Console {
     if (!this.isLive) return;
     this.status = status;
     this.redraw();
+  }
+
+  /** Takes the renewing line away, and what a terminal shows in its place of what is typed, as the `^C` of who ends the program. */
+  clear(): void {
+    this.setStatus(null);
+    if (this.isLive) this.stream.write(CLEAR_LINE);
   }
 
   /** Takes the renewing line away. */
@@ -73,8 +78,7 @@ export class Console {
   }
 
   private readonly redraw = (): void => {
-    // In the last column some terminals break the line already.
-    const columns = this.columns - 1;
+    const columns = this.columns - ROOM_COLUMNS;
     const text = this.status === null ? '' : cutTo(printable(this.status(columns)), columns);
     const next = this.paints && text !== '' ? painted('cyan', text) : text;
     if (next === this.shown) return;

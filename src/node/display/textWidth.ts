@@ -1,5 +1,11 @@
 /** How wide text is on a terminal, and how it is made to fit. */
 
+/** Of a terminal that does not tell. */
+export const USUAL_COLUMNS = 80;
+
+/** What rows of a line begin with, but for the first. */
+export const ROW_INDENT = '    ';
+
 /**
  * The most columns that a text can take: a character outside of ASCII counts two, which is the widest there is, so that a
  * text is at worst cut early and never runs over.

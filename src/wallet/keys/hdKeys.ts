@@ -8,7 +8,7 @@ import { deriveChild, HARDENED, rootOfSeed, type ExtendedKey } from '../../signi
 import { assert } from '../../util/assert.js';
 import type { Bytes } from '../../util/bytes.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
-import { formatHdChain, type HdChain, type KeyMetadata } from './keyRecords.js';
+import { formatHdChain, SEED_PATH, type HdChain, type KeyMetadata } from './keyRecords.js';
 import type { Keyring } from './keyring.js';
 
 export { rootOfSeed } from '../../signing/extendedKey.js';
@@ -78,7 +78,7 @@ export class HdKeys {
     const publicKey = ecdsaBackend().publicKeyOf(privateKey, isCompressed);
     this.keyring.addKey(batch, privateKey, publicKey, {
       createdSec: nowSec,
-      path: 's',
+      path: SEED_PATH,
       seedId: hash160(publicKey),
     });
     return publicKey;

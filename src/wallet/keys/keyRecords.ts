@@ -12,6 +12,8 @@ const ROW_VERSION = 170_200;
 const META_WITH_PATH = 10;
 const CHAIN_SPLIT = 2;
 const NO_SEED = Buffer.alloc(20);
+/** The path of a key that is a seed. */
+export const SEED_PATH = 's';
 
 /** When a key came, and where it comes from. */
 export interface KeyMetadata {

@@ -102,6 +102,12 @@ export class Keypool {
     this.sort(pool);
   }
 
+  /** Whether two have a key in common, which both would hand out. */
+  sharesWith(other: Keypool): boolean {
+    for (const id of this.indexByKey.keys()) if (other.indexByKey.has(id)) return true;
+    return false;
+  }
+
   has(keyId: Bytes): boolean {
     return this.indexByKey.has(toLatin1(keyId));
   }

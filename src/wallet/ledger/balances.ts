@@ -6,6 +6,7 @@ import { COINBASE_MATURITY } from '../../consensus/limits.js';
 import { MINE } from '../keys/isMine.js';
 import { outputNumber, txKeyOf, type Entry, type OwnOutput } from './entry.js';
 import type { Ledger } from './ledger.js';
+import type { UnspentOutputs } from './spentOutputs.js';
 import { REPLACED_BY, REPLACES } from './txRecord.js';
 
 export interface BalanceOptions {
@@ -54,11 +55,15 @@ export function isTrusted(ledger: Ledger, entry: Entry, options: BalanceOptions)
   );
 }
 
-/** All unspent outputs, in the order in which they became so. */
-export function* ownCoins(ledger: Ledger, options: BalanceOptions): Generator<OwnCoin> {
+/** Unspent outputs, all in the order in which they became so, or some of them. */
+export function* ownCoins(
+  ledger: Ledger,
+  options: BalanceOptions,
+  outputs: UnspentOutputs = ledger.unspentOutputs(),
+): Generator<OwnCoin> {
   // Outputs of one transaction often follow one another.
   let last: { entry: Entry; depth: number; trusted: boolean } | null = null;
-  for (const [key, output] of ledger.unspentOutputs()) {
+  for (const [key, output] of outputs) {
     const txKey = txKeyOf(key);
     if (last?.entry.key !== txKey) {
       const entry: Entry = ledger.entry(txKey)!;
@@ -68,17 +73,18 @@ export function* ownCoins(ledger: Ledger, options: BalanceOptions): Generator<Ow
   }
 }
 
-/** Sums over outputs with any of the flags of `filter`. `minDepth` is asked of what is trusted. */
+/** Sums over all unspent outputs or some, with any of the flags of `filter`. `minDepth` is asked of what is trusted. */
 export function balance(
   ledger: Ledger,
   options: BalanceOptions,
   filter: number = MINE.spendable,
   minDepth = 0,
+  outputs: UnspentOutputs = ledger.unspentOutputs(),
 ): Balance {
   let trusted = 0n;
   let pending = 0n;
   let immature = 0n;
-  for (const { entry, output, depth, isTrusted: isSafe } of ownCoins(ledger, options)) {
+  for (const { entry, output, depth, isTrusted: isSafe } of ownCoins(ledger, options, outputs)) {
     if ((output.mine & filter) === 0) continue;
     if (entry.isCoinbase && blocksToMaturity(ledger, entry) > 0) {
       if (depth > 0) immature += output.valueSat;
@@ -89,6 +95,17 @@ export function balance(
   return { trusted, pending, immature };
 }
 
+/** What waits, of the spendable. The cost grows with what is in no block. */
+export function pendingSat(ledger: Ledger, options: BalanceOptions): bigint {
+  return balance(ledger, options, MINE.spendable, 0, ledger.unspentUnsettled()).pending;
+}
+
+/** What lies in claims, and in supports. The cost grows with these. */
+export function stakedSat(ledger: Ledger, options: BalanceOptions): { claims: bigint; supports: bigint } {
+  const of = (flag: number): bigint => balance(ledger, options, flag, 0, ledger.unspentStakes()).trusted;
+  return { claims: of(MINE.claim), supports: of(MINE.support) };
+}
+
 /** What a coin must be to be spent by a new transaction. */
 export interface CoinBounds {
   /** Unconfirmed outputs of others, and of replacements, are left out. */
@@ -97,6 +114,8 @@ export interface CoinBounds {
   readonly maxDepth: number;
   readonly minValueSat: bigint;
   readonly maxValueSat: bigint;
+  /** Where they pay to (`destinationKey`); null for anywhere. */
+  readonly destinations: ReadonlySet<string> | null;
 }
 
 export interface CoinFilter extends CoinBounds {
@@ -113,7 +132,7 @@ function isReplaceable({ row }: Entry): boolean {
 /** Source: `AvailableCoins`, but for what depends on keys. */
 export function fittingCoins(ledger: Ledger, options: BalanceOptions, filter: CoinFilter): OwnCoin[] {
   const coins: OwnCoin[] = [];
-  for (const coin of ownCoins(ledger, options)) {
+  for (const coin of ownCoins(ledger, options, ledger.unspentOutputs(filter.destinations))) {
     const { key, entry, output, depth } = coin;
     if (depth < 0 || depth < filter.minDepth || depth > filter.maxDepth) continue;
     if (!options.isFinal(entry) || blocksToMaturity(ledger, entry) > 0) continue;

@@ -4,7 +4,7 @@
  */
 import type { Transaction } from '../../primitives/transaction.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
-import type { Entry, OwnOutput } from './entry.js';
+import { outputKey, type Entry, type OwnOutput } from './entry.js';
 import { EntryIndex } from './entryIndex.js';
 import type { LedgerPort } from './ledgerPort.js';
 import type { TxRecord } from './txRecord.js';
@@ -97,9 +97,26 @@ export class LedgerReader {
     return this.index.stakes(spent);
   }
 
-  /** Output keys of what is the wallet's and not spent, with the output. */
-  unspentOutputs(): IterableIterator<[key: string, output: OwnOutput]> {
-    return this.spent.unspent();
+  /** Output keys of what is the wallet's and not spent, with the output; with destinations only what pays to one of these. */
+  unspentOutputs(
+    destinations: ReadonlySet<string> | null = null,
+  ): IterableIterator<[key: string, output: OwnOutput]> {
+    return destinations === null ? this.spent.unspent() : this.spent.unspentAt(destinations);
+  }
+
+  /** Those of them that hold a claim or support. */
+  *unspentStakes(): Generator<[key: string, output: OwnOutput]> {
+    for (const key of this.spent.unspentStakes()) yield [key, this.spent.output(key)!];
+  }
+
+  /** Those of transactions in no block of the active chain. */
+  *unspentUnsettled(): Generator<[key: string, output: OwnOutput]> {
+    for (const entry of this.unsettled()) {
+      for (const output of entry.outputs) {
+        const key = outputKey(entry.key, output.n);
+        if (!this.isSpent(key)) yield [key, output];
+      }
+    }
   }
 
   /** The whole record of an entry, its transaction included. */

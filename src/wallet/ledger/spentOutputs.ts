@@ -1,6 +1,10 @@
 /** Which outputs the wallet's transactions spend, and which of the wallet's own are left. */
 import { MINE_STAKE } from '../keys/isMine.js';
 import { outputKey, outputNumber, txKeyOf, type Entry, type OwnOutput } from './entry.js';
+import { OutputLists } from './outputLists.js';
+
+/** Output keys, each with its output. */
+export type UnspentOutputs = Iterable<[key: string, output: OwnOutput]>;
 
 export class SpentOutputs {
   private readonly entries: ReadonlyMap<string, Entry>;
@@ -10,6 +14,8 @@ export class SpentOutputs {
   private readonly left = new Map<string, OwnOutput>();
   /** The keys of those that hold a claim or support. */
   private readonly leftStakes = new Set<string>();
+  /** The keys of all of them by destination; null until somebody asks. */
+  private leftByDestination: OutputLists | null = null;
 
   /** `entries`: the wallet's transactions, by their keys. */
   constructor(entries: ReadonlyMap<string, Entry>) {
@@ -19,6 +25,16 @@ export class SpentOutputs {
   /** Output keys of what is the wallet's and not spent, with the output. */
   unspent(): IterableIterator<[key: string, output: OwnOutput]> {
     return this.left.entries();
+  }
+
+  /** Those that pay to one of these (`destinationKey`). The first question costs as much as all of them. */
+  *unspentAt(destinations: Iterable<string>): Generator<[key: string, output: OwnOutput]> {
+    if (this.leftByDestination === null) {
+      this.leftByDestination = new OutputLists();
+      for (const [key, { to }] of this.left) this.leftByDestination.add(to, key);
+    }
+    for (const to of destinations)
+      for (const key of this.leftByDestination.of(to)) yield [key, this.left.get(key)!];
   }
 
   /** The keys of those that hold a claim or support. */
@@ -112,11 +128,15 @@ export class SpentOutputs {
 
   private keep(key: string, own: OwnOutput): void {
     this.left.set(key, own);
+    this.leftByDestination?.add(own.to, key);
     if ((own.mine & MINE_STAKE) !== 0) this.leftStakes.add(key);
     else this.leftStakes.delete(key);
   }
 
   private drop(key: string): void {
+    const known = this.left.get(key);
+    if (known === undefined) return;
+    this.leftByDestination?.remove(known.to, key);
     this.left.delete(key);
     this.leftStakes.delete(key);
   }
@@ -125,6 +145,7 @@ export class SpentOutputs {
   noteAll(): void {
     this.left.clear();
     this.leftStakes.clear();
+    this.leftByDestination = null;
     for (const { key: txKey, outputs } of this.entries.values())
       for (const own of outputs) {
         const key = outputKey(txKey, own.n);

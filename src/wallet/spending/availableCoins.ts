@@ -47,6 +47,7 @@ export const SPENDABLE: Omit<CoinQuery, 'control'> = {
   maxDepth: Infinity,
   minValueSat: 1n,
   maxValueSat: 1n << 63n,
+  destinations: null,
   enoughSat: null,
   enoughCoins: null,
 };

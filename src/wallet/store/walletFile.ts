@@ -33,6 +33,9 @@ const SMALL_BYTES = 1 << 20;
 /** In place of the number of an open file. */
 const NO_FILE = -1;
 
+/** What a file has, for whoever only looks. */
+export type WalletRows = Pick<WalletFile, 'get' | 'keys' | 'rows'>;
+
 export class WalletFile {
   readonly path: string;
   private fd: number;
@@ -114,8 +117,38 @@ export class WalletFile {
     }
   }
 
+  /**
+   * Runs a task on what a file has, which may be somebody else's: nothing is written to it. Rejects as `open` does, and as the
+   * task does.
+   */
+  static async look<T>(path: string, task: (file: WalletRows) => Promise<T>): Promise<T> {
+    let fd: number;
+    try {
+      refuseSpecialFile(path);
+      fd = openSync(path, 'r');
+    } catch (error) {
+      throw environmentError(error, path);
+    }
+    try {
+      const file = new WalletFile(path, fd);
+      file.read();
+      return await task(file);
+    } catch (error) {
+      throw environmentError(error, path);
+    } finally {
+      await closeFile(fd);
+    }
+  }
+
   private async load(): Promise<void> {
     await removeLeftovers(this.path);
+    const sizeBytes = this.read();
+    if (this.end < sizeBytes) ftruncateSync(this.fd, this.end);
+    await this.sync();
+  }
+
+  /** Notes where all rows lie; answers how long the file is, which may have more behind them. Throws `WalletFileError`. */
+  private read(): number {
     const sizeBytes = fstatSync(this.fd).size;
     const start = Buffer.alloc(head.HEAD_BYTES);
     readSync(this.fd, start, 0, start.length, 0);
@@ -137,8 +170,7 @@ export class WalletFile {
       window.wipe();
     }
     if (this.end < synced.end) throw this.damage(this.end);
-    if (this.end < sizeBytes) ftruncateSync(this.fd, this.end);
-    await this.sync();
+    return sizeBytes;
   }
 
   /** Notes where all rows lie, up to where the commits end. */

@@ -12,6 +12,7 @@ import { sortedInSlices, type Slices } from '../../util/slices.js';
 import { Writer } from '../../util/writer.js';
 import type { ExtendedKey } from '../../signing/extendedKey.js';
 import { rootOfSeed } from '../keys/hdKeys.js';
+import { SEED_PATH } from '../keys/keyRecords.js';
 import type { Wallet } from '../wallet.js';
 import { encodeDumpText, formatDumpTime } from './dumpText.js';
 import { addressText } from './imports.js';
@@ -82,7 +83,7 @@ function keyLine(wallet: Wallet, keyId: Bytes, timeSec: number, seedId: Bytes | 
   if (label !== null) use = `label=${encodeDumpText(label)}`;
   else if (seedId !== null && equalBytes(keyId, seedId)) use = 'hdseed=1';
   else if (keypool.has(keyId)) use = 'reserve=1';
-  else if (path === 's') use = 'inactivehdseed=1';
+  else if (path === SEED_PATH) use = 'inactivehdseed=1';
   const origin = path === '' ? '' : ` hdkeypath=${path}`;
   return `${secret} ${formatDumpTime(timeSec)} ${use} # addr=${addresses}${origin}\n`;
 }

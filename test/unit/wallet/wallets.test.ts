@@ -52,6 +52,50 @@ describe('Wallets', () => {
     await wallets.close();
   });
 
+  it('refuses a copy of one that is open, and takes it once that is closed', async () => {
+    const node = new FakeNode();
+    const wallets = walletsOf(folder, WALLET_OPTIONS, node);
+    const own = await wallets.create('own');
+    const other = await wallets.create('other');
+    await own.file.backup(join(folder, 'copy'));
+    const refused =
+      'WalletOpenError: Error loading wallet copy. It is a copy of the wallet own, which is loaded: both would hand out the same addresses. Unload that one first.';
+    expect(await problemOf(wallets.openExisting('copy'))).toBe(refused);
+    await own.keys.take(false);
+    expect(await problemOf(wallets.openExisting('copy'))).toBe(refused);
+    // It is one whatever the file is called, and at the start too.
+    expect(await problemOf(wallets.openOrCreate('copy'))).toBe(refused);
+    await wallets.unload(own);
+    const copy = await wallets.openExisting('copy');
+    expect(await problemOf(wallets.openExisting('own'))).toContain('It is a copy of the wallet copy,');
+    // With a seed of its own it is another wallet, and one that has had a seed of its own is none by getting another's.
+    await setNewSeed(copy, null, true);
+    const again = await wallets.openExisting('own');
+    const { privateKey } = again.keyring.signingKey(again.hd.state!.seedId)!;
+    await setNewSeed(other, { privateKey: Buffer.from(privateKey), compressed: true }, true);
+    await wallets.unload(other);
+    expect((await wallets.openExisting('other')).hd.state!.seedId).toEqual(again.hd.state!.seedId);
+    await wallets.close();
+  });
+
+  it('knows copies of wallets without a seed by the keys that are ready', async () => {
+    const wallets = walletsOf(folder);
+    const own = await wallets.create('own');
+    await own.change((batch) => batch.del(recordKey('hdchain')));
+    const watching = await wallets.create('watching', false);
+    for (const [wallet, copy] of [
+      [own, 'copy'],
+      [watching, 'watching copy'],
+    ] as const)
+      await wallet.file.backup(join(folder, copy));
+    await wallets.unload(own);
+    await wallets.openExisting('own');
+    expect(await problemOf(wallets.openExisting('copy'))).toContain('It is a copy of the wallet own,');
+    // What hands out nothing may be open twice.
+    expect((await wallets.openExisting('watching copy')).hasPrivateKeys).toBe(false);
+    await wallets.close();
+  });
+
   it('keeps other nodes out whatever links lead to the file', async () => {
     const own = walletsOf(folder);
     const { path } = (await own.create('one')).file;

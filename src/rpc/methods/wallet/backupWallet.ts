@@ -2,6 +2,8 @@
 import { statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { diskFailureReason, EnvironmentError } from '../../../util/environmentError.js';
+import { WalletFile } from '../../../wallet/store/walletFile.js';
+import { refusalToReplace } from '../../../wallet/transfer/replacing.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
@@ -18,28 +20,37 @@ export const backupWallet = defineMethod({
       name: 'destination',
       type: 'string',
       required: true,
-      description: 'The destination directory or file; a file that lies there is replaced',
+      description:
+        'The destination directory or file; what lies there is replaced, unless it is a wallet that has keys which this one lacks',
     },
   ],
   result: t.none(),
   examples: [['"backup.db"']],
   async run(ctx, { destination }) {
-    const { file } = walletOf(ctx);
-    if (destination === '') throw rpcError(RPC_ERROR.WALLET_ERROR, 'Error: Wallet backup failed!');
+    const wallets = walletsOf(ctx);
+    const { file, keyring } = walletOf(ctx);
+    if (destination === '') throw failure();
     const path = resolve(destination);
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
     const target = isFolder ? join(path, basename(file.path)) : path;
     // Never over a wallet that is in use, this one or another: its keys would be gone.
-    if (walletsOf(ctx).keeps(target)) throw rpcError(RPC_ERROR.WALLET_ERROR, 'Error: Wallet backup failed!');
+    if (wallets.keeps(target)) throw failure();
+    const refusal = await refusalToReplace(target, keyring);
+    if (refusal !== null) throw failure(`${target}: ${refusal}`);
+    if (WalletFile.isOne(target) && (await wallets.isUsedElsewhere(target)))
+      throw failure(`${target}: another node has wallets open in its folder`);
     try {
       await file.backup(target);
     } catch (error) {
       if (!(error instanceof EnvironmentError)) throw error;
       ctx.services.log.warn(`The wallet could not be backed up: ${error.message}`);
       const reason = diskFailureReason(error);
-      const told = reason === null ? '' : ` ${target}: ${reason}`;
-      throw rpcError(RPC_ERROR.WALLET_ERROR, `Error: Wallet backup failed!${told}`);
+      throw failure(reason === null ? '' : `${target}: ${reason}`);
     }
     return null;
   },
 });
+
+function failure(reason = ''): Error {
+  return rpcError(RPC_ERROR.WALLET_ERROR, `Error: Wallet backup failed! ${reason}`.trimEnd());
+}

@@ -1,6 +1,6 @@
 /** `getunconfirmedbalance`: what is not confirmed and not trusted. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { coins } from '../../../util/json.js';
-import { balance } from '../../../wallet/ledger/balances.js';
+import { pendingSat } from '../../../wallet/ledger/balances.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
 import { walletOf } from './walletOf.js';
@@ -15,6 +15,6 @@ export const getUnconfirmedBalance = defineMethod({
   examples: [[]],
   run(ctx) {
     const wallet = walletOf(ctx);
-    return coins(balance(wallet.ledger, wallet.balanceOptions).pending);
+    return coins(pendingSat(wallet.ledger, wallet.balanceOptions));
   },
 });

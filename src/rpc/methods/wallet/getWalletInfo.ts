@@ -1,6 +1,5 @@
 /** `getwalletinfo`: how a wallet stands. Source: lbrycrd wallet/rpcwallet.cpp. */
-import { balance } from '../../../wallet/ledger/balances.js';
-import { MINE } from '../../../wallet/keys/isMine.js';
+import { balance, stakedSat } from '../../../wallet/ledger/balances.js';
 import { coins } from '../../../util/json.js';
 import { hashToHex } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
@@ -58,8 +57,7 @@ export const getWalletInfo = defineMethod({
     const wallet = walletOf(ctx);
     const { ledger, keypool, hd, balanceOptions } = wallet;
     const all = balance(ledger, balanceOptions);
-    const claims = balance(ledger, balanceOptions, MINE.claim).trusted;
-    const supports = balance(ledger, balanceOptions, MINE.support).trusted;
+    const { claims, supports } = stakedSat(ledger, balanceOptions);
     const seed = hd.state === null ? null : hashToHex(hd.state.seedId);
     return {
       walletname: wallet.name,

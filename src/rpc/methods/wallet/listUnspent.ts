@@ -1,8 +1,8 @@
 /** `listunspent`: what may be spent. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { MAX_MONEY } from '../../../consensus/limits.js';
 import { encodeDestination } from '../../../script/address.js';
-import { extractDestination, scriptForDestination } from '../../../script/standard.js';
-import { fromLatin1, hashToHex, toHex, toLatin1 } from '../../../util/bytes.js';
+import { extractDestination } from '../../../script/standard.js';
+import { fromLatin1, hashToHex, toHex } from '../../../util/bytes.js';
 import { coins, type JsonObject, type JsonValue } from '../../../util/json.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import { inSlices, type Slices } from '../../../util/slices.js';
@@ -19,7 +19,7 @@ import { defineMethod } from '../../method.js';
 import { getInt64, getString, parseAmount } from '../../paramTypes.js';
 import { t } from '../../../schema/schema.js';
 import { ACCOUNTS } from './accountsOption.js';
-import { scriptOfAddress } from './spendArguments.js';
+import { addressKey } from './addressOf.js';
 import { walletOf } from './walletOf.js';
 
 /** Addresses that are read between two pauses. */
@@ -91,34 +91,37 @@ export const listUnspent = defineMethod({
   ],
   async run(ctx, { minconf, maxconf, addresses, include_unsafe, query_options }) {
     const wallet = walletOf(ctx);
-    const scripts = await inSlices(readAddresses(wallet, addresses ?? []));
+    const wanted = await inSlices(readAddresses(wallet, addresses ?? []));
+    const limits = readOptions(query_options);
+    // Limits count before addresses do, as in the reference: without any, what pays elsewhere need not be looked at.
+    const isLimited = limits.enoughSat !== null || limits.enoughCoins !== null;
     const query: CoinQuery = {
       control: null,
       onlySafe: !include_unsafe,
       minDepth: minconf,
       maxDepth: maxconf,
-      ...readOptions(query_options),
+      destinations: isLimited ? null : wanted,
+      ...limits,
     };
-    await inSlices(spendStateOf(wallet).scripts.learn());
-    const found = await inSlices(describeAll(wallet, query, scripts));
+    if (query.destinations === null) await inSlices(spendStateOf(wallet).scripts.learn());
+    const found = await inSlices(describeAll(wallet, query, wanted));
     const hasAccounts = ctx.isDeprecatedEnabled(ACCOUNTS);
     return jsonArray(answers(wallet, found, hasAccounts));
   },
 });
 
-/** Scripts of the addresses, a byte a character. */
-function* readAddresses(wallet: Wallet, addresses: readonly JsonValue[]): Slices<ReadonlySet<string>> {
-  const scripts = new Set<string>();
+/** The `destinationKey`s of the addresses; null without any. */
+function* readAddresses(wallet: Wallet, addresses: readonly JsonValue[]): Slices<ReadonlySet<string> | null> {
+  const wanted = new Set<string>();
   for (const [n, value] of addresses.entries()) {
     if (n % ADDRESSES_AT_ONCE === ADDRESSES_AT_ONCE - 1) yield;
     const address = getString(value);
-    const script = toLatin1(scriptOfAddress(wallet, address, `Invalid Bitcoin address: ${address}`));
-    if (scripts.has(script)) {
+    const key = addressKey(wallet, address, `Invalid Bitcoin address: ${address}`);
+    if (wanted.has(key))
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Invalid parameter, duplicated address: ${address}`);
-    }
-    scripts.add(script);
+    wanted.add(key);
   }
-  return scripts;
+  return wanted.size === 0 ? null : wanted;
 }
 
 function readOptions(
@@ -142,23 +145,21 @@ function readOptions(
   };
 }
 
-/** Limits count before addresses do, as in the reference. What goes away between two slices is left out. */
-function* describeAll(wallet: Wallet, query: CoinQuery, scripts: ReadonlySet<string>): Slices<WalletCoin[]> {
+/** What goes away between two slices is left out. */
+function* describeAll(
+  wallet: Wallet,
+  query: CoinQuery,
+  wanted: ReadonlySet<string> | null,
+): Slices<WalletCoin[]> {
   const { coins: listed, describe } = availableCoinsInOrder(wallet, query);
   const found: WalletCoin[] = [];
   let seen = 0;
   for (const coin of listed) {
     if (++seen % COINS_AT_ONCE === 0) yield;
     if (wallet.ledger.entry(coin.entry.key) !== coin.entry) continue;
-    const described = describe(coin);
-    if (scripts.size === 0 || scripts.has(destinationScript(described))) found.push(described);
+    if (wanted === null || wanted.has(coin.output.to)) found.push(describe(coin));
   }
   return found;
-}
-
-function destinationScript({ script }: WalletCoin): string {
-  const destination = extractDestination(script);
-  return destination === null ? '' : toLatin1(scriptForDestination(destination));
 }
 
 function* answers(wallet: Wallet, found: readonly WalletCoin[], hasAccounts: boolean): Generator<JsonOut> {

@@ -24,6 +24,8 @@ export async function openedWallet(opening: Promise<Wallet>): Promise<JsonOut> {
 export function openFailure(error: unknown): unknown {
   if (!(error instanceof WalletOpenError)) return error;
   if (error.kind === 'missing') return rpcError(RPC_ERROR.WALLET_NOT_FOUND, error.message);
+  // With what the reference's database throws for two files of one identity.
+  if (error.kind === 'copy') return rpcError(RPC_ERROR.MISC_ERROR, error.message);
   const message =
     error.kind === 'exists' ? error.message : `Wallet file verification failed: ${error.message}`;
   return rpcError(RPC_ERROR.WALLET_ERROR, message);

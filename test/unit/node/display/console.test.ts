@@ -29,20 +29,35 @@ describe('a line that renews itself', () => {
     expect(stream.isFollowed).toBe(false);
   });
 
+  it('takes along what a terminal shows of what is typed', () => {
+    const { stream, console } = open();
+    console.line('one\n');
+    for (const status of [null, () => 'at 1 %']) {
+      console.setStatus(status);
+      stream.write('^C');
+      console.clear();
+      console.line('two\n');
+    }
+    expect(stream.screen()).toEqual(['one', 'two', 'two', '']);
+    const other = open({ isTTY: false });
+    other.console.clear();
+    expect(other.stream.written).toBe('');
+  });
+
   it('is cut to the width, and anew when that changes', () => {
     const { stream, console } = open({ columns: 12 });
     console.setStatus(() => 'a long story of blocks');
-    expect(stream.screen()).toEqual(['a long s...']);
+    expect(stream.screen()).toEqual(['a long...']);
     stream.resize(100);
     expect(stream.screen()).toEqual(['a long story of blocks']);
-    stream.resize(7);
+    stream.resize(9);
     expect(stream.screen()).toEqual(['a l...']);
   });
 
   it('never runs over, whatever a file is called', () => {
     const { stream, console } = open({ columns: 12 });
     console.setStatus(() => '\u5340\u584a\u93c8\u5340\u584a\u93c8\u5340');
-    expect(stream.screen()).toEqual(['\u5340\u584a\u93c8\u5340...']);
+    expect(stream.screen()).toEqual(['\u5340\u584a\u93c8...']);
     console.setStatus(() => 'a\n\x1b[2Jb');
     expect(stream.screen()).toEqual(['a??[2Jb']);
   });
@@ -50,7 +65,7 @@ describe('a line that renews itself', () => {
   it('is given the width to fill', () => {
     const { stream, console } = open({ columns: 31 });
     console.setStatus((columns) => '#'.repeat(columns));
-    expect(stream.screen()).toEqual(['#'.repeat(30)]);
+    expect(stream.screen()).toEqual(['#'.repeat(28)]);
   });
 
   it('is written only where it changed', () => {

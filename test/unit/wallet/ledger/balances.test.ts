@@ -10,6 +10,8 @@ import {
   inIdOrder,
   isTrusted,
   ownCoins,
+  pendingSat,
+  stakedSat,
   type BalanceOptions,
   type CoinFilter,
 } from '../../../../src/wallet/ledger/balances.js';
@@ -33,6 +35,7 @@ const ALL: CoinFilter = {
   maxDepth: Infinity,
   minValueSat: 0n,
   maxValueSat: 1n << 60n,
+  destinations: null,
   isLocked: () => false,
   isChosen: () => false,
 };
@@ -123,6 +126,7 @@ describe('balances', () => {
     const received = tx([[foreign, 0]], [[MINE_SCRIPT, 10n]]);
     add(received);
     expect(balance(ledger, OPTIONS)).toEqual({ trusted: 0n, pending: 10n, immature: 0n });
+    expect(pendingSat(ledger, OPTIONS)).toBe(10n);
     const sent = tx(
       [[received, 0]],
       [
@@ -135,6 +139,7 @@ describe('balances', () => {
     expect(balance(ledger, OPTIONS)).toEqual({ trusted: 6n, pending: 0n, immature: 0n });
     const careful = { ...OPTIONS, spendsUnconfirmedChange: false };
     expect(balance(ledger, careful)).toEqual({ trusted: 0n, pending: 6n, immature: 0n });
+    expect([pendingSat(ledger, OPTIONS), pendingSat(ledger, careful)]).toEqual([0n, 6n]);
     expect(isTrusted(ledger, entry, { ...OPTIONS, isFinal: () => false })).toBe(false);
     ledger.setInMempool(txid(sent), false);
     expect(balance(ledger, OPTIONS)).toEqual({ trusted: 0n, pending: 0n, immature: 0n });
@@ -154,6 +159,11 @@ describe('balances', () => {
     expect(balance(ledger, OPTIONS).trusted).toBe(6n);
     expect(balance(ledger, OPTIONS, MINE.watchOnly).trusted).toBe(1n);
     expect([...ownCoins(ledger, OPTIONS)]).toHaveLength(3);
+    expect(stakedSat(ledger, OPTIONS)).toEqual({ claims: 4n, supports: 0n });
+    expect(balance(ledger, OPTIONS, MINE.claim).trusted).toBe(4n);
+    ledger.disconnect(blocks.pop()!);
+    expect(stakedSat(ledger, OPTIONS)).toEqual({ claims: 0n, supports: 0n });
+    expect(pendingSat(ledger, OPTIONS)).toBe(0n);
   });
 });
 

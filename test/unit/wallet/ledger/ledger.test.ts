@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../../../src/crypto/hash.js';
 import { txid, type Transaction } from '../../../../src/primitives/transaction.js';
+import { scriptForDestination } from '../../../../src/script/standard.js';
 import { fromLatin1, hashToHex, toLatin1, type Bytes } from '../../../../src/util/bytes.js';
 import { MINE, MINE_ALL } from '../../../../src/wallet/keys/isMine.js';
 import { outputKey, outputNumber, txKeyOf, type Entry } from '../../../../src/wallet/ledger/entry.js';
@@ -12,6 +13,9 @@ import { randomOf } from '../../../support/claimLife.js';
 
 const MINE_SCRIPT = Buffer.from('51', 'hex');
 const WATCHED_SCRIPT = Buffer.from('52', 'hex');
+/** The others have no destination. */
+const P2SH_SCRIPT = scriptForDestination({ type: 'scripthash', hash: Buffer.alloc(20, 1) });
+const OTHER_P2SH_SCRIPT = scriptForDestination({ type: 'scripthash', hash: Buffer.alloc(20, 2) });
 const OTHER_SCRIPT = Buffer.from('53', 'hex');
 
 interface Coin {
@@ -59,7 +63,12 @@ class World {
   private open(): Ledger {
     const heightNow = (): number => this.blocks.length - 1;
     return new Ledger({
-      mine: (script) => (script[0] === 0x51 ? MINE.spendable : script[0] === 0x52 ? MINE.watchOnly : MINE.no),
+      mine: (script) =>
+        script[0] === 0x51 || script[0] === P2SH_SCRIPT[0]
+          ? MINE.spendable
+          : script[0] === 0x52
+            ? MINE.watchOnly
+            : MINE.no,
       mineOfKeyHash: () => MINE.no,
       heightOf: (hash) => this.blocks.findIndex((block) => block.hash.equals(hash)),
       get height() {
@@ -350,6 +359,15 @@ describe('Ledger', () => {
         expect(state, name(tx)).toBe(states.get(key(tx)));
       }
       expect(world.unspent()).toEqual(unspent.sort());
+      const destinations = new Set(
+        [...world.ledger.all()].flatMap(({ outputs }) => outputs.map(({ to }) => to)),
+      );
+      const found = [...destinations].flatMap((to) => {
+        const outputs = [...world.ledger.unspentOutputs(new Set([to]))];
+        expect(outputs.every(([, output]) => output.to === to)).toBe(true);
+        return outputs.map(([key]) => key);
+      });
+      expect(found.sort()).toEqual([...world.ledger.unspentOutputs()].map(([key]) => key).sort());
     }
 
     for (let turn = 0; turn < 150; turn++) {
@@ -369,7 +387,7 @@ describe('Ledger', () => {
           }
           const scripts = Array.from(
             { length: 1 + random(2) },
-            () => [MINE_SCRIPT, WATCHED_SCRIPT][random(2)]!,
+            () => [MINE_SCRIPT, WATCHED_SCRIPT, P2SH_SCRIPT, OTHER_P2SH_SCRIPT][random(4)]!,
           );
           const tx = makeTx(coins, scripts);
           all.push(tx);

@@ -1,0 +1,59 @@
+/**
+ * What a backup may be written over: older backups of the same wallet, and files that are no wallets. Only looks at what lies
+ * there.
+ */
+import { fromLatin1, type Bytes } from '../../util/bytes.js';
+import { EnvironmentError } from '../../util/environmentError.js';
+import { ReadError, Reader } from '../../util/reader.js';
+import { inSlices, type Slices } from '../../util/slices.js';
+import { isMine, MINE } from '../keys/isMine.js';
+import { bytesKey, idOf, parseKeyMetadata } from '../keys/keyRecords.js';
+import type { Keyring } from '../keys/keyring.js';
+import { kindPrefix, recordKey, type RecordKind } from '../store/records.js';
+import { WalletFile, type WalletRows } from '../store/walletFile.js';
+import { isForeignWallet } from './foreignWallet.js';
+
+const KEY_KINDS = ['key', 'wkey', 'ckey'] as const;
+/** Rows that are looked at between two pauses. */
+const ROWS_AT_ONCE = 64;
+
+/** Why a wallet must not be written over what lies at a path; null where it may. */
+export async function refusalToReplace(path: string, keyring: Keyring): Promise<string | null> {
+  if (isForeignWallet(path)) return 'a wallet of lbrycrd lies there';
+  if (!WalletFile.isOne(path)) return null;
+  try {
+    const holdsMore = await WalletFile.look(path, (file) => inSlices(hasMore(file, keyring)));
+    return holdsMore ? 'another wallet lies there' : null;
+  } catch (error) {
+    if (error instanceof EnvironmentError || error instanceof ReadError)
+      return 'a wallet that cannot be read lies there';
+    throw error;
+  }
+}
+
+/** Whether there is a key or script in a file that is not in a wallet and does not come from a seed in it. */
+function* hasMore(file: WalletRows, keyring: Keyring): Slices<boolean> {
+  let count = 0;
+  const isUnknown: Record<string, (rest: Buffer) => boolean> = {
+    cscript: (rest) => keyring.script(rest) === null,
+    watchs: (rest) => isMine(keyring, new Reader(rest).varBytes()) === MINE.no,
+  };
+  for (const kind of KEY_KINDS) isUnknown[kind] = (rest) => !isKnownKey(file, keyring, rest);
+  for (const [kind, test] of Object.entries(isUnknown)) {
+    const prefix = kindPrefix(kind as RecordKind);
+    for (const key of file.keys(prefix)) {
+      if (test(fromLatin1(key.slice(prefix.length)))) return true;
+      if (++count % ROWS_AT_ONCE === 0) yield;
+    }
+  }
+  return false;
+}
+
+function isKnownKey(file: WalletRows, keyring: Keyring, rest: Buffer): boolean {
+  const publicKey: Bytes = new Reader(rest).varBytes();
+  if (keyring.hasKey(idOf(publicKey))) return true;
+  const origin = file.get(recordKey('keymeta', bytesKey(publicKey)));
+  if (origin === undefined) return false;
+  const { path, seedId } = parseKeyMetadata(origin);
+  return path !== '' && keyring.hasKey(seedId);
+}

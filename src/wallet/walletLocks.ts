@@ -1,0 +1,41 @@
+/** The locks of a node on folders with wallets, which keep other nodes out. Source: lbrycrd wallet/db.cpp `LockDirectory`. */
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { FolderLockError, lockFolder } from '../store/folderLock.js';
+import { isThere, LOCK_NAME } from './walletPlace.js';
+
+const LOCK = { name: LOCK_NAME, what: 'wallet directory' } as const;
+
+/** One call at a time. */
+export class WalletLocks {
+  /** By folder, with how many wallets need each. */
+  private readonly locks = new Map<string, { users: number; readonly unlock: () => Promise<void> }>();
+
+  /** Resolves with what gives the folder free again, once nobody needs it any more. Rejects with `FolderLockError`. */
+  async lock(path: string): Promise<() => Promise<void>> {
+    const folder = realpathSync(path);
+    const held = this.locks.get(folder) ?? { users: 0, unlock: await lockFolder(folder, LOCK) };
+    held.users++;
+    this.locks.set(folder, held);
+    return async () => {
+      if (--held.users > 0) return;
+      this.locks.delete(folder);
+      await held.unlock();
+    };
+  }
+
+  /** Whether somebody else has a folder. */
+  async isLockedByOther(path: string): Promise<boolean> {
+    const folder = realpathSync(path);
+    if (this.locks.has(folder) || !isThere(join(folder, LOCK_NAME))) return false;
+    try {
+      await (
+        await lockFolder(folder, LOCK)
+      )();
+      return false;
+    } catch (error) {
+      if (error instanceof FolderLockError) return true;
+      throw error;
+    }
+  }
+}
