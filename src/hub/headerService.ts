@@ -3,6 +3,7 @@ import type { ChainReader } from '../chain/chainReader.js';
 import { formatHeader, HEADER_SIZE_BYTES } from '../primitives/header.js';
 import { hashToHex, toHex } from '../util/bytes.js';
 import type { JsonOut } from '../util/jsonWrite.js';
+import { whenSoon, type Soon } from '../util/soon.js';
 import { HeaderTree } from './headerTree.js';
 import type { Turn } from './turns.js';
 
@@ -37,15 +38,17 @@ export class HeaderService {
   }
 
   /** A header as a subscriber hears of it. */
-  async told(id: number, form: 'raw' | 'decoded'): Promise<JsonOut> {
+  told(id: number, form: 'raw' | 'decoded'): Soon<JsonOut> {
     if (form === 'decoded') return this.decoded(id);
-    return { hex: toHex(await this.bytes(id)), height: this.reader.headers.height(id) };
+    return whenSoon(this.bytes(id), (bytes) => ({
+      hex: toHex(bytes),
+      height: this.reader.headers.height(id),
+    }));
   }
 
   /** The form of Electrum's servers, with the claim root. */
-  async decoded(id: number): Promise<JsonOut> {
-    const header = await this.reader.readHeader(id);
-    return {
+  decoded(id: number): Soon<JsonOut> {
+    return whenSoon(this.reader.readHeader(id), (header) => ({
       version: header.version >>> 0,
       prev_block_hash: hashToHex(header.prevHash),
       merkle_root: hashToHex(header.merkleRoot),
@@ -54,11 +57,11 @@ export class HeaderService {
       bits: header.bits,
       nonce: header.nonce,
       block_height: this.reader.headers.height(id),
-    };
+    }));
   }
 
-  private async bytes(id: number): Promise<Buffer> {
-    return formatHeader(await this.reader.readHeader(id));
+  private bytes(id: number): Soon<Buffer> {
+    return whenSoon(this.reader.readHeader(id), formatHeader);
   }
 
   /** The headers at these heights, back to back, of the branch that ends with `tip`, whatever becomes of it meanwhile. */

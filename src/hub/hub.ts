@@ -12,6 +12,7 @@ import { AddressHistories } from './addressHistories.js';
 import { BlockedClaims, type BlockingSource } from './blockedClaims.js';
 import { BlockTxids } from './blockTxids.js';
 import { ClaimAnswers, type HubSearch } from './claimAnswers.js';
+import { HeaderNotices } from './headerNotices.js';
 import { HeaderService } from './headerService.js';
 import { HubPeers } from './hubPeers.js';
 import type { HubError } from './hubError.js';
@@ -84,11 +85,13 @@ export class Hub implements HubService {
     const reader = node.chain;
     const { addresses } = node;
     assert(addresses, 'the hub runs without the address index');
+    const headers = new HeaderService(reader);
     this.services = {
       facts: options.facts,
       node,
       peers: new HubPeers(options.peers),
-      headers: new HeaderService(reader),
+      headers,
+      headerNotices: new HeaderNotices(headers),
       blockTxids: new BlockTxids(reader),
       histories: new AddressHistories(node, new StatusCache()),
       claims: deps.claims && this.claimAnswers(deps.claims),
@@ -167,7 +170,7 @@ export class Hub implements HubService {
 
   addPeer(peer: string): boolean {
     if (!this.services.peers.add(peer)) return false;
-    this.sessions.tell();
+    void this.sessions.tell();
     return true;
   }
 

@@ -3,6 +3,7 @@ import type { RpcServices } from '../rpc/services.js';
 import type { AddressHistories } from './addressHistories.js';
 import type { BlockTxids } from './blockTxids.js';
 import type { ClaimAnswers } from './claimAnswers.js';
+import type { HeaderNotices } from './headerNotices.js';
 import type { HeaderService } from './headerService.js';
 import type { HubPeers } from './hubPeers.js';
 
@@ -24,6 +25,7 @@ export interface HubServices {
   readonly node: RpcServices;
   readonly peers: HubPeers;
   readonly headers: HeaderService;
+  readonly headerNotices: HeaderNotices;
   readonly blockTxids: BlockTxids;
   readonly histories: AddressHistories;
   /** Null where there is no claim index. */

@@ -5,17 +5,13 @@
  */
 import { JsonParseError, JsonScanner, decodeUtf8InSlices } from '../util/jsonParse.js';
 import { JsonObject, type JsonValue } from '../util/json.js';
+import { isPromise } from '../util/soon.js';
 import { AnswerWriter } from './answerWriter.js';
 import { HUB_ERROR, HubError, internalError } from './hubError.js';
 import type { LineSocket } from './lineSocket.js';
 import { bindArguments, type HubClient, type HubMethod, type HubResult } from './method.js';
 import type { HubServices } from './hubServices.js';
-import {
-  addressNotifications,
-  headerNotification,
-  PEER_NOTIFICATION,
-  peerNotification,
-} from './notifications.js';
+import { addressNotifications, PEER_NOTIFICATION, peerNotification } from './notifications.js';
 import type { Turn, Turns } from './turns.js';
 import {
   answerFrame,
@@ -282,8 +278,24 @@ export class Session implements HubClient {
   }
 
   /** Tells what there is to tell; only one such telling is under way. */
-  async tell(): Promise<void> {
-    if (this.isTelling || this.version === null) return;
+  tell(): void {
+    if (this.isTelling || this.version === null || !this.hasNews || this.tellTipNow(this.version)) return;
+    void this.tellInTurns();
+  }
+
+  /** Most clients want nothing but the tip, whose line is at hand. */
+  private tellTipNow(version: WireVersion): boolean {
+    if (this.wantsHeaders === null || this.touched.size > 0 || this.hasNewPeer) return false;
+    const { hub, told } = this.deps;
+    const { tip } = hub.headers;
+    const line = hub.headerNotices.of(tip, this.wantsHeaders, version);
+    if (isPromise(line) || !this.writer.lineNow(line)) return false;
+    this.knownTip = tip;
+    told('blockchain.headers.subscribe', 1);
+    return true;
+  }
+
+  private async tellInTurns(): Promise<void> {
     this.isTelling = true;
     try {
       while (!this.socket.isGone && this.hasNews) {
@@ -361,9 +373,9 @@ export class Session implements HubClient {
     const { hub, told } = this.deps;
     const tip = hub.headers.tip;
     if (!this.hasNewTip || this.wantsHeaders === null) return;
-    const header = await hub.headers.told(tip, this.wantsHeaders);
+    const line = await hub.headerNotices.of(tip, this.wantsHeaders, version);
     this.knownTip = tip;
-    await this.writer.text(turn, `${headerNotification(version, header)}\n`);
+    await this.writer.text(turn, line);
     told('blockchain.headers.subscribe', 1);
   }
 }

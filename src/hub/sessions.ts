@@ -3,6 +3,7 @@
  * bounds on what they may hold together. Owns who subscribed to which script.
  */
 import { createServer, type Server, type Socket } from 'node:net';
+import { breathe } from '../util/breathe.js';
 import type { Logger } from '../util/logging.js';
 import { badRequest } from './hubError.js';
 import { LineSocket } from './lineSocket.js';
@@ -25,6 +26,8 @@ const MAX_SUBSCRIPTIONS = 1_000_000;
 const REOPEN_SHARE = 0.95;
 /** How long to wait when the port is taken meanwhile. Source: `_start_external_servers`. */
 const RETRY_MS = 3000;
+/** The longest that telling clients holds the event loop. */
+const SLICE_MS = 4;
 /** How often silent clients are looked for within their time. Source: `_clear_stale_sessions`. */
 const LOOKS_PER_TIMEOUT = 10;
 
@@ -267,8 +270,12 @@ export class Sessions {
   }
 
   /** Tells every client what it wants to hear: the tip if it moved, and what happened to its scripts. */
-  tell(): void {
-    for (const session of this.sessions) void session.tell();
+  async tell(): Promise<void> {
+    let since = performance.now();
+    for (const session of this.sessions) {
+      session.tell();
+      since = await breathe(since, SLICE_MS);
+    }
   }
 
   /** Sends everybody away. */

@@ -29,7 +29,7 @@ export interface TouchedSessions {
   wantedKeys(): Iterable<string>;
   touch(scriptKey: string): void;
   /** Tells what was touched, and the tip where it moved. */
-  tell(): void;
+  tell(): Promise<void>;
 }
 
 export interface TouchWatchDeps {
@@ -117,7 +117,7 @@ export class TouchWatch {
         await this.touchEverything();
       }
       for (const block of blocks) await this.lookThrough(block);
-      sessions.tell();
+      await sessions.tell();
       this.toldTip = tip;
     } catch (error) {
       if (!this.isStopped) failed(error);

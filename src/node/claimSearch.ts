@@ -102,7 +102,7 @@ export async function openClaimSearch(
   const backend = await openBackend(input);
   log.info(`Searching claims with ${backend.description}`);
   const follower = new SearchFollower(index, followedChain(reader), backend.writer, log);
-  const forget = reader.chain.events.on('tipChanged', () => follower.poke());
+  const forget = reader.chain.events.on('tipChanged', () => follower.pokeSoon());
   const looking = setInterval(() => {
     const { tip } = follower.status;
     if (tip === null || tip.height < index.height) follower.poke();

@@ -13,7 +13,7 @@ import { SearchError, badRequest } from './searchError.js';
 import { findUrls } from './urlConditions.js';
 
 /** For how long a search waits for the index to follow. */
-const FOLLOW_MS = 200;
+const FOLLOW_MS = 250;
 /** Answers that are remembered, of the present tip. Arbitrary. */
 const REMEMBERED_PAGES = 2000;
 /** Characters of a search that a line of the log shows. Arbitrary. */

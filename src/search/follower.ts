@@ -9,7 +9,7 @@ import type { Logger } from '../util/logging.js';
 import type { ClaimSources } from './documentSource.js';
 import { FirstBuild, type BuildProgress } from './firstBuild.js';
 import { FollowedClaims, scoreOf, type FollowedChain } from './followedClaims.js';
-import { KEPT_BLOCKS, type BlockId, type BlockNote, type IndexWriter } from './indexChange.js';
+import { KEPT_BLOCKS, type BlockId, type BlockStep, type IndexWriter } from './indexChange.js';
 import { NotedBlocks } from './notedBlocks.js';
 import { SearchError } from './searchError.js';
 
@@ -30,6 +30,13 @@ export interface FollowerStatus {
 
 /** Time after which a failure is tried again. Arbitrary. */
 const RETRY_MS = 5000;
+/** Blocks that are followed together at most, and claims that they touch from which on no more join. Arbitrary. */
+const BLOCKS_TOGETHER = 16;
+const CLAIMS_TOGETHER = 1000;
+/** A block that comes so soon after others were followed waits for more. Arbitrary. */
+const PAUSE_MS = 1000;
+/** For how long. Arbitrary: searches wait several times as long for the index. */
+const GATHER_MS = 50;
 /** Where nothing is, below the genesis block. */
 const NOWHERE: BlockId = { height: -1, hash: '' };
 
@@ -53,6 +60,8 @@ export class SearchFollower {
   private isScrubbing = false;
   private isClosed = false;
   private retry: NodeJS.Timeout | null = null;
+  private gathering: NodeJS.Timeout | null = null;
+  private followedMs = -Infinity;
   private waiters: { readonly done: () => void }[] = [];
 
   constructor(
@@ -80,6 +89,17 @@ export class SearchFollower {
     this.running = this.run().finally(() => (this.running = null));
   }
 
+  /** To be called when a block came: of those that come fast several are followed together, after at most `GATHER_MS`. */
+  pokeSoon(): void {
+    if (this.isClosed || this.gathering !== null) return;
+    if (this.running === null && performance.now() - this.followedMs >= PAUSE_MS) return this.poke();
+    this.gathering = setTimeout(() => {
+      this.gathering = null;
+      this.poke();
+    }, GATHER_MS);
+    this.gathering.unref();
+  }
+
   /** Somebody who read the index found it damaged: it is made anew, if it is not already. */
   remake(): void {
     if (this.tip === null) return;
@@ -105,13 +125,16 @@ export class SearchFollower {
 
   /** Follows until the index is at the tip of the claim index. Failures are thrown; `poke` tells them in the status. */
   async sync(): Promise<void> {
+    await this.bringNear(() => false);
+  }
+
+  /** Follows until the index is at the tip, or so near that it may be left there. */
+  private async bringNear(mayLeave: () => boolean): Promise<void> {
     if (!this.claims.reader.isSynced || this.isClosed) return;
     const isKnown = this.isKnown && !this.isDamaged;
     this.isKnown = false;
     if (!isKnown && !(await this.learn())) return this.wake();
-    const from = this.tip;
-    while (!this.isClosed && (await this.step()));
-    if (this.tip !== from) this.documents = (await this.writer.state()).documents;
+    while (!this.isClosed && (await this.step()) && !mayLeave());
     this.isKnown = !this.isShared;
   }
 
@@ -134,7 +157,7 @@ export class SearchFollower {
   /** Waits until the index is at the tip of the claim index, on the same branch, `timeoutMs` at most. */
   async waitForTip(timeoutMs: number): Promise<void> {
     if (this.tip === null || this.isCurrent(this.tip)) return;
-    this.poke();
+    if (this.gathering === null) this.poke();
     await new Promise<void>((resolve) => {
       const timer = setTimeout(done, timeoutMs);
       const waiter = { done };
@@ -153,6 +176,7 @@ export class SearchFollower {
   async close(): Promise<void> {
     this.isClosed = true;
     if (this.retry !== null) clearTimeout(this.retry);
+    if (this.gathering !== null) clearTimeout(this.gathering);
     for (const waiter of [...this.waiters]) waiter.done();
     await this.running;
   }
@@ -161,7 +185,7 @@ export class SearchFollower {
     try {
       while (this.isWanted && !this.isClosed) {
         this.isWanted = false;
-        await this.sync();
+        await this.bringNear(() => this.isGathering);
         this.failure = null;
       }
     } catch (error) {
@@ -184,17 +208,19 @@ export class SearchFollower {
   /** One step towards the claim index's tip; false when there is none to take. */
   private async step(): Promise<boolean> {
     const { tip, claims, noted } = this;
-    // The note of a block that is followed goes with its claims.
-    const isNext = tip !== null && claims.height === tip.height + 1;
-    if (!isNext) await this.noteAhead();
+    // The notes of blocks that are followed go with their claims.
+    const isNear =
+      tip !== null && claims.height > tip.height && claims.height <= tip.height + BLOCKS_TOGETHER;
+    if (!isNear) await this.noteAhead();
     if (tip === null) return false;
     const { abandoned } = noted;
-    if (isNext && (abandoned.length > 0 || !claims.isActive(tip))) await this.noteAhead();
+    if (isNear && (abandoned.length > 0 || !claims.isActive(tip))) await this.noteAhead();
     if (!claims.isActive(tip)) return this.rewind(noted.abandoned);
     if (abandoned.length > 0) {
       const read = await this.read(await noted.claimIdsOf(abandoned));
       if (!claims.isActive(tip)) return true;
       await this.writer.refresh(abandoned, read);
+      this.documents = (await this.writer.state()).documents;
       noted.forget(abandoned);
       return true;
     }
@@ -203,44 +229,52 @@ export class SearchFollower {
     return true;
   }
 
+  /** Follows the block of this height, and those behind it that are there. */
   private async follow(height: number): Promise<void> {
     const { claims, noted } = this;
     const began = performance.now();
-    const hash = claims.hashAt(height);
-    const changes = await claims.changesAt(height, hash);
-    if (changes === 'gone')
+    const { disconnects } = claims;
+    const steps = await this.stepsFrom(height);
+    if (steps === 'gone')
       return this.buildAnew('the claim index no longer knows what the next blocks changed');
+    const last = steps.at(-1);
     // The chain has moved on another branch meanwhile: the next step sees it.
-    if (hash === null || changes === null) return;
-    const isNew = noted.add({ height, hash });
-    const ended = changes.deleted.map(hashToHex);
-    const touched = [...new Set([...changes.touched.map(hashToHex), ...ended])];
-    const read = await this.read(touched);
-    const changed = [
-      ...read.gone,
-      ...read.sources.filter((source) => source.height === height).map(({ claimId }) => claimId),
-    ];
-    const known = new Set(touched);
-    const reposts =
-      changed.length === 0 ? [] : (await this.writer.repostsOf(changed)).filter((id) => !known.has(id));
-    const more = reposts.length === 0 ? null : await this.read(reposts);
-    const block: BlockNote = { height, hash, claimIds: [...touched, ...reposts] };
-    // What was read may be of a branch that leaves the chain below this block.
-    if (!claims.isActive(block)) {
-      if (isNew) noted.forget([block]);
+    if (last === undefined) return;
+    for (const { block } of steps) noted.add(block);
+    const touched = new Set(steps.flatMap(({ block }) => block.claimIds));
+    const read = await this.read([...touched]);
+    // What was read, and what of these blocks is still alive, may be of a branch that the chain has left: the next step reads anew.
+    if (claims.disconnects !== disconnects) {
+      noted.giveUp();
       return;
     }
-    await this.writer.applyBlock(
-      { block, ended, scores: changes.trending.map(scoreOf) },
-      more === null
-        ? read
-        : { sources: [...read.sources, ...more.sources], gone: [...read.gone, ...more.gone] },
-    );
+    this.documents = await this.writer.applyBlocks(steps, read);
+    noted.settle();
     this.logger.debug('search', () => {
+      const blocks = steps.length === 1 ? `block ${height}` : `blocks ${height} to ${last.block.height}`;
       const tookMs = performance.now() - began;
-      return `Search index: block ${height} with ${block.claimIds.length} claims in ${tookMs.toFixed(0)} ms`;
+      return `Search index: ${blocks} with ${touched.size} claims in ${tookMs.toFixed(0)} ms`;
     });
-    this.moved({ height, hash });
+    this.moved({ height: last.block.height, hash: last.block.hash });
+  }
+
+  /** What the block of this height did, and those behind it, as many as are written together. */
+  private async stepsFrom(first: number): Promise<BlockStep[] | 'gone'> {
+    const { claims } = this;
+    const steps: BlockStep[] = [];
+    let count = 0;
+    for (let height = first; height <= claims.height && count < CLAIMS_TOGETHER; height++) {
+      if (steps.length === BLOCKS_TOGETHER) break;
+      const hash = claims.hashAt(height);
+      const changes = await claims.changesAt(height, hash);
+      if (changes === 'gone') return steps.length === 0 ? 'gone' : steps;
+      if (hash === null || changes === null) break;
+      const ended = changes.deleted.map(hashToHex);
+      const claimIds = [...new Set([...changes.touched.map(hashToHex), ...ended])];
+      steps.push({ block: { height, hash, claimIds }, ended, scores: changes.trending.map(scoreOf) });
+      count += claimIds.length;
+    }
+    return steps;
   }
 
   private async rewind(abandoned: readonly BlockId[]): Promise<boolean> {
@@ -257,6 +291,7 @@ export class SearchFollower {
     await this.writer.rewind(fork, abandoned, read);
     this.logger.debug('search', `Search index: back from block ${from.height} to ${fork.height}`);
     noted.forget(abandoned);
+    this.documents = (await this.writer.state()).documents;
     this.moved(fork);
     return true;
   }
@@ -303,6 +338,12 @@ export class SearchFollower {
     logger.info(`The search index is built: ${this.documents} claims`);
   }
 
+  /** Few blocks are left, and are about to be followed with those that come. */
+  private get isGathering(): boolean {
+    const { tip, claims, gathering } = this;
+    return gathering !== null && tip !== null && claims.height < tip.height + BLOCKS_TOGETHER;
+  }
+
   private noteAhead(): Promise<void> {
     return this.noted.noteAhead(this.tip?.height ?? NOWHERE.height);
   }
@@ -318,6 +359,7 @@ export class SearchFollower {
 
   private moved(tip: BlockId): void {
     this.tip = tip;
+    this.followedMs = performance.now();
     this.wake();
   }
 

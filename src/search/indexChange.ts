@@ -79,7 +79,8 @@ export interface IndexWriter {
   note(blocks: readonly BlockNote[]): Promise<void>;
   /** Live documents that repost one of the claims. */
   repostsOf(claimIds: readonly string[]): Promise<readonly string[]>;
-  applyBlock(step: BlockStep, claims: ClaimSources): Promise<void>;
+  /** Blocks by height, with the claims of all of them as they are at the present tip; answers how many documents there are. */
+  applyBlocks(steps: readonly BlockStep[], claims: ClaimSources): Promise<number>;
   /** Goes back to `tip`; the notes of abandoned blocks go, scores become what they were. */
   rewind(tip: BlockId, abandoned: readonly BlockId[], claims: ClaimSources): Promise<void>;
   /** Brings claims up to date without moving the tip. */

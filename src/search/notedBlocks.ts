@@ -12,6 +12,8 @@ export class NotedBlocks {
   private readonly writer: IndexWriter;
   private readonly keptBlocks: number;
   private blocks = new Map<string, BlockId>();
+  /** Of these the notes go with their claims, or before those of blocks above them. */
+  private readonly unwritten = new Map<string, BlockNote>();
   /** As long as this block is on the active chain, so are all that are noted but those in `unseen`; null: not known. */
   private seen: BlockId | null = null;
   private unseen: BlockId[] = [];
@@ -30,6 +32,7 @@ export class NotedBlocks {
 
   reset(blocks: readonly BlockId[]): void {
     this.blocks = new Map(blocks.map((block) => [keyOf(block), idOf(block)]));
+    this.unwritten.clear();
     this.seen = null;
     this.unseen = [];
   }
@@ -39,16 +42,26 @@ export class NotedBlocks {
     this.unseen.push(idOf(block));
   }
 
-  /** A block whose note goes with its claims; false when it is noted already. What lies far below it is forgotten. */
-  add(block: BlockId): boolean {
-    const isNew = !this.blocks.has(keyOf(block));
+  /** A block whose note goes with its claims, unless it is noted already. What lies far below it is forgotten. */
+  add(block: BlockNote): void {
+    if (!this.blocks.has(keyOf(block))) this.unwritten.set(keyOf(block), block);
     this.set(block);
     for (const [key, { height }] of this.blocks) {
       // They come in the order of their heights, but for a few.
       if (height > block.height - KEPT_BLOCKS) break;
       this.blocks.delete(key);
     }
-    return isNew;
+  }
+
+  /** The claims of all blocks that were added are written, with the notes. */
+  settle(): void {
+    this.unwritten.clear();
+  }
+
+  /** The claims of blocks that were added are not written after all. */
+  giveUp(): void {
+    this.forget([...this.unwritten.values()]);
+    this.unwritten.clear();
   }
 
   forget(blocks: readonly BlockId[]): void {
@@ -84,18 +97,21 @@ export class NotedBlocks {
   }
 
   /**
-   * Notes blocks of the claim index above `bottom`, before and after claims are read at them; down to the first that is
-   * noted, below which all are unless `bottom` has become lower.
+   * Notes blocks of the claim index above `bottom`, before and after claims are read at them; down to the first whose note is
+   * written, below which all are unless `bottom` has become lower.
    */
   async noteAhead(bottom: number, isLower = false): Promise<void> {
     const { claims } = this;
     const lowest = Math.max(bottom, claims.height - this.keptBlocks);
     const missing: BlockNote[] = [];
+    const waiting: BlockNote[] = [];
     for (let { height } = claims; height > lowest; height--) {
       const hash = claims.hashAt(height);
       if (hash === null) break;
       if (this.blocks.has(keyOf({ height, hash }))) {
-        if (isLower) continue;
+        const unwritten = this.unwritten.get(keyOf({ height, hash }));
+        if (unwritten !== undefined) waiting.push(unwritten);
+        if (isLower || (unwritten !== undefined && missing.length > 0)) continue;
         break;
       }
       const changes = await claims.changesAt(height, hash);
@@ -103,8 +119,9 @@ export class NotedBlocks {
       missing.push({ height, hash, claimIds: [...changes.touched, ...changes.deleted].map(hashToHex) });
     }
     if (missing.length === 0) return;
-    await this.writer.note(missing);
+    await this.writer.note([...missing, ...waiting]);
     for (const block of missing) this.set(block);
+    for (const block of waiting) this.unwritten.delete(keyOf(block));
   }
 
   /** The claims of noted blocks, and what reposts them. */

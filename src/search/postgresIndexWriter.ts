@@ -68,8 +68,8 @@ export class PostgresIndexWriter implements IndexWriter {
     return this.run((connection) => readReposts(connection, claimIds));
   }
 
-  applyBlock(step: BlockStep, claims: ClaimSources): Promise<void> {
-    return this.write((writer) => writer.applyBlock(step, this.states(claims)));
+  applyBlocks(steps: readonly BlockStep[], claims: ClaimSources): Promise<number> {
+    return this.write((writer) => writer.applyBlocks(steps, this.states(claims)));
   }
 
   rewind(tip: BlockId, abandoned: readonly BlockId[], claims: ClaimSources): Promise<void> {
@@ -151,12 +151,12 @@ export class PostgresIndexWriter implements IndexWriter {
     return true;
   }
 
-  private write(call: (writer: PostgresWriter) => Promise<void>): Promise<void> {
+  private write<T>(call: (writer: PostgresWriter) => Promise<T>): Promise<T> {
     return this.run(async (connection) => {
       // Since the state was told another node may have written.
       if (!this.hasLock) throw new PostgresAwayError('The connection to PostgreSQL was lost');
       this.writer ??= await PostgresWriter.on(connection);
-      await call(this.writer);
+      return call(this.writer);
     });
   }
 

@@ -3,6 +3,7 @@
  * After an error nothing that is in memory counts any more: the writer is made anew.
  */
 import { fromHex, toHex } from '../util/bytes.js';
+import { statesByStep } from './blockSteps.js';
 import { ClaimChanges, type FormerScore } from './claimChanges.js';
 import type { ClaimDocument } from './document.js';
 import {
@@ -83,22 +84,27 @@ export class PostgresWriter {
     await this.transaction(() => this.writeNotes(blocks));
   }
 
-  async applyBlock(step: BlockStep, states: ClaimStates): Promise<void> {
-    const { height, hash } = step.block;
+  async applyBlocks(steps: readonly BlockStep[], states: ClaimStates): Promise<number> {
+    const { height, hash } = steps.at(-1)!.block;
     await this.transaction(async () => {
-      await this.writeNotes([step.block]);
-      const changes = await this.changes(
-        states,
-        step.scores.map(({ claimId }) => claimId),
-        true,
-      );
-      changes.addStates(states, new Set(step.ended));
-      changes.addScores(height, step.scores);
-      await this.rows.write(changes, height);
+      await this.writeNotes(steps.map(({ block }) => block));
+      for (const [step, own] of statesByStep(steps, states)) await this.applyBlock(step, own);
       await this.rows.writeState('tip', { height, hash });
       await this.connection.query('DELETE FROM block WHERE height <= $1', [height - KEPT_BLOCKS]);
       await this.connection.query('DELETE FROM score_undo WHERE height <= $1', [height - KEPT_BLOCKS]);
     });
+    return this.rows.documents;
+  }
+
+  private async applyBlock({ block, ended, scores }: BlockStep, states: ClaimStates): Promise<void> {
+    const changes = await this.changes(
+      states,
+      scores.map(({ claimId }) => claimId),
+      true,
+    );
+    changes.addStates(states, new Set(ended));
+    changes.addScores(block.height, scores);
+    await this.rows.write(changes, block.height);
   }
 
   async rewind(tip: BlockId, abandoned: readonly BlockId[], states: ClaimStates): Promise<void> {

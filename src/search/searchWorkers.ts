@@ -27,7 +27,7 @@ export const WRITER_METHODS = [
   'notes',
   'note',
   'repostsOf',
-  'applyBlock',
+  'applyBlocks',
   'rewind',
   'refresh',
   'startBuild',

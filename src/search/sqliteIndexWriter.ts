@@ -57,8 +57,8 @@ export class SqliteIndexWriter implements IndexWriter {
     return this.guarded(() => this.writer.repostsOf(claimIds));
   }
 
-  async applyBlock(step: BlockStep, claims: ClaimSources): Promise<void> {
-    this.guarded(() => this.writer.applyBlock(step, this.states(claims)));
+  async applyBlocks(steps: readonly BlockStep[], claims: ClaimSources): Promise<number> {
+    return this.guarded(() => this.writer.applyBlocks(steps, this.states(claims)));
   }
 
   async rewind(tip: BlockId, abandoned: readonly BlockId[], claims: ClaimSources): Promise<void> {

@@ -6,6 +6,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { fromHex, toHex } from '../util/bytes.js';
 import { isSpecialFile } from '../util/specialFile.js';
+import { statesByStep } from './blockSteps.js';
 import type { ClaimDocument } from './document.js';
 import {
   KEPT_BLOCKS,
@@ -102,23 +103,28 @@ export class SqliteWriter {
     return claimIds.flatMap((id) => find.all(fromHex(id)).map((row) => toHex(row['claim_id'] as Uint8Array)));
   }
 
-  applyBlock(step: BlockStep, states: ClaimStates): void {
-    const { height } = step.block;
+  applyBlocks(steps: readonly BlockStep[], states: ClaimStates): number {
+    const { height, hash } = steps.at(-1)!.block;
     this.transaction(() => {
-      this.writeNote(step.block);
-      const ended = new Set(step.ended);
-      this.writeStates(states, height, ended);
-      for (const change of step.scores) {
-        const id = fromHex(change.claimId);
-        const known = this.knownScore(id);
-        if (known === undefined) continue;
-        this.rememberScore(height, id, known);
-        this.writeScore(id, trendingAfter(known.score, height, change.formerSat, change.latterSat));
-      }
-      this.write('tip', { height, hash: step.block.hash });
+      for (const [step, own] of statesByStep(steps, states)) this.applyBlock(step, own);
+      this.write('tip', { height, hash });
       this.rows.statement('DELETE FROM block WHERE height <= ?').run(height - KEPT_BLOCKS);
       this.rows.statement('DELETE FROM score_undo WHERE height <= ?').run(height - KEPT_BLOCKS);
     });
+    return this.rows.documents;
+  }
+
+  private applyBlock({ block, ended, scores }: BlockStep, states: ClaimStates): void {
+    const { height } = block;
+    this.writeNote(block);
+    this.writeStates(states, height, new Set(ended));
+    for (const change of scores) {
+      const id = fromHex(change.claimId);
+      const known = this.knownScore(id);
+      if (known === undefined) continue;
+      this.rememberScore(height, id, known);
+      this.writeScore(id, trendingAfter(known.score, height, change.formerSat, change.latterSat));
+    }
   }
 
   rewind(tip: BlockId, abandoned: readonly BlockId[], states: ClaimStates): void {

@@ -188,8 +188,8 @@ async function follow() {
         source.value = claim((changed[0] + block) % COUNT, COUNT).source.value;
     }
     const since = performance.now();
-    await backend.writer.applyBlock(
-      { block: { height, hash: `${block}`.padStart(64, 'b'), claimIds }, ended: [], scores },
+    await backend.writer.applyBlocks(
+      [{ block: { height, hash: `${block}`.padStart(64, 'b'), claimIds }, ended: [], scores }],
       { sources: sources.map(packed), gone: [] },
     );
     took.push(performance.now() - since);

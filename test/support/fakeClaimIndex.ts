@@ -181,13 +181,22 @@ export class FakeClaimIndex implements ClaimIndexReader, FollowedChain {
     former: ReadonlyMap<string, FakeClaim>,
     latter: ReadonlyMap<string, FakeClaim>,
   ): BlockClaimChanges {
-    const touched = [...latter]
+    const changed = [...latter]
       .filter(([id, claim]) => former.get(id) !== claim)
       .map(([, claim]) => claim.record);
+    const deleted = [...former].filter(([id]) => !latter.has(id)).map(([, { record }]) => record.claimId);
+    const rewritten = new Set(
+      [...latter].filter(([id, { value }]) => former.get(id)?.value !== value).map(([id]) => id),
+    );
+    for (const id of deleted) rewritten.add(keyOf(id));
+    const reposts = [...latter.values()].filter(
+      ({ record: { repostedId } }) => repostedId !== null && rewritten.has(keyOf(repostedId)),
+    );
+    const touched = new Set([...changed, ...reposts.map(({ record }) => record)]);
     return {
-      touched: touched.map(({ claimId }) => claimId),
-      deleted: [...former].filter(([id]) => !latter.has(id)).map(([, { record }]) => record.claimId),
-      trending: touched.map(({ claimId, effectiveAmountSat }) => ({
+      touched: [...touched].map(({ claimId }) => claimId),
+      deleted,
+      trending: changed.map(({ claimId, effectiveAmountSat }) => ({
         claimId,
         formerSat: former.get(keyOf(claimId))?.record.effectiveAmountSat ?? 0n,
         latterSat: effectiveAmountSat,

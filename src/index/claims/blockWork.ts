@@ -5,6 +5,7 @@
  */
 import type { LoadedBlock } from '../../chain/loadedBlock.js';
 import type { Item } from '../../claimtrie/item.js';
+import { filesNormalized } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { NetworkParams } from '../../params/network.js';
 import type { RowTransaction } from '../../store/rows.js';
@@ -80,6 +81,7 @@ export class BlockWork {
   private readonly noted: NotedRows;
   private readonly block: LoadedBlock;
   private readonly height: number;
+  /** Names as they are filed. */
   private readonly takeovers: readonly string[];
   private readonly created = new Map<string, CreatedItem>();
   private readonly removed = new Map<string, Item>();
@@ -94,7 +96,7 @@ export class BlockWork {
     this.noted = deps.noted;
     this.block = block;
     this.height = height;
-    this.takeovers = [...new Set(items.takeovers.map(groupOf))];
+    this.takeovers = items.takeovers;
     for (const made of items.created) {
       const { item, isActive } = made;
       if (item.kind === 'support') this.addSupport(item, 1n, isActive, true);
@@ -149,11 +151,25 @@ export class BlockWork {
     this.changeCounts();
     this.changeSupports();
     for (const claimId of activated) this.touched.add(claimId);
-    const trending = await this.trending();
+    const after = new EffectiveAmounts(this.deps.rows, this.deps.rules, this.height, this.deps.isPresent);
+    const trending = await this.trending(after);
     const isAlive = (id: string): boolean => noted.get(claimKey(id)) !== null;
     const touched = [...this.touched].filter((id) => !created.has(id) && isAlive(id));
-    const { deleted, takeovers } = this;
+    const { deleted } = this;
+    const takeovers = this.touchingTakeovers(after);
     return { changes: { touched, rewritten: [...created.keys()], deleted, takeovers }, trending };
+  }
+
+  /**
+   * Groups of names that the takeovers touch; not of a name that has nothing but a claim of this block, as most new ones,
+   * where all claims of a group are filed under one name.
+   */
+  private touchingTakeovers(after: EffectiveAmounts): string[] {
+    const made = new Set<string>();
+    if (filesNormalized(this.deps.rules, this.height))
+      for (const { item } of this.created.values()) if (groupOf(item.name) === item.name) made.add(item.name);
+    const touching = this.takeovers.filter((name) => !made.has(name) || !after.isAlone(name));
+    return [...new Set(touching.map(groupOf))];
   }
 
   private formerRow(claimId: string): ClaimRow | null {
@@ -331,11 +347,10 @@ export class BlockWork {
   }
 
   /** Of claims that were made or updated, or of which a support was made or spent. */
-  private async trending(): Promise<NotedTrending[]> {
-    const { rules, rows, isPresent } = this.deps;
+  private async trending(after: EffectiveAmounts): Promise<NotedTrending[]> {
+    const { rules, rows } = this.deps;
     const ids = new Set(this.created.keys());
     for (const { claimId, isMoved } of this.supports.values()) if (isMoved) ids.add(claimId);
-    const after = new EffectiveAmounts(rows, rules, this.height, isPresent);
     // What the normalization fork files anew weighs in another name before and after.
     const before =
       this.height === rules.normalizationForkHeight

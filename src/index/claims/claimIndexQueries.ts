@@ -11,6 +11,7 @@ import { PREFIX } from '../../store/keys.js';
 import { prefixEnd, type RowReader } from '../../store/rows.js';
 import { breathe } from '../../util/breathe.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import { isPromise, whenSoon, type Soon } from '../../util/soon.js';
 import type { IndexStatus } from '../chainIndex.js';
 import { readNotedChanges, readTrending } from './blockChanges.js';
 import {
@@ -35,6 +36,7 @@ import type {
 import { ClaimRecords } from './claimRecords.js';
 import { parseCountsRow, parseTotalsRow, type KindTotals } from './claimRow.js';
 import { NameOrders } from './nameOrders.js';
+import { RecentScripts } from './recentScripts.js';
 import { findByUrls, resolveUrls, type ResolveScope } from './resolveUrl.js';
 
 /** So often an answer is begun anew because the chain moved; then the chain is held until it is made. */
@@ -63,6 +65,8 @@ export interface ClaimIndexSource {
     block: number,
     wanted: WantedTransaction,
   ) => StoredTransaction | Promise<StoredTransaction | null> | null;
+  /** See `RecentScripts.find`. */
+  readonly recentScript: (block: number, position: number, point: string) => Bytes | null;
   readonly sizeOnDisk: () => Promise<number>;
   /** Runs a task while nothing changes the chain. */
   readonly exclusively: <T>(task: () => Promise<T>) => Promise<T>;
@@ -130,24 +134,30 @@ export class ClaimIndexQueries implements ClaimIndexReader {
   /** Values of the latest outputs; null for claims that are not alive, and where the block was pruned. */
   private async valuesOf(records: ClaimRecords, claimIds: readonly string[]): Promise<(Bytes | null)[]> {
     const rows = await records.rowsOf(claimIds);
-    const items = await records.itemsOf(rows.filter((row) => row !== null));
+    const alive = rows.filter((row) => row !== null);
+    const items = await records.itemsOf(alive);
     const found: (Bytes | null)[] = [];
     let since = performance.now();
     for (let at = 0; at < items.length; at += VALUES_AT_ONCE) {
       const part = items.slice(at, at + VALUES_AT_ONCE);
-      found.push(...(await Promise.all(part.map((item) => item && this.valueOf(item)))));
+      const values = part.map((item, i) => item && this.valueOf(item, alive[at + i]!.position));
+      found.push(...(values.some(isPromise) ? await Promise.all(values) : (values as (Bytes | null)[])));
       since = await breathe(since);
     }
     let next = 0;
     return rows.map((row) => (row === null ? null : found[next++]!));
   }
 
-  private async valueOf(item: Item): Promise<Bytes | null> {
-    const { active, readTransaction } = this.source;
-    const wanted = { txid: pointTxid(item.point), offset: item.txOffset, witness: 'ignored' } as const;
-    const found = await readTransaction(active.at(item.height), wanted);
-    const output = found?.tx.outputs[pointIndex(item.point)];
-    return (output && decodeClaimScript(output.script)?.value) ?? null;
+  private valueOf({ point, height, txOffset }: Item, position: number): Soon<Bytes | null> {
+    const { active, recentScript, readTransaction } = this.source;
+    const block = active.at(height);
+    const script = recentScript(block, position, point);
+    if (script !== null) return valueIn(script);
+    const wanted = { txid: pointTxid(point), offset: txOffset, witness: 'ignored' } as const;
+    return whenSoon(readTransaction(block, wanted) as Soon<StoredTransaction | null>, (found) => {
+      const output = found?.tx.outputs[pointIndex(point)];
+      return output === undefined ? null : valueIn(output.script);
+    });
   }
 
   resolve(urls: readonly string[]): Promise<ResolvedUrl[]> {
@@ -257,6 +267,11 @@ export function claimIndexOf(
   statuses: () => readonly IndexStatus[],
 ): ClaimIndexQueries {
   const { chain } = reader;
+  const isKept = (): boolean => statuses().some(({ name }) => name === CLAIM_INDEX_NAME);
+  const recent = new RecentScripts();
+  chain.events.on('blockConnected', (block) => {
+    if (isKept()) recent.add(block);
+  });
   return new ClaimIndexQueries({
     rows: chain.deps.store,
     rules,
@@ -267,9 +282,14 @@ export function claimIndexOf(
     },
     readTransaction: (block, wanted) =>
       reader.hasData(block) ? reader.readTransaction(block, wanted) : null,
+    recentScript: (block, position, point) => recent.find(block, position, point),
     sizeOnDisk: () => chain.deps.store.sizeOnDisk(PREFIX.claimIndex),
     exclusively: (task) => chain.exclusively(task),
   });
+}
+
+function valueIn(script: Bytes): Bytes | null {
+  return decodeClaimScript(script)?.value ?? null;
 }
 
 async function forEachRow(

@@ -81,7 +81,7 @@ export interface TrendingChange {
 }
 
 export interface BlockClaimChanges {
-  /** Live claims whose record a block changed, by claim id. */
+  /** Live claims whose record a block changed, and those that repost one that it made, updated or ended, by claim id. */
   readonly touched: readonly Bytes[];
   /** Claims that it ended. */
   readonly deleted: readonly Bytes[];

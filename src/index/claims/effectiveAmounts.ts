@@ -64,6 +64,11 @@ export class EffectiveAmounts {
     }
   }
 
+  /** Whether nothing else is filed under the name of a claim that is there; its name must have been loaded. */
+  isAlone(name: string): boolean {
+    return this.isPresent && this.states.get(name)?.alive === 1;
+  }
+
   private namesOf(rawName: string): readonly string[] {
     return filedNames(this.rules, rawName, this.height);
   }

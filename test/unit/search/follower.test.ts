@@ -180,7 +180,7 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
     for (let round = 0; round < 20; round++) {
       index.takeBack(2 + random.below(3));
       for (let n = random.below(5); n >= 0; n--) index.mine(8);
-      failing = round < 5 ? '' : random.pick(['rewind', 'applyBlock', 'refresh', 'note']);
+      failing = round < 5 ? '' : random.pick(['rewind', 'applyBlocks', 'refresh', 'note']);
       await follower.sync().catch(() => undefined);
       failing = '';
       if (random.chance(0.3)) index.takeBack(1);

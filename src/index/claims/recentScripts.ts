@@ -1,0 +1,48 @@
+/**
+ * Scripts of outputs in the latest blocks, from the blocks' own bytes: whoever follows the index asks for nearly all values
+ * that a block brought right after it, and a file would be read for each.
+ */
+import type { ConnectedBlock } from '../../chain/chainEvents.js';
+import { pointIndex, pointTxid } from '../../claimtrie/item.js';
+import { TX_FIRST_OUTPUT, TX_OUTPUT_COUNT, TX_STRIDE } from '../../primitives/blockLayout.js';
+import { outputScriptAt, txidAt } from '../../primitives/blockView.js';
+import { equalBytes, type Bytes } from '../../util/bytes.js';
+
+/** Bytes of blocks that are kept, and how many of them at most. Arbitrary: as many blocks as are followed together. */
+const KEPT_BYTES = 8 << 20;
+const KEPT_BLOCKS = 16;
+
+type KeptBlock = Pick<ConnectedBlock, 'id' | 'raw' | 'parsed'>;
+
+export class RecentScripts {
+  /** The oldest first. */
+  private readonly blocks = new Map<number, KeptBlock>();
+  private bytes = 0;
+
+  add({ id, raw, parsed }: KeptBlock): void {
+    this.drop(id);
+    this.blocks.set(id, { id, raw, parsed });
+    this.bytes += raw.length;
+    for (const oldest of this.blocks.keys()) {
+      if (this.bytes <= KEPT_BYTES && this.blocks.size <= KEPT_BLOCKS) break;
+      this.drop(oldest);
+    }
+  }
+
+  private drop(id: number): void {
+    this.bytes -= this.blocks.get(id)?.raw.length ?? 0;
+    this.blocks.delete(id);
+  }
+
+  /** The script of an output of this block, which is in its transaction of this number; null when it is not to be had here. */
+  find(id: number, position: number, point: string): Bytes | null {
+    const block = this.blocks.get(id);
+    if (block === undefined || position >= block.parsed.txCount) return null;
+    const { raw, parsed } = block;
+    const row = position * TX_STRIDE;
+    const nout = pointIndex(point);
+    if (nout >= parsed.txs[row + TX_OUTPUT_COUNT]!) return null;
+    if (!equalBytes(txidAt(parsed, position), pointTxid(point))) return null;
+    return outputScriptAt(raw, parsed, parsed.txs[row + TX_FIRST_OUTPUT]! + nout);
+  }
+}
