@@ -98,6 +98,7 @@ const METHODS = [
   'missingFrom',
   'saveTransactions',
   'saveHistories',
+  'removeUnlisted',
   'saveBroadcast',
   'rewind',
   'coins',

@@ -7,16 +7,31 @@ import { hashToHex } from '../../../util/bytes.js';
 const KEPT_MS = 60_000;
 
 export class OwnBroadcasts {
-  readonly #sent = new Map<string, { txid: Buffer; untilMs: number }>();
+  readonly #sent = new Map<string, { txid: Buffer; timer: NodeJS.Timeout }>();
   readonly #waiting = new Map<string, Set<(isTold: boolean) => void>>();
+  readonly #givenUp: () => void;
+  readonly #keptMs: number;
 
-  add(txid: Uint8Array): void {
-    this.#sent.set(hashToHex(txid), { txid: Buffer.from(txid), untilMs: performance.now() + KEPT_MS });
+  /** `givenUp` is called when a hub had its time for one and did not show it. */
+  constructor(givenUp: () => void, keptMs = KEPT_MS) {
+    this.#givenUp = givenUp;
+    this.#keptMs = keptMs;
   }
 
-  /** No hub has taken it after all. */
+  add(txid: Uint8Array): void {
+    this.delete(txid);
+    const timer = setTimeout(() => {
+      this.delete(txid);
+      this.#givenUp();
+    }, this.#keptMs).unref();
+    this.#sent.set(hashToHex(txid), { txid: Buffer.from(txid), timer });
+  }
+
+  /** No hub has taken it after all, or a history shows it. */
   delete(txid: Uint8Array): void {
-    this.#sent.delete(hashToHex(txid));
+    const id = hashToHex(txid);
+    clearTimeout(this.#sent.get(id)?.timer);
+    this.#sent.delete(id);
   }
 
   /** Whether a hub has it that did not show it yet. */
@@ -25,8 +40,6 @@ export class OwnBroadcasts {
   }
 
   kept(): Buffer[] {
-    const now = performance.now();
-    for (const [id, { untilMs }] of this.#sent) if (untilMs < now) this.#sent.delete(id);
     return [...this.#sent.values()].map(({ txid }) => txid);
   }
 
@@ -34,9 +47,8 @@ export class OwnBroadcasts {
   told(txids: readonly Uint8Array[]): void {
     if (this.#sent.size === 0 && this.#waiting.size === 0) return;
     for (const txid of txids) {
-      const id = hashToHex(txid);
-      this.#sent.delete(id);
-      for (const tell of this.#waiting.get(id) ?? []) tell(true);
+      this.delete(txid);
+      for (const tell of this.#waiting.get(hashToHex(txid)) ?? []) tell(true);
     }
   }
 
@@ -58,6 +70,7 @@ export class OwnBroadcasts {
   }
 
   close(): void {
+    for (const txid of this.kept()) this.delete(txid);
     for (const waiting of [...this.#waiting.values()]) for (const end of [...waiting]) end(false);
   }
 }
