@@ -9,11 +9,11 @@ import { hashToHex } from '../../util/bytes.js';
 import { joinHostPort, type HostPort } from '../../util/hostPort.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { Logger } from '../../util/logging.js';
-import { SerialQueue } from '../../util/serialQueue.js';
 import { ledgerParams, type LedgerId, type LedgerParams } from '../base/ledgerParams.js';
 import type { AddressSource } from './addressSource.js';
 import { openHeaders, type HeaderChain } from './headers/headerChain.js';
-import { HeaderSync, parseTip, type HubStanding, type HubTip } from './headers/headerSync.js';
+import { parseTip } from './headers/headerSync.js';
+import { HubFollowing } from './headers/hubFollowing.js';
 import { HubGone, HubLie, HubRefusal, isHubFault } from './hub/hubErrors.js';
 import { HubPool, POOL_TIMES, type FurtherHubs, type HubPoolOptions } from './hub/hubPool.js';
 import { HubQuestions } from './hub/hubQuestions.js';
@@ -37,7 +37,7 @@ export interface LedgerOptions {
   readonly servers: readonly HostPort[] | (() => readonly HostPort[]);
   readonly log: Logger;
   readonly limits?: Partial<HubLimits>;
-  readonly times?: Partial<Pick<HubPoolOptions, 'pingMs' | 'retryMs' | 'distrustMs'>>;
+  readonly times?: Partial<Pick<HubPoolOptions, 'pingMs' | 'retryMs' | 'distrustMs'> & { keptMs: number }>;
   /** Hubs that other hubs tell of; unless given they are not asked for any. */
   readonly further?: FurtherHubs;
   /** Name of the only country whose hubs are taken; null for any. */
@@ -47,9 +47,6 @@ export interface LedgerOptions {
   /** In a thread of its own unless given. */
   readonly store?: LedgerStorePort;
 }
-
-/** How long a hub may stay below or beside the best chain while there are others. Arbitrary. */
-const PATIENCE_MS = 30_000;
 
 /** What nodes say of a transaction that they have already: to whoever sends it, it is taken. */
 const HAD_ALREADY = /already in mempool|already-in-mempool|already-known|already in block ?chain/i;
@@ -62,18 +59,14 @@ export class LedgerAtWork implements Ledger {
   readonly #log: Logger;
   readonly #serversOfSettings: () => readonly HostPort[];
   readonly #pool: HubPool;
-  readonly #headerSync: HeaderSync;
-  readonly #headerQueue = new SerialQueue();
+  readonly #following: HubFollowing;
   readonly #any: AnyTransactions;
-  readonly #own = new OwnBroadcasts();
+  readonly #own: OwnBroadcasts;
   readonly #members: Members;
   readonly #events = new EventEmitter({ captureRejections: false });
   #session: HubSession | null = null;
   #sync: AddressSync | null = null;
-  #standing: HubStanding = 'level';
-  #patience: NodeJS.Timeout | null = null;
   #working: Promise<void> | null = null;
-  #remoteHeight = 0;
   #hasReleased = false;
   #isClosed = false;
 
@@ -85,13 +78,18 @@ export class LedgerAtWork implements Ledger {
     makeFolder(folder);
     this.headers = openHeaders(folder, this.params, options.checksWork);
     this.#store = options.store ?? openStore({ path: join(folder, 'ledger.sqlite'), ledgerId });
-    this.#headerSync = new HeaderSync(this.headers, {
+    this.#own = new OwnBroadcasts(() => this.#givenUp(), options.times?.keptMs);
+    this.#following = new HubFollowing(this.headers, {
+      log,
       rewind: (forkHeight) => this.#rewind(forkHeight),
+      rewound: (forkHeight) => this.#rewound(forkHeight),
       grew: (height) => this.#emit('headers', height),
+      hasOtherHubs: () => this.#pool.servers.length > 1,
+      blame: (session, error) => this.#pool.blame(session, error),
     });
     this.#members = new Members(this.#store, new Gaps(this.#store, this.params), {
       sync: () => this.#sync,
-      isActive: () => this.#sync !== null && this.#standing === 'level',
+      isActive: () => this.#sync !== null && this.#following.isLevel,
       work: () => this.#work(),
     });
     this.#pool = new HubPool(
@@ -112,9 +110,7 @@ export class LedgerAtWork implements Ledger {
       log,
     );
     this.hub = new HubQuestions(this.#pool);
-    this.#any = new AnyTransactions(this.#pool, this.#store, this.headers, (session) =>
-      this.#syncHeaders(session),
-    );
+    this.#any = new AnyTransactions(this.#pool, this.#store, this.headers, this.#following);
     this.#events.setMaxListeners(0);
   }
 
@@ -137,16 +133,18 @@ export class LedgerAtWork implements Ledger {
   /** Begins to look for a hub. What the database has of blocks above the headers is in none for the time being. */
   async start(): Promise<void> {
     await this.#store.rewind(this.headers.height);
+    // Saved when the daemon was killed, before the histories that told of them.
+    await this.#store.removeUnlisted();
     if (!this.#isClosed) this.#pool.start();
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    if (this.#patience) clearTimeout(this.#patience);
+    this.#following.left();
     await this.#pool.stop();
     await this.#working;
-    await this.#headerQueue.idle();
+    await this.#following.idle();
     this.#members.close();
     this.#own.close();
     await this.#store.close();
@@ -168,56 +166,26 @@ export class LedgerAtWork implements Ledger {
   // Headers
 
   async #rewind(forkHeight: number): Promise<void> {
-    this.#log.warn(
-      `The chain reorganises: ${this.height - forkHeight} blocks above height ${forkHeight} give way`,
-    );
-    this.#any.forget();
-    this.#sync?.rewinds();
     const addresses = await this.#store.rewind(forkHeight);
     this.#sync?.subscribe(addresses);
+    await this.#store.removeUnlisted();
+  }
+
+  #rewound(forkHeight: number): void {
+    this.#any.forget();
     this.#emit('reorganisation', forkHeight);
-  }
-
-  /** Follows a hub to its tip; whether that is the tip of the best chain. */
-  #syncHeaders(session: HubSession, tip?: HubTip): Promise<boolean> {
-    return this.#headerQueue.run(async () => {
-      const theirs = tip ?? (await this.#headerSync.subscribe(session));
-      this.#remoteHeight = theirs.height;
-      const standing = await this.#headerSync.follow(session, theirs);
-      this.#stand(session, standing, theirs.height);
-      return standing === 'level';
-    });
-  }
-
-  /** With a hub that is not at the best tip, histories wait; with others at hand not for ever. */
-  #stand(session: HubSession, standing: HubStanding, height: number): void {
-    if (standing !== this.#standing && standing !== 'level')
-      this.#log.info(
-        `The hub ${session.name} is ${standing === 'behind' ? 'behind' : 'on a branch without more work'}, at height ` +
-          `${height}; the best chain known is ${this.height} blocks high`,
-      );
-    this.#standing = standing;
-    if (standing === 'level' || this.#pool.servers.length < 2) {
-      if (this.#patience) clearTimeout(this.#patience);
-      this.#patience = null;
-      return;
-    }
-    this.#patience ??= setTimeout(() => {
-      this.#patience = null;
-      this.#pool.blame(session, new HubGone(`The hub ${session.name} does not reach the best chain`));
-    }, PATIENCE_MS).unref();
   }
 
   // The hub
 
   async #joined(session: HubSession): Promise<void> {
-    this.#standing = 'level';
-    await this.#syncHeaders(session);
+    this.#following.joining();
+    await this.#following.follow(session);
     const sync = new AddressSync(session, {
       store: this.#store,
       headers: this.headers,
       log: this.#log,
-      syncHeaders: (one) => this.#syncHeaders(one),
+      following: this.#following,
       kept: () => this.#own.kept(),
       used: (addresses) => this.#members.used(addresses),
       saved: (transactions) => this.#saved(transactions),
@@ -233,7 +201,7 @@ export class LedgerAtWork implements Ledger {
     try {
       if (method === 'blockchain.headers.subscribe') {
         const tip = parseTip(session, params[0]);
-        this.#syncHeaders(session, tip).then(
+        this.#following.follow(session, tip).then(
           () => this.#work(),
           (error: unknown) => this.#failed(session, error),
         );
@@ -247,8 +215,7 @@ export class LedgerAtWork implements Ledger {
   }
 
   #left(session: HubSession): void {
-    if (this.#patience) clearTimeout(this.#patience);
-    this.#patience = null;
+    this.#following.left();
     if (this.#session !== session) return;
     this.#session = null;
     this.#sync = null;
@@ -270,7 +237,7 @@ export class LedgerAtWork implements Ledger {
   /** Brings the histories up to date, unless that is being done. */
   #work(): void {
     const [session, sync] = [this.#session, this.#sync];
-    if (this.#working || !session || !sync || this.#isClosed || this.#standing !== 'level') return;
+    if (this.#working || !session || !sync || this.#isClosed || !this.#following.isLevel) return;
     this.#working = sync
       .run()
       .then(() => (sync.isDone ? this.#agreed(sync) : undefined))
@@ -345,19 +312,28 @@ export class LedgerAtWork implements Ledger {
     }
     const known = await this.#store.known(tx.inputs.map(({ prevout }) => prevout.hash));
     const height = known.some((one) => one.height <= 0) ? -1 : 0;
-    const { accountIds } = await this.#store.saveBroadcast({
+    const { accountIds, addresses } = await this.#store.saveBroadcast({
       txid,
       raw,
       height,
       position: -1,
       isVerified: false,
     });
+    // It may be gone already, and the hub have told of that before it was here.
+    this.#sync?.subscribe(addresses);
+    this.#work();
     this.#saved([{ tx, txid, height, accountIds }]);
     // Change may have used up a gap.
     for (const accountId of accountIds) {
       const source = this.#members.get(accountId);
       if (source) await this.ensureGap(source);
     }
+  }
+
+  /** A hub did not show what it had taken from us. */
+  #givenUp(): void {
+    this.#sync?.askAgain();
+    this.#work();
   }
 
   async #send(session: HubSession, id: string, raw: Buffer): Promise<void> {
@@ -387,7 +363,7 @@ export class LedgerAtWork implements Ledger {
   status(): JsonOut {
     const session = this.#pool.session;
     const { height } = this;
-    const target = Math.max(this.#remoteHeight, height);
+    const target = Math.max(this.#following.remoteHeight, height);
     return {
       connected: session && joinHostPort(session.server),
       connected_features: session && (session.features as JsonOut),

@@ -38,8 +38,8 @@ export function parseTip(session: HubSession, value: unknown): HubTip {
 }
 
 export interface HeaderUser {
-  /** Called before headers above the fork give way to others, so that nothing that hung on them outlives them. */
-  rewind(forkHeight: number): Promise<void>;
+  /** Headers above the fork give way to others, which `accept` takes in. */
+  replace(forkHeight: number, accept: () => void): Promise<void>;
   /** Called after each piece that is taken in. */
   grew(height: number): void;
 }
@@ -89,8 +89,9 @@ export class HeaderSync {
       if (work <= needed && next() - start > MAX_FORK_DEPTH + AT_ONCE)
         throw new HubLie(`The hub ${session.name} shows a long branch of headers with hardly any work`);
       if (work <= needed) continue;
-      if (isFork) await this.#user.rewind(start);
-      chain.accept({ forkHeight: start, headers });
+      const accept = (): void => chain.accept({ forkHeight: start, headers });
+      if (isFork) await this.#user.replace(start, accept);
+      else accept();
       this.#user.grew(chain.height);
       await this.#extend(session, tip.height);
       return 'level';

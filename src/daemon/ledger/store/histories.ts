@@ -192,23 +192,33 @@ export class Histories {
 
   /**
    * What addresses' histories are; a transaction that is in none any more goes, but for those of `kept`. Answers who is
-   * concerned by the transactions `changed` and which transactions went.
+   * concerned by the transactions `changed`, which transactions went, and the addresses whose histories are stale since
+   * something was kept in them.
    */
   saveHistories(
     updates: readonly HistoryUpdate[],
     changed: readonly Uint8Array[],
     kept: readonly Uint8Array[],
-  ): { changed: ChangedTransaction[]; removed: Buffer[] } {
+  ): { changed: ChangedTransaction[]; removed: Buffer[]; stale: string[] } {
     const keptNumbers = new Set(kept.map((txid) => this.#filing.txNumber(txid)));
     const dropped = new Set<number>();
-    for (const update of updates) this.#replace(update, dropped, keptNumbers);
+    const stale: string[] = [];
+    for (const update of updates) if (this.#replace(update, dropped, keptNumbers)) stale.push(update.address);
     const removed: Buffer[] = [];
     for (const number of dropped) {
       if (this.#statements.get('SELECT 1 FROM history WHERE tx = ? LIMIT 1', number)) continue;
       removed.push(bufferOf(this.#statements.get('SELECT txid FROM tx WHERE id = ?', number)!['txid']));
       this.#filing.remove(number);
     }
-    return { changed: this.concerned(changed), removed };
+    return { changed: this.concerned(changed), removed, stale };
+  }
+
+  /** Takes out what waits and is in no history: it was saved, and the history that told of it was not. */
+  removeUnlisted(): void {
+    const rows = this.#statements.all(
+      'SELECT id FROM tx WHERE height <= 0 AND NOT EXISTS (SELECT 1 FROM history h WHERE h.tx = tx.id)',
+    );
+    for (const { id } of rows) this.#filing.remove(id as number);
   }
 
   concerned(txids: readonly Uint8Array[]): ChangedTransaction[] {
@@ -220,10 +230,13 @@ export class Histories {
     });
   }
 
-  /** What a history begins with as before stays untouched: of thousands of transactions a few are new. */
-  #replace(update: HistoryUpdate, dropped: Set<number>, kept: ReadonlySet<number | null>): void {
+  /**
+   * What a history begins with as before stays untouched: of thousands of transactions a few are new. Whether something was
+   * kept that the hub does not tell of.
+   */
+  #replace(update: HistoryUpdate, dropped: Set<number>, kept: ReadonlySet<number | null>): boolean {
     const row = this.#statements.get('SELECT id FROM address WHERE text = ?', update.address);
-    if (!row) return;
+    if (!row) return false;
     const address = row['id'] as number;
     const told = digitsOf(update.txids);
     const stood = this.#lines(update.address);
@@ -243,7 +256,9 @@ export class Histories {
     for (const tx of after) if (!known.has(tx)) this.#fileAgain(tx, address);
     const still = new Set(after);
     for (const tx of before) if (!still.has(tx)) dropped.add(tx);
-    this.#writeStatus(address, update.status, same + after.length);
+    const isStale = after.length > wanted.length;
+    this.#writeStatus(address, isStale ? STALE_STATUS : update.status, same + after.length);
+    return isStale;
   }
 
   #writeStatus(address: number, status: string | null, usedTimes: number): void {
@@ -261,15 +276,20 @@ export class Histories {
     if (this.#statements.number(sql, tx, address) === 1) this.#filing.file(tx);
   }
 
-  /** A transaction of our own that a hub has taken: it joins the histories of its addresses at once. */
-  saveBroadcast(transaction: FiledTransaction): ChangedTransaction {
+  /**
+   * A transaction of our own that a hub has taken: it joins the histories of its addresses at once. Answers besides the
+   * addresses whose histories must be asked for anew.
+   */
+  saveBroadcast(transaction: FiledTransaction): ChangedTransaction & { addresses: string[] } {
     const [number] = this.#filing.save([transaction]);
-    const addresses = this.#statements.all(
-      `SELECT address FROM txo WHERE tx = ?1 AND owner <> 0
-        UNION SELECT address FROM txo WHERE spent_by = ?1 AND owner <> 0`,
+    const rows = this.#statements.all(
+      `SELECT id, text FROM address WHERE id IN (
+        SELECT address FROM txo WHERE tx = ?1 AND owner <> 0
+        UNION SELECT address FROM txo WHERE spent_by = ?1 AND owner <> 0)`,
       number!,
     );
-    for (const { address } of addresses) {
+    const addresses: string[] = [];
+    for (const { id: address, text } of rows) {
       if (this.#statements.get('SELECT 1 FROM history WHERE tx = ? AND address = ?', number!, address!))
         continue;
       this.#statements.run(
@@ -282,11 +302,12 @@ export class Histories {
         STALE_STATUS,
         address!,
       );
+      addresses.push(text as string);
     }
     const accountIds = this.#filing.accountsOf(number!);
     // Without an account it would stay for ever.
     if (accountIds.length === 0) this.#filing.remove(number!);
-    return { txid: Buffer.from(transaction.txid), accountIds };
+    return { txid: Buffer.from(transaction.txid), accountIds, addresses };
   }
 
   /**

@@ -188,6 +188,10 @@ export class LedgerStore {
     return this.#write(() => this.#histories.saveHistories(updates, changed, kept));
   }
 
+  removeUnlisted(): void {
+    this.#write(() => this.#histories.removeUnlisted());
+  }
+
   saveBroadcast(transaction: FiledTransaction) {
     return this.#write(() => this.#histories.saveBroadcast(transaction));
   }

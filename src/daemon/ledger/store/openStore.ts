@@ -84,6 +84,7 @@ const METHODS = [
   'missingFrom',
   'saveTransactions',
   'saveHistories',
+  'removeUnlisted',
   'saveBroadcast',
   'rewind',
   'coins',

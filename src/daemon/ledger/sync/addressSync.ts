@@ -1,7 +1,7 @@
 /**
  * Keeps the histories of the wallet's addresses as the hub of the moment tells them: subscribes, fetches what changed, checks
- * it, and writes it. Works in rounds of many addresses, so that few questions and few writes do for a large wallet. Knows
- * neither accounts nor headers' changes; the ledger tells it when to begin anew.
+ * it, and writes it. Works in rounds of many addresses, so that few questions and few writes do for a large wallet; a round
+ * in which blocks give way is begun anew. Knows no accounts.
  * Source of what is done: lbry-sdk lbry/wallet/ledger.py `subscribe_addresses`, `update_history`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import type { Transaction } from '../../../primitives/transaction.js';
 import { hashToHex } from '../../../util/bytes.js';
 import type { Logger } from '../../../util/logging.js';
 import type { HeaderChain } from '../headers/headerChain.js';
+import type { HubFollowing } from '../headers/hubFollowing.js';
 import { HubGone, HubLie } from '../hub/hubErrors.js';
 import type { HubSession } from '../hub/hubSession.js';
 import type { ChangedTransaction, HistoryUpdate } from '../store/histories.js';
@@ -38,8 +39,7 @@ export interface AddressSyncPort {
   readonly store: LedgerStorePort;
   readonly headers: HeaderChain;
   readonly log: Logger;
-  /** Brings the headers to where the hub stands; false where it is not at the tip of the best chain. */
-  syncHeaders(session: HubSession): Promise<boolean>;
+  readonly following: Pick<HubFollowing, 'follow' | 'rewinds' | 'idle'>;
   /** Transactions of ours that a hub has taken and need not be in a history yet. */
   kept(): readonly Uint8Array[];
   /** Addresses whose histories are written: gaps may be gone. Answers new addresses. */
@@ -55,6 +55,9 @@ interface Told {
   readonly status: string | null;
 }
 
+/** Transactions that a round saved, by their printed ids. */
+type Saved = Map<string, { readonly tx: Transaction; readonly height: number }>;
+
 export class AddressSync {
   readonly #port: AddressSyncPort;
   readonly #session: HubSession;
@@ -63,8 +66,9 @@ export class AddressSync {
   readonly #changed = new Map<string, string | null>();
   /** Rounds that an address was in without an end. */
   readonly #attempts = new Map<string, number>();
+  /** Addresses in whose histories something was kept that the hub did not show. */
+  readonly #stale = new Set<string>();
   #isLevel = true;
-  #rewinds = 0;
   #fetched = 0;
   #toldFetched = 0;
 
@@ -77,9 +81,10 @@ export class AddressSync {
     for (const address of addresses) this.#toSubscribe.add(address);
   }
 
-  /** Called when blocks give way: proofs that are on their way may be of those. */
-  rewinds(): void {
-    this.#rewinds++;
+  /** Asks anew for histories in which something was kept that the hub did not show. */
+  askAgain(): void {
+    this.subscribe(this.#stale);
+    this.#stale.clear();
   }
 
   /** Takes what the hub tells by itself. Throws `HubLie`. */
@@ -128,44 +133,56 @@ export class AddressSync {
       return [];
     });
     if (addresses.length === 0) return;
+    const { following } = this.#port;
+    // What came before is asked for anew then.
+    if (following.rewinds % 2 === 1) return following.idle();
+    const { rewinds } = following;
     const told = await Promise.all(
       addresses.map(async (address): Promise<Told> => {
         const { entries, status } = await fetchHistory(this.#session, address);
         return { address, history: entries, status };
       }),
     );
-    await this.#reachHeaders(told);
-    const fetched = await this.#fetch(told);
-    const good = await this.#judged(told, fetched.failed);
-    await this.#write(good, fetched.saved);
-    for (const one of good) this.#end(one, wanted.get(one.address) ?? null);
+    let isListed = false;
+    const saved: Saved = new Map();
+    try {
+      await this.#reachHeaders(told);
+      const failed = await this.#fetch(told, saved, rewinds);
+      if (!this.#holds(rewinds)) return;
+      const good = await this.#judged(told, failed, rewinds);
+      if (!this.#holds(rewinds)) return;
+      await this.#write(good, saved);
+      isListed = good.length === told.length;
+      for (const one of good) this.#end(one, wanted.get(one.address) ?? null);
+    } finally {
+      // What no history tells of after all would stay for ever.
+      if (saved.size > 0 && !isListed) await this.#port.store.removeUnlisted();
+    }
+  }
+
+  /** Whether no blocks gave way since then: nothing is written that may hang on those. */
+  #holds(rewinds: number): boolean {
+    return rewinds === this.#port.following.rewinds;
   }
 
   /** The hub may tell of a block before it tells of its header. */
   async #reachHeaders(told: readonly Told[]): Promise<void> {
     let highest = 0;
     for (const { history } of told) for (const { height } of history) highest = Math.max(highest, height);
-    if (highest > this.#port.headers.height) this.#isLevel = await this.#port.syncHeaders(this.#session);
+    if (highest > this.#port.headers.height) this.#isLevel = await this.#port.following.follow(this.#session);
   }
 
-  /** Fetches and saves the transactions of histories that are not known as they are told. */
-  async #fetch(
-    told: readonly Told[],
-  ): Promise<{ saved: Map<string, { tx: Transaction; height: number }>; failed: Map<string, string> }> {
+  /** Fetches and saves the transactions of histories that are not known as they are told; answers why some could not be. */
+  async #fetch(told: readonly Told[], saved: Saved, rewinds: number): Promise<Map<string, string>> {
     const wanted = await this.#missing(told);
-    const saved = new Map<string, { tx: Transaction; height: number }>();
+    const toldHeights = heightsOf(told);
     const failed = new Map<string, string>();
-    const { store } = this.#port;
     for (let at = 0; at < wanted.length; at += MAX_FETCHED) {
-      const rewinds = this.#rewinds;
       const checked = await this.#fetchBatches(wanted.slice(at, at + MAX_FETCHED), failed);
-      if (this.#rewinds !== rewinds) {
-        for (const { txid } of checked) failed.set(hashToHex(txid), 'tells of blocks that gave way');
-        continue;
-      }
-      const toldHeights = heightsOf(told);
+      if (!this.#holds(rewinds)) break;
       const filed = checked.map((one) => ({ ...one, height: heightOf(one, toldHeights) }));
-      await store.saveTransactions(
+      for (const { txid, tx, height } of filed) saved.set(hashToHex(txid), { tx, height });
+      await this.#port.store.saveTransactions(
         filed.map(({ txid, raw, height, position, isVerified }) => ({
           txid,
           raw,
@@ -174,10 +191,9 @@ export class AddressSync {
           isVerified,
         })),
       );
-      for (const { txid, tx, height } of filed) saved.set(hashToHex(txid), { tx, height });
       this.#progress(filed.length);
     }
-    return { saved, failed };
+    return failed;
   }
 
   #progress(count: number): void {
@@ -228,7 +244,11 @@ export class AddressSync {
   }
 
   /** The histories that can be believed; of the others it is asked again, until it is clear that the hub lies. */
-  async #judged(told: readonly Told[], failed: ReadonlyMap<string, string>): Promise<Told[]> {
+  async #judged(
+    told: readonly Told[],
+    failed: ReadonlyMap<string, string>,
+    rewinds: number,
+  ): Promise<Told[]> {
     const good: Told[] = [];
     const doubts: [string, string][] = [];
     for (const one of told) {
@@ -237,8 +257,8 @@ export class AddressSync {
       if (reason === null) good.push(one);
       else doubts.push([one.address, reason]);
     }
-    if (doubts.length > 0) this.#isLevel = await this.#port.syncHeaders(this.#session);
-    if (doubts.length === 0 || !this.#isLevel) return good;
+    if (doubts.length > 0) this.#isLevel = await this.#port.following.follow(this.#session);
+    if (doubts.length === 0 || !this.#isLevel || !this.#holds(rewinds)) return good;
     for (const [address, reason] of doubts) {
       const attempts = (this.#attempts.get(address) ?? 0) + 1;
       this.#attempts.set(address, attempts);
@@ -261,10 +281,7 @@ export class AddressSync {
     return null;
   }
 
-  async #write(
-    good: readonly Told[],
-    saved: ReadonlyMap<string, { tx: Transaction; height: number }>,
-  ): Promise<void> {
+  async #write(good: readonly Told[], saved: Saved): Promise<void> {
     if (good.length === 0) return;
     const { store } = this.#port;
     const updates = good.map(({ address, history, status }): HistoryUpdate => ({
@@ -277,7 +294,8 @@ export class AddressSync {
     ]
       .filter(([id]) => saved.has(id))
       .map(([, txid]) => txid);
-    const { changed, removed } = await store.saveHistories(updates, fetched, this.#port.kept());
+    const { changed, removed, stale } = await store.saveHistories(updates, fetched, this.#port.kept());
+    for (const address of stale) this.#stale.add(address);
     for (const txid of removed)
       this.#port.log.info(`The transaction ${hashToHex(txid)} is gone from the mempool`);
     for (const { history } of good) this.#port.told(history.map(({ id }) => id));

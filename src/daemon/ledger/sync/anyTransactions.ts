@@ -7,6 +7,7 @@ import { parseTransaction } from '../../../primitives/transaction.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { Reader } from '../../../util/reader.js';
 import type { HeaderChain } from '../headers/headerChain.js';
+import type { HubFollowing } from '../headers/hubFollowing.js';
 import { HubLie } from '../hub/hubErrors.js';
 import type { HubPool } from '../hub/hubPool.js';
 import type { HubSession } from '../hub/hubSession.js';
@@ -21,19 +22,19 @@ export class AnyTransactions {
   readonly #pool: HubPool;
   readonly #database: LedgerDatabase;
   readonly #headers: HeaderChain;
-  readonly #syncHeaders: (session: HubSession) => Promise<boolean>;
+  readonly #following: Pick<HubFollowing, 'follow' | 'rewinds'>;
   readonly #kept = new Map<string, LedgerTransaction>();
 
   constructor(
     pool: HubPool,
     database: LedgerDatabase,
     headers: HeaderChain,
-    syncHeaders: (session: HubSession) => Promise<boolean>,
+    following: Pick<HubFollowing, 'follow' | 'rewinds'>,
   ) {
     this.#pool = pool;
     this.#database = database;
     this.#headers = headers;
-    this.#syncHeaders = syncHeaders;
+    this.#following = following;
   }
 
   /** After a reorganisation nothing is proven. */
@@ -79,21 +80,30 @@ export class AnyTransactions {
     return waiting;
   }
 
-  async #fromHub(txids: readonly Uint8Array[]): Promise<readonly CheckedTransaction[]> {
+  #fromHub(txids: readonly Uint8Array[]): Promise<readonly CheckedTransaction[]> {
     return this.#pool.ask(async (session) => {
-      const first = await fetchChecked(session, txids, this.#headers);
-      if (first.unchecked.length === 0) return first.checked;
-      // A block came, or went, while the hub answered.
-      const isLevel = await this.#syncHeaders(session);
-      const again = await fetchChecked(
-        session,
-        first.unchecked.map(({ txid }) => txid),
-        this.#headers,
-      );
-      const [bad] = again.unchecked;
-      if (bad && isLevel) throw new HubLie(`The hub ${session.name} lied: it ${bad.reason}`);
-      return [...first.checked, ...again.checked];
+      for (;;) {
+        const { rewinds } = this.#following;
+        const checked = await this.#checked(session, txids);
+        // What was checked against blocks that gave way meanwhile is proven no more.
+        if (rewinds % 2 === 0 && rewinds === this.#following.rewinds) return checked;
+      }
     });
+  }
+
+  async #checked(session: HubSession, txids: readonly Uint8Array[]): Promise<readonly CheckedTransaction[]> {
+    const first = await fetchChecked(session, txids, this.#headers);
+    if (first.unchecked.length === 0) return first.checked;
+    // A block came, or went, while the hub answered.
+    const isLevel = await this.#following.follow(session);
+    const again = await fetchChecked(
+      session,
+      first.unchecked.map(({ txid }) => txid),
+      this.#headers,
+    );
+    const [bad] = again.unchecked;
+    if (bad && isLevel) throw new HubLie(`The hub ${session.name} lied: it ${bad.reason}`);
+    return [...first.checked, ...again.checked];
   }
 
   #keep(

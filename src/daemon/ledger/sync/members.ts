@@ -114,7 +114,8 @@ export class Members {
   async #subscribe(member: Member, sync: AddressSync): Promise<void> {
     const statuses = await this.#store.statuses(member.source.accountId);
     sync.subscribe(statuses.map(({ address }) => address));
-    member.isSubscribed = true;
+    // Another hub may have come meanwhile, which was not asked.
+    if (this.#port.sync() === sync) member.isSubscribed = true;
   }
 
   /** Nothing of what was asked for is left. */

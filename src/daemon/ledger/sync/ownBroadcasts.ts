@@ -7,16 +7,34 @@ import { hashToHex } from '../../../util/bytes.js';
 const KEPT_MS = 60_000;
 
 export class OwnBroadcasts {
-  readonly #sent = new Map<string, { txid: Buffer; untilMs: number }>();
+  readonly #sent = new Map<string, { txid: Buffer; timer: NodeJS.Timeout }>();
   readonly #waiting = new Map<string, Set<(isTold: boolean) => void>>();
+  readonly #givenUp: () => void;
+  readonly #keptMs: number;
 
-  add(txid: Uint8Array): void {
-    this.#sent.set(hashToHex(txid), { txid: Buffer.from(txid), untilMs: performance.now() + KEPT_MS });
+  /** `givenUp` is called when a hub had its time for one and did not show it. */
+  constructor(givenUp: () => void, keptMs = KEPT_MS) {
+    this.#givenUp = givenUp;
+    this.#keptMs = keptMs;
   }
 
-  /** No hub has taken it after all. */
+  add(txid: Uint8Array): void {
+    this.delete(txid);
+    const timer = setTimeout(() => {
+      this.delete(txid);
+      this.#givenUp();
+    }, this.#keptMs).unref();
+    this.#sent.set(hashToHex(txid), { txid: Buffer.from(txid), timer });
+  }
+
+  /** No hub has taken it after all, or a history shows it. */
   delete(txid: Uint8Array): void {
-    this.#sent.delete(hashToHex(txid));
+    this.#forget(hashToHex(txid));
+  }
+
+  #forget(id: string): void {
+    clearTimeout(this.#sent.get(id)?.timer);
+    this.#sent.delete(id);
   }
 
   /** Whether a hub has it that did not show it yet. */
@@ -25,8 +43,6 @@ export class OwnBroadcasts {
   }
 
   kept(): Buffer[] {
-    const now = performance.now();
-    for (const [id, { untilMs }] of this.#sent) if (untilMs < now) this.#sent.delete(id);
     return [...this.#sent.values()].map(({ txid }) => txid);
   }
 
@@ -34,7 +50,7 @@ export class OwnBroadcasts {
   told(ids: Iterable<string>): void {
     if (this.#sent.size === 0 && this.#waiting.size === 0) return;
     for (const id of ids) {
-      this.#sent.delete(id);
+      this.#forget(id);
       for (const tell of this.#waiting.get(id) ?? []) tell(true);
     }
   }
@@ -57,6 +73,7 @@ export class OwnBroadcasts {
   }
 
   close(): void {
+    for (const txid of this.kept()) this.delete(txid);
     for (const waiting of [...this.#waiting.values()]) for (const end of [...waiting]) end(false);
   }
 }

@@ -1,0 +1,124 @@
+/**
+ * Follows hubs to their tips, one step after another, and knows where the hub of the moment stands: with one that is not at
+ * the tip of the best chain histories wait; with others at hand not for ever.
+ */
+import type { Logger } from '../../../util/logging.js';
+import { SerialQueue } from '../../../util/serialQueue.js';
+import { HubGone } from '../hub/hubErrors.js';
+import type { HubSession } from '../hub/hubSession.js';
+import type { HeaderChain } from './headerChain.js';
+import { HeaderSync, type HubStanding, type HubTip } from './headerSync.js';
+
+/** How long a hub may stay below or beside the best chain while there are others. Arbitrary. */
+const PATIENCE_MS = 30_000;
+
+export interface FollowingPort {
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+  /** Called before headers above the fork give way to others, so that nothing that hung on them outlives them. */
+  rewind(forkHeight: number): Promise<void>;
+  /** Others are in their place. */
+  rewound(forkHeight: number): void;
+  /** Called after each piece of headers that is taken in. */
+  grew(height: number): void;
+  hasOtherHubs(): boolean;
+  blame(session: HubSession, error: Error): void;
+}
+
+export class HubFollowing {
+  readonly #chain: HeaderChain;
+  readonly #port: FollowingPort;
+  readonly #sync: HeaderSync;
+  readonly #queue = new SerialQueue();
+  #standing: HubStanding = 'level';
+  #remoteHeight = 0;
+  #patience: NodeJS.Timeout | null = null;
+  #rewinds = 0;
+
+  constructor(chain: HeaderChain, port: FollowingPort) {
+    this.#chain = chain;
+    this.#port = port;
+    this.#sync = new HeaderSync(chain, {
+      replace: (forkHeight, accept) => this.#replace(forkHeight, accept),
+      grew: (height) => port.grew(height),
+    });
+  }
+
+  /** Whether the hub of the moment is at the tip of the best chain. */
+  get isLevel(): boolean {
+    return this.#standing === 'level';
+  }
+
+  get remoteHeight(): number {
+    return this.#remoteHeight;
+  }
+
+  /** Counts beginnings and ends of reorganisations: odd while one is under way. */
+  get rewinds(): number {
+    return this.#rewinds;
+  }
+
+  async #replace(forkHeight: number, accept: () => void): Promise<void> {
+    const given = this.#chain.height - forkHeight;
+    this.#port.log.warn(`The chain reorganises: ${given} blocks above height ${forkHeight} give way`);
+    this.#rewinds++;
+    try {
+      await this.#port.rewind(forkHeight);
+      accept();
+    } finally {
+      this.#rewinds++;
+    }
+    this.#port.rewound(forkHeight);
+  }
+
+  /** A hub connects, of which nothing is known. */
+  joining(): void {
+    this.#standing = 'level';
+  }
+
+  /**
+   * Follows a hub to its tip, which it is asked for unless it told it by itself; answers whether that is the tip of the best
+   * chain. Throws `HubLie` and `HubGone`.
+   */
+  follow(session: HubSession, told?: HubTip): Promise<boolean> {
+    return this.#queue.run(async () => {
+      let tip = told ?? (await this.#sync.subscribe(session));
+      let standing = await this.#sync.follow(session, tip);
+      if (told && standing !== 'level') {
+        // Others were followed while it waited here, and it may be older than they; nothing would be told again.
+        tip = await this.#sync.subscribe(session);
+        standing = await this.#sync.follow(session, tip);
+      }
+      this.#remoteHeight = tip.height;
+      this.#stand(session, standing, tip.height);
+      return standing === 'level';
+    });
+  }
+
+  #stand(session: HubSession, standing: HubStanding, height: number): void {
+    if (standing !== this.#standing && standing !== 'level')
+      this.#port.log.info(
+        `The hub ${session.name} is ${standing === 'behind' ? 'behind' : 'on a branch without more work'}, at height ` +
+          `${height}; the best chain known is ${this.#chain.height} blocks high`,
+      );
+    this.#standing = standing;
+    if (standing === 'level' || !this.#port.hasOtherHubs()) {
+      this.left();
+      return;
+    }
+    this.#patience ??= setTimeout(() => {
+      this.#patience = null;
+      this.#port.blame(session, new HubGone(`The hub ${session.name} does not reach the best chain`));
+    }, PATIENCE_MS).unref();
+  }
+
+  /** The hub is gone, or fit again. */
+  left(): void {
+    if (this.#patience) clearTimeout(this.#patience);
+    this.#patience = null;
+  }
+
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void> {
+    return this.#queue.idle();
+  }
+}
