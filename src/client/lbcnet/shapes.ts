@@ -163,7 +163,7 @@ export interface Status {
   /** what is known of ffmpeg */ ffmpeg_status: Ffmpeg;
   connection_status?: { code: string; message: string };
   blockchain_headers?: { downloading_headers: boolean; download_progress: number };
-  /** hub, headers and locks */ wallet?: { [key: string]: unknown };
+  /** hub, headers, histories and locks */ wallet?: { connected: string | null; connected_features: { [key: string]: unknown } | null; servers: ({ [key: string]: unknown })[]; connected_servers: ({ [key: string]: unknown })[]; known_servers: number; available_servers: number; headers_synchronization_progress?: number; blocks?: number; blocks_behind?: number; best_blockhash?: string; is_syncing: boolean; history_synchronization_progress?: number; addresses?: number; addresses_behind?: number; transactions_fetched?: number; is_encrypted: boolean | null; is_locked: boolean | null };
   [key: string]: unknown;
 }
 

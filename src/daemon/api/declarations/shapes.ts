@@ -294,6 +294,32 @@ export const versionShape = t.named(
   ),
 );
 
+const withHeight = 'once a hub told how high its chain is';
+const withHistories = 'while a hub is asked for histories';
+
+const walletStatusShape = t.object(
+  {
+    connected: orNull(t.str('the hub of the moment'), 'without one'),
+    connected_features: orNull(t.openObject({}, 'what it says of itself'), 'without one'),
+    servers: t.array(t.openObject({}, 'the same with its latency')),
+    connected_servers: t.array(t.openObject({}, 'the same')),
+    known_servers: t.int('hubs that may be asked'),
+    available_servers: t.int('hubs that are connected'),
+    headers_synchronization_progress: t.optional(t.int('0 to 100'), withHeight),
+    blocks: t.optional(t.int('height of the last block header'), withHeight),
+    blocks_behind: t.optional(t.int('block headers that are missing'), withHeight),
+    best_blockhash: t.optional(t.hash('the last block'), withHeight),
+    is_syncing: t.bool('whether the histories of wallets are not all known'),
+    history_synchronization_progress: t.optional(t.int('0 to 100'), withHistories),
+    addresses: t.optional(t.int('addresses that the hub is asked for'), withHistories),
+    addresses_behind: t.optional(t.int('those whose histories are not yet known'), withHistories),
+    transactions_fetched: t.optional(t.int('transactions that came from this hub'), withHistories),
+    is_encrypted: orNull(t.bool('whether the default wallet is encrypted'), 'without one'),
+    is_locked: orNull(t.bool('whether it is locked'), 'without one'),
+  },
+  'hub, headers, histories and locks',
+);
+
 export const statusShape = t.named(
   'Status',
   t.openObject(
@@ -312,9 +338,9 @@ export const statusShape = t.named(
           downloading_headers: t.bool('whether headers are coming'),
           download_progress: t.num('0 to 100'),
         }),
-        'with the wallet',
+        'once a hub told how high its chain is',
       ),
-      wallet: t.optional(t.openObject({}, 'hub, headers and locks'), 'with the wallet'),
+      wallet: t.optional(walletStatusShape, 'with the wallet'),
     },
     'how the daemon is doing; each part that runs adds a field under its name',
   ),
