@@ -1,9 +1,13 @@
-/** Methods of the daemon run without its program: parameters are read, errors are caught, answers become plain values. */
+/**
+ * Methods of the daemon run without its program: parameters are read, errors are caught, answers are held against their
+ * declarations and become plain values.
+ */
 import type { DaemonServices } from '../../src/daemon/api/context.js';
 import type { MethodImplementation } from '../../src/daemon/api/implement.js';
 import { checkParams, readParams } from '../../src/daemon/api/paramReading.js';
+import { checkJson } from '../../src/schema/schemaCheck.js';
 import { parseJson } from '../../src/util/jsonParse.js';
-import { toPlain, type JsonObject } from '../../src/util/json.js';
+import { toPlain, type JsonObject, type JsonValue } from '../../src/util/json.js';
 import { stringifyJson } from '../../src/util/jsonWrite.js';
 
 export interface MethodAnswer {
@@ -20,6 +24,7 @@ export async function callMethod(
 ): Promise<MethodAnswer> {
   const method = methods.find(({ declaration }) => declaration.name === name);
   if (method === undefined) throw new Error(`there is no method ${name}`);
+  let answer: JsonValue;
   const named = new Map((parseJson(JSON.stringify(params)) as JsonObject).entries);
   try {
     checkParams(method.declaration, { positional: [], named });
@@ -29,9 +34,12 @@ export async function callMethod(
       withProtobuf: false,
       signal: new AbortController().signal,
     };
-    return { result: toPlain(parseJson(stringifyJson(await method.run(context, args)))) };
+    answer = parseJson(stringifyJson(await method.run(context, args)));
   } catch (error) {
     const { name: kind, message } = error as Error;
     return { error: { name: kind, message } };
   }
+  const problems = checkJson(method.declaration.result, answer);
+  if (problems.length > 0) throw new Error(`${name} answers otherwise than declared: ${problems.join('; ')}`);
+  return { result: toPlain(answer) };
 }

@@ -99,7 +99,7 @@ export interface LbcnetMethods {
       wallet_id?: string;
       /** count only what has at least so many confirmations */
       confirmations?: number;
-      /** count what lies in claims too */
+      /** taken for the sake of older clients; `account_balance` tells what lies in claims */
       include_claims?: boolean;
       /** show seeds */
       show_seed?: boolean;
@@ -1050,7 +1050,7 @@ export interface LbcnetMethods {
       /** the wallet; otherwise the default one */
       wallet_id?: string;
     };
-    result: { [key: string]: unknown };
+    result: { [key: string]: unknown } | null;
   };
   /** Write a preference. */
   preference_set: {

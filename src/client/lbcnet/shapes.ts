@@ -102,9 +102,6 @@ export interface ListedAccount {
   /** balance in dewies */ satoshis: number;
   /** whether it is used where none is named */ is_default?: boolean;
   /** words from which the account can be made again */ seed?: unknown;
-  /** extended private key */ private_key?: unknown;
-  /** when its settings were changed */ modified_on?: number;
-  /** balance in claims */ claim_balance?: unknown;
 }
 
 // prettier-ignore
@@ -124,11 +121,11 @@ export interface ListedTransaction {
   /** blocks on top of it, its own included */ confirmations: number;
   /** what it changed in the wallet, without the fee (LBC as text) */ value: string;
   /** what the wallet paid for it, negative (LBC as text) */ fee: string;
-  /** claims that were made */ claim_info: ({ [key: string]: unknown })[];
-  /** claims that were updated */ update_info: ({ [key: string]: unknown })[];
-  /** supports */ support_info: ({ [key: string]: unknown })[];
-  /** claims and supports that were abandoned */ abandon_info: ({ [key: string]: unknown })[];
-  /** purchases */ purchase_info: ({ [key: string]: unknown })[];
+  /** claims that were made */ claim_info: ({ address: string | null; balance_delta: string; amount: string; nout: number; claim_id: string; claim_name: string; is_spent: boolean | null })[];
+  /** claims that were updated */ update_info: ({ address: string | null; balance_delta: string; amount: string; nout: number; claim_id: string; claim_name: string; is_spent: boolean | null })[];
+  /** supports */ support_info: ({ address: string | null; balance_delta: string; amount: string; nout: number; claim_id: string; claim_name: string; is_spent: boolean | null; is_tip: boolean })[];
+  /** claims and supports that were abandoned */ abandon_info: ({ address: string | null; balance_delta: string; amount: string; nout: number; claim_id: string; claim_name: string })[];
+  /** purchases */ purchase_info: ({ address: string | null; balance_delta: string; amount: string; nout: number; claim_id: string; is_spent: boolean | null })[];
 }
 
 // prettier-ignore
@@ -164,15 +161,15 @@ export interface Status {
   skipped_components: string[];
   startup_status: { [key: string]: boolean };
   /** what is known of ffmpeg */ ffmpeg_status: Ffmpeg;
-  connection_status: { code: string; message: string };
+  connection_status?: { code: string; message: string };
   blockchain_headers?: { downloading_headers: boolean; download_progress: number };
-  /** hub, headers and locks */ wallet?: { [key: string]: unknown };
+  /** hub, headers, histories and locks */ wallet?: { connected: string | null; connected_features: { [key: string]: unknown } | null; servers: ({ [key: string]: unknown })[]; connected_servers: ({ [key: string]: unknown })[]; known_servers: number; available_servers: number; headers_synchronization_progress?: number; blocks?: number; blocks_behind?: number; best_blockhash?: string; is_syncing: boolean; history_synchronization_progress?: number; addresses?: number; addresses_behind?: number; transactions_fetched?: number; is_encrypted: boolean | null; is_locked: boolean | null };
   [key: string]: unknown;
 }
 
 // prettier-ignore
 export interface SupportSumPage {
-  /** the items */ items: ({ [key: string]: unknown })[];
+  /** the items */ items: ({ channel_id: string; channel_name: string; supporter: string; staked: string; supports: number })[];
   /** number of this page */ page: number;
   /** most items of a page */ page_size: number;
   /** number of pages */ total_pages?: number;
@@ -209,9 +206,6 @@ export interface Txo {
   /** whether it pays to an account of the wallet */ is_my_output?: boolean;
   /** whether an account of the wallet paid it */ is_my_input?: boolean;
   /** whether it is a payment from the wallet to itself */ is_internal_transfer?: boolean;
-  /** the same as `is_my_output` */ is_mine?: boolean;
-  /** whether it pays to a change address */ is_change?: boolean;
-  /** whether it came from outside of the wallet */ is_received?: boolean;
   /** own supports for the claim (LBC as text) */ sent_supports?: string;
   /** own tips for the claim (LBC as text) */ sent_tips?: string;
   /** tips for the claim (LBC as text) */ received_tips?: string;

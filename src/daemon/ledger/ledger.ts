@@ -34,8 +34,24 @@ export interface TransactionEvent {
   readonly accountIds: readonly string[];
 }
 
+/** How far the ledger is behind the hub of the moment. */
+export interface SyncState {
+  /** Of the hub's last header; null until a hub told it. */
+  readonly remoteHeight: number | null;
+  /** Addresses for which a hub is asked; 0 without one. */
+  readonly addresses: number;
+  /** Those of them whose histories are not yet known. */
+  readonly addressesLeft: number;
+  /** Transactions that were fetched for them. */
+  readonly fetched: number;
+  /** How much of the histories is known, 0 to 1, where the last ones are counted by their transactions. */
+  readonly historyShare: number;
+}
+
 export interface LedgerEvents {
   headers: [height: number];
+  /** Something of what histories tell was fetched or written. */
+  histories: [];
   transaction: [event: TransactionEvent];
   /** The last height that both chains have. */
   reorganisation: [forkHeight: number];
@@ -48,6 +64,7 @@ export interface LedgerEvents {
  * where one fails. Throws `DaemonError`: `RPCError` for what the hub refuses, `TimeoutError`, `ConnectionError`.
  */
 export interface HubPort {
+  /** Also while its headers come. */
   readonly isConnected: boolean;
   /** The message `Outputs`, one row a URL. */
   resolve(urls: readonly string[]): Promise<Buffer>;
@@ -68,6 +85,7 @@ export interface Ledger {
   readonly headers: HeaderView;
   readonly database: LedgerDatabase;
   readonly hub: HubPort;
+  readonly syncState: SyncState;
   /**
    * Resolves when the account's addresses are there, up to its gaps, and, where a hub is connected, when its history is
    * in the database. An account that is there already is counted once more, and is removed as often.

@@ -6,7 +6,7 @@ import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { formatTransaction, txid as idOf, type Transaction } from '../../primitives/transaction.js';
 import { hashToHex } from '../../util/bytes.js';
-import { joinHostPort, type HostPort } from '../../util/hostPort.js';
+import type { HostPort } from '../../util/hostPort.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { Logger } from '../../util/logging.js';
 import { ledgerParams, type LedgerId, type LedgerParams } from '../base/ledgerParams.js';
@@ -18,8 +18,9 @@ import { HubGone, HubLie, HubRefusal, isHubFault } from './hub/hubErrors.js';
 import { HubPool, POOL_TIMES, type FurtherHubs, type HubPoolOptions } from './hub/hubPool.js';
 import { HubQuestions } from './hub/hubQuestions.js';
 import { HUB_LIMITS, type HubLimits, type HubSession } from './hub/hubSession.js';
-import type { HubPort, Ledger, LedgerEvents, LedgerTransaction } from './ledger.js';
+import type { HubPort, Ledger, LedgerEvents, LedgerTransaction, SyncState } from './ledger.js';
 import type { LedgerDatabase } from './ledgerDatabase.js';
+import { ledgerStatus } from './ledgerStatus.js';
 import { openStore, type LedgerStorePort } from './store/openStore.js';
 import { AddressSync, type SavedTransaction } from './sync/addressSync.js';
 import { AnyTransactions } from './sync/anyTransactions.js';
@@ -47,6 +48,9 @@ export interface LedgerOptions {
   /** In a thread of its own unless given. */
   readonly store?: LedgerStorePort;
 }
+
+/** Without a hub. */
+const NO_HISTORIES = { addresses: 0, addressesLeft: 0, fetched: 0, historyShare: 0 } as const;
 
 /** What nodes say of a transaction that they have already: to whoever sends it, it is taken. */
 const HAD_ALREADY = /already in mempool|already-in-mempool|already-known|already in block ?chain/i;
@@ -189,6 +193,7 @@ export class LedgerAtWork implements Ledger {
       kept: () => this.#own.kept(),
       used: (addresses) => this.#members.used(addresses),
       saved: (transactions) => this.#saved(transactions),
+      progressed: () => this.#emit('histories'),
       told: (ids) => this.#own.told(ids),
     });
     this.#session = session;
@@ -360,20 +365,12 @@ export class LedgerAtWork implements Ledger {
     return this.#any.get(txids);
   }
 
+  get syncState(): SyncState {
+    const histories = this.#sync?.progress ?? NO_HISTORIES;
+    return { remoteHeight: this.#following.remoteHeight, ...histories };
+  }
+
   status(): JsonOut {
-    const session = this.#pool.session;
-    const { height } = this;
-    const target = Math.max(this.#following.remoteHeight, height);
-    return {
-      connected: session && joinHostPort(session.server),
-      connected_features: session && (session.features as JsonOut),
-      servers: session ? [{ ...session.server, latency: session.latencySec, availability: true }] : [],
-      known_servers: this.#pool.servers.length,
-      available_servers: Number(session !== null),
-      headers_synchronization_progress: target === 0 ? 100 : Math.floor((height / target) * 100),
-      blocks: Math.max(height, 0),
-      blocks_behind: target - height,
-      best_blockhash: hashToHex(this.headers.hashAt(height)!),
-    };
+    return ledgerStatus(this.#pool, this.headers, this.syncState);
   }
 }

@@ -27,6 +27,7 @@ function walletMembers({ ledger, wallets }: WalletServices): Members {
     connected_servers: shown['servers'],
     is_encrypted: first?.isEncrypted ?? null,
     is_locked: first?.isLocked ?? null,
+    is_syncing: !wallets.all.every(({ accountIds }) => accountIds.every((id) => ledger.isSynced(id))),
   };
 }
 
@@ -47,14 +48,15 @@ export function statusOf(sources: StatusSources): JsonOut {
   const services = wallet?.services ?? null;
   if (services === null) return answer;
   const members = walletMembers(services);
-  const { isConnected } = services.ledger.hub;
-  const progress = numberIn(members['headers_synchronization_progress']) ?? 0;
+  const progress = numberIn(members['headers_synchronization_progress']);
   return {
     ...answer,
     wallet: members,
-    connection_status: isConnected
+    connection_status: members['connected']
       ? { code: 'connected', message: 'A hub is connected.' }
       : { code: 'network_connection_lost', message: 'No hub is connected; the next one is being tried.' },
-    blockchain_headers: { downloading_headers: progress < COMPLETE, download_progress: float(progress) },
+    ...(progress !== null && {
+      blockchain_headers: { downloading_headers: progress < COMPLETE, download_progress: float(progress) },
+    }),
   };
 }

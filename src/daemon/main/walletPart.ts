@@ -20,6 +20,7 @@ import { Resolver } from '../resolve/resolver.js';
 import { Wallets } from '../wallet/wallets.js';
 import type { Component } from './components.js';
 import { makingPortsOf } from './makingSurroundings.js';
+import { logProgress } from './progressLog.js';
 
 /** What methods reach of it. */
 export type WalletServices = Pick<DaemonServices, 'ledger' | 'wallets' | 'resolver' | 'maker' | 'exchange'>;
@@ -111,6 +112,7 @@ export class WalletAndLedger implements WalletPart {
       },
     });
     this.#ledger = ledger;
+    logProgress(ledger, log);
     const wallets = await this.#openWallets(ledger);
     if (this.#isStopped) return;
     const resolver = new Resolver({ ledger, log });

@@ -1,10 +1,19 @@
-/** The built lbcnet in a process and folder of its own on the regtest chain, asked over HTTP as programs ask it. */
+/**
+ * The built lbcnet in a process and folder of its own on the regtest chain, asked over HTTP as programs ask it. Its answers
+ * are held against their declarations.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DECLARATIONS } from '../../../src/daemon/api/declarations/table.js';
+import { checkJson } from '../../../src/schema/schemaCheck.js';
+import { parseJson } from '../../../src/util/jsonParse.js';
+import type { JsonObject } from '../../../src/util/json.js';
 import { freePort, HANG_MS, program } from './node.js';
+
+const declared = new Map(DECLARATIONS.map(({ name, result }) => [name, result]));
 
 const LOOK_MS = 50;
 
@@ -93,9 +102,10 @@ export class TestDaemon {
     return this.output;
   }
 
-  /** The result of a call. Rejects with `DaemonAnswerError`. */
+  /** The result of a call. Rejects with `DaemonAnswerError`, and where the answer is not as it is declared. */
   async call<Result = unknown>(method: string, params: object = {}): Promise<Result> {
-    const answer = (await this.ask({ method, params })) as {
+    const text = await this.askText({ method, params });
+    const answer = JSON.parse(text) as {
       result?: Result;
       error?: { code: number; message: string; data?: { name?: string } };
     };
@@ -105,16 +115,23 @@ export class TestDaemon {
         `${method}: ${answer.error.message}`,
         answer.error.data?.name,
       );
+    const schema = declared.get(method);
+    const problems = schema ? checkJson(schema, (parseJson(text) as JsonObject).get('result')!) : [];
+    if (problems.length > 0) throw new Error(`${method}: ${problems.slice(0, 5).join('; ')}`);
     return answer.result as Result;
   }
 
   /** The whole answer to a request. */
   async ask(request: object): Promise<unknown> {
+    return JSON.parse(await this.askText(request));
+  }
+
+  private async askText(request: object): Promise<string> {
     const response = await fetch(`http://127.0.0.1:${this.port}/`, {
       method: 'POST',
       body: JSON.stringify(request),
     });
-    return response.json();
+    return response.text();
   }
 
   /** Ends it as it ends itself, and resolves to its exit code. The folder goes unless it was given. */
@@ -143,8 +160,10 @@ export class TestDaemon {
         if (!this.keepsFolder) rmSync(this.folder, { recursive: true, force: true });
         throw new Error(`lbcnet ended with ${this.child.exitCode}:\n${this.output}`);
       }
-      const status = await this.call<{ is_running: boolean }>('status').catch(() => null);
-      if (status !== null && (status.is_running || !waitsForParts)) return;
+      const answer = (await this.ask({ method: 'status' }).catch(() => null)) as {
+        result: { is_running: boolean };
+      } | null;
+      if (answer !== null && (answer.result.is_running || !waitsForParts)) return;
       if (Date.now() > until) {
         await this.kill();
         throw new Error(`lbcnet did not start:\n${this.output}`);

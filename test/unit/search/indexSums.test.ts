@@ -67,7 +67,7 @@ function addBlock(writer: SqliteWriter, height: number, claims = PER_BLOCK): voi
   }));
   const block = { height, hash: `${height}`, claimIds: changed.map(({ claimId }) => claimId) };
   const states = changed.map((document): ClaimDocument => ({ ...document, amountSat: BigInt(height) }));
-  writer.applyBlock({ block, ended: [], scores }, { documents: states, hidden: [], gone: [] });
+  writer.applyBlocks([{ block, ended: [], scores }], { documents: states, hidden: [], gone: [] });
 }
 
 /** All that is in the tables. */

@@ -125,7 +125,12 @@ export const accountList = declareMethod({
     accountId,
     walletId,
     confirmations,
-    { name: 'include_claims', type: 'bool', description: 'count what lies in claims too', default: false },
+    {
+      name: 'include_claims',
+      type: 'bool',
+      description: 'taken for the sake of older clients; `account_balance` tells what lies in claims',
+      default: false,
+    },
     { name: 'show_seed', type: 'bool', description: 'show seeds', default: false },
     page,
     pageSize,

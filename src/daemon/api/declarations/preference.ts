@@ -9,7 +9,10 @@ export const preferenceGet = declareMethod({
   summary: 'Read preferences.',
   usage: ['[<key>] [--wallet_id=<wallet_id>]'],
   params: [{ name: 'key', type: 'str', description: 'the one to read; otherwise all' }, walletId],
-  result: t.map('key', t.any('its value'), 'preferences'),
+  result: t.union([
+    { when: 'when there is such a one', schema: t.map('key', t.any('its value'), 'preferences') },
+    { when: 'else', schema: t.none() },
+  ]),
   needs: ['wallet'],
 });
 

@@ -26,9 +26,6 @@ const txoFields = {
   is_my_output: t.optional(t.bool('whether it pays to an account of the wallet'), known),
   is_my_input: t.optional(t.bool('whether an account of the wallet paid it'), known),
   is_internal_transfer: t.optional(t.bool('whether it is a payment from the wallet to itself'), known),
-  is_mine: t.optional(t.bool('the same as `is_my_output`'), known),
-  is_change: t.optional(t.bool('whether it pays to a change address'), known),
-  is_received: t.optional(t.bool('whether it came from outside of the wallet'), known),
   sent_supports: t.optional(lbc('own supports for the claim'), 'when asked for'),
   sent_tips: t.optional(lbc('own tips for the claim'), 'when asked for'),
   received_tips: t.optional(lbc('tips for the claim'), 'when asked for'),
@@ -134,9 +131,6 @@ export const listedAccount = t.named(
       satoshis: t.int('balance in dewies'),
       is_default: t.optional(t.bool('whether it is used where none is named'), 'without `account_id`'),
       seed: t.optional(t.any('words from which the account can be made again'), 'with `show_seed`'),
-      private_key: t.optional(t.any('extended private key'), 'with `show_seed`'),
-      modified_on: t.optional(t.num('when its settings were changed'), known),
-      claim_balance: t.optional(t.any('balance in claims'), 'with `include_claims`'),
     },
     'an account in a list',
   ),
@@ -216,8 +210,23 @@ export const addressPage = pageOf('Address', address);
 export const walletPage = pageOf('Wallet', wallet);
 export const filePage = pageOf('File', file);
 
-const entries = (description: string): Schema =>
-  t.array(t.openObject({}, 'an output of that kind'), description);
+/** Outputs in a transaction of a list. */
+const entries = (description: string, more: SchemaFields): Schema =>
+  t.array(
+    t.object({
+      address: orNull(t.str('who can spend it'), 'for scripts without an address'),
+      balance_delta: lbc('what it changed in the wallet'),
+      amount: lbc('the amount'),
+      nout: t.int('position in its transaction'),
+      claim_id: t.claimId('the claim'),
+      ...more,
+    }),
+    description,
+  );
+const named = { claim_name: t.str('name of the claim') } satisfies SchemaFields;
+const spent = {
+  is_spent: orNull(t.bool('whether it is spent'), 'for outputs of others, where it is not known'),
+} satisfies SchemaFields;
 
 export const transactionPage = pageOf(
   'ListedTransaction',
@@ -231,11 +240,15 @@ export const transactionPage = pageOf(
         confirmations: t.int('blocks on top of it, its own included'),
         value: lbc('what it changed in the wallet, without the fee'),
         fee: lbc('what the wallet paid for it, negative'),
-        claim_info: entries('claims that were made'),
-        update_info: entries('claims that were updated'),
-        support_info: entries('supports'),
-        abandon_info: entries('claims and supports that were abandoned'),
-        purchase_info: entries('purchases'),
+        claim_info: entries('claims that were made', { ...named, ...spent }),
+        update_info: entries('claims that were updated', { ...named, ...spent }),
+        support_info: entries('supports', {
+          ...named,
+          ...spent,
+          is_tip: t.bool('whether it was given away, or came from others'),
+        }),
+        abandon_info: entries('claims and supports that were abandoned', named),
+        purchase_info: entries('purchases', spent),
       },
       'a transaction in a list',
     ),
@@ -281,6 +294,32 @@ export const versionShape = t.named(
   ),
 );
 
+const withHeight = 'once a hub told how high its chain is';
+const withHistories = 'while a hub is asked for histories';
+
+const walletStatusShape = t.object(
+  {
+    connected: orNull(t.str('the hub of the moment'), 'without one'),
+    connected_features: orNull(t.openObject({}, 'what it says of itself'), 'without one'),
+    servers: t.array(t.openObject({}, 'the same with its latency')),
+    connected_servers: t.array(t.openObject({}, 'the same')),
+    known_servers: t.int('hubs that may be asked'),
+    available_servers: t.int('hubs that are connected'),
+    headers_synchronization_progress: t.optional(t.int('0 to 100'), withHeight),
+    blocks: t.optional(t.int('height of the last block header'), withHeight),
+    blocks_behind: t.optional(t.int('block headers that are missing'), withHeight),
+    best_blockhash: t.optional(t.hash('the last block'), withHeight),
+    is_syncing: t.bool('whether the histories of wallets are not all known'),
+    history_synchronization_progress: t.optional(t.int('0 to 100'), withHistories),
+    addresses: t.optional(t.int('addresses that the hub is asked for'), withHistories),
+    addresses_behind: t.optional(t.int('those whose histories are not yet known'), withHistories),
+    transactions_fetched: t.optional(t.int('transactions that came from this hub'), withHistories),
+    is_encrypted: orNull(t.bool('whether the default wallet is encrypted'), 'without one'),
+    is_locked: orNull(t.bool('whether it is locked'), 'without one'),
+  },
+  'hub, headers, histories and locks',
+);
+
 export const statusShape = t.named(
   'Status',
   t.openObject(
@@ -290,15 +329,18 @@ export const statusShape = t.named(
       skipped_components: t.array(t.str('a part that is not started')),
       startup_status: t.map('component', t.bool('whether it has started')),
       ffmpeg_status: ffmpegShape,
-      connection_status: t.object({ code: t.str('the state'), message: t.str('in words') }),
+      connection_status: t.optional(
+        t.object({ code: t.str('the state'), message: t.str('in words') }),
+        'with the wallet',
+      ),
       blockchain_headers: t.optional(
         t.object({
           downloading_headers: t.bool('whether headers are coming'),
           download_progress: t.num('0 to 100'),
         }),
-        'with the wallet',
+        'once a hub told how high its chain is',
       ),
-      wallet: t.optional(t.openObject({}, 'hub, headers and locks'), 'with the wallet'),
+      wallet: t.optional(walletStatusShape, 'with the wallet'),
     },
     'how the daemon is doing; each part that runs adds a field under its name',
   ),

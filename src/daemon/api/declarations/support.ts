@@ -110,6 +110,18 @@ export const supportSum = declareMethod({
     page,
     pageSize,
   ],
-  result: pageOf('SupportSum', t.openObject({}, 'the sum of one channel')),
+  result: pageOf(
+    'SupportSum',
+    t.object(
+      {
+        channel_id: t.claimId('the channel'),
+        channel_name: t.str('its name'),
+        supporter: t.str('its URL'),
+        staked: t.str('sum of its supports (LBC as text)'),
+        supports: t.int('number of its supports'),
+      },
+      'the sum of one channel',
+    ),
+  ),
   needs: ['wallet'],
 });

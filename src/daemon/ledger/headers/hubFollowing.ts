@@ -30,7 +30,7 @@ export class HubFollowing {
   readonly #sync: HeaderSync;
   readonly #queue = new SerialQueue();
   #standing: HubStanding = 'level';
-  #remoteHeight = 0;
+  #remoteHeight: number | null = null;
   #patience: NodeJS.Timeout | null = null;
   #rewinds = 0;
 
@@ -48,7 +48,8 @@ export class HubFollowing {
     return this.#standing === 'level';
   }
 
-  get remoteHeight(): number {
+  /** As the hub says; null where none said any. */
+  get remoteHeight(): number | null {
     return this.#remoteHeight;
   }
 
@@ -82,13 +83,14 @@ export class HubFollowing {
   follow(session: HubSession, told?: HubTip): Promise<boolean> {
     return this.#queue.run(async () => {
       let tip = told ?? (await this.#sync.subscribe(session));
+      this.#remoteHeight = tip.height;
       let standing = await this.#sync.follow(session, tip);
       if (told && standing !== 'level') {
         // Others were followed while it waited here, and it may be older than they; nothing would be told again.
         tip = await this.#sync.subscribe(session);
+        this.#remoteHeight = tip.height;
         standing = await this.#sync.follow(session, tip);
       }
-      this.#remoteHeight = tip.height;
       this.#stand(session, standing, tip.height);
       return standing === 'level';
     });

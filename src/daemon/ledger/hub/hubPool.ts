@@ -77,6 +77,11 @@ export class HubPool {
     return this.#session;
   }
 
+  /** Connected, whether found fit already or still being looked at, as while its headers come. */
+  get connection(): HubSession | null {
+    return this.#session ?? this.#candidate;
+  }
+
   /** All that may be asked. */
   get servers(): readonly HostPort[] {
     return [...this.#servers, ...this.#further()];

@@ -14,7 +14,7 @@ export class HubQuestions implements HubPort {
   }
 
   get isConnected(): boolean {
-    return this.#pool.session !== null;
+    return this.#pool.connection !== null;
   }
 
   resolve(urls: readonly string[]): Promise<Buffer> {

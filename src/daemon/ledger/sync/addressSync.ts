@@ -11,6 +11,7 @@ import type { Logger } from '../../../util/logging.js';
 import type { HeaderChain } from '../headers/headerChain.js';
 import type { HubFollowing } from '../headers/hubFollowing.js';
 import { HubGone, HubLie } from '../hub/hubErrors.js';
+import type { SyncState } from '../ledger.js';
 import type { HubSession } from '../hub/hubSession.js';
 import type { ChangedTransaction, HistoryUpdate } from '../store/histories.js';
 import type { LedgerStorePort } from '../store/openStore.js';
@@ -45,6 +46,8 @@ export interface AddressSyncPort {
   /** Addresses whose histories are written: gaps may be gone. Answers new addresses. */
   used(addresses: readonly string[]): Promise<readonly string[]>;
   saved(transactions: readonly SavedTransaction[]): void;
+  /** More of the histories is known. */
+  progressed(): void;
   /** All transactions, as printed, that a hub has told in histories now. */
   told(ids: Iterable<string>): void;
 }
@@ -69,8 +72,12 @@ export class AddressSync {
   /** Addresses in whose histories something was kept that the hub did not show. */
   readonly #stale = new Set<string>();
   #isLevel = true;
+  /** Addresses for which it was ever asked, and those of which the hub was asked and has not yet told. */
+  #asked = 0;
+  #subscribing = 0;
   #fetched = 0;
-  #toldFetched = 0;
+  /** Of the addresses of the round at hand, so many as the transactions that are there already make up. */
+  #ofRound = 0;
 
   constructor(session: HubSession, port: AddressSyncPort) {
     this.#session = session;
@@ -78,7 +85,21 @@ export class AddressSync {
   }
 
   subscribe(addresses: Iterable<string>): void {
+    const before = this.#toSubscribe.size;
     for (const address of addresses) this.#toSubscribe.add(address);
+    this.#asked += this.#toSubscribe.size - before;
+  }
+
+  /** How far it is with what it was asked for. */
+  get progress(): Pick<SyncState, 'addresses' | 'addressesLeft' | 'fetched' | 'historyShare'> {
+    const addresses = this.#asked;
+    const addressesLeft = Math.min(
+      addresses,
+      this.#toSubscribe.size + this.#subscribing + this.#changed.size,
+    );
+    const done = Math.min(addresses, addresses - addressesLeft + this.#ofRound);
+    const historyShare = addressesLeft === 0 ? 1 : done / addresses;
+    return { addresses, addressesLeft, fetched: this.#fetched, historyShare };
   }
 
   /** Asks anew for histories in which something was kept that the hub did not show. */
@@ -109,6 +130,7 @@ export class AddressSync {
   async #subscribeSome(): Promise<void> {
     const addresses = [...this.#toSubscribe].slice(0, MAX_SUBSCRIBED_AT_ONCE);
     for (const address of addresses) this.#toSubscribe.delete(address);
+    this.#subscribing = addresses.length;
     const answer = await this.#session.call('blockchain.address.subscribe', addresses);
     if (!Array.isArray(answer) || answer.length !== addresses.length)
       throw new HubLie(`The hub ${this.#session.name} does not answer for each address`);
@@ -116,6 +138,7 @@ export class AddressSync {
     const known = await this.#known(addresses);
     for (const [address, status] of statuses)
       if (known.get(address) !== status) this.#changed.set(address, status);
+    this.#subscribing = 0;
   }
 
   async #known(addresses: readonly string[]): Promise<Map<string, string | null>> {
@@ -157,7 +180,9 @@ export class AddressSync {
     } finally {
       // What no history tells of after all would stay for ever.
       if (saved.size > 0 && !isListed) await this.#port.store.removeUnlisted();
+      this.#ofRound = 0;
     }
+    this.#port.progressed();
   }
 
   /** Whether no blocks gave way since then: nothing is written that may hang on those. */
@@ -191,16 +216,11 @@ export class AddressSync {
           isVerified,
         })),
       );
-      this.#progress(filed.length);
+      this.#fetched += filed.length;
+      this.#ofRound = (told.length * Math.min(wanted.length, at + MAX_FETCHED)) / wanted.length;
+      this.#port.progressed();
     }
     return failed;
-  }
-
-  #progress(count: number): void {
-    this.#fetched += count;
-    if (this.#fetched - this.#toldFetched < MAX_FETCHED) return;
-    this.#toldFetched = this.#fetched;
-    this.#port.log.info(`Fetched ${this.#fetched} transactions of the wallet from ${this.#session.name}`);
   }
 
   async #missing(told: readonly Told[]): Promise<Buffer[]> {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { LedgerAtWork } from '../../../../src/daemon/ledger/openLedger.js';
 import { TXO_TYPE } from '../../../../src/daemon/ledger/txoQuery.js';
 import { hashToHex } from '../../../../src/util/bytes.js';
-import { FakeChain, FakeHub } from '../../../support/fakeHub.js';
+import { FakeChain, FakeHub, SILENCE } from '../../../support/fakeHub.js';
 import {
   claimTo,
   foreignOutPoint,
@@ -85,6 +85,43 @@ describe('LedgerAtWork', () => {
       blocks_behind: 0,
       headers_synchronization_progress: 100,
     });
+  });
+
+  it('tells how far headers and histories are while they come', async () => {
+    const chain = new FakeChain();
+    const account = testAccount('alice');
+    pay(chain, account, 0, 100n);
+    chain.mine(4999);
+    const hub = await startHub(chain);
+    hub.answer = (method, [first]) =>
+      method === 'blockchain.block.headers' && Number(first) > 4000 ? SILENCE : undefined;
+    const { ledger } = await ledgers.open([hub]);
+    expect(ledger.status()).not.toHaveProperty('headers_synchronization_progress');
+    await ledger.add(account);
+    while (ledger.height < 4000) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(ledger.status()).toMatchObject({
+      connected: `${hub.server.host}:${hub.server.port}`,
+      headers_synchronization_progress: 80,
+      blocks: 4000,
+      blocks_behind: 999,
+    });
+    expect(ledger.status()).not.toHaveProperty('addresses');
+    await ledgers.close(ledger);
+
+    hub.answer = (method) => (method === 'blockchain.transaction.get_batch' ? SILENCE : undefined);
+    const { ledger: second } = await ledgers.open([hub]);
+    const added = second.add(account);
+    while (second.syncState.addressesLeft !== 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(second.status()).toMatchObject({
+      headers_synchronization_progress: 100,
+      history_synchronization_progress: 85,
+      addresses: 7,
+      addresses_behind: 1,
+      transactions_fetched: 0,
+    });
+    expect(second.isSynced('alice')).toBe(false);
+    await ledgers.close(second);
+    await added;
   });
 
   it('follows payments, blocks and its own transactions as they come', async () => {

@@ -1,0 +1,50 @@
+/** What `status` shows of the ledger under `wallet`. Source: lbry-sdk lbry/extras/daemon/components.py `WalletComponent.get_status`. */
+import { hashToHex } from '../../util/bytes.js';
+import { joinHostPort } from '../../util/hostPort.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import type { HubPool } from './hub/hubPool.js';
+import type { HeaderView, SyncState } from './ledger.js';
+
+type Members = Readonly<Record<string, JsonOut>>;
+
+const percentOf = (share: number): number => Math.floor(share * 100);
+
+export function ledgerStatus(
+  { connection, servers }: Pick<HubPool, 'connection' | 'servers'>,
+  headers: HeaderView,
+  state: SyncState,
+): JsonOut {
+  return {
+    connected: connection && joinHostPort(connection.server),
+    connected_features: connection && (connection.features as JsonOut),
+    servers: connection ? [{ ...connection.server, latency: connection.latencySec, availability: true }] : [],
+    known_servers: servers.length,
+    available_servers: Number(connection !== null),
+    ...headerMembers(headers, state.remoteHeight),
+    ...historyMembers(state),
+  };
+}
+
+/** Nothing before a hub told how high its chain is. */
+function headerMembers(headers: HeaderView, remoteHeight: number | null): Members {
+  if (remoteHeight === null) return {};
+  const { height } = headers;
+  const target = Math.max(remoteHeight, height);
+  return {
+    headers_synchronization_progress: target === 0 ? 100 : percentOf(height / target),
+    blocks: Math.max(height, 0),
+    blocks_behind: target - height,
+    best_blockhash: hashToHex(headers.hashAt(height)!),
+  };
+}
+
+/** Nothing before a hub is asked for histories. */
+function historyMembers({ addresses, addressesLeft, fetched, historyShare }: SyncState): Members {
+  if (addresses === 0) return {};
+  return {
+    history_synchronization_progress: percentOf(historyShare),
+    addresses,
+    addresses_behind: addressesLeft,
+    transactions_fetched: fetched,
+  };
+}

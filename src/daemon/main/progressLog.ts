@@ -1,0 +1,66 @@
+/**
+ * Lines of the log on work of the ledger that takes long: block headers that come, and histories of the wallet's addresses.
+ * What is soon done is not told. Source of what is told: lbry-sdk lbry/wallet/ledger.py `on_header`, `subscribe_addresses`.
+ */
+import type { Logger } from '../../util/logging.js';
+import type { Ledger, SyncState } from '../ledger/ledger.js';
+
+/** Between lines, and before the first one. Arbitrary. */
+const PACE_MS = 5_000;
+
+const percentOf = (share: number): string => `${Math.floor(share * 100)} %`;
+
+/** Work of one kind: when its next line is due. */
+class Pace {
+  readonly #nowMs: () => number;
+  #dueMs: number | null = null;
+  #isTold = false;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Called while there is work; whether to tell how far it is. */
+  isDue(): boolean {
+    const now = this.#nowMs();
+    this.#dueMs ??= now + PACE_MS;
+    if (now < this.#dueMs) return false;
+    this.#dueMs = now + PACE_MS;
+    this.#isTold = true;
+    return true;
+  }
+
+  /** Called when all is done; whether to tell that, for it was told of before. */
+  ends(): boolean {
+    const wasTold = this.#isTold;
+    this.#dueMs = null;
+    this.#isTold = false;
+    return wasTold;
+  }
+}
+
+export function logProgress(
+  ledger: Pick<Ledger, 'on' | 'syncState'>,
+  log: Pick<Logger, 'info'>,
+  nowMs: () => number = () => performance.now(),
+): void {
+  const headers = new Pace(nowMs);
+  const histories = new Pace(nowMs);
+  ledger.on('headers', (height) => {
+    const { remoteHeight } = ledger.syncState;
+    if (remoteHeight !== null && height < remoteHeight) {
+      if (headers.isDue())
+        log.info(`Block headers: ${height} of ${remoteHeight}, ${percentOf(height / remoteHeight)}`);
+    } else if (headers.ends()) log.info(`Block headers are complete, up to height ${height}`);
+  });
+  const shown = ({ addresses, addressesLeft, fetched }: SyncState): string =>
+    `${addresses - addressesLeft} of ${addresses} addresses, ${fetched} transactions fetched`;
+  ledger.on('histories', () => {
+    const state = ledger.syncState;
+    if (histories.isDue())
+      log.info(`Histories of the wallet: ${percentOf(state.historyShare)}, ${shown(state)}`);
+  });
+  ledger.on('synced', () => {
+    if (histories.ends()) log.info(`The histories of the wallet are complete: ${shown(ledger.syncState)}`);
+  });
+}

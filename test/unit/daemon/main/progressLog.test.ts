@@ -1,0 +1,50 @@
+import { EventEmitter } from 'node:events';
+import { expect, it } from 'vitest';
+import type { Ledger, SyncState } from '../../../../src/daemon/ledger/ledger.js';
+import { logProgress } from '../../../../src/daemon/main/progressLog.js';
+
+it('tells of headers and histories that take long, each time they took so long again, and of their end', () => {
+  const events = new EventEmitter();
+  let now = 0;
+  let syncState: SyncState = {
+    remoteHeight: 10_000,
+    addresses: 8,
+    addressesLeft: 8,
+    fetched: 0,
+    historyShare: 0,
+  };
+  const lines: string[] = [];
+  const ledger = {
+    on: (name: string, listener: (...args: unknown[]) => void) => void events.on(name, listener),
+    get syncState() {
+      return syncState;
+    },
+  } as Pick<Ledger, 'on' | 'syncState'>;
+  logProgress(ledger, { info: (line) => void lines.push(line) }, () => now);
+  const told = (): string[] => lines.splice(0);
+
+  // A block of now and then is no news.
+  events.emit('headers', 10_000);
+  events.emit('headers', 2000);
+  expect(told()).toEqual([]);
+  now += 5000;
+  events.emit('headers', 4000);
+  events.emit('headers', 6000);
+  expect(told()).toEqual(['Block headers: 4000 of 10000, 40 %']);
+  events.emit('headers', 10_000);
+  expect(told()).toEqual(['Block headers are complete, up to height 10000']);
+  events.emit('headers', 10_001);
+
+  events.emit('histories');
+  now += 5000;
+  syncState = { ...syncState, addressesLeft: 6, fetched: 40, historyShare: 0.256 };
+  events.emit('histories');
+  expect(told()).toEqual(['Histories of the wallet: 25 %, 2 of 8 addresses, 40 transactions fetched']);
+  syncState = { ...syncState, addressesLeft: 0, fetched: 90, historyShare: 1 };
+  events.emit('histories');
+  events.emit('synced');
+  events.emit('synced');
+  expect(told()).toEqual([
+    'The histories of the wallet are complete: 8 of 8 addresses, 90 transactions fetched',
+  ]);
+});
