@@ -60,6 +60,14 @@ describe('bad values', () => {
     expect(failure(constraints)).toBe(message);
   });
 
+  it('that are larger than the numbers of JavaScript are told of, as the hub hands them on', () => {
+    const large = 10n ** 20n;
+    expect(failure({ has_source: large })).toBe(`has_source: ${large} is neither true nor false.`);
+    expect(failure({ limit: large })).toBe(`limit: ${large} is not a whole number from 0 on.`);
+    expect(failure({ any_tags: [large] })).toBe(`any_tags: ${large} is not a text.`);
+    expect(failure({ amount: { more: large } })).toBe(`amount: {"more":"${large}"} is not a number.`);
+  });
+
   it('of ids find nothing', () => {
     expect(parse({ claim_id: 'xyz' }).findsNothing).toBe(true);
     expect(parse({ claim_ids: ['1234'] }).findsNothing).toBe(true);
