@@ -6,6 +6,7 @@
  */
 import { normalizeName } from '../claimtrie/normalize.js';
 import { normalizeTag } from '../metadata/tags.js';
+import { tightestBounds } from './bounds.js';
 import { CLAIM_TYPES, STREAM_TYPES, nameText } from './document.js';
 import { fieldName, searchField, type SearchField } from './fields.js';
 import { parseOrder } from './order.js';
@@ -173,7 +174,7 @@ class QueryReader {
     this.conditions.push({
       kind: 'range',
       column: field.column,
-      bounds,
+      bounds: tightestBounds(bounds),
       passesNull: name === 'release_time',
     });
   }

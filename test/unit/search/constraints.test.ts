@@ -97,6 +97,18 @@ describe('meanings', () => {
     ]);
   });
 
+  it('of many bounds those that decide', () => {
+    const boundsOf = (height: string[]) => parse({ height }).conditions[0];
+    expect(boundsOf(['>=1', '<9', '>1', '<=9', '>0.99', '<9.5'])).toMatchObject({
+      bounds: [
+        { op: '<', value: '9' },
+        { op: '>', value: '1' },
+      ],
+    });
+    expect(boundsOf(['>-2', '>-1.5', '>=-1.50'])).toMatchObject({ bounds: [{ op: '>', value: '-1.5' }] });
+    expect(boundsOf(['<=-0.5', '<-0.25'])).toMatchObject({ bounds: [{ op: '<=', value: '-0.5' }] });
+  });
+
   it('release times in steps of 360 s, whole numbers too', () => {
     expect(parse({ release_time: '<1600000000' }).conditions).toMatchObject([
       { bounds: [{ op: '<', value: '1600000200' }], passesNull: true },
