@@ -74,6 +74,13 @@ const ALWAYS = '1 = 1';
 const CLAIM_ID = /^[0-9a-f]{40}$/;
 const STREAM = 1;
 const REPOST = 3;
+/**
+ * Labels that are looked for one by one, so that a rare one may lead to the documents. Of those beyond them it is counted how
+ * many a document has: each would be a table more to plan with, and a step deeper than databases go. Arbitrary.
+ */
+const SINGLE_LABELS = 8;
+/** Parts within parts of a text that an inverted index is asked for. Source: FTS5's parser keeps 100 tokens open. */
+const MAX_FILTER_DEPTH = 24;
 
 /** A condition as SQL. */
 export function conditionSql(condition: Condition, sql: SqlValues, context: SqlContext): string {
@@ -150,7 +157,14 @@ function labelsSql(
   if (how === 'none') return numbers.length === 0 ? ALWAYS : `NOT ${has(numbers)}`;
   if (how === 'any') return numbers.length === 0 ? NEVER : has(numbers);
   if (numbers.length < texts.length) return NEVER;
-  return numbers.length === 0 ? ALWAYS : numbers.map((n) => has([n])).join(' AND ');
+  if (numbers.length === 0) return ALWAYS;
+  const counted = [...new Set(numbers.slice(SINGLE_LABELS))];
+  const tests = numbers.slice(0, SINGLE_LABELS).map((n) => has([n]));
+  if (counted.length > 0) {
+    const found = `SELECT count(*) FROM labeled l WHERE l.n IN (${counted.join(', ')}) AND l.id = c.id`;
+    tests.push(`(${found}) = ${counted.length}`);
+  }
+  return tests.join(' AND ');
 }
 
 function censoredSql(types: readonly number[], sql: SqlValues, context: SqlContext): string {
@@ -211,15 +225,17 @@ export interface WordFilter {
 /**
  * The text as an expression of words and beginnings for an inverted index without places; null where documents without any
  * of its words may satisfy it. Beginnings that `isCommon` are not asked of the index, which would have to read all that
- * begins so before it finds the first.
+ * begins so before it finds the first; nor are parts that lie too deep within others.
  */
 export function wordFilter(
   node: TextNode,
   quote: (word: string, isPrefix: boolean) => string,
   [and, or]: readonly [and: string, or: string] = [' AND ', ' OR '],
   isCommon: (prefix: string) => boolean = () => false,
+  depth = 0,
 ): WordFilter | null {
-  const inner = (part: TextNode) => wordFilter(part, quote, [and, or], isCommon);
+  if (depth > MAX_FILTER_DEPTH) return null;
+  const inner = (part: TextNode) => wordFilter(part, quote, [and, or], isCommon, depth + 1);
   switch (node.kind) {
     case 'word':
       return { expression: quote(node.word, false), isExact: true };

@@ -6,6 +6,7 @@
  */
 import { normalizeName } from '../claimtrie/normalize.js';
 import { normalizeTag } from '../metadata/tags.js';
+import { tightestBounds } from './bounds.js';
 import { CLAIM_TYPES, STREAM_TYPES, nameText } from './document.js';
 import { fieldName, searchField, type SearchField } from './fields.js';
 import { parseOrder } from './order.js';
@@ -32,10 +33,19 @@ const HEX = /^[0-9a-f]+$/;
 /** Keys that say how to answer, not what to look for, or that are read together with others. */
 const NOT_FIELDS: ReadonlySet<string> = new Set(['signature_valid', 'has_source', 'is_signature_valid']);
 
+/** A value in a message; the numbers of clients may be larger than those of JSON in JavaScript. */
+function shown(value: unknown): string {
+  if (typeof value === 'bigint') return String(value);
+  const text = JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'bigint' ? String(inner) : inner,
+  );
+  return text ?? 'the value';
+}
+
 function decimalText(key: string, value: unknown): string {
   const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value;
   if (typeof text !== 'string' || !NUMBER.test(text.trim())) {
-    throw badRequest(`${key}: ${JSON.stringify(value) ?? 'the value'} is not a number.`);
+    throw badRequest(`${key}: ${shown(value)} is not a number.`);
   }
   return text.trim().replace(/^\+/, '');
 }
@@ -59,13 +69,13 @@ function truth(key: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value;
   if (value === 1 || value === '1' || value === 'true') return true;
   if (value === 0 || value === '0' || value === 'false') return false;
-  throw badRequest(`${key}: ${JSON.stringify(value)} is neither true nor false.`);
+  throw badRequest(`${key}: ${shown(value)} is neither true nor false.`);
 }
 
 function wholeNumber(key: string, value: unknown, least: number): number {
   const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < least) {
-    throw badRequest(`${key}: ${JSON.stringify(value)} is not a whole number from ${least} on.`);
+    throw badRequest(`${key}: ${shown(value)} is not a whole number from ${least} on.`);
   }
   return number;
 }
@@ -73,7 +83,7 @@ function wholeNumber(key: string, value: unknown, least: number): number {
 function textList(key: string, value: unknown): string[] {
   const list: unknown[] = Array.isArray(value) ? value : [value];
   return list.map((one) => {
-    if (typeof one !== 'string') throw badRequest(`${key}: ${JSON.stringify(one)} is not a text.`);
+    if (typeof one !== 'string') throw badRequest(`${key}: ${shown(one)} is not a text.`);
     return one;
   });
 }
@@ -164,7 +174,7 @@ class QueryReader {
     this.conditions.push({
       kind: 'range',
       column: field.column,
-      bounds,
+      bounds: tightestBounds(bounds),
       passesNull: name === 'release_time',
     });
   }

@@ -4,6 +4,7 @@
  * Source: lbry-sdk lbry/schema/result.py `Outputs`; sdk-facts 7.6.
  */
 import { fromBinary } from '@bufbuild/protobuf';
+import { BinaryReader } from '@bufbuild/protobuf/wire';
 import {
   Error_Code,
   OutputsSchema,
@@ -14,8 +15,14 @@ import {
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 
 const HASH_SIZE = 32;
-/** Rows beside those that were asked for. Arbitrary: each claim refers to three others at most, and 100 are asked for at once. */
+/** Rows that are asked for at once: those of the most URLs; pages of searches have half as many. Source: `Ledger.resolve`. */
+const MAX_ROWS = 100;
+/** Rows beside those that were asked for. Arbitrary: each claim refers to three others at most. */
 const MAX_EXTRA_ROWS = 2000;
+/** Members of a message: all rows, who blocks some of them, and a few numbers. Arbitrary, for a channel of each row. */
+const MAX_MEMBERS = MAX_ROWS + MAX_EXTRA_ROWS + 2 * MAX_ROWS;
+/** Arbitrary: all rows with the longest names in their URLs, and with reasons as long as a claim can be. */
+const MAX_BYTES = 4 << 20;
 
 /** A hub said what cannot be. */
 export class WrongAnswerError extends Error {
@@ -74,6 +81,7 @@ export const placeKey = ({ txid, nout }: Place): string => `${toLatin1(txid)}${n
 /** Throws `WrongAnswerError` where the bytes are no such message or have more rows than could be. */
 export function readHubAnswer(bytes: Bytes): HubAnswer {
   const message = readOutputs(bytes);
+  if (message.txos.length > MAX_ROWS) throw new WrongAnswerError(`the answer has more than ${MAX_ROWS} rows`);
   if (message.extraTxos.length > MAX_EXTRA_ROWS)
     throw new WrongAnswerError(`the answer has ${message.extraTxos.length} rows that nobody asked for`);
   return {
@@ -85,10 +93,23 @@ export function readHubAnswer(bytes: Bytes): HubAnswer {
   };
 }
 
+/** Two bytes can be a row, and a row takes a hundred times as many in memory: so they are counted before any is made. */
+function checkSize(bytes: Bytes): void {
+  if (bytes.length > MAX_BYTES) throw new WrongAnswerError(`the answer has ${bytes.length} bytes`);
+  const reader = new BinaryReader(bytes);
+  for (let members = 0; reader.pos < reader.len; members++) {
+    if (members === MAX_MEMBERS) throw new WrongAnswerError('the answer has too many rows');
+    const [field, wireType] = reader.tag();
+    reader.skip(wireType, field);
+  }
+}
+
 function readOutputs(bytes: Bytes): Outputs {
   try {
-    return fromBinary(OutputsSchema, bytes);
+    checkSize(bytes);
+    return fromBinary(OutputsSchema, bytes, { readUnknownFields: false });
   } catch (error) {
+    if (error instanceof WrongAnswerError) throw error;
     throw new WrongAnswerError(`the answer is no message: ${(error as Error).message}`);
   }
 }

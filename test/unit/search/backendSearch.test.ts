@@ -16,6 +16,10 @@ const SEED = 20160624;
 /** Of each of four rounds. */
 const SEARCHES = 500;
 const AT_ONCE = 10;
+/** All tags of one claim: as many as a list of a search may have. */
+const MANY_TAGS = Array.from({ length: 2048 }, (_, n) => `many ${n}`);
+/** The number of that claim. */
+const TAGGED = 5;
 
 describe.each(searchBackends)('searches in the index of $name', (backend) => {
   const random = new Random(SEED);
@@ -25,7 +29,10 @@ describe.each(searchBackends)('searches in the index of $name', (backend) => {
 
   beforeAll(async () => {
     index = await backend.make();
-    const base = modelDocuments(randomClaims(random, 1500));
+    const claims = randomClaims(random, 1500).map((claim, n) =>
+      n === TAGGED ? { ...claim, metadata: { ...claim.metadata, tags: MANY_TAGS } } : claim,
+    );
+    const base = modelDocuments(claims);
     const scores = base
       .filter(() => random.chance(0.7))
       .map((document) => ({
@@ -116,6 +123,26 @@ describe.each(searchBackends)('searches in the index of $name', (backend) => {
       const page = await reader.search(parseConstraints({ height }), 10_000);
       expect(page.total).toBe(Math.min(1000, count));
     }
+  });
+
+  it('takes lists as long as they may be, and texts of parts within parts', async () => {
+    const find = async (constraints: object) =>
+      (await reader.search(parseConstraints({ order_by: 'height', ...constraints }), 10_000)).total;
+    const range = Array.from({ length: 2048 }, (_, n) =>
+      n % 2 === 0 ? `>=${n % 20}` : `<${5000 - (n % 30)}`,
+    );
+    expect(await find({ height: range })).toBe(await find({ height: ['>=18', '<4971'] }));
+    expect(await find({ release_time: Array(2048).fill('>=1') })).toBe(1000);
+    const tagged = documents.filter(({ tags }) => tags.includes(MANY_TAGS[0]!)).length;
+    expect(await find({ all_tags: MANY_TAGS })).toBe(tagged);
+    expect(await find({ all_tags: MANY_TAGS.slice(100, 150) })).toBe(tagged);
+    expect(await find({ all_tags: [...MANY_TAGS.slice(0, 50), 'news', 'no such tag'] })).toBe(0);
+    const both = await find({ text: 'bitcoin+music' });
+    expect(both).toBeGreaterThan(0);
+    // From left to right: what was found so far, or music; and of these those with bitcoin.
+    expect(await find({ text: `bitcoin + music${' | music + bitcoin'.repeat(120)}` })).toBe(both);
+    const nested = '(bitcoin + '.repeat(32) + 'music' + ' + bitcoin'.repeat(32) + ')'.repeat(32);
+    expect(await find({ text: nested })).toBe(both);
   });
 
   it('ends a search whose time is up, and goes on with others', async () => {

@@ -60,6 +60,14 @@ describe('bad values', () => {
     expect(failure(constraints)).toBe(message);
   });
 
+  it('that are larger than the numbers of JavaScript are told of, as the hub hands them on', () => {
+    const large = 10n ** 20n;
+    expect(failure({ has_source: large })).toBe(`has_source: ${large} is neither true nor false.`);
+    expect(failure({ limit: large })).toBe(`limit: ${large} is not a whole number from 0 on.`);
+    expect(failure({ any_tags: [large] })).toBe(`any_tags: ${large} is not a text.`);
+    expect(failure({ amount: { more: large } })).toBe(`amount: {"more":"${large}"} is not a number.`);
+  });
+
   it('of ids find nothing', () => {
     expect(parse({ claim_id: 'xyz' }).findsNothing).toBe(true);
     expect(parse({ claim_ids: ['1234'] }).findsNothing).toBe(true);
@@ -87,6 +95,18 @@ describe('meanings', () => {
         passesNull: false,
       },
     ]);
+  });
+
+  it('of many bounds those that decide', () => {
+    const boundsOf = (height: string[]) => parse({ height }).conditions[0];
+    expect(boundsOf(['>=1', '<9', '>1', '<=9', '>0.99', '<9.5'])).toMatchObject({
+      bounds: [
+        { op: '<', value: '9' },
+        { op: '>', value: '1' },
+      ],
+    });
+    expect(boundsOf(['>-2', '>-1.5', '>=-1.50'])).toMatchObject({ bounds: [{ op: '>', value: '-1.5' }] });
+    expect(boundsOf(['<=-0.5', '<-0.25'])).toMatchObject({ bounds: [{ op: '<=', value: '-0.5' }] });
   });
 
   it('release times in steps of 360 s, whole numbers too', () => {
