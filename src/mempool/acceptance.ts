@@ -173,7 +173,7 @@ export async function acceptTransaction(
     replaced = verdict.replaced;
   }
 
-  const scripts = await verifyTransaction(newcomer, coins as SeenCoin[]);
+  const scripts = await verifyTransaction(newcomer, coins as SeenCoin[], entry.sigopsCost);
   if (scripts) return refused(scripts);
   const verdict = {
     accepted: true,

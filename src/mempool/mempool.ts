@@ -6,6 +6,7 @@
  * tells by events is taken at once; what a reorganisation gives back is looked at in the chain's own hook, before the
  * new tip is announced and before whoever handed the block in gets an answer.
  */
+import { MAX_BLOCK_WEIGHT } from '../consensus/limits.js';
 import type { ChainReader } from '../chain/chainReader.js';
 import type { ConnectedBlock } from '../chain/chainEvents.js';
 import { TX_FIRST_INPUT, TX_INPUT_COUNT, TX_STRIDE } from '../primitives/blockLayout.js';
@@ -40,6 +41,7 @@ import type {
   UnbroadcastSource,
 } from './mempoolReader.js';
 import { MempoolFiles } from './mempoolFiles.js';
+import { MAX_STANDARD_TX_WEIGHT } from './policy.js';
 import { compareByKey, txKeyOf, type PoolEntry } from './poolEntry.js';
 import { removeImpossible, removeRecursive, returnDisconnected } from './reorg.js';
 import { RollingFee } from './rollingFee.js';
@@ -257,6 +259,11 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
   }
   get minRelayFeeRatePerKb(): bigint {
     return this.options.minRelayFeeRatePerKb;
+  }
+
+  /** A transaction of more weight is refused, whatever it holds. */
+  get maxTransactionWeight(): number {
+    return this.options.requireStandard ? MAX_STANDARD_TX_WEIGHT : MAX_BLOCK_WEIGHT;
   }
   get minFeeRatePerKb(): bigint {
     const rolling = this.rollingFeeRatePerKb();

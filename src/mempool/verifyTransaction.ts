@@ -1,12 +1,14 @@
 /**
  * The scripts of a transaction that wants to enter. The addon decides the ordinary ones, and remembers their signatures
- * for the block to come: of many inputs on its threads, of few at once, as the way there and back costs more than it saves.
+ * for the block to come: of many inputs or signatures on its threads, of few at once, as the way there and back costs more than
+ * it saves.
  * What it does not know to be valid the interpreter decides.
  * Source: lbrycrd validation.cpp `CheckInputs` as `AcceptToMemoryPoolWorker` calls it.
  *
  * The reference runs all scripts again under the flags of the tip, to fill its cache of executed scripts. Every one of
  * those flags is a standard one and flags only narrow, so that the second run cannot fail; there is no such cache here.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { reject, type ValidationError } from '../consensus/reject.js';
 import { defaultEcdsa } from '../crypto/ecdsa.js';
 import { loadNative, type CoinValue, type NativeAddon, type VerifyJob } from '../native/binding.js';
@@ -27,6 +29,8 @@ import { concatBytes } from '../util/bytes.js';
 const EMPTY = new Uint32Array(0);
 /** From so many inputs on the threads are asked. */
 const THREADED_INPUTS = 5;
+/** And from so many signature operations, as the rules count them: each may take a tenth of a millisecond. */
+const THREADED_SIGOPS_COST = 80;
 
 /** What an input spends. */
 export type SpentOutput = Pick<CoinValue, 'amount' | 'script'>;
@@ -37,14 +41,15 @@ export interface ScriptedTransaction {
   readonly bytes: Buffer;
 }
 
-/** Null when every input may spend `spent` of the same place under the standard flags. */
+/** Null when every input may spend `spent` of the same place under the standard flags. `sigopsCost` is what the rules count. */
 export async function verifyTransaction(
   transaction: ScriptedTransaction,
   spent: readonly SpentOutput[],
+  sigopsCost: number,
 ): Promise<ValidationError | null> {
   const native = loadNative();
   const undecided = native
-    ? await undecidedInputs(native, transaction, spent)
+    ? await undecidedInputs(native, transaction, spent, sigopsCost)
     : spent.map((_, input) => input);
   if (undecided.length === 0) return null;
   const check = inputChecker(transaction.tx, spent);
@@ -61,6 +66,7 @@ async function undecidedInputs(
   native: NativeAddon,
   { bytes }: ScriptedTransaction,
   spent: readonly SpentOutput[],
+  sigopsCost: number,
 ): Promise<Iterable<number> & { length: number }> {
   const count = spent.length;
   const scriptOffsets = new Uint32Array(count);
@@ -89,7 +95,8 @@ async function undecidedInputs(
     flags: STANDARD_SCRIPT_VERIFY_FLAGS,
     cacheResults: true,
   };
-  const report = count >= THREADED_INPUTS ? await native.verifyInputs(job) : native.verifyInputsHere(job);
+  const isDear = count >= THREADED_INPUTS || sigopsCost >= THREADED_SIGOPS_COST;
+  const report = isDear ? await native.verifyInputs(job) : native.verifyInputsHere(job);
   return report.undecided;
 }
 
@@ -106,24 +113,32 @@ function inputChecker(tx: Transaction, spent: readonly SpentOutput[]): InputChec
   };
 }
 
-function failure(
+async function failure(
   tx: Transaction,
   input: number,
   code: ScriptErrorCode,
   check: InputChecker,
-): ValidationError {
+): Promise<ValidationError> {
+  await nextTurn();
   const mandatory = STANDARD_SCRIPT_VERIFY_FLAGS & ~STANDARD_NOT_MANDATORY_VERIFY_FLAGS;
   const isPolicy = check(input, mandatory) === SCRIPT_ERROR.OK;
   return reject(isPolicy ? 'non-mandatory-script-verify-flag' : 'mandatory-script-verify-flag-failed', {
     suffix: ` (${scriptErrorMessage(code)})`,
-    corruption: lacksOnlyWitness(tx, check),
+    corruption: await lacksOnlyWitness(tx, check),
   });
 }
 
 /** Whether a witness may have been stripped on the way: the same id may then belong to a transaction that is right. */
-function lacksOnlyWitness(tx: Transaction, check: InputChecker): boolean {
+async function lacksOnlyWitness(tx: Transaction, check: InputChecker): Promise<boolean> {
   if (hasWitness(tx)) return false;
   const withoutCleanStack = STANDARD_SCRIPT_VERIFY_FLAGS & ~SCRIPT_VERIFY.CLEANSTACK;
-  const passes = (flags: number): boolean => tx.inputs.every((_, i) => check(i, flags) === SCRIPT_ERROR.OK);
-  return passes(withoutCleanStack & ~SCRIPT_VERIFY.WITNESS) && !passes(withoutCleanStack);
+  const passes = async (flags: number): Promise<boolean> => {
+    let since = performance.now();
+    for (let input = 0; input < tx.inputs.length; input++) {
+      since = await breathe(since);
+      if (check(input, flags) !== SCRIPT_ERROR.OK) return false;
+    }
+    return true;
+  };
+  return (await passes(withoutCleanStack & ~SCRIPT_VERIFY.WITNESS)) && !(await passes(withoutCleanStack));
 }

@@ -47,21 +47,34 @@ function* parseOutputs(reader: Reader): Slices<TxOutput[]> {
  */
 const MAX_WITNESS_ITEMS = 8_000_000;
 
-function* parseWitnesses(reader: Reader, inputs: readonly TxInput[]): Slices<void> {
+function* parseWitnesses(reader: Reader, inputs: readonly TxInput[], mostBytes: number): Slices<void> {
   let read = 0;
+  let keptBytes = 0;
   for (const { witness } of inputs) {
     const items = reader.compactSize();
     if (items > MAX_WITNESS_ITEMS) throw new ReadError('more witness items than a block may have');
     if (++read % ITEMS_AT_ONCE === 0) yield;
     for (let i = 0; i < items; i++) {
-      witness.push(reader.varBytes());
+      if (keptBytes > mostBytes) reader.skip(reader.compactSize());
+      else {
+        const item = reader.varBytes();
+        keptBytes += 1 + item.length;
+        witness.push(item);
+      }
       if (++read % ITEMS_AT_ONCE === 0) yield;
     }
   }
 }
 
-/** `parseTransaction` in slices. */
-export function* parseTransactionInSlices(reader: Reader, allowWitness = true): Slices<Transaction> {
+/**
+ * `parseTransaction` in slices. Of a witness with more than `mostWitnessBytes` the first items are kept that are more: enough to
+ * find the transaction too heavy.
+ */
+export function* parseTransactionInSlices(
+  reader: Reader,
+  allowWitness = true,
+  mostWitnessBytes = Infinity,
+): Slices<Transaction> {
   const version = reader.i32();
   let inputs = yield* parseInputs(reader);
   let outputs: TxOutput[] = [];
@@ -77,7 +90,7 @@ export function* parseTransactionInSlices(reader: Reader, allowWitness = true): 
   }
   if ((flags & 1) !== 0 && allowWitness) {
     flags ^= 1;
-    yield* parseWitnesses(reader, inputs);
+    yield* parseWitnesses(reader, inputs, mostWitnessBytes);
   }
   if (flags !== 0) throw new ReadError('Unknown transaction optional data');
   return { version, inputs, outputs, lockTime: reader.u32() };

@@ -1,13 +1,15 @@
 /**
  * Transactions that peers send: lets them into the mempool and passes them on, keeps those whose parents are missing and
  * looks at them again when a parent comes, remembers and answers refusals. One transaction after the other, whoever sent
- * it, so that nothing enters between looking and letting in. Source: Core net_processing.cpp `ProcessMessage` (tx).
+ * it, so that nothing enters between looking and letting in. Of the large ones only one is parsed at a time, in turns of the
+ * peer, while small ones go by. Source: Core net_processing.cpp `ProcessMessage` (tx).
  *
  * Deviation: a transaction that is here already is not remembered as refused, as in later releases of Core: its children
  * would be taken for those of a refused one.
  */
 import { REJECT_CODE, formatVerdict, type ValidationError } from '../../consensus/reject.js';
 import type { AcceptVerdict } from '../../mempool/acceptance.js';
+import { strippedSize, witnessSize } from '../../consensus/txSize.js';
 import type { Mempool } from '../../mempool/mempool.js';
 import {
   formatTransaction,
@@ -18,10 +20,12 @@ import {
   wtxid as wtxidOf,
   type Transaction,
 } from '../../primitives/transaction.js';
+import { parseTransactionInSlices, txidInSlices } from '../../primitives/transactionSlices.js';
 import { asBuffer, fromLatin1, hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 import { ReadError, Reader } from '../../util/reader.js';
 import { SerialQueue } from '../../util/serialQueue.js';
+import { inTurns } from '../breathe.js';
 import type { RawMessage } from '../messages/codec.js';
 import { MAX_REJECT_REASON_LENGTH } from '../messages/reject.js';
 import type { NetPart, Peer } from '../part.js';
@@ -32,7 +36,10 @@ import type { TxAnnouncer } from './txAnnounce.js';
 import type { TxRequests } from './txRequests.js';
 
 export interface TxReceiverDeps {
-  readonly mempool: Pick<Mempool, 'acceptToMempool' | 'listen' | 'size' | 'usageBytes'>;
+  readonly mempool: Pick<
+    Mempool,
+    'acceptToMempool' | 'listen' | 'maxTransactionWeight' | 'size' | 'usageBytes'
+  >;
   readonly known: Pick<KnownTransactions, 'alreadyHave' | 'isRejected' | 'noteRejected' | 'tip'>;
   readonly orphans: OrphanPool;
   readonly requests: Pick<TxRequests, 'request' | 'noteReceived'>;
@@ -42,6 +49,8 @@ export interface TxReceiverDeps {
   readonly log: Logger;
 }
 
+/** Larger ones are parsed in turns: a millisecond or two. */
+const AT_ONCE_BYTES = 65_536;
 /** Refused transactions from this size on are not kept for compact blocks. */
 const MAX_EXTRA_BYTES = 100_000;
 
@@ -50,6 +59,8 @@ export class TxReceiver implements NetPart {
   private readonly options: RelayOptions;
   private readonly deps: TxReceiverDeps;
   private readonly queue = new SerialQueue();
+  /** Of transactions that are not parsed at once. */
+  private readonly large = new SerialQueue();
   private readonly stopListening: () => void;
   private isClosed = false;
 
@@ -72,6 +83,7 @@ export class TxReceiver implements NetPart {
     this.isClosed = true;
     this.stopListening();
     this.deps.orphans.close();
+    await this.large.idle();
     await this.queue.idle();
   }
 
@@ -80,23 +92,38 @@ export class TxReceiver implements NetPart {
       this.deps.log.debug('net', `transaction sent in violation of protocol peer=${peer.id}`);
       return;
     }
-    const tx = this.parse(peer, raw);
-    if (tx === null) return;
-    const txid = txidOf(tx);
-    this.deps.announcer.noteKnown(peer, txid);
-    this.deps.requests.noteReceived(peer, txid);
-    await this.queue.run(() => this.receive(peer, tx, txid));
+    if (raw.length > AT_ONCE_BYTES) return this.large.run(() => this.onLarge(peer, raw));
+    let tx: Transaction;
+    try {
+      tx = parseTransaction(new Reader(raw));
+    } catch (error) {
+      return this.onMalformed(peer, error);
+    }
+    await this.onParsed(peer, tx, txidOf(tx));
   }
 
-  private parse(peer: Peer, raw: Buffer): Transaction | null {
+  private async onLarge(peer: Peer, raw: Buffer): Promise<void> {
+    if (this.isClosed) return;
+    const most = this.deps.mempool.maxTransactionWeight;
+    let tx: Transaction;
     try {
-      return parseTransaction(new Reader(raw));
+      tx = await inTurns(parseTransactionInSlices(new Reader(raw), true, most), peer);
     } catch (error) {
-      if (!(error instanceof ReadError)) throw error;
-      this.deps.log.debug('net', `tx from peer=${peer.id} is malformed: ${error.message}`);
-      peer.reject('tx', REJECT_CODE.MALFORMED, 'error parsing message');
-      return null;
+      return this.onMalformed(peer, error);
     }
+    await this.onParsed(peer, tx, await inTurns(txidInSlices(tx), peer));
+  }
+
+  private onParsed(peer: Peer, tx: Transaction, txid: Buffer): Promise<void> {
+    this.deps.announcer.noteKnown(peer, txid);
+    this.deps.requests.noteReceived(peer, txid);
+    return this.queue.run(() => this.receive(peer, tx, txid));
+  }
+
+  private onMalformed(peer: Peer, error: unknown): void {
+    if (!(error instanceof ReadError)) throw error;
+    this.deps.log.debug('net', `tx from peer=${peer.id} is malformed: ${error.message}`);
+    peer.reject('tx', REJECT_CODE.MALFORMED, 'error parsing message');
   }
 
   private async receive(peer: Peer, tx: Transaction, txid: Buffer): Promise<void> {
@@ -170,9 +197,9 @@ export class TxReceiver implements NetPart {
     const isWitness = hasWitness(tx);
     if (!isWitness && error.corruption) return;
     if (!isWitness) this.deps.known.noteRejected(txid, tip);
+    if (strippedSize(tx) + witnessSize(tx) >= MAX_EXTRA_BYTES) return;
     const bytes = asBuffer(formatTransaction(tx));
-    if (bytes.length < MAX_EXTRA_BYTES)
-      this.deps.extras.add({ wtxid: wtxidOf(tx), bytes: Buffer.from(bytes) });
+    this.deps.extras.add({ wtxid: wtxidOf(tx), bytes: Buffer.from(bytes) });
   }
 
   /** Passes on what a whitelisted peer sends, as far as it is in the mempool, unless it deserves punishment. */

@@ -65,6 +65,20 @@ describe('transactions in slices', () => {
     expect(() => atOnce(parseTransactionInSlices(new Reader(counted)))).toThrow('more witness items');
   });
 
+  it('keeps of a long witness as much as tells that it is, and reads on to the end', () => {
+    const bytes = bigTransaction({ inputs: 2, witness: Array<Buffer>(5000).fill(ITEM) });
+    const whole = parseTransaction(new Reader(bytes));
+    const { value: tx, pauses } = countPauses(parseTransactionInSlices(new Reader(bytes), true, 3000));
+    expect(pauses).toBeGreaterThanOrEqual(38);
+    expect(tx.inputs.map(({ witness }) => witness.length)).toEqual([1001, 0]);
+    expect([tx.outputs, tx.lockTime, txid(tx)]).toEqual([whole.outputs, whole.lockTime, txid(whole)]);
+    expect(atOnce(parseTransactionInSlices(new Reader(bytes), true, 30_000))).toEqual(whole);
+    for (const end of [20_000, bytes.length - 1])
+      expect(() => atOnce(parseTransactionInSlices(new Reader(bytes.subarray(0, end)), true, 3000))).toThrow(
+        ReadError,
+      );
+  });
+
   it('hashes long bytes with pauses', () => {
     const bytes = Buffer.alloc(1 << 20, 7);
     const { value, pauses } = countPauses(sha256dInSlices(bytes));

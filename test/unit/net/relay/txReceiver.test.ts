@@ -137,6 +137,35 @@ describe('transactions of peers', () => {
     expect(peer.score).toBe(0);
   });
 
+  it('that are large are parsed in turns, one at a time, while small ones go by', async () => {
+    const peers = [host.connect(), host.connect(), host.connect()];
+    const coins = [await coin(), await coin()];
+    // Of the same id whatever their witness, and of an unknown parent.
+    const large = (items: number): Transaction => {
+      const tx = spendCoins([{ ...coins[0]!, txid: Buffer.alloc(32, 9) }], FEE);
+      tx.inputs[0]!.witness = Array<Buffer>(items).fill(Buffer.of(1));
+      return tx;
+    };
+
+    const order: string[] = [];
+    const done = (name: string) => () => void order.push(name);
+    const small = spendCoins([coins[1]!], FEE);
+    await Promise.all([
+      send(peers[0]!, large(60_000)).then(done('first')),
+      send(peers[1]!, large(50_000)).then(done('second')),
+      send(peers[2]!, small).then(done('small')),
+    ]);
+    expect(order).toEqual(['small', 'first', 'second']);
+    expect(isInPool(small)).toBe(true);
+    expect(isOrphan(large(0))).toBe(true);
+    // One that ends early is answered as small ones are.
+    const cut = formatTransaction(large(60_000)).subarray(0, -9);
+    await host.deliver(peers[1]!, 'tx', { raw: cut });
+    expect(peers[1]!.rejects).toMatchObject([
+      { code: REJECT_CODE.MALFORMED, reason: 'error parsing message' },
+    ]);
+  });
+
   describe('that are refused', () => {
     it('cost what the verdict says, and are told why', async () => {
       const peer = host.connect();

@@ -1,0 +1,92 @@
+/**
+ * Twenty peers without brakes that send transactions which cost much to look at: very many parts, parents that nobody has,
+ * signatures of which the last is wrong, none of which has a peer sent away. The node's other work goes on meanwhile
+ * (`support/unbraked.ts`). What is no standard transaction is refused, as on the main network.
+ */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DearSignatures, longWitness, manyOutputs } from './support/dearTransactions.js';
+import { OPEN_ADDRESS, startPeer } from './support/network.js';
+import { ADDRESS, type RegtestNode } from './support/node.js';
+import { coinbaseAt, mineBlock, placeAt, transaction, txid, type Output } from './support/rawChain.js';
+import { hashOf } from './support/rawMessages.js';
+import { frame, RawPeer } from './support/rawPeer.js';
+import { CAN_TELL, UnbrakedPeers } from './support/unbraked.js';
+
+const COIN_SAT = 100_000_000n;
+/** Outputs of one transaction that anybody may spend. */
+const FAN_OUTPUTS = 2000;
+/** Inputs of a transaction, about 30 kB of them. */
+const INPUTS = 700;
+/** More transactions than may wait for their parents (-maxorphantx). */
+const ORPHANS = 150;
+/** Of the dearest kind, in one transaction: as few as are looked at by the event loop where they are cheap. */
+const DEAR_INPUTS = 4;
+const DEAR_SAT = 10_000_000n;
+
+describe.runIf(CAN_TELL)('floods of transactions', () => {
+  let honest: RegtestNode;
+  let peers: UnbrakedPeers;
+  let fan: Buffer;
+  let dear: Buffer;
+  const signatures = new DearSignatures();
+
+  /** Mines a transaction that spends the coinbase of a block. */
+  async function mine(height: number, outputs: readonly Output[]): Promise<Buffer> {
+    const tx = transaction([{ txid: hashOf(await coinbaseAt(honest, height)) }], outputs);
+    const block = mineBlock(await placeAt(honest), [tx]);
+    const refusal = await honest.rpc('submitblock', [block.raw.toString('hex')]);
+    if (refusal !== null) throw new Error(`a block was refused: ${String(refusal)}`);
+    return txid(tx);
+  }
+
+  beforeAll(async () => {
+    honest = await startPeer();
+    await honest.rpc('generatetoaddress', [10, OPEN_ADDRESS]);
+    await honest.rpc('generatetoaddress', [500, ADDRESS]);
+    fan = await mine(
+      1,
+      Array.from({ length: FAN_OUTPUTS }, () => ({ valueSat: COIN_SAT / BigInt(FAN_OUTPUTS + 1) })),
+    );
+    const script = signatures.outputScript;
+    dear = await mine(
+      2,
+      Array.from({ length: DEAR_INPUTS }, () => ({ valueSat: DEAR_SAT, script })),
+    );
+    peers = await UnbrakedPeers.start(honest, { isWhitelisted: false, args: ['-acceptnonstdtxn=0'] });
+  });
+  afterAll(() => peers.stop());
+
+  /** Transactions that spend what is there and something that is not. */
+  const orphans = (known: number): Buffer =>
+    Buffer.concat(
+      Array.from({ length: ORPHANS }, () => {
+        const inputs = Array.from({ length: INPUTS }, (_, index) =>
+          index < known ? { txid: fan, index } : { txid: randomBytes(32) },
+        );
+        return frame('tx', transaction(inputs, [{ valueSat: 10_000n }]));
+      }),
+    );
+  const wrongSignature = (): Buffer =>
+    signatures.spend(
+      Array.from({ length: DEAR_INPUTS }, (_, index) => ({ txid: dear, index, valueSat: DEAR_SAT })),
+    );
+
+  it('whose last signature is wrong are refused by policy alone, each time anew', async () => {
+    const peer = await RawPeer.greet(peers.node.p2pPort);
+    const { rejected } = await peers.node
+      .rpc<{ 'reject-reason'?: string }[]>('testmempoolaccept', [[wrongSignature().toString('hex')], true])
+      .then(([verdict]) => ({ rejected: verdict!['reject-reason'] }));
+    expect(rejected).toContain('non-mandatory-script-verify-flag');
+    peer.close();
+  });
+
+  const floods: [string, () => Buffer][] = [
+    ['two million items of witness', () => frame('tx', longWitness(1_900_000))],
+    ['very many outputs', () => frame('tx', manyOutputs(200_000))],
+    ['parents that nobody has', () => orphans(0)],
+    ['one parent that nobody has', () => orphans(INPUTS - 1)],
+    ['a wrong signature behind many right ones', () => frame('tx', wrongSignature())],
+  ];
+  it.each(floods)('keep nobody waiting: %s', (name, make) => peers.expectToStand(name, make));
+});
