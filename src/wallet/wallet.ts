@@ -70,7 +70,7 @@ export class Wallet {
   readonly accounts = new Accounts();
   /** Looking through blocks once more. */
   readonly scans = new Scans();
-  /** Outputs that are not to be spent, by their keys (`outputKey`); in memory only. */
+  /** Outputs that are not to be spent, by their keys (`outputKey`), until something spends them; in memory only. */
   readonly lockedOutputs = new Set<string>();
   /** Who hears of transactions, and what is held back. */
   readonly announcements = new Announcements();
@@ -118,6 +118,10 @@ export class Wallet {
       readRow: (key) => file.get(key),
       moves: () => this.accounts.all(),
       settledOtherwise: (entry) => this.announce(entry, false),
+      // Source: `AddToSpends`.
+      spentBy: (inputs) => {
+        if (this.lockedOutputs.size > 0) for (const input of inputs) this.lockedOutputs.delete(input);
+      },
     });
   }
 

@@ -156,6 +156,23 @@ describe('spending', () => {
     expect(await rpc<Output[]>('listlockunspent')).toHaveLength(1);
     expect(await rpc('lockunspent', true)).toBe(true);
     expect(await rpc('listlockunspent')).toEqual([]);
+    // Whoever names it spends it, and then there is nothing to lock any more.
+    await rpc('lockunspent', false, [output]);
+    const back = { [await rpc<string>('getnewaddress')]: (first!.amount - 0.001).toFixed(8) };
+    const spending = await rpc<string>('createrawtransaction', [output], back);
+    const { hex } = await rpc<{ hex: string }>('signrawtransactionwithwallet', spending);
+    await rpc('sendrawtransaction', hex);
+    expect(await rpc('listlockunspent')).toEqual([]);
+  });
+
+  it('tells of what comes back to the wallet by which script it is known', async () => {
+    const changeAddress = await rpc<string>('getrawchangeaddress', 'p2sh-segwit');
+    const { psbt } = await rpc<{ psbt: string }>('walletcreatefundedpsbt', [], [{ [ADDRESS]: 0.1 }], 0, {
+      changeAddress,
+      changePosition: 1,
+    });
+    const { outputs } = await rpc<{ outputs: unknown[] }>('decodepsbt', psbt);
+    expect(outputs).toEqual([{}, { redeem_script: expect.objectContaining({ type: 'witness_v0_keyhash' }) }]);
   });
 
   it('funds, signs and sends by hand', async () => {

@@ -206,6 +206,7 @@ export class Ledger extends LedgerReader {
       fromAccount: own?.fromAccount ?? '',
       orderPos: this.takeOrderPos(batch),
     });
+    this.port.spentBy(inputs);
     this.loose.add(entry);
     this.takeOverNotes(entry, tx);
     this.settle(entry);

@@ -20,6 +20,8 @@ export interface LedgerPort {
   moves(): readonly { readonly orderPos: number; readonly timeSec: number }[];
   /** Told of what came to conflict with a block, or does not any more, and of what was given up. */
   settledOtherwise(entry: Entry): void;
+  /** Told of the outputs (`outputKey`) that a new transaction spends, whatever becomes of it. */
+  spentBy(inputs: readonly string[]): void;
 }
 
 /** Where a block holds a transaction. */

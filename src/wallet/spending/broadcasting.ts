@@ -37,11 +37,14 @@ async function submit({ ledger, node, options }: Wallet, entry: Entry): Promise<
   return (await node.mempool.submit(ledger.transaction(entry), options.maxTxFeeSat)) === null;
 }
 
-/** Announces what waits and came before a time; answers ids, in wire order, of what was announced, the earliest first. */
+/**
+ * Announces what waits and came before a time; answers ids, in wire order, of what was announced, the earliest first, and of
+ * what came at one time in the order of their bytes, as the reference has them.
+ */
 export async function resendBefore(wallet: Wallet, timeSec: number): Promise<Bytes[]> {
   const entries = waiting(wallet)
     .filter(({ row }) => row.timeReceivedSec <= timeSec)
-    .sort((a, b) => a.row.timeReceivedSec - b.row.timeReceivedSec);
+    .sort((a, b) => a.row.timeReceivedSec - b.row.timeReceivedSec || (a.key < b.key ? -1 : 1));
   const sent: Bytes[] = [];
   for (const entry of entries) {
     const txid = fromLatin1(entry.key);

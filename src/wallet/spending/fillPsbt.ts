@@ -1,7 +1,14 @@
 /** What the wallet can add to a PSBT: spent transactions, scripts, signatures, paths of keys. Source: lbrycrd wallet/rpcwallet.cpp `FillPSBT`. */
 import { hash160 } from '../../crypto/hash.js';
 import { PrecomputedSighash } from '../../script/sighash.js';
-import { isInputFinal, isInputSane, ownMap, type KeyPath, type Psbt, type PsbtOutput } from '../../signing/psbt.js';
+import {
+  isInputFinal,
+  isInputSane,
+  ownMap,
+  type KeyPath,
+  type Psbt,
+  type PsbtOutput,
+} from '../../signing/psbt.js';
 import { signPsbtInput, updatePsbtOutput } from '../../signing/psbtRoles.js';
 import { publicOnly } from '../../signing/signingProvider.js';
 import { breathe } from '../../util/breathe.js';
@@ -44,7 +51,9 @@ export async function fillPsbt(wallet: Wallet, psbt: Psbt, request: FillRequest)
   const known = publicOnly(wallet.keyring);
   for (const [index, output] of psbt.outputs.entries()) {
     since = await breathe(since);
-    paths?.addTo(output, updatePsbtOutput(psbt, index, known).publicKeys.keys());
+    // Scripts are told whether paths are or not: by them another signer knows what comes back.
+    const { publicKeys } = updatePsbtOutput(psbt, index, known);
+    paths?.addTo(output, publicKeys.keys());
   }
   return isComplete;
 }

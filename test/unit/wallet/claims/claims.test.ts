@@ -51,6 +51,7 @@ beforeEach(() => {
     readRow: (key) => rows.get(key),
     moves: () => [],
     settledOtherwise: () => undefined,
+    spentBy: () => undefined,
   });
 });
 

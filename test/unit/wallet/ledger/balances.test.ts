@@ -59,6 +59,7 @@ beforeEach(() => {
     readRow: (key) => rows.get(key),
     moves: () => [],
     settledOtherwise: () => undefined,
+    spentBy: () => undefined,
   });
 });
 

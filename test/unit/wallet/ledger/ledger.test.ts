@@ -78,6 +78,7 @@ class World {
       readRow: (key) => this.rows.get(key),
       moves: () => [],
       settledOtherwise: () => undefined,
+      spentBy: () => undefined,
     });
   }
 
