@@ -16,7 +16,7 @@ import {
   type Stream,
 } from '../metadata/messages/claim_pb.js';
 import { encodeDestination, type AddressPrefixes } from '../script/address.js';
-import { fromLatin1, hashToHex, toLatin1, type Bytes } from '../util/bytes.js';
+import type { Bytes } from '../util/bytes.js';
 import { makeDocument, type ChainPlaces, type ClaimDocument, type ClaimMetadata } from './document.js';
 import type { ClaimStates } from './indexChange.js';
 
@@ -24,20 +24,12 @@ import type { ClaimStates } from './indexChange.js';
 export interface DocumentSource {
   /** Hex as printed. */
   readonly claimId: string;
-  readonly height: number;
-  readonly claim: PackedClaim;
+  readonly claim: PlainClaim;
   readonly places: ChainPlaces;
-  /** Latin1, as all bytes here: strings go to another thread in a fraction of the time that small arrays take. */
-  readonly value: string;
+  readonly value: Bytes;
   /** The value of the claim that a repost names; null for others, and where that claim is gone. */
-  readonly repostedValue: string | null;
+  readonly repostedValue: Bytes | null;
 }
-
-type PackedClaim = {
-  readonly [Key in keyof PlainClaim]: Bytes extends PlainClaim[Key]
-    ? string | Exclude<PlainClaim[Key], Bytes>
-    : PlainClaim[Key];
-};
 
 /** Claims as they are at the present tip, before their values are looked into. */
 export interface ClaimSources {
@@ -110,48 +102,11 @@ export function statesOf({ sources, gone }: ClaimSources, prefixes: AddressPrefi
   const documents: ClaimDocument[] = [];
   const hidden: string[] = [];
   for (const { claimId, claim, places, value, repostedValue } of sources) {
-    const metadata = readMetadata(fromLatin1(value), prefixes);
-    const reposted = repostedValue === null ? null : readMetadata(fromLatin1(repostedValue), prefixes);
-    const document = metadata && makeDocument(unpacked(claim), places, metadata, reposted);
+    const metadata = readMetadata(value, prefixes);
+    const reposted = repostedValue === null ? null : readMetadata(repostedValue, prefixes);
+    const document = metadata && makeDocument(claim, places, metadata, reposted);
     if (document === null) hidden.push(claimId);
     else documents.push(document);
   }
   return { documents, hidden, gone };
-}
-
-/** What goes to the thread that makes documents. */
-export function sourceOf(
-  claim: PlainClaim,
-  places: ChainPlaces,
-  value: Bytes,
-  repostedValue: Bytes | null,
-): DocumentSource {
-  return {
-    claimId: hashToHex(claim.claimId),
-    height: claim.height,
-    claim: {
-      ...claim,
-      claimId: toLatin1(claim.claimId),
-      name: toLatin1(claim.name),
-      normalizedName: toLatin1(claim.normalizedName),
-      txid: toLatin1(claim.txid),
-      channelId: claim.channelId && toLatin1(claim.channelId),
-      repostedId: claim.repostedId && toLatin1(claim.repostedId),
-    },
-    places,
-    value: toLatin1(value),
-    repostedValue: repostedValue && toLatin1(repostedValue),
-  };
-}
-
-function unpacked(claim: PackedClaim): PlainClaim {
-  return {
-    ...claim,
-    claimId: fromLatin1(claim.claimId),
-    name: fromLatin1(claim.name),
-    normalizedName: fromLatin1(claim.normalizedName),
-    txid: fromLatin1(claim.txid),
-    channelId: claim.channelId === null ? null : fromLatin1(claim.channelId),
-    repostedId: claim.repostedId === null ? null : fromLatin1(claim.repostedId),
-  };
 }

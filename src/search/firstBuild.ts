@@ -1,5 +1,5 @@
 /** The first build of the search index: all claims, then the scores of all blocks. May be ended and gone on with. */
-import { hashFromHex, type Bytes } from '../util/bytes.js';
+import { hashFromHex, hashToHex, type Bytes } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import { scoreOf, type FollowedClaims } from './followedClaims.js';
 import type { BlockScores, BuildState, IndexWriter } from './indexChange.js';
@@ -70,7 +70,9 @@ export class FirstBuild {
         if (!isWhole) break;
         last = batch.at(-1)?.claim.claimId ?? last;
         // Claims whose value is gone by now count as read; what touched them is followed behind the build.
-        const sources = batch.flatMap((claim) => claims.sourceOf(claim) ?? []);
+        const sources = batch.flatMap(
+          (claim) => claims.sourceOf(claim, hashToHex(claim.claim.claimId)) ?? [],
+        );
         await writing;
         writing = writer.addClaims({ sources, gone: [] });
         writing.catch(() => undefined);

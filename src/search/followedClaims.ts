@@ -9,7 +9,7 @@ import type {
 } from '../index/claims/claimReader.js';
 import { hashFromHex, hashToHex } from '../util/bytes.js';
 import type { ChainPlaces } from './document.js';
-import { sourceOf, type ClaimSources, type DocumentSource } from './documentSource.js';
+import type { ClaimSources, DocumentSource } from './documentSource.js';
 import type { BlockId, ScoreChange } from './indexChange.js';
 
 /** The active chain as the follower needs it. */
@@ -77,7 +77,7 @@ export class FollowedClaims {
       const part = ids.slice(at, at + READ_CLAIMS);
       const claims = await this.readNoted(part, note);
       part.forEach((id, n) => {
-        const source = claims[n] && this.sourceOf(claims[n]);
+        const source = claims[n] && this.sourceOf(claims[n], id);
         if (source) sources.push(source);
         else gone.push(id);
       });
@@ -98,8 +98,8 @@ export class FollowedClaims {
   }
 
   /** What a document of this claim is made of; null where its value is not to be had. */
-  sourceOf({ claim, value, repostedValue }: ClaimWithValue): DocumentSource | null {
-    return value && sourceOf(claim, this.placesOf(claim), value, repostedValue);
+  sourceOf({ claim, value, repostedValue }: ClaimWithValue, claimId: string): DocumentSource | null {
+    return value && { claimId, claim, places: this.placesOf(claim), value, repostedValue };
   }
 
   private placesOf(record: PlainClaim): ChainPlaces {

@@ -89,10 +89,15 @@ export class SearchFollower {
     this.running = this.run().finally(() => (this.running = null));
   }
 
-  /** To be called when a block came: of those that come fast several are followed together, after at most `GATHER_MS`. */
+  /**
+   * To be called when the tip moved: of blocks that come fast several are followed together, after at most `GATHER_MS`. What
+   * is of a branch that was left is not kept for so long.
+   */
   pokeSoon(): void {
+    const { tip, claims, running, followedMs } = this;
+    const isLeft = tip !== null && !claims.isActive(tip);
+    if (isLeft || (running === null && performance.now() - followedMs >= PAUSE_MS)) return this.poke();
     if (this.isClosed || this.gathering !== null) return;
-    if (this.running === null && performance.now() - this.followedMs >= PAUSE_MS) return this.poke();
     this.gathering = setTimeout(() => {
       this.gathering = null;
       this.poke();

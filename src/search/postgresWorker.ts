@@ -1,5 +1,6 @@
 /** The program of a thread that writes the search index in PostgreSQL, or of one that reads it, many searches at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { unpackArguments } from './packedSources.js';
 import { PostgresIndexWriter, type PostgresIndexOptions } from './postgresIndexWriter.js';
 import { PostgresReader, type PostgresReaderOptions } from './postgresReader.js';
 import { answerOf, type WorkerCall } from './workerProtocol.js';
@@ -18,7 +19,7 @@ const calls = (role.role === 'writer'
 
 async function answer({ id, method, args }: WorkerCall): Promise<void> {
   try {
-    port.postMessage({ id, result: await calls[method]!(...(args as never[])) });
+    port.postMessage({ id, result: await calls[method]!(...(unpackArguments(args) as never[])) });
   } catch (error) {
     port.postMessage(answerOf(id, error));
   }

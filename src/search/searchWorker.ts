@@ -1,6 +1,7 @@
 /** The program of a thread that writes the search index, or of one that reads it. Calls are answered one by one. */
 import { existsSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import { unpackArguments } from './packedSources.js';
 import { SearchError } from './searchError.js';
 import type { SearchQuery } from './searchQuery.js';
 import { SqliteIndexWriter } from './sqliteIndexWriter.js';
@@ -67,7 +68,7 @@ let last: Promise<void> = Promise.resolve();
 async function answer({ id, method, args }: WorkerCall): Promise<void> {
   try {
     const target = await calls;
-    port.postMessage({ id, result: await target[method]!(...(args as never[])) });
+    port.postMessage({ id, result: await target[method]!(...(unpackArguments(args) as never[])) });
   } catch (error) {
     port.postMessage(answerOf(id, error));
   }

@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { projectFile } from '../util/project.js';
 import type { CensorLists } from './censor.js';
 import type { IndexWriter } from './indexChange.js';
+import { packArguments } from './packedSources.js';
 import { SEARCH_TIMEOUT_MS, type BackendPage, type SearchBackend } from './searchBackend.js';
 import { SearchError } from './searchError.js';
 import type { SearchQuery } from './searchQuery.js';
@@ -74,7 +75,8 @@ export class WorkerPort {
     return new Promise((resolve, reject) => {
       const id = this.nextId++;
       this.calls.set(id, { resolve, reject });
-      this.worker.postMessage({ id, method, args });
+      const packed = packArguments(args);
+      this.worker.postMessage({ id, method, args: packed.args }, packed.transfer);
     });
   }
 

@@ -5,7 +5,6 @@ import { CLAIMS_A_BLOCK, SEED_TIME, TAGS, WORDS } from './searchClaims.mjs';
 import { below, channelsOf, claim, dist, hex, idOf, ranked, reseed } from './searchClaims.mjs';
 
 const { SqliteBackend } = await dist('search/searchWorkers.js');
-const { sourceOf } = await dist('search/documentSource.js');
 const { parseConstraints } = await dist('search/constraints.js');
 const { addressPrefixesOf } = await dist('script/address.js');
 const { regtestParams } = await dist('params/regtest.js');
@@ -165,7 +164,7 @@ async function measure(name, make, times) {
 
 /** As the follower hands claims to the writer. */
 function packed({ record, places, value, repostedValue }) {
-  return sourceOf(record, places, value, repostedValue);
+  return { claimId: hex(record.claimId), claim: record, places, value, repostedValue };
 }
 
 async function follow() {
