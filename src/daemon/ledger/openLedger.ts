@@ -364,7 +364,7 @@ export class LedgerAtWork implements Ledger {
   status(): JsonOut {
     const session = this.#pool.session;
     const { height } = this;
-    const target = Math.max(this.#following.remoteHeight, height);
+    const target = this.#following.targetHeight;
     return {
       connected: session && joinHostPort(session.server),
       connected_features: session && (session.features as JsonOut),

@@ -36,7 +36,8 @@ export class HubFollowing {
   readonly #sync: HeaderSync;
   readonly #queue = new SerialQueue();
   #standing: HubStanding = 'level';
-  #remoteHeight = 0;
+  /** Of the tip that a hub tells while it is being followed. */
+  #claimedHeight = 0;
   #patience: NodeJS.Timeout | null = null;
   #rewinds = 0;
   /** Whether all headers were gone through: those that came since were checked as they came. */
@@ -56,8 +57,9 @@ export class HubFollowing {
     return this.#standing === 'level';
   }
 
-  get remoteHeight(): number {
-    return this.#remoteHeight;
+  /** Where the headers are on their way to. A hub's word counts until they are there, or it has no more to show for it. */
+  get targetHeight(): number {
+    return Math.max(this.#claimedHeight, this.#chain.height);
   }
 
   /** Counts beginnings and ends of reorganisations: odd while one is under way. */
@@ -126,15 +128,23 @@ export class HubFollowing {
 
   async #follow(session: HubSession, told?: HubTip): Promise<boolean> {
     let tip = told ?? (await this.#sync.subscribe(session));
-    let standing = await this.#sync.follow(session, tip);
+    let standing = await this.#followTo(session, tip);
     if (told && standing !== 'level') {
       // Others were followed while it waited here, and it may be older than they; nothing would be told again.
       tip = await this.#sync.subscribe(session);
-      standing = await this.#sync.follow(session, tip);
+      standing = await this.#followTo(session, tip);
     }
-    this.#remoteHeight = tip.height;
     this.#stand(session, standing, tip.height);
     return standing === 'level';
+  }
+
+  async #followTo(session: HubSession, tip: HubTip): Promise<HubStanding> {
+    this.#claimedHeight = tip.height;
+    try {
+      return await this.#sync.follow(session, tip);
+    } finally {
+      this.#claimedHeight = 0;
+    }
   }
 
   #stand(session: HubSession, standing: HubStanding, height: number): void {

@@ -181,6 +181,32 @@ describe('a hub that lies', () => {
     expect(await total(ledger, account)).toBe(100n);
   });
 
+  it('about its height counts until it has no more headers to show', async () => {
+    const account = testAccount('alice');
+    const { chain } = paidChain(account);
+    chain.mine(2100);
+    const hub = await startHub(chain);
+    const hex = chain.blocks.at(-1)!.header.toString('hex');
+    hub.answer = (method) =>
+      method === 'blockchain.headers.subscribe' ? { hex, height: 9_000_000 } : undefined;
+    const { ledger } = await ledgers.open([hub]);
+    const told: unknown[] = [];
+    ledger.on('headers', () => told.push(ledger.status()));
+    await ledger.add(account);
+    await ledger.whenSynced();
+    expect(told[0]).toMatchObject({
+      blocks: 2000,
+      blocks_behind: 8_998_000,
+      headers_synchronization_progress: 0,
+    });
+    expect(ledger.status()).toMatchObject({
+      blocks: 2104,
+      blocks_behind: 0,
+      headers_synchronization_progress: 100,
+    });
+    expect(await total(ledger, account)).toBe(100n);
+  });
+
   it('is not meant where it is the headers here that are damaged', async () => {
     const account = testAccount('alice');
     const { chain } = paidChain(account);
