@@ -131,8 +131,11 @@ describe('opening', () => {
       use_encryption: false,
       accounts: { 0: { receiving: Array.from({ length: 30 }, (_, n) => `02${n}`), change: [] } },
     });
-    const wallets = await open();
+    await open();
     expect(readdirSync(folder)).toContain('old_lbryum_wallet_1');
+    // Killed before the ledger had any address: of the old file nothing is known any more.
+    const wallets = await open();
+    expect(readdirSync(folder)).not.toContain('old_lbryum_wallet_2');
     await wallets.begin();
     const { id } = wallets.default.account();
     expect(ledger.rows.filter((row) => row.accountId === id && row.chain === 0)).toHaveLength(30);
