@@ -78,7 +78,8 @@ export class LedgerAtWork implements Ledger {
     makeFolder(folder);
     this.headers = openHeaders(folder, this.params, options.checksWork);
     if (this.headers.cutAt !== null) log.warn(damageText(this.headers.path, this.headers.cutAt));
-    this.#store = options.store ?? openStore({ path: join(folder, 'ledger.sqlite'), ledgerId });
+    this.#store =
+      options.store ?? openStore({ path: join(folder, 'ledger.sqlite'), ledgerId }, (text) => log.warn(text));
     this.#own = new OwnBroadcasts(() => this.#givenUp(), options.times?.keptMs);
     this.#following = new HubFollowing(this.headers, {
       log,
