@@ -36,8 +36,8 @@ export interface TransactionEvent {
 
 /** How far the ledger is behind the hub of the moment. */
 export interface SyncState {
-  /** Of the hub's last header; null until a hub told it. */
-  readonly remoteHeight: number | null;
+  /** Where the headers are on their way to, at least where they are; null until a hub told. */
+  readonly targetHeight: number | null;
   /** Addresses for which a hub is asked; 0 without one. */
   readonly addresses: number;
   /** Those of them whose histories are not yet known. */

@@ -20,16 +20,15 @@ export function ledgerStatus(
     servers: connection ? [{ ...connection.server, latency: connection.latencySec, availability: true }] : [],
     known_servers: servers.length,
     available_servers: Number(connection !== null),
-    ...headerMembers(headers, state.remoteHeight),
+    ...headerMembers(headers, state.targetHeight),
     ...historyMembers(state),
   };
 }
 
 /** Nothing before a hub told how high its chain is. */
-function headerMembers(headers: HeaderView, remoteHeight: number | null): Members {
-  if (remoteHeight === null) return {};
+function headerMembers(headers: HeaderView, target: number | null): Members {
+  if (target === null) return {};
   const { height } = headers;
-  const target = Math.max(remoteHeight, height);
   return {
     headers_synchronization_progress: target === 0 ? 100 : percentOf(height / target),
     blocks: Math.max(height, 0),

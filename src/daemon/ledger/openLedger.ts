@@ -13,7 +13,7 @@ import { ledgerParams, type LedgerId, type LedgerParams } from '../base/ledgerPa
 import type { AddressSource } from './addressSource.js';
 import { openHeaders, type HeaderChain } from './headers/headerChain.js';
 import { parseTip } from './headers/headerSync.js';
-import { HubFollowing } from './headers/hubFollowing.js';
+import { damageText, HubFollowing } from './headers/hubFollowing.js';
 import { HubGone, HubLie, HubRefusal, isHubFault } from './hub/hubErrors.js';
 import { HubPool, POOL_TIMES, type FurtherHubs, type HubPoolOptions } from './hub/hubPool.js';
 import { HubQuestions } from './hub/hubQuestions.js';
@@ -81,7 +81,9 @@ export class LedgerAtWork implements Ledger {
     this.#serversOfSettings = typeof servers === 'function' ? servers : () => servers;
     makeFolder(folder);
     this.headers = openHeaders(folder, this.params, options.checksWork);
-    this.#store = options.store ?? openStore({ path: join(folder, 'ledger.sqlite'), ledgerId });
+    if (this.headers.cutAt !== null) log.warn(damageText(this.headers.path, this.headers.cutAt));
+    this.#store =
+      options.store ?? openStore({ path: join(folder, 'ledger.sqlite'), ledgerId }, (text) => log.warn(text));
     this.#own = new OwnBroadcasts(() => this.#givenUp(), options.times?.keptMs);
     this.#following = new HubFollowing(this.headers, {
       log,
@@ -367,7 +369,7 @@ export class LedgerAtWork implements Ledger {
 
   get syncState(): SyncState {
     const histories = this.#sync?.progress ?? NO_HISTORIES;
-    return { remoteHeight: this.#following.remoteHeight, ...histories };
+    return { targetHeight: this.#following.targetHeight, ...histories };
   }
 
   status(): JsonOut {

@@ -47,10 +47,10 @@ export function logProgress(
   const headers = new Pace(nowMs);
   const histories = new Pace(nowMs);
   ledger.on('headers', (height) => {
-    const { remoteHeight } = ledger.syncState;
-    if (remoteHeight !== null && height < remoteHeight) {
+    const { targetHeight } = ledger.syncState;
+    if (targetHeight !== null && height < targetHeight) {
       if (headers.isDue())
-        log.info(`Block headers: ${height} of ${remoteHeight}, ${percentOf(height / remoteHeight)}`);
+        log.info(`Block headers: ${height} of ${targetHeight}, ${percentOf(height / targetHeight)}`);
     } else if (headers.ends()) log.info(`Block headers are complete, up to height ${height}`);
   });
   const shown = ({ addresses, addressesLeft, fetched }: SyncState): string =>

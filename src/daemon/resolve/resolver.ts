@@ -1,8 +1,9 @@
 /**
- * Claims of everybody, as a hub knows them. Nothing is taken from a hub that shows to be wrong: it is asked once more where
- * a block that went may be the reason, and then another one.
+ * Claims of everybody, as a hub knows them. Nothing is taken from a hub that shows to be wrong: it is asked again, a few
+ * times, where blocks that gave way may be the reason, and then another one.
  * Source: lbry-sdk lbry/wallet/ledger.py `resolve`, `claim_search`, `_resolve_for_local_results`, `resolve_collection`.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { hashToHex } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 import { parseUrl, type ClaimUrl } from '../../metadata/url.js';
@@ -18,8 +19,12 @@ import { addOwnNotes, type Includes, type OwnNotesPort } from './ownNotes.js';
 const URLS_AT_ONCE = 100;
 /** Source: most items of a page of `claim_search`. */
 const CLAIMS_AT_ONCE = 50;
-/** Answers to one question that are looked at. Arbitrary: one that a block overtook, and those of three hubs. */
-const MAX_ATTEMPTS = 4;
+/** Hubs whose answers to one question are looked at. Arbitrary. */
+const MAX_HUBS = 3;
+/** How often one is asked again whose claim index may be behind its chain. Arbitrary. */
+const ASKED_AGAIN = 3;
+/** Between such questions; it doubles. Arbitrary: a hub's claims follow its node within a second. */
+const AGAIN_MS = 150;
 
 export interface ResolverPorts {
   readonly ledger: Pick<Ledger, 'params' | 'headers' | 'transactions'> & {
@@ -27,6 +32,8 @@ export interface ResolverPorts {
     readonly database: OwnNotesPort;
   };
   readonly log: Pick<Logger, 'warn'>;
+  /** Waits; by the clock unless given. */
+  readonly pause?: (ms: number) => Promise<unknown>;
 }
 
 interface HasId {
@@ -159,8 +166,9 @@ export class Resolver {
     ask: () => Promise<Buffer>,
     check: (answer: Inflated) => void = () => undefined,
   ): Promise<Inflated> {
-    const { ledger } = this.#ports;
-    for (let attempt = 1; ; attempt++) {
+    const { ledger, pause = sleep } = this.#ports;
+    let hubs = 1;
+    for (let again = 0; ; again++) {
       const bytes = await ask();
       try {
         const answer = await inflate(readHubAnswer(bytes), ledger);
@@ -168,10 +176,14 @@ export class Resolver {
         return answer;
       } catch (error) {
         if (!(error instanceof WrongAnswerError)) throw error;
-        if (attempt === 1 && error.mayBeHonest) continue;
+        if (error.mayBeHonest && again < ASKED_AGAIN) {
+          await pause(AGAIN_MS * 2 ** again);
+          continue;
+        }
         ledger.hub.distrust(bytes, `says of claims what cannot be: ${error.message}`);
-        if (attempt >= MAX_ATTEMPTS)
+        if (hubs++ >= MAX_HUBS)
           throw new DaemonError('RPCError', `No hub gave an answer that holds: ${error.message}`);
+        again = -1;
       }
     }
   }

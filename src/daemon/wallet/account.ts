@@ -274,6 +274,21 @@ export class Account {
       this.channelKeys.set(address, pem);
   }
 
+  /** What `merge` and `refileChannelKeys` change; the returned function puts it back. */
+  remember(): () => void {
+    const { name, modifiedOnSec, channelKeys, generator } = this;
+    const entries = [...channelKeys];
+    const gaps = generator.name === 'single-address' ? null : structuredClone(generator);
+    return () => {
+      this.name = name;
+      this.modifiedOnSec = modifiedOnSec;
+      this.channelKeys = new Map(entries);
+      if (generator.name === 'single-address' || gaps === null) return;
+      Object.assign(generator.receiving, gaps.receiving);
+      Object.assign(generator.change, gaps.change);
+    };
+  }
+
   /**
    * Files imported channel keys by the addresses of their public keys; what is no key goes. Says whether anything changed.
    * Keys of which the text cannot be read stay where they are. Source: `maybe_migrate_certificates`.

@@ -39,8 +39,16 @@ function keysIn(wallet: JsonObject, chain: 'receiving' | 'change'): string[] {
   return [...new Set(keys.filter((key) => typeof key === 'string'))].sort();
 }
 
-/** The file of today that says the same, and the keys of addresses that were in use. Throws `ValueError`. */
-export function convertLbryumWallet(wallet: JsonObject): { json: JsonObject; addresses: LbryumAddresses } {
+/**
+ * The file of today that says the same, and the keys of addresses that were in use; `keepsInUse` has its gaps long enough
+ * for all of those. Throws `ValueError`.
+ */
+export function convertLbryumWallet(
+  wallet: JsonObject,
+  keepsInUse = false,
+): { json: JsonObject; addresses: LbryumAddresses } {
+  const addresses = { receiving: keysIn(wallet, 'receiving'), change: keysIn(wallet, 'change') };
+  const inUse = (chain: 'receiving' | 'change'): number => (keepsInUse ? addresses[chain].length : 0);
   const gap = (count: number): JsonObject =>
     new JsonObject([
       ['gap', count],
@@ -60,8 +68,8 @@ export function convertLbryumWallet(wallet: JsonObject): { json: JsonObject; add
       'address_generator',
       new JsonObject([
         ['name', 'deterministic-chain'],
-        ['receiving', gap(20)],
-        ['change', gap(6)],
+        ['receiving', gap(Math.max(20, inUse('receiving')))],
+        ['change', gap(Math.max(6, inUse('change')))],
       ]),
     ],
   ]);
@@ -70,7 +78,7 @@ export function convertLbryumWallet(wallet: JsonObject): { json: JsonObject; add
     ['name', 'My Wallet'],
     ['accounts', [account]],
   ]);
-  return { json, addresses: { receiving: keysIn(wallet, 'receiving'), change: keysIn(wallet, 'change') } };
+  return { json, addresses };
 }
 
 async function keepOldFile(path: string): Promise<void> {
@@ -83,11 +91,14 @@ async function keepOldFile(path: string): Promise<void> {
     }
 }
 
-/** Converts the file where it is one of lbryum; null where it is not. A kill in the midst leaves the old file in its place. */
+/**
+ * Converts the file where it is one of lbryum; null where it is not. A kill in the midst leaves the old file in its place;
+ * after one that comes before the ledger has the addresses, the gaps in the new file make it derive as many.
+ */
 export async function takeOverLbryumFile(path: string): Promise<LbryumAddresses | null> {
   const wallet = await readWalletFile(path);
   if (wallet === null || !isLbryumWallet(wallet)) return null;
-  const { json, addresses } = convertLbryumWallet(wallet);
+  const { json, addresses } = convertLbryumWallet(wallet, true);
   await keepOldFile(path);
   await writeWalletFile(path, writePythonJson(json, { indent: 4, sortKeys: true }));
   return addresses;

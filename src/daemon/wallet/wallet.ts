@@ -163,7 +163,7 @@ export class Wallet {
 
   /**
    * Joins another copy into this one: a preference wins unless it is older, accounts are matched by id. It is the caller
-   * who saves. A failure in the midst leaves what was joined before.
+   * who saves. A failure in the midst leaves what was joined before, as in lbry-sdk; within `wholly` nothing of it.
    */
   merge(other: JsonObject): MergedAccounts {
     if (this.isLocked) throw assertionFailure('Cannot sync apply on a locked wallet.');
@@ -183,6 +183,22 @@ export class Wallet {
       else added.push(this.addAccount(account));
     }
     return { added, merged };
+  }
+
+  /** Does a task that joins another copy; where it throws, accounts and preferences are as before. */
+  wholly<Result>(task: () => Result): Result {
+    const accounts = [...this.accounts];
+    const preferences = [...this.#preferences];
+    const undo = accounts.map((account) => account.remember());
+    try {
+      return task();
+    } catch (error) {
+      this.accounts.splice(0, this.accounts.length, ...accounts);
+      this.#preferences.clear();
+      for (const [key, preference] of preferences) this.#preferences.set(key, preference);
+      for (const one of undo) one();
+      throw error;
+    }
   }
 
   /** False where the password is wrong for an account: then all that were locked are, lest a save writes them in clear. */

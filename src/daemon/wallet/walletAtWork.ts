@@ -264,10 +264,13 @@ export class WalletAtWork {
     text: string | null,
     isBlocking: boolean,
   ): Promise<{ hash: string; data: string }> {
-    const joined = text === null ? null : await this.#join(text, password);
-    const isOtherPassword = this.wallet.isEncryptedOnDisk && this.wallet.password !== password;
     // A locked wallet keeps the password of its file: with another one nobody could open it again.
-    if (this.isLocked) throw assertionFailure('Cannot pack a wallet with locked/encrypted accounts.');
+    const assertOpen = (): void => {
+      if (this.isLocked) throw assertionFailure('Cannot pack a wallet with locked/encrypted accounts.');
+    };
+    const joined = text === null ? null : await this.#join(text, password, assertOpen);
+    assertOpen();
+    const isOtherPassword = this.wallet.isEncryptedOnDisk && this.wallet.password !== password;
     if (isOtherPassword) this.wallet.password = password;
     if (isOtherPassword || joined !== null) await this.save();
     if (joined !== null) await this.#putToWork(joined, isBlocking);
@@ -275,12 +278,22 @@ export class WalletAtWork {
     return { hash, data: await this.wallet.pack(password) };
   }
 
-  /** The caller saves: what came may ask for encryption under a password that is not set yet. */
-  async #join(text: string, password: string | null): Promise<MergedAccounts> {
+  /**
+   * Joins all of an export, or nothing where a part of it is wrong or `check` throws. The caller saves: what came may ask for
+   * encryption under a password that is not set yet.
+   */
+  async #join(
+    text: string,
+    password: string | null,
+    check: () => void = () => undefined,
+  ): Promise<MergedAccounts> {
     const other = password === null ? parseWalletText(text) : await unpackWallet(password, text);
-    const joined = this.wallet.merge(other);
-    for (const account of [...joined.added, ...joined.merged]) account.refileChannelKeys();
-    return joined;
+    return this.wallet.wholly(() => {
+      const joined = this.wallet.merge(other);
+      for (const account of [...joined.added, ...joined.merged]) account.refileChannelKeys();
+      check();
+      return joined;
+    });
   }
 
   async #putToWork({ added, merged }: MergedAccounts, isBlocking: boolean): Promise<void> {

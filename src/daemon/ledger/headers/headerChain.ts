@@ -45,17 +45,63 @@ export function openHeaders(
 }
 
 export class HeaderChain implements HeaderView {
+  readonly path: string;
+  /** Height from which headers were cut off when the file was opened, since they are damaged; null of none. */
+  readonly cutAt: number | null;
   readonly #file: HeaderFile;
   readonly #params: LedgerParams;
   readonly #checksWork: boolean;
 
   constructor({ path, params, checksWork }: HeaderChainOptions) {
+    this.path = path;
     this.#params = params;
     this.#checksWork = checksWork;
     this.#file = new HeaderFile(
       path,
       Buffer.from(params.network.genesis.block.subarray(0, HEADER_SIZE_BYTES)),
     );
+    const { cutAt } = this.#file;
+    const first = this.#firstUnsound(cutAt);
+    this.cutAt = cutAt === null && first > this.height ? null : first;
+    if (first <= this.height) this.#file.cutFrom(first);
+  }
+
+  /**
+   * The height from which headers are to go where the one at `broken` does not follow the one before it, of which either may
+   * be the damaged one. A header that nothing follows shows damage by its work alone.
+   */
+  #firstUnsound(broken: number | null): number {
+    let first = broken === null ? this.#file.count : Math.max(1, Math.min(broken, this.#file.count) - 1);
+    if (this.#checksWork) while (first > 1 && !this.#isSound(first - 1)) first--;
+    return first;
+  }
+
+  #isSound(height: number): boolean {
+    const header = this.#file.at(height);
+    try {
+      this.#checkWork(
+        header,
+        header.readUInt32LE(AT.bits),
+        height,
+        this.#treeOf((at) => this.#file.at(at)),
+      );
+      return true;
+    } catch (error) {
+      if (error instanceof BadHeader) return false;
+      throw error;
+    }
+  }
+
+  /** Goes through all headers in the file, in slices: the height from which they are damaged; null where they are not. */
+  async firstDamage(): Promise<number | null> {
+    const broken = await this.#file.firstBreak();
+    const first = this.#firstUnsound(broken);
+    return first > this.height ? null : first;
+  }
+
+  /** The header at a height and those above it go. */
+  cutFrom(height: number): void {
+    this.#file.cutFrom(height);
   }
 
   get height(): number {
@@ -104,12 +150,7 @@ export class HeaderChain implements HeaderView {
       const [bytes, place] = n < known ? [branch.headers, n] : [more, n - known];
       return bytes.subarray(place * HEADER_SIZE_BYTES, (place + 1) * HEADER_SIZE_BYTES);
     };
-    const tree = {
-      heightOf: (id: number) => id,
-      ancestorOf: (_id: number, height: number) => height,
-      timeOf: (id: number) => at(id).readUInt32LE(AT.time),
-      bitsOf: (id: number) => at(id).readUInt32LE(AT.bits),
-    };
+    const tree = this.#treeOf(at);
     let work = 0n;
     let since = performance.now();
     let height = first + known;
@@ -127,6 +168,15 @@ export class HeaderChain implements HeaderView {
       since = await breathe(since);
     }
     return work;
+  }
+
+  #treeOf(at: (height: number) => Buffer): Parameters<typeof nextWorkRequired>[0] {
+    return {
+      heightOf: (id: number) => id,
+      ancestorOf: (_id: number, height: number) => height,
+      timeOf: (id: number) => at(id).readUInt32LE(AT.time),
+      bitsOf: (id: number) => at(id).readUInt32LE(AT.bits),
+    };
   }
 
   #checkPlace(height: number, hash: Buffer): void {

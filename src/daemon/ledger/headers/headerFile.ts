@@ -2,9 +2,11 @@
  * Headers of one chain in a file, 112 bytes each, the place is the height. Read piece by piece, since a main chain of them is
  * larger than what the daemon may hold. A tail that was not written whole is cut off.
  */
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync, constants } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, read, readSync, writeSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { headerHash, HEADER_SIZE_BYTES } from '../../../primitives/header.js';
+import { breathe } from '../../../util/breathe.js';
 import { onFile } from '../../../util/environmentError.js';
 import { makeFolder } from '../../../util/makeFolder.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
@@ -15,11 +17,18 @@ const MAX_PIECES = 128;
 /** Headers at the end that are looked at when the file is opened: more than are written at once. */
 const CHECKED_TAIL = 16_384;
 
+/** Headers read at once when all are gone through. Arbitrary. */
+const SPAN = 2048;
+
 const PREV_HASH = { start: 4, end: 36 } as const;
+
+const readAsync = promisify(read);
 
 export class HeaderFile {
   readonly #file: number;
   readonly #pieces = new Map<number, Buffer>();
+  /** Height of the first header that was cut off when the file was opened, since it did not follow; null of none. */
+  readonly cutAt: number | null;
   #count: number;
 
   /** `genesis` is the first header, which the file has from then on. Throws `EnvironmentError` where it cannot be opened. */
@@ -30,19 +39,42 @@ export class HeaderFile {
       return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
     });
     this.#count = Math.floor(fstatSync(this.#file).size / HEADER_SIZE_BYTES);
-    if (this.#count === 0 || !this.at(0).equals(genesis)) this.replaceFrom(0, genesis);
-    this.#repair();
+    const isOther = this.#count > 0 && !this.at(0).equals(genesis);
+    if (this.#count === 0 || isOther) this.replaceFrom(0, genesis);
+    const broken = this.#repair();
+    this.cutAt = isOther ? 0 : broken;
   }
 
-  #repair(): void {
+  #repair(): number | null {
     const first = Math.max(1, this.#count - CHECKED_TAIL);
     for (let height = first; height < this.#count; height++) {
       const prev = this.at(height).subarray(PREV_HASH.start, PREV_HASH.end);
       if (prev.equals(headerHash(this.at(height - 1)))) continue;
-      this.#truncate(height);
-      return;
+      this.cutFrom(height);
+      return height;
     }
     ftruncateSync(this.#file, this.#count * HEADER_SIZE_BYTES);
+    return null;
+  }
+
+  /** Goes through all of the file, whatever was read of it: the height of the first header that does not follow the one before it; null of none. */
+  async firstBreak(): Promise<number | null> {
+    this.#pieces.clear();
+    let prevHash: Buffer | null = null;
+    let since = performance.now();
+    for (let first = 0; first < this.#count; first += SPAN) {
+      const bytes = Buffer.alloc(Math.min(SPAN, this.#count - first) * HEADER_SIZE_BYTES);
+      await readAsync(this.#file, bytes, 0, bytes.length, first * HEADER_SIZE_BYTES);
+      since = await breathe(since);
+      for (let at = 0; at < bytes.length; at += HEADER_SIZE_BYTES) {
+        const header = bytes.subarray(at, at + HEADER_SIZE_BYTES);
+        if (prevHash !== null && !header.subarray(PREV_HASH.start, PREV_HASH.end).equals(prevHash))
+          return first + at / HEADER_SIZE_BYTES;
+        prevHash = headerHash(header);
+        since = await breathe(since);
+      }
+    }
+    return null;
   }
 
   get count(): number {
@@ -76,15 +108,16 @@ export class HeaderFile {
     for (const number of this.#pieces.keys()) if (number >= first) this.#pieces.delete(number);
   }
 
-  #truncate(count: number): void {
-    ftruncateSync(this.#file, count * HEADER_SIZE_BYTES);
-    this.#count = count;
-    this.#forgetFrom(Math.max(0, count - 1));
+  /** The header at a height and those above it go. */
+  cutFrom(height: number): void {
+    ftruncateSync(this.#file, height * HEADER_SIZE_BYTES);
+    this.#count = height;
+    this.#forgetFrom(Math.max(0, height - 1));
   }
 
   /** Writes headers from a height on; what stood there and above goes. */
   replaceFrom(height: number, headers: Buffer): void {
-    if (height < this.#count) this.#truncate(height);
+    if (height < this.#count) this.cutFrom(height);
     writeSync(this.#file, headers, 0, headers.length, height * HEADER_SIZE_BYTES);
     this.#count = height + headers.length / HEADER_SIZE_BYTES;
     this.#forgetFrom(height);

@@ -1,16 +1,22 @@
 /**
  * Follows hubs to their tips, one step after another, and knows where the hub of the moment stands: with one that is not at
- * the tip of the best chain histories wait; with others at hand not for ever.
+ * the tip of the best chain histories wait; with others at hand not for ever. Before a hub is said to lie it is seen whether
+ * the headers here are whole.
  */
 import type { Logger } from '../../../util/logging.js';
 import { SerialQueue } from '../../../util/serialQueue.js';
-import { HubGone } from '../hub/hubErrors.js';
+import { HubGone, HubLie } from '../hub/hubErrors.js';
 import type { HubSession } from '../hub/hubSession.js';
 import type { HeaderChain } from './headerChain.js';
 import { HeaderSync, type HubStanding, type HubTip } from './headerSync.js';
 
 /** How long a hub may stay below or beside the best chain while there are others. Arbitrary. */
 const PATIENCE_MS = 30_000;
+
+/** What the operator is told of headers that are cut off. */
+export const damageText = (path: string, height: number): string =>
+  `The block headers in ${path} are damaged from height ${height} on. Those are fetched from a hub again; if it happens ` +
+  'often, have the disk checked.';
 
 export interface FollowingPort {
   readonly log: Pick<Logger, 'info' | 'warn'>;
@@ -30,9 +36,12 @@ export class HubFollowing {
   readonly #sync: HeaderSync;
   readonly #queue = new SerialQueue();
   #standing: HubStanding = 'level';
-  #remoteHeight: number | null = null;
+  /** Of the tip that a hub tells while it is being followed; null before any told one. */
+  #claimedHeight: number | null = null;
   #patience: NodeJS.Timeout | null = null;
   #rewinds = 0;
+  /** Whether all headers were gone through: those that came since were checked as they came. */
+  #wasChecked = false;
 
   constructor(chain: HeaderChain, port: FollowingPort) {
     this.#chain = chain;
@@ -48,9 +57,12 @@ export class HubFollowing {
     return this.#standing === 'level';
   }
 
-  /** As the hub says; null where none said any. */
-  get remoteHeight(): number | null {
-    return this.#remoteHeight;
+  /**
+   * Where the headers are on their way to; null before any hub told. A hub's word counts until they are there, or it has no
+   * more to show for it.
+   */
+  get targetHeight(): number | null {
+    return this.#claimedHeight === null ? null : Math.max(this.#claimedHeight, this.#chain.height);
   }
 
   /** Counts beginnings and ends of reorganisations: odd while one is under way. */
@@ -58,9 +70,13 @@ export class HubFollowing {
     return this.#rewinds;
   }
 
-  async #replace(forkHeight: number, accept: () => void): Promise<void> {
+  #replace(forkHeight: number, accept: () => void): Promise<void> {
     const given = this.#chain.height - forkHeight;
     this.#port.log.warn(`The chain reorganises: ${given} blocks above height ${forkHeight} give way`);
+    return this.#giveWay(forkHeight, accept);
+  }
+
+  async #giveWay(forkHeight: number, accept: () => void): Promise<void> {
     this.#rewinds++;
     try {
       await this.#port.rewind(forkHeight);
@@ -82,18 +98,56 @@ export class HubFollowing {
    */
   follow(session: HubSession, told?: HubTip): Promise<boolean> {
     return this.#queue.run(async () => {
-      let tip = told ?? (await this.#sync.subscribe(session));
-      this.#remoteHeight = tip.height;
-      let standing = await this.#sync.follow(session, tip);
-      if (told && standing !== 'level') {
-        // Others were followed while it waited here, and it may be older than they; nothing would be told again.
-        tip = await this.#sync.subscribe(session);
-        this.#remoteHeight = tip.height;
-        standing = await this.#sync.follow(session, tip);
+      try {
+        return await this.#follow(session, told);
+      } catch (error) {
+        if (!(error instanceof HubLie) || !(await this.#mended())) throw error;
+        return this.#follow(session);
       }
-      this.#stand(session, standing, tip.height);
-      return standing === 'level';
     });
+  }
+
+  /**
+   * For whoever is about to say that a hub lies: looks whether it is the headers here that are wrong, once, and brings those
+   * that are in order again. Whether any were, so that the hub is to be asked anew.
+   */
+  mend(session: HubSession): Promise<boolean> {
+    return this.#queue.run(async () => {
+      if (!(await this.#mended())) return false;
+      await this.#follow(session);
+      return true;
+    });
+  }
+
+  async #mended(): Promise<boolean> {
+    if (this.#wasChecked) return false;
+    const damaged = await this.#chain.firstDamage();
+    this.#wasChecked = true;
+    if (damaged === null) return false;
+    this.#port.log.warn(damageText(this.#chain.path, damaged));
+    await this.#giveWay(damaged - 1, () => this.#chain.cutFrom(damaged));
+    return true;
+  }
+
+  async #follow(session: HubSession, told?: HubTip): Promise<boolean> {
+    let tip = told ?? (await this.#sync.subscribe(session));
+    let standing = await this.#followTo(session, tip);
+    if (told && standing !== 'level') {
+      // Others were followed while it waited here, and it may be older than they; nothing would be told again.
+      tip = await this.#sync.subscribe(session);
+      standing = await this.#followTo(session, tip);
+    }
+    this.#stand(session, standing, tip.height);
+    return standing === 'level';
+  }
+
+  async #followTo(session: HubSession, tip: HubTip): Promise<HubStanding> {
+    this.#claimedHeight = tip.height;
+    try {
+      return await this.#sync.follow(session, tip);
+    } finally {
+      this.#claimedHeight = 0;
+    }
   }
 
   #stand(session: HubSession, standing: HubStanding, height: number): void {

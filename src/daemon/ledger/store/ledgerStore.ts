@@ -20,6 +20,8 @@ export interface StoreOptions {
 const MAX_ANSWERS = 256;
 
 export class LedgerStore {
+  /** What the operator is to know of how the file was found; null of nothing. */
+  readonly notice: string | null;
   readonly #answers = new Map<string, unknown>();
   readonly #statements: Statements;
   readonly #owners: Owners;
@@ -30,7 +32,9 @@ export class LedgerStore {
   constructor(provider: SqliteProvider, { path, ledgerId }: StoreOptions) {
     const ledger = ledgerParams(ledgerId);
     const chain = `${ledgerId} ${ledger.network.genesisHash.toString('hex')}`;
-    this.#statements = new Statements(openStoreFile(provider, path, chain));
+    const { database, notice } = openStoreFile(provider, path, chain);
+    this.notice = notice;
+    this.#statements = new Statements(database);
     this.#owners = new Owners(this.#statements);
     this.#histories = new Histories(
       this.#statements,

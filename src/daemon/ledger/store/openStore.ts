@@ -1,12 +1,13 @@
 /** The ledger's database from outside of its thread. */
 import { Worker } from 'node:worker_threads';
 import { breathe } from '../../../util/breathe.js';
+import { EnvironmentError } from '../../../util/environmentError.js';
 import { projectFile } from '../../../util/project.js';
 import type { CoinCandidate, LedgerDatabase } from '../ledgerDatabase.js';
 import type { OutPointRef } from '../txoQuery.js';
 import type { LedgerStore, StoreOptions } from './ledgerStore.js';
 
-type Calls = Omit<LedgerStore, 'close' | keyof LedgerDatabase>;
+type Calls = Omit<LedgerStore, 'close' | 'notice' | keyof LedgerDatabase>;
 
 /** What synchronization uses besides. */
 export type LedgerStorePort = LedgerDatabase & {
@@ -122,6 +123,13 @@ interface Answer {
   readonly id: number;
   readonly result?: unknown;
   readonly error?: string;
+  /** Whether the error says all that is to be said. */
+  readonly isForOperator?: boolean;
+}
+
+/** How the file was found, told before any answer. */
+interface Notice {
+  readonly notice: string;
 }
 
 interface Waiting {
@@ -129,8 +137,11 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Opens the database in a thread. Calls fail, saying why, where it cannot be opened. */
-export function openStore(options: StoreOptions): LedgerStorePort {
+/**
+ * Opens the database in a thread. Calls fail, saying why, where it cannot be opened; `warn` is told where it had to be built
+ * anew.
+ */
+export function openStore(options: StoreOptions, warn: (text: string) => void): LedgerStorePort {
   const worker = new Worker(projectFile('dist', 'daemon', 'ledger', 'store', 'storeWorker.js'), {
     workerData: options,
   });
@@ -143,10 +154,13 @@ export function openStore(options: StoreOptions): LedgerStorePort {
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
   };
-  worker.on('message', ({ id, result, error }: Answer) => {
+  worker.on('message', (message: Answer | Notice) => {
+    if ('notice' in message) return warn(message.notice);
+    const { id, result, error, isForOperator } = message;
     const call = waiting.get(id);
     waiting.delete(id);
     if (error === undefined) call?.resolve(result);
+    else if (isForOperator === true) call?.reject(new EnvironmentError(error));
     else call?.reject(new Error(`The wallet's database failed: ${error}`));
   });
   worker.on('error', fail);

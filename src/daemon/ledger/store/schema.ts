@@ -1,9 +1,11 @@
 /**
  * The tables of the ledger's database, and opening it: a file of another version, of another chain or a damaged one is
- * made anew, since all that is in it comes from the chain again.
+ * made anew, since all that is in it comes from the chain again. A damaged one is set aside, also where that was found while
+ * it was in use.
  */
-import { rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { SqliteDatabase, SqliteProvider } from '../../../sqlite/sqliteProvider.js';
+import { sqliteFileError } from '../../../sqlite/sqliteFileError.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
 
 /** Of the tables and of what is put into them. */
@@ -126,11 +128,14 @@ const PRAGMAS = `
 
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOT_A_DATABASE = 26;
+/** An extended code: the file ends before its pages do. */
+const SQLITE_IOERR_SHORT_READ = 522;
 
 /** Whether the file, and not what was asked, is at fault. */
 export function isDamage(error: unknown): boolean {
   const code = (error as { errcode?: unknown } | null)?.errcode;
-  if (typeof code === 'number') return [SQLITE_CORRUPT, SQLITE_NOT_A_DATABASE].includes(code & 0xff);
+  if (typeof code === 'number')
+    return code === SQLITE_IOERR_SHORT_READ || [SQLITE_CORRUPT, SQLITE_NOT_A_DATABASE].includes(code & 0xff);
   return error instanceof Error && /malformed|not a database/i.test(error.message);
 }
 
@@ -152,29 +157,76 @@ function remove(path: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
 }
 
-/** Opens the database of a chain; `chain` is told apart by, for example its genesis block. */
-export function openStoreFile(provider: SqliteProvider, path: string, chain: string): SqliteDatabase {
-  let database: SqliteDatabase | null = null;
+/** Lies beside a database that is to be set aside at the next start. */
+const MARK = '.is-damaged';
+
+/** Has the next start set the file aside. Answers what the operator is told. */
+export function markDamaged(path: string): string {
+  try {
+    writeFileSync(path + MARK, '');
+  } catch {
+    // On a disk that cannot be written to the next start says so.
+  }
+  return `${path} is damaged. Start lbcnet again: the file is set aside and built anew from a hub.`;
+}
+
+/** What the operator is told. A file that was set aside before gives way. */
+function setAside(path: string): string {
+  const aside = `${path}.damaged`;
+  rmSync(aside, { recursive: true, force: true });
+  if (existsSync(path)) renameSync(path, aside);
+  remove(path);
+  rmSync(path + MARK, { force: true });
+  return (
+    `${path} was damaged; it lies at ${aside}. It is built anew from a hub, nothing of the wallet is lost with it; outputs ` +
+    'that were reserved are free again.'
+  );
+}
+
+export interface OpenedStore {
+  readonly database: SqliteDatabase;
+  /** What the operator is to know; null of a file that was fine. */
+  readonly notice: string | null;
+}
+
+/**
+ * Opens the database of a chain; `chain` is told apart by, for example its genesis block. Throws `EnvironmentError` where the
+ * file cannot be opened.
+ */
+export function openStoreFile(provider: SqliteProvider, path: string, chain: string): OpenedStore {
+  try {
+    return openOrMake(provider, path, chain);
+  } catch (error) {
+    throw sqliteFileError(error, path);
+  }
+}
+
+function openOrMake(provider: SqliteProvider, path: string, chain: string): OpenedStore {
   refuseSpecialFile(path);
+  let notice = existsSync(path + MARK) ? setAside(path) : null;
+  let database: SqliteDatabase | null = null;
+  let isDamaged = false;
   try {
     database = provider.open(path);
     database.exec(PRAGMAS);
-    if (isOurs(database, chain)) return database;
+    if (isOurs(database, chain)) return { database, notice };
     const tables = database.prepare('SELECT count(*) AS count FROM sqlite_master').get()!['count'];
     if (tables === 0) {
       create(database, chain);
-      return database;
+      return { database, notice };
     }
   } catch (error) {
-    if (!isDamage(error)) {
+    isDamaged = isDamage(error);
+    if (!isDamaged) {
       database?.close();
       throw error;
     }
   }
   database?.close();
-  remove(path);
+  if (isDamaged) notice = setAside(path);
+  else remove(path);
   const fresh = provider.open(path);
   fresh.exec(PRAGMAS);
   create(fresh, chain);
-  return fresh;
+  return { database: fresh, notice };
 }

@@ -40,7 +40,7 @@ export interface AddressSyncPort {
   readonly store: LedgerStorePort;
   readonly headers: HeaderChain;
   readonly log: Logger;
-  readonly following: Pick<HubFollowing, 'follow' | 'rewinds' | 'idle'>;
+  readonly following: Pick<HubFollowing, 'follow' | 'mend' | 'rewinds' | 'idle'>;
   /** Transactions of ours that a hub has taken and need not be in a history yet. */
   kept(): readonly Uint8Array[];
   /** Addresses whose histories are written: gaps may be gone. Answers new addresses. */
@@ -282,7 +282,12 @@ export class AddressSync {
     for (const [address, reason] of doubts) {
       const attempts = (this.#attempts.get(address) ?? 0) + 1;
       this.#attempts.set(address, attempts);
-      if (attempts >= MAX_ATTEMPTS) throw new HubLie(`The hub ${this.#session.name} lied: it ${reason}`);
+      if (attempts < MAX_ATTEMPTS) continue;
+      if (await this.#port.following.mend(this.#session)) {
+        this.#attempts.clear();
+        return good;
+      }
+      throw new HubLie(`The hub ${this.#session.name} lied: it ${reason}`);
     }
     await sleep(AGAIN_MS);
     return good;

@@ -22,14 +22,14 @@ export class AnyTransactions {
   readonly #pool: HubPool;
   readonly #database: LedgerDatabase;
   readonly #headers: HeaderChain;
-  readonly #following: Pick<HubFollowing, 'follow' | 'rewinds'>;
+  readonly #following: Pick<HubFollowing, 'follow' | 'mend' | 'rewinds'>;
   readonly #kept = new Map<string, LedgerTransaction>();
 
   constructor(
     pool: HubPool,
     database: LedgerDatabase,
     headers: HeaderChain,
-    following: Pick<HubFollowing, 'follow' | 'rewinds'>,
+    following: Pick<HubFollowing, 'follow' | 'mend' | 'rewinds'>,
   ) {
     this.#pool = pool;
     this.#database = database;
@@ -102,7 +102,10 @@ export class AnyTransactions {
       this.#headers,
     );
     const [bad] = again.unchecked;
-    if (bad && isLevel) throw new HubLie(`The hub ${session.name} lied: it ${bad.reason}`);
+    if (bad && isLevel) {
+      if (await this.#following.mend(session)) return this.#checked(session, txids);
+      throw new HubLie(`The hub ${session.name} lied: it ${bad.reason}`);
+    }
     return [...first.checked, ...again.checked];
   }
 

@@ -13,6 +13,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HeaderChain } from '../../../../src/daemon/ledger/headers/headerChain.js';
 import { headerHash } from '../../../../src/primitives/header.js';
 import { GENESIS_HEADER, makeHeaders, sealHeader } from '../../../support/headerChains.js';
+import { randomOf } from '../../../support/claimLife.js';
 import { regtest } from '../../../support/ledgerTransactions.js';
 
 let folder: string;
@@ -102,7 +103,8 @@ describe('HeaderChain', () => {
   it.each([
     ['is cut short', () => truncateSync(path, 112 * 300 - 50), 298],
     ['has a piece of a header too much', () => appendFileSync(path, Buffer.alloc(40)), 300],
-    ['has zeros at its end', () => appendFileSync(path, Buffer.alloc(112 * 4)), 300],
+    // The header before a break may be the damaged one.
+    ['has zeros at its end', () => appendFileSync(path, Buffer.alloc(112 * 4)), 299],
     ['is of another chain', () => writeFileSync(path, Buffer.alloc(112 * 10, 1)), 0],
     ['is empty', () => truncateSync(path, 0), 0],
   ])('keeps what is whole of a file that %s', async (_what, damage, height) => {
@@ -116,5 +118,38 @@ describe('HeaderChain', () => {
     const next = await makeHeaders(3, { after: height === 0 ? GENESIS_HEADER : headers[height - 1]! });
     chain.accept({ forkHeight: height, headers: Buffer.concat(next) });
     expect(readFileSync(path).subarray((height + 1) * 112)).toEqual(Buffer.concat(next));
+  });
+
+  it('finds a flipped bit wherever it is, and keeps what stands well before it', async () => {
+    await grow(300);
+    const whole = readFileSync(path);
+    expect(await chain.firstDamage()).toBe(null);
+    const random = randomOf(2020);
+    for (let n = 0; n < 12; n++) {
+      // The last one is followed by none.
+      const height = 1 + random(299);
+      const flipped = Buffer.from(whole);
+      flipped[height * 112 + random(112)]! ^= 1 << random(8);
+      writeFileSync(path, flipped);
+      const from = (await chain.firstDamage())!;
+      expect(from).toBeLessThanOrEqual(height);
+      expect(from).toBeGreaterThanOrEqual(Math.max(1, height - 1));
+      // As when the file is opened with it.
+      chain.close();
+      chain = open();
+      expect([chain.cutAt, chain.height]).toEqual([from, from - 1]);
+      expect(readFileSync(path)).toEqual(whole.subarray(0, from * 112));
+      chain.accept({ forkHeight: from - 1, headers: whole.subarray(from * 112) });
+      expect(await chain.firstDamage()).toBe(null);
+    }
+    // What nothing follows shows by its work; of regtest's headers every other has enough by chance.
+    const tip = Buffer.from(whole);
+    do {
+      tip.writeUInt32LE(tip.readUInt32LE(tip.length - 4) ^ (1 + random(1 << 30)), tip.length - 4);
+      writeFileSync(path, tip);
+      chain.close();
+      chain = open();
+    } while (chain.cutAt === null);
+    expect([chain.cutAt, chain.height]).toEqual([300, 299]);
   });
 });

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { deflateRawSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LedgerAtWork } from '../../../../src/daemon/ledger/openLedger.js';
@@ -178,6 +179,56 @@ describe('a hub that lies', () => {
     await ledger.whenSynced();
     expect(warnings.length).toBe(2);
     expect(await total(ledger, account)).toBe(100n);
+  });
+
+  it('about its height counts until it has no more headers to show', async () => {
+    const account = testAccount('alice');
+    const { chain } = paidChain(account);
+    chain.mine(2100);
+    const hub = await startHub(chain);
+    const hex = chain.blocks.at(-1)!.header.toString('hex');
+    hub.answer = (method) =>
+      method === 'blockchain.headers.subscribe' ? { hex, height: 9_000_000 } : undefined;
+    const { ledger } = await ledgers.open([hub]);
+    const told: unknown[] = [];
+    ledger.on('headers', () => told.push(ledger.status()));
+    await ledger.add(account);
+    await ledger.whenSynced();
+    expect(told[0]).toMatchObject({
+      blocks: 2000,
+      blocks_behind: 8_998_000,
+      headers_synchronization_progress: 0,
+    });
+    expect(ledger.status()).toMatchObject({
+      blocks: 2104,
+      blocks_behind: 0,
+      headers_synchronization_progress: 100,
+    });
+    expect(await total(ledger, account)).toBe(100n);
+  });
+
+  it('is not meant where it is the headers here that are damaged', async () => {
+    const account = testAccount('alice');
+    const { chain } = paidChain(account);
+    // So many that the payment's block is not in memory.
+    chain.mine(600);
+    const hub = await startHub(chain);
+    const { ledger, warnings } = await ledgers.open([hub]);
+    while (ledger.height < chain.height) await new Promise((resolve) => setTimeout(resolve, 5));
+    await ledger.hub.call('server.ping', []);
+    const { path } = ledger.headers;
+    const file = readFileSync(path);
+    // In the merkle root of that block.
+    const whole = Buffer.from(file);
+    file[3 * 112 + 40]! ^= 4;
+    writeFileSync(path, file);
+    await ledger.add(account);
+    await ledger.whenSynced();
+    expect(await total(ledger, account)).toBe(100n);
+    expect(warnings.join('\n')).toContain(`The block headers in ${path} are damaged from height 3 on.`);
+    expect(warnings.join('\n')).not.toContain('lied');
+    expect(hub.connections).toBe(1);
+    expect(readFileSync(path)).toEqual(whole);
   });
 
   it('answers questions of others with nothing that counts', async () => {

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LedgerStore } from '../../../../src/daemon/ledger/store/ledgerStore.js';
+import { markDamaged } from '../../../../src/daemon/ledger/store/schema.js';
 import {
   CLAIM_TXO_TYPES,
   SPENDABLE_TXO_TYPES,
@@ -12,6 +13,7 @@ import {
 import type { NewOutput } from '../../../../src/daemon/wallet/tx/newOutputs.js';
 import type { OutPoint } from '../../../../src/primitives/transaction.js';
 import { loadSqlite, type SqliteProvider } from '../../../../src/sqlite/sqliteProvider.js';
+import { EnvironmentError } from '../../../../src/util/environmentError.js';
 import { toHex } from '../../../../src/util/bytes.js';
 import { LedgerModel, type ModelTx } from '../../../support/ledgerModel.js';
 import {
@@ -39,6 +41,9 @@ beforeAll(async () => {
   provider = await loadSqlite();
 });
 
+const removeFiles = (): void => {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
+};
 const open = (): LedgerStore => new LedgerStore(provider, { path, ledgerId: 'lbc_regtest' });
 
 beforeEach(() => {
@@ -518,17 +523,41 @@ describe('LedgerStore', () => {
     store = new LedgerStore(provider, { path, ledgerId: 'lbc_testnet' });
     expect(store.addressCount({ accountIds: ['alice'] })).toBe(0);
     store.close();
-    rmSync(path);
+    removeFiles();
     writeFileSync(path, 'this is no database at all, but it is long enough to be taken for one'.repeat(20));
     store = open();
     expect(store.addressCount({ accountIds: ['alice'] })).toBe(0);
+    expect(store.notice).toContain(`${path} was damaged; it lies at ${path}.damaged.`);
+    expect(readFileSync(`${path}.damaged`, 'utf8')).toContain('this is no database');
     store.addKeys('alice', 0, [newKey(mine!, 0)]);
+    store.close();
+    // Found while it was in use: the next start builds it anew.
+    expect(markDamaged(path)).toContain('Start lbcnet again');
+    store = open();
+    expect(store.addressCount({ accountIds: ['alice'] })).toBe(0);
+    expect(store.notice).toContain('was damaged');
+    store.addKeys('alice', 0, [newKey(mine!, 0)]);
+    store.close();
+    store = open();
+    expect([store.notice, store.addressCount({ accountIds: ['alice'] })]).toEqual([null, 1]);
     store.close();
     const database = provider.open(path);
     database.exec('PRAGMA user_version = 12345');
     database.close();
     store = open();
     expect(store.addressCount({ accountIds: ['alice'] })).toBe(0);
+  });
+
+  it.each(['', '-wal', '-journal'])('says what lies in the place of its file%s', (suffix) => {
+    store.close();
+    removeFiles();
+    if (suffix !== '') open().close();
+    rmSync(path + suffix, { force: true });
+    mkdirSync(path + suffix);
+    expect(open).toThrow(EnvironmentError);
+    expect(open).toThrow(`${path + suffix}: it is a folder where a file should be (EISDIR). Move it away`);
+    rmSync(path + suffix, { recursive: true });
+    store = open();
   });
 
   it('loses a proof by a rewind alone', () => {

@@ -7,7 +7,7 @@ it('tells of headers and histories that take long, each time they took so long a
   const events = new EventEmitter();
   let now = 0;
   let syncState: SyncState = {
-    remoteHeight: 10_000,
+    targetHeight: 10_000,
     addresses: 8,
     addressesLeft: 8,
     fetched: 0,

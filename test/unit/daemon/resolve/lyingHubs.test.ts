@@ -63,7 +63,9 @@ describe('hubs that lie about claims', () => {
     const roles = await twoHubs(chain, lie, right);
     const { ledger, warnings } = await ledgers.open(hubs);
     const log = { ...SILENT_LOGGER, warn: (text: string) => void warnings.push(text) };
-    const found = (await new Resolver({ ledger, log }).resolve(['note'])).get('note');
+    const found = (await new Resolver({ ledger, log, pause: () => Promise.resolve() }).resolve(['note'])).get(
+      'note',
+    );
     expect(found).toBeInstanceOf(Txo);
     expect((found as Txo).txidHex).toBe(stream.txidHex);
     const { liar, honest } = roles();

@@ -151,15 +151,29 @@ describe('a hub that lies', () => {
     expect(distrusted[0]).toContain(reason);
   });
 
-  it('is asked once more where a block may have gone meanwhile', async () => {
+  it('is asked again, a few times, where blocks may have gone meanwhile, and then another one', async () => {
     const gone = outputs({ txos: [row(unknown)] });
-    const { ports, distrusted } = world([gone, right]);
-    await new Resolver(ports).resolve(['note']);
-    expect(distrusted).toEqual([]);
-    const lying = world([gone, gone, right]);
-    await new Resolver(lying.ports).resolve(['note']);
-    expect(lying.distrusted).toHaveLength(1);
+    const resolve = async (...answers: Buffer[]) => {
+      const { ports, asked, distrusted } = world(answers);
+      const waitsMs: number[] = [];
+      const pause = (ms: number): Promise<void> => Promise.resolve(void waitsMs.push(ms));
+      const result = await new Resolver({ ...ports, pause })
+        .resolve(['note'])
+        .catch((error: unknown) => error);
+      return { result, asked: asked.length, distrusted, waitsMs };
+    };
+    expect(await resolve(gone, gone, gone, right)).toMatchObject({
+      asked: 4,
+      distrusted: [],
+      waitsMs: [150, 300, 600],
+    });
+    const lying = await resolve(gone, gone, gone, gone, right);
+    expect(lying).toMatchObject({ asked: 5, distrusted: [expect.any(String)] });
     expect(lying.distrusted[0]).toContain(`there is no transaction ${'09'.repeat(32)}`);
+    // As often of each of three hubs.
+    const end = await resolve(gone);
+    expect(end).toMatchObject({ asked: 12, result: { name: 'RPCError' } });
+    expect(end.distrusted).toHaveLength(3);
   });
 
   it('is an error where no other answers rightly', async () => {

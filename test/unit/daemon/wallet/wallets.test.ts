@@ -1,9 +1,13 @@
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { deflateSync } from 'node:zlib';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../../src/daemon/base/clock.js';
 import { ledgerParams } from '../../../../src/daemon/base/ledgerParams.js';
+import { writePythonJson } from '../../../../src/daemon/base/pythonJson.js';
+import { parseWalletText, Wallet } from '../../../../src/daemon/wallet/wallet.js';
+import { encryptExport } from '../../../../src/daemon/wallet/walletCipher.js';
 import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
 import { FakeLedger } from '../../../support/fakeLedger.js';
 
@@ -127,8 +131,11 @@ describe('opening', () => {
       use_encryption: false,
       accounts: { 0: { receiving: Array.from({ length: 30 }, (_, n) => `02${n}`), change: [] } },
     });
-    const wallets = await open();
+    await open();
     expect(readdirSync(folder)).toContain('old_lbryum_wallet_1');
+    // Killed before the ledger had any address: of the old file nothing is known any more.
+    const wallets = await open();
+    expect(readdirSync(folder)).not.toContain('old_lbryum_wallet_2');
     await wallets.begin();
     const { id } = wallets.default.account();
     expect(ledger.rows.filter((row) => row.accountId === id && row.chain === 0)).toHaveLength(30);
@@ -226,5 +233,57 @@ describe('saving', () => {
     await one.createAccount('kept', 'deterministic-chain');
     expect(text()).toContain('"kept"');
     expect(text()).not.toContain('"lost"');
+  });
+});
+
+describe('an export', () => {
+  const OTHER = 'smoke focus junk say cushion jewel melody axis engine outer magic butter';
+  const newer = {
+    name: 'newer',
+    modified_on: 9_999_999_999,
+    address_generator: { name: 'deterministic-chain', change: { gap: 99 }, receiving: { gap: 98 } },
+    certificates: { key: 'text' },
+  };
+  const preferences = { b: { value: 2, ts: 1 }, a: { value: 3, ts: 9_999_999_999 } };
+  const exported = (...accounts: object[]) => JSON.stringify({ ...wallet(...accounts), preferences });
+
+  it.each([
+    ['an account of an unknown chain', account({ ledger: 'xyz', seed: OTHER })],
+    ['channel keys that are no object', account({ seed: OTHER, certificates: 7 })],
+    [
+      'another way of making addresses',
+      account({ ...newer, modified_on: 99_999_999_999, address_generator: {} }),
+    ],
+    ['an account without a name', account({ name: null, modified_on: 99_999_999_999 })],
+  ])('with %s is not joined at all', async (_, bad) => {
+    write('default_wallet', wallet(account()));
+    const { default: mine } = await open();
+    await mine.setPreference('a', 1);
+    const [before, accounts] = [mine.wallet.exportText(), [...mine.wallet.accounts]];
+    const all = exported(account(newer), account({ seed: OTHER }), bad);
+    await expect(mine.importExport(all, null, false)).rejects.toThrow();
+    expect(mine.wallet.exportText()).toBe(before);
+    expect(mine.wallet.accounts).toEqual(accounts);
+    await mine.importExport(exported(account(newer), account({ seed: OTHER })), null, false);
+    expect(mine.wallet.accounts.map(({ name }) => name)).toEqual(['newer', 'A']);
+    expect(mine.wallet.accounts[0]!.generator).toMatchObject({ change: { gap: 99 }, receiving: { gap: 98 } });
+    expect([mine.wallet.preference('a'), mine.wallet.preference('b')]).toEqual([3, 2]);
+  });
+
+  it('that would lock the wallet is not joined by sync_apply', async () => {
+    write('default_wallet', wallet(account()));
+    const { default: mine } = await open();
+    const locked = new Wallet('other', parseWalletText(JSON.stringify(wallet(account({ seed: OTHER })))), {
+      clock: { nowSec: () => timeSec },
+      random: systemRandom,
+    });
+    locked.encrypt('pass');
+    locked.lock();
+    const data = encryptExport('pass', deflateSync(writePythonJson(locked.toJson())), systemRandom);
+    const before = mine.wallet.exportText();
+    await expect(mine.syncApply('pass', await data, false)).rejects.toThrow(
+      'Cannot pack a wallet with locked',
+    );
+    expect(mine.wallet.exportText()).toBe(before);
   });
 });

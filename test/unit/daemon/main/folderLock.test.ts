@@ -1,0 +1,44 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { lockFolder } from '../../../../src/daemon/main/folderLock.js';
+import { EnvironmentError } from '../../../../src/util/environmentError.js';
+
+let folder: string;
+let path: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lbcnet-lock-'));
+  path = join(folder, 'lbcnet.lock');
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+it('is held by one alone', async () => {
+  const free = await lockFolder(folder);
+  await expect(lockFolder(folder)).rejects.toThrow('Another lbcnet is running in');
+  free();
+  (await lockFolder(folder))();
+});
+
+it.each<[string, () => void, string]>([
+  [
+    'a folder lies in its place',
+    () => void mkdirSync(path),
+    ': it is a folder where a file should be (EISDIR). Move it away',
+  ],
+  [
+    'the file is another program’s',
+    () => writeFileSync(path, 'this is no lock, but it is long enough to be taken for one. '.repeat(20)),
+    ': it is damaged, or a file of another program. It holds nothing: delete it',
+  ],
+])('says what to do where %s', async (_what, damage, text) => {
+  damage();
+  const error: unknown = await lockFolder(folder).catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(EnvironmentError);
+  expect((error as Error).message).toContain(path + text);
+  rmSync(path, { recursive: true });
+  (await lockFolder(folder))();
+});
