@@ -79,9 +79,14 @@ export async function fundAccount(
     return maker.make({ wallet, given, outputs: [], funding: [from], change: to }, options);
   }
   if (amountDewies <= 0n) throw badValue('An amount is required.');
-  const output = payKeyHash(amountDewies / BigInt(count), await to.nextChangeKeyHash());
-  const outputs = Array.from({ length: count }, () => output);
-  return maker.make({ wallet, outputs, funding: [from], change: from }, options);
+  const keyHash = await to.nextChangeKeyHash();
+  try {
+    const output = payKeyHash(amountDewies / BigInt(count), keyHash);
+    const outputs = Array.from({ length: count }, () => output);
+    return await maker.make({ wallet, outputs, funding: [from], change: from }, options);
+  } finally {
+    to.freeChangeKeyHash(keyHash);
+  }
 }
 
 export interface Deposit {

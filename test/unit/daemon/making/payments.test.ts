@@ -37,12 +37,20 @@ describe('sending', () => {
   });
 
   it('keeps nothing of a preview', async () => {
-    const { ledger, wallet, maker, second } = world();
+    const { ledger, wallet, maker, first, second } = world();
     const payment = { amountDewies: LBC, addresses: [second.address(0)] };
     const shown = await sendPayment(maker, wallet, payment, PREVIEW);
     const sent = await sendPayment(maker, wallet, payment, SENT);
     expect(shown.tx).toEqual(sent.tx);
     expect([ledger.broadcasts.length, ledger.reserved]).toEqual([1, []]);
+    expect(first.changeInHand.size).toBe(0);
+    await fundAccount(
+      maker,
+      wallet,
+      { toAccount: second.id, amountDewies: LBC, everything: false, outputs: 1 },
+      PREVIEW,
+    );
+    expect(first.changeInHand.size + second.changeInHand.size).toBe(0);
   });
 
   it('takes no coin twice for calls at the same time', async () => {
