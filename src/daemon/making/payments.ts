@@ -40,7 +40,7 @@ export async function sendPayment(
   options: SendOptions,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  const change = wallet.account(changeAccountId || undefined);
+  const change = wallet.account(changeAccountId);
   const funding = wallet.accountsOrAll(fundingAccountIds);
   if (addresses.length === 0) throw badValue('At least one address is needed.');
   if (addresses.length > MAX_OUTPUTS) throw badValue(`At most ${MAX_OUTPUTS} addresses can be paid at once.`);
@@ -66,8 +66,8 @@ export async function fundAccount(
   options: SendOptions,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  const to = wallet.account(transfer.toAccount || undefined);
-  const from = wallet.account(transfer.fromAccount || undefined);
+  const to = wallet.account(transfer.toAccount);
+  const from = wallet.account(transfer.fromAccount);
   const { outputs: count, amountDewies } = transfer;
   if (count < 1 || count > MAX_OUTPUTS)
     throw badValue(`--outputs must be an integer from 1 to ${MAX_OUTPUTS}.`);
@@ -116,7 +116,7 @@ export async function depositTimeLock(
   options: SendOptions,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  const account = wallet.account(toAccount || undefined);
+  const account = wallet.account(toAccount);
   if (!isHex(redeemScript)) throw badValue('The redeem script is not hex.');
   const script = fromHex(redeemScript);
   const { pubkeyHash } = readTimeLock(script);

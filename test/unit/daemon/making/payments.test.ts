@@ -78,6 +78,19 @@ describe('sending', () => {
     await expect(send(LBC, [second.address(0)], { fundingAccountIds: ['who'] })).rejects.toThrow(
       "Couldn't find account: who.",
     );
+    // As a script leaves it where a variable is empty: nothing is paid to whoever is the default.
+    await expect(send(LBC, [second.address(0)], { changeAccountId: '' })).rejects.toThrow(
+      "Couldn't find account: .",
+    );
+    for (const accounts of [{ toAccount: '' }, { toAccount: second.id, fromAccount: '' }])
+      await expect(
+        fundAccount(
+          maker,
+          wallet,
+          { ...accounts, amountDewies: LBC, everything: false, outputs: 1 },
+          PREVIEW,
+        ),
+      ).rejects.toThrow("Couldn't find account: .");
     await expect(send(LBC, [second.address(0)], { fundingAccountIds: [second.id] })).rejects.toThrow(
       'Not enough funds',
     );
