@@ -4,7 +4,7 @@
  * of reasoned differences. LBRYNET names the program `lbrynet`; without it nothing is tested.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { differencesOf, REASONED, type Json, type Question } from './support/daemonDifferences.js';
+import { differencesOf, formOf, REASONED, type Json, type Question } from './support/daemonDifferences.js';
 import { MISSING, Trio, type Owner } from './support/trio.js';
 import { until } from './support/network.js';
 
@@ -44,7 +44,11 @@ describe.skipIf(!LBRYNET)('two of ours and lbrynet', () => {
   afterAll(() => trio?.stop());
 
   /** Asks all three; of wallets, each about each of the three. */
-  async function allAgree(questions: readonly Question[], wallets: readonly Owner[] | null): Promise<void> {
+  async function allAgree(
+    questions: readonly Question[],
+    wallets: readonly Owner[] | null,
+    view: (answer: unknown) => unknown = (answer) => answer,
+  ): Promise<void> {
     const found = new Set<string>();
     for (const wallet of wallets ?? [null])
       for (const [method, params] of questions) {
@@ -54,7 +58,7 @@ describe.skipIf(!LBRYNET)('two of ours and lbrynet', () => {
           const answer = await host
             .call(method, { ...params, ...of })
             .catch((error: unknown) => ({ refused: error instanceof Error ? error.message : error }));
-          return reasons.reduce((left, { alike }) => (alike === null ? left : alike(left)), answer);
+          return view(reasons.reduce((left, { alike }) => (alike === null ? left : alike(left)), answer));
         };
         const [ada, bea, cyd] = await Promise.all(trio.owners.map(ask));
         const told = `${method} ${JSON.stringify(params)} of ${wallet?.name ?? 'all'}`;
@@ -65,6 +69,10 @@ describe.skipIf(!LBRYNET)('two of ours and lbrynet', () => {
       }
     expect([...found]).toEqual([]);
   }
+  const formOfMade = (answer: unknown): unknown => {
+    expect(answer).not.toHaveProperty('refused');
+    return formOf(answer);
+  };
   const id = (owner: number, label: string): string => trio.owners[owner]!.ids[label]!;
 
   it('agrees on what names and urls mean', async () => {
@@ -334,6 +342,37 @@ describe.skipIf(!LBRYNET)('two of ours and lbrynet', () => {
       ]),
       null,
     );
+  });
+
+  it('agrees on the form of what each would make', async () => {
+    for (const [n, owner] of trio.owners.entries()) {
+      const other = (n + 1) % trio.owners.length;
+      const film = { claim_id: id(n, 'film') };
+      const questions: Question[] = [
+        ['channel_create', { name: '@preview', bid: '0.1', title: 'x' }],
+        ['channel_update', { claim_id: id(n, 'room'), title: 'x' }],
+        ['channel_abandon', { claim_id: id(n, 'room') }],
+        ['stream_update', { ...film, title: 'x', channel_id: id(n, 'room') }],
+        ['stream_update', { ...film, title: 'x', clear_channel: true }],
+        ['stream_abandon', film],
+        ['stream_repost', { name: 'preview', bid: '0.1', claim_id: id(other, 'film') }],
+        ['collection_create', { name: 'preview', bid: '0.1', claims: [id(n, 'film')] }],
+        ['collection_update', { claim_id: id(n, 'list'), title: 'x' }],
+        ['collection_abandon', { claim_id: id(n, 'list') }],
+        ['support_create', { ...film, amount: '0.1' }],
+        ['support_create', { ...film, amount: '0.1', comment: 'x', channel_id: id(n, 'room') }],
+        ['support_create', { claim_id: id(other, 'film'), amount: '0.1', tip: true }],
+        ['wallet_send', { amount: '0.1', addresses: [await owner.call<string>('address_unused')] }],
+        ['txo_spend', { type: 'stream', include_full_tx: true }],
+      ];
+      await allAgree(
+        questions.map(([method, params]) => [method, { ...params, preview: true }] as const),
+        [owner],
+        formOfMade,
+      );
+      const accounts = { to_account: owner.second, amount: '0.1' };
+      await allAgree([['account_fund', accounts]], [owner], formOfMade);
+    }
   });
 
   it('agrees on what waits for a block', async () => {

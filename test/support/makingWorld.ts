@@ -304,6 +304,7 @@ export class WorldAccount implements AccountPort {
   readonly change: Buffer;
   readonly #world: WorldLedger;
   readonly #keys = new Map<string, readonly [KeyChain, number]>();
+  readonly changeInHand = new Set<string>();
   #received = 0;
 
   constructor(world: WorldLedger, json: JsonObject) {
@@ -351,7 +352,12 @@ export class WorldAccount implements AccountPort {
   }
 
   nextChangeKeyHash(): Promise<Buffer> {
+    this.changeInHand.add(toHex(this.change));
     return Promise.resolve(this.change);
+  }
+
+  freeChangeKeyHash(keyHash: Bytes): void {
+    this.changeInHand.delete(toHex(keyHash));
   }
 
   privateKeyOf(pubkeyHash: Bytes): Bytes | null {

@@ -64,7 +64,7 @@ export async function createChannel(
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
   const { ledger } = maker.ports;
-  const account = wallet.account(accountId || undefined);
+  const account = wallet.account(accountId);
   const funding = wallet.accountsOrAll(fundingAccountIds);
   checkChannelName(name);
   const holding = await holdingFor(ledger, claimAddress, account);

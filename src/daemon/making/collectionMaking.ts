@@ -43,7 +43,7 @@ export async function createCollection(
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
   const { ledger } = maker.ports;
-  const account = wallet.account(accountId || undefined);
+  const account = wallet.account(accountId);
   const funding = wallet.accountsOrAll(fundingAccountIds);
   checkCollectionName(name);
   const channel = await ownChannelIfNamed(ledger, wallet, signing);

@@ -59,6 +59,8 @@ export interface GivenOutput {
 /** A signed transaction, of which the coins are reserved. */
 export interface MadeTransaction extends ShownTransaction {
   readonly reserved: readonly OutPointRef[];
+  /** Lets others have its change address. */
+  readonly freeChange: () => void;
 }
 
 export interface SendOptions {
@@ -119,15 +121,21 @@ export class Maker {
     if (coins.length > 0 && !(await database.reserve(coins)))
       throw failure('One of the outputs is spent or reserved by another transaction.');
     const known = new Map(given.map(({ txo }) => [keyOf(txo), txo]));
-    const port = this.#fundingPort(plan, known, coins);
+    const changeHashes: Bytes[] = [];
+    const freeChange = (): void => {
+      for (const hash of changeHashes) plan.change.freeChangeKeyHash(hash);
+    };
+    const port = this.#fundingPort(plan, known, coins, changeHashes);
     const draft = await fundDraft(given.map(draftInput), plan.outputs, port);
     const reserved = draft.inputs.map(({ spent }) => refOf(spent));
     try {
       const finished = plan.finish ? await plan.finish(draft) : draft;
       const tx = await this.#sign(finished, plan);
       const spent = reserved.map((ref) => known.get(keyOf(ref)) ?? null);
-      return { tx, height: TX_HEIGHT.notBroadcast, spent, outputs: shownOutputs(tx, plan.notes), reserved };
+      const outputs = shownOutputs(tx, plan.notes);
+      return { tx, height: TX_HEIGHT.notBroadcast, spent, outputs, reserved, freeChange };
     } catch (error) {
+      freeChange();
       await database.release(reserved);
       throw error;
     }
@@ -138,13 +146,15 @@ export class Maker {
     try {
       await before?.();
       await this.ports.ledger.broadcast(made.tx);
+      made.freeChange();
     } catch (error) {
       await this.release(made);
       throw error;
     }
   }
 
-  async release({ reserved }: MadeTransaction): Promise<void> {
+  async release({ reserved, freeChange }: MadeTransaction): Promise<void> {
+    freeChange();
     await this.ports.ledger.database.release(reserved);
   }
 
@@ -155,7 +165,13 @@ export class Maker {
     throw new DaemonError('TimeoutError', `Timed out waiting for transaction. ${hashToHex(hash)}`);
   }
 
-  #fundingPort(plan: Plan, known: Map<string, Txo>, given: readonly OutPointRef[]): FundingPort {
+  /** Notes key hashes that change goes to in `changeHashes`. */
+  #fundingPort(
+    plan: Plan,
+    known: Map<string, Txo>,
+    given: readonly OutPointRef[],
+    changeHashes: Bytes[],
+  ): FundingPort {
     const { ledger, settings } = this.ports;
     const accountIds = plan.funding.map(({ id }) => id);
     const reserved = [...given];
@@ -172,7 +188,11 @@ export class Maker {
         });
       },
       release: () => ledger.database.release(reserved),
-      changeKeyHash: () => plan.change.nextChangeKeyHash(),
+      changeKeyHash: async () => {
+        const hash = await plan.change.nextChangeKeyHash();
+        changeHashes.push(hash);
+        return hash;
+      },
     };
   }
 

@@ -40,7 +40,7 @@ export async function sendPayment(
   options: SendOptions,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  const change = wallet.account(changeAccountId || undefined);
+  const change = wallet.account(changeAccountId);
   const funding = wallet.accountsOrAll(fundingAccountIds);
   if (addresses.length === 0) throw badValue('At least one address is needed.');
   if (addresses.length > MAX_OUTPUTS) throw badValue(`At most ${MAX_OUTPUTS} addresses can be paid at once.`);
@@ -66,8 +66,8 @@ export async function fundAccount(
   options: SendOptions,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  const to = wallet.account(transfer.toAccount || undefined);
-  const from = wallet.account(transfer.fromAccount || undefined);
+  const to = wallet.account(transfer.toAccount);
+  const from = wallet.account(transfer.fromAccount);
   const { outputs: count, amountDewies } = transfer;
   if (count < 1 || count > MAX_OUTPUTS)
     throw badValue(`--outputs must be an integer from 1 to ${MAX_OUTPUTS}.`);
@@ -79,9 +79,14 @@ export async function fundAccount(
     return maker.make({ wallet, given, outputs: [], funding: [from], change: to }, options);
   }
   if (amountDewies <= 0n) throw badValue('An amount is required.');
-  const output = payKeyHash(amountDewies / BigInt(count), await to.nextChangeKeyHash());
-  const outputs = Array.from({ length: count }, () => output);
-  return maker.make({ wallet, outputs, funding: [from], change: from }, options);
+  const keyHash = await to.nextChangeKeyHash();
+  try {
+    const output = payKeyHash(amountDewies / BigInt(count), keyHash);
+    const outputs = Array.from({ length: count }, () => output);
+    return await maker.make({ wallet, outputs, funding: [from], change: from }, options);
+  } finally {
+    to.freeChangeKeyHash(keyHash);
+  }
 }
 
 export interface Deposit {
@@ -111,7 +116,7 @@ export async function depositTimeLock(
   options: SendOptions,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  const account = wallet.account(toAccount || undefined);
+  const account = wallet.account(toAccount);
   if (!isHex(redeemScript)) throw badValue('The redeem script is not hex.');
   const script = fromHex(redeemScript);
   const { pubkeyHash } = readTimeLock(script);

@@ -25,6 +25,8 @@ export interface AccountPort {
   readonly id: string;
   nextReceivingAddress(): Promise<string>;
   nextChangeKeyHash(): Promise<Bytes>;
+  /** No transaction will pay to it that does not by then. */
+  freeChangeKeyHash(keyHash: Bytes): void;
   /** The private key of one of the account's addresses; null where it has no such address. Throws while locked. */
   privateKeyOf(pubkeyHash: Bytes): Promise<Bytes | null> | Bytes | null;
   readonly channelKeys: {

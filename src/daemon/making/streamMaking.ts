@@ -95,7 +95,7 @@ async function create(
   wallet.assertUnlocked();
   const { ledger } = maker.ports;
   checkStreamName(name);
-  const account = wallet.account(accountId || undefined);
+  const account = wallet.account(accountId);
   const funding = wallet.accountsOrAll(fundingAccountIds);
   const channel = await ownChannelIfNamed(ledger, wallet, signing);
   const holding = await holdingFor(ledger, claimAddress, account);

@@ -46,7 +46,7 @@ export async function createSupport(
   if (!claim || !name || !id) throw failure(`Could not find claim with claim_id '${claimId}'.`);
   const keyHash = isTip
     ? tippedKeyHash(claim)
-    : keyHashOf(await wallet.account(accountId || undefined).nextReceivingAddress(), ledger.params);
+    : keyHashOf(await wallet.account(accountId).nextReceivingAddress(), ledger.params);
   const hasData = channel !== null || comment !== undefined;
   const support = create(SupportSchema, { comment: comment ?? '' });
   const data = hasData ? encodeSupport({ channelId: null, signature: null, support }) : null;

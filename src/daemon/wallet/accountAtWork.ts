@@ -36,6 +36,8 @@ export class AccountAtWork implements AddressSource {
   readonly #random: RandomSource;
   /** Addresses that a wallet of before had given out: so many are derived, used or not. */
   readonly #givenOut: Record<AddressChainName, number> = { receiving: 0, change: 0 };
+  /** Change addresses of transactions that are being made. */
+  readonly #changeInHand = new Set<string>();
 
   constructor(account: Account, ledger: Ledger, random: RandomSource) {
     this.account = account;
@@ -90,24 +92,40 @@ export class AccountAtWork implements AddressSource {
     return (await this.#nextAddress('receiving')).address;
   }
 
-  /** Hash of the key that change goes to: 20 bytes. */
+  /** Hash of the key that change goes to: 20 bytes. No other transaction gets it until it is freed, where there are others. */
   async nextChangeKeyHash(): Promise<Buffer> {
-    return keyHashOf((await this.#nextAddress('change')).publicKey);
+    return keyHashOf((await this.#nextAddress('change', this.#changeInHand)).publicKey);
+  }
+
+  /** The transaction that was to pay to it is sent or given up. */
+  freeChangeKeyHash(keyHash: Bytes): void {
+    this.#changeInHand.delete(this.#addressOf(keyHash));
   }
 
   async nextChangeAddress(): Promise<string> {
     return (await this.#nextAddress('change')).address;
   }
 
-  async #nextAddress(name: AddressChainName): Promise<AddressRow> {
+  /** Rather none that is in `hand`; the one that is given out is, from then on. */
+  async #nextAddress(name: AddressChainName, hand?: Set<string>): Promise<AddressRow> {
     const { chain, maxUses } = this.chains.find((one) => one.chain === KEY_CHAIN[name]) ?? this.chains[0]!;
     const usable = await this.ledger.database.unusedAddresses(this.id, chain, maxUses);
-    if (usable.length > 0) return usable[this.#random.bytes(4).readUInt32LE() % usable.length]!;
+    if (usable.length > 0) {
+      const free = usable.filter(({ address }) => hand?.has(address) !== true);
+      const among = free.length > 0 ? free : usable;
+      const one = among[this.#random.bytes(4).readUInt32LE() % among.length]!;
+      hand?.add(one.address);
+      return one;
+    }
     await this.ledger.ensureGap(this);
     const [first] = await this.ledger.database.unusedAddresses(this.id, chain, maxUses);
     if (first === undefined)
       throw badValue(`The account keeps no unused addresses for ${name}: set its gap above 0.`);
     return first;
+  }
+
+  #addressOf(hash: Bytes): string {
+    return encodeDestination({ type: 'pubkeyhash', hash }, this.account.ledger.addressPrefixes);
   }
 
   async holds(address: string): Promise<boolean> {
@@ -121,11 +139,7 @@ export class AccountAtWork implements AddressSource {
 
   /** The private key to a key hash of 20 bytes; null where it is not this account's. Throws `AssertionError` while locked. */
   async privateKeyOf(keyHash: Bytes): Promise<Buffer | null> {
-    const address = encodeDestination(
-      { type: 'pubkeyhash', hash: keyHash },
-      this.account.ledger.addressPrefixes,
-    );
-    const row = await this.#find(address);
+    const row = await this.#find(this.#addressOf(keyHash));
     if (row === undefined) return null;
     if (this.account.isLocked) throw assertionFailure('Cannot get private key on encrypted wallet account.');
     const { privateKey } = this.account.key(

@@ -64,6 +64,26 @@ export const REASONED: readonly Reasoned[] = [
   },
 ];
 
+/** Texts that are the same whoever makes something. */
+const SAME_FOR_ALL = ['type', 'claim_op', 'name', 'normalized_name', 'value_type'];
+
+/** What an answer is made of, where amounts, ids and keys are chance: members, kinds, flags, and which inputs there are. */
+export function formOf(answer: unknown, member = ''): unknown {
+  if (Array.isArray(answer)) {
+    const forms = answer.map((item) => formOf(item, member));
+    // How many coins are needed is chance.
+    return member === 'inputs' ? [...new Set(forms.map((form) => JSON.stringify(form)))].sort() : forms;
+  }
+  if (typeof answer === 'object' && answer !== null)
+    return Object.fromEntries(
+      Object.keys(answer)
+        .sort()
+        .map((name) => [name, formOf((answer as Json)[name], name)]),
+    );
+  if (typeof answer === 'string' && !SAME_FOR_ALL.includes(member)) return 'text';
+  return typeof answer === 'number' ? 'number' : answer;
+}
+
 /** Where two answers differ, as `path: this / that`. */
 export function differencesOf(one: unknown, other: unknown, path = ''): string[] {
   if (Object.is(one, other)) return [];

@@ -49,9 +49,9 @@ const balance = implement(accountBalance, async ({ services }, args) =>
 
 const add = implement(accountAdd, async ({ services }, args) => {
   const { seed, private_key: privateKey, public_key: publicKey } = args;
+  const wallet = services.wallets.get(args.wallet_id);
   if (!seed && !privateKey && !publicKey)
     throw badValue("One of 'seed', 'private_key' and 'public_key' is needed.");
-  const wallet = services.wallets.get(args.wallet_id);
   const generator: [string, JsonValue][] = [['name', generatorOf(args.single_key)]];
   const account = await wallet.addAccount(
     new JsonObject([

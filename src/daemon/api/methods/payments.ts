@@ -37,7 +37,7 @@ export const paymentMethods: readonly MethodImplementation[] = [
 
   implement(accountSend, async (context, args) => {
     const { maker, wallet } = handOf(context, args.wallet_id);
-    const accountId = args.account_id || undefined;
+    const accountId = args.account_id;
     const payment = {
       amountDewies: args.amount,
       addresses: args.addresses,

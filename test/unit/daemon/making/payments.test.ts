@@ -37,12 +37,20 @@ describe('sending', () => {
   });
 
   it('keeps nothing of a preview', async () => {
-    const { ledger, wallet, maker, second } = world();
+    const { ledger, wallet, maker, first, second } = world();
     const payment = { amountDewies: LBC, addresses: [second.address(0)] };
     const shown = await sendPayment(maker, wallet, payment, PREVIEW);
     const sent = await sendPayment(maker, wallet, payment, SENT);
     expect(shown.tx).toEqual(sent.tx);
     expect([ledger.broadcasts.length, ledger.reserved]).toEqual([1, []]);
+    expect(first.changeInHand.size).toBe(0);
+    await fundAccount(
+      maker,
+      wallet,
+      { toAccount: second.id, amountDewies: LBC, everything: false, outputs: 1 },
+      PREVIEW,
+    );
+    expect(first.changeInHand.size + second.changeInHand.size).toBe(0);
   });
 
   it('takes no coin twice for calls at the same time', async () => {
@@ -70,6 +78,19 @@ describe('sending', () => {
     await expect(send(LBC, [second.address(0)], { fundingAccountIds: ['who'] })).rejects.toThrow(
       "Couldn't find account: who.",
     );
+    // As a script leaves it where a variable is empty: nothing is paid to whoever is the default.
+    await expect(send(LBC, [second.address(0)], { changeAccountId: '' })).rejects.toThrow(
+      "Couldn't find account: .",
+    );
+    for (const accounts of [{ toAccount: '' }, { toAccount: second.id, fromAccount: '' }])
+      await expect(
+        fundAccount(
+          maker,
+          wallet,
+          { ...accounts, amountDewies: LBC, everything: false, outputs: 1 },
+          PREVIEW,
+        ),
+      ).rejects.toThrow("Couldn't find account: .");
     await expect(send(LBC, [second.address(0)], { fundingAccountIds: [second.id] })).rejects.toThrow(
       'Not enough funds',
     );

@@ -8,6 +8,7 @@ import { addressOfKey } from '../../../../src/daemon/wallet/keys.js';
 import { ecdsaBackend } from '../../../../src/signing/ecdsaBackend.js';
 import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
 import type { AccountAtWork } from '../../../../src/daemon/wallet/accountAtWork.js';
+import { toHex } from '../../../../src/util/bytes.js';
 import { FakeLedger } from '../../../support/fakeLedger.js';
 
 let folder: string;
@@ -58,6 +59,15 @@ describe('addresses', () => {
     if (generator.name === 'deterministic-chain') generator.change.gap = 0;
     for (const row of ledger.rows) row.usedTimes = 1;
     await expect(account.nextChangeKeyHash()).rejects.toThrow(/keeps no unused addresses for change/);
+  });
+
+  it('are for change of one transaction each, as long as it is being made', async () => {
+    const asked = await Promise.all(Array.from({ length: 6 }, () => account.nextChangeKeyHash()));
+    expect(new Set(asked.map(toHex)).size).toBe(6);
+    account.freeChangeKeyHash(asked[2]!);
+    expect(await account.nextChangeKeyHash()).toEqual(asked[2]);
+    // Where all are in hand one has to do for two.
+    expect(asked.map(toHex)).toContain(toHex(await account.nextChangeKeyHash()));
   });
 
   it('lead to the keys that spend from them, of whichever account of the wallet', async () => {
