@@ -64,6 +64,11 @@ export function placeText(place: ConfigPlace | null | undefined): string {
   return place ? ` (${place.file}, line ${place.line})` : '';
 }
 
+/** A negated option that needs a path; the reference would take a file or a folder `0`, where the program was started. */
+export function noPath(name: string, place = ''): OptionError {
+  return new OptionError(`Invalid value -no${name}, it must be a path${place}`, name);
+}
+
 /**
  * The leading integer of a text, 0 where there is none; one too long for a number stops at the largest exact one, as
  * the reference's stops at 64 bits. Source: `atoi64`.

@@ -82,6 +82,8 @@ export interface OptionRow {
   readonly bare?: number;
   /** Every `string` without `choices` and every `list` has one. */
   readonly format?: OptionFormat;
+  /** Whether a `path` may be negated: there is no such file then. */
+  readonly mayBeNone?: boolean;
 }
 
 /** The range of counts and sizes. */

@@ -4,6 +4,7 @@ import {
   isInteger,
   isSwitchValue,
   leadingInteger,
+  noPath,
   OptionError,
   placeText,
   type GivenValue,
@@ -32,8 +33,13 @@ function readOption(row: OptionRow, args: OptionArgs, warnings: string[]): Optio
     });
   }
   const given = args.givenValue(row.name);
-  if (given === undefined) return row.default;
+  if (given === undefined || (args.isNegated(row.name) && isFree(row))) return row.default;
   return atPlace(given, () => readValue(row, given, args, warnings));
+}
+
+/** Whether the value may be any text, so that of a negated one the `0` would be taken for it: a password, or a command to run. */
+function isFree({ kind, format }: OptionRow): boolean {
+  return kind === 'string' && (format === 'text' || format === 'command');
 }
 
 /** Adds to what is wrong with a value where it was given. */
@@ -95,12 +101,13 @@ function clamp(value: number, row: OptionRow): number {
 
 function checkText(row: OptionRow, text: string, args: OptionArgs): string {
   const { name, choices, format } = row;
-  // A negated one has no value to look at: what it means is for those who read it.
+  // A negated one has no value to look at: what it means is for those who read it. Of a path it means nothing.
   const isNegated = args.isNegated(name);
   if (choices !== undefined && !choices.includes(text)) {
     const shown = isNegated ? `-no${name}` : `-${name}=${text}`;
     throw new OptionError(`Invalid value ${shown}, it must be one of ${choices.join(', ')}`, name);
   }
+  if (isNegated && format === 'path' && row.mayBeNone !== true) throw noPath(name);
   if (format !== undefined && !isNegated) checkFormat(name, format, text);
   return text;
 }

@@ -10,7 +10,7 @@ import { systemErrorCode, systemErrorText } from '../util/environmentError.js';
 import { refuseSpecialFile } from '../util/specialFile.js';
 import { parseConfigText, type ConfigEntry } from './configFile.js';
 import { foreignOption, isLbcdConfig, readLbcdConfig, refusedNetwork } from './foreignConfig.js';
-import { OptionError, placeText, type NetworkSection, type OptionArgs } from './optionArgs.js';
+import { noPath, OptionError, placeText, type NetworkSection, type OptionArgs } from './optionArgs.js';
 
 export interface ConfigRules {
   /** The client passes over options of the node. */
@@ -95,6 +95,7 @@ function dataDirOf(args: OptionArgs, home: string | null): string {
         'Say where the data folder lies with -datadir=<dir>.',
     );
   }
+  if (args.isNegated('datadir')) throw noPath('datadir', placeText(given.place));
   if (given.text === '' || given.text.includes('\0'))
     throw new OptionError(`Invalid value -datadir=${given.text}, it must be a path${placeText(given.place)}`);
   const path = resolve(given.text);

@@ -6,7 +6,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { FolderLockError } from '../store/folderLock.js';
-import { EnvironmentError } from '../util/environmentError.js';
+import { environmentError, EnvironmentError } from '../util/environmentError.js';
 import { SerialQueue } from '../util/serialQueue.js';
 import { inSlices } from '../util/slices.js';
 import { Follower, FollowError } from './follower.js';
@@ -396,7 +396,8 @@ export class Wallets {
   private told({ name, path }: WalletPlace, error: unknown): unknown {
     if (error instanceof WalletRowError || error instanceof FollowError)
       return new WalletOpenError('refused', `Error loading ${name === '' ? path : name}: ${error.message}`);
-    if (error instanceof EnvironmentError) return new WalletOpenError('refused', error.message);
+    const refused = environmentError(error, path);
+    if (refused instanceof EnvironmentError) return new WalletOpenError('refused', refused.message);
     const { code } = error as NodeJS.ErrnoException;
     if (error instanceof Error && typeof code === 'string' && !(error instanceof WalletOpenError))
       return new WalletOpenError('refused', error.message);

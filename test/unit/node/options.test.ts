@@ -546,6 +546,25 @@ describe('configuration files', () => {
     expect(load().options.debug).toEqual(['net']);
   });
 
+  it('takes no negated path for one, nor the 0 of a negated text for its value', () => {
+    for (const name of ['pid', 'blocksdir', 'rpccookiefile', 'walletdir', 'hubbanner'])
+      expect(() => load(`-no${name}`)).toThrow(`Invalid value -no${name}, it must be a path`);
+    const command = parseCommandLine(['-nodatadir']);
+    if (command.action !== 'run') throw new Error('the words ask for help');
+    expect(() => loadOptions(command.args, data)).toThrow('Invalid value -nodatadir, it must be a path');
+    config('nopid=1\n');
+    expect(() => load()).toThrow(`it must be a path (${join(data, 'lbcnode.conf')}, line 1)`);
+    config('rpcuser=me\nrpcpassword=secret\nblocknotify=touch x\n');
+    expect(load('-norpcuser', '-norpcpassword', '-noblocknotify', '-notorpassword').options).toMatchObject({
+      rpcuser: '',
+      rpcpassword: '',
+      blocknotify: '',
+      torpassword: '',
+    });
+    expect(load('-nodebuglogfile').paths.logFile).toBeNull();
+    expect(load('-noconf').options.rpcuser).toBe('');
+  });
+
   it('keeps options of one network off the others, with a warning', () => {
     config('rpcport=1111\nport=2222\ntxindex=1\n[test]\nrpcport=3333\n');
     expect(load().options).toMatchObject({ rpcport: 1111, port: 2222 });

@@ -96,6 +96,23 @@ describe('Wallets', () => {
     await wallets.close();
   });
 
+  it('says what to do about what lies in the place of its folder', async () => {
+    const walletDir = join(folder, 'wallets');
+    const open = (): Promise<string> => problemOf(walletsOf(walletDir).openOrCreate('one'));
+    writeFileSync(walletDir, '');
+    expect(await open()).toBe(
+      `WalletOpenError: ${join(walletDir, 'one')}: a part of its path is no folder (ENOTDIR). Move away what lies there and start again; what was acknowledged is kept.`,
+    );
+    rmSync(walletDir);
+    symlinkSync(join(folder, 'nowhere', 'else'), walletDir);
+    expect(await open()).toMatch(/^WalletOpenError: .*: something else lies there \(EEXIST\)\. Move it away/);
+    rmSync(walletDir);
+    symlinkSync(walletDir, walletDir);
+    expect(await open()).toMatch(
+      /^WalletOpenError: .*: its path leads in circles \(ELOOP\)\. Mend the symbolic/,
+    );
+  });
+
   it('keeps other nodes out whatever links lead to the file', async () => {
     const own = walletsOf(folder);
     const { path } = (await own.create('one')).file;
