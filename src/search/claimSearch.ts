@@ -15,6 +15,10 @@ import { findUrls } from './urlConditions.js';
 const FOLLOW_MS = 200;
 /** Answers that are remembered, of the present tip. Arbitrary. */
 const REMEMBERED_PAGES = 2000;
+/** Of the searches whose answers are remembered, together. Arbitrary: some have long lists. */
+const REMEMBERED_CHARACTERS = 8 << 20;
+/** Of one search. Arbitrary: ten lists of 2,048 ids have fewer. */
+const MAX_CHARACTERS = 1 << 20;
 /** Characters of a search that a line of the log shows. Arbitrary. */
 const LOGGED_CHARACTERS = 500;
 
@@ -45,6 +49,7 @@ export class BackedClaimSearch implements ClaimSearch {
   private readonly logger: Logger;
   private pages = new Map<string, Promise<SearchPage>>();
   private pagesTip = '';
+  private pagesCharacters = 0;
   observer: ClaimSearch['observer'] = null;
   private searches = 0;
   private timeouts = 0;
@@ -70,11 +75,14 @@ export class BackedClaimSearch implements ClaimSearch {
       const reason = failure === null ? 'is being built' : `cannot be built: ${failure}`;
       throw new SearchError('unavailable', `The search index ${reason}`);
     }
-    if (this.pagesTip !== tip.hash || this.pages.size >= REMEMBERED_PAGES) {
+    const key = JSON.stringify(query);
+    if (key.length > MAX_CHARACTERS) throw badRequest('The constraints are too long.');
+    const isFull = this.pages.size >= REMEMBERED_PAGES || this.pagesCharacters >= REMEMBERED_CHARACTERS;
+    if (this.pagesTip !== tip.hash || isFull) {
       this.pages = new Map();
       this.pagesTip = tip.hash;
+      this.pagesCharacters = 0;
     }
-    const key = JSON.stringify(query);
     const { pages } = this;
     let page = pages.get(key);
     if (page === undefined) {
@@ -88,6 +96,7 @@ export class BackedClaimSearch implements ClaimSearch {
         };
       });
       pages.set(key, page);
+      this.pagesCharacters += key.length;
       page.catch((error: unknown) => {
         pages.delete(key);
         if (error instanceof SearchError && error.kind === 'damaged') this.follower.remake();
