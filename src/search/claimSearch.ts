@@ -16,6 +16,10 @@ import { findUrls } from './urlConditions.js';
 const FOLLOW_MS = 250;
 /** Answers that are remembered, of the present tip. Arbitrary. */
 const REMEMBERED_PAGES = 2000;
+/** Of the searches whose answers are remembered, together. Arbitrary: some have long lists. */
+const REMEMBERED_CHARACTERS = 8 << 20;
+/** Of one search. Arbitrary: ten lists of 2,048 ids have fewer. */
+const MAX_CHARACTERS = 1 << 20;
 /** Characters of a search that a line of the log shows. Arbitrary. */
 const LOGGED_CHARACTERS = 500;
 
@@ -46,6 +50,7 @@ export class BackedClaimSearch implements ClaimSearch {
   private readonly logger: Logger;
   private pages = new Map<string, Promise<SearchPage>>();
   private pagesTip: BlockId | null = null;
+  private pagesCharacters = 0;
   observer: ClaimSearch['observer'] = null;
   private searches = 0;
   private timeouts = 0;
@@ -71,12 +76,15 @@ export class BackedClaimSearch implements ClaimSearch {
       const reason = failure === null ? 'is being built' : `cannot be built: ${failure}`;
       throw new SearchError('unavailable', `The search index ${reason}`);
     }
+    const key = JSON.stringify(query);
+    if (key.length > MAX_CHARACTERS) throw badRequest('The constraints are too long.');
+    const isFull = this.pages.size >= REMEMBERED_PAGES || this.pagesCharacters >= REMEMBERED_CHARACTERS;
     // An index that was made anew has a tip of its own, though it may be the same block.
-    if (this.pagesTip !== tip || this.pages.size >= REMEMBERED_PAGES) {
+    if (this.pagesTip !== tip || isFull) {
       this.pages = new Map();
       this.pagesTip = tip;
+      this.pagesCharacters = 0;
     }
-    const key = JSON.stringify(query);
     const { pages } = this;
     let page = pages.get(key);
     if (page === undefined) {
@@ -90,6 +98,7 @@ export class BackedClaimSearch implements ClaimSearch {
         };
       });
       pages.set(key, page);
+      this.pagesCharacters += key.length;
       page.catch((error: unknown) => {
         pages.delete(key);
         if (error instanceof SearchError && error.kind === 'damaged') this.follower.remake();

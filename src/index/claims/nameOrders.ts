@@ -12,7 +12,7 @@ import { ID_LENGTH, nameOrderPrefix } from './claimIndexKeys.js';
 const CLAIMS_AT_ONCE = 64;
 /** Bytes of lists that are kept. */
 const KEPT_BYTES = 16 << 20;
-/** About what a list costs beside its ids. */
+/** About what a list costs beside its ids and its name, which may be one that no claim could have. */
 const LIST_BYTES = 200;
 /** The most digits of a short URL; a claim that needs more has all. Source: hub db/common.py. */
 const MOST_SHORT_DIGITS = 10;
@@ -45,11 +45,11 @@ export class NameOrders {
   private keep(key: string, list: ClaimOrder): void {
     if (this.lists.has(key)) return;
     this.lists.set(key, list);
-    this.bytes += list.length + LIST_BYTES;
+    this.bytes += key.length + list.length + LIST_BYTES;
     for (const [oldest, { length }] of this.lists) {
       if (this.bytes <= KEPT_BYTES) return;
       this.lists.delete(oldest);
-      this.bytes -= length + LIST_BYTES;
+      this.bytes -= oldest.length + length + LIST_BYTES;
     }
   }
 }

@@ -18,6 +18,10 @@ export const MAX_BATCH = 100;
 const MAX_BRANCH = 32;
 /** As long as a node of the tree: what is proven to be a transaction might be one of them. Source: CVE-2017-12842. */
 const NODE_SIZE = 64;
+/** Bytes of a block, of which no transaction has more. Source: lbrycrd consensus/consensus.h `MAX_BLOCK_SERIALIZED_SIZE`. */
+const MAX_SIZE = 8_000_000;
+/** All dewies that there can be. Source: lbrycrd amount.h `MAX_MONEY`. */
+const MAX_MONEY = 2_100_000_000_000_000_000n;
 
 export interface CheckedTransaction {
   readonly txid: Buffer;
@@ -70,6 +74,8 @@ function parseProof(session: HubSession, value: unknown): Proof | null {
 function parseRaw(session: HubSession, id: string, hex: unknown): { raw: Buffer; tx: Transaction } {
   const named = `The hub ${session.name} sent another transaction than ${id}`;
   if (typeof hex !== 'string' || !isHex(hex)) throw new HubLie(named);
+  if (hex.length > 2 * MAX_SIZE)
+    throw new HubLie(`The hub ${session.name} sent a transaction ${id} that is larger than a block`);
   const raw = fromHex(hex);
   let tx: Transaction;
   try {
@@ -80,7 +86,19 @@ function parseRaw(session: HubSession, id: string, hex: unknown): { raw: Buffer;
     throw new HubLie(named);
   }
   if (hashToHex(idOf(tx)) !== id || tx.inputs.length === 0) throw new HubLie(named);
+  if (!paysMoney(tx))
+    throw new HubLie(`The hub ${session.name} made the transaction ${id} up: it pays more than there can be`);
   return { raw, tx };
+}
+
+/** Whether the amounts of outputs are money, each and together. Source: lbrycrd consensus/tx_verify.cpp `CheckTransaction`. */
+function paysMoney({ outputs }: Transaction): boolean {
+  let total = 0n;
+  for (const { value } of outputs) {
+    total += value;
+    if (value < 0n || total > MAX_MONEY) return false;
+  }
+  return true;
 }
 
 /** Asks for at most `MAX_BATCH` transactions. Throws `HubLie`. */

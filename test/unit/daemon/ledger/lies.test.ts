@@ -52,6 +52,19 @@ const withPair =
   (method) =>
     method === BATCH ? { [id]: change(chain.pair(id), other) } : undefined;
 
+/** A payment of so much to the account that waits. */
+const madeUp =
+  (amount: bigint): Lie =>
+  () => {
+    const paid = payTo(testAccount('alice').key(0, 0), amount);
+    const { txid, raw } = made(transactionOf([foreignOutPoint('4')], [paid]));
+    const id = hashToHex(txid);
+    return (method) => {
+      if (method === 'blockchain.address.get_history') return [{ tx_hash: id, height: 0 }];
+      return method === BATCH ? { [id]: [raw.toString('hex'), { block_height: -1 }] } : undefined;
+    };
+  };
+
 const LIES: Readonly<Record<string, Lie>> = {
   'is of another chain': only('server.features', { genesis_hash: '00'.repeat(32) }),
   'does not say what it is': only('server.features', 7),
@@ -90,6 +103,8 @@ const LIES: Readonly<Record<string, Lie>> = {
     { ...proof, block_height: 999 },
   ]),
   'which it does not have': withPair(([, proof]) => [null, proof]),
+  'pays more than there can be': madeUp(1n << 62n),
+  'made the transaction': madeUp(-1n),
   'sent what is no JSON': (_chain) => (method) =>
     method === 'blockchain.address.get_history' ? new RawAnswer('{"id": 1, nonsense}\n') : undefined,
   'sent an answer of more than 1 MiB': (_chain) => (method) =>

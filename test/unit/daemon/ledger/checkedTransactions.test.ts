@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import type { HeaderChain } from '../../../../src/daemon/ledger/headers/headerChain.js';
+import type { HubSession } from '../../../../src/daemon/ledger/hub/hubSession.js';
+import { fetchChecked } from '../../../../src/daemon/ledger/sync/checkedTransactions.js';
+
+/** More than a block has room for. */
+const TOO_LARGE = 8_000_001;
+
+it('what is larger than a block is not looked at', async () => {
+  const id = '00'.repeat(32);
+  const pair = ['00'.repeat(TOO_LARGE), { block_height: -1 }];
+  const session = { name: 'liar', call: () => Promise.resolve({ [id]: pair }) } as unknown as HubSession;
+  await expect(fetchChecked(session, [Buffer.alloc(32)], {} as HeaderChain)).rejects.toThrow(
+    `The hub liar sent a transaction ${id} that is larger than a block`,
+  );
+});

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { NameOrders } from '../../../../src/index/claims/nameOrders.js';
+import type { RowReader } from '../../../../src/store/rows.js';
+
+it('long names that no claim has are kept no longer than others', async () => {
+  let reads = 0;
+  const rows = {
+    getRange: async () => {
+      reads++;
+      return [];
+    },
+  } as unknown as RowReader;
+  const orders = new NameOrders();
+  // About as long as a name of a URL may become: 2,000 of them are 72 MB. Equally long ones would have equal hashes in V8.
+  const name = (n: number): string => String(n).padStart(35_000 + n, 'x');
+  for (let n = 0; n < 2000; n++) await orders.of(rows, name(n));
+  expect(reads).toBe(2000);
+  await orders.of(rows, name(1999));
+  expect(reads).toBe(2000);
+  await orders.of(rows, name(0));
+  expect(reads).toBe(2001);
+});

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import type { ClaimIndexReader } from '../../../src/index/claims/claimReader.js';
+import { BackedClaimSearch } from '../../../src/search/claimSearch.js';
+import type { SearchFollower } from '../../../src/search/follower.js';
+import type { SearchBackend } from '../../../src/search/searchBackend.js';
+import { SILENT_LOGGER } from '../../../src/util/logging.js';
+
+/** A search over nothing, and how often it looked. */
+function emptySearch() {
+  let looks = 0;
+  const backend = {
+    description: 'nothing',
+    load: { running: 0, waiting: 0 },
+    search: async () => {
+      looks++;
+      return { rows: [], total: 0, blocked: [], height: 1 };
+    },
+  } as unknown as SearchBackend;
+  const follower = {
+    status: { tip: { height: 1, hash: 'aa' }, failure: null },
+    waitForTip: () => Promise.resolve(),
+  } as unknown as SearchFollower;
+  const search = new BackedClaimSearch({} as ClaimIndexReader, backend, follower, SILENT_LOGGER);
+  return { search, looks: () => looks };
+}
+
+it('answers are remembered until what they were asked for takes too much memory', async () => {
+  const { search, looks } = emptySearch();
+  const asked = { name: 'one' };
+  for (let n = 0; n < 3; n++) await search.search(asked);
+  expect(looks()).toBe(1);
+  for (let n = 0; n < 20; n++) await search.search({ not_tags: [`${n}${'x'.repeat(1_000_000)}`] });
+  expect(looks()).toBe(21);
+  await search.search(asked);
+  expect(looks()).toBe(22);
+});
+
+it('no search is longer than ten lists of ids', async () => {
+  const { search } = emptySearch();
+  const ids = Array.from({ length: 2048 }, (_, n) => n.toString(16).padStart(40, '0'));
+  const lists = ['claim_ids', 'channel_ids', 'not_channel_ids', 'not_claim_ids', 'any_tags', 'all_tags'];
+  const others = ['not_tags', 'reposted_claim_id', 'title', 'author'];
+  await search.search(Object.fromEntries([...lists, ...others].map((name) => [name, ids])));
+  await expect(search.search({ not_tags: ['x'.repeat(1 << 20)] })).rejects.toMatchObject({
+    kind: 'bad-request',
+    message: 'The constraints are too long.',
+  });
+});
