@@ -23,7 +23,7 @@ const READ = BLOCKS + 1;
 /** The same blocks so often: long enough to be looked at. */
 const TIMES = 1000;
 /** Of attempts with four times as many each, where a machine is faster than that. */
-const ATTEMPTS = 4;
+const ATTEMPTS = 2;
 const CTRL_C = '\x03';
 /** What a row may be that is wider than the terminal: one word, or a command in one piece. */
 const IN_ONE_PIECE = /^ *(\S+|(node|lbcnode|lbcnode-cli) .*)$/;

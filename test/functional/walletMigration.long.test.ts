@@ -1,6 +1,15 @@
 /** Wallets that lbrycrd wrote, stopped or killed, taken over: what it tells of them is what we tell. */
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -192,10 +201,16 @@ describe.skipIf(!binary)('wallets of lbrycrd', () => {
     );
     expect(String(answer['message'])).toContain('is in use. Stop lbrycrd first.');
     await reference.end();
+    // What was taken over from it is loaded: it would be a copy of that.
+    const dat = join(walletsOf(own), 'wallet.dat');
+    expect(await call(dat, 'migratewallet', walletsOf(own), 'closed')).toMatchObject({
+      code: -1,
+      message: expect.stringContaining(`It is a copy of the wallet ${dat}, which is loaded`),
+    });
+    expect(existsSync(join(folder, 'ours', 'regtest', 'wallets', 'closed'))).toBe(false);
+    await call(dat, 'unloadwallet');
     // Closed as it should be, it has no log, and needs none.
-    expect(
-      await call<Info>(join(walletsOf(own), 'wallet.dat'), 'migratewallet', walletsOf(own), 'closed'),
-    ).toMatchObject({
+    expect(await node.rpc('migratewallet', [walletsOf(own), 'closed'])).toMatchObject({
       fromlog: false,
       warning: '',
     });

@@ -146,11 +146,13 @@ export class RowIndex {
   }
 
   keys(prefix: string): string[] {
-    const keys: string[] = [];
+    return [...this.eachKey(prefix)];
+  }
+
+  *eachKey(prefix: string): Generator<string> {
     const bytes = Buffer.from(prefix, 'latin1');
     for (let at = 0; at < this.used; at++)
-      if (this.dead.get(at) === 0 && this.beginsWith(at, bytes)) keys.push(this.keyAt(at));
-    return keys;
+      if (this.dead.get(at) === 0 && this.beginsWith(at, bytes)) yield this.keyAt(at);
   }
 
   *entries(): Generator<[key: string, at: number]> {

@@ -14,6 +14,7 @@ import { crc32c } from '../../crypto/crc32c.js';
 import { RecordCursor, RecordWriter, type RowChange } from '../../store/rowRecords.js';
 import type { Bytes } from '../../util/bytes.js';
 import { EnvironmentError, environmentError } from '../../util/environmentError.js';
+import { inSlices, type Slices } from '../../util/slices.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import { FileRow } from './fileRow.js';
 import { FileWindow } from './fileWindow.js';
@@ -34,7 +35,7 @@ const SMALL_BYTES = 1 << 20;
 const NO_FILE = -1;
 
 /** What a file has, for whoever only looks. */
-export type WalletRows = Pick<WalletFile, 'get' | 'keys' | 'rows'>;
+export type WalletRows = Pick<WalletFile, 'get' | 'eachKey'>;
 
 export class WalletFile {
   readonly path: string;
@@ -131,7 +132,7 @@ export class WalletFile {
     }
     try {
       const file = new WalletFile(path, fd);
-      file.read();
+      await inSlices(file.read());
       return await task(file);
     } catch (error) {
       throw environmentError(error, path);
@@ -142,13 +143,13 @@ export class WalletFile {
 
   private async load(): Promise<void> {
     await removeLeftovers(this.path);
-    const sizeBytes = this.read();
+    const sizeBytes = await inSlices(this.read());
     if (this.end < sizeBytes) ftruncateSync(this.fd, this.end);
     await this.sync();
   }
 
   /** Notes where all rows lie; answers how long the file is, which may have more behind them. Throws `WalletFileError`. */
-  private read(): number {
+  private *read(): Slices<number> {
     const sizeBytes = fstatSync(this.fd).size;
     const start = Buffer.alloc(head.HEAD_BYTES);
     readSync(this.fd, start, 0, start.length, 0);
@@ -165,7 +166,7 @@ export class WalletFile {
     if (synced.end > sizeBytes) throw this.damage(sizeBytes);
     const window = new FileWindow(this.fd, sizeBytes);
     try {
-      this.takeAll(window);
+      yield* this.takeAll(window);
     } finally {
       window.wipe();
     }
@@ -174,13 +175,14 @@ export class WalletFile {
   }
 
   /** Notes where all rows lie, up to where the commits end. */
-  private takeAll(window: FileWindow): void {
+  private *takeAll(window: FileWindow): Slices<void> {
     for (;;) {
       const payload = readCommit(window, this.end, this.number);
       if (payload === null) break;
       this.take(payload, this.end + COMMIT_HEAD_BYTES);
       this.end += COMMIT_HEAD_BYTES + payload.length;
       this.number++;
+      yield;
     }
   }
 
@@ -246,6 +248,11 @@ export class WalletFile {
   /** The keys that begin with `prefix`, in the order in which they were first written. */
   keys(prefix: string): string[] {
     return this.index.keys(prefix);
+  }
+
+  /** The same one by one. */
+  eachKey(prefix: string): Generator<string> {
+    return this.index.eachKey(prefix);
   }
 
   /** Rows whose key begins with `prefix`, in the same order. */

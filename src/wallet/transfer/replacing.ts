@@ -41,7 +41,7 @@ function* hasMore(file: WalletRows, keyring: Keyring): Slices<boolean> {
   for (const kind of KEY_KINDS) isUnknown[kind] = (rest) => !isKnownKey(file, keyring, rest);
   for (const [kind, test] of Object.entries(isUnknown)) {
     const prefix = kindPrefix(kind as RecordKind);
-    for (const key of file.keys(prefix)) {
+    for (const key of file.eachKey(prefix)) {
       if (test(fromLatin1(key.slice(prefix.length)))) return true;
       if (++count % ROWS_AT_ONCE === 0) yield;
     }

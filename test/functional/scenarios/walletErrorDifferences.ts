@@ -40,6 +40,13 @@ const DIFFERENCES: readonly Difference[] = [
       ours === '-4 Error: Private keys are disabled for this wallet' &&
       theirs === 'answered',
   },
+  {
+    why: 'A backup is not written over a wallet with keys of its own: lbrycrd destroys it.',
+    fits: ({ call, ours, theirs }) =>
+      isOf(call, 'backupwallet') &&
+      /^-4 .* wallet (of lbrycrd )?lies there$/.test(ours) &&
+      theirs === 'answered',
+  },
 ];
 
 /** Why the answers to a call may differ; null when they may not. */
