@@ -57,7 +57,7 @@ function methodSection(method: RpcMethod, calls: readonly RecordedCall[]): strin
   return (
     `### ${method.name}${profileNote(method)}\n\n\`\`\`text\n${methodHelp(method)}\`\`\`\n\n` +
     samples.map(sampleText).join('') +
-    `Errors: ${methodErrors(method)
+    `Errors: ${methodErrors(method, profile)
       .map((name) => `\`${RPC_ERROR[name]}\``)
       .join(', ')}\n`
   );

@@ -6,7 +6,7 @@ import type { JsonValue } from '../util/json.js';
 import { RPC_ERROR, RPC_ERROR_MEANING, type RpcErrorName } from './errors.js';
 import { defaultText } from './helpText.js';
 import { JsonSchemas, type JsonSchema } from '../schema/jsonSchema.js';
-import { paramKey, type ParamDecl, type RpcMethod } from './method.js';
+import { paramKey, type ParamDecl, type Profile, type RpcMethod } from './method.js';
 import { METHOD_ERRORS } from './methodErrors.js';
 import { PARAM_TYPES, type ParamTypeName } from './paramTypes.js';
 
@@ -29,11 +29,13 @@ export interface OpenRpcOptions {
   /** Of the program. */
   readonly version: string;
   readonly examples: readonly ExampleCall[];
+  /** The profile that is described. */
+  readonly profile: Profile;
 }
 
 export function openRpcDocument(
   methods: readonly RpcMethod[],
-  { version, examples }: OpenRpcOptions,
+  { version, examples, profile }: OpenRpcOptions,
 ): JsonSchema {
   const schemas = new JsonSchemas();
   const described = methods.map((method) =>
@@ -41,6 +43,7 @@ export function openRpcDocument(
       method,
       schemas,
       examples.filter((example) => example.method === method.name),
+      profile,
     ),
   );
   return {
@@ -58,7 +61,12 @@ export function openRpcDocument(
   };
 }
 
-function methodObject(method: RpcMethod, schemas: JsonSchemas, examples: readonly ExampleCall[]): JsonSchema {
+function methodObject(
+  method: RpcMethod,
+  schemas: JsonSchemas,
+  examples: readonly ExampleCall[],
+  profile: Profile,
+): JsonSchema {
   return {
     name: method.name,
     tags: [{ name: method.category }],
@@ -67,7 +75,7 @@ function methodObject(method: RpcMethod, schemas: JsonSchemas, examples: readonl
     paramStructure: 'either',
     params: method.params.map(paramObject),
     result: { name: 'result', schema: schemas.of(method.result) },
-    errors: methodErrors(method).map((name) => ({ $ref: `#/components/errors/${name}` })),
+    errors: methodErrors(method, profile).map((name) => ({ $ref: `#/components/errors/${name}` })),
     examples: examples.length === 0 ? undefined : examples.map((example) => exampleObject(method, example)),
     deprecated: method.deprecated === undefined ? undefined : true,
   };
@@ -98,8 +106,10 @@ const PARSE_ERRORS: Readonly<Partial<Record<ParamTypeName, RpcErrorName>>> = {
 };
 
 /** Those of every call, those of its parameters' types, and those of the method itself; by code, from -1 down. */
-export function methodErrors(method: RpcMethod): RpcErrorName[] {
+export function methodErrors(method: RpcMethod, profile: Profile): RpcErrorName[] {
   const names = new Set<RpcErrorName>(['MISC_ERROR', ...(METHOD_ERRORS[method.name] ?? [])]);
+  // How lbcd calls parameters that are too many, too few or of a wrong type.
+  if (profile === 'lbcd') names.add(method.refusesBriefly === true ? 'INVALID_REQUEST' : 'INVALID_PARAMS');
   // An unknown name among named parameters.
   names.add('INVALID_PARAMETER');
   if (method.duringWarmup !== true) names.add('IN_WARMUP');
@@ -107,6 +117,8 @@ export function methodErrors(method: RpcMethod): RpcErrorName[] {
   for (const { type, strict } of method.params) {
     const name = PARSE_ERRORS[type];
     if (name !== undefined) names.add(name);
+    // Of the types that lbcd reads otherwise, which are hashes.
+    if (profile === 'lbcd' && PARAM_TYPES[type].parseInLbcd !== undefined) names.add('DESERIALIZATION_ERROR');
     if (strict !== undefined && strict !== false) names.add('TYPE_ERROR');
   }
   return [...names].toSorted((a, b) => RPC_ERROR[b] - RPC_ERROR[a]);

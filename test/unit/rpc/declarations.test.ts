@@ -7,7 +7,7 @@ import { recordedCalls } from '../../../src/rpc/recordedExamples.js';
 import { checkJson, checkResult } from '../../../src/schema/schemaCheck.js';
 import { MethodTable } from '../../../src/rpc/table.js';
 import { WITHOUT_EXAMPLE } from '../../support/exampleCalls.js';
-import { defineMethod, paramNames, type RpcMethod } from '../../../src/rpc/method.js';
+import { defineMethod, paramNames, type Profile, type RpcMethod } from '../../../src/rpc/method.js';
 import { LBCWALLET_METHODS } from '../../../src/rpc/lbcwalletTable.js';
 import { METHODS } from '../../../src/rpc/methodTable.js';
 import { JsonSchemas } from '../../../src/schema/jsonSchema.js';
@@ -207,15 +207,21 @@ describe('OpenRPC', () => {
   });
 
   it('names the errors that a method can answer with', () => {
-    const errorsOf = (name: string): string[] =>
-      methodErrors(METHODS.find((method) => method.name === name)!);
+    const errorsOf = (name: string, profile: Profile = 'documented'): string[] =>
+      methodErrors(
+        METHODS.find((method) => method.name === name)!,
+        profile,
+      );
     expect(errorsOf('getblockcount')).toEqual(['MISC_ERROR', 'INVALID_PARAMETER', 'IN_WARMUP']);
     expect(errorsOf('sendrawtransaction')).toContain('VERIFY_ALREADY_IN_CHAIN');
     expect(errorsOf('getrawtransaction')).toContain('INVALID_ADDRESS_OR_KEY');
+    expect(errorsOf('getblockcount', 'lbcd')).toContain('INVALID_PARAMS');
   });
 
   it('describes every method', () => {
-    const text = stringifyJson(openRpcDocument([...METHODS, sample], { version: '1.2.3', examples: [] }));
+    const text = stringifyJson(
+      openRpcDocument([...METHODS, sample], { version: '1.2.3', examples: [], profile: 'documented' }),
+    );
     const document = toPlain(parseJson(text)) as {
       openrpc: string;
       methods: { name: string; params: object[]; result: object }[];

@@ -17,5 +17,9 @@ export const discover = defineMethod({
   }),
   examples: [[]],
   run: ({ table, profile }) =>
-    openRpcDocument(table.list(profile), { version: programVersion(), examples: examplesFor(profile) }),
+    openRpcDocument(table.list(profile), {
+      version: programVersion(),
+      examples: examplesFor(profile),
+      profile,
+    }),
 });
