@@ -20,6 +20,8 @@ import { fetchHistory, parseStatus, type HistoryEntry } from './histories.js';
 const MAX_SUBSCRIBED_AT_ONCE = 1000;
 /** Addresses of one round. Arbitrary. */
 const ROUND = 400;
+/** Entries of the histories of a round. Arbitrary: some hundred bytes each, and more than the longest history has. */
+const MAX_ENTRIES = 500_000;
 /** Transactions in memory at once. Arbitrary. */
 const MAX_FETCHED = 1000;
 /** Batches of transactions that are asked for at the same time. Arbitrary. */
@@ -47,6 +49,8 @@ export interface AddressSyncPort {
   saved(transactions: readonly SavedTransaction[]): void;
   /** All transactions that a hub has told in histories now. */
   told(txids: readonly Uint8Array[]): void;
+  /** Entries of the histories of a round; for tests. */
+  readonly maxEntries?: number;
 }
 
 interface Told {
@@ -128,17 +132,24 @@ export class AddressSync {
       return [];
     });
     if (addresses.length === 0) return;
-    const told = await Promise.all(
-      addresses.map(async (address): Promise<Told> => {
-        const { entries, status } = await fetchHistory(this.#session, address);
-        return { address, history: entries, status };
-      }),
-    );
+    const told = await this.#histories(addresses);
     await this.#reachHeaders(told);
     const fetched = await this.#fetch(told);
     const good = await this.#judged(told, fetched.failed);
     await this.#write(good, fetched.saved);
     for (const one of good) this.#end(one, wanted.get(one.address) ?? null);
+  }
+
+  /** The histories of addresses, but of those for which there is no room in this round. */
+  async #histories(addresses: readonly string[]): Promise<Told[]> {
+    const room = { left: this.#port.maxEntries ?? MAX_ENTRIES };
+    const told = await Promise.all(
+      addresses.map(async (address): Promise<Told | null> => {
+        const history = await fetchHistory(this.#session, address, room);
+        return history && { address, history: history.entries, status: history.status };
+      }),
+    );
+    return told.filter((one) => one !== null);
   }
 
   /** The hub may tell of a block before it tells of its header. */
