@@ -22,6 +22,8 @@ import { fetchHistory, parseStatus, type HistoryEntry } from './histories.js';
 const MAX_SUBSCRIBED_AT_ONCE = 1000;
 /** Addresses of one round. Arbitrary. */
 const ROUND = 400;
+/** Entries of the histories of a round. Arbitrary: some hundred bytes each, and more than the longest history has. */
+const MAX_ENTRIES = 500_000;
 /** Transactions in memory at once. Arbitrary. */
 const MAX_FETCHED = 1000;
 /** Batches of transactions that are asked for at the same time. Arbitrary. */
@@ -50,6 +52,8 @@ export interface AddressSyncPort {
   progressed(): void;
   /** All transactions, as printed, that a hub has told in histories now. */
   told(ids: Iterable<string>): void;
+  /** Entries of the histories of a round; for tests. */
+  readonly maxEntries?: number;
 }
 
 interface Told {
@@ -160,12 +164,7 @@ export class AddressSync {
     // What came before is asked for anew then.
     if (following.rewinds % 2 === 1) return following.idle();
     const { rewinds } = following;
-    const told = await Promise.all(
-      addresses.map(async (address): Promise<Told> => {
-        const { entries, status } = await fetchHistory(this.#session, address);
-        return { address, history: entries, status };
-      }),
-    );
+    const told = await this.#histories(addresses);
     let isListed = false;
     const saved: Saved = new Map();
     try {
@@ -188,6 +187,18 @@ export class AddressSync {
   /** Whether no blocks gave way since then: nothing is written that may hang on those. */
   #holds(rewinds: number): boolean {
     return rewinds === this.#port.following.rewinds;
+  }
+
+  /** The histories of addresses, but of those for which there is no room in this round. */
+  async #histories(addresses: readonly string[]): Promise<Told[]> {
+    const room = { left: this.#port.maxEntries ?? MAX_ENTRIES };
+    const told = await Promise.all(
+      addresses.map(async (address): Promise<Told | null> => {
+        const history = await fetchHistory(this.#session, address, room);
+        return history && { address, history: history.entries, status: history.status };
+      }),
+    );
+    return told.filter((one) => one !== null);
   }
 
   /** The hub may tell of a block before it tells of its header. */

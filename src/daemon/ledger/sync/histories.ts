@@ -24,13 +24,24 @@ export interface AddressHistory {
   readonly status: string | null;
 }
 
-/** Throws `HubLie`. */
-export async function fetchHistory(session: HubSession, address: string): Promise<AddressHistory> {
+/** Entries of histories that may be in memory together. */
+export interface HistoryRoom {
+  left: number;
+}
+
+/** Null where those that came before left no room; the first of them is taken however long it is. Throws `HubLie`. */
+export async function fetchHistory(
+  session: HubSession,
+  address: string,
+  room: HistoryRoom,
+): Promise<AddressHistory | null> {
   const answer = await session.call('blockchain.address.get_history', [address]);
   const fail = (): never => {
     throw new HubLie(`The hub ${session.name} sent what is no history of ${address}`);
   };
   if (!Array.isArray(answer)) return fail();
+  if (room.left <= 0) return null;
+  room.left -= answer.length;
   const ids = new Set<string>();
   const hash = createHash('sha256');
   const entries: HistoryEntry[] = [];
