@@ -92,7 +92,7 @@ export class IndexSums {
         sums.sums[page - 1] = sum;
         made.push(page);
       });
-      sums.write(made);
+      sums.write(made, pages, NO_LOG);
     } catch (error) {
       sums.close();
       throw error;
@@ -188,20 +188,24 @@ export class IndexSums {
       this.sums.set(sums);
     }
     const changed = logged.filter((page) => page <= log.databasePages);
-    for (let page = pages + 1; page <= log.databasePages; page++) {
-      if (log.pages.has(page)) continue;
-      this.sums[page - 1] = HOLE_SUM;
-      changed.push(page);
+    for (let page = pages + 1; page <= log.databasePages; page++)
+      if (!log.pages.has(page)) changed.push(page);
+    const former = changed.map((page) => this.sums[page - 1]!);
+    for (const page of changed) this.sums[page - 1] = log.pages.get(page)?.sum ?? HOLE_SUM;
+    try {
+      this.write(changed, log.databasePages, log);
+    } catch (error) {
+      // A full disk: nothing is copied then, and the next try begins with the file as it is.
+      changed.forEach((page, n) => (this.sums[page - 1] = former[n]!));
+      throw error;
     }
-    for (const page of logged) this.sums[page - 1] = log.pages.get(page)!.sum;
     this.pages = log.databasePages;
     this.noted = { salt1: log.salt1, salt2: log.salt2, frames: log.frames };
-    this.write(changed);
   }
 
   /** Writes the sums of these pages and the header, and waits for the disk. */
-  private write(changed: readonly number[]): void {
-    const { sums, pages, noted, file } = this;
+  private write(changed: readonly number[], pages: number, noted: LogPosition): void {
+    const { sums, file } = this;
     const bytes = Buffer.from(sums.buffer);
     for (const block of new Set(changed.map((page) => Math.floor((page - 1) / BLOCK_SUMS)))) {
       const from = block * BLOCK_BYTES;

@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PAGE_BYTES } from '../../../src/search/indexSums.js';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { IndexSums, PAGE_BYTES } from '../../../src/search/indexSums.js';
 import type { ClaimDocument } from '../../../src/search/document.js';
 import { SqliteIndexWriter } from '../../../src/search/sqliteIndexWriter.js';
 import { SqliteWriter } from '../../../src/search/sqliteWriter.js';
@@ -289,6 +289,25 @@ describe('a running node', () => {
     const found = startWith(filesOf());
     // All that was copied may stand in the part of the log that is whole.
     if ('contents' in found) expect(commits).toContain(found.contents);
+  });
+
+  it('goes on where the sums could not be written for a while', () => {
+    const writer = build();
+    addBlock(writer, 201);
+    // As a full disk refuses them.
+    const refusing = vi.spyOn(IndexSums.prototype as unknown as { write: () => void }, 'write');
+    refusing.mockImplementation(() => {
+      throw new Error('no space left on device');
+    });
+    for (let height = 202; height < 205; height++) {
+      expect(() => writer.checkpoint()).toThrow('no space left on device');
+      writer.scrub(ALL_PAGES);
+      addBlock(writer, height);
+    }
+    refusing.mockRestore();
+    writer.checkpoint();
+    writer.scrub(ALL_PAGES);
+    expect(startWith(filesOf())).toEqual({ contents: contents(path) });
   });
 
   it('copies the log by itself, which does not grow for good', () => {
