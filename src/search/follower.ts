@@ -285,8 +285,8 @@ export class SearchFollower {
     await this.writer.rewind(fork, abandoned, read);
     this.logger.debug('search', `Search index: back from block ${from.height} to ${fork.height}`);
     noted.forget(abandoned);
-    this.documents = (await this.writer.state()).documents;
     this.moved(fork);
+    this.documents = (await this.writer.state()).documents;
     return true;
   }
 
