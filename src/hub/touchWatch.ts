@@ -13,8 +13,11 @@ import { parseUndo } from '../store/coinRow.js';
 import { breathe } from '../util/breathe.js';
 import type { Logger } from '../util/logging.js';
 
-/** What happens within so short a time is told together. The reference looks ten times a second. */
+/** What happens within so short a time is told together. */
 const GATHER_MS = 40;
+/** As long as something was told within the last second. Source: the reference looks ten times a second. */
+const BUSY_GATHER_MS = 100;
+const BUSY_MS = 1000;
 /** Blocks that may wait to be looked through, with their bytes. */
 const MAX_WAITING_BLOCKS = 16;
 /** Scripts looked at without a glance at the clock. */
@@ -52,6 +55,7 @@ export class TouchWatch {
   private isStopped = false;
   /** The tip of which everybody was told who wants to hear of it. */
   private toldTip: number;
+  private toldMs = -Infinity;
 
   constructor(deps: TouchWatchDeps) {
     this.deps = deps;
@@ -97,12 +101,16 @@ export class TouchWatch {
 
   private schedule(): void {
     if (this.timer !== null || this.isStopped) return;
-    this.timer = setTimeout(() => {
-      this.timer = null;
-      // What comes while one round is under way waits for the next.
-      if (this.running !== null) this.schedule();
-      else this.running = this.run().finally(() => (this.running = null));
-    }, GATHER_MS);
+    const isBusy = performance.now() - this.toldMs < BUSY_MS;
+    this.timer = setTimeout(
+      () => {
+        this.timer = null;
+        // What comes while one round is under way waits for the next.
+        if (this.running !== null) this.schedule();
+        else this.running = this.run().finally(() => (this.running = null));
+      },
+      isBusy ? BUSY_GATHER_MS : GATHER_MS,
+    );
   }
 
   private async run(): Promise<void> {
@@ -119,6 +127,7 @@ export class TouchWatch {
       for (const block of blocks) await this.lookThrough(block);
       await sessions.tell();
       this.toldTip = tip;
+      this.toldMs = performance.now();
     } catch (error) {
       if (!this.isStopped) failed(error);
     }

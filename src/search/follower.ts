@@ -62,6 +62,8 @@ export class SearchFollower {
   private retry: NodeJS.Timeout | null = null;
   private gathering: NodeJS.Timeout | null = null;
   private followedMs = -Infinity;
+  /** How many blocks the next step follows at most. */
+  private together = BLOCKS_TOGETHER;
   private waiters: { readonly done: () => void }[] = [];
 
   constructor(
@@ -246,15 +248,16 @@ export class SearchFollower {
     // The chain has moved on another branch meanwhile: the next step sees it.
     if (last === undefined) return;
     for (const { block } of steps) noted.add(block);
+    await this.noteAhead();
+    // What of these blocks is no more alive may be so by a block that was left before it was noted.
+    if (claims.disconnects !== disconnects) return this.giveUp();
     const touched = new Set(steps.flatMap(({ block }) => block.claimIds));
     const read = await this.read([...touched]);
-    // What was read, and what of these blocks is still alive, may be of a branch that the chain has left: the next step reads anew.
-    if (claims.disconnects !== disconnects) {
-      noted.giveUp();
-      return;
-    }
+    // What was read may be of a branch that leaves the chain below these blocks.
+    if (!steps.every(({ block }) => claims.isActive(block))) return this.giveUp();
     this.documents = await this.writer.applyBlocks(steps, read);
     noted.settle();
+    this.together = Math.min(2 * this.together, BLOCKS_TOGETHER);
     this.logger.debug('search', () => {
       const blocks = steps.length === 1 ? `block ${height}` : `blocks ${height} to ${last.block.height}`;
       const tookMs = performance.now() - began;
@@ -263,13 +266,19 @@ export class SearchFollower {
     this.moved({ height: last.block.height, hash: last.block.hash });
   }
 
+  /** The blocks that were read are followed by the next steps, beginning with one alone: the chain changes its branch. */
+  private giveUp(): void {
+    this.noted.giveUp();
+    this.together = 1;
+  }
+
   /** What the block of this height did, and those behind it, as many as are written together. */
   private async stepsFrom(first: number): Promise<BlockStep[] | 'gone'> {
     const { claims } = this;
     const steps: BlockStep[] = [];
     let count = 0;
     for (let height = first; height <= claims.height && count < CLAIMS_TOGETHER; height++) {
-      if (steps.length === BLOCKS_TOGETHER) break;
+      if (steps.length === this.together) break;
       const hash = claims.hashAt(height);
       const changes = await claims.changesAt(height, hash);
       if (changes === 'gone') return steps.length === 0 ? 'gone' : steps;
@@ -296,8 +305,8 @@ export class SearchFollower {
     await this.writer.rewind(fork, abandoned, read);
     this.logger.debug('search', `Search index: back from block ${from.height} to ${fork.height}`);
     noted.forget(abandoned);
-    this.documents = (await this.writer.state()).documents;
     this.moved(fork);
+    this.documents = (await this.writer.state()).documents;
     return true;
   }
 

@@ -71,8 +71,10 @@ export class NotedBlocks {
   /** Those that are no more on the active chain. */
   get abandoned(): BlockId[] {
     const isSeen = this.seen !== null && this.claims.isActive(this.seen);
-    const looked = isSeen ? this.unseen : [...this.blocks.values()];
-    const abandoned = looked.filter((block) => this.blocks.has(keyOf(block)) && !this.claims.isActive(block));
+    const looked = (isSeen ? this.unseen : [...this.blocks.values()]).filter((block) =>
+      this.blocks.has(keyOf(block)),
+    );
+    const abandoned = looked.filter((block) => !this.claims.isActive(block));
     this.seen = abandoned.length > 0 ? null : highestOf(isSeen ? [this.seen!, ...looked] : looked);
     this.unseen = [];
     return abandoned;

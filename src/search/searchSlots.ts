@@ -76,7 +76,16 @@ export class SearchSlots<Slot> {
     if (this.isClosed) return Promise.reject(new SearchError('unavailable', 'The search index is closed'));
     return new Promise((resolve, reject) => {
       const untilMs = this.nowMs() + this.timeoutMs;
-      this.put({ query, client: this.clientOf(by), untilMs, resolve, reject, isLong: this.slots === 1 });
+      const entry = {
+        query,
+        client: this.clientOf(by),
+        untilMs,
+        resolve,
+        reject,
+        isLong: this.slots === 1,
+      };
+      if (this.waiting.size === 0 && this.idle.length > 0) return this.start(this.idle.pop()!, entry);
+      this.put(entry);
       this.next();
       if (this.waiting.size > this.maxWaiting) this.refuseOne();
     });

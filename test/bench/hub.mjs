@@ -35,8 +35,8 @@ const ADDRESSES = Number(option('addresses', '0'));
 /** How often each session searches. */
 const EVERY_MS = Number(option('every', '1000'));
 const common = ['-listen=0', '-disablewallet', `-supportdelay=${option('supportdelay', 'proportional')}`];
-/** Clients are told of blocks some 40 ms after these. */
-const TOLD_MS = 80;
+/** Clients are told of blocks some 100 ms after these. */
+const TOLD_MS = 150;
 /** Blocks between two measurements. */
 const BATCH = 10;
 /** A record of a bootstrap file: magic and length, then the block. */

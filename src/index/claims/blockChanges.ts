@@ -8,7 +8,7 @@ import { RowDecoder, RowEncoder } from '../../store/claims/rowCodec.js';
 import type { RowReader, RowTransaction } from '../../store/rows.js';
 import { changesKey, ID_LENGTH, trendingKey } from './claimIndexKeys.js';
 
-/** A row is closed when it has grown to this size. */
+/** A row is closed when it has grown to this size; a smaller one is the last. */
 const CHUNK_BYTES = 32 << 10;
 
 const NOTE = {
@@ -69,10 +69,11 @@ export async function readNotedChanges(rows: RowReader, height: number): Promise
     [],
     [],
   ];
-  for (let chunk = 0; ; chunk++) {
+  for (let chunk = 0, isLast = false; !isLast; chunk++) {
     const row = await rows.get(changesKey(height, chunk));
     if (row === undefined && chunk === 0) return null;
     if (row === undefined) break;
+    isLast = row.length < CHUNK_BYTES;
     const input = new RowDecoder(row);
     while (!input.done) {
       const note = input.byte();
@@ -102,13 +103,15 @@ export async function writeTrending(
 
 export async function readTrending(rows: RowReader, height: number): Promise<NotedTrending[]> {
   const changes: NotedTrending[] = [];
-  for (let chunk = 0; ; chunk++) {
+  for (let chunk = 0, isLast = false; !isLast; chunk++) {
     const row = await rows.get(trendingKey(height, chunk));
-    if (row === undefined) return changes;
+    if (row === undefined) break;
+    isLast = row.length < CHUNK_BYTES;
     const input = new RowDecoder(row);
     while (!input.done) {
       const claimId = input.raw(ID_LENGTH);
       changes.push({ claimId, formerSat: input.amount(), latterSat: input.amount() });
     }
   }
+  return changes;
 }

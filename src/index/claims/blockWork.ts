@@ -35,6 +35,7 @@ import {
   parseCountsRow,
   parseTotalsRow,
   type ClaimRow,
+  type KindTotals,
 } from './claimRow.js';
 import { verifyClaims, type SignedOutput } from './claimSignatures.js';
 import { EffectiveAmounts } from './effectiveAmounts.js';
@@ -90,6 +91,8 @@ export class BlockWork {
   private readonly counts = new Map<string, CountChange>();
   private readonly touched = new Set<string>();
   private readonly deleted: string[] = [];
+  /** Of all live claims; null while none came or went. */
+  private totals: KindTotals | null = null;
 
   constructor(deps: BlockWorkDeps, block: LoadedBlock, height: number, items: BlockItems) {
     this.deps = deps;
@@ -148,6 +151,7 @@ export class BlockWork {
       this.putIn(claim);
       since = await breathe(since);
     }
+    if (this.totals !== null) noted.set(TOTALS_KEY, formatTotalsRow(this.totals));
     this.changeCounts();
     this.changeSupports();
     for (const claimId of activated) this.touched.add(claimId);
@@ -331,9 +335,8 @@ export class BlockWork {
   }
 
   private countKind({ kind }: ClaimRow, change: number): void {
-    const totals = parseTotalsRow(this.noted.get(TOTALS_KEY));
-    totals[kind ?? 'unknown'] += change;
-    this.noted.set(TOTALS_KEY, formatTotalsRow(totals));
+    this.totals ??= parseTotalsRow(this.noted.get(TOTALS_KEY));
+    this.totals[kind ?? 'unknown'] += change;
   }
 
   private changeSupports(): void {

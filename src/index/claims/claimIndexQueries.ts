@@ -105,7 +105,8 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     return (await this.claims([claimId]))[0]!;
   }
 
-  claims(claimIds: readonly Bytes[]): Promise<(ClaimRecord | null)[]> {
+  async claims(claimIds: readonly Bytes[]): Promise<(ClaimRecord | null)[]> {
+    if (claimIds.length === 0) return [];
     return this.atOneTip(({ records }) => records.load(claimIds.map(toLatin1)));
   }
 
