@@ -202,11 +202,14 @@ export class FakeHub {
       this.#addresses.delete(socket);
     });
     let rest = '';
-    socket.on('data', (chunk) => {
+    socket.on('data', (chunk): unknown => {
       const lines = (rest + chunk.toString()).split('\n');
       rest = lines.pop()!;
-      for (const line of lines)
+      for (const line of lines) {
+        // Whoever had the port before may still be called by its clients.
+        if (!line.startsWith('{')) return socket.destroy();
         this.#line(socket, JSON.parse(line) as { id: number; method: string; params: unknown[] });
+      }
     });
   }
 
