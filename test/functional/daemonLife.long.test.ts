@@ -1,17 +1,23 @@
 /**
  * Two daemons on one node live through random payments, channels, streams, supports, tips, collections, purchases and abandons,
- * reorganisations, restarts and kills. After each step the unspent outputs that each lists, by kind and amount, and its
- * balance are those that the node finds under the daemon's addresses; and no address that it ever showed is forgotten.
+ * reorganisations, restarts and kills, of which most come in the midst of another deed. After each step the unspent outputs
+ * that each lists, by kind and amount, and its balance are those that the node finds under the daemon's addresses; all lists,
+ * subtotals and the history are those counted anew from the node's transactions (`support/daemonRecount.ts`, in full size in
+ * every tenth step and after what is violent); and nothing that was acknowledged is lost: no address, account, preference,
+ * key of a channel, and no reservation, for nothing is spent twice.
  * A tenth of it with the long tests, always the same; 1,000 steps in full size (`npm run test:full`), others each time.
  * LBCNODE_DAEMON_SEED repeats a run, LBCNODE_DAEMON_STEPS makes it another length.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { formatLbc } from '../../src/metadata/amounts.js';
+import { decodeBase58 } from '../../src/script/base58.js';
 import { randomOf } from '../support/claimLife.js';
 import { DaemonAnswerError, startDaemon, type TestDaemon } from './support/daemon.js';
+import { ALL, DaemonRecount } from './support/daemonRecount.js';
 import { until } from './support/network.js';
 import { freePort, HANG_MS, startRegtest, type RegtestNode } from './support/node.js';
 
@@ -46,11 +52,25 @@ interface Utxo {
 
 /** First byte of a script with a claim, an update, a support. */
 const KINDS: Readonly<Record<string, string>> = { b5: 'claim', b7: 'claim', b6: 'support' };
-const ALL = { page_size: 1_000_000 };
+/** What coins that two transactions spend lead to. */
+const CONFLICTS = /conflict|missing inputs|missingorspent/i;
+/** Steps in which all lists are counted anew, beside those after which they are anyhow. */
+const RECOUNT_EVERY = STEPS > 100 ? 10 : 1;
+const VIOLENT = ['reorganised', 'killed', 'restarted'];
+/** A deed is killed within so many milliseconds: by then most are done. Arbitrary. */
+const LONGEST_LIFE_MS = 150;
+const MOST_ACCOUNTS = 3;
+/** Of 1 LBC for each, lest the first steps have nothing to pay with. */
+const FIRST_COINS = 4;
 
 class Owner {
   readonly folder = mkdtempSync(join(tmpdir(), 'lbcnet-life-'));
+  /** What was acknowledged. */
   readonly shown = new Set<string>();
+  readonly accounts = new Set<string>();
+  readonly channelKeys = new Set<string>();
+  /** By key the values that it may have: more than one where it is not known whether the last one was taken. */
+  readonly preferences = new Map<string, unknown[]>();
   readonly hubPort: number;
   daemon!: TestDaemon;
 
@@ -66,10 +86,57 @@ class Owner {
     return this.daemon.call<Result>(method, params);
   }
 
+  /** One that nobody paid to yet. */
   async address(): Promise<string> {
     const address = await this.call<string>('address_unused');
     this.shown.add(address);
+    const { items } = await this.call<Page<{ used_times: number }>>('address_list', { address });
+    if (items.length !== 1 || items[0]!.used_times !== 0) throw new Error(`${address} is used`);
     return address;
+  }
+
+  async prefer(key: string, value: unknown): Promise<void> {
+    const before = this.preferences.get(key) ?? [undefined];
+    this.preferences.set(key, [...before, value]);
+    await this.call('preference_set', { key, value });
+    this.preferences.set(key, [value]);
+  }
+
+  async newAccount(): Promise<void> {
+    this.accounts.add((await this.call<{ id: string }>('account_create', { account_name: 'more' })).id);
+  }
+
+  /** Takes the key of another's channel. */
+  async borrow(channelId: string, other: Owner): Promise<void> {
+    const data = await other.call<string>('channel_export', { channel_id: channelId });
+    await this.call('channel_import', { channel_data: data });
+    const { signing_private_key: pem } = JSON.parse(decodeBase58(data)!.toString()) as Record<string, string>;
+    this.channelKeys.add(pem!);
+  }
+
+  /** What is lost of that which was acknowledged, or of the keys to the channels that it made. */
+  async lost(): Promise<string> {
+    const exported = JSON.parse(await this.call<string>('wallet_export')) as {
+      accounts: { certificates: Record<string, string> }[];
+    };
+    const keys = exported.accounts.flatMap(({ certificates }) => Object.values(certificates));
+    for (const key of this.channelKeys) if (!keys.includes(key)) return 'the key of a channel is lost';
+    const { items: accounts } = await this.call<Page<{ id: string }>>('account_list', ALL);
+    for (const id of this.accounts)
+      if (!accounts.some((account) => account.id === id)) return `the account ${id} is lost`;
+    const told = (await this.call<Record<string, unknown> | null>('preference_get')) ?? {};
+    for (const [key, values] of this.preferences) {
+      if (!values.some((value) => JSON.stringify(value) === JSON.stringify(told[key])))
+        return `the preference ${key} is ${JSON.stringify(told[key])}`;
+      this.preferences.set(key, [told[key]]);
+    }
+    const { items: channels } = await this.call<Page<Output & { has_signing_key: boolean }>>(
+      'channel_list',
+      ALL,
+    );
+    for (const { name, claim_id, has_signing_key } of channels)
+      if (!has_signing_key) return `the key of ${name} ${claim_id} is lost`;
+    return '';
   }
 
   async mine(type: string): Promise<readonly Output[]> {
@@ -178,6 +245,38 @@ describe('a life of two daemons', () => {
       const support = pick(items);
       if (support) await owner.call('support_abandon', { txid: support.txid, nout: support.nout });
     },
+    /** At once: each has coins of its own, or is refused for want of them. */
+    async several(owner, other) {
+      const addresses = await Promise.all([1, 2, 3].map(() => other.address()));
+      const sent = await Promise.allSettled(
+        [...new Set(addresses)].map((address) =>
+          owner.call('wallet_send', { amount: amount(), addresses: [address] }),
+        ),
+      );
+      for (const one of sent)
+        if (one.status === 'rejected') {
+          if (CONFLICTS.test(String(one.reason))) throw new Error(`spent twice: ${String(one.reason)}`);
+          throw one.reason;
+        }
+    },
+    preference: (owner) => owner.prefer(`p${random(5)}`, pick([random(99), `v${random(99)}`, { a: [1] }])),
+    async account(owner) {
+      if (owner.accounts.size < MOST_ACCOUNTS) await owner.newAccount();
+    },
+    async move(owner) {
+      const [from, to] = [pick([...owner.accounts]), pick([...owner.accounts])];
+      if (from && to && from !== to)
+        await owner.call('account_fund', {
+          from_account: from,
+          to_account: to,
+          amount: amount(),
+          broadcast: true,
+        });
+    },
+    async borrow(owner, other) {
+      const channel = pick(await other.mine('channel'));
+      if (channel) await owner.borrow(channel.claim_id, other);
+    },
     preview: (owner) => owner.call('channel_create', { name: '@preview', bid: amount(), preview: true }),
     async mined() {
       await node.rpc('generate', [1 + random(3)]);
@@ -188,10 +287,10 @@ describe('a life of two daemons', () => {
       await node.rpc('invalidateblock', [await node.rpc('getblockhash', [height - depth + 1])]);
       await node.rpc('generate', [depth + 1]);
     },
-    async killed(owner) {
-      // While something is on its way, half of the time.
-      const deed = chance(50) ? owner.call('channel_create', { name: `@k${random(3)}`, bid: '0.01' }) : null;
+    async killed(owner, other) {
+      const deed = chance(80) ? DEEDS[pick(PEACEFUL)]!(owner, other) : null;
       const silent = deed?.catch(() => undefined);
+      if (deed) await sleep(random(LONGEST_LIFE_MS));
       await owner.daemon.kill();
       await silent;
       await owner.open();
@@ -201,6 +300,9 @@ describe('a life of two daemons', () => {
       await owner.open();
     },
   };
+  const PEACEFUL = Object.keys(DEEDS).filter(
+    (name) => !VIOLENT.includes(name) && name !== 'mined' && name !== 'paid',
+  );
   const NAMES = [
     ...Object.keys(DEEDS),
     'paid',
@@ -211,6 +313,9 @@ describe('a life of two daemons', () => {
     'stream',
     'support',
     'update',
+    'several',
+    'killed',
+    'killed',
   ];
 
   it(`is counted right after each of ${STEPS} steps`, { timeout: HANG_MS + STEPS * 20_000 }, async () => {
@@ -223,7 +328,14 @@ describe('a life of two daemons', () => {
       const owner = new Owner(hubPort);
       await owner.open();
       owners.push(owner);
+      owner.accounts.add((await owner.call<Page<{ id: string }>>('account_list')).items[0]!.id);
+      const { items } = await owner.call<Page<{ address: string }>>('address_list');
+      for (const { address } of items.slice(0, FIRST_COINS)) await node.rpc('sendtoaddress', [address, 1]);
     }
+    await node.rpc('generate', [1]);
+    for (const one of owners)
+      await until('the first coins are there', async () => (await agrees(node, one)) === '');
+    const recount = new DaemonRecount(node);
     for (let step = 0; step < STEPS; step++) {
       const name = pick(NAMES);
       const [owner, other] = chance(50) ? owners : owners.toReversed();
@@ -237,13 +349,19 @@ describe('a life of two daemons', () => {
         }
         happened.set('refused', (happened.get('refused') ?? 0) + 1);
       }
+      const isCounted = step % RECOUNT_EVERY === 0 || VIOLENT.includes(name);
       for (const one of owners) {
         let differs = '';
-        await until(`step ${step}`, async () => (differs = await agrees(node, one)) === '').catch(
-          (error: unknown) => {
-            throw new Error(`seed ${SEED}, step ${step}, ${name}: ${differs}`, { cause: error });
-          },
-        );
+        const check = async (): Promise<boolean> => {
+          differs = await agrees(node, one);
+          if (differs === '' && isCounted)
+            differs = await recount.differs((method, params) => one.call(method, params));
+          if (differs === '') differs = await one.lost();
+          return differs === '';
+        };
+        await until(`step ${step}`, check).catch((error: unknown) => {
+          throw new Error(`seed ${SEED}, step ${step}, ${name}: ${differs}`, { cause: error });
+        });
       }
     }
   });

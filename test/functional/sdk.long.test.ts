@@ -40,6 +40,12 @@ const SOME_OF_DAEMON = [
   'test_commands_across_accounts',
   'test_wallet_reconnect',
   'test_encryption_and_locking',
+  'test_txo_dust_prevention',
+  'test_transaction_show',
+  'test_seller_can_spend_received_purchase_funds',
+  'test_colliding_short_id',
+  'test_resolve_response',
+  'test_resolve_with_includes',
 ];
 const given = process.env['LBRYNET_TESTS']?.split(' ');
 const some = (kinds: readonly string[], names: readonly string[]): string[] => [
@@ -87,6 +93,10 @@ it.skipIf(!LBRYNET)(
 
 it.skipIf(!LBRYNET)(
   'satisfies them with lbcnet as the daemon',
-  () => passes(['lbcnode_stack', 'lbcnet_daemon'], given ?? some(['claims', 'blockchain'], SOME_OF_DAEMON)),
+  () =>
+    passes(
+      ['lbcnode_stack', 'lbcnet_daemon'],
+      given ?? some(['claims', 'blockchain', 'transactions', 'takeovers'], SOME_OF_DAEMON),
+    ),
   3_600_000,
 );

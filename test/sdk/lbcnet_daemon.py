@@ -126,8 +126,12 @@ def made_transaction(daemon, answer):
             from lbry.wallet.dewies import lbc_to_dewies
             return lbc_to_dewies(self.answer['total_input'])
 
-    made = Made(unhexlify(answer['hex']), height=answer['height'])
+    # What lbcnet shows to be in a block it has seen the merkle branch of.
+    made = Made(unhexlify(answer['hex']), height=answer['height'], is_verified=answer['height'] > 0)
     made.answer = answer
+    shown = answer['outputs']
+    if shown and shown[0].get('type') == 'purchase':
+        made.outputs[0].purchase = made.outputs[1]
     return made
 
 
