@@ -15,7 +15,7 @@ for (const { txid, raw } of transactions) {
   const place = { height: 1, position: txids.length, isVerified: true };
   await store.saveTransactions([{ txid: bytes(txid), raw: bytes(raw), ...place }]);
   txids.push(bytes(txid));
-  await store.saveHistories([{ address: key.address, status: 's', txids }], [], []);
+  await store.saveHistories([{ address: key.address, status: 's', txids: Buffer.concat(txids) }], [], []);
   console.log(JSON.stringify({ saved: txid }));
   const isReserved = await store.reserve([{ txid: bytes(txid), nout: 0 }]);
   if (isReserved) console.log(JSON.stringify({ reserved: txid }));
