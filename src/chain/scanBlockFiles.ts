@@ -40,6 +40,7 @@ export interface ScanOptions {
 export async function scanBlockFiles(options: ScanOptions, from: FilePosition): Promise<void> {
   const { chain, flusher, log, signal } = options;
   const { files, params } = chain.deps;
+  tellLostFiles(options, from.file);
   const orphans = new OrphanPositions();
   const wanted = files.fileNumbers().filter((file) => file >= from.file);
   const totalBytes = wanted.reduce((sum, file) => sum + files.sizeBytes('blk', file), 0);
@@ -87,6 +88,18 @@ export async function scanBlockFiles(options: ScanOptions, from: FilePosition): 
       `${orphans.count} blocks in ${files.path('blk', files.currentFile)} and before it wait for a parent that is not there; what is missing is fetched from peers.`,
     );
   flusher.scanFrom = null;
+}
+
+/**
+ * What was written since the database was last brought to disk is known to the files alone: that a whole one is gone shows
+ * by its undo data.
+ */
+function tellLostFiles({ chain, warn }: ScanOptions, from: number): void {
+  const { files } = chain.deps;
+  for (const file of files.lonelyUndoFiles().filter((number) => number >= from))
+    warn(
+      `${files.path('blk', file)} is missing, which ${files.path('rev', file)} belongs to. Blocks of the end of the chain that it held are fetched from peers again; or stop, bring it back and start again.`,
+    );
 }
 
 /** Bytes of a block file in which no block was found. */

@@ -71,11 +71,12 @@ export class BackedClaimSearch implements ClaimSearch {
     // Bad constraints are told of whether or not the index can answer.
     const query = await findUrls(parseConstraints(resolved), this.index);
     await this.follower.waitForTip(FOLLOW_MS);
-    const { tip, failure } = this.follower.status;
+    const { tip, failure, isStuck } = this.follower.status;
     if (tip === null) {
       const reason = failure === null ? 'is being built' : `cannot be built: ${failure}`;
       throw new SearchError('unavailable', `The search index ${reason}`);
     }
+    if (isStuck) throw new SearchError('unavailable', `The search index cannot follow the chain: ${failure}`);
     const key = JSON.stringify(query);
     if (key.length > MAX_CHARACTERS) throw badRequest('The constraints are too long.');
     const isFull = this.pages.size >= REMEMBERED_PAGES || this.pagesCharacters >= REMEMBERED_CHARACTERS;

@@ -4,6 +4,7 @@
  * be ahead of the block that is followed; so the order of blocks does not matter, only scores remember.
  */
 import type { ClaimIndexReader } from '../index/claims/claimReader.js';
+import { BlockFileError } from '../store/blockFiles.js';
 import { hashToHex } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import type { ClaimSources } from './documentSource.js';
@@ -26,6 +27,8 @@ export interface FollowerStatus {
   readonly building: BuildProgress | null;
   /** What ended following, until the next try; null while all is well. */
   readonly failure: string | null;
+  /** Whether that is a block which cannot be read, so that what the index has only grows older. */
+  readonly isStuck: boolean;
 }
 
 /** Time after which a failure is tried again. Arbitrary. */
@@ -57,6 +60,7 @@ export class SearchFollower {
   private running: Promise<void> | null = null;
   private isWanted = false;
   private isDamaged = false;
+  private isStuck = false;
   private isScrubbing = false;
   private isClosed = false;
   private retry: NodeJS.Timeout | null = null;
@@ -81,7 +85,8 @@ export class SearchFollower {
   }
 
   get status(): FollowerStatus {
-    return { tip: this.tip, documents: this.documents, building: this.building, failure: this.failure };
+    const { tip, documents, building, failure, isStuck } = this;
+    return { tip, documents, building, failure, isStuck };
   }
 
   /** To be called when the claim index may have moved. Following goes on in the background. */
@@ -194,6 +199,7 @@ export class SearchFollower {
         this.isWanted = false;
         await this.bringNear(() => this.isGathering);
         this.failure = null;
+        this.isStuck = false;
       }
     } catch (error) {
       if (this.isClosed) return;
@@ -201,6 +207,7 @@ export class SearchFollower {
       if (message !== this.failure)
         this.logger.warn(`The search index could not be brought up to date: ${message}`);
       this.failure = message;
+      this.isStuck = error instanceof BlockFileError;
       this.building = null;
       // The file is gone by now; those who still have it open should not answer from it.
       if (error instanceof SearchError && error.kind === 'damaged') this.tip = null;

@@ -85,7 +85,13 @@ export class BlockFiles {
 
   /** Numbers of the block files on disk, ascending. */
   fileNumbers(): number[] {
-    return blockFileNumbers(this.folder);
+    return numbersOf('blk', this.folder);
+  }
+
+  /** Numbers of undo files on disk whose block files are not there, ascending. */
+  lonelyUndoFiles(): number[] {
+    const withBlocks = new Set(this.fileNumbers());
+    return numbersOf('rev', this.folder).filter((file) => !withBlocks.has(file));
   }
 
   get currentFile(): number {
@@ -337,18 +343,18 @@ export function removeUndoFiles(folder: string): void {
 /** Deletes block files behind a gap, which no chain from the genesis block can reach. Source: `CleanupBlockRevFiles`. */
 export function removeUnreachableFiles(folder: string): void {
   let expected = 0;
-  for (const file of blockFileNumbers(folder)) {
+  for (const file of numbersOf('blk', folder)) {
     if (file === expected) expected++;
     else rmSync(join(folder, fileName('blk', file)));
   }
 }
 
-/** Numbers of the block files in a folder, ascending. */
-function blockFileNumbers(folder: string): number[] {
+/** Numbers of the files of a kind in a folder, ascending. */
+function numbersOf(kind: Kind, folder: string): number[] {
   return readdirSync(folder)
-    .map((name) => /^blk(\d{5})\.dat$/.exec(name)?.[1])
-    .filter((digits) => digits !== undefined)
-    .map(Number)
+    .map((name) => /^(blk|rev)(\d{5})\.dat$/.exec(name))
+    .filter((found) => found?.[1] === kind)
+    .map((found) => Number(found![2]))
     .sort((a, b) => a - b);
 }
 

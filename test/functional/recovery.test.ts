@@ -135,6 +135,28 @@ describe('recovery', () => {
     expect(await state()).toEqual(before);
   });
 
+  it('tells of a block file that is gone though nothing on disk says yet that it was there', async () => {
+    const file = inFolder('blocks', 'blk00001.dat');
+    await start('-maxblockfilesize=65536');
+    const hashes = await generate(150);
+    await node.stop();
+    await start('-maxblockfilesize=65536');
+    while (!existsSync(file)) hashes.push(...(await generate(5)));
+    await node.kill();
+    renameSync(file, inFolder('lent'));
+    await start('-maxblockfilesize=65536');
+    expect(node.output()).toMatch(
+      /Warning: \S+blk00001\.dat is missing, which \S+rev00001\.dat belongs to\./,
+    );
+    expect(hashes).toContain(await node.rpc('getbestblockhash'));
+    expect(await node.rpc('getblockcount')).toBeLessThan(hashes.length);
+    await node.kill();
+    renameSync(inFolder('lent'), file);
+    await start('-maxblockfilesize=65536');
+    expect(node.output()).not.toContain('is missing');
+    expect(await node.rpc('getbestblockhash')).toBe(hashes.at(-1));
+  });
+
   it('connects a valid block that wrong rows had condemned, once they are right or computed anew', async () => {
     const chainstate = inFolder('chainstate');
     /** Takes a coin out of the database, or puts it back. */

@@ -16,13 +16,23 @@ function emptySearch() {
       return { rows: [], total: 0, blocked: [], height: 1 };
     },
   } as unknown as SearchBackend;
-  const follower = {
-    status: { tip: { height: 1, hash: 'aa' }, failure: null },
-    waitForTip: () => Promise.resolve(),
-  } as unknown as SearchFollower;
+  const status = { tip: { height: 1, hash: 'aa' }, failure: null as string | null, isStuck: false };
+  const follower = { status, waitForTip: () => Promise.resolve() } as unknown as SearchFollower;
   const search = new BackedClaimSearch({} as ClaimIndexReader, backend, follower, SILENT_LOGGER);
-  return { search, looks: () => looks };
+  return { search, status, looks: () => looks };
 }
+
+it('an index that waits for what cannot be read does not answer, one that is only late does', async () => {
+  const { search, status, looks } = emptySearch();
+  status.failure = 'The disk is full';
+  await search.search({ name: 'one' });
+  expect(looks()).toBe(1);
+  Object.assign(status, { failure: 'blk00001.dat is damaged', isStuck: true });
+  await expect(search.search({ name: 'one' })).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: 'The search index cannot follow the chain: blk00001.dat is damaged',
+  });
+});
 
 it('answers are remembered until what they were asked for takes too much memory', async () => {
   const { search, looks } = emptySearch();

@@ -9,6 +9,7 @@ import { hashToHex } from '../../../src/util/bytes.js';
 import { BackedClaimSearch } from '../../../src/search/claimSearch.js';
 import { SearchFollower } from '../../../src/search/follower.js';
 import type { SearchBackend } from '../../../src/search/searchBackend.js';
+import { BlockFileError } from '../../../src/store/blockFiles.js';
 import { SqliteIndexWriter } from '../../../src/search/sqliteIndexWriter.js';
 import { loadSqlite } from '../../../src/sqlite/sqliteProvider.js';
 import { trendingAfter } from '../../../src/search/trending.js';
@@ -107,6 +108,34 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
     await writer.close();
     expect(calls).toBeGreaterThan(20);
     expect(await kept.contents()).toEqual(await freshBuild(backend, index, 0));
+  });
+
+  it.each([
+    [new BlockFileError('blk00001.dat is damaged'), true],
+    [new Error('The disk is full'), false],
+  ])('tells whether what ends it lasts: %s', async (error, isStuck) => {
+    const index = new FakeClaimIndex(3);
+    for (let n = 0; n < 10; n++) index.mine(8);
+    const writer = await (await makeIndex(backend)).openWriter();
+    let isBroken = false;
+    const reader = new Proxy(index, {
+      get(target, name) {
+        if (name !== 'claimsWithValues' || !isBroken) return Reflect.get(target, name) as unknown;
+        return () => Promise.reject(error);
+      },
+    });
+    const follower = new SearchFollower(reader, reader, writer, SILENT_LOGGER);
+    await follower.sync();
+    expect(follower.status).toMatchObject({ failure: null, isStuck: false });
+    isBroken = true;
+    while (follower.status.failure === null) {
+      index.mine(8);
+      follower.poke();
+      await turn();
+    }
+    expect(follower.status).toMatchObject({ failure: error.message, isStuck });
+    await follower.close();
+    await writer.close();
   });
 
   it.each([7, 16, 17, 18, 19, 20])(

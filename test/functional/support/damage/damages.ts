@@ -300,8 +300,8 @@ const swapped: Way = ({ folder, kind, path, bytes, random }) => {
   const other = random.pick(others.length > 0 ? others : foreign.filter((one) => one !== path));
   const theirs = readFileSync(other);
   writeFileSync(path, theirs);
-  // The one wallet there is: the other file would be damaged too, of another kind.
-  if (kind === 'wallet') return { what: `overwritten with ${other.slice(folder.length + 1)}` };
+  // The only one of its kind: the other file would be damaged too, of another kind.
+  if (others.length === 0) return { what: `overwritten with ${other.slice(folder.length + 1)}` };
   writeFileSync(other, bytes);
   return { what: `swapped with ${other.slice(folder.length + 1)}` };
 };

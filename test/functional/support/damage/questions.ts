@@ -79,11 +79,13 @@ function questions({ hashes, staleHashes, txids, claimIds }: Scene): [Kind, Call
 
 function answerOf(kind: Kind, [method, params]: Call, { result, error }: RpcAnswer): Answer {
   const value = error ?? withoutNoise(method, result);
+  // An index that says why it is behind answers nothing.
+  const { search } = (method === 'getclaimindexinfo' ? result : {}) as { search?: Progress };
   return {
     question: `${method} ${JSON.stringify(params).slice(0, 200)}`,
     kind,
     text: JSON.stringify(value),
-    isError: error !== null,
+    isError: error !== null || search?.failure !== undefined,
   };
 }
 
@@ -94,10 +96,12 @@ function withoutNoise(method: string, result: unknown): unknown {
     const { search, claims } = result as { search: { documents: number }; claims: unknown };
     return { claims, documents: search.documents };
   }
-  // A wallet brings what waits of its own in anew.
+  // A wallet brings what waits of its own in anew, before the blocks behind the last flush are connected again.
   if (method === 'getrawmempool') {
     const entries = Object.entries(result as Record<string, object>);
-    return Object.fromEntries(entries.map(([txid, entry]) => [txid, { ...entry, time: 0 }]).sort());
+    return Object.fromEntries(
+      entries.map(([txid, entry]) => [txid, { ...entry, time: 0, height: 0 }]).sort(),
+    );
   }
   if (method === 'listunspent') return (result as object[]).map((coin) => JSON.stringify(coin)).sort();
   if (method === 'getaddressbalance') return { ...(result as object), unconfirmed: 0 };
