@@ -4,7 +4,7 @@
  */
 import { BlockFileError, type BlockFiles, type FilePosition } from '../store/blockFiles.js';
 import { equalBytes, hashToHex } from '../util/bytes.js';
-import { environmentError, EnvironmentError, onFile } from '../util/environmentError.js';
+import { onFile } from '../util/environmentError.js';
 import { ReadError } from '../util/reader.js';
 import type { BlockIndex } from './blockIndex.js';
 import { checkBlockView, checkContents } from './checkBlockView.js';
@@ -60,10 +60,7 @@ export class StoredBlocks {
       await beforeLooking?.();
       block = loadBlock(bytes);
     } catch (error) {
-      if (error instanceof ReadError) throw this.damaged(id, error.message);
-      const told = environmentError(error, this.files.path('blk', headers.file(id)));
-      // The failure of this read, whoever asked for it.
-      throw told instanceof EnvironmentError ? new BlockFileError(told.message, { cause: error }) : error;
+      throw error instanceof ReadError ? this.damaged(id, error.message) : error;
     }
     if (!equalBytes(block.hash, headers.hash(id))) throw this.damaged(id, 'another block lies there');
     const wrong = checkContents(block, versionBits.isActive('segwit', headers.prev(id)));

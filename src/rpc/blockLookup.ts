@@ -31,8 +31,7 @@ function noData({ chain, pruner }: RpcServices, id: number): RpcError {
 
 /** Whether the disk did not give what was stored there: the failure of one read, not of the node. */
 function isUnreadable(error: unknown): error is Error {
-  if (error instanceof BlockFileError || error instanceof ReadError) return true;
-  return error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === 'string';
+  return error instanceof BlockFileError || error instanceof ReadError;
 }
 
 /** What `read` gives, or null when the block's files cannot be read, of which the log then tells. */

@@ -23,7 +23,7 @@ import { join } from 'node:path';
 import { sha256dPair } from '../crypto/hash.js';
 import { loadNative } from '../native/binding.js';
 import { assert } from '../util/assert.js';
-import { withPath } from '../util/environmentError.js';
+import { EnvironmentError, environmentError } from '../util/environmentError.js';
 import { makeFolder } from '../util/makeFolder.js';
 import type { Bytes } from '../util/bytes.js';
 import { refuseSpecialFile } from '../util/specialFile.js';
@@ -47,7 +47,7 @@ export interface FilePosition {
 
 type Kind = 'blk' | 'rev';
 
-/** The files contradict what the database says of them; the message tells which and what to do. */
+/** The files contradict what the database says of them, or cannot be read; the message tells which and what to do. */
 export class BlockFileError extends Error {
   override readonly name = 'BlockFileError';
 }
@@ -128,7 +128,7 @@ export class BlockFiles {
         refuseSpecialFile(path);
         fd = openSync(path, 'r');
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw unreadable(error, path);
         throw new BlockFileError(`${path} is missing. ${WHAT_TO_DO}`);
       }
     }
@@ -161,7 +161,7 @@ export class BlockFiles {
     try {
       return await use(opened.fd);
     } catch (error) {
-      throw withPath(error, this.path(kind, file));
+      throw unreadable(error, this.path(kind, file));
     } finally {
       opened.pins--;
       if (opened.retired && opened.pins === 0) closeSync(opened.fd);
@@ -209,7 +209,7 @@ export class BlockFiles {
     try {
       return readSync(fd, target, 0, target.length, at);
     } catch (error) {
-      throw withPath(error, this.path(kind, file));
+      throw unreadable(error, this.path(kind, file));
     }
   }
 
@@ -323,6 +323,12 @@ export class BlockFiles {
     this.sync();
     for (const [key, file] of this.opened) this.retire(key, file);
   }
+}
+
+/** What the system refuses to read there, as `BlockFileError`; all else as it is. */
+function unreadable(error: unknown, path: string): unknown {
+  const told = environmentError(error, path);
+  return told instanceof EnvironmentError ? new BlockFileError(told.message, { cause: error }) : error;
 }
 
 /** Reads at once what is short and in the system's memory, else on a thread; answers how many bytes there were. */

@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readlinkSync,
@@ -126,6 +127,27 @@ describe('BlockFiles', () => {
     truncateSync(files.path('blk', 0), 200);
     files = new BlockFiles({ folder, magic, maxFileBytes: 1000 });
     expect(() => files.readBlockSync(position)).toThrow(BlockFileError);
+  });
+
+  it('names the file that the system refuses to read', async () => {
+    const position = files.writeBlock(block(300, 1));
+    const undo = files.writeUndo(0, Buffer.alloc(32, 7), block(50, 2));
+    files.close();
+    for (const kind of ['blk', 'rev'] as const) {
+      rmSync(files.path(kind, 0));
+      mkdirSync(files.path(kind, 0));
+    }
+    const isNamed = (error: unknown): boolean => {
+      expect(error).toBeInstanceOf(BlockFileError);
+      expect((error as Error).message).toMatch(/(?:blk|rev)00000\.dat/);
+      return true;
+    };
+    await expect(files.readBlock(position)).rejects.toSatisfy(isNamed);
+    await expect(files.readPart(position, 0, 10)).rejects.toSatisfy(isNamed);
+    expect(() => files.readBlockSync(position)).toThrow(expect.toSatisfy(isNamed));
+    expect(() => files.readUndoSync({ file: 0, offset: undo }, Buffer.alloc(32, 7))).toThrow(
+      expect.toSatisfy(isNamed),
+    );
   });
 
   it('finds records between garbage', async () => {
