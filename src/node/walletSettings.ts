@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { OutputType } from '../signing/outputType.js';
 import type { WalletOptions } from '../wallet/walletOptions.js';
 import { FOREIGN_FILE_NAME, isThere, WALLET_FILE_NAME } from '../wallet/walletPlace.js';
-import type { WalletsOptions } from '../wallet/wallets.js';
+import type { WalletsOptions } from '../wallet/walletOpener.js';
 import type { LoadedOptions } from './options.js';
 
 export function walletSettings(loaded: LoadedOptions): WalletsOptions {

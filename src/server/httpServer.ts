@@ -217,6 +217,8 @@ export class RpcHttpServer {
       if (this.connections.of(socket).busy === 0) socket.destroy();
     });
     this.deps.webSockets?.attach(server, this.gate());
+    // Their bytes are counted; those beyond a number of lines would be dropped in silence.
+    server.maxHeadersCount = 0;
     server.timeout = this.timeoutMs;
     server.keepAliveTimeout = this.timeoutMs;
     await new Promise<void>((resolve, reject) => {
@@ -237,7 +239,8 @@ export class RpcHttpServer {
     if (this.stopping) {
       this.deps.logger.debug('http', 'Rejecting request while shutting down');
       sendErrorPage(response, 503);
-    } else if (!KNOWN_METHODS.includes(request.method ?? '')) sendErrorPage(response, 501);
+    } else if (headBytes(request) > MAX_HEADERS_BYTES) sendErrorPage(response, 400);
+    else if (!KNOWN_METHODS.includes(request.method ?? '')) sendErrorPage(response, 501);
     else if (!connection.isAllowed) sendText(response, 403, '');
     else {
       const profile = this.rpc.profileAt(request.url);
@@ -290,6 +293,17 @@ export class RpcHttpServer {
       release: (socket) => this.connections.release(socket),
     };
   }
+}
+
+/**
+ * The length of the request line and the headers, without the ends of lines. The parser counts less of each line, and so lets a
+ * few more in. Source: libevent `evhttp_parse_firstline_`, `evhttp_parse_headers_`.
+ */
+function headBytes({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage): number {
+  let bytes = `${method} ${url} HTTP/${httpVersion}`.length;
+  // A colon behind the name, a space before the value.
+  for (const text of rawHeaders) bytes += text.length + 1;
+  return bytes;
 }
 
 /** Why an endpoint cannot be listened on, and what to do: the end of a sentence, and one more. */

@@ -1,28 +1,21 @@
 /**
- * The wallets of a node: which are open, and how they are made, opened and closed. Owns no rule about what is in them.
- * Source: lbrycrd wallet/init.cpp, wallet/wallet.cpp `AddWallet`, `Verify`, `CreateWalletFromFile`.
+ * The wallets of a node: which are open, under which names, and who hears of them. Owns no rule about what is in them; opening
+ * and making one is `walletOpener.ts`. Source: lbrycrd wallet/init.cpp, wallet/wallet.cpp `AddWallet`, `Verify`.
  */
-import { realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { FolderLockError } from '../store/folderLock.js';
-import { environmentError, EnvironmentError } from '../util/environmentError.js';
+import { makeFolder } from '../util/makeFolder.js';
 import { SerialQueue } from '../util/serialQueue.js';
-import { inSlices } from '../util/slices.js';
-import { Follower, FollowError } from './follower.js';
+import type { Follower } from './follower.js';
+import type { Entry } from './ledger/entry.js';
 import type { NodePort } from './port.js';
 import { Rebroadcaster, reacceptTransactions } from './spending/broadcasting.js';
 import { endSpending } from './spending/spendState.js';
-import { WalletBatch } from './store/records.js';
-import { WalletFile } from './store/walletFile.js';
-import { salvageWallet } from './store/salvage.js';
-import { areCopies } from './keys/copies.js';
-import { upgradeWallet } from './keys/upgrade.js';
-import { restoreNotes, zapTransactions, type Zap } from './ledger/zap.js';
-import type { Entry } from './ledger/entry.js';
-import { Wallet, WalletRowError } from './wallet.js';
-import type { WalletOptions } from './walletOptions.js';
-import { isForeignWallet, migrateForeignWallet, type Migrated } from './transfer/foreignWallet.js';
+import { isForeignWallet, type Migrated } from './transfer/foreignWallet.js';
+import type { Wallet } from './wallet.js';
+import { WalletLocks } from './walletLocks.js';
+import { WalletOpener, WalletOpenError, type OpenedWallet, type WalletsOptions } from './walletOpener.js';
 import {
   FOREIGN_FILE_NAME,
   isSameFile,
@@ -33,33 +26,6 @@ import {
   walletPlace,
   type WalletPlace,
 } from './walletPlace.js';
-import { WalletLocks } from './walletLocks.js';
-import { makeFolder } from '../util/makeFolder.js';
-
-/** A wallet cannot be opened or made; the message is for whoever asked, and says what to do where something is to be done. */
-export class WalletOpenError extends Error {
-  override readonly name = 'WalletOpenError';
-  readonly kind: 'exists' | 'missing' | 'copy' | 'refused';
-
-  constructor(kind: WalletOpenError['kind'], message: string) {
-    super(message);
-    this.kind = kind;
-  }
-}
-
-export interface WalletsOptions {
-  /** Absolute. */
-  readonly walletDir: string;
-  readonly wallet: WalletOptions;
-  /** Wallets opened at start are followed from their first block on (`-rescan`). */
-  readonly rescans: boolean;
-  /** What can be read of a damaged one is put into a new file at start (`-salvagewallet`). */
-  readonly salvages: boolean;
-  /** What of its transactions is forgotten at start, before the blocks tell them again (`-zapwallettxes`). */
-  readonly zaps: Zap;
-  /** The version to which one is brought at start; 0 for none (`-upgradewallet`). */
-  readonly upgradesTo: number;
-}
 
 /** Hears of all wallets that are open. It must not throw. */
 export interface WalletsListener {
@@ -67,35 +33,35 @@ export interface WalletsListener {
   transactionChanged(wallet: Wallet, entry: Entry, isNew: boolean): void;
 }
 
-export interface OpenWallet {
-  readonly wallet: Wallet;
-  readonly follower: Follower;
-}
-
 export interface MigratedWallet extends Migrated {
   readonly wallet: Wallet;
 }
 
-interface Open extends OpenWallet {
-  readonly place: WalletPlace;
-  readonly unlock: () => Promise<void>;
-}
-
 export class Wallets {
   readonly options: WalletsOptions;
-  private readonly node: NodePort;
-  private readonly open = new Map<string, Open>();
+  private readonly open = new Map<string, OpenedWallet>();
   private readonly rebroadcaster: Rebroadcaster;
   /** Wallets are opened and closed one at a time. */
   private readonly queue = new SerialQueue();
   private readonly closing = new AbortController();
   private readonly listeners = new Set<WalletsListener>();
   private readonly locks = new WalletLocks();
+  private readonly opener: WalletOpener;
 
   constructor(options: WalletsOptions, node: NodePort) {
     this.options = options;
-    this.node = node;
     this.rebroadcaster = new Rebroadcaster(node, () => this.all());
+    this.opener = new WalletOpener(options, {
+      node,
+      locks: this.locks,
+      signal: this.closing.signal,
+      others: () => this.all(),
+      begins: (wallet) => {
+        wallet.listen((entry, isNew) => {
+          for (const listener of this.listeners) listener.transactionChanged(wallet, entry, isNew);
+        });
+      },
+    });
   }
 
   /** In the order in which they were opened. */
@@ -129,6 +95,28 @@ export class Wallets {
     return () => void this.listeners.delete(listener);
   }
 
+  /** Resolves when the wallets have taken in all that the node has told by now; null when they have. */
+  caughtUp(): Promise<unknown> | null {
+    let behind: Promise<void>[] | null = null;
+    for (const { wallet } of this.open.values()) {
+      const one = wallet.events.caughtUp();
+      if (one !== null) (behind ??= []).push(one);
+    }
+    return behind === null ? null : Promise.all(behind);
+  }
+
+  /** Somebody uses wallets until what is returned is called (`EventLine.enter`). */
+  enter(): () => void {
+    const lines = this.all().map(({ events }) => events);
+    for (const line of lines) line.enter();
+    return () => lines.forEach((line) => line.leave());
+  }
+
+  /** Takes in at once what wallets have begun to take in (`EventLine.finish`). */
+  finish(): void {
+    for (const { wallet } of this.open.values()) wallet.events.finish();
+  }
+
   /** Names of the wallets that lie in the wallet folder, open or not. */
   names(): string[] {
     return walletNames(this.options.walletDir);
@@ -138,8 +126,8 @@ export class Wallets {
   openOrCreate(name: string): Promise<Wallet> {
     return this.exclusively(async () => {
       const place = this.check(name);
-      if (!isThere(place.file) && place.foreign === null) return this.make(place, true);
-      return this.load(place, this.options);
+      if (!isThere(place.file) && place.foreign === null) return this.list(this.opener.make(place, true));
+      return this.list(this.opener.load(place, this.options));
     });
   }
 
@@ -149,7 +137,7 @@ export class Wallets {
       const { kind, path } = walletPlace(this.options.walletDir, name);
       if (kind !== 'missing' && !isUnfinished(path))
         throw new WalletOpenError('exists', `Wallet ${name} already exists.`);
-      return this.make(this.check(name), privateKeys);
+      return this.list(this.opener.make(this.check(name), privateKeys));
     });
   }
 
@@ -161,7 +149,7 @@ export class Wallets {
       if (kind === 'folder' && !isThere(file) && foreign === null) {
         throw new WalletOpenError('missing', `Directory ${name} does not contain a ${basename(file)} file.`);
       }
-      return this.load(this.check(name));
+      return this.list(this.opener.load(this.check(name)));
     });
   }
 
@@ -177,31 +165,16 @@ export class Wallets {
       if (!isForeignWallet(from)) throw new WalletOpenError('refused', `${from} is no wallet of lbrycrd.`);
       const place = walletPlace(this.options.walletDir, name);
       if (place.kind !== 'missing') throw new WalletOpenError('exists', `Wallet ${name} already exists.`);
-      await this.guard(place, () => makeFolder(place.path, 0o700));
+      await this.opener.guard(place, () => makeFolder(place.path, 0o700));
       try {
-        const found = await this.takeOver(from, this.check(name));
-        return { ...found, wallet: await this.load(this.check(name)) };
+        const found = await this.opener.takeOver(from, this.check(name));
+        return { ...found, wallet: await this.list(this.opener.load(this.check(name))) };
       } catch (error) {
         await rm(place.file, { force: true }).catch(() => undefined);
         await removeFolder(place.path);
         throw error;
       }
     });
-  }
-
-  private async takeOver(from: string, place: WalletPlace): Promise<Migrated> {
-    const { log, warn } = this.node;
-    log.info(`Taking over the wallet ${from} into ${place.file}. The old file stays as it is.`);
-    try {
-      const found = await migrateForeignWallet(from, place.file);
-      log.info(
-        `Took over ${found.rows} records of ${from}${found.usedLog ? ', some from its log' : ''}. Use it with one program only from here on.`,
-      );
-      if (found.warning !== '') warn(found.warning);
-      return found;
-    } catch (error) {
-      throw this.told(place, error);
-    }
   }
 
   /** Closes a wallet; resolves when all of it is on disk. */
@@ -248,118 +221,12 @@ export class Wallets {
     return place;
   }
 
-  private async make(place: WalletPlace, privateKeys: boolean): Promise<Wallet> {
-    const madeFolder = place.kind === 'missing';
-    await this.guard(place, () => makeFolder(dirname(place.file), 0o700));
-    const file = WalletFile.planned(place.file);
-    let unlock = async (): Promise<void> => undefined;
-    try {
-      unlock = await this.lock(place);
-      const wallet = new Wallet(place.name, { node: this.node, file, options: this.options.wallet });
-      // Whatever ends the node meanwhile leaves the whole wallet or none: one without private keys must never be without its flag.
-      const batch = new WalletBatch();
-      await inSlices(wallet.begin(batch, { privateKeys }));
-      await file.rewrite(batch.changes);
-      batch.wipe();
-      await wallet.keys.topUp();
-      return await this.enter(place, wallet, unlock, { isNew: true });
-    } catch (error) {
-      await file.close().catch(() => undefined);
-      await rm(place.file, { force: true }).catch(() => undefined);
-      await unlock();
-      if (madeFolder) await removeFolder(place.path);
-      throw this.told(place, error);
-    }
-  }
-
-  /** Gives a wallet without any rows what all have. */
-  private async begin(wallet: Wallet): Promise<void> {
-    const batch = new WalletBatch();
-    await inSlices(wallet.begin(batch));
-    await wallet.write(batch);
-  }
-
-  private async load(place: WalletPlace, start: Partial<WalletsOptions> = {}): Promise<Wallet> {
-    const started = performance.now();
-    let file: WalletFile | null = null;
-    let unlock = async (): Promise<void> => undefined;
-    try {
-      unlock = await this.lock(place);
-      if (place.foreign !== null) await this.takeOver(place.foreign, place);
-      if (start.salvages === true && isThere(place.file)) await salvageWallet(place.file, this.node);
-      file = await WalletFile.open(place.file);
-      this.warnOfLinks(place);
-      if (file.isWasteful) await file.rewrite();
-      const zapped = start.zaps === undefined || start.zaps === 'nothing' ? [] : await zapTransactions(file);
-      const wallet = new Wallet(place.name, { node: this.node, file, options: this.options.wallet });
-      await inSlices(wallet.load());
-      await this.refuseCopy(wallet);
-      if (file.isEmpty) await this.begin(wallet);
-      if (start.upgradesTo) await upgradeWallet(wallet, start.upgradesTo);
-      if (wallet.unknownRowCount > 0)
-        this.node.log.warn(
-          `${wallet.logName} ${wallet.unknownRowCount} records are of no known kind; they are kept.`,
-        );
-      this.node.log.info(
-        `${wallet.logName} Wallet completed loading in ${Math.round(performance.now() - started)}ms`,
-      );
-      if (!wallet.isLocked && !wallet.hd.canMake) {
-        this.node.warn(
-          `${wallet.logName} The seed of the wallet is missing: no new keys can be made. Restore a backup, or begin a new seed with sethdseed.`,
-        );
-      }
-      await wallet.keys.topUp();
-      await this.enter(place, wallet, unlock, { rescan: this.options.rescans });
-      if (start.zaps === 'transactions') await restoreNotes(wallet, zapped);
-      return wallet;
-    } catch (error) {
-      await file?.close().catch(() => undefined);
-      await unlock();
-      throw this.told(place, error);
-    }
-  }
-
-  /** Two copies of one wallet do not hear of each other's addresses. Source: `CheckUniqueFileid`. */
-  private async refuseCopy(wallet: Wallet): Promise<void> {
-    for (const other of this.all()) {
-      if (!(await inSlices(areCopies(wallet, other)))) continue;
-      throw new WalletOpenError(
-        'copy',
-        `Error loading wallet ${wallet.name}. It is a copy of the wallet ${other.name === '' ? '""' : other.name}, which is loaded: both would hand out the same addresses. Unload that one first.`,
-      );
-    }
-  }
-
-  /** Locks are on folders: they do not keep others from the same file in another folder. */
-  private warnOfLinks({ name, file }: WalletPlace): void {
-    const { nlink } = statSync(file);
-    if (nlink > 1)
-      this.node.warn(
-        `The file of the wallet ${name === '' ? file : name} has ${nlink} names (hard links). Open it under one only: two nodes that write to it destroy it. A copy made with backupwallet is safe.`,
-      );
-  }
-
-  private async enter(
-    place: WalletPlace,
-    wallet: Wallet,
-    unlock: () => Promise<void>,
-    start: { rescan?: boolean; isNew?: boolean },
-  ): Promise<Wallet> {
-    wallet.listen((entry, isNew) => {
-      for (const listener of this.listeners) listener.transactionChanged(wallet, entry, isNew);
-    });
-    const follower = new Follower(wallet);
-    await follower.start({ ...start, signal: this.closing.signal });
-    const { ledger, keypool, logName } = wallet;
-    if (start.isNew === true) {
-      this.node.log.info(`${logName} A new wallet in ${place.file}; back it up with backupwallet`);
-    } else {
-      this.node.log.info(
-        `${logName} ${ledger.size} transactions, ${keypool.count('receive') + keypool.count('change')} keys in the pool`,
-      );
-    }
-    this.open.set(place.name, { wallet, follower, place, unlock });
-    await reacceptTransactions(wallet);
+  /** Lists a wallet that was opened. */
+  private async list(opening: Promise<OpenedWallet>): Promise<Wallet> {
+    const opened = await opening;
+    const { wallet, place } = opened;
+    this.open.set(place.name, opened);
+    await wallet.events.use(() => reacceptTransactions(wallet));
     this.rebroadcaster.start();
     return wallet;
   }
@@ -372,35 +239,5 @@ export class Wallets {
     await found.follower.stop();
     await found.wallet.close();
     await found.unlock();
-  }
-
-  /** Keeps other nodes out, also those whose data lie elsewhere. */
-  private async lock({ file }: WalletPlace): Promise<() => Promise<void>> {
-    try {
-      return await this.locks.lock(dirname(file));
-    } catch (error) {
-      if (error instanceof FolderLockError) throw new WalletOpenError('refused', error.message);
-      throw error;
-    }
-  }
-
-  private async guard(place: WalletPlace, task: () => unknown): Promise<void> {
-    try {
-      await task();
-    } catch (error) {
-      throw this.told(place, error);
-    }
-  }
-
-  /** What went wrong, for whoever asked. Bugs stay what they are. */
-  private told({ name, path }: WalletPlace, error: unknown): unknown {
-    if (error instanceof WalletRowError || error instanceof FollowError)
-      return new WalletOpenError('refused', `Error loading ${name === '' ? path : name}: ${error.message}`);
-    const refused = environmentError(error, path);
-    if (refused instanceof EnvironmentError) return new WalletOpenError('refused', refused.message);
-    const { code } = error as NodeJS.ErrnoException;
-    if (error instanceof Error && typeof code === 'string' && !(error instanceof WalletOpenError))
-      return new WalletOpenError('refused', error.message);
-    return error;
   }
 }

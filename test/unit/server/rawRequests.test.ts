@@ -91,6 +91,19 @@ describe('a request', () => {
     expect(await send(post(ECHO, `X: ${'a'.repeat(8000)}\r\n`), 1)).toContain(ANSWER);
   });
 
+  it('has as many header lines as 8,192 bytes hold, with colons and spaces', async () => {
+    const line = `X: ${'a'.repeat(17)}\r\n`;
+    const plain = post(ECHO);
+    const heads = plain.slice(0, plain.indexOf('\r\n\r\n')).split('\r\n');
+    const count = Math.floor((8192 - heads.join('').length) / (line.length - 2));
+    expect(statuses(await send(post(ECHO, line.repeat(count)), 1))).toEqual(['200']);
+    expect(statuses(await send(post(ECHO, line.repeat(count + 1))))).toEqual(['400']);
+    const short = Math.floor((8192 - heads.join('').length) / 4);
+    expect(short).toBeGreaterThan(2000);
+    expect(statuses(await send(post(ECHO, 'X: a\r\n'.repeat(short)), 1))).toEqual(['200']);
+    expect(statuses(await send(post(ECHO, 'X: a\r\n'.repeat(short + 1))))).toEqual(['400']);
+  });
+
   it('without HTTP behind a call that is worked on does not answer in its place', async () => {
     const answer = await send([post('{"id":2,"method":"test_wait","params":[5000]}'), 'garbage\r\n\r\n']);
     expect(answer).toBe('');

@@ -1,5 +1,5 @@
 /** What opening and making wallets answers, and how it fails. */
-import { WalletOpenError } from '../../../wallet/wallets.js';
+import { WalletOpenError } from '../../../wallet/walletOpener.js';
 import type { Wallet } from '../../../wallet/wallet.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';

@@ -1,0 +1,242 @@
+/**
+ * Opening a wallet at its place, and making one there: its folder's lock, its file, what is loaded of it, and following the chain
+ * from where it was last. Owns no list of those that are open (`wallets.ts`). Source: lbrycrd wallet/wallet.cpp
+ * `CreateWalletFromFile`.
+ */
+import { statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { FolderLockError } from '../store/folderLock.js';
+import { environmentError, EnvironmentError } from '../util/environmentError.js';
+import { makeFolder } from '../util/makeFolder.js';
+import { inSlices } from '../util/slices.js';
+import { Follower, FollowError } from './follower.js';
+import { areCopies } from './keys/copies.js';
+import { upgradeWallet } from './keys/upgrade.js';
+import { restoreNotes, zapTransactions, type Zap } from './ledger/zap.js';
+import type { NodePort } from './port.js';
+import { WalletBatch } from './store/records.js';
+import { salvageWallet } from './store/salvage.js';
+import { WalletFile } from './store/walletFile.js';
+import { migrateForeignWallet, type Migrated } from './transfer/foreignWallet.js';
+import { Wallet, WalletRowError } from './wallet.js';
+import type { WalletLocks } from './walletLocks.js';
+import type { WalletOptions } from './walletOptions.js';
+import { isThere, removeFolder, type WalletPlace } from './walletPlace.js';
+
+/** A wallet cannot be opened or made; the message is for whoever asked, and says what to do where something is to be done. */
+export class WalletOpenError extends Error {
+  override readonly name = 'WalletOpenError';
+  readonly kind: 'exists' | 'missing' | 'copy' | 'refused';
+
+  constructor(kind: WalletOpenError['kind'], message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+export interface WalletsOptions {
+  /** Absolute. */
+  readonly walletDir: string;
+  readonly wallet: WalletOptions;
+  /** Wallets opened at start are followed from their first block on (`-rescan`). */
+  readonly rescans: boolean;
+  /** What can be read of a damaged one is put into a new file at start (`-salvagewallet`). */
+  readonly salvages: boolean;
+  /** What of its transactions is forgotten at start, before the blocks tell them again (`-zapwallettxes`). */
+  readonly zaps: Zap;
+  /** The version to which one is brought at start; 0 for none (`-upgradewallet`). */
+  readonly upgradesTo: number;
+}
+
+export interface OpenedWallet {
+  readonly wallet: Wallet;
+  readonly follower: Follower;
+  readonly place: WalletPlace;
+  /** Gives its folder free again. */
+  readonly unlock: () => Promise<void>;
+}
+
+export interface WalletOpenerDeps {
+  readonly node: NodePort;
+  readonly locks: WalletLocks;
+  /** Ends what is under way. */
+  readonly signal: AbortSignal;
+  /** Those that are open. */
+  readonly others: () => readonly Wallet[];
+  /** A wallet is whole, and is about to follow the chain. */
+  readonly begins: (wallet: Wallet) => void;
+}
+
+/** One call at a time. All reject with `WalletOpenError` for what the owner can mend. */
+export class WalletOpener {
+  private readonly options: WalletsOptions;
+  private readonly deps: WalletOpenerDeps;
+  private readonly node: NodePort;
+
+  constructor(options: WalletsOptions, deps: WalletOpenerDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.node = deps.node;
+  }
+
+  /** Makes a wallet where there is none. */
+  async make(place: WalletPlace, privateKeys: boolean): Promise<OpenedWallet> {
+    const madeFolder = place.kind === 'missing';
+    await this.guard(place, () => makeFolder(dirname(place.file), 0o700));
+    const file = WalletFile.planned(place.file);
+    let unlock = async (): Promise<void> => undefined;
+    try {
+      unlock = await this.lock(place);
+      const wallet = new Wallet(place.name, { node: this.node, file, options: this.options.wallet });
+      // Whatever ends the node meanwhile leaves the whole wallet or none: one without private keys must never be without its flag.
+      const batch = new WalletBatch();
+      await inSlices(wallet.begin(batch, { privateKeys }));
+      await file.rewrite(batch.changes);
+      batch.wipe();
+      await wallet.keys.topUp();
+      return await this.enter(place, wallet, unlock, { isNew: true });
+    } catch (error) {
+      await file.close().catch(() => undefined);
+      await rm(place.file, { force: true }).catch(() => undefined);
+      await unlock();
+      if (madeFolder) await removeFolder(place.path);
+      throw this.told(place, error);
+    }
+  }
+
+  /** Gives a wallet without any rows what all have. */
+  private async begin(wallet: Wallet): Promise<void> {
+    const batch = new WalletBatch();
+    await inSlices(wallet.begin(batch));
+    await wallet.write(batch);
+  }
+
+  /** Opens one that is there, or takes the reference's over that lies in its place. */
+  async load(place: WalletPlace, start: Partial<WalletsOptions> = {}): Promise<OpenedWallet> {
+    const started = performance.now();
+    let file: WalletFile | null = null;
+    let unlock = async (): Promise<void> => undefined;
+    try {
+      unlock = await this.lock(place);
+      if (place.foreign !== null) await this.takeOver(place.foreign, place);
+      if (start.salvages === true && isThere(place.file)) await salvageWallet(place.file, this.node);
+      file = await WalletFile.open(place.file);
+      this.warnOfLinks(place);
+      if (file.isWasteful) await file.rewrite();
+      const zapped = start.zaps === undefined || start.zaps === 'nothing' ? [] : await zapTransactions(file);
+      const wallet = new Wallet(place.name, { node: this.node, file, options: this.options.wallet });
+      await inSlices(wallet.load());
+      await this.refuseCopy(wallet);
+      if (file.isEmpty) await this.begin(wallet);
+      if (start.upgradesTo) await upgradeWallet(wallet, start.upgradesTo);
+      if (wallet.unknownRowCount > 0)
+        this.node.log.warn(
+          `${wallet.logName} ${wallet.unknownRowCount} records are of no known kind; they are kept.`,
+        );
+      this.node.log.info(
+        `${wallet.logName} Wallet completed loading in ${Math.round(performance.now() - started)}ms`,
+      );
+      if (!wallet.isLocked && !wallet.hd.canMake) {
+        this.node.warn(
+          `${wallet.logName} The seed of the wallet is missing: no new keys can be made. Restore a backup, or begin a new seed with sethdseed.`,
+        );
+      }
+      await wallet.keys.topUp();
+      const opened = await this.enter(place, wallet, unlock, { rescan: this.options.rescans });
+      if (start.zaps === 'transactions') await restoreNotes(wallet, zapped);
+      return opened;
+    } catch (error) {
+      await file?.close().catch(() => undefined);
+      await unlock();
+      throw this.told(place, error);
+    }
+  }
+
+  /** Takes a wallet of the reference over into a new file. */
+  async takeOver(from: string, place: WalletPlace): Promise<Migrated> {
+    const { log, warn } = this.node;
+    log.info(`Taking over the wallet ${from} into ${place.file}. The old file stays as it is.`);
+    try {
+      const found = await migrateForeignWallet(from, place.file);
+      log.info(
+        `Took over ${found.rows} records of ${from}${found.usedLog ? ', some from its log' : ''}. Use it with one program only from here on.`,
+      );
+      if (found.warning !== '') warn(found.warning);
+      return found;
+    } catch (error) {
+      throw this.told(place, error);
+    }
+  }
+
+  /** Two copies of one wallet do not hear of each other's addresses. Source: `CheckUniqueFileid`. */
+  private async refuseCopy(wallet: Wallet): Promise<void> {
+    for (const other of this.deps.others()) {
+      if (!(await inSlices(areCopies(wallet, other)))) continue;
+      throw new WalletOpenError(
+        'copy',
+        `Error loading wallet ${wallet.name}. It is a copy of the wallet ${other.name === '' ? '""' : other.name}, which is loaded: both would hand out the same addresses. Unload that one first.`,
+      );
+    }
+  }
+
+  /** Locks are on folders: they do not keep others from the same file in another folder. */
+  private warnOfLinks({ name, file }: WalletPlace): void {
+    const { nlink } = statSync(file);
+    if (nlink > 1)
+      this.node.warn(
+        `The file of the wallet ${name === '' ? file : name} has ${nlink} names (hard links). Open it under one only: two nodes that write to it destroy it. A copy made with backupwallet is safe.`,
+      );
+  }
+
+  private async enter(
+    place: WalletPlace,
+    wallet: Wallet,
+    unlock: () => Promise<void>,
+    start: { rescan?: boolean; isNew?: boolean },
+  ): Promise<OpenedWallet> {
+    this.deps.begins(wallet);
+    const follower = new Follower(wallet);
+    await follower.start({ ...start, signal: this.deps.signal });
+    const { ledger, keypool, logName } = wallet;
+    if (start.isNew === true) {
+      this.node.log.info(`${logName} A new wallet in ${place.file}; back it up with backupwallet`);
+    } else {
+      this.node.log.info(
+        `${logName} ${ledger.size} transactions, ${keypool.count('receive') + keypool.count('change')} keys in the pool`,
+      );
+    }
+    return { wallet, follower, place, unlock };
+  }
+
+  /** Keeps other nodes out, also those whose data lie elsewhere. */
+  private async lock({ file }: WalletPlace): Promise<() => Promise<void>> {
+    try {
+      return await this.deps.locks.lock(dirname(file));
+    } catch (error) {
+      if (error instanceof FolderLockError) throw new WalletOpenError('refused', error.message);
+      throw error;
+    }
+  }
+
+  /** Runs a task; what the disk refuses is told as of this wallet. */
+  async guard(place: WalletPlace, task: () => unknown): Promise<void> {
+    try {
+      await task();
+    } catch (error) {
+      throw this.told(place, error);
+    }
+  }
+
+  /** What went wrong, for whoever asked. Bugs stay what they are. */
+  private told({ name, path }: WalletPlace, error: unknown): unknown {
+    if (error instanceof WalletRowError || error instanceof FollowError)
+      return new WalletOpenError('refused', `Error loading ${name === '' ? path : name}: ${error.message}`);
+    const refused = environmentError(error, path);
+    if (refused instanceof EnvironmentError) return new WalletOpenError('refused', refused.message);
+    const { code } = error as NodeJS.ErrnoException;
+    if (error instanceof Error && typeof code === 'string' && !(error instanceof WalletOpenError))
+      return new WalletOpenError('refused', error.message);
+    return error;
+  }
+}
