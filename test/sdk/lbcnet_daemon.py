@@ -97,10 +97,7 @@ class Item(dict):
 
     @property
     def private_key(self):
-        import base58
-        from lbry.wallet.bip32 import PrivateKey
-        exported = json.loads(base58.b58decode(self._daemon.call('channel_export', {'channel_id': self['claim_id']})))
-        return PrivateKey.from_pem(self._daemon.ledger, exported['signing_private_key'])
+        return self._daemon.channel_key(self['claim_id'])
 
     @property
     def tx_ref(self):
@@ -225,6 +222,8 @@ class LbcnetDaemon:
             given = params(arguments, named)
             with_file(given)
             answer = await asyncio.get_running_loop().run_in_executor(None, self.call, name[8:], given)
+            if name in ('jsonrpc_channel_create', 'jsonrpc_channel_update') and not given.get('preview'):
+                answer.outputs[0].private_key = self.channel_key(answer.outputs[0].claim_id, given.get('wallet_id'))
             if name[8:] in CHANGES_WALLETS:
                 await self.follow_wallets()
             return answer
@@ -251,6 +250,12 @@ class LbcnetDaemon:
         if reply.get('error'):
             raise error_of(reply['error'])
         return wrap(self, reply['result'])
+
+    def channel_key(self, claim_id, wallet_id=None):
+        import base58
+        from lbry.wallet.bip32 import PrivateKey
+        exported = self.call('channel_export', {'channel_id': claim_id, 'wallet_id': wallet_id})
+        return PrivateKey.from_pem(self.ledger, json.loads(base58.b58decode(exported))['signing_private_key'])
 
     async def start(self):
         node = self.wallet_node

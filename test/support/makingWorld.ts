@@ -10,6 +10,7 @@ import { ledgerParams } from '../../src/daemon/base/ledgerParams.js';
 import type {
   AddressRow,
   CoinCandidate,
+  CoinFilter,
   SpendableCoin,
   TransactionFilter,
 } from '../../src/daemon/ledger/ledgerDatabase.js';
@@ -185,6 +186,15 @@ export class WorldLedger implements LedgerPort {
     };
   }
 
+  async #coins(
+    { accountIds, isConfirmed }: CoinFilter,
+    fits: (coin: CoinCandidate) => boolean,
+  ): Promise<CoinCandidate[]> {
+    const coins: CoinCandidate[] = [];
+    for (const id of accountIds) coins.push(...(await this.database.spendable([id])));
+    return coins.filter((coin) => (!isConfirmed || coin.height > 0) && fits(coin));
+  }
+
   readonly database: LedgerPort['database'] = {
     txos: (filter: TxoFilter, page: TxoPage = {}): Promise<TxoRow[]> => {
       const rows = [...this.kept.values()]
@@ -200,6 +210,35 @@ export class WorldLedger implements LedgerPort {
         number: keys.indexOf(keyOf(row.txid, row.nout)),
         tx: [...this.transactions.keys()].indexOf(hashToHex(row.txid)),
       }));
+    },
+    coinTotals: async (filter, fromDewies) => {
+      const coins = await this.#coins(filter, ({ amountDewies }) => amountDewies >= (fromDewies ?? 0n));
+      return {
+        count: coins.length,
+        amounts: new Set(coins.map(({ amountDewies }) => amountDewies)).size,
+        sumDewies: coins.reduce((sum, { amountDewies }) => sum + amountDewies, 0n),
+      };
+    },
+    coinAmounts: async (filter, belowDewies) => {
+      const coins = await this.#coins(
+        filter,
+        ({ amountDewies }) => belowDewies === null || amountDewies < belowDewies,
+      );
+      const amounts = [...new Set(coins.map(({ amountDewies }) => amountDewies))];
+      return amounts
+        .sort((a, b) => (a < b ? 1 : -1))
+        .map((amount) => ({
+          amountDewies: amount,
+          count: coins.filter(({ amountDewies }) => amountDewies === amount).length,
+        }));
+    },
+    leastCoinAmount: async (filter, fromDewies) => {
+      const coins = await this.#coins(filter, ({ amountDewies }) => amountDewies >= fromDewies);
+      return coins.map(({ amountDewies }) => amountDewies).sort((a, b) => (a < b ? -1 : 1))[0] ?? null;
+    },
+    coinsOfAmount: async (filter, { amountDewies, count }) => {
+      const coins = await this.#coins(filter, (coin) => coin.amountDewies === amountDewies);
+      return coins.slice(0, count).map(({ number }) => number);
     },
     reserveCoins: async (candidates): Promise<SpendableCoin[] | null> => {
       const all = [...this.kept.values()];

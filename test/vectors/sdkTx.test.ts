@@ -53,6 +53,7 @@ import { parseJson } from '../../src/util/jsonParse.js';
 import { stringifyJson } from '../../src/util/jsonWrite.js';
 import { Reader } from '../../src/util/reader.js';
 import { atOnce } from '../../src/util/slices.js';
+import { pileOf } from '../support/coinPile.js';
 import { checkSdkVectors, differs, firstOf, type SdkLine } from './sdkVectors.js';
 
 const ledger = ledgerParams('lbc_mainnet');
@@ -178,7 +179,7 @@ class RecordedWallet implements FundingPort {
     return this.#line['utxos'] as RecordedOutput[];
   }
 
-  choose(deficit: bigint): Promise<SpentOutput[]> {
+  async choose(deficit: bigint): Promise<SpentOutput[]> {
     const coinOf = (utxo: RecordedOutput): BandedCoin & { readonly utxo: RecordedOutput } => ({
       effectiveAmount: BigInt(utxo.amount) - SPENDING_FEE,
       amountDewies: BigInt(utxo.amount),
@@ -189,7 +190,7 @@ class RecordedWallet implements FundingPort {
     });
     const strategy = this.#line['strategy'] as SelectionStrategy;
     const all = [...this.utxos, ...((this.#line['args'] as BuildArgs).inputs ?? [])];
-    let chosen: { readonly utxo: RecordedOutput }[];
+    let chosen: readonly { readonly utxo: RecordedOutput }[];
     if (strategy === 'sqlite') {
       const free = this.utxos.filter((utxo) => !this.#used.has(idOf(utxo)) && !txoOf(utxo).claimName);
       const floor = deficit / 10n < 1n ? deficit / 10n : 1n;
@@ -200,10 +201,10 @@ class RecordedWallet implements FundingPort {
       const selector = new CoinSelector<(typeof coins)[number]>(deficit, COST_OF_CHANGE, () =>
         draws.shift()!,
       );
-      chosen = atOnce(selector.select(coins, strategy));
+      chosen = await selector.select(pileOf(coins), strategy);
     }
     for (const { utxo } of chosen) this.#used.add(idOf(utxo));
-    return Promise.resolve(chosen.map(({ utxo }) => spentOf(utxo)));
+    return chosen.map(({ utxo }) => spentOf(utxo));
   }
 
   release(): Promise<void> {
@@ -333,7 +334,7 @@ function shownDiffers(
 }
 
 checkSdkVectors('tx', {
-  select(line) {
+  async select(line) {
     const draws = [...(line['draws'] as number[])];
     const coins = (line['utxos'] as [number, number][]).map(([amount, height], at) => ({
       effectiveAmount: BigInt(amount) - SPENDING_FEE,
@@ -343,7 +344,7 @@ checkSdkVectors('tx', {
     const [target, cost] = [BigInt(line['target'] as number), BigInt(line['cost_of_change'] as number)];
     const selector = new CoinSelector<(typeof coins)[number]>(target, cost, () => draws.shift()!);
     const strategy = line['strategy'] as Exclude<SelectionStrategy, 'sqlite'>;
-    const chosen = atOnce(selector.select(coins, strategy));
+    const chosen = await selector.select(pileOf(coins), strategy);
     return firstOf(
       differs(
         chosen.map(({ at }) => at),

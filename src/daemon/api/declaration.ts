@@ -90,6 +90,8 @@ export interface ParamDeclaration {
   readonly default?: unknown;
   /** A null is an error (`InputValueIsNoneError`) instead of counting as absent. */
   readonly refusesNull?: true;
+  /** An empty text counts as absent. */
+  readonly emptyIsAbsent?: true;
 }
 
 export interface MethodDeclaration {

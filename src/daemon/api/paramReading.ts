@@ -85,6 +85,7 @@ function readParam(param: ParamDeclaration, value: JsonValue | undefined): unkno
     );
   }
   if (value === undefined || (value === null && param.type !== 'any')) return param.default;
+  if (value === '' && param.emptyIsAbsent) return param.default;
   if (param.type === 'any') return value;
   if (param.type === 'lbc') return parseLbc(param.name, amountText(value));
   if (param.type === 'positiveLbc') return parseLbc(param.name, amountText(value), { isPositive: true });

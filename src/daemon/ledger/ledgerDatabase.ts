@@ -39,6 +39,27 @@ export interface CoinCandidate {
   readonly isVerified: boolean;
 }
 
+/** Which coins may pay: of types other and purchase, unspent and not reserved. */
+export interface CoinFilter {
+  /** Whose. Of equal coins those of an earlier account come first. */
+  readonly accountIds: readonly string[];
+  /** Only those whose transactions are in blocks. */
+  readonly isConfirmed: boolean;
+}
+
+export interface CoinTotals {
+  readonly count: number;
+  /** Different amounts. */
+  readonly amounts: number;
+  readonly sumDewies: bigint;
+}
+
+/** So many coins have that amount. */
+export interface CoinAmount {
+  readonly amountDewies: bigint;
+  readonly count: number;
+}
+
 /** A coin that pays. */
 export interface SpendableCoin {
   /** 32 bytes, wire order. */
@@ -111,6 +132,14 @@ export interface LedgerDatabase {
 
   /** Coins of types other and purchase, unspent and not reserved, in the order `height` of lists. */
   spendable(accountIds: readonly string[], withProofs?: boolean): Promise<CoinCandidate[]>;
+  /** Of coins with at least that amount, of all where it is null; `amounts` is 0 then. */
+  coinTotals(filter: CoinFilter, fromDewies: bigint | null): Promise<CoinTotals>;
+  /** The next amounts below that one, or from the largest on (null), largest first; none where there are no more. */
+  coinAmounts(filter: CoinFilter, belowDewies: bigint | null): Promise<CoinAmount[]>;
+  /** The least amount from that one on; null where there is none. */
+  leastCoinAmount(filter: CoinFilter, fromDewies: bigint): Promise<bigint | null>;
+  /** Numbers of the first so many coins of an amount, by account, each account's in the order `height` of lists; fewer where there are not as many. */
+  coinsOfAmount(filter: CoinFilter, chosen: CoinAmount): Promise<number[]>;
   /** Reserves candidates, all or none: null, and nothing changed, where one is gone, spent or reserved already. On disk when it resolves. */
   reserveCoins(candidates: readonly number[]): Promise<SpendableCoin[] | null>;
   /** All or none: false, and nothing changed, where one is unknown, spent or reserved already. On disk when it resolves. */

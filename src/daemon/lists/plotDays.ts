@@ -35,8 +35,8 @@ export function plotRangeOf(
   },
   today: number,
 ): PlotRange {
-  if (!given.startDay) return { fromDay: today - given.daysBack };
+  if (given.startDay === undefined) return { fromDay: today - given.daysBack };
   const fromDay = readDay(given.startDay);
-  if (given.endDay) return { fromDay, toDay: readDay(given.endDay) };
+  if (given.endDay !== undefined) return { fromDay, toDay: readDay(given.endDay) };
   return given.daysAfter === undefined ? { fromDay } : { fromDay, toDay: fromDay + given.daysAfter };
 }

@@ -35,7 +35,7 @@ const TXID = /^[0-9a-fA-F]{64}$/;
 
 /** Throws `ValueError` where it is none. */
 export function txoOrderOf(order: string | undefined): TxoOrder {
-  const found = order === undefined || order === '' ? 'height' : ORDERS.find((one) => one === order);
+  const found = order === undefined ? 'height' : ORDERS.find((one) => one === order);
   if (found === undefined) throw badValue(`'${order}' is not a valid --order_by value.`);
   return found;
 }

@@ -4,10 +4,9 @@
  */
 import { breathe } from '../../util/breathe.js';
 import { SerialQueue } from '../../util/serialQueue.js';
-import { inSlices } from '../../util/slices.js';
 import type { RandomSource } from '../base/clock.js';
 import { failure } from '../base/daemonError.js';
-import type { CoinCandidate, SpendableCoin } from '../ledger/ledgerDatabase.js';
+import type { SpendableCoin } from '../ledger/ledgerDatabase.js';
 import {
   chooseByBands,
   CoinSelector,
@@ -15,33 +14,13 @@ import {
   type SelectionStrategy,
 } from '../wallet/tx/coinSelection.js';
 import { COST_OF_CHANGE, SPENDING_FEE } from '../wallet/tx/draft.js';
+import { AccountCoins, CoinGone, COINS_A_STEP, type NumberedCoin } from './accountCoins.js';
 import type { LedgerPort } from './ports.js';
 
 /** Coins may be spent between looking and reserving; more often than this in a row something else is wrong. Arbitrary. */
 const MAX_ATTEMPTS = 20;
 const RANDOM_BYTES = 6;
 const RANDOM_RANGE = 2 ** (8 * RANDOM_BYTES);
-
-/** Coins made candidates between two pauses. */
-const CANDIDATES_A_STEP = 4096;
-
-class Candidate implements BandedCoin {
-  readonly number: number;
-  readonly tx: number;
-  readonly amountDewies: bigint;
-  readonly effectiveAmount: bigint;
-  readonly height: number;
-  readonly isVerified: boolean;
-
-  constructor({ number, tx, amountDewies, height, isVerified }: CoinCandidate) {
-    this.number = number;
-    this.tx = tx;
-    this.amountDewies = amountDewies;
-    this.effectiveAmount = amountDewies - SPENDING_FEE;
-    this.height = height;
-    this.isVerified = isVerified;
-  }
-}
 
 export class CoinChoice {
   readonly #database: LedgerPort['database'];
@@ -61,40 +40,42 @@ export class CoinChoice {
   ): Promise<readonly SpendableCoin[]> {
     return this.#queue.run(async () => {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-        const candidates = await this.#candidates(accountIds, strategy);
-        const chosen = await this.#select(candidates, deficitDewies, strategy);
-        if (chosen.length === 0) return [];
-        const coins = await this.#database.reserveCoins(chosen.map(({ number }) => number));
+        const chosen = await this.#chosen(accountIds, deficitDewies, strategy);
+        if (chosen?.length === 0) return [];
+        const coins = chosen && (await this.#database.reserveCoins(chosen.map(({ number }) => number)));
         if (coins !== null) return coins;
       }
       throw failure('The coins of the wallet change too fast to choose from them.');
     });
   }
 
-  /** By account, in the order in which these are given: what is chosen of equal coins hangs on it. */
-  async #candidates(accountIds: readonly string[], strategy: SelectionStrategy): Promise<Candidate[]> {
-    const candidates: Candidate[] = [];
-    const withProofs = strategy === 'sqlite';
-    let since = performance.now();
-    for (const id of accountIds)
-      for (const coin of await this.#database.spendable([id], withProofs)) {
-        candidates.push(new Candidate(coin));
-        if (candidates.length % CANDIDATES_A_STEP === 0) since = await breathe(since);
-      }
-    return candidates;
-  }
-
-  async #select(
-    candidates: readonly Candidate[],
+  /** Null where a coin went while it was chosen. */
+  async #chosen(
+    accountIds: readonly string[],
     deficit: bigint,
     strategy: SelectionStrategy,
-  ): Promise<Candidate[]> {
-    if (strategy === 'sqlite') {
-      const tenth = deficit / 10n;
-      return chooseByBands(candidates, deficit + COST_OF_CHANGE, tenth < 1n ? tenth : 1n);
+  ): Promise<readonly NumberedCoin[] | null> {
+    if (strategy === 'sqlite') return this.#byBands(accountIds, deficit);
+    const selector = new CoinSelector<NumberedCoin>(deficit, COST_OF_CHANGE, () => this.#draw());
+    try {
+      const coins = new AccountCoins(this.#database, { accountIds, isConfirmed: false });
+      return await selector.select(coins, strategy);
+    } catch (error) {
+      if (error instanceof CoinGone) return null;
+      throw error;
     }
-    const selector = new CoinSelector<Candidate>(deficit, COST_OF_CHANGE, () => this.#draw());
-    return inSlices(selector.select(candidates, strategy));
+  }
+
+  async #byBands(accountIds: readonly string[], deficit: bigint): Promise<readonly NumberedCoin[]> {
+    const candidates: (BandedCoin & NumberedCoin)[] = [];
+    let since = performance.now();
+    for (const id of accountIds)
+      for (const coin of await this.#database.spendable([id], true)) {
+        candidates.push({ ...coin, effectiveAmount: coin.amountDewies - SPENDING_FEE });
+        if (candidates.length % COINS_A_STEP === 0) since = await breathe(since);
+      }
+    const tenth = deficit / 10n;
+    return chooseByBands(candidates, deficit + COST_OF_CHANGE, tenth < 1n ? tenth : 1n);
   }
 
   #draw(): number {

@@ -10,7 +10,17 @@ import type { SelectionStrategy } from '../wallet/tx/coinSelection.js';
 export interface LedgerPort extends Pick<Ledger, 'params' | 'broadcast' | 'taken' | 'transaction'> {
   readonly database: Pick<
     LedgerDatabase,
-    'txos' | 'spendable' | 'reserve' | 'reserveCoins' | 'release' | 'transactionCount' | 'addresses'
+    | 'txos'
+    | 'spendable'
+    | 'coinTotals'
+    | 'coinAmounts'
+    | 'leastCoinAmount'
+    | 'coinsOfAmount'
+    | 'reserve'
+    | 'reserveCoins'
+    | 'release'
+    | 'transactionCount'
+    | 'addresses'
   >;
 }
 

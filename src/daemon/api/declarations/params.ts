@@ -67,6 +67,7 @@ export const fundingAccountIds = declareParam({
   name: 'funding_account_ids',
   type: 'strOrList',
   description: 'accounts that pay; otherwise all of the wallet',
+  emptyIsAbsent: true,
 });
 export const claimId = declareParam({ name: 'claim_id', type: 'str', description: 'the claim' });
 export const txid = declareParam({
@@ -85,6 +86,7 @@ export const channelAccountId = declareParam({
   name: 'channel_account_id',
   type: 'strOrList',
   description: 'accounts in which to look for the channel that signs',
+  emptyIsAbsent: true,
 });
 export const title = declareParam({ name: 'title', type: 'str', description: 'title', refusesNull: true });
 export const description = declareParam({
@@ -146,19 +148,16 @@ export const width = declareParam({
   name: 'width',
   type: 'int',
   description: 'width of picture or film; read from the file where it is not given',
-  refusesNull: true,
 });
 export const height = declareParam({
   name: 'height',
   type: 'int',
   description: 'height of picture or film; read from the file where it is not given',
-  refusesNull: true,
 });
 export const duration = declareParam({
   name: 'duration',
   type: 'int',
   description: 'duration of film or sound in seconds; read from the file where it is not given',
-  refusesNull: true,
 });
 export const filePath = declareParam({ name: 'file_path', type: 'str', description: 'the file to publish' });
 export const fileName = declareParam({
@@ -244,24 +243,28 @@ export const clearFeatured = declareParam({
   type: 'bool',
   description: 'drop all featured claims first',
   default: false,
+  refusesNull: true,
 });
 export const clearTags = declareParam({
   name: 'clear_tags',
   type: 'bool',
   description: 'drop all tags first',
   default: false,
+  refusesNull: true,
 });
 export const clearLanguages = declareParam({
   name: 'clear_languages',
   type: 'bool',
   description: 'drop all languages first',
   default: false,
+  refusesNull: true,
 });
 export const clearLocations = declareParam({
   name: 'clear_locations',
   type: 'bool',
   description: 'drop all places first',
   default: false,
+  refusesNull: true,
 });
 export const clearChannel = declareParam({
   name: 'clear_channel',
@@ -280,6 +283,7 @@ export const clearClaims = declareParam({
   type: 'bool',
   description: 'drop all claims first',
   default: false,
+  refusesNull: true,
 });
 export const replace = declareParam({
   name: 'replace',
@@ -291,6 +295,7 @@ export const claims = declareParam({
   name: 'claims',
   type: 'strOrList',
   description: 'claim ids in the collection',
+  refusesNull: true,
 });
 export const password = declareParam({ name: 'password', type: 'str', description: 'the password' });
 export const data = declareParam({ name: 'data', type: 'str', description: 'an exported wallet' });

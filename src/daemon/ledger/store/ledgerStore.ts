@@ -1,8 +1,15 @@
 /** The ledger's database on one connection: everything that may be asked and told, each call whole or not at all. */
 import type { SqliteProvider } from '../../../sqlite/sqliteProvider.js';
 import { ledgerParams, type LedgerId } from '../../base/ledgerParams.js';
-import type { AddressFilter, AddressOrder, TransactionFilter } from '../ledgerDatabase.js';
+import type {
+  AddressFilter,
+  AddressOrder,
+  CoinAmount,
+  CoinFilter,
+  TransactionFilter,
+} from '../ledgerDatabase.js';
 import type { OutPointRef, Page, PlotRange, TxoFilter, TxoPage, TxoView } from '../txoQuery.js';
+import { CoinReads } from './coinReads.js';
 import { Filing, type FiledTransaction } from './filing.js';
 import { Histories, type HistoryUpdate, type NewKey } from './histories.js';
 import { Owners } from './owners.js';
@@ -27,6 +34,7 @@ export class LedgerStore {
   readonly #owners: Owners;
   readonly #histories: Histories;
   readonly #txos: TxoReads;
+  readonly #coins: CoinReads;
   readonly #transactions: TransactionReads;
 
   constructor(provider: SqliteProvider, { path, ledgerId }: StoreOptions) {
@@ -42,6 +50,7 @@ export class LedgerStore {
       new Filing(this.#statements, this.#owners, ledger),
     );
     this.#txos = new TxoReads(this.#statements, this.#owners);
+    this.#coins = new CoinReads(this.#statements, this.#owners);
     this.#transactions = new TransactionReads(this.#statements, this.#owners, this.#txos);
     this.#txos.markLeftReservations();
   }
@@ -90,7 +99,23 @@ export class LedgerStore {
   }
 
   coins(accountIds: readonly string[], withProofs: boolean) {
-    return this.#txos.coins(accountIds, withProofs);
+    return this.#coins.coins(accountIds, withProofs);
+  }
+
+  coinTotals(filter: CoinFilter, fromDewies: bigint | null) {
+    return this.#coins.coinTotals(filter, fromDewies);
+  }
+
+  coinAmounts(filter: CoinFilter, belowDewies: bigint | null) {
+    return this.#coins.coinAmounts(filter, belowDewies);
+  }
+
+  leastCoinAmount(filter: CoinFilter, fromDewies: bigint) {
+    return this.#coins.leastCoinAmount(filter, fromDewies);
+  }
+
+  coinsOfAmount(filter: CoinFilter, chosen: CoinAmount) {
+    return this.#coins.coinsOfAmount(filter, chosen);
   }
 
   reserve(outPoints: readonly OutPointRef[]): boolean {

@@ -33,7 +33,7 @@ const COIN_FIELDS = 5;
 /** Characters that are taken apart at once. */
 const PIECE = 65_536;
 
-/** Reads the text of `TxoReads.coins`. */
+/** Reads the text of `CoinReads.coins`. */
 async function coinsOf(text: string): Promise<CoinCandidate[]> {
   const coins: CoinCandidate[] = [];
   let since = performance.now();
@@ -89,6 +89,10 @@ const METHODS = [
   'saveBroadcast',
   'rewind',
   'coins',
+  'coinTotals',
+  'coinAmounts',
+  'leastCoinAmount',
+  'coinsOfAmount',
 ] as const satisfies readonly (keyof LedgerStore)[];
 
 const plain = (outPoints: readonly OutPointRef[]): OutPointRef[] =>

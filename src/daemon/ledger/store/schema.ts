@@ -9,7 +9,7 @@ import { sqliteFileError } from '../../../sqlite/sqliteFileError.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
 
 /** Of the tables and of what is put into them. */
-const VERSION = 1;
+const VERSION = 2;
 
 /** Heights of blocks are lower; what waits in the mempool sorts above them all. */
 const MEMPOOL_RANK = 2 ** 30;
@@ -104,6 +104,8 @@ const TABLES = `
   CREATE INDEX txo_order ON txo (sort_key DESC, tx DESC, nout);
   CREATE INDEX txo_unspent ON txo (owner, txo_type, input_owner, height, sort_key, nout, amount)
     WHERE spent_by IS NULL AND is_reserved = 0;
+  CREATE INDEX txo_coin ON txo (owner, amount, sort_key DESC, tx DESC, nout, height)
+    WHERE spent_by IS NULL AND is_reserved = 0 AND txo_type IN (0, 4);
   CREATE INDEX txo_type ON txo (txo_type, owner, sort_key DESC) WHERE txo_type <> 0;
   CREATE INDEX txo_sent ON txo (input_owner, sort_key DESC, tx DESC, nout) WHERE input_owner <> 0;
   CREATE INDEX txo_reserved ON txo (is_reserved) WHERE is_reserved <> 0;

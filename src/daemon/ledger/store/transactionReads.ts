@@ -50,16 +50,22 @@ export class TransactionReads {
     return { sql: parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`, values };
   }
 
-  /** Where only accounts are asked for, their own index has the order. */
+  /** The owner, where nothing but the transactions of one is asked for: they have an index of their own. */
+  #onlyOwner(filter: TransactionFilter): number | null {
+    if (filter.accountIds === null || filter.txids || filter.purchasedClaimIds || filter.isPurchase === true)
+      return null;
+    const owners = this.#owners.of(filter.accountIds);
+    return owners.length === 1 ? owners[0]! : null;
+  }
+
   #numbers(filter: TransactionFilter, page: Page): readonly number[] {
     const limits = [page.limit ?? NO_LIMIT, page.offset ?? 0];
-    const owners = filter.accountIds === null ? [] : this.#owners.of(filter.accountIds);
-    const isPlain = !filter.txids && !filter.purchasedClaimIds && filter.isPurchase !== true;
+    const owner = this.#onlyOwner(filter);
     const rows =
-      isPlain && owners.length === 1
+      owner !== null
         ? this.#statements.all(
             'SELECT tx AS id FROM tx_owner WHERE owner = ? ORDER BY sort_key DESC, tx DESC LIMIT ? OFFSET ?',
-            owners[0]!,
+            owner,
             ...limits,
           )
         : this.#find(this.#condition(filter), limits);
@@ -127,6 +133,9 @@ export class TransactionReads {
   }
 
   transactionCount(filter: TransactionFilter): number {
+    const owner = this.#onlyOwner(filter);
+    if (owner !== null)
+      return this.#statements.number('SELECT count(*) FROM tx_owner WHERE owner = ?', owner);
     const { sql, values } = this.#condition(filter);
     return this.#statements.number(`SELECT count(*) FROM tx ${sql}`, ...values);
   }

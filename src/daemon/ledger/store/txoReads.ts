@@ -157,25 +157,6 @@ export class TxoReads {
     return parts;
   }
 
-  /**
-   * Coins in one text, which is made and crosses to another thread quickly: of each the number, that of its transaction,
-   * amount, height, and whether it is verified (0 unless proofs are asked for), with blanks between all of them.
-   */
-  coins(accountIds: readonly string[], withProofs: boolean): string {
-    const { sql, values } = txoCondition(
-      { accountIds, types: SPENDABLE_TXO_TYPES, isSpent: false },
-      this.#owners,
-    );
-    const proof = withProofs ? '(SELECT is_verified FROM tx WHERE tx.id = txo.tx)' : '0';
-    const row = this.#statements.get(
-      `SELECT group_concat(coin, ' ') AS coins FROM (
-        SELECT txo.id || ' ' || txo.tx || ' ' || txo.amount || ' ' || txo.height || ' ' || ${proof} AS coin
-        FROM txo ${sql} ${ORDERS.height})`,
-      ...values,
-    );
-    return (row?.['coins'] as string | null | undefined) ?? '';
-  }
-
   /** Throws `NotReserved`. */
   reserveCoins(candidates: readonly number[]): SpendableCoin[] {
     const numbers = JSON.stringify(candidates);

@@ -1,16 +1,12 @@
 /**
- * Which coins pay for a transaction: the strategies of lbry-sdk, pure. Each gives the same coins in the same order for the
- * same candidates and the same draws. Source: lbry-sdk lbry/wallet/coinselection.py; sdk-facts 5.4.
+ * Which coins pay for a transaction: the strategies of lbry-sdk. Each gives the same coins in the same order for the same
+ * candidates and the same draws. Of many coins only those amounts are read that the choice looks at.
+ * Source: lbry-sdk lbry/wallet/coinselection.py; sdk-facts 5.4.
  */
-import { sortedInSlices, type Slices } from '../../../util/slices.js';
-
-/** What is chosen from. */
-export interface Coin {
-  /** The amount less what spending it costs, dewies. */
-  readonly effectiveAmount: bigint;
-  /** Of its transaction; above 0 in a block. */
-  readonly height: number;
-}
+import { breathe } from '../../../util/breathe.js';
+import { inSlices, sortedInSlices } from '../../../util/slices.js';
+import { BranchAndBound } from './branchAndBound.js';
+import type { Coin, CoinPile } from './coinPile.js';
 
 export const SELECTION_STRATEGIES = [
   'sqlite',
@@ -24,13 +20,8 @@ export const SELECTION_STRATEGIES = [
 
 export type SelectionStrategy = (typeof SELECTION_STRATEGIES)[number];
 
-const MAX_TRIES = 100_000;
-/** Tries of branch and bound between two yields. */
-const TRIES_A_STEP = 2048;
-
-function sumOf(coins: readonly Coin[]): bigint {
-  return coins.reduce((sum, { effectiveAmount }) => sum + effectiveAmount, 0n);
-}
+/** Draws between two looks at the time. */
+const DRAWS_AT_ONCE = 512;
 
 /** One choice; the tries of branch and bound count over all rounds of it. */
 export class CoinSelector<C extends Coin> {
@@ -49,95 +40,67 @@ export class CoinSelector<C extends Coin> {
   }
 
   /** Coins that pay the target, or none. `sqlite` chooses by `chooseByBands` and is not known here. */
-  *select(candidates: readonly C[], strategy: Exclude<SelectionStrategy, 'sqlite'>): Slices<C[]> {
-    if (candidates.length === 0 || this.#target > sumOf(candidates)) return [];
-    const coins = [...candidates];
+  async select(pile: CoinPile<C>, strategy: Exclude<SelectionStrategy, 'sqlite'>): Promise<readonly C[]> {
+    if (!(await this.#isEnough(pile))) return [];
     switch (strategy) {
       case 'prefer_confirmed': {
-        const confirmed = yield* this.#onlyConfirmed(coins);
-        return confirmed.length > 0 ? confirmed : yield* this.#standard(coins);
+        const confirmed = await this.#onlyConfirmed(pile);
+        return confirmed.length > 0 ? confirmed : this.#standard(pile);
       }
       case 'only_confirmed':
-        return yield* this.#onlyConfirmed(coins);
+        return this.#onlyConfirmed(pile);
       case 'standard':
-        return yield* this.#standard(coins);
+        return this.#standard(pile);
       case 'branch_and_bound':
-        return yield* this.#branchAndBound(yield* sorted(coins));
+        return this.#branchAndBound(pile);
       case 'closest_match':
-        return this.#closestMatch(coins);
+        return this.#closestMatch(pile);
       case 'random_draw':
-        return this.#randomDraw(coins);
+        return this.#randomDraw(await pile.all());
     }
   }
 
-  *#onlyConfirmed(coins: readonly C[]): Slices<C[]> {
-    const confirmed = coins.filter(({ height }) => height > 0);
-    return this.#target > sumOf(confirmed) ? [] : yield* this.#standard(confirmed);
+  async #isEnough(pile: CoinPile<C>): Promise<boolean> {
+    if (this.#target <= 0n && (await pile.below(null)).length === 0) return false;
+    return this.#target <= (await pile.sum());
   }
 
-  *#standard(coins: readonly C[]): Slices<C[]> {
-    if (coins.length === 0) return [];
-    const byAmount = yield* sorted(coins);
-    const exact = yield* this.#branchAndBound(byAmount);
+  async #onlyConfirmed(pile: CoinPile<C>): Promise<readonly C[]> {
+    const confirmed = pile.confirmed();
+    return (await this.#isEnough(confirmed)) ? this.#standard(confirmed) : [];
+  }
+
+  async #standard(pile: CoinPile<C>): Promise<readonly C[]> {
+    const exact = await this.#branchAndBound(pile);
     if (exact.length > 0) return exact;
-    const single = this.#closestMatch(byAmount);
-    return single.length > 0 ? single : this.#randomDraw(byAmount);
+    const single = await this.#closestMatch(pile);
+    return single.length > 0 ? single : this.#randomDraw(await inAmounts(await pile.all()));
   }
 
-  /** Depth first over including or leaving out each coin, largest first; of equal waste the later wins. */
-  *#branchAndBound(coins: readonly C[]): Slices<C[]> {
-    let value = 0n;
-    let available = sumOf(coins);
-    const chosen: boolean[] = [];
-    let best: boolean[] = [];
-    let bestWaste = this.#costOfChange;
-    const amountAt = (at: number): bigint => coins[at]!.effectiveAmount;
-    while (this.tries < MAX_TRIES) {
-      this.tries += 1;
-      if (this.tries % TRIES_A_STEP === 0) yield;
-      const isBeyond = value + available < this.#target || value > this.#target + this.#costOfChange;
-      if (!isBeyond && value < this.#target) {
-        const at = chosen.length;
-        available -= amountAt(at);
-        // Where an equal coin was left out, this one would only give the same sums again.
-        const isRepeated = chosen[at - 1] === false && amountAt(at) === amountAt(at - 1);
-        chosen.push(!isRepeated);
-        if (!isRepeated) value += amountAt(at);
-        continue;
-      }
-      const waste = value - this.#target;
-      if (!isBeyond && waste <= bestWaste) {
-        bestWaste = waste;
-        best = [...chosen];
-      }
-      while (chosen.at(-1) === false) {
-        chosen.pop();
-        available += amountAt(chosen.length);
-      }
-      if (chosen.length === 0) break;
-      chosen[chosen.length - 1] = false;
-      value -= amountAt(chosen.length - 1);
-    }
-    if (best.length > 0) this.isExactMatch = true;
-    return coins.filter((_, at) => best[at] === true);
+  async #branchAndBound(pile: CoinPile<C>): Promise<readonly C[]> {
+    const search = new BranchAndBound(pile, this.#target, this.#costOfChange, this.tries);
+    const found = await search.run();
+    this.tries = search.tries;
+    if (found.length > 0) this.isExactMatch = true;
+    const coins: C[] = [];
+    for (const one of found) coins.push(...(await pile.take(one)));
+    return coins;
   }
 
   /** The smallest coin that alone pays the target and its change. */
-  #closestMatch(coins: readonly C[]): C[] {
-    const target = this.#target + this.#costOfChange;
-    let best: C | null = null;
-    for (const coin of coins)
-      if (coin.effectiveAmount >= target && (best === null || coin.effectiveAmount < best.effectiveAmount))
-        best = coin;
-    return best === null ? [] : [best];
+  async #closestMatch(pile: CoinPile<C>): Promise<readonly C[]> {
+    const effectiveAmount = await pile.leastFrom(this.#target + this.#costOfChange);
+    return effectiveAmount === null ? [] : pile.take({ effectiveAmount, count: 1 });
   }
 
-  #randomDraw(coins: readonly C[]): C[] {
+  async #randomDraw(coins: readonly C[]): Promise<C[]> {
     const target = this.#target + this.#costOfChange;
     const drawn = [...coins];
+    let since = performance.now();
     for (let last = drawn.length - 1; last > 0; last--) {
       const other = Math.floor(this.#random() * (last + 1));
       [drawn[last], drawn[other]] = [drawn[other]!, drawn[last]!];
+      if (last % DRAWS_AT_ONCE === 0) since = await breathe(since);
     }
     let sum = 0n;
     const enough = drawn.findIndex(({ effectiveAmount }) => (sum += effectiveAmount) >= target);
@@ -145,15 +108,18 @@ export class CoinSelector<C extends Coin> {
   }
 }
 
+const largerFirst = (a: Coin, b: Coin): number =>
+  a.effectiveAmount === b.effectiveAmount ? 0 : a.effectiveAmount < b.effectiveAmount ? 1 : -1;
+
 /** Largest first, equal ones in their order. */
-function sorted<C extends Coin>(coins: readonly C[]): Slices<C[]> {
-  return sortedInSlices(coins, (a, b) =>
-    a.effectiveAmount === b.effectiveAmount ? 0 : a.effectiveAmount < b.effectiveAmount ? 1 : -1,
-  );
+function inAmounts<C extends Coin>(coins: readonly C[]): Promise<C[]> {
+  return inSlices(sortedInSlices(coins, largerFirst));
 }
 
 /** What the strategy `sqlite` needs to know besides. */
 export interface BandedCoin extends Coin {
+  /** Of its transaction; above 0 in a block. */
+  readonly height: number;
   readonly amountDewies: bigint;
   /** Whether its merkle branch was checked. */
   readonly isVerified: boolean;

@@ -19,6 +19,7 @@ const method = declareMethod({
     { name: 'amount', type: 'lbc', description: '' },
     { name: 'bid', type: 'positiveLbc', description: '' },
     { name: 'ids', type: 'strOrList', description: '' },
+    { name: 'payers', type: 'strOrList', description: '', emptyIsAbsent: true },
     { name: 'title', type: 'str', description: '', refusesNull: true },
     { name: 'value', type: 'any', description: '' },
   ],
@@ -45,7 +46,7 @@ describe('names and numbers', () => {
     );
     expect(check('{}')).toThrow('Missing required parameters for method command: name');
     expect(check('{"name": "a", "z": 1, "y": 2}')).toThrow('Extraneous parameters for method command: z, y');
-    expect(check('{}', [1, 2, 3, 4, 5, 6, 7, 8, 9])).toThrow('9 given by position, at most 8 are taken');
+    expect(check('{}', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])).toThrow('10 given by position, at most 9 are taken');
   });
 });
 
@@ -60,6 +61,8 @@ describe('values', () => {
       ids: ['a'],
       value: null,
     });
+    expect(read('{"name": "", "ids": "", "payers": ""}')).toMatchObject({ ids: [''], payers: undefined });
+    expect(read('{"name": "", "payers": [""]}')).toMatchObject({ payers: [''] });
     expect(read('{"name": 7, "count": null, "ids": []}')).toMatchObject({
       name: '7',
       count: 7,

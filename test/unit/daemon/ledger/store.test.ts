@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LedgerStore } from '../../../../src/daemon/ledger/store/ledgerStore.js';
+import type { CoinFilter } from '../../../../src/daemon/ledger/ledgerDatabase.js';
 import { markDamaged } from '../../../../src/daemon/ledger/store/schema.js';
 import {
   CLAIM_TXO_TYPES,
@@ -319,6 +320,44 @@ class Life {
     );
     if (numbers.length > 0) expect(store.reserveCoins(numbers.slice(0, 1))).toBeNull();
     store.release(reserved!);
+    for (const isConfirmed of [false, true])
+      this.compareAmounts(
+        { accountIds: [account], isConfirmed },
+        told.filter(([, , , height]) => !isConfirmed || height! > 0),
+      );
+  }
+
+  /** Coins are numbers: themselves, their transactions, their amounts. */
+  compareAmounts(filter: CoinFilter, coins: readonly number[][]): void {
+    const having = (amount: number): number[][] => coins.filter((coin) => coin[2] === amount);
+    const amounts = [...new Set(coins.map((coin) => coin[2]!))].sort((a, b) => b - a);
+    const sum = (some: readonly number[][]): bigint => some.reduce((all, coin) => all + BigInt(coin[2]!), 0n);
+    expect(store.coinTotals(filter, null)).toEqual({
+      amounts: 0,
+      count: coins.length,
+      sumDewies: sum(coins),
+    });
+    expect(store.coinAmounts(filter, null)).toEqual(
+      amounts.map((amount) => ({ amountDewies: BigInt(amount), count: having(amount).length })),
+    );
+    for (const [n, amount] of amounts.entries()) {
+      const more = coins.filter((coin) => coin[2]! >= amount);
+      expect(store.coinTotals(filter, BigInt(amount))).toEqual({
+        amounts: n + 1,
+        count: more.length,
+        sumDewies: sum(more),
+      });
+      expect(store.coinAmounts(filter, BigInt(amount))).toHaveLength(amounts.length - n - 1);
+      const before = amounts[n - 1];
+      expect(store.leastCoinAmount(filter, BigInt(amount) + 1n)).toBe(
+        before === undefined ? null : BigInt(before),
+      );
+      const numbers = having(amount).map(([number]) => number!);
+      for (const count of [1, numbers.length, numbers.length + 1])
+        expect(store.coinsOfAmount(filter, { amountDewies: BigInt(amount), count })).toEqual(
+          numbers.slice(0, count),
+        );
+    }
   }
 
   compareTransactions(): void {

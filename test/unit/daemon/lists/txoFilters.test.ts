@@ -47,7 +47,8 @@ describe('a choice of outputs', () => {
     );
     expect(() => filter({ txid: ['zz'] })).toThrow(/^'zz' is not a transaction id/);
     expect(() => txoOrderOf('size')).toThrow("'size' is not a valid --order_by value.");
-    expect([undefined, '', 'none', 'name'].map(txoOrderOf)).toEqual(['height', 'height', 'none', 'name']);
+    expect(() => txoOrderOf('')).toThrow("'' is not a valid --order_by value.");
+    expect([undefined, 'none', 'name'].map(txoOrderOf)).toEqual(['height', 'none', 'name']);
   });
 
   it('leaves spent claims out unless they are asked for', () => {
@@ -90,7 +91,10 @@ describe('the days of a plot', () => {
     [{ daysBack: 2, endDay: '2016-06-30' }, { fromDay: 98 }],
   ])('%j', (given, range) => expect(plotRangeOf({ ...none, ...given }, 100)).toEqual(range));
 
-  it.each(['2016-02-30', '20160220', 'today', '2016-2-3'])('are none where the text is %s', (startDay) => {
-    expect(() => plotRangeOf({ ...none, startDay }, 0)).toThrow(`'${startDay}' is not a day: YYYY-MM-DD.`);
-  });
+  it.each(['2016-02-30', '20160220', 'today', '2016-2-3', ''])(
+    'are none where the text is %s',
+    (startDay) => {
+      expect(() => plotRangeOf({ ...none, startDay }, 0)).toThrow(`'${startDay}' is not a day: YYYY-MM-DD.`);
+    },
+  );
 });

@@ -1,17 +1,111 @@
-import { describe, expect, it } from 'vitest';
-import { CoinSelector, type Coin } from '../../../../../src/daemon/wallet/tx/coinSelection.js';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { CoinSelector } from '../../../../../src/daemon/wallet/tx/coinSelection.js';
+import { pileOf, type ListedCoin } from '../../../../support/coinPile.js';
 
-const coin = (effectiveAmount: bigint): Coin => ({ effectiveAmount, height: 1 });
+const coin = (effectiveAmount: bigint): ListedCoin => ({ effectiveAmount, height: 1 });
+const selectorOf = (target: bigint, costOfChange: bigint): CoinSelector<ListedCoin> =>
+  new CoinSelector(target, costOfChange, () => 0);
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const MAX_TRIES = 100_000;
+
+/** Branch and bound coin by coin, as lbry-sdk writes it: places of the coins that it takes, and how many tries that took. */
+function byCoins(amounts: readonly bigint[], target: bigint, cost: bigint): [number[], number] {
+  const sorted = amounts
+    .map((amount, place) => ({ amount, place }))
+    .sort((a, b) => Number(b.amount - a.amount));
+  let available = amounts.reduce((sum, amount) => sum + amount, 0n);
+  if (target > available) return [[], 0];
+  let [value, bestWaste, tries] = [0n, cost, 0];
+  let best: boolean[] = [];
+  const taken: boolean[] = [];
+  while (tries < MAX_TRIES) {
+    tries++;
+    if (value + available >= target && value <= target + cost) {
+      if (value < target) {
+        const at = taken.length;
+        const { amount } = sorted[at]!;
+        available -= amount;
+        taken.push(taken[at - 1] !== false || amount !== sorted[at - 1]!.amount);
+        if (taken[at]) value += amount;
+        continue;
+      }
+      if (value - target <= bestWaste) [bestWaste, best] = [value - target, [...taken]];
+    }
+    while (taken.at(-1) === false) {
+      taken.pop();
+      available += sorted[taken.length]!.amount;
+    }
+    if (taken.length === 0) break;
+    taken[taken.length - 1] = false;
+    value -= sorted[taken.length - 1]!.amount;
+  }
+  return [sorted.filter((_, at) => best[at]).map(({ place }) => place), tries];
+}
 
 describe('choosing coins', () => {
-  it('pauses at least every few thousand tries', () => {
+  it('lets others work in between', async () => {
     // Even amounts never make up an odd target: all is tried that may be.
     const coins = Array.from({ length: 40 }, (_, n) => coin(BigInt(2 * n + 1000)));
-    const selector = new CoinSelector<Coin>(20_001n, 0n, () => 0);
-    const work = selector.select(coins, 'branch_and_bound');
-    let pauses = 0;
-    while (work.next().done !== true) pauses++;
-    expect([selector.tries, selector.isExactMatch]).toEqual([100_000, false]);
-    expect(pauses).toBeGreaterThan(40);
+    const selector = selectorOf(20_001n, 0n);
+    // Each look at the time finds a slice used up.
+    let now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 1000));
+    let turns = 0;
+    let isDone = false;
+    const count = (): void => {
+      turns++;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    await selector.select(pileOf(coins), 'branch_and_bound');
+    isDone = true;
+    expect([selector.tries, selector.isExactMatch]).toEqual([MAX_TRIES, false]);
+    expect(turns).toBeGreaterThan(40);
+  });
+
+  it('finds by amounts what is found coin by coin, with as many tries', async () => {
+    let state = 7;
+    const random = (below: number): number => {
+      state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+      return Math.floor((state / 2 ** 31) * below);
+    };
+    let found = 0;
+    for (let round = 0; round < 600; round++) {
+      const spread = 1 + random(30);
+      // Some cost more than they are worth.
+      const amounts = Array.from({ length: random(14) }, () => BigInt(random(spread) * 50 - random(4) * 20));
+      const target = BigInt(1 + random(900));
+      const cost = BigInt(random(60));
+      const selector = selectorOf(target, cost);
+      const chosen = await selector.select(pileOf(amounts.map(coin)), 'branch_and_bound');
+      const [places, tries] = byCoins(amounts, target, cost);
+      expect(chosen.map(({ effectiveAmount }) => effectiveAmount)).toEqual(
+        places.map((place) => amounts[place]),
+      );
+      if (places.length > 0) found++;
+      if (amounts.length > 0) expect(selector.tries).toBe(tries);
+    }
+    expect(found).toBeGreaterThan(100);
+  });
+
+  it('reads few of many amounts', async () => {
+    const coins = Array.from({ length: 5000 }, (_, n) => coin(BigInt(1000 + n)));
+    const pile = pileOf(coins, 16);
+    let read = 0;
+    const counting = {
+      ...pile,
+      below: async (amount: bigint | null) => {
+        const some = await pile.below(amount);
+        read += some.length;
+        return some;
+      },
+    };
+    const chosen = await selectorOf(1500n, 0n).select(counting, 'standard');
+    expect(chosen.map(({ effectiveAmount }) => effectiveAmount)).toEqual([1500n]);
+    expect(read).toBeLessThan(600);
   });
 });

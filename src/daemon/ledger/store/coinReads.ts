@@ -1,0 +1,127 @@
+/** Questions about coins that may pay: what they are worth, which amounts there are, which coins have an amount. */
+import type { SqlValue } from '../../../sqlite/sqliteProvider.js';
+import type { CoinAmount, CoinFilter, CoinTotals } from '../ledgerDatabase.js';
+import { SPENDABLE_TXO_TYPES } from '../txoQuery.js';
+import type { Owners } from './owners.js';
+import type { Statements } from './statements.js';
+import { among, ORDERS, txoCondition } from './txoSql.js';
+
+/** The condition of the index, word by word: SQLite takes it only then. */
+const COINS =
+  'FROM txo INDEXED BY txo_coin WHERE txo.spent_by IS NULL AND txo.is_reserved = 0 AND txo.txo_type IN (0, 4)';
+
+/** Amounts that are read at once. Arbitrary. */
+const AMOUNTS_AT_ONCE = 2048;
+
+const confirmed = ({ isConfirmed }: CoinFilter): string => (isConfirmed ? 'AND txo.height > 0' : '');
+
+export class CoinReads {
+  readonly #statements: Statements;
+  readonly #owners: Owners;
+
+  constructor(statements: Statements, owners: Owners) {
+    this.#statements = statements;
+    this.#owners = owners;
+  }
+
+  /**
+   * Coins in one text, which is made and crosses to another thread quickly: of each the number, that of its transaction,
+   * amount, height, and whether it is verified (0 unless proofs are asked for), with blanks between all of them.
+   */
+  coins(accountIds: readonly string[], withProofs: boolean): string {
+    const { sql, values } = txoCondition(
+      { accountIds, types: SPENDABLE_TXO_TYPES, isSpent: false },
+      this.#owners,
+    );
+    const proof = withProofs ? '(SELECT is_verified FROM tx WHERE tx.id = txo.tx)' : '0';
+    const row = this.#statements.get(
+      `SELECT group_concat(coin, ' ') AS coins FROM (
+        SELECT txo.id || ' ' || txo.tx || ' ' || txo.amount || ' ' || txo.height || ' ' || ${proof} AS coin
+        FROM txo ${sql} ${ORDERS.height})`,
+      ...values,
+    );
+    return (row?.['coins'] as string | null | undefined) ?? '';
+  }
+
+  coinTotals(filter: CoinFilter, fromDewies: bigint | null): CoinTotals {
+    const owners = this.#owners.of(filter.accountIds);
+    if (owners.length === 0) return { count: 0, amounts: 0, sumDewies: 0n };
+    const where = `${COINS} AND ${among('txo.owner', owners)} ${confirmed(filter)}`;
+    const row =
+      fromDewies === null
+        ? this.#statements.get(
+            `SELECT 0 AS amounts, count(*) AS count, CAST(coalesce(sum(txo.amount), 0) AS TEXT) AS sum ${where}`,
+          )!
+        : this.#statements.get(
+            `SELECT count(*) AS amounts, coalesce(sum(coins), 0) AS count, CAST(coalesce(sum(total), 0) AS TEXT) AS sum FROM
+              (SELECT count(*) AS coins, sum(txo.amount) AS total ${where} AND txo.amount >= ? GROUP BY txo.amount)`,
+            fromDewies,
+          )!;
+    return {
+      count: row['count'] as number,
+      amounts: row['amounts'] as number,
+      sumDewies: BigInt(row['sum'] as string),
+    };
+  }
+
+  /** Owner by owner, since SQLite would sort those of several together: what all of them have told so far is put together. */
+  coinAmounts(filter: CoinFilter, belowDewies: bigint | null): CoinAmount[] {
+    const counts = new Map<bigint, number>();
+    let told = 0n;
+    for (const owner of this.#owners.of(filter.accountIds)) {
+      const values: SqlValue[] = belowDewies === null ? [] : [belowDewies];
+      // In one text, which is made far more quickly than rows.
+      const row = this.#statements.get(
+        `SELECT group_concat(line, ' ') AS lines FROM (
+          SELECT txo.amount || ' ' || count(*) AS line ${COINS} AND txo.owner = ${owner} ${confirmed(filter)}
+          ${belowDewies === null ? '' : 'AND txo.amount < ?'} GROUP BY txo.amount ORDER BY txo.amount DESC LIMIT ${AMOUNTS_AT_ONCE})`,
+        ...values,
+      );
+      const numbers = ((row?.['lines'] as string | null | undefined) ?? '').split(' ');
+      let amount = 0n;
+      for (let n = 0; n + 1 < numbers.length; n += 2) {
+        amount = BigInt(numbers[n]!);
+        counts.set(amount, (counts.get(amount) ?? 0) + Number(numbers[n + 1]));
+      }
+      if (numbers.length === 2 * AMOUNTS_AT_ONCE && amount > told) told = amount;
+    }
+    return [...counts]
+      .filter(([amountDewies]) => amountDewies >= told)
+      .sort(([a], [b]) => (a < b ? 1 : -1))
+      .map(([amountDewies, count]) => ({ amountDewies, count }));
+  }
+
+  leastCoinAmount(filter: CoinFilter, fromDewies: bigint): bigint | null {
+    let least: bigint | null = null;
+    for (const owner of this.#owners.of(filter.accountIds)) {
+      const row = this.#statements.get(
+        `SELECT CAST(txo.amount AS TEXT) AS amount ${COINS} AND txo.owner = ${owner} ${confirmed(filter)} AND txo.amount >= ?
+          ORDER BY txo.amount LIMIT 1`,
+        fromDewies,
+      );
+      if (row === undefined) continue;
+      const amount = BigInt(row['amount'] as string);
+      if (least === null || amount < least) least = amount;
+    }
+    return least;
+  }
+
+  coinsOfAmount(filter: CoinFilter, { amountDewies, count }: CoinAmount): number[] {
+    const numbers: number[] = [];
+    const asked = new Set<number>();
+    for (const accountId of filter.accountIds) {
+      // What several accounts share is the first one's.
+      const owners = this.#owners.of([accountId]).filter((owner) => !asked.has(owner));
+      for (const owner of owners) asked.add(owner);
+      if (owners.length === 0 || numbers.length === count) continue;
+      const rows = this.#statements.all(
+        `SELECT txo.id ${COINS} AND ${among('txo.owner', owners)} ${confirmed(filter)} AND txo.amount = ?
+          ${ORDERS.height} LIMIT ?`,
+        amountDewies,
+        count - numbers.length,
+      );
+      numbers.push(...rows.map(({ id }) => id as number));
+    }
+    return numbers;
+  }
+}

@@ -1,0 +1,82 @@
+/** The coins of accounts, for one choice of them: the database is asked for as much as that looks at. */
+import { breathe } from '../../util/breathe.js';
+import type { CoinFilter } from '../ledger/ledgerDatabase.js';
+import type { Coin, CoinAmount, CoinPile, CoinTotals } from '../wallet/tx/coinPile.js';
+import { SPENDING_FEE } from '../wallet/tx/draft.js';
+import type { LedgerPort } from './ports.js';
+
+/** A coin by its number in the database. */
+export interface NumberedCoin extends Coin {
+  readonly number: number;
+}
+
+/** A coin that was told of is spent or reserved by now. */
+export class CoinGone extends Error {}
+
+/** Coins made of candidates between two pauses. */
+export const COINS_A_STEP = 4096;
+
+export class AccountCoins implements CoinPile<NumberedCoin> {
+  readonly #database: LedgerPort['database'];
+  readonly #filter: CoinFilter;
+  #sum: Promise<bigint> | undefined;
+
+  constructor(database: LedgerPort['database'], filter: CoinFilter) {
+    this.#database = database;
+    this.#filter = filter;
+  }
+
+  sum(): Promise<bigint> {
+    this.#sum ??= this.#database
+      .coinTotals(this.#filter, null)
+      .then(({ count, sumDewies }) => sumDewies - BigInt(count) * SPENDING_FEE);
+    return this.#sum;
+  }
+
+  async above(effectiveAmount: bigint): Promise<CoinTotals> {
+    const { count, amounts, sumDewies } = await this.#database.coinTotals(
+      this.#filter,
+      effectiveAmount + SPENDING_FEE + 1n,
+    );
+    return { count, amounts, sum: sumDewies - BigInt(count) * SPENDING_FEE };
+  }
+
+  async below(effectiveAmount: bigint | null): Promise<readonly CoinAmount[]> {
+    const below = effectiveAmount === null ? null : effectiveAmount + SPENDING_FEE;
+    const amounts = await this.#database.coinAmounts(this.#filter, below);
+    return amounts.map(({ amountDewies, count }) => ({
+      effectiveAmount: amountDewies - SPENDING_FEE,
+      count,
+    }));
+  }
+
+  async leastFrom(effectiveAmount: bigint): Promise<bigint | null> {
+    const least = await this.#database.leastCoinAmount(this.#filter, effectiveAmount + SPENDING_FEE);
+    return least === null ? null : least - SPENDING_FEE;
+  }
+
+  /** Throws `CoinGone`. */
+  async take({ effectiveAmount, count }: CoinAmount): Promise<NumberedCoin[]> {
+    const amountDewies = effectiveAmount + SPENDING_FEE;
+    const numbers = await this.#database.coinsOfAmount(this.#filter, { amountDewies, count });
+    if (numbers.length < count) throw new CoinGone();
+    return numbers.map((number) => ({ number, effectiveAmount }));
+  }
+
+  /** By account, in the order in which these are given: what is chosen of equal coins hangs on it. */
+  async all(): Promise<NumberedCoin[]> {
+    const { accountIds, isConfirmed } = this.#filter;
+    const coins: NumberedCoin[] = [];
+    let since = performance.now();
+    for (const id of accountIds)
+      for (const { number, amountDewies, height } of await this.#database.spendable([id])) {
+        if (!isConfirmed || height > 0) coins.push({ number, effectiveAmount: amountDewies - SPENDING_FEE });
+        if (coins.length % COINS_A_STEP === 0) since = await breathe(since);
+      }
+    return coins;
+  }
+
+  confirmed(): AccountCoins {
+    return new AccountCoins(this.#database, { ...this.#filter, isConfirmed: true });
+  }
+}

@@ -1,0 +1,39 @@
+/** Coins from which those that pay are chosen, read by their amounts. */
+
+/** What is chosen. */
+export interface Coin {
+  /** The amount less what spending it costs, dewies. */
+  readonly effectiveAmount: bigint;
+}
+
+/** So many coins have that amount. */
+export interface CoinAmount {
+  readonly effectiveAmount: bigint;
+  readonly count: number;
+}
+
+export interface CoinTotals {
+  readonly count: number;
+  /** Different amounts. */
+  readonly amounts: number;
+  /** Of their effective amounts. */
+  readonly sum: bigint;
+}
+
+/** What is chosen from: coins in an order that counts among equal ones. */
+export interface CoinPile<C extends Coin> {
+  /** Of all coins. */
+  sum(): Promise<bigint>;
+  /** Of coins with more than that. */
+  above(effectiveAmount: bigint): Promise<CoinTotals>;
+  /** The next amounts below that one, or from the largest on (null), largest first: as many as are at hand, at least one. */
+  below(effectiveAmount: bigint | null): Promise<readonly CoinAmount[]>;
+  /** The least amount from that one on; null where there is none. */
+  leastFrom(effectiveAmount: bigint): Promise<bigint | null>;
+  /** The first so many coins of an amount, in their order. */
+  take(chosen: CoinAmount): Promise<readonly C[]>;
+  /** All coins, in their order. */
+  all(): Promise<readonly C[]>;
+  /** Only coins whose transactions are in blocks. */
+  confirmed(): CoinPile<C>;
+}

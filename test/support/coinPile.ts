@@ -1,0 +1,36 @@
+/** Coins in a list, as what choosing them looks at. */
+import type { Coin, CoinPile } from '../../src/daemon/wallet/tx/coinPile.js';
+
+export interface ListedCoin extends Coin {
+  readonly height: number;
+}
+
+/** Amounts are told `atOnce` at a time. */
+export function pileOf<C extends ListedCoin>(coins: readonly C[], atOnce = 3): CoinPile<C> {
+  const sumOf = (some: readonly C[]): bigint =>
+    some.reduce((sum, { effectiveAmount }) => sum + effectiveAmount, 0n);
+  const amounts = (some: readonly C[]): bigint[] =>
+    [...new Set(some.map(({ effectiveAmount }) => effectiveAmount))].sort((a, b) => (a < b ? 1 : -1));
+  const having = (amount: bigint): C[] => coins.filter(({ effectiveAmount }) => effectiveAmount === amount);
+  return {
+    sum: () => Promise.resolve(sumOf(coins)),
+    above(amount) {
+      const some = coins.filter(({ effectiveAmount }) => effectiveAmount > amount);
+      return Promise.resolve({ count: some.length, amounts: amounts(some).length, sum: sumOf(some) });
+    },
+    below(amount) {
+      const some = amounts(coins).filter((one) => amount === null || one < amount);
+      return Promise.resolve(
+        some.slice(0, atOnce).map((one) => ({ effectiveAmount: one, count: having(one).length })),
+      );
+    },
+    leastFrom: (amount) => Promise.resolve(amounts(coins).findLast((one) => one >= amount) ?? null),
+    take: ({ effectiveAmount, count }) => Promise.resolve(having(effectiveAmount).slice(0, count)),
+    all: () => Promise.resolve(coins),
+    confirmed: () =>
+      pileOf(
+        coins.filter(({ height }) => height > 0),
+        atOnce,
+      ),
+  };
+}

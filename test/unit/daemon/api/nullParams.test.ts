@@ -1,0 +1,36 @@
+/** Parameters for which lbry-sdk refuses a null, and those for which it does not: lbry/schema/claim.py `none_check`. */
+import { expect, it } from 'vitest';
+import { DECLARATIONS } from '../../../../src/daemon/api/declarations/table.js';
+import { readParams } from '../../../../src/daemon/api/paramReading.js';
+
+function readNull(method: string, name: string): () => unknown {
+  const declaration = DECLARATIONS.find((one) => one.name === method)!;
+  expect(declaration.params.map((param) => param.name)).toContain(name);
+  const params = declaration.params.filter((param) => param.name === name);
+  return () => readParams({ ...declaration, params }, { positional: [], named: new Map([[name, null]]) });
+}
+
+it.each([
+  [
+    'collection_update',
+    ['claims', 'clear_claims', 'clear_tags', 'clear_languages', 'clear_locations', 'title'],
+  ],
+  ['channel_update', ['featured', 'clear_featured', 'clear_tags', 'email']],
+  ['stream_update', ['clear_tags', 'clear_languages', 'clear_locations', 'author', 'file_name', 'tags']],
+])('%s refuses nulls for what the claim says', (method, names) => {
+  for (const name of names)
+    expect(readNull(method, name), name).toThrow(
+      expect.objectContaining({
+        name: 'InputValueIsNoneError',
+        message: `None or null is not valid value for argument '${name}'.`,
+      }),
+    );
+});
+
+it.each([
+  ['publish', ['width', 'height', 'duration', 'clear_fee', 'channel_id', 'account_id']],
+  ['stream_create', ['width', 'height', 'duration', 'funding_account_ids']],
+  ['stream_update', ['bid', 'clear_fee', 'clear_channel', 'width', 'replace']],
+])('%s takes nulls for nothing given', (method, names) => {
+  for (const name of names) expect(readNull(method, name), name).not.toThrow();
+});
