@@ -10,7 +10,7 @@ import type { FollowerStatus, SearchFollower } from './follower.js';
 import type { BlockId } from './indexChange.js';
 import type { SearchBackend, SearchPage } from './searchBackend.js';
 import { SearchError, badRequest } from './searchError.js';
-import { findUrls } from './urlConditions.js';
+import { channelOfUrl, findUrls } from './urlConditions.js';
 
 /** For how long a search waits for the index to follow. */
 const FOLLOW_MS = 250;
@@ -125,8 +125,8 @@ export class BackedClaimSearch implements ClaimSearch {
     if (channel === undefined || channel === null) return constraints;
     if (typeof channel !== 'string') throw badRequest('channel: the value is not a URL.');
     const [answer] = await this.index.resolve([channel]);
-    const claim = answer?.claim ?? null;
-    return claim === null ? null : { ...others, channel_id: hashToHex(claim.claimId) };
+    const found = answer === undefined ? null : channelOfUrl(answer);
+    return found === null ? null : { ...others, channel_id: hashToHex(found.claimId) };
   }
 
   private async timed(query: string, search: () => Promise<SearchPage>): Promise<SearchPage> {
