@@ -8,7 +8,8 @@ import { normalizeName } from '../claimtrie/normalize.js';
 import { normalizeTag } from '../metadata/tags.js';
 import { tightestBounds } from './bounds.js';
 import { readDecimal } from './decimalText.js';
-import { CLAIM_TYPES, STREAM_TYPES, nameText } from './document.js';
+import { storedText } from './claimRow.js';
+import { CLAIM_TYPES, MAX_KEYWORD_LENGTH, STREAM_TYPES, nameText } from './document.js';
 import { fieldName, searchField, type SearchField } from './fields.js';
 import { parseOrder } from './order.js';
 import { badRequest } from './searchError.js';
@@ -19,8 +20,6 @@ export type Constraints = Readonly<Record<string, unknown>>;
 
 /** Members of a list. Source: hub/common.py `TooManyClaimSearchParametersError`. */
 export const MAX_LIST_LENGTH = 2048;
-/** Longer texts are not in the index for equality. Source: `ignore_above` of the hub's index. */
-const MAX_KEYWORD_LENGTH = 256;
 /** Rows of a page when none is asked for. */
 const DEFAULT_LIMIT = 10;
 /** Bounds of a release time are rounded up to a multiple of this, so that "before now" stays the same query for a while. */
@@ -123,8 +122,10 @@ class QueryReader {
     const texts = textList(key, value)
       .filter((text) => text.length <= MAX_KEYWORD_LENGTH)
       .map((text) => (name === 'fee_currency' ? text.toUpperCase() : text));
-    const kind = field.type === 'key' ? 'keys' : 'texts';
-    this.addAnyOf(texts, (values) => ({ kind, column: field.column, values }));
+    const { column } = field;
+    // Texts that are kept whole have no zero characters (`claimRow.ts`).
+    if (field.type === 'key') this.addAnyOf(texts, (values) => ({ kind: 'keys', column, values }));
+    else this.addAnyOf(texts.map(storedText), (values) => ({ kind: 'texts', column, values }));
   }
 
   /** Any of the values; of none nothing is found. */

@@ -53,6 +53,7 @@ describe('bad values', () => {
     [{ reposted_claim_type: 7 }, 'reposted_claim_type: there is no type "7".'],
     [{ reposted_claim_type: true }, 'reposted_claim_type: true is not a text.'],
     [{ order_by: 'beauty' }, 'order_by: there is no field "beauty".'],
+    [{ order_by: '-name' }, 'order_by: there is no field "-name".'],
     [{ order_by: ['^description'] }, 'order_by: claims cannot be ordered by "description".'],
     [{ order_by: 7 }, 'order_by takes names of fields.'],
     [{ limit: -1 }, 'limit: -1 is not a whole number from 0 on.'],
