@@ -43,6 +43,16 @@ export interface ClaimSearch {
   observer: ((durationSec: number, timedOut: boolean) => void) | null;
 }
 
+const tooLong = (): SearchError => badRequest('The constraints are too long.');
+
+/** Of all texts, so that none is looked at closer that is too long. */
+function charactersOf(constraints: Constraints): number {
+  let characters = 0;
+  for (const value of Object.values(constraints).flat())
+    if (typeof value === 'string') characters += value.length;
+  return characters;
+}
+
 export class BackedClaimSearch implements ClaimSearch {
   private readonly index: ClaimIndexReader;
   private readonly backend: SearchBackend;
@@ -64,6 +74,7 @@ export class BackedClaimSearch implements ClaimSearch {
   }
 
   async search(constraints: Constraints, by: object = this): Promise<SearchPage> {
+    if (charactersOf(constraints) > MAX_CHARACTERS) throw tooLong();
     const resolved = await this.resolveChannel(constraints);
     if (resolved === null) {
       return { rows: [], total: 0, blocked: [], height: this.follower.status.tip?.height ?? -1 };
@@ -78,7 +89,7 @@ export class BackedClaimSearch implements ClaimSearch {
     }
     if (isStuck) throw new SearchError('unavailable', `The search index cannot follow the chain: ${failure}`);
     const key = JSON.stringify(query);
-    if (key.length > MAX_CHARACTERS) throw badRequest('The constraints are too long.');
+    if (key.length > MAX_CHARACTERS) throw tooLong();
     const isFull = this.pages.size >= REMEMBERED_PAGES || this.pagesCharacters >= REMEMBERED_CHARACTERS;
     // An index that was made anew has a tip of its own, though it may be the same block.
     if (this.pagesTip !== tip || isFull) {

@@ -299,7 +299,7 @@ export function parseConstraints(constraints: Constraints): SearchQuery {
     if (field === null || (NOT_FIELDS.has(key) && key !== 'is_signature_valid')) continue;
     if (key === 'publish_time') continue;
     if (key === 'is_controlling' && !truth(key, value)) continue;
-    const asked = key === 'name' ? textList(key, value).map(normalizedText) : value;
+    const asked = key === 'name' ? normalizedNames(textList(key, value)) : value;
     reader.addField(key, field, name, asked, isIn || Array.isArray(value) || key.endsWith('_ids'));
   }
   addSignature(reader, given);
@@ -322,8 +322,10 @@ export function parseConstraints(constraints: Constraints): SearchQuery {
   };
 }
 
-function normalizedText(name: string): string {
-  return nameText(normalizeName(Buffer.from(name)));
+/** Of names that are twice as long as what the index has, none becomes short enough. */
+function normalizedNames(names: readonly string[]): string[] {
+  const short = names.filter((name) => name.length <= 2 * MAX_KEYWORD_LENGTH);
+  return short.map((name) => nameText(normalizeName(Buffer.from(name))));
 }
 
 /** `has_channel_signature` and `signature_valid` are read together. */

@@ -74,8 +74,13 @@ it('no search is longer than ten lists of ids', async () => {
   const lists = ['claim_ids', 'channel_ids', 'not_channel_ids', 'not_claim_ids', 'any_tags', 'all_tags'];
   const others = ['not_tags', 'reposted_claim_id', 'title', 'author'];
   await search.search(Object.fromEntries([...lists, ...others].map((name) => [name, ids])));
-  await expect(search.search({ not_tags: ['x'.repeat(1 << 20)] })).rejects.toMatchObject({
-    kind: 'bad-request',
-    message: 'The constraints are too long.',
-  });
+  const tooLong = { kind: 'bad-request', message: 'The constraints are too long.' };
+  const size = 1 << 20;
+  for (const constraints of [
+    { not_tags: ['x'.repeat(size)] },
+    // What is passed over counts as well.
+    { name: ['x'.repeat(size / 2), 'y'.repeat(size / 2 + 1)] },
+    { nobody: 'x'.repeat(size + 1) },
+  ])
+    await expect(search.search(constraints)).rejects.toMatchObject(tooLong);
 });

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseConstraints } from '../../../src/search/constraints.js';
+import { givenConstraints } from '../../../src/search/givenConstraints.js';
+import type { JsonObject } from '../../../src/util/json.js';
+import { parseJson } from '../../../src/util/jsonParse.js';
 import { SearchError } from '../../../src/search/searchError.js';
 
 const parse = parseConstraints;
@@ -15,6 +18,17 @@ function failure(constraints: Record<string, unknown>): string {
   }
   throw new Error('no failure');
 }
+
+describe('JSON', () => {
+  it('is taken over with whole numbers as they are, the last of a name, and nothing of objects', () => {
+    const text = `{"height":1,"height":[">5",1e3,12345678901234567890,1e400,-7],"${'k'.repeat(65)}":1,"amount":{"a":{}},"name":null}`;
+    expect(givenConstraints(parseJson(text) as JsonObject)).toEqual({
+      height: ['>5', 1000, 12345678901234567890n, Infinity, -7],
+      amount: {},
+      name: null,
+    });
+  });
+});
 
 describe('lists', () => {
   it('take 2,048 members and no more', () => {
@@ -80,6 +94,8 @@ describe('bad values', () => {
     expect(parse({ claim_id: 'xyz' }).findsNothing).toBe(true);
     expect(parse({ claim_ids: ['1234'] }).findsNothing).toBe(true);
     expect(parse({ title: 'x'.repeat(257) }).findsNothing).toBe(true);
+    expect(parse({ name: 'x'.repeat(257) }).findsNothing).toBe(true);
+    expect(parse({ name: 'x'.repeat(600) }).findsNothing).toBe(true);
   });
 });
 
