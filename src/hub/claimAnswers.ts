@@ -1,8 +1,9 @@
 /** What clients ask about claims, put together from the claim index and the search. */
 import type { ClaimIndexReader, ClaimRecord, ResolvedUrl } from '../index/claims/claimReader.js';
+import { channelOfUrl } from '../search/urlConditions.js';
 import { hashFromHex, hashToHex, toLatin1, type Bytes } from '../util/bytes.js';
 import type { Block, BlockedClaims } from './blockedClaims.js';
-import { HubError, internalError } from './hubError.js';
+import { badRequest, HubError, internalError } from './hubError.js';
 import { ERROR_CODE, OutputsBuilder, type ClaimRow, type RowErrorCode } from './outputs.js';
 import type { Turn } from './turns.js';
 
@@ -102,11 +103,12 @@ export class ClaimAnswers {
     if (searcher === null) throw internalError();
     const { channel, ...others } = constraints;
     let wanted: SearchConstraints = others;
-    if (channel !== undefined) {
-      const [found] = typeof channel === 'string' ? await this.index.resolve([channel]) : [];
-      if (!found?.claim || found.failure || found.claim.kind !== 'channel') return '';
-      if (await this.blocked?.of(found)) return '';
-      wanted = { ...others, channel_id: hashToHex(found.claim.claimId) };
+    if (channel !== undefined && channel !== null) {
+      if (typeof channel !== 'string') throw badRequest('channel: the value is not a URL.');
+      const [found] = await this.index.resolve([channel]);
+      const named = found === undefined ? null : channelOfUrl(found);
+      if (named === null || (await this.blocked?.of(found!))) return '';
+      wanted = { ...others, channel_id: hashToHex(named.claimId) };
     }
     const { rows, total, blocked } = await turn.outside(() => searched(searcher, wanted, by));
     const builder = new OutputsBuilder();

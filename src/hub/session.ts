@@ -168,7 +168,7 @@ export class Session implements HubClient {
     const text = await slowly(turn, decodeUtf8InSlices(line));
     if (text === null) return new HubError(HUB_ERROR.parse, 'messages must be encoded in UTF-8');
     try {
-      const scanner = new JsonScanner(text, MAX_VALUES);
+      const scanner = new JsonScanner(text, MAX_VALUES, 'mended');
       const value = await slowly(turn, scanner.readValueInSlices());
       await slowly(turn, scanner.skipSpaceInSlices());
       if (!scanner.atEnd()) scanner.fail();

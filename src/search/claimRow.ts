@@ -1,6 +1,6 @@
 /** A document as values for the columns of an index, the same for all backends. */
 import { fromHex } from '../util/bytes.js';
-import { textKey, type ClaimDocument } from './document.js';
+import { MAX_KEYWORD_LENGTH, textKey, type ClaimDocument } from './document.js';
 import { languageLabel, tagLabel } from './searchQuery.js';
 import type { SqlValue } from '../sqlite/sqliteProvider.js';
 
@@ -14,15 +14,19 @@ function clamp(value: bigint): bigint {
 const flag = (value: boolean): number => (value ? 1 : 0);
 const keyOf = (text: string | null): number | null => (text === null ? null : textKey(text));
 const idOf = (hex: string | null): Uint8Array | null => (hex === null ? null : fromHex(hex));
-/** PostgreSQL has no room for a zero character, and it says nothing. */
-const clean = (text: string): string => text.replaceAll('\0', '\ufffd');
+/** A text as indexes keep it: PostgreSQL has no room for a zero character, and it says nothing. */
+export const storedText = (text: string): string => text.replaceAll('\0', '\ufffd');
+const textOf = (text: string | null): string | null => (text === null ? null : storedText(text));
+/** Longer texts are neither found by equality nor put in order. */
+const shortText = (text: string | null): string | null =>
+  text === null || text.length > MAX_KEYWORD_LENGTH ? null : storedText(text);
 
 /** The values of `CLAIM_COLUMNS` up to the score. */
 export function claimRow(document: ClaimDocument): SqlValue[] {
   return [
     fromHex(document.claimId),
     document.type,
-    clean(document.normalizedName),
+    storedText(document.normalizedName),
     textKey(document.txid),
     document.txNout,
     document.txNum,
@@ -38,12 +42,12 @@ export function claimRow(document: ClaimDocument): SqlValue[] {
     document.creationTimeSec,
     flag(document.isControlling),
     document.takeoverHeight,
-    keyOf(document.title),
-    keyOf(document.author),
+    shortText(document.title),
+    shortText(document.author),
     keyOf(document.description),
     flag(document.hasSource),
     idOf(document.sdHash),
-    document.mediaType === null ? null : clean(document.mediaType),
+    textOf(document.mediaType),
     document.streamType,
     document.feeAmount,
     document.feeCurrency,
@@ -62,6 +66,6 @@ export function claimRow(document: ClaimDocument): SqlValue[] {
 
 /** Tags and languages of a document as labels, each once: tags that differ may be the same when they are clean. */
 export function documentLabels(document: Pick<ClaimDocument, 'tags' | 'languages'>): string[] {
-  const tags = document.tags.map((tag) => tagLabel(clean(tag)));
+  const tags = document.tags.map((tag) => tagLabel(storedText(tag)));
   return [...new Set([...tags, ...document.languages.map(languageLabel)])];
 }

@@ -10,7 +10,7 @@ import type { FollowerStatus, SearchFollower } from './follower.js';
 import type { BlockId } from './indexChange.js';
 import type { SearchBackend, SearchPage } from './searchBackend.js';
 import { SearchError, badRequest } from './searchError.js';
-import { findUrls } from './urlConditions.js';
+import { channelOfUrl, findUrls } from './urlConditions.js';
 
 /** For how long a search waits for the index to follow. */
 const FOLLOW_MS = 250;
@@ -43,6 +43,16 @@ export interface ClaimSearch {
   observer: ((durationSec: number, timedOut: boolean) => void) | null;
 }
 
+const tooLong = (): SearchError => badRequest('The constraints are too long.');
+
+/** Of all texts, so that none is looked at closer that is too long. */
+function charactersOf(constraints: Constraints): number {
+  let characters = 0;
+  for (const value of Object.values(constraints).flat())
+    if (typeof value === 'string') characters += value.length;
+  return characters;
+}
+
 export class BackedClaimSearch implements ClaimSearch {
   private readonly index: ClaimIndexReader;
   private readonly backend: SearchBackend;
@@ -64,6 +74,7 @@ export class BackedClaimSearch implements ClaimSearch {
   }
 
   async search(constraints: Constraints, by: object = this): Promise<SearchPage> {
+    if (charactersOf(constraints) > MAX_CHARACTERS) throw tooLong();
     const resolved = await this.resolveChannel(constraints);
     if (resolved === null) {
       return { rows: [], total: 0, blocked: [], height: this.follower.status.tip?.height ?? -1 };
@@ -78,7 +89,7 @@ export class BackedClaimSearch implements ClaimSearch {
     }
     if (isStuck) throw new SearchError('unavailable', `The search index cannot follow the chain: ${failure}`);
     const key = JSON.stringify(query);
-    if (key.length > MAX_CHARACTERS) throw badRequest('The constraints are too long.');
+    if (key.length > MAX_CHARACTERS) throw tooLong();
     const isFull = this.pages.size >= REMEMBERED_PAGES || this.pagesCharacters >= REMEMBERED_CHARACTERS;
     // An index that was made anew has a tip of its own, though it may be the same block.
     if (this.pagesTip !== tip || isFull) {
@@ -125,8 +136,8 @@ export class BackedClaimSearch implements ClaimSearch {
     if (channel === undefined || channel === null) return constraints;
     if (typeof channel !== 'string') throw badRequest('channel: the value is not a URL.');
     const [answer] = await this.index.resolve([channel]);
-    const claim = answer?.claim ?? null;
-    return claim === null ? null : { ...others, channel_id: hashToHex(claim.claimId) };
+    const found = answer === undefined ? null : channelOfUrl(answer);
+    return found === null ? null : { ...others, channel_id: hashToHex(found.claimId) };
   }
 
   private async timed(query: string, search: () => Promise<SearchPage>): Promise<SearchPage> {

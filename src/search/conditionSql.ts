@@ -24,6 +24,8 @@ export interface Dialect {
   near(packed: string, words: readonly string[], gap: number, sql: SqlValues): string;
   /** The first eight bytes of a column, as an index has them. */
   head(column: string): string;
+  /** The labels of a document among many (`l.n`, each once), to stand behind `FROM`. */
+  labelsOf(numbers: string): string;
   /** Whether the claim is censored: the set is of ids of one kind (`censor.ts`). */
   inCensored(column: string, set: CensorSet): string;
 }
@@ -79,6 +81,11 @@ const REPOST = 3;
  * many a document has: each would be a table more to plan with, and a step deeper than databases go. Arbitrary.
  */
 const SINGLE_LABELS = 8;
+/**
+ * Labels that are looked for one by one in what documents have; of more than these it is asked which of them the document has,
+ * however many they are. Arbitrary: where one way costs about as much as the other.
+ */
+export const FEW_LABELS = 16;
 /** Parts within parts of a text that an inverted index is asked for. Source: FTS5's parser keeps 100 tokens open. */
 const MAX_FILTER_DEPTH = 24;
 
@@ -152,8 +159,11 @@ function labelsSql(
   context: SqlContext,
 ): string {
   const numbers = texts.map((text) => context.labels.get(text)).filter((n) => n !== undefined);
-  const has = (list: readonly number[]) =>
-    `EXISTS (SELECT 1 FROM labeled l WHERE l.n IN (${list.join(', ')}) AND l.id = c.id)`;
+  const found = (list: readonly number[]) =>
+    list.length > FEW_LABELS
+      ? sql.dialect.labelsOf(list.join(', '))
+      : `labeled l WHERE l.n IN (${list.join(', ')}) AND l.id = c.id`;
+  const has = (list: readonly number[]) => `EXISTS (SELECT 1 FROM ${found(list)})`;
   if (how === 'none') return numbers.length === 0 ? ALWAYS : `NOT ${has(numbers)}`;
   if (how === 'any') return numbers.length === 0 ? NEVER : has(numbers);
   if (numbers.length < texts.length) return NEVER;
@@ -161,8 +171,7 @@ function labelsSql(
   const counted = [...new Set(numbers.slice(SINGLE_LABELS))];
   const tests = numbers.slice(0, SINGLE_LABELS).map((n) => has([n]));
   if (counted.length > 0) {
-    const found = `SELECT count(*) FROM labeled l WHERE l.n IN (${counted.join(', ')}) AND l.id = c.id`;
-    tests.push(`(${found}) = ${counted.length}`);
+    tests.push(`(SELECT count(DISTINCT l.n) FROM ${found(counted)}) = ${counted.length}`);
   }
   return tests.join(' AND ');
 }

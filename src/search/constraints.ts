@@ -7,7 +7,9 @@
 import { normalizeName } from '../claimtrie/normalize.js';
 import { normalizeTag } from '../metadata/tags.js';
 import { tightestBounds } from './bounds.js';
-import { CLAIM_TYPES, STREAM_TYPES, nameText } from './document.js';
+import { readDecimal } from './decimalText.js';
+import { storedText } from './claimRow.js';
+import { CLAIM_TYPES, MAX_KEYWORD_LENGTH, STREAM_TYPES, nameText } from './document.js';
 import { fieldName, searchField, type SearchField } from './fields.js';
 import { parseOrder } from './order.js';
 import { badRequest } from './searchError.js';
@@ -18,16 +20,16 @@ export type Constraints = Readonly<Record<string, unknown>>;
 
 /** Members of a list. Source: hub/common.py `TooManyClaimSearchParametersError`. */
 export const MAX_LIST_LENGTH = 2048;
-/** Longer texts are not in the index for equality. Source: `ignore_above` of the hub's index. */
-const MAX_KEYWORD_LENGTH = 256;
 /** Rows of a page when none is asked for. */
 const DEFAULT_LIMIT = 10;
 /** Bounds of a release time are rounded up to a multiple of this, so that "before now" stays the same query for a while. */
 const RELEASE_TIME_STEP_SEC = 360n;
+/** Of a value in a message. Arbitrary. */
+const SHOWN_CHARACTERS = 200;
+const BEYOND_DOUBLES = '1e400';
 const CLAIM_ID_DIGITS = 40;
 const SD_HASH_DIGITS = 96;
 
-const NUMBER = /^[+-]?\d{1,40}(?:\.\d{1,40})?$/;
 const HEX = /^[0-9a-f]+$/;
 
 /** Keys that say how to answer, not what to look for, or that are read together with others. */
@@ -35,19 +37,26 @@ const NOT_FIELDS: ReadonlySet<string> = new Set(['signature_valid', 'has_source'
 
 /** A value in a message; the numbers of clients may be larger than those of JSON in JavaScript. */
 function shown(value: unknown): string {
-  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'bigint' || typeof value === 'number') return cut(String(value));
   const text = JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'bigint' ? String(inner) : inner,
   );
-  return text ?? 'the value';
+  return cut(text ?? 'the value');
+}
+
+function cut(text: string): string {
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }
 
 function decimalText(key: string, value: unknown): string {
-  const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value;
-  if (typeof text !== 'string' || !NUMBER.test(text.trim())) {
-    throw badRequest(`${key}: ${shown(value)} is not a number.`);
-  }
-  return text.trim().replace(/^\+/, '');
+  // A number of JSON that no double can hold has become infinite.
+  const text =
+    typeof value === 'number' || typeof value === 'bigint'
+      ? String(value).replace('Infinity', BEYOND_DOUBLES)
+      : value;
+  const decimal = typeof text === 'string' ? readDecimal(text.trim()) : null;
+  if (decimal === null) throw badRequest(`${key}: ${shown(value)} is not a number.`);
+  return decimal;
 }
 
 /** A decimal number times 1,000, exactly. */
@@ -88,6 +97,8 @@ function textList(key: string, value: unknown): string[] {
   });
 }
 
+const numberAsText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
+
 function normalizedTags(key: string, value: unknown): string[] {
   return [...new Set(textList(key, value).map(normalizeTag))].filter((tag) => tag !== '');
 }
@@ -111,8 +122,10 @@ class QueryReader {
     const texts = textList(key, value)
       .filter((text) => text.length <= MAX_KEYWORD_LENGTH)
       .map((text) => (name === 'fee_currency' ? text.toUpperCase() : text));
-    const kind = field.type === 'key' ? 'keys' : 'texts';
-    this.addAnyOf(texts, (values) => ({ kind, column: field.column, values }));
+    const { column } = field;
+    // Texts that are kept whole have no zero characters (`claimRow.ts`).
+    if (field.type === 'key') this.addAnyOf(texts, (values) => ({ kind: 'keys', column, values }));
+    else this.addAnyOf(texts.map(storedText), (values) => ({ kind: 'texts', column, values }));
   }
 
   /** Any of the values; of none nothing is found. */
@@ -130,11 +143,15 @@ class QueryReader {
     isStrict: boolean,
   ): void {
     const values: string[] = [];
-    for (const name of textList(key, value)) {
+    const known = new Set(Object.values(numbers).map(String));
+    const list: unknown[] = Array.isArray(value) ? value : [value];
+    // The index's own numbers are understood as well: the reference takes no names for `reposted_claim_type`.
+    for (const name of textList(key, list.map(numberAsText))) {
       if (Object.hasOwn(numbers, name)) values.push(String(numbers[name]!));
-      else if (isStrict) throw badRequest(`${key}: there is no type "${name}".`);
+      else if (known.has(name)) values.push(name);
+      else if (isStrict) throw badRequest(`${key}: there is no type ${shown(name)}.`);
     }
-    this.addAnyOf(values, (known) => ({ kind: 'numbers', column: field.column, values: known }));
+    this.addAnyOf(values, (types) => ({ kind: 'numbers', column: field.column, values: types }));
   }
 
   private addIds(key: string, field: SearchField, value: unknown, many: boolean): void {
@@ -197,6 +214,12 @@ class QueryReader {
         return true;
       case 'not_tags':
         this.conditions.push(labels('none', normalizedTags(key, value).map(tagLabel)));
+        return true;
+      case 'tags':
+        this.addAnyOf(textList(key, value), (tags) => labels('any', tags.map(tagLabel)));
+        return true;
+      case 'languages':
+        this.addAnyOf(textList(key, value), (codes) => labels('any', codes.map(languageLabel)));
         return true;
       case 'any_languages':
         this.addAnyOf(normalizedTags(key, value), (codes) => labels('any', codes.map(languageLabel)));
@@ -276,7 +299,7 @@ export function parseConstraints(constraints: Constraints): SearchQuery {
     if (field === null || (NOT_FIELDS.has(key) && key !== 'is_signature_valid')) continue;
     if (key === 'publish_time') continue;
     if (key === 'is_controlling' && !truth(key, value)) continue;
-    const asked = key === 'name' ? textList(key, value).map(normalizedText) : value;
+    const asked = key === 'name' ? normalizedNames(textList(key, value)) : value;
     reader.addField(key, field, name, asked, isIn || Array.isArray(value) || key.endsWith('_ids'));
   }
   addSignature(reader, given);
@@ -299,8 +322,10 @@ export function parseConstraints(constraints: Constraints): SearchQuery {
   };
 }
 
-function normalizedText(name: string): string {
-  return nameText(normalizeName(Buffer.from(name)));
+/** Of names that are twice as long as what the index has, none becomes short enough. */
+function normalizedNames(names: readonly string[]): string[] {
+  const short = names.filter((name) => name.length <= 2 * MAX_KEYWORD_LENGTH);
+  return short.map((name) => nameText(normalizeName(Buffer.from(name))));
 }
 
 /** `has_channel_signature` and `signature_valid` are read together. */

@@ -102,6 +102,8 @@ export interface ChainPlaces {
   readonly creationTimeSec: number;
 }
 
+/** Longer texts are not in the index for equality. Source: `ignore_above` of the hub's index. */
+export const MAX_KEYWORD_LENGTH = 256;
 /** Outputs that the number of a document tells apart within a transaction: a block has no room for more. */
 export const OUTPUTS_OF_TRANSACTION = 2 ** 18;
 /** Fees from here on do not fit the index: the claim is not in it. Source: db.py. */

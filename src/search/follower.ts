@@ -40,6 +40,7 @@ const CLAIMS_TOGETHER = 1000;
 const PAUSE_MS = 1000;
 /** For how long. Arbitrary: searches wait several times as long for the index. */
 const GATHER_MS = 50;
+const TOO_DEEP = 'the chain was reorganised deeper than it can follow';
 /** Where nothing is, below the genesis block. */
 const NOWHERE: BlockId = { height: -1, hash: '' };
 
@@ -159,7 +160,7 @@ export class SearchFollower {
     if (state.isKeptByOther === true) return false;
     if (state.damage !== undefined && state.build === null && state.tip === null)
       this.logger.warn(`The file of the search index is deleted: ${state.damage}`);
-    await this.noted.load();
+    await this.noted.load((state.tip ?? state.build?.base ?? NOWHERE).height);
     if (this.isDamaged && state.tip !== null) await this.buildAnew('it is damaged');
     else if (state.tip === null || state.build !== null) await this.build();
     this.isDamaged = false;
@@ -227,6 +228,10 @@ export class SearchFollower {
       tip !== null && claims.height > tip.height && claims.height <= tip.height + BLOCKS_TOGETHER;
     if (!isNear) await this.noteAhead();
     if (tip === null) return false;
+    if (noted.hasLost(tip)) {
+      await this.buildAnew(TOO_DEEP);
+      return true;
+    }
     const { abandoned } = noted;
     if (isNear && (abandoned.length > 0 || !claims.isActive(tip))) await this.noteAhead();
     if (!claims.isActive(tip)) return this.rewind(noted.abandoned);
@@ -303,7 +308,7 @@ export class SearchFollower {
     const from = this.tip!;
     const fork = noted.highestFollowedBelow(from.height);
     if (fork === null) {
-      await this.buildAnew('the chain was reorganised deeper than it can follow');
+      await this.buildAnew(TOO_DEEP);
       return true;
     }
     const ids = await noted.claimIdsOf(noted.above(fork.height));

@@ -17,6 +17,12 @@ export class NotedBlocks {
   /** As long as this block is on the active chain, so are all that are noted but those in `unseen`; null: not known. */
   private seen: BlockId | null = null;
   private unseen: BlockId[] = [];
+  /**
+   * Blocks up to this one were not noted though claims were read above them: too many lay between. As long as it is on the
+   * active chain, so are they. Null where there are none.
+   */
+  private floor: BlockId | null = null;
+  private isFloorLost = false;
 
   /** `keptBlocks` below the tip of the claim index are noted at most. */
   constructor(claims: FollowedClaims, writer: IndexWriter, keptBlocks: number) {
@@ -25,9 +31,17 @@ export class NotedBlocks {
     this.keptBlocks = keptBlocks;
   }
 
-  /** Takes over what the index has. */
-  async load(): Promise<void> {
+  /** Takes over what the index has, which has followed the blocks up to `bottom`. */
+  async load(bottom: number): Promise<void> {
     this.reset(await this.writer.notes());
+    const above = this.above(bottom);
+    const heights = new Set(above.map(({ height }) => height));
+    const top = above.reduce((most, { height }) => Math.max(most, height), bottom);
+    let floor = top;
+    while (floor > bottom && heights.has(floor)) floor--;
+    if (floor === bottom) return;
+    const isActive = above.some((block) => block.height === floor + 1 && this.claims.isActive(block));
+    this.setFloor(floor, isActive ? this.claims.hashAt(floor) : null);
   }
 
   reset(blocks: readonly BlockId[]): void {
@@ -35,6 +49,25 @@ export class NotedBlocks {
     this.unwritten.clear();
     this.seen = null;
     this.unseen = [];
+    this.floor = null;
+    this.isFloorLost = false;
+  }
+
+  /**
+   * Whether blocks that were not noted may have been left, so that nobody knows which claims to read again. `tip` is the
+   * block that the index has come to.
+   */
+  hasLost(tip: BlockId): boolean {
+    const { floor, claims } = this;
+    if (floor !== null && !claims.isActive(floor)) this.isFloorLost = true;
+    else if (floor !== null && tip.height >= floor.height && claims.isActive(tip)) this.floor = null;
+    return this.isFloorLost;
+  }
+
+  private setFloor(height: number, hash: string | null): void {
+    const { floor, claims } = this;
+    if (hash === null || (floor !== null && !claims.isActive(floor))) this.isFloorLost = true;
+    else if (floor === null || floor.height < height) this.floor = { height, hash };
   }
 
   private set(block: BlockId): void {
@@ -107,7 +140,8 @@ export class NotedBlocks {
     const lowest = Math.max(bottom, claims.height - this.keptBlocks);
     const missing: BlockNote[] = [];
     const waiting: BlockNote[] = [];
-    for (let { height } = claims; height > lowest; height--) {
+    let { height } = claims;
+    for (; height > lowest; height--) {
       const hash = claims.hashAt(height);
       if (hash === null) break;
       if (this.blocks.has(keyOf({ height, hash }))) {
@@ -117,9 +151,11 @@ export class NotedBlocks {
         break;
       }
       const changes = await claims.changesAt(height, hash);
+      if (changes === 'gone') this.setFloor(height, hash);
       if (changes === null || changes === 'gone') break;
       missing.push({ height, hash, claimIds: [...changes.touched, ...changes.deleted].map(hashToHex) });
     }
+    if (height === lowest && lowest > bottom) this.setFloor(lowest, claims.hashAt(lowest));
     if (missing.length === 0) return;
     await this.writer.note([...missing, ...waiting]);
     for (const block of missing) this.set(block);

@@ -39,7 +39,7 @@ export function parseOrder(given: unknown): OrderTerm[] {
     const name = fieldName(ascending ? entry.slice(1) : entry);
     const field = searchField(name);
     if (field === null) throw badRequest(`order_by: there is no field "${name}".`);
-    if (field.type === 'key' || field.column === 'sd_hash') {
+    if (field.type === 'key') {
       throw badRequest(`order_by: claims cannot be ordered by "${name}".`);
     }
     if (terms.some((term) => term.column === field.column)) continue;

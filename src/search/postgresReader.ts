@@ -91,6 +91,7 @@ export function postgresDialect({ blocking, filtering }: CensorLists): Dialect {
     contains: (text, value) => `strpos(${text}, ${value}) > 0`,
     near: (packed, words, gap, sql) => `${packed} ~ ${sql.bind(nearPattern(words, gap))}`,
     head: (column) => `substr(${column}, 1, 8)`,
+    labelsOf: (numbers) => `labeled l WHERE l.n IN (${numbers}) AND l.id = c.id`,
     inCensored: (column, set) => `${column} IN (${sets[set]})`,
   };
 }

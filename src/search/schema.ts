@@ -9,7 +9,7 @@
 import type { SqliteDatabase } from '../sqlite/sqliteProvider.js';
 
 /** Of the tables and of what is written into them; another number has the file made anew. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** ASCII signs that part no words: all that is no letter, digit, blank or control character. */
 const WORD_SIGNS = "!\"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~";
@@ -34,8 +34,8 @@ export const CLAIM_COLUMNS = [
   ['creation_timestamp', 'INTEGER NOT NULL'],
   ['is_controlling', 'INTEGER NOT NULL'],
   ['last_take_over_height', 'INTEGER NOT NULL'],
-  ['title_key', 'INTEGER'],
-  ['author_key', 'INTEGER'],
+  ['title', 'TEXT'],
+  ['author', 'TEXT'],
   ['description_key', 'INTEGER'],
   ['has_source', 'INTEGER NOT NULL'],
   ['sd_hash', 'BLOB'],

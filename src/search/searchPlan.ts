@@ -4,6 +4,7 @@
  */
 import {
   conditionSql,
+  FEW_LABELS,
   orderSql,
   textSql,
   type SqlContext,
@@ -64,7 +65,8 @@ function shareOf(part: Condition | TextNode, facts: PlanFacts): number {
 
 /** Whether a condition asks for nothing but the column that an index is made of and the document's number. */
 function isOfIndex(part: Condition | TextNode, column: string): boolean {
-  return part.kind === 'labels' || (part.kind === 'range' && part.column === column);
+  if (part.kind === 'labels') return part.labels.length <= FEW_LABELS;
+  return part.kind === 'range' && part.column === column;
 }
 
 /** The walk along the index of an order, or along all documents where there is none. */

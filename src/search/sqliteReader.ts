@@ -60,6 +60,9 @@ export const SQLITE_DIALECT: Dialect = {
   contains: (text, value) => `instr(${text}, ${value}) > 0`,
   near: (packed, words, gap, sql) => `near_matches(${packed}, ${sql.bind(words.join(' '))}, ${gap})`,
   head: (column) => `substr(${column}, 1, 8)`,
+  // Of the row's own list; `labeled` would be looked into once for each number.
+  labelsOf: (numbers) =>
+    `(SELECT value AS n FROM json_each('[' || c.labels || ']')) l WHERE l.n IN (${numbers})`,
   inCensored: (column, set) => `${column} IN (SELECT id FROM temp.${set})`,
 };
 

@@ -1,8 +1,8 @@
 /**
- * Short and canonical URLs as constraints. They follow from all live claims of a name, so that one claim's end changes those
+ * URLs as constraints. `channel` means what is in a channel; short and canonical URLs tell claims: they follow from all live claims of a name, so that one claim's end changes those
  * of others; the claim index knows them as of its tip, and no document holds them.
  */
-import type { ClaimIndexReader, ClaimRecord } from '../index/claims/claimReader.js';
+import type { ClaimIndexReader, ClaimRecord, ResolvedUrl } from '../index/claims/claimReader.js';
 import { hashToHex } from '../util/bytes.js';
 import type { Condition, SearchQuery } from './searchQuery.js';
 
@@ -10,6 +10,17 @@ const URL_OF: Readonly<Record<string, (claim: ClaimRecord) => string>> = {
   short_url: (claim) => claim.shortUrl,
   canonical_url: (claim) => claim.canonicalUrl,
 };
+
+/** `@`, by which names of channels begin. */
+const CHANNEL_MARK = 0x40;
+
+/**
+ * The channel in which a URL has claims looked for: the one that it names, else the one that validly signed the claim that it
+ * names. Null where there is none. Source: lbryio/hub herald/session.py `claimtrie_search`.
+ */
+export function channelOfUrl({ claim, channel }: ResolvedUrl): ClaimRecord | null {
+  return claim?.name[0] === CHANNEL_MARK ? claim : channel;
+}
 
 /** The query with the claims that have its URLs in their place. */
 export async function findUrls(

@@ -18,6 +18,7 @@ import {
   failParse,
   LongToken,
   longToken,
+  makeWellFormed,
   MINUS,
   NINE,
   numberValue,
@@ -81,6 +82,8 @@ export class JsonScanner {
   readonly text: string;
   offset = 0;
   private readonly maxValues: number;
+  /** What becomes of a string with escapes. */
+  private readonly settle: (decoded: string) => string;
   /** Whether a long token interrupts the step. */
   private inSlices = false;
   /** Where the present step began. */
@@ -88,9 +91,11 @@ export class JsonScanner {
   /** Long tokens by their beginning. There cannot be many. */
   private readonly longTokens = new Map<number, ReadToken>();
 
-  constructor(text: string, maxValues = MAX_JSON_VALUES) {
+  /** Half of a surrogate pair alone is refused, or `mended`: read as U+FFFD. */
+  constructor(text: string, maxValues = MAX_JSON_VALUES, halves: 'refused' | 'mended' = 'refused') {
     this.text = text;
     this.maxValues = maxValues;
+    this.settle = halves === 'mended' ? makeWellFormed : requireWellFormed;
   }
 
   fail(): never {
@@ -178,7 +183,7 @@ export class JsonScanner {
       if (long === null) {
         yield;
       } else {
-        this.longTokens.set(long.offset, yield* longToken(this.text, long));
+        this.longTokens.set(long.offset, yield* longToken(this.text, long, this.settle));
         this.offset = this.stepStart;
       }
     }
@@ -372,7 +377,7 @@ export class JsonScanner {
     const end = escapedEnd(this.text, this.offset, this.inSlices ? start + AT_ONCE_SIZE : Infinity);
     if (this.text.charCodeAt(end) !== QUOTE) throw new LongToken(start, 'string');
     this.offset = end + 1;
-    return requireWellFormed(decodeLiteral(this.text.slice(start, end)) ?? this.fail());
+    return this.settle(decodeLiteral(this.text.slice(start, end)) ?? this.fail());
   }
 }
 

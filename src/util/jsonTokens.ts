@@ -76,9 +76,13 @@ export function escapedEnd(text: string, from: number, limit: number): number {
   return at;
 }
 
-/** Reads the whole of what is long. */
-export function longToken(text: string, { offset, kind }: LongToken): Slices<ReadToken> {
-  if (kind === 'string') return longString(text, offset);
+/** Reads the whole of what is long; `settle` has the last word on strings with escapes. */
+export function longToken(
+  text: string,
+  { offset, kind }: LongToken,
+  settle: (decoded: string) => string,
+): Slices<ReadToken> {
+  if (kind === 'string') return longString(text, offset, settle);
   return kind === 'number' ? longNumber(text, offset) : longSpace(text, offset);
 }
 
@@ -91,7 +95,7 @@ function* longSpace(text: string, start: number): Slices<ReadToken> {
 }
 
 /** `start` is behind the quote. */
-function* longString(text: string, start: number): Slices<ReadToken> {
+function* longString(text: string, start: number, settle: (decoded: string) => string): Slices<ReadToken> {
   let at = start;
   for (; ; yield) {
     const end = endOf(PLAIN_SLICE, text, at);
@@ -105,7 +109,7 @@ function* longString(text: string, start: number): Slices<ReadToken> {
   for (; ; yield) {
     const end = escapedEnd(text, at, at + AT_ONCE_SIZE);
     whole += decodeLiteral(text.slice(at, end)) ?? failParse();
-    if (text.charCodeAt(end) === QUOTE) return { value: requireWellFormed(whole), end: end + 1 };
+    if (text.charCodeAt(end) === QUOTE) return { value: settle(whole), end: end + 1 };
     at = end;
   }
 }
@@ -154,8 +158,15 @@ export function decodeLiteral(literal: string): string | null {
   }
 }
 
+// Of Node.js from version 20 on; the types are those of an older edition of the language.
+type WellFormedText = string & { isWellFormed(): boolean; toWellFormed(): string };
+
 /** The text, unless it has half of a surrogate pair alone: the reference refuses those (`JSONUTF8StringFilter::finalize`). */
 export function requireWellFormed(text: string): string {
-  // Of Node.js from version 20 on; the types are those of an older edition of the language.
-  return (text as string & { isWellFormed(): boolean }).isWellFormed() ? text : failParse();
+  return (text as WellFormedText).isWellFormed() ? text : failParse();
+}
+
+/** The text with U+FFFD for each half of a surrogate pair that stands alone. */
+export function makeWellFormed(text: string): string {
+  return (text as WellFormedText).toWellFormed();
 }

@@ -342,6 +342,16 @@ describe('errors', () => {
     await client.closed;
   });
 
+  it('leave the connection open behind half of a surrogate pair, which is read as U+FFFD', async () => {
+    const client = await open();
+    client.socket.write('{"id": "a\\ud800", "method": "no\\udc00such"}\n');
+    expect(await client.nextLine()).toMatchObject({
+      error: { code: -32601, message: 'unknown method "no\ufffdsuch"' },
+      id: 'a\ufffd',
+    });
+    expect(await client.call('server.ping', [])).toBe(null);
+  });
+
   it('end it at once for what is no JSON, and for clients that are not wanted', async () => {
     const client = await open();
     client.socket.write('{"jsonrpc": \n');

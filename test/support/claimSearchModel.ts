@@ -487,6 +487,10 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
           '^name',
           'timestamp',
           '^claim_id',
+          'title',
+          '^title',
+          '^author',
+          'sd_hash',
         ]);
   }
   if (random.chance(0.3)) constraints['remove_duplicates'] = true;
@@ -510,6 +514,9 @@ const ORDERED: Readonly<Record<string, (d: ModelDocument) => string | number | b
   support_amount: (d) => d.supportAmountSat,
   timestamp: (d) => d.timeSec,
   claim_id: (d) => d.claimId,
+  title: (d) => d.title && Buffer.from(d.title).toString('latin1'),
+  author: (d) => d.author && Buffer.from(d.author).toString('latin1'),
+  sd_hash: (d) => d.sdHash,
   tx_num: (d) => d.txNum,
   tx_nout: (d) => d.txNout,
 };

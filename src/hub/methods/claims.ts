@@ -1,7 +1,8 @@
 /** `blockchain.claimtrie.*`, and what other hubs do not have: `lbcnode.claimtrie.*`. Source: lbryio/hub herald/session.py. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { givenConstraints } from '../../search/givenConstraints.js';
 import { hashFromHex, hashToHex, isHex } from '../../util/bytes.js';
-import { JsonNumber, JsonObject, type JsonValue } from '../../util/json.js';
+import type { JsonObject, JsonValue } from '../../util/json.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import { booleanOf, nonNegativeInteger } from '../arguments.js';
 import type { ClaimAnswers } from '../claimAnswers.js';
@@ -23,16 +24,6 @@ function claimsOf({ hub }: HubCall): ClaimAnswers {
   return hub.claims;
 }
 
-/** A value as plain JavaScript, whole numbers of any size exact. */
-function plain(value: JsonValue): unknown {
-  if (value instanceof JsonNumber)
-    return /^-?[0-9]{1,100}$/.test(value.text) ? BigInt(value.text) : Number(value.text);
-  if (Array.isArray(value)) return value.map(plain);
-  if (value instanceof JsonObject)
-    return Object.fromEntries(value.entries.map(([key, inner]) => [key, plain(inner)]));
-  return value;
-}
-
 async function search(call: HubCall, named: JsonObject | null): Promise<string> {
   const claims = claimsOf(call);
   for (const [key, value] of named?.entries ?? []) {
@@ -40,8 +31,7 @@ async function search(call: HubCall, named: JsonObject | null): Promise<string> 
     await call.turn.outside(() => sleep(LONG_LIST_DELAY_MS, undefined, { ref: false }));
     throw badRequest(`${pythonText(key)} cant have more than ${MAX_LIST_LENGTH} items.`);
   }
-  const entries = (named?.entries ?? []).map(([key, value]) => [key, plain(value)] as const);
-  const constraints = Object.fromEntries(entries.filter(([, value]) => value !== null));
+  const constraints = named === null ? {} : givenConstraints(named);
   return claims.search(constraints, call.turn, call.client);
 }
 

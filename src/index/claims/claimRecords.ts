@@ -84,9 +84,11 @@ export class ClaimRecords {
     const records = new Map<string, ClaimRecord>();
     let since = performance.now();
     for (const part of partsOf(claimIds)) {
-      for (const { found, claim } of await this.loadPart(part))
+      for (const { found, claim } of await this.loadPart(part)) {
         records.set(found.claimId, { ...claim, ...(await this.urlsOf(found)) });
-      since = await breathe(since);
+        // A short URL takes a look at all claims of its name.
+        since = await breathe(since);
+      }
     }
     return claimIds.map((id) => records.get(id) ?? null);
   }

@@ -26,7 +26,12 @@ export class NameOrders {
   private bytes = 0;
 
   async of(rows: RowReader, group: string): Promise<ClaimOrder> {
-    return this.kept(`age ${group}`, () => readOrder(rows, group));
+    return this.kept(`age ${group}`, () => readOrder(rows, nameOrderPrefix(group)));
+  }
+
+  /** The claims whose rows begin so, in the order of the rows, which have ids as values; kept beside the others. */
+  async behind(rows: RowReader, prefix: string): Promise<ClaimOrder> {
+    return this.kept(`rows ${prefix}`, () => readOrder(rows, prefix));
   }
 
   /** The same claims by amount, in the order that `make` finds; kept beside the others. */
@@ -54,8 +59,7 @@ export class NameOrders {
   }
 }
 
-async function readOrder(rows: RowReader, group: string): Promise<ClaimOrder> {
-  const prefix = nameOrderPrefix(group);
+async function readOrder(rows: RowReader, prefix: string): Promise<ClaimOrder> {
   const range = { gte: prefix, lt: prefixEnd(prefix) };
   const first = await rows.getRange({ ...range, limit: CLAIMS_AT_ONCE });
   const ids = first.map(([, id]) => asBuffer(id));

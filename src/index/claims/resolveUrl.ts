@@ -12,7 +12,7 @@ import { parseUrl, type UrlSegment } from '../../metadata/url.js';
 import type { RowReader } from '../../store/rows.js';
 import { prefixEnd } from '../../store/rows.js';
 import { breathe } from '../../util/breathe.js';
-import { fromLatin1, hashFromHex, hashToHex, toLatin1 } from '../../util/bytes.js';
+import { fromLatin1, hashFromHex, toLatin1 } from '../../util/bytes.js';
 import { ID_LENGTH, groupOf, signedNamePrefix } from './claimIndexKeys.js';
 import type { ClaimRecord, ResolvedUrl, ResolveFailure } from './claimReader.js';
 import { ClaimRecords, nameText } from './claimRecords.js';
@@ -21,8 +21,13 @@ import { idsOf, oldestWith, type ClaimOrder, type NameOrders } from './nameOrder
 const ALL_DIGITS = 40;
 /** The most code units of a name that is looked for: scripts hold 255 bytes, which normalize to nine times as many at most. */
 const LONGEST_NAME = 4096;
+/**
+ * The most bytes of a name as it is filed, 255 normalized. Longer ones are not looked for: thousands of equally long ones would
+ * have equal hashes in V8's maps, which takes as much of a text as 16,383 characters into account.
+ */
+const LONGEST_FILED = 9 * 255;
 /** Longer ones are not looked at: two such names and what may stand around them. */
-const LONGEST_URL = 2 * LONGEST_NAME + 128;
+export const LONGEST_URL = 2 * LONGEST_NAME + 128;
 
 /** Claims of a name that are weighed together. Arbitrary. */
 const CLAIMS_A_PART = 4096;
@@ -144,7 +149,7 @@ function rawNames(name: string): string[] {
   const names = [toLatin1(Buffer.from(name))];
   if (/^[\x00-\xff]*$/.test(name) && names[0] !== name && nameText(fromLatin1(name)) === name)
     names.push(name);
-  return names;
+  return names.filter((rawName) => groupOf(rawName).length <= LONGEST_FILED);
 }
 
 /** Id of the claim that one segment by itself names; null for none. */
@@ -179,6 +184,7 @@ async function controlling(
   // Once more: what that normalizes to is where such a name is filed.
   const names = filesNormalized(rules, height) ? [normalized, normalizeKey(normalized)] : [rawName];
   for (const filed of names) {
+    if (filed.length > LONGEST_FILED) continue;
     const [state] = await records.statesOf([filed]);
     const best = state?.claims[0];
     if (best) return best.claimId;
@@ -213,7 +219,7 @@ async function readByAmount(scope: ResolveScope, group: string): Promise<ClaimOr
     // Each part with what it reads: what one question keeps of a claim is ten times what its place takes.
     const records = new ClaimRecords(rows, rules, height, orders);
     const part: Weighed[] = [];
-    for (const claim of await records.load(ids.slice(at, at + CLAIMS_A_PART))) {
+    for (const claim of await records.loadPlain(ids.slice(at, at + CLAIMS_A_PART))) {
       if (claim === null) continue;
       const { claimId: id, effectiveAmountSat, position, nout } = claim;
       part.push({ id, effectiveAmountSat, place: [claim.height, position, nout] });
@@ -249,19 +255,19 @@ function compareAmounts(a: bigint, b: bigint): number {
 
 /** Among what a channel signed validly under a name, the claim whose latest output is the oldest. */
 async function findSigned(
-  { rows }: ResolveScope,
+  { rows, orders }: ResolveScope,
   channelId: string,
   { name, claimId }: UrlSegment,
 ): Promise<string | null> {
   for (const rawName of rawNames(name)) {
     const prefix = signedNamePrefix(channelId, groupOf(rawName));
-    const range = { gte: prefix, lt: prefixEnd(prefix) };
     if (claimId === null) {
-      const [first] = await rows.getRange({ ...range, limit: 1 });
+      const [first] = await rows.getRange({ gte: prefix, lt: prefixEnd(prefix), limit: 1 });
       if (first) return toLatin1(first[1]);
       continue;
     }
-    for await (const [, id] of rows.range(range)) if (hashToHex(id).startsWith(claimId)) return toLatin1(id);
+    const found = oldestWith(await orders.behind(rows, prefix), claimId);
+    if (found) return toLatin1(found);
   }
   return null;
 }

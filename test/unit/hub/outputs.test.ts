@@ -165,9 +165,17 @@ describe('search', () => {
     const { answers, asked } = searching({ rows: [], total: 0, blocked: [] });
     const turn = await new Turns().enter({});
     expect(decode(await answers.search({ channel: '@c', limit: 5 }, turn, {})).txos).toEqual([]);
-    expect(asked).toEqual([{ channel_id: hashToHex(channel.claimId), limit: 5 }]);
-    expect(await answers.search({ channel: 'none' }, turn, {})).toBe('');
-    expect(asked).toHaveLength(1);
+    await answers.search({ channel: '@c/s' }, turn, {});
+    await answers.search({ channel: null }, turn, {});
+    const inChannel = { channel_id: hashToHex(channel.claimId) };
+    expect(asked).toEqual([{ ...inChannel, limit: 5 }, inChannel, {}]);
+    for (const url of ['none', '?', 'r', ''])
+      expect(await answers.search({ channel: url }, turn, {})).toBe('');
+    expect(asked).toHaveLength(3);
+    await expect(answers.search({ channel: ['@c'] }, turn, {})).rejects.toMatchObject({
+      code: 1,
+      message: 'channel: the value is not a URL.',
+    });
   });
 
   it('tells the client what the search says', async () => {

@@ -137,6 +137,23 @@ describe.each(searchBackends)('searches in the index of $name', (backend) => {
     expect(await find({ all_tags: MANY_TAGS })).toBe(tagged);
     expect(await find({ all_tags: MANY_TAGS.slice(100, 150) })).toBe(tagged);
     expect(await find({ all_tags: [...MANY_TAGS.slice(0, 50), 'news', 'no such tag'] })).toBe(0);
+    expect(await find({ any_tags: MANY_TAGS })).toBe(tagged);
+    expect(await find({ any_tags: MANY_TAGS, duration: '<100000', order_by: 'name' })).toBe(
+      documents.filter((d) => d.tags.includes(MANY_TAGS[0]!) && d.durationSec !== null).length,
+    );
+    const some = { any_tags: ['news', 'art'] };
+    const withSome = documents.filter((d) => d.tags.includes('news') || d.tags.includes('art')).length;
+    expect(await find({ ...some, not_tags: MANY_TAGS })).toBe(withSome);
+    const others = ['news', ...MANY_TAGS.slice(1)];
+    expect(await find({ ...some, not_tags: others })).toBe(
+      documents.filter((d) => !d.tags.includes('news') && d.tags.includes('art')).length,
+    );
+    const ids = documents.map(({ claimId }) => claimId);
+    const listed = ids.slice(0, 1000);
+    expect(await find({ ...some, not_claim_ids: listed })).toBe(
+      documents.filter((d, n) => n >= 1000 && (d.tags.includes('news') || d.tags.includes('art'))).length,
+    );
+    expect(await find({ claim_ids: listed, not_channel_ids: ids })).toBe(0);
     const both = await find({ text: 'bitcoin+music' });
     expect(both).toBeGreaterThan(0);
     // From left to right: what was found so far, or music; and of these those with bitcoin.

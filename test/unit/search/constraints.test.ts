@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseConstraints } from '../../../src/search/constraints.js';
+import { givenConstraints } from '../../../src/search/givenConstraints.js';
+import type { JsonObject } from '../../../src/util/json.js';
+import { parseJson } from '../../../src/util/jsonParse.js';
 import { SearchError } from '../../../src/search/searchError.js';
 
 const parse = parseConstraints;
@@ -15,6 +18,17 @@ function failure(constraints: Record<string, unknown>): string {
   }
   throw new Error('no failure');
 }
+
+describe('JSON', () => {
+  it('is taken over with whole numbers as they are, the last of a name, and nothing of objects', () => {
+    const text = `{"height":1,"height":[">5",1e3,12345678901234567890,1e400,-7],"${'k'.repeat(65)}":1,"amount":{"a":{}},"name":null}`;
+    expect(givenConstraints(parseJson(text) as JsonObject)).toEqual({
+      height: ['>5', 1000, 12345678901234567890n, Infinity, -7],
+      amount: {},
+      name: null,
+    });
+  });
+});
 
 describe('lists', () => {
   it('take 2,048 members and no more', () => {
@@ -44,8 +58,16 @@ describe('bad values', () => {
     [{ height: '>' }, 'height: "" is not a number.'],
     [{ height: ['>1', '2'] }, 'height: bounds and single values cannot be mixed.'],
     [{ amount: {} }, 'amount: {} is not a number.'],
+    [{ fee_amount: '>1e' }, 'fee_amount: "1e" is not a number.'],
+    [{ fee_amount: '.' }, 'fee_amount: "." is not a number.'],
+    [{ amount: 'Infinity' }, 'amount: "Infinity" is not a number.'],
+    [{ amount: Number.NaN }, 'amount: NaN is not a number.'],
+    [{ height: 'x'.repeat(300) }, `height: "${'x'.repeat(199)}… is not a number.`],
     [{ claim_type: 'film' }, 'claim_type: there is no type "film".'],
+    [{ reposted_claim_type: 7 }, 'reposted_claim_type: there is no type "7".'],
+    [{ reposted_claim_type: true }, 'reposted_claim_type: true is not a text.'],
     [{ order_by: 'beauty' }, 'order_by: there is no field "beauty".'],
+    [{ order_by: '-name' }, 'order_by: there is no field "-name".'],
     [{ order_by: ['^description'] }, 'order_by: claims cannot be ordered by "description".'],
     [{ order_by: 7 }, 'order_by takes names of fields.'],
     [{ limit: -1 }, 'limit: -1 is not a whole number from 0 on.'],
@@ -72,6 +94,8 @@ describe('bad values', () => {
     expect(parse({ claim_id: 'xyz' }).findsNothing).toBe(true);
     expect(parse({ claim_ids: ['1234'] }).findsNothing).toBe(true);
     expect(parse({ title: 'x'.repeat(257) }).findsNothing).toBe(true);
+    expect(parse({ name: 'x'.repeat(257) }).findsNothing).toBe(true);
+    expect(parse({ name: 'x'.repeat(600) }).findsNothing).toBe(true);
   });
 });
 
@@ -97,6 +121,48 @@ describe('meanings', () => {
     ]);
   });
 
+  it.each([
+    [1e-7, '0.0000001'],
+    ['1e-7', '0.0000001'],
+    ['+1E+3', '1000'],
+    ['.5', '0.5'],
+    ['-5.', '-5'],
+    ['-0.00', '0'],
+    ['12.50e1', '125'],
+    ['00012.34e-3', '0.01234'],
+    [1e21, '1000000000000000000000'],
+    [Infinity, `1${'0'.repeat(40)}`],
+    ['-1e999999999999999999', `-1${'0'.repeat(40)}`],
+    ['1e-999999999999999999', `0.${'0'.repeat(40)}1`],
+    [`0.${'0'.repeat(60)}7`, `0.${'0'.repeat(40)}1`],
+    [`1.${'2'.repeat(41)}`, `1.${'2'.repeat(40)}1`],
+    ['0'.repeat(900), '0'],
+  ])('the number %s', (given, decimal) => {
+    expect(parse({ trending_score: given }).conditions).toEqual([
+      { kind: 'numbers', column: 'trending_score', values: [decimal] },
+    ]);
+    if (typeof given === 'number') return;
+    expect(parse({ trending_score: `>${given}` }).conditions).toMatchObject([
+      { bounds: [{ op: '>', value: decimal }] },
+    ]);
+  });
+
+  it('types by name and by number', () => {
+    const numbers = (column: string, ...values: string[]) => [{ kind: 'numbers', column, values }];
+    expect(parse({ reposted_claim_type: 1 }).conditions).toEqual(numbers('reposted_claim_type', '1'));
+    expect(parse({ reposted_claim_type: ['stream', '2'] }).conditions).toEqual(
+      numbers('reposted_claim_type', '1', '2'),
+    );
+    expect(parse({ claim_type: [3, 'repost'] }).conditions).toEqual(numbers('claim_type', '3'));
+  });
+
+  it('tags and languages as they were published', () => {
+    expect(parse({ tags: ["Dad's", 'x'], languages: 'en' }).conditions).toEqual([
+      { kind: 'labels', how: 'any', labels: ["tDad's", 'tx'] },
+      { kind: 'labels', how: 'any', labels: ['len'] },
+    ]);
+  });
+
   it('of many bounds those that decide', () => {
     const boundsOf = (height: string[]) => parse({ height }).conditions[0];
     expect(boundsOf(['>=1', '<9', '>1', '<=9', '>0.99', '<9.5'])).toMatchObject({
@@ -106,6 +172,9 @@ describe('meanings', () => {
       ],
     });
     expect(boundsOf(['>-2', '>-1.5', '>=-1.50'])).toMatchObject({ bounds: [{ op: '>', value: '-1.5' }] });
+    expect(boundsOf(['>1e-999', '>0', '>=1e-7'])).toMatchObject({
+      bounds: [{ op: '>=', value: '0.0000001' }],
+    });
     expect(boundsOf(['<=-0.5', '<-0.25'])).toMatchObject({ bounds: [{ op: '<=', value: '-0.5' }] });
   });
 

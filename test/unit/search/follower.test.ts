@@ -138,7 +138,7 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
     await writer.close();
   });
 
-  it.each([7, 16, 17, 18, 19, 20])(
+  it.each([7, 16, 17, 18, 19, 20, 142])(
     'is whole where the chain moves between any two reads, seed %i',
     async (seed) => {
       const random = new Random(seed);
@@ -219,6 +219,52 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
     expect(failures).toBeGreaterThan(5);
     expect(await kept.contents()).toEqual(await freshBuild(backend, index, 0));
   });
+
+  it.each(['before', 'after'])(
+    'builds anew where blocks that it read ahead of and did not note were left, %s a new start',
+    async (when) => {
+      const index = new FakeClaimIndex(12);
+      for (let n = 0; n < 30; n++) index.mine(12);
+      const kept = await makeIndex(backend);
+      let writer = await kept.openWriter();
+      let applied = 0;
+      const failing = new Proxy(writer, {
+        get(target, name: keyof typeof writer) {
+          return (...args: never[]) => {
+            if (name === 'applyBlocks' && ++applied === 2) return Promise.reject(new Error('interrupted'));
+            return (target[name] as (...given: never[]) => unknown).apply(target, args);
+          };
+        },
+      });
+      const builds: string[] = [];
+      const logger = { ...SILENT_LOGGER, info: (line: string) => void builds.push(line) } as Logger;
+      let follower = new SearchFollower(index, index, failing, logger, { keptBlocks: 5 });
+      await follower.sync();
+      for (let n = 0; n < 60; n++) index.mine(12);
+      // What the first of these blocks touched is written as it is at the last.
+      await expect(follower.sync()).rejects.toThrow('interrupted');
+      const leave = () => {
+        index.takeBack(10);
+        for (let n = 0; n < 12; n++) index.mine(12);
+      };
+      if (when === 'before') leave();
+      await writer.close();
+      writer = await kept.openWriter();
+      follower = new SearchFollower(index, index, writer, logger, { keptBlocks: 5 });
+      if (when === 'after') {
+        const { changes } = index;
+        index.changes = (height) => {
+          index.changes = changes;
+          leave();
+          return index.changes(height);
+        };
+      }
+      await follower.sync();
+      await writer.close();
+      expect(builds.filter((line) => line.includes('deeper than it can follow'))).toHaveLength(1);
+      expect(await kept.contents()).toEqual(await freshBuild(backend, index, 0));
+    },
+  );
 
   it('goes on with a first build that was interrupted', async () => {
     const index = new FakeClaimIndex(5);

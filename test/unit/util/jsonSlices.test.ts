@@ -52,6 +52,27 @@ const LONG_TEXTS: readonly (readonly [string, string, number])[] = [
   ['many levels of objects', '{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000), 110],
 ];
 
+describe('halves of surrogate pairs', () => {
+  const half = '"a\\ud83d b\\ude00\\ud83d\\ude00"';
+  const read = (text: string, halves?: 'mended') => new JsonScanner(text, 10, halves);
+
+  it('are refused, or read as U+FFFD where that is asked for', () => {
+    expect(() => read(half).readValue()).toThrow(JsonParseError);
+    expect(read(half, 'mended').readValue()).toBe('a\ufffd b\ufffd\u{1f600}');
+    expect(toPlain(read(`{${half}:[${half}]}`, 'mended').readValue())).toEqual({
+      'a\ufffd b\ufffd\u{1f600}': ['a\ufffd b\ufffd\u{1f600}'],
+    });
+    expect(read('"a\ud83d"', 'mended').readValue()).toBe('a\ud83d');
+  });
+
+  it('are found in long strings too, whose pairs are not torn apart', () => {
+    const text = `"${long('\\ud83d\\ude00')}\\ud83d"`;
+    expect(() => countPauses(read(text).readValueInSlices())).toThrow(JsonParseError);
+    const { value } = countPauses(read(text, 'mended').readValueInSlices());
+    expect(value === `${long('\\ud83d\\ude00').replaceAll('\\ud83d\\ude00', '\u{1f600}')}\ufffd`).toBe(true);
+  });
+});
+
 describe('JSON in slices', () => {
   it.each(LONG_TEXTS)('reads %s', (_, text, least) => {
     const { value, pauses } = countPauses(whole(text));

@@ -3,9 +3,9 @@ import type { ClaimRecord } from '../../../index/claims/claimReader.js';
 import { claimToJson } from '../../../metadata/claimJson.js';
 import { decodeClaim } from '../../../metadata/claim.js';
 import { MetadataError } from '../../../metadata/metadataError.js';
-import { hashToHex } from '../../../util/bytes.js';
+import { hashToHex, toLatin1, type Bytes } from '../../../util/bytes.js';
 import { coins } from '../../../util/json.js';
-import type { JsonOut } from '../../../util/jsonWrite.js';
+import { RawJson, stringifyJson, type JsonOut } from '../../../util/jsonWrite.js';
 import type { ClaimIndexQueries } from '../../../index/claims/claimIndexQueries.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { nameText } from '../../format/claimsText.js';
@@ -91,34 +91,53 @@ export interface ShownClaim {
   readonly repostedChannel: ClaimRecord | null;
 }
 
-export async function fullClaim(
-  services: RpcServices,
-  index: ClaimIndexQueries,
-  { claim, channel, reposted, repostedChannel }: ShownClaim,
-): Promise<JsonOut> {
-  const withChannel = async (
-    of: ClaimRecord,
-    signing: ClaimRecord | null,
-  ): Promise<Record<string, JsonOut>> => ({
-    ...(await plainClaim(services, index, of)),
-    ...(signing === null ? {} : { signing_channel: await plainClaim(services, index, signing) }),
-  });
-  return {
-    ...(await withChannel(claim, channel)),
-    ...(reposted === null ? {} : { reposted_claim: await withChannel(reposted, repostedChannel) }),
-  };
+/**
+ * Claims of one answer. Each is put together once, however many URLs lead to it and however many claims refer to it: values
+ * take up to 8 KiB, and most of the time. What was decoded is kept as text, which takes a tenth of its objects' memory.
+ */
+export class ClaimShower {
+  private readonly services: RpcServices;
+  private readonly index: Pick<ClaimIndexQueries, 'value'>;
+  private readonly shown = new Map<string, Record<string, JsonOut>>();
+
+  constructor(services: RpcServices, index: Pick<ClaimIndexQueries, 'value'>) {
+    this.services = services;
+    this.index = index;
+  }
+
+  async full({ claim, channel, reposted, repostedChannel }: ShownClaim): Promise<JsonOut> {
+    return {
+      ...(await this.withChannel(claim, channel)),
+      ...(reposted === null ? {} : { reposted_claim: await this.withChannel(reposted, repostedChannel) }),
+    };
+  }
+
+  private async withChannel(of: ClaimRecord, signing: ClaimRecord | null): Promise<Record<string, JsonOut>> {
+    const claim = await this.plain(of);
+    return signing === null ? claim : { ...claim, signing_channel: await this.plain(signing) };
+  }
+
+  private async plain(claim: ClaimRecord): Promise<Record<string, JsonOut>> {
+    // By the output: another call's look may be of another tip.
+    const key = `${toLatin1(claim.claimId)}${toLatin1(claim.txid)}`;
+    let shown = this.shown.get(key);
+    if (shown === undefined) {
+      const value = await this.index.value(claim.claimId);
+      this.shown.set(key, (shown = plainClaim(this.services, claim, value)));
+    }
+    return shown;
+  }
 }
 
-async function plainClaim(
+function plainClaim(
   { chain, params }: RpcServices,
-  index: ClaimIndexQueries,
   claim: ClaimRecord,
-): Promise<Record<string, JsonOut>> {
+  bytes: Bytes | null,
+): Record<string, JsonOut> {
   const { channelId, repostedId, kind } = claim;
   const claimId = hashToHex(claim.claimId);
   const timeAt = (height: number): number => chain.headers.timeSec(chain.chain.index.active.at(height));
   const name = nameText(claim.name);
-  const bytes = await index.value(claim.claimId);
   const value = bytes && shownValue(bytes, params);
   return {
     claim_id: claimId,
@@ -154,7 +173,7 @@ async function plainClaim(
 /** Null for what cannot be decoded, or holds what has no JSON form. */
 function shownValue(bytes: Uint8Array, params: RpcServices['params']): JsonOut | null {
   try {
-    return claimToJson(decodeClaim(bytes), addressPrefixes(params));
+    return new RawJson(stringifyJson(claimToJson(decodeClaim(bytes), addressPrefixes(params))));
   } catch (error) {
     if (error instanceof MetadataError) return null;
     throw error;

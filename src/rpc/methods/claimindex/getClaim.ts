@@ -3,7 +3,7 @@ import { hashFromHex, type Bytes } from '../../../util/bytes.js';
 import type { ClaimRecord } from '../../../index/claims/claimReader.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
-import { FULL_CLAIM, fullClaim, requireClaimIndex } from './claimAnswer.js';
+import { ClaimShower, FULL_CLAIM, requireClaimIndex } from './claimAnswer.js';
 
 const ALL_DIGITS = 40;
 
@@ -29,6 +29,6 @@ export const getClaim = defineMethod({
     const referred = async (id: Bytes | null): Promise<ClaimRecord | null> => id && index.claim(id);
     const [channel, reposted] = [await channelOf(claim), await referred(claim.repostedId)];
     const repostedChannel = await channelOf(reposted);
-    return fullClaim(services, index, { claim, channel, reposted, repostedChannel });
+    return new ClaimShower(services, index).full({ claim, channel, reposted, repostedChannel });
   },
 });

@@ -1,12 +1,13 @@
 /** `resolve`: the claims that URLs lead to. */
 import type { ResolveFailure } from '../../../index/claims/claimReader.js';
+import { LONGEST_URL } from '../../../index/claims/resolveUrl.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import type { JsonValue } from '../../../util/json.js';
 import { breathe } from '../../../util/breathe.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
-import { FULL_CLAIM, fullClaim, requireClaimIndex } from './claimAnswer.js';
+import { ClaimShower, FULL_CLAIM, requireClaimIndex } from './claimAnswer.js';
 
 /** Of one call. Arbitrary: ten times what wallets ask for. */
 const MOST_URLS = 1000;
@@ -25,6 +26,9 @@ function parseUrls(value: JsonValue): string[] {
   const texts = urls.filter((url) => typeof url === 'string');
   if (texts.length < urls.length)
     throw rpcError(RPC_ERROR.TYPE_ERROR, 'urls must be a URL or an array of URLs, each a string');
+  // The texts are keys of the answer, and those of more than 16,383 characters have equal hashes in V8.
+  if (texts.some(({ length }) => length > LONGEST_URL))
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `A URL has at most ${LONGEST_URL} characters`);
   return [...new Set(texts)];
 }
 
@@ -61,13 +65,14 @@ export const resolve = defineMethod({
     const index = requireClaimIndex(services);
     const texts = parseUrls(urls);
     const found = await index.resolve(texts);
+    const shower = new ClaimShower(services, index);
     const answer = new Map<string, JsonOut>();
     let since = performance.now();
     for (const [i, text] of texts.entries()) {
       const { claim, failure, ...references } = found[i]!;
       if (claim === null || failure !== null)
         answer.set(text, { error: { name: ERROR_NAMES[failure!.kind], text: failure!.text } });
-      else answer.set(text, await fullClaim(services, index, { claim, ...references }));
+      else answer.set(text, await shower.full({ claim, ...references }));
       since = await breathe(since);
     }
     return answer;

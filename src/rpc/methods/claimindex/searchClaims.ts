@@ -1,14 +1,14 @@
 /** `searchclaims`: claims by constraints, texts and orders, a page of them. */
+import { givenConstraints } from '../../../search/givenConstraints.js';
 import { SearchError } from '../../../search/searchError.js';
 import { breathe } from '../../../util/breathe.js';
-import { hashToHex } from '../../../util/bytes.js';
-import { toPlain } from '../../../util/json.js';
+import { hashToHex, toLatin1 } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
 import type { ClaimRecord } from '../../../index/claims/claimReader.js';
-import { FULL_CLAIM, fullClaim, requireClaimIndex } from './claimAnswer.js';
+import { ClaimShower, FULL_CLAIM, requireClaimIndex } from './claimAnswer.js';
 
 /** Claims of one page: what a search looks at, of which one page may show all. */
 const MOST_CLAIMS = 1000;
@@ -48,7 +48,7 @@ export const searchClaims = defineMethod({
       throw rpcError(RPC_ERROR.MISC_ERROR, 'Searching is not enabled. Start with -claimsearch to use it');
     if (constraints.entries.length > MOST_CONSTRAINTS)
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `A search has at most ${MOST_CONSTRAINTS} constraints.`);
-    const wanted = toPlain(constraints) as Record<string, unknown>;
+    const wanted = givenConstraints(constraints);
     if (typeof wanted['limit'] === 'number' && wanted['limit'] > MOST_CLAIMS)
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `limit: a page has at most ${MOST_CLAIMS} claims.`);
     const page = await claimSearch.search(wanted).catch((error: unknown) => {
@@ -56,16 +56,24 @@ export const searchClaims = defineMethod({
       const code = error.kind === 'bad-request' ? RPC_ERROR.INVALID_PARAMETER : RPC_ERROR.MISC_ERROR;
       throw rpcError(code, error.message);
     });
+    const shower = new ClaimShower(services, index);
     const claims: JsonOut[] = [];
+    const known = new Map<string, Promise<ClaimRecord | null>>();
     let since = performance.now();
-    const referred = async (id: ClaimRecord['channelId']) => (id === null ? null : index.claim(id));
+    const referred = async (id: ClaimRecord['channelId']) => {
+      if (id === null) return null;
+      const key = toLatin1(id);
+      const found = known.get(key) ?? index.claim(id);
+      known.set(key, found);
+      return found;
+    };
     for (const claim of await index.claims(page.rows)) {
       // Abandoned in a block that the search had not come to.
       if (claim === null) continue;
       const channel = claim.isSignatureValid ? await referred(claim.channelId) : null;
       const reposted = await referred(claim.repostedId);
       const repostedChannel = reposted?.isSignatureValid === true ? await referred(reposted.channelId) : null;
-      claims.push(await fullClaim(services, index, { claim, channel, reposted, repostedChannel }));
+      claims.push(await shower.full({ claim, channel, reposted, repostedChannel }));
       since = await breathe(since);
     }
     return {

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { ClaimRecords } from '../../../../src/index/claims/claimRecords.js';
+import { NameOrders } from '../../../../src/index/claims/nameOrders.js';
+import { resolveUrls, type ResolveScope } from '../../../../src/index/claims/resolveUrl.js';
+import { regtestParams } from '../../../../src/params/regtest.js';
+import type { RowReader } from '../../../../src/store/rows.js';
+
+/** Nothing at all, and the longest key that was asked for. */
+function emptyScope() {
+  let longest = 0;
+  const ask = (key: string) => {
+    longest = Math.max(longest, key.length);
+  };
+  const rows = {
+    getMany: async (keys: readonly string[]) => keys.map((key) => void ask(key)),
+    getRange: async ({ gte }: { gte: string }) => {
+      ask(gte);
+      return [];
+    },
+  } as unknown as RowReader;
+  const orders = new NameOrders();
+  const rules = { ...regtestParams.claimForks, supportDelay: 'proportional' } as const;
+  const height = 1000;
+  const scope: ResolveScope = {
+    rows,
+    rules,
+    height,
+    orders,
+    records: new ClaimRecords(rows, rules, height, orders),
+  };
+  return { scope, longest: () => longest };
+}
+
+it('names that are longer than any claim has are not looked for, however short their spelling is', async () => {
+  const { scope, longest } = emptyScope();
+  // Each of these letters folds to three bytes more than it has.
+  const urls = ['\u0390', '\ufb03', '\u1fb7'].flatMap((letter) =>
+    [100, 4000].flatMap((count) => {
+      const name = letter.repeat(count);
+      return [name, `${name}#ab`, `${name}$2`, `@${name}`, `@${name}/${name}#1`];
+    }),
+  );
+  const found = await resolveUrls(scope, urls);
+  expect(found.map(({ failure }) => failure!.kind.slice(0, 9))).toEqual(urls.map(() => 'not-found'));
+  expect(longest()).toBeGreaterThan(100);
+  expect(longest()).toBeLessThan(2400);
+});
