@@ -151,6 +151,30 @@ bool RowTable::setRecords(int kind, const uint8_t* records, size_t size) {
   return true;
 }
 
+ptrdiff_t RowTable::readRecords(const uint8_t* records, size_t size, std::vector<uint8_t>* out) {
+  ptrdiff_t unknown = 0;
+  for (size_t left = size; left > 0;) {
+    const uint8_t* key = records + (size - left) + kRecordHead;
+    if (left < kRecordHead) return -1;
+    left -= kRecordHead;
+    const uint32_t keySize = readLE32(key - kRecordHead);
+    const uint32_t storedSize = readLE32(key - kRecordHead + 4);
+    const size_t valueSize = storedSize == kDeletedValue ? 0 : storedSize;
+    if (keySize > left || valueSize > left - keySize) return -1;
+    left -= keySize + valueSize;
+    const uint8_t* value = nullptr;
+    const int64_t found = find(key, keySize, &value);
+    if (found == kUnknown) unknown++;
+    const size_t at = out->size();
+    out->resize(at + 4 + (found > 0 ? static_cast<size_t>(found) : 0));
+    writeLE32(out->data() + at, found == kUnknown   ? kUnknownValue
+                                : found == kDeleted ? kDeletedValue
+                                                    : static_cast<uint32_t>(found));
+    if (found > 0) memcpy(out->data() + at + 4, value, static_cast<size_t>(found));
+  }
+  return unknown;
+}
+
 uint32_t RowTable::takeNumber() {
   if (freeNumbers_.empty()) {
     places_.push_back(kNone);

@@ -23,6 +23,8 @@ class RowTable {
   static constexpr int64_t kDeleted = -2;
   // Length that stands for a deletion in records.
   static constexpr uint32_t kDeletedValue = UINT32_MAX;
+  // In packed values, of a key of which nothing is known.
+  static constexpr uint32_t kUnknownValue = UINT32_MAX - 1;
 
   // 0 sets no bound.
   explicit RowTable(uint64_t maxBytes);
@@ -38,6 +40,11 @@ class RowTable {
   // Sets the rows of records (see `walk`), with a `kind` from 0 on those whose keys begin with that byte; false when the
   // bytes are no records.
   bool setRecords(int kind, const uint8_t* records, size_t size);
+
+  // Packs the values of the keys of records: `u32 length ‖ value` one behind the other, without a value kDeletedValue for a
+  // deletion and kUnknownValue where nothing is known of the key. Answers how many these are, -1 when the bytes are no
+  // records.
+  ptrdiff_t readRecords(const uint8_t* records, size_t size, std::vector<uint8_t>* out);
 
   void clear();
 
