@@ -12,7 +12,7 @@ import type { NetworkParams } from '../params/network.js';
 import { INPUT_STRIDE, TX_OUTPUT_COUNT } from '../primitives/blockLayout.js';
 import { outputAmountAt } from '../primitives/blockView.js';
 import { BlockFileError, type BlockFiles } from '../store/blockFiles.js';
-import type { ClaimEvent, ClaimStore, ConnectedClaims } from '../store/claims/claimStore.js';
+import type { ClaimEvent, ClaimReport, ClaimStore, ConnectedClaims } from '../store/claims/claimStore.js';
 import { OUTPOINT_SIZE_BYTES, type CoinTable } from '../store/coinTable.js';
 import { buildUndo } from '../store/coinRow.js';
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
@@ -58,10 +58,10 @@ export interface ConnectOptions {
 
 export interface ConnectResult {
   error: ValidationError | null;
-  claims: Pick<ConnectedClaims, 'events'>;
+  claims: ClaimReport;
 }
 
-const NO_CLAIMS: ConnectResult['claims'] = { events: [] };
+const NO_CLAIMS: ClaimReport = { events: [] };
 
 /** Brings every coin that the block may touch into the table. */
 export async function loadCoins(
@@ -200,7 +200,7 @@ export async function connectBlock(
     await commit(deps, block, parent, checked, rows, begun);
     timers.inputs += block.parsed.inputs.length / INPUT_STRIDE - 1;
     timers.stop();
-    return { error: null, claims: checked.claims };
+    return { error: null, claims: checked.claims.report };
   } catch (error) {
     await settle();
     await store.discard(rows);
@@ -219,7 +219,7 @@ export async function describeClaims(deps: ConnectDeps, block: LoadedBlock): Pro
   const resolved = coins.resolve(block.raw, block.parsed, height, false);
   const rows = store.begin();
   try {
-    return (await claims.connect(rows, blockClaims(block, resolved, height))).events;
+    return (await claims.connect(rows, blockClaims(block, resolved, height))).report.events;
   } finally {
     await store.discard(rows);
   }

@@ -56,21 +56,23 @@ class ClaimIndex implements ChainIndex {
     claims?: ConnectedClaims,
   ): Promise<void> {
     const { params, rules, window } = this.options;
+    // Made anew, it may keep undo rows of lower blocks than before: the chain may have gone back meanwhile.
+    if (height === 0) this.keptFrom = null;
     const tipHeight = Math.max(height, this.options.tipHeight());
     const keepsUndo = window === 'all' || height > tipHeight - window;
     const items = claims?.log ? itemsOfLog(claims.log) : await readBlockItems(rows, height);
     const noted = new NotedRows(rows);
     const work = new BlockWork(
-      { params, rules, rows, isPresent: height === tipHeight, noted },
+      { params, rules, rows, isPresent: height === tipHeight, names: claims?.names ?? null, noted },
       block,
       height,
       items,
     );
     const { changes, trending } = await work.run();
-    await noted.finish(keepsUndo ? height : null);
     if (keepsUndo) await writeChanges(rows, height, changes);
     await writeTrending(rows, height, trending);
     if (window !== 'all') await this.dropBehind(rows, height - window);
+    await noted.finish(keepsUndo ? height : null);
   }
 
   canTakeBack(rows: RowTransaction, height: number): Promise<boolean> {
