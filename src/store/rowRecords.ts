@@ -19,6 +19,12 @@ const MIN_ROOM = 64 << 10;
 export class RecordWriter {
   private memory = Buffer.alloc(0);
   private used = 0;
+  private readonly leastRoom: number;
+
+  /** Takes at least so many bytes of memory, when anything is added. */
+  constructor(leastRoom = MIN_ROOM) {
+    this.leastRoom = leastRoom;
+  }
 
   get sizeBytes(): number {
     return this.used;
@@ -37,7 +43,7 @@ export class RecordWriter {
   private makeRoom(bytes: number): void {
     const needed = this.used + bytes;
     if (needed <= this.memory.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.memory.length, MIN_ROOM));
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.memory.length, this.leastRoom));
     this.memory.copy(grown, 0, 0, this.used);
     this.memory = grown;
   }

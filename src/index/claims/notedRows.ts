@@ -15,6 +15,8 @@ const ROWS_A_LOOK = 500;
 /** An undo row is closed when it has grown to this size. */
 const CHUNK_BYTES = 32 << 10;
 const ABSENT = 0;
+/** What the records of most blocks have room in. Arbitrary. */
+const FEW_RECORDS_BYTES = 1 << 10;
 
 /** One row of the index while a block changes it. */
 interface NotedRow {
@@ -93,7 +95,7 @@ export class NotedRows {
     const unread: string[] = [];
     for (const [key, { former }] of this.noted) if (former === undefined) unread.push(key);
     await this.load(unread);
-    const records = new RecordWriter();
+    const records = new RecordWriter(FEW_RECORDS_BYTES);
     const handOn = (): void => this.rows.putRecords(PREFIX.claimIndex, Buffer.from(records.take()));
     const encoder = new RowEncoder();
     let chunk = 0;
