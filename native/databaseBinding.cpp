@@ -249,6 +249,56 @@ napi_value getMany(napi_env env, napi_callback_info info) {
       [values](napi_env env) { return bytesOf(env, *values); });
 }
 
+// The packed values of the keys of records, of which some are known already (see RowTable::readRecords).
+leveldb::Status readUnknown(const Database& database, const Span& records, const Span& known, bool fillCache,
+                            Bytes* out) {
+  constexpr uint32_t kDeletedValue = UINT32_MAX, kUnknownValue = UINT32_MAX - 1;
+  const leveldb::Status mismatch = leveldb::Status::InvalidArgument("values that are not those of the records");
+  size_t at = 0, valueAt = 0;
+  while (at < records.size) {
+    if (records.size - at < 8 || known.size - valueAt < 4) return mismatch;
+    const uint8_t* head = records.data + at;
+    const uint32_t keySize = readLE32(head), storedSize = readLE32(head + 4), length = readLE32(known.data + valueAt);
+    const size_t valueSize = storedSize == kDeletedValue ? 0 : storedSize;
+    at += 8;
+    if (keySize > records.size - at || valueSize > records.size - at - keySize) return mismatch;
+    at += keySize + valueSize;
+    if (length == kUnknownValue) {
+      const leveldb::Slice key(reinterpret_cast<const char*>(head + 8), keySize);
+      const leveldb::Status status = database.get(key, fillCache, out);
+      if (!status.ok()) return status;
+      valueAt += 4;
+      continue;
+    }
+    const size_t size = length == kDeletedValue ? 4 : 4 + static_cast<size_t>(length);
+    if (size > known.size - valueAt) return mismatch;
+    out->insert(out->end(), known.data + valueAt, known.data + valueAt + size);
+    valueAt += size;
+  }
+  return leveldb::Status::OK();
+}
+
+// (records, known, fillCache) => Promise of the packed values of the keys of the records
+napi_value getUnknown(napi_env env, napi_callback_info info) {
+  napi_value arguments[3], kept;
+  Span records, known;
+  bool fillCache;
+  OpenDatabase* handle = readDatabase(env, info, 3, arguments);
+  if (!handle || !readBytes(env, arguments[0], "records", &records) || !readBytes(env, arguments[1], "known", &known) ||
+      !readBool(env, arguments[2], "fillCache", &fillCache)) {
+    return nullptr;
+  }
+  napi_create_array(env, &kept);
+  for (uint32_t i = 0; i < 2; i++) napi_set_element(env, kept, i, arguments[i]);
+  auto values = std::make_shared<Bytes>();
+  return startDatabaseJob(
+      env, "lbcnode:getUnknown",
+      [database = handle->database, records, known, values, fillCache] {
+        return readUnknown(*database, records, known, fillCache, values.get());
+      },
+      [values](napi_env env) { return bytesOf(env, *values); }, kept);
+}
+
 // Puts what a walk has read behind one byte that tells whether it is over.
 napi_value walked(napi_env env, Bytes* rows, bool isDone) {
   (*rows)[0] = isDone ? 1 : 0;
@@ -422,7 +472,7 @@ void registerDatabase(napi_env env, napi_value exports) {
       method("close", close),
       getter("sequence", getSequence),
       method("getNow", getNow),
-      method("getMany", getMany),
+      method("getMany", getMany), method("getUnknown", getUnknown),
       method("rangeNow", rangeNow),
       method("write", write),
       method("deleteRange", deleteRange),

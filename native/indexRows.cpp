@@ -15,6 +15,7 @@ namespace {
 constexpr uint8_t kTxIndex = 'X';
 constexpr uint8_t kHistory = 'A';
 constexpr uint8_t kUnspent = 'U';
+constexpr uint8_t kTotals = 'S';
 
 constexpr uint32_t kDeletedValue = UINT32_MAX;
 constexpr size_t kHashSize = 20;
@@ -65,14 +66,14 @@ class Walk {
 
   void run() {
     for (size_t tx = 0; tx < view_.txCount; tx++) transaction(tx);
-    out_->totals.resize(scripts_.size() * (kScriptKeySize + 20));
-    uint8_t* at = out_->totals.data();
+    out_->totals.reserve(scripts_.size() * kTotalsRecord);
     for (const Script& script : scripts_) {
-      memcpy(at, script.key, kScriptKeySize);
-      writeLE64(at + 16, static_cast<uint64_t>(script.received));
-      writeLE64(at + 24, static_cast<uint64_t>(script.spent));
-      writeLE32(at + 32, script.txCount);
-      at += kScriptKeySize + 20;
+      uint8_t* key = addRecord(&out_->totals, 1 + kScriptKeySize, 20);
+      key[0] = kTotals;
+      memcpy(key + 1, script.key, kScriptKeySize);
+      writeLE64(key + 17, static_cast<uint64_t>(script.received));
+      writeLE64(key + 25, static_cast<uint64_t>(script.spent));
+      writeLE32(key + 33, script.txCount);
     }
   }
 

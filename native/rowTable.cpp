@@ -74,8 +74,12 @@ size_t RowTable::slotOf(const uint8_t* key, size_t size, uint32_t hash) const {
 }
 
 int64_t RowTable::find(const uint8_t* key, size_t keySize, const uint8_t** value) {
+  return count_ == 0 ? kUnknown : find(key, keySize, hashOf(key, keySize), value);
+}
+
+int64_t RowTable::find(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t** value) {
   if (count_ == 0) return kUnknown;
-  const size_t slot = slotOf(key, keySize, hashOf(key, keySize));
+  const size_t slot = slotOf(key, keySize, hash);
   if (slots_[slot].number == kNone) return kUnknown;
   Row& found = row(slots_[slot].number);
   found.keySizeAsked |= kAsked;
@@ -97,8 +101,11 @@ void RowTable::grow() {
 }
 
 void RowTable::set(const uint8_t* key, size_t keySize, const uint8_t* value, size_t valueSize) {
+  set(key, keySize, hashOf(key, keySize), value, valueSize);
+}
+
+void RowTable::set(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t* value, size_t valueSize) {
   if ((count_ + 1) * 4 > slots_.size() * 3) grow();
-  const uint32_t hash = hashOf(key, keySize);
   const size_t slot = slotOf(key, keySize, hash);
   const bool isNew = slots_[slot].number == kNone;
   const uint32_t storedSize = value ? static_cast<uint32_t>(valueSize) : kDeletedValue;
@@ -134,21 +141,73 @@ void RowTable::set(const uint8_t* key, size_t keySize, const uint8_t* value, siz
   while (maxBytes_ > 0 && usedBytes() > maxBytes_ && filled_.size() > 1) makeRoom(&mayMove);
 }
 
-bool RowTable::setRecords(int kind, const uint8_t* records, size_t size) {
-  for (size_t left = size; left > 0;) {
-    const uint8_t* key = records + (size - left) + kRecordHead;
-    if (left < kRecordHead) return false;
-    left -= kRecordHead;
-    const uint32_t keySize = readLE32(key - kRecordHead);
-    const uint32_t storedSize = readLE32(key - kRecordHead + 4);
-    const bool isDeletion = storedSize == kDeletedValue;
-    const size_t valueSize = isDeletion ? 0 : storedSize;
-    if (keySize > left || valueSize > left - keySize) return false;
-    left -= keySize + valueSize;
+size_t RowTable::readAhead(int kind, const uint8_t** at, const uint8_t* end, Record* records, bool* isWhole) const {
+  size_t count = 0;
+  while (count < kRecordsAtOnce && *at < end) {
+    const size_t left = static_cast<size_t>(end - *at);
+    if (left < kRecordHead) {
+      *isWhole = false;
+      break;
+    }
+    const uint8_t* key = *at + kRecordHead;
+    const uint32_t keySize = readLE32(*at), storedSize = readLE32(*at + 4);
+    const size_t valueSize = storedSize == kDeletedValue ? 0 : storedSize;
+    if (keySize > left - kRecordHead || valueSize > left - kRecordHead - keySize) {
+      *isWhole = false;
+      break;
+    }
+    *at = key + keySize + valueSize;
     if (kind >= 0 && (keySize == 0 || key[0] != kind)) continue;
-    set(key, keySize, isDeletion ? nullptr : key + keySize, valueSize);
+    records[count++] = Record{key, keySize, storedSize, hashOf(key, keySize)};
   }
-  return true;
+  if (slots_.empty()) return count;
+  const size_t mask = slots_.size() - 1;
+  for (size_t i = 0; i < count; i++) __builtin_prefetch(&slots_[records[i].hash & mask]);
+  for (size_t i = 0; i < count; i++) {
+    const Slot& slot = slots_[records[i].hash & mask];
+    if (slot.number != kNone && slot.hash == records[i].hash) __builtin_prefetch(&places_[slot.number]);
+  }
+  for (size_t i = 0; i < count; i++) {
+    const Slot& slot = slots_[records[i].hash & mask];
+    if (slot.number != kNone && slot.hash == records[i].hash) __builtin_prefetch(&row(slot.number));
+  }
+  return count;
+}
+
+bool RowTable::setRecords(int kind, const uint8_t* records, size_t size) {
+  Record some[kRecordsAtOnce];
+  bool isWhole = true;
+  for (const uint8_t *at = records, *end = records + size; isWhole && at < end;) {
+    const size_t count = readAhead(kind, &at, end, some, &isWhole);
+    for (size_t i = 0; i < count; i++) {
+      const Record& record = some[i];
+      const bool isDeletion = record.storedSize == kDeletedValue;
+      set(record.key, record.keySize, record.hash, isDeletion ? nullptr : record.key + record.keySize,
+          isDeletion ? 0 : record.storedSize);
+    }
+  }
+  return isWhole;
+}
+
+ptrdiff_t RowTable::readRecords(const uint8_t* records, size_t size, std::vector<uint8_t>* out) {
+  Record some[kRecordsAtOnce];
+  bool isWhole = true;
+  ptrdiff_t unknown = 0;
+  for (const uint8_t *at = records, *end = records + size; isWhole && at < end;) {
+    const size_t count = readAhead(-1, &at, end, some, &isWhole);
+    for (size_t i = 0; i < count; i++) {
+      const uint8_t* value = nullptr;
+      const int64_t found = find(some[i].key, some[i].keySize, some[i].hash, &value);
+      if (found == kUnknown) unknown++;
+      const size_t start = out->size();
+      out->resize(start + 4 + (found > 0 ? static_cast<size_t>(found) : 0));
+      writeLE32(out->data() + start, found == kUnknown   ? kUnknownValue
+                                     : found == kDeleted ? kDeletedValue
+                                                         : static_cast<uint32_t>(found));
+      if (found > 0) memcpy(out->data() + start + 4, value, static_cast<size_t>(found));
+    }
+  }
+  return isWhole ? unknown : -1;
 }
 
 uint32_t RowTable::takeNumber() {

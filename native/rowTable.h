@@ -23,6 +23,8 @@ class RowTable {
   static constexpr int64_t kDeleted = -2;
   // Length that stands for a deletion in records.
   static constexpr uint32_t kDeletedValue = UINT32_MAX;
+  // In packed values, of a key of which nothing is known.
+  static constexpr uint32_t kUnknownValue = UINT32_MAX - 1;
 
   // 0 sets no bound.
   explicit RowTable(uint64_t maxBytes);
@@ -38,6 +40,11 @@ class RowTable {
   // Sets the rows of records (see `walk`), with a `kind` from 0 on those whose keys begin with that byte; false when the
   // bytes are no records.
   bool setRecords(int kind, const uint8_t* records, size_t size);
+
+  // Packs the values of the keys of records: `u32 length ‖ value` one behind the other, without a value kDeletedValue for a
+  // deletion and kUnknownValue where nothing is known of the key. Answers how many these are, -1 when the bytes are no
+  // records.
+  ptrdiff_t readRecords(const uint8_t* records, size_t size, std::vector<uint8_t>* out);
 
   void clear();
 
@@ -84,6 +91,16 @@ class RowTable {
     uint32_t hash;
   };
 
+  // A record with the hash of its key; the value lies behind the key.
+  struct Record {
+    const uint8_t* key;
+    uint32_t keySize;
+    uint32_t storedSize;
+    uint32_t hash;
+  };
+  // Records that are looked up together.
+  static constexpr size_t kRecordsAtOnce = 16;
+
   struct Segment {
     std::unique_ptr<uint8_t[]> bytes;
     // In units.
@@ -100,6 +117,11 @@ class RowTable {
   };
 
   uint32_t hashOf(const uint8_t* key, size_t size) const;
+  // Reads some records from the place on, which moves behind them, with a `kind` from 0 on only those whose keys begin with
+  // that byte, and has what they lead to fetched meanwhile: how many. `isWhole` is set to false where bytes are no records.
+  size_t readAhead(int kind, const uint8_t** at, const uint8_t* end, Record* records, bool* isWhole) const;
+  int64_t find(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t** value);
+  void set(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t* value, size_t valueSize);
   Row& at(uint32_t place) const;
   Row& row(uint32_t number) const { return at(places_[number]); }
   // The slot of the key, or the empty one where it belongs.

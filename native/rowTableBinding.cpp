@@ -99,6 +99,18 @@ napi_value addRecords(napi_env env, napi_callback_info info) {
   return setAll(env, table, -1, records);
 }
 
+napi_value readRecords(napi_env env, napi_callback_info info) {
+  napi_value argument;
+  Span records;
+  RowTable* table = readCall(env, info, 1, &argument);
+  if (!table || !readBytes(env, argument, "records", &records)) return nullptr;
+  std::vector<uint8_t> values(sizeof(uint32_t));
+  const ptrdiff_t unknown = table->readRecords(records.data, records.size, &values);
+  if (unknown < 0) return throwError(env, "bytes that are no records were given to a row table");
+  writeLE32(values.data(), static_cast<uint32_t>(unknown));
+  return makeBuffer(env, values.data(), values.size());
+}
+
 napi_value clear(napi_env env, napi_callback_info info) {
   RowTable* table = readCall(env, info, 0, nullptr);
   if (!table) return nullptr;
@@ -140,7 +152,7 @@ void registerRowTable(napi_env env, napi_value exports) {
   const napi_property_descriptor members[] = {
       getter("sizeBytes", getSizeBytes), getter("count", getCount), method("read", read),
       method("set", set),                method("setRecords", setRecords), method("addRecords", addRecords),
-      method("clear", clear),
+      method("readRecords", readRecords), method("clear", clear),
       method("beginWalk", beginWalk),    method("walk", walk),      method("range", range),
   };
   setClass(env, exports, "RowTable", construct, members, sizeof members / sizeof members[0]);

@@ -12,7 +12,7 @@ import type { NetworkParams } from '../params/network.js';
 import { INPUT_STRIDE, TX_OUTPUT_COUNT } from '../primitives/blockLayout.js';
 import { outputAmountAt } from '../primitives/blockView.js';
 import { BlockFileError, type BlockFiles } from '../store/blockFiles.js';
-import type { ClaimEvent, ClaimStore, ConnectedClaims } from '../store/claims/claimStore.js';
+import type { ClaimEvent, ClaimReport, ClaimStore, ConnectedClaims } from '../store/claims/claimStore.js';
 import { OUTPOINT_SIZE_BYTES, type CoinTable } from '../store/coinTable.js';
 import { buildUndo } from '../store/coinRow.js';
 import { NO_HEADER, STATUS } from '../store/headerTable.js';
@@ -25,7 +25,7 @@ import { onFile } from '../util/environmentError.js';
 import { blockClaims } from './blockClaims.js';
 import type { BlockIndex } from './blockIndex.js';
 import { checkSpends } from './checkSpends.js';
-import type { BlockContributor } from './contributor.js';
+import type { BegunBlock, BlockContributor } from './contributor.js';
 import { damagedChainState } from './damage.js';
 import { disputedBefore, disputedClaims, disputedScripts } from './lbcdDisputes.js';
 import type { LoadedBlock } from './loadedBlock.js';
@@ -58,10 +58,10 @@ export interface ConnectOptions {
 
 export interface ConnectResult {
   error: ValidationError | null;
-  claims: Pick<ConnectedClaims, 'events'>;
+  claims: ClaimReport;
 }
 
-const NO_CLAIMS: ConnectResult['claims'] = { events: [] };
+const NO_CLAIMS: ClaimReport = { events: [] };
 
 /** Brings every coin that the block may touch into the table. */
 export async function loadCoins(
@@ -93,7 +93,8 @@ export type CheckedBlock =
 
 /**
  * Checks the block after its parent, whose state coins and rows must be in. The claims' changes are left in `rows`
- * (those of a wrong block too: discard them); the coins stay as they are.
+ * (those of a wrong block too: discard them); the coins stay as they are. `begin` is called when scripts begin to run, for
+ * what is done beside them.
  */
 export async function checkConnect(
   deps: CheckDeps,
@@ -101,6 +102,7 @@ export async function checkConnect(
   parent: number,
   rows: RowTransaction,
   checkScripts: boolean,
+  begin: (resolved: ResolvedInputs, height: number) => void = () => undefined,
 ): Promise<CheckedBlock> {
   const { params, index, coins, claims, timers } = deps;
   const { headers, active, versionBits } = index;
@@ -125,6 +127,7 @@ export async function checkConnect(
     ? startScripts({ raw: block.raw, parsed: block.parsed, resolved, flags })
     : null;
   try {
+    begin(resolved, height);
     const spends = checkSpends(block, resolved, {
       height,
       flags,
@@ -176,21 +179,30 @@ export async function connectBlock(
   parent: number,
   options: ConnectOptions,
 ): Promise<ConnectResult> {
-  const { store, timers } = deps;
+  const { store, timers, contributors } = deps;
   const rows = store.begin();
+  /** A contributor after the other. */
+  let begun: readonly (BegunBlock | null)[] = [];
+  const begin = (resolved: ResolvedInputs, height: number): void => {
+    if (options.justCheck) return;
+    begun = contributors.map((contributor) => contributor.begin?.(rows, block, height, resolved) ?? null);
+  };
+  const settle = (): Promise<unknown> => Promise.all(begun.map((one) => one?.settled));
   try {
-    const checked = await checkConnect(deps, block, parent, rows, options.checkScripts);
+    const checked = await checkConnect(deps, block, parent, rows, options.checkScripts, begin);
     if (checked.error || options.justCheck) {
+      await settle();
       await store.discard(rows);
       timers.stop();
       return { error: checked.error, claims: NO_CLAIMS };
     }
     timers.start('commit');
-    await commit(deps, block, parent, checked, rows);
+    await commit(deps, block, parent, checked, rows, begun);
     timers.inputs += block.parsed.inputs.length / INPUT_STRIDE - 1;
     timers.stop();
-    return { error: null, claims: checked.claims };
+    return { error: null, claims: checked.claims.report };
   } catch (error) {
+    await settle();
     await store.discard(rows);
     throw error;
   }
@@ -207,7 +219,7 @@ export async function describeClaims(deps: ConnectDeps, block: LoadedBlock): Pro
   const resolved = coins.resolve(block.raw, block.parsed, height, false);
   const rows = store.begin();
   try {
-    return (await claims.connect(rows, blockClaims(block, resolved, height))).events;
+    return (await claims.connect(rows, blockClaims(block, resolved, height))).report.events;
   } finally {
     await store.discard(rows);
   }
@@ -229,11 +241,13 @@ async function commit(
   parent: number,
   { resolved, claims }: CheckedBlock & { error: null },
   rows: ReturnType<RowStore['begin']>,
+  begun: readonly (BegunBlock | null)[],
 ): Promise<void> {
   const { index, store, coins, files, contributors } = deps;
   const { headers } = index;
   const height = parent === NO_HEADER ? 0 : headers.height(parent) + 1;
-  for (const contributor of contributors) await contributor.connect(rows, block, height, resolved, claims);
+  for (const [i, contributor] of contributors.entries())
+    await (begun[i]?.finish(claims) ?? contributor.connect(rows, block, height, resolved, claims));
   const id = headers.find(block.hash);
   assert(id !== NO_HEADER, 'a block is connected whose header is unknown');
   deps.onPoint('commit:before-undo');

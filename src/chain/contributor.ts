@@ -7,7 +7,25 @@ import type { LoadedBlock } from './loadedBlock.js';
 import type { ResolvedInputs } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
 
+/** What an index does for a block beside its scripts, before it is known whether the block is right. */
+export interface BegunBlock {
+  /** Adds the rows, as `connect` does. */
+  finish(claims?: ConnectedClaims): Promise<void>;
+  /** Resolves once nothing of it is under way, whatever came of it. */
+  readonly settled: Promise<void>;
+}
+
 export interface BlockContributor {
+  /**
+   * Begins on other threads what `connect` would do for a block that is being checked: its rows can be made, and rows of
+   * its own read, as they are before the block. Null where there is nothing to begin.
+   */
+  begin?(
+    rows: RowTransaction,
+    block: LoadedBlock,
+    height: number,
+    resolved: ResolvedInputs,
+  ): BegunBlock | null;
   /**
    * Adds the index's rows for a block about to be committed. Must not fail but for the environment. `claims` is what
    * connecting the block did to the claim trie; absent for one that was connected before.

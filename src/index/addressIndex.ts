@@ -1,33 +1,39 @@
 /**
  * The address index (`-addressindex`): which transactions touched a script, what of it is unspent, and the sums. Written
  * in the commit of each block and taken back with it, once it has been filled up to the tip. Owns the rows of the
- * prefixes `A`, `U` and `S` (`addressRows.ts`). The addon makes them of a block in one call, of a large one on another
- * thread; only sums, to which stored ones are added, are read here.
+ * prefixes `A`, `U` and `S` (`addressRows.ts`). The addon makes them of a block in one call; those of a block with much in it
+ * on another thread, while its scripts run. To sums stored ones are added.
  */
+import type { BegunBlock } from '../chain/contributor.js';
 import type { LoadedBlock } from '../chain/loadedBlock.js';
 import {
   loadNative,
+  type NativeAddon,
   type NativeAddressRows,
   type ParsedBlock,
   type ResolvedInputs,
 } from '../native/binding.js';
 import { INPUT_STRIDE, OUTPUT_STRIDE } from '../primitives/blockLayout.js';
 import { PREFIX } from '../store/keys.js';
-import { RecordWriter } from '../store/rowRecords.js';
+import { PackedValues } from '../store/rowRecords.js';
 import type { RowTransaction } from '../store/rows.js';
 import { breathe } from '../util/breathe.js';
-import { asBuffer, type Bytes } from '../util/bytes.js';
-import { totalsKey } from './addressRows.js';
+import { asBuffer } from '../util/bytes.js';
 import { SCRIPT_KEY_BYTES } from './addressScripts.js';
 import { BlockWalk, spentBy, spentInUndo } from './addressWalk.js';
 import type { ChainIndex } from './chainIndex.js';
 
-/** Inputs and outputs of a block from which on its rows are made on another thread: a millisecond or so. */
-const ROWS_ASIDE = 2000;
-/** Scripts whose sums are read at once. Arbitrary. */
-const SUMS_AT_ONCE = 2000;
-/** Of a script in `NativeAddressRows.totals`: behind the key it is the value of its row. */
-const TOTALS_BYTES = SCRIPT_KEY_BYTES + 20;
+/** Inputs and outputs of a block from which on its rows are made on another thread: more than the way there takes. */
+const ROWS_ASIDE = 200;
+/** Scripts whose sums are read at once. Arbitrary: a millisecond or so. */
+const SUMS_AT_ONCE = 4000;
+/** So few are read one by one, which costs less than another thread. */
+const FEW_SUMS = 32;
+/** Of a record of `NativeAddressRows.totals`, before the key, and the bytes of its value. */
+const HEAD_BYTES = 8;
+const SUMS_BYTES = 20;
+const KEY_BYTES = PREFIX.addressTotals.length + SCRIPT_KEY_BYTES;
+const TOTALS_BYTES = HEAD_BYTES + KEY_BYTES + SUMS_BYTES;
 
 /** What was made of blocks that are still at hand: whoever looks for scripts in them need not hash these again. */
 const madeOf = new WeakMap<ParsedBlock, Buffer>();
@@ -35,26 +41,55 @@ const madeOf = new WeakMap<ParsedBlock, Buffer>();
 /** Keys of the scripts that a block paid to or spent from, each once; null when the index has not made its rows here. */
 export function touchedKeys(parsed: ParsedBlock): Iterable<string> | null {
   const totals = madeOf.get(parsed);
-  return totals === undefined ? null : keysOf(totals);
+  return totals === undefined ? null : scriptKeysOf(totals);
 }
 
-function* keysOf(totals: Buffer): Generator<string> {
-  for (let at = 0; at < totals.length; at += TOTALS_BYTES)
-    yield totals.toString('latin1', at, at + SCRIPT_KEY_BYTES);
+function* scriptKeysOf(totals: Buffer): Generator<string> {
+  for (const key of rowKeysOf(totals)) yield key.slice(PREFIX.addressTotals.length);
 }
 
-function rowsOf(
+function* rowKeysOf(totals: Buffer): Generator<string> {
+  for (let at = HEAD_BYTES; at < totals.length; at += TOTALS_BYTES)
+    yield totals.toString('latin1', at, at + KEY_BYTES);
+}
+
+function begin(
+  rows: RowTransaction,
   block: LoadedBlock,
   height: number,
   resolved: ResolvedInputs,
-): NativeAddressRows | Promise<NativeAddressRows> | null {
+): BegunBlock | null {
   const native = loadNative();
-  if (native === null) return null;
-  const { raw, parsed } = block;
-  const count = parsed.inputs.length / INPUT_STRIDE + parsed.outputs.length / OUTPUT_STRIDE;
-  return count < ROWS_ASIDE
-    ? native.addressRows(raw, parsed, resolved, height)
-    : native.addressRowsAside(raw, parsed, resolved, height);
+  const { inputs, outputs } = block.parsed;
+  if (native === null || inputs.length / INPUT_STRIDE + outputs.length / OUTPUT_STRIDE < ROWS_ASIDE)
+    return null;
+  const made = makeAside(native, rows, block, height, resolved);
+  return {
+    settled: made.then(
+      () => undefined,
+      () => undefined,
+    ),
+    finish: async () => put(rows, block, await made),
+  };
+}
+
+async function makeAside(
+  native: NativeAddon,
+  rows: RowTransaction,
+  { raw, parsed }: LoadedBlock,
+  height: number,
+  resolved: ResolvedInputs,
+): Promise<NativeAddressRows> {
+  const made = await native.addressRowsAside(raw, parsed, resolved, height);
+  await addStored(rows, made.totals);
+  return made;
+}
+
+async function put(rows: RowTransaction, { parsed }: LoadedBlock, made: NativeAddressRows): Promise<void> {
+  rows.putRecords(PREFIX.addressHistory + PREFIX.addressUnspent, made.records);
+  rows.putRecords(PREFIX.addressTotals, made.totals);
+  madeOf.set(parsed, made.totals);
+  await rows.relieve();
 }
 
 async function connect(
@@ -63,50 +98,59 @@ async function connect(
   height: number,
   resolved: ResolvedInputs,
 ): Promise<void> {
-  const made = await rowsOf(block, height, resolved);
-  if (made === null) return new BlockWalk(rows, block, height, spentBy(resolved), true).run();
-  rows.putRecords(PREFIX.addressHistory + PREFIX.addressUnspent, made.records);
-  await rows.relieve();
-  await addTotals(rows, made.totals);
-  madeOf.set(block.parsed, made.totals);
+  const native = loadNative();
+  if (native === null) return new BlockWalk(rows, block, height, spentBy(resolved), true).run();
+  const begun = begin(rows, block, height, resolved);
+  if (begun !== null) return begun.finish();
+  const made = native.addressRows(block.raw, block.parsed, resolved, height);
+  await addStored(rows, made.totals);
+  return put(rows, block, made);
 }
 
-/** Adds sums to those that are stored; they are changed meanwhile. */
-async function addTotals(rows: RowTransaction, totals: Buffer): Promise<void> {
+/** Adds to sums, in their place, those that are stored. The transaction has none of them yet. */
+async function addStored(rows: RowTransaction, totals: Buffer): Promise<void> {
   let since = performance.now();
   for (let from = 0; from < totals.length; from += SUMS_AT_ONCE * TOTALS_BYTES) {
     const part = totals.subarray(from, from + SUMS_AT_ONCE * TOTALS_BYTES);
-    const keys = Array.from(keysOf(part), totalsKey);
-    const stored = await rows.getMany(keys);
-    const records = new RecordWriter();
-    keys.forEach((key, i) => {
-      const at = i * TOTALS_BYTES + SCRIPT_KEY_BYTES;
-      const row = part.subarray(at, at + TOTALS_BYTES - SCRIPT_KEY_BYTES);
-      if (stored[i] !== undefined) addTo(row, stored[i]);
-      records.add(key, row);
-    });
-    rows.putRecords(PREFIX.addressTotals, records.take());
-    await rows.relieve();
+    const packed = part.length > FEW_SUMS * TOTALS_BYTES ? rows.formerValues?.(part) : null;
+    if (packed) addPacked(part, await packed);
+    else await addRows(rows, part);
     since = await breathe(since);
   }
 }
 
-/** Adds the row of a script's sums to another. */
-function addTo(sum: Buffer, row: Bytes): void {
-  const stored = asBuffer(row);
-  for (const at of [0, 8]) {
-    const low = sum.readUInt32LE(at) + stored.readUInt32LE(at);
-    sum.writeUInt32LE(low >>> 0, at);
-    const carry = low > 0xffffffff ? 1 : 0;
-    sum.writeInt32LE((sum.readInt32LE(at + 4) + stored.readInt32LE(at + 4) + carry) | 0, at + 4);
+function addPacked(totals: Buffer, packed: Buffer): void {
+  const values = new PackedValues(packed);
+  for (let at = HEAD_BYTES + KEY_BYTES; at < totals.length; at += TOTALS_BYTES) {
+    values.next();
+    if (values.length === SUMS_BYTES) addSums(totals, at, packed, values.start);
   }
-  sum.writeUInt32LE(sum.readUInt32LE(16) + stored.readUInt32LE(16), 16);
+}
+
+async function addRows(rows: RowTransaction, totals: Buffer): Promise<void> {
+  const stored = await rows.getMany([...rowKeysOf(totals)]);
+  stored.forEach((row, i) => {
+    if (row) addSums(totals, i * TOTALS_BYTES + HEAD_BYTES + KEY_BYTES, asBuffer(row), 0);
+  });
+}
+
+/** Adds the value of a script's sums to another. */
+function addSums(sums: Buffer, at: number, stored: Buffer, from: number): void {
+  for (const field of [0, 8]) {
+    const [to, of] = [at + field, from + field];
+    const low = sums.readUInt32LE(to) + stored.readUInt32LE(of);
+    sums.writeUInt32LE(low >>> 0, to);
+    const carry = low > 0xffffffff ? 1 : 0;
+    sums.writeInt32LE((sums.readInt32LE(to + 4) + stored.readInt32LE(of + 4) + carry) | 0, to + 4);
+  }
+  sums.writeUInt32LE(sums.readUInt32LE(at + 16) + stored.readUInt32LE(from + 16), at + 16);
 }
 
 export const addressIndex: ChainIndex = {
   name: 'addressindex',
   version: 1,
   prefixes: [PREFIX.addressHistory, PREFIX.addressUnspent, PREFIX.addressTotals],
+  begin,
   connect,
   disconnect: (rows, block, height, undo) =>
     new BlockWalk(rows, block, height, spentInUndo(undo, block), false).run(),

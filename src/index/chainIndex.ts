@@ -6,6 +6,7 @@
 import {
   formatIndexPosition,
   indexPositionKey,
+  type BegunBlock,
   type BlockContributor,
   type OpenedContributor,
 } from '../chain/contributor.js';
@@ -115,6 +116,24 @@ export class TrackedIndex implements OpenedContributor {
     return !this.isLost && equalBytes(this.last, parentHash);
   }
 
+  begin(
+    rows: RowTransaction,
+    block: LoadedBlock,
+    height: number,
+    resolved: ResolvedInputs,
+  ): BegunBlock | null {
+    if (!this.follows(block.header.prevHash)) return null;
+    const begun = this.index.begin?.(rows, block, height, resolved) ?? null;
+    if (begun === null) return null;
+    return {
+      settled: begun.settled,
+      finish: async (claims) => {
+        await begun.finish(claims);
+        this.moveTo(rows, block.hash);
+      },
+    };
+  }
+
   async connect(
     rows: RowTransaction,
     block: LoadedBlock,
@@ -124,7 +143,11 @@ export class TrackedIndex implements OpenedContributor {
   ): Promise<void> {
     if (!this.follows(block.header.prevHash)) return;
     await this.index.connect(rows, block, height, resolved, claims);
-    this.last = Buffer.from(block.hash);
+    this.moveTo(rows, block.hash);
+  }
+
+  private moveTo(rows: RowTransaction, hash: Bytes): void {
+    this.last = Buffer.from(hash);
     this.writePosition(rows, this.index.version);
   }
 
@@ -135,8 +158,7 @@ export class TrackedIndex implements OpenedContributor {
       return;
     }
     await this.index.disconnect(rows, block, height, undo);
-    this.last = Buffer.from(block.header.prevHash);
-    this.writePosition(rows, this.index.version);
+    this.moveTo(rows, block.header.prevHash);
   }
 
   /** Leaves the rows to be dropped outside of any block's commit; a start that finds them so drops them itself. */

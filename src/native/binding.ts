@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { addonCandidates, isCheckout, targetName } from './addonFiles.js';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
-export const NATIVE_ABI = 15;
+export const NATIVE_ABI = 16;
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
@@ -99,6 +99,11 @@ export interface NativeRows {
   setRecords(kind: number, records: Uint8Array): void;
   /** The same of all records. */
   addRecords(records: Uint8Array): void;
+  /**
+   * `u32 how many of the keys nothing is known of ‖ packed values` of the keys of records, 0xfffffffe in the place of a
+   * length where nothing is known; see `store/rowRecords.ts`.
+   */
+  readRecords(records: Uint8Array): Buffer;
   clear(): void;
   /** Starts a walk over all rows, by the first byte of their key; for tables without a bound. Nothing may change before its end. */
   beginWalk(): void;
@@ -112,7 +117,7 @@ export interface NativeRows {
 export interface NativeAddressRows {
   /** Rows of histories and unspent outputs, in the order in which they count. */
   records: Buffer;
-  /** A script that was touched after the other: key of 16 bytes ‖ received i64 ‖ spent i64 ‖ transactions u32, little endian. */
+  /** What the block adds to the sums of the scripts that it touches, as records of their rows. */
   totals: Buffer;
 }
 
@@ -151,6 +156,11 @@ export interface NativeDatabase {
   ): number;
   /** Packed values of all keys, read on another thread. */
   getMany(keys: readonly string[], fillCache: boolean): Promise<Buffer>;
+  /**
+   * Packed values of the keys of records, those that are not in `known`, where `NativeRows.readRecords` left them unknown,
+   * read on another thread. Neither may change meanwhile.
+   */
+  getUnknown(records: Uint8Array, known: Uint8Array, fillCache: boolean): Promise<Buffer>;
   /**
    * Writes to `target`: one byte, 1 when nothing is missing of what was asked for ‖ records. How many bytes, as `getNow`
    * says it.

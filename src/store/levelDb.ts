@@ -43,6 +43,11 @@ export interface LevelDb {
   ): number;
   /** Reads rows on another thread. */
   getMany(keys: readonly string[], fillCache: boolean): Promise<(Buffer | undefined)[]>;
+  /**
+   * Packed values (`PackedValues` of `rowRecords.ts`) of the keys of records, those that `known` lacks read on another
+   * thread; neither may change meanwhile. Whoever has none of it is asked for rows.
+   */
+  getUnknown?(records: Buffer, known: Buffer): Promise<Buffer>;
   /** All rows of a short range, read on the thread of the caller; null when they did not come as fast as from memory. */
   rangeNow(range: RowRange): [key: string, value: Buffer][] | null;
   /** The rows as they were when the first was asked for. `likelyRows` of them may be all that are taken. */

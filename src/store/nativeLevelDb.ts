@@ -109,6 +109,10 @@ export class NativeLevelDb implements LevelDb {
     });
   }
 
+  getUnknown(records: Buffer, known: Buffer): Promise<Buffer> {
+    return this.settled(this.db.getUnknown(records, known, true));
+  }
+
   rangeNow({ gte, lt, reverse = false, limit = SHORT_RANGE_ROWS }: RowRange): [string, Buffer][] | null {
     const most = Math.min(limit, SHORT_RANGE_ROWS);
     let sizeBytes: number;

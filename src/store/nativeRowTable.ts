@@ -3,7 +3,7 @@ import type { NativeRows } from '../native/binding.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
 import type { RowCache } from './recentRows.js';
 import { changesOf } from './rowRecords.js';
-import type { KeyRange, RowTable } from './rowTable.js';
+import type { KeyRange, KnownValues, RowTable } from './rowTable.js';
 
 /** What the addon answers instead of a length for a deletion; another negative number when it knows nothing. */
 const DELETED = -2;
@@ -57,6 +57,11 @@ export class NativeRowTable extends NativeRowCache implements RowTable {
 
   addRecords(records: Buffer): void {
     this.rows.addRecords(records);
+  }
+
+  readRecords(records: Buffer): KnownValues {
+    const answer = this.rows.readRecords(records);
+    return { values: answer.subarray(4), unknown: answer.readUInt32LE(0) };
   }
 
   *records(maxBytes: number): Generator<Buffer> {

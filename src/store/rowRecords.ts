@@ -11,6 +11,7 @@ export type RowChange = readonly [key: Buffer | string, value: Bytes | null];
 export type ReadChange = readonly [key: Buffer, value: Buffer | null];
 
 const DELETED = 0xffffffff;
+const UNKNOWN = 0xfffffffe;
 const HEAD_BYTES = 8;
 const MIN_ROOM = 64 << 10;
 
@@ -18,6 +19,12 @@ const MIN_ROOM = 64 << 10;
 export class RecordWriter {
   private memory = Buffer.alloc(0);
   private used = 0;
+  private readonly leastRoom: number;
+
+  /** Takes at least so many bytes of memory, when anything is added. */
+  constructor(leastRoom = MIN_ROOM) {
+    this.leastRoom = leastRoom;
+  }
 
   get sizeBytes(): number {
     return this.used;
@@ -36,7 +43,7 @@ export class RecordWriter {
   private makeRoom(bytes: number): void {
     const needed = this.used + bytes;
     if (needed <= this.memory.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.memory.length, MIN_ROOM));
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.memory.length, this.leastRoom));
     this.memory.copy(grown, 0, 0, this.used);
     this.memory = grown;
   }
@@ -80,6 +87,30 @@ export class RecordCursor {
     this.valueEnd = this.valueStart + (this.isDeletion ? 0 : valueLength);
     this.at = this.valueEnd;
     return true;
+  }
+}
+
+/**
+ * Values one behind the other, `u32 length ‖ value`, little endian; in the place of a length 0xffffffff where there is no row,
+ * 0xfffffffe where nothing is known of one. One at a time, without a view of each.
+ */
+export class PackedValues {
+  readonly values: Buffer;
+  /** Where the value begins, and its length; -1 where there is no row, or none that is known. */
+  start = 0;
+  length = -1;
+  private at = 0;
+
+  constructor(values: Buffer) {
+    this.values = values;
+  }
+
+  /** Goes on to the next value, which must be there. */
+  next(): void {
+    const length = this.values.readUInt32LE(this.at);
+    this.start = this.at + 4;
+    this.length = length >= UNKNOWN ? -1 : length;
+    this.at = this.start + Math.max(0, this.length);
   }
 }
 

@@ -4,6 +4,7 @@
  * not know what the rows mean.
  */
 import type { Bytes } from '../util/bytes.js';
+import type { Soon } from '../util/soon.js';
 import { assert } from '../util/assert.js';
 import { DatabaseWriter, MAX_BATCH_BYTES, type DirtySource } from './databaseWriter.js';
 import type { KeyedRows } from './keyedRows.js';
@@ -250,6 +251,13 @@ export class RowStore implements RowReader, TransactionGround {
     if (this.disk.diskEmpty) return out;
     const wanted = this.notRecent(keys, missing, out);
     return wanted.length === 0 || this.db.getNow(keys, wanted, out, true) === wanted.length ? out : null;
+  }
+
+  /** Packed values of the keys of records, whose kinds are not among the recent rows; null where rows must be asked for. */
+  packedValues(records: Buffer): Soon<Buffer> | null {
+    if (this.stageCommitted || !this.overlay.readRecords || !this.db.getUnknown) return null;
+    const { values, unknown } = this.overlay.readRecords(records);
+    return unknown === 0 || this.disk.diskEmpty ? values : this.db.getUnknown(records, values);
   }
 
   getRangeNow(range: RowRange): [string, Bytes][] | null {

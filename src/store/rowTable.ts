@@ -19,6 +19,8 @@ export interface RowTable {
   set(key: string, value: Bytes | null): void;
   /** Sets the rows of records (`rowRecords.ts`), in their order. */
   addRecords(records: Buffer): void;
+  /** What is known of the keys of records, in one call; only where the addon is there. */
+  readRecords?(records: Buffer): KnownValues;
   clear(): void;
   /**
    * All rows as records (`rowRecords.ts`), about `maxBytes` of them at once but at least one. They come kind
@@ -28,6 +30,12 @@ export interface RowTable {
   records(maxBytes: number): Iterable<Buffer>;
   /** Rows within the range, deletions included, in ascending order; a snapshot, so the rows may change meanwhile. */
   slice(range: KeyRange): [string, Bytes | null][];
+}
+
+/** Values of the keys of records, packed (`PackedValues` of `rowRecords.ts`), of which `unknown` are not known. */
+export interface KnownValues {
+  readonly values: Buffer;
+  readonly unknown: number;
 }
 
 /** An empty table: native when the addon is there, else the twin. */

@@ -3,6 +3,7 @@
  * count only once it is committed and flushed. Owns nothing on disk.
  */
 import type { Bytes } from '../util/bytes.js';
+import type { Soon } from '../util/soon.js';
 import { KeyedRows } from './keyedRows.js';
 import { fromArray, inOrder, mergeLayers, mergeRows, reaching, type Layer } from './mergeLayers.js';
 import { collectRows, type RowRange, type RowReader, type RowTransaction } from './rows.js';
@@ -12,6 +13,8 @@ const SPILL_BYTES = 48 << 20;
 
 /** What lies below a transaction. */
 export interface TransactionGround extends Pick<RowReader, 'getMany'> {
+  /** See `RowTransaction.formerValues`. */
+  packedValues(records: Buffer): Soon<Buffer> | null;
   /** The rows at once; null when they must be waited for. */
   getRangeNow(range: RowRange): [string, Bytes][] | null;
   /** Reads `missing` positions of `keys` below what is in memory, the staging area included where it is asked for. */
@@ -49,6 +52,10 @@ export class Transaction implements RowTransaction {
 
   putRecords(kinds: string, records: Buffer): void {
     this.rows.addRecords(kinds, records);
+  }
+
+  formerValues(records: Buffer): Soon<Buffer> | null {
+    return this.store.packedValues(records);
   }
 
   async get(key: string): Promise<Bytes | undefined> {

@@ -4,6 +4,7 @@
  * nobody mutates after handing them over.
  */
 import type { Bytes } from '../util/bytes.js';
+import type { Soon } from '../util/soon.js';
 
 export interface RowRange {
   /** Inclusive lower bound. */
@@ -49,6 +50,12 @@ export interface RowTransaction extends RowReader, RowWriter {
    * nobody asks for never are.
    */
   putRecords(kinds: string, records: Buffer): void;
+  /**
+   * The values that the keys of records had before the transaction, packed (`PackedValues` of `rowRecords.ts`), without a
+   * string or an object for each. Null where they cannot be had so, and absent where they never can: then ask for rows.
+   * The records must not change meanwhile.
+   */
+  formerValues?(records: Buffer): Soon<Buffer> | null;
   relieve(): Promise<void>;
 }
 

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadBlock } from '../../src/chain/loadedBlock.js';
 import { addressIndex } from '../../src/index/addressIndex.js';
@@ -7,6 +10,7 @@ import { putTxRows, txIndex } from '../../src/index/txIndex.js';
 import type { ResolvedInputs } from '../../src/native/binding.js';
 import { INPUT_STRIDE } from '../../src/primitives/blockLayout.js';
 import { formatTransaction } from '../../src/primitives/transaction.js';
+import { RowStore } from '../../src/store/rowStore.js';
 import { concatBytes } from '../../src/util/bytes.js';
 import { MemoryRows } from '../support/memoryRows.js';
 import {
@@ -93,6 +97,46 @@ describe.skipIf(!native)('rows of indexes by the addon', () => {
       const expected = twinRows.dump();
       expect(rows.dump().size).toBe(expected.size);
       for (const [key, value] of rows.dump()) expect(value).toBe(expected.get(key));
+    }
+  });
+
+  it('are those of the twin where they are begun beside the scripts, sums in memory and on disk', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'index-rows-'));
+    const store = await RowStore.open({ path: join(folder, 'db'), cacheBytes: 1 << 20 });
+    try {
+      const random = new Random(11);
+      const scripts = [...commonScripts(random), ...Array.from({ length: 400 }, () => randomScript(random))];
+      const twinRows = new MemoryRows();
+      for (let height = 1; height <= 9; height++) {
+        const block = loadBlock(randomBlock(random, 60 + 150 * random.below(3), scripts));
+        const coins = randomCoins(random, block.parsed.inputs.length / INPUT_STRIDE, scripts);
+        const twin = twinRows.begin();
+        await new BlockWalk(twin, block, height, spentBy(coins), true).run();
+        twin.commit();
+        // A block that is refused leaves nothing of what was begun.
+        for (const isKept of [false, true]) {
+          const own = store.begin();
+          const begun = addressIndex.begin!(own, block, height, coins)!;
+          if (isKept) {
+            await begun.finish();
+            store.commit(own);
+          } else {
+            await begun.settled;
+            await store.discard(own);
+          }
+        }
+        if (height % 3 === 0) await store.flush();
+        const expected = twinRows.dump();
+        let count = 0;
+        for await (const [key, value] of store.range({ gte: '\0', lt: '\xff' })) {
+          expect(Buffer.from(value).toString('latin1')).toBe(expected.get(key));
+          count++;
+        }
+        expect(count).toBe(expected.size);
+      }
+    } finally {
+      await store.close();
+      rmSync(folder, { recursive: true });
     }
   });
 

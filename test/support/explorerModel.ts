@@ -42,7 +42,7 @@ export class TwoLives {
     this.height = block.height;
     this.blocks[block.height] = block;
     const rows = this.rows.begin();
-    const { events } = await this.store.connect(rows, block);
+    const { events } = (await this.store.connect(rows, block)).report;
     rows.commit();
     return events;
   }

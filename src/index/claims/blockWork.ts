@@ -8,6 +8,7 @@ import type { Item } from '../../claimtrie/item.js';
 import { filesNormalized } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { NetworkParams } from '../../params/network.js';
+import type { NamesAfter } from '../../store/claims/claimStore.js';
 import type { RowTransaction } from '../../store/rows.js';
 import { assert } from '../../util/assert.js';
 import { breathe } from '../../util/breathe.js';
@@ -48,6 +49,8 @@ export interface BlockWorkDeps {
   readonly rows: RowTransaction;
   /** Whether they are those of after the block. */
   readonly isPresent: boolean;
+  /** Names after the block where it is connected just then: these need not be read. */
+  readonly names: NamesAfter | null;
   readonly noted: NotedRows;
 }
 
@@ -89,6 +92,10 @@ export class BlockWork {
   private readonly activated = new Set<string>();
   private readonly supports = new Map<string, SupportChange>();
   private readonly counts = new Map<string, CountChange>();
+  /** Rows of `created` as the block leaves them. */
+  private readonly newRows = new Map<string, ClaimRow>();
+  /** Keys of the rows of claims, by their ids. */
+  private readonly claimKeys = new Map<string, string>();
   private readonly touched = new Set<string>();
   private readonly deleted: string[] = [];
   /** Of all live claims; null while none came or went. */
@@ -136,7 +143,7 @@ export class BlockWork {
     const { noted, created, removed, activated, supports } = this;
     const supported = [...supports.values()].map(({ claimId }) => claimId);
     const ids = [...created.keys(), ...removed.keys(), ...activated, ...supported];
-    await noted.load([TOTALS_KEY, ...ids.map(claimKey)]);
+    await noted.load([TOTALS_KEY, ...ids.map((id) => this.keyOf(id))]);
     const claims = await this.newClaims();
     const ended = this.endedClaims();
     await this.loadReferences(claims, ended);
@@ -155,9 +162,10 @@ export class BlockWork {
     this.changeCounts();
     this.changeSupports();
     for (const claimId of activated) this.touched.add(claimId);
-    const after = new EffectiveAmounts(this.deps.rows, this.deps.rules, this.height, this.deps.isPresent);
+    const { rows, rules, isPresent, names } = this.deps;
+    const after = new EffectiveAmounts(rows, rules, this.height, isPresent, names);
     const trending = await this.trending(after);
-    const isAlive = (id: string): boolean => noted.get(claimKey(id)) !== null;
+    const isAlive = (id: string): boolean => noted.get(this.keyOf(id)) !== null;
     const touched = [...this.touched].filter((id) => !created.has(id) && isAlive(id));
     const { deleted } = this;
     const takeovers = this.touchingTakeovers(after);
@@ -176,8 +184,22 @@ export class BlockWork {
     return [...new Set(touching.map(groupOf))];
   }
 
+  private keyOf(claimId: string): string {
+    let key = this.claimKeys.get(claimId);
+    if (key === undefined) this.claimKeys.set(claimId, (key = claimKey(claimId)));
+    return key;
+  }
+
   private formerRow(claimId: string): ClaimRow | null {
-    const row = this.noted.former(claimKey(claimId));
+    const row = this.noted.former(this.keyOf(claimId));
+    return row && parseClaimRow(row);
+  }
+
+  /** The claim as the block leaves it, null for none; its row must have been loaded. */
+  private rowOf(claimId: string): ClaimRow | null {
+    const made = this.newRows.get(claimId);
+    if (made) return made;
+    const row = this.noted.get(this.keyOf(claimId));
     return row && parseClaimRow(row);
   }
 
@@ -248,7 +270,7 @@ export class BlockWork {
   ): Promise<Set<ClaimOutputInBlock>> {
     const signed = found.filter(({ facts }) => facts.channelId !== null && facts.signature !== null);
     const channelOf = ({ facts }: ClaimOutputInBlock): string => toLatin1(facts.channelId!);
-    await this.noted.load(signed.map((output) => claimKey(channelOf(output))));
+    await this.noted.load(signed.map((output) => this.keyOf(channelOf(output))));
     const checks: SignedOutput[] = [];
     for (const output of signed) {
       const channel = this.formerRow(channelOf(output));
@@ -273,7 +295,7 @@ export class BlockWork {
       if (row.repostedId !== null) referred.add(row.repostedId);
     }
     const keys: string[] = [];
-    for (const id of referred) keys.push(claimKey(id), countsKey(id));
+    for (const id of referred) keys.push(this.keyOf(id), countsKey(id));
     for (const { claimId, group } of this.supports.values()) keys.push(supportsKey(claimId, group));
     await this.noted.load(keys);
   }
@@ -282,7 +304,7 @@ export class BlockWork {
   private takeOut(claimId: string, row: ClaimRow): void {
     const { noted } = this;
     const group = groupOf(row.rawName);
-    noted.set(claimKey(claimId), null);
+    noted.set(this.keyOf(claimId), null);
     const id = fromLatin1(claimId);
     noted.delKnown(nameOrderKey(group, row.creationHeight, row.creationPosition, row.creationNout), id);
     if (row.isSigned) {
@@ -300,7 +322,8 @@ export class BlockWork {
     const { noted } = this;
     const group = groupOf(row.rawName);
     const id = fromLatin1(claimId);
-    noted.set(claimKey(claimId), formatClaimRow(row));
+    this.newRows.set(claimId, row);
+    noted.set(this.keyOf(claimId), formatClaimRow(row));
     noted.setNew(nameOrderKey(group, row.creationHeight, row.creationPosition, row.creationNout), id);
     if (row.isSigned) {
       noted.setNew(signedKey(row.channelId!, group, row.height, row.position, noutOf(row)), id);
@@ -344,8 +367,8 @@ export class BlockWork {
     for (const { claimId, group, sumSat } of this.supports.values()) {
       const key = supportsKey(claimId, group);
       if (sumSat !== 0n) noted.set(key, formatAmountRow(parseAmountRow(noted.get(key)) + sumSat));
-      const row = noted.get(claimKey(claimId));
-      if (row !== null && groupOf(parseClaimRow(row).rawName) === group) this.touched.add(claimId);
+      const row = this.rowOf(claimId);
+      if (row !== null && groupOf(row.rawName) === group) this.touched.add(claimId);
     }
   }
 
@@ -357,14 +380,14 @@ export class BlockWork {
     // What the normalization fork files anew weighs in another name before and after.
     const before =
       this.height === rules.normalizationForkHeight
-        ? new EffectiveAmounts(rows, rules, this.height - 1, false)
+        ? new EffectiveAmounts(rows, rules, this.height - 1, false, null)
         : null;
     const weighed: { claimId: string; row: ClaimRow; support: SupportChange | undefined }[] = [];
     for (const claimId of ids) {
-      const bytes = this.noted.get(claimKey(claimId));
-      if (bytes === null) continue;
-      const row = parseClaimRow(bytes);
-      const support = this.supports.get(claimId + groupOf(row.rawName));
+      const row = this.rowOf(claimId);
+      if (row === null) continue;
+      const support =
+        this.supports.size === 0 ? undefined : this.supports.get(claimId + groupOf(row.rawName));
       if (this.created.has(claimId) || support?.isMoved === true) weighed.push({ claimId, row, support });
     }
     await after.load(weighed.map(({ row }) => row.rawName));

@@ -16,8 +16,8 @@ import { PREFIX } from '../../store/keys.js';
 import type { ConnectedClaims, ProofWindow } from '../../store/claims/claimStore.js';
 import type { RowTransaction } from '../../store/rows.js';
 import type { ChainIndex } from '../chainIndex.js';
-import { writeChanges, writeTrending } from './blockChanges.js';
-import { itemsOfLog, readBlockItems } from './blockItems.js';
+import { writeChanges, writeTrending, type NotedChanges, type NotedTrending } from './blockChanges.js';
+import { itemsOfLog, readBlockItems, type BlockItems } from './blockItems.js';
 import { BlockWork } from './blockWork.js';
 import { changesKey, trendingKey, undoKey } from './claimIndexKeys.js';
 import { canTakeBack, dropChunks, firstUndoHeight, NotedRows, takeBack } from './notedRows.js';
@@ -56,21 +56,20 @@ class ClaimIndex implements ChainIndex {
     claims?: ConnectedClaims,
   ): Promise<void> {
     const { params, rules, window } = this.options;
+    // Made anew, it may keep undo rows of lower blocks than before: the chain may have gone back meanwhile.
+    if (height === 0) this.keptFrom = null;
     const tipHeight = Math.max(height, this.options.tipHeight());
     const keepsUndo = window === 'all' || height > tipHeight - window;
     const items = claims?.log ? itemsOfLog(claims.log) : await readBlockItems(rows, height);
     const noted = new NotedRows(rows);
-    const work = new BlockWork(
-      { params, rules, rows, isPresent: height === tipHeight, noted },
-      block,
-      height,
-      items,
-    );
-    const { changes, trending } = await work.run();
-    await noted.finish(keepsUndo ? height : null);
+    const isPresent = height === tipHeight;
+    const deps = { params, rules, rows, isPresent, names: claims?.names ?? null, noted };
+    const work = didNothing(items) ? null : new BlockWork(deps, block, height, items);
+    const { changes, trending } = (await work?.run()) ?? NOTHING;
     if (keepsUndo) await writeChanges(rows, height, changes);
     await writeTrending(rows, height, trending);
     if (window !== 'all') await this.dropBehind(rows, height - window);
+    await noted.finish(keepsUndo ? height : null);
   }
 
   canTakeBack(rows: RowTransaction, height: number): Promise<boolean> {
@@ -93,6 +92,16 @@ class ClaimIndex implements ChainIndex {
       await dropChunks(rows, (chunk) => changesKey(at, chunk));
     }
   }
+}
+
+/** What is told of a block that does nothing to claims, as most when few use the chain. */
+const NOTHING: { changes: NotedChanges; trending: NotedTrending[] } = {
+  changes: { touched: [], rewritten: [], deleted: [], takeovers: [] },
+  trending: [],
+};
+
+function didNothing({ created, removed, activated, takeovers }: BlockItems): boolean {
+  return created.length + removed.length + activated.length + takeovers.length === 0;
 }
 
 /** The index, to be handed to a `TrackedIndex`. */

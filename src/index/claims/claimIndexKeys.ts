@@ -23,11 +23,13 @@ const KIND = {
 
 const prefixOf = (kind: keyof typeof KIND): string => PREFIX.claimIndex + KIND[kind];
 
+/** Where ids are turned round. */
+const turning = Buffer.alloc(ID_LENGTH);
+
 /** An id in the other order. */
 export function turned(id: string): string {
-  let out = '';
-  for (let i = id.length - 1; i >= 0; i--) out += id[i];
-  return out;
+  for (let i = 0; i < ID_LENGTH; i++) turning[ID_LENGTH - 1 - i] = id.charCodeAt(i);
+  return turning.toString('latin1');
 }
 
 /** The name under which all its spellings are one: normalized as often as the chain does it. */

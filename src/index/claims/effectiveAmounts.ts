@@ -8,6 +8,7 @@ import type { ClaimRules } from '../../claimtrie/types.js';
 import { nameKey } from '../../store/claims/claimKeys.js';
 import { aliveItems } from '../../store/claims/itemHistory.js';
 import { parseNameRow } from '../../store/claims/nameRow.js';
+import type { NamesAfter } from '../../store/claims/claimStore.js';
 import type { RowReader } from '../../store/rows.js';
 import { assert } from '../../util/assert.js';
 import { breathe } from '../../util/breathe.js';
@@ -29,13 +30,21 @@ export class EffectiveAmounts {
   private readonly rules: ClaimRules;
   private readonly height: number;
   private readonly isPresent: boolean;
+  private readonly known: NamesAfter | null;
   /** By the name under which the trie files them. */
   private readonly states = new Map<string, NameState | null>();
   private readonly items = new Map<string, readonly Item[]>();
 
-  /** After block `height`; `isPresent` when the rows are those of after that block. */
-  constructor(rows: RowReader, rules: ClaimRules, height: number, isPresent: boolean) {
+  /** After block `height`; `isPresent` when the rows are those of after that block, `names` what is at hand of them then. */
+  constructor(
+    rows: RowReader,
+    rules: ClaimRules,
+    height: number,
+    isPresent: boolean,
+    names: NamesAfter | null,
+  ) {
     this.rows = rows;
+    this.known = isPresent ? names : null;
     this.rules = rules;
     this.height = height;
     this.isPresent = isPresent;
@@ -45,7 +54,12 @@ export class EffectiveAmounts {
   async load(rawNames: Iterable<string>): Promise<void> {
     const names = new Set<string>();
     for (const rawName of rawNames) for (const name of this.namesOf(rawName)) names.add(name);
-    const wanted = [...names];
+    const wanted: string[] = [];
+    for (const name of names) {
+      const known = this.known?.get(name);
+      if (known) this.states.set(name, known.state);
+      else wanted.push(name);
+    }
     let since = performance.now();
     for (let at = 0; at < wanted.length; at += NAMES_AT_ONCE) {
       const part = wanted.slice(at, at + NAMES_AT_ONCE);

@@ -3,6 +3,8 @@
  * was there before. Owns the undo rows. Whoever gives up a block writes the rows before back, whatever made them.
  */
 import { RowDecoder, RowEncoder } from '../../store/claims/rowCodec.js';
+import { PREFIX } from '../../store/keys.js';
+import { RecordWriter } from '../../store/rowRecords.js';
 import { prefixEnd, type RowReader, type RowTransaction } from '../../store/rows.js';
 import { breathe } from '../../util/breathe.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
@@ -13,12 +15,20 @@ const ROWS_A_LOOK = 500;
 /** An undo row is closed when it has grown to this size. */
 const CHUNK_BYTES = 32 << 10;
 const ABSENT = 0;
+/** What the records of most blocks have room in. Arbitrary. */
+const FEW_RECORDS_BYTES = 1 << 10;
+
+/** One row of the index while a block changes it. */
+interface NotedRow {
+  /** What was there before the block, null for nothing; undefined while that is not known. */
+  former: Bytes | null | undefined;
+  /** As the block leaves it; undefined as long as it does not touch it. */
+  value: Bytes | null | undefined;
+}
 
 export class NotedRows {
   private readonly rows: RowTransaction;
-  /** What was there before the block, of every row that was looked at. */
-  private readonly before = new Map<string, Bytes | null>();
-  private readonly changes = new Map<string, Bytes | null>();
+  private readonly noted = new Map<string, NotedRow>();
 
   constructor(rows: RowTransaction) {
     this.rows = rows;
@@ -26,74 +36,97 @@ export class NotedRows {
 
   /** Reads rows, in order, so that `get` knows them. */
   async load(keys: Iterable<string>): Promise<void> {
-    const missing = [...new Set(keys)].filter((key) => !this.before.has(key));
+    const missing: string[] = [];
+    for (const key of new Set(keys)) if (this.noted.get(key)?.former === undefined) missing.push(key);
     let since = performance.now();
     for (let at = 0; at < missing.length; at += ROWS_A_LOOK) {
       const part = missing.slice(at, at + ROWS_A_LOOK);
       const found = await this.rows.getMany(part);
-      part.forEach((key, i) => this.before.set(key, found[i] ?? null));
+      part.forEach((key, i) => {
+        const former = found[i] ?? null;
+        const row = this.noted.get(key);
+        if (row === undefined) this.noted.set(key, { former, value: undefined });
+        else row.former = former;
+      });
       since = await breathe(since);
     }
   }
 
   /** The row as the block leaves it so far, null for none. It must have been loaded. */
   get(key: string): Bytes | null {
-    const changed = this.changes.get(key);
-    if (changed !== undefined) return changed;
-    return this.former(key);
+    const row = this.noted.get(key);
+    return row?.value !== undefined ? row.value : formerOf(row);
   }
 
   /** The row as it was before the block. It must have been loaded. */
   former(key: string): Bytes | null {
-    const row = this.before.get(key);
-    if (row === undefined) throw new Error('a row of the claim index was used before it was loaded');
-    return row;
+    return formerOf(this.noted.get(key));
   }
 
   /** Writes a row, or deletes it. */
   set(key: string, value: Bytes | null): void {
-    this.changes.set(key, value);
+    this.change(key, value, undefined);
   }
 
   /** As `set`, of a row of which it is known that the block finds none. */
   setNew(key: string, value: Bytes): void {
-    if (!this.before.has(key)) this.before.set(key, null);
-    this.changes.set(key, value);
+    this.change(key, value, null);
   }
 
   /** As `set` to nothing, of a row that the block finds so or made itself. */
   delKnown(key: string, former: Bytes): void {
-    if (!this.before.has(key)) this.before.set(key, former);
-    this.changes.set(key, null);
+    this.change(key, null, former);
   }
 
-  /** Hands the changes on, with undo rows for a block of this height unless it is null. */
+  private change(key: string, value: Bytes | null, former: Bytes | null | undefined): void {
+    const row = this.noted.get(key);
+    if (row === undefined) this.noted.set(key, { former, value });
+    else {
+      row.value = value;
+      if (row.former === undefined) row.former = former;
+    }
+  }
+
+  /**
+   * Hands the changes on, with undo rows for a block of this height unless it is null. The last that is written of the
+   * index: it goes as records, which reading a row of it would take apart.
+   */
   async finish(undoHeight: number | null): Promise<void> {
-    await this.load(this.changes.keys());
+    const unread: string[] = [];
+    for (const [key, { former }] of this.noted) if (former === undefined) unread.push(key);
+    await this.load(unread);
+    const records = new RecordWriter(FEW_RECORDS_BYTES);
+    const handOn = (): void => this.rows.putRecords(PREFIX.claimIndex, Buffer.from(records.take()));
     const encoder = new RowEncoder();
     let chunk = 0;
     const close = (): void => {
-      if (undoHeight !== null) this.rows.put(undoKey(undoHeight, chunk++), encoder.finish());
+      if (undoHeight !== null) records.add(undoKey(undoHeight, chunk++), encoder.finish());
     };
     let count = 0;
     let since = performance.now();
-    for (const [key, value] of this.changes) {
-      const former = this.before.get(key) ?? null;
-      if (former === value || (former !== null && value !== null && equalBytes(former, value))) continue;
-      if (value === null) this.rows.del(key);
-      else this.rows.put(key, value);
+    for (const [key, { former, value }] of this.noted) {
+      if (value === undefined || former === undefined || former === value) continue;
+      if (former !== null && value !== null && equalBytes(former, value)) continue;
+      records.add(key, value);
       if (undoHeight !== null) {
         encoder.string(key).number(former === null ? ABSENT : former.length + 1);
         if (former !== null) encoder.bytes(former);
         if (encoder.size >= CHUNK_BYTES) close();
       }
       if (++count % ROWS_A_LOOK !== 0) continue;
+      handOn();
       await this.rows.relieve();
       since = await breathe(since);
     }
     // A block without changes has one too: where there is none the way back ends.
     if (encoder.size > 0 || chunk === 0) close();
+    handOn();
   }
+}
+
+function formerOf(row: NotedRow | undefined): Bytes | null {
+  if (row?.former === undefined) throw new Error('a row of the claim index was used before it was loaded');
+  return row.former;
 }
 
 /** Whether the block of this height can be taken back. */

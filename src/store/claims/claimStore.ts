@@ -25,7 +25,7 @@ export type {
   ClaimSpend,
   ClaimTx,
 } from '../../claimtrie/types.js';
-export type { ConnectedClaims } from './connect.js';
+export type { ClaimReport, ConnectedClaims, NamesAfter } from './connect.js';
 export type { LbcdDifference } from './lbcdDifferences.js';
 export type { ProofWindow } from './versions.js';
 

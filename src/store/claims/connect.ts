@@ -4,8 +4,9 @@
  */
 import { checkingOrder, findTakeovers, processDue, settleTakeovers } from '../../claimtrie/blockEnd.js';
 import { namesInvolved, processTransaction, spendCandidates } from '../../claimtrie/blockTransactions.js';
-import { ClaimWork, type WorkEvent } from '../../claimtrie/claimWork.js';
+import { ClaimWork, type ClaimOperation, type WorkEvent } from '../../claimtrie/claimWork.js';
 import { compareCreation, pointKey, REMOVAL, type Item } from '../../claimtrie/item.js';
+import type { NameState } from '../../claimtrie/nameState.js';
 import { expiringCreation, hashesAllClaims, isHashFork } from '../../claimtrie/rules.js';
 import type { ClaimBlock, ClaimEvent, ClaimRules } from '../../claimtrie/types.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
@@ -25,11 +26,22 @@ import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
 export interface ConnectedClaims {
   /** Root of the trie after the block; the caller holds it against the header's. */
   root: Bytes;
-  /** What the block did; described whenever somebody asks, and empty for the block that refiles names. */
-  readonly events: readonly ClaimEvent[];
+  readonly report: ClaimReport;
   /** The block's log with its items as they are at its end; null for the block that refiles names. */
   readonly log: readonly WorkEvent[] | null;
+  /** Names as they are after the block, all that it touched and some more; empty for the block that refiles names. */
+  readonly names: NamesAfter;
 }
+
+/** What may be kept of a connected block: it holds no more of the work than it needs. */
+export interface ClaimReport {
+  /** What the block did; described whenever somebody asks, and empty for the block that refiles names. */
+  readonly events: readonly ClaimEvent[];
+}
+
+export type NamesAfter = ReadonlyMap<string, { readonly state: NameState }>;
+
+const NO_NAMES: NamesAfter = new Map();
 
 export async function connectClaims(
   rules: ClaimRules,
@@ -49,7 +61,7 @@ export async function connectClaims(
   const refiles = isRefileFork(rules, height);
   const rehashes = isHashFork(rules, height);
   if (block.transactions.length === 0 && !dueRow && expiring.length === 0 && !refiles && !rehashes) {
-    return { root: summary.root, events: [], log: [] };
+    return { root: summary.root, report: { events: [] }, log: [], names: NO_NAMES };
   }
   const work = new ClaimWork(rules, height);
   const store = new WorkStore(work, summary, hashesAllClaims(rules, height - 1) ? '1' : '0', deps);
@@ -72,15 +84,21 @@ export async function connectClaims(
   if (dueRow || refiles) rows.del(dueKey(height));
   if (rehashes) summary.root = await rebuildNodes(rows, '1');
   putSummary(rows, summary);
-  // Whoever keeps the answer keeps no more of the work than this.
   const { operations } = work;
   const { reported } = store;
   return {
     root: summary.root,
-    get events() {
-      return refiles ? [] : describeEvents(operations, reported);
-    },
+    report: refiles ? { events: [] } : reportOf(operations, reported),
     log: refiles ? null : reported,
+    names: refiles ? NO_NAMES : work.names,
+  };
+}
+
+function reportOf(operations: readonly ClaimOperation[], log: readonly WorkEvent[]): ClaimReport {
+  return {
+    get events() {
+      return describeEvents(operations, log);
+    },
   };
 }
 

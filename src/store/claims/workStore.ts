@@ -266,7 +266,7 @@ export class WorkStore {
 
   /**
    * Writes everything but nodes and summary, and starts with empty hands again; `final` when no batch follows for its
-   * names. Nodes wait for `writeNodes` unless they have become too many.
+   * names, which are left to whoever asks. Nodes wait for `writeNodes` unless they have become too many.
    */
   async flush(final: boolean): Promise<void> {
     const { work, rows } = this;
@@ -286,7 +286,7 @@ export class WorkStore {
       this.log.add(event);
       if (!this.marking) this.reported.push(event);
     }
-    work.names.clear();
+    if (!final) work.names.clear();
     work.items.clear();
     work.events.length = 0;
     work.claimIndex.clear();

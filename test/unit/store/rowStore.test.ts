@@ -3,8 +3,9 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadNative } from '../../../src/native/binding.js';
 import { FlushJournal } from '../../../src/store/flushJournal.js';
-import { RecordWriter } from '../../../src/store/rowRecords.js';
+import { PackedValues, RecordWriter } from '../../../src/store/rowRecords.js';
 import { RowStore } from '../../../src/store/rowStore.js';
 import { Random } from '../../differential/support.js';
 import { prefixEnd, type RowRange, type RowReader } from '../../../src/store/rows.js';
@@ -122,6 +123,40 @@ describe('RowStore', () => {
       );
     }
   });
+
+  it.skipIf(loadNative() === null)(
+    'packs the values before a transaction as they are read one by one',
+    async () => {
+      const random = new Random(17);
+      const keyOf = (): string => `k${random.below(300)}`;
+      for (let round = 0; round < 30; round++) {
+        for (let i = 0; i < 40; i++) {
+          if (random.chance(4)) store.del(keyOf());
+          else store.put(keyOf(), random.bytes(random.chance(9) ? 5000 : random.below(30)));
+        }
+        if (random.chance(3)) await store.flush();
+        const keys = Array.from({ length: random.below(100) }, keyOf);
+        const records = new RecordWriter();
+        for (const key of keys) records.add(key, random.chance(3) ? null : random.bytes(random.below(40)));
+        const rows = store.begin();
+        const before = await store.getMany(keys);
+        rows.put(keys[0] ?? 'k1', random.bytes(3));
+        const values = new PackedValues((await rows.formerValues(Buffer.from(records.take())))!);
+        for (const [i, key] of keys.entries()) {
+          values.next();
+          const value =
+            values.length < 0
+              ? undefined
+              : values.values.subarray(values.start, values.start + values.length);
+          expect(value && Buffer.from(value), key).toEqual(before[i] && Buffer.from(before[i]));
+        }
+        await store.discard(rows);
+      }
+      const rows = store.begin();
+      expect(() => rows.formerValues(Buffer.of(1, 2, 3))).toThrow('no records');
+      await store.discard(rows);
+    },
+  );
 
   it('refuses the database of another program, and changes no row of it', async () => {
     const path = join(folder, 'foreign');

@@ -402,7 +402,7 @@ describe('events and changes of a block', () => {
     const support = chain.support(owner, 7);
     const rows = chain.rows.begin();
     const block = chain['txs'];
-    const { events } = await chain.store.connect(rows, { height: 651, transactions: block });
+    const { events } = (await chain.store.connect(rows, { height: 651, transactions: block })).report;
     const told = (list: readonly ClaimEvent[]): unknown[] =>
       list.map(({ type, name, n, amount, validAtHeight }) => [
         type,
@@ -427,8 +427,8 @@ describe('events and changes of a block', () => {
 
     await chain.mineTo(670);
     const due = await chain.store.connect(chain.rows.begin(), { height: 671, transactions: [] });
-    expect(due.events.map(({ type }) => type)).toEqual(['activation', 'takeover']);
-    expect(due.events[1]).toMatchObject({
+    expect(due.report.events.map(({ type }) => type)).toEqual(['activation', 'takeover']);
+    expect(due.report.events[1]).toMatchObject({
       claimId: rival.claimId,
       formerClaimId: owner.claimId,
       txid: rival.txid,
@@ -439,13 +439,13 @@ describe('events and changes of a block', () => {
     chain.spend(support);
     await chain.mineTo(710);
     const late = await chain.store.connect(chain.rows.begin(), { height: 711, transactions: [] });
-    expect(late.events.map(({ type, name }) => [type, Buffer.from(name).toString()])).toEqual([
+    expect(late.report.events.map(({ type, name }) => [type, Buffer.from(name).toString()])).toEqual([
       ['expiration', 'name'],
       ['expiration', 'old'],
       ['takeover', 'old'],
     ]);
     await chain.mine();
-    expect(late.events[2]).toEqual({
+    expect(late.report.events[2]).toEqual({
       type: 'takeover',
       name: Buffer.from('old'),
       formerClaimId: expect.anything(),
@@ -461,7 +461,8 @@ describe('events and changes of a block', () => {
     const alive: Made[] = [];
     const told: { transactions: ClaimTx[]; events: readonly ClaimEvent[] }[] = [];
     const eventsOf = async (transactions: ClaimTx[]): Promise<readonly ClaimEvent[]> =>
-      (await chain.store.connect(chain.rows.begin(), { height: chain.height + 1, transactions })).events;
+      (await chain.store.connect(chain.rows.begin(), { height: chain.height + 1, transactions })).report
+        .events;
     for (let block = 0; block < 60; block++) {
       // Owned for long, a name makes its rival wait.
       if (block % 40 === 0) chain.claim('steady', 1 + block);
@@ -496,11 +497,11 @@ describe('events and changes of a block', () => {
     const spender = chain['txs'].at(-1)!.txid;
     // Of another id: it updates nothing, and is none of the trie's business.
     chain.tx([], { kind: 'update', name: old.name, claimId: Buffer.alloc(20, 7), amount: 9n });
-    const { events } = await chain.store.connect(chain.rows.begin(), {
+    const { report } = await chain.store.connect(chain.rows.begin(), {
       height: chain.height + 1,
       transactions: chain['txs'],
     });
-    expect(events.map(({ type, txid, amount }) => [type, txid && toHex(txid), amount])).toEqual([
+    expect(report.events.map(({ type, txid, amount }) => [type, txid && toHex(txid), amount])).toEqual([
       ['claim', toHex(made.txid), 1n],
       ['update', toHex(updated.txid), 2n],
       ['update', toHex(oldUpdated.txid), 6n],
@@ -508,7 +509,7 @@ describe('events and changes of a block', () => {
       ['abandon', toHex(oldUpdated.txid), 6n],
       ['takeover', undefined, undefined],
     ]);
-    expect(events.map(({ spentBy }) => spentBy)).toEqual([
+    expect(report.events.map(({ spentBy }) => spentBy)).toEqual([
       undefined,
       undefined,
       undefined,
