@@ -38,6 +38,7 @@ interface Output {
   readonly amount: string;
   readonly type: string;
   readonly claim_id: string;
+  readonly address: string;
   readonly name: string;
 }
 interface Page<Item> {
@@ -140,7 +141,20 @@ class Owner {
   }
 
   async mine(type: string): Promise<readonly Output[]> {
-    return (await this.call<Page<Output>>('claim_list', { claim_type: type, ...ALL })).items;
+    const { items } = await this.call<Page<Output>>('claim_list', { claim_type: type, ...ALL });
+    return this.spendable(items);
+  }
+
+  /** Without what pays to an address of an account that came with a channel: of that the wallet has the public key alone. */
+  async spendable(outputs: readonly Output[]): Promise<readonly Output[]> {
+    const { items } = await this.call<Page<{ id: string; name: string }>>('account_list', ALL);
+    const watched = new Set<string>();
+    for (const { id, name } of items) {
+      if (!name.startsWith('Holding Account')) continue;
+      const page = await this.call<Page<{ address: string }>>('address_list', { account_id: id, ...ALL });
+      for (const { address } of page.items) watched.add(address);
+    }
+    return outputs.filter(({ address }) => !watched.has(address));
   }
 }
 
@@ -242,7 +256,7 @@ describe('a life of two daemons', () => {
     },
     async unsupport(owner) {
       const { items } = await owner.call<Page<Output>>('support_list', ALL);
-      const support = pick(items);
+      const support = pick(await owner.spendable(items));
       if (support) await owner.call('support_abandon', { txid: support.txid, nout: support.nout });
     },
     /** At once: each has coins of its own, or is refused for want of them. */

@@ -378,6 +378,10 @@ export class WorldAccount implements AccountPort {
     return this.account.id;
   }
 
+  get isSpendable(): boolean {
+    return this.account.isSpendable;
+  }
+
   keyHash(index: number): Buffer {
     return hash160(this.account.key(KEY_CHAIN.receiving, index).publicKey);
   }

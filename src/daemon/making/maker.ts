@@ -173,7 +173,9 @@ export class Maker {
     changeHashes: Bytes[],
   ): FundingPort {
     const { ledger, settings } = this.ports;
-    const accountIds = plan.funding.map(({ id }) => id);
+    const spendable = plan.funding.filter(({ isSpendable }) => isSpendable);
+    // Where none can, the answer is the reference's: the signature fails for want of the key.
+    const accountIds = (spendable.length > 0 ? spendable : plan.funding).map(({ id }) => id);
     const reserved = [...given];
     return {
       feePerNameChar: settings.feePerNameChar,

@@ -33,6 +33,8 @@ export interface ChannelKeyPair {
 
 export interface AccountPort {
   readonly id: string;
+  /** Whether it has a private key, locked or not: one that a channel was imported for may have the public one alone. */
+  readonly isSpendable: boolean;
   nextReceivingAddress(): Promise<string>;
   nextChangeKeyHash(): Promise<Bytes>;
   /** No transaction will pay to it that does not by then. */

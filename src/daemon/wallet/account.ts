@@ -148,6 +148,11 @@ export class Account {
     return this.#root;
   }
 
+  /** Whether it has a private key, locked or not. */
+  get isSpendable(): boolean {
+    return this.isLocked || this.#root.privateKey !== null;
+  }
+
   get publicKeyText(): string {
     return extendedKeyText(this.#root, false, this.ledger);
   }

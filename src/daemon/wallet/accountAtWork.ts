@@ -58,6 +58,10 @@ export class AccountAtWork implements AddressSource {
     return this.account.name;
   }
 
+  get isSpendable(): boolean {
+    return this.account.isSpendable;
+  }
+
   get isSingleAddress(): boolean {
     return this.account.generator.name === 'single-address';
   }

@@ -250,6 +250,31 @@ describe('the key of a channel', () => {
     ).rejects.toThrow('No claim found');
   });
 
+  it('brings coins to watch, with which nothing is paid', async () => {
+    const { ledger, maker, wallet, create } = world();
+    await create('@lab');
+    const other = new WorldWallet(ledger, [
+      'zebra zero zone wrong write yard year yellow you young youth zoo',
+    ]);
+    await importChannel(maker, other, await exportChannel(maker, wallet, { channelName: '@lab' }));
+    const [own, watched] = other.accounts;
+    expect([own!.isSpendable, watched!.isSpendable]).toEqual([true, false]);
+    for (let n = 0; n < 9; n++) ledger.give(watched!.keyHash(0), 10n * LBC);
+    const plan = { name: '@mine', bidDewies: LBC, allowDuplicateName: false, fields: {} };
+    await expect(createChannel(maker, other, plan, SENT)).rejects.toThrow('Not enough funds');
+    ledger.give(own!.keyHash(0), 10n * LBC);
+    const { spent } = await createChannel(maker, other, plan, SENT);
+    expect(spent.map((txo) => txo!.amountDewies)).toEqual([10n * LBC]);
+    await expect(
+      createChannel(
+        maker,
+        other,
+        { ...plan, name: '@theirs' },
+        { ...SENT, fundingAccountIds: [watched!.id] },
+      ),
+    ).rejects.toThrow('Cannot get private key');
+  });
+
   it('is of no use where the channel has gone to somebody else', async () => {
     const { ledger, maker, wallet, create, update } = world();
     const made = await create('@lab');
