@@ -114,7 +114,12 @@ export class ClaimIndexRun {
   }
 
   /** Takes blocks back, looks at the answers in between unless told otherwise, and makes as many others and one more. */
-  async reorganise(depth: number, most: number, checks = true): Promise<void> {
+  async reorganise(
+    depth: number,
+    most: number,
+    checks = true,
+    between: () => Promise<void> = () => Promise.resolve(),
+  ): Promise<void> {
     const { opened } = this.chain;
     const from = this.height - depth + 1;
     await opened.chain.invalidateBlock(opened.chain.index.active.at(from));
@@ -124,6 +129,7 @@ export class ClaimIndexRun {
       this.model.disconnect();
     }
     if (checks) await this.check(10);
+    await between();
     for (let n = 0; n <= depth; n++) await this.mine(most);
     expect(this.other.opened.chain.height).toBe(this.height);
   }

@@ -67,6 +67,8 @@ class ClaimIndex implements ChainIndex {
     const work = didNothing(items) ? null : new BlockWork(deps, block, height, items);
     const { changes, trending } = (await work?.run()) ?? NOTHING;
     if (keepsUndo) await writeChanges(rows, height, changes);
+    // An index that was lost is made anew from far below what it had.
+    if (keepsUndo && this.keptFrom !== null) this.keptFrom = Math.min(this.keptFrom, height);
     await writeTrending(rows, height, trending);
     if (window !== 'all') await this.dropBehind(rows, height - window);
     await noted.finish(keepsUndo ? height : null);

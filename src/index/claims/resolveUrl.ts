@@ -21,11 +21,13 @@ import { idsOf, oldestWith, type ClaimOrder, type NameOrders } from './nameOrder
 const ALL_DIGITS = 40;
 /** The most code units of a name that is looked for: scripts hold 255 bytes, which normalize to nine times as many at most. */
 const LONGEST_NAME = 4096;
+/** The most bytes of a name in a script. */
+const LONGEST_RAW = 255;
 /**
- * The most bytes of a name as it is filed, 255 normalized. Longer ones are not looked for: thousands of equally long ones would
+ * The most bytes of a name as it is filed, those normalized. Longer ones are not looked for: thousands of equally long ones would
  * have equal hashes in V8's maps, which takes as much of a text as 16,383 characters into account.
  */
-const LONGEST_FILED = 9 * 255;
+const LONGEST_FILED = 9 * LONGEST_RAW;
 /** Longer ones are not looked at: two such names and what may stand around them. */
 export const LONGEST_URL = 2 * LONGEST_NAME + 128;
 
@@ -149,7 +151,7 @@ function rawNames(name: string): string[] {
   const names = [toLatin1(Buffer.from(name))];
   if (/^[\x00-\xff]*$/.test(name) && names[0] !== name && nameText(fromLatin1(name)) === name)
     names.push(name);
-  return names.filter((rawName) => groupOf(rawName).length <= LONGEST_FILED);
+  return names.filter((raw) => raw.length <= LONGEST_RAW || groupOf(raw).length <= LONGEST_FILED);
 }
 
 /** Id of the claim that one segment by itself names; null for none. */

@@ -62,6 +62,16 @@ describe('a claim index with a short way back', () => {
     await run.compareWithFreshBuild();
   });
 
+  it('keeps no more of blocks than it should where it was made anew before the chain rose again', async () => {
+    const fillAll = async () => {
+      while (await run.chain.fill.round());
+    };
+    await run.reorganise(WINDOW + 5, 3, false, fillAll);
+    await fillAll();
+    await run.check(50);
+    await run.compareWithFreshBuild();
+  });
+
   it('shows claims with their channels and reposts, and refuses what is no URL and no id', async () => {
     const { model } = run;
     const find = (): (NaiveClaim | undefined)[] => [
