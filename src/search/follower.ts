@@ -5,6 +5,7 @@
  */
 import type { ClaimIndexReader } from '../index/claims/claimReader.js';
 import { BlockFileError } from '../store/blockFiles.js';
+import { DatabaseDamagedError } from '../store/levelDb.js';
 import { hashToHex } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import type { ClaimSources } from './documentSource.js';
@@ -27,7 +28,7 @@ export interface FollowerStatus {
   readonly building: BuildProgress | null;
   /** What ended following, until the next try; null while all is well. */
   readonly failure: string | null;
-  /** Whether that is a block which cannot be read, so that what the index has only grows older. */
+  /** Whether that is a block or a row which cannot be read, so that what the index has only grows older. */
   readonly isStuck: boolean;
 }
 
@@ -208,7 +209,7 @@ export class SearchFollower {
       if (message !== this.failure)
         this.logger.warn(`The search index could not be brought up to date: ${message}`);
       this.failure = message;
-      this.isStuck = error instanceof BlockFileError;
+      this.isStuck = error instanceof BlockFileError || error instanceof DatabaseDamagedError;
       this.building = null;
       // The file is gone by now; those who still have it open should not answer from it.
       if (error instanceof SearchError && error.kind === 'damaged') this.tip = null;

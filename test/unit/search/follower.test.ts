@@ -10,6 +10,7 @@ import { BackedClaimSearch } from '../../../src/search/claimSearch.js';
 import { SearchFollower } from '../../../src/search/follower.js';
 import type { SearchBackend } from '../../../src/search/searchBackend.js';
 import { BlockFileError } from '../../../src/store/blockFiles.js';
+import { DatabaseDamagedError } from '../../../src/store/levelDb.js';
 import { SqliteIndexWriter } from '../../../src/search/sqliteIndexWriter.js';
 import { loadSqlite } from '../../../src/sqlite/sqliteProvider.js';
 import { trendingAfter } from '../../../src/search/trending.js';
@@ -112,6 +113,7 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
 
   it.each([
     [new BlockFileError('blk00001.dat is damaged'), true],
+    [new DatabaseDamagedError('chainstate', '000005.ldb'), true],
     [new Error('The disk is full'), false],
   ])('tells whether what ends it lasts: %s', async (error, isStuck) => {
     const index = new FakeClaimIndex(3);
