@@ -22,6 +22,7 @@ export type HubResult = JsonOut | StreamedJson;
 /** The client that calls. */
 export interface HubClient {
   readonly number: number;
+  readonly hasLeft: boolean;
   /** The first characters of what it calls itself. */
   name: string;
   /** What `server.version` answered; null before. */

@@ -26,6 +26,8 @@ export class ClientLeft extends Error {
 /** Who asks, in both threads by the number. */
 export interface Asking {
   readonly number: number;
+  /** Whether it is gone; then nothing is asked for it any more. */
+  readonly hasLeft: boolean;
 }
 
 type Outcome = { readonly value: unknown } | { readonly chunks: AsyncGenerator<unknown> };
@@ -87,13 +89,17 @@ export class NodePort {
   private ask(client: Asking, turn: Turn, operation: NodeOperation, args: unknown[]): NodeAnswer {
     const id = this.nextId++;
     const answer = new NodeAnswer(client, (kind) => this.batches.add([kind, id]));
+    if (client.hasLeft) {
+      answer.end(new ClientLeft());
+      return answer;
+    }
     this.calls.set(id, answer);
     this.known.add(client.number);
     this.batches.add(['call', id, client.number, turn.weight, operation, args]);
     return answer;
   }
 
-  /** Takes back what a client asked for. */
+  /** Takes back what a client asked for that has left. */
   leave(client: Asking): void {
     if (this.known.delete(client.number)) this.batches.add(['left', client.number]);
   }

@@ -52,6 +52,7 @@ export interface SessionDeps {
 export class Session implements HubClient {
   readonly number: number;
   readonly socket: LineSocket;
+  hasLeft = false;
   name = 'unknown';
   protocol: string | null = null;
   wantsHeaders: 'raw' | 'decoded' | null = null;
@@ -90,6 +91,7 @@ export class Session implements HubClient {
   }
 
   private forget(): void {
+    this.hasLeft = true;
     this.forgetSubscriptions();
     this.deps.closed(this);
   }

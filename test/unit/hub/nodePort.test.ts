@@ -17,7 +17,7 @@ const KEYS = ['a'.repeat(16), '\xff'.repeat(16)];
 class Pair {
   readonly port: NodePort;
   readonly desk: NodeDesk;
-  readonly client = { number: 7 };
+  readonly client = { number: 7, hasLeft: false };
   readonly failures: unknown[] = [];
   /** Kinds of what reached the node, with what is wanted and not. */
   readonly received: unknown[] = [];
@@ -140,9 +140,14 @@ describe('NodePort', () => {
     await expect(reading).rejects.toBeInstanceOf(ClientLeft);
     expect(counting.isReleased).toBe(true);
     // One that asked for nothing is not told of.
-    pair.port.leave({ number: 8 });
+    pair.port.leave({ number: 8, hasLeft: false });
     await settled();
     expect(pair.received.filter((kind) => kind === 'left')).toHaveLength(1);
+    pair.client.hasLeft = true;
+    const late = pair.port.call(pair.client, await pair.turn(), 'tip');
+    await expect(late).rejects.toBeInstanceOf(ClientLeft);
+    await settled();
+    expect(pair.received.filter((kind) => kind === 'call')).toHaveLength(1);
   });
 
   it('tells the client what it did wrong, and the node of what went wrong', async () => {
