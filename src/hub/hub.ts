@@ -10,6 +10,7 @@ import { assert } from '../util/assert.js';
 import { hashToHex, type Bytes } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import { AddressHistories } from './addressHistories.js';
+import type { AnsweredNote } from './answerNotes.js';
 import { BlockedClaims, type BlockingSource } from './blockedClaims.js';
 import { BlockTxids } from './blockTxids.js';
 import { ClaimAnswers, type HubSearch } from './claimAnswers.js';
@@ -21,7 +22,6 @@ import type { HubServices } from './hubServices.js';
 import { HubStartError } from './hubStartError.js';
 import { HubThread } from './hubThread.js';
 import { NODE_METHODS } from './nodeMethodTable.js';
-import type { AnsweredNote } from './portMessages.js';
 import { StatusPort } from './statusPort.js';
 import { StatusCache } from './statusCache.js';
 import { TouchWatch } from './touchWatch.js';
@@ -183,12 +183,13 @@ export class Hub implements HubService {
   }
 
   private noteAnswers(notes: readonly AnsweredNote[]): void {
-    for (const [method, code, durationMs] of notes) {
+    for (const [method, code, durationMs, count] of notes) {
       const counts = this.answered.get(method) ?? { requests: 0, errors: 0 };
       this.answered.set(method, counts);
-      counts.requests++;
-      if (code !== null) counts.errors++;
-      this.observer?.answered(method, code === null ? null : { code }, durationMs / 1000);
+      counts.requests += count;
+      if (code !== null) counts.errors += count;
+      const error = code === null ? null : { code };
+      for (let n = 0; n < count; n++) this.observer?.answered(method, error, durationMs / 1000);
     }
   }
 

@@ -8,20 +8,14 @@ import { formatHeader } from '../primitives/header.js';
 import type { Logger } from '../util/logging.js';
 import { projectFile } from '../util/project.js';
 import { isPromise, whenSoon } from '../util/soon.js';
+import type { AnsweredNote } from './answerNotes.js';
 import { Batches } from './batches.js';
 import type { HubCounters } from './hubCounters.js';
 import type { HubServices } from './hubServices.js';
 import { HubStartError } from './hubStartError.js';
 import type { NodeMethod } from './method.js';
 import { NodeDesk } from './nodeDesk.js';
-import {
-  packKeys,
-  unpackKeys,
-  type AnsweredNote,
-  type HubThreadStart,
-  type ToHub,
-  type ToNode,
-} from './portMessages.js';
+import { packKeys, unpackKeys, type HubThreadStart, type ToHub, type ToNode } from './portMessages.js';
 import type { TouchedSessions } from './touchWatch.js';
 
 export interface HubThreadDeps {

@@ -1,19 +1,14 @@
 /** The program of the hub's thread: has the clients, and asks the node's thread for what lies there. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { breathe } from '../util/breathe.js';
+import { AnswerNotes } from './answerNotes.js';
 import { Batches } from './batches.js';
 import { HubCounters } from './hubCounters.js';
 import { HubPeers } from './hubPeers.js';
 import type { HubMethod } from './method.js';
 import { HUB_METHODS } from './methodTable.js';
 import { NodePort } from './nodePort.js';
-import {
-  unpackKeys,
-  type AnsweredNote,
-  type HubThreadStart,
-  type ToHub,
-  type ToNode,
-} from './portMessages.js';
+import { unpackKeys, type HubThreadStart, type ToHub, type ToNode } from './portMessages.js';
 import { Sessions } from './sessions.js';
 import { TipHeader } from './tipHeader.js';
 import { Turns } from './turns.js';
@@ -22,8 +17,6 @@ import { Turns } from './turns.js';
 const PLACES = 8;
 /** How often the node hears of what was answered, and what is counted here is looked at. */
 const NOTE_MS = 100;
-/** Answers that are told of together at most. */
-const MAX_NOTES = 500;
 /** The longest that touching scripts holds the event loop. */
 const SLICE_MS = 4;
 
@@ -39,12 +32,12 @@ const node = new NodePort(batches, turns);
 const tip = new TipHeader();
 const peers = new HubPeers(start.peers);
 
-let notes: AnsweredNote[] = [];
+const notes = new AnswerNotes();
 const told = new Map<string, number>();
 
 function sendNotes(): void {
-  if (notes.length > 0) batches.add(['answered', notes]);
-  notes = [];
+  const answered = notes.take();
+  if (answered.length > 0) batches.add(['answered', answered]);
   for (const [method, count] of told) batches.add(['told', method, count]);
   told.clear();
 }
@@ -76,10 +69,7 @@ const sessions = new Sessions(
       const { message, stack } = error instanceof Error ? error : new Error(String(error));
       batches.add(['failed', method, message, stack]);
     },
-    answered(method, code, durationMs) {
-      notes.push([method, code, durationMs]);
-      if (notes.length >= MAX_NOTES) sendNotes();
-    },
+    answered: (method, code, durationMs) => notes.add(method, code, durationMs),
     told: (method, count) => told.set(method, (told.get(method) ?? 0) + count),
     availability: (isAvailable) => batches.add(['available', isAvailable]),
   },

@@ -3,8 +3,9 @@
  * first. The hub's thread asks, and each of its calls ends with one of `value`, `end`, `error` and `gone`.
  */
 import { SCRIPT_KEY_BYTES } from '../index/addressScripts.js';
-import type { MethodShape } from './method.js';
+import type { AnsweredNote } from './answerNotes.js';
 import type { HubFacts } from './hubFacts.js';
+import type { MethodShape } from './method.js';
 import type { NodeOperation } from './nodeOperations.js';
 
 /** Pieces of an answer that are under way at a time. */
@@ -16,9 +17,6 @@ export interface CrossingError {
   readonly message: string;
   readonly isHonest: boolean;
 }
-
-/** A request that was answered: its method, the code of its error or null, and how long it took. */
-export type AnsweredNote = readonly [method: string, code: number | null, durationMs: number];
 
 /** From the hub's thread to the node's. */
 export type ToNode =

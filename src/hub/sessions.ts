@@ -21,7 +21,7 @@ const STALL_MS = 60_000;
 const MAX_UNREAD_BYTES = 64 << 20;
 /** A client's unread bytes up to here do not count. */
 const FREE_UNREAD_BYTES = 1 << 16;
-/** Subscriptions of all clients together, about 300 bytes each; beyond it the client with most of them is cut off. */
+/** Subscriptions of all clients together, about 400 bytes each; beyond it the client with most of them is cut off. */
 const MAX_SUBSCRIPTIONS = 1_000_000;
 /** The listening socket opens again when so much of the places is taken. Source: `_manage_servers`. */
 const REOPEN_SHARE = 0.95;
