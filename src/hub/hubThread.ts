@@ -123,8 +123,8 @@ export class HubThread implements TouchedSessions {
     switch (item[0]) {
       case 'call':
         return desk.call(item[1], item[2], item[3], item[4], item[5]);
-      case 'taken':
-        return desk.taken(item[1]);
+      case 'more':
+        return desk.more(item[1], item[2]);
       case 'cancel':
         return desk.cancel(item[1]);
       case 'left':

@@ -13,8 +13,8 @@ import { Sessions } from './sessions.js';
 import { TipHeader } from './tipHeader.js';
 import { Turns } from './turns.js';
 
-/** Twice as many as the node's thread works for at once, so that it need not wait for the next. */
-const PLACES = 8;
+/** So many that the node's thread need not wait for the next while answers are under way between the two. Arbitrary. */
+const PLACES = 32;
 /** How often the node hears of what was answered, and what is counted here is looked at. */
 const NOTE_MS = 100;
 /** The longest that touching scripts holds the event loop. */

@@ -18,7 +18,7 @@ import type {
   NodeOperation,
   ValueOperations,
 } from './nodeOperations.js';
-import { CHUNKS_AHEAD, unpackKeys, type ToHub } from './portMessages.js';
+import { unpackKeys, type ToHub } from './portMessages.js';
 import { Turns, type Turn } from './turns.js';
 
 /** Small pieces of JSON are gathered up to here. */
@@ -40,7 +40,7 @@ interface Call {
   readonly id: number;
   readonly client: Client;
   isGivenUp: boolean;
-  /** How many pieces may go without any being taken. */
+  /** How many pieces may come. */
   room: number;
   wake: () => void;
 }
@@ -93,16 +93,16 @@ export class NodeDesk {
   call(id: number, clientNumber: number, weight: number, operation: NodeOperation, args: unknown[]): void {
     let client = this.clients.get(clientNumber);
     if (client === undefined) this.clients.set(clientNumber, (client = { calls: new Set() }));
-    const call: Call = { id, client, isGivenUp: false, room: CHUNKS_AHEAD, wake: () => undefined };
+    const call: Call = { id, client, isGivenUp: false, room: 1, wake: () => undefined };
     this.calls.set(id, call);
     client.calls.add(call);
     void this.answer(call, weight, operation, args);
   }
 
-  taken(id: number): void {
+  more(id: number, count: number): void {
     const call = this.calls.get(id);
     if (call === undefined) return;
-    call.room++;
+    call.room += count;
     call.wake();
   }
 
@@ -147,15 +147,21 @@ export class NodeDesk {
     const handler = this.handlers[operation] as (...all: unknown[]) => unknown;
     const value = await handler({ turn, hub: this.deps.hub }, client, ...args);
     if (!(value instanceof Pieces)) return (usedMs) => ['value', id, usedMs, value];
-    for await (const piece of value.pieces) {
-      if (!call.isGivenUp && call.room === 0)
-        await turn.outside(() => new Promise<void>((resolve) => (call.wake = resolve)));
-      // Breaking off releases what the pieces are made of.
-      if (call.isGivenUp) return () => ['gone', id];
-      call.room--;
-      this.deps.batches.add(['chunk', id, piece], piece instanceof Uint8Array ? [bufferOf(piece)] : []);
+    const source = value.pieces[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        // Nothing is made for who does not take it.
+        if (!call.isGivenUp && call.room === 0)
+          await turn.outside(() => new Promise<void>((resolve) => (call.wake = resolve)));
+        if (call.isGivenUp) return () => ['gone', id];
+        const { done, value: piece } = await source.next();
+        if (done === true) return (usedMs) => ['end', id, usedMs];
+        call.room--;
+        this.deps.batches.add(['chunk', id, piece], piece instanceof Uint8Array ? [bufferOf(piece)] : []);
+      }
+    } finally {
+      await source.return?.();
     }
-    return (usedMs) => ['end', id, usedMs];
   }
 }
 

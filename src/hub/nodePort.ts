@@ -10,7 +10,7 @@ import { crossingOf } from './crossingValues.js';
 import { HubError } from './hubError.js';
 import { StreamedJson, type HubResult } from './method.js';
 import type { ChunkOperations, NodeOperation, ValueOperations } from './nodeOperations.js';
-import { packKeys, type CrossingError, type ToHub, type ToNode } from './portMessages.js';
+import { CHUNKS_AHEAD, packKeys, type CrossingError, type ToHub, type ToNode } from './portMessages.js';
 import type { Turn, Turns } from './turns.js';
 
 /** The node failed at a call, and was told of it where it did. */
@@ -88,7 +88,9 @@ export class NodePort {
 
   private ask(client: Asking, turn: Turn, operation: NodeOperation, args: unknown[]): NodeAnswer {
     const id = this.nextId++;
-    const answer = new NodeAnswer(client, (kind) => this.batches.add([kind, id]));
+    const answer = new NodeAnswer(client, (more) =>
+      this.batches.add(more === 0 ? ['cancel', id] : ['more', id, more]),
+    );
     if (client.hasLeft) {
       answer.end(new ClientLeft());
       return answer;
@@ -149,7 +151,8 @@ class NodeAnswer {
   readonly client: Asking;
   /** How it begins: with the value, or with the first piece. */
   readonly outcome: Promise<Outcome>;
-  private readonly tell: (kind: 'taken' | 'cancel') => void;
+  /** Asks for so many more pieces; 0 for none any more. */
+  private readonly tell: (more: number) => void;
   private begin!: (outcome: Outcome) => void;
   private refuse!: (error: Error) => void;
   private readonly waiting: unknown[] = [];
@@ -158,7 +161,7 @@ class NodeAnswer {
   private failure: Error | null = null;
   private wake: () => void = () => undefined;
 
-  constructor(client: Asking, tell: (kind: 'taken' | 'cancel') => void) {
+  constructor(client: Asking, tell: (more: number) => void) {
     this.client = client;
     this.tell = tell;
     this.outcome = new Promise((resolve, reject) => {
@@ -195,18 +198,20 @@ class NodeAnswer {
   /** Breaking off takes the call back. */
   async *chunks(): AsyncGenerator<unknown> {
     try {
-      for (;;) {
-        while (this.waiting.length > 0) {
-          const chunk = this.waiting.shift();
-          if (!this.isOver) this.tell('taken');
-          yield chunk;
+      for (let taken = 0; ; taken++) {
+        // The first comes unasked.
+        if (taken > 0 && !this.isOver) this.tell(taken === 1 ? CHUNKS_AHEAD : 1);
+        while (this.waiting.length === 0 && !this.isOver)
+          await new Promise<void>((resolve) => (this.wake = resolve));
+        if (this.waiting.length > 0) {
+          yield this.waiting.shift();
+          continue;
         }
         if (this.failure !== null) throw this.failure;
-        if (this.isOver) return;
-        await new Promise<void>((resolve) => (this.wake = resolve));
+        return;
       }
     } finally {
-      if (!this.isOver) this.tell('cancel');
+      if (!this.isOver) this.tell(0);
     }
   }
 }

@@ -8,7 +8,7 @@ import type { HubFacts } from './hubFacts.js';
 import type { MethodShape } from './method.js';
 import type { NodeOperation } from './nodeOperations.js';
 
-/** Pieces of an answer that are under way at a time. */
+/** Pieces of an answer that are under way at a time, once its client takes it. Before that there is one. */
 export const CHUNKS_AHEAD = 2;
 
 /** An answer with an error, as it crosses. */
@@ -22,8 +22,8 @@ export interface CrossingError {
 export type ToNode =
   /** `client` asks; `weight` is that of its turn. */
   | readonly ['call', id: number, client: number, weight: number, operation: NodeOperation, args: unknown[]]
-  /** A piece of an answer was taken. */
-  | readonly ['taken', id: number]
+  /** So many more pieces of an answer may come. */
+  | readonly ['more', id: number, count: number]
   | readonly ['cancel', id: number]
   | readonly ['left', client: number]
   /** Scripts that some client wants to hear of from here on, and those that none does any more. */
