@@ -4,6 +4,8 @@ import { isJsonNumber, numberText, type JsonValue } from '../util/json.js';
 import { badRequest, internalError } from './hubError.js';
 import { pythonText } from './pythonText.js';
 
+const CLAIM_ID_DIGITS = 40;
+
 /** A whole number of 0 or more; texts of digits count, fractions are cut off. Source: `non_negative_integer`. */
 export function nonNegativeInteger(value: JsonValue | undefined): number {
   const number = typeof value === 'boolean' ? Number(value) : wholeNumber(value);
@@ -32,4 +34,10 @@ export function booleanOf(value: JsonValue | undefined): boolean {
 export function txidOf(value: JsonValue | undefined): Buffer {
   if (typeof value === 'string' && value.length === 64 && isHex(value)) return hashFromHex(value);
   throw badRequest(`${pythonText(value ?? null)} should be a transaction hash`);
+}
+
+/** A claim id as printed. */
+export function claimIdOf(value: JsonValue | undefined): string {
+  if (typeof value !== 'string' || value.length !== CLAIM_ID_DIGITS || !isHex(value)) throw internalError();
+  return value;
 }

@@ -1,10 +1,11 @@
-/** What clients ask about claims, put together from the claim index and the search. */
+/** The rows of what clients ask about claims, put together from the claim index and the search. */
 import type { ClaimIndexReader, ClaimRecord, ResolvedUrl } from '../index/claims/claimReader.js';
 import { channelOfUrl } from '../search/urlConditions.js';
 import { hashFromHex, hashToHex, toLatin1, type Bytes } from '../util/bytes.js';
 import type { Block, BlockedClaims } from './blockedClaims.js';
+import { OutputNotes, type FoundOutputs } from './foundOutputs.js';
 import { badRequest, HubError, internalError } from './hubError.js';
-import { ERROR_CODE, OutputsBuilder, type ClaimRow, type RowErrorCode } from './outputs.js';
+import { ERROR_CODE, type ClaimRow, type RowErrorCode } from './outputs.js';
 import type { Turn } from './turns.js';
 
 /** URLs resolved without a pause. */
@@ -49,43 +50,43 @@ export class ClaimAnswers {
   }
 
   /** One row a URL in their order; behind them what they refer to. */
-  async resolve(urls: readonly string[], turn: Turn): Promise<string> {
-    const builder = new OutputsBuilder();
+  async resolve(urls: readonly string[], turn: Turn): Promise<FoundOutputs> {
+    const notes = new OutputNotes();
     for (let at = 0; at < urls.length; at += URLS_AT_ONCE) {
       for (const found of await this.index.resolve(urls.slice(at, at + URLS_AT_ONCE))) {
         const block = await this.blocked?.of(found);
-        if (block) addBlocked(builder, block);
-        else addResolved(builder, found);
+        if (block) addBlocked(notes, block);
+        else addResolved(notes, found);
       }
       const breath = turn.breathe();
       if (breath !== null) await breath;
     }
-    return builder.finish();
+    return notes.finish();
   }
 
   /** Whether or not it is active; nothing is censored. `claimId` as printed. */
-  async byId(claimId: string): Promise<string> {
-    const builder = new OutputsBuilder();
+  async byId(claimId: string): Promise<FoundOutputs> {
+    const notes = new OutputNotes();
     const claim = await this.index.claim(hashFromHex(claimId));
     if (claim === null) {
-      builder.addError(ERROR_CODE.notFound, `Could not find claim at ${claimId}`);
-      return builder.finish();
+      notes.addError(ERROR_CODE.notFound, `Could not find claim at ${claimId}`);
+      return notes.finish();
     }
     const row = await this.withReferences(claim, claim.isSignatureValid);
-    builder.add(row);
-    if (row.channel) builder.addExtra(alone(row.channel));
+    notes.add(row);
+    if (row.channel) notes.addExtra(alone(row.channel));
     else if (claim.isSignatureValid && claim.channelId) {
-      builder.addExtraError(ERROR_CODE.notFound, `Could not find channel at ${hashToHex(claim.channelId)}`);
+      notes.addExtraError(ERROR_CODE.notFound, `Could not find channel at ${hashToHex(claim.channelId)}`);
     }
     if (row.reposted) {
       const reposted = await this.withReferences(row.reposted, row.reposted.isSignatureValid);
-      builder.addExtra(reposted);
-      if (reposted.channel) builder.addExtra(alone(reposted.channel));
+      notes.addExtra(reposted);
+      if (reposted.channel) notes.addExtra(alone(reposted.channel));
     }
-    return builder.finish();
+    return notes.finish();
   }
 
-  private async withReferences(claim: ClaimRecord, hasChannel: boolean): Promise<ClaimRow> {
+  private async withReferences(claim: ClaimRecord, hasChannel: boolean): Promise<ClaimRow & References> {
     const { channelId, repostedId } = claim;
     return {
       claim,
@@ -96,9 +97,9 @@ export class ClaimAnswers {
 
   /**
    * A page of claims, with the channels and reposted claims that they refer to, valid or not, and the channels of those.
-   * Empty where `channel` leads nowhere.
+   * Null where `channel` leads nowhere.
    */
-  async search(constraints: SearchConstraints, turn: Turn, by: object): Promise<string> {
+  async search(constraints: SearchConstraints, turn: Turn, by: object): Promise<FoundOutputs | null> {
     const { searcher } = this;
     if (searcher === null) throw internalError();
     const { channel, ...others } = constraints;
@@ -107,21 +108,21 @@ export class ClaimAnswers {
       if (typeof channel !== 'string') throw badRequest('channel: the value is not a URL.');
       const [found] = await this.index.resolve([channel]);
       const named = found === undefined ? null : channelOfUrl(found);
-      if (named === null || (await this.blocked?.of(found!))) return '';
+      if (named === null || (await this.blocked?.of(found!))) return null;
       wanted = { ...others, channel_id: hashToHex(named.claimId) };
     }
     const { rows, total, blocked } = await turn.outside(() => searched(searcher, wanted, by));
-    const builder = new OutputsBuilder();
+    const notes = new OutputNotes();
     const page = present(await this.index.claims(rows));
     const references = await this.referencesOf(page);
     const censors = await this.index.claims(blocked.map(({ channelId }) => channelId));
     const beyond = await this.referencesOf([...references.values(), ...present(censors)]);
     const known = new Map([...beyond, ...references]);
-    for (const claim of page) builder.add(linked(claim, known));
+    for (const claim of page) notes.add(linked(claim, known));
     for (const claim of [...references.values(), ...present(censors), ...beyond.values()])
-      builder.addExtra(linked(claim, known));
-    for (const [n, censor] of censors.entries()) if (censor) builder.addBlocked(censor, blocked[n]!.count);
-    return builder.finish(total);
+      notes.addExtra(linked(claim, known));
+    for (const [n, censor] of censors.entries()) if (censor) notes.addBlocked(censor, blocked[n]!.count);
+    return notes.finish(total);
   }
 
   /** The channels and reposted claims of claims, by id. */
@@ -136,6 +137,12 @@ export class ClaimAnswers {
   }
 }
 
+/** What a claim refers to, whole. */
+interface References {
+  readonly channel: ClaimRecord | null;
+  readonly reposted: ClaimRecord | null;
+}
+
 const alone = (claim: ClaimRecord): ClaimRow => ({ claim, channel: null, reposted: null });
 
 const present = (claims: readonly (ClaimRecord | null)[]): ClaimRecord[] =>
@@ -146,22 +153,22 @@ function linked(claim: ClaimRecord, known: ReadonlyMap<string, ClaimRecord>): Cl
   return { claim, channel: find(claim.channelId), reposted: find(claim.repostedId) };
 }
 
-function addBlocked(builder: OutputsBuilder, { text, channel }: Block): void {
-  builder.addError(ERROR_CODE.blocked, text, channel);
-  builder.addExtra(alone(channel));
+function addBlocked(notes: OutputNotes, { text, channel }: Block): void {
+  notes.addError(ERROR_CODE.blocked, text, channel);
+  notes.addExtra(alone(channel));
 }
 
-function addResolved(builder: OutputsBuilder, found: ResolvedUrl): void {
+function addResolved(notes: OutputNotes, found: ResolvedUrl): void {
   const { claim, channel, reposted, repostedChannel, failure } = found;
   if (failure || !claim) {
     const { kind, text } = failure ?? { kind: 'not-found-claim', text: '' };
-    builder.addError(CODE_OF[kind], text);
+    notes.addError(CODE_OF[kind], text);
     return;
   }
-  builder.add({ claim, channel, reposted });
-  if (channel) builder.addExtra(alone(channel));
-  if (reposted) builder.addExtra({ claim: reposted, channel: repostedChannel, reposted: null });
-  if (repostedChannel) builder.addExtra(alone(repostedChannel));
+  notes.add({ claim, channel, reposted });
+  if (channel) notes.addExtra(alone(channel));
+  if (reposted) notes.addExtra({ claim: reposted, channel: repostedChannel, reposted: null });
+  if (repostedChannel) notes.addExtra(alone(repostedChannel));
 }
 
 /** What the search says of its failure reaches the client where it has a code. */

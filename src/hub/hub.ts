@@ -3,22 +3,25 @@
  * and tells how it is. What the chain, the mempool and the indexes know it asks of the node's services.
  */
 import { isIPv4 } from 'node:net';
+import { addressPrefixesOf } from '../script/address.js';
 import type { HubService, HubStatus } from '../rpc/hubService.js';
 import type { RpcServices } from '../rpc/services.js';
 import { assert } from '../util/assert.js';
-import type { Bytes } from '../util/bytes.js';
+import { hashToHex, type Bytes } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import { AddressHistories } from './addressHistories.js';
+import type { AnsweredNote } from './answerNotes.js';
 import { BlockedClaims, type BlockingSource } from './blockedClaims.js';
 import { BlockTxids } from './blockTxids.js';
 import { ClaimAnswers, type HubSearch } from './claimAnswers.js';
-import { HeaderNotices } from './headerNotices.js';
 import { HeaderService } from './headerService.js';
 import { HubPeers } from './hubPeers.js';
-import type { HubError } from './hubError.js';
-import type { HubFacts, HubServices } from './hubServices.js';
-import { HUB_METHODS } from './methodTable.js';
-import { HubStartError, Sessions } from './sessions.js';
+import { HubCounters } from './hubCounters.js';
+import type { HubFacts, OperatorFacts } from './hubFacts.js';
+import type { HubServices } from './hubServices.js';
+import { HubStartError } from './hubStartError.js';
+import { HubThread } from './hubThread.js';
+import { NODE_METHODS } from './nodeMethodTable.js';
 import { StatusPort } from './statusPort.js';
 import { StatusCache } from './statusCache.js';
 import { TouchWatch } from './touchWatch.js';
@@ -35,7 +38,7 @@ export interface HubOptions {
   readonly country: number;
   readonly maxSessions: number;
   readonly sessionTimeoutSec: number;
-  readonly facts: HubFacts;
+  readonly facts: OperatorFacts;
   /** Other hubs that clients are told of. */
   readonly peers: readonly string[];
   /** Channels whose reposts keep claims from being resolved; ids in wire order. */
@@ -57,7 +60,7 @@ export interface HubDeps {
 
 /** What is counted as it happens. */
 export interface HubObserver {
-  answered(method: string, error: HubError | null, durationSec: number): void;
+  answered(method: string, error: { readonly code: number } | null, durationSec: number): void;
   told(method: string, count: number): void;
 }
 
@@ -68,62 +71,31 @@ export class Hub implements HubService {
   observer: HubObserver | null = null;
   private readonly options: HubOptions;
   private readonly deps: HubDeps;
-  private readonly sessions: Sessions;
-  private readonly watch: TouchWatch;
+  private readonly peers: HubPeers;
+  private readonly counters = new HubCounters();
   private readonly services: HubServices;
   private readonly statusPort: StatusPort | null;
   private readonly answered = new Map<string, { requests: number; errors: number }>();
   private readonly told = new Map<string, number>();
+  /** Null until clients are let in. */
+  private clients: { readonly thread: HubThread; readonly watch: TouchWatch } | null = null;
   private readyTimer: NodeJS.Timeout | null = null;
   private isOpen = false;
   private isClosed = false;
 
   constructor(options: HubOptions, deps: HubDeps) {
-    const { node, log } = deps;
+    const { node } = deps;
     this.options = options;
     this.deps = deps;
     const reader = node.chain;
-    const { addresses } = node;
-    assert(addresses, 'the hub runs without the address index');
-    const headers = new HeaderService(reader);
+    this.peers = new HubPeers(options.peers);
     this.services = {
-      facts: options.facts,
       node,
-      peers: new HubPeers(options.peers),
-      headers,
-      headerNotices: new HeaderNotices(headers),
+      headers: new HeaderService(reader),
       blockTxids: new BlockTxids(reader),
       histories: new AddressHistories(node, new StatusCache()),
       claims: deps.claims && this.claimAnswers(deps.claims),
     };
-    this.sessions = new Sessions(
-      {
-        host: options.host,
-        port: options.port,
-        maxSessions: options.maxSessions,
-        timeoutMs: options.sessionTimeoutSec * 1000,
-        ...(options.stallMs === undefined ? {} : { stallMs: options.stallMs }),
-      },
-      {
-        hub: this.services,
-        method: (name) => HUB_METHODS.get(name),
-        log,
-        failed: deps.onException,
-        answered: (method, error, ms) => this.noteAnswer(method, error, ms),
-        told: (method, count) => this.noteTold(method, count),
-        availability: (isAvailable) => {
-          if (this.statusPort) this.statusPort.available = isAvailable;
-        },
-      },
-    );
-    this.watch = new TouchWatch({
-      reader,
-      addresses,
-      sessions: this.sessions,
-      log,
-      disconnected: (height) => this.services.histories.noteDisconnected(height),
-      failed: (error) => deps.onException(error, 'notifications'),
-    });
     this.statusPort = this.makeStatusPort();
   }
 
@@ -155,12 +127,70 @@ export class Hub implements HubService {
     );
   }
 
-  private noteAnswer(method: string, error: HubError | null, durationMs: number): void {
-    const counts = this.answered.get(method) ?? { requests: 0, errors: 0 };
-    this.answered.set(method, counts);
-    counts.requests++;
-    if (error) counts.errors++;
-    this.observer?.answered(method, error, durationMs / 1000);
+  private startThread(): HubThread {
+    const { options, deps, services, counters } = this;
+    return new HubThread(
+      {
+        host: options.host,
+        port: options.port,
+        maxSessions: options.maxSessions,
+        timeoutMs: options.sessionTimeoutSec * 1000,
+        stallMs: options.stallMs,
+        facts: this.facts,
+        peers: this.peers.list,
+        nodeMethods: [...NODE_METHODS.values()].map(({ run: _run, ...shape }) => shape),
+        counters: counters.memory,
+      },
+      {
+        reader: deps.node.chain,
+        hub: services,
+        methods: NODE_METHODS,
+        counters,
+        log: deps.log,
+        failed: deps.onException,
+        answered: (notes) => this.noteAnswers(notes),
+        told: (method, count) => this.noteTold(method, count),
+        availability: (isAvailable) => {
+          if (this.statusPort) this.statusPort.available = isAvailable;
+        },
+      },
+    );
+  }
+
+  private get facts(): HubFacts {
+    const { params, network } = this.deps.node;
+    return {
+      ...this.options.facts,
+      genesisHash: hashToHex(params.genesis.hash),
+      addressPrefixes: addressPrefixesOf(params),
+      nodeVersion: network.version,
+      nodeUserAgent: network.userAgent,
+    };
+  }
+
+  private startWatch(thread: HubThread): TouchWatch {
+    const { node, log, onException } = this.deps;
+    const { addresses } = node;
+    assert(addresses, 'the hub runs without the address index');
+    return new TouchWatch({
+      reader: node.chain,
+      addresses,
+      sessions: thread,
+      log,
+      disconnected: (height) => this.services.histories.noteDisconnected(height),
+      failed: (error) => onException(error, 'notifications'),
+    });
+  }
+
+  private noteAnswers(notes: readonly AnsweredNote[]): void {
+    for (const [method, code, durationMs, count] of notes) {
+      const counts = this.answered.get(method) ?? { requests: 0, errors: 0 };
+      this.answered.set(method, counts);
+      counts.requests += count;
+      if (code !== null) counts.errors += count;
+      const error = code === null ? null : { code };
+      for (let n = 0; n < count; n++) this.observer?.answered(method, error, durationMs / 1000);
+    }
   }
 
   private noteTold(method: string, count: number): void {
@@ -169,13 +199,15 @@ export class Hub implements HubService {
   }
 
   addPeer(peer: string): boolean {
-    if (!this.services.peers.add(peer)) return false;
-    void this.sessions.tell();
+    if (!this.peers.add(peer)) return false;
+    this.clients?.thread.notePeer(peer, true);
     return true;
   }
 
   removePeer(peer: string): boolean {
-    return this.services.peers.remove(peer);
+    if (!this.peers.remove(peer)) return false;
+    this.clients?.thread.notePeer(peer, false);
+    return true;
   }
 
   /** Opens the status port, and the other one when the node is ready. Rejects with `HubStartError`. */
@@ -205,27 +237,30 @@ export class Hub implements HubService {
   private async listen(): Promise<void> {
     if (this.isClosed) return;
     this.isOpen = true;
-    await this.sessions.open();
-    const { host, port } = this.sessions.address;
+    const thread = this.startThread();
+    this.clients = { thread, watch: this.startWatch(thread) };
+    await thread.open();
     const udp = this.statusPort ? `, status at UDP port ${this.statusPort.port}` : '';
-    this.deps.log.info(`The hub listens at ${host} port ${port}${udp}`);
+    this.deps.log.info(`The hub listens at ${this.options.host} port ${this.counters.get('port')}${udp}`);
   }
 
   /** How it is, for whoever supervises it. */
   get status(): HubStatus {
-    const { sessions, statusPort } = this;
+    const { counters, options, statusPort } = this;
     return {
-      listening: sessions.isListening,
-      ...sessions.address,
+      listening: counters.get('isListening') === 1,
+      host: options.host,
+      port: counters.get('port') || options.port,
       udpPort: statusPort?.port ?? null,
       height: this.servedHeight,
-      sessions: sessions.count,
-      maxSessions: sessions.maxCount,
-      ...sessions.unsent,
-      subscriptions: sessions.subscriptionCount,
-      running: sessions.turns.workingCount,
-      waiting: sessions.turns.waitingCount,
-      peers: this.services.peers.list,
+      sessions: counters.get('sessions'),
+      maxSessions: options.maxSessions,
+      stalled: counters.get('stalled'),
+      unsentBytes: counters.get('unsentBytes'),
+      subscriptions: counters.get('subscriptions'),
+      running: counters.get('running'),
+      waiting: counters.get('waiting'),
+      peers: this.peers.list,
       answered: this.answered,
       told: this.told,
     };
@@ -238,14 +273,15 @@ export class Hub implements HubService {
       .indexes()
       .flatMap(({ name, height }) => (NEEDED_INDEXES.includes(name) ? [height] : []));
     if (node.claimSearch) heights.push(node.claimSearch.status().tip?.height ?? -1);
-    return Math.min(this.watch.toldHeight, ...heights);
+    return Math.min(this.clients?.watch.toldHeight ?? node.chain.chain.height, ...heights);
   }
 
   /** Sends everybody away and closes the ports. */
   async close(): Promise<void> {
     this.isClosed = true;
     this.stopLooking();
-    await this.sessions.close();
-    await Promise.all([this.watch.stop(), this.statusPort?.close()]);
+    const { clients } = this;
+    await clients?.thread.close();
+    await Promise.all([clients?.watch.stop(), this.statusPort?.close()]);
   }
 }

@@ -1,8 +1,12 @@
-/** What a method of the hub is: its parameters, what it may do to the client that calls it, and how arguments are bound. */
+/**
+ * What a method of the hub is: its parameters, which thread runs it, what it may do to the client that calls it, and how
+ * arguments are bound.
+ */
 import type { JsonObject, JsonValue } from '../util/json.js';
 import type { JsonOut } from '../util/jsonWrite.js';
 import { internalError } from './hubError.js';
 import type { HubServices } from './hubServices.js';
+import type { ClientServices } from './clientServices.js';
 import type { Turn } from './turns.js';
 
 /** A result that is made as it is sent: pieces of one JSON value. */
@@ -17,14 +21,16 @@ export type HubResult = JsonOut | StreamedJson;
 
 /** The client that calls. */
 export interface HubClient {
+  readonly number: number;
+  readonly hasLeft: boolean;
   /** The first characters of what it calls itself. */
   name: string;
   /** What `server.version` answered; null before. */
   protocol: string | null;
   /** Whether headers are told as hex; null unless it wants to hear of them. */
   wantsHeaders: 'raw' | 'decoded' | null;
-  /** Id of the header that it knows for the tip. */
-  knownTip: number;
+  /** Height of the tip that it knows of. */
+  knownHeight: number;
   /** The number of the latest other hub that it knows of (`hubPeers.ts`); null unless it wants to hear of them. */
   knownPeer: number | null;
   /** Hears from here on what happens to a script, by the name that it gave it. Throws `HubError` when there are too many. */
@@ -34,14 +40,21 @@ export interface HubClient {
   dismiss(): void;
 }
 
+/** A call of a method that the hub's thread runs. */
 export interface HubCall {
   readonly client: HubClient;
+  readonly turn: Turn;
+  readonly hub: ClientServices;
+}
+
+/** A call of a method that the node's thread runs. */
+export interface NodeCall {
   readonly turn: Turn;
   readonly hub: HubServices;
 }
 
-/** The names of the parameters in order, and how many are required; of `rest` any number follows. */
-export interface HubMethod {
+/** The names of the parameters in order, and how many are required. */
+export interface MethodShape {
   readonly name: string;
   readonly params?: readonly string[];
   /** How many of `params` must be given; all when it is left out. */
@@ -50,6 +63,12 @@ export interface HubMethod {
   readonly spread?: boolean;
   /** Takes named arguments of any name. */
   readonly named?: boolean;
+  /** Waits for what may take long, and for others than itself. */
+  readonly waits?: boolean;
+}
+
+/** What the hub's thread runs: where the clients are. */
+export interface HubMethod extends MethodShape {
   /** `args` has a place for each parameter, undefined where none was given. Throws `HubError`. */
   run(
     call: HubCall,
@@ -58,9 +77,15 @@ export interface HubMethod {
   ): HubResult | Promise<HubResult>;
 }
 
+/** What the node's thread runs: where the chain is. */
+export interface NodeMethod extends MethodShape {
+  /** As `HubMethod.run`, without named arguments. */
+  run(call: NodeCall, args: readonly (JsonValue | undefined)[]): HubResult | Promise<HubResult>;
+}
+
 /** The arguments in the order of the parameters. Throws what the reference answers when they do not fit. */
 export function bindArguments(
-  { params = [], required = params.length, spread = false, named = false }: HubMethod,
+  { params = [], required = params.length, spread = false, named = false }: MethodShape,
   given: readonly JsonValue[] | JsonObject,
 ): readonly (JsonValue | undefined)[] {
   if (isPositional(given)) {

@@ -18,11 +18,32 @@ import {
 } from '../metadata/messages/result_pb.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
 
+/** What is told of a claim. */
+export type ShownClaim = Pick<
+  ClaimRecord,
+  | 'claimId'
+  | 'txid'
+  | 'nout'
+  | 'height'
+  | 'kind'
+  | 'shortUrl'
+  | 'canonicalUrl'
+  | 'isControlling'
+  | 'takeoverHeight'
+  | 'creationHeight'
+  | 'activationHeight'
+  | 'expirationHeight'
+  | 'claimsInChannel'
+  | 'repostCount'
+  | 'effectiveAmountSat'
+  | 'supportAmountSat'
+>;
+
 /** A claim with what it refers to, as far as that lives. */
 export interface ClaimRow {
-  readonly claim: ClaimRecord;
-  readonly channel: ClaimRecord | null;
-  readonly reposted: ClaimRecord | null;
+  readonly claim: ShownClaim;
+  readonly channel: ShownClaim | null;
+  readonly reposted: ShownClaim | null;
 }
 
 export const ERROR_CODE = { notFound: 'NOT_FOUND', invalid: 'INVALID', blocked: 'BLOCKED' } as const;
@@ -33,7 +54,7 @@ const LARGEST_U32 = 0xffffffff;
 const u32 = (value: number): number => Math.min(LARGEST_U32, Math.max(0, value));
 
 /** An output alone. */
-const placeOf = ({ txid, nout, height }: ClaimRecord): Output =>
+const placeOf = ({ txid, nout, height }: ShownClaim): Output =>
   create(OutputSchema, { txHash: txid, nout, height: u32(height) });
 
 export class OutputsBuilder {
@@ -45,7 +66,7 @@ export class OutputsBuilder {
   private readonly blocked: Blocked[] = [];
   private blockedTotal = 0;
 
-  private isKnown(record: ClaimRecord | null): record is ClaimRecord {
+  private isKnown(record: ShownClaim | null): record is ShownClaim {
     return record !== null && this.transactions.has(toLatin1(record.txid));
   }
 
@@ -55,7 +76,7 @@ export class OutputsBuilder {
     this.rows.push(() => this.claimOutput(row));
   }
 
-  addError(code: RowErrorCode, text: string, censor: ClaimRecord | null = null): void {
+  addError(code: RowErrorCode, text: string, censor: ShownClaim | null = null): void {
     this.rows.push(() => errorOutput(code, text, censor));
   }
 
@@ -73,7 +94,7 @@ export class OutputsBuilder {
   }
 
   /** So many claims were left out because of this channel, which has a row. */
-  addBlocked(channel: ClaimRecord, count: number): void {
+  addBlocked(channel: ShownClaim, count: number): void {
     this.blocked.push(create(BlockedSchema, { count, channel: placeOf(channel) }));
     this.blockedTotal += count;
   }
@@ -112,7 +133,7 @@ export class OutputsBuilder {
   }
 }
 
-function errorOutput(code: RowErrorCode, text: string, censor: ClaimRecord | null): Output {
+function errorOutput(code: RowErrorCode, text: string, censor: ShownClaim | null): Output {
   const value = create(ErrorSchema, {
     code: Error_Code[code],
     text,

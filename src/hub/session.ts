@@ -5,14 +5,14 @@
  */
 import { JsonParseError, JsonScanner, decodeUtf8InSlices } from '../util/jsonParse.js';
 import { JsonObject, type JsonValue } from '../util/json.js';
-import { isPromise } from '../util/soon.js';
 import { AnswerWriter } from './answerWriter.js';
+import type { ClientServices } from './clientServices.js';
 import { HUB_ERROR, HubError, internalError } from './hubError.js';
 import type { LineSocket } from './lineSocket.js';
 import { bindArguments, type HubClient, type HubMethod, type HubResult } from './method.js';
-import type { HubServices } from './hubServices.js';
+import { ClientLeft, NodeFailure } from './nodePort.js';
 import { addressNotifications, PEER_NOTIFICATION, peerNotification } from './notifications.js';
-import type { Turn, Turns } from './turns.js';
+import { slowly, type Turn, type Turns } from './turns.js';
 import {
   answerFrame,
   detectVersion,
@@ -35,7 +35,7 @@ const ADDRESSES_AT_ONCE = 500;
 
 export interface SessionDeps {
   readonly turns: Turns;
-  readonly hub: HubServices;
+  readonly hub: ClientServices;
   readonly method: (name: string) => HubMethod | undefined;
   /** A subscription comes or goes; throws `HubError` when there are too many. */
   readonly subscribed: (session: Session, scriptKey: string) => void;
@@ -45,16 +45,18 @@ export interface SessionDeps {
   readonly received: (session: Session) => void;
   /** A method failed for no reason of the client's. */
   readonly failed: (error: unknown, method: string) => void;
-  readonly answered: (method: string, error: HubError | null, durationMs: number) => void;
+  readonly answered: (method: string, code: number | null, durationMs: number) => void;
   readonly told: (method: string, count: number) => void;
 }
 
 export class Session implements HubClient {
+  readonly number: number;
   readonly socket: LineSocket;
+  hasLeft = false;
   name = 'unknown';
   protocol: string | null = null;
   wantsHeaders: 'raw' | 'decoded' | null = null;
-  knownTip = -1;
+  knownHeight = -1;
   knownPeer: number | null = null;
   /** By the script's key: the name that the client gave it. */
   readonly subscriptions = new Map<string, string>();
@@ -68,7 +70,8 @@ export class Session implements HubClient {
   private readonly touched = new Set<string>();
   private isTelling = false;
 
-  constructor(socket: LineSocket, deps: SessionDeps) {
+  constructor(number: number, socket: LineSocket, deps: SessionDeps) {
+    this.number = number;
     this.socket = socket;
     this.deps = deps;
     this.writer = new AnswerWriter(socket);
@@ -88,6 +91,7 @@ export class Session implements HubClient {
   }
 
   private forget(): void {
+    this.hasLeft = true;
     this.forgetSubscriptions();
     this.deps.closed(this);
   }
@@ -159,7 +163,11 @@ export class Session implements HubClient {
   }
 
   private fail(error: unknown): void {
-    this.deps.failed(error, 'request');
+    this.failAt(error, 'request');
+  }
+
+  private failAt(error: unknown, what: string): void {
+    if (!isKnown(error)) this.deps.failed(error, what);
     this.socket.destroy();
   }
 
@@ -194,8 +202,7 @@ export class Session implements HubClient {
       if (this.isDismissed || this.errors >= MAX_ERRORS) this.socket.end();
     } catch (error) {
       // Half an answer may be under way, behind which nothing can follow.
-      this.deps.failed(error, 'answer');
-      this.socket.destroy();
+      this.failAt(error, 'answer');
     }
   }
 
@@ -256,18 +263,20 @@ export class Session implements HubClient {
   private async call(turn: Turn, { method: name, params }: WireRequest): Promise<HubResult | HubError> {
     const method = this.deps.method(name);
     const beganMs = performance.now();
-    let error: HubError | null = null;
+    const note = (code: number | null): void =>
+      this.deps.answered(method?.name ?? 'unknown', code, performance.now() - beganMs);
     try {
       if (method === undefined) throw new HubError(HUB_ERROR.unknownMethod, `unknown method "${name}"`);
       const args = bindArguments(method, params);
       const named = params instanceof JsonObject ? params : null;
-      return await method.run({ client: this, turn, hub: this.deps.hub }, args, named);
+      const result = await method.run({ client: this, turn, hub: this.deps.hub }, args, named);
+      note(null);
+      return result;
     } catch (caught) {
-      if (!(caught instanceof HubError)) this.deps.failed(caught, name);
-      error = caught instanceof HubError ? caught : internalError();
+      if (!(caught instanceof HubError) && !isKnown(caught)) this.deps.failed(caught, name);
+      const error = caught instanceof HubError ? caught : internalError();
+      if (!(caught instanceof ClientLeft)) note(error.code);
       return error;
-    } finally {
-      this.deps.answered(method?.name ?? 'unknown', error, performance.now() - beganMs);
     }
   }
 
@@ -287,10 +296,8 @@ export class Session implements HubClient {
   private tellTipNow(version: WireVersion): boolean {
     if (this.wantsHeaders === null || this.touched.size > 0 || this.hasNewPeer) return false;
     const { hub, told } = this.deps;
-    const { tip } = hub.headers;
-    const line = hub.headerNotices.of(tip, this.wantsHeaders, version);
-    if (isPromise(line) || !this.writer.lineNow(line)) return false;
-    this.knownTip = tip;
+    if (!this.writer.lineNow(hub.tip.line(this.wantsHeaders, version))) return false;
+    this.knownHeight = hub.tip.height;
     told('blockchain.headers.subscribe', 1);
     return true;
   }
@@ -307,8 +314,7 @@ export class Session implements HubClient {
         }
       }
     } catch (error) {
-      this.deps.failed(error, 'notification');
-      this.socket.destroy();
+      this.failAt(error, 'notification');
     } finally {
       this.isTelling = false;
     }
@@ -327,8 +333,7 @@ export class Session implements HubClient {
    * lbry-sdk's wallet, which then never looks for the fork, and goes on showing transactions at their former heights.
    */
   private get hasNewTip(): boolean {
-    const { headers } = this.deps.hub;
-    return this.wantsHeaders !== null && headers.heightOf(headers.tip) > headers.heightOf(this.knownTip);
+    return this.wantsHeaders !== null && this.deps.hub.tip.height > this.knownHeight;
   }
 
   private async tellSome(turn: Turn): Promise<void> {
@@ -342,7 +347,7 @@ export class Session implements HubClient {
     }
     if (keys.length === 0) return;
     for (const key of keys) this.touched.delete(key);
-    const statuses = await hub.histories.statuses(keys, turn);
+    const statuses = await hub.node.statuses(this, turn, keys);
     await this.writer.exclusively(turn, async () => {
       // A header comes before the addresses that its block touched.
       if (this.hasNewTip) await this.writeHeader(turn, version);
@@ -371,10 +376,9 @@ export class Session implements HubClient {
 
   private async writeHeader(turn: Turn, version: WireVersion): Promise<void> {
     const { hub, told } = this.deps;
-    const tip = hub.headers.tip;
     if (!this.hasNewTip || this.wantsHeaders === null) return;
-    const line = await hub.headerNotices.of(tip, this.wantsHeaders, version);
-    this.knownTip = tip;
+    const line = hub.tip.line(this.wantsHeaders, version);
+    this.knownHeight = hub.tip.height;
     await this.writer.text(turn, line);
     told('blockchain.headers.subscribe', 1);
   }
@@ -385,12 +389,5 @@ interface Answer {
   readonly outcome: HubResult | HubError;
 }
 
-/** Runs work that pauses, giving way as the turn demands. */
-async function slowly<T>(turn: Turn, work: Generator<undefined, T, undefined>): Promise<T> {
-  for (;;) {
-    const { done, value } = work.next();
-    if (done === true) return value;
-    const breath = turn.breathe();
-    if (breath !== null) await breath;
-  }
-}
+/** Whether nobody needs to hear of a failure. */
+const isKnown = (error: unknown): boolean => error instanceof NodeFailure || error instanceof ClientLeft;

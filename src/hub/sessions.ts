@@ -4,13 +4,14 @@
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { breathe } from '../util/breathe.js';
-import type { Logger } from '../util/logging.js';
+import type { ClientServices } from './clientServices.js';
+import type { HubCounters } from './hubCounters.js';
 import { badRequest } from './hubError.js';
+import { HubStartError } from './hubStartError.js';
 import { LineSocket } from './lineSocket.js';
 import type { HubMethod } from './method.js';
-import type { HubServices } from './hubServices.js';
 import { Session, type SessionDeps } from './session.js';
-import { Turns } from './turns.js';
+import type { Turns } from './turns.js';
 
 /** Longest line of a client. The largest transaction that is relayed has 800,000 digits. */
 export const MAX_LINE_BYTES = 4 << 20;
@@ -20,7 +21,7 @@ const STALL_MS = 60_000;
 const MAX_UNREAD_BYTES = 64 << 20;
 /** A client's unread bytes up to here do not count. */
 const FREE_UNREAD_BYTES = 1 << 16;
-/** Subscriptions of all clients together, about 300 bytes each; beyond it the client with most of them is cut off. */
+/** Subscriptions of all clients together, about 400 bytes each; beyond it the client with most of them is cut off. */
 const MAX_SUBSCRIPTIONS = 1_000_000;
 /** The listening socket opens again when so much of the places is taken. Source: `_manage_servers`. */
 const REOPEN_SHARE = 0.95;
@@ -42,23 +43,20 @@ export interface SessionsOptions {
 }
 
 export interface SessionsDeps {
-  readonly hub: HubServices;
+  readonly hub: ClientServices;
+  readonly turns: Turns;
+  /** What others see of the clients. */
+  readonly counters: HubCounters;
   readonly method: (name: string) => HubMethod | undefined;
-  readonly log: Logger;
-  readonly failed: (error: unknown, method: string) => void;
-  readonly answered?: SessionDeps['answered'];
-  readonly told?: SessionDeps['told'];
+  readonly log: (level: 'info' | 'warn' | 'debug', text: string) => void;
+  readonly failed: SessionDeps['failed'];
+  readonly answered: SessionDeps['answered'];
+  readonly told: SessionDeps['told'];
   /** Whether clients can connect changed. */
   readonly availability: (isAvailable: boolean) => void;
 }
 
-/** The hub cannot listen where it was told to; the message is for the operator. */
-export class HubStartError extends Error {
-  override readonly name = 'HubStartError';
-}
-
 export class Sessions {
-  readonly turns = new Turns();
   private readonly options: SessionsOptions;
   private readonly deps: SessionsDeps;
   private readonly sessionDeps: SessionDeps;
@@ -70,6 +68,7 @@ export class Sessions {
   private subscriptions = 0;
   private server: Server | null = null;
   private port: number;
+  private nextNumber = 0;
   private isClosed = false;
   private isOpening = false;
   private staleTimer: NodeJS.Timeout | null = null;
@@ -80,7 +79,7 @@ export class Sessions {
     this.deps = deps;
     this.port = options.port;
     this.sessionDeps = {
-      turns: this.turns,
+      turns: deps.turns,
       hub: deps.hub,
       method: deps.method,
       subscribed: (session, key) => this.addSubscription(session, key),
@@ -88,41 +87,35 @@ export class Sessions {
       closed: (session) => this.remove(session),
       received: (session) => this.countUnread(session),
       failed: deps.failed,
-      answered: deps.answered ?? (() => undefined),
-      told: deps.told ?? (() => undefined),
+      answered: deps.answered,
+      told: deps.told,
     };
   }
 
-  get count(): number {
-    return this.sessions.size;
-  }
-
-  get maxCount(): number {
-    return this.options.maxSessions;
-  }
-
-  get subscriptionCount(): number {
-    return this.subscriptions;
-  }
-
-  /** What clients do not take. */
-  get unsent(): { readonly stalled: number; readonly unsentBytes: number } {
+  /** Counts what changes all the time: what clients do not take, and what works and waits. */
+  measure(): void {
     let stalled = 0;
     let unsentBytes = 0;
     for (const { socket } of this.sessions) {
       if (socket.isStalled) stalled++;
       unsentBytes += socket.unsentBytes;
     }
-    return { stalled, unsentBytes };
+    const { counters, turns } = this.deps;
+    counters.set('stalled', stalled);
+    counters.set('unsentBytes', unsentBytes);
+    counters.set('running', turns.workingCount);
+    counters.set('waiting', turns.waitingCount);
   }
 
-  get isListening(): boolean {
-    return this.server !== null;
+  private noteListening(server: Server | null): void {
+    this.server = server;
+    this.deps.counters.set('isListening', server === null ? 0 : 1);
+    this.deps.availability(server !== null);
   }
 
-  /** Where clients connect. */
-  get address(): { host: string; port: number } {
-    return { host: this.options.host, port: this.port };
+  private noteSubscriptions(change: 1 | -1): void {
+    this.subscriptions += change;
+    this.deps.counters.set('subscriptions', this.subscriptions);
   }
 
   /** Listens. Rejects with `HubStartError`. */
@@ -146,13 +139,13 @@ export class Sessions {
       server.listen({ host: this.options.host, port: this.port }, () => {
         server.off('error', reject);
         server.on('error', (error) =>
-          this.deps.log.warn(`The hub's listening socket failed: ${error.message}`),
+          this.deps.log('warn', `The hub's listening socket failed: ${error.message}`),
         );
         const address = server.address();
         // With port 0 (tests) the first one is kept.
         if (typeof address === 'object' && address !== null) this.port = address.port;
-        this.server = server;
-        this.deps.availability(true);
+        this.deps.counters.set('port', this.port);
+        this.noteListening(server);
         resolve();
       });
     });
@@ -165,17 +158,19 @@ export class Sessions {
     }
     const { maxLineBytes = MAX_LINE_BYTES, stallMs = STALL_MS, maxSessions } = this.options;
     const line = new LineSocket(socket, { maxLineBytes, stallMs });
-    line.onTooLong = () => this.deps.log.debug('hub', `client ${line.address} sent too long a line`);
-    this.sessions.add(new Session(line, this.sessionDeps));
+    line.onTooLong = () => this.deps.log('debug', `client ${line.address} sent too long a line`);
+    this.sessions.add(new Session(this.nextNumber++, line, this.sessionDeps));
+    this.deps.counters.set('sessions', this.sessions.size);
     if (this.sessions.size < maxSessions || this.server === null) return;
-    this.deps.log.info(`The hub has ${maxSessions} clients: no more are let in until some leave`);
+    this.deps.log('info', `The hub has ${maxSessions} clients: no more are let in until some leave`);
     this.server.close();
-    this.server = null;
-    this.deps.availability(false);
+    this.noteListening(null);
   }
 
   private remove(session: Session): void {
     this.sessions.delete(session);
+    this.deps.counters.set('sessions', this.sessions.size);
+    this.deps.hub.node.leave(session);
     this.noteUnread(session, 0);
     this.reopen();
   }
@@ -188,11 +183,11 @@ export class Sessions {
     this.isOpening = true;
     this.listen()
       .then(() => {
-        this.deps.log.info('The hub lets clients in again');
+        this.deps.log('info', 'The hub lets clients in again');
         if (this.isClosed) this.server?.close();
       })
       .catch((error: unknown) => {
-        this.deps.log.warn(`The hub cannot listen again: ${(error as Error).message}`);
+        this.deps.log('warn', `The hub cannot listen again: ${(error as Error).message}`);
         this.retryTimer = setTimeout(() => this.reopen(), RETRY_MS).unref();
       })
       .finally(() => (this.isOpening = false));
@@ -208,7 +203,7 @@ export class Sessions {
     if (this.unreadBytes <= MAX_UNREAD_BYTES) return;
     let worst = session;
     for (const [other, bytes] of this.unread) if (bytes > (this.unread.get(worst) ?? 0)) worst = other;
-    this.deps.log.debug('hub', `client ${worst.socket.address} is cut off: too many bytes lie unread`);
+    this.deps.log('debug', `client ${worst.socket.address} is cut off: too many bytes lie unread`);
     this.noteUnread(worst, 0);
     worst.socket.destroy();
   }
@@ -223,10 +218,12 @@ export class Sessions {
     const { maxSubscriptions = MAX_SUBSCRIPTIONS } = this.options;
     if (this.subscriptions >= maxSubscriptions) this.cutLargest();
     if (session.socket.isGone) throw badRequest('too many subscriptions');
-    this.subscriptions++;
+    this.noteSubscriptions(1);
     const known = this.byScript.get(key);
-    if (known === undefined) this.byScript.set(key, session);
-    else if (known instanceof Set) known.add(session);
+    if (known === undefined) {
+      this.byScript.set(key, session);
+      this.deps.hub.node.wish(key, true);
+    } else if (known instanceof Set) known.add(session);
     else this.byScript.set(key, new Set([known, session]));
   }
 
@@ -237,7 +234,8 @@ export class Sessions {
       if (session.subscriptions.size > (largest?.subscriptions.size ?? 0)) largest = session;
     }
     if (largest === null) return;
-    this.deps.log.info(
+    this.deps.log(
+      'info',
       `The hub cuts a client off that has ${largest.subscriptions.size} subscriptions: there are too many`,
     );
     largest.abandon();
@@ -245,20 +243,11 @@ export class Sessions {
 
   private dropSubscription(session: Session, key: string): void {
     const known = this.byScript.get(key);
-    if (known === session) this.byScript.delete(key);
-    else if (!(known instanceof Set) || !known.delete(session)) return;
-    else if (known.size === 0) this.byScript.delete(key);
-    this.subscriptions--;
-  }
-
-  /** Whether somebody wants to hear of a script. */
-  isWanted(scriptKey: string): boolean {
-    return this.byScript.has(scriptKey);
-  }
-
-  /** The scripts that anybody wants to hear of. */
-  wantedKeys(): Iterable<string> {
-    return this.byScript.keys();
+    if (known instanceof Set ? !known.delete(session) : known !== session) return;
+    this.noteSubscriptions(-1);
+    if (known instanceof Set && known.size > 0) return;
+    this.byScript.delete(key);
+    this.deps.hub.node.wish(key, false);
   }
 
   /** Notes that something happened to a script; `tell` has the clients told. */
@@ -283,9 +272,8 @@ export class Sessions {
     this.isClosed = true;
     if (this.staleTimer !== null) clearInterval(this.staleTimer);
     if (this.retryTimer !== null) clearTimeout(this.retryTimer);
-    this.deps.availability(false);
     const { server } = this;
-    this.server = null;
+    this.noteListening(null);
     const closed = server && new Promise<void>((resolve) => server.close(() => resolve()));
     for (const session of this.sessions) session.socket.destroy();
     await closed;

@@ -7,7 +7,7 @@
  */
 import { setImmediate as nextRound } from 'node:timers/promises';
 
-/** How many work at once: more than one, since most of them wait for the database most of the time. */
+/** How many work at once: more than one, since most of them wait for something else most of the time. */
 const PLACES = 4;
 /** After so long others go first, and after so long nobody begins or goes on in this round of the event loop. */
 const SLICE_MS = 4;
@@ -37,6 +37,7 @@ interface Waiting {
 
 export class Turns {
   private readonly nowMs: () => number;
+  private readonly places: number;
   private working = 0;
   /** In the order in which they came, which decides among equals. */
   private readonly waiting = new Map<object, Waiting>();
@@ -49,8 +50,9 @@ export class Turns {
   private lapMs: number;
 
   /** `nowMs` is a clock that only goes forward. */
-  constructor(nowMs: () => number = () => performance.now()) {
+  constructor(nowMs: () => number = () => performance.now(), places = PLACES) {
     this.nowMs = nowMs;
+    this.places = places;
     this.era = this.presentEra();
     this.lapMs = nowMs();
   }
@@ -102,7 +104,7 @@ export class Turns {
 
   /** Resolves with a place taken. */
   takePlace(client: object, weight: number): Promise<void> {
-    if (this.working < PLACES && this.waiting.size === 0 && !this.isRoundOver()) {
+    if (this.working < this.places && this.waiting.size === 0 && !this.isRoundOver()) {
       this.lap();
       this.working++;
       return Promise.resolve();
@@ -146,9 +148,14 @@ export class Turns {
     this.serve();
   }
 
+  /** Puts down to a client what others worked for it. */
+  charge(client: object, usedMs: number): void {
+    this.account(client).hadMs += usedMs;
+  }
+
   /** Gives free places to those that wait. */
   private serve(): void {
-    while (this.working < PLACES && this.waiting.size > 0 && !this.isRoundOver()) this.serveNext();
+    while (this.working < this.places && this.waiting.size > 0 && !this.isRoundOver()) this.serveNext();
   }
 
   private serveNext(): void {
@@ -173,9 +180,12 @@ export class Turns {
 
 /** One client's turn. Parts of its work may run beside each other: they share the one place. */
 export class Turn {
+  /** About how many requests of the client are not answered. */
+  readonly weight: number;
+  /** What the client worked in this turn, up to when it last gave its place back. */
+  workedMs = 0;
   private readonly turns: Turns;
   private readonly client: object;
-  private readonly weight: number;
   private readonly nowMs: () => number;
   private sinceMs: number;
   /** Worked since the place was taken. */
@@ -225,6 +235,7 @@ export class Turn {
     this.hasPlace = false;
     const usedMs = this.usedMs + this.turns.lap();
     this.usedMs = 0;
+    this.workedMs += usedMs;
     this.turns.givePlace(this.client, usedMs);
   }
 
@@ -232,5 +243,15 @@ export class Turn {
   leave(): void {
     this.isOver = true;
     this.release();
+  }
+}
+
+/** Runs work that pauses, giving way as the turn demands. */
+export async function slowly<T>(turn: Turn, work: Generator<undefined, T, undefined>): Promise<T> {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+    const breath = turn.breathe();
+    if (breath !== null) await breath;
   }
 }

@@ -1,6 +1,5 @@
 /** `server.*`, and what the reference answers with constants. Source: lbryio/hub herald/session.py. */
 import { readFile } from 'node:fs/promises';
-import { hashToHex } from '../../util/bytes.js';
 import { rawNumber, type JsonValue } from '../../util/json.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
@@ -30,14 +29,14 @@ function version({ client, hub }: HubCall, name: JsonValue, protocol: JsonValue)
   throw badRequest(`unsupported protocol version: ${pythonText(protocol)}`);
 }
 
-function features({ hub: { facts, node } }: HubCall): JsonOut {
+function features({ hub: { facts } }: HubCall): JsonOut {
   return {
     hosts: {},
     pruning: null,
     server_version: SERVER_VERSION,
     protocol_min: PROTOCOL_MIN,
     protocol_max: PROTOCOL_MAX,
-    genesis_hash: hashToHex(node.params.genesis.hash),
+    genesis_hash: facts.genesisHash,
     description: facts.description,
     payment_address: facts.paymentAddress,
     donation_address: facts.donationAddress,
@@ -47,7 +46,7 @@ function features({ hub: { facts, node } }: HubCall): JsonOut {
   };
 }
 
-async function banner({ hub: { facts, node } }: HubCall): Promise<string> {
+async function banner({ hub: { facts, warn } }: HubCall): Promise<string> {
   const usual = `You are connected to an ${SERVER_VERSION} server.`;
   if (facts.bannerFile === null) return usual;
   let text: string;
@@ -55,15 +54,15 @@ async function banner({ hub: { facts, node } }: HubCall): Promise<string> {
     refuseSpecialFile(facts.bannerFile);
     text = await readFile(facts.bannerFile, 'utf8');
   } catch (error) {
-    node.log.warn(`The hub's banner cannot be read: ${(error as Error).message}`);
+    warn(`The hub's banner cannot be read: ${(error as Error).message}`);
     return usual;
   }
-  const { version: number, userAgent } = node.network;
-  const part = (unit: number): number => Math.floor(number / unit) % 100;
+  const { nodeVersion, nodeUserAgent } = facts;
+  const part = (unit: number): number => Math.floor(nodeVersion / unit) % 100;
   const values: readonly (readonly [name: string, value: string])[] = [
     ['$SERVER_VERSION', SERVER_VERSION],
-    ['$DAEMON_VERSION', `${Math.floor(number / 1_000_000)}.${part(10_000)}.${part(100)}`],
-    ['$DAEMON_SUBVERSION', userAgent],
+    ['$DAEMON_VERSION', `${Math.floor(nodeVersion / 1_000_000)}.${part(10_000)}.${part(100)}`],
+    ['$DAEMON_SUBVERSION', nodeUserAgent],
     ['$PAYMENT_ADDRESS', facts.paymentAddress],
     ['$DONATION_ADDRESS', facts.donationAddress],
   ];

@@ -1,74 +1,27 @@
-/** `blockchain.address.*` and `blockchain.scripthash.*`. Source: lbryio/hub herald/session.py. */
-import { SCRIPT_KEY_BYTES, scriptKeyOf } from '../../index/addressScripts.js';
+/** What `blockchain.address.*` and `blockchain.scripthash.*` tell of a script. Source: lbryio/hub herald/session.py. */
 import { formatOutPoint } from '../../primitives/transaction.js';
 import { mempoolMoves } from '../../rpc/methods/addressindex/mempoolMoves.js';
 import type { AddressService } from '../../rpc/services.js';
-import { addressPrefixesOf, decodeDestination } from '../../script/address.js';
-import { scriptForDestination } from '../../script/standard.js';
+import { addressPrefixesOf } from '../../script/address.js';
 import { assert } from '../../util/assert.js';
-import { hashFromHex, hashToHex, isHex, toLatin1 } from '../../util/bytes.js';
-import { JsonObject, type JsonValue } from '../../util/json.js';
+import { hashToHex } from '../../util/bytes.js';
+import { JsonObject } from '../../util/json.js';
 import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
 import type { UnspentEntry } from '../../index/addressQueries.js';
 import { positionOf } from '../blockTxids.js';
-import { badRequest } from '../hubError.js';
-import type { HubCall, HubMethod } from '../method.js';
-import { pythonText } from '../pythonText.js';
+import type { NodeCall, NodeMethod } from '../method.js';
+import { addressKey, scriptHashKey, type KeyOf } from './scriptKeys.js';
 
-/** Source: `address_subscribe`. */
-const MAX_ADDRESSES = 1000;
-/** Longest text that may be an address. */
-const MAX_ADDRESS_CHARS = 120;
 const PAGE_ENTRIES = 1000;
 
-type KeyOf = (call: HubCall, text: JsonValue | undefined) => string;
-
-const addressKey: KeyOf = ({ hub }, text) => {
-  if (typeof text === 'string' && text.length <= MAX_ADDRESS_CHARS) {
-    const destination = decodeDestination(text, addressPrefixesOf(hub.node.params));
-    const key = destination && scriptKeyOf(scriptForDestination(destination));
-    if (key !== null) return key;
-  }
-  throw badRequest(`${pythonText(text ?? null)} is not a valid address`);
-};
-
-/** The index files scripts under the beginning of their hash. */
-const scriptHashKey: KeyOf = (_call, text) => {
-  if (typeof text === 'string' && text.length === 64 && isHex(text))
-    return toLatin1(hashFromHex(text).subarray(0, SCRIPT_KEY_BYTES));
-  throw badRequest(`${pythonText(text ?? null)} is not a valid script hash`);
-};
-
-/** A copy of its own: a part of a line would keep the whole line in memory. */
-const ownText = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
-
-function indexOf({ hub }: HubCall): AddressService {
+function indexOf({ hub }: NodeCall): AddressService {
   const { addresses } = hub.node;
   assert(addresses, 'the hub runs without the address index');
   return addresses;
 }
 
-async function subscribe(
-  call: HubCall,
-  keyOf: KeyOf,
-  texts: readonly (JsonValue | undefined)[],
-): Promise<(string | null)[]> {
-  const { client, hub, turn } = call;
-  if (texts.length > MAX_ADDRESSES)
-    throw badRequest(`too many addresses in subscription request: ${texts.length}`);
-  const keys: string[] = [];
-  for (const text of texts) {
-    keys.push(keyOf(call, text));
-    const breath = turn.breathe();
-    if (breath !== null) await breath;
-  }
-  // First, so that nothing is missed that happens while statuses are computed.
-  for (const [n, key] of keys.entries()) client.subscribe(key, ownText(texts[n] as string));
-  return hub.histories.statuses(keys, turn);
-}
-
 /** The unspent outputs of a script, the oldest first, without those that are spent in the mempool. */
-async function* unspent(call: HubCall, key: string): AsyncGenerator<JsonOut> {
+async function* unspent(call: NodeCall, key: string): AsyncGenerator<JsonOut> {
   const { node } = call.hub;
   let after: Buffer | undefined;
   let ofOneBlock: UnspentEntry[] = [];
@@ -93,7 +46,7 @@ async function* unspent(call: HubCall, key: string): AsyncGenerator<JsonOut> {
 }
 
 /** The index has outputs of one block in the order of their ids. */
-async function inBlockOrder({ hub }: HubCall, entries: UnspentEntry[]): Promise<JsonOut[]> {
+async function inBlockOrder({ hub }: NodeCall, entries: UnspentEntry[]): Promise<JsonOut[]> {
   const placed = entries.map((entry) => ({
     entry,
     txid: entry.outPoint.subarray(0, 32),
@@ -126,7 +79,7 @@ const moveQuery = (key: string): Parameters<typeof mempoolMoves>[2] => ({
   options: new JsonObject([]),
 });
 
-async function balance(call: HubCall, key: string): Promise<JsonOut> {
+async function balance(call: NodeCall, key: string): Promise<JsonOut> {
   const [totals] = await indexOf(call).totals([key]);
   let unconfirmed = 0n;
   for await (const { amountSat, spends } of mempoolMoves(call.hub.node, indexOf(call), moveQuery(key))) {
@@ -135,35 +88,24 @@ async function balance(call: HubCall, key: string): Promise<JsonOut> {
   return { confirmed: totals!.receivedSat - totals!.spentSat, unconfirmed };
 }
 
-function methodsOf(prefix: string, param: string, keyOf: KeyOf, balanceName: string): HubMethod[] {
-  const of = (name: string, run: (call: HubCall, key: string) => JsonOut | Promise<JsonOut>): HubMethod => ({
+function methodsOf(prefix: string, param: string, keyOf: KeyOf, balanceName: string): NodeMethod[] {
+  const of = (
+    name: string,
+    run: (call: NodeCall, key: string) => JsonOut | Promise<JsonOut>,
+  ): NodeMethod => ({
     name: `blockchain.${prefix}.${name}`,
     params: [param],
-    run: (call, [text]) => run(call, keyOf(call, text)),
+    run: (call, [text]) => run(call, keyOf(text, addressPrefixesOf(call.hub.node.params))),
   });
   return [
     of('get_history', ({ hub, turn }, key) => hub.histories.history(key, turn)),
     of('get_mempool', ({ hub }, key) => jsonArray(hub.histories.shownUnconfirmed(key))),
     of('listunspent', (call, key) => jsonArray(unspent(call, key))),
     of(balanceName, balance),
-    of('unsubscribe', ({ client }, key) => {
-      client.unsubscribe(key);
-      return null;
-    }),
   ];
 }
 
-export const ADDRESS_METHODS: readonly HubMethod[] = [
-  {
-    name: 'blockchain.address.subscribe',
-    spread: true,
-    run: (call, texts) => subscribe(call, addressKey, texts),
-  },
-  {
-    name: 'blockchain.scripthash.subscribe',
-    params: ['scripthash'],
-    run: async (call, texts) => (await subscribe(call, scriptHashKey, texts))[0]!,
-  },
+export const NODE_ADDRESS_METHODS: readonly NodeMethod[] = [
   ...methodsOf('address', 'address', addressKey, 'getbalance'),
   ...methodsOf('scripthash', 'scripthash', scriptHashKey, 'get_balance'),
 ];

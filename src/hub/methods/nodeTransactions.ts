@@ -12,7 +12,7 @@ import type { JsonValue } from '../../util/json.js';
 import { hexOf, jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../util/jsonWrite.js';
 import { txidOf } from '../arguments.js';
 import { badRequest, internalError, notThere } from '../hubError.js';
-import type { HubCall, HubMethod } from '../method.js';
+import type { NodeCall, NodeMethod } from '../method.js';
 import { pythonText, withCommas } from '../pythonText.js';
 
 /** Source: `transaction_get_batch`. */
@@ -30,7 +30,7 @@ interface Shown {
 const UNKNOWN: Shown = { raw: null, info: { block_height: -1 } };
 
 /** In the mempool or in a block of the active chain. */
-async function find({ hub: { node } }: HubCall, txid: Bytes): Promise<FoundTransaction | null> {
+async function find({ hub: { node } }: NodeCall, txid: Bytes): Promise<FoundTransaction | null> {
   const { active } = node.chain.chain.index;
   for (;;) {
     const { disconnects } = active;
@@ -41,7 +41,7 @@ async function find({ hub: { node } }: HubCall, txid: Bytes): Promise<FoundTrans
   }
 }
 
-async function show(call: HubCall, txid: Bytes): Promise<Shown> {
+async function show(call: NodeCall, txid: Bytes): Promise<Shown> {
   const { hub } = call;
   const found = await find(call, txid);
   if (found === null) return UNKNOWN;
@@ -63,7 +63,7 @@ const pairOf = ({ raw, info }: Shown): JsonOut => [raw && hexOf(raw), info];
 
 /** The members of a batch: the first of them are read already. */
 async function* members(
-  call: HubCall,
+  call: NodeCall,
   read: readonly JsonMember[],
   left: Iterable<readonly [string, Buffer]>,
 ): AsyncGenerator<JsonMember> {
@@ -75,7 +75,7 @@ async function* members(
   }
 }
 
-async function batch(call: HubCall, texts: readonly (JsonValue | undefined)[]): Promise<JsonOut> {
+async function batch(call: NodeCall, texts: readonly (JsonValue | undefined)[]): Promise<JsonOut> {
   if (texts.length > MAX_TRANSACTIONS) {
     throw badRequest(`too many tx hashes in request: ${texts.length}`);
   }
@@ -94,14 +94,14 @@ async function batch(call: HubCall, texts: readonly (JsonValue | undefined)[]): 
   return jsonObject(members(call, read, wanted));
 }
 
-async function infoOf(call: HubCall, text: JsonValue | undefined): Promise<Shown> {
+async function infoOf(call: NodeCall, text: JsonValue | undefined): Promise<Shown> {
   const shown = await show(call, txidOf(text));
   if (shown.raw === null) throw notThere(NO_TRANSACTION);
   return shown;
 }
 
 /** The hub's own shape of a decoded transaction. Source: hub/scribe/transaction/__init__.py `as_dict`. */
-function decoded({ hub }: HubCall, txid: string, raw: Bytes, tx: Transaction): JsonOut {
+function decoded({ hub }: NodeCall, txid: string, raw: Bytes, tx: Transaction): JsonOut {
   return {
     txid,
     hash: txid,
@@ -144,7 +144,7 @@ function* decodedOutputs({ outputs }: Transaction, prefixes: AddressPrefixes): G
   }
 }
 
-async function get(call: HubCall, text: JsonValue | undefined, isVerbose: boolean): Promise<JsonOut> {
+async function get(call: NodeCall, text: JsonValue | undefined, isVerbose: boolean): Promise<JsonOut> {
   const txid = txidOf(text);
   const found = await find(call, txid);
   if (found === null) throw notThere(NO_TRANSACTION);
@@ -153,7 +153,7 @@ async function get(call: HubCall, text: JsonValue | undefined, isVerbose: boolea
 }
 
 /** What the node answers goes to people who read it in their wallet. */
-async function broadcast({ hub, turn }: HubCall, raw: JsonValue | undefined): Promise<string> {
+async function broadcast({ hub, turn }: NodeCall, raw: JsonValue | undefined): Promise<string> {
   const hex = pythonText(raw ?? null);
   try {
     // Letting a transaction in waits for the chain.
@@ -167,7 +167,7 @@ async function broadcast({ hub, turn }: HubCall, raw: JsonValue | undefined): Pr
 const isTrue = (value: JsonValue | undefined): boolean =>
   value !== undefined && value !== null && value !== false && value !== 0 && value !== '';
 
-export const TRANSACTION_METHODS: readonly HubMethod[] = [
+export const NODE_TRANSACTION_METHODS: readonly NodeMethod[] = [
   { name: 'blockchain.transaction.get_batch', spread: true, run: batch },
   {
     name: 'blockchain.transaction.info',
@@ -207,6 +207,7 @@ export const TRANSACTION_METHODS: readonly HubMethod[] = [
   {
     name: 'blockchain.transaction.broadcast',
     params: ['raw_tx'],
+    waits: true,
     run: (call, [raw]) => broadcast(call, raw),
   },
 ];

@@ -1,0 +1,13 @@
+/** What answers are made of in the hub's thread. */
+import type { HubFacts } from './hubFacts.js';
+import type { HubPeers } from './hubPeers.js';
+import type { NodePort } from './nodePort.js';
+import type { TipHeader } from './tipHeader.js';
+
+export interface ClientServices {
+  readonly facts: HubFacts;
+  readonly peers: HubPeers;
+  readonly tip: TipHeader;
+  readonly node: NodePort;
+  readonly warn: (text: string) => void;
+}

@@ -1,0 +1,18 @@
+/** Arguments as they cross to another thread, where classes do not: what is no simple value goes as JSON. */
+import { JsonScanner } from '../util/jsonParse.js';
+import type { JsonValue } from '../util/json.js';
+import { stringifyJson } from '../util/jsonWrite.js';
+import { slowly, type Turn } from './turns.js';
+
+type Crossing = string | number | boolean | null | undefined | { readonly json: string };
+
+export function crossingOf(value: JsonValue | undefined): Crossing {
+  return typeof value === 'object' && value !== null ? { json: stringifyJson(value) } : value;
+}
+
+export function valueOf(crossing: unknown, turn: Turn): Promise<JsonValue> | JsonValue | undefined {
+  const value = crossing as Crossing;
+  return typeof value === 'object' && value !== null
+    ? slowly(turn, new JsonScanner(value.json).readValueInSlices())
+    : value;
+}

@@ -1,0 +1,34 @@
+/** Numbers that the hub's thread keeps and the node's reads at any time: one memory that both have. */
+
+const NAMES = [
+  'isListening',
+  'port',
+  'sessions',
+  'subscriptions',
+  'stalled',
+  'unsentBytes',
+  'running',
+  'waiting',
+] as const;
+
+export type HubCounter = (typeof NAMES)[number];
+
+const CELL_BYTES = 8;
+
+export class HubCounters {
+  readonly memory: SharedArrayBuffer;
+  private readonly cells: BigInt64Array;
+
+  constructor(memory = new SharedArrayBuffer(NAMES.length * CELL_BYTES)) {
+    this.memory = memory;
+    this.cells = new BigInt64Array(memory);
+  }
+
+  get(name: HubCounter): number {
+    return Number(Atomics.load(this.cells, NAMES.indexOf(name)));
+  }
+
+  set(name: HubCounter, value: number): void {
+    Atomics.store(this.cells, NAMES.indexOf(name), BigInt(value));
+  }
+}

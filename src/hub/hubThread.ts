@@ -1,0 +1,199 @@
+/**
+ * The hub's thread as the node's sees it: started, asked to listen, told what happened to scripts, and ended. What the thread
+ * asks goes to `nodeDesk.ts`; which scripts any client wants to hear of is known here too.
+ */
+import { Worker } from 'node:worker_threads';
+import type { ChainReader } from '../chain/chainReader.js';
+import { formatHeader } from '../primitives/header.js';
+import type { Logger } from '../util/logging.js';
+import { projectFile } from '../util/project.js';
+import { isPromise, whenSoon } from '../util/soon.js';
+import type { AnsweredNote } from './answerNotes.js';
+import { Batches } from './batches.js';
+import type { HubCounters } from './hubCounters.js';
+import type { HubServices } from './hubServices.js';
+import { HubStartError } from './hubStartError.js';
+import type { NodeMethod } from './method.js';
+import { NodeDesk } from './nodeDesk.js';
+import { packKeys, unpackKeys, type HubThreadStart, type ToHub, type ToNode } from './portMessages.js';
+import type { TouchedSessions } from './touchWatch.js';
+
+export interface HubThreadDeps {
+  readonly reader: ChainReader;
+  readonly hub: HubServices;
+  readonly methods: ReadonlyMap<string, NodeMethod>;
+  readonly counters: HubCounters;
+  readonly log: Logger;
+  /** Something failed for no reason of a client's, or the thread itself did. */
+  readonly failed: (error: unknown, method: string) => void;
+  readonly answered: (notes: readonly AnsweredNote[]) => void;
+  readonly told: (method: string, count: number) => void;
+  /** Whether clients can connect changed. */
+  readonly availability: (isAvailable: boolean) => void;
+}
+
+/** What the thread is asked to do and has not done. */
+interface Order {
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+export class HubThread implements TouchedSessions {
+  private readonly deps: HubThreadDeps;
+  private readonly worker: Worker;
+  private readonly batches: Batches<ToHub>;
+  private readonly desk: NodeDesk;
+  private readonly orders = new Map<number, Order>();
+  private readonly exited: Promise<void>;
+  private readonly wanted = new Set<string>();
+  private touched = new Set<string>();
+  private nextOrder = 0;
+  /** The tip that the thread knows of. */
+  private knownTip = -1;
+  private isClosing = false;
+  private isOver = false;
+
+  constructor(start: HubThreadStart, deps: HubThreadDeps) {
+    this.deps = deps;
+    this.worker = new Worker(projectFile('dist', 'hub', 'hubWorker.js'), { workerData: start });
+    this.worker.unref();
+    this.batches = new Batches<ToHub>(this.worker, () => this.addTip());
+    this.desk = new NodeDesk({
+      hub: deps.hub,
+      methods: deps.methods,
+      batches: this.batches,
+      failed: deps.failed,
+    });
+    this.worker.on('message', (items: readonly ToNode[]) => this.receive(items));
+    this.worker.on('error', (error) => deps.failed(error, 'thread'));
+    this.exited = new Promise((resolve) => this.worker.on('exit', () => resolve(this.ended())));
+  }
+
+  private ended(): void {
+    this.isOver = true;
+    this.deps.counters.set('isListening', 0);
+    this.deps.counters.set('sessions', 0);
+    this.deps.availability(false);
+    this.desk.close();
+    for (const { resolve, reject } of this.orders.values()) {
+      if (this.isClosing) resolve();
+      else reject(new Error("the hub's thread ended"));
+    }
+    this.orders.clear();
+    if (!this.isClosing) this.deps.failed(new Error("the hub's thread ended"), 'thread');
+  }
+
+  private order(make: (id: number) => ToHub, transfer: readonly ArrayBuffer[] = []): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const id = this.nextOrder++;
+      this.orders.set(id, { resolve, reject });
+      this.batches.add(make(id), transfer);
+    });
+  }
+
+  /** Listens. Rejects with `HubStartError`. */
+  open(): Promise<void> {
+    return this.order((id) => ['open', id]);
+  }
+
+  notePeer(name: string, isThere: boolean): void {
+    this.batches.add(['peer', name, isThere]);
+  }
+
+  /** Each batch tells of the tip that its answers are of. */
+  private addTip(): Promise<void> | undefined {
+    const { reader, failed } = this.deps;
+    const { tip } = reader.chain;
+    if (tip === this.knownTip) return undefined;
+    this.knownTip = tip;
+    const height = reader.headers.height(tip);
+    const told = whenSoon(reader.readHeader(tip), (header) =>
+      this.batches.addFirst(['tip', height, formatHeader(header)]),
+    );
+    return isPromise(told) ? told.catch((error: unknown) => failed(error, 'tip')) : undefined;
+  }
+
+  private receive(items: readonly ToNode[]): void {
+    this.desk.lap();
+    for (const item of items) this.take(item);
+  }
+
+  private take(item: ToNode): void {
+    const { deps, desk } = this;
+    switch (item[0]) {
+      case 'call':
+        return desk.call(item[1], item[2], item[3], item[4], item[5]);
+      case 'more':
+        return desk.more(item[1], item[2]);
+      case 'cancel':
+        return desk.cancel(item[1]);
+      case 'left':
+        return desk.left(item[1]);
+      case 'wanted':
+        for (const key of unpackKeys(item[1])) this.wanted.add(key);
+        return;
+      case 'unwanted':
+        for (const key of unpackKeys(item[1])) this.wanted.delete(key);
+        return;
+      case 'log':
+        if (item[1] === 'debug') deps.log.debug('hub', item[2]);
+        else deps.log[item[1]](item[2]);
+        return;
+      case 'answered':
+        return deps.answered(item[1]);
+      case 'told':
+        return deps.told(item[1], item[2]);
+      case 'available':
+        return deps.availability(item[1]);
+      case 'failed':
+        return deps.failed(errorOf(item[2], item[3]), item[1]);
+      case 'done': {
+        const order = this.orders.get(item[1]);
+        this.orders.delete(item[1]);
+        if (item[2] === null) order?.resolve();
+        else order?.reject(new HubStartError(item[2]));
+      }
+    }
+  }
+
+  get subscriptionCount(): number {
+    return this.wanted.size;
+  }
+
+  isWanted(scriptKey: string): boolean {
+    return this.wanted.has(scriptKey);
+  }
+
+  wantedKeys(): Iterable<string> {
+    return this.wanted;
+  }
+
+  touch(scriptKey: string): void {
+    if (this.wanted.has(scriptKey)) this.touched.add(scriptKey);
+  }
+
+  async tell(): Promise<void> {
+    const keys = packKeys([...this.touched]);
+    this.touched = new Set();
+    // Who comes later is told when it asks.
+    if (this.deps.counters.get('sessions') === 0) return;
+    await this.order((id) => ['tell', id, keys], [keys.buffer]);
+  }
+
+  /** Sends everybody away, and ends the thread. */
+  async close(): Promise<void> {
+    this.isClosing = true;
+    if (this.isOver) return;
+    // Whoever waits for the end shall not end before.
+    this.worker.ref();
+    await this.order((id) => ['close', id]);
+    await this.worker.terminate();
+    await this.exited;
+  }
+}
+
+function errorOf(message: string, stack: string | undefined): Error {
+  const error = new Error(message);
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}

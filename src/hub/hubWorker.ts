@@ -1,0 +1,128 @@
+/** The program of the hub's thread: has the clients, and asks the node's thread for what lies there. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { breathe } from '../util/breathe.js';
+import { AnswerNotes } from './answerNotes.js';
+import { Batches } from './batches.js';
+import { HubCounters } from './hubCounters.js';
+import { HubPeers } from './hubPeers.js';
+import type { HubMethod } from './method.js';
+import { HUB_METHODS } from './methodTable.js';
+import { NodePort } from './nodePort.js';
+import { unpackKeys, type HubThreadStart, type ToHub, type ToNode } from './portMessages.js';
+import { Sessions } from './sessions.js';
+import { TipHeader } from './tipHeader.js';
+import { Turns } from './turns.js';
+
+/** So many that the node's thread need not wait for the next while answers are under way between the two. Arbitrary. */
+const PLACES = 32;
+/** How often the node hears of what was answered, and what is counted here is looked at. */
+const NOTE_MS = 100;
+/** The longest that touching scripts holds the event loop. */
+const SLICE_MS = 4;
+
+const port = parentPort!;
+const start = workerData as HubThreadStart;
+const counters = new HubCounters(start.counters);
+const turns = new Turns(undefined, PLACES);
+const batches: Batches<ToNode> = new Batches<ToNode>(port, () => {
+  node.tellWishes();
+  return undefined;
+});
+const node = new NodePort(batches, turns);
+const tip = new TipHeader();
+const peers = new HubPeers(start.peers);
+
+const notes = new AnswerNotes();
+const told = new Map<string, number>();
+
+function sendNotes(): void {
+  const answered = notes.take();
+  if (answered.length > 0) batches.add(['answered', answered]);
+  for (const [method, count] of told) batches.add(['told', method, count]);
+  told.clear();
+}
+
+const nodeMethods = start.nodeMethods.map((shape): HubMethod => ({
+  ...shape,
+  run({ client, turn }, args) {
+    const run = () => node.run(client, turn, shape.name, args);
+    return shape.waits === true ? turn.outside(run) : run();
+  },
+}));
+const methods = new Map([...HUB_METHODS, ...nodeMethods].map((method) => [method.name, method]));
+
+const sessions = new Sessions(
+  {
+    host: start.host,
+    port: start.port,
+    maxSessions: start.maxSessions,
+    timeoutMs: start.timeoutMs,
+    ...(start.stallMs === undefined ? {} : { stallMs: start.stallMs }),
+  },
+  {
+    hub: { facts: start.facts, peers, tip, node, warn: (text) => batches.add(['log', 'warn', text]) },
+    turns,
+    counters,
+    method: (name) => methods.get(name),
+    log: (level, text) => batches.add(['log', level, text]),
+    failed: (error, method) => {
+      const { message, stack } = error instanceof Error ? error : new Error(String(error));
+      batches.add(['failed', method, message, stack]);
+    },
+    answered: (method, code, durationMs) => notes.add(method, code, durationMs),
+    told: (method, count) => told.set(method, (told.get(method) ?? 0) + count),
+    availability: (isAvailable) => batches.add(['available', isAvailable]),
+  },
+);
+
+const noting = setInterval(() => {
+  sendNotes();
+  sessions.measure();
+}, NOTE_MS);
+
+async function tell(touched: Uint8Array): Promise<void> {
+  let since = performance.now();
+  for (const key of unpackKeys(touched)) {
+    sessions.touch(key);
+    since = await breathe(since, SLICE_MS);
+  }
+  await sessions.tell();
+}
+
+async function close(): Promise<void> {
+  clearInterval(noting);
+  await sessions.close();
+}
+
+/** Carries an order out; the node hears of its end. */
+function carryOut(id: number, work: Promise<void>): Promise<void> {
+  return work.then(
+    () => batches.add(['done', id, null]),
+    (error: unknown) => batches.add(['done', id, (error as Error).message]),
+  );
+}
+
+function take(item: ToHub): void {
+  switch (item[0]) {
+    case 'tip':
+      return tip.set(item[1], item[2]);
+    case 'peer':
+      if (!item[2]) peers.remove(item[1]);
+      else if (peers.add(item[1])) void sessions.tell();
+      return;
+    case 'open':
+      return void carryOut(item[1], sessions.open());
+    case 'tell':
+      return void carryOut(item[1], tell(item[2]));
+    case 'close':
+      return void carryOut(item[1], close());
+    default:
+      return node.receive(item);
+  }
+}
+
+port.on('message', (items: readonly ToHub[]) => {
+  // What came before is nobody's work.
+  turns.lap();
+  for (const item of items) take(item);
+});

@@ -1,0 +1,44 @@
+/** Of claims what other hubs do not have: `lbcnode.claimtrie.*`. */
+import { hashFromHex, hashToHex } from '../../util/bytes.js';
+import type { JsonValue } from '../../util/json.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
+import { booleanOf, claimIdOf, nonNegativeInteger } from '../arguments.js';
+import { HUB_ERROR, HubError } from '../hubError.js';
+import type { NodeCall, NodeMethod } from '../method.js';
+import { supportSums } from '../supportSums.js';
+
+/** Sums of a page that is not told its size. Arbitrary. */
+const DEFAULT_SUMS = 100;
+const MAX_SUMS = 1000;
+
+async function sumSupports(
+  call: NodeCall,
+  [claimId, withContent = false, offset = 0, limit = DEFAULT_SUMS]: readonly (JsonValue | undefined)[],
+): Promise<JsonOut> {
+  const { claims, claimIndex: index, chain } = call.hub.node;
+  if (index === null) throw new HubError(HUB_ERROR.internal, 'the node keeps no claim index', true);
+  const first = nonNegativeInteger(offset);
+  const count = Math.min(nonNegativeInteger(limit), MAX_SUMS);
+  const sums = await supportSums(
+    { claims, index, chain },
+    hashFromHex(claimIdOf(claimId)),
+    booleanOf(withContent),
+    call.turn,
+  );
+  return sums.slice(first, first + count).map(({ channel, amountSat, count: supports }) => ({
+    channel_id: hashToHex(channel.claimId),
+    name: Buffer.from(channel.name).toString('utf8'),
+    short_url: channel.shortUrl,
+    amount: String(amountSat),
+    supports,
+  }));
+}
+
+export const NODE_CLAIM_METHODS: readonly NodeMethod[] = [
+  {
+    name: 'lbcnode.claimtrie.support_sum',
+    params: ['claim_id', 'include_channel_content', 'offset', 'limit'],
+    required: 1,
+    run: sumSupports,
+  },
+];

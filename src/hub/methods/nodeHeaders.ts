@@ -1,0 +1,58 @@
+/** `blockchain.block.*` about single headers, and lists of headers as far as the chain must be asked. Source: lbryio/hub herald/session.py. */
+import { NO_HEADER } from '../../store/headerTable.js';
+import { hashToHex } from '../../util/bytes.js';
+import { nonNegativeInteger } from '../arguments.js';
+import { badRequest, notThere } from '../hubError.js';
+import type { NodeCall, NodeMethod } from '../method.js';
+import type { HeadersStart } from '../nodeOperations.js';
+import { withCommas } from '../pythonText.js';
+
+/** How many of so many headers there are from a height on, their proof, and then their bytes. */
+export async function* headersFrom(
+  call: NodeCall,
+  start: number,
+  wanted: number,
+  checkpoint: number,
+): AsyncGenerator<HeadersStart | Uint8Array<ArrayBuffer>> {
+  const { headers } = call.hub;
+  const { tip } = headers;
+  const count = Math.max(0, Math.min(wanted, headers.height + 1 - start));
+  const hasProof = count > 0 && checkpoint > 0;
+  yield { count, proof: hasProof ? await headerProof(call, tip, checkpoint, start + count - 1) : null };
+  yield* headers.pages(tip, start, count, call.turn);
+}
+
+/** Source: `_merkle_proof`. */
+async function headerProof(
+  { hub, turn }: NodeCall,
+  tip: number,
+  checkpoint: number,
+  height: number,
+): Promise<{ branch: string[]; root: string }> {
+  const { height: chainHeight } = hub.headers;
+  if (height > checkpoint || checkpoint > chainHeight) {
+    throw badRequest(
+      `require header height ${withCommas(height)} <= cp_height ${withCommas(checkpoint)} <= chain height ${withCommas(chainHeight)}`,
+    );
+  }
+  const { branch, root } = await hub.headers.tree.prove(hub.headers.at(checkpoint, tip), height, turn);
+  return { branch: branch.map(hashToHex), root: hashToHex(root) };
+}
+
+export const NODE_HEADER_METHODS: readonly NodeMethod[] = [
+  {
+    name: 'blockchain.block.get_header',
+    params: ['height'],
+    async run({ hub }, [heightArg]) {
+      const height = nonNegativeInteger(heightArg);
+      const id = hub.headers.at(height);
+      if (id === NO_HEADER) throw notThere(`height ${withCommas(height)} out of range`);
+      return hub.headers.decoded(id);
+    },
+  },
+  {
+    name: 'blockchain.block.get_server_height',
+    params: [],
+    run: ({ hub }) => hub.headers.height,
+  },
+];
