@@ -29,7 +29,7 @@ export class SdkDaemon {
   readonly folder: string;
   private readonly child: ChildProcess;
   private readonly exited: Promise<unknown>;
-  private readonly port: number;
+  readonly port: number;
   private output = '';
 
   private constructor(program: string, folder: string, port: number) {

@@ -301,15 +301,16 @@ class Life {
       const bounded = store.balance([account], 20).total;
       expect(bounded).toBe(total(unspent.filter(({ tx }) => tx.height > 0 && tx.height <= 20)));
     }
+    this.compareCoinsOfAll(ACCOUNTS);
+    this.compareCoinsOfAll([...ACCOUNTS].reverse());
     this.compareTransactions();
   }
 
   compareCoins(account: string): void {
     const filter = { accountIds: [account], types: SPENDABLE_TXO_TYPES, isSpent: false };
     const rows = store.txos(filter, { order: 'height' });
-    const coins = store.coins([account], true).split(' ').filter(Boolean).map(Number);
-    const told = rows.map((_, n) => coins.slice(5 * n, 5 * n + 5));
-    expect(coins.length).toBe(5 * rows.length);
+    const told = this.coinsOf(account);
+    expect(told.length).toBe(rows.length);
     expect(told.map(([, , ...facts]) => facts)).toEqual(
       rows.map(({ amountDewies, height, isVerified }) => [Number(amountDewies), height, Number(isVerified)]),
     );
@@ -325,6 +326,19 @@ class Life {
         { accountIds: [account], isConfirmed },
         told.filter(([, , , height]) => !isConfirmed || height! > 0),
       );
+  }
+
+  coinsOf(account: string): number[][] {
+    const numbers = store.coins([account], true).split(' ').filter(Boolean).map(Number);
+    return Array.from({ length: numbers.length / 5 }, (_, n) => numbers.slice(5 * n, 5 * n + 5));
+  }
+
+  /** What several accounts share is the first one's. */
+  compareCoinsOfAll(accountIds: readonly string[]): void {
+    const coins = new Map<number, number[]>();
+    for (const account of accountIds)
+      for (const coin of this.coinsOf(account)) if (!coins.has(coin[0]!)) coins.set(coin[0]!, coin);
+    this.compareAmounts({ accountIds, isConfirmed: false }, [...coins.values()]);
   }
 
   /** Coins are numbers: themselves, their transactions, their amounts. */

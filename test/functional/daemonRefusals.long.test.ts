@@ -1,0 +1,240 @@
+/**
+ * What our daemon and the one of lbry-sdk say to parameters that are wrong in many forms, over one wallet on one hub: what one
+ * refuses the other does, but for the list of reasoned differences. LBRYNET names the program `lbrynet`; without it nothing
+ * is tested.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { MethodDeclaration, ParamDeclaration } from '../../src/daemon/api/declaration.js';
+import { DECLARATIONS } from '../../src/daemon/api/declarations/table.js';
+import { startDaemon, type TestDaemon } from './support/daemon.js';
+import { PeerGroup, until } from './support/network.js';
+import { freePort } from './support/node.js';
+import { SdkDaemon } from './support/sdkDaemon.js';
+
+const LBRYNET = process.env['LBRYNET'];
+if (!LBRYNET) console.log('skipped: LBRYNET names no daemon');
+
+/** Methods of which each parameter is tried: they change nothing, or show what they would. */
+const TRIED = [
+  ...['collection_list', 'collection_update', 'publish', 'purchase_list', 'resolve', 'stream_abandon'],
+  ...['stream_create', 'stream_list', 'stream_repost', 'stream_update', 'support_abandon', 'support_list'],
+  ...['txo_list', 'txo_plot', 'txo_spend', 'txo_sum', 'utxo_list', 'wallet_balance', 'wallet_send'],
+  ...['sync_hash', 'transaction_list', 'utxo_release', 'wallet_list', 'wallet_status'],
+];
+/** They say how a call is carried out, or name files of another computer. */
+const LEFT_OUT = ['preview', 'blocking', 'file_path', 'validate_file', 'optimize_file'];
+
+const TEXTS = ['""', '" "', '"nothing"', '"a\\u0000b"', '"é%&=:#"', '"-1"'];
+const OTHERS = ['null', '-1', '1.5', '[]', '{}', '[null]'];
+const AMOUNTS = [
+  ...['"0.0"', '"1"', '"1.123456789"', '"-1.0"', '"1e2"', '"nan"', '"99999999.0"', '" 0.1"', '"0,1"'],
+  ...['"12345678901.0"', '".5"', '"5."', '"0.1\\n"', '"0_0.1"', '0.1', '0', '1.123456789', 'true'],
+];
+/** Values that each parameter of a name is tried with only in so many methods: lists share theirs. */
+const METHODS_A_PARAM = 2;
+
+interface Verdict {
+  readonly result?: unknown;
+  readonly error?: { readonly message: string; readonly data?: { readonly name?: string } };
+}
+
+interface Case {
+  readonly method: string;
+  readonly param: string;
+  readonly value: string;
+}
+
+const isNumber = (value: string): boolean => /^-?\d/.test(value);
+
+/** Where verdicts differ for a reason. */
+const REASONED: readonly { readonly why: string; readonly applies: (one: Case) => boolean }[] = [
+  {
+    why: 'A number is taken by its text, since the command line sends digits so; there it is refused, or no text is found.',
+    applies: ({ param, value }) => isNumber(value) && !['bid', 'amount'].includes(param),
+  },
+  {
+    why: 'What is no transaction id is said to be none; there nothing is found.',
+    applies: ({ param }) => param === 'txid',
+  },
+  {
+    why: 'A null is nothing given; there Python fails to count with it.',
+    applies: ({ param, value }) =>
+      value === 'null' && ['resolve_claims', 'page', 'page_size', 'days_back', 'batch_size'].includes(param),
+  },
+  {
+    why: 'Declared, and there without an effect but an error of Python.',
+    applies: ({ param, method }) =>
+      ['cover_url', 'new_sdk_server'].includes(param) || (method === 'publish' && param === 'clear_channel'),
+  },
+  {
+    why: 'There a name of a file is looked for on the disk.',
+    applies: ({ param, value }) => param === 'file_name' && value.includes('u0000'),
+  },
+  {
+    why: 'A payment to nobody is refused.',
+    applies: ({ method, param, value }) =>
+      method === 'wallet_send' && param === 'addresses' && ['""', '[]'].includes(value),
+  },
+];
+
+const bodyOf = (method: string, params: Readonly<Record<string, string>>): string =>
+  `{"method": "${method}", "params": {${Object.entries(params)
+    .map(([name, value]) => `"${name}": ${value}`)
+    .join(', ')}}}`;
+
+async function ask(port: number, body: string): Promise<Verdict> {
+  const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body });
+  const text = await response.text();
+  // Theirs fails to write what it cannot show.
+  return response.ok ? (JSON.parse(text) as Verdict) : { error: { message: text } };
+}
+
+/** Theirs loses its hub over some questions, and finds it again. */
+async function askPatiently(port: number, body: string): Promise<Verdict> {
+  let verdict: Verdict = {};
+  await until('lbrynet has its hub', async () => {
+    verdict = await ask(port, body);
+    return verdict.error?.data?.name !== 'ConnectionError';
+  });
+  return verdict;
+}
+
+const shown = ({ result, error }: Verdict): string =>
+  (error ? `${error.data?.name}: ${error.message}` : JSON.stringify(result)).slice(0, 120);
+
+describe.skipIf(!LBRYNET)('ours and lbrynet', () => {
+  const group = new PeerGroup();
+  let theirs: SdkDaemon;
+  let our: TestDaemon;
+  /** Parameters that each method must have, or that make it harmless. */
+  const given: Record<string, string> = {};
+
+  beforeAll(async () => {
+    const hubPort = await freePort();
+    const node = await group.start({
+      args: ['-hub', `-hubport=${hubPort}`, '-hubudpport=0', '-fallbackfee=0.0002'],
+    });
+    const address = await node.rpc<string>('getnewaddress');
+    // Above the last fork of regtest.
+    await node.rpc('generatetoaddress', [360, address]);
+    theirs = await SdkDaemon.start(LBRYNET!, [hubPort], ['exchange_rate_manager']);
+    const own = await theirs.call<string>('address_unused');
+    for (let n = 0; n < 10; n++) await node.rpc('sendtoaddress', [own, 1]);
+    await node.rpc('generatetoaddress', [1, address]);
+    await until('it is paid', async () => {
+      const { total } = await theirs.call<{ total: string }>('wallet_balance');
+      return Number(total) === 10;
+    });
+    const make = async (method: string, params: object): Promise<string> => {
+      const made = await theirs.call<{ txid: string; outputs: { claim_id: string }[] }>(method, params);
+      await node.rpc('generatetoaddress', [1, address]);
+      await until('it is in a block', async () => {
+        const { items } = await theirs.call<{ items: { height: number }[] }>('txo_list', { txid: made.txid });
+        return items.length > 0 && items.every(({ height }) => height > 0);
+      });
+      return made.outputs[0]!.claim_id;
+    };
+    const stream = await make('stream_create', {
+      name: 'film',
+      bid: '0.1',
+      file_path: theirs.file('film.txt', 'film'),
+    });
+    const list = await make('collection_create', { name: 'list', bid: '0.1', claims: [stream] });
+    await make('support_create', { claim_id: stream, amount: '0.1' });
+    const walletText = await theirs.call<string>('wallet_export');
+    our = await startDaemon({ hubPorts: [hubPort], walletText });
+    const balance = JSON.stringify(await theirs.call('wallet_balance'));
+    await until('ours has it too', async () => JSON.stringify(await our.call('wallet_balance')) === balance);
+    Object.assign(given, {
+      preview: 'true',
+      name: '"x"',
+      bid: '"0.01"',
+      amount: '"0.01"',
+      sd_hash: `"${'ab'.repeat(48)}"`,
+      claim_id: `"${stream}"`,
+      list: `"${list}"`,
+      urls: '"film"',
+      addresses: `["${own}"]`,
+    });
+  });
+  afterAll(async () => {
+    await our?.stop();
+    await theirs?.stop();
+    await group.close();
+  });
+
+  /** The least that the method makes sense with. */
+  function baseOf({ name, params }: MethodDeclaration): Record<string, string> {
+    const base: Record<string, string> = {};
+    for (const { name: param, required } of params) {
+      const isNeeded =
+        required === true ||
+        param === 'preview' ||
+        (param === 'claim_id' && name.endsWith('_abandon')) ||
+        (['bid', 'sd_hash'].includes(param) && ['publish', 'stream_create'].includes(name));
+      if (isNeeded) base[param] = given[param]!;
+    }
+    if (name === 'collection_update') base['claim_id'] = given['list']!;
+    // Only what there is none of is spent.
+    if (name === 'txo_spend') base['type'] = '"purchase"';
+    return base;
+  }
+
+  const valuesOf = ({ type }: ParamDeclaration): readonly string[] =>
+    type === 'lbc' || type === 'positiveLbc' ? [...AMOUNTS, ...OTHERS] : [...TEXTS, ...OTHERS];
+
+  it('refuse the same', async () => {
+    const timesTried = new Map<string, number>();
+    const differences: string[] = [];
+    let count = 0;
+    for (const name of TRIED) {
+      const method = DECLARATIONS.find((one) => one.name === name)!;
+      const base = baseOf(method);
+      const cases: [Case, Record<string, string>][] = [[{ method: name, param: '', value: '' }, base]];
+      for (const param of method.params) {
+        const times = timesTried.get(param.name) ?? 0;
+        timesTried.set(param.name, times + 1);
+        if (LEFT_OUT.includes(param.name) || times >= METHODS_A_PARAM) continue;
+        for (const value of valuesOf(param))
+          cases.push([
+            { method: name, param: param.name, value },
+            { ...base, [param.name]: value },
+          ]);
+      }
+      for (const [one, params] of cases) {
+        if (REASONED.some(({ applies }) => applies(one))) continue;
+        count++;
+        const body = bodyOf(name, params);
+        const [ours, other] = [await ask(our.port, body), await askPatiently(theirs.port, body)];
+        // Ours says by its declaration that it is of another type, where Python takes what it can.
+        if (ours.error?.data?.name === 'TypeError' || !ours.error === !other.error) continue;
+        differences.push(`${body}: ${shown(ours)} / ${shown(other)}`);
+      }
+    }
+    expect(count).toBeGreaterThan(500);
+    expect(differences).toEqual([]);
+  });
+
+  it('refuse the same while the wallet is locked', async () => {
+    const said: Record<string, string>[] = [];
+    for (const daemon of [our, theirs]) {
+      await daemon.call('wallet_encrypt', { new_password: 'secret' });
+      await daemon.call('wallet_lock');
+      const answers: Record<string, string> = {};
+      // To spend nothing theirs needs no key.
+      for (const name of TRIED.filter((one) => one !== 'txo_spend')) {
+        const body = bodyOf(name, baseOf(DECLARATIONS.find((one) => one.name === name)!));
+        const { error } = await askPatiently(daemon.port, body);
+        if (error) answers[name] = String(error.data?.name);
+      }
+      for (const password of ['"wrong"', 'null', '""', '{}']) {
+        const { error } = await ask(daemon.port, bodyOf('wallet_unlock', { password }));
+        answers[`wallet_unlock ${password}`] = error ? 'refused' : 'done';
+      }
+      said.push(answers);
+    }
+    const [ours, others] = said;
+    expect(Object.keys(ours!).length).toBeGreaterThan(8);
+    expect(ours).toEqual(others);
+  });
+});
