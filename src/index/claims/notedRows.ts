@@ -10,8 +10,10 @@ import { breathe } from '../../util/breathe.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
 import { heightOfKey, UNDO_PREFIX, undoKey } from './claimIndexKeys.js';
 
-/** Rows written or read between two looks at clock and memory. */
+/** Rows written between two looks at clock and memory. */
 const ROWS_A_LOOK = 500;
+/** Rows read between two looks at the clock: some milliseconds, in one trip to a thread. Arbitrary. */
+const READ_AT_ONCE = 2000;
 /** From so many on rows are read packed. Arbitrary. */
 const MANY_ROWS = 100;
 /** An undo row is closed when it has grown to this size. */
@@ -41,8 +43,8 @@ export class NotedRows {
     const missing: string[] = [];
     for (const key of new Set(keys)) if (this.noted.get(key)?.former === undefined) missing.push(key);
     let since = performance.now();
-    for (let at = 0; at < missing.length; at += ROWS_A_LOOK) {
-      const part = missing.slice(at, at + ROWS_A_LOOK);
+    for (let at = 0; at < missing.length; at += READ_AT_ONCE) {
+      const part = missing.slice(at, at + READ_AT_ONCE);
       const found = (await this.formerRows(part)) ?? (await this.rows.getMany(part));
       part.forEach((key, i) => {
         const former = found[i] ?? null;
