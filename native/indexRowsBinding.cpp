@@ -86,7 +86,13 @@ napi_value jsAddressRowsAside(napi_env env, napi_callback_info info) {
         addressRows(block.view, block.spent, block.height, rows.get());
         return Outcome();
       },
-      [rows](napi_env env) { return makeRows(env, *rows); }, kept);
+      [rows](napi_env env) {
+        napi_value result = makeObject(env);
+        setProperty(env, result, "records", makeBufferOf(env, std::move(rows->records)));
+        setProperty(env, result, "totals", makeBufferOf(env, std::move(rows->totals)));
+        return result;
+      },
+      kept);
 }
 
 napi_value jsTxRows(napi_env env, napi_callback_info info) {

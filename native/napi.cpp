@@ -1,6 +1,7 @@
 #include "napi.h"
 
 #include <cstdio>
+#include <utility>
 
 namespace lbc {
 
@@ -120,6 +121,17 @@ napi_value makeBuffer(napi_env env, const void* data, size_t size) {
   uint8_t* memory = nullptr;
   napi_value buffer = makeEmptyBuffer(env, size, &memory);
   if (buffer && size > 0) memcpy(memory, data, size);
+  return buffer;
+}
+
+napi_value makeBufferOf(napi_env env, std::vector<uint8_t>&& bytes) {
+  if (bytes.empty()) return makeBuffer(env, nullptr, 0);
+  auto* owned = new std::vector<uint8_t>(std::move(bytes));
+  const auto release = [](napi_env, void*, void* hint) { delete static_cast<std::vector<uint8_t>*>(hint); };
+  napi_value buffer;
+  if (napi_create_external_buffer(env, owned->size(), owned->data(), release, owned, &buffer) == napi_ok) return buffer;
+  buffer = makeBuffer(env, owned->data(), owned->size());
+  delete owned;
   return buffer;
 }
 

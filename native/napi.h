@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 namespace lbc {
 
@@ -64,6 +65,8 @@ bool readTypedArray(napi_env env, napi_value object, const char* name, napi_type
                     const void** data, size_t* count, napi_value* value = nullptr);
 
 napi_value makeBuffer(napi_env env, const void* data, size_t size);
+// A Buffer over the bytes themselves, which it takes over; a copy where the engine allows no such.
+napi_value makeBufferOf(napi_env env, std::vector<uint8_t>&& bytes);
 // An uninitialised Buffer; `data` points into it.
 napi_value makeEmptyBuffer(napi_env env, size_t size, uint8_t** data);
 napi_value makeUint32Array(napi_env env, const uint32_t* data, size_t count);

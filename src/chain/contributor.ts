@@ -50,5 +50,8 @@ export const indexPositionKey = (name: string): string => PREFIX.indexPosition +
 
 /** How far an index has come: version of its rows, id of the last block in them, in wire order. */
 export function formatIndexPosition(version: number, hash: Bytes): Buffer {
-  return Buffer.concat([Buffer.of(version), hash]);
+  const row = Buffer.allocUnsafe(1 + hash.length);
+  row[0] = version;
+  row.set(hash, 1);
+  return row;
 }

@@ -19,6 +19,7 @@ import { PackedValues } from '../store/rowRecords.js';
 import type { RowTransaction } from '../store/rows.js';
 import { breathe } from '../util/breathe.js';
 import { asBuffer } from '../util/bytes.js';
+import { isPromise } from '../util/soon.js';
 import { SCRIPT_KEY_BYTES } from './addressScripts.js';
 import { BlockWalk, spentBy, spentInUndo } from './addressWalk.js';
 import type { ChainIndex } from './chainIndex.js';
@@ -27,8 +28,6 @@ import type { ChainIndex } from './chainIndex.js';
 const ROWS_ASIDE = 200;
 /** Scripts whose sums are read at once. Arbitrary: a millisecond or so. */
 const SUMS_AT_ONCE = 4000;
-/** So few are read one by one, which costs less than another thread. */
-const FEW_SUMS = 32;
 /** Of a record of `NativeAddressRows.totals`, before the key, and the bytes of its value. */
 const HEAD_BYTES = 8;
 const SUMS_BYTES = 20;
@@ -112,8 +111,8 @@ async function addStored(rows: RowTransaction, totals: Buffer): Promise<void> {
   let since = performance.now();
   for (let from = 0; from < totals.length; from += SUMS_AT_ONCE * TOTALS_BYTES) {
     const part = totals.subarray(from, from + SUMS_AT_ONCE * TOTALS_BYTES);
-    const packed = part.length > FEW_SUMS * TOTALS_BYTES ? rows.formerValues?.(part) : null;
-    if (packed) addPacked(part, await packed);
+    const packed = rows.formerValues?.(part);
+    if (packed) addPacked(part, isPromise(packed) ? await packed : packed);
     else await addRows(rows, part);
     since = await breathe(since);
   }
@@ -136,14 +135,17 @@ async function addRows(rows: RowTransaction, totals: Buffer): Promise<void> {
 
 /** Adds the value of a script's sums to another. */
 function addSums(sums: Buffer, at: number, stored: Buffer, from: number): void {
-  for (const field of [0, 8]) {
-    const [to, of] = [at + field, from + field];
-    const low = sums.readUInt32LE(to) + stored.readUInt32LE(of);
-    sums.writeUInt32LE(low >>> 0, to);
-    const carry = low > 0xffffffff ? 1 : 0;
-    sums.writeInt32LE((sums.readInt32LE(to + 4) + stored.readInt32LE(of + 4) + carry) | 0, to + 4);
-  }
+  addAmount(sums, at, stored, from);
+  addAmount(sums, at + 8, stored, from + 8);
   sums.writeUInt32LE(sums.readUInt32LE(at + 16) + stored.readUInt32LE(from + 16), at + 16);
+}
+
+/** The same of a number of 64 bits: in halves, since a bigint for each would be garbage. */
+function addAmount(sums: Buffer, at: number, stored: Buffer, from: number): void {
+  const low = sums.readUInt32LE(at) + stored.readUInt32LE(from);
+  const carry = low > 0xffffffff ? 1 : 0;
+  sums.writeUInt32LE(low >>> 0, at);
+  sums.writeInt32LE((sums.readInt32LE(at + 4) + stored.readInt32LE(from + 4) + carry) | 0, at + 4);
 }
 
 export const addressIndex: ChainIndex = {

@@ -23,6 +23,8 @@ const WRITE_BUFFER_BYTES = 16 << 20;
 const READERS = 4;
 /** Fewer rows are not worth a thread of their own. */
 const ROWS_A_READER = 8;
+/** Records of fewer bytes are read one by one: some tens of rows, which costs less than the way to a thread. */
+const THREAD_BYTES = 2048;
 /** The one position that is wanted of one key. */
 const FIRST = [0];
 export interface RowStoreOptions {
@@ -257,7 +259,8 @@ export class RowStore implements RowReader, TransactionGround {
   packedValues(records: Buffer): Soon<Buffer> | null {
     if (this.stageCommitted || !this.overlay.readRecords || !this.db.getUnknown) return null;
     const { values, unknown } = this.overlay.readRecords(records);
-    return unknown === 0 || this.disk.diskEmpty ? values : this.db.getUnknown(records, values);
+    if (unknown === 0 || this.disk.diskEmpty) return values;
+    return records.length < THREAD_BYTES ? null : this.db.getUnknown(records, values);
   }
 
   getRangeNow(range: RowRange): [string, Bytes][] | null {

@@ -4,14 +4,18 @@
  */
 import { RowDecoder, RowEncoder } from '../../store/claims/rowCodec.js';
 import { PREFIX } from '../../store/keys.js';
-import { RecordWriter } from '../../store/rowRecords.js';
+import { PackedValues, RecordWriter } from '../../store/rowRecords.js';
 import { prefixEnd, type RowReader, type RowTransaction } from '../../store/rows.js';
 import { breathe } from '../../util/breathe.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
 import { heightOfKey, UNDO_PREFIX, undoKey } from './claimIndexKeys.js';
 
-/** Rows written or read between two looks at clock and memory. */
+/** Rows written between two looks at clock and memory. */
 const ROWS_A_LOOK = 500;
+/** Rows read between two looks at the clock: some milliseconds, in one trip to a thread. Arbitrary. */
+const READ_AT_ONCE = 2000;
+/** From so many on rows are read packed. Arbitrary. */
+const MANY_ROWS = 100;
 /** An undo row is closed when it has grown to this size. */
 const CHUNK_BYTES = 32 << 10;
 const ABSENT = 0;
@@ -39,9 +43,9 @@ export class NotedRows {
     const missing: string[] = [];
     for (const key of new Set(keys)) if (this.noted.get(key)?.former === undefined) missing.push(key);
     let since = performance.now();
-    for (let at = 0; at < missing.length; at += ROWS_A_LOOK) {
-      const part = missing.slice(at, at + ROWS_A_LOOK);
-      const found = await this.rows.getMany(part);
+    for (let at = 0; at < missing.length; at += READ_AT_ONCE) {
+      const part = missing.slice(at, at + READ_AT_ONCE);
+      const found = (await this.formerRows(part)) ?? (await this.rows.getMany(part));
       part.forEach((key, i) => {
         const former = found[i] ?? null;
         const row = this.noted.get(key);
@@ -50,6 +54,20 @@ export class NotedRows {
       });
       since = await breathe(since);
     }
+  }
+
+  /** Many rows at once, which the transaction does not hold: nothing is written before `finish`. Null for few. */
+  private async formerRows(keys: readonly string[]): Promise<(Bytes | undefined)[] | null> {
+    if (keys.length < MANY_ROWS) return null;
+    const records = new RecordWriter();
+    for (const key of keys) records.add(key, null);
+    const packed = await this.rows.formerValues?.(records.take());
+    if (!packed) return null;
+    const values = new PackedValues(packed);
+    return keys.map(() => {
+      values.next();
+      return values.length < 0 ? undefined : packed.subarray(values.start, values.start + values.length);
+    });
   }
 
   /** The row as the block leaves it so far, null for none. It must have been loaded. */
