@@ -78,7 +78,7 @@ export async function connectClaims(
   await processDueItems(store, refiles ? await store.loadDue(height) : parseDueRow(dueRow), expiring);
   if (refiles) await settleMarkedNames(store);
   else await settle(store);
-  await store.flush(true);
+  await store.flush(true, !refiles);
   await store.writeNodes();
   store.finish();
   if (dueRow || refiles) rows.del(dueKey(height));

@@ -266,9 +266,10 @@ export class WorkStore {
 
   /**
    * Writes everything but nodes and summary, and starts with empty hands again; `final` when no batch follows for its
-   * names, which are left to whoever asks. Nodes wait for `writeNodes` unless they have become too many.
+   * names. With `leavesNames`, which only the very last may have, these are left to whoever asks. Nodes wait for
+   * `writeNodes` unless they have become too many.
    */
-  async flush(final: boolean): Promise<void> {
+  async flush(final: boolean, leavesNames = false): Promise<void> {
     const { work, rows } = this;
     await this.hashClaims();
     await this.putItems();
@@ -286,7 +287,7 @@ export class WorkStore {
       this.log.add(event);
       if (!this.marking) this.reported.push(event);
     }
-    if (!final) work.names.clear();
+    if (!leavesNames) work.names.clear();
     work.items.clear();
     work.events.length = 0;
     work.claimIndex.clear();
