@@ -95,28 +95,6 @@ export class Wallets {
     return () => void this.listeners.delete(listener);
   }
 
-  /** Resolves when the wallets have taken in all that the node has told by now; null when they have. */
-  caughtUp(): Promise<unknown> | null {
-    let behind: Promise<void>[] | null = null;
-    for (const { wallet } of this.open.values()) {
-      const one = wallet.events.caughtUp();
-      if (one !== null) (behind ??= []).push(one);
-    }
-    return behind === null ? null : Promise.all(behind);
-  }
-
-  /** Somebody uses wallets until what is returned is called (`EventLine.enter`). */
-  enter(): () => void {
-    const lines = this.all().map(({ events }) => events);
-    for (const line of lines) line.enter();
-    return () => lines.forEach((line) => line.leave());
-  }
-
-  /** Takes in at once what wallets have begun to take in (`EventLine.finish`). */
-  finish(): void {
-    for (const { wallet } of this.open.values()) wallet.events.finish();
-  }
-
   /** Names of the wallets that lie in the wallet folder, open or not. */
   names(): string[] {
     return walletNames(this.options.walletDir);
@@ -126,8 +104,8 @@ export class Wallets {
   openOrCreate(name: string): Promise<Wallet> {
     return this.exclusively(async () => {
       const place = this.check(name);
-      if (!isThere(place.file) && place.foreign === null) return this.list(this.opener.make(place, true));
-      return this.list(this.opener.load(place, this.options));
+      if (!isThere(place.file) && place.foreign === null) return this.enter(this.opener.make(place, true));
+      return this.enter(this.opener.load(place, this.options));
     });
   }
 
@@ -137,7 +115,7 @@ export class Wallets {
       const { kind, path } = walletPlace(this.options.walletDir, name);
       if (kind !== 'missing' && !isUnfinished(path))
         throw new WalletOpenError('exists', `Wallet ${name} already exists.`);
-      return this.list(this.opener.make(this.check(name), privateKeys));
+      return this.enter(this.opener.make(this.check(name), privateKeys));
     });
   }
 
@@ -149,7 +127,7 @@ export class Wallets {
       if (kind === 'folder' && !isThere(file) && foreign === null) {
         throw new WalletOpenError('missing', `Directory ${name} does not contain a ${basename(file)} file.`);
       }
-      return this.list(this.opener.load(this.check(name)));
+      return this.enter(this.opener.load(this.check(name)));
     });
   }
 
@@ -168,7 +146,7 @@ export class Wallets {
       await this.opener.guard(place, () => makeFolder(place.path, 0o700));
       try {
         const found = await this.opener.takeOver(from, this.check(name));
-        return { ...found, wallet: await this.list(this.opener.load(this.check(name))) };
+        return { ...found, wallet: await this.enter(this.opener.load(this.check(name))) };
       } catch (error) {
         await rm(place.file, { force: true }).catch(() => undefined);
         await removeFolder(place.path);
@@ -222,11 +200,11 @@ export class Wallets {
   }
 
   /** Lists a wallet that was opened. */
-  private async list(opening: Promise<OpenedWallet>): Promise<Wallet> {
+  private async enter(opening: Promise<OpenedWallet>): Promise<Wallet> {
     const opened = await opening;
     const { wallet, place } = opened;
     this.open.set(place.name, opened);
-    await wallet.events.use(() => reacceptTransactions(wallet));
+    await reacceptTransactions(wallet);
     this.rebroadcaster.start();
     return wallet;
   }

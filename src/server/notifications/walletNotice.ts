@@ -57,24 +57,16 @@ export class WalletWatch implements NotificationListener {
 
   tipChanged(): void {
     for (const wallet of this.wallets.all()) {
-      if (this.audience.depthWanted(wallet.name) === 0) continue;
-      const behind = wallet.events.caughtUp();
-      if (behind === null) this.tellDepths(wallet);
-      else void behind.then(() => this.tellDepths(wallet));
-    }
-  }
-
-  /** The wallet is at another tip. */
-  private tellDepths(wallet: Wallet): void {
-    wallet.events.finish();
-    const wanted = this.audience.depthWanted(wallet.name);
-    // What was mined matures, and what waited for a height does not any more.
-    this.look(wallet);
-    const { followedHeight, ledger, node } = wallet;
-    for (let depth = 2; depth <= wanted && depth <= followedHeight + 1; depth++) {
-      const hash = node.chain.hashAt(followedHeight - depth + 1);
-      if (hash === null) break;
-      for (const entry of ledger.inBlock(hash)) this.tellTransaction(wallet, entry, false);
+      const wanted = this.audience.depthWanted(wallet.name);
+      if (wanted === 0) continue;
+      // What was mined matures, and what waited for a height does not any more.
+      this.look(wallet);
+      const { followedHeight, ledger, node } = wallet;
+      for (let depth = 2; depth <= wanted && depth <= followedHeight + 1; depth++) {
+        const hash = node.chain.hashAt(followedHeight - depth + 1);
+        if (hash === null) break;
+        for (const entry of ledger.inBlock(hash)) this.tellTransaction(wallet, entry, false);
+      }
     }
   }
 
@@ -112,26 +104,19 @@ export class WalletWatch implements NotificationListener {
     if (this.isWaiting) return;
     this.isWaiting = true;
     setImmediate(() => {
-      const behind = this.wallets.all().flatMap(({ events }) => events.caughtUp() ?? []);
-      if (behind.length === 0) this.tellChanges();
-      else void Promise.all(behind).then(() => this.tellChanges());
+      this.isWaiting = false;
+      const { blocks } = this;
+      this.blocks = [];
+      const wallets = this.wallets.all().filter(({ name }) => this.audience.depthWanted(name) > 0);
+      for (const block of blocks) for (const one of wallets) this.tellClaims(one, block);
+      const changed = wallets.filter((one) => this.changed.has(one));
+      this.changed.clear();
+      for (const one of changed) {
+        // One that sends something tells of it when it is done.
+        if (one.announcements.isHolding) one.announcements.whenFree(() => this.look(one));
+        else this.tellBalance(one);
+      }
     });
-  }
-
-  private tellChanges(): void {
-    this.isWaiting = false;
-    const { blocks } = this;
-    this.blocks = [];
-    const wallets = this.wallets.all().filter(({ name }) => this.audience.depthWanted(name) > 0);
-    for (const { events } of wallets) events.finish();
-    for (const block of blocks) for (const one of wallets) this.tellClaims(one, block);
-    const changed = wallets.filter((one) => this.changed.has(one));
-    this.changed.clear();
-    for (const one of changed) {
-      // One that sends something tells of it when it is done.
-      if (one.announcements.isHolding) one.announcements.whenFree(() => this.look(one));
-      else this.tellBalance(one);
-    }
   }
 
   /** Of claims whose output is the wallet's. */

@@ -34,9 +34,7 @@ export class ShortageEnder {
 
   private async end(): Promise<void> {
     try {
-      await this.wallet.events.use(async () => {
-        while ((await endShortage(this.wallet)) !== null);
-      });
+      while ((await endShortage(this.wallet)) !== null);
     } finally {
       this.isBusy = false;
     }

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { atOnce } from '../../../../src/util/slices.js';
 import { txid, type Transaction } from '../../../../src/primitives/transaction.js';
 import { sha256 } from '../../../../src/crypto/hash.js';
 import { fromLatin1 } from '../../../../src/util/bytes.js';
@@ -51,7 +50,6 @@ beforeEach(() => {
   rows = new Map();
   ledger = new Ledger({
     mine: (script) => FLAGS.get(script[0]!) ?? MINE.no,
-    mineRevision: 0,
     mineOfKeyHash: () => MINE.no,
     heightOf: (hash) => blocks.findIndex((block) => block.equals(hash)),
     get height() {
@@ -164,7 +162,7 @@ describe('balances', () => {
     expect([...ownCoins(ledger, OPTIONS)]).toHaveLength(3);
     expect(stakedSat(ledger, OPTIONS)).toEqual({ claims: 4n, supports: 0n });
     expect(balance(ledger, OPTIONS, MINE.claim).trusted).toBe(4n);
-    atOnce(ledger.disconnect(blocks.pop()!));
+    ledger.disconnect(blocks.pop()!);
     expect(stakedSat(ledger, OPTIONS)).toEqual({ claims: 0n, supports: 0n });
     expect(pendingSat(ledger, OPTIONS)).toBe(0n);
   });
