@@ -84,7 +84,7 @@ export async function scanBlockFiles(options: ScanOptions, from: FilePosition): 
       files.truncate(file, torn);
   }
   if (orphans.count > 0)
-    log.warn(
+    options.warn(
       `${orphans.count} blocks in ${files.path('blk', files.currentFile)} and before it wait for a parent that is not there; what is missing is fetched from peers.`,
     );
   flusher.scanFrom = null;

@@ -20,6 +20,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { crc32c } from '../crypto/crc32c.js';
+import { onFile } from '../util/environmentError.js';
 import { logBytes, readLog, readLogSalts, type LogContents, type LogPosition } from './walFrames.js';
 import { SearchError } from './searchError.js';
 
@@ -101,13 +102,13 @@ export class IndexSums {
   }
 
   /**
-   * For a file that SQLite has not opened yet: checks all of it. Throws `IndexDamage`, or `SearchError` when it is to be
-   * closed meanwhile.
+   * For a file that SQLite has not opened yet: checks all of it. Throws `IndexDamage`, `EnvironmentError` where the system
+   * refuses the sums, or `SearchError` when it is to be closed meanwhile.
    */
   static open(path: string, closing?: ClosingFlag): IndexSums {
     if (statSync(sumsOf(path), { throwIfNoEntry: false }) === undefined)
       throw new IndexDamage('it has no checksums');
-    const bytes = readFileSync(sumsOf(path));
+    const bytes = onFile(sumsOf(path), () => readFileSync(sumsOf(path)));
     const words = new Uint32Array(Math.max(HEADER_WORDS, bytes.length >> 2));
     bytes.copy(Buffer.from(words.buffer));
     const [magic, pages, salt1, salt2, frames] = words as unknown as [number, number, number, number, number];
@@ -287,7 +288,7 @@ export class IndexSums {
 const NO_LOG: LogPosition = { salt1: 0, salt2: 0, frames: 0 };
 
 function openBoth(path: string, flags: string): { readonly database: number; readonly file: number } {
-  const file = openSync(sumsOf(path), flags);
+  const file = onFile(sumsOf(path), () => openSync(sumsOf(path), flags));
   try {
     return { database: openSync(path, 'r'), file };
   } catch (error) {

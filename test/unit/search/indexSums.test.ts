@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -222,6 +222,13 @@ describe('a node that was killed', () => {
       }
     }
     expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(0);
+  });
+
+  it('names its file where the system refuses it', () => {
+    build().close();
+    rmSync(`${path}-sums`);
+    mkdirSync(`${path}-sums`);
+    expect(() => open()).toThrow(`${path}-sums`);
   });
 
   it('finds damage in a log of which later frames may have been copied', () => {
