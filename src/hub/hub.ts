@@ -198,15 +198,15 @@ export class Hub implements HubService {
     this.observer?.told(method, count);
   }
 
-  addPeer(peer: string): boolean {
+  async addPeer(peer: string): Promise<boolean> {
     if (!this.peers.add(peer)) return false;
-    this.clients?.thread.notePeer(peer, true);
+    await this.clients?.thread.notePeer(peer, true);
     return true;
   }
 
-  removePeer(peer: string): boolean {
+  async removePeer(peer: string): Promise<boolean> {
     if (!this.peers.remove(peer)) return false;
-    this.clients?.thread.notePeer(peer, false);
+    await this.clients?.thread.notePeer(peer, false);
     return true;
   }
 

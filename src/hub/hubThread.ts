@@ -96,8 +96,9 @@ export class HubThread implements TouchedSessions {
     return this.order((id) => ['open', id]);
   }
 
-  notePeer(name: string, isThere: boolean): void {
-    this.batches.add(['peer', name, isThere]);
+  /** Resolves when clients are answered so, or when the thread is no more: then there are none. */
+  async notePeer(name: string, isThere: boolean): Promise<void> {
+    if (!this.isOver) await this.order((id) => ['peer', id, name, isThere]).catch(() => undefined);
   }
 
   /** Each batch tells of the tip that its answers are of. */

@@ -107,9 +107,9 @@ function take(item: ToHub): void {
     case 'tip':
       return tip.set(item[1], item[2]);
     case 'peer':
-      if (!item[2]) peers.remove(item[1]);
-      else if (peers.add(item[1])) void sessions.tell();
-      return;
+      if (!item[3]) peers.remove(item[2]);
+      else if (peers.add(item[2])) void sessions.tell();
+      return batches.add(['done', item[1], null]);
     case 'open':
       return void carryOut(item[1], sessions.open());
     case 'tell':

@@ -46,7 +46,7 @@ export type ToHub =
   /** Null where it is no answer to the client: then the node was told of it. */
   | readonly ['error', id: number, usedMs: number, error: CrossingError | null]
   | readonly ['gone', id: number]
-  | readonly ['peer', name: string, isThere: boolean]
+  | readonly ['peer', id: number, name: string, isThere: boolean]
   | readonly ['open', id: number]
   /** These scripts were touched, and the tip may have moved: clients are to be told. */
   | readonly ['tell', id: number, touched: Uint8Array]

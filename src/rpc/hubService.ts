@@ -3,9 +3,9 @@
 export interface HubService {
   readonly status: HubStatus;
   /** Another hub that clients are told of from here on; `host:port`, or a host for the usual port. False when it is known. */
-  addPeer(peer: string): boolean;
+  addPeer(peer: string): Promise<boolean>;
   /** Clients are not told of it any more. False when it is not known. */
-  removePeer(peer: string): boolean;
+  removePeer(peer: string): Promise<boolean>;
 }
 
 /** How the hub is. */

@@ -22,15 +22,17 @@ export const addHub = defineMethod({
   ],
   result: t.none(),
   examples: [['"hub.example.com:50001"'], ['"hub.example.com:50001"', '"remove"']],
-  run({ services }, { hub: peer, command }) {
+  async run({ services }, { hub: peer, command }) {
     const hub = hubOf(services);
     // Clients split at the colon, and pass over what has more than one.
     if (!isHostPort(peer) || peer.split(':').length > 2)
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Not a host name or an IPv4 address: ${peer}`);
     if (command === 'add') {
-      if (!hub.addPeer(peer)) throw rpcError(RPC_ERROR.CLIENT_NODE_ALREADY_ADDED, 'Hub already added');
+      if (!(await hub.addPeer(peer)))
+        throw rpcError(RPC_ERROR.CLIENT_NODE_ALREADY_ADDED, 'Hub already added');
     } else if (command === 'remove') {
-      if (!hub.removePeer(peer)) throw rpcError(RPC_ERROR.CLIENT_NODE_NOT_ADDED, 'Hub has not been added');
+      if (!(await hub.removePeer(peer)))
+        throw rpcError(RPC_ERROR.CLIENT_NODE_NOT_ADDED, 'Hub has not been added');
     } else {
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'command must be add or remove');
     }
