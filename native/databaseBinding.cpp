@@ -11,6 +11,8 @@
 #include "job.h"
 #include "latin1Key.h"
 #include "napi.h"
+#include "sharedRows.h"
+#include "sharing.h"
 #include "util/crc32c.h"
 
 namespace lbc {
@@ -23,6 +25,9 @@ struct OpenDatabase {
   std::string path;
   DatabaseOptions options;
   std::shared_ptr<Database> database;
+  // The same for other threads.
+  std::shared_ptr<SharedDatabase> shared = std::make_shared<SharedDatabase>();
+  ~OpenDatabase() { shared->set(nullptr); }
 };
 
 struct OpenWalk {
@@ -51,7 +56,7 @@ napi_value throwStatus(napi_env env, const leveldb::Status& status) {
   return nullptr;
 }
 
-Database* notOpen(napi_env env) {
+napi_value throwNotOpen(napi_env env) {
   napi_throw_error(env, "LEVEL_DATABASE_NOT_OPEN", "the database is not open");
   return nullptr;
 }
@@ -69,7 +74,7 @@ napi_value bytesOf(napi_env env, const Bytes& bytes) { return makeBuffer(env, by
 OpenDatabase* readDatabase(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
   OpenDatabase* self = readCall<OpenDatabase>(env, info, "not a database", count, arguments);
   if (self && !self->database) {
-    notOpen(env);
+    throwNotOpen(env);
     return nullptr;
   }
   return self;
@@ -156,6 +161,7 @@ napi_value open(napi_env env, napi_callback_info info) {
       env, "lbcnode:open", [=] { return Database::open(path, options, opened.get()); },
       [handle, opened](napi_env env) {
         handle->database = std::move(*opened);
+        handle->shared->set(handle->database);
         return makeUndefined(env);
       },
       self);
@@ -168,11 +174,18 @@ napi_value close(napi_env env, napi_callback_info info) {
   handle->database = nullptr;
   return startDatabaseJob(
       env, "lbcnode:close",
-      [last] {
+      [last, shared = handle->shared] {
+        shared->set(nullptr);
         last->reset();
         return leveldb::Status::OK();
       },
       nullptr);
+}
+
+// () => number by which other threads attach
+napi_value share(napi_env env, napi_callback_info info) {
+  OpenDatabase* handle = readCall<OpenDatabase>(env, info, "not a database", 0, nullptr);
+  return handle ? makeNumber(env, publish(SharedKind::kDatabase, handle->shared)) : nullptr;
 }
 
 napi_value getSequence(napi_env env, napi_callback_info info) {
@@ -417,7 +430,7 @@ napi_value constructWalk(napi_env env, napi_callback_info info) {
   if (napi_unwrap(env, arguments[0], &object) != napi_ok) return throwTypeError(env, "not a database");
   auto* handle = static_cast<OpenDatabase*>(object);
   if (!handle->database) {
-    notOpen(env);
+    throwNotOpen(env);
     return nullptr;
   }
   if (!readBounds(env, arguments[1], arguments[2], arguments[3], &bounds)) return nullptr;
@@ -457,6 +470,113 @@ napi_value closeWalk(napi_env env, napi_callback_info info) {
   return makeUndefined(env);
 }
 
+// What another thread of the process reads: a table of rows over a database.
+struct RowView {
+  std::shared_ptr<SharedTable> rows;
+  std::shared_ptr<SharedDatabase> database;
+};
+
+// (rows, database): the numbers by which they are shared
+napi_value constructView(napi_env env, napi_callback_info info) {
+  napi_value self, arguments[2];
+  uint32_t rows, database;
+  if (!readArguments(env, info, 2, arguments, &self) || !readUint32(env, arguments[0], "rows", &rows) ||
+      !readUint32(env, arguments[1], "database", &database)) {
+    return nullptr;
+  }
+  std::unique_ptr<RowView> view(new RowView());
+  view->rows = std::static_pointer_cast<SharedTable>(attach(SharedKind::kRows, rows));
+  view->database = std::static_pointer_cast<SharedDatabase>(attach(SharedKind::kDatabase, database));
+  if (!view->rows || !view->database) return throwError(env, "the rows are not shared any more");
+  return wrapObject(env, self, view.release(), "the view could not be made");
+}
+
+RowView* readView(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
+  return readCall<RowView>(env, info, "not a view of rows", count, arguments);
+}
+
+napi_value viewChanges(napi_env env, napi_callback_info info) {
+  RowView* view = readView(env, info, 0, nullptr);
+  return view ? makeNumber(env, static_cast<double>(view->rows->changes())) : nullptr;
+}
+
+// Appends the packed value of a key. What the table does not know is in the database, or nowhere: rows leave the table
+// only when the database has them.
+leveldb::Status lookUp(RowView* view, const Latin1Key& key, bool* isOpen, Bytes* out) {
+  const size_t start = out->size();
+  out->resize(start + sizeof(uint32_t));
+  const int64_t size = view->rows->look(key.data(), key.size(), out);
+  if (size != RowTable::kUnknown) {
+    writeLE32(out->data() + start, size < 0 ? UINT32_MAX : static_cast<uint32_t>(size));
+    return leveldb::Status::OK();
+  }
+  out->resize(start);
+  const leveldb::Slice slice(reinterpret_cast<const char*>(key.data()), key.size());
+  return view->database->with([&](Database* database) {
+    *isOpen = database != nullptr;
+    return database ? database->get(slice, true, out) : leveldb::Status::OK();
+  });
+}
+
+// (keys) => packed values
+napi_value viewGetMany(napi_env env, napi_callback_info info) {
+  napi_value argument;
+  uint32_t count;
+  RowView* view = readView(env, info, 1, &argument);
+  if (!view) return nullptr;
+  if (napi_get_array_length(env, argument, &count) != napi_ok) return throwTypeError(env, "keys must be an array");
+  Bytes values;
+  for (uint32_t i = 0; i < count; i++) {
+    napi_handle_scope scope;
+    napi_value element;
+    Latin1Key key;
+    napi_open_handle_scope(env, &scope);
+    const bool isRead = napi_get_element(env, argument, i, &element) == napi_ok && key.read(env, element);
+    napi_close_handle_scope(env, scope);
+    if (!isRead) return nullptr;
+    bool isOpen = true;
+    const leveldb::Status status = lookUp(view, key, &isOpen, &values);
+    if (!status.ok()) return throwStatus(env, status);
+    if (!isOpen) return throwNotOpen(env);
+  }
+  return bytesOf(env, values);
+}
+
+// (gte, lt, reverse, maxRows) => u32 size of the table's records ‖ these, ascending, deletions included ‖ what `rangeNow`
+// answers of the database: so many rows more than asked for as the table may hide
+napi_value viewRange(napi_env env, napi_callback_info info) {
+  napi_value arguments[4];
+  KeyBounds bounds;
+  uint32_t maxRows;
+  RowView* view = readView(env, info, 4, arguments);
+  if (!view || !readBounds(env, arguments[0], arguments[1], arguments[2], &bounds) ||
+      !readUint32(env, arguments[3], "maxRows", &maxRows)) {
+    return nullptr;
+  }
+  const auto bytesIn = [](const std::string& key) { return reinterpret_cast<const uint8_t*>(key.data()); };
+  Bytes own;
+  const size_t hidden = view->rows->lookRange(bytesIn(bounds.gte), bounds.gte.size(), bytesIn(bounds.lt),
+                                              bounds.lt.size(), &own);
+  Bytes answer(sizeof(uint32_t));
+  writeLE32(answer.data(), static_cast<uint32_t>(own.size()));
+  answer.insert(answer.end(), own.begin(), own.end());
+  const size_t doneAt = answer.size();
+  answer.push_back(0);
+  bool isOpen = true;
+  const leveldb::Status status = view->database->with([&](Database* database) {
+    isOpen = database != nullptr;
+    if (!database) return leveldb::Status::OK();
+    RangeWalk walk(*database, std::move(bounds), true);
+    const leveldb::Status read = walk.read(
+        maxRows + hidden, std::numeric_limits<size_t>::max(), [] { return false; }, &answer);
+    answer[doneAt] = walk.isDone() ? 1 : 0;
+    return read;
+  });
+  if (!status.ok()) return throwStatus(env, status);
+  if (!isOpen) return throwNotOpen(env);
+  return bytesOf(env, answer);
+}
+
 napi_value jsCrc32c(napi_env env, napi_callback_info info) {
   napi_value argument;
   Span data;
@@ -470,6 +590,7 @@ void registerDatabase(napi_env env, napi_value exports) {
   const napi_property_descriptor members[] = {
       method("open", open),
       method("close", close),
+      method("share", share),
       getter("sequence", getSequence),
       method("getNow", getNow),
       method("getMany", getMany), method("getUnknown", getUnknown),
@@ -484,6 +605,9 @@ void registerDatabase(napi_env env, napi_value exports) {
   setClass(env, exports, "Database", construct, members, sizeof members / sizeof members[0]);
   const napi_property_descriptor walkMembers[] = {method("next", nextRows), method("close", closeWalk)};
   setClass(env, exports, "DatabaseWalk", constructWalk, walkMembers, sizeof walkMembers / sizeof walkMembers[0]);
+  const napi_property_descriptor viewMembers[] = {
+      getter("changes", viewChanges), method("getMany", viewGetMany), method("range", viewRange)};
+  setClass(env, exports, "RowView", constructView, viewMembers, sizeof viewMembers / sizeof viewMembers[0]);
 }
 
 }  // namespace lbc

@@ -82,7 +82,7 @@ int64_t RowTable::find(const uint8_t* key, size_t keySize, uint32_t hash, const 
   const size_t slot = slotOf(key, keySize, hash);
   if (slots_[slot].number == kNone) return kUnknown;
   Row& found = row(slots_[slot].number);
-  found.keySizeAsked |= kAsked;
+  if (maxBytes_ > 0) found.keySizeAsked |= kAsked;
   if (found.valueSize == kDeletedValue) return kDeleted;
   *value = found.value();
   return found.valueSize;
@@ -422,7 +422,7 @@ bool RowTable::isBelow(uint32_t number, const uint8_t* key, size_t size) const {
   return compare(found.key(), found.keySize(), key, size) < 0;
 }
 
-// New rows make a run, which joins those that are not twice as long: a question costs what was added, not all.
+// New rows make a run, which joins those that are not twice as long.
 void RowTable::settle(Order* order) {
   if (order->fresh.empty()) return;
   const auto before = [&](uint32_t a, uint32_t b) { return less(a, b); };
@@ -439,12 +439,11 @@ void RowTable::settle(Order* order) {
   runs.push_back(std::move(run));
 }
 
-void RowTable::range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize,
-                     std::vector<uint8_t>* out) {
+size_t RowTable::range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize,
+                       std::vector<uint8_t>* out) const {
   std::vector<uint32_t> found;
   const size_t last = ltSize == 0 ? 0 : lt[0];
   for (size_t kind = gteSize == 0 ? 0 : gte[0]; kind <= last; kind++) {
-    settle(&orders_[kind]);
     for (const std::vector<uint32_t>& run : orders_[kind].runs) {
       const auto from = std::lower_bound(run.begin(), run.end(), 0, [&](uint32_t number, int) {
         return isBelow(number, gte, gteSize);
@@ -454,6 +453,9 @@ void RowTable::range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size
       });
       found.insert(found.end(), from, to);
     }
+    for (const uint32_t number : orders_[kind].fresh) {
+      if (!isBelow(number, gte, gteSize) && isBelow(number, lt, ltSize)) found.push_back(number);
+    }
   }
   std::sort(found.begin(), found.end(), [&](uint32_t a, uint32_t b) { return less(a, b); });
   size_t size = 0;
@@ -461,6 +463,7 @@ void RowTable::range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size
   out->resize(size);
   size_t written = 0;
   for (const uint32_t number : found) written += writeRecord(row(number), out->data() + written);
+  return found.size();
 }
 
 }  // namespace lbc

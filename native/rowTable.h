@@ -31,7 +31,7 @@ class RowTable {
   RowTable(const RowTable&) = delete;
   RowTable& operator=(const RowTable&) = delete;
 
-  // Length of the value, which is good until the next change.
+  // Length of the value, which is good until the next change. Without a bound this changes nothing.
   int64_t find(const uint8_t* key, size_t keySize, const uint8_t** value);
 
   // A null value marks a deletion. With a bound a row that no segment has room for is forgotten instead.
@@ -61,8 +61,12 @@ class RowTable {
   // then `needed` says how much that is.
   size_t walk(uint8_t* out, size_t capacity, size_t* needed);
 
-  // Makes `out` the records of the keys from `gte` up to but not including `lt`, ascending.
-  void range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize, std::vector<uint8_t>* out);
+  // Makes `out` the records of the keys from `gte` up to but not including `lt`, ascending; how many. Of kinds that are not
+  // sorted all rows that were added since are looked at.
+  size_t range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize, std::vector<uint8_t>* out) const;
+  // Puts the rows of a kind, the first byte of their keys, in order: a question costs what was added, not all.
+  void sortKind(size_t kind) { settle(&orders_[kind]); }
+  bool isSorted(size_t kind) const { return orders_[kind].fresh.empty(); }
 
  private:
   static constexpr size_t kUnitBytes = 8;

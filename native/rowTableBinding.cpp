@@ -4,21 +4,30 @@
 #include "addon.h"
 #include "latin1Key.h"
 #include "napi.h"
-#include "rowTable.h"
+#include "sharedRows.h"
+#include "sharing.h"
 
 namespace lbc {
 
 namespace {
 
+using Table = std::shared_ptr<SharedTable>;
+
 // Reads the arguments and the table behind `this`.
+SharedTable* readShared(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
+  Table* table = lbc::readCall<Table>(env, info, "not a row table", count, arguments);
+  return table ? table->get() : nullptr;
+}
+
 RowTable* readCall(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
-  return lbc::readCall<RowTable>(env, info, "not a row table", count, arguments);
+  SharedTable* table = readShared(env, info, count, arguments);
+  return table ? &table->rows() : nullptr;
 }
 
 // The same of a table that can be walked.
-RowTable* readWalkable(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
-  RowTable* table = readCall(env, info, count, arguments);
-  if (!table || !table->isBounded()) return table;
+SharedTable* readWalkable(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
+  SharedTable* table = readShared(env, info, count, arguments);
+  if (!table || !table->rows().isBounded()) return table;
   throwError(env, "a row table with a bound cannot be walked");
   return nullptr;
 }
@@ -27,7 +36,7 @@ napi_value construct(napi_env env, napi_callback_info info) {
   napi_value self, argument;
   uint64_t maxBytes;
   if (!readArguments(env, info, 1, &argument, &self) || !readSize(env, argument, "maxBytes", &maxBytes)) return nullptr;
-  return wrapObject(env, self, new RowTable(maxBytes), "the row table could not be made");
+  return wrapObject(env, self, new Table(std::make_shared<SharedTable>(maxBytes)), "the row table could not be made");
 }
 
 napi_value getSizeBytes(napi_env env, napi_callback_info info) {
@@ -38,6 +47,33 @@ napi_value getSizeBytes(napi_env env, napi_callback_info info) {
 napi_value getCount(napi_env env, napi_callback_info info) {
   RowTable* table = readCall(env, info, 0, nullptr);
   return table ? makeNumber(env, static_cast<double>(table->count())) : nullptr;
+}
+
+napi_value getChanges(napi_env env, napi_callback_info info) {
+  SharedTable* table = readShared(env, info, 0, nullptr);
+  return table ? makeNumber(env, static_cast<double>(table->changes())) : nullptr;
+}
+
+// () => number by which other threads attach
+napi_value share(napi_env env, napi_callback_info info) {
+  if (!readWalkable(env, info, 0, nullptr)) return nullptr;
+  Table* table = lbc::readCall<Table>(env, info, "not a row table", 0, nullptr);
+  (*table)->share();
+  return makeNumber(env, publish(SharedKind::kRows, *table));
+}
+
+napi_value beginChange(napi_env env, napi_callback_info info) {
+  SharedTable* table = readShared(env, info, 0, nullptr);
+  if (!table) return nullptr;
+  table->beginChange();
+  return makeUndefined(env);
+}
+
+napi_value endChange(napi_env env, napi_callback_info info) {
+  SharedTable* table = readShared(env, info, 0, nullptr);
+  if (!table) return nullptr;
+  table->endChange();
+  return makeUndefined(env);
 }
 
 // A buffer of the caller's, to be written to.
@@ -66,17 +102,19 @@ napi_value set(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
   Latin1Key key;
   Span value;
-  RowTable* table = readCall(env, info, 2, arguments);
+  SharedTable* table = readShared(env, info, 2, arguments);
   if (!table || !key.read(env, arguments[0])) return nullptr;
   const bool isDeletion = isNullish(env, arguments[1]);
   if (!isDeletion && !readBytes(env, arguments[1], "value", &value)) return nullptr;
   static const uint8_t nothing = 0;
-  table->set(key.data(), key.size(), isDeletion ? nullptr : value.size == 0 ? &nothing : value.data, value.size);
+  const SharedTable::Change change(table);
+  table->rows().set(key.data(), key.size(), isDeletion ? nullptr : value.size == 0 ? &nothing : value.data, value.size);
   return makeUndefined(env);
 }
 
-napi_value setAll(napi_env env, RowTable* table, int kind, const Span& records) {
-  if (table->setRecords(kind, records.data, records.size)) return makeUndefined(env);
+napi_value setAll(napi_env env, SharedTable* table, int kind, const Span& records) {
+  const SharedTable::Change change(table);
+  if (table->rows().setRecords(kind, records.data, records.size)) return makeUndefined(env);
   return throwError(env, "bytes that are no records were given to a row table");
 }
 
@@ -84,7 +122,7 @@ napi_value setRecords(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
   uint32_t kind;
   Span records;
-  RowTable* table = readCall(env, info, 2, arguments);
+  SharedTable* table = readShared(env, info, 2, arguments);
   if (!table || !readUint32(env, arguments[0], "kind", &kind) || !readBytes(env, arguments[1], "records", &records)) {
     return nullptr;
   }
@@ -94,7 +132,7 @@ napi_value setRecords(napi_env env, napi_callback_info info) {
 napi_value addRecords(napi_env env, napi_callback_info info) {
   napi_value argument;
   Span records;
-  RowTable* table = readCall(env, info, 1, &argument);
+  SharedTable* table = readShared(env, info, 1, &argument);
   if (!table || !readBytes(env, argument, "records", &records)) return nullptr;
   return setAll(env, table, -1, records);
 }
@@ -112,16 +150,17 @@ napi_value readRecords(napi_env env, napi_callback_info info) {
 }
 
 napi_value clear(napi_env env, napi_callback_info info) {
-  RowTable* table = readCall(env, info, 0, nullptr);
+  SharedTable* table = readShared(env, info, 0, nullptr);
   if (!table) return nullptr;
-  table->clear();
+  const SharedTable::Change change(table);
+  table->rows().clear();
   return makeUndefined(env);
 }
 
 napi_value beginWalk(napi_env env, napi_callback_info info) {
-  RowTable* table = readWalkable(env, info, 0, nullptr);
+  SharedTable* table = readWalkable(env, info, 0, nullptr);
   if (!table) return nullptr;
-  table->beginWalk();
+  table->rows().beginWalk();
   return makeUndefined(env);
 }
 
@@ -129,16 +168,16 @@ napi_value walk(napi_env env, napi_callback_info info) {
   napi_value argument;
   uint8_t* target;
   size_t room, needed;
-  RowTable* table = readWalkable(env, info, 1, &argument);
+  SharedTable* table = readWalkable(env, info, 1, &argument);
   if (!table || !readTarget(env, argument, &target, &room)) return nullptr;
-  const size_t written = table->walk(target, room, &needed);
+  const size_t written = table->rows().walk(target, room, &needed);
   return makeNumber(env, written > 0 ? static_cast<double>(written) : -static_cast<double>(needed));
 }
 
 napi_value range(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
   Latin1Key gte, lt;
-  RowTable* table = readWalkable(env, info, 2, arguments);
+  SharedTable* table = readWalkable(env, info, 2, arguments);
   if (!table || !gte.read(env, arguments[0]) || !lt.read(env, arguments[1])) return nullptr;
   std::vector<uint8_t> records;
   table->range(gte.data(), gte.size(), lt.data(), lt.size(), &records);
@@ -154,6 +193,8 @@ void registerRowTable(napi_env env, napi_value exports) {
       method("set", set),                method("setRecords", setRecords), method("addRecords", addRecords),
       method("readRecords", readRecords), method("clear", clear),
       method("beginWalk", beginWalk),    method("walk", walk),      method("range", range),
+      getter("changes", getChanges),     method("share", share),    method("beginChange", beginChange),
+      method("endChange", endChange),
   };
   setClass(env, exports, "RowTable", construct, members, sizeof members / sizeof members[0]);
 }

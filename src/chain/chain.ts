@@ -19,6 +19,7 @@ import { logConnectedClaims, logDisconnectedClaims } from './claimLog.js';
 import { connectBlock, describeClaims, disconnectBlock, type ConnectDeps } from './connectBlock.js';
 import type { Flusher } from './flusher.js';
 import type { LoadedBlock } from './loadedBlock.js';
+import { Reorganisation } from './reorganisation.js';
 import { StoredBlocks } from './storedBlocks.js';
 
 /** Blocks that may run ahead of the tip unasked (Core's MIN_BLOCKS_TO_KEEP). */
@@ -68,6 +69,7 @@ export class Chain {
    * asked for the change gets an answer; told whether blocks were disconnected. What rejects stops the node.
    */
   readonly afterStep: ((disconnected: boolean) => Promise<void>)[] = [];
+  readonly reorganisation = new Reorganisation();
   /** Whether `blockDisconnected` tells the claim events of its block, which takes computing them anew. */
   describesDisconnected = false;
   private readonly options: ChainOptions;
@@ -126,6 +128,8 @@ export class Chain {
         return await task();
       } catch (error) {
         throw this.fail(error);
+      } finally {
+        this.reorganisation.end();
       }
     });
   }
@@ -357,6 +361,7 @@ export class Chain {
 
   private async completeStep(disconnected: boolean): Promise<void> {
     for (const listener of this.afterStep) await listener(disconnected);
+    this.reorganisation.end();
   }
 
   private async connectTip(id: number): Promise<ValidationError | null> {
@@ -402,6 +407,7 @@ export class Chain {
   }
 
   private async disconnectTip(): Promise<void> {
+    this.reorganisation.begin();
     const id = this.tip;
     const block = await this.blocks.take(id);
     await disconnectBlock(this.deps, block);

@@ -9,8 +9,13 @@ import { hashFromHex } from '../util/bytes.js';
 import { parseChainState } from './chainState.js';
 import { formatIndexPosition, indexPositionKey } from './contributor.js';
 
-/** Raised when rows change their meaning; an older folder must be rebuilt from its block files. */
-const SCHEMA = 2;
+/** Raised when rows change their meaning: an older version, which would take them for what they are not, refuses the folder. */
+const SCHEMA = 3;
+/**
+ * Folders of before are read from here on, and are of this schema once they are opened; still older ones must be rebuilt from
+ * their block files. In schema 2 blocks noted of the claim trie slot by slot what they changed (`store/claims/pastNodes.ts`).
+ */
+const OLDEST_SCHEMA = 2;
 
 export interface FolderIdentity {
   network: string;
@@ -63,7 +68,7 @@ export async function claimFolder(
     write();
     return;
   }
-  if (stored.schema !== SCHEMA) {
+  if (!(stored.schema >= OLDEST_SCHEMA && stored.schema <= SCHEMA)) {
     throw new FolderError(
       `The data folder was written by another version of the node (schema ${stored.schema}, ${SCHEMA} wanted). Restart with -reindex to rebuild it from the block files.`,
     );
@@ -96,7 +101,7 @@ export async function claimFolder(
     );
   }
   if (stored.txIndex !== undefined) await adoptIndexes(store, stored);
-  if (stored.scriptForks === undefined || stored.txIndex !== undefined) write();
+  if (stored.schema !== SCHEMA || stored.scriptForks === undefined || stored.txIndex !== undefined) write();
 }
 
 /** The indexes of an older folder are at its tip. */

@@ -143,9 +143,15 @@ export class AddressHistories {
   async history(key: string, turn: Turn): Promise<JsonOut> {
     const first = await this.page(key, undefined);
     const { disconnects } = this.cache;
-    const isShort = first.next === null && this.index.ofMempool(key).size <= FEW_UNCONFIRMED;
-    if (isShort) return [...first.entries.map(shownEntry), ...this.shownUnconfirmed(key)];
-    return jsonArray(this.longHistory(key, first, disconnects, turn));
+    const waiting = this.waitingBehind(first, key);
+    const isShort = first.next === null && waiting.length <= FEW_UNCONFIRMED;
+    if (isShort) return [...first.entries.map(shownEntry), ...waiting];
+    return jsonArray(this.longHistory(key, first, waiting, disconnects, turn));
+  }
+
+  /** What waits, to be told behind the last page, as of the turn in which that was read. */
+  private waitingBehind({ next }: HistoryPage, key: string): JsonOut[] {
+    return next === null ? [...this.shownUnconfirmed(key)] : [];
   }
 
   /** A page as of the turn in which it resolves. */
@@ -160,19 +166,21 @@ export class AddressHistories {
   private async *longHistory(
     key: string,
     first: HistoryPage,
+    waitingBehindFirst: readonly JsonOut[],
     disconnects: number,
     turn: Turn,
   ): AsyncGenerator<JsonOut> {
     let page = first;
+    let waiting = waitingBehindFirst;
     for (;;) {
       const { entries, next } = page;
-      const waiting = next === null ? [...this.shownUnconfirmed(key)] : [];
       yield* entries.map(shownEntry);
       yield* waiting;
       if (next === null) return;
       const breath = turn.breathe();
       if (breath !== null) await breath;
       page = await this.page(key, next);
+      waiting = this.waitingBehind(page, key);
       const lastHeight = entries.at(-1)?.height ?? 0;
       if (this.cache.lowestDisconnected(disconnects) <= lastHeight)
         throw new Error('blocks were taken back whose transactions are in a history that is being sent');

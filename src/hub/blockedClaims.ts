@@ -55,7 +55,8 @@ export class BlockedClaims {
   /** Why what a URL leads to is not told; null when it is. */
   async of({ claim, channel, reposted, repostedChannel }: ResolvedUrl): Promise<Block | null> {
     if (claim === null) return null;
-    if (this.bansOf !== this.moment()) {
+    // What was being worked out when the chain moved is of the former moment: the second is not.
+    for (let round = 0; round < 2 && this.bansOf !== this.moment(); round++) {
       const loading = (this.loading ??= this.load().finally(() => (this.loading = null)));
       if (this.bans === null || this.tookMs < QUICK_MS) await loading;
       // Whoever does not wait hears of a failure the next time.

@@ -1,4 +1,5 @@
 /** What answers are made of in the hub's thread. */
+import type { ClaimSource } from './claimSource.js';
 import type { HubFacts } from './hubFacts.js';
 import type { HubPeers } from './hubPeers.js';
 import type { NodePort } from './nodePort.js';
@@ -9,5 +10,6 @@ export interface ClientServices {
   readonly peers: HubPeers;
   readonly tip: TipHeader;
   readonly node: NodePort;
+  readonly claims: ClaimSource;
   readonly warn: (text: string) => void;
 }

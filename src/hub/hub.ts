@@ -4,8 +4,11 @@
  */
 import { isIPv4 } from 'node:net';
 import { addressPrefixesOf } from '../script/address.js';
+import type { ClaimRules } from '../claimtrie/types.js';
+import type { ValuePlace } from '../index/claims/claimValues.js';
 import type { HubService, HubStatus } from '../rpc/hubService.js';
 import type { RpcServices } from '../rpc/services.js';
+import type { ClaimSearch } from '../search/claimSearch.js';
 import { assert } from '../util/assert.js';
 import { hashToHex, type Bytes } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
@@ -13,6 +16,7 @@ import { AddressHistories } from './addressHistories.js';
 import type { AnsweredNote } from './answerNotes.js';
 import { BlockedClaims, type BlockingSource } from './blockedClaims.js';
 import { BlockTxids } from './blockTxids.js';
+import { ChainMoment } from './chainMoment.js';
 import { ClaimAnswers, type HubSearch } from './claimAnswers.js';
 import { HeaderService } from './headerService.js';
 import { HubPeers } from './hubPeers.js';
@@ -20,7 +24,9 @@ import { HubCounters } from './hubCounters.js';
 import type { HubFacts, OperatorFacts } from './hubFacts.js';
 import type { HubServices } from './hubServices.js';
 import { HubStartError } from './hubStartError.js';
-import { HubThread } from './hubThread.js';
+import { HubThread, type HubThreadSharing } from './hubThread.js';
+import type { SearchNote } from './portMessages.js';
+import type { SharedClaimsStart } from './sharedClaims.js';
 import { NODE_METHODS } from './nodeMethodTable.js';
 import { StatusPort } from './statusPort.js';
 import { StatusCache } from './statusCache.js';
@@ -28,6 +34,12 @@ import { TouchWatch } from './touchWatch.js';
 
 /** How often it is looked whether the node can answer. */
 const READY_LOOK_MS = 500;
+/**
+ * How long clients cannot connect after their thread ended: twice as long each time, up to the longest, until a thread lived
+ * longer than that. Arbitrary.
+ */
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
 
 export interface HubOptions {
   readonly host: string;
@@ -47,10 +59,18 @@ export interface HubOptions {
   readonly stallMs?: number;
 }
 
+export interface HubClaims {
+  readonly index: BlockingSource & {
+    valuesAt(places: readonly ValuePlace[]): Promise<(Bytes | null)[]>;
+  };
+  readonly search: (HubSearch & Pick<ClaimSearch, 'shared' | 'note'>) | null;
+  readonly rules: ClaimRules;
+}
+
 export interface HubDeps {
   readonly node: RpcServices;
   /** Null without a claim index. */
-  readonly claims: { readonly index: BlockingSource; readonly search: HubSearch | null } | null;
+  readonly claims: HubClaims | null;
   readonly log: Logger;
   /** Whether the node knows enough to answer: then clients are let in, and stay. */
   readonly isReady: () => boolean;
@@ -73,30 +93,39 @@ export class Hub implements HubService {
   private readonly deps: HubDeps;
   private readonly peers: HubPeers;
   private readonly counters = new HubCounters();
-  private readonly services: HubServices;
   private readonly statusPort: StatusPort | null;
   private readonly answered = new Map<string, { requests: number; errors: number }>();
   private readonly told = new Map<string, number>();
   /** Null until clients are let in. */
   private clients: { readonly thread: HubThread; readonly watch: TouchWatch } | null = null;
   private readyTimer: NodeJS.Timeout | null = null;
-  private isOpen = false;
+  private restartTimer: NodeJS.Timeout | null = null;
+  private restarts = 0;
+  /** Why clients were sent away; null while they can connect. */
+  private failure: string | null = null;
+  private pauseMs = FIRST_PAUSE_MS;
+  private startedMs = 0;
   private isClosed = false;
 
   constructor(options: HubOptions, deps: HubDeps) {
-    const { node } = deps;
     this.options = options;
     this.deps = deps;
-    const reader = node.chain;
     this.peers = new HubPeers(options.peers);
-    this.services = {
+    this.statusPort = this.makeStatusPort();
+  }
+
+  /** What is remembered in them is true as long as they hear of the blocks that are taken back. */
+  private makeServices(): HubServices {
+    const { node, claims } = this.deps;
+    const reader = node.chain;
+    return {
       node,
       headers: new HeaderService(reader),
       blockTxids: new BlockTxids(reader),
       histories: new AddressHistories(node, new StatusCache()),
-      claims: deps.claims && this.claimAnswers(deps.claims),
+      claims: claims && this.claimAnswers(claims),
+      claimValues: (places) => claims?.index.valuesAt(places) ?? Promise.resolve([]),
     };
-    this.statusPort = this.makeStatusPort();
   }
 
   private claimAnswers({ index, search }: NonNullable<HubDeps['claims']>): ClaimAnswers {
@@ -127,12 +156,29 @@ export class Hub implements HubService {
     );
   }
 
-  private startThread(): HubThread {
-    const { options, deps, services, counters } = this;
+  /** What the hub's thread reads by itself; null where it has to ask. */
+  private sharing(): { readonly start: SharedClaimsStart; readonly sharing: HubThreadSharing } | null {
+    const { node, claims } = this.deps;
+    const rows = claims && node.chain.chain.deps.store.share();
+    if (rows === null) return null;
+    const { rules, search, index } = claims!;
+    const moment = new ChainMoment();
+    const shared = search?.shared ?? null;
+    const { blockingChannels } = this.options;
+    return {
+      start: { rows, rules, moment: moment.memory, blockingChannels, search: shared?.setup ?? null },
+      sharing: { moment, isSynced: () => index.isSynced, search: shared },
+    };
+  }
+
+  private startThread(services: HubServices): HubThread {
+    const { options, deps, counters } = this;
+    const shared = this.sharing();
     return new HubThread(
       {
         host: options.host,
-        port: options.port,
+        // Clients find it again where it was.
+        port: counters.get('port') || options.port,
         maxSessions: options.maxSessions,
         timeoutMs: options.sessionTimeoutSec * 1000,
         stallMs: options.stallMs,
@@ -140,6 +186,7 @@ export class Hub implements HubService {
         peers: this.peers.list,
         nodeMethods: [...NODE_METHODS.values()].map(({ run: _run, ...shape }) => shape),
         counters: counters.memory,
+        claims: shared?.start ?? null,
       },
       {
         reader: deps.node.chain,
@@ -148,12 +195,15 @@ export class Hub implements HubService {
         counters,
         log: deps.log,
         failed: deps.onException,
+        ended: (error) => this.restartLater(`its thread ended: ${error.message}`),
         answered: (notes) => this.noteAnswers(notes),
         told: (method, count) => this.noteTold(method, count),
+        searched: (notes) => this.noteSearches(notes),
         availability: (isAvailable) => {
           if (this.statusPort) this.statusPort.available = isAvailable;
         },
       },
+      shared?.sharing,
     );
   }
 
@@ -168,7 +218,7 @@ export class Hub implements HubService {
     };
   }
 
-  private startWatch(thread: HubThread): TouchWatch {
+  private startWatch(thread: HubThread, { histories }: HubServices): TouchWatch {
     const { node, log, onException } = this.deps;
     const { addresses } = node;
     assert(addresses, 'the hub runs without the address index');
@@ -177,7 +227,7 @@ export class Hub implements HubService {
       addresses,
       sessions: thread,
       log,
-      disconnected: (height) => this.services.histories.noteDisconnected(height),
+      disconnected: (height) => histories.noteDisconnected(height),
       failed: (error) => onException(error, 'notifications'),
     });
   }
@@ -191,6 +241,10 @@ export class Hub implements HubService {
       const error = code === null ? null : { code };
       for (let n = 0; n < count; n++) this.observer?.answered(method, error, durationMs / 1000);
     }
+  }
+
+  private noteSearches(notes: readonly SearchNote[]): void {
+    for (const [tookMs, timedOut] of notes) this.deps.claims?.search?.note(tookMs, timedOut);
   }
 
   private noteTold(method: string, count: number): void {
@@ -223,9 +277,9 @@ export class Hub implements HubService {
     if (this.deps.isReady()) return this.listen();
     this.deps.log.info('The hub lets clients in when the node has caught up');
     this.readyTimer = setInterval(() => {
-      if (this.isOpen || !this.deps.isReady()) return;
+      if (!this.deps.isReady()) return;
       this.stopLooking();
-      this.listen().catch((error: unknown) => this.deps.onException(error, 'listen'));
+      this.listenOrRestart();
     }, READY_LOOK_MS).unref();
   }
 
@@ -236,12 +290,37 @@ export class Hub implements HubService {
 
   private async listen(): Promise<void> {
     if (this.isClosed) return;
-    this.isOpen = true;
-    const thread = this.startThread();
-    this.clients = { thread, watch: this.startWatch(thread) };
+    const services = this.makeServices();
+    const thread = this.startThread(services);
+    this.clients = { thread, watch: this.startWatch(thread, services) };
+    this.startedMs = performance.now();
     await thread.open();
+    this.failure = null;
     const udp = this.statusPort ? `, status at UDP port ${this.statusPort.port}` : '';
     this.deps.log.info(`The hub listens at ${this.options.host} port ${this.counters.get('port')}${udp}`);
+  }
+
+  private listenOrRestart(): void {
+    this.listen().catch((error: unknown) => this.restartLater((error as Error).message));
+  }
+
+  /** Clients cannot be served, for a reason that may pass: a new thread begins after a pause. */
+  private restartLater(reason: string): void {
+    const { clients } = this;
+    this.clients = null;
+    clients?.watch.stop().catch(() => undefined);
+    clients?.thread.close().catch(() => undefined);
+    if (this.isClosed || this.restartTimer !== null) return;
+    if (performance.now() - this.startedMs > LONGEST_PAUSE_MS) this.pauseMs = FIRST_PAUSE_MS;
+    const { pauseMs } = this;
+    this.pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    this.failure = reason;
+    this.deps.log.warn(`The hub is started again in ${pauseMs / 1000} s: ${reason}`);
+    this.restartTimer = setTimeout(() => {
+      this.restartTimer = null;
+      this.restarts++;
+      this.listenOrRestart();
+    }, pauseMs).unref();
   }
 
   /** How it is, for whoever supervises it. */
@@ -252,6 +331,8 @@ export class Hub implements HubService {
       host: options.host,
       port: counters.get('port') || options.port,
       udpPort: statusPort?.port ?? null,
+      failure: this.failure,
+      restarts: this.restarts,
       height: this.servedHeight,
       sessions: counters.get('sessions'),
       maxSessions: options.maxSessions,
@@ -268,7 +349,7 @@ export class Hub implements HubService {
 
   /** The lowest of what clients were told and what is needed for answers has. */
   private get servedHeight(): number {
-    const { node } = this.services;
+    const { node } = this.deps;
     const heights = node
       .indexes()
       .flatMap(({ name, height }) => (NEEDED_INDEXES.includes(name) ? [height] : []));
@@ -280,6 +361,7 @@ export class Hub implements HubService {
   async close(): Promise<void> {
     this.isClosed = true;
     this.stopLooking();
+    if (this.restartTimer !== null) clearTimeout(this.restartTimer);
     const { clients } = this;
     await clients?.thread.close();
     await Promise.all([clients?.watch.stop(), this.statusPort?.close()]);

@@ -9,6 +9,8 @@ const NAMES = [
   'unsentBytes',
   'running',
   'waiting',
+  'searchesRunning',
+  'searchesWaiting',
 ] as const;
 
 export type HubCounter = (typeof NAMES)[number];
@@ -30,5 +32,10 @@ export class HubCounters {
 
   set(name: HubCounter, value: number): void {
     Atomics.store(this.cells, NAMES.indexOf(name), BigInt(value));
+  }
+
+  /** To be called when the hub's thread is no more: then nothing is counted but the port, which is kept. */
+  clear(): void {
+    for (const name of NAMES) if (name !== 'port') this.set(name, 0);
   }
 }

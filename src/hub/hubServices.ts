@@ -1,5 +1,7 @@
 /** What answers are made of in the node's thread. */
+import type { ValuePlace } from '../index/claims/claimValues.js';
 import type { RpcServices } from '../rpc/services.js';
+import type { Bytes } from '../util/bytes.js';
 import type { AddressHistories } from './addressHistories.js';
 import type { BlockTxids } from './blockTxids.js';
 import type { ClaimAnswers } from './claimAnswers.js';
@@ -12,4 +14,6 @@ export interface HubServices {
   readonly histories: AddressHistories;
   /** Null where there is no claim index. */
   readonly claims: ClaimAnswers | null;
+  /** Values in the order of their places; null where a block was pruned. */
+  readonly claimValues: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;
 }

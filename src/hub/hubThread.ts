@@ -8,14 +8,23 @@ import { formatHeader } from '../primitives/header.js';
 import type { Logger } from '../util/logging.js';
 import { projectFile } from '../util/project.js';
 import { isPromise, whenSoon } from '../util/soon.js';
+import type { SharedSearch } from '../search/sharedSearch.js';
 import type { AnsweredNote } from './answerNotes.js';
 import { Batches } from './batches.js';
+import { noteMoment, type ChainMoment } from './chainMoment.js';
 import type { HubCounters } from './hubCounters.js';
 import type { HubServices } from './hubServices.js';
 import { HubStartError } from './hubStartError.js';
 import type { NodeMethod } from './method.js';
 import { NodeDesk } from './nodeDesk.js';
-import { packKeys, unpackKeys, type HubThreadStart, type ToHub, type ToNode } from './portMessages.js';
+import {
+  packKeys,
+  unpackKeys,
+  type HubThreadStart,
+  type SearchNote,
+  type ToHub,
+  type ToNode,
+} from './portMessages.js';
 import type { TouchedSessions } from './touchWatch.js';
 
 export interface HubThreadDeps {
@@ -24,12 +33,23 @@ export interface HubThreadDeps {
   readonly methods: ReadonlyMap<string, NodeMethod>;
   readonly counters: HubCounters;
   readonly log: Logger;
-  /** Something failed for no reason of a client's, or the thread itself did. */
+  /** Something failed for no reason of a client's. */
   readonly failed: (error: unknown, method: string) => void;
+  /** The thread ended by itself. */
+  readonly ended: (error: Error) => void;
   readonly answered: (notes: readonly AnsweredNote[]) => void;
   readonly told: (method: string, count: number) => void;
+  readonly searched: (notes: readonly SearchNote[]) => void;
   /** Whether clients can connect changed. */
   readonly availability: (isAvailable: boolean) => void;
+}
+
+/** What the thread reads by itself. */
+export interface HubThreadSharing {
+  readonly moment: ChainMoment;
+  /** Whether the claim index is at the tip. */
+  readonly isSynced: () => boolean;
+  readonly search: SharedSearch | null;
 }
 
 /** What the thread is asked to do and has not done. */
@@ -45,6 +65,8 @@ export class HubThread implements TouchedSessions {
   private readonly desk: NodeDesk;
   private readonly orders = new Map<number, Order>();
   private readonly exited: Promise<void>;
+  private readonly sharing: HubThreadSharing | null;
+  private readonly offs: (() => void)[] = [];
   private readonly wanted = new Set<string>();
   private touched = new Set<string>();
   private nextOrder = 0;
@@ -52,9 +74,13 @@ export class HubThread implements TouchedSessions {
   private knownTip = -1;
   private isClosing = false;
   private isOver = false;
+  /** What the thread died of. */
+  private failure: Error | null = null;
 
-  constructor(start: HubThreadStart, deps: HubThreadDeps) {
+  /** `sharing` goes with `start.claims`. */
+  constructor(start: HubThreadStart, deps: HubThreadDeps, sharing: HubThreadSharing | null = null) {
     this.deps = deps;
+    this.sharing = sharing;
     this.worker = new Worker(projectFile('dist', 'hub', 'hubWorker.js'), { workerData: start });
     this.worker.unref();
     this.batches = new Batches<ToHub>(this.worker, () => this.addTip());
@@ -65,22 +91,48 @@ export class HubThread implements TouchedSessions {
       failed: deps.failed,
     });
     this.worker.on('message', (items: readonly ToNode[]) => this.receive(items));
-    this.worker.on('error', (error) => deps.failed(error, 'thread'));
+    this.worker.on('error', (error) => (this.failure = error));
     this.exited = new Promise((resolve) => this.worker.on('exit', () => resolve(this.ended())));
+    if (sharing !== null) this.share(sharing);
+  }
+
+  private share({ search }: HubThreadSharing): void {
+    const { counters, reader } = this.deps;
+    const { events } = reader.chain;
+    this.noteMoment();
+    this.offs.push(events.on('blockConnected', () => this.noteMoment()));
+    this.offs.push(events.on('blockDisconnected', () => this.noteMoment()));
+    if (search === null) return;
+    this.batches.add(['followed', search.follower.status]);
+    this.offs.push(search.onStatus((status) => this.batches.add(['followed', status])));
+    this.offs.push(search.onRelease(() => this.order((id) => ['release', id]).catch(() => undefined)));
+    search.load = () => ({
+      running: counters.get('searchesRunning'),
+      waiting: counters.get('searchesWaiting'),
+    });
+  }
+
+  /** Notes where the chain stands, for what the thread reads by itself. */
+  private noteMoment(): void {
+    if (this.sharing === null) return;
+    const { moment, isSynced } = this.sharing;
+    noteMoment(moment, this.deps.reader, isSynced());
+    moment.logsSearches = this.deps.log.willLog('search');
   }
 
   private ended(): void {
     this.isOver = true;
-    this.deps.counters.set('isListening', 0);
-    this.deps.counters.set('sessions', 0);
+    for (const off of this.offs) off();
+    this.deps.counters.clear();
     this.deps.availability(false);
     this.desk.close();
+    const error = this.failure ?? new Error('no reason is known');
+    if (!this.isClosing) this.deps.ended(error);
     for (const { resolve, reject } of this.orders.values()) {
       if (this.isClosing) resolve();
-      else reject(new Error("the hub's thread ended"));
+      else reject(error);
     }
     this.orders.clear();
-    if (!this.isClosing) this.deps.failed(new Error("the hub's thread ended"), 'thread');
   }
 
   private order(make: (id: number) => ToHub, transfer: readonly ArrayBuffer[] = []): Promise<void> {
@@ -116,6 +168,7 @@ export class HubThread implements TouchedSessions {
 
   private receive(items: readonly ToNode[]): void {
     this.desk.lap();
+    this.noteMoment();
     for (const item of items) this.take(item);
   }
 
@@ -137,13 +190,19 @@ export class HubThread implements TouchedSessions {
         for (const key of unpackKeys(item[1])) this.wanted.delete(key);
         return;
       case 'log':
-        if (item[1] === 'debug') deps.log.debug('hub', item[2]);
+        if (item[1] === 'debug') deps.log.debug(item[3] ?? 'hub', item[2]);
         else deps.log[item[1]](item[2]);
         return;
       case 'answered':
         return deps.answered(item[1]);
       case 'told':
         return deps.told(item[1], item[2]);
+      case 'searched':
+        return deps.searched(item[1]);
+      case 'follower': {
+        const follower = this.sharing?.search?.follower;
+        return item[1] === 'poke' ? follower?.pokeIfIdle() : follower?.remake();
+      }
       case 'available':
         return deps.availability(item[1]);
       case 'failed':

@@ -3,13 +3,15 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { breathe } from '../util/breathe.js';
 import { AnswerNotes } from './answerNotes.js';
 import { Batches } from './batches.js';
+import { askedClaims, type ClaimSource } from './claimSource.js';
 import { HubCounters } from './hubCounters.js';
 import { HubPeers } from './hubPeers.js';
 import type { HubMethod } from './method.js';
 import { HUB_METHODS } from './methodTable.js';
 import { NodePort } from './nodePort.js';
-import { unpackKeys, type HubThreadStart, type ToHub, type ToNode } from './portMessages.js';
+import { unpackKeys, type HubThreadStart, type SearchNote, type ToHub, type ToNode } from './portMessages.js';
 import { Sessions } from './sessions.js';
+import { SharedClaims } from './sharedClaims.js';
 import { TipHeader } from './tipHeader.js';
 import { Turns } from './turns.js';
 
@@ -34,13 +36,27 @@ const peers = new HubPeers(start.peers);
 
 const notes = new AnswerNotes();
 const told = new Map<string, number>();
+let searched: SearchNote[] = [];
 
 function sendNotes(): void {
   const answered = notes.take();
   if (answered.length > 0) batches.add(['answered', answered]);
   for (const [method, count] of told) batches.add(['told', method, count]);
   told.clear();
+  if (searched.length > 0) batches.add(['searched', searched]);
+  searched = [];
 }
+
+const asked = askedClaims(node);
+const shared =
+  start.claims &&
+  new SharedClaims(start.claims, asked, {
+    node,
+    counters,
+    say: (item) => batches.add(item),
+    searched: (tookMs, timedOut) => searched.push([tookMs, timedOut]),
+  });
+const claims: ClaimSource = shared ?? asked;
 
 const nodeMethods = start.nodeMethods.map((shape): HubMethod => ({
   ...shape,
@@ -60,7 +76,7 @@ const sessions = new Sessions(
     ...(start.stallMs === undefined ? {} : { stallMs: start.stallMs }),
   },
   {
-    hub: { facts: start.facts, peers, tip, node, warn: (text) => batches.add(['log', 'warn', text]) },
+    hub: { facts: start.facts, peers, tip, node, claims, warn: (text) => batches.add(['log', 'warn', text]) },
     turns,
     counters,
     method: (name) => methods.get(name),
@@ -78,6 +94,7 @@ const sessions = new Sessions(
 const noting = setInterval(() => {
   sendNotes();
   sessions.measure();
+  shared?.measure();
 }, NOTE_MS);
 
 async function tell(touched: Uint8Array): Promise<void> {
@@ -92,6 +109,7 @@ async function tell(touched: Uint8Array): Promise<void> {
 async function close(): Promise<void> {
   clearInterval(noting);
   await sessions.close();
+  await shared?.close();
 }
 
 /** Carries an order out; the node hears of its end. */
@@ -112,6 +130,10 @@ function take(item: ToHub): void {
       return batches.add(['done', item[1], null]);
     case 'open':
       return void carryOut(item[1], sessions.open());
+    case 'followed':
+      return shared?.followed(item[1]);
+    case 'release':
+      return void carryOut(item[1], shared?.release() ?? Promise.resolve());
     case 'tell':
       return void carryOut(item[1], tell(item[2]));
     case 'close':

@@ -3,6 +3,7 @@
  * taken. What a client asked for that has left is given up.
  */
 import { jsonChunks, smallJson } from '../util/jsonWrite.js';
+import { packValues, unpackPlaces } from '../search/followerMessages.js';
 import type { Bytes } from '../util/bytes.js';
 import type { Batches } from './batches.js';
 import type { ClaimAnswers } from './claimAnswers.js';
@@ -186,6 +187,7 @@ function handlersOf({ hub, methods }: NodeDeskDeps): Handlers {
     resolve: ({ turn }, _client, urls) => claims().resolve(urls, turn),
     search: ({ turn }, client, constraints) => claims().search(constraints, turn, client),
     claim: (_call, _client, claimId) => claims().byId(claimId),
+    values: async (_call, _client, places) => packValues(await hub.claimValues(unpackPlaces(places))),
     headers: (call, _client, start, count, checkpoint): Pieces =>
       new Pieces(headersFrom(call, start, count, checkpoint) satisfies AsyncIterable<HeadersStart | Bytes>),
     async run(call, _client, name, crossing) {

@@ -1,4 +1,5 @@
 /** What the hub's thread asks of the node's: the whole of it. */
+import type { PackedPlaces, PackedValues } from '../search/followerMessages.js';
 import type { FoundOutputs } from './foundOutputs.js';
 
 /** What comes before the bytes of headers: how many there are, and the proof where one was asked for. */
@@ -19,6 +20,8 @@ export interface ValueOperations {
   search(constraints: Readonly<Record<string, unknown>>): FoundOutputs | null;
   /** `claimId` as printed. */
   claim(claimId: string): FoundOutputs;
+  /** Values of claims, by where their outputs are. */
+  values(places: PackedPlaces): PackedValues;
 }
 
 /** Answered piece by piece. */

@@ -30,6 +30,9 @@ export interface Asking {
   readonly hasLeft: boolean;
 }
 
+/** What of a turn counts with whoever is asked. */
+type Weighing = Pick<Turn, 'weight'>;
+
 type Outcome = { readonly value: unknown } | { readonly chunks: AsyncGenerator<unknown> };
 
 export class NodePort {
@@ -50,7 +53,7 @@ export class NodePort {
   /** Ends with one value. */
   async call<Name extends keyof ValueOperations>(
     client: Asking,
-    turn: Turn,
+    turn: Weighing,
     operation: Name,
     ...args: Parameters<ValueOperations[Name]>
   ): Promise<ReturnType<ValueOperations[Name]>> {
@@ -86,7 +89,7 @@ export class NodePort {
     return this.call(client, turn, 'statuses', packKeys(keys));
   }
 
-  private ask(client: Asking, turn: Turn, operation: NodeOperation, args: unknown[]): NodeAnswer {
+  private ask(client: Asking, turn: Weighing, operation: NodeOperation, args: unknown[]): NodeAnswer {
     const id = this.nextId++;
     const answer = new NodeAnswer(client, (more) =>
       this.batches.add(more === 0 ? ['cancel', id] : ['more', id, more]),

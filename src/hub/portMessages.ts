@@ -3,10 +3,13 @@
  * first. The hub's thread asks, and each of its calls ends with one of `value`, `end`, `error` and `gone`.
  */
 import { SCRIPT_KEY_BYTES } from '../index/addressScripts.js';
+import type { FollowerStatus } from '../search/followerStatus.js';
+import type { LogCategory } from '../util/logging.js';
 import type { AnsweredNote } from './answerNotes.js';
 import type { HubFacts } from './hubFacts.js';
 import type { MethodShape } from './method.js';
 import type { NodeOperation } from './nodeOperations.js';
+import type { SharedClaimsStart } from './sharedClaims.js';
 
 /** Pieces of an answer that are under way at a time, once its client takes it. Before that there is one. */
 export const CHUNKS_AHEAD = 2;
@@ -17,6 +20,8 @@ export interface CrossingError {
   readonly message: string;
   readonly isHonest: boolean;
 }
+
+export type SearchNote = readonly [tookMs: number, timedOut: boolean];
 
 /** From the hub's thread to the node's. */
 export type ToNode =
@@ -29,9 +34,13 @@ export type ToNode =
   /** Scripts that some client wants to hear of from here on, and those that none does any more. */
   | readonly ['wanted', Uint8Array]
   | readonly ['unwanted', Uint8Array]
-  | readonly ['log', level: 'info' | 'warn' | 'debug', text: string]
+  /** Of the category `hub`, unless another is named. */
+  | readonly ['log', level: 'info' | 'warn' | 'debug', text: string, category?: LogCategory]
   | readonly ['answered', readonly AnsweredNote[]]
   | readonly ['told', method: string, count: number]
+  /** Searches that were carried out by threads of the hub's: how long each took, and whether it was given up. */
+  | readonly ['searched', readonly SearchNote[]]
+  | readonly ['follower', deed: 'poke' | 'remake']
   | readonly ['available', isAvailable: boolean]
   | readonly ['failed', method: string, message: string, stack: string | undefined]
   /** An order was carried out, or could not be. */
@@ -48,6 +57,10 @@ export type ToHub =
   | readonly ['gone', id: number]
   | readonly ['peer', id: number, name: string, isThere: boolean]
   | readonly ['open', id: number]
+  /** How the follower of the claim index stands. */
+  | readonly ['followed', FollowerStatus]
+  /** Whoever searches lets go of the file of the index. */
+  | readonly ['release', id: number]
   /** These scripts were touched, and the tip may have moved: clients are to be told. */
   | readonly ['tell', id: number, touched: Uint8Array]
   | readonly ['close', id: number];
@@ -64,6 +77,8 @@ export interface HubThreadStart {
   /** Methods that the node's thread runs. */
   readonly nodeMethods: readonly MethodShape[];
   readonly counters: SharedArrayBuffer;
+  /** Null where the node's thread has all answers about claims. */
+  readonly claims: SharedClaimsStart | null;
 }
 
 /** Keys of scripts back to back, in memory of their own. */

@@ -3,15 +3,9 @@
  * events. Keeps ids alone, about a hundred bytes for each script of a transaction; what those did is read from the
  * transactions when somebody asks. `-maxmempool` does not count it.
  */
-import { formatOutPoint, type Transaction } from '../primitives/transaction.js';
+import type { Transaction } from '../primitives/transaction.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { scriptKeyOf } from './addressScripts.js';
-
-/** Where the scripts of spent outputs are found. */
-export interface OutputScripts {
-  /** The output made in the mempool or, at once, in the chain; null when neither has it. `outPoint` has 36 bytes. */
-  scriptOf(outPoint: Bytes): Bytes | null;
-}
 
 /** An unconfirmed transaction and its place among all that ever came, counted from 1. */
 export interface UnconfirmedTransaction {
@@ -23,25 +17,15 @@ export interface UnconfirmedTransaction {
 const NONE: ReadonlyMap<string, number> = new Map();
 
 export class MempoolAddresses {
-  private readonly outputs: OutputScripts;
   /** By key of a script: ids (32 bytes in wire order, a byte a character) in the order in which they came, and arrivals. */
   private readonly byScript = new Map<string, Map<string, number>>();
   private readonly scriptsOf = new Map<string, readonly string[]>();
   private arrivals = 0;
 
-  constructor(outputs: OutputScripts) {
-    this.outputs = outputs;
-  }
-
-  /** Files a transaction that was let in; answers the scripts it touches. Its spent outputs must still be where `scriptOf` finds them. */
-  add(txid: Bytes, tx: Transaction): readonly string[] {
+  /** Files a transaction that was let in, with the scripts of the outputs that it spends; answers the scripts it touches. */
+  add(txid: Bytes, tx: Transaction, spentScripts: readonly Bytes[]): readonly string[] {
     const keys = new Set<string>();
-    for (const { prevout } of tx.inputs) {
-      const script = this.outputs.scriptOf(formatOutPoint(prevout));
-      const key = script && scriptKeyOf(script);
-      if (key) keys.add(key);
-    }
-    for (const { script } of tx.outputs) {
+    for (const script of [...spentScripts, ...tx.outputs.map((output) => output.script)]) {
       const key = scriptKeyOf(script);
       if (key !== null) keys.add(key);
     }

@@ -66,7 +66,8 @@ export interface AcceptanceDeps {
   /** Drops what is expired or does not fit any more. */
   readonly limitSize: () => void;
   /** Called with what entered and stays. */
-  readonly onAccepted: (entry: PoolEntry) => void;
+  /** With the coins that it spends, in the order of its inputs. */
+  readonly onAccepted: (entry: PoolEntry, coins: readonly SeenCoin[]) => void;
 }
 
 /** A transaction with everything that follows from it alone. */
@@ -191,7 +192,7 @@ export async function acceptTransaction(
     deps.limitSize();
     if (!pool.has(entry.key)) return refused(reject('mempool full'));
   }
-  deps.onAccepted(entry);
+  deps.onAccepted(entry, coins as SeenCoin[]);
   return verdict;
 }
 

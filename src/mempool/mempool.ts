@@ -61,8 +61,8 @@ export interface MempoolDeps {
 
 /** `bytes` are the transaction, serialized with witness; not to be changed. */
 export interface MempoolListener {
-  /** A transaction was let in, and is there to stay. */
-  added?(entry: MempoolEntry, bytes: Buffer): void;
+  /** A transaction was let in, and is there to stay; `spentScripts` are those of the outputs that its inputs spend, in order. */
+  added?(entry: MempoolEntry, bytes: Buffer, spentScripts: readonly Bytes[]): void;
   /** One left; with `sizelimit` perhaps one that was too cheap for a full mempool and was never announced. */
   removed?(entry: MempoolEntry, reason: RemovalReason, bytes: Buffer): void;
 }
@@ -104,10 +104,11 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
       nowSec: deps.nowSec,
       rollingFeeRatePerKb: () => this.rollingFeeRatePerKb(),
       limitSize: () => this.limitSize(),
-      onAccepted: (entry) => {
+      onAccepted: (entry, coins) => {
         if (this.listeners.size === 0) return;
         const added = describe(entry);
-        for (const listener of this.listeners) listener.added?.(added, entry.bytes);
+        const spentScripts = coins.map(({ script }) => script);
+        for (const listener of this.listeners) listener.added?.(added, entry.bytes, spentScripts);
       },
     };
     this.files = new MempoolFiles(options, this.pool, this.unbroadcast, {

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { addonCandidates, isCheckout, targetName } from './addonFiles.js';
 
 /** Raised with every change of a signature below; an addon built for another number is not used. */
-export const NATIVE_ABI = 16;
+export const NATIVE_ABI = 17;
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
@@ -111,6 +111,26 @@ export interface NativeRows {
   walk(target: Uint8Array): number;
   /** Records from `gte` up to but not including `lt`, ascending, if there are any; for tables without a bound. */
   range(gte: Uint8Array | string, lt: Uint8Array | string): Buffer | undefined;
+  /** How often `beginChange` was called. */
+  readonly changes: number;
+  /** The number by which other threads attach (`RowView`); for tables without a bound. */
+  share(): number;
+  /** Other threads see all or none of what is changed from here up to `endChange`, which must follow in the same turn. */
+  beginChange(): void;
+  endChange(): void;
+}
+
+/** What another thread of the process reads: the rows of a table over those of a database, each by its number. */
+export interface NativeRowView {
+  /** See `NativeRows`: grows before anything of a change can be seen. */
+  readonly changes: number;
+  /** Packed values of all keys. Throws an error whose code is LEVEL_DATABASE_NOT_OPEN where the database is closed. */
+  getMany(keys: readonly string[]): Buffer;
+  /**
+   * Size of the table's records (u32, little endian) ‖ these, ascending, with deletions ‖ what `rangeNow` writes of the
+   * database, with as many rows more as the table may hide.
+   */
+  range(gte: string, lt: string, reverse: boolean, maxRows: number): Buffer;
 }
 
 /** What a block adds to the address index. */
@@ -140,7 +160,10 @@ export interface NativeDatabaseOptions {
  */
 export interface NativeDatabase {
   open(): Promise<void>;
+  /** Waits for other threads that are reading. */
   close(): Promise<void>;
+  /** The number by which other threads attach (`NativeRowView`); the same database when it is opened again. */
+  share(): number;
   /** Number of the newest put or delete. */
   readonly sequence: number;
   /**
@@ -343,6 +366,8 @@ export interface NativeAddon {
   ) => NativeDatabaseWalk;
   /** `maxBytes` bounds what the rows take, and makes a cache of the table; 0 sets no bound. */
   readonly RowTable: new (maxBytes: number) => NativeRows;
+  /** Throws when what one of the numbers names is gone. */
+  readonly RowView: new (rows: number, database: number) => NativeRowView;
 
   setVerifyThreads(count: number): void;
   setSignatureCacheBytes(bytes: number): void;

@@ -1,5 +1,4 @@
 /** The address index as the RPC methods see it: the rows of the chain, and what the mempool adds. */
-import type { ChainReader } from '../chain/chainReader.js';
 import { AddressQueries } from '../index/addressQueries.js';
 import { MempoolAddresses } from '../index/mempoolAddresses.js';
 import type { Mempool } from '../mempool/mempool.js';
@@ -10,11 +9,8 @@ import type { RowReader } from '../store/rows.js';
 import { Reader } from '../util/reader.js';
 
 /** Follows the mempool from its first transaction on; `rows` may be asked for once the chain is open. */
-export function addressService(mempool: Mempool, reader: ChainReader, rows: () => RowReader): AddressService {
-  const unconfirmed = new MempoolAddresses({
-    // What a transaction spends was loaded when it was looked at, a moment ago.
-    scriptOf: (outPoint) => mempool.output(outPoint)?.script ?? reader.cachedCoin(outPoint)?.script ?? null,
-  });
+export function addressService(mempool: Mempool, rows: () => RowReader): AddressService {
+  const unconfirmed = new MempoolAddresses();
   const listeners = new Set<(scriptKeys: readonly string[]) => void>();
   const tell = (scriptKeys: readonly string[]): void => {
     if (scriptKeys.length > 0) for (const listener of listeners) listener(scriptKeys);
@@ -24,8 +20,8 @@ export function addressService(mempool: Mempool, reader: ChainReader, rows: () =
     if (listeners.size > 0) for (const child of children) tell(unconfirmed.scriptKeysOf(child));
   };
   mempool.listen({
-    added(entry, bytes) {
-      tell(unconfirmed.add(entry.txid, parseTransaction(new Reader(bytes))));
+    added(entry, bytes, spentScripts) {
+      tell(unconfirmed.add(entry.txid, parseTransaction(new Reader(bytes)), spentScripts));
       tellOfChildren(entry);
     },
     removed(entry) {

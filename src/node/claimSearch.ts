@@ -1,16 +1,20 @@
 /** Search in the node: opens the index, in a file or in PostgreSQL, follows the claim index, closes both. */
 import { join } from 'node:path';
 import type { ChainReader } from '../chain/chainReader.js';
-import type { ClaimIndexReader } from '../index/claims/claimReader.js';
+import type { ClaimRules } from '../claimtrie/types.js';
+import type { ClaimIndexQueries } from '../index/claims/claimIndexQueries.js';
 import type { NetworkParams } from '../params/network.js';
 import { addressPrefixesOf } from '../script/address.js';
 import type { CensorLists } from '../search/censor.js';
 import { BackedClaimSearch, type ClaimSearch } from '../search/claimSearch.js';
-import type { FollowedChain } from '../search/followedClaims.js';
+import type { ToldChain } from '../search/chainMirror.js';
 import { SearchFollower } from '../search/follower.js';
 import { PostgresBackend } from '../search/postgresBackend.js';
+import { RemoteFollower, type ClaimFollower } from '../search/remoteFollower.js';
 import type { SearchBackend } from '../search/searchBackend.js';
+import { SharedSearch } from '../search/sharedSearch.js';
 import { SqliteBackend } from '../search/searchWorkers.js';
+import { NO_HEADER } from '../store/headerTable.js';
 import { hashToHex } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 
@@ -27,7 +31,8 @@ export interface ClaimSearchInput {
   readonly networkDir: string;
   readonly params: NetworkParams;
   readonly reader: ChainReader;
-  readonly index: ClaimIndexReader;
+  readonly index: ClaimIndexQueries;
+  readonly rules: ClaimRules;
   readonly lists: CensorLists;
   /** Null for the file of SQLite. */
   readonly postgres: PostgresOptions | null;
@@ -47,9 +52,32 @@ export interface PostgresOptions {
 /** Digits of the genesis block's hash that name the schema of a chain. */
 const SCHEMA_DIGITS = 12;
 
-function followedChain({ chain, headers }: ChainReader): FollowedChain {
+/** The chain as the follower of the claim index, in whatever thread, is told of it. */
+export function followedChain({ chain, headers }: ChainReader): ToldChain {
   const { active } = chain.index;
+  const { store } = chain.deps;
   return {
+    get height() {
+      return active.height;
+    },
+    get tip() {
+      return active.tip;
+    },
+    get commits() {
+      return store.mustFlush ? null : store.commits;
+    },
+    forkHeight: (tip) => {
+      const fork = active.findFork(tip);
+      return fork === NO_HEADER ? -1 : headers.height(fork);
+    },
+    factsAt: (tip, height) => {
+      const block = active.ancestorOf(tip, height);
+      if (block === NO_HEADER) return [null, 0, 0];
+      const before = headers.prev(block);
+      const below = before === NO_HEADER ? 0 : headers.chainTxCount(before);
+      return [hashToHex(headers.hash(block)), headers.timeSec(block), below];
+    },
+    exclusively: (task) => chain.exclusively(task),
     get disconnects() {
       return active.disconnects;
     },
@@ -60,26 +88,43 @@ function followedChain({ chain, headers }: ChainReader): FollowedChain {
   };
 }
 
-async function openBackend({
-  networkDir,
-  params,
-  reader,
-  lists,
-  postgres,
-  timeoutMs,
-  log,
-}: ClaimSearchInput): Promise<SearchBackend> {
+/** The backend, and who keeps its index up to date. */
+async function openBackend(input: ClaimSearchInput): Promise<{
+  readonly backend: SearchBackend;
+  readonly follower: ClaimFollower;
+  readonly shared: SharedSearch | null;
+}> {
+  const { networkDir, params, reader, index, rules, lists, postgres, timeoutMs, log } = input;
+  const told = followedChain(reader);
   const chain = hashToHex(reader.headers.hash(reader.chain.index.active.at(0)));
   const prefixes = addressPrefixesOf(params);
   if (postgres === null) {
-    return SqliteBackend.open({
-      path: join(networkDir, FILE_NAME),
+    const path = join(networkDir, FILE_NAME);
+    const rows = reader.chain.deps.store.share();
+    const remote =
+      rows &&
+      new RemoteFollower(
+        {
+          rows,
+          rules,
+          chain: told,
+          index,
+          values: (places) => index.valuesAt(places),
+          release: () => backend.release(),
+          logger: log,
+        },
+        (status) => shared?.tell(status),
+      );
+    const searching = { path, lists, readers: READERS, timeoutMs };
+    const backend: SqliteBackend = await SqliteBackend.open({
+      ...searching,
       chain,
       prefixes,
-      lists,
-      readers: READERS,
-      timeoutMs,
+      warn: (text) => log.warn(text),
+      ...(remote && { followed: remote }),
     });
+    const shared = remote && new SharedSearch(searching, remote, (release) => backend.onRelease(release));
+    return { backend, follower: remote ?? new SearchFollower(index, told, backend.writer, log), shared };
   }
   const schema = postgres.schema === '' ? `lbcnode_${chain.slice(0, SCHEMA_DIGITS)}` : postgres.schema;
   const { backend, away } = await PostgresBackend.open({
@@ -89,9 +134,10 @@ async function openBackend({
     prefixes,
     lists,
     timeoutMs,
+    warn: (text) => log.warn(text),
   });
   if (away !== null) log.warn(`${away}. Claims cannot be searched until it answers`);
-  return backend;
+  return { backend, follower: new SearchFollower(index, told, backend.writer, log), shared: null };
 }
 
 /** Throws `EnvironmentError` where there is no SQLite, or where PostgreSQL refuses to keep the index. */
@@ -99,9 +145,8 @@ export async function openClaimSearch(
   input: ClaimSearchInput,
 ): Promise<{ readonly search: ClaimSearch; close(): Promise<void> }> {
   const { reader, index, log } = input;
-  const backend = await openBackend(input);
+  const { backend, follower, shared } = await openBackend(input);
   log.info(`Searching claims with ${backend.description}`);
-  const follower = new SearchFollower(index, followedChain(reader), backend.writer, log);
   const forget = reader.chain.events.on('tipChanged', () => follower.pokeSoon());
   const looking = setInterval(() => {
     const { tip } = follower.status;
@@ -112,7 +157,7 @@ export async function openClaimSearch(
   scrubbing.unref();
   follower.poke();
   return {
-    search: new BackedClaimSearch(index, backend, follower, log),
+    search: new BackedClaimSearch(index, backend, follower, log, shared),
     async close() {
       forget();
       clearInterval(looking);

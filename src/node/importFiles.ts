@@ -15,7 +15,7 @@ import { isSpecialFile } from '../util/specialFile.js';
 import { errorText } from './closeStack.js';
 import type { LoadedOptions } from './options.js';
 
-/** What is logged when calls are answered while blocks are imported, and when that is over. */
+/** What is logged when calls are answered while blocks are imported, and when that is over and the mempool is as it was. */
 export const IMPORT_BEGINS = 'Importing blocks, calls are answered meanwhile';
 export const IMPORT_ENDED = 'All blocks are imported';
 
@@ -37,7 +37,6 @@ export function importBlocks(
   const work = async (): Promise<void> => {
     await rebuild?.();
     await importFiles(files, opened, loaded, logger, signal);
-    if (!signal.aborted) logger.info(`${IMPORT_ENDED}, the tip is at height ${chain.height}`);
   };
   return work().finally(() => {
     chain.importing = false;

@@ -21,6 +21,7 @@ import { MethodTable } from '../rpc/table.js';
 import { AssertionError } from '../util/assert.js';
 import { hashToHex } from '../util/bytes.js';
 import type { Logger, LogControl } from '../util/logging.js';
+import type { Wallets } from '../wallet/wallets.js';
 import { watchBlockIndex, watchTip } from './chainWatch.js';
 import { AdjustedClock } from './clock.js';
 import { CloseStack, errorText } from './closeStack.js';
@@ -31,7 +32,7 @@ import type { StatusLine } from './display/console.js';
 import type { RpcPlace } from './display/firstSteps.js';
 import { ProgressMonitor } from './display/progressMonitor.js';
 import { describeFailure } from './failure.js';
-import { importBlocks } from './importFiles.js';
+import { IMPORT_ENDED, importBlocks } from './importFiles.js';
 import { startNative } from './nativeStart.js';
 import { startNotifications } from './notifications.js';
 import { notifyBlocks } from './notify.js';
@@ -280,8 +281,18 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
   notifyBlocks(chain, options.blocknotify, logger);
 
   const loadMempool = (): Promise<void> => nodeServices.load(deps.onFatal);
+  let wallets: Wallets | null = null;
+  let isImporting = false;
+  const afterImport = async (): Promise<void> => {
+    await loadMempool();
+    isImporting = false;
+    // What they have unconfirmed was refused as long as the blocks before it were missing.
+    await wallets?.reaccept();
+    if (!signal.aborted) logger.info(`${IMPORT_ENDED}, the tip is at height ${chain.height}`);
+  };
   const importing = importBlocks(opened, loaded, logger, signal);
-  const imported = importing?.then(loadMempool).catch(deps.onFatal) ?? Promise.resolve();
+  isImporting = importing !== null;
+  const imported = importing?.then(afterImport).catch(deps.onFatal) ?? Promise.resolve();
   closers.push(() => {
     giveUp.abort();
     return imported;
@@ -310,12 +321,15 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
     if (nodeServices.services.claimSearch) metrics?.followSearch(nodeServices.services.claimSearch);
   }
   if (!options.disablewallet) {
-    const wallets = await nodeServices.openWallets(deps.onFatal, (status) =>
+    const beganWhileImporting = isImporting;
+    const openWallets = await nodeServices.openWallets(deps.onFatal, (status) =>
       dispatcher.setWarmupStatus(status),
     );
-    closers.push(() => wallets.close());
+    closers.push(() => openWallets.close());
     if (signal.aborted) return handle;
-    notifications.followWallets(wallets);
+    wallets = openWallets;
+    if (beganWhileImporting && !isImporting) await openWallets.reaccept();
+    notifications.followWallets(openWallets);
   }
   dispatcher.setWarmupStatus('Starting network threads...');
   const network = await nodeServices.connect(deps.onFatal);
@@ -334,7 +348,7 @@ async function start(loaded: LoadedOptions, deps: NodeDeps, closers: CloseStack)
     const { claimIndex, claimSearch } = nodeServices.services;
     const hub = await startHub(loaded, {
       node: nodeServices.services,
-      claims: claimIndex && { index: claimIndex, search: claimSearch },
+      claims: claimIndex && { index: claimIndex, search: claimSearch, rules: opened.claims.rules },
       log: logger,
       isReady: () =>
         (params.name === 'regtest' || !chain.isInitialDownload()) &&

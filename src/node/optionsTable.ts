@@ -82,7 +82,7 @@ const GENERAL_OPTIONS = [
   int('claimsearchtimeout=<n>', SEARCH_TIMEOUT_MS, 'Give a claim search up after this many milliseconds', { range: [1, 3_600_000], debugOnly: true }),
   text('claimsearchurl=<url>', '', 'Keep the search index in a PostgreSQL database, as postgres://user:password@host:port/database, instead of a file of SQLite. Turns on -claimsearch; needs the package pg (docs/claim-index.md)', { format: 'postgresUrl' }),
   text('compat=<profile>', 'documented', 'Whose answers to give: those of the interface document, of lbrycrd 0.17.3 or of lbcd. The paths /lbrycrd and /lbcd answer in their profile whatever is set here', { choices: ['documented', 'lbrycrd', 'lbcd'] }),
-  bool('claimmetadata', false, 'Show what the values of claims and supports say (title, tags, source, keys and so on) beside their bytes, as the member metadata, in the answers about claims, in verbose transactions and in claim events'),
+  bool('claimmetadata', false, 'Show what the values of claims and supports say (title, tags, source, keys and so on) beside their bytes, as the member metadata, in the answers about claims, in verbose transactions (of purchases too) and in claim events'),
   text('claimproofwindow=<blocks|all>', DEFAULT_CLAIM_PROOF_WINDOW, 'For how many past blocks name proofs can be given', { format: 'proofWindow' }),
 ] as const;
 

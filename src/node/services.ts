@@ -215,7 +215,7 @@ export function makeServices({
         warn,
         feeHistory: readFeeHistory(feesPath, deps.logger, warn),
       });
-      if (options.addressindex) addresses = addressService(mempool, reader, () => now().opened.store);
+      if (options.addressindex) addresses = addressService(mempool, () => now().opened.store);
       warnings = new ChainWarnings({
         chain: reader.chain,
         log: deps.logger,
@@ -252,6 +252,7 @@ export function makeServices({
         params,
         reader: opened.reader,
         index: claimIndex,
+        rules: opened.claims.rules,
         lists: {
           blocking: channelIds(options.hubblockingchannels),
           filtering: channelIds(options.hubfilteringchannels),

@@ -118,6 +118,7 @@ function chainPort({ services, reader, mempool }: WalletPortDeps): NodePort['cha
       return { height, hash, timeSec: header.timeSec, raw, parsed };
     },
     isInitialDownload: () => chain.isInitialDownload(),
+    reorganised: () => chain.reorganisation.over,
     async coin(outPoint): Promise<PortCoin | null> {
       if (mempool.isSpent(outPoint)) return null;
       const made = mempool.output(outPoint);

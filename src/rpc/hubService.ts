@@ -12,6 +12,10 @@ export interface HubService {
 export interface HubStatus {
   /** Whether clients can connect. */
   readonly listening: boolean;
+  /** Why they cannot, where it was started and will be again; null otherwise. */
+  readonly failure: string | null;
+  /** How often it was started again by itself. */
+  readonly restarts: number;
   readonly host: string;
   readonly port: number;
   /** Null without a status port. */

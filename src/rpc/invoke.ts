@@ -16,6 +16,7 @@ import {
   type RpcMethod,
 } from './method.js';
 import { walletOf } from './methods/wallet/walletOf.js';
+import { onWallets } from './onWallets.js';
 import { PARAM_TYPES } from './paramTypes.js';
 
 /** What calling a method needs of its declaration, made ready once. */
@@ -61,6 +62,16 @@ export async function invokeMethod(
 
 /** The same without waiting for what need not be waited for: throws where `invokeMethod` rejects. */
 export function callMethod(
+  method: RpcMethod,
+  ctx: RpcContext,
+  params: readonly JsonValue[] | JsonObject,
+): JsonOut | Promise<JsonOut> {
+  const { wallets } = ctx.services;
+  if (method.needsWallet === undefined || wallets === null) return run(method, ctx, params);
+  return onWallets(wallets, () => run(method, ctx, params));
+}
+
+function run(
   method: RpcMethod,
   ctx: RpcContext,
   params: readonly JsonValue[] | JsonObject,

@@ -6,10 +6,12 @@ import type { ClaimIndexReader } from '../index/claims/claimReader.js';
 import { hashFromHex, hashToHex } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import { parseConstraints, type Constraints } from './constraints.js';
-import type { FollowerStatus, SearchFollower } from './follower.js';
+import type { FollowerStatus } from './followerStatus.js';
 import type { BlockId } from './indexChange.js';
 import type { SearchBackend, SearchPage } from './searchBackend.js';
 import { SearchError, badRequest } from './searchError.js';
+import type { SharedSearch } from './sharedSearch.js';
+import type { FollowerView } from './toldFollower.js';
 import { channelOfUrl, findUrls } from './urlConditions.js';
 
 /** For how long a search waits for the index to follow. */
@@ -41,6 +43,10 @@ export interface ClaimSearch {
   status(): SearchStatus;
   /** Hears of each search that was not answered from memory: how long it took, and whether it was given up. */
   observer: ((durationSec: number, timedOut: boolean) => void) | null;
+  /** How another thread searches by itself; null where it cannot. */
+  readonly shared: SharedSearch | null;
+  /** Counts a search, wherever it was carried out. */
+  note(tookMs: number, timedOut: boolean): void;
 }
 
 const tooLong = (): SearchError => badRequest('The constraints are too long.');
@@ -55,19 +61,27 @@ function charactersOf(constraints: Constraints): number {
 
 export class BackedClaimSearch implements ClaimSearch {
   private readonly index: ClaimIndexReader;
-  private readonly backend: SearchBackend;
-  private readonly follower: SearchFollower;
+  private readonly backend: Pick<SearchBackend, 'description' | 'load' | 'search'>;
+  private readonly follower: FollowerView;
   private readonly logger: Logger;
   private pages = new Map<string, Promise<SearchPage>>();
   private pagesTip: BlockId | null = null;
   private pagesCharacters = 0;
+  readonly shared: SharedSearch | null;
   observer: ClaimSearch['observer'] = null;
   private searches = 0;
   private timeouts = 0;
   private searchedMs = 0;
 
-  constructor(index: ClaimIndexReader, backend: SearchBackend, follower: SearchFollower, logger: Logger) {
+  constructor(
+    index: ClaimIndexReader,
+    backend: Pick<SearchBackend, 'description' | 'load' | 'search'>,
+    follower: FollowerView,
+    logger: Logger,
+    shared: SharedSearch | null = null,
+  ) {
     this.logger = logger;
+    this.shared = shared;
     this.index = index;
     this.backend = backend;
     this.follower = follower;
@@ -120,10 +134,13 @@ export class BackedClaimSearch implements ClaimSearch {
   }
 
   status(): SearchStatus {
+    const { load, description } = this.backend;
+    const other = this.shared?.load?.() ?? { running: 0, waiting: 0 };
     return {
       ...this.follower.status,
-      backend: this.backend.description,
-      ...this.backend.load,
+      backend: description,
+      running: load.running + other.running,
+      waiting: load.waiting + other.waiting,
       searches: this.searches,
       timeouts: this.timeouts,
       searchedMs: this.searchedMs,
@@ -153,12 +170,16 @@ export class BackedClaimSearch implements ClaimSearch {
       throw error;
     } finally {
       const tookMs = performance.now() - since;
-      this.searches++;
-      this.searchedMs += tookMs;
-      if (timedOut) this.timeouts++;
-      this.observer?.(tookMs / 1000, timedOut);
+      this.note(tookMs, timedOut);
       const text = query.slice(0, LOGGED_CHARACTERS);
       this.logger.debug('search', () => `Search: ${outcome} in ${tookMs.toFixed(1)} ms, ${text}`);
     }
+  }
+
+  note(tookMs: number, timedOut: boolean): void {
+    this.searches++;
+    this.searchedMs += tookMs;
+    if (timedOut) this.timeouts++;
+    this.observer?.(tookMs / 1000, timedOut);
   }
 }

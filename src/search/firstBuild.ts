@@ -64,6 +64,7 @@ export class FirstBuild {
       isWhole = true;
       for await (const batch of claims.reader.allClaims(last)) {
         if (isClosed()) return writing;
+        await claims.prepare(batch);
         await noted.noteAhead(BOTTOM);
         // The chain may have left a block at which this was read before it was noted: it is read again.
         isWhole = claims.disconnects === disconnects;

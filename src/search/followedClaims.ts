@@ -22,6 +22,8 @@ export interface FollowedChain {
   timeSec(height: number): number;
   /** How many blocks were taken off the active chain so far. */
   readonly disconnects: number;
+  /** Brings to hand what is said of the heights of claims, where that is not at hand anyway. */
+  prepare?(claims: readonly PlainClaim[]): Promise<void>;
 }
 
 /** Claims read in one go. */
@@ -92,9 +94,15 @@ export class FollowedClaims {
     for (;;) {
       const { disconnects } = this.chain;
       const claims = await this.reader.claimsWithValues(ids.map((id) => hashFromHex(id)));
+      await this.prepare(claims);
       await note();
       if (this.chain.disconnects === disconnects) return claims;
     }
+  }
+
+  /** To be awaited before `sourceOf` is asked of the claims. */
+  async prepare(claims: readonly (ClaimWithValue | null)[]): Promise<void> {
+    await this.chain.prepare?.(claims.flatMap((found) => found?.claim ?? []));
   }
 
   /** What a document of this claim is made of; null where its value is not to be had. */
@@ -110,6 +118,15 @@ export class FollowedClaims {
       creationTimeSec: this.chain.timeSec(record.creationHeight),
     };
   }
+}
+
+/**
+ * Claims that a block touched or ended. Of those that a later block has ended already nothing counts as touched: they are
+ * among those whose scores changed, which are needed should that block be taken back.
+ */
+export function claimIdsIn({ touched, deleted, trending }: BlockClaimChanges): string[] {
+  const scored = trending.map(({ claimId }) => claimId);
+  return [...new Set([...touched, ...deleted, ...scored].map(hashToHex))];
 }
 
 /** A change of an effective amount as indexes take it. */

@@ -1,60 +1,40 @@
 /**
- * Keeps the search index beside the claim index, with a tip of its own: makes it for the first time, follows block by
- * block, goes back where the chain did. A document is always made anew of its claim as it is at the present tip, which may
- * be ahead of the block that is followed; so the order of blocks does not matter, only scores remember.
+ * Keeps the search index beside the claim index, with a tip of its own: when to follow, when to try again, who waits for it
+ * and what is told of it. How it comes nearer is `indexSteps.ts`.
  */
 import type { ClaimIndexReader } from '../index/claims/claimReader.js';
 import { BlockFileError } from '../store/blockFiles.js';
 import { DatabaseDamagedError } from '../store/levelDb.js';
-import { hashToHex } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
-import type { ClaimSources } from './documentSource.js';
-import { FirstBuild, type BuildProgress } from './firstBuild.js';
-import { FollowedClaims, scoreOf, type FollowedChain } from './followedClaims.js';
-import { KEPT_BLOCKS, type BlockId, type BlockStep, type IndexWriter } from './indexChange.js';
-import { NotedBlocks } from './notedBlocks.js';
-import { SearchError } from './searchError.js';
+import type { FollowedChain } from './followedClaims.js';
+import { UNKNOWN_STATUS, type FollowerStatus } from './followerStatus.js';
+import { KEPT_BLOCKS, type BlockId, type IndexWriter } from './indexChange.js';
+import { BLOCKS_TOGETHER, IndexSteps } from './indexSteps.js';
+import { SearchError, ThreadEndedError } from './searchError.js';
 
 export interface FollowerOptions {
   /** Blocks that are followed one by one behind a first build; a deeper reorganisation has the index built anew. */
   readonly keptBlocks?: number;
-}
-
-export interface FollowerStatus {
-  /** Null until the first build is whole. */
-  readonly tip: BlockId | null;
-  readonly documents: number;
-  /** Of the first build of this run; null when none is going on. */
-  readonly building: BuildProgress | null;
-  /** What ended following, until the next try; null while all is well. */
-  readonly failure: string | null;
-  /** Whether that is a block or a row which cannot be read, so that what the index has only grows older. */
-  readonly isStuck: boolean;
+  /** Called when the status has changed. */
+  readonly onStatus?: () => void;
 }
 
 /** Time after which a failure is tried again. Arbitrary. */
 const RETRY_MS = 5000;
-/** Blocks that are followed together at most, and claims that they touch from which on no more join. Arbitrary. */
-const BLOCKS_TOGETHER = 16;
-const CLAIMS_TOGETHER = 1000;
 /** A block that comes so soon after others were followed waits for more. Arbitrary. */
 const PAUSE_MS = 1000;
 /** For how long. Arbitrary: searches wait several times as long for the index. */
 const GATHER_MS = 50;
-const TOO_DEEP = 'the chain was reorganised deeper than it can follow';
-/** Where nothing is, below the genesis block. */
-const NOWHERE: BlockId = { height: -1, hash: '' };
+
+/** Failures that another try does not mend. */
+const STUCK = [BlockFileError, DatabaseDamagedError, ThreadEndedError];
 
 export class SearchFollower {
-  private readonly claims: FollowedClaims;
+  private readonly steps: IndexSteps;
   private readonly writer: IndexWriter;
   private readonly logger: Logger;
-  private readonly keptBlocks: number;
-  private readonly noted: NotedBlocks;
-  private tip: BlockId | null = null;
-  private documents = 0;
-  private building: FollowerStatus['building'] = null;
-  private failure: string | null = null;
+  private readonly onStatus: () => void;
+  private shown = UNKNOWN_STATUS;
   /** The index is as this follower left it; else the writer is asked for its state and notes. */
   private isKnown = false;
   /** Another node may write it as soon as this one has lost its hold of it. */
@@ -62,14 +42,11 @@ export class SearchFollower {
   private running: Promise<void> | null = null;
   private isWanted = false;
   private isDamaged = false;
-  private isStuck = false;
   private isScrubbing = false;
   private isClosed = false;
   private retry: NodeJS.Timeout | null = null;
   private gathering: NodeJS.Timeout | null = null;
   private followedMs = -Infinity;
-  /** How many blocks the next step follows at most. */
-  private together = BLOCKS_TOGETHER;
   private waiters: { readonly done: () => void }[] = [];
 
   constructor(
@@ -77,18 +54,38 @@ export class SearchFollower {
     chain: FollowedChain,
     writer: IndexWriter,
     logger: Logger,
-    { keptBlocks = KEPT_BLOCKS - 50 }: FollowerOptions = {},
+    { keptBlocks = KEPT_BLOCKS - 50, onStatus = () => {} }: FollowerOptions = {},
   ) {
-    this.claims = new FollowedClaims(reader, chain);
     this.writer = writer;
     this.logger = logger;
-    this.keptBlocks = keptBlocks;
-    this.noted = new NotedBlocks(this.claims, writer, keptBlocks);
+    this.onStatus = onStatus;
+    this.steps = new IndexSteps({
+      reader,
+      chain,
+      writer,
+      logger,
+      keptBlocks,
+      isClosed: () => this.isClosed,
+      place: () => this.shown,
+      show: (changes) => this.show(changes),
+      onMoved: () => {
+        this.followedMs = performance.now();
+        this.wake();
+      },
+    });
   }
 
   get status(): FollowerStatus {
-    const { tip, documents, building, failure, isStuck } = this;
-    return { tip, documents, building, failure, isStuck };
+    return this.shown;
+  }
+
+  private get tip(): BlockId | null {
+    return this.shown.tip;
+  }
+
+  private show(changes: Partial<FollowerStatus>): void {
+    this.shown = { ...this.shown, ...changes };
+    this.onStatus();
   }
 
   /** To be called when the claim index may have moved. Following goes on in the background. */
@@ -103,8 +100,8 @@ export class SearchFollower {
    * is of a branch that was left is not kept for so long.
    */
   pokeSoon(): void {
-    const { tip, claims, running, followedMs } = this;
-    const isLeft = tip !== null && !claims.isActive(tip);
+    const { tip, steps, running, followedMs } = this;
+    const isLeft = tip !== null && !steps.claims.isActive(tip);
     if (isLeft || (running === null && performance.now() - followedMs >= PAUSE_MS)) return this.poke();
     if (this.isClosed || this.gathering !== null) return;
     this.gathering = setTimeout(() => {
@@ -144,34 +141,36 @@ export class SearchFollower {
 
   /** Follows until the index is at the tip, or so near that it may be left there. */
   private async bringNear(mayLeave: () => boolean): Promise<void> {
-    if (!this.claims.reader.isSynced || this.isClosed) return;
+    if (!this.steps.claims.reader.isSynced || this.isClosed) return;
     const isKnown = this.isKnown && !this.isDamaged;
     this.isKnown = false;
     if (!isKnown && !(await this.learn())) return this.wake();
-    while (!this.isClosed && (await this.step()) && !mayLeave());
+    while (!this.isClosed && (await this.steps.step()) && !mayLeave());
     this.isKnown = !this.isShared;
   }
 
   /** Asks how the index is, and makes it where it is not whole; false when another node keeps it. */
   private async learn(): Promise<boolean> {
     const state = await this.writer.state();
-    this.tip = state.tip;
-    this.documents = state.documents;
+    this.show({ tip: state.tip, documents: state.documents });
     this.isShared = state.isShared === true;
     if (state.isKeptByOther === true) return false;
     if (state.damage !== undefined && state.build === null && state.tip === null)
       this.logger.warn(`The file of the search index is deleted: ${state.damage}`);
-    await this.noted.load((state.tip ?? state.build?.base ?? NOWHERE).height);
-    if (this.isDamaged && state.tip !== null) await this.buildAnew('it is damaged');
-    else if (state.tip === null || state.build !== null) await this.build();
+    await this.steps.begin(state, this.isDamaged);
     this.isDamaged = false;
     return true;
+  }
+
+  /** To be called when somebody waits for the tip: blocks that are about to be followed together still are. */
+  pokeIfIdle(): void {
+    if (this.gathering === null) this.poke();
   }
 
   /** Waits until the index is at the tip of the claim index, on the same branch, `timeoutMs` at most. */
   async waitForTip(timeoutMs: number): Promise<void> {
     if (this.tip === null || this.isCurrent(this.tip)) return;
-    if (this.gathering === null) this.poke();
+    this.pokeIfIdle();
     await new Promise<void>((resolve) => {
       const timer = setTimeout(done, timeoutMs);
       const waiter = { done };
@@ -200,19 +199,17 @@ export class SearchFollower {
       while (this.isWanted && !this.isClosed) {
         this.isWanted = false;
         await this.bringNear(() => this.isGathering);
-        this.failure = null;
-        this.isStuck = false;
+        if (this.shown.failure !== null) this.show({ failure: null, isStuck: false });
       }
     } catch (error) {
       if (this.isClosed) return;
       const { message } = error as Error;
-      if (message !== this.failure)
+      if (message !== this.shown.failure)
         this.logger.warn(`The search index could not be brought up to date: ${message}`);
-      this.failure = message;
-      this.isStuck = error instanceof BlockFileError || error instanceof DatabaseDamagedError;
-      this.building = null;
       // The file is gone by now; those who still have it open should not answer from it.
-      if (error instanceof SearchError && error.kind === 'damaged') this.tip = null;
+      const isGone = error instanceof SearchError && error.kind === 'damaged';
+      const isStuck = STUCK.some((kind) => error instanceof kind);
+      this.show({ failure: message, isStuck, building: null, ...(isGone && { tip: null }) });
       this.retry = setTimeout(() => {
         this.retry = null;
         this.poke();
@@ -221,173 +218,14 @@ export class SearchFollower {
     }
   }
 
-  /** One step towards the claim index's tip; false when there is none to take. */
-  private async step(): Promise<boolean> {
-    const { tip, claims, noted } = this;
-    // The notes of blocks that are followed go with their claims.
-    const isNear =
-      tip !== null && claims.height > tip.height && claims.height <= tip.height + BLOCKS_TOGETHER;
-    if (!isNear) await this.noteAhead();
-    if (tip === null) return false;
-    if (noted.hasLost(tip)) {
-      await this.buildAnew(TOO_DEEP);
-      return true;
-    }
-    const { abandoned } = noted;
-    if (isNear && (abandoned.length > 0 || !claims.isActive(tip))) await this.noteAhead();
-    if (!claims.isActive(tip)) return this.rewind(noted.abandoned);
-    if (abandoned.length > 0) {
-      const read = await this.read(await noted.claimIdsOf(abandoned));
-      if (!claims.isActive(tip)) return true;
-      await this.writer.refresh(abandoned, read);
-      this.documents = (await this.writer.state()).documents;
-      noted.forget(abandoned);
-      return true;
-    }
-    if (tip.height >= claims.height) return false;
-    await this.follow(tip.height + 1);
-    return true;
-  }
-
-  /** Follows the block of this height, and those behind it that are there. */
-  private async follow(height: number): Promise<void> {
-    const { claims, noted } = this;
-    const began = performance.now();
-    const { disconnects } = claims;
-    const steps = await this.stepsFrom(height);
-    if (steps === 'gone')
-      return this.buildAnew('the claim index no longer knows what the next blocks changed');
-    const last = steps.at(-1);
-    // The chain has moved on another branch meanwhile: the next step sees it.
-    if (last === undefined) return;
-    for (const { block } of steps) noted.add(block);
-    await this.noteAhead();
-    // What of these blocks is no more alive may be so by a block that was left before it was noted.
-    if (claims.disconnects !== disconnects) return this.giveUp();
-    const touched = new Set(steps.flatMap(({ block }) => block.claimIds));
-    const read = await this.read([...touched]);
-    // What was read may be of a branch that leaves the chain below these blocks.
-    if (!steps.every(({ block }) => claims.isActive(block))) return this.giveUp();
-    this.documents = await this.writer.applyBlocks(steps, read);
-    noted.settle();
-    this.together = Math.min(2 * this.together, BLOCKS_TOGETHER);
-    this.logger.debug('search', () => {
-      const blocks = steps.length === 1 ? `block ${height}` : `blocks ${height} to ${last.block.height}`;
-      const tookMs = performance.now() - began;
-      return `Search index: ${blocks} with ${touched.size} claims in ${tookMs.toFixed(0)} ms`;
-    });
-    this.moved({ height: last.block.height, hash: last.block.hash });
-  }
-
-  /** The blocks that were read are followed by the next steps, beginning with one alone: the chain changes its branch. */
-  private giveUp(): void {
-    this.noted.giveUp();
-    this.together = 1;
-  }
-
-  /** What the block of this height did, and those behind it, as many as are written together. */
-  private async stepsFrom(first: number): Promise<BlockStep[] | 'gone'> {
-    const { claims } = this;
-    const steps: BlockStep[] = [];
-    let count = 0;
-    for (let height = first; height <= claims.height && count < CLAIMS_TOGETHER; height++) {
-      if (steps.length === this.together) break;
-      const hash = claims.hashAt(height);
-      const changes = await claims.changesAt(height, hash);
-      if (changes === 'gone') return steps.length === 0 ? 'gone' : steps;
-      if (hash === null || changes === null) break;
-      const ended = changes.deleted.map(hashToHex);
-      const claimIds = [...new Set([...changes.touched.map(hashToHex), ...ended])];
-      steps.push({ block: { height, hash, claimIds }, ended, scores: changes.trending.map(scoreOf) });
-      count += claimIds.length;
-    }
-    return steps;
-  }
-
-  private async rewind(abandoned: readonly BlockId[]): Promise<boolean> {
-    const { noted } = this;
-    const from = this.tip!;
-    const fork = noted.highestFollowedBelow(from.height);
-    if (fork === null) {
-      await this.buildAnew(TOO_DEEP);
-      return true;
-    }
-    const ids = await noted.claimIdsOf(noted.above(fork.height));
-    const read = await this.claims.read(ids, () => noted.noteAhead(fork.height, true));
-    if (!this.claims.isActive(fork)) return true;
-    await this.writer.rewind(fork, abandoned, read);
-    this.logger.debug('search', `Search index: back from block ${from.height} to ${fork.height}`);
-    noted.forget(abandoned);
-    this.moved(fork);
-    this.documents = (await this.writer.state()).documents;
-    return true;
-  }
-
-  private async buildAnew(reason: string): Promise<void> {
-    this.logger.info(`The search index is built anew: ${reason}`);
-    this.tip = null;
-    await this.build(false);
-  }
-
-  /** The block from which on each is followed by itself: as many as are kept and the claim index still knows. */
-  private async findBase(): Promise<BlockId> {
-    const { claims } = this;
-    const lowest = Math.max(NOWHERE.height, claims.height - this.keptBlocks);
-    let { height } = claims;
-    while (height > lowest && typeof (await claims.changesAt(height, claims.hashAt(height))) !== 'string')
-      height--;
-    return height < 0 ? NOWHERE : { height, hash: claims.hashAt(height) ?? '' };
-  }
-
-  /** The first build, or the rest of one that was begun. */
-  private async build(isResumed = true): Promise<void> {
-    const { claims, noted, writer, logger } = this;
-    let { build } = await writer.state();
-    if (!isResumed || build === null || !claims.isActive(build.base)) {
-      const base = await this.findBase();
-      await writer.startBuild(base);
-      noted.reset([base]);
-      build = (await writer.state()).build!;
-      logger.info('The search index is being built for the first time');
-    }
-    const first = new FirstBuild({
-      claims,
-      noted,
-      writer,
-      logger,
-      isClosed: () => this.isClosed,
-      onProgress: (progress) => (this.building = progress),
-    });
-    if (!(await first.run(build))) return;
-    this.documents = (await writer.state()).documents;
-    this.building = null;
-    this.moved(build.base);
-    logger.info(`The search index is built: ${this.documents} claims`);
-  }
-
   /** Few blocks are left, and are about to be followed with those that come. */
   private get isGathering(): boolean {
-    const { tip, claims, gathering } = this;
-    return gathering !== null && tip !== null && claims.height < tip.height + BLOCKS_TOGETHER;
-  }
-
-  private noteAhead(): Promise<void> {
-    return this.noted.noteAhead(this.tip?.height ?? NOWHERE.height);
-  }
-
-  /** Claims as they are at the present tip, whose block is noted then. */
-  private read(ids: readonly string[]): Promise<ClaimSources> {
-    return this.claims.read(ids, () => this.noteAhead());
+    const { tip, steps, gathering } = this;
+    return gathering !== null && tip !== null && steps.claims.height < tip.height + BLOCKS_TOGETHER;
   }
 
   private isCurrent(tip: BlockId): boolean {
-    return tip.height >= this.claims.height && this.claims.isActive(tip);
-  }
-
-  private moved(tip: BlockId): void {
-    this.tip = tip;
-    this.followedMs = performance.now();
-    this.wake();
+    return tip.height >= this.steps.claims.height && this.steps.claims.isActive(tip);
   }
 
   /** Lets those go on who wait for the tip. */

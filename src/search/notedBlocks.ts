@@ -3,8 +3,7 @@
  * which is then left behind must be read again: so each block of the claim index is noted before claims are read at it,
  * and notes of blocks that are no more on the active chain say what to read again, whether the index had come to them or not.
  */
-import { hashToHex } from '../util/bytes.js';
-import type { FollowedClaims } from './followedClaims.js';
+import { claimIdsIn, type FollowedClaims } from './followedClaims.js';
 import { KEPT_BLOCKS, type BlockId, type BlockNote, type IndexWriter } from './indexChange.js';
 
 export class NotedBlocks {
@@ -153,7 +152,7 @@ export class NotedBlocks {
       const changes = await claims.changesAt(height, hash);
       if (changes === 'gone') this.setFloor(height, hash);
       if (changes === null || changes === 'gone') break;
-      missing.push({ height, hash, claimIds: [...changes.touched, ...changes.deleted].map(hashToHex) });
+      missing.push({ height, hash, claimIds: claimIdsIn(changes) });
     }
     if (height === lowest && lowest > bottom) this.setFloor(lowest, claims.hashAt(lowest));
     if (missing.length === 0) return;

@@ -4,6 +4,7 @@
  */
 import type { CensorLists } from './censor.js';
 import type { IndexWriter } from './indexChange.js';
+import { KeptThread, standIn, writerIn } from './keptThread.js';
 import type { PostgresIndexOptions } from './postgresIndexWriter.js';
 import { PostgresAwayError, PostgresConnection, type PostgresTarget } from './postgresProvider.js';
 import { schemaContent } from './postgresSchema.js';
@@ -11,13 +12,15 @@ import type { PostgresRole } from './postgresWorker.js';
 import { SEARCH_TIMEOUT_MS, type BackendPage, type SearchBackend } from './searchBackend.js';
 import type { SearchQuery } from './searchQuery.js';
 import { SearchSlots } from './searchSlots.js';
-import { WRITER_METHODS, WorkerPort } from './searchWorkers.js';
+import { WorkerPort } from './workerPort.js';
 
 export interface PostgresBackendOptions extends PostgresIndexOptions {
   readonly lists: CensorLists;
   /** Searches at a time, each on a connection of its own. */
   readonly connections: number;
   readonly timeoutMs?: number;
+  /** Told of threads that ended unasked. */
+  readonly warn?: (text: string) => void;
 }
 
 /** Searches that share a thread: what a thread does itself, ranking, takes less time than the server. Arbitrary. */
@@ -49,26 +52,31 @@ export async function probePostgres(
 export class PostgresBackend implements SearchBackend {
   readonly description: string;
   readonly writer: IndexWriter;
-  private readonly ports: readonly WorkerPort[];
-  private readonly slots: SearchSlots<WorkerPort>;
+  private readonly threads: readonly KeptThread[];
+  private readonly slots: SearchSlots<KeptThread>;
   private isClosed = false;
 
   private constructor(description: string, options: PostgresBackendOptions) {
     this.description = description;
-    const { url, schema, chain, prefixes, lists, connections } = options;
-    const writing = workerPort({ role: 'writer', options: { url, schema, chain, prefixes } });
+    const { url, schema, chain, prefixes, lists, connections, warn } = options;
+    const keep = (name: string, role: PostgresRole): KeptThread =>
+      new KeptThread({ name, start: () => workerPort(role), ...(warn && { warn }) });
+    const writing = keep('The thread that writes the search index', {
+      role: 'writer',
+      options: { url, schema, chain, prefixes },
+    });
     const threads = Math.ceil(connections / CONNECTIONS_OF_THREAD);
     const readers = Array.from({ length: threads }, () =>
-      workerPort({ role: 'reader', options: { url, schema, chain, lists } }),
+      keep('A thread that searches claims', { role: 'reader', options: { url, schema, chain, lists } }),
     );
-    this.ports = [writing, ...readers];
+    this.threads = [writing, ...readers];
     this.slots = new SearchSlots(
       Array.from({ length: connections }, (_, i) => readers[i % threads]!),
       { timeoutMs: options.timeoutMs ?? SEARCH_TIMEOUT_MS },
-      (reader, query, leftMs) => reader.call('search', [query, leftMs]) as Promise<BackendPage>,
+      (reader, query, leftMs) =>
+        standIn(reader, readers).call('search', [query, leftMs]) as Promise<BackendPage>,
     );
-    const calls = WRITER_METHODS.map((name) => [name, (...args: unknown[]) => writing.call(name, args)]);
-    this.writer = Object.fromEntries(calls) as IndexWriter;
+    this.writer = writerIn(writing);
   }
 
   /** As `probePostgres`; a server that is away is no reason not to start. */
@@ -94,7 +102,6 @@ export class PostgresBackend implements SearchBackend {
     if (this.isClosed) return;
     this.isClosed = true;
     this.slots.close();
-    await Promise.all(this.ports.map((port) => port.call('close', []).catch(() => undefined)));
-    await Promise.all(this.ports.map((port) => port.exited));
+    await Promise.all(this.threads.map((thread) => thread.close()));
   }
 }

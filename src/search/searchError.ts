@@ -18,6 +18,13 @@ export class SearchError extends Error {
   }
 }
 
+/** The thread that would answer has ended. */
+export class ThreadEndedError extends SearchError {
+  constructor(message: string) {
+    super('unavailable', message);
+  }
+}
+
 export function badRequest(message: string): SearchError {
   return new SearchError('bad-request', message);
 }

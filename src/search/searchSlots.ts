@@ -30,6 +30,12 @@ interface Waiting {
   readonly isLong: boolean;
 }
 
+/** Searches that run, and those that wait. */
+export interface SearchLoad {
+  readonly running: number;
+  readonly waiting: number;
+}
+
 export interface SearchSlotsOptions {
   readonly timeoutMs: number;
   readonly shortMs?: number;
@@ -67,7 +73,7 @@ export class SearchSlots<Slot> {
     this.run = run;
   }
 
-  get load(): { readonly running: number; readonly waiting: number } {
+  get load(): SearchLoad {
     return { running: this.slots - this.idle.length, waiting: this.waiting.size };
   }
 

@@ -1,11 +1,13 @@
 /** The program of a thread that writes the search index, or of one that reads it. Calls are answered one by one. */
 import { existsSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import { startFollower } from './followerThread.js';
+import type { IndexWriter } from './indexChange.js';
 import { unpackArguments } from './packedSources.js';
 import { SearchError } from './searchError.js';
 import type { SearchQuery } from './searchQuery.js';
-import { SqliteIndexWriter } from './sqliteIndexWriter.js';
-import { loadSqlite } from '../sqlite/sqliteProvider.js';
+import { SqliteIndexWriter, type SqliteIndexOptions } from './sqliteIndexWriter.js';
+import { loadSqlite, type SqliteProvider } from '../sqlite/sqliteProvider.js';
 import { SqliteReader } from './sqliteReader.js';
 import { isDamage } from './sqliteWriter.js';
 import { answerOf, type WorkerCall, type WorkerRole } from './workerProtocol.js';
@@ -55,10 +57,28 @@ class Reader {
   }
 }
 
+function openWriter(provider: SqliteProvider, index: SqliteIndexOptions): IndexWriter {
+  try {
+    return new SqliteIndexWriter(provider, index);
+  } catch (error) {
+    return failing(error);
+  }
+}
+
+/** A writer of which each call fails: whoever calls is told why. */
+function failing(error: unknown): IndexWriter {
+  return new Proxy({} as IndexWriter, {
+    get: (_target, name) => (name === 'then' ? undefined : () => Promise.reject(error as Error)),
+  });
+}
+
 async function callsOf(role: WorkerRole): Promise<Calls> {
   const provider = await loadSqlite();
-  if (role.role === 'writer') return new SqliteIndexWriter(provider, role.index) as unknown as Calls;
-  return new Reader(role.path, () => new SqliteReader(provider, role.path, role.lists)) as unknown as Calls;
+  if (role.role === 'reader')
+    return new Reader(role.path, () => new SqliteReader(provider, role.path, role.lists)) as unknown as Calls;
+  const writer = openWriter(provider, role.index);
+  if (role.follower !== null) startFollower(role.follower, writer);
+  return writer as unknown as Calls;
 }
 
 const port = parentPort!;
@@ -75,8 +95,10 @@ async function answer({ id, method, args }: WorkerCall): Promise<void> {
   if (method === 'close') port.close();
 }
 
-// Failing to open is told to each call.
-calls.catch(() => undefined);
+// Whoever cannot begin ends with what it says.
+calls.catch((error: unknown) => {
+  throw error;
+});
 port.on('message', (call: WorkerCall) => {
   last = last.then(() => answer(call));
 });

@@ -1,115 +1,70 @@
 /**
- * The SQLite backend: one thread that writes, a few that read, all on one file. Searches beyond those that run wait in a
- * bounded queue; waiting counts as time. A search ends itself when its time is up (`sqliteReader.ts`), so that no thread is
- * ever stopped in the middle of a statement.
+ * The SQLite backend: one thread that writes, a few that read, all on one file. Other threads of the process may have readers
+ * of their own on it, which `onRelease` tells when to let go.
  */
-import { Worker } from 'node:worker_threads';
-import { projectFile } from '../util/project.js';
+import type { MessagePort } from 'node:worker_threads';
 import type { CensorLists } from './censor.js';
+import type { FollowerLine } from './followerLine.js';
 import type { IndexWriter } from './indexChange.js';
-import { packArguments } from './packedSources.js';
-import { SEARCH_TIMEOUT_MS, type BackendPage, type SearchBackend } from './searchBackend.js';
-import { SearchError } from './searchError.js';
+import { KeptThread, writerIn } from './keptThread.js';
+import type { BackendPage, SearchBackend } from './searchBackend.js';
 import type { SearchQuery } from './searchQuery.js';
-import { SearchSlots } from './searchSlots.js';
+import type { SearchLoad } from './searchSlots.js';
 import type { SqliteIndexOptions } from './sqliteIndexWriter.js';
+import { SqliteSearchers } from './sqliteSearchers.js';
 import { loadSqlite } from '../sqlite/sqliteProvider.js';
-import { errorOf, type WorkerAnswer, type WorkerRole } from './workerProtocol.js';
+import { WorkerPort } from './workerPort.js';
+import type { WorkerRole } from './workerProtocol.js';
 
 export interface SqliteBackendOptions extends SqliteIndexOptions {
   readonly lists: CensorLists;
   /** Threads that search. */
   readonly readers: number;
   readonly timeoutMs?: number;
+  /** Where the claim index is followed in the thread that writes. */
+  readonly followed?: FollowedInThread;
+  /** Told of threads that ended unasked. */
+  readonly warn?: (text: string) => void;
+  /** See `KeptThread`. */
+  readonly pausesMs?: readonly number[];
 }
 
-export const WRITER_METHODS = [
-  'state',
-  'notes',
-  'note',
-  'repostsOf',
-  'applyBlocks',
-  'rewind',
-  'refresh',
-  'startBuild',
-  'addClaims',
-  'endClaims',
-  'addScores',
-  'endBuild',
-  'scrub',
-  'close',
-] as const satisfies readonly (keyof IndexWriter)[];
-
-/** A thread with the calls that it has not answered. */
-export class WorkerPort {
-  private readonly worker: Worker;
-  private readonly calls = new Map<
-    number,
-    { resolve: (value: unknown) => void; reject: (error: Error) => void }
-  >();
-  private nextId = 0;
-  private failure: Error | null = null;
-  readonly exited: Promise<void>;
-
-  /** `program` is the file of `dist/search` that answers calls in its role. */
-  constructor(program: string, role: object) {
-    this.worker = new Worker(projectFile('dist', 'search', program), { workerData: role });
-    this.worker.unref();
-    this.worker.on('message', (answer: WorkerAnswer) => {
-      const call = this.calls.get(answer.id)!;
-      this.calls.delete(answer.id);
-      if ('error' in answer) call.reject(errorOf(answer.error));
-      else call.resolve(answer.result);
-    });
-    this.worker.on('error', (error) => this.fail(error));
-    this.exited = new Promise((resolve) => {
-      this.worker.on('exit', () => {
-        this.fail(new SearchError('unavailable', 'The search index is closed'));
-        resolve();
-      });
-    });
-  }
-
-  call(method: string, args: readonly unknown[]): Promise<unknown> {
-    if (this.failure !== null) return Promise.reject(this.failure);
-    return new Promise((resolve, reject) => {
-      const id = this.nextId++;
-      this.calls.set(id, { resolve, reject });
-      const packed = packArguments(args);
-      this.worker.postMessage({ id, method, args: packed.args }, packed.transfer);
-    });
-  }
-
-  private fail(error: Error): void {
-    this.failure ??= error;
-    for (const { reject } of this.calls.values()) reject(error);
-    this.calls.clear();
-  }
+/** Who talks to the follower in the thread that writes. */
+export interface FollowedInThread {
+  /** What a thread that is about to be started is to be given. */
+  connect(): FollowerLine;
+  /** The thread has ended unasked; another one may be started. */
+  lost(why: string): void;
 }
 
-const workerPort = (role: WorkerRole): WorkerPort => new WorkerPort('searchWorker.js', role);
+const workerPort = (role: WorkerRole, transfer?: readonly MessagePort[]): WorkerPort =>
+  new WorkerPort('searchWorker.js', role, transfer);
 
 export class SqliteBackend implements SearchBackend {
   readonly description: string;
   readonly writer: IndexWriter;
-  private readonly writing: WorkerPort;
-  private readonly readers: readonly WorkerPort[];
-  private readonly slots: SearchSlots<WorkerPort>;
+  private readonly writing: KeptThread;
+  private readonly searchers: SqliteSearchers;
+  private readonly releasing = new Set<() => Promise<void>>();
   private readonly closing = new Int32Array(new SharedArrayBuffer(4));
   private isClosed = false;
 
   private constructor(description: string, options: SqliteBackendOptions) {
     this.description = description;
-    const { path, chain, prefixes, lists } = options;
-    this.writing = workerPort({ role: 'writer', index: { path, chain, prefixes, closing: this.closing } });
-    this.readers = Array.from({ length: options.readers }, () => workerPort({ role: 'reader', path, lists }));
-    this.slots = new SearchSlots(
-      this.readers,
-      { timeoutMs: options.timeoutMs ?? SEARCH_TIMEOUT_MS },
-      (reader, query, leftMs) => reader.call('search', [query, leftMs]) as Promise<BackendPage>,
-    );
-    const calls = WRITER_METHODS.map((name) => [name, (...args: unknown[]) => this.write(name, args)]);
-    this.writer = Object.fromEntries(calls) as IndexWriter;
+    const { path, chain, prefixes, followed, warn, pausesMs } = options;
+    const index = { path, chain, prefixes, closing: this.closing };
+    const kept = { ...(warn && { warn }), ...(pausesMs && { pausesMs }) };
+    this.writing = new KeptThread({
+      ...kept,
+      name: 'The thread that writes the search index',
+      start: () => {
+        const line = followed?.connect();
+        return workerPort({ role: 'writer', index, follower: line?.setup ?? null }, line?.transfer);
+      },
+      onEnd: (why) => followed?.lost(why),
+    });
+    this.searchers = new SqliteSearchers(options, kept);
+    this.writer = writerIn(this.writing, () => this.release());
   }
 
   /** Throws `EnvironmentError` where there is no SQLite. */
@@ -118,29 +73,31 @@ export class SqliteBackend implements SearchBackend {
     return new SqliteBackend(`SQLite ${version} (${name})`, options);
   }
 
-  get load(): { readonly running: number; readonly waiting: number } {
-    return this.slots.load;
+  get load(): SearchLoad {
+    return this.searchers.load;
   }
 
   search(query: SearchQuery, by: object): Promise<BackendPage> {
-    return this.slots.search(query, by);
+    return this.searchers.search(query, by);
+  }
+
+  /** What else has the file let go of before it is deleted; answers what ends that. Readers of others close before this does. */
+  onRelease(release: () => Promise<void>): () => void {
+    this.releasing.add(release);
+    return () => void this.releasing.delete(release);
   }
 
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
-    this.slots.close();
     Atomics.store(this.closing, 0, 1);
     // The writer comes last: whoever closes the file last copies SQLite's log into it, which is the writer's alone to do.
-    for (const ports of [this.readers, [this.writing]]) {
-      await Promise.all(ports.map((port) => port.call('close', []).catch(() => undefined)));
-      await Promise.all(ports.map((port) => port.exited));
-    }
+    await this.searchers.close();
+    await this.writing.close();
   }
 
-  private async write(name: string, args: readonly unknown[]): Promise<unknown> {
-    // The file is about to be deleted: nobody may hold it.
-    if (name === 'startBuild') await Promise.all(this.readers.map((reader) => reader.call('release', [])));
-    return this.writing.call(name, args);
+  /** Has those that search let go of the file, which is about to be deleted. */
+  async release(): Promise<void> {
+    await Promise.all([this.searchers.release(), ...[...this.releasing].map((release) => release())]);
   }
 }

@@ -1,10 +1,16 @@
 /** What is said between the node's thread and the threads that write and read the search index. */
 import type { CensorLists } from './censor.js';
+import type { FollowerSetup } from './followerMessages.js';
 import type { SqliteIndexOptions } from './sqliteIndexWriter.js';
 import { SearchError, type SearchErrorKind } from './searchError.js';
 
 export type WorkerRole =
-  | { readonly role: 'writer'; readonly index: SqliteIndexOptions }
+  | {
+      readonly role: 'writer';
+      readonly index: SqliteIndexOptions;
+      /** Null where the node's thread follows the claim index, and calls. */
+      readonly follower: FollowerSetup | null;
+    }
   | { readonly role: 'reader'; readonly path: string; readonly lists: CensorLists };
 
 export interface WorkerCall {

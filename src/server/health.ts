@@ -30,11 +30,20 @@ export interface SearchHealth {
   /** Null until the first build is whole. */
   readonly tip: { readonly height: number } | null;
   readonly documents: number;
+  /** What a first build is at; null when none is going on. */
+  readonly building: { readonly stage: string } | null;
+  /** Why the index does not get further; null as long as it does. */
+  readonly failure: string | null;
+  /** Searches that run, and that wait for their turn. */
+  readonly running: number;
+  readonly waiting: number;
 }
 
 /** How the hub is. */
 export interface HubHealth {
   readonly listening: boolean;
+  /** Why clients were sent away, until they can connect again. */
+  readonly failure: string | null;
   /** The block that clients are served up to. */
   readonly height: number;
   readonly sessions: number;
@@ -78,14 +87,27 @@ function health({ warmupStatus, isStopping, chain, peerCount, indexes, search, h
       peers: peerCount(),
       indexes:
         statuses.length > 0
-          ? Object.fromEntries(statuses.map(({ name, synced, height }) => [name, { synced, height }]))
+          ? Object.fromEntries(
+              statuses.map(({ name, synced, height, failure }) => [
+                name,
+                { synced, height, failure: failure ?? undefined },
+              ]),
+            )
           : undefined,
       claimsearch: searchHealth
-        ? { height: searchHealth.tip?.height ?? null, documents: searchHealth.documents }
+        ? {
+            height: searchHealth.tip?.height ?? null,
+            documents: searchHealth.documents,
+            building: searchHealth.building?.stage,
+            failure: searchHealth.failure ?? undefined,
+            running: searchHealth.running,
+            waiting: searchHealth.waiting,
+          }
         : undefined,
       hub: hubHealth
         ? {
             listening: hubHealth.listening,
+            failure: hubHealth.failure ?? undefined,
             height: hubHealth.height,
             sessions: hubHealth.sessions,
             maxsessions: hubHealth.maxSessions,

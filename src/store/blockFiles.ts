@@ -23,7 +23,7 @@ import { join } from 'node:path';
 import { sha256dPair } from '../crypto/hash.js';
 import { loadNative } from '../native/binding.js';
 import { assert } from '../util/assert.js';
-import { EnvironmentError, environmentError } from '../util/environmentError.js';
+import { EnvironmentError, environmentError, withPath } from '../util/environmentError.js';
 import { makeFolder } from '../util/makeFolder.js';
 import type { Bytes } from '../util/bytes.js';
 import { refuseSpecialFile } from '../util/specialFile.js';
@@ -122,8 +122,10 @@ export class BlockFiles {
     while (this.opened.size >= MAX_OPEN_FILES) this.retire(...this.opened.entries().next().value!);
     const path = this.path(kind, file);
     let fd: number;
-    if (writable) fd = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o666);
-    else {
+    if (writable) {
+      refuseSpecialFile(path);
+      fd = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o666);
+    } else {
       try {
         refuseSpecialFile(path);
         fd = openSync(path, 'r');
@@ -172,10 +174,14 @@ export class BlockFiles {
     const at = this.sizeBytes(kind, file);
     const { fd } = this.open(kind, file, true);
     const total = parts.reduce((sum, part) => sum + part.length, 0);
-    let written = writevSync(fd, parts, at);
-    if (written < total) {
-      const whole = Buffer.concat(parts);
-      while (written < total) written += writevSync(fd, [whole.subarray(written)], at + written);
+    try {
+      let written = writevSync(fd, parts, at);
+      if (written < total) {
+        const whole = Buffer.concat(parts);
+        while (written < total) written += writevSync(fd, [whole.subarray(written)], at + written);
+      }
+    } catch (error) {
+      throw withPath(error, this.path(kind, file));
     }
     this.ends.set(`${kind}${file}`, at + total);
     this.unsynced.add(`${kind}${file}`);
@@ -301,7 +307,12 @@ export class BlockFiles {
 
   /** Drops what a block file holds from `end` on: a record that was not written whole. */
   truncate(file: number, end: number): void {
-    ftruncateSync(this.open('blk', file, true).fd, end);
+    const { fd } = this.open('blk', file, true);
+    try {
+      ftruncateSync(fd, end);
+    } catch (error) {
+      throw withPath(error, this.path('blk', file));
+    }
     this.ends.set(`blk${file}`, end);
   }
 

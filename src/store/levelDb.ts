@@ -60,6 +60,8 @@ export interface LevelDb {
   compact(gte: string, lt: string): Promise<void>;
   /** About how many bytes the range takes in the files. */
   approximateSize(gte: string, lt: string): Promise<number>;
+  /** The number by which other threads read it (`sharedRows.ts`); null where they cannot. */
+  share(): number | null;
   /** Table files by level and what merging them took, as lines of text. */
   stats(): string;
 }

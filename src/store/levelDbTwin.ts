@@ -297,6 +297,10 @@ export class LevelDbTwin implements LevelDb {
     });
   }
 
+  share(): null {
+    return null;
+  }
+
   stats(): string {
     const lines = ['Level  Files Size(MB)', '---------------------'];
     for (const [level, tables] of this.openFiles.version.levels.entries()) {

@@ -166,6 +166,10 @@ export class NativeLevelDb implements LevelDb {
     return this.settled(this.db.approximateSize(gte, lt));
   }
 
+  share(): number {
+    return this.db.share();
+  }
+
   stats(): string {
     return this.db.property('leveldb.stats');
   }

@@ -64,6 +64,23 @@ export class NativeRowTable extends NativeRowCache implements RowTable {
     return { values: answer.subarray(4), unknown: answer.readUInt32LE(0) };
   }
 
+  get changes(): number {
+    return this.rows.changes;
+  }
+
+  change(changes: () => void): void {
+    this.rows.beginChange();
+    try {
+      changes();
+    } finally {
+      this.rows.endChange();
+    }
+  }
+
+  share(): number {
+    return this.rows.share();
+  }
+
   *records(maxBytes: number): Generator<Buffer> {
     const { rows } = this;
     let records = Buffer.allocUnsafeSlow(maxBytes);

@@ -15,6 +15,7 @@ import { RecentRows, type RecentRowsOptions } from './recentRows.js';
 import { createRowTable } from './rowTable.js';
 import { Transaction, type TransactionGround } from './rowTransaction.js';
 import { collectRows, prefixEnd, type RowRange, type RowReader } from './rows.js';
+import type { SharedRowsId } from './sharedRows.js';
 import { databaseRange, stagedKey, stagedRow } from './stagedRows.js';
 
 /** LevelDB's memory for what is not in a table file yet. */
@@ -48,6 +49,7 @@ export class ForeignDatabaseError extends Error {
 }
 
 export class RowStore implements RowReader, TransactionGround {
+  private readonly path: string;
   private readonly db: LevelDb;
   private readonly disk: DatabaseWriter;
   private readonly overlay = createRowTable();
@@ -64,6 +66,7 @@ export class RowStore implements RowReader, TransactionGround {
   beforeSpill: () => Promise<void> = () => this.flush();
 
   private constructor(db: LevelDb, options: RowStoreOptions) {
+    this.path = options.path;
     this.db = db;
     this.disk = new DatabaseWriter(db, {
       path: options.path,
@@ -289,6 +292,18 @@ export class RowStore implements RowReader, TransactionGround {
     return layers;
   }
 
+  /** Grows with every commit: what other threads read while it stays the same is of one moment. */
+  get commits(): number {
+    return this.overlay.changes;
+  }
+
+  /** How other threads read the committed rows, but for those of `mustFlush`; null where they cannot. */
+  share(): SharedRowsId | null {
+    const rows = this.overlay.share();
+    const database = this.db.share();
+    return rows === null || database === null ? null : { rows, database, path: this.path };
+  }
+
   /** Starts the one transaction that may be open. */
   begin(): Transaction {
     assert(this.open_ === null, 'a row transaction is open already');
@@ -305,7 +320,7 @@ export class RowStore implements RowReader, TransactionGround {
   commit(transaction: Transaction): void {
     assert(this.open_ === transaction, 'commit of a transaction that is not open');
     this.refuseInFlush();
-    transaction.rows.copyTo(this.overlay);
+    this.overlay.change(() => transaction.rows.copyTo(this.overlay));
     this.stageCommitted ||= transaction.spilled;
     this.open_ = null;
   }

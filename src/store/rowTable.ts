@@ -22,6 +22,12 @@ export interface RowTable {
   /** What is known of the keys of records, in one call; only where the addon is there. */
   readRecords?(records: Buffer): KnownValues;
   clear(): void;
+  /** Runs changes, which other threads see all or none of. */
+  change(changes: () => void): void;
+  /** How often `change` was called. */
+  readonly changes: number;
+  /** The number by which other threads read it (`sharedRows.ts`); null where they cannot. */
+  share(): number | null;
   /**
    * All rows as records (`rowRecords.ts`), about `maxBytes` of them at once but at least one. They come kind
    * by kind, else in no order: what lies together in a table file is then of few kinds, and looking for a row means

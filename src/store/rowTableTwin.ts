@@ -25,6 +25,7 @@ export class RowTableTwin implements RowTable {
   private readonly order = new SortedKeys();
   private keyBytes = 0;
   private rows = 0;
+  private changeCount = 0;
 
   get sizeBytes(): number {
     return this.keyBytes + this.values.usedBytes;
@@ -56,6 +57,19 @@ export class RowTableTwin implements RowTable {
     this.keyBytes += KEY_OVERHEAD_BYTES + key.length;
     this.rows++;
     this.order.add(key);
+  }
+
+  get changes(): number {
+    return this.changeCount;
+  }
+
+  change(changes: () => void): void {
+    this.changeCount++;
+    changes();
+  }
+
+  share(): null {
+    return null;
   }
 
   addRecords(records: Buffer): void {

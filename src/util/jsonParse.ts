@@ -6,7 +6,7 @@
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { asBuffer } from './bytes.js';
-import { type JsonNumber, JsonObject, type JsonValue } from './json.js';
+import { JsonNumber, JsonObject, type JsonValue } from './json.js';
 import {
   BACKSLASH,
   CAPITAL_E,
@@ -46,6 +46,15 @@ export const MAX_JSON_VALUES = 2_000_000;
  */
 export const MAX_JSON_DEPTH = 10_000;
 
+/**
+ * How what is no JSON to the reference is taken. `strict`: not at all. `mended`: half of a surrogate pair alone is read as
+ * U+FFFD. `python`: what Python's `json` writes is read as it is: such halves, and the words for what no number is.
+ */
+export type JsonForm = 'strict' | 'mended' | 'python';
+
+/** Source: CPython Lib/json/encoder.py `floatstr`. */
+const PYTHON_WORDS: readonly string[] = ['NaN', 'Infinity', '-Infinity'];
+
 /** Steps of reading between two pauses. */
 const STEPS_AT_ONCE = 256;
 
@@ -82,6 +91,7 @@ export class JsonScanner {
   readonly text: string;
   offset = 0;
   private readonly maxValues: number;
+  private readonly form: JsonForm;
   /** What becomes of a string with escapes. */
   private readonly settle: (decoded: string) => string;
   /** Whether a long token interrupts the step. */
@@ -91,11 +101,11 @@ export class JsonScanner {
   /** Long tokens by their beginning. There cannot be many. */
   private readonly longTokens = new Map<number, ReadToken>();
 
-  /** Half of a surrogate pair alone is refused, or `mended`: read as U+FFFD. */
-  constructor(text: string, maxValues = MAX_JSON_VALUES, halves: 'refused' | 'mended' = 'refused') {
+  constructor(text: string, maxValues = MAX_JSON_VALUES, form: JsonForm = 'strict') {
     this.text = text;
     this.maxValues = maxValues;
-    this.settle = halves === 'mended' ? makeWellFormed : requireWellFormed;
+    this.form = form;
+    this.settle = SETTLE[form];
   }
 
   fail(): never {
@@ -311,7 +321,7 @@ export class JsonScanner {
     let at = offset;
     let code = text.charCodeAt(at);
     if (code === MINUS) code = text.charCodeAt(++at);
-    if (code < ZERO || code > NINE || code !== code) this.fail();
+    if (code < ZERO || code > NINE || code !== code) return this.word();
     at = code === ZERO ? at + 1 : this.digits(at);
     code = text.charCodeAt(at);
     let isInteger = true;
@@ -329,6 +339,14 @@ export class JsonScanner {
     this.offset = at;
     checkNumberEnd(text, at);
     return numberValue(text.slice(offset, at), isInteger);
+  }
+
+  /** Where a number should be. */
+  private word(): JsonNumber {
+    const { form, offset, text } = this;
+    const word = PYTHON_WORDS.find((one) => form === 'python' && text.startsWith(one, offset)) ?? this.fail();
+    this.offset += word.length;
+    return new JsonNumber(word);
   }
 
   /** End of the digits at `at`, of which there must be one. */
@@ -381,6 +399,12 @@ export class JsonScanner {
   }
 }
 
+const SETTLE: Readonly<Record<JsonForm, (decoded: string) => string>> = {
+  strict: requireWellFormed,
+  mended: makeWellFormed,
+  python: (decoded) => decoded,
+};
+
 function put(container: OpenContainer, value: JsonValue): void {
   if (container.close === ']') {
     container.items.push(value);
@@ -427,8 +451,8 @@ export function* decodeUtf8InSlices(bytes: Uint8Array): Slices<string | null> {
 }
 
 /** The one value of a whole text. Throws `JsonParseError`. A client lifts `maxValues` for answers it asked for. */
-export function parseJson(text: string, maxValues = MAX_JSON_VALUES): JsonValue {
-  const scanner = new JsonScanner(text, maxValues);
+export function parseJson(text: string, maxValues = MAX_JSON_VALUES, form: JsonForm = 'strict'): JsonValue {
+  const scanner = new JsonScanner(text, maxValues, form);
   const value = scanner.readValue();
   if (!scanner.atEnd()) scanner.fail();
   return value;

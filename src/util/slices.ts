@@ -47,6 +47,18 @@ export async function inSlices<T>(work: Slices<T>): Promise<T> {
   }
 }
 
+/** Items of a long list between two yields where each is little work. */
+const STEP = 256;
+
+/** The items of a long list, with null now and then, where the work that goes through them may pause. */
+export function* inSteps<T extends object>(items: Iterable<T>): Generator<T | null, void, undefined> {
+  let count = 0;
+  for (const item of items) {
+    yield item;
+    if (++count % STEP === 0) yield null;
+  }
+}
+
 /** Items sorted without a pause while others are merged in slices. */
 const RUN_LENGTH = 4096;
 /** Items merged between two yields. */

@@ -1,17 +1,27 @@
 /**
- * Keeps an open wallet at the chain's tip and in step with the mempool: what the node tells goes to the ledger at once, in
- * order; what was missed while the wallet was closed is read from the blocks. Owns the place to which the chain was followed.
+ * Keeps an open wallet at the chain's tip and in step with the mempool: what the node tells goes to the ledger in order, what
+ * is much once it was made ready (`eventLine.ts`); what was missed while the wallet was closed is read from the blocks. Owns the place to which the chain was followed.
  * Source: lbrycrd wallet/wallet.cpp `BlockConnected`, `BlockDisconnected`, `TransactionAddedToMempool`, `CreateWalletFromFile`.
  */
 import { breathe } from '../util/breathe.js';
 import type { Bytes } from '../util/bytes.js';
+import { inSlices, type Slices } from '../util/slices.js';
+import type { NodeEvent } from './eventLine.js';
 import type { NodeListener, WalletBlock } from './port.js';
 import type { Entry } from './ledger/entry.js';
 import { beginOwedScan, lookAgain, TIMESTAMP_WINDOW_SEC } from './scan/rescan.js';
 import { LOG_EVERY_MS, progressAt } from './scan/scanBlocks.js';
 import { endShortage } from './scan/shortage.js';
 import { ShortageEnder } from './scan/shortageEnder.js';
-import { takeBlock, takeUnconfirmed, type Look } from './scan/takeBlock.js';
+import {
+  factsAhead,
+  hasMuchOf,
+  MANY,
+  takeBlock,
+  takeUnconfirmed,
+  type FactsAhead,
+  type Look,
+} from './scan/takeBlock.js';
 import { WalletBatch } from './store/records.js';
 import type { Wallet } from './wallet.js';
 
@@ -43,6 +53,8 @@ export class Follower implements NodeListener {
   /** The first block that is read while catching up, and the last because of which keys were made. */
   private from = 0;
   private keysMadeAt = -1;
+  /** See `presentTurn`. */
+  private turn: object | null = null;
 
   constructor(wallet: Wallet, nowMs: () => number = () => performance.now()) {
     this.wallet = wallet;
@@ -73,11 +85,12 @@ export class Follower implements NodeListener {
     }
     wallet.followedHeight = Math.min(from - 1, chain.height);
     this.recent = this.lastFollowed();
-    await wallet.change((batch) => wallet.settle(batch));
+    await this.settle();
     this.refusePruned(from);
     while (!this.isAtTip() && signal?.aborted !== true) await this.catchUp(signal);
     if (signal?.aborted === true) return;
     this.follow();
+    await wallet.events.caughtUp();
     // Keys made on the way may have been paid in blocks before.
     const { keysMadeAt } = this;
     if (keysMadeAt > from) await wallet.change((batch) => wallet.scans.owe(batch, from));
@@ -85,6 +98,15 @@ export class Follower implements NodeListener {
     if (keysMadeAt > from) wallet.node.showStart(RESCANNING);
     if (keysMadeAt > from) await lookAgain(wallet, { first: from, last: null, seenFrom: keysMadeAt }, signal);
     beginOwedScan(wallet);
+  }
+
+  /** Works out what is known of transactions. */
+  private async settle(owes?: number): Promise<void> {
+    const { wallet } = this;
+    const batch = new WalletBatch();
+    await inSlices(wallet.settle(batch));
+    if (owes !== undefined) wallet.scans.owe(batch, owes);
+    await wallet.write(batch);
   }
 
   /** Hears of the chain and the mempool from here on. */
@@ -114,12 +136,17 @@ export class Follower implements NodeListener {
   private async leap(from: number, signal?: AbortSignal): Promise<void> {
     const { wallet } = this;
     wallet.followedHeight = wallet.node.chain.height;
-    const written = wallet.change((batch) => {
-      wallet.settle(batch);
-      wallet.scans.owe(batch, from);
-    });
+    // What comes meanwhile is taken in once it is known what was.
+    wallet.events.hold();
     this.follow();
-    await written;
+    try {
+      await this.settle(from);
+    } catch (error) {
+      this.off();
+      throw error;
+    }
+    wallet.events.release();
+    await wallet.events.caughtUp();
     await this.note();
     wallet.node.showStart(RESCANNING);
     await lookAgain(wallet, { first: from, last: null }, signal);
@@ -199,18 +226,20 @@ export class Follower implements NodeListener {
     const last = recent[recent.length - 1];
     if (last !== undefined && chain.heightOf(last) < 0) {
       this.from = Math.min(this.from, wallet.followedHeight);
-      this.disconnect({ height: wallet.followedHeight, hash: last });
+      await inSlices(this.disconnect({ height: wallet.followedHeight, hash: last }));
       recent.pop();
       return;
     }
     const height = wallet.followedHeight + 1;
     const block = await chain.readBlock(height);
+    const look = { since: this.from, told: new Set<Entry>() };
+    const ahead = hasMuchOf(wallet, block) ? await inSlices(factsAhead(wallet, block)) : undefined;
+    // The chain may be another one since.
     if (chain.heightOf(block.hash) !== height) return;
     if (last !== undefined && chain.heightOf(last) < 0) return;
     const { keyCount } = wallet.keyring;
-    const look = { since: this.from, told: new Set<Entry>() };
-    this.connect(block, look);
-    while ((await endShortage(wallet)) !== null) this.connect(block, look);
+    await inSlices(this.connect(block, look, ahead));
+    while ((await endShortage(wallet)) !== null) await inSlices(this.connect(block, look));
     if (wallet.keyring.keyCount > keyCount) this.keysMadeAt = height;
     recent.push(block.hash);
     if (recent.length > 2 * RECENT_BLOCKS) recent.splice(0, RECENT_BLOCKS);
@@ -218,17 +247,34 @@ export class Follower implements NodeListener {
 
   /** What is in the mempool already. */
   private takeMempool(): void {
-    for (const { txid, bytes } of this.wallet.node.mempool.all()) this.transactionAdded(txid, bytes);
+    for (const { txid, bytes } of this.wallet.node.mempool.all())
+      this.wallet.events.wait({ take: () => this.hear(this.add(txid, bytes)) });
   }
 
   // What the node tells.
 
   blockConnected(block: WalletBlock): void {
-    this.hear(() => this.connect(block, { since: block.height, told: new Set() }));
+    const { wallet } = this;
+    const isLong = hasMuchOf(wallet, block);
+    let ahead: FactsAhead | undefined;
+    this.tell({
+      moves: { hash: block.hash, heightBefore: -1 },
+      sizeBytes: block.raw.length,
+      isLong,
+      *prepare() {
+        if (isLong) ahead = yield* factsAhead(wallet, block);
+      },
+      take: () => this.hear(this.connect(block, { since: block.height, told: new Set() }, ahead)),
+    });
   }
 
   blockDisconnected(block: { readonly height: number; readonly hash: Bytes }): void {
-    this.hear(() => this.disconnect(block));
+    const { ledger } = this.wallet;
+    this.tell({
+      moves: { hash: block.hash, heightBefore: block.height },
+      isLong: ledger.countIn(block.hash) >= MANY,
+      take: () => this.hear(this.disconnect(block)),
+    });
   }
 
   tipChanged(): void {
@@ -236,22 +282,31 @@ export class Follower implements NodeListener {
   }
 
   transactionAdded(txid: Bytes, bytes: Buffer): void {
-    this.hear(() => {
-      const batch = new WalletBatch();
-      takeUnconfirmed(this.wallet, batch, txid, bytes);
-      this.commit(batch);
-      this.shortage.begin();
-    });
+    this.tell({ take: () => this.hear(this.add(txid, bytes)) });
   }
 
   transactionRemoved(txid: Bytes): void {
-    this.wallet.ledger.setInMempool(txid, false);
+    this.tell({ take: () => this.hear(this.drop(txid)) });
+  }
+
+  private tell(event: NodeEvent): void {
+    const { events, node } = this.wallet;
+    events.hear({ ...event, group: node.chain.reorganised() ?? this.presentTurn() });
+  }
+
+  /** The same for all that is told one after the other, without a pause for anybody to look. */
+  private presentTurn(): object {
+    if (this.turn === null) {
+      this.turn = {};
+      queueMicrotask(() => (this.turn = null));
+    }
+    return this.turn;
   }
 
   /** What fails here, as a file that cannot be read, stops the node, and is not thrown at the chain or the mempool. */
-  private hear(task: () => void): void {
+  private *hear(work: Slices<void>): Slices<void> {
     try {
-      task();
+      yield* work;
     } catch (error) {
       this.wallet.node.onFatal(error);
     }
@@ -259,26 +314,40 @@ export class Follower implements NodeListener {
 
   // What becomes of it.
 
-  private connect(block: WalletBlock, look: Look): void {
+  private *add(txid: Bytes, bytes: Buffer): Slices<void> {
+    const batch = new WalletBatch();
+    takeUnconfirmed(this.wallet, batch, txid, bytes);
+    this.commit(batch);
+    this.shortage.begin();
+  }
+
+  private *drop(txid: Bytes): Slices<void> {
+    this.wallet.ledger.setInMempool(txid, false);
+  }
+
+  private *connect(block: WalletBlock, look: Look, ahead?: FactsAhead): Slices<void> {
     const { wallet } = this;
     wallet.followedHeight = block.height;
     this.blocksSinceNote++;
     const batch = new WalletBatch();
-    wallet.ledger.reconnect(block.hash);
-    takeBlock(wallet, batch, block, look);
+    yield* wallet.ledger.reconnect(block.hash);
+    yield* takeBlock(wallet, batch, block, look, ahead);
     if (batch.changes.length === 0) return;
     if (this.isFollowing) this.putPlace(batch);
     this.commit(batch);
     if (this.isFollowing) this.shortage.begin();
   }
 
-  private disconnect({ height, hash }: { readonly height: number; readonly hash: Bytes }): void {
+  private *disconnect({ height, hash }: { readonly height: number; readonly hash: Bytes }): Slices<void> {
     const { wallet } = this;
     if (wallet.followedHeight < height) return;
     wallet.followedHeight = height - 1;
     const held = [...wallet.ledger.inBlock(hash)];
-    wallet.ledger.disconnect(hash);
-    for (const entry of held) wallet.announce(entry, false);
+    yield* wallet.ledger.disconnect(hash);
+    for (const entry of held) {
+      wallet.announce(entry, false);
+      yield;
+    }
   }
 
   // The place in the chain.
@@ -294,6 +363,8 @@ export class Follower implements NodeListener {
   private locator(): Bytes[] {
     const { wallet } = this;
     const hashes: Bytes[] = [];
+    // The node's chain is not the wallet's then.
+    if (wallet.events.isOnOldBranch) return hashes;
     let step = 1;
     for (let height = wallet.followedHeight; height >= 0;) {
       const hash = wallet.node.chain.hashAt(height);
@@ -322,6 +393,7 @@ export class Follower implements NodeListener {
   /** Follows no more; the place is on disk when it resolves. */
   async stop(): Promise<void> {
     this.off();
+    await this.wallet.events.caughtUp();
     if (!this.isFollowing) return;
     this.isFollowing = false;
     await this.note();

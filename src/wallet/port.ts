@@ -78,6 +78,10 @@ export interface ChainPort {
   /** Rejects where it is not on disk, or was taken back meanwhile. */
   readBlock(height: number): Promise<WalletBlock>;
   isInitialDownload(): boolean;
+  /**
+   * Resolves when blocks that are being exchanged for others are, and the mempool belongs to the new tip; null where none are.
+   */
+  reorganised(): Promise<void> | null;
   /** An unspent output at the tip or in the mempool; outPoint of 36 bytes. Spent ones answer null. */
   coin(outPoint: Bytes): Promise<PortCoin | null>;
   /**

@@ -12,6 +12,7 @@ import { Writer } from '../util/writer.js';
 import { AddressBook } from './addressBook.js';
 import { Announcements, type WalletListener } from './announcements.js';
 import { destinationKey } from './destinationKey.js';
+import { EventLine } from './eventLine.js';
 import { parseMasterKeyRow, type MasterKeyRow } from './encryption/masterKey.js';
 import { Relock } from './encryption/relock.js';
 import { Accounts } from './ledger/accounts.js';
@@ -72,6 +73,8 @@ export class Wallet {
   readonly scans = new Scans();
   /** Outputs that are not to be spent, by their keys (`outputKey`), until something spends them; in memory only. */
   readonly lockedOutputs = new Set<string>();
+  /** What the node told and is not taken in yet. */
+  readonly events = new EventLine();
   /** Who hears of transactions, and what is held back. */
   readonly announcements = new Announcements();
   /** When the wallet locks itself again. */
@@ -103,12 +106,16 @@ export class Wallet {
     });
     this.payTxFeeRatePerKb = options.payTxFeeRatePerKb;
     const followed = (): number => this.followedHeight;
+    const { keyring } = this;
     this.ledger = new Ledger({
       mine: (script) =>
         couldBeMine(this.keyring, asBuffer(script)) ? isMine(this.keyring, script) : MINE.no,
       mineOfKeyHash: (keyId) => mineOfKeyHash(this.keyring, keyId),
+      get mineRevision() {
+        return keyring.revision;
+      },
       heightOf: (hash) => {
-        const height = node.chain.heightOf(hash);
+        const height = this.events.heightOf(hash) ?? node.chain.heightOf(hash);
         return height > this.followedHeight ? -1 : height;
       },
       get height() {
@@ -132,6 +139,7 @@ export class Wallet {
    * once: when the disk refuses, the node stops. With `sync` false it may be lost in a crash, for what the chain tells again.
    */
   async change<T>(task: (batch: WalletBatch) => T, { sync = true } = {}): Promise<T> {
+    this.events.finish();
     const batch = new WalletBatch();
     const result = task(batch);
     await this.write(batch, { sync });
@@ -141,6 +149,7 @@ export class Wallet {
   /** Brings a batch to disk; see `change`. */
   async write(batch: WalletBatch, { sync = true } = {}): Promise<void> {
     if (batch.changes.length === 0) return;
+    this.events.finish();
     this.requireOpen();
     try {
       await this.file.commit(batch.changes, { sync });
@@ -155,6 +164,7 @@ export class Wallet {
 
   /** The same into a file that is written anew: what the batch replaces or deletes is nowhere in it afterwards. */
   async writeAnew(batch: WalletBatch): Promise<void> {
+    this.events.finish();
     this.requireOpen();
     try {
       await this.file.rewrite(batch.changes);
@@ -280,9 +290,9 @@ export class Wallet {
     this.keypool.loaded();
   }
 
-  /** What is known of transactions follows from the chain: to be called once `followedHeight` is set. */
-  settle(batch: WalletBatch): void {
-    this.ledger.loaded(batch);
+  /** What is known of transactions follows from the chain: to be run once `followedHeight` is set, before anybody reads. */
+  settle(batch: WalletBatch): Slices<void> {
+    return this.ledger.loaded(batch);
   }
 
   /** Rows whose kind nobody knows. */

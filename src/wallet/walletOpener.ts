@@ -123,6 +123,7 @@ export class WalletOpener {
       if (start.salvages === true && isThere(place.file)) await salvageWallet(place.file, this.node);
       file = await WalletFile.open(place.file);
       this.warnOfLinks(place);
+      this.warnOfCut(place, file.cutBytes);
       if (file.isWasteful) await file.rewrite();
       const zapped = start.zaps === undefined || start.zaps === 'nothing' ? [] : await zapTransactions(file);
       const wallet = new Wallet(place.name, { node: this.node, file, options: this.options.wallet });
@@ -187,6 +188,14 @@ export class WalletOpener {
       this.node.warn(
         `The file of the wallet ${name === '' ? file : name} has ${nlink} names (hard links). Open it under one only: two nodes that write to it destroy it. A copy made with backupwallet is safe.`,
       );
+  }
+
+  /** No key, no spending and no word of the owner is in what was not synced: only what blocks and peers tell again. */
+  private warnOfCut({ file }: WalletPlace, cutBytes: number): void {
+    if (cutBytes === 0) return;
+    this.node.warn(
+      `The last ${cutBytes} bytes of ${file} were not whole, after a crash or by damage, and are cut off. They held only what blocks and peers tell again; of transactions in them the time of receipt may differ.`,
+    );
   }
 
   private async enter(

@@ -39,6 +39,7 @@ export interface MigratedWallet extends Migrated {
 
 export class Wallets {
   readonly options: WalletsOptions;
+  private readonly node: NodePort;
   private readonly open = new Map<string, OpenedWallet>();
   private readonly rebroadcaster: Rebroadcaster;
   /** Wallets are opened and closed one at a time. */
@@ -50,6 +51,7 @@ export class Wallets {
 
   constructor(options: WalletsOptions, node: NodePort) {
     this.options = options;
+    this.node = node;
     this.rebroadcaster = new Rebroadcaster(node, () => this.all());
     this.opener = new WalletOpener(options, {
       node,
@@ -95,6 +97,40 @@ export class Wallets {
     return () => void this.listeners.delete(listener);
   }
 
+  /**
+   * Resolves when the wallets have taken in all that the node has told by now; null when they have. In the midst of a
+   * reorganisation they know of blocks and the mempool what never was together: then when it is over.
+   */
+  caughtUp(): Promise<unknown> | null {
+    const reorganised = this.node.chain.reorganised();
+    if (reorganised !== null) return reorganised.then(() => this.caughtUp());
+    let behind: Promise<void>[] | null = null;
+    for (const { wallet } of this.open.values()) {
+      const one = wallet.events.caughtUp();
+      if (one !== null) (behind ??= []).push(one);
+    }
+    return behind === null ? null : Promise.all(behind);
+  }
+
+  /** Whether something happens, or happened, of which wallets know a part: nobody could have looked at the node then. */
+  get isBetween(): boolean {
+    if (this.node.chain.reorganised() !== null) return true;
+    for (const { wallet } of this.open.values()) if (wallet.events.isInGroup) return true;
+    return false;
+  }
+
+  /** Somebody uses wallets until what is returned is called (`EventLine.enter`). */
+  enter(): () => void {
+    const lines = this.all().map(({ events }) => events);
+    for (const line of lines) line.enter();
+    return () => lines.forEach((line) => line.leave());
+  }
+
+  /** Takes in at once what wallets have begun to take in (`EventLine.finish`). */
+  finish(): void {
+    for (const { wallet } of this.open.values()) wallet.events.finish();
+  }
+
   /** Names of the wallets that lie in the wallet folder, open or not. */
   names(): string[] {
     return walletNames(this.options.walletDir);
@@ -104,8 +140,8 @@ export class Wallets {
   openOrCreate(name: string): Promise<Wallet> {
     return this.exclusively(async () => {
       const place = this.check(name);
-      if (!isThere(place.file) && place.foreign === null) return this.enter(this.opener.make(place, true));
-      return this.enter(this.opener.load(place, this.options));
+      if (!isThere(place.file) && place.foreign === null) return this.list(this.opener.make(place, true));
+      return this.list(this.opener.load(place, this.options));
     });
   }
 
@@ -115,7 +151,7 @@ export class Wallets {
       const { kind, path } = walletPlace(this.options.walletDir, name);
       if (kind !== 'missing' && !isUnfinished(path))
         throw new WalletOpenError('exists', `Wallet ${name} already exists.`);
-      return this.enter(this.opener.make(this.check(name), privateKeys));
+      return this.list(this.opener.make(this.check(name), privateKeys));
     });
   }
 
@@ -127,7 +163,7 @@ export class Wallets {
       if (kind === 'folder' && !isThere(file) && foreign === null) {
         throw new WalletOpenError('missing', `Directory ${name} does not contain a ${basename(file)} file.`);
       }
-      return this.enter(this.opener.load(this.check(name)));
+      return this.list(this.opener.load(this.check(name)));
     });
   }
 
@@ -146,7 +182,7 @@ export class Wallets {
       await this.opener.guard(place, () => makeFolder(place.path, 0o700));
       try {
         const found = await this.opener.takeOver(from, this.check(name));
-        return { ...found, wallet: await this.enter(this.opener.load(this.check(name))) };
+        return { ...found, wallet: await this.list(this.opener.load(this.check(name))) };
       } catch (error) {
         await rm(place.file, { force: true }).catch(() => undefined);
         await removeFolder(place.path);
@@ -199,12 +235,17 @@ export class Wallets {
     return place;
   }
 
+  /** Puts into the mempool what waits in any of them. */
+  async reaccept(): Promise<void> {
+    for (const { wallet } of [...this.open.values()]) await reacceptTransactions(wallet);
+  }
+
   /** Lists a wallet that was opened. */
-  private async enter(opening: Promise<OpenedWallet>): Promise<Wallet> {
+  private async list(opening: Promise<OpenedWallet>): Promise<Wallet> {
     const opened = await opening;
     const { wallet, place } = opened;
     this.open.set(place.name, opened);
-    await reacceptTransactions(wallet);
+    await wallet.events.use(() => reacceptTransactions(wallet));
     this.rebroadcaster.start();
     return wallet;
   }

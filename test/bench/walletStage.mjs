@@ -56,6 +56,7 @@ const chain = {
   medianTimeSecAt: (height) => 1_600_000_000 + height * 150,
   hasBlock: () => true,
   isInitialDownload: () => false,
+  reorganised: () => null,
 };
 const quiet = { info() {}, warn() {}, debug() {}, error() {} };
 const node = {
@@ -203,7 +204,9 @@ async function openIt() {
   const wallet = new Wallet('', { node, file: await WalletFile.open(path), options: OPTIONS });
   await inSlices(wallet.load());
   wallet.followedHeight = chain.height;
-  await wallet.change((batch) => wallet.settle(batch));
+  const batch = new WalletBatch();
+  await inSlices(wallet.settle(batch));
+  await wallet.write(batch);
   const opening = performance.now() - started;
   const used = process.cpuUsage(cpu);
   const out = { opening, 'opening, cpu': (used.user + used.system) / 1000 };
@@ -216,7 +219,15 @@ async function openIt() {
     hash: (id) => hashes[id],
   };
   const services = {
-    wallets: { all: () => [wallet], find: () => wallet },
+    wallets: {
+      all: () => [wallet],
+      find: () => wallet,
+      // Nothing is told meanwhile.
+      caughtUp: () => null,
+      enter: () => () => undefined,
+      finish: () => undefined,
+      isBetween: false,
+    },
     options: { serializeWitness: true },
     params: node.params,
     chain: { headers, chain: { index: { active: { contains: () => true } } } },
@@ -285,6 +296,7 @@ async function connecting(wallet) {
     chain.height = height;
     const started = performance.now();
     follower.blockConnected(block);
+    await wallet.events.caughtUp();
     // What is to be written is written before the loop goes on.
     await new Promise(setImmediate);
     best = Math.min(best, performance.now() - started);

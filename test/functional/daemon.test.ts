@@ -141,6 +141,8 @@ describe('a life with a hub', { timeout: HANG_MS }, () => {
       preference_get: {},
       resolve: { urls: ['@room', '@room/film', 'nothing'] },
       settings_get: {},
+      settings_set: { key: 'save_files', value: true },
+      settings_clear: { key: 'save_files' },
       status: {},
       stream_list: {},
       support_list: {},

@@ -21,6 +21,46 @@ const TRIED = [
   ...['txo_list', 'txo_plot', 'txo_spend', 'txo_sum', 'utxo_list', 'wallet_balance', 'wallet_send'],
   ...['sync_hash', 'transaction_list', 'utxo_release', 'wallet_list', 'wallet_status'],
 ];
+/**
+ * Methods that change wallets, or show channels and claims of others, with the least that they make sense with. Values of what
+ * `given` names are put in.
+ */
+const WORKING: readonly (readonly [method: string, params: Readonly<Record<string, string>>])[] = [
+  ['account_list', {}],
+  ['account_balance', {}],
+  ['account_max_address_gap', { account_id: 'account' }],
+  ['account_send', { amount: 'amount', addresses: 'addresses', preview: 'true' }],
+  ['account_fund', { amount: 'amount' }],
+  ['address_is_mine', { address: 'address' }],
+  ['address_list', {}],
+  ['address_unused', {}],
+  ['channel_abandon', { claim_id: 'channel', preview: 'true' }],
+  ['channel_create', { name: '"@x"', bid: 'bid', preview: 'true' }],
+  ['channel_export', { channel_id: 'channel' }],
+  ['channel_import', { channel_data: '"x"' }],
+  ['channel_list', {}],
+  ['channel_sign', { channel_id: 'channel', hexdata: '"ab"' }],
+  ['channel_update', { claim_id: 'channel', preview: 'true' }],
+  ['claim_list', {}],
+  ['claim_search', {}],
+  ['collection_create', { name: '"x"', bid: 'bid', claims: 'claims', preview: 'true' }],
+  ['collection_resolve', { claim_id: 'list' }],
+  ['preference_get', {}],
+  ['purchase_create', { claim_id: 'claim_id', preview: 'true' }],
+  ['support_create', { claim_id: 'claim_id', amount: 'amount', preview: 'true' }],
+  ['transaction_show', { txid: 'txid' }],
+  ['wallet_export', {}],
+  ['wallet_import', { data: '"{}"' }],
+  ['wallet_add', { wallet_id: '"none"' }],
+  ['wallet_create', { wallet_id: '"again"' }],
+  ['wallet_remove', { wallet_id: '"none"' }],
+  ['wallet_unlock', { password: '"x"' }],
+  ['sync_apply', { password: '"x"' }],
+  ['preference_set', { key: '"k"', value: '"v"' }],
+  ['account_set', { account_id: 'account' }],
+  ['account_create', { account_name: '"one more"' }],
+  ['account_add', { account_name: '"added"' }],
+];
 /** They say how a call is carried out, or name files of another computer. */
 const LEFT_OUT = ['preview', 'blocking', 'file_path', 'validate_file', 'optimize_file'];
 
@@ -59,7 +99,11 @@ const REASONED: readonly { readonly why: string; readonly applies: (one: Case) =
   {
     why: 'A null is nothing given; there Python fails to count with it.',
     applies: ({ param, value }) =>
-      value === 'null' && ['resolve_claims', 'page', 'page_size', 'days_back', 'batch_size'].includes(param),
+      value === 'null' &&
+      [
+        ...['resolve_claims', 'page', 'page_size', 'days_back', 'batch_size'],
+        ...['confirmations', 'outputs', 'order_by'],
+      ].includes(param),
   },
   {
     why: 'Declared, and there without an effect but an error of Python.',
@@ -71,9 +115,15 @@ const REASONED: readonly { readonly why: string; readonly applies: (one: Case) =
     applies: ({ param, value }) => param === 'file_name' && value.includes('u0000'),
   },
   {
+    why: 'There a wallet stays open whose file could not be made.',
+    applies: ({ param, value }) => param === 'wallet_id' && value.includes('u0000'),
+  },
+  {
     why: 'A payment to nobody is refused.',
     applies: ({ method, param, value }) =>
-      method === 'wallet_send' && param === 'addresses' && ['""', '[]'].includes(value),
+      ['wallet_send', 'account_send'].includes(method) &&
+      param === 'addresses' &&
+      ['""', '[]'].includes(value),
   },
 ];
 
@@ -141,10 +191,12 @@ describe.skipIf(!LBRYNET)('ours and lbrynet', () => {
     });
     const list = await make('collection_create', { name: 'list', bid: '0.1', claims: [stream] });
     await make('support_create', { claim_id: stream, amount: '0.1' });
+    const channel = await make('channel_create', { name: '@shop', bid: '0.1' });
     const walletText = await theirs.call<string>('wallet_export');
     our = await startDaemon({ hubPorts: [hubPort], walletText });
     const balance = JSON.stringify(await theirs.call('wallet_balance'));
     await until('ours has it too', async () => JSON.stringify(await our.call('wallet_balance')) === balance);
+    const accounts = await our.call<{ items: { id: string }[] }>('account_list');
     Object.assign(given, {
       preview: 'true',
       name: '"x"',
@@ -154,6 +206,11 @@ describe.skipIf(!LBRYNET)('ours and lbrynet', () => {
       claim_id: `"${stream}"`,
       list: `"${list}"`,
       urls: '"film"',
+      claims: `["${stream}"]`,
+      channel: `"${channel}"`,
+      account: JSON.stringify(accounts.items[0]!.id),
+      address: `"${own}"`,
+      txid: `"${await node.rpc<string>('sendtoaddress', [own, 1])}"`,
       addresses: `["${own}"]`,
     });
   });
@@ -212,6 +269,36 @@ describe.skipIf(!LBRYNET)('ours and lbrynet', () => {
       }
     }
     expect(count).toBeGreaterThan(500);
+    expect(differences).toEqual([]);
+  });
+
+  it('refuse the same of what changes wallets', async () => {
+    const differences: string[] = [];
+    for (const [name, least] of WORKING) {
+      const method = DECLARATIONS.find((one) => one.name === name)!;
+      const base = Object.fromEntries(
+        Object.entries(least).map(([param, value]) => [param, given[value] ?? value]),
+      );
+      const cases: [Case, Record<string, string>][] = [[{ method: name, param: '', value: '' }, base]];
+      for (const param of method.params) {
+        if (LEFT_OUT.includes(param.name)) continue;
+        for (const value of valuesOf(param))
+          cases.push([
+            { method: name, param: param.name, value },
+            { ...base, [param.name]: value },
+          ]);
+      }
+      for (const [one, params] of cases) {
+        if (REASONED.some(({ applies }) => applies(one))) continue;
+        const body = bodyOf(name, params);
+        const ours = await ask(our.port, body);
+        // What is of another type theirs takes as it is, and keeps: their wallet would be of no use any more.
+        if (['TypeError', 'InputValueIsNoneError'].includes(ours.error?.data?.name ?? '')) continue;
+        const other = await askPatiently(theirs.port, body);
+        if (!ours.error === !other.error) continue;
+        differences.push(`${body}: ${shown(ours)} / ${shown(other)}`);
+      }
+    }
     expect(differences).toEqual([]);
   });
 

@@ -86,6 +86,12 @@ describe('lbcnet start --with-node', { timeout: HANG_MS }, () => {
     expect(ours.log).toMatch(/The node beside it ended \(0\)/);
   });
 
+  it('ends well with the node at Ctrl-C, whichever is the first', async () => {
+    daemon = await startDaemon({ hubPorts: [], folder, args: ['--with-node'], hasOwnGroup: true });
+    expect(await daemon.interrupt()).toBe(0);
+    expect(daemon.log).not.toContain('ERROR');
+  });
+
   it('answers before the hub is open, and says how far the node is', async () => {
     daemon = await startDaemon({ hubPorts: [], folder, args: ['--with-node'], waits: false });
     const { node: first } = await daemon.call<Status>('status');

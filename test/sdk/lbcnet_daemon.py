@@ -223,7 +223,12 @@ class LbcnetDaemon:
             with_file(given)
             answer = await asyncio.get_running_loop().run_in_executor(None, self.call, name[8:], given)
             if name in ('jsonrpc_channel_create', 'jsonrpc_channel_update') and not given.get('preview'):
-                answer.outputs[0].private_key = self.channel_key(answer.outputs[0].claim_id, given.get('wallet_id'))
+                try:
+                    key = self.channel_key(answer.outputs[0].claim_id, given.get('wallet_id'))
+                    answer.outputs[0].private_key = key
+                except ValueError:
+                    # It was made for somebody else, or given to them.
+                    pass
             if name[8:] in CHANGES_WALLETS:
                 await self.follow_wallets()
             return answer

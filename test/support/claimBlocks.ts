@@ -16,6 +16,18 @@ import { MemoryRows } from './memoryRows.js';
 /** An output that later transactions may spend or name. */
 export type Made = ClaimSpend;
 
+/** All forks but the expiration's are past from the second block on. */
+export const PAST_FORKS: ClaimRules = {
+  originalExpiration: 100_000,
+  extendedExpiration: 200_000,
+  extendedExpirationForkHeight: 90_000,
+  normalizationForkHeight: 1,
+  takeoverWorkaroundMin: -1,
+  takeoverWorkaroundMax: -1,
+  allClaimsForkHeight: 2,
+  supportDelay: 'proportional',
+};
+
 let serial = 0;
 
 export class HandChain {

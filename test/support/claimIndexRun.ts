@@ -79,6 +79,11 @@ export class ClaimIndexRun {
     return this.chain.opened.chain.height;
   }
 
+  /** Height of the first block that may have claims; none below it is taken back. */
+  get firstClaims(): number {
+    return MATURE + 1;
+  }
+
   /** Mines a block of up to so many transactions; the model follows. */
   async mine(most: number): Promise<void> {
     const { chain, life } = this;
@@ -132,6 +137,15 @@ export class ClaimIndexRun {
     await between();
     for (let n = 0; n <= depth; n++) await this.mine(most);
     expect(this.other.opened.chain.height).toBe(this.height);
+  }
+
+  /** How the weights of claims changed by the latest block. */
+  async checkTrending(): Promise<void> {
+    const found = await this.chain.services.claimIndex!.trending(this.height);
+    const told = found.map(({ claimId, formerSat, latterSat }) => [toHex(claimId), [formerSat, latterSat]]);
+    const sorted = (list: readonly unknown[]): string[] =>
+      list.map((one) => (one as unknown[]).join(' ')).sort();
+    expect(sorted(told), `trending at ${this.height}`).toEqual(sorted([...this.model.latestTrending]));
   }
 
   /** All claims, what the latest block changed, and so many URLs. */

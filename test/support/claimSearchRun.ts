@@ -11,6 +11,7 @@ import { parseLanguage } from '../../src/metadata/languages.js';
 import { parseConstraints } from '../../src/search/constraints.js';
 import { makeDocument, type ClaimMetadata } from '../../src/search/document.js';
 import type { FollowedChain } from '../../src/search/followedClaims.js';
+import type { CensorLists } from '../../src/search/censor.js';
 import { SearchFollower } from '../../src/search/follower.js';
 import type { IndexWriter } from '../../src/search/indexChange.js';
 import { trendingAfter } from '../../src/search/trending.js';
@@ -19,7 +20,15 @@ import { hashToHex } from '../../src/util/bytes.js';
 import { SILENT_LOGGER } from '../../src/util/logging.js';
 import type { Description, Meaning } from './claimIndexLife.js';
 import { ClaimIndexRun } from './claimIndexRun.js';
-import { modelSearch, randomMetadata, randomSearch, Random, type ModelDocument } from './claimSearchModel.js';
+import { ModelCensor, censorTypes, randomLists } from './censorModel.js';
+import {
+  modelSearch,
+  randomMetadata,
+  randomSearch,
+  Random,
+  type ModelDocument,
+  type ModelSearch,
+} from './claimSearchModel.js';
 import { valueOf } from './fakeClaimIndex.js';
 import type { SearchBackendOfTests, TestIndex, TestReader } from './searchBackends.js';
 
@@ -27,6 +36,8 @@ const NO_LISTS = { blocking: [], filtering: [] };
 /** Fields of a record that are bytes, which the naive model of the claim index has as hex. */
 const BYTES = ['claimId', 'name', 'normalizedName', 'txid', 'channelId', 'repostedId'];
 const SEARCH_MS = 60_000;
+/** Of so many searches one more is done with lists of channels. */
+const CENSORED_SHARE = 3;
 
 /** Random things that a claim of a kind says. */
 function describe(random: Random, kind: NonNullable<Meaning>): Description {
@@ -51,11 +62,14 @@ interface Followed {
 }
 
 export class ClaimSearchRun extends ClaimIndexRun {
-  readonly found = { searches: 0, withHits: 0, documents: 0 };
+  readonly found = { searches: 0, withHits: 0, documents: 0, censored: 0 };
   private readonly random: Random;
+  private readonly censorRandom: Random;
   private readonly backend: SearchBackendOfTests;
   private followed!: Followed;
   private reader: TestReader | null = null;
+  /** Reads with lists that stay for a while, through whatever becomes of their channels and of what these repost. */
+  private censoring: { readonly lists: CensorLists; readonly reader: TestReader } | null = null;
   /** By height, of blocks up to the tip: scores of the claims alive after it, and places in the chain. */
   private readonly scores: ReadonlyMap<string, number | null>[] = [];
   private readonly blocks: { readonly transactions: number; readonly timeSec: number }[] = [];
@@ -64,6 +78,7 @@ export class ClaimSearchRun extends ClaimIndexRun {
     const random = new Random(seed);
     super(seed, {}, (kind) => describe(random, kind));
     this.random = random;
+    this.censorRandom = new Random(seed + 1);
     this.backend = backend;
   }
 
@@ -77,6 +92,7 @@ export class ClaimSearchRun extends ClaimIndexRun {
 
   override async close(): Promise<void> {
     await this.reader?.close();
+    await this.censoring?.reader.close();
     await this.drop(this.followed);
     await super.close();
   }
@@ -117,6 +133,8 @@ export class ClaimSearchRun extends ClaimIndexRun {
   async search(count: number): Promise<void> {
     const { random, found } = this;
     const documents = this.documents();
+    // Searches ask for what some document says.
+    if (documents.length === 0) return;
     this.reader ??= await this.followed.index.openReader(NO_LISTS);
     for (let i = 0; i < count; i++) {
       const search = randomSearch(random, documents);
@@ -133,7 +151,34 @@ export class ClaimSearchRun extends ClaimIndexRun {
       await nextTurn();
       if (expected.total > 0) found.withHits++;
     }
+    await this.searchCensored(documents, Math.ceil(count / CENSORED_SHARE));
     found.documents = Math.max(found.documents, documents.length);
+  }
+
+  /** So many random searches of who lists channels. */
+  private async searchCensored(documents: readonly ModelDocument[], count: number): Promise<void> {
+    const { censorRandom: random, found } = this;
+    if (this.censoring === null || random.chance(0.2)) {
+      await this.censoring?.reader.close();
+      const lists = randomLists(random, documents);
+      this.censoring = { lists, reader: await this.followed.index.openReader(lists) };
+    }
+    const { lists, reader } = this.censoring;
+    const censor = new ModelCensor(lists, documents);
+    for (let i = 0; i < count; i++) {
+      let search: ModelSearch = randomSearch(random, documents);
+      if (random.chance(0.2)) search = censorTypes(random, search, censor);
+      const { page: first, ...expected } = censor.search(documents, search);
+      const query = await findUrls(parseConstraints(search.constraints), this.chain.services.claimIndex!);
+      const { rows, total, blocked } = await reader.search(query, SEARCH_MS);
+      const name = `at ${this.height}: ${JSON.stringify([lists, search.constraints, first])}`;
+      expect(
+        { rows, total, blocked: new Map(blocked.map((one) => [one.channelId, one.count])) },
+        name,
+      ).toEqual(expected);
+      if (blocked.length > 0) found.censored++;
+      await nextTurn();
+    }
   }
 
   /** The claim index and search, each against one that is made from nothing. */

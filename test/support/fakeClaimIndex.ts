@@ -237,7 +237,9 @@ export class FakeClaimIndex implements ClaimIndexReader, FollowedChain {
 
   async changes(height: number): Promise<BlockClaimChanges> {
     if (height <= this.height - this.knownBlocks) throw new ClaimChangesGoneError('gone');
-    return this.blocks[height]!.changes;
+    const { changes } = this.blocks[height]!;
+    const { claims } = this.blocks.at(-1)!;
+    return { ...changes, touched: changes.touched.filter((id) => claims.has(keyOf(id))) };
   }
 
   async trending(height: number): Promise<BlockClaimChanges['trending']> {

@@ -121,7 +121,7 @@ export class FakeChain {
 }
 
 type Params = readonly never[];
-/** Answers in place of the hub; undefined leaves it to the hub, `SILENCE` says nothing. */
+/** Answers in place of the hub; undefined leaves it to the hub, `SILENCE` says nothing, an error is answered as such. */
 export type Answerer = (method: string, params: readonly unknown[]) => unknown;
 
 export const SILENCE = Symbol('silence');
@@ -144,6 +144,7 @@ export function pongBytes({ flags = 1, height = 0, country = 0 } = {}): Buffer {
 }
 
 export class FakeHub {
+  static readonly #running = new Set<FakeHub>();
   chain: FakeChain;
   answer: Answerer = () => undefined;
   readonly asked: string[] = [];
@@ -160,7 +161,13 @@ export class FakeHub {
   static async start(chain: FakeChain): Promise<FakeHub> {
     const hub = new FakeHub(chain);
     await new Promise<void>((resolve) => hub.#server.listen(0, '127.0.0.1', resolve));
+    FakeHub.#running.add(hub);
     return hub;
+  }
+
+  /** Stops those that run still. */
+  static async stopAll(): Promise<void> {
+    for (const hub of [...FakeHub.#running]) await hub.stop();
   }
 
   get server(): { host: string; port: number } {
@@ -187,6 +194,7 @@ export class FakeHub {
   }
 
   async stop(): Promise<void> {
+    FakeHub.#running.delete(this);
     this.#udp?.close();
     this.#udp = null;
     this.drop();
@@ -215,13 +223,13 @@ export class FakeHub {
 
   #line(socket: Socket, { id, method, params }: { id: number; method: string; params: unknown[] }): void {
     this.asked.push(method);
-    const given = this.answer(method, params);
-    if (given === SILENCE) return;
-    if (given instanceof RawAnswer) {
-      socket.write(given.bytes);
-      return;
-    }
     try {
+      const given = this.answer(method, params);
+      if (given === SILENCE) return;
+      if (given instanceof RawAnswer) {
+        socket.write(given.bytes);
+        return;
+      }
       const result = given === undefined ? this.#honest(socket, method, params as unknown as Params) : given;
       socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
     } catch (error) {

@@ -81,9 +81,9 @@ export class FakeLedger {
     addresses: (filter: AddressFilter, page: Page = {}, order: AddressOrder = 'index') =>
       Promise.resolve(this.#addresses(filter, page, order)),
     addressCount: (filter: AddressFilter) => Promise.resolve(this.#addresses(filter, {}, 'index').length),
-    unusedAddresses: (accountId: string, chain: number, maxUses: number) =>
+    unusedAddresses: (accountId: string, chain: number, maxUses: number, limit = 10) =>
       Promise.resolve(
-        this.#addresses({ accountIds: [accountId], chain, usedLessThan: maxUses }, { limit: 10 }, 'uses'),
+        this.#addresses({ accountIds: [accountId], chain, usedLessThan: maxUses }, { limit }, 'uses'),
       ),
     maxGap: (accountId: string, chain: number) =>
       Promise.resolve(longestRunBeforeUse(this.#addresses({ accountIds: [accountId], chain }, {}, 'index'))),

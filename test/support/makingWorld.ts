@@ -344,6 +344,7 @@ export class WorldAccount implements AccountPort {
   readonly #world: WorldLedger;
   readonly #keys = new Map<string, readonly [KeyChain, number]>();
   readonly changeInHand = new Set<string>();
+  readonly receivingInHand = new Set<string>();
   #received = 0;
 
   constructor(world: WorldLedger, json: JsonObject) {
@@ -390,8 +391,14 @@ export class WorldAccount implements AccountPort {
     return addressOfKey(this.account.key(KEY_CHAIN.receiving, index).publicKey, params);
   }
 
-  nextReceivingAddress(): Promise<string> {
-    return Promise.resolve(this.address(this.#received++ % ADDRESSES_A_CHAIN));
+  takeReceivingAddress(): Promise<string> {
+    const address = this.address(this.#received++ % ADDRESSES_A_CHAIN);
+    this.receivingInHand.add(address);
+    return Promise.resolve(address);
+  }
+
+  freeAddress(address: string): void {
+    this.receivingInHand.delete(address);
   }
 
   nextChangeKeyHash(): Promise<Buffer> {

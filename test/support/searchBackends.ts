@@ -79,6 +79,18 @@ async function readContents(query: Query) {
   };
 }
 
+/** See `TestIndex.contents`, of a file of SQLite. */
+export async function sqliteContents(path: string): Promise<Record<string, unknown>> {
+  const database = (await loadSqlite()).open(path);
+  try {
+    const query: Query = async (sql) => database.prepare(sql).all();
+    const words = await query(`SELECT rowid FROM text_index WHERE text_index MATCH 'bitcoin'`);
+    return { ...(await readContents(query)), words };
+  } finally {
+    database.close();
+  }
+}
+
 const sqlite: SearchBackendOfTests = {
   name: 'SQLite',
   async make() {
@@ -103,16 +115,7 @@ const sqlite: SearchBackendOfTests = {
           close: async () => reader.close(),
         };
       },
-      async contents() {
-        const database = provider.open(path);
-        try {
-          const query: Query = async (sql) => database.prepare(sql).all();
-          const words = await query(`SELECT rowid FROM text_index WHERE text_index MATCH 'bitcoin'`);
-          return { ...(await readContents(query)), words };
-        } finally {
-          database.close();
-        }
-      },
+      contents: () => sqliteContents(path),
       remove: async () => rmSync(folder, { recursive: true }),
     };
   },

@@ -13,6 +13,6 @@ export interface HubMethods {
   gethubinfo: {
     params: [];
     named: Record<string, never>;
-    result: { listening: boolean; address: string; port: number; udp_port?: number; height: number; tip_height: number; sessions: number; max_sessions: number; stalled: number; unsent_bytes: number; subscriptions: number; running: number; waiting: number; peers: string[]; methods: { [key: string]: { requests: number; errors: number } }; notifications: { [key: string]: number } };
+    result: { listening: boolean; failure?: string; restarts: number; address: string; port: number; udp_port?: number; height: number; tip_height: number; sessions: number; max_sessions: number; stalled: number; unsent_bytes: number; subscriptions: number; running: number; waiting: number; peers: string[]; methods: { [key: string]: { requests: number; errors: number } }; notifications: { [key: string]: number } };
   };
 }

@@ -94,7 +94,7 @@ export interface Claim {
 
 // prettier-ignore
 export interface ClaimMetadata {
-  /** what the value is of */ kind?: "stream" | "channel" | "repost" | "collection" | "support";
+  /** what the value is of */ kind?: "stream" | "channel" | "repost" | "collection" | "support" | "purchase";
   /** the id of the channel that signed it, as it says */ channelId?: string;
   /** the signature, which is not verified */ signature?: string;
   /** what it says */ value?: { [key: string]: unknown };

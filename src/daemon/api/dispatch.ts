@@ -2,6 +2,7 @@
  * From a request to its answer: which method is meant, whether its parameters fit, whether what it needs is running, and
  * what becomes of what it throws. Source: lbry-sdk lbry/extras/daemon/daemon.py `_process_rpc_call`; sdk-facts 1.2, 1.3.
  */
+import { EnvironmentError } from '../../util/environmentError.js';
 import { JsonObject, type JsonValue } from '../../util/json.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import { DaemonError } from '../base/daemonError.js';
@@ -112,8 +113,9 @@ export class Dispatcher {
       return { jsonrpc: '2.0', result };
     } catch (error) {
       end?.(signal.aborted ? 'cancelled' : 'failed');
-      if (!(error instanceof DaemonError)) this.deps.onBug(declaration.name, error);
-      return applicationError(name, params, error);
+      const failure = error instanceof EnvironmentError ? new DaemonError('OSError', error.message) : error;
+      if (!(failure instanceof DaemonError)) this.deps.onBug(declaration.name, failure);
+      return applicationError(name, params, failure);
     }
   }
 }

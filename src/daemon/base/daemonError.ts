@@ -4,6 +4,8 @@
  * Source: lbry-sdk lbry/error/__init__.py.
  */
 
+import { failureReason } from '../../util/environmentError.js';
+
 export class DaemonError extends Error {
   constructor(name: string, message: string) {
     super(message);
@@ -19,6 +21,13 @@ export const assertionFailure = (message: string): DaemonError => new DaemonErro
 
 /** A parameter whose value cannot be meant. */
 export const badValue = (message: string): DaemonError => new DaemonError('ValueError', message);
+
+/** A file of the daemon that the system does not let it write. */
+export const unwritableFile = (what: string, path: string, error: unknown): DaemonError =>
+  new DaemonError(
+    'OSError',
+    `The ${what} file ${path} cannot be written: ${failureReason(error)}. It is as it was before.`,
+  );
 
 export const invalidPassword = (): DaemonError =>
   new DaemonError('InvalidPasswordError', 'Password is invalid.');

@@ -69,6 +69,34 @@ export function compareCodePoints(left: string, right: string): number {
   }
 }
 
+/**
+ * Containers within each other that Python's `json` reads in lbry-sdk: its bound is 1,000 calls, of which some are under way
+ * already. Source: `sys.getrecursionlimit`.
+ */
+export const MAX_PYTHON_DEPTH = 900;
+
+/** Whether the value holds more containers within each other than that. */
+export function isTooDeep(value: JsonValue, most = MAX_PYTHON_DEPTH): boolean {
+  let level: JsonValue[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > most) return true;
+    level = level.flatMap(membersWithin);
+  }
+  return false;
+}
+
+/** Whether Python keeps a number in it as a word, which is no JSON: one that no double can hold. */
+export function hasNumberWords(value: JsonValue): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  if (value instanceof JsonNumber) return /[a-z]{2}/i.test(pythonNumber(value.text));
+  return membersWithin(value).some(hasNumberWords);
+}
+
+function membersWithin(value: JsonValue): JsonValue[] {
+  if (value === null || typeof value !== 'object' || value instanceof JsonNumber) return [];
+  return Array.isArray(value) ? value : value.entries.map(([, inner]) => inner);
+}
+
 /** The members as a dictionary of Python keeps them: of keys that repeat the last value, at the place of the first. */
 function membersOf(object: JsonObject): [string, JsonValue][] {
   return [...new Map(object.entries)];

@@ -100,11 +100,11 @@ export interface AddressFilter {
   readonly accountIds: readonly string[];
   readonly chain?: number;
   readonly address?: string;
-  /** Only addresses with fewer uses. */
+  /** Only addresses with fewer uses; transactions count that are in no history any more, or may have been sent. */
   readonly usedLessThan?: number;
 }
 
-/** `uses`: least used first, then by index. */
+/** `uses`: least used first, as `usedLessThan` counts, then by index. */
 export type AddressOrder = 'index' | 'uses';
 
 export interface AddressRow {
@@ -112,7 +112,7 @@ export interface AddressRow {
   readonly accountId: string;
   readonly chain: number;
   readonly index: number;
-  /** Transactions in its history. */
+  /** Transactions in its history as it is. */
   readonly usedTimes: number;
   /** 33 bytes. */
   readonly publicKey: Buffer;
@@ -158,8 +158,8 @@ export interface LedgerDatabase {
 
   addresses(filter: AddressFilter, page?: Page, order?: AddressOrder): Promise<AddressRow[]>;
   addressCount(filter: AddressFilter): Promise<number>;
-  /** At most ten addresses with fewer uses than allowed, least used first, then by index. */
-  unusedAddresses(accountId: string, chain: number, maxUses: number): Promise<AddressRow[]>;
+  /** At most so many addresses, ten unless given, that were used less often than allowed, least used first, then by index. */
+  unusedAddresses(accountId: string, chain: number, maxUses: number, count?: number): Promise<AddressRow[]>;
   /** Most unused addresses in a row before a used one. */
   maxGap(accountId: string, chain: number): Promise<number>;
 }

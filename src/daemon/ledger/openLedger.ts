@@ -6,6 +6,7 @@ import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { formatTransaction, txid as idOf, type Transaction } from '../../primitives/transaction.js';
 import { hashToHex } from '../../util/bytes.js';
+import { onFile } from '../../util/environmentError.js';
 import type { HostPort } from '../../util/hostPort.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { Logger } from '../../util/logging.js';
@@ -79,7 +80,7 @@ export class LedgerAtWork implements Ledger {
     this.params = ledgerParams(ledgerId);
     this.#log = log;
     this.#serversOfSettings = typeof servers === 'function' ? servers : () => servers;
-    makeFolder(folder);
+    onFile(folder, () => makeFolder(folder));
     this.headers = openHeaders(folder, this.params, options.checksWork);
     if (this.headers.cutAt !== null) log.warn(damageText(this.headers.path, this.headers.cutAt));
     this.#store =
@@ -193,6 +194,7 @@ export class LedgerAtWork implements Ledger {
       log: this.#log,
       following: this.#following,
       kept: () => this.#own.kept(),
+      awaited: () => this.#own.awaited(),
       used: (addresses) => this.#members.used(addresses),
       saved: (transactions) => this.#saved(transactions),
       progressed: () => this.#emit('histories'),
@@ -309,12 +311,23 @@ export class LedgerAtWork implements Ledger {
   async broadcast(tx: Transaction): Promise<void> {
     const txid = idOf(tx);
     const raw = formatTransaction(tx);
+    // Should it be taken without a word, or the daemon be killed, what it pays to is not given out again.
+    await this.#store.noteSending({ txid, raw });
     // A history may show it before the answer comes.
     this.#own.add(txid);
+    let mayBeTaken = false;
     try {
-      await this.#pool.ask((session) => this.#send(session, hashToHex(txid), raw));
+      await this.#pool.ask(async (session) => {
+        try {
+          await this.#send(session, hashToHex(txid), raw);
+        } catch (error) {
+          mayBeTaken ||= !(error instanceof HubRefusal);
+          throw error;
+        }
+      });
     } catch (error) {
       this.#own.delete(txid);
+      if (!mayBeTaken) await this.#store.forgetSending({ txid, raw });
       throw error;
     }
     const known = await this.#store.known(tx.inputs.map(({ prevout }) => prevout.hash));

@@ -40,7 +40,15 @@ export interface SettingSources {
 }
 
 /** Where a value that cannot be used stands, for whoever must mend it. */
-function cleanFrom(row: SettingRow, value: JsonValue, where: string): SettingValue {
+function cleanFrom(
+  row: SettingRow,
+  value: JsonValue,
+  where: string,
+  warn: SettingSources['warn'],
+): SettingValue {
+  if (row.kind === 'servers')
+    for (const stray of strayServers(value))
+      warn(`${where}: in setting '${row.name}' ${pythonRepr(stray)} is no HOST:PORT and is passed over.`);
   try {
     return cleanSetting(row, value);
   } catch (error) {
@@ -66,20 +74,14 @@ export class DaemonSettings implements Settings {
   constructor({ given, machine = thisMachine(), warn }: SettingSources) {
     this.machine = machine;
     this.given = new Map(
-      [...given].map(([name, value]) => [name, cleanFrom(ROWS.get(name)!, value, 'Command line')]),
+      [...given].map(([name, value]) => [name, cleanFrom(ROWS.get(name)!, value, 'Command line', warn)]),
     );
     const environment = new Map<string, SettingValue>();
     for (const row of SETTINGS) {
       const text = machine.environment[`${PREFIX}${row.name.toUpperCase()}`];
       if (text === undefined) continue;
-      environment.set(
-        row.name,
-        cleanFrom(
-          row,
-          valueOfEnvironment(row, text),
-          `Environment variable ${PREFIX}${row.name.toUpperCase()}`,
-        ),
-      );
+      const where = `Environment variable ${PREFIX}${row.name.toUpperCase()}`;
+      environment.set(row.name, cleanFrom(row, valueOfEnvironment(row, text), where, warn));
     }
     this.environment = environment;
     const folders = new Map<string, SettingValue>(Object.entries(defaultFolders(machine)));
@@ -137,15 +139,19 @@ export class DaemonSettings implements Settings {
         this.strangers.set(key, value);
         continue;
       }
-      if (row.kind === 'servers')
-        for (const stray of strayServers(value))
-          warn(
-            `Setting '${row.name}' in ${this.path}: ${pythonRepr(stray)} is no HOST:PORT and is passed over.`,
-          );
       isUpgraded ||= row.name !== key;
-      this.file.set(row.name, cleanFrom(row, value, `Settings file ${this.path}`));
+      this.file.set(row.name, cleanFrom(row, value, `Settings file ${this.path}`, warn));
     }
-    if (isUpgraded) this.save(() => undefined);
+    if (isUpgraded) this.upgrade(warn);
+  }
+
+  /** Names of earlier versions mean the same: a file that cannot be written keeps them. */
+  private upgrade(warn: SettingSources['warn']): void {
+    try {
+      this.save(() => undefined);
+    } catch (error) {
+      warn((error as Error).message);
+    }
   }
 
   /** Memory changes once the file is written. */

@@ -100,15 +100,15 @@ export function ensureFolder(path: string, setting: string): void {
 /** Source: lbry-sdk lbry/utils.py `generate_id`. */
 const ID_BYTES = 48;
 
-/** What tells this installation from others: the file `install_id` of the data folder, made where it is missing. */
+/** What tells this installation from others: the file `install_id` of the data folder, made where it is missing. Throws `EnvironmentError`. */
 export function installationId(dataDir: string): string {
   const path = join(dataDir, 'install_id');
-  const known = existsSync(path) && !isSpecialFile(path) ? readFileSync(path, 'utf8').trim() : '';
-  if (known !== '') return known;
-  const fresh = encodeBase58(randomBytes(ID_BYTES));
-  onFile(path, () => {
+  return onFile(path, () => {
     refuseSpecialFile(path);
+    const known = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
+    if (known !== '') return known;
+    const fresh = encodeBase58(randomBytes(ID_BYTES));
     writeFileSync(path, fresh);
+    return fresh;
   });
-  return fresh;
 }

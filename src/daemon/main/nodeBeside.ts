@@ -7,7 +7,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { EnvironmentError } from '../../util/environmentError.js';
+import { EnvironmentError, onFile } from '../../util/environmentError.js';
 import type { JsonOut } from '../../util/jsonWrite.js';
 import type { Logger } from '../../util/logging.js';
 import { projectFile } from '../../util/project.js';
@@ -87,7 +87,7 @@ export class NodeBeside {
       throw new EnvironmentError(`The node's program is missing at ${program}. Build it with npm run build.`);
     const chain = CHAIN_OPTIONS[settings.get('blockchain_name')] ?? [];
     const folder = join(settings.get('data_dir'), 'lbcnode');
-    makeFolder(folder);
+    onFile(folder, () => makeFolder(folder));
     const port = await freePort();
     log.info(`Starting a node in ${folder}; debug.log there is its log.`);
     const args = [

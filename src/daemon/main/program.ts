@@ -74,14 +74,21 @@ async function runDaemon(command: StartCommand): Promise<number> {
   const settings = new DaemonSettings({ given: command.given, warn });
   log = logOf(command, settings);
   for (const text of warnings) log.warn(text);
+  let isEnding = false;
   let end: (reason: string) => void = () => undefined;
-  const ended = new Promise<string>((resolve) => (end = resolve));
+  const ended = new Promise<string>((resolve) => {
+    end = (reason) => {
+      isEnding = true;
+      resolve(reason);
+    };
+  });
   const onSignal = (signal: NodeJS.Signals): void => end(`Signal ${signal}.`);
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
   let exitCode = 0;
   const fail = (reason: string): void => {
-    exitCode = 1;
+    // At Ctrl-C a terminal tells the node beside it too, which may be the first to end.
+    if (!isEnding) exitCode = 1;
     end(reason);
   };
   let wallet: WalletAndLedger | null = null;
@@ -107,8 +114,12 @@ async function runDaemon(command: StartCommand): Promise<number> {
       onStop: () => end('The method stop was called.'),
     });
     daemon.started.then(
-      () => log.info('All components run.'),
+      () => {
+        if (!isEnding) log.info('All components run.');
+      },
       (error: unknown) => {
+        // What still starts when it is told to stop ends as it may.
+        if (isEnding) return;
         const { message, stack } = error as Error;
         log.error(error instanceof EnvironmentError ? message : (stack ?? message));
         if (command.isQuiet || command.hasNoLog) printError(`Error: ${message}`);

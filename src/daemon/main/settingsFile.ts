@@ -10,13 +10,14 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { extname } from 'node:path';
 import { isMap, parseDocument, stringify } from 'yaml';
-import { EnvironmentError } from '../../util/environmentError.js';
+import { EnvironmentError, failureReason } from '../../util/environmentError.js';
 import { JsonObject, rawNumber, type JsonValue } from '../../util/json.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
+import { unwritableFile } from '../base/daemonError.js';
 import { pythonFloat } from '../base/pythonJson.js';
 
 const EXTENSIONS: readonly string[] = ['.yml', '.yaml'];
@@ -52,45 +53,62 @@ export function readSettingsFile(path: string): FileMembers {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     throw new EnvironmentError(
-      `The settings file ${path} cannot be read (${(error as NodeJS.ErrnoException).code}). Give the user that runs ` +
-        'lbcnet the permission, or name another file by --config.',
+      `The settings file ${path} cannot be read: ${failureReason(error)}. Mend that, or name another file by --config.`,
     );
   }
   const document = parseDocument(text, { version: '1.1' });
   const [problem] = document.errors;
-  if (problem) {
-    const line = problem.linePos?.[0].line;
-    const [what] = problem.message.split('\n');
-    throw new EnvironmentError(
-      `The settings file ${path} is no YAML${line === undefined ? '' : `, line ${line}`}: ${what} Mend it or move it away.`,
-    );
-  }
-  if (document.contents === null) return new Map();
-  if (!isMap(document.contents))
+  if (problem) throw noYaml(path, problem.message, problem.linePos?.[0].line);
+  const { contents } = document;
+  if (contents === null) return new Map();
+  if (!isMap(contents))
     throw new EnvironmentError(
       `The settings file ${path} must hold settings, each on a line as \`name: value\`. Mend it or move it away.`,
     );
-  return new Map(
-    Object.entries(document.toJS() as Record<string, unknown>).map(([key, value]) => [key, asJson(value)]),
+  let members: Record<string, unknown>;
+  try {
+    members = document.toJS() as Record<string, unknown>;
+  } catch (error) {
+    // Of references within the file (`*name`), which are looked up only here.
+    throw noYaml(path, (error as Error).message);
+  }
+  return new Map(Object.entries(members).map(([key, value]) => [key, asJson(value)]));
+}
+
+function noYaml(path: string, message: string, line?: number): EnvironmentError {
+  const [what] = message.split('\n');
+  const where = line === undefined ? '' : `, line ${line}`;
+  return new EnvironmentError(
+    `The settings file ${path} is no YAML${where}: ${what} Mend it or move it away.`,
   );
 }
 
-/** Replaces the file so that a kill leaves the old or the new one. */
+/** Replaces the file so that a kill leaves the old or the new one. Throws `DaemonError` `OSError`. */
 export function writeSettingsFile(path: string, members: ReadonlyMap<string, unknown>): void {
   const sorted = [...members].sort(([a], [b]) => (a < b ? -1 : 1));
   const text = stringify(Object.fromEntries(sorted), { version: '1.1', lineWidth: 0 });
   const fresh = `${path}.new`;
   try {
+    refuseSpecialFile(fresh);
     const handle = openSync(fresh, 'w');
     try {
-      writeSync(handle, text);
+      writeFileSync(handle, text);
       fsyncSync(handle);
     } finally {
       closeSync(handle);
     }
     renameSync(fresh, path);
   } catch (error) {
-    rmSync(fresh, { force: true });
-    throw error;
+    removeFile(fresh);
+    throw unwritableFile('settings', path, error);
+  }
+}
+
+/** Unless what lies there is no file, and so none of ours. */
+function removeFile(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // What kept it from being written is told.
   }
 }

@@ -94,6 +94,8 @@ export class WalletAndLedger implements WalletPart {
   /** Resolves when all accounts agree with a hub, so that nothing is asked of a wallet that is behind. */
   async start(): Promise<void> {
     const { settings, log, clock, random, servers } = this.#deps;
+    if ((servers ?? hubsOf(settings)).length === 0)
+      log.warn("No hub is named: give setting 'lbryum_servers' one as HOST:PORT, and call wallet_reconnect.");
     await this.#takeHeaders();
     if (this.#isStopped) return;
     const ledger = new LedgerAtWork({

@@ -14,7 +14,6 @@ import { replaceValue, type NewOutput } from '../wallet/tx/newOutputs.js';
 import { withArguments, type ClaimArguments } from './claimArguments.js';
 import {
   accountsFor,
-  holdingFor,
   holdingOf,
   isNameTaken,
   makeClaim,
@@ -24,6 +23,7 @@ import {
   unsignedValue,
   updatedClaimOutput,
   type ClaimOptions,
+  withHolding,
 } from './claimMaking.js';
 import { checkChannelName } from './claimNames.js';
 import type { MadeTransaction, Maker } from './maker.js';
@@ -67,24 +67,25 @@ export async function createChannel(
   const account = wallet.account(accountId);
   const funding = wallet.accountsOrAll(fundingAccountIds);
   checkChannelName(name);
-  const holding = await holdingFor(ledger, claimAddress, account);
-  if (!allowDuplicateName && (await isNameTaken(ledger, wallet.accounts, name, [TXO_TYPE.channel])))
-    throw failure(
-      `You already have a channel under the name '${name}'. Use --allow-duplicate-name flag to override.`,
-    );
-  const claim = withArguments(newClaim('channel'), fields);
-  const keyAccount = funding[0] ?? account;
-  return maker.withNewChannelKey(keyAccount, async () => {
-    const finished = await withNewKey(claim, keyAccount);
-    return makeClaim(maker, {
-      wallet,
-      funding,
-      output: newClaimOutput(bidDewies, name, claim, holding),
-      channel: null,
-      notes: { hasSigningKey: true },
-      finish: setValue(finished),
-      beforeSending: () => wallet.save(),
-      preview,
+  return withHolding(ledger, claimAddress, account, async (holding) => {
+    if (!allowDuplicateName && (await isNameTaken(ledger, wallet.accounts, name, [TXO_TYPE.channel])))
+      throw failure(
+        `You already have a channel under the name '${name}'. Use --allow-duplicate-name flag to override.`,
+      );
+    const claim = withArguments(newClaim('channel'), fields);
+    const keyAccount = funding[0] ?? account;
+    return maker.withNewChannelKey(keyAccount, async () => {
+      const finished = await withNewKey(claim, keyAccount);
+      return makeClaim(maker, {
+        wallet,
+        funding,
+        output: newClaimOutput(bidDewies, name, claim, holding),
+        channel: null,
+        notes: { hasSigningKey: true },
+        finish: setValue(finished),
+        beforeSending: () => wallet.save(),
+        preview,
+      });
     });
   });
 }

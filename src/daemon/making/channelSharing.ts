@@ -14,7 +14,7 @@ import { formatChannelKey, parseChannelKey } from '../wallet/channelKeyPem.js';
 import { addressOfKey, extendedKeyText, signCompact } from '../wallet/keys.js';
 import type { Maker } from './maker.js';
 import { ownChannel, publicKeyOf, type ChannelChoice } from './ownOutputs.js';
-import type { AccountPort, WalletPort } from './ports.js';
+import type { WalletPort } from './ports.js';
 
 export interface SignedData {
   /** 64 bytes, hex. */
@@ -27,12 +27,13 @@ export async function signData(
   { ports: { ledger, clock } }: Maker,
   wallet: WalletPort,
   choice: ChannelChoice,
-  hexData: string,
+  hexData: string | undefined,
   givenSalt: string | undefined,
 ): Promise<SignedData> {
   wallet.assertUnlocked();
   const { signing } = await ownChannel(ledger, wallet, choice);
-  if (!isHex(hexData)) throw badValue('hexdata must be an even number of hex digits.');
+  if (hexData === undefined || !isHex(hexData))
+    throw badValue('hexdata must be an even number of hex digits.');
   const salt = givenSalt ?? String(clock.nowSec());
   const digest = sha256(concatBytes(Buffer.from(salt), signing.claimId, fromHex(hexData)));
   return { signature: toHex(signCompact(digest, signing.privateKey)), salt };
@@ -121,31 +122,39 @@ export async function importChannel(maker: Maker, wallet: WalletPort, text: stri
   const foundKey = found && publicKeyOf(found);
   const channel = foundKey && addressOfKey(foundKey, ledger.params) === keyAddress ? found : null;
   const holdingAddress = channel?.address(ledger.params) ?? exported.holding_address;
-  const account = await holdingAccount(wallet, holdingAddress, exported, ledger.params.id);
-  account.channelKeys.import(secret);
-  await wallet.save();
+  const account = await wallet.accountOf(holdingAddress);
+  if (account === null) {
+    await addHoldingAccount(wallet, holdingAddress, exported, ledger.params.id, {
+      keyAddress,
+      pem: formatChannelKey(secret),
+    });
+  } else {
+    account.channelKeys.import(secret);
+    await wallet.save();
+  }
   return exported.name;
 }
 
-async function holdingAccount(
+/** The account is added with the key: without it, it would show the channel as one whose key is lost. */
+async function addHoldingAccount(
   wallet: WalletPort,
   address: string,
   exported: ExportedChannel,
   ledgerId: string,
-): Promise<AccountPort> {
-  const account = await wallet.accountOf(address);
-  if (account !== null) return account;
+  { keyAddress, pem }: { readonly keyAddress: string; readonly pem: string },
+): Promise<void> {
   if (address !== exported.holding_address)
     throw failure(
       'Channel owning account has changed since the channel was exported and ' +
         'it is not an account to which you have access.',
     );
-  return wallet.addAccount(
+  await wallet.addAccount(
     new JsonObject([
       ['ledger', ledgerId],
       ['name', `Holding Account For Channel ${exported.name}`],
       ['public_key', exported.holding_public_key],
       ['address_generator', new JsonObject([['name', 'single-address']])],
+      ['certificates', new JsonObject([[keyAddress, pem]])],
     ]),
   );
 }

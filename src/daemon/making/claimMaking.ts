@@ -32,14 +32,23 @@ export interface Holding {
   readonly keyHash: Bytes;
 }
 
-/** The address that was asked for, else a fresh one of the account. Throws where it is none of a key. */
-export async function holdingFor(
+/**
+ * Runs what makes and sends a transaction that pays to the address that was asked for, else to a fresh one of the account, which
+ * no other transaction gets meanwhile. Throws where it is none of a key.
+ */
+export async function withHolding<Result>(
   { params }: LedgerPort,
   address: string | undefined,
   account: AccountPort,
-): Promise<Holding> {
-  const chosen = address ?? (await account.nextReceivingAddress());
-  return { address: chosen, keyHash: keyHashOf(chosen, params) };
+  run: (holding: Holding) => Promise<Result>,
+): Promise<Result> {
+  if (address !== undefined) return run({ address, keyHash: keyHashOf(address, params) });
+  const fresh = await account.takeReceivingAddress();
+  try {
+    return await run({ address: fresh, keyHash: keyHashOf(fresh, params) });
+  } finally {
+    account.freeAddress(fresh);
+  }
 }
 
 /** The address that was asked for, else that of the claim. */

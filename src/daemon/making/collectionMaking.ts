@@ -9,7 +9,6 @@ import type { Txo } from '../txo/txo.js';
 import { withArguments, type ClaimArguments } from './claimArguments.js';
 import {
   accountsFor,
-  holdingFor,
   holdingOf,
   isNameTaken,
   makeClaim,
@@ -18,6 +17,7 @@ import {
   quotedIds,
   updatedClaimOutput,
   type ClaimOptions,
+  withHolding,
 } from './claimMaking.js';
 import { checkCollectionName } from './claimNames.js';
 import type { MadeTransaction, Maker } from './maker.js';
@@ -47,14 +47,15 @@ export async function createCollection(
   const funding = wallet.accountsOrAll(fundingAccountIds);
   checkCollectionName(name);
   const channel = await ownChannelIfNamed(ledger, wallet, signing);
-  const holding = await holdingFor(ledger, claimAddress, account);
-  if (!allowDuplicateName && (await isNameTaken(ledger, wallet.accounts, name, [TXO_TYPE.collection])))
-    throw failure(
-      `You already have a collection under the name '${name}'. Use --allow-duplicate-name flag to override.`,
-    );
-  const claim = withArguments(newClaim('collection'), fields);
-  const output = newClaimOutput(bidDewies, name, claim, holding);
-  return makeClaim(maker, { wallet, funding, output, channel, preview });
+  return withHolding(ledger, claimAddress, account, async (holding) => {
+    if (!allowDuplicateName && (await isNameTaken(ledger, wallet.accounts, name, [TXO_TYPE.collection])))
+      throw failure(
+        `You already have a collection under the name '${name}'. Use --allow-duplicate-name flag to override.`,
+      );
+    const claim = withArguments(newClaim('collection'), fields);
+    const output = newClaimOutput(bidDewies, name, claim, holding);
+    return makeClaim(maker, { wallet, funding, output, channel, preview });
+  });
 }
 
 export interface CollectionChange {

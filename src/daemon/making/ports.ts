@@ -35,9 +35,11 @@ export interface AccountPort {
   readonly id: string;
   /** Whether it has a private key, locked or not: one that a channel was imported for may have the public one alone. */
   readonly isSpendable: boolean;
-  nextReceivingAddress(): Promise<string>;
+  /** Where a transaction of ours pays to: no other one gets it until it is freed. */
+  takeReceivingAddress(): Promise<string>;
   nextChangeKeyHash(): Promise<Bytes>;
   /** No transaction will pay to it that does not by then. */
+  freeAddress(address: string): void;
   freeChangeKeyHash(keyHash: Bytes): void;
   /** The private key of one of the account's addresses; null where it has no such address. Throws while locked. */
   privateKeyOf(pubkeyHash: Bytes): Promise<Bytes | null> | Bytes | null;

@@ -13,7 +13,6 @@ import { withArguments, type ClaimArguments } from './claimArguments.js';
 import {
   accountsFor,
   claimIdBytes,
-  holdingFor,
   holdingOf,
   isNameTaken,
   makeClaim,
@@ -23,6 +22,7 @@ import {
   updatedClaimOutput,
   type ClaimOptions,
   type Holding,
+  withHolding,
 } from './claimMaking.js';
 import { checkStreamName } from './claimNames.js';
 import { keyHashOf } from './destinations.js';
@@ -98,14 +98,15 @@ async function create(
   const account = wallet.account(accountId);
   const funding = wallet.accountsOrAll(fundingAccountIds);
   const channel = await ownChannelIfNamed(ledger, wallet, signing);
-  const holding = await holdingFor(ledger, claimAddress, account);
-  if (!allowDuplicateName && (await isNameTaken(ledger, [account], name)))
-    throw failure(
-      `You already have a stream claim published under the name '${name}'. ` +
-        'Use --allow-duplicate-name flag to override.',
-    );
-  const output = newClaimOutput(bidDewies, name, claimFor(holding), holding);
-  return makeClaim(maker, { wallet, funding, output, channel, preview });
+  return withHolding(ledger, claimAddress, account, async (holding) => {
+    if (!allowDuplicateName && (await isNameTaken(ledger, [account], name)))
+      throw failure(
+        `You already have a stream claim published under the name '${name}'. ` +
+          'Use --allow-duplicate-name flag to override.',
+      );
+    const output = newClaimOutput(bidDewies, name, claimFor(holding), holding);
+    return makeClaim(maker, { wallet, funding, output, channel, preview });
+  });
 }
 
 export interface StreamChange {

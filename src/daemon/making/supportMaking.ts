@@ -14,9 +14,10 @@ import {
   chosenOutputs,
   makeClaim,
   type ClaimOptions,
+  type Holding,
   type OutputChoice,
+  withHolding,
 } from './claimMaking.js';
-import { keyHashOf } from './destinations.js';
 import type { MadeTransaction, Maker } from './maker.js';
 import { ownChannelIfNamed, txoOf, type ChannelChoice } from './ownOutputs.js';
 import type { WalletPort } from './ports.js';
@@ -44,14 +45,15 @@ export async function createSupport(
   const claim = await claims.byId(claimId);
   const { claimName: name, claimId: id } = claim ?? {};
   if (!claim || !name || !id) throw failure(`Could not find claim with claim_id '${claimId}'.`);
-  const keyHash = isTip
-    ? tippedKeyHash(claim)
-    : keyHashOf(await wallet.account(accountId).nextReceivingAddress(), ledger.params);
   const hasData = channel !== null || comment !== undefined;
   const support = create(SupportSchema, { comment: comment ?? '' });
   const data = hasData ? encodeSupport({ channelId: null, signature: null, support }) : null;
-  const output = supportOutput(amountDewies, name, id, data, keyHash);
-  return makeClaim(maker, { wallet, funding, output, channel, preview });
+  const make = ({ keyHash }: Pick<Holding, 'keyHash'>): Promise<MadeTransaction> => {
+    const output = supportOutput(amountDewies, name, id, data, keyHash);
+    return makeClaim(maker, { wallet, funding, output, channel, preview });
+  };
+  if (isTip) return make({ keyHash: tippedKeyHash(claim) });
+  return withHolding(ledger, undefined, wallet.account(accountId), make);
 }
 
 function tippedKeyHash(claim: Txo): Buffer {

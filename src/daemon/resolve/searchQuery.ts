@@ -83,10 +83,13 @@ function sourceOf(hasSource: unknown, hasNoSource: unknown): boolean | undefined
   return typeof hasNoSource === 'boolean' ? !hasNoSource : (hasSource as boolean | undefined);
 }
 
-/** Values of a field that hubs want alone where there is one. Of a release time hubs take texts only. */
+/** Of these hubs take texts only, of digits too. */
+const TEXTS: ReadonlySet<string> = new Set(['release_time', 'claim_type', 'fee_currency']);
+
+/** Values of a field that hubs want alone where there is one. */
 function unwrapped(name: string, values: readonly string[]): unknown {
   const read = values.map((text) => {
-    const number = name === 'release_time' ? NaN : Number(text);
+    const number = TEXTS.has(name) ? NaN : Number(text);
     return Number.isFinite(number) && String(number) === text ? number : text;
   });
   return read.length === 1 ? read[0] : read;

@@ -59,7 +59,10 @@ function integerIn(object: JsonObject, key: string): number | undefined {
   const value = object.get(key);
   if (value === undefined) return undefined;
   if (!isJsonNumber(value)) throw badValue(`The field '${key}' of an account is no number.`);
-  return Math.trunc(Number(numberText(value)));
+  const number = Math.trunc(Number(numberText(value)));
+  if (!Number.isSafeInteger(number))
+    throw badValue(`The field '${key}' of an account is too large a number.`);
+  return number;
 }
 
 function objectIn(object: JsonObject, key: string): JsonObject | undefined {
@@ -263,10 +266,11 @@ export class Account {
   merge(other: JsonObject): void {
     const modifiedOn = other.get('modified_on') ?? 0;
     if (isJsonNumber(modifiedOn) && Number(numberText(modifiedOn)) > this.modifiedOnSec) {
+      const modifiedOnSec = integerIn(other, 'modified_on')!;
       const name = other.get('name');
       if (typeof name !== 'string') throw badValue('The name of an account is missing.');
       this.name = name;
-      this.modifiedOnSec = Math.trunc(Number(numberText(modifiedOn)));
+      this.modifiedOnSec = modifiedOnSec;
       const generator = objectIn(other, 'address_generator') ?? new JsonObject();
       if (generator.get('name') !== this.generator.name)
         throw assertionFailure('The address generator of an account cannot change.');
@@ -281,13 +285,21 @@ export class Account {
 
   /** What `merge` and `refileChannelKeys` change; the returned function puts it back. */
   remember(): () => void {
-    const { name, modifiedOnSec, channelKeys, generator } = this;
-    const entries = [...channelKeys];
+    const putBack = this.rememberSettings();
+    const entries = [...this.channelKeys];
+    return () => {
+      putBack();
+      this.channelKeys = new Map(entries);
+    };
+  }
+
+  /** The same without the keys, which others may add to meanwhile. */
+  rememberSettings(): () => void {
+    const { name, modifiedOnSec, generator } = this;
     const gaps = generator.name === 'single-address' ? null : structuredClone(generator);
     return () => {
       this.name = name;
       this.modifiedOnSec = modifiedOnSec;
-      this.channelKeys = new Map(entries);
       if (generator.name === 'single-address' || gaps === null) return;
       Object.assign(generator.receiving, gaps.receiving);
       Object.assign(generator.change, gaps.change);

@@ -20,6 +20,9 @@ import { KEY_CHAIN } from './keys.js';
 
 type AddressChainName = 'receiving' | 'change';
 
+/** From so many addresses the next one is drawn. Source: account.py `get_or_create_usable_address`. */
+const CHOICE = 10;
+
 /** Unused addresses that are kept ahead at least. Source: `save_max_gap`. */
 const LEAST_GAP: Readonly<Record<AddressChainName, number>> = { receiving: 20, change: 6 };
 
@@ -36,13 +39,16 @@ export class AccountAtWork implements AddressSource {
   readonly #random: RandomSource;
   /** Addresses that a wallet of before had given out: so many are derived, used or not. */
   readonly #givenOut: Record<AddressChainName, number> = { receiving: 0, change: 0 };
-  /** Change addresses of transactions that are being made. */
-  readonly #changeInHand = new Set<string>();
+  /** So many more are kept ahead while the gap is filled, since that many are in hand. */
+  readonly #ahead: Record<AddressChainName, number> = { receiving: 0, change: 0 };
+  readonly #inHand: Set<string>;
 
-  constructor(account: Account, ledger: Ledger, random: RandomSource) {
+  /** `inHand` are the addresses that transactions being made pay to, of all wallets: two may have an account in common. */
+  constructor(account: Account, ledger: Ledger, random: RandomSource, inHand: Set<string>) {
     this.account = account;
     this.ledger = ledger;
     this.#random = random;
+    this.#inHand = inHand;
     this.channelKeys = new ChannelKeys(account, () => this.#channelKeysInUse());
   }
 
@@ -72,7 +78,7 @@ export class AccountAtWork implements AddressSource {
       return [{ chain: KEY_CHAIN.receiving, gap: 1, maxUses: Number.MAX_SAFE_INTEGER, isSingle: true }];
     return (['receiving', 'change'] as const).map((name) => ({
       chain: KEY_CHAIN[name],
-      gap: Math.max(Math.min(generator[name].gap, MAX_GAP), this.#givenOut[name]),
+      gap: Math.max(Math.min(generator[name].gap, MAX_GAP), this.#givenOut[name]) + this.#ahead[name],
       maxUses: generator[name].maxUses,
     }));
   }
@@ -96,36 +102,54 @@ export class AccountAtWork implements AddressSource {
     return (await this.#nextAddress('receiving')).address;
   }
 
-  /** Hash of the key that change goes to: 20 bytes. No other transaction gets it until it is freed, where there are others. */
+  /** The same for a transaction of our own: nobody else gets it until it is freed. */
+  async takeReceivingAddress(): Promise<string> {
+    return (await this.#nextAddress('receiving', true)).address;
+  }
+
+  /** Hash of the key that change goes to: 20 bytes. Nobody else gets it until it is freed. */
   async nextChangeKeyHash(): Promise<Buffer> {
-    return keyHashOf((await this.#nextAddress('change', this.#changeInHand)).publicKey);
+    return keyHashOf((await this.#nextAddress('change', true)).publicKey);
   }
 
   /** The transaction that was to pay to it is sent or given up. */
+  freeAddress(address: string): void {
+    this.#inHand.delete(address);
+  }
+
   freeChangeKeyHash(keyHash: Bytes): void {
-    this.#changeInHand.delete(this.#addressOf(keyHash));
+    this.freeAddress(this.#addressOf(keyHash));
   }
 
   async nextChangeAddress(): Promise<string> {
     return (await this.#nextAddress('change')).address;
   }
 
-  /** Rather none that is in `hand`; the one that is given out is, from then on. */
-  async #nextAddress(name: AddressChainName, hand?: Set<string>): Promise<AddressRow> {
-    const { chain, maxUses } = this.chains.find((one) => one.chain === KEY_CHAIN[name]) ?? this.chains[0]!;
-    const usable = await this.ledger.database.unusedAddresses(this.id, chain, maxUses);
-    if (usable.length > 0) {
-      const free = usable.filter(({ address }) => hand?.has(address) !== true);
-      const among = free.length > 0 ? free : usable;
-      const one = among[this.#random.bytes(4).readUInt32LE() % among.length]!;
-      hand?.add(one.address);
-      return one;
+  /** None that is in hand; `takes`: this one is, from then on. Of an account with a single address that one, always. */
+  async #nextAddress(name: AddressChainName, takes = false): Promise<AddressRow> {
+    const { chain, maxUses, gap } =
+      this.chains.find((one) => one.chain === KEY_CHAIN[name]) ?? this.chains[0]!;
+    for (let isFirst = true; ; isFirst = false) {
+      const count = CHOICE + this.#inHand.size;
+      const usable = await this.ledger.database.unusedAddresses(this.id, chain, maxUses, count);
+      const free = usable.filter(({ address }) => !this.#inHand.has(address)).slice(0, CHOICE);
+      if (free.length > 0) {
+        // Of those just made the reference takes the first.
+        const one = free[isFirst ? this.#random.bytes(4).readUInt32LE() % free.length : 0]!;
+        if (takes && !this.isSingleAddress) this.#inHand.add(one.address);
+        return one;
+      }
+      if (!isFirst && (usable.length === 0 || gap === 0))
+        throw badValue(`The account keeps no unused addresses for ${name}: set its gap above 0.`);
+      await this.#fillGap(name, usable.length);
     }
-    await this.ledger.ensureGap(this);
-    const [first] = await this.ledger.database.unusedAddresses(this.id, chain, maxUses);
-    if (first === undefined)
-      throw badValue(`The account keeps no unused addresses for ${name}: set its gap above 0.`);
-    return first;
+  }
+
+  async #fillGap(name: AddressChainName, ahead: number): Promise<void> {
+    this.#ahead[name] = ahead;
+    const filled = this.ledger.ensureGap(this);
+    this.#ahead[name] = 0;
+    await filled;
   }
 
   #addressOf(hash: Bytes): string {

@@ -7,9 +7,9 @@ import { createHash } from 'node:crypto';
 import { deflate, inflate } from 'node:zlib';
 import { promisify } from 'node:util';
 import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json.js';
-import { decodeUtf8, parseJson } from '../../util/jsonParse.js';
+import { decodeUtf8, MAX_JSON_VALUES, parseJson } from '../../util/jsonParse.js';
 import { assertionFailure, badValue, invalidPassword } from '../base/daemonError.js';
-import { compareCodePoints, writePythonJson } from '../base/pythonJson.js';
+import { compareCodePoints, hasNumberWords, isTooDeep, writePythonJson } from '../base/pythonJson.js';
 import { Account, accountKeysIn, ledgerIn, type AccountTools } from './account.js';
 import { addressOfKey } from './keys.js';
 import { newSeedPhrase } from './seedPhrase.js';
@@ -87,14 +87,21 @@ export class Wallet {
     return [...this.#preferences.keys()];
   }
 
-  setPreference(key: string, value: JsonValue): void {
-    this.#preferences.set(
-      key,
-      new JsonObject([
-        ['value', value],
-        ['ts', this.#tools.clock.nowSec()],
-      ]),
-    );
+  /** Throws `ValueError` where the value could not be read again; the returned function takes it back. */
+  setPreference(key: string, value: JsonValue): () => void {
+    if (isTooDeep(value)) throw badValue('The value has too many lists or objects within each other.');
+    if (hasNumberWords(value)) throw badValue('The value has a number that is too large.');
+    const before = this.#preferences.get(key);
+    const preference = new JsonObject([
+      ['value', value],
+      ['ts', this.#tools.clock.nowSec()],
+    ]);
+    this.#preferences.set(key, preference);
+    return () => {
+      if (this.#preferences.get(key) !== preference) return;
+      if (before === undefined) this.#preferences.delete(key);
+      else this.#preferences.set(key, before);
+    };
   }
 
   get isLocked(): boolean {
@@ -218,18 +225,23 @@ export class Wallet {
     for (const account of this.accounts) if (!account.isLocked) account.lock(this.password);
   }
 
-  /** The file shall be encrypted under that password; it is the caller who saves. */
-  encrypt(password: string): void {
+  /** The file shall be encrypted under that password; it is the caller who saves. The returned function takes it back. */
+  encrypt(password: string): () => void {
     if (this.isLocked) throw assertionFailure('Cannot re-encrypt a locked wallet, unlock first.');
     if (password === '') throw assertionFailure('Cannot encrypt with blank password.');
+    const before = this.password;
     this.password = password;
-    this.setPreference(ENCRYPT_ON_DISK, true);
+    const takeBack = this.setPreference(ENCRYPT_ON_DISK, true);
+    return () => {
+      takeBack();
+      if (this.password === password) this.password = before;
+    };
   }
 
-  /** The file shall be in clear; it is the caller who saves. */
-  decrypt(): void {
+  /** The file shall be in clear; it is the caller who saves. The returned function takes it back. */
+  decrypt(): () => void {
     if (this.isLocked) throw assertionFailure('Cannot decrypt a locked wallet, unlock first.');
-    this.setPreference(ENCRYPT_ON_DISK, false);
+    return this.setPreference(ENCRYPT_ON_DISK, false);
   }
 }
 
@@ -242,16 +254,17 @@ export async function unpackWallet(password: string, text: string): Promise<Json
   return parseWalletText(decodeUtf8(inflated) ?? '');
 }
 
-/** Throws `ValueError` where the text is no JSON object. */
+/** As lbry-sdk writes wallets, which need not be JSON. Throws `ValueError` where the text is no object. */
 export function parseWalletText(text: string): JsonObject {
   let wallet: JsonValue;
   try {
-    wallet = parseJson(text);
+    wallet = parseJson(text, MAX_JSON_VALUES, 'python');
   } catch (error) {
     throw badValue(`The text is no JSON: ${(error as Error).message}.`);
   }
-  if (wallet instanceof JsonObject) return wallet;
-  throw badValue('The text is no JSON object.');
+  if (!(wallet instanceof JsonObject)) throw badValue('The text is no JSON object.');
+  if (isTooDeep(wallet)) throw badValue('The text has too many lists or objects within each other.');
+  return wallet;
 }
 
 function preferencesIn(wallet: JsonObject): Map<string, JsonObject> {

@@ -5,7 +5,7 @@
  */
 import { JsonObject, type JsonValue } from '../../util/json.js';
 import type { Bytes } from '../../util/bytes.js';
-import { assertionFailure, badValue } from '../base/daemonError.js';
+import { assertionFailure, badValue, unwritableFile } from '../base/daemonError.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Balance } from '../ledger/ledgerDatabase.js';
 import type { Account, AccountTools, AddressGap } from './account.js';
@@ -17,6 +17,8 @@ import { fileStamp, keepCopy, writeWalletFile } from './walletFile.js';
 export interface WalletSurroundings {
   readonly ledger: Ledger;
   readonly tools: AccountTools;
+  /** Addresses that transactions being made pay to, of all wallets. */
+  readonly inHand: Set<string>;
   /** Told of what the user should know and no call answers. */
   readonly warn: (text: string) => void;
 }
@@ -77,8 +79,8 @@ export class WalletAtWork {
   }
 
   #put(account: Account): AccountAtWork {
-    const { ledger, tools } = this.#around;
-    const known = this.#atWork.get(account) ?? new AccountAtWork(account, ledger, tools.random);
+    const { ledger, tools, inHand } = this.#around;
+    const known = this.#atWork.get(account) ?? new AccountAtWork(account, ledger, tools.random, inHand);
     this.#atWork.set(account, known);
     return known;
   }
@@ -138,8 +140,22 @@ export class WalletAtWork {
       this.#around.warn(
         `The wallet ${this.id} is to be encrypted on disk, but no password is known. It is saved in clear; encrypt it again.`,
       );
-    await writeWalletFile(this.path, text);
+    try {
+      await writeWalletFile(this.path, text);
+    } catch (error) {
+      throw unwritableFile('wallet', this.path, error);
+    }
     this.#stamp = await fileStamp(this.path);
+  }
+
+  /** Saves a change that was made; where that fails it is taken back, before another save begins. */
+  async #saveOr(takeBack: () => void): Promise<void> {
+    try {
+      await this.save();
+    } catch (error) {
+      takeBack();
+      throw error;
+    }
   }
 
   /** A new account with a seed of its own, in the file before it is used. */
@@ -160,13 +176,13 @@ export class WalletAtWork {
   }
 
   async #keep(add: () => Account): Promise<AccountAtWork> {
+    const isSealed = this.isLocked && this.wallet.password === null;
     const account = add();
-    try {
-      await this.save();
-    } catch (error) {
+    if (isSealed && account.root.privateKey !== null) {
       this.#drop(account);
-      throw error;
+      throw assertionFailure('Cannot write keys in clear into a locked wallet, unlock first.');
     }
+    await this.#saveOr(() => this.#drop(account));
     const atWork = this.#put(account);
     await this.#around.ledger.add(atWork);
     return atWork;
@@ -178,8 +194,10 @@ export class WalletAtWork {
   }
 
   async removeAccount(account: AccountAtWork): Promise<void> {
+    const { accounts } = this.wallet;
+    const at = accounts.indexOf(account.account);
     this.#drop(account.account);
-    await this.save();
+    await this.#saveOr(() => accounts.splice(at, 0, account.account));
     this.#around.ledger.remove(account.id);
     this.#atWork.delete(account.account);
   }
@@ -190,6 +208,9 @@ export class WalletAtWork {
    */
   async changeAccount({ account }: AccountAtWork, change: AccountChange): Promise<void> {
     const { generator } = account;
+    const takeBack = account.rememberSettings();
+    const { accounts } = this.wallet;
+    const at = accounts.indexOf(account);
     let isChanged = change.name !== undefined;
     account.name = change.name ?? account.name;
     if (generator.name === 'deterministic-chain')
@@ -201,12 +222,16 @@ export class WalletAtWork {
       }
     if (change.isDefault && this.accounts[0]?.account !== account) {
       this.#drop(account);
-      this.wallet.accounts.unshift(account);
+      accounts.unshift(account);
       isChanged = true;
     }
     if (!isChanged) return;
     account.modifiedOnSec = this.#around.tools.clock.nowSec();
-    await this.save();
+    await this.#saveOr(() => {
+      takeBack();
+      this.#drop(account);
+      accounts.splice(at, 0, account);
+    });
   }
 
   /** False where the password is wrong; of a wallet that is open already nothing changes. */
@@ -221,18 +246,15 @@ export class WalletAtWork {
   }
 
   async encrypt(password: string): Promise<void> {
-    this.wallet.encrypt(password);
-    await this.save();
+    await this.#saveOr(this.wallet.encrypt(password));
   }
 
   async decrypt(): Promise<void> {
-    this.wallet.decrypt();
-    await this.save();
+    await this.#saveOr(this.wallet.decrypt());
   }
 
   async setPreference(key: string, value: JsonValue): Promise<void> {
-    this.wallet.setPreference(key, value);
-    await this.save();
+    await this.#saveOr(this.wallet.setPreference(key, value));
   }
 
   /** By which copies are compared, hex. */
@@ -251,8 +273,18 @@ export class WalletAtWork {
    */
   async importExport(text: string, password: string | null, isBlocking: boolean): Promise<void> {
     const joined = await this.#join(text, password);
-    await this.save();
+    await this.#saveJoined(joined);
     await this.#putToWork(joined, isBlocking);
+  }
+
+  /** Where it fails, what was joined stays for the next save, as joining it again would: accounts work all the same. */
+  async #saveJoined(joined: MergedAccounts | null): Promise<void> {
+    try {
+      await this.save();
+    } catch (error) {
+      if (joined !== null) await this.#putToWork(joined, false);
+      throw error;
+    }
   }
 
   /**
@@ -272,7 +304,7 @@ export class WalletAtWork {
     assertOpen();
     const isOtherPassword = this.wallet.isEncryptedOnDisk && this.wallet.password !== password;
     if (isOtherPassword) this.wallet.password = password;
-    if (isOtherPassword || joined !== null) await this.save();
+    if (isOtherPassword || joined !== null) await this.#saveJoined(joined);
     if (joined !== null) await this.#putToWork(joined, isBlocking);
     const hash = this.syncHash();
     return { hash, data: await this.wallet.pack(password) };

@@ -5,6 +5,7 @@
  */
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import { onFile } from '../../util/environmentError.js';
 import { JsonObject } from '../../util/json.js';
 import { makeFolder } from '../../util/makeFolder.js';
 import { badValue, DaemonError } from '../base/daemonError.js';
@@ -20,7 +21,7 @@ import {
   unreadableWallet,
 } from './walletFile.js';
 
-export interface WalletsOptions extends WalletSurroundings {
+export interface WalletsOptions extends Omit<WalletSurroundings, 'inHand'> {
   /** Where the files are; made where it is missing. */
   readonly folder: string;
 }
@@ -56,19 +57,19 @@ function assertWalletId(id: string): void {
 }
 
 export class Wallets {
-  readonly #options: WalletsOptions;
+  readonly #options: WalletsOptions & WalletSurroundings;
   readonly #wallets: WalletAtWork[] = [];
 
   private constructor(options: WalletsOptions) {
-    this.#options = options;
+    this.#options = { ...options, inHand: new Set() };
   }
 
   /**
    * Opens the wallets of these ids. The first gets an account where it has none. Throws `DaemonError` `WalletFileError`
-   * where a file cannot be used.
+   * where a file cannot be used, `EnvironmentError` where there is no folder.
    */
   static async open(ids: readonly string[], options: WalletsOptions): Promise<Wallets> {
-    makeFolder(options.folder);
+    onFile(options.folder, () => makeFolder(options.folder));
     const wallets = new Wallets(options);
     for (const id of new Set(ids)) wallets.#wallets.push(await wallets.#open(id));
     const [first] = wallets.#wallets;
@@ -116,7 +117,7 @@ export class Wallets {
       if (account === null) await wallet.save();
       else await wallet.createAccount(null, account);
     } catch (error) {
-      this.#wallets.splice(this.#wallets.indexOf(wallet), 1);
+      this.#forget(wallet);
       throw error;
     }
     return wallet;
@@ -137,7 +138,7 @@ export class Wallets {
   /** The file stays. */
   async remove(id: string): Promise<WalletAtWork> {
     const wallet = this.get(id);
-    this.#wallets.splice(this.#wallets.indexOf(wallet), 1);
+    this.#forget(wallet);
     for (const account of wallet.accounts) this.#options.ledger.remove(account.id);
     await wallet.settled();
     return wallet;
@@ -156,6 +157,12 @@ export class Wallets {
   /** Resolves when all that was to be saved is on disk. */
   async close(): Promise<void> {
     for (const wallet of this.#wallets) await wallet.settled();
+  }
+
+  /** It may be removed while it is being made. */
+  #forget(wallet: WalletAtWork): void {
+    const at = this.#wallets.indexOf(wallet);
+    if (at >= 0) this.#wallets.splice(at, 1);
   }
 
   #assertNotLoaded(id: string): string {

@@ -22,8 +22,7 @@ async function search({ client, turn, hub }: HubCall, named: JsonObject | null):
     throw badRequest(`${pythonText(key)} cant have more than ${MAX_LIST_LENGTH} items.`);
   }
   const constraints = named === null ? {} : givenConstraints(named);
-  // Most of it is waiting for what is searched.
-  const found = await turn.outside(() => hub.node.call(client, turn, 'search', constraints));
+  const found = await hub.claims.search(client, turn, constraints);
   return found === null ? '' : messageOf(found);
 }
 
@@ -35,14 +34,14 @@ export const CLAIM_METHODS: readonly HubMethod[] = [
       if (urls.length > MAX_URLS) throw badRequest(`too many urls in request: ${urls.length}`);
       // The reference trips over what is no text.
       if (!urls.every((url): url is string => typeof url === 'string')) throw internalError();
-      return messageOf(await hub.node.call(client, turn, 'resolve', urls));
+      return messageOf(await hub.claims.resolve(client, turn, urls));
     },
   },
   {
     name: 'blockchain.claimtrie.getclaimbyid',
     params: ['claim_id'],
     async run({ client, turn, hub }, [claimId]) {
-      return messageOf(await hub.node.call(client, turn, 'claim', claimIdOf(claimId)));
+      return messageOf(await hub.claims.claim(client, turn, claimIdOf(claimId)));
     },
   },
   {

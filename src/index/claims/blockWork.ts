@@ -62,13 +62,14 @@ interface NewClaim {
   readonly row: ClaimRow;
 }
 
-/** How the supports of one claim and name changed. */
+/** How the supports of one claim and group of names changed. */
 interface SupportChange {
   readonly claimId: string;
   readonly group: string;
-  /** Of all unspent ones, and of the active ones. */
+  /** Of all unspent ones. */
   sumSat: bigint;
-  activeSat: bigint;
+  /** Of the active ones, by the name under which the trie has them: others do not count for the claim. */
+  readonly activeSat: Map<string, bigint>;
   /** Whether any was made or spent, rather than only activated or expired. */
   isMoved: boolean;
 }
@@ -118,7 +119,7 @@ export class BlockWork {
     }
     for (const item of items.activated) {
       if (item.kind !== 'support') this.activated.add(item.claimId);
-      else this.supportOf(item).activeSat += item.amount;
+      else addActive(this.supportOf(item), item.name, item.amount);
     }
   }
 
@@ -126,15 +127,17 @@ export class BlockWork {
     const group = groupOf(name);
     const key = claimId + group;
     let change = this.supports.get(key);
-    if (!change)
-      this.supports.set(key, (change = { claimId, group, sumSat: 0n, activeSat: 0n, isMoved: false }));
+    if (!change) {
+      change = { claimId, group, sumSat: 0n, activeSat: new Map(), isMoved: false };
+      this.supports.set(key, change);
+    }
     return change;
   }
 
   private addSupport(item: Item, sign: bigint, isActive: boolean, isMoved: boolean): void {
     const change = this.supportOf(item);
     change.sumSat += sign * item.amount;
-    if (isActive) change.activeSat += sign * item.amount;
+    if (isActive) addActive(change, item.name, sign * item.amount);
     change.isMoved ||= isMoved;
   }
 
@@ -395,11 +398,12 @@ export class BlockWork {
     const changes: NotedTrending[] = [];
     let since = performance.now();
     for (const { claimId, row, support } of weighed) {
-      const { amountSat, supportSat } = after.weightOf(claimId, row.point, row.rawName);
+      const { amountSat, supportSat, name } = after.weightOf(claimId, row.point, row.rawName);
+      const filed = name ?? this.removed.get(claimId)?.name ?? '';
       const latterSat = amountSat === null ? 0n : amountSat + supportSat;
       const formerSat =
         before === null
-          ? this.formerAmount(claimId, amountSat, supportSat - (support?.activeSat ?? 0n))
+          ? this.formerAmount(claimId, amountSat, supportSat - (support?.activeSat.get(filed) ?? 0n))
           : this.formerAmountIn(before, claimId);
       changes.push({ claimId, formerSat, latterSat });
       since = await breathe(since);
@@ -421,6 +425,10 @@ export class BlockWork {
     const { amountSat, supportSat } = before.weightOf(claimId, row.point, row.rawName);
     return amountSat === null ? 0n : amountSat + supportSat;
   }
+}
+
+function addActive({ activeSat }: SupportChange, name: string, amountSat: bigint): void {
+  activeSat.set(name, (activeSat.get(name) ?? 0n) + amountSat);
 }
 
 function noutOf({ point }: ClaimRow): number {

@@ -3,15 +3,12 @@
  * put together it is begun anew, and at last made while the chain is held.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
-import type { StoredTransaction, WantedTransaction } from '../../chain/storedTransactions.js';
-import { pointIndex, pointTxid, type Item } from '../../claimtrie/item.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
-import { decodeClaimScript } from '../../script/claimScript.js';
 import { PREFIX } from '../../store/keys.js';
 import { prefixEnd, type RowReader } from '../../store/rows.js';
 import { breathe } from '../../util/breathe.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
-import { isPromise, whenSoon, type Soon } from '../../util/soon.js';
+import { isPromise, type Soon } from '../../util/soon.js';
 import type { IndexStatus } from '../chainIndex.js';
 import { readNotedChanges, readTrending } from './blockChanges.js';
 import {
@@ -35,6 +32,7 @@ import type {
 } from './claimReader.js';
 import { ClaimRecords } from './claimRecords.js';
 import { parseCountsRow, parseTotalsRow, type KindTotals } from './claimRow.js';
+import { readValues, type ValuePlace, type ValueSource } from './claimValues.js';
 import { NameOrders } from './nameOrders.js';
 import { RecentScripts } from './recentScripts.js';
 import { findByUrls, resolveUrls, type ResolveScope } from './resolveUrl.js';
@@ -46,27 +44,18 @@ const CLAIMS_A_STEP = 256;
 
 /** Rows of a walk that are read at once; most walks have fewer. Arbitrary. */
 const FEW_ROWS = 32;
-/** Values whose transactions are read side by side. Arbitrary: a disk answers several as fast as one. */
-const VALUES_AT_ONCE = 16;
 
-/** What the answers are made of. The rows change in the same turn as the tip does. */
+/** What the answers are made of. */
 export interface ClaimIndexSource {
   readonly rows: RowReader;
   readonly rules: ClaimRules;
-  readonly active: {
-    readonly height: number;
-    readonly tip: number;
-    readonly disconnects: number;
-    at(height: number): number;
-  };
-  readonly status: () => IndexStatus;
-  /** Null also when the block was pruned. */
-  readonly readTransaction: (
-    block: number,
-    wanted: WantedTransaction,
-  ) => StoredTransaction | Promise<StoredTransaction | null> | null;
-  /** See `RecentScripts.find`. */
-  readonly recentScript: (block: number, position: number, point: string) => Bytes | null;
+  /** The chain that the rows are of as long as a moment lasts. */
+  readonly active: { readonly height: number; readonly tip: number; readonly disconnects: number };
+  /** Begins a moment in which rows and chain are of one tip: answers what tells whether it lasts. Null when there is none. */
+  readonly moment: () => Soon<(() => boolean) | null>;
+  readonly status: () => Pick<IndexStatus, 'synced' | 'height'>;
+  /** See `readValues`. What it answers is of no account when a block was taken back meanwhile. */
+  readonly values: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;
   readonly sizeOnDisk: () => Promise<number>;
   /** Runs a task while nothing changes the chain. */
   readonly exclusively: <T>(task: () => Promise<T>) => Promise<T>;
@@ -110,55 +99,55 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     return this.atOneTip(({ records }) => records.load(claimIds.map(toLatin1)));
   }
 
-  value(claimId: Bytes): Promise<Bytes | null> {
-    return this.atOneTip(async ({ records }) => (await this.valuesOf(records, [toLatin1(claimId)]))[0]!);
+  async value(claimId: Bytes): Promise<Bytes | null> {
+    const { values } = await this.readWithValues(async () => [toLatin1(claimId)]);
+    return values[0]!;
   }
 
-  claimsWithValues(claimIds: readonly Bytes[]): Promise<(ClaimWithValue | null)[]> {
-    return this.atOneTip(({ records }) => this.withValues(records, claimIds.map(toLatin1)));
+  async claimsWithValues(claimIds: readonly Bytes[]): Promise<(ClaimWithValue | null)[]> {
+    return (await this.withValues(async () => claimIds.map(toLatin1))).claims;
   }
 
-  private async withValues(
-    records: ClaimRecords,
-    claimIds: readonly string[],
-  ): Promise<(ClaimWithValue | null)[]> {
-    const claims = await records.loadPlain(claimIds);
-    const reposted = claims.flatMap((claim) => (claim?.repostedId ? [toLatin1(claim.repostedId)] : []));
-    const values = await this.valuesOf(records, [...claimIds, ...reposted]);
-    let next = claimIds.length;
-    return claims.map((claim, i) => {
+  private async withValues(choose: (rows: RowReader) => Promise<readonly string[]>): Promise<{
+    ids: readonly string[];
+    claims: (ClaimWithValue | null)[];
+  }> {
+    const { ids, plain, values } = await this.readWithValues(choose);
+    let next = ids.length;
+    const claims = plain.map((claim, i) => {
       if (claim === null) return null;
-      return { claim, value: values[i]!, repostedValue: claim.repostedId === null ? null : values[next++]! };
+      return {
+        claim,
+        value: values[i]!,
+        repostedValue: claim.repostedId === null ? null : values[next++]!,
+      };
     });
+    return { ids, claims };
   }
 
-  /** Values of the latest outputs; null for claims that are not alive, and where the block was pruned. */
-  private async valuesOf(records: ClaimRecords, claimIds: readonly string[]): Promise<(Bytes | null)[]> {
-    const rows = await records.rowsOf(claimIds);
-    const alive = rows.filter((row) => row !== null);
-    const items = await records.itemsOf(alive);
-    const found: (Bytes | null)[] = [];
-    let since = performance.now();
-    for (let at = 0; at < items.length; at += VALUES_AT_ONCE) {
-      const part = items.slice(at, at + VALUES_AT_ONCE);
-      const values = part.map((item, i) => item && this.valueOf(item, alive[at + i]!.position));
-      found.push(...(values.some(isPromise) ? await Promise.all(values) : (values as (Bytes | null)[])));
-      since = await breathe(since);
+  /**
+   * Claims, and values of these and then of those that they repost; null for claims that are not alive, and values whose
+   * block was pruned. The claims are of one tip. Their values stay the same as long as no block is taken back.
+   */
+  private async readWithValues(choose: (rows: RowReader) => Promise<readonly string[]>) {
+    const { active, values } = this.source;
+    for (;;) {
+      const read = await this.atOneTip(async ({ rows, records }) => {
+        const { disconnects } = active;
+        const ids = await choose(rows);
+        const plain = await records.loadPlain(ids);
+        const reposted = plain.flatMap((claim) => (claim?.repostedId ? [toLatin1(claim.repostedId)] : []));
+        return { ids, plain, disconnects, places: await placesOf(records, [...ids, ...reposted]) };
+      });
+      try {
+        const found = await values(read.places.filter((place) => place !== null));
+        let next = 0;
+        const inOrder = read.places.map((place) => place && found[next++]!);
+        if (active.disconnects === read.disconnects) return { ...read, values: inOrder };
+      } catch (error) {
+        if (active.disconnects === read.disconnects) throw error;
+      }
     }
-    let next = 0;
-    return rows.map((row) => (row === null ? null : found[next++]!));
-  }
-
-  private valueOf({ point, height, txOffset }: Item, position: number): Soon<Bytes | null> {
-    const { active, recentScript, readTransaction } = this.source;
-    const block = active.at(height);
-    const script = recentScript(block, position, point);
-    if (script !== null) return valueIn(script);
-    const wanted = { txid: pointTxid(point), offset: txOffset, witness: 'ignored' } as const;
-    return whenSoon(readTransaction(block, wanted) as Soon<StoredTransaction | null>, (found) => {
-      const output = found?.tx.outputs[pointIndex(point)];
-      return output === undefined ? null : valueIn(output.script);
-    });
   }
 
   resolve(urls: readonly string[]): Promise<ResolvedUrl[]> {
@@ -204,14 +193,18 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     let gte = after === null ? CLAIMS_PREFIX : `${claimKey(toLatin1(after))}\0`;
     for (;;) {
       const range = { gte, lt: prefixEnd(CLAIMS_PREFIX), limit: CLAIMS_A_STEP };
-      const { keys, claims } = await this.atOneTip(async ({ rows, records }) => {
-        const keys = (await rows.getRange(range)).map(([key]) => key);
-        return { keys, claims: await this.withValues(records, keys.map(claimIdOfKey)) };
-      });
+      const { ids, claims } = await this.withValues(async (rows) =>
+        (await rows.getRange(range)).map(([key]) => claimIdOfKey(key)),
+      );
       yield claims.filter((claim) => claim !== null);
-      if (keys.length < CLAIMS_A_STEP) return;
-      gte = `${keys.at(-1)!}\0`;
+      if (ids.length < CLAIMS_A_STEP) return;
+      gte = `${claimKey(ids.at(-1)!)}\0`;
     }
+  }
+
+  /** See `ClaimIndexSource`. */
+  valuesAt(places: readonly ValuePlace[]): Promise<(Bytes | null)[]> {
+    return this.source.values(places);
   }
 
   /** Ids of the live claims that a channel signed validly. */
@@ -234,19 +227,29 @@ export class ClaimIndexQueries implements ClaimIndexReader {
   }
 
   private async atOneTip<T>(read: (scope: ResolveScope) => Promise<T>): Promise<T> {
-    const { active, exclusively } = this.source;
-    if (!this.isSynced) throw new ClaimIndexNotReadyError('the claim index is still being filled');
+    const { moment, exclusively } = this.source;
+    this.refuseUnsynced();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const { tip, disconnects } = active;
-      const isSame = (): boolean => active.tip === tip && active.disconnects === disconnects;
+      const begun = moment();
+      const isSame = isPromise(begun) ? await begun : begun;
+      if (isSame === null) continue;
       try {
+        // An index that is lost is so from a change of the chain on, and its rows are dropped after that.
+        this.refuseUnsynced();
         const answer = await read(this.scope());
         if (isSame()) return answer;
       } catch (error) {
         if (isSame()) throw error;
       }
     }
-    return exclusively(() => read(this.scope()));
+    return exclusively(() => {
+      this.refuseUnsynced();
+      return read(this.scope());
+    });
+  }
+
+  private refuseUnsynced(): void {
+    if (!this.isSynced) throw new ClaimIndexNotReadyError('the claim index is still being filled');
   }
 
   private scope(): ResolveScope {
@@ -268,29 +271,50 @@ export function claimIndexOf(
   statuses: () => readonly IndexStatus[],
 ): ClaimIndexQueries {
   const { chain } = reader;
+  const { active } = chain.index;
   const isKept = (): boolean => statuses().some(({ name }) => name === CLAIM_INDEX_NAME);
   const recent = new RecentScripts();
   chain.events.on('blockConnected', (block) => {
     if (isKept()) recent.add(block);
   });
-  return new ClaimIndexQueries({
-    rows: chain.deps.store,
-    rules,
-    active: chain.index.active,
-    status: () => {
-      const found = statuses().find(({ name }) => name === CLAIM_INDEX_NAME);
-      return found ?? { name: CLAIM_INDEX_NAME, synced: false, height: 0, failure: null };
-    },
+  const source: ValueSource = {
+    blockAt: (height) => active.at(height),
     readTransaction: (block, wanted) =>
       reader.hasData(block) ? reader.readTransaction(block, wanted) : null,
     recentScript: (block, position, point) => recent.find(block, position, point),
+  };
+  return new ClaimIndexQueries({
+    rows: chain.deps.store,
+    rules,
+    active,
+    // The rows change in the same turn as the tip does.
+    moment: () => {
+      const { tip, disconnects } = active;
+      return () => active.tip === tip && active.disconnects === disconnects;
+    },
+    status: () => {
+      const found = statuses().find(({ name }) => name === CLAIM_INDEX_NAME);
+      return found ?? { synced: false, height: 0 };
+    },
+    values: (places) => readValues(source, places),
     sizeOnDisk: () => chain.deps.store.sizeOnDisk(PREFIX.claimIndex),
     exclusively: (task) => chain.exclusively(task),
   });
 }
 
-function valueIn(script: Bytes): Bytes | null {
-  return decodeClaimScript(script)?.value ?? null;
+/** Where the values of live claims are; null for those that are not alive. */
+async function placesOf(records: ClaimRecords, claimIds: readonly string[]): Promise<(ValuePlace | null)[]> {
+  const rows = await records.rowsOf(claimIds);
+  const alive = rows.filter((row) => row !== null);
+  const items = await records.itemsOf(alive);
+  let next = 0;
+  return rows.map((row) => {
+    if (row === null) return null;
+    const item = items[next++]!;
+    return (
+      item && { point: item.point, height: item.height, position: row.position, txOffset: item.txOffset }
+    );
+  });
 }
 
 async function forEachRow(

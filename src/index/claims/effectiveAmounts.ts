@@ -19,11 +19,13 @@ export interface ClaimWeight {
   readonly amountSat: bigint | null;
   /** Active supports. */
   readonly supportSat: bigint;
+  /** Under which name the trie has these; null without any. */
+  readonly name: string | null;
 }
 
 /** Names whose rows are read at once. Arbitrary. */
 const NAMES_AT_ONCE = 500;
-const NO_WEIGHT: ClaimWeight = { amountSat: null, supportSat: 0n };
+const NO_WEIGHT: ClaimWeight = { amountSat: null, supportSat: 0n, name: null };
 
 export class EffectiveAmounts {
   private readonly rows: RowReader;
@@ -34,6 +36,8 @@ export class EffectiveAmounts {
   /** By the name under which the trie files them. */
   private readonly states = new Map<string, NameState | null>();
   private readonly items = new Map<string, readonly Item[]>();
+  /** Names of the past under which one item alone was filed. */
+  private readonly alone = new Set<string>();
 
   /** After block `height`; `isPresent` when the rows are those of after that block, `names` what is at hand of them then. */
   constructor(
@@ -71,6 +75,7 @@ export class EffectiveAmounts {
           const filed = await aliveItems(this.rows, name, this.height);
           const active = filed.filter(({ activated }) => activated !== 0 && activated <= this.height);
           this.items.set(name, active);
+          if (filed.length === 1) this.alone.add(name);
           since = await breathe(since);
         }
       }
@@ -80,7 +85,7 @@ export class EffectiveAmounts {
 
   /** Whether nothing else is filed under the name of a claim that is there; its name must have been loaded. */
   isAlone(name: string): boolean {
-    return this.isPresent && this.states.get(name)?.alive === 1;
+    return this.isPresent ? this.states.get(name)?.alive === 1 : this.alone.has(name);
   }
 
   private namesOf(rawName: string): readonly string[] {
@@ -105,8 +110,8 @@ export class EffectiveAmounts {
     assert(state !== undefined, 'a name was weighed before it was loaded');
     if (state === null) return NO_WEIGHT;
     const claim = findClaim(state, point);
-    if (claim) return { amountSat: claim.amount, supportSat: claim.effective - claim.amount };
-    return { amountSat: null, supportSat: state.dangling.get(claimId) ?? 0n };
+    if (claim) return { amountSat: claim.amount, supportSat: claim.effective - claim.amount, name };
+    return { amountSat: null, supportSat: state.dangling.get(claimId) ?? 0n, name };
   }
 
   private pastWeight(name: string, claimId: string, point: string): ClaimWeight {
@@ -119,6 +124,6 @@ export class EffectiveAmounts {
         if (item.claimId === claimId) supportSat += item.amount;
       } else if (item.point === point) amountSat = item.amount;
     }
-    return { amountSat, supportSat };
+    return { amountSat, supportSat, name };
   }
 }

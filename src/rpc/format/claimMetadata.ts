@@ -6,11 +6,13 @@
 import { decodeClaim } from '../../metadata/claim.js';
 import { claimToJson, supportToJson } from '../../metadata/claimJson.js';
 import { MetadataError } from '../../metadata/metadataError.js';
+import { decodePurchase } from '../../metadata/purchase.js';
 import { decodeSupport } from '../../metadata/support.js';
 import type { NetworkParams } from '../../params/network.js';
 import type { AddressPrefixes } from '../../script/address.js';
 import { decodeClaimScript } from '../../script/claimScript.js';
-import { MAX_SCRIPT_SIZE } from '../../script/script.js';
+import { OP } from '../../script/opcodes.js';
+import { MAX_SCRIPT_SIZE, nextOp, opDataStart } from '../../script/script.js';
 import { breathe } from '../../util/breathe.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
 import { jsonObject, type JsonMember, type JsonOut } from '../../util/jsonWrite.js';
@@ -19,7 +21,10 @@ import type { RpcNodeOptions } from '../services.js';
 import { addressPrefixes } from './addresses.js';
 
 const SUPPORT = 'support';
-const KINDS = ['stream', 'channel', 'repost', 'collection', SUPPORT] as const;
+/** Of an output of data that says which claim was bought. */
+const PURCHASE = 'purchase';
+const KINDS = ['stream', 'channel', 'repost', 'collection', SUPPORT, PURCHASE] as const;
+const CLAIM_ID_BYTES = 20;
 
 /** The member `metadata` of an answer about an output. */
 export const METADATA: OptionalSchema = t.optional(
@@ -67,8 +72,9 @@ export class ClaimMetadata {
     return jsonObject(this.members(value, isSupport));
   }
 
-  /** The same of an output's script. */
+  /** The same of an output's script, which may say what was bought. */
   ofScript(script: Bytes): JsonOut | undefined {
+    if (script[0] === OP.OP_RETURN) return purchaseIn(script);
     const claim = decodeClaimScript(script);
     return this.ofValue(claim?.value, claim?.kind === SUPPORT);
   }
@@ -112,4 +118,18 @@ export class ClaimMetadata {
 export interface MetadataDeps {
   readonly params: Pick<NetworkParams, 'base58' | 'bech32Hrp'>;
   readonly options: Pick<RpcNodeOptions, 'claimMetadata'>;
+}
+
+/** What an output of data says was bought; undefined where it says nothing of the kind, for data may be anything. */
+function purchaseIn(script: Bytes): JsonOut | undefined {
+  if (script.length < 2 || script.length > MAX_VALUE_BYTES || nextOp(script, 1) !== script.length)
+    return undefined;
+  try {
+    const { claimHash } = decodePurchase(script.subarray(opDataStart(script[1]!, 1)));
+    if (claimHash.length !== CLAIM_ID_BYTES) return undefined;
+    return { kind: PURCHASE, value: { claim_id: hashToHex(claimHash) } };
+  } catch (error) {
+    if (error instanceof MetadataError) return undefined;
+    throw error;
+  }
 }

@@ -5,6 +5,7 @@ import type { Metrics } from './registry.js';
 export interface MeasuredHub {
   readonly status: {
     readonly listening: boolean;
+    readonly restarts: number;
     readonly height: number;
     readonly sessions: number;
     readonly stalled: number;
@@ -25,6 +26,11 @@ const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 
 export function followHub(metrics: Metrics, hub: MeasuredHub): void {
   metrics.gauge('hub_listening', 'Whether clients can connect to the hub: 1 or 0.', () =>
     hub.status.listening ? 1 : 0,
+  );
+  metrics.total(
+    'hub_restarts_total',
+    'How often the hub was started again by itself.',
+    () => hub.status.restarts,
   );
   metrics.gauge('hub_height', 'The block that clients of the hub are served up to.', () => hub.status.height);
   metrics.gauge('hub_sessions', 'Clients of the hub.', () => hub.status.sessions);

@@ -10,11 +10,12 @@
 import type { Chain } from '../../chain/chain.js';
 import type { ChainEventMap } from '../../chain/chainEvents.js';
 import type { Mempool, MempoolListener } from '../../mempool/mempool.js';
+import type { MempoolEntry } from '../../mempool/mempoolReader.js';
 import type { ClaimMetadata } from '../../rpc/format/claimMetadata.js';
 import type { Logger } from '../../util/logging.js';
 import { BlockNotice } from './blockNotice.js';
 
-export type AddedTransaction = Parameters<Required<MempoolListener>['added']>;
+export type AddedTransaction = readonly [entry: MempoolEntry, bytes: Buffer];
 export type RemovedTransaction = Parameters<Required<MempoolListener>['removed']>;
 export type TipNotice = ChainEventMap['tipChanged'];
 
@@ -70,7 +71,7 @@ export class NotificationStream implements NotificationFeed {
       for (const listener of this.listeners) await listener.settled?.();
     });
     mempool.listen({
-      added: (...added) => this.tell((listener) => listener.transactionAdded?.(...added)),
+      added: (entry, bytes) => this.tell((listener) => listener.transactionAdded?.(entry, bytes)),
       removed: (...removed) => this.tell((listener) => listener.transactionRemoved?.(...removed)),
     });
   }

@@ -28,7 +28,7 @@ export interface WalletAudience {
 }
 
 export class WalletWatch implements NotificationListener {
-  private readonly wallets: Pick<Wallets, 'all'>;
+  private readonly wallets: Pick<Wallets, 'all' | 'caughtUp'>;
   private readonly audience: WalletAudience;
   /** What is to be looked at once this turn is over. */
   private readonly changed = new Set<Wallet>();
@@ -36,7 +36,7 @@ export class WalletWatch implements NotificationListener {
   private isWaiting = false;
   private readonly balances = new WeakMap<Wallet, string>();
 
-  constructor(wallets: Pick<Wallets, 'all' | 'listen'>, audience: WalletAudience) {
+  constructor(wallets: Pick<Wallets, 'all' | 'caughtUp' | 'listen'>, audience: WalletAudience) {
     this.wallets = wallets;
     this.audience = audience;
     wallets.listen({
@@ -57,16 +57,24 @@ export class WalletWatch implements NotificationListener {
 
   tipChanged(): void {
     for (const wallet of this.wallets.all()) {
-      const wanted = this.audience.depthWanted(wallet.name);
-      if (wanted === 0) continue;
-      // What was mined matures, and what waited for a height does not any more.
-      this.look(wallet);
-      const { followedHeight, ledger, node } = wallet;
-      for (let depth = 2; depth <= wanted && depth <= followedHeight + 1; depth++) {
-        const hash = node.chain.hashAt(followedHeight - depth + 1);
-        if (hash === null) break;
-        for (const entry of ledger.inBlock(hash)) this.tellTransaction(wallet, entry, false);
-      }
+      if (this.audience.depthWanted(wallet.name) === 0) continue;
+      const behind = wallet.events.caughtUp();
+      if (behind === null) this.tellDepths(wallet);
+      else void behind.then(() => this.tellDepths(wallet));
+    }
+  }
+
+  /** The wallet is at another tip. */
+  private tellDepths(wallet: Wallet): void {
+    wallet.events.finish();
+    const wanted = this.audience.depthWanted(wallet.name);
+    // What was mined matures, and what waited for a height does not any more.
+    this.look(wallet);
+    const { followedHeight, ledger, node } = wallet;
+    for (let depth = 2; depth <= wanted && depth <= followedHeight + 1; depth++) {
+      const hash = node.chain.hashAt(followedHeight - depth + 1);
+      if (hash === null) break;
+      for (const entry of ledger.inBlock(hash)) this.tellTransaction(wallet, entry, false);
     }
   }
 
@@ -104,19 +112,26 @@ export class WalletWatch implements NotificationListener {
     if (this.isWaiting) return;
     this.isWaiting = true;
     setImmediate(() => {
-      this.isWaiting = false;
-      const { blocks } = this;
-      this.blocks = [];
-      const wallets = this.wallets.all().filter(({ name }) => this.audience.depthWanted(name) > 0);
-      for (const block of blocks) for (const one of wallets) this.tellClaims(one, block);
-      const changed = wallets.filter((one) => this.changed.has(one));
-      this.changed.clear();
-      for (const one of changed) {
-        // One that sends something tells of it when it is done.
-        if (one.announcements.isHolding) one.announcements.whenFree(() => this.look(one));
-        else this.tellBalance(one);
-      }
+      const behind = this.wallets.caughtUp();
+      if (behind === null) this.tellChanges();
+      else void behind.then(() => this.tellChanges());
     });
+  }
+
+  private tellChanges(): void {
+    this.isWaiting = false;
+    const { blocks } = this;
+    this.blocks = [];
+    const wallets = this.wallets.all().filter(({ name }) => this.audience.depthWanted(name) > 0);
+    for (const { events } of wallets) events.finish();
+    for (const block of blocks) for (const one of wallets) this.tellClaims(one, block);
+    const changed = wallets.filter((one) => this.changed.has(one));
+    this.changed.clear();
+    for (const one of changed) {
+      // One that sends something tells of it when it is done.
+      if (one.announcements.isHolding) one.announcements.whenFree(() => this.look(one));
+      else this.tellBalance(one);
+    }
   }
 
   /** Of claims whose output is the wallet's. */

@@ -23,9 +23,16 @@ export const CLAIM_PREFIX = {
   snapshot: 's',
   /** `t` ‖ generation ‖ path → node of the trie. */
   node: 't',
-  /** `v` ‖ epoch u32 ‖ generation ‖ length ‖ path ‖ first byte of the edge ‖ height u32 → slot before that block. */
+  /**
+   * `v` ‖ epoch u32 ‖ `2` or `3` for the generation ‖ length ‖ path ‖ height u32 → what that block changed in a node, as it was
+   * before. In older folders, up to the block that `kn` names:
+   * `v` ‖ epoch u32 ‖ generation ‖ length ‖ path ‖ first byte of the edge ‖ height u32 → slot before that block.
+   */
   version: 'v',
-  /** `k` → root and totals, absent while the trie is empty; `kv` → first epoch of node history that is kept. */
+  /**
+   * `k` → root and totals, absent while the trie is empty; `kv` → first epoch of node history that is kept; `kn` → the first
+   * block whose changes are noted node by node, absent when there is none.
+   */
   summary: 'k',
   /** `f` ‖ row number u16 → bits of names without active claims that have a row all the same. */
   idle: 'f',
@@ -56,6 +63,8 @@ export type Generation = '0' | '1';
 export const SUMMARY_KEY = CLAIM_PREFIX.summary;
 /** The first epoch of node history that is surely there. */
 export const DROPPED_KEY = CLAIM_PREFIX.summary + 'v';
+/** The first block whose changes are noted node by node. */
+export const NOTED_KEY = CLAIM_PREFIX.summary + 'n';
 
 /** A length in one code unit below 255, else in three. */
 function lengthKey(length: number): string {
@@ -173,17 +182,28 @@ export function nodeKey(generation: Generation, path: string): string {
   return CLAIM_PREFIX.node + generation + path;
 }
 
-/** Prefix of what is known about a node's slots within an epoch. */
-export function versionsKey(epoch: number, generation: Generation, path: string): string {
+const NOTED_AS: Readonly<Record<Generation, string>> = { '0': '2', '1': '3' };
+
+/** Prefix of the notes of what blocks of an epoch changed in a node. */
+export function nodeNotesKey(epoch: number, generation: Generation, path: string): string {
+  return CLAIM_PREFIX.version + u32Key(epoch) + NOTED_AS[generation] + lengthKey(path.length) + path;
+}
+
+export function nodeNoteKey(epoch: number, generation: Generation, path: string, height: number): string {
+  return nodeNotesKey(epoch, generation, path) + u32Key(height);
+}
+
+/** Prefix of what is known about a node's slots within an epoch, in the form of older folders. */
+export function slotNotesKey(epoch: number, generation: Generation, path: string): string {
   return CLAIM_PREFIX.version + u32Key(epoch) + generation + lengthKey(path.length) + path;
 }
 
-export function versionKey(
+export function slotNoteKey(
   epoch: number,
   generation: Generation,
   path: string,
   firstByte: number,
   height: number,
 ): string {
-  return versionsKey(epoch, generation, path) + String.fromCharCode(firstByte) + u32Key(height);
+  return slotNotesKey(epoch, generation, path) + String.fromCharCode(firstByte) + u32Key(height);
 }

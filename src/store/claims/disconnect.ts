@@ -53,6 +53,7 @@ export async function disconnectClaims(
   }
   await store.writeNodes();
   if (refiled) await deps.versions.eraseAll(rows, height);
+  await deps.versions.endErasing(rows, height);
   if (rehashed) summary.root = await formerRoot(rows, summary);
   putSummary(rows, summary);
   return summary.root;

@@ -1,5 +1,5 @@
-/** The row of a trie node, and the row of one of its slots as it was before a block. */
-import { areSlots, type Slot, type SlotCursor } from '../../claimtrie/slots.js';
+/** The row of a trie node, and in older folders the row of one of its slots as it was before a block. */
+import { areSlots, type Slot } from '../../claimtrie/slots.js';
 import type { TrieNode } from '../../claimtrie/trieNode.js';
 import { asBuffer, type Bytes } from '../../util/bytes.js';
 import { ReadError } from '../../util/reader.js';
@@ -26,19 +26,11 @@ export function parseNodeRow(bytes: Bytes): TrieNode {
   return { slots, claimsHash: slotsAt > 1 ? row.subarray(1, slotsAt) : null };
 }
 
-const NO_SLOT = Buffer.alloc(0);
-
-/** What a slot was before a block: null when there was none. The first byte of the edge is in the key. */
-export function formatVersionRow(slot: SlotCursor | null): Buffer {
-  if (slot === null) return NO_SLOT;
-  const row = Buffer.allocUnsafe(HASH_BYTES + slot.edgeLength - 1);
-  slot.copyHash(row, 0);
-  slot.copyEdge(row, HASH_BYTES, 1);
-  return row;
-}
-
-/** Whether the child was a leaf is not kept: proofs do not ask. */
-export function parseVersionRow(firstByte: number, row: Bytes): Slot | null {
+/**
+ * What a slot was before a block, as older folders have it: hash and edge but for its first byte, which the key has; null,
+ * of an empty row, when there was none. Whether the child was a leaf is not kept: proofs do not ask.
+ */
+export function parseSlotNote(firstByte: number, row: Bytes): Slot | null {
   if (row.length === 0) return null;
   const bytes = asBuffer(row);
   return {

@@ -10,21 +10,21 @@ import {
   type PathNode,
 } from '../../claimtrie/proof.js';
 import { pointKey } from '../../claimtrie/item.js';
-import { hashesAllClaims } from '../../claimtrie/rules.js';
-import { NO_SLOTS, slotEdges, slotHashes, unpackSlots, type Slot } from '../../claimtrie/slots.js';
+import { filesNormalized, hashesAllClaims } from '../../claimtrie/rules.js';
+import { NO_SLOTS, SlotCursor, slotEdges, slotHashes } from '../../claimtrie/slots.js';
 import { lastOfOldForm } from './hashFork.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import type { Soon } from '../../util/soon.js';
-import { u32Key } from '../keys.js';
 import type { RowReader } from '../rows.js';
 import { readAtHand, type RowsAtHand } from '../rowsAtHand.js';
-import { nameKey, nodeKey, readU32, versionsKey, type Generation } from './claimKeys.js';
+import { nameKey, nodeKey, type Generation } from './claimKeys.js';
 import { filedName, readName } from './claimQueries.js';
 import { parseNameRow } from './nameRow.js';
-import { parseNodeRow, parseVersionRow } from './nodeRow.js';
+import { parseNodeRow } from './nodeRow.js';
 import { readOwnership } from './ownership.js';
-import { epochOf, oldestProvable, type ProofWindow } from './versions.js';
+import { pastSlots, type PastBlock } from './pastNodes.js';
+import { oldestProvable, readNotedFrom, type ProofWindow } from './versions.js';
 
 /** The nodes of so old a block are not kept. */
 export class ProofUnavailableError extends Error {
@@ -57,7 +57,9 @@ export async function readProof(
   const { height } = query;
   await requireProvable(rows, window, query);
   const name = provenKey(rules, query);
-  const path = await readPath(rows, rules, window, name, query, generationAt(rules, height));
+  const notedFrom = await readNotedFrom(rows);
+  const block = { window, generation: generationAt(rules, height), height, notedFrom };
+  const path = await readPath(rows, rules, block, name, query.tipHeight);
   // What was there at first may have been dropped before it was read.
   await requireProvable(rows, window, query);
   return buildProof(rules, path, name, query);
@@ -79,12 +81,16 @@ function presentProof(rows: RowsAtHand, rules: ClaimRules, query: ProofQuery): N
     const [nodeRow, nameRow] = rows.getMany([nodeKey(generation, path), nameKey(path)]);
     const slots = nodeRow ? parseNodeRow(nodeRow).slots : NO_SLOTS;
     const edges = slotEdges(slots);
-    const { claims, takeover } = nameRow ? parseNameRow(nameRow) : NO_CLAIMS;
+    const { claims, takeover } = presentClaims(nameRow);
     if (path !== '' || edges.length > 0 || claims.length > 0)
       nodes.push({ path, edges, hashes: slotHashes(slots), claims, takeover });
     path = stepTowards(name, path, edges);
   }
   return buildProof(rules, nodes, name, query);
+}
+
+function presentClaims(nameRow: Bytes | undefined): Pick<PathNode, 'claims' | 'takeover'> {
+  return nameRow ? parseNameRow(nameRow) : NO_CLAIMS;
 }
 
 const NO_CLAIMS = { claims: [], takeover: 0 } as const;
@@ -127,23 +133,55 @@ async function requireProvable(
 async function readPath(
   rows: RowReader,
   rules: ClaimRules,
-  window: ProofWindow,
+  block: PastBlock,
   name: string,
-  { height, tipHeight }: ProofQuery,
-  generation: Generation,
+  tipHeight: () => number,
 ): Promise<PathNode[]> {
-  const last = (): number => (generation === '0' ? Math.min(tipHeight(), lastOfOldForm(rules)) : tipHeight());
+  const { generation, height } = block;
+  const last = (tip: number): number => (generation === '0' ? Math.min(tip, lastOfOldForm(rules)) : tip);
   const nodes: PathNode[] = [];
+  /** After this block the node is as it was after the one asked for, and all below it: what leads to it has the same hash. */
+  let unchangedAt: number | null = null;
   for (let path: string | null = ''; path !== null;) {
-    const slots: Slot[] = await slotsAt(rows, window, generation, path, height, last);
-    const edges = slots.map(({ edge }) => edge);
-    const hashes = Buffer.concat(slots.map(({ hash }) => hash));
-    const node: PathNode = { path, edges, hashes, ...(await claimsAt(rows, rules, path, height)) };
-    if (path !== '' || edges.length > 0 || node.claims.length > 0) nodes.push(node);
+    const tipBefore = tipHeight();
+    const keys =
+      unchangedAt === null ? [nodeKey(generation, path)] : [nodeKey(generation, path), nameKey(path)];
+    const [nodeRow, nameRow] = await rows.getMany(keys);
+    const tip = tipHeight();
+    const present = nodeRow ? parseNodeRow(nodeRow).slots : NO_SLOTS;
+    const isUnchanged: boolean = unchangedAt === tip;
+    const slots: Buffer = isUnchanged ? present : await pastSlots(rows, block, path, present, last(tip));
+    const { claims, takeover } = isUnchanged
+      ? presentClaims(nameRow)
+      : await claimsAt(rows, rules, path, height);
+    const edges = slotEdges(slots);
+    if (path !== '' || edges.length > 0 || claims.length > 0)
+      nodes.push({ path, edges, hashes: slotHashes(slots), claims, takeover });
+    const isOfTip = tip === tipBefore && filesAlike(rules, height, tip);
+    unchangedAt = isUnchanged || (isOfTip && isSameWay(name, path, slots, present)) ? tip : null;
     path = stepTowards(name, path, edges);
   }
   return nodes;
 }
+
+/** Whether after both blocks one hash stands for one set of claims under the same names. */
+function filesAlike(rules: ClaimRules, height: number, tip: number): boolean {
+  return (
+    generationAt(rules, height) === generationAt(rules, tip) &&
+    filesNormalized(rules, height) === filesNormalized(rules, tip)
+  );
+}
+
+/** Whether the same slot leads on towards the name. */
+function isSameWay(name: string, path: string, slots: Buffer, present: Buffer): boolean {
+  if (slots === present) return true;
+  if (path.length === name.length) return false;
+  const code = name.charCodeAt(path.length);
+  return then.seek(slots, code) && now.seek(present, code) && then.equals(now);
+}
+
+const then = new SlotCursor();
+const now = new SlotCursor();
 
 async function claimsAt(
   rows: RowReader,
@@ -159,64 +197,4 @@ async function claimsAt(
     claims: active.map(({ txid, n, claimId }) => ({ point: pointKey(txid, n), claimId: toLatin1(claimId) })),
     takeover,
   };
-}
-
-/**
- * Slots of a node after block `height`. The present ones are of a block that is not later than what `last` answers once
- * they are read; what that one and those before it changed is noted, so that the outcome is of `height` in any case.
- */
-async function slotsAt(
-  rows: RowReader,
-  window: ProofWindow,
-  generation: Generation,
-  path: string,
-  height: number,
-  last: () => number,
-): Promise<Slot[]> {
-  const row = await rows.get(nodeKey(generation, path));
-  const newest = last();
-  const slots = new Map<number, Slot>();
-  for (const slot of row ? unpackSlots(parseNodeRow(row).slots) : [])
-    slots.set(slot.edge.charCodeAt(0), slot);
-  // From the newest epoch to the oldest: an older note tells of an earlier time.
-  const oldestEpoch = height < newest ? epochOf(window, height + 1) : Infinity;
-  for (let epoch = epochOf(window, newest); epoch >= oldestEpoch; epoch--) {
-    const prefix = versionsKey(epoch, generation, path);
-    for await (const [firstByte, before] of firstChanges(rows, prefix, height)) {
-      if (before === null) slots.delete(firstByte);
-      else slots.set(firstByte, before);
-    }
-  }
-  return [...slots.keys()].sort((a, b) => a - b).map((firstByte) => slots.get(firstByte)!);
-}
-
-/** Notes of a node that are read at once. Arbitrary: most nodes have fewer since a block. */
-const NOTES_AT_ONCE = 128;
-
-/** For each slot the first note after block `height` among the rows under `prefix`: what it was before. */
-async function* firstChanges(
-  rows: RowReader,
-  prefix: string,
-  height: number,
-): AsyncGenerator<[firstByte: number, before: Slot | null]> {
-  const end = prefix + '\xff'.repeat(6);
-  let gte = prefix;
-  /** The slot whose first note was found. */
-  let settled = -1;
-  for (let limit = NOTES_AT_ONCE; ; limit = 1) {
-    const found = await rows.getRange({ gte, lt: end, limit });
-    for (const [key, row] of found) {
-      const firstByte = key.charCodeAt(prefix.length);
-      if (firstByte === settled || readU32(key, prefix.length + 1) <= height) continue;
-      settled = firstByte;
-      yield [firstByte, parseVersionRow(firstByte, row)];
-    }
-    const last = found.at(-1);
-    if (found.length < limit || last === undefined) return;
-    // Of a node with many notes those are passed over that do not matter.
-    const lastByte = last[0].charCodeAt(prefix.length);
-    if (lastByte !== settled) gte = prefix + String.fromCharCode(lastByte) + u32Key(height + 1);
-    else if (lastByte === 255) return;
-    else gte = prefix + String.fromCharCode(lastByte + 1) + u32Key(0);
-  }
 }

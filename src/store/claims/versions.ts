@@ -1,14 +1,19 @@
 /**
- * What the trie's nodes were at past blocks: for each slot that a block changed, what it was before. Hashes only, kept
- * for a window of blocks and dropped by whole epochs behind it.
+ * What the trie's nodes were at past blocks: for each node that a block changed, what of it was otherwise before. Hashes
+ * only, kept for a window of blocks and dropped by whole epochs behind it.
  */
-import { NO_SLOTS, SlotCursor } from '../../claimtrie/slots.js';
-import type { TrieNode } from '../../claimtrie/trieNode.js';
 import type { NodeChange } from '../../claimtrie/workTrie.js';
 import { u32Key } from '../keys.js';
 import { prefixEnd, type RowReader, type RowTransaction } from '../rows.js';
-import { CLAIM_PREFIX, DROPPED_KEY, versionKey, type Generation } from './claimKeys.js';
-import { formatVersionRow } from './nodeRow.js';
+import {
+  CLAIM_PREFIX,
+  DROPPED_KEY,
+  NOTED_KEY,
+  nodeNoteKey,
+  slotNoteKey,
+  type Generation,
+} from './claimKeys.js';
+import { changedSlots, formatNodeNote, joinNotes, noteOf, parseNodeNote, type NodeNote } from './nodeNote.js';
 import { RowDecoder, RowEncoder } from './rowCodec.js';
 
 /** Blocks of an epoch: what is dropped at once. Arbitrary, a fraction of the default window. */
@@ -33,6 +38,11 @@ export function epochStart(epoch: number): number {
   return epoch * EPOCH_BLOCKS;
 }
 
+/** The first block behind an epoch. */
+export function epochEnd(window: ProofWindow, epoch: number): number {
+  return window === 'all' ? Infinity : epochStart(epoch + 1);
+}
+
 /**
  * Notes, in the block with which an epoch falls behind the window, that it may be dropped from now on. The note
  * outlives a reorganisation: what is gone does not come back with a lower tip.
@@ -47,6 +57,12 @@ export async function noteDropped(rows: RowTransaction, window: ProofWindow, hei
 async function readDropped(rows: RowReader): Promise<number> {
   const row = await rows.get(DROPPED_KEY);
   return row ? new RowDecoder(row).number() : 0;
+}
+
+/** The first block whose changes are noted node by node; infinite when there is none. */
+export async function readNotedFrom(rows: RowReader): Promise<number> {
+  const row = await rows.get(NOTED_KEY);
+  return row ? new RowDecoder(row).number() : Infinity;
 }
 
 /** The oldest block for which proofs are answered when the tip is at `tipHeight`. */
@@ -64,29 +80,6 @@ export function versionsOf(from: number, to: number): { gte: string; lt: string 
   return { gte: CLAIM_PREFIX.version + u32Key(from), lt: CLAIM_PREFIX.version + u32Key(to) };
 }
 
-/**
- * Calls `note` for each slot of `before` that `after` has not, or has otherwise, and without a slot for those that only
- * `after` has.
- */
-function changedSlots(
-  before: TrieNode | null,
-  after: TrieNode | null,
-  note: (firstByte: number, before: SlotCursor | null) => void,
-): void {
-  if (before?.slots === after?.slots) return;
-  const old = new SlotCursor();
-  const now = new SlotCursor();
-  let more = old.load(before?.slots ?? NO_SLOTS, 0);
-  let moreNow = now.load(after?.slots ?? NO_SLOTS, 0);
-  while (more || moreNow) {
-    const order = !moreNow ? -1 : !more ? 1 : old.first - now.first;
-    if (order > 0) note(now.first, null);
-    else if (order < 0 || !old.equals(now)) note(old.first, old);
-    if (order <= 0) more = old.next();
-    if (order >= 0) moreNow = now.next();
-  }
-}
-
 export class VersionWriter {
   readonly window: ProofWindow;
 
@@ -94,7 +87,7 @@ export class VersionWriter {
     this.window = window;
   }
 
-  /** Notes what block `height` changes. `again`: an earlier batch of the block may have noted a slot already. */
+  /** Notes what block `height` changes. `again`: an earlier batch of the block may have noted some of it already. */
   async write(
     rows: RowTransaction,
     generation: Generation,
@@ -104,27 +97,45 @@ export class VersionWriter {
   ): Promise<void> {
     const epoch = epochOf(this.window, height);
     const keys: string[] = [];
-    const values: Buffer[] = [];
-    for (const { path, before, after } of changes) {
-      changedSlots(before, after, (firstByte, slot) => {
-        keys.push(versionKey(epoch, generation, path, firstByte, height));
-        values.push(formatVersionRow(slot));
-      });
+    const notes: NodeNote[] = [];
+    for (const change of changes) {
+      const note = noteOf(change, height);
+      if (note === null) continue;
+      keys.push(nodeNoteKey(epoch, generation, change.path, height));
+      notes.push(note);
     }
+    if (keys.length === 0) return;
+    if ((await readNotedFrom(rows)) === Infinity) rows.put(NOTED_KEY, encoder.number(height).finish());
     const known = again ? await rows.getMany(keys) : [];
     keys.forEach((key, i) => {
-      if (!known[i]) rows.put(key, values[i]!);
+      const earlier = known[i];
+      const note = earlier ? joinNotes([parseNodeNote(earlier), notes[i]!]) : notes[i]!;
+      rows.put(key, formatNodeNote(note));
     });
   }
 
-  /** Forgets what block `height` changed, given the changes that take it back. */
-  erase(rows: RowTransaction, generation: Generation, height: number, changes: readonly NodeChange[]): void {
+  /** Forgets what block `height` changed, given the changes that take it back, all or some. */
+  async erase(
+    rows: RowTransaction,
+    generation: Generation,
+    height: number,
+    changes: readonly NodeChange[],
+  ): Promise<void> {
     const epoch = epochOf(this.window, height);
+    const bySlot = height < (await readNotedFrom(rows));
     for (const { path, before, after } of changes) {
+      let isChanged = false;
       changedSlots(before, after, (firstByte) => {
-        rows.del(versionKey(epoch, generation, path, firstByte, height));
+        isChanged = true;
+        if (bySlot) rows.del(slotNoteKey(epoch, generation, path, firstByte, height));
       });
+      if (isChanged && !bySlot) rows.del(nodeNoteKey(epoch, generation, path, height));
     }
+  }
+
+  /** Of block `height` everything is forgotten. */
+  async endErasing(rows: RowTransaction, height: number): Promise<void> {
+    if ((await readNotedFrom(rows)) === height) rows.del(NOTED_KEY);
   }
 
   /** The same for a block that was taken in batches: looks through the whole epoch. */

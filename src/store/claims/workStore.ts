@@ -340,7 +340,7 @@ export class WorkStore {
       else this.rows.del(key);
       if (this.breather.isDue) await this.breather.pause();
     }
-    if (this.undoing) this.versions.erase(this.rows, this.generation, work.height, changes);
+    if (this.undoing) await this.versions.erase(this.rows, this.generation, work.height, changes);
     else await this.versions.write(this.rows, this.generation, work.height, changes, this.marking);
     if (this.marking) await this.rows.relieve();
   }

@@ -64,6 +64,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   /** Whether each encrypted key was held against its public key since the start. */
   private isChecked = false;
   private earliestSec = Infinity;
+  private changes = 0;
   /** Keys taken in since a task began that asked for them. */
   private added: Buffer[] | null = null;
 
@@ -121,6 +122,11 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return clear;
   }
 
+  /** Another whenever something came or went by which outputs are the wallet's or watched. */
+  get revision(): number {
+    return this.changes;
+  }
+
   /** Ids of all keys, a byte a character. */
   keyIds(): IterableIterator<string> {
     return this.keys.keys();
@@ -170,6 +176,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     const secret =
       this.masterKey === null ? privateKey : encryptSecret(privateKey, publicKey, this.masterKey);
     this.keys.set(id, new OwnKey(this.slab, publicKey, secret));
+    this.changes++;
     this.added?.push(keyId);
     this.origins.set(id, metadata);
     this.noteTime(metadata.createdSec);
@@ -198,6 +205,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     if (script.length > MAX_SCRIPT_ELEMENT_SIZE) return false;
     const id = hash160(script);
     this.scripts.set(toLatin1(id), this.slab.keep(script));
+    this.changes++;
     batch.put(recordKey('cscript', id), bytesKey(script));
     return true;
   }
@@ -205,6 +213,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   /** Watches an output script, and learns the key in it when it pays to a bare one. */
   watch(batch: WalletBatch, script: Bytes, metadata: KeyMetadata): void {
     this.watched.watch(batch, script, metadata);
+    this.changes++;
     this.noteTime(metadata.createdSec);
   }
 
@@ -216,6 +225,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
 
   unwatch(batch: WalletBatch, script: Bytes): void {
     this.watched.unwatch(batch, script);
+    this.changes++;
   }
 
   /** So that P2WPKH outputs of the key are found, bare or in P2SH. Source: `ImplicitlyLearnRelatedKeyScripts`. */

@@ -1,5 +1,4 @@
 /** A transaction of the wallet as the ledger holds it in memory; its bytes stay on disk. */
-import type { OutPoint } from '../../primitives/transaction.js';
 import type { TxRecord } from './txRecord.js';
 
 /** What a transaction has come to. */
@@ -35,6 +34,8 @@ export interface Entry {
   height: number;
   inMempool: boolean;
   readonly isCoinbase: boolean;
+  /** Whether its row has a witness. */
+  hasWitness: boolean;
   /** Height or time before which it cannot be in a block; 0 when it never waits. */
   readonly lockTime: number;
   readonly inputs: readonly string[];
@@ -49,16 +50,6 @@ export interface Entry {
 export function outputKey(txKey: string, n: number): string {
   return txKey + String.fromCharCode(n & 0xff, (n >>> 8) & 0xff, (n >>> 16) & 0xff, n >>> 24);
 }
-
-/** The same of an input. */
-export function spentKey({ hash, index }: OutPoint): string {
-  // One flat text: joined ones take twice the memory.
-  OUT_POINT.set(hash, 0);
-  OUT_POINT.writeUInt32LE(index, 32);
-  return OUT_POINT.toString('latin1');
-}
-
-const OUT_POINT = Buffer.alloc(36);
 
 /** The transaction that an output key names. */
 export const txKeyOf = (output: string): string => output.slice(0, 32);

@@ -2,6 +2,7 @@
  * The wallet's transactions in memory, and where to find them: by id, block, destination, in the order in which they came, those
  * in no block, those with claims. Owns no rule about what they have come to: `ledger.ts` tells it.
  */
+import { inSteps, sortedInSlices, type Slices } from '../../util/slices.js';
 import { BlockEntries } from './blockEntries.js';
 import { MINE_STAKE } from '../keys/isMine.js';
 import { txKeyOf, type Entry, type OwnOutput } from './entry.js';
@@ -38,6 +39,15 @@ export class EntryIndex {
   /** Places in the order have changed. */
   reorder(): void {
     this.ordered = null;
+  }
+
+  /** Finds the order of all anew. */
+  *sort(): Slices<void> {
+    const known: Entry[] = [];
+    for (const entry of inSteps(this.entries.values()))
+      if (entry === null) yield;
+      else known.push(entry);
+    this.ordered = yield* sortedInSlices(known, byOrder);
   }
 
   add(entry: Entry): void {

@@ -3,16 +3,17 @@
  * chain and the mempool one event at a time. Owns no keys and no coin selection, and moves no money. Changes go to memory at
  * once and to disk with the batch. Reading is `ledgerReader.ts`. Source: lbrycrd wallet/wallet.cpp.
  */
-import { formatTransaction, isCoinbase, txid, type Transaction } from '../../primitives/transaction.js';
+import type { Transaction } from '../../primitives/transaction.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
-import type { Slices } from '../../util/slices.js';
+import { inSteps, type Slices } from '../../util/slices.js';
 import { Writer } from '../../util/writer.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
-import { spentKey, type Entry, type EntryState } from './entry.js';
+import type { Entry, EntryState } from './entry.js';
 import type { LedgerPort, OwnTransaction, Place } from './ledgerPort.js';
 import { LedgerReader } from './ledgerReader.js';
 import { latestTimes, smartTime } from './smartTime.js';
+import { TxFacts } from './txFacts.js';
 import { TxOutliner, type TxOutline } from './txOutline.js';
 import {
   ABANDONED,
@@ -63,28 +64,40 @@ export class Ledger extends LedgerReader {
   }
 
   /** Works out what all transactions have come to. Those without a place in the order get one, by time. */
-  loaded(batch: WalletBatch): void {
-    const unplaced = [...this.index.entries.values()].filter(({ row }) => row.orderPos === -1);
-    for (const { row } of this.index.entries.values())
-      this.nextOrderPos = Math.max(this.nextOrderPos, row.orderPos + 1);
+  *loaded(batch: WalletBatch): Slices<void> {
+    const unplaced: Entry[] = [];
+    for (const entry of inSteps(this.index.entries.values())) {
+      if (entry === null) yield;
+      else if (entry.row.orderPos === -1) unplaced.push(entry);
+      else this.nextOrderPos = Math.max(this.nextOrderPos, entry.row.orderPos + 1);
+    }
     unplaced.sort((a, b) => a.row.timeReceivedSec - b.row.timeReceivedSec);
     for (const entry of unplaced) {
       entry.row = { ...entry.row, orderPos: this.takeOrderPos(batch) };
       this.write(batch, entry);
+      yield;
     }
-    this.settleAll();
-    this.index.reorder();
+    yield* this.settleAll();
+    yield* this.index.sort();
     // What spends an output of a conflicted transaction conflicts with the same block.
-    for (const entry of this.index.entries.values())
-      if (entry.state === 'conflicted')
+    for (const entry of inSteps(this.index.entries.values())) {
+      if (entry === null) yield;
+      else if (entry.state === 'conflicted')
         for (const child of this.childrenOf(entry)) this.markConflicted(batch, child, entry.row.blockHash);
+    }
   }
 
   /** Works out all states from the rows, and what is unspent. */
-  private settleAll(): void {
+  private *settleAll(): Slices<void> {
     this.loose.clear();
     let [hash, height]: [Bytes | null, number] = [null, -1];
-    for (const entry of this.index.entries.values()) {
+    for (const entry of inSteps(this.index.entries.values())) {
+      if (entry === null) {
+        yield;
+        // The chain may be another one since.
+        hash = null;
+        continue;
+      }
       const { row } = entry;
       // Those that follow one another often name the same block.
       if (row.blockHash !== hash) [hash, height] = [row.blockHash, this.namedHeight(row)];
@@ -93,19 +106,27 @@ export class Ledger extends LedgerReader {
       if (entry.state !== 'confirmed') this.loose.add(entry);
     }
     this.changes++;
-    this.spent.noteAll();
+    yield* this.spent.noteAll();
     this.touch(null);
   }
 
   /** The next place in the order of all. */
   takeOrderPos(batch: WalletBatch): number {
     const position = this.nextOrderPos++;
-    batch.put(recordKey('orderposnext'), new Writer(8).i64(BigInt(this.nextOrderPos)).finish());
+    batch.putLast(recordKey('orderposnext'), new Writer(8).i64(BigInt(this.nextOrderPos)).finish());
     return position;
   }
 
   private enter(key: string, outline: TxOutline, row: Entry['row']): Entry {
-    const { isCoinbase: isFirst, lockTime, inputs, outputCount, hasForeignStake, outputs } = outline;
+    const {
+      isCoinbase: isFirst,
+      hasWitness,
+      lockTime,
+      inputs,
+      outputCount,
+      hasForeignStake,
+      outputs,
+    } = outline;
     const entry: Entry = {
       key,
       row,
@@ -113,6 +134,7 @@ export class Ledger extends LedgerReader {
       height: -1,
       inMempool: false,
       isCoinbase: isFirst,
+      hasWitness,
       lockTime,
       inputs,
       outputCount,
@@ -125,8 +147,15 @@ export class Ledger extends LedgerReader {
     return entry;
   }
 
-  private outlineOf(tx: Transaction): TxOutline {
-    return this.outliner.read(new Reader(formatTransaction(tx)));
+  private outlineOf(facts: TxFacts): TxOutline {
+    return facts.outline(this.port.mineRevision, (bytes) => this.outliner.read(new Reader(bytes)));
+  }
+
+  /** Works out ahead what `add` will ask of a transaction. Nothing has changed then. */
+  prepare(facts: TxFacts): void {
+    this.outlineOf(facts);
+    const entry = this.index.entries.get(facts.key);
+    if (entry?.hasWitness === true) facts.stored = { entry, bytes: this.rows.txBytes(entry) };
   }
 
   /** The hash of a block as entries keep it. */
@@ -163,7 +192,7 @@ export class Ledger extends LedgerReader {
     this.spent.noteInputs(entry);
   }
 
-  private write(batch: WalletBatch, entry: Entry, tx?: Transaction): void {
+  private write(batch: WalletBatch, entry: Entry, tx?: Bytes): void {
     this.rows.write(batch, entry, tx);
   }
 
@@ -176,21 +205,26 @@ export class Ledger extends LedgerReader {
    * A transaction is in a block, or in the mempool (`place` null). Taken in when it pays to or spends of the wallet, or is
    * known; answers it, or null. Source: `AddToWalletIfInvolvingMe`, `AddToWallet`.
    */
-  add(batch: WalletBatch, tx: Transaction, place: Place | null, own?: OwnTransaction): Entry | null {
-    const key = toLatin1(txid(tx));
-    const inputs = tx.inputs.map(({ prevout }) => spentKey(prevout));
-    const isFirst = isCoinbase(tx);
-    if (place !== null && !isFirst) {
+  add(
+    batch: WalletBatch,
+    given: Transaction | TxFacts,
+    place: Place | null,
+    own?: OwnTransaction,
+  ): Entry | null {
+    const facts = given instanceof TxFacts ? given : new TxFacts(given);
+    const { key } = facts;
+    const outline = this.outlineOf(facts);
+    const { inputs } = outline;
+    if (place !== null && !outline.isCoinbase) {
       for (const input of inputs)
         for (const other of this.spendersOf(input))
           if (other.key !== key) this.markConflicted(batch, other, place.blockHash);
     }
     const known = this.index.entries.get(key);
     if (known !== undefined) {
-      this.merge(batch, known, tx, place, own !== undefined);
+      this.merge(batch, known, facts, place, own !== undefined);
       return known;
     }
-    const outline = this.outlineOf(tx);
     const isInvolved = own !== undefined || this.spendsOwn(inputs) || outline.outputs.length > 0;
     if (!isInvolved) return null;
     const nowSec = this.port.nowSec();
@@ -208,10 +242,10 @@ export class Ledger extends LedgerReader {
     });
     this.port.spentBy(inputs);
     this.loose.add(entry);
-    this.takeOverNotes(entry, tx);
+    this.takeOverNotes(entry, facts.tx);
     this.settle(entry);
     this.spent.note(entry);
-    this.write(batch, entry, tx);
+    this.write(batch, entry, facts.bytes);
     return entry;
   }
 
@@ -227,7 +261,7 @@ export class Ledger extends LedgerReader {
   private merge(
     batch: WalletBatch,
     entry: Entry,
-    tx: Transaction,
+    facts: TxFacts,
     place: Place | null,
     isFromMe: boolean,
   ): void {
@@ -237,13 +271,17 @@ export class Ledger extends LedgerReader {
       next = { ...next, blockHash: this.keptHash(place.blockHash), index: place.index };
     else if (place === null && isSame(row.blockHash, ABANDONED)) next = { ...next, blockHash: NO_BLOCK };
     if (isFromMe && !row.isFromMe) next = { ...next, isFromMe: true };
-    const gainsWitness =
-      tx.inputs.some(({ witness }) => witness.length > 0) &&
-      !this.transaction(entry).inputs.some(({ witness }) => witness.length > 0);
-    this.place(entry, next);
+    const outline = this.outlineOf(facts);
+    const gainsWitness = outline.hasWitness && !entry.hasWitness;
+    // Without a witness there is one form of it; of others the first that was seen is kept.
+    const stored = facts.stored?.entry === entry ? facts.stored.bytes : undefined;
+    const bytes = entry.hasWitness ? stored : facts.bytes;
+    if (gainsWitness) entry.hasWitness = true;
+    if (next === row) this.settle(entry);
+    else this.place(entry, next);
     // Keys may have come since it was looked at.
-    this.setOutputs(entry, this.outlineOf(tx));
-    if (next !== row || gainsWitness) this.write(batch, entry, gainsWitness ? tx : undefined);
+    this.setOutputs(entry, outline);
+    if (next !== row || gainsWitness) this.write(batch, entry, bytes);
   }
 
   private smartTime(place: Place, nowSec: number): number {
@@ -253,20 +291,22 @@ export class Ledger extends LedgerReader {
   // What happens to what is known.
 
   /** A block was taken back: what it held waits again, and what conflicted with it does not any more. */
-  disconnect(blockHash: Bytes): void {
-    for (const entry of this.index.byBlock.of(blockHash)) {
+  *disconnect(blockHash: Bytes): Slices<void> {
+    for (const entry of [...this.index.byBlock.of(blockHash)]) {
       const { state } = entry;
       if (state !== 'abandoned') this.setState(entry, 'unconfirmed', -1);
       if (state === 'conflicted') this.port.settledOtherwise(entry);
+      yield;
     }
   }
 
   /** A block is in the active chain once more (or for the first time): rows that name it count again. */
-  reconnect(blockHash: Bytes): void {
-    for (const entry of this.index.byBlock.of(blockHash)) {
+  *reconnect(blockHash: Bytes): Slices<void> {
+    for (const entry of [...this.index.byBlock.of(blockHash)]) {
       const { state } = entry;
       this.settle(entry);
       if (entry.state === 'conflicted' && state !== 'conflicted') this.port.settledOtherwise(entry);
+      yield;
     }
   }
 

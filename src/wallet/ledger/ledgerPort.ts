@@ -9,6 +9,8 @@ export interface LedgerPort {
   mine(script: Bytes): number;
   /** The same of the P2PKH script of a key's id, a byte a character. */
   mineOfKeyHash(keyId: string): number;
+  /** Another whenever `mine` may answer otherwise. */
+  readonly mineRevision: number;
   /** Height of a block of the active chain (as far as the wallet has followed it), −1 for others. Wire order. */
   heightOf(blockHash: Bytes): number;
   /** Height of the tip that the wallet has followed the chain to. */

@@ -79,6 +79,11 @@ export class LedgerReader {
     for (const entry of this.index.byBlock.of(blockHash)) if (entry.state === 'confirmed') yield entry;
   }
 
+  /** How many name a block, as what holds them or what they conflict with. */
+  countIn(blockHash: Bytes): number {
+    return this.index.byBlock.of(blockHash).length;
+  }
+
   /** Those with an output of the wallet's to a destination (`destinationKey`), each once. */
   payingTo(destination: string): readonly Entry[] {
     return this.index.byDestination.of(destination);

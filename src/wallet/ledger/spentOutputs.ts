@@ -1,4 +1,5 @@
 /** Which outputs the wallet's transactions spend, and which of the wallet's own are left. */
+import { inSteps, type Slices } from '../../util/slices.js';
 import { MINE_STAKE } from '../keys/isMine.js';
 import { outputKey, outputNumber, txKeyOf, type Entry, type OwnOutput } from './entry.js';
 import { OutputLists } from './outputLists.js';
@@ -142,14 +143,19 @@ export class SpentOutputs {
   }
 
   /** Finds what is unspent anew, of all entries. */
-  noteAll(): void {
+  *noteAll(): Slices<void> {
     this.left.clear();
     this.leftStakes.clear();
     this.leftByDestination = null;
-    for (const { key: txKey, outputs } of this.entries.values())
-      for (const own of outputs) {
-        const key = outputKey(txKey, own.n);
+    for (const entry of inSteps(this.entries.values())) {
+      if (entry === null) {
+        yield;
+        continue;
+      }
+      for (const own of entry.outputs) {
+        const key = outputKey(entry.key, own.n);
         if (!this.isSpent(key)) this.keep(key, own);
       }
+    }
   }
 }

@@ -14,7 +14,7 @@ import type { LedgerPort } from './ledgerPort.js';
 
 export type TxOutline = Pick<
   Entry,
-  'isCoinbase' | 'lockTime' | 'inputs' | 'outputCount' | 'hasForeignStake' | 'outputs'
+  'isCoinbase' | 'hasWitness' | 'lockTime' | 'inputs' | 'outputCount' | 'hasForeignStake' | 'outputs'
 >;
 
 /** An input takes no fewer bytes: outpoint, an empty script, sequence. */
@@ -74,6 +74,7 @@ export class TxOutliner {
     const lockTime = reader.u32();
     return {
       isCoinbase: inputCount === 1 && inputs[0] === NO_OUT_POINT,
+      hasWitness: (flags & 1) !== 0,
       lockTime: isFinal ? 0 : lockTime,
       inputs,
       outputCount,

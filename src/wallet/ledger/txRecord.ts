@@ -2,7 +2,7 @@
  * A transaction of the wallet with what only its owner knows of it, to and from its row. Source: lbrycrd wallet/wallet.h
  * `CMerkleTx`, `CWalletTx`.
  */
-import { parseTransaction, txid, writeTransaction, type Transaction } from '../../primitives/transaction.js';
+import { formatTransaction, parseTransaction, txid, type Transaction } from '../../primitives/transaction.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
@@ -118,8 +118,12 @@ function integerOf(value: string): number | null {
 }
 
 export function formatTxRecord(record: TxRecord): Buffer {
-  const writer = new Writer(512);
-  writeTransaction(writer, record.tx);
+  return formatTxRow(formatTransaction(record.tx), record);
+}
+
+/** The same of a transaction's bytes. */
+export function formatTxRow(tx: Bytes, record: Omit<TxRecord, 'tx'>): Buffer {
+  const writer = new Writer(tx.length + DETAILS_BYTES).raw(tx);
   writer.raw(record.blockHash).compactSize(0).i32(record.index).compactSize(0);
   const notes = new Map(record.notes);
   notes.set('fromaccount', record.fromAccount);
@@ -142,6 +146,9 @@ export function formatTxRecord(record: TxRecord): Buffer {
     .u8(0)
     .finish();
 }
+
+/** What usually follows the transaction in a row takes no more. */
+const DETAILS_BYTES = 128;
 
 /** What names a transaction apart from its signatures. Source: `IsEquivalentTo`. */
 export function unsignedId(tx: Transaction): Bytes {

@@ -1,11 +1,12 @@
 /** The rows of a wallet's transactions: reading what is on disk, or on its way there, and writing them with a batch. */
-import type { Transaction } from '../../primitives/transaction.js';
+import { parseTransaction, type Transaction } from '../../primitives/transaction.js';
 import { assert } from '../../util/assert.js';
-import { fromLatin1 } from '../../util/bytes.js';
+import { fromLatin1, type Bytes } from '../../util/bytes.js';
+import { Reader } from '../../util/reader.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
 import type { Entry } from './entry.js';
 import type { LedgerPort } from './ledgerPort.js';
-import { formatTxRecord, parseTxRecord, txRecordKey, type TxRecord } from './txRecord.js';
+import { formatTxRow, parseTxRecord, txRecordKey, type TxRecord } from './txRecord.js';
 
 /** Of the key of a row, before the id. */
 const TX_KIND_CHARS = recordKey('tx').length;
@@ -35,8 +36,17 @@ export class TxRows {
     return parseTxRecord(this.bytes(entry)).tx;
   }
 
-  write(batch: WalletBatch, entry: Entry, tx: Transaction = this.transaction(entry)): void {
-    const row = formatTxRecord({ ...entry.row, tx });
+  /** The bytes of the transaction in a row, its witness included. */
+  txBytes(entry: Entry): Buffer {
+    const bytes = this.bytes(entry);
+    const reader = new Reader(bytes);
+    parseTransaction(reader);
+    return bytes.subarray(0, reader.offset);
+  }
+
+  /** `tx`: the bytes of the transaction, where they are at hand. */
+  write(batch: WalletBatch, entry: Entry, tx: Bytes = this.txBytes(entry)): void {
+    const row = formatTxRow(tx, entry.row);
     batch.put(txRecordKey(fromLatin1(entry.key)), row);
     this.written.set(entry.key, row);
   }

@@ -4,7 +4,7 @@
  */
 import { breathe } from '../../util/breathe.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
-import { inSlices } from '../../util/slices.js';
+import { atOnce, inSlices } from '../../util/slices.js';
 import type { Entry } from '../ledger/entry.js';
 import type { ChainPort, WalletBlock } from '../port.js';
 import { WalletBatch } from '../store/records.js';
@@ -12,7 +12,7 @@ import type { Wallet } from '../wallet.js';
 import { EveryHeight, IndexedHeights, type ScanBounds, type ScanHeights } from './scanHeights.js';
 import type { ScanTurn } from './scans.js';
 import { endShortage } from './shortage.js';
-import { takeBlock } from './takeBlock.js';
+import { factsAhead, hasMuchOf, takeBlock } from './takeBlock.js';
 
 /** The log has a line of progress this often. Source: `ScanForWalletTransactions`. */
 export const LOG_EVERY_MS = 60_000;
@@ -32,7 +32,11 @@ export interface ScanEnd {
 }
 
 /** Looks through blocks. What it finds is in the file when it resolves, but not synced. */
-export async function scanBlocks(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise<ScanEnd> {
+export function scanBlocks(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise<ScanEnd> {
+  return wallet.events.use(() => scan(wallet, turn, bounds));
+}
+
+async function scan(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise<ScanEnd> {
   const { keyring, ledger, logName } = wallet;
   const { chain, log } = wallet.node;
   const { first } = bounds;
@@ -56,6 +60,8 @@ export async function scanBlocks(wallet: Wallet, turn: ScanTurn, bounds: ScanBou
       log.info(`${logName} Still rescanning. At ${progress}`);
     }
     const block = await reader.read(height, heights.ahead(READ_AHEAD));
+    // A block that the wallet does not follow yet is for whoever follows.
+    await wallet.events.caughtUp();
     if (block === null) unreadable = Math.max(unreadable, height);
     // A block that is not in the chain any more made way for one that the follower took in.
     else if (block !== 'gone' && chain.heightOf(block.hash) === height) {
@@ -63,7 +69,11 @@ export async function scanBlocks(wallet: Wallet, turn: ScanTurn, bounds: ScanBou
       const look = { since: first, told: new Set<Entry>(), onlyChanges: bounds.isOwn === true };
       for (let more: Bytes[] | null = []; more !== null; more = await endShortage(wallet)) {
         const batch = new WalletBatch();
-        made.push(...more, ...keyring.addedBy(() => takeBlock(wallet, batch, block, look)));
+        made.push(...more);
+        const ahead = hasMuchOf(wallet, block) ? await inSlices(factsAhead(wallet, block)) : undefined;
+        // The chain may be another one since.
+        if (chain.heightOf(block.hash) !== height) break;
+        made.push(...keyring.addedBy(() => atOnce(takeBlock(wallet, batch, block, look, ahead))));
         await wallet.write(batch, { sync: false });
       }
       if (made.length > 0) {

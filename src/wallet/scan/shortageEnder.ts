@@ -34,7 +34,9 @@ export class ShortageEnder {
 
   private async end(): Promise<void> {
     try {
-      while ((await endShortage(this.wallet)) !== null);
+      await this.wallet.events.use(async () => {
+        while ((await endShortage(this.wallet)) !== null);
+      });
     } finally {
       this.isBusy = false;
     }

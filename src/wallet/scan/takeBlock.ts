@@ -18,13 +18,15 @@ import {
   TX_STRIDE,
 } from '../../primitives/blockLayout.js';
 import { parseTxView, txBytes, txidAt, type ParsedBlock } from '../../primitives/blockView.js';
-import { parseTransaction, txid as txidOf, type Transaction } from '../../primitives/transaction.js';
+import { parseTransaction } from '../../primitives/transaction.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
+import type { Slices } from '../../util/slices.js';
 import { keyIdsOf } from '../keys/affectedKeys.js';
 import { couldBeMine } from '../keys/scriptFilter.js';
 import type { Entry } from '../ledger/entry.js';
 import type { Place } from '../ledger/ledgerPort.js';
+import { TxFacts } from '../ledger/txFacts.js';
 import type { WalletBlock } from '../port.js';
 import type { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
@@ -46,8 +48,50 @@ export interface Look {
   readonly onlyChanges?: boolean;
 }
 
-/** Takes in what of a block concerns the wallet, keys that it makes on the way included. */
-export function takeBlock(wallet: Wallet, batch: WalletBatch, block: WalletBlock, look: Look): void {
+/** Transactions of a block with what taking them in asks of them, by their places. */
+export type FactsAhead = ReadonlyMap<number, TxFacts>;
+
+/** A block with so many transactions of the wallet is made ready ahead: fewer take less than a slice's time. */
+export const MANY = 64;
+
+/** Whether a block has so much of the wallet's that taking it in at once would hold the event loop. */
+export function hasMuchOf(wallet: Wallet, { raw, parsed }: WalletBlock): boolean {
+  if (parsed.txCount < MANY) return false;
+  for (let index = 0, found = 0; index < parsed.txCount; index++)
+    if (concernsWallet(wallet, raw, parsed, index) && ++found === MANY) return true;
+  return false;
+}
+
+/** Works out ahead what `takeBlock` will ask of a block's transactions, as far as they are known to be the wallet's by now. */
+export function* factsAhead(wallet: Wallet, { raw, parsed }: WalletBlock): Slices<FactsAhead> {
+  const ahead = new Map<number, TxFacts>();
+  for (let index = 0; index < parsed.txCount; index++) {
+    if (concernsWallet(wallet, raw, parsed, index)) {
+      const facts = factsAt(raw, parsed, index);
+      wallet.ledger.prepare(facts);
+      ahead.set(index, facts);
+      yield;
+    } else if (index % 64 === 0) yield;
+  }
+  return ahead;
+}
+
+function factsAt(raw: Buffer, parsed: ParsedBlock, index: number): TxFacts {
+  const bytes = txBytes(raw, parsed, index);
+  return new TxFacts(parseTransaction(new Reader(bytes)), bytes);
+}
+
+/**
+ * Takes in what of a block concerns the wallet, keys that it makes on the way included. Between two steps the wallet knows a
+ * part of it. With `ahead` it takes less time, and comes to the same.
+ */
+export function* takeBlock(
+  wallet: Wallet,
+  batch: WalletBatch,
+  block: WalletBlock,
+  look: Look,
+  ahead: FactsAhead = new Map(),
+): Slices<void> {
   const { raw, parsed, height, hash, timeSec } = block;
   const { keyring } = wallet;
   const firstCount = keyring.keyCount;
@@ -55,10 +99,14 @@ export function takeBlock(wallet: Wallet, batch: WalletBatch, block: WalletBlock
     // A transaction may pay to keys that a later one of the block brings about.
     keyCount = keyring.keyCount;
     for (let index = 0; index < parsed.txCount; index++) {
-      if (!concernsWallet(wallet, raw, parsed, index)) continue;
-      const tx = parseTransaction(new Reader(txBytes(raw, parsed, index)));
+      if (!concernsWallet(wallet, raw, parsed, index)) {
+        if (index % 64 === 0) yield;
+        continue;
+      }
+      const facts = ahead.get(index) ?? factsAt(raw, parsed, index);
       const most = Math.max(KEYS_A_BLOCK - (keyring.keyCount - firstCount), 0);
-      take(wallet, batch, tx, { blockHash: hash, height, timeSec, index }, look, most);
+      take(wallet, batch, facts, { blockHash: hash, height, timeSec, index }, look, most);
+      yield;
     }
   }
 }
@@ -68,14 +116,14 @@ export function takeUnconfirmed(wallet: Wallet, batch: WalletBatch, txid: Bytes,
   const { ledger } = wallet;
   if (!ledger.has(toLatin1(txid)) && !concernsWallet(wallet, bytes, parseTxView(bytes), 0)) return;
   const look = { since: wallet.followedHeight + 1, told: new Set<Entry>() };
-  take(wallet, batch, parseTransaction(new Reader(bytes)), null, look, KEYS_A_BLOCK);
+  take(wallet, batch, new TxFacts(parseTransaction(new Reader(bytes)), bytes), null, look, KEYS_A_BLOCK);
   ledger.setInMempool(txid, true);
 }
 
 function take(
   wallet: Wallet,
   batch: WalletBatch,
-  tx: Transaction,
+  facts: TxFacts,
   place: Place | null,
   { since, told, onlyChanges = false }: Look,
   most: number,
@@ -84,13 +132,13 @@ function take(
   // Keys are made before it is decided what of the transaction is the wallet's: it may be one of those.
   for (let keyCount = -1; keyCount !== keyring.keyCount;) {
     keyCount = keyring.keyCount;
-    const used = tx.outputs.flatMap(({ script }) => keyIdsOf(keyring, script));
+    const used = facts.tx.outputs.flatMap(({ script }) => keyIdsOf(keyring, script));
     if (!wallet.keys.noteUsed(batch, used, most)) wallet.scans.noteShortage(batch, since);
   }
   const sizeBefore = ledger.size;
-  const known = onlyChanges ? ledger.find(txidOf(tx)) : undefined;
+  const known = onlyChanges ? ledger.entry(facts.key) : undefined;
   const before = known && [known.row, known.state, known.outputs];
-  const entry = ledger.add(batch, tx, place);
+  const entry = ledger.add(batch, facts, place);
   if (entry === null || told.has(entry)) return;
   told.add(entry);
   const after = [entry.row, entry.state, entry.outputs];

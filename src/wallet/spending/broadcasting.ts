@@ -69,6 +69,7 @@ export async function resendWhenDue(
   if (nowSec < state.nextResendSec || !wallet.options.broadcasts) return;
   const isFirst = state.nextResendSec === 0;
   state.nextResendSec = nowSec + chooseWait();
+  await wallet.events.caughtUp();
   if (isFirst || bestBlockSec < state.lastResendSec) return;
   state.lastResendSec = nowSec;
   const sent = await resendBefore(wallet, bestBlockSec - GRACE_SEC);
@@ -115,7 +116,7 @@ export class Rebroadcaster {
   private async resend(): Promise<void> {
     for (const wallet of this.wallets()) {
       try {
-        await resendWhenDue(wallet, this.bestBlockSec);
+        await wallet.events.use(() => resendWhenDue(wallet, this.bestBlockSec));
       } catch (error) {
         this.node.log.warn(`${wallet.logName} Rebroadcasting failed: ${String(error)}`);
       }

@@ -75,6 +75,8 @@ async function commitAndSubmit(
   node.log.info(`${wallet.logName} CommitTransaction: ${hashToHex(txid)}`);
   if (!options.broadcasts) return { txid, refusal: null };
   const refusal = await node.mempool.submit(tx, options.maxTxFeeSat);
+  // Whether it is in the mempool is known then.
+  await wallet.events.caughtUp();
   if (refusal !== null) {
     node.log.info(
       `${wallet.logName} CommitTransaction(): Transaction cannot be broadcast immediately, ${refusal}`,

@@ -59,9 +59,18 @@ const KEY_PREFIX = kindPrefix('key');
 /** Changes that are committed together. */
 export class WalletBatch {
   readonly changes: RowChange[] = [];
+  /** Where those stand that `putLast` put. */
+  private readonly lastOnes = new Map<string, number>();
 
   put(key: string, value: Bytes): void {
     this.changes.push([key, value]);
+  }
+
+  /** The same for a row that one batch may put very often: only the last value counts. It must not be deleted with the batch. */
+  putLast(key: string, value: Bytes): void {
+    const at = this.lastOnes.get(key) ?? this.changes.length;
+    this.lastOnes.set(key, at);
+    this.changes[at] = [key, value];
   }
 
   del(key: string): void {

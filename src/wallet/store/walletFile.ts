@@ -39,6 +39,8 @@ export type WalletRows = Pick<WalletFile, 'get' | 'eachKey'>;
 
 export class WalletFile {
   readonly path: string;
+  /** So many bytes behind what was synced held no whole commit when the file was opened, and were cut off. */
+  cutBytes = 0;
   private fd: number;
   private index = new RowIndex();
   /** Where the next commit goes, and its number. */
@@ -144,7 +146,8 @@ export class WalletFile {
   private async load(): Promise<void> {
     await removeLeftovers(this.path);
     const sizeBytes = await inSlices(this.read());
-    if (this.end < sizeBytes) ftruncateSync(this.fd, this.end);
+    this.cutBytes = sizeBytes - this.end;
+    if (this.cutBytes > 0) ftruncateSync(this.fd, this.end);
     await this.sync();
   }
 

@@ -41,6 +41,8 @@ export interface DaemonOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** A folder that is there already, and stays when the daemon is closed. */
   readonly folder?: string;
+  /** In a process group of its own, as a terminal starts programs. */
+  readonly hasOwnGroup?: boolean;
   /** Whether to wait until all components run, which they do not without a hub; true unless given. */
   readonly waits?: boolean;
 }
@@ -78,7 +80,11 @@ export class TestDaemon {
         ...options.hubPorts.map((hubPort) => `--lbryum-servers=127.0.0.1:${hubPort}`),
         ...(options.args ?? []),
       ],
-      { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...options.environment } },
+      {
+        stdio: ['ignore', 'ignore', 'pipe'],
+        env: { ...process.env, ...options.environment },
+        detached: options.hasOwnGroup ?? false,
+      },
     );
     this.child.stderr!.on(
       'data',
@@ -140,6 +146,12 @@ export class TestDaemon {
     const code = await this.exited;
     if (!this.keepsFolder) rmSync(this.folder, { recursive: true, force: true });
     return code;
+  }
+
+  /** What Ctrl-C does: all of its group are told to end. Resolves to its exit code. */
+  async interrupt(): Promise<number | null> {
+    process.kill(-this.child.pid!, 'SIGINT');
+    return this.exited;
   }
 
   /** Resolves to the exit code when it has ended. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../../src/crypto/hash.js';
 import { BlockedClaims, type BlockingSource } from '../../../src/hub/blockedClaims.js';
@@ -57,5 +58,39 @@ describe('BlockedClaims', () => {
     expect(await blocked.of(found('bad'))).not.toBeNull();
     moment = '2';
     expect(await blocked.of(found('bad'))).toBeNull();
+  });
+
+  it('asks again where the chain moved while it was working', async () => {
+    let reposts = [claim('no', 'bad')];
+    let moment = '1';
+    let goOn = (): void => undefined;
+    let isHeld = true;
+    const index = {
+      signedBy: async () => {
+        const signed = reposts.map(({ claimId }) => claimId);
+        if (isHeld) await new Promise<void>((resolve) => (goOn = resolve));
+        return signed;
+      },
+      claims: (ids: readonly Bytes[]) =>
+        Promise.resolve(
+          ids.map(
+            (id) =>
+              [claim('@censor'), claim('bad'), claim('no', 'bad')].find(({ claimId }) =>
+                Buffer.from(claimId).equals(id),
+              ) ?? null,
+          ),
+        ),
+      value: () => Promise.resolve(null),
+    } as unknown as BlockingSource;
+    const blocked = new BlockedClaims(index, [idOf('@censor')], () => moment);
+    const first = blocked.of(found('bad'));
+    await nextTurn();
+    reposts = [];
+    moment = '2';
+    const second = blocked.of(found('bad'));
+    isHeld = false;
+    goOn();
+    expect(await second).toBeNull();
+    expect(await first).toBeNull();
   });
 });

@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { formatVerdict } from '../../../src/consensus/reject.js';
 import { txid, type Transaction } from '../../../src/primitives/transaction.js';
-import { hashToHex } from '../../../src/util/bytes.js';
+import { hashToHex, toHex } from '../../../src/util/bytes.js';
+import { OPEN_SCRIPT } from '../../support/testChain.js';
 import { coinsOf, PoolWorld, spendCoins, type Coin } from './support.js';
 
 const REPLACEABLE = 0xfffffffd;
@@ -119,6 +120,21 @@ describe('letting transactions in', () => {
     expect(await verdict(spendCoins([coinsOf(child)[0]!, all[1]!], 1000n))).toBe(
       'too-long-mempool-chain, too many unconfirmed ancestors [limit: 3] (code 64)',
     );
+  });
+
+  it('tells whose scripts a transaction spends, of coins of the chain that no cache has, too', async () => {
+    world = await PoolWorld.open(101);
+    const spent: string[][] = [];
+    const end = world.mempool.listen({
+      added: (_entry, _bytes, scripts) => void spent.push(scripts.map((script) => toHex(script))),
+    });
+    const cached = vi.spyOn(world.chain.opened.reader, 'cachedCoin').mockReturnValue(null);
+    const first = spendCoins([await world.coinbase(1)], 1000n);
+    await world.mustAccept(first);
+    await world.mustAccept(spendCoins([coinsOf(first)[0]!], 1000n));
+    cached.mockRestore();
+    end();
+    expect(spent).toEqual([[toHex(OPEN_SCRIPT)], [toHex(first.outputs[0]!.script)]]);
   });
 
   it('tells who came and who left, and why', async () => {

@@ -63,6 +63,41 @@ describe('/health', () => {
     expect(answer.text).not.toContain('message');
   });
 
+  it('tells how indexes, search and hub are, and what is wrong with them', async () => {
+    const search = {
+      tip: { height: 6 },
+      documents: 5,
+      building: null,
+      failure: null,
+      running: 1,
+      waiting: 2,
+    };
+    const hub = { listening: true, failure: null, height: 6, sessions: 4, maxSessions: 9, waiting: 3 };
+    const indexes = [{ name: 'txindex', synced: true, height: 7, failure: null }];
+    const well = await health(await start({ indexes: () => indexes, search: () => search, hub: () => hub }));
+    expect(JSON.parse(well.text)).toMatchObject({
+      indexes: { txindex: { synced: true, height: 7 } },
+      claimsearch: { height: 6, documents: 5, running: 1, waiting: 2 },
+      hub: { listening: true, height: 6, sessions: 4, maxsessions: 9, waiting: 3 },
+    });
+    expect(well.text).not.toMatch(/failure|building/);
+    await bench.close();
+    bench = new ServerBench();
+    const bad = await health(
+      await start({
+        indexes: () => [{ name: 'txindex', synced: false, height: 3, failure: 'no disk' }],
+        search: () => ({ ...search, tip: null, building: { stage: 'claims' }, failure: 'no room' }),
+        hub: () => ({ ...hub, listening: false, failure: 'no memory' }),
+      }),
+    );
+    expect(bad.status).toBe(200);
+    expect(JSON.parse(bad.text)).toMatchObject({
+      indexes: { txindex: { synced: false, height: 3, failure: 'no disk' } },
+      claimsearch: { height: null, building: 'claims', failure: 'no room' },
+      hub: { listening: false, failure: 'no memory' },
+    });
+  });
+
   it('is there for GET and HEAD alone', async () => {
     const port = await start();
     expect(await ask(port, '', { path: '/health', method: 'HEAD', auth: null })).toMatchObject({

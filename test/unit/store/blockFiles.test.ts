@@ -9,6 +9,7 @@ import {
   statSync,
   truncateSync,
 } from 'node:fs';
+import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -44,6 +45,15 @@ describe('BlockFiles', () => {
     for await (const { bytes } of readBlockRecords(files.path('blk', file), magic)) sizes.push(bytes.length);
     return sizes;
   };
+
+  it('names a pipe in the place of a file that it is to write to', () => {
+    const { file } = files.writeBlock(block(10, 1));
+    execFileSync('mkfifo', [files.path('rev', file)]);
+    expect(() => files.writeUndo(file, block(32, 0), block(10, 2))).toThrow(
+      expect.objectContaining({ code: 'EFTYPE', path: files.path('rev', file) }),
+    );
+    expect(files.sizeBytes('rev', file)).toBe(0);
+  });
 
   it('writes records that others can find, and reads them back', async () => {
     const first = files.writeBlock(block(300, 1));

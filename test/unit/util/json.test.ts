@@ -9,6 +9,7 @@ import {
   parseFixedPoint,
   rawNumber,
   toPlain,
+  type JsonValue,
 } from '../../../src/util/json.js';
 import {
   decodeUtf8,
@@ -305,6 +306,21 @@ describe('parsing', () => {
 
   it('bounds the number of values', () => {
     expect(() => parseJson(`[${'1,'.repeat(MAX_JSON_VALUES)}1]`)).toThrow(JsonParseError);
+  });
+
+  it('takes what Python writes and is no JSON only where that is asked for', () => {
+    const words = '[NaN, Infinity, -Infinity, {"a": NaN}]';
+    const read = parseJson(words, MAX_JSON_VALUES, 'python') as JsonValue[];
+    expect(read.slice(0, 3).map((one) => numberText(one as JsonNumber))).toEqual([
+      'NaN',
+      'Infinity',
+      '-Infinity',
+    ]);
+    expect(parseJson('"\\ud83d"', MAX_JSON_VALUES, 'python')).toBe('\ud83d');
+    expect(parseJson('"\\ud83d"', MAX_JSON_VALUES, 'mended')).toBe('\ufffd');
+    for (const text of [words, '"\\ud83d"']) expect(() => parseJson(text)).toThrow(JsonParseError);
+    for (const text of ['Nan', '-NaN', '+Infinity', 'Infinity1', 'NaN.0', '-'])
+      expect(() => parseJson(text, MAX_JSON_VALUES, 'python'), text).toThrow(JsonParseError);
   });
 
   it('refuses bytes that are not UTF-8', () => {

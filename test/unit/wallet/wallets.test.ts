@@ -1,4 +1,5 @@
 import {
+  appendFileSync,
   copyFileSync,
   existsSync,
   linkSync,
@@ -13,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { onWallets } from '../../../src/rpc/onWallets.js';
 import { bytesKey } from '../../../src/wallet/keys/keyRecords.js';
 import { setNewSeed } from '../../../src/wallet/keys/newSeed.js';
 import { recordKey, WalletBatch } from '../../../src/wallet/store/records.js';
@@ -49,6 +51,36 @@ describe('Wallets', () => {
     await wallets.create('one');
     symlinkSync(join(folder, 'one'), join(folder, 'other'));
     expect(await problemOf(wallets.openExisting('other'))).toContain('Duplicate -wallet filename specified.');
+    await wallets.close();
+  });
+
+  it('tells who would use them to wait while the node exchanges blocks for others', async () => {
+    const node = new FakeNode();
+    const wallets = walletsOf(folder, WALLET_OPTIONS, node);
+    await wallets.create('one');
+    expect([wallets.caughtUp(), wallets.isBetween]).toEqual([null, false]);
+    let end = (): void => undefined;
+    node.reorganisation = new Promise((resolve) => (end = resolve));
+    let answered = '';
+    const call = (name: string) => (): null => {
+      answered += name;
+      return null;
+    };
+    const waits = [onWallets(wallets, call('a')), onWallets(wallets, call('b'))];
+    node.disconnect();
+    for (let n = 0; n < 5; n++) await new Promise((resolve) => setImmediate(resolve));
+    expect([answered, wallets.isBetween]).toEqual(['', true]);
+    // One follows upon the other.
+    const endOfFirst = end;
+    node.reorganisation = new Promise((resolve) => (end = resolve));
+    endOfFirst();
+    for (let n = 0; n < 5; n++) await new Promise((resolve) => setImmediate(resolve));
+    expect(answered).toBe('');
+    node.reorganisation = null;
+    end();
+    await Promise.all(waits);
+    expect(answered).toBe('ab');
+    expect(onWallets(wallets, call('c'))).toBeNull();
     await wallets.close();
   });
 
@@ -143,6 +175,22 @@ describe('Wallets', () => {
     linkSync(file.path, join(folder, 'another name'));
     await wallets.openExisting('one');
     expect(node.warnings).toEqual([expect.stringMatching(/wallet one has 2 names/)]);
+    await wallets.close();
+  });
+
+  it('warns of an end that was not whole, and cuts it off', async () => {
+    const node = new FakeNode();
+    const wallets = walletsOf(folder, WALLET_OPTIONS, node);
+    const { file } = await wallets.create('one');
+    await wallets.unload(wallets.find('one')!);
+    appendFileSync(file.path, Buffer.alloc(77));
+    await wallets.openExisting('one');
+    expect(node.warnings).toEqual([
+      expect.stringContaining(`The last 77 bytes of ${file.path} were not whole`),
+    ]);
+    await wallets.unload(wallets.find('one')!);
+    await wallets.openExisting('one');
+    expect(node.warnings.length).toBe(1);
     await wallets.close();
   });
 

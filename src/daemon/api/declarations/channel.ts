@@ -94,7 +94,12 @@ export const channelExport = declareMethod({
   params: [
     { name: 'channel_id', type: 'str', description: 'the channel' },
     { name: 'channel_name', type: 'str', description: 'name of the channel' },
-    { name: 'account_id', type: 'strOrList', description: 'accounts in which to look for it' },
+    {
+      name: 'account_id',
+      type: 'strOrList',
+      description: 'accounts in which to look for it',
+      emptyIsAbsent: true,
+    },
     walletId,
   ],
   result: t.str('the key and what belongs to it, as text'),

@@ -27,7 +27,12 @@ export const claimList = declareMethod({
     '[--include_received_tips]',
   ],
   params: [
-    { name: 'claim_type', type: 'strOrList', description: 'types: stream, channel, repost, collection' },
+    {
+      name: 'claim_type',
+      type: 'strOrList',
+      description: 'types: stream, channel, repost, collection',
+      emptyIsAbsent: true,
+    },
     ...listing,
     ...txoFilter,
   ],

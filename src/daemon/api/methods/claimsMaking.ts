@@ -66,7 +66,7 @@ const channelMethods: readonly MethodImplementation[] = [
 
   implement(channelSign, async (context, args) => {
     const { maker, wallet } = handOf(context, args.wallet_id);
-    const signed = await signData(maker, wallet, signingOf(args), args.hexdata ?? '', args.salt);
+    const signed = await signData(maker, wallet, signingOf(args), args.hexdata, args.salt);
     return { signature: signed.signature, signing_ts: signed.salt, salt: signed.salt };
   }),
 

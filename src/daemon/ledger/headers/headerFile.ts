@@ -25,6 +25,7 @@ const PREV_HASH = { start: 4, end: 36 } as const;
 const readAsync = promisify(read);
 
 export class HeaderFile {
+  readonly #path: string;
   readonly #file: number;
   readonly #pieces = new Map<number, Buffer>();
   /** Height of the first header that was cut off when the file was opened, since it did not follow; null of none. */
@@ -33,8 +34,9 @@ export class HeaderFile {
 
   /** `genesis` is the first header, which the file has from then on. Throws `EnvironmentError` where it cannot be opened. */
   constructor(path: string, genesis: Buffer) {
-    makeFolder(dirname(path));
+    this.#path = path;
     this.#file = onFile(path, () => {
+      makeFolder(dirname(path));
       refuseSpecialFile(path);
       return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
     });
@@ -115,10 +117,14 @@ export class HeaderFile {
     this.#forgetFrom(Math.max(0, height - 1));
   }
 
-  /** Writes headers from a height on; what stood there and above goes. */
+  /** Writes headers from a height on; what stood there and above goes. Throws `EnvironmentError`. */
   replaceFrom(height: number, headers: Buffer): void {
     if (height < this.#count) this.cutFrom(height);
-    writeSync(this.#file, headers, 0, headers.length, height * HEADER_SIZE_BYTES);
+    onFile(this.#path, () => {
+      // A disk that becomes full takes a part.
+      for (let at = 0; at < headers.length;)
+        at += writeSync(this.#file, headers, at, headers.length - at, height * HEADER_SIZE_BYTES + at);
+    });
     this.#count = height + headers.length / HEADER_SIZE_BYTES;
     this.#forgetFrom(height);
   }

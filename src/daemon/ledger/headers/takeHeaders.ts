@@ -7,6 +7,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { HEADER_SIZE_BYTES } from '../../../primitives/header.js';
 import { EnvironmentError, failureReason } from '../../../util/environmentError.js';
 import type { Logger } from '../../../util/logging.js';
+import { refuseSpecialFile } from '../../../util/specialFile.js';
 import { BadHeader, type HeaderChain } from './headerChain.js';
 
 /** Headers read and checked at once: as many as are asked of a hub. */
@@ -29,6 +30,7 @@ export interface TakeHeadersOptions {
 export async function takeHeaders(path: string, options: TakeHeadersOptions): Promise<void> {
   let file: FileHandle;
   try {
+    refuseSpecialFile(path);
     file = await open(path, 'r');
   } catch (error) {
     throw new EnvironmentError(

@@ -6,8 +6,10 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { parse, stringify } from 'yaml';
+import { failureReason } from '../../../util/environmentError.js';
 import { HOST_NAME, joinHostPort, splitHostPort, type HostPort } from '../../../util/hostPort.js';
 import type { Logger } from '../../../util/logging.js';
+import { refuseSpecialFile } from '../../../util/specialFile.js';
 
 /** More are not taken, whatever hubs say. Arbitrary: above what there ever was, and quickly pinged. */
 const MAX_HUBS = 128;
@@ -42,10 +44,12 @@ export class KnownHubs {
   #load(): void {
     let text: string;
     try {
+      refuseSpecialFile(this.#path);
       text = readFileSync(this.#path, 'utf8');
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      if (code !== 'ENOENT') this.#log.warn(`The hubs known from before cannot be read: ${message}`);
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT')
+        this.#log.warn(`The hubs known from before in ${this.#path} cannot be read: ${failureReason(error)}`);
       return;
     }
     try {
@@ -92,6 +96,7 @@ export class KnownHubs {
     const members = [...this.#hubs].map(([name, { country }]) => [name, country === null ? {} : { country }]);
     const fresh = `${this.#path}.new`;
     try {
+      refuseSpecialFile(fresh);
       writeFileSync(fresh, stringify(Object.fromEntries(members)));
       renameSync(fresh, this.#path);
     } catch (error) {

@@ -52,11 +52,17 @@ export class Filing {
   readonly #statements: Statements;
   readonly #owners: Owners;
   readonly #ledger: LedgerParams;
+  #moves = 0;
 
   constructor(statements: Statements, owners: Owners, ledger: LedgerParams) {
     this.#statements = statements;
     this.#owners = owners;
     this.#ledger = ledger;
+  }
+
+  /** Counts transactions that got another place, or went: what was read of them before may be otherwise. */
+  get moves(): number {
+    return this.#moves;
   }
 
   /** The number of an address, a new one where it is not known. */
@@ -69,6 +75,17 @@ export class Filing {
   #ownerOf(text: string): number {
     const row = this.#statements.get('SELECT owner FROM address WHERE text = ?', text);
     return (row?.['owner'] as number | undefined) ?? NOBODY;
+  }
+
+  /** Numbers of the accounts' addresses to which a transaction pays. */
+  ownAddresses(txid: Uint8Array, raw: Uint8Array): Set<number> {
+    const numbers = new Set<number>();
+    for (const { address, paysKeyHash } of transactionFacts(this.#parse(raw), txid, this.#ledger).outputs) {
+      if (!paysKeyHash || address === null) continue;
+      const row = this.#statements.get('SELECT id FROM address WHERE text = ? AND owner <> 0', address);
+      if (row) numbers.add(row['id'] as number);
+    }
+    return numbers;
   }
 
   txNumber(txid: Uint8Array): number | null {
@@ -95,9 +112,9 @@ export class Filing {
     const key = sortKey(height, position);
     const known = this.txNumber(txid);
     if (known !== null) {
-      this.#statements.run(
+      this.#moves += this.#statements.run(
         `UPDATE tx SET height = ?1, position = ?2, is_verified = ?3, sort_key = ?4
-          WHERE id = ?5 AND (?3 = 1 OR is_verified = 0)`,
+          WHERE id = ?5 AND (?3 = 1 OR is_verified = 0) AND (height <> ?1 OR position <> ?2 OR is_verified <> ?3)`,
         height,
         position,
         Number(isVerified),
@@ -272,6 +289,7 @@ export class Filing {
 
   /** Takes a transaction out; what it spent is unspent again. */
   remove(number: number): void {
+    this.#moves++;
     const prevs = this.#statements
       .all('SELECT prev FROM txi WHERE tx = ?', number)
       .map(({ prev }) => bufferOf(prev));

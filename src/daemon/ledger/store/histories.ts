@@ -2,7 +2,9 @@
  * Addresses, their histories and their keys in the tables: what synchronization writes.
  * A status is the hub's digest of an address's history; null is that of an empty one.
  */
+import { IS_USED, type AddressUses } from './addressUses.js';
 import type { Filing, FiledTransaction } from './filing.js';
+import { HistoryLines } from './historyLines.js';
 import type { Owners } from './owners.js';
 import { sortKey } from './schema.js';
 import { bufferOf, textList, type Statements } from './statements.js';
@@ -64,11 +66,20 @@ export class Histories {
   readonly #statements: Statements;
   readonly #owners: Owners;
   readonly #filing: Filing;
+  readonly #uses: AddressUses;
+  readonly #lines: HistoryLines;
 
-  constructor(statements: Statements, owners: Owners, filing: Filing) {
+  constructor(statements: Statements, owners: Owners, filing: Filing, uses: AddressUses) {
     this.#statements = statements;
     this.#owners = owners;
     this.#filing = filing;
+    this.#uses = uses;
+    this.#lines = new HistoryLines(statements, filing);
+  }
+
+  /** What was written is undone. */
+  forget(): void {
+    this.#lines.forget();
   }
 
   addKeys(accountId: string, chain: number, keys: readonly NewKey[]): void {
@@ -93,13 +104,13 @@ export class Histories {
     const [account = -1] = this.#owners.known([accountId]);
     const last = `SELECT coalesce(max(n), -1) FROM account_address WHERE account = ? AND chain = ?`;
     const lastIndex = this.#statements.number(last, account, chain);
-    const lastUsed = this.#statements.number(
-      `SELECT coalesce(max(aa.n), -1) FROM account_address aa JOIN address a ON a.id = aa.address
-        WHERE aa.account = ? AND aa.chain = ? AND a.used_times > 0`,
+    const lastUsed = this.#statements.get(
+      `SELECT aa.n FROM account_address aa JOIN address a ON a.id = aa.address
+        WHERE aa.account = ? AND aa.chain = ? AND ${IS_USED} ORDER BY aa.n DESC LIMIT 1`,
       account,
       chain,
     );
-    return { lastIndex, unused: lastIndex - lastUsed };
+    return { lastIndex, unused: lastIndex - ((lastUsed?.['n'] as number | undefined) ?? -1) };
   }
 
   statuses(accountId: string): AddressStatus[] {
@@ -144,16 +155,9 @@ export class Histories {
     });
   }
 
-  /** An address's history as it stands, a line for each transaction: the digits of its hash, its height, whether it is verified. */
-  #lines(address: string): string[] {
-    const row = this.#statements.get(
-      `SELECT group_concat(line, ' ') AS lines FROM (
-        SELECT hex(tx.txid) || ':' || tx.height || ':' || tx.is_verified AS line
-        FROM address a JOIN history h ON h.address = a.id JOIN tx ON tx.id = h.tx WHERE a.text = ? ORDER BY h.n)`,
-      address,
-    );
-    const lines = row?.['lines'] as string | null | undefined;
-    return lines ? lines.split(' ') : [];
+  #linesOf(address: string): readonly string[] {
+    const row = this.#statements.get('SELECT id FROM address WHERE text = ?', address);
+    return row ? this.#lines.of(row['id'] as number) : [];
   }
 
   /**
@@ -161,7 +165,7 @@ export class Histories {
    * blocks verified. `txids` are 32 bytes each, behind one another.
    */
   unlike(address: string, txids: Uint8Array, heights: Int32Array): number[] {
-    const known = new Set(this.#lines(address));
+    const known = new Set(this.#linesOf(address));
     const places: number[] = [];
     digitsOf(txids).forEach((digits, n) => {
       const height = heights[n]!;
@@ -180,7 +184,7 @@ export class Histories {
     heights: Int32Array,
   ): { txid: Buffer; height: number } | null {
     const told = new Set(digitsOf(txids).map((digits, n) => `${digits}:${heights[n]!}:1`));
-    const missing = this.#lines(address).find((line) => line.endsWith(':1') && !told.has(line));
+    const missing = this.#linesOf(address).find((line) => line.endsWith(':1') && !told.has(line));
     if (missing === undefined) return null;
     const [digits, height] = missing.split(':');
     return { txid: Buffer.from(digits!, 'hex'), height: Number(height) };
@@ -213,6 +217,41 @@ export class Histories {
     return { changed: this.concerned(changed), removed, stale };
   }
 
+  /**
+   * Writes down statuses that are those of histories as they stand, so that nobody need ask for these. Those of `kept` need not
+   * be shown yet, and a history with such ones stays `stale`. Answers which of `awaited` are `shown`, too.
+   */
+  agree(
+    statuses: readonly AddressStatus[],
+    kept: readonly Uint8Array[],
+    awaited: readonly Uint8Array[],
+  ): { agreed: string[]; stale: string[]; shown: Buffer[] } {
+    const keptDigits = new Set(digitsOf(Buffer.concat(kept)));
+    const shown = new Set<string>();
+    const agreed: string[] = [];
+    const stale: string[] = [];
+    for (const { address, status } of statuses) {
+      const row = this.#statements.get('SELECT id, used_times FROM address WHERE text = ?', address);
+      if (!row) continue;
+      const { id, used_times: usedTimes } = row as { id: number; used_times: number };
+      const agreement = this.#lines.agreement(id, status, keptDigits);
+      if (agreement === null) continue;
+      agreed.push(address);
+      if (agreement === 'without-last') {
+        stale.push(address);
+        continue;
+      }
+      this.#writeStatus(id, status, usedTimes);
+      for (const txid of awaited) if (this.#isIn(txid, id)) shown.add(Buffer.from(txid).toString('hex'));
+    }
+    return { agreed, stale, shown: [...shown].map((digits) => Buffer.from(digits, 'hex')) };
+  }
+
+  #isIn(txid: Uint8Array, address: number): boolean {
+    const sql = 'SELECT 1 FROM tx JOIN history h ON h.tx = tx.id AND h.address = ? WHERE tx.txid = ?';
+    return this.#statements.get(sql, address, txid) !== undefined;
+  }
+
   /** Takes out what waits and is in no history: it was saved, and the history that told of it was not. */
   removeUnlisted(): void {
     const rows = this.#statements.all(
@@ -239,7 +278,7 @@ export class Histories {
     if (!row) return false;
     const address = row['id'] as number;
     const told = digitsOf(update.txids);
-    const stood = this.#lines(update.address);
+    const stood = this.#lines.of(address);
     let same = 0;
     while (same < told.length && stood[same]?.startsWith(told[same]!)) same++;
     const before = this.#statements
@@ -255,7 +294,13 @@ export class Histories {
     const known = new Set(before);
     for (const tx of after) if (!known.has(tx)) this.#fileAgain(tx, address);
     const still = new Set(after);
-    for (const tx of before) if (!still.has(tx)) dropped.add(tx);
+    for (const tx of before)
+      if (!still.has(tx)) {
+        dropped.add(tx);
+        this.#uses.left(address, tx);
+      }
+    this.#uses.came(address);
+    this.#lines.changed(address, same);
     const isStale = after.length > wanted.length;
     this.#writeStatus(address, isStale ? STALE_STATUS : update.status, same + after.length);
     return isStale;
@@ -302,6 +347,8 @@ export class Histories {
         STALE_STATUS,
         address!,
       );
+      this.#uses.came(address as number);
+      this.#lines.changed(address as number, Infinity);
       addresses.push(text as string);
     }
     const accountIds = this.#filing.accountsOf(number!);
@@ -315,6 +362,7 @@ export class Histories {
    * anew.
    */
   rewind(height: number): string[] {
+    this.#lines.forget();
     const numbers = this.#statements
       .all('SELECT id FROM tx WHERE height > ?', height)
       .map(({ id }) => id as number);

@@ -9,9 +9,10 @@ import type {
   TransactionFilter,
 } from '../ledgerDatabase.js';
 import type { OutPointRef, Page, PlotRange, TxoFilter, TxoPage, TxoView } from '../txoQuery.js';
+import { AddressUses, type SentTransaction } from './addressUses.js';
 import { CoinReads } from './coinReads.js';
 import { Filing, type FiledTransaction } from './filing.js';
-import { Histories, type HistoryUpdate, type NewKey } from './histories.js';
+import { Histories, type AddressStatus, type HistoryUpdate, type NewKey } from './histories.js';
 import { Owners } from './owners.js';
 import { isDamage, openStoreFile } from './schema.js';
 import { Statements } from './statements.js';
@@ -32,6 +33,7 @@ export class LedgerStore {
   readonly #answers = new Map<string, unknown>();
   readonly #statements: Statements;
   readonly #owners: Owners;
+  readonly #uses: AddressUses;
   readonly #histories: Histories;
   readonly #txos: TxoReads;
   readonly #coins: CoinReads;
@@ -44,11 +46,9 @@ export class LedgerStore {
     this.notice = notice;
     this.#statements = new Statements(database);
     this.#owners = new Owners(this.#statements);
-    this.#histories = new Histories(
-      this.#statements,
-      this.#owners,
-      new Filing(this.#statements, this.#owners, ledger),
-    );
+    const filing = new Filing(this.#statements, this.#owners, ledger);
+    this.#uses = new AddressUses(this.#statements, filing);
+    this.#histories = new Histories(this.#statements, this.#owners, filing, this.#uses);
     this.#txos = new TxoReads(this.#statements, this.#owners);
     this.#coins = new CoinReads(this.#statements, this.#owners);
     this.#transactions = new TransactionReads(this.#statements, this.#owners, this.#txos);
@@ -65,12 +65,13 @@ export class LedgerStore {
     return result;
   }
 
-  /** What was given up may have numbered accounts. */
+  /** What was given up may have numbered accounts, and read histories. */
   #write<T>(task: () => T): T {
     this.#answers.clear();
     try {
       return this.#statements.transaction(task);
     } catch (error) {
+      this.#histories.forget();
       if (!isDamage(error)) this.#owners.load();
       throw error;
     }
@@ -165,8 +166,8 @@ export class LedgerStore {
     return this.#transactions.addressCount(filter);
   }
 
-  unusedAddresses(accountId: string, chain: number, maxUses: number) {
-    return this.#transactions.unusedAddresses(accountId, chain, maxUses);
+  unusedAddresses(accountId: string, chain: number, maxUses: number, count?: number) {
+    return this.#transactions.unusedAddresses(accountId, chain, maxUses, count);
   }
 
   maxGap(accountId: string, chain: number) {
@@ -217,8 +218,22 @@ export class LedgerStore {
     return this.#write(() => this.#histories.saveHistories(updates, changed, kept));
   }
 
+  agree(statuses: readonly AddressStatus[], kept: readonly Uint8Array[], awaited: readonly Uint8Array[]) {
+    return this.#write(() => this.#histories.agree(statuses, kept, awaited));
+  }
+
   removeUnlisted(): void {
     this.#write(() => this.#histories.removeUnlisted());
+  }
+
+  /** A hub is about to be asked to take a transaction of ours. */
+  noteSending(transaction: SentTransaction): void {
+    this.#write(() => this.#uses.noteSending(transaction));
+  }
+
+  /** No hub has taken it, nor may have. */
+  forgetSending(transaction: SentTransaction): void {
+    this.#write(() => this.#uses.forgetSending(transaction));
   }
 
   saveBroadcast(transaction: FiledTransaction) {

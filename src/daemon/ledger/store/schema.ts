@@ -9,7 +9,9 @@ import { sqliteFileError } from '../../../sqlite/sqliteFileError.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
 
 /** Of the tables and of what is put into them. */
-const VERSION = 2;
+const VERSION = 3;
+/** The same but for `former_use`. */
+const WITHOUT_FORMER_USES = 2;
 
 /** Heights of blocks are lower; what waits in the mempool sorts above them all. */
 const MEMPOOL_RANK = 2 ** 30;
@@ -21,6 +23,11 @@ export function sortKey(height: number, position: number): number {
   const rank = height > 0 ? height : height >= -1 ? MEMPOOL_RANK + height : 0;
   return rank * POSITIONS + Math.max(0, position);
 }
+
+/** Transactions that are not in an address's history, and may come (back) into it. */
+const FORMER_USE = `
+  CREATE TABLE former_use (address INTEGER NOT NULL, txid BLOB NOT NULL, PRIMARY KEY (address, txid)) WITHOUT ROWID;
+`;
 
 /**
  * `owner` numbers a set of accounts that share an address; 0 is nobody. Outputs repeat what lists filter and sort by of their
@@ -53,6 +60,7 @@ const TABLES = `
   CREATE INDEX account_address_address ON account_address (address);
   CREATE TABLE history (address INTEGER NOT NULL, n INTEGER NOT NULL, tx INTEGER NOT NULL, PRIMARY KEY (address, n)) WITHOUT ROWID;
   CREATE INDEX history_tx ON history (tx, address);
+  ${FORMER_USE}
   CREATE TABLE tx (
     id INTEGER PRIMARY KEY,
     txid BLOB NOT NULL UNIQUE,
@@ -141,10 +149,18 @@ export function isDamage(error: unknown): boolean {
   return error instanceof Error && /malformed|not a database/i.test(error.message);
 }
 
+/** Whether the file is of this version, or was brought to it, and of the chain. */
 function isOurs(database: SqliteDatabase, chain: string): boolean {
   const version = database.prepare('PRAGMA user_version').get()!['user_version'];
-  if (version !== VERSION) return false;
-  return database.prepare(`SELECT value FROM note WHERE name = 'chain'`).get()?.['value'] === chain;
+  if (version !== VERSION && version !== WITHOUT_FORMER_USES) return false;
+  if (database.prepare(`SELECT value FROM note WHERE name = 'chain'`).get()?.['value'] !== chain)
+    return false;
+  if (version === VERSION) return true;
+  database.exec('BEGIN');
+  database.exec(FORMER_USE);
+  database.exec(`PRAGMA user_version = ${VERSION}`);
+  database.exec('COMMIT');
+  return true;
 }
 
 function create(database: SqliteDatabase, chain: string): void {

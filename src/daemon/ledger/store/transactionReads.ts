@@ -8,6 +8,7 @@ import type {
   TransactionRow,
 } from '../ledgerDatabase.js';
 import type { OutPointRef, Page, TxoRow } from '../txoQuery.js';
+import { USES } from './addressUses.js';
 import type { Owners } from './owners.js';
 import { blobList, bufferOf, textList, type Statements } from './statements.js';
 import type { TxoReads } from './txoReads.js';
@@ -149,7 +150,11 @@ export class TransactionReads {
     };
     if (filter.chain !== undefined) add('aa.chain = ?', filter.chain);
     if (filter.address !== undefined) add('a.text = ?', filter.address);
-    if (filter.usedLessThan !== undefined) add('a.used_times < ?', filter.usedLessThan);
+    if (filter.usedLessThan !== undefined) {
+      // Of used ones there are many; most need no look further.
+      add('a.used_times < ?', filter.usedLessThan);
+      add(`${USES} < ?`, filter.usedLessThan);
+    }
     const from = 'FROM account_address AS aa JOIN address AS a ON a.id = aa.address';
     return { sql: `${from} WHERE ${parts.join(' AND ')}`, values };
   }
@@ -158,7 +163,7 @@ export class TransactionReads {
     const { sql, values } = this.#addressCondition(filter);
     const rows = this.#statements.all(
       `SELECT a.text, aa.account, aa.chain, aa.n, a.used_times, aa.public_key, aa.chain_code, aa.depth ${sql}
-        ORDER BY ${order === 'uses' ? 'a.used_times, aa.n' : 'aa.account, aa.chain, aa.n'} LIMIT ? OFFSET ?`,
+        ORDER BY ${order === 'uses' ? `${USES}, aa.n` : 'aa.account, aa.chain, aa.n'} LIMIT ? OFFSET ?`,
       ...values,
       page.limit ?? NO_LIMIT,
       page.offset ?? 0,
@@ -180,10 +185,10 @@ export class TransactionReads {
     return this.#statements.number(`SELECT count(*) ${sql}`, ...values);
   }
 
-  unusedAddresses(accountId: string, chain: number, maxUses: number): AddressRow[] {
+  unusedAddresses(accountId: string, chain: number, maxUses: number, count = MOST_UNUSED): AddressRow[] {
     return this.addresses(
       { accountIds: [accountId], chain, usedLessThan: maxUses },
-      { limit: MOST_UNUSED },
+      { limit: count },
       'uses',
     );
   }

@@ -13,7 +13,7 @@ import type { HubFollowing } from '../headers/hubFollowing.js';
 import { HubGone, HubLie } from '../hub/hubErrors.js';
 import type { SyncState } from '../ledger.js';
 import type { HubSession } from '../hub/hubSession.js';
-import type { ChangedTransaction, HistoryUpdate } from '../store/histories.js';
+import { STALE_STATUS, type ChangedTransaction, type HistoryUpdate } from '../store/histories.js';
 import type { LedgerStorePort } from '../store/openStore.js';
 import { fetchChecked, MAX_BATCH, type CheckedTransaction } from './checkedTransactions.js';
 import { fetchHistory, parseStatus, type HistoryEntry } from './histories.js';
@@ -45,6 +45,8 @@ export interface AddressSyncPort {
   readonly following: Pick<HubFollowing, 'follow' | 'mend' | 'rewinds' | 'idle'>;
   /** Transactions of ours that a hub has taken and need not be in a history yet. */
   kept(): readonly Uint8Array[];
+  /** And those that somebody waits for to be in one. */
+  awaited(): readonly Uint8Array[];
   /** Addresses whose histories are written: gaps may be gone. Answers new addresses. */
   used(addresses: readonly string[]): Promise<readonly string[]>;
   saved(transactions: readonly SavedTransaction[]): void;
@@ -153,17 +155,23 @@ export class AddressSync {
   async #round(): Promise<void> {
     const wanted = new Map([...this.#changed].slice(0, ROUND));
     const known = await this.#known([...wanted.keys()]);
-    const addresses = [...wanted].flatMap(([address, status]) => {
+    const differing = [...wanted].flatMap(([address, status]) => {
       // What is nobody's address is none of our business.
       if (known.has(address) && known.get(address) !== status) return [address];
       if (this.#changed.get(address) === status) this.#changed.delete(address);
       return [];
     });
-    if (addresses.length === 0) return;
+    if (differing.length === 0) return;
     const { following } = this.#port;
     // What came before is asked for anew then.
     if (following.rewinds % 2 === 1) return following.idle();
     const { rewinds } = following;
+    const agreed = await this.#agreed(
+      differing.filter((address) => known.get(address) === STALE_STATUS),
+      wanted,
+    );
+    const addresses = differing.filter((address) => !agreed.has(address));
+    if (addresses.length === 0) return this.#port.progressed();
     const told = await this.#histories(addresses);
     let isListed = false;
     const saved: Saved = new Map();
@@ -182,6 +190,28 @@ export class AddressSync {
       this.#ofRound = 0;
     }
     this.#port.progressed();
+  }
+
+  /**
+   * Those whose histories are just as the hub has them: what we sent ourselves stands in them already, and a long history
+   * need not be told again for that.
+   */
+  async #agreed(
+    stale: readonly string[],
+    wanted: ReadonlyMap<string, string | null>,
+  ): Promise<ReadonlySet<string>> {
+    if (stale.length === 0) return new Set();
+    const statuses = stale.map((address) => ({ address, status: wanted.get(address) ?? null }));
+    const port = this.#port;
+    const { agreed, stale: still, shown } = await port.store.agree(statuses, port.kept(), port.awaited());
+    for (const address of still) this.#stale.add(address);
+    this.#port.told(shown.map(hashToHex));
+    for (const address of agreed) {
+      if (this.#changed.get(address) !== wanted.get(address)) continue;
+      this.#changed.delete(address);
+      this.#attempts.delete(address);
+    }
+    return new Set(agreed);
   }
 
   /** Whether no blocks gave way since then: nothing is written that may hang on those. */

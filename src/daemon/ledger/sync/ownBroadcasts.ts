@@ -1,7 +1,7 @@
 /**
  * Transactions that a hub has taken from us, as long as its histories need not show them, and who waits until they do.
  */
-import { hashToHex } from '../../../util/bytes.js';
+import { hashFromHex, hashToHex } from '../../../util/bytes.js';
 
 /** How long a hub may take to show a transaction that it has taken. Arbitrary. */
 const KEPT_MS = 60_000;
@@ -44,6 +44,11 @@ export class OwnBroadcasts {
 
   kept(): Buffer[] {
     return [...this.#sent.values()].map(({ txid }) => txid);
+  }
+
+  /** Those that somebody waits for, too. */
+  awaited(): Buffer[] {
+    return [...new Set([...this.#sent.keys(), ...this.#waiting.keys()])].map(hashFromHex);
   }
 
   /** Histories show these, as printed. */

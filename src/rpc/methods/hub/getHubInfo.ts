@@ -12,6 +12,8 @@ export const getHubInfo = defineMethod({
     listening: t.bool(
       'whether clients can connect: not before the node has caught up, nor while there are too many',
     ),
+    failure: t.optional(t.str('why clients cannot connect'), 'when the hub is about to be started again'),
+    restarts: t.int('how often the hub was started again by itself'),
     address: t.str('where clients connect'),
     port: t.int('the port for clients'),
     udp_port: t.optional(t.int('the status port'), 'when there is one'),
@@ -41,6 +43,8 @@ export const getHubInfo = defineMethod({
     const status = hubOf(services).status;
     return {
       listening: status.listening,
+      ...(status.failure === null ? {} : { failure: status.failure }),
+      restarts: status.restarts,
       address: status.host,
       port: status.port,
       ...(status.udpPort === null ? {} : { udp_port: status.udpPort }),

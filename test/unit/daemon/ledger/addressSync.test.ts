@@ -38,6 +38,7 @@ it('histories for which there is no room together are fetched one after the othe
     following: { rewinds: 0 },
     log: SILENT_LOGGER,
     kept: () => [],
+    awaited: () => [],
     used: async () => [],
     saved: () => undefined,
     told: () => undefined,

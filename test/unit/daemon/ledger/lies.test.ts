@@ -9,17 +9,10 @@ import { foreignOutPoint, made, payTo, testKey, transactionOf } from '../../../s
 import { testAccount, TestLedgers, type TestAccount } from '../../../support/testLedger.js';
 
 const ledgers = new TestLedgers();
-const hubs: FakeHub[] = [];
-
-async function startHub(chain: FakeChain): Promise<FakeHub> {
-  const hub = await FakeHub.start(chain);
-  hubs.push(hub);
-  return hub;
-}
 
 afterEach(async () => {
   await ledgers.closeAll();
-  for (const hub of hubs.splice(0)) await hub.stop();
+  await FakeHub.stopAll();
 });
 
 const total = async (ledger: LedgerAtWork, account: TestAccount): Promise<bigint> =>
@@ -115,7 +108,7 @@ describe('a hub that lies', () => {
   it.each(Object.entries(LIES))('is not believed when it %s', async (words, lie) => {
     const account = testAccount('alice');
     const { chain, id, other } = paidChain(account);
-    const [liar, honest] = [await startHub(chain), await startHub(chain)];
+    const [liar, honest] = [await FakeHub.start(chain), await FakeHub.start(chain)];
     liar.answer = lie(chain, id, other);
     const { ledger, warnings } = await ledgers.open([liar, honest], { limits: { maxLineBytes: 1 << 20 } });
     await ledger.add(account);
@@ -133,7 +126,7 @@ describe('a hub that lies', () => {
   it('is left when it is silent', async () => {
     const account = testAccount('alice');
     const { chain } = paidChain(account);
-    const [silent, honest] = [await startHub(chain), await startHub(chain)];
+    const [silent, honest] = [await FakeHub.start(chain), await FakeHub.start(chain)];
     silent.answer = (method) => (method === 'blockchain.address.get_history' ? SILENCE : undefined);
     const { ledger } = await ledgers.open([silent, honest], { limits: { callTimeoutMs: 500 } });
     await ledger.add(account);
@@ -156,7 +149,7 @@ describe('a hub that lies', () => {
   ])('is left when it %s', async (_what, historyOf, words) => {
     const account = testAccount('alice');
     const { chain, id } = paidChain(account);
-    const [liar, honest] = [await startHub(chain), await startHub(chain)];
+    const [liar, honest] = [await FakeHub.start(chain), await FakeHub.start(chain)];
     const { ledger, warnings } = await ledgers.open([liar, honest]);
     await ledger.add(account);
     await ledger.whenSynced();
@@ -183,7 +176,7 @@ describe('a hub that lies', () => {
   it('is asked again where there is no other, and believed when it says the truth', async () => {
     const account = testAccount('alice');
     const { chain, id } = paidChain(account);
-    const hub = await startHub(chain);
+    const hub = await FakeHub.start(chain);
     let lies = 2;
     hub.answer = (method) => {
       if (method !== BATCH || lies-- <= 0) return undefined;
@@ -200,7 +193,7 @@ describe('a hub that lies', () => {
     const account = testAccount('alice');
     const { chain } = paidChain(account);
     chain.mine(2100);
-    const hub = await startHub(chain);
+    const hub = await FakeHub.start(chain);
     const hex = chain.blocks.at(-1)!.header.toString('hex');
     hub.answer = (method) =>
       method === 'blockchain.headers.subscribe' ? { hex, height: 9_000_000 } : undefined;
@@ -227,7 +220,7 @@ describe('a hub that lies', () => {
     const { chain } = paidChain(account);
     // So many that the payment's block is not in memory.
     chain.mine(600);
-    const hub = await startHub(chain);
+    const hub = await FakeHub.start(chain);
     const { ledger, warnings } = await ledgers.open([hub]);
     while (ledger.height < chain.height) await new Promise((resolve) => setTimeout(resolve, 5));
     await ledger.hub.call('server.ping', []);
@@ -248,7 +241,7 @@ describe('a hub that lies', () => {
 
   it('answers questions of others with nothing that counts', async () => {
     const chain = new FakeChain();
-    const [liar, honest] = [await startHub(chain), await startHub(chain)];
+    const [liar, honest] = [await FakeHub.start(chain), await FakeHub.start(chain)];
     liar.answer = (method) => (method === 'blockchain.claimtrie.resolve' ? 7 : undefined);
     honest.answer = (method) =>
       method === 'blockchain.claimtrie.resolve' ? Buffer.from('right').toString('base64') : undefined;
@@ -267,7 +260,7 @@ describe('a hub that lies', () => {
 
   it('cannot say that it sent another transaction', async () => {
     const chain = new FakeChain();
-    const [liar, honest] = [await startHub(chain), await startHub(chain)];
+    const [liar, honest] = [await FakeHub.start(chain), await FakeHub.start(chain)];
     liar.answer = (method) => (method === 'blockchain.transaction.broadcast' ? '00'.repeat(32) : undefined);
     const { ledger, warnings } = await ledgers.open([liar, honest]);
     await ledger.whenSynced();

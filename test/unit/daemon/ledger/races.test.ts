@@ -18,21 +18,14 @@ import {
 import { testAccount, TestLedgers, type TestAccount, type TestLedger } from '../../../support/testLedger.js';
 
 const ledgers = new TestLedgers();
-const hubs: FakeHub[] = [];
 
 afterEach(async () => {
   await ledgers.closeAll();
-  for (const hub of hubs.splice(0)) await hub.stop();
+  await FakeHub.stopAll();
 });
 
 const account = testAccount('alice');
 const ADDRESS = account.key(0, 0).address;
-
-async function startHub(chain: FakeChain): Promise<FakeHub> {
-  const hub = await FakeHub.start(chain);
-  hubs.push(hub);
-  return hub;
-}
 
 async function synced(
   hub: FakeHub,
@@ -75,7 +68,7 @@ describe('the ledger', () => {
     const chain = new FakeChain();
     chain.mempool.push(payment(100n));
     chain.mine(5);
-    const hub = await startHub(chain);
+    const hub = await FakeHub.start(chain);
     const opened = await synced(hub);
     const branch = chain.branch(3, 1);
     branch.mine(3);
@@ -102,7 +95,7 @@ describe('the ledger', () => {
     const chain = new FakeChain();
     chain.mempool.push(payment(100n));
     chain.mine();
-    const hub = await startHub(chain);
+    const hub = await FakeHub.start(chain);
     const opened = await synced(hub);
     const lost = payment(7n);
     chain.mempool.push(lost);
@@ -129,7 +122,7 @@ describe('the ledger', () => {
     const coin = payment(100n);
     chain.mempool.push(coin);
     chain.mine();
-    const hub = await startHub(chain);
+    const hub = await FakeHub.start(chain);
     const opened = await synced(hub, undefined, { keptMs: 30 });
     const spend = transactionOf([{ hash: coin.txid, index: 0 }], [payTo(account.key(1, 0), 60n)]);
     hub.answer = (method) =>
@@ -144,7 +137,7 @@ describe('the ledger', () => {
     const coin = payment(100n);
     chain.mempool.push(coin);
     chain.mine();
-    const hub = await startHub(chain);
+    const hub = await FakeHub.start(chain);
     const { opened: mayBeSaved, open } = gate();
     let isSaving = false;
     const opened = await synced(hub, (store) => ({
@@ -171,7 +164,7 @@ describe('the ledger', () => {
     const lost = payment(7n);
     chain.mempool.push(lost);
     chain.mine();
-    const hub = await startHub(chain);
+    const hub = await FakeHub.start(chain);
     const untold = (method: string, params: readonly unknown[]): unknown =>
       method === 'blockchain.address.subscribe' ? params.map(() => null) : undefined;
     hub.answer = untold;
@@ -220,7 +213,7 @@ describe('the ledger', () => {
     const { txid, raw } = payment(7n);
     store.saveTransactions([{ txid, raw, height: 0, position: -1, isVerified: false }]);
     store.close();
-    const hub = await startHub(new FakeChain());
+    const hub = await FakeHub.start(new FakeChain());
     const opened = await ledgers.open([hub], { folder });
     expect(await total(opened)).toBe(0n);
   });

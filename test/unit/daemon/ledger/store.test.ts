@@ -497,7 +497,9 @@ describe('LedgerStore', () => {
     expect(store.balance(['alice']).total).toBe(40n);
     expect(store.saveHistories(without, [], []).removed).toEqual([spend.txid]);
     expect(store.balance(['alice']).total).toBe(100n);
-    expect(store.unusedAddresses('alice', 0, 1).map(({ address }) => address)).toEqual([change!.address]);
+    expect(store.addresses({ accountIds: ['alice'] }).map(({ usedTimes }) => usedTimes)).toEqual([1, 0]);
+    // What was gone may come back.
+    expect(store.unusedAddresses('alice', 0, 1)).toEqual([]);
     expect(store.txoCount({ accountIds: ['alice'], isMyOutput: null })).toBe(1);
   });
 
@@ -599,6 +601,28 @@ describe('LedgerStore', () => {
     database.close();
     store = open();
     expect(store.addressCount({ accountIds: ['alice'] })).toBe(0);
+  });
+
+  it('keeps a file of the version before, with what is in it', () => {
+    const [mine] = keysOf('key', 1);
+    const tx = made(transactionOf([foreignOutPoint('1')], [payTo(mine!, 1n)]));
+    store.addKeys('alice', 0, [newKey(mine!, 0)]);
+    store.saveTransactions([confirmed(tx, 0)]);
+    store.saveHistories([{ address: mine!.address, status: 's', txids: tx.txid }], [], []);
+    store.close();
+    const before = provider.open(path);
+    before.exec('DROP TABLE former_use');
+    before.exec('PRAGMA user_version = 2');
+    before.close();
+    for (const n of [1, 2]) {
+      store = open();
+      expect([n, store.notice, store.transactionCount({ accountIds: ['alice'] })]).toEqual([n, null, 1]);
+      if (n === 1) store.close();
+    }
+    store.saveHistories([{ address: mine!.address, status: null, txids: Buffer.alloc(0) }], [], []);
+    expect(store.addresses({ accountIds: ['alice'] })[0]!.usedTimes).toBe(0);
+    expect(store.unusedAddresses('alice', 0, 1)).toEqual([]);
+    expect(store.chainEnd('alice', 0)).toEqual({ lastIndex: 0, unused: 0 });
   });
 
   it.each(['', '-wal', '-journal'])('says what lies in the place of its file%s', (suffix) => {

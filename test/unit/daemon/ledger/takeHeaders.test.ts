@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -80,6 +81,9 @@ describe('takeHeaders', () => {
     await expect(take()).rejects.toThrow(/cannot be read: it is missing \(ENOENT\)\. Name another file/);
     mkdirSync(source);
     await expect(take()).rejects.toThrow(EnvironmentError);
+    rmSync(source, { recursive: true });
+    expect(spawnSync('mkfifo', [source]).status).toBe(0);
+    await expect(take()).rejects.toThrow(/cannot be read: it is a named pipe/);
   });
 });
 

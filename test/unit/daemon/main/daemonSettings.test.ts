@@ -1,11 +1,12 @@
 /** Settings: which source wins, what a file may hold, and what is said of what it may not. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { DaemonSettings } from '../../../../src/daemon/main/daemonSettings.js';
 import { SETTINGS } from '../../../../src/daemon/main/settingsTable.js';
+import { EnvironmentError } from '../../../../src/util/environmentError.js';
 import type { JsonValue } from '../../../../src/util/json.js';
 
 let home: string;
@@ -79,6 +80,21 @@ describe('sources', () => {
     ]);
     expect(settings.get('streaming_get')).toBe(false);
   });
+
+  it('tell of what is no server, wherever it stands', () => {
+    const settings = open({
+      file: 'known_dht_nodes: [a, b:1]\n',
+      environment: { LBRY_FIXED_PEERS: 'c' },
+      given: { lbryum_servers: ['localhost', 'localhost:70000'] },
+    });
+    expect(settings.get('lbryum_servers')).toEqual([]);
+    expect(warnings).toEqual([
+      "Command line: in setting 'lbryum_servers' 'localhost' is no HOST:PORT and is passed over.",
+      "Command line: in setting 'lbryum_servers' 'localhost:70000' is no HOST:PORT and is passed over.",
+      "Environment variable LBRY_FIXED_PEERS: in setting 'fixed_peers' 'c' is no HOST:PORT and is passed over.",
+      `Settings file ${path}: in setting 'known_dht_nodes' 'a' is no HOST:PORT and is passed over.`,
+    ]);
+  });
 });
 
 describe('the file', () => {
@@ -104,6 +120,30 @@ describe('the file', () => {
     expect(() => open({ given: { config: join(home, 'conf.txt') } })).toThrow(
       "must end with .yml or .yaml, not '.txt'",
     );
+  });
+
+  it.each(['allowed_origin: *\n', 'api: *nothing\n', 'api: &x [*x]\nwallets: *y\n'])(
+    'says so where it names what it does not have: %j',
+    (file) => {
+      expect(() => open({ file })).toThrow(EnvironmentError);
+      expect(() => open({ file })).toThrow(/conf\.yml is no YAML.* Mend it or move it away\./);
+    },
+  );
+
+  it('that cannot be read or written is told of, and nothing changes', async () => {
+    const settings = open({ file: 'peer_port: 7\n' });
+    mkdirSync(`${path}.new`);
+    await expect(settings.set('tcp_port', 8)).rejects.toMatchObject({
+      name: 'OSError',
+      message: expect.stringMatching(/^The settings file .*conf\.yml cannot be written: .*EISDIR/) as string,
+    });
+    expect(settings.value('tcp_port')).toBe(7);
+    expect(readFileSync(path, 'utf8')).toBe('tcp_port: 7\n');
+    expect(open({ file: 'peer_port: 9\n' }).value('tcp_port')).toBe(9);
+    expect(warnings.join()).toContain('cannot be written');
+    rmSync(path);
+    mkdirSync(path);
+    expect(() => open()).toThrow(/cannot be read: it is a folder where a file should be/);
   });
 
   it('says which value cannot be', () => {

@@ -8,6 +8,7 @@ import { isChannelSignatureValid } from '../../../../src/metadata/channelSignatu
 import { sha256 } from '../../../../src/crypto/hash.js';
 import { encodeBase58 } from '../../../../src/script/base58.js';
 import { hashToHex, toHex } from '../../../../src/util/bytes.js';
+import { JsonObject, type JsonValue } from '../../../../src/util/json.js';
 import { TXO_TYPE } from '../../../../src/daemon/ledger/txoQuery.js';
 import { makingWorld, WorldWallet } from '../../../support/makingWorld.js';
 
@@ -202,6 +203,9 @@ describe('the key of a channel', () => {
     const { publicKey } = channelIn(made).channel;
     expect(isChannelSignatureValid(digest, Buffer.from(signature, 'hex'), publicKey)).toBe(true);
     await expect(signData(maker, wallet, { channelName: '@lab' }, 'zz', 'x')).rejects.toThrow('hex digits');
+    await expect(signData(maker, wallet, { channelName: '@lab' }, undefined, 'x')).rejects.toThrow(
+      'hex digits',
+    );
     await expect(signData(maker, wallet, { channelName: '@no' }, '', 'x')).rejects.toThrow(
       "Couldn't find channel with channel_name '@no'.",
     );
@@ -232,8 +236,17 @@ describe('the key of a channel', () => {
     await create('@lab');
     const text = await exportChannel(maker, wallet, { channelName: '@lab' });
     const other = new WorldWallet(ledger, []);
+    const add = other.addAccount.bind(other);
+    const added: JsonValue[] = [];
+    other.addAccount = (json) => {
+      added.push(json.get('certificates')!);
+      return add(json);
+    };
     await importChannel(maker, other, text);
     const [account] = other.accounts;
+    // A kill in the midst leaves neither or both.
+    expect(added).toEqual([new JsonObject([...account!.account.channelKeys])]);
+    expect(account!.account.channelKeys.size).toBe(1);
     expect(account!.account.name).toBe('Holding Account For Channel @lab');
     expect(account!.account.root.privateKey).toBeNull();
     const { signature } = await signData(maker, other, { channelName: '@lab' }, '', '1');

@@ -9,6 +9,7 @@ import {
   publish,
   updateStream,
 } from '../../../../src/daemon/making/streamMaking.js';
+import { createSupport } from '../../../../src/daemon/making/supportMaking.js';
 import { formatFeeAddress } from '../../../../src/metadata/fee.js';
 import { hashToHex, toHex } from '../../../../src/util/bytes.js';
 import { makingWorld, params, WorldWallet } from '../../../support/makingWorld.js';
@@ -58,6 +59,29 @@ function streamIn({ outputs: [txo] }: MadeTransaction) {
 
 const isSigned = ({ outputs: [txo] }: MadeTransaction): boolean =>
   txo!.notes.channel !== undefined && txo!.isSignedBy(txo!.notes.channel, params);
+
+describe('what is held at a fresh address', () => {
+  it('has it for itself until it is sent or given up', async () => {
+    const { ledger, wallet, maker, first, channel, stream, collection } = world();
+    const held: number[] = [];
+    const send = ledger.broadcast.bind(ledger);
+    ledger.broadcast = (tx) => {
+      held.push(first.receivingInHand.size);
+      return send(tx);
+    };
+    await channel('@a');
+    const claimId = idOf(await stream('s', { sd_hash: SD_HASH }));
+    await collection('l', [claimId]);
+    const support = { claimId, amountDewies: LBC, comment: undefined, signing: {} };
+    await createSupport(maker, wallet, { ...support, isTip: false }, SENT);
+    await createSupport(maker, wallet, { ...support, isTip: true }, SENT);
+    expect(held).toEqual([1, 1, 1, 1, 0]);
+    expect(first.receivingInHand.size).toBe(0);
+    await expect(stream('s', { sd_hash: SD_HASH })).rejects.toThrow(/already have a stream/);
+    await expect(stream('t', { sd_hash: SD_HASH }, { bidDewies: 10_000n * LBC })).rejects.toThrow(/funds/);
+    expect(first.receivingInHand.size).toBe(0);
+  });
+});
 
 describe('a stream', () => {
   it('tells of a file that is not at hand', async () => {

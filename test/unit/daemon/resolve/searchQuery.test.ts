@@ -44,6 +44,8 @@ describe('parameters of claim_search', () => {
         duration: ['>1', '<9'],
         effective_amount: ['99999999999999999'],
         support_amount: ['NaN'],
+        fee_currency: ['-1'],
+        claim_type: ['7', 'stream'],
       }),
     ).toEqual({
       height: 5,
@@ -53,6 +55,8 @@ describe('parameters of claim_search', () => {
       duration: ['>1', '<9'],
       effective_amount: '99999999999999999',
       support_amount: 'NaN',
+      fee_currency: '-1',
+      claim_type: ['7', 'stream'],
     });
   });
 

@@ -66,8 +66,43 @@ describe('addresses', () => {
     expect(new Set(asked.map(toHex)).size).toBe(6);
     account.freeChangeKeyHash(asked[2]!);
     expect(await account.nextChangeKeyHash()).toEqual(asked[2]);
-    // Where all are in hand one has to do for two.
+    // Where all are in hand more are made.
+    asked.push(...(await Promise.all(Array.from({ length: 30 }, () => account.nextChangeKeyHash()))));
+    expect(new Set(asked.map(toHex)).size).toBe(36);
+    expect(account.chains.map(({ gap }) => gap)).toEqual([20, 6]);
+    for (const hash of asked) account.freeChangeKeyHash(hash);
     expect(asked.map(toHex)).toContain(toHex(await account.nextChangeKeyHash()));
+  });
+
+  it('to receive at are shown to nobody while a transaction of ours is to pay to them', async () => {
+    const taken = await Promise.all(Array.from({ length: 25 }, () => account.takeReceivingAddress()));
+    expect(new Set(taken).size).toBe(25);
+    for (let n = 0; n < 20; n++) expect(taken).not.toContain(await account.nextReceivingAddress());
+  });
+
+  it('in hand of one wallet are so in another one that has the account too', async () => {
+    const other = await wallets.create('other', null);
+    const same = await other.addAccount(account.account.toJson());
+    const asked = await Promise.all([account, same, account, same].map((one) => one.nextChangeKeyHash()));
+    expect(new Set(asked.map(toHex)).size).toBe(4);
+  });
+
+  it('stay what they are where an account has a single one', async () => {
+    const single = await wallets.default.createAccount('one', 'single-address');
+    for (let n = 0; n < 3; n++) {
+      expect(await single.takeReceivingAddress()).toBe(single.id);
+      await single.nextChangeKeyHash();
+    }
+    expect(ledger.rows.filter(({ accountId }) => accountId === single.id)).toHaveLength(1);
+  });
+
+  it('are missed where no gap is kept and those that are there are in hand', async () => {
+    const { generator } = account.account;
+    const asked = await Promise.all(Array.from({ length: 6 }, () => account.nextChangeKeyHash()));
+    if (generator.name === 'deterministic-chain') generator.change.gap = 0;
+    await expect(account.nextChangeKeyHash()).rejects.toThrow(/keeps no unused addresses for change/);
+    account.freeChangeKeyHash(asked[0]!);
+    expect(await account.nextChangeKeyHash()).toEqual(asked[0]);
   });
 
   it('lead to the keys that spend from them, of whichever account of the wallet', async () => {

@@ -9,6 +9,7 @@ import { writePythonJson } from '../../../../src/daemon/base/pythonJson.js';
 import { parseWalletText, Wallet } from '../../../../src/daemon/wallet/wallet.js';
 import { encryptExport } from '../../../../src/daemon/wallet/walletCipher.js';
 import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
+import { parseJson } from '../../../../src/util/jsonParse.js';
 import { FakeLedger } from '../../../support/fakeLedger.js';
 
 const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';
@@ -66,6 +67,12 @@ describe('opening', () => {
     );
     expect(text()).toBe(before);
     expect(text('default_wallet.damaged.1')).toBe(before);
+  });
+
+  it('says so where a file lies in the place of the folder', async () => {
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, '');
+    await expect(open()).rejects.toThrow(/: something else lies there \(EEXIST\)\. Move it away/);
   });
 
   it('refuses a default wallet of another chain, and leaves out accounts of others beside its own', async () => {
@@ -198,6 +205,54 @@ describe('wallets', () => {
   });
 });
 
+describe('what a preference or an import says', () => {
+  const TOO_DEEP = '['.repeat(2000) + ']'.repeat(2000);
+
+  it.each([
+    ['a number that no double holds', '1e999', 'too large'],
+    ['one within it', '[{"a": [-1e999]}]', 'too large'],
+    ['too much within each other', TOO_DEEP, 'within each other'],
+  ])('is refused where it could not be read again: %s', async (_, value, words) => {
+    write('default_wallet', wallet(account()));
+    const { default: mine } = await open();
+    await expect(mine.setPreference('bad', parseJson(value))).rejects.toThrow(words);
+    await mine.setPreference('long', parseJson('1'.repeat(400)));
+    const { default: again } = await open();
+    expect(again.wallet.preferenceKeys()).toEqual(['long']);
+  });
+
+  it.each(['1e999', '1e300'])('about gaps and times is a number that can be counted, not %s', async (big) => {
+    write('default_wallet', wallet(account()));
+    const { default: mine } = await open();
+    const before = mine.wallet.exportText();
+    const generator = `{"name": "deterministic-chain", "receiving": {"gap": ${big}}}`;
+    for (const field of [
+      `"address_generator": ${generator}, "modified_on": 99999999999`,
+      `"modified_on": ${big}`,
+    ]) {
+      const own = JSON.stringify(account()).slice(0, -1);
+      const other = `{"version": 1, "name": "W", "preferences": {}, "accounts": [${own}, ${field}}]}`;
+      await expect(mine.importExport(other, null, false)).rejects.toThrow('too large a number');
+    }
+    expect(mine.wallet.exportText()).toBe(before);
+  });
+
+  it('is taken from lbrynet as Python writes it, and given back so', async () => {
+    const written = JSON.stringify(wallet(account({ modified_on: 5 }))).replace(
+      '"preferences":{}',
+      '"preferences": {"half": {"value": "\\ud83d", "ts": 1}, "big": {"value": [Infinity, NaN], "ts": 2}}',
+    );
+    write('default_wallet', written);
+    const { default: mine } = await open();
+    await mine.setPreference('own', 1);
+    expect(text()).toContain('"value": "\\ud83d"');
+    const { default: again } = await open();
+    expect(again.wallet.exportText()).toContain('"half": {"ts": 1, "value": "\\ud83d"}');
+    expect(again.wallet.exportText()).toContain('"value": [Infinity, NaN]');
+    await again.importExport(again.wallet.exportText(), null, false);
+  });
+});
+
 describe('saving', () => {
   it('comes in turn: what is set while one save runs is in the next, and no promise comes before its file', async () => {
     const { default: one } = await open();
@@ -233,6 +288,94 @@ describe('saving', () => {
     await one.createAccount('kept', 'deterministic-chain');
     expect(text()).toContain('"kept"');
     expect(text()).not.toContain('"lost"');
+  });
+});
+
+describe('a save that fails', () => {
+  const OTHER = 'smoke focus junk say cushion jewel melody axis engine outer magic butter';
+  const failing = async (task: () => Promise<unknown>): Promise<void> => {
+    renameSync(folder, `${folder}.away`);
+    await expect(task()).rejects.toMatchObject({
+      name: 'OSError',
+      message: expect.stringMatching(
+        /^The wallet file .* cannot be written: it is missing \(ENOENT\)/,
+      ) as string,
+    });
+    renameSync(`${folder}.away`, folder);
+  };
+
+  it('leaves all as it was before what was refused', async () => {
+    write('default_wallet', wallet(account(), account({ seed: OTHER, name: 'B' })));
+    const { default: mine } = await open();
+    await mine.setPreference('a', 1);
+    const before = mine.wallet.exportText();
+    const [first, second] = mine.accounts;
+    await failing(() => mine.setPreference('a', 2));
+    await failing(() => mine.setPreference('b', 2));
+    await failing(() => mine.removeAccount(first!));
+    const gap = { gap: 50, maxUses: 2 };
+    await failing(() =>
+      mine.changeAccount(second!, { isDefault: true, name: 'C', change: gap, receiving: gap }),
+    );
+    await failing(() => mine.encrypt('pass'));
+    expect(mine.wallet.exportText()).toBe(before);
+    expect([mine.isEncrypted, mine.wallet.password]).toEqual([false, null]);
+    expect(ledger.removed).toEqual([]);
+    await mine.encrypt('pass');
+    await failing(() => mine.decrypt());
+    await failing(() => mine.encrypt('other'));
+    expect([mine.isEncrypted, mine.wallet.password]).toEqual([true, 'pass']);
+  });
+
+  it('leaves what was joined to the next one, at work meanwhile', async () => {
+    write('default_wallet', wallet(account()));
+    const { default: mine } = await open();
+    const other = JSON.stringify(wallet(account({ seed: OTHER, name: 'B' })));
+    await failing(() => mine.importExport(other, null, false));
+    expect(mine.accounts.map(({ id }) => ledger.isSynced(id))).toEqual([false, true]);
+    await mine.importExport(other, null, false);
+    expect(mine.accounts).toHaveLength(2);
+    expect(text()).toContain('"B"');
+  });
+
+  it('of a wallet that is removed while it is made takes no other with it', async () => {
+    const all = await open();
+    await all.create('second', null);
+    renameSync(folder, `${folder}.away`);
+    const made = all.create('third', null);
+    while (all.all.length < 3) await Promise.race([made, new Promise((done) => setImmediate(done))]);
+    const removed = all.remove('third');
+    await expect(made).rejects.toThrow('cannot be written');
+    await removed;
+    renameSync(`${folder}.away`, folder);
+    expect(all.all.map(({ id }) => id)).toEqual(['default_wallet', 'second']);
+  });
+});
+
+describe('a locked wallet', () => {
+  const OTHER = 'smoke focus junk say cushion jewel melody axis engine outer magic butter';
+
+  it('has no keys written into its file in clear, as long as its password is not known', async () => {
+    const first = (await open()).default;
+    await first.encrypt('pass');
+    const { default: mine } = await open();
+    expect(mine.isLocked).toBe(true);
+    const added = parseWalletText(JSON.stringify(account({ seed: OTHER })));
+    await expect(mine.createAccount('B', 'deterministic-chain')).rejects.toMatchObject({
+      name: 'AssertionError',
+    });
+    await expect(mine.addAccount(added)).rejects.toThrow(/in clear into a locked wallet, unlock first/);
+    expect(mine.accounts).toHaveLength(1);
+    expect(text()).not.toMatch(/prv|smoke/);
+    const watched = new Wallet('other', parseWalletText(JSON.stringify(wallet(account({ seed: OTHER })))), {
+      clock: { nowSec: () => timeSec },
+      random: systemRandom,
+    }).accounts[0]!.publicKeyText;
+    await mine.addAccount(parseWalletText(JSON.stringify({ ...account(), seed: '', public_key: watched })));
+    expect(mine.unlock('pass')).toBe(true);
+    mine.lock();
+    await mine.createAccount('C', 'deterministic-chain');
+    expect(text()).not.toMatch(/prv/);
   });
 });
 

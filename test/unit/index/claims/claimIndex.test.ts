@@ -19,3 +19,17 @@ it('answers as the naive model does, and its rows are those of a fresh build aft
     await run.close();
   }
 });
+
+it('weighs a claim with the supports of its own spelling alone as long as names are filed as they are', async () => {
+  const run = new ClaimIndexRun(13);
+  await run.open();
+  try {
+    while (run.height < 140) {
+      await run.mine(5);
+      await run.checkTrending();
+    }
+    expect(run.model.claims.length).toBeGreaterThan(10);
+  } finally {
+    await run.close();
+  }
+});

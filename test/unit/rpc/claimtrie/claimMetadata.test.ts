@@ -124,6 +124,71 @@ describe('-claimmetadata', () => {
   });
 });
 
+describe('every format that the chain has', () => {
+  const KEY = '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
+  const json2016 = { ver: '0.0.3', sources: { lbry_sd_hash: '00ff' }, title: 'old', 'content-type': 'a/b' };
+  const claims = [
+    [STREAM, PLAIN],
+    [SIGNED, SIGNED_PLAIN],
+    [`001223 0a21 ${KEY}`, { kind: 'channel', value: { public_key: KEY } }],
+    [`002216 0a14 ${wireOrder(CHANNEL_ID)}`, { kind: 'repost', value: { claim_id: CHANNEL_ID } }],
+    [`001a18 1216 0a14 ${wireOrder(CHANNEL_ID)}`, { kind: 'collection', value: { claims: [CHANNEL_ID] } }],
+    // A channel of 2017, and a stream of 2016.
+    [`0801 1002 2227 0801 1003 2221 ${KEY}`, { kind: 'channel', value: { public_key: KEY } }],
+    [toHex(Buffer.from(JSON.stringify(json2016))), { kind: 'stream', value: { title: 'old' } }],
+  ] as const;
+  const values = claims.map(([hex]) => hex.replaceAll(' ', ''));
+
+  it('is shown in transactions, and by the name', async () => {
+    const made = new World();
+    made.claimMetadata = true;
+    await made.mine();
+    const [tx] = await made.mine([
+      [],
+      values.map((value, n) => claimOutput('a', value, COIN * BigInt(values.length - n))),
+    ]);
+    const { claims: shown } = (await made.call('documented', 'getclaimsforname', 'a')) as {
+      claims: Shown[];
+    };
+    expect(shown.map(({ metadata, value }) => [value, metadata])).toMatchObject(
+      claims.map(([, metadata], n) => [values[n], metadata]),
+    );
+    const [held] = (await made.call('documented', 'getclaimsfortx', tx!.id)) as Shown[];
+    expect(held).toMatchObject({ metadata: PLAIN });
+  });
+
+  it('is shown of purchases, and of other data nothing', async () => {
+    const made = new World();
+    made.claimMetadata = true;
+    const bought = `500a14${wireOrder(CHANNEL_ID)}`;
+    const scripts = [
+      `6a17${bought}`,
+      `6a4c17${bought}`,
+      `6a17${bought}00`,
+      `6a16${bought.slice(0, -2)}`,
+      '6a16' + `500a13${wireOrder(CHANNEL_ID).slice(2)}`,
+      '6a0150',
+      '6a',
+      '6a17',
+      '6a02ffff',
+    ];
+    const tx: Transaction = {
+      version: 1,
+      inputs: [emptyInput({ hash: Buffer.alloc(32, 1), index: 0 })],
+      outputs: scripts.map((script) => ({ value: 0n, script: Buffer.from(script, 'hex') })),
+      lockTime: 0,
+    };
+    const params = [toHex(formatTransaction(tx))];
+    const shown = (await made.call('documented', 'decoderawtransaction', ...params)) as { vout: Shown[] };
+    const purchase = { kind: 'purchase', value: { claim_id: CHANNEL_ID } };
+    expect(shown.vout.map(({ metadata }) => metadata)).toEqual([
+      purchase,
+      purchase,
+      ...scripts.slice(2).map(() => undefined),
+    ]);
+  });
+});
+
 describe('a value', () => {
   const metadata = new ClaimMetadata(addressPrefixes(networkParams('regtest')));
   async function shown(value: JsonOut | undefined): Promise<unknown> {

@@ -42,6 +42,7 @@ beforeEach(async () => {
   told = [];
   const wallets = {
     all: () => [wallet],
+    caughtUp: () => node.reorganisation ?? wallet.events.caughtUp(),
     listen: (listener: WalletsListener) =>
       wallet.listen((entry: Entry, isNew: boolean) => listener.transactionChanged(wallet, entry, isNew)),
   };
@@ -155,6 +156,24 @@ describe('a transaction that waits', () => {
       [first.id, 0],
       [second.id, 0],
     ]);
+  });
+
+  it('has no balance told while blocks are exchanged for others', async () => {
+    const { id } = await send();
+    await turns();
+    told.length = 0;
+    let end = (): void => undefined;
+    node.reorganisation = new Promise((resolve) => (end = resolve));
+    const txid = Buffer.from(id, 'hex').reverse();
+    const tx = node.port.mempool.transaction(txid)!;
+    node.dropFromMempool(txid);
+    watch.transactionRemoved({ txid }, 'reorg');
+    await turns();
+    node.addToMempool(tx);
+    node.reorganisation = null;
+    end();
+    await turns();
+    expect(of('balance')).toEqual([]);
   });
 
   it('leaves the mempool, which only the balance tells', async () => {

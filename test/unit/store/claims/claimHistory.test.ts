@@ -8,24 +8,13 @@ import {
 } from '../../../../src/store/claims/claimQueries.js';
 import { repeatPending } from '../../../../src/store/claims/referenceView.js';
 import { ProofUnavailableError, readProof } from '../../../../src/store/claims/proofQueries.js';
-import type { ClaimEvent, ClaimRules, ClaimTx } from '../../../../src/store/claims/claimStore.js';
+import type { ClaimEvent, ClaimTx } from '../../../../src/store/claims/claimStore.js';
 import type { Item } from '../../../../src/claimtrie/item.js';
 import { collectRows, type RowRange, type RowReader } from '../../../../src/store/rows.js';
 import { hashToHex, toHex, type Bytes } from '../../../../src/util/bytes.js';
-import { HandChain, type Made } from '../../../support/claimBlocks.js';
+import { HandChain, PAST_FORKS, type Made } from '../../../support/claimBlocks.js';
 import type { MemoryRows } from '../../../support/memoryRows.js';
 import { countTurns } from '../../../support/slices.js';
-
-const RULES: ClaimRules = {
-  originalExpiration: 100_000,
-  extendedExpiration: 200_000,
-  extendedExpirationForkHeight: 90_000,
-  normalizationForkHeight: 1,
-  takeoverWorkaroundMin: -1,
-  takeoverWorkaroundMax: -1,
-  allClaimsForkHeight: 2,
-  supportDelay: 'proportional',
-};
 
 /** Counts the rows that a query reads. */
 class CountingRows implements RowReader {
@@ -60,7 +49,7 @@ class CountingRows implements RowReader {
 
 describe('history of a hot name', () => {
   it('costs in proportion to what is alive, at any height', async () => {
-    const chain = new HandChain(RULES, 10);
+    const chain = new HandChain(PAST_FORKS, 10);
     let claim = chain.claim('hot', 10);
     await chain.mine();
     for (let i = 0; i < 3000; i++) {
@@ -69,7 +58,7 @@ describe('history of a hot name', () => {
     }
     for (const height of [11, 12, 500, 1777, 3010]) {
       const rows = new CountingRows(chain.rows);
-      const info = await readName(rows, RULES, { name: Buffer.from('hot'), height });
+      const info = await readName(rows, PAST_FORKS, { name: Buffer.from('hot'), height });
       expect(info.claims.map(({ amount, effectiveAmount }) => [amount, effectiveAmount])).toEqual([
         [BigInt(height - 11 + (height > 11 ? 9 : 10)), BigInt(height - 11 + (height > 11 ? 9 : 10))],
       ]);
@@ -79,7 +68,7 @@ describe('history of a hot name', () => {
   });
 
   it('lets a support come and go at a price that does not grow with their number', async () => {
-    const chain = new HandChain(RULES, 10);
+    const chain = new HandChain(PAST_FORKS, 10);
     const claim = chain.claim('hot', 10);
     await chain.mine();
     const supports = Array.from({ length: 2000 }, () => chain.support(claim, 1));
@@ -128,13 +117,13 @@ describe('a name with many claims and many supports', () => {
   });
 
   it('is read in proportion to their number', async () => {
-    const chain = new HandChain(RULES, 10);
+    const chain = new HandChain(PAST_FORKS, 10);
     const claims = Array.from({ length: 600 }, (_, i) => chain.claim('hot', 10 + ((i * 7) % 100)));
     await chain.mine();
     for (let i = 0; i < 900; i++) chain.support(claims[(i * 7) % 500]!, 1 + (i % 3));
     await chain.mine();
     const rows = new CountingRows(chain.rows);
-    const info = await readName(rows, RULES, { name: Buffer.from('hot'), height: chain.height });
+    const info = await readName(rows, PAST_FORKS, { name: Buffer.from('hot'), height: chain.height });
     expect(rows.read).toBeLessThan(2 * 1500 + 20);
     expect(info.claims).toHaveLength(600);
     expect(info.claims.reduce((sum, { supports }) => sum + supports.length, 0)).toBe(900);
@@ -157,7 +146,7 @@ describe('a name with many claims and many supports', () => {
   });
 
   it('shows a takeover height of before its claims without a walk over all longer names', async () => {
-    const chain = new HandChain(RULES, 10);
+    const chain = new HandChain(PAST_FORKS, 10);
     for (let i = 0; i < 800; i++) chain.claim(`name x${i}`, 10);
     await chain.mine();
     const { height } = chain;
@@ -166,7 +155,7 @@ describe('a name with many claims and many supports', () => {
     await chain.mine();
     const rows = new CountingRows(chain.rows);
     const asReference = { tipHeight: chain.height };
-    const info = await readName(rows, RULES, { name: Buffer.from('name '), height, asReference });
+    const info = await readName(rows, PAST_FORKS, { name: Buffer.from('name '), height, asReference });
     expect(info).toMatchObject({ claims: [], lastTakeoverHeight: 0 });
     expect(rows.read).toBeLessThan(40);
   });
@@ -174,7 +163,7 @@ describe('a name with many claims and many supports', () => {
 
 describe('a block of very many claims', () => {
   it('lets the event loop breathe, and is taken back as it was', async () => {
-    const chain = new HandChain(RULES, 10);
+    const chain = new HandChain(PAST_FORKS, 10);
     for (let i = 0; i < 15_000; i++) chain.claim(`name ${i % 12_000}`, 10 + (i % 7));
     const { turns } = await countTurns(() => chain.mine());
     // It may give way at each of them.
@@ -198,7 +187,7 @@ describe('proofs of past blocks', () => {
 
   for (const window of [200, 'all'] as const) {
     it(`hold across epochs, window ${window}`, async () => {
-      const chain = new HandChain(RULES, 900, window);
+      const chain = new HandChain(PAST_FORKS, 900, window);
       const names = ['a', 'ab', 'abc', 'b', 'longer-name', 'longer-thing'];
       const claims = names.map((name) => chain.claim(name, 10));
       const kept = new Map<number, string[]>();
@@ -258,17 +247,19 @@ describe('proofs while blocks are connected', () => {
     });
     const names = ['', 'a', 'ab', 'abc', 'abcd', 'abce', 'b'];
     for (let at = 1; ; at++) {
-      const chain = new HandChain(RULES, height - 2, 5000);
+      const chain = new HandChain(PAST_FORKS, height - 2, 5000);
       let claims = names.map((name) => chain.claim(name, 10));
       await chain.mine();
       claims = claims.map((claim) => chain.update(claim, 20));
       while (chain.height < height) await chain.mine();
-      const wanted = await readProof(chain.rows, RULES, 5000, query(chain));
+      const wanted = await readProof(chain.rows, PAST_FORKS, 5000, query(chain));
       const rows = movingRows(chain.rows, at, async () => {
         claims = claims.map((claim) => chain.update(claim, 30));
         await chain.mine();
       });
-      expect(await readProof(rows, RULES, 5000, query(chain)), `block before read ${at}`).toEqual(wanted);
+      expect(await readProof(rows, PAST_FORKS, 5000, query(chain)), `block before read ${at}`).toEqual(
+        wanted,
+      );
       if (chain.height === height) {
         expect(at).toBeGreaterThan(10);
         break;
@@ -279,7 +270,7 @@ describe('proofs while blocks are connected', () => {
 
 describe('proofs after a reorganisation deeper than the window', () => {
   it('are refused where what they need may be gone', async () => {
-    const chain = new HandChain(RULES, 2000, 100);
+    const chain = new HandChain(PAST_FORKS, 2000, 100);
     let claim = chain.claim('a', 10);
     for (let i = 0; i < 400; i++) {
       await chain.mine();
@@ -290,7 +281,11 @@ describe('proofs after a reorganisation deeper than the window', () => {
       for await (const [key] of chain.rows.range({ gte, lt })) chain.rows.rows.set(key, null);
     }
     const ask = (height: number): Promise<unknown> =>
-      readProof(chain.rows, RULES, 100, { name: Buffer.from('a'), height, tipHeight: () => chain.height });
+      readProof(chain.rows, PAST_FORKS, 100, {
+        name: Buffer.from('a'),
+        height,
+        tipHeight: () => chain.height,
+      });
     // Epochs have 1024 blocks: that of block 2047 is behind the window from tip 2148 on.
     while (chain.height > 2100) await chain.disconnect();
     await expect(ask(2047)).rejects.toMatchObject({ oldestHeight: 2048 });
@@ -306,7 +301,7 @@ describe('what may be dropped', () => {
     ['the fork of the hash form', 1005, 1020],
     ['a block that is the fork of names too', 1019, 1020],
   ])('does not keep %s from being taken back', async (_, normalizationForkHeight, allClaimsForkHeight) => {
-    const chain = new HandChain({ ...RULES, normalizationForkHeight, allClaimsForkHeight }, 1000, 50);
+    const chain = new HandChain({ ...PAST_FORKS, normalizationForkHeight, allClaimsForkHeight }, 1000, 50);
     const roots: string[] = [];
     for (let i = 0; i < 120; i++) {
       chain.claim(`Name ${i % 40}`, 10 + i);
@@ -320,7 +315,7 @@ describe('what may be dropped', () => {
   });
 
   it('is named once, and again when the tip has been before it', () => {
-    const { store } = new HandChain({ ...RULES, allClaimsForkHeight: 4000 }, 0, 100);
+    const { store } = new HandChain({ ...PAST_FORKS, allClaimsForkHeight: 4000 }, 0, 100);
     const named = (tip: number): string[] =>
       store
         .prunable(tip)
@@ -343,7 +338,7 @@ describe('what may be dropped', () => {
 
 describe('nodes of the old form', () => {
   it('are built again when a reorg comes past the fork after they were dropped', async () => {
-    const rules = { ...RULES, normalizationForkHeight: 1005, allClaimsForkHeight: 1020 };
+    const rules = { ...PAST_FORKS, normalizationForkHeight: 1005, allClaimsForkHeight: 1020 };
     const chain = new HandChain(rules, 1000, 50);
     const roots: string[] = [];
     for (let i = 0; i < 120; i++) {
@@ -361,7 +356,7 @@ describe('nodes of the old form', () => {
 
 describe('claims by id', () => {
   it('are found by any beginning of the printed id while they live, pending ones too', async () => {
-    const chain = new HandChain(RULES, 10);
+    const chain = new HandChain(PAST_FORKS, 10);
     const made = Array.from({ length: 300 }, (_, i) => chain.claim(`name ${i}`, 10));
     await chain.mine();
     for (const claim of made) {
@@ -392,7 +387,7 @@ describe('claims by id', () => {
 
 describe('events and changes of a block', () => {
   it('tell what happened', async () => {
-    const chain = new HandChain({ ...RULES, originalExpiration: 700 }, 10);
+    const chain = new HandChain({ ...PAST_FORKS, originalExpiration: 700 }, 10);
     const owner = chain.claim('name', 100);
     chain.claim('old', 1);
     await chain.mineTo(650);
@@ -455,7 +450,7 @@ describe('events and changes of a block', () => {
   });
 
   it('are the same when a block that was taken back is described again', async () => {
-    const chain = new HandChain({ ...RULES, originalExpiration: 45 }, 10);
+    const chain = new HandChain({ ...PAST_FORKS, originalExpiration: 45 }, 10);
     let seed = 7;
     const random = (below: number): number => (seed = (seed * 48271) % 2147483647) % below;
     const alive: Made[] = [];
@@ -487,7 +482,7 @@ describe('events and changes of a block', () => {
   });
 
   it('tell every step of a claim that lives for one block only', async () => {
-    const chain = new HandChain(RULES, 10);
+    const chain = new HandChain(PAST_FORKS, 10);
     const old = chain.claim('old', 5);
     await chain.mine();
     const made = chain.claim('new', 1);

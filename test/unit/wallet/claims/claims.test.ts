@@ -42,6 +42,7 @@ beforeEach(() => {
       if (kind === undefined) return MINE.spendable;
       return MINE.spendable | (kind === 'support' ? MINE.support : MINE.claim);
     },
+    mineRevision: 0,
     mineOfKeyHash: () => MINE.no,
     heightOf: () => height,
     get height() {

@@ -13,7 +13,7 @@ export function portOfNothing(lines: string[] = []): NodePort {
   const say = (line: string): void => void lines.push(line);
   const port = {
     params: regtestParams,
-    chain: { height: -1, heightOf: () => -1 },
+    chain: { height: -1, heightOf: () => -1, reorganised: () => null },
     mempool: { all: () => [], has: () => false },
     log: { info: say, warn: say, error: say, debug: () => undefined },
     nowSec: () => NOW_SEC,

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { atOnce } from '../../../../src/util/slices.js';
 import { txid, type Transaction } from '../../../../src/primitives/transaction.js';
 import { sha256 } from '../../../../src/crypto/hash.js';
 import { fromLatin1 } from '../../../../src/util/bytes.js';
@@ -50,6 +51,7 @@ beforeEach(() => {
   rows = new Map();
   ledger = new Ledger({
     mine: (script) => FLAGS.get(script[0]!) ?? MINE.no,
+    mineRevision: 0,
     mineOfKeyHash: () => MINE.no,
     heightOf: (hash) => blocks.findIndex((block) => block.equals(hash)),
     get height() {
@@ -162,7 +164,7 @@ describe('balances', () => {
     expect([...ownCoins(ledger, OPTIONS)]).toHaveLength(3);
     expect(stakedSat(ledger, OPTIONS)).toEqual({ claims: 4n, supports: 0n });
     expect(balance(ledger, OPTIONS, MINE.claim).trusted).toBe(4n);
-    ledger.disconnect(blocks.pop()!);
+    atOnce(ledger.disconnect(blocks.pop()!));
     expect(stakedSat(ledger, OPTIONS)).toEqual({ claims: 0n, supports: 0n });
     expect(pendingSat(ledger, OPTIONS)).toBe(0n);
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../../../src/crypto/hash.js';
 import { txid, type Transaction } from '../../../../src/primitives/transaction.js';
+import { atOnce } from '../../../../src/util/slices.js';
 import { scriptForDestination } from '../../../../src/script/standard.js';
 import { fromLatin1, hashToHex, toLatin1, type Bytes } from '../../../../src/util/bytes.js';
 import { MINE, MINE_ALL } from '../../../../src/wallet/keys/isMine.js';
@@ -69,6 +70,7 @@ class World {
           : script[0] === 0x52
             ? MINE.watchOnly
             : MINE.no,
+      mineRevision: 0,
       mineOfKeyHash: () => MINE.no,
       heightOf: (hash) => this.blocks.findIndex((block) => block.hash.equals(hash)),
       get height() {
@@ -104,7 +106,7 @@ class World {
   connect(txs: Transaction[], hash = sha256(Buffer.from(`block ${this.blockSerial++}`))): void {
     this.blocks.push({ hash, txs });
     this.change((batch) => {
-      this.ledger.reconnect(hash);
+      atOnce(this.ledger.reconnect(hash));
       txs.forEach((tx, index) => {
         const place: Place = { blockHash: hash, height: this.blocks.length - 1, timeSec: this.nowSec, index };
         this.ledger.add(batch, tx, place);
@@ -115,7 +117,7 @@ class World {
 
   disconnect(): { hash: Buffer; txs: Transaction[] } {
     const block = this.blocks.pop()!;
-    this.ledger.disconnect(block.hash);
+    atOnce(this.ledger.disconnect(block.hash));
     return block;
   }
 
@@ -124,7 +126,7 @@ class World {
     const inMempool = [...this.ledger.all()].filter((entry) => entry.inMempool).map(({ key }) => key);
     this.ledger = this.open();
     for (const [key, value] of this.rows) if (key.startsWith('\x02tx')) this.ledger.load(value, key.slice(3));
-    this.change((batch) => this.ledger.loaded(batch));
+    this.change((batch) => atOnce(this.ledger.loaded(batch)));
     for (const key of inMempool) this.ledger.setInMempool(fromLatin1(key), true);
   }
 

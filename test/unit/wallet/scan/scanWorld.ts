@@ -207,6 +207,7 @@ function portOf(world: ScanWorld): NodePort {
       timeSecAt: (height) => blocks[height]!.timeSec,
       medianTimeSecAt: (height) => blocks[height]!.timeSec,
       firstFrom: (timeSec) => blocks.findIndex((block) => block.timeSec >= timeSec),
+      reorganised: () => null,
       hasBlock: (height) => height >= world.prunedBelow,
       async readBlock(height: number) {
         const block = blocks[height];

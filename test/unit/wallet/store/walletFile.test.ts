@@ -91,6 +91,7 @@ describe('WalletFile', () => {
         expect(error).toBeInstanceOf(WalletFileError);
         continue;
       }
+      expect(again.cutBytes).toBe(length - again.sizeBytes);
       const state = all(again);
       const at = states.findIndex((one) => JSON.stringify(one) === JSON.stringify(state));
       // Two commits were synced.

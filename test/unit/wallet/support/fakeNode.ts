@@ -35,6 +35,8 @@ export class FakeNode {
   readonly rates = { mempoolMin: 1000n };
   /** Why the mempool refuses a transaction; null to take it. */
   refuse: (tx: Transaction) => string | null = () => null;
+  /** When the reorganisation that is under way is over; null for none. */
+  reorganisation: Promise<void> | null = null;
   readonly limits = { ancestors: 25, descendants: 25 };
   readonly blocks: WalletBlock[] = [];
   readonly announced: string[] = [];
@@ -87,6 +89,7 @@ export class FakeNode {
       hasBlock: () => true,
       readBlock: (height) => Promise.resolve(blocks[height]!),
       isInitialDownload: () => false,
+      reorganised: () => this.reorganisation,
       coin: (outPoint) => Promise.resolve(this.coin(outPoint)),
       blocksTouching: () => Promise.resolve(null),
     };

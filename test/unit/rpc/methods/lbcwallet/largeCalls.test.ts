@@ -45,7 +45,14 @@ beforeEach(() => new Promise<void>((resolve) => void setImmediate(resolve)));
 async function call(name: string, ...params: JsonValue[]): Promise<JsonOut> {
   const method = LBCWALLET_METHODS.find((one) => one.name === name)!;
   const { wallet } = opened;
-  const wallets = { all: () => [wallet], find: () => wallet } as unknown as RpcServices['wallets'];
+  const wallets = {
+    all: () => [wallet],
+    find: () => wallet,
+    caughtUp: () => null,
+    isBetween: false,
+    enter: () => () => undefined,
+    finish: () => undefined,
+  } as unknown as RpcServices['wallets'];
   const services = { ...testServices(), wallets } as RpcServices;
   return invokeMethod(method, testContext({ profile: 'lbcd', services }), params);
 }

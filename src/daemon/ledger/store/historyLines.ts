@@ -1,0 +1,134 @@
+/**
+ * Histories of addresses as they stand, read from the tables: those read last are kept, and of long ones the hash of what is in
+ * blocks, so that it is seen at little cost whether a hub's status is that of a history with a few more transactions at its end.
+ */
+import { createHash, type Hash } from 'node:crypto';
+import { hashToHex } from '../../../util/bytes.js';
+import type { Filing } from './filing.js';
+import type { Statements } from './statements.js';
+
+/** Lines that are kept, about a hundred bytes each. Arbitrary. */
+const MAX_LINES = 100_000;
+/** Hashes that are kept, about a thousand bytes each. Arbitrary. */
+const MAX_HASHES = 1000;
+
+/** Of the first so many transactions of a history, all in blocks. */
+interface Settled {
+  readonly count: number;
+  readonly hash: Hash;
+}
+
+/** How a status fits a history: of all of it, or of all but the last ones, which a hub need not show yet. */
+export type Agreement = 'whole' | 'without-last' | null;
+
+interface Line {
+  readonly digits: string;
+  readonly height: number;
+  readonly isVerified: boolean;
+}
+
+function parseLine(line: string): Line {
+  const [digits, height, isVerified] = line.split(':');
+  return { digits: digits!, height: Number(height), isVerified: isVerified === '1' };
+}
+
+/** As a status has it. Source: hub `address_status`. */
+const statusText = ({ digits, height }: Line): string =>
+  `${hashToHex(Buffer.from(digits, 'hex'))}:${height}:`;
+
+export class HistoryLines {
+  readonly #statements: Statements;
+  readonly #filing: Filing;
+  readonly #lines = new Map<number, readonly string[]>();
+  readonly #settled = new Map<number, Settled>();
+  #lineCount = 0;
+  /** Of transactions, as far as what is kept goes. */
+  #moves = 0;
+
+  constructor(statements: Statements, filing: Filing) {
+    this.#statements = statements;
+    this.#filing = filing;
+  }
+
+  /**
+   * The history of an address, by its number, a line for each transaction: the digits of its hash as `hex` of SQLite writes
+   * them, its height, whether it is verified.
+   */
+  of(address: number): readonly string[] {
+    this.#lookForMoves();
+    const kept = this.#lines.get(address);
+    if (kept) return kept;
+    const lines = this.#read(address, 0);
+    if (this.#lineCount + lines.length > MAX_LINES) this.#dropLines();
+    this.#lines.set(address, lines);
+    this.#lineCount += lines.length;
+    return lines;
+  }
+
+  #read(address: number, from: number): string[] {
+    const row = this.#statements.get(
+      `SELECT group_concat(line, ' ') AS lines FROM (
+        SELECT hex(tx.txid) || ':' || tx.height || ':' || tx.is_verified AS line
+        FROM history h JOIN tx ON tx.id = h.tx WHERE h.address = ? AND h.n >= ? ORDER BY h.n)`,
+      address,
+      from,
+    );
+    const lines = row?.['lines'] as string | null | undefined;
+    return lines ? lines.split(' ') : [];
+  }
+
+  /** The history of an address is another one from a place on. */
+  changed(address: number, from: number): void {
+    this.#lineCount -= this.#lines.get(address)?.length ?? 0;
+    this.#lines.delete(address);
+    if ((this.#settled.get(address)?.count ?? 0) > from) this.#settled.delete(address);
+  }
+
+  /** Nothing of what is kept may be as the tables are. */
+  forget(): void {
+    this.#dropLines();
+    this.#settled.clear();
+  }
+
+  #dropLines(): void {
+    this.#lines.clear();
+    this.#lineCount = 0;
+  }
+
+  #lookForMoves(): void {
+    if (this.#moves === this.#filing.moves) return;
+    this.#moves = this.#filing.moves;
+    this.forget();
+  }
+
+  /** `kept` are the digits of transactions that a hub need not show yet. */
+  agreement(address: number, status: string | null, kept: ReadonlySet<string>): Agreement {
+    this.#lookForMoves();
+    const settled = this.#settled.get(address) ?? { count: 0, hash: createHash('sha256') };
+    const lines = this.#read(address, settled.count).map(parseLine);
+    const firstWaiting = lines.findIndex(({ isVerified }) => !isVerified);
+    const waiting = firstWaiting < 0 ? [] : lines.slice(firstWaiting);
+    const { count, hash } = this.#settle(address, settled, lines.slice(0, lines.length - waiting.length));
+    // What is in a block is to be proven first.
+    if (waiting.some(({ height }) => height > 0)) return null;
+    const going = hash.copy();
+    const certain = waiting.findLastIndex(({ digits }) => !kept.has(digits)) + 1;
+    for (const line of waiting.slice(0, certain)) going.update(statusText(line), 'latin1');
+    for (let n = certain; ; n++) {
+      const digest = count + n === 0 ? null : going.copy().digest('hex');
+      if (digest === status) return n === waiting.length ? 'whole' : 'without-last';
+      if (n === waiting.length) return null;
+      going.update(statusText(waiting[n]!), 'latin1');
+    }
+  }
+
+  /** Keeps the hash of more that is in blocks. */
+  #settle(address: number, { count, hash }: Settled, more: readonly Line[]): Settled {
+    const settled = { count: count + more.length, hash: hash.copy() };
+    if (more.length > 0) settled.hash.update(more.map(statusText).join(''), 'latin1');
+    this.#settled.delete(address);
+    if (settled.count > 0) this.#settled.set(address, settled);
+    if (this.#settled.size > MAX_HASHES) this.#settled.delete(this.#settled.keys().next().value!);
+    return settled;
+  }
+}

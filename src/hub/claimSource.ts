@@ -1,0 +1,24 @@
+/** Where the hub's thread has answers about claims from. */
+import type { SearchConstraints } from './claimAnswers.js';
+import type { FoundOutputs } from './foundOutputs.js';
+import type { HubClient } from './method.js';
+import type { NodePort } from './nodePort.js';
+import type { Turn } from './turns.js';
+
+/** See `ClaimAnswers`. */
+export interface ClaimSource {
+  resolve(client: HubClient, turn: Turn, urls: readonly string[]): Promise<FoundOutputs>;
+  /** `claimId` as printed. */
+  claim(client: HubClient, turn: Turn, claimId: string): Promise<FoundOutputs>;
+  search(client: HubClient, turn: Turn, constraints: SearchConstraints): Promise<FoundOutputs | null>;
+}
+
+/** The node's thread. */
+export function askedClaims(node: NodePort): ClaimSource {
+  return {
+    resolve: (client, turn, urls) => node.call(client, turn, 'resolve', urls),
+    claim: (client, turn, claimId) => node.call(client, turn, 'claim', claimId),
+    // Most of it is waiting for what is searched.
+    search: (client, turn, constraints) => turn.outside(() => node.call(client, turn, 'search', constraints)),
+  };
+}

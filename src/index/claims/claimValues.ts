@@ -1,0 +1,62 @@
+/** Values of claims, out of the blocks that they came with. Owns no blocks. */
+import type { StoredTransaction, WantedTransaction } from '../../chain/storedTransactions.js';
+import { pointIndex, pointTxid } from '../../claimtrie/item.js';
+import { decodeClaimScript } from '../../script/claimScript.js';
+import { breathe } from '../../util/breathe.js';
+import type { Bytes } from '../../util/bytes.js';
+import { isPromise, whenSoon, type Soon } from '../../util/soon.js';
+
+/** Values whose transactions are read side by side. Arbitrary: a disk answers several as fast as one. */
+const VALUES_AT_ONCE = 16;
+
+/** Where the output of a claim is on the active chain. */
+export interface ValuePlace {
+  /** Of the output, as the claim trie keys it. */
+  readonly point: string;
+  readonly height: number;
+  /** Of its transaction in its block: the number, and where it begins. */
+  readonly position: number;
+  readonly txOffset: number;
+}
+
+export interface ValueSource {
+  /** The block at a height of the active chain. */
+  readonly blockAt: (height: number) => number;
+  /** Null also when the block was pruned. */
+  readonly readTransaction: (
+    block: number,
+    wanted: WantedTransaction,
+  ) => StoredTransaction | Promise<StoredTransaction | null> | null;
+  /** See `RecentScripts.find`. */
+  readonly recentScript: (block: number, position: number, point: string) => Bytes | null;
+}
+
+/** Values in the order of their places; null where there is no such output, or its block was pruned. */
+export async function readValues(
+  source: ValueSource,
+  places: readonly ValuePlace[],
+): Promise<(Bytes | null)[]> {
+  const found: (Bytes | null)[] = [];
+  let since = performance.now();
+  for (let at = 0; at < places.length; at += VALUES_AT_ONCE) {
+    const values = places.slice(at, at + VALUES_AT_ONCE).map((place) => valueAt(source, place));
+    found.push(...(values.some(isPromise) ? await Promise.all(values) : (values as (Bytes | null)[])));
+    since = await breathe(since);
+  }
+  return found;
+}
+
+function valueAt(source: ValueSource, { point, height, position, txOffset }: ValuePlace): Soon<Bytes | null> {
+  const block = source.blockAt(height);
+  const script = source.recentScript(block, position, point);
+  if (script !== null) return valueIn(script);
+  const wanted = { txid: pointTxid(point), offset: txOffset, witness: 'ignored' } as const;
+  return whenSoon(source.readTransaction(block, wanted) as Soon<StoredTransaction | null>, (found) => {
+    const output = found?.tx.outputs[pointIndex(point)];
+    return output === undefined ? null : valueIn(output.script);
+  });
+}
+
+function valueIn(script: Bytes): Bytes | null {
+  return decodeClaimScript(script)?.value ?? null;
+}

@@ -1,0 +1,177 @@
+/**
+ * What the channels of `-hubblockingchannels` and `-hubfilteringchannels` keep from a hub's clients, while these channels
+ * repost, take back, end, and blocks of all that are taken back; and through starts with other lists.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fromBinary } from '@bufbuild/protobuf';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Error_Code, OutputsSchema, type Outputs } from '../../src/metadata/messages/result_pb.js';
+import { abandon, claim, update, type Step } from './scenarios/claimLives.js';
+import { ClaimActor, ClaimPurse } from './support/claimActor.js';
+import { HubClient } from './support/hubClient.js';
+import { ADDRESS, freePort, HANG_MS, startRegtest, type RegtestNode } from './support/node.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'lbcnode-censoring-'));
+let node: RegtestNode;
+let client: HubClient;
+let actor: ClaimActor;
+
+async function start(...lists: string[]): Promise<void> {
+  const port = await freePort();
+  node = await startRegtest({
+    dataDir: folder,
+    args: ['-hub', `-hubport=${port}`, '-hubudpport=0', ...lists],
+  });
+  // The hub lets clients in when it has seen that its indexes are at the tip.
+  for (;;) {
+    try {
+      client = await HubClient.open(port);
+      return;
+    } catch {
+      await node.rpc('getblockcount');
+    }
+  }
+}
+
+async function stop(): Promise<void> {
+  await client.close();
+  await node.stop();
+}
+
+/** Carries steps out in a block of their own, whose hash it answers. */
+async function mine(...steps: Step[]): Promise<string> {
+  for (const step of steps) await actor.act(step as never);
+  const [hash] = await node.rpc<string[]>('generatetoaddress', [1, ADDRESS]);
+  return hash!;
+}
+
+async function outputs(method: string, params: unknown): Promise<Outputs> {
+  for (;;) {
+    try {
+      const text = await client.call<string>(`blockchain.claimtrie.${method}`, params as never);
+      return fromBinary(OutputsSchema, Buffer.from(text, 'base64'));
+    } catch (error) {
+      if ((error as Error).message !== 'The search index is being built') throw error;
+    }
+  }
+}
+
+/** Which of the URLs are not told. */
+async function blockedOf(...urls: string[]): Promise<string[]> {
+  const { txos } = await outputs('resolve', urls);
+  return urls.filter((_, n) => {
+    const { meta } = txos[n]!;
+    if (meta.case !== 'error') return false;
+    expect(meta.value.code).toBe(Error_Code.BLOCKED);
+    expect(meta.value.text).toMatch(/^Resolve of 'lbry:\/\/.* was blocked by lbry:\/\/@(?:blocks|filters)#/);
+    expect(meta.value.blocked?.channel?.txHash).toHaveLength(32);
+    return true;
+  });
+}
+
+/** What a search for these claims finds, and how much it says that it leaves out. */
+async function found(...labels: string[]): Promise<{ rows: string[]; total: number; blocked: number }> {
+  const ids = labels.map((label) => actor.idOf(label));
+  const { txos, total, blocked, blockedTotal } = await outputs('search', { claim_ids: ids });
+  expect(blocked.reduce((sum, { count }) => sum + count, 0)).toBe(blockedTotal);
+  const rows = labels.filter((label) =>
+    txos.some(({ txHash }) => Buffer.from(txHash).equals(actor.of(label).txid)),
+  );
+  expect(rows).toHaveLength(txos.length);
+  return { rows, total, blocked: blockedTotal };
+}
+
+beforeAll(async () => {
+  await start();
+  // Of whatever node runs.
+  const purse = new ClaimPurse({ rpc: (method, params) => node.rpc(method, params) } as RegtestNode);
+  await purse.fill();
+  actor = new ClaimActor(purse, 'unnamed');
+  await mine(
+    ...['blocks', 'filters', 'makes'].map((name) => claim(name, 10, { name: `@${name}`, isChannel: true })),
+  );
+  await mine(
+    claim('one', 1, { name: 'one', by: 'makes' }),
+    claim('two', 1, { name: 'two', by: 'makes' }),
+    claim('alone', 1, { name: 'alone' }),
+  );
+  await mine(claim('copy', 1, { name: 'copy', reposts: 'one' }));
+});
+afterAll(async () => {
+  await stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A list that takes long to work out is not waited for by whoever asks. */
+const untilBlocked = (urls: readonly string[]): Promise<void> =>
+  expect.poll(() => blockedOf(...URLS), { timeout: HANG_MS }).toEqual(urls);
+
+const URLS = ['one', 'two', 'alone', 'copy', '@makes', '@makes/one'];
+const LABELS = ['one', 'two', 'alone', 'copy', 'makes'];
+
+/** A search waits a little for its index to follow, and no longer. */
+const untilFound = (answer: object): Promise<void> =>
+  expect.poll(() => found(...LABELS), { timeout: HANG_MS }).toMatchObject(answer);
+
+it('follows the chain', async () => {
+  const lists = () => [
+    `-hubblockingchannels=${actor.idOf('blocks')}`,
+    `-hubfilteringchannels=${actor.idOf('filters')}`,
+  ];
+  await stop();
+  await start(...lists());
+  const all = { rows: LABELS, total: 5, blocked: 0 };
+  await untilBlocked([]);
+  await untilFound(all);
+
+  // A repost that is signed blocks what it reposts, and what else reposts that.
+  await mine(claim('unsigned', 1, { name: 'unsigned', reposts: 'one' }));
+  await untilBlocked([]);
+  const ban = await mine(claim('ban', 1, { name: 'ban', reposts: 'one', by: 'blocks' }));
+  const withoutOne = { rows: ['two', 'alone', 'makes'], total: 5, blocked: 2 };
+  const checkBan = async () => {
+    await untilBlocked(['one', 'copy', '@makes/one']);
+    await untilFound(withoutOne);
+  };
+  await checkBan();
+  await node.rpc('invalidateblock', [ban]);
+  await untilBlocked([]);
+  await untilFound(all);
+  await node.rpc('reconsiderblock', [ban]);
+  await checkBan();
+  // An update to what is no repost ends it.
+  await mine(update('ban', 1, { by: 'blocks' }));
+  await untilBlocked([]);
+  await untilFound(all);
+
+  // A channel is blocked with all that it signed, and what reposts that; what has its id is told nevertheless.
+  await mine(claim('channel ban', 1, { name: 'channel-ban', reposts: 'makes', by: 'blocks' }));
+  await untilBlocked(['one', 'two', 'copy', '@makes', '@makes/one']);
+  await untilFound({ rows: ['alone', 'copy'] });
+  expect(await client.call('blockchain.claimtrie.search', { channel: '@makes' })).toBe('');
+  expect((await outputs('getclaimbyid', [actor.idOf('one')])).txos[0]!.meta.case).toBe('claim');
+
+  // What is filtered resolves.
+  await mine(abandon('channel ban'), claim('filter', 1, { name: 'filter', reposts: 'alone', by: 'filters' }));
+  await untilBlocked([]);
+  const withoutAlone = { rows: ['one', 'two', 'copy', 'makes'], total: 5, blocked: 1 };
+  await untilFound(withoutAlone);
+
+  // With a listed channel ends what it censored, until that is taken back.
+  const end = await mine(abandon('filters'));
+  await untilFound(all);
+  await node.rpc('invalidateblock', [end]);
+  await untilFound(withoutAlone);
+
+  // Other lists need no other index.
+  await stop();
+  await start(`-hubblockingchannels=${actor.idOf('filters')}`);
+  await untilBlocked(['alone']);
+  await untilFound(withoutAlone);
+  await stop();
+  await start();
+  await untilBlocked([]);
+  await untilFound(all);
+});

@@ -1,0 +1,58 @@
+/**
+ * What a wallet answers while blocks are exchanged for others: calls of wallets wait until tip and mempool belong together, so
+ * that nobody sees transactions between the block that is gone and the mempool to which they return.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
+
+/** Transactions of the block that is taken back: each returns to the mempool by itself, which takes many turns of the loop. */
+const COUNT = 150;
+
+describe('a wallet in the midst of a reorganisation', () => {
+  let node: RegtestNode;
+  beforeAll(async () => {
+    node = await startRegtest();
+  });
+  afterAll(() => node.stop());
+
+  it('answers of what was before it or comes after', async () => {
+    const own = await node.rpc<string>('getnewaddress');
+    await node.rpc('generatetoaddress', [1, own]);
+    await node.rpc('generatetoaddress', [100, ADDRESS]);
+    const parts: Record<string, number> = {};
+    for (let n = 0; n < COUNT; n++) parts[await node.rpc<string>('getnewaddress')] = 0.005;
+    await node.rpc('sendmany', ['', parts]);
+    await node.rpc('generatetoaddress', [1, ADDRESS]);
+    const coins = await node.rpc<{ txid: string; vout: number; amount: number }[]>('listunspent');
+    for (const { txid, vout, amount } of coins) {
+      const to = { [own]: Number((amount - 0.0005).toFixed(8)) };
+      const raw = await node.rpc<string>('createrawtransaction', [[{ txid, vout }], to]);
+      const { hex } = await node.rpc<{ hex: string }>('signrawtransactionwithwallet', [raw]);
+      await node.rpc('sendrawtransaction', [hex]);
+    }
+    const [block] = await node.rpc<string[]>('generatetoaddress', [1, ADDRESS]);
+    const has = async (): Promise<string> => {
+      const { balance, unconfirmed_balance, txcount } =
+        await node.rpc<Record<string, number>>('getwalletinfo');
+      const { length } = await node.rpc<unknown[]>('listunspent', [0]);
+      return [balance, unconfirmed_balance, txcount, length].join();
+    };
+    const before = await has();
+    expect(before).toMatch(new RegExp(`,0,.*,${coins.length}$`));
+    let isOver = false;
+    const change = async (method: string): Promise<void> => {
+      await node.rpc(method, [block]);
+    };
+    const reorganising = (async () => {
+      for (let round = 0; round < 3; round++) {
+        await change('invalidateblock');
+        await change('reconsiderblock');
+      }
+      isOver = true;
+    })();
+    const seen = new Set<string>();
+    while (!isOver) seen.add(await has());
+    await reorganising;
+    expect([...seen]).toEqual([before]);
+  });
+});

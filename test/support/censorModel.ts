@@ -1,0 +1,97 @@
+/** What lists of channels censor, by loops over documents; and random lists. */
+import type { CensorLists } from '../../src/search/censor.js';
+import { modelSearch, type ModelDocument, type ModelSearch, type Random } from './claimSearchModel.js';
+
+interface Censored {
+  readonly type: 1 | 2;
+  readonly channelId: string;
+}
+
+export class ModelCensor {
+  private readonly lists: CensorLists;
+  private readonly documents: readonly ModelDocument[];
+  private readonly known = new Map<ModelDocument, Censored | null>();
+
+  constructor(lists: CensorLists, documents: readonly ModelDocument[]) {
+    this.lists = lists;
+    this.documents = documents;
+  }
+
+  /** What a document is censored by: first of all as blocked, then as filtered. */
+  of(document: ModelDocument): Censored | null {
+    let known = this.known.get(document);
+    if (known === undefined) this.known.set(document, (known = this.find(document)));
+    return known;
+  }
+
+  private find({ claimId, repostedId, channelId }: ModelDocument): Censored | null {
+    for (const [type, listed] of [
+      [2, this.lists.blocking],
+      [1, this.lists.filtering],
+    ] as const) {
+      for (const [target, asChannel] of [
+        [claimId, false],
+        [repostedId, false],
+        [channelId, true],
+      ] as const) {
+        const by = target && listed.find((channel) => this.reposts(channel, target, asChannel));
+        if (by) return { type, channelId: by };
+      }
+    }
+    return null;
+  }
+
+  /** Whether a live claim that the channel signed reposts the target, and that is a channel where one is meant. */
+  private reposts(channel: string, target: string, asChannel: boolean): boolean {
+    const name = this.documents.find(({ claimId }) => claimId === target)?.normalizedName ?? '';
+    if (asChannel && !name.startsWith('@')) return false;
+    return this.documents.some(
+      (one) => one.channelId === channel && one.isSignatureValid && one.repostedId === target,
+    );
+  }
+
+  /** What the search should answer; `page` are the ids of the page before anything was left out. */
+  search(documents: readonly ModelDocument[], search: ModelSearch) {
+    const { rows: page, total } = modelSearch(documents, search);
+    const transactions = new Map<string, Set<string>>();
+    for (const id of page) {
+      const document = documents.find(({ claimId }) => claimId === id)!;
+      const by = this.of(document);
+      if (by === null) continue;
+      transactions.set(by.channelId, (transactions.get(by.channelId) ?? new Set()).add(document.txid));
+    }
+    const blocked = new Map([...transactions].map(([channelId, { size }]) => [channelId, size]));
+    if (blocked.size === 0) return { page, rows: page, total, blocked };
+    const uncensored = { ...search, tests: [...search.tests, (d: ModelDocument) => this.of(d) === null] };
+    return { page, rows: modelSearch(documents, uncensored).rows, total, blocked };
+  }
+}
+
+/** Up to three channels of either list: most of them repost something, and some are no channels. */
+export function randomLists(random: Random, documents: readonly ModelDocument[]): CensorLists {
+  const reposters = documents.flatMap((d) =>
+    d.repostedId !== null && d.isSignatureValid && d.channelId !== null ? [d.channelId] : [],
+  );
+  const ids = documents.map(({ claimId }) => claimId);
+  const list = (): string[] =>
+    Array.from({ length: random.below(4) }, () =>
+      random.pick(reposters.length > 0 && random.chance(0.8) ? reposters : ids),
+    );
+  return { blocking: list(), filtering: list() };
+}
+
+/** The search among those alone that are censored in a random way. */
+export function censorTypes(
+  random: Random,
+  { constraints, tests, text }: ModelSearch,
+  censor: ModelCensor,
+): ModelSearch {
+  const least = random.below(3);
+  const isExact = random.chance(0.5);
+  const typeOf = (d: ModelDocument): number => censor.of(d)?.type ?? 0;
+  return {
+    constraints: { ...constraints, censor_type: isExact ? least : `>=${least}` },
+    tests: [...tests, (d) => (isExact ? typeOf(d) === least : typeOf(d) >= least)],
+    text,
+  };
+}

@@ -1,0 +1,139 @@
+/**
+ * The search index of a test chain, written by a thread that follows the claim index itself, as a node has it; and what the
+ * node's own thread makes of the same chain.
+ */
+import type { Worker } from 'node:worker_threads';
+import { expect } from 'vitest';
+import { followedChain } from '../../src/node/claimSearch.js';
+import { regtestParams } from '../../src/params/regtest.js';
+import { addressPrefixesOf } from '../../src/script/address.js';
+import type { ToldChain } from '../../src/search/chainMirror.js';
+import { BackedClaimSearch } from '../../src/search/claimSearch.js';
+import { SearchFollower } from '../../src/search/follower.js';
+import { RemoteFollower } from '../../src/search/remoteFollower.js';
+import { SqliteBackend } from '../../src/search/searchWorkers.js';
+import { SqliteIndexWriter } from '../../src/search/sqliteIndexWriter.js';
+import { loadSqlite } from '../../src/sqlite/sqliteProvider.js';
+import { SILENT_LOGGER } from '../../src/util/logging.js';
+import { sqliteContents } from './searchBackends.js';
+import type { TestChain } from './testChain.js';
+
+const prefixes = addressPrefixesOf(regtestParams);
+/** Bounds what hangs, and nothing else. */
+export const LONG_MS = 120_000;
+/** After so many ends a thread is given up. */
+export const PAUSES_MS = [1, 2, 3];
+
+const toldChain = ({ opened }: TestChain): ToldChain => followedChain(opened.reader);
+
+/** The follower in the thread that writes an index in a file. */
+export class RemoteSearch {
+  readonly path: string;
+  readonly chain: TestChain;
+  readonly backend: SqliteBackend;
+  readonly follower: RemoteFollower;
+  /** Waited for before values are read. */
+  onValues: () => Promise<void> = async () => {};
+
+  private gate: Promise<void> = Promise.resolve();
+  /** Threads in the order in which they were started: the one that writes, one that reads once it is needed, and what came for either. */
+  readonly threads: readonly Worker[];
+  private readonly forget: () => void;
+
+  private constructor(
+    path: string,
+    chain: TestChain,
+    backend: SqliteBackend,
+    follower: RemoteFollower,
+    threads: readonly Worker[],
+    forget: () => void,
+  ) {
+    this.path = path;
+    this.chain = chain;
+    this.backend = backend;
+    this.follower = follower;
+    this.threads = threads;
+    this.forget = forget;
+  }
+
+  static async open(
+    path: string,
+    chain: TestChain,
+    options: { toldBlocks?: number; pausesMs?: readonly number[] } = {},
+  ): Promise<RemoteSearch> {
+    const threads: Worker[] = [];
+    const onThread = (thread: Worker): void => void threads.push(thread);
+    process.on('worker', onThread);
+    const { store, claims } = chain.opened;
+    const index = chain.services.claimIndex!;
+    const follower = new RemoteFollower({
+      rows: store.share()!,
+      rules: claims.rules,
+      chain: toldChain(chain),
+      index,
+      values: async (places) => {
+        await remote.gate;
+        await remote.onValues();
+        return index.valuesAt(places);
+      },
+      release: () => remote.backend.release(),
+      logger: SILENT_LOGGER,
+      ...(options.toldBlocks !== undefined && { toldBlocks: options.toldBlocks }),
+    });
+    const remote: RemoteSearch = new RemoteSearch(
+      path,
+      chain,
+      await SqliteBackend.open({
+        path,
+        chain: 'chain',
+        prefixes,
+        lists: { blocking: [], filtering: [] },
+        readers: 1,
+        followed: follower,
+        pausesMs: options.pausesMs ?? PAUSES_MS,
+      }),
+      follower,
+      threads,
+      () => process.off('worker', onThread),
+    );
+    return remote;
+  }
+
+  async close(): Promise<void> {
+    this.forget();
+    await this.follower.close();
+    await this.backend.close();
+  }
+
+  /** Has the index, which must not be empty, made anew; resolves while it is being made. */
+  async remake(): Promise<void> {
+    let open = (): void => undefined;
+    this.gate = new Promise((resolve) => (open = resolve));
+    this.follower.remake();
+    await expect.poll(() => this.follower.status.tip, { timeout: LONG_MS }).toBeNull();
+    open();
+  }
+
+  /** Searches as the node does. */
+  search(): BackedClaimSearch {
+    return new BackedClaimSearch(this.chain.services.claimIndex!, this.backend, this.follower, SILENT_LOGGER);
+  }
+
+  /** Waits until the index has come to where the chain stands. */
+  async expectAtTip(): Promise<void> {
+    const { follower } = this;
+    const { height, hashAt } = toldChain(this.chain);
+    await expect.poll(() => follower.status.tip?.hash, { timeout: LONG_MS }).toBe(hashAt(height));
+    await follower.waitForTip(LONG_MS);
+    expect(follower.status).toMatchObject({ tip: { height, hash: hashAt(height) }, failure: null });
+  }
+
+  /** Holds the index against what the node's own thread makes of the same chain from nothing, in a file at `path`. */
+  async expectAsFresh(path: string): Promise<void> {
+    const writer = new SqliteIndexWriter(await loadSqlite(), { path, chain: 'chain', prefixes });
+    const index = this.chain.services.claimIndex!;
+    await new SearchFollower(index, toldChain(this.chain), writer, SILENT_LOGGER).sync();
+    await writer.close();
+    expect(await sqliteContents(this.path)).toEqual(await sqliteContents(path));
+  }
+}
