@@ -86,11 +86,12 @@ class SharedTable {
 // A database that may be closed and opened again while others are attached to it.
 class SharedDatabase {
  public:
-  // Waits until nobody reads; nobody begins to read what is about to be closed.
+  // Waits until nobody reads; nobody begins to read what is about to be closed, or before it is open.
   void set(std::shared_ptr<Database> database) {
-    isOpen_.store(database != nullptr);
+    isOpen_.store(false);
     const std::unique_lock<std::shared_mutex> alone(lock_);
     database_.swap(database);
+    isOpen_.store(database_ != nullptr);
   }
 
   // What `read` answers, which keeps nothing of the database; it is handed null where that is closed.

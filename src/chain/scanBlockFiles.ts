@@ -38,6 +38,31 @@ export interface ScanOptions {
  * Blocks that are written meanwhile are known to the chain and left alone.
  */
 export async function scanBlockFiles(options: ScanOptions, from: FilePosition): Promise<void> {
+  const off = options.chain.events.on('blockChecked', ({ id, error }) => {
+    if (error) tellInvalid(options, from, id, error);
+  });
+  await readBehind(options, from).finally(off);
+}
+
+/**
+ * A block of our own files that breaks a rule: where headers cost next to nothing to make, a flipped bit makes another block
+ * of one. What the database knew before is no news.
+ */
+function tellInvalid(
+  { chain, warn }: ScanOptions,
+  from: FilePosition,
+  id: number,
+  error: ValidationError,
+): void {
+  const { headers } = chain.index;
+  const { file, offset } = headers.dataPosition(id);
+  if (file < from.file || (file === from.file && offset < from.offset)) return;
+  warn(
+    `the block at byte ${offset} of ${chain.deps.files.path('blk', file)} is invalid (${error.reason}): it came so, or the file is damaged. What is missing is fetched from peers.`,
+  );
+}
+
+async function readBehind(options: ScanOptions, from: FilePosition): Promise<void> {
   const { chain, flusher, log, signal } = options;
   const { files, params } = chain.deps;
   tellLostFiles(options, from.file);

@@ -14,6 +14,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadBlock } from '../../src/chain/loadedBlock.js';
+import { checkHeader } from '../../src/consensus/checkHeader.js';
+import { regtestParams } from '../../src/params/regtest.js';
 import { RowStore } from '../../src/store/rowStore.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { runToEnd } from './support/process.js';
@@ -142,6 +145,33 @@ describe('a data folder', () => {
     await node!.kill();
     await start();
     expect(await node!.rpc('getblockcount')).toBe(8);
+  });
+
+  it('tells of a last block that a flipped bit made another, which is invalid', async () => {
+    await start();
+    const hashes = await node!.rpc<string[]>('generatetoaddress', [3, ADDRESS]);
+    const raw = Buffer.from(await node!.rpc<string>('getblock', [hashes[2], 0]), 'hex');
+    await node!.kill();
+    const file = join(dataDir, 'regtest', 'blocks', 'blk00000.dat');
+    const content = readFileSync(file);
+    const block = content.subarray(content.indexOf(raw));
+    // Half of all headers meet the least work: flip bits of the root of the claim trie until one does.
+    for (let bit = 0; raw.equals(block.subarray(0, raw.length)); bit++) {
+      block[68 + (bit >> 3)]! ^= 1 << (bit & 7);
+      const { bits } = loadBlock(block).header;
+      if (checkHeader(block.subarray(0, 112), bits, regtestParams)) block.set(raw);
+    }
+    writeFileSync(file, content);
+    await start();
+    expect(node!.output()).toMatch(
+      /Warning: the block at byte \d+ of .*blk00000\.dat is invalid \(bad-claim-merkle-hash\)/,
+    );
+    expect(await node!.rpc('getblockcount')).toBe(2);
+    expect(await node!.rpc('submitblock', [raw.toString('hex')])).toBeNull();
+    expect(await node!.rpc('getbestblockhash')).toBe(hashes[2]);
+    await stop();
+    await start();
+    expect(node!.output()).not.toContain('is invalid');
   });
 
   it('is locked while a node runs', async () => {
