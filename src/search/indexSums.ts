@@ -20,7 +20,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { crc32c } from '../crypto/crc32c.js';
-import { onFile } from '../util/environmentError.js';
+import { environmentError, onFile } from '../util/environmentError.js';
 import { logBytes, readLog, readLogSalts, type LogContents, type LogPosition } from './walFrames.js';
 import { SearchError } from './searchError.js';
 
@@ -103,7 +103,7 @@ export class IndexSums {
 
   /**
    * For a file that SQLite has not opened yet: checks all of it. Throws `IndexDamage`, `EnvironmentError` where the system
-   * refuses the sums, or `SearchError` when it is to be closed meanwhile.
+   * refuses a file, or `SearchError` when it is to be closed meanwhile.
    */
   static open(path: string, closing?: ClosingFlag): IndexSums {
     if (statSync(sumsOf(path), { throwIfNoEntry: false }) === undefined)
@@ -279,7 +279,7 @@ export class IndexSums {
         done += read;
       }
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EIO') throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'EIO') throw environmentError(error, this.path);
     }
     return done;
   }
@@ -290,7 +290,7 @@ const NO_LOG: LogPosition = { salt1: 0, salt2: 0, frames: 0 };
 function openBoth(path: string, flags: string): { readonly database: number; readonly file: number } {
   const file = onFile(sumsOf(path), () => openSync(sumsOf(path), flags));
   try {
-    return { database: openSync(path, 'r'), file };
+    return { database: onFile(path, () => openSync(path, 'r')), file };
   } catch (error) {
     closeSync(file);
     throw error;

@@ -9,6 +9,7 @@ import type { BlockId, BlockNote, BlockScores, BlockStep, IndexState, IndexWrite
 import type { SqliteProvider } from '../sqlite/sqliteProvider.js';
 import type { ClosingFlag } from './indexSums.js';
 import { SearchError } from './searchError.js';
+import { sqliteFileError } from '../sqlite/sqliteFileError.js';
 import { SqliteWriter, isDamage, removeIndexFile } from './sqliteWriter.js';
 
 /** Documents of one transaction of a first build: about 100 MB while they wait. */
@@ -101,7 +102,7 @@ export class SqliteIndexWriter implements IndexWriter {
       this.writer.scrub(pages);
       return null;
     } catch (error) {
-      if (!isDamage(error)) throw error;
+      if (!isDamage(error)) throw sqliteFileError(error, this.options.path);
       return error.message;
     }
   }
@@ -123,7 +124,11 @@ export class SqliteIndexWriter implements IndexWriter {
 
   private open(): SqliteWriter {
     const { path, chain, closing } = this.options;
-    return SqliteWriter.open(this.provider, path, chain, closing);
+    try {
+      return SqliteWriter.open(this.provider, path, chain, closing);
+    } catch (error) {
+      throw sqliteFileError(error, path);
+    }
   }
 
   /** An empty index in place of what there is. */
@@ -141,7 +146,7 @@ export class SqliteIndexWriter implements IndexWriter {
     try {
       return call();
     } catch (error) {
-      if (!isDamage(error)) throw error;
+      if (!isDamage(error)) throw sqliteFileError(error, this.options.path);
       this.reset();
       throw new SearchError('damaged', `The search index is damaged: ${error.message}`);
     }

@@ -7,6 +7,7 @@
 import { closeSync, fdatasyncSync, openSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { crc32c } from '../crypto/crc32c.js';
+import { onFile } from '../util/environmentError.js';
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
@@ -65,7 +66,19 @@ class LogSum {
   }
 }
 
-/** Opens a log; null where there is none. */
+/** Runs a task on an open log; null where there is none. Throws `EnvironmentError` where the system refuses it. */
+function withLog<T>(path: string, task: (file: number) => T): T | null {
+  return onFile(path, () => {
+    const file = openLog(path);
+    if (file === null) return null;
+    try {
+      return task(file);
+    } finally {
+      closeSync(file);
+    }
+  });
+}
+
 function openLog(path: string): number | null {
   try {
     return openSync(path, 'r');
@@ -90,29 +103,20 @@ function readHeader(
   return { salt1: bytes.readUInt32BE(16), salt2: bytes.readUInt32BE(20), sum };
 }
 
-/** The salts of a log; null where it is none. */
+/** The salts of a log; null where it is none. Throws `EnvironmentError`. */
 export function readLogSalts(path: string, pageBytes: number): Omit<LogPosition, 'frames'> | null {
-  const file = openLog(path);
-  if (file === null) return null;
-  try {
-    return readHeader(file, pageBytes);
-  } finally {
-    closeSync(file);
-  }
+  return withLog(path, (file) => readHeader(file, pageBytes));
 }
 
-/** Reads a log, which is on disk when this returns. Nobody may write to it meanwhile. */
+/** Reads a log, which is on disk when this returns. Nobody may write to it meanwhile. Throws `EnvironmentError`. */
 export function readLog(path: string, pageBytes: number): LogContents {
-  const file = openLog(path);
-  if (file === null) return NOTHING;
-  try {
+  const contents = withLog(path, (file) => {
     const header = readHeader(file, pageBytes);
-    if (header === null) return NOTHING;
+    if (header === null) return null;
     fdatasyncSync(file);
     return readFrames(file, pageBytes, header);
-  } finally {
-    closeSync(file);
-  }
+  });
+  return contents ?? NOTHING;
 }
 
 function readFrames(

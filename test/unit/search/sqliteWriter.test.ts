@@ -1,13 +1,17 @@
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { regtestParams } from '../../../src/params/regtest.js';
+import { addressPrefixesOf } from '../../../src/script/address.js';
 import { packWords } from '../../../src/search/analyze.js';
 import { parseConstraints } from '../../../src/search/constraints.js';
 import type { ClaimDocument } from '../../../src/search/document.js';
+import { SqliteIndexWriter } from '../../../src/search/sqliteIndexWriter.js';
 import { SqliteReader } from '../../../src/search/sqliteReader.js';
 import { removeIndexFile, SqliteWriter } from '../../../src/search/sqliteWriter.js';
 import { loadSqlite } from '../../../src/sqlite/sqliteProvider.js';
+import { EnvironmentError } from '../../../src/util/environmentError.js';
 import { modelDocuments, Random, randomClaims } from '../../support/claimSearchModel.js';
 
 const provider = await loadSqlite();
@@ -163,5 +167,21 @@ describe('a beginning of words', () => {
     expect(find('zq* -zq5')).toEqual([]);
     expect(() => reader.search(parseConstraints({ text: 'zq* zq1*' }), -1)).toThrow('query timed out');
     reader.close();
+  });
+});
+
+describe('what lies in the place of a file', () => {
+  it.each(['', '-wal', '-journal', '-sums'])('is named: claimsearch.sqlite%s', (suffix) => {
+    build().close();
+    rmSync(path + suffix, { force: true });
+    mkdirSync(path + suffix);
+    const openIndex = () =>
+      new SqliteIndexWriter(provider, { path, chain: 'chain', prefixes: addressPrefixesOf(regtestParams) });
+    expect(openIndex).toThrow(EnvironmentError);
+    expect(openIndex).toThrow(
+      `${path + suffix}: it is a folder where a file should be (EISDIR). Move it away`,
+    );
+    rmSync(path + suffix, { recursive: true });
+    openIndex();
   });
 });
