@@ -1,4 +1,4 @@
-// The JavaScript classes over Database and RangeWalk. Contract: NativeDatabase of src/native/binding.ts.
+// The JavaScript class over Database. Contract: NativeDatabase of src/native/binding.ts.
 //
 // Reads that are likely to find their rows in memory happen on the thread of the caller, within a time that it sets; all
 // else on threads of the pool. Whoever calls keeps the order: nothing may be under way when the database is closed, which
@@ -7,11 +7,8 @@
 #include <limits>
 
 #include "addon.h"
-#include "database.h"
-#include "job.h"
+#include "databaseBinding.h"
 #include "latin1Key.h"
-#include "napi.h"
-#include "sharedRows.h"
 #include "sharing.h"
 #include "util/crc32c.h"
 
@@ -20,22 +17,6 @@ namespace lbc {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-struct OpenDatabase {
-  std::string path;
-  DatabaseOptions options;
-  std::shared_ptr<Database> database;
-  // The same for other threads.
-  std::shared_ptr<SharedDatabase> shared = std::make_shared<SharedDatabase>();
-  ~OpenDatabase() { shared->set(nullptr); }
-};
-
-struct OpenWalk {
-  // Keeps the database until the walk is gone.
-  std::shared_ptr<Database> database;
-  std::unique_ptr<RangeWalk> walk;
-  ~OpenWalk() { walk.reset(); }
-};
 
 const char* codeOf(const leveldb::Status& status) {
   if (status.IsCorruption()) return "LEVEL_CORRUPTION";
@@ -51,6 +32,8 @@ Outcome outcomeOf(const leveldb::Status& status) {
   return status.ok() ? Outcome() : Outcome::failed(status.ToString(), codeOf(status));
 }
 
+}  // namespace
+
 napi_value throwStatus(napi_env env, const leveldb::Status& status) {
   napi_throw(env, makeError(env, outcomeOf(status)));
   return nullptr;
@@ -61,14 +44,30 @@ napi_value throwNotOpen(napi_env env) {
   return nullptr;
 }
 
-// The promise of what LevelDB says of work on another thread.
 napi_value startDatabaseJob(napi_env env, const char* name, std::function<leveldb::Status()> work,
-                            std::function<napi_value(napi_env)> result, napi_value kept = nullptr) {
+                            std::function<napi_value(napi_env)> result, napi_value kept) {
   return startJob(
       env, name, [work = std::move(work)] { return outcomeOf(work()); }, std::move(result), kept);
 }
 
 napi_value bytesOf(napi_env env, const Bytes& bytes) { return makeBuffer(env, bytes.data(), bytes.size()); }
+
+bool readKey(napi_env env, napi_value value, std::string* out) {
+  Latin1Key key;
+  if (!key.read(env, value)) return false;
+  out->assign(reinterpret_cast<const char*>(key.data()), key.size());
+  return true;
+}
+
+bool readBounds(napi_env env, napi_value gte, napi_value lt, KeyBounds* out) {
+  return readKey(env, gte, &out->gte) && readKey(env, lt, &out->lt);
+}
+
+bool readBounds(napi_env env, napi_value gte, napi_value lt, napi_value isReverse, KeyBounds* out) {
+  return readBounds(env, gte, lt, out) && readBool(env, isReverse, "reverse", &out->isReverse);
+}
+
+namespace {
 
 // Reads the arguments and the database behind `this`, which must be open.
 OpenDatabase* readDatabase(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
@@ -78,13 +77,6 @@ OpenDatabase* readDatabase(napi_env env, napi_callback_info info, size_t count, 
     return nullptr;
   }
   return self;
-}
-
-bool readKey(napi_env env, napi_value value, std::string* out) {
-  Latin1Key key;
-  if (!key.read(env, value)) return false;
-  out->assign(reinterpret_cast<const char*>(key.data()), key.size());
-  return true;
 }
 
 bool readKeys(napi_env env, napi_value value, std::vector<std::string>* out) {
@@ -103,14 +95,6 @@ bool readKeys(napi_env env, napi_value value, std::vector<std::string>* out) {
     if (!isRead) return false;
   }
   return true;
-}
-
-bool readBounds(napi_env env, napi_value gte, napi_value lt, KeyBounds* out) {
-  return readKey(env, gte, &out->gte) && readKey(env, lt, &out->lt);
-}
-
-bool readBounds(napi_env env, napi_value gte, napi_value lt, napi_value isReverse, KeyBounds* out) {
-  return readBounds(env, gte, lt, out) && readBool(env, isReverse, "reverse", &out->isReverse);
 }
 
 // Reads the arguments (gte, lt) and the database behind `this`, which must be open.
@@ -312,12 +296,6 @@ napi_value getUnknown(napi_env env, napi_callback_info info) {
       [values](napi_env env) { return bytesOf(env, *values); }, kept);
 }
 
-// Puts what a walk has read behind one byte that tells whether it is over.
-napi_value walked(napi_env env, Bytes* rows, bool isDone) {
-  (*rows)[0] = isDone ? 1 : 0;
-  return bytesOf(env, *rows);
-}
-
 // (gte, lt, reverse, maxRows, budgetMicros, target) => size of: one byte, 1 when these are all rows that were asked for ‖
 // packed rows
 napi_value rangeNow(napi_env env, napi_callback_info info) {
@@ -421,162 +399,6 @@ napi_value property(napi_env env, napi_callback_info info) {
   return makeString(env, handle->database->property(name).c_str());
 }
 
-// (database, gte, lt, reverse)
-napi_value constructWalk(napi_env env, napi_callback_info info) {
-  napi_value self, arguments[4];
-  void* object = nullptr;
-  KeyBounds bounds;
-  if (!readArguments(env, info, 4, arguments, &self)) return nullptr;
-  if (napi_unwrap(env, arguments[0], &object) != napi_ok) return throwTypeError(env, "not a database");
-  auto* handle = static_cast<OpenDatabase*>(object);
-  if (!handle->database) {
-    throwNotOpen(env);
-    return nullptr;
-  }
-  if (!readBounds(env, arguments[1], arguments[2], arguments[3], &bounds)) return nullptr;
-  auto* walk = new OpenWalk();
-  walk->database = handle->database;
-  walk->walk.reset(new RangeWalk(*walk->database, std::move(bounds), false));
-  return wrapObject(env, self, new std::shared_ptr<OpenWalk>(walk), "the walk could not be made");
-}
-
-// (maxRows, maxBytes) => Promise of what `rangeNow` answers; one call at a time
-napi_value nextRows(napi_env env, napi_callback_info info) {
-  napi_value arguments[2];
-  uint32_t maxRows, maxBytes;
-  auto* handle = readCall<std::shared_ptr<OpenWalk>>(env, info, "not a walk", 2, arguments);
-  if (!handle || !readUint32(env, arguments[0], "maxRows", &maxRows) ||
-      !readUint32(env, arguments[1], "maxBytes", &maxBytes)) {
-    return nullptr;
-  }
-  if (!*handle) return throwError(env, "the walk is over");
-  std::shared_ptr<OpenWalk> walk = *handle;
-  auto rows = std::make_shared<Bytes>(1);
-  auto isDone = std::make_shared<bool>(false);
-  return startDatabaseJob(
-      env, "lbcnode:nextRows",
-      [walk, rows, isDone, maxRows, maxBytes] {
-        const leveldb::Status status = walk->walk->read(maxRows, maxBytes, [] { return false; }, rows.get());
-        *isDone = walk->walk->isDone();
-        return status;
-      },
-      [rows, isDone](napi_env env) { return walked(env, rows.get(), *isDone); });
-}
-
-napi_value closeWalk(napi_env env, napi_callback_info info) {
-  auto* handle = readCall<std::shared_ptr<OpenWalk>>(env, info, "not a walk", 0, nullptr);
-  if (!handle) return nullptr;
-  handle->reset();
-  return makeUndefined(env);
-}
-
-// What another thread of the process reads: a table of rows over a database.
-struct RowView {
-  std::shared_ptr<SharedTable> rows;
-  std::shared_ptr<SharedDatabase> database;
-};
-
-// (rows, database): the numbers by which they are shared
-napi_value constructView(napi_env env, napi_callback_info info) {
-  napi_value self, arguments[2];
-  uint32_t rows, database;
-  if (!readArguments(env, info, 2, arguments, &self) || !readUint32(env, arguments[0], "rows", &rows) ||
-      !readUint32(env, arguments[1], "database", &database)) {
-    return nullptr;
-  }
-  std::unique_ptr<RowView> view(new RowView());
-  view->rows = std::static_pointer_cast<SharedTable>(attach(SharedKind::kRows, rows));
-  view->database = std::static_pointer_cast<SharedDatabase>(attach(SharedKind::kDatabase, database));
-  if (!view->rows || !view->database) return throwError(env, "the rows are not shared any more");
-  return wrapObject(env, self, view.release(), "the view could not be made");
-}
-
-RowView* readView(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
-  return readCall<RowView>(env, info, "not a view of rows", count, arguments);
-}
-
-napi_value viewChanges(napi_env env, napi_callback_info info) {
-  RowView* view = readView(env, info, 0, nullptr);
-  return view ? makeNumber(env, static_cast<double>(view->rows->changes())) : nullptr;
-}
-
-// Appends the packed value of a key. What the table does not know is in the database, or nowhere: rows leave the table
-// only when the database has them.
-leveldb::Status lookUp(RowView* view, const Latin1Key& key, bool* isOpen, Bytes* out) {
-  const size_t start = out->size();
-  out->resize(start + sizeof(uint32_t));
-  const int64_t size = view->rows->look(key.data(), key.size(), out);
-  if (size != RowTable::kUnknown) {
-    writeLE32(out->data() + start, size < 0 ? UINT32_MAX : static_cast<uint32_t>(size));
-    return leveldb::Status::OK();
-  }
-  out->resize(start);
-  const leveldb::Slice slice(reinterpret_cast<const char*>(key.data()), key.size());
-  return view->database->with([&](Database* database) {
-    *isOpen = database != nullptr;
-    return database ? database->get(slice, true, out) : leveldb::Status::OK();
-  });
-}
-
-// (keys) => packed values
-napi_value viewGetMany(napi_env env, napi_callback_info info) {
-  napi_value argument;
-  uint32_t count;
-  RowView* view = readView(env, info, 1, &argument);
-  if (!view) return nullptr;
-  if (napi_get_array_length(env, argument, &count) != napi_ok) return throwTypeError(env, "keys must be an array");
-  Bytes values;
-  for (uint32_t i = 0; i < count; i++) {
-    napi_handle_scope scope;
-    napi_value element;
-    Latin1Key key;
-    napi_open_handle_scope(env, &scope);
-    const bool isRead = napi_get_element(env, argument, i, &element) == napi_ok && key.read(env, element);
-    napi_close_handle_scope(env, scope);
-    if (!isRead) return nullptr;
-    bool isOpen = true;
-    const leveldb::Status status = lookUp(view, key, &isOpen, &values);
-    if (!status.ok()) return throwStatus(env, status);
-    if (!isOpen) return throwNotOpen(env);
-  }
-  return bytesOf(env, values);
-}
-
-// (gte, lt, reverse, maxRows) => u32 size of the table's records ‖ these, ascending, deletions included ‖ what `rangeNow`
-// answers of the database: so many rows more than asked for as the table may hide
-napi_value viewRange(napi_env env, napi_callback_info info) {
-  napi_value arguments[4];
-  KeyBounds bounds;
-  uint32_t maxRows;
-  RowView* view = readView(env, info, 4, arguments);
-  if (!view || !readBounds(env, arguments[0], arguments[1], arguments[2], &bounds) ||
-      !readUint32(env, arguments[3], "maxRows", &maxRows)) {
-    return nullptr;
-  }
-  const auto bytesIn = [](const std::string& key) { return reinterpret_cast<const uint8_t*>(key.data()); };
-  Bytes own;
-  const size_t hidden = view->rows->lookRange(bytesIn(bounds.gte), bounds.gte.size(), bytesIn(bounds.lt),
-                                              bounds.lt.size(), &own);
-  Bytes answer(sizeof(uint32_t));
-  writeLE32(answer.data(), static_cast<uint32_t>(own.size()));
-  answer.insert(answer.end(), own.begin(), own.end());
-  const size_t doneAt = answer.size();
-  answer.push_back(0);
-  bool isOpen = true;
-  const leveldb::Status status = view->database->with([&](Database* database) {
-    isOpen = database != nullptr;
-    if (!database) return leveldb::Status::OK();
-    RangeWalk walk(*database, std::move(bounds), true);
-    const leveldb::Status read = walk.read(
-        maxRows + hidden, std::numeric_limits<size_t>::max(), [] { return false; }, &answer);
-    answer[doneAt] = walk.isDone() ? 1 : 0;
-    return read;
-  });
-  if (!status.ok()) return throwStatus(env, status);
-  if (!isOpen) return throwNotOpen(env);
-  return bytesOf(env, answer);
-}
-
 napi_value jsCrc32c(napi_env env, napi_callback_info info) {
   napi_value argument;
   Span data;
@@ -603,11 +425,7 @@ void registerDatabase(napi_env env, napi_value exports) {
   };
   setFunction(env, exports, "crc32c", jsCrc32c);
   setClass(env, exports, "Database", construct, members, sizeof members / sizeof members[0]);
-  const napi_property_descriptor walkMembers[] = {method("next", nextRows), method("close", closeWalk)};
-  setClass(env, exports, "DatabaseWalk", constructWalk, walkMembers, sizeof walkMembers / sizeof walkMembers[0]);
-  const napi_property_descriptor viewMembers[] = {
-      getter("changes", viewChanges), method("getMany", viewGetMany), method("range", viewRange)};
-  setClass(env, exports, "RowView", constructView, viewMembers, sizeof viewMembers / sizeof viewMembers[0]);
+  registerDatabaseViews(env, exports);
 }
 
 }  // namespace lbc

@@ -125,11 +125,12 @@ export class Chain {
   change<T>(task: () => Promise<T>): Promise<T> {
     return this.exclusively(async () => {
       try {
-        return await task();
-      } catch (error) {
-        throw this.fail(error);
-      } finally {
+        const outcome = await task();
         this.reorganisation.end();
+        return outcome;
+      } catch (error) {
+        this.reorganisation.fail();
+        throw this.fail(error);
       }
     });
   }
@@ -282,20 +283,34 @@ export class Chain {
     return this.change(() => this.activate());
   }
 
+  /**
+   * Nobody sees a tip with less work than the one before: a branch that proves wrong in its middle is left before anything
+   * is told of it. Source: `ActivateBestChain`.
+   */
   private async activate(): Promise<void> {
     const { index } = this;
     let since = performance.now();
     while (!this.closing) {
       const start = this.tip;
-      const best = index.findMostWorkChain();
-      if (best === NO_HEADER || best === this.tip) break;
-      const progressed = await this.stepTowards(best);
-      if (progressed && this.tip !== start) this.announceTip(start);
-      since = await breathe(since);
+      let steps = 0;
+      do {
+        since = await breathe(since);
+        const best = index.findMostWorkChain();
+        if (best === NO_HEADER || best === this.tip) break;
+        await this.stepTowards(best);
+        steps++;
+      } while (this.isWorseThan(start) && !this.closing);
+      this.reorganisation.end();
+      if (steps === 0) break;
+      if (this.tip !== start) this.announceTip(start);
     }
     this.blocks.dropBeaten();
     await this.flusher.afterActivation(this.isInitialDownload());
     this.flushWhenQuiet();
+  }
+
+  private isWorseThan(start: number): boolean {
+    return start !== NO_HEADER && this.index.headers.compareWork(this.tip, start) < 0;
   }
 
   private flushWhenQuiet(): void {
@@ -335,7 +350,7 @@ export class Chain {
    * Disconnects down to the fork and connects towards `best` until the tip has more work than before or a block fails.
    * Source: `ActivateBestChainStep`.
    */
-  private async stepTowards(best: number): Promise<boolean> {
+  private async stepTowards(best: number): Promise<void> {
     const { index } = this;
     const { headers, active } = index;
     const start = this.tip;
@@ -356,12 +371,10 @@ export class Chain {
       if (start === NO_HEADER || headers.compareWork(this.tip, start) > 0) break;
     }
     await this.completeStep(start !== fork);
-    return true;
   }
 
   private async completeStep(disconnected: boolean): Promise<void> {
     for (const listener of this.afterStep) await listener(disconnected);
-    this.reorganisation.end();
   }
 
   private async connectTip(id: number): Promise<ValidationError | null> {
@@ -385,7 +398,7 @@ export class Chain {
       return error;
     }
     logConnectedClaims(this.log, headers.height(id), claims);
-    await this.flusher.afterBlock();
+    // Before anything is waited for: the mempool lets go of what the block confirms.
     this.events.emit('blockConnected', {
       id,
       height: headers.height(id),
@@ -397,6 +410,7 @@ export class Chain {
         return claims.events;
       },
     });
+    await this.flusher.afterBlock();
     return null;
   }
 
@@ -483,6 +497,7 @@ export class Chain {
       index.headers.clearStatus(id, STATUS.failedConnecting);
       await inSlices(index.reconsiderCandidates());
       if (this.tip !== before) await this.completeStep(true);
+      this.reorganisation.end();
       await this.flusher.flush();
       if (this.tip !== before) this.announceDisconnect(before);
       await this.activate();

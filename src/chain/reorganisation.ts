@@ -1,26 +1,51 @@
 /**
- * Whether blocks are being exchanged for others: from the first that is taken back until the new tip and the mempool belong
- * together again. The reference lets nobody look meanwhile (`cs_main`); here calls run on, and those whose answers join blocks
- * with what is in none wait for the end.
+ * Whether blocks are being exchanged for others: from the first that is taken back until the tip is no worse than before and
+ * the mempool belongs to it. The reference lets nobody look meanwhile (`cs_main`); here others run on, and calls wait for the
+ * end (`rpc/onChain.ts`, `rpc/onWallets.ts`).
  */
 export class Reorganisation {
   private running: { readonly done: Promise<void>; readonly end: () => void } | null = null;
+  private whole = true;
+  private begun = 0;
 
   /** Resolves when the one that is under way is over; null where none is. */
   get over(): Promise<void> | null {
     return this.running?.done ?? null;
   }
 
+  /** Whether tip and mempool belong together: not while one is under way, and not after one that failed. */
+  get isWhole(): boolean {
+    return this.whole;
+  }
+
+  /** How many have begun: what was read while it stayed the same, and all was whole, is of no state between. */
+  get count(): number {
+    return this.begun;
+  }
+
   /** A block is about to be taken back. */
   begin(): void {
     if (this.running !== null) return;
+    this.begun++;
+    this.whole = false;
     let end = (): void => undefined;
     const done = new Promise<void>((resolve) => (end = resolve));
     this.running = { done, end };
   }
 
-  /** Tip and mempool belong together, or nothing goes on any more. */
+  /** Tip and mempool belong together. */
   end(): void {
+    if (this.running === null) return;
+    this.whole = true;
+    this.release();
+  }
+
+  /** Nothing goes on any more, wherever it stands. */
+  fail(): void {
+    if (this.running !== null) this.release();
+  }
+
+  private release(): void {
     this.running?.end();
     this.running = null;
   }

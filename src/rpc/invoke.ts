@@ -16,6 +16,7 @@ import {
   type RpcMethod,
 } from './method.js';
 import { walletOf } from './methods/wallet/walletOf.js';
+import { onChain, readingChain } from './onChain.js';
 import { onWallets } from './onWallets.js';
 import { PARAM_TYPES } from './paramTypes.js';
 
@@ -66,9 +67,13 @@ export function callMethod(
   ctx: RpcContext,
   params: readonly JsonValue[] | JsonObject,
 ): JsonOut | Promise<JsonOut> {
-  const { wallets } = ctx.services;
-  if (method.needsWallet === undefined || wallets === null) return run(method, ctx, params);
-  return onWallets(wallets, () => run(method, ctx, params));
+  const { services } = ctx;
+  const { needsWallet, chainUse = method.follows === undefined ? 'any' : 'reads' } = method;
+  const call = (): JsonOut | Promise<JsonOut> => run(method, ctx, params);
+  if (needsWallet !== undefined && services.wallets !== null) return onWallets(services.wallets, call);
+  if (chainUse === 'none') return call();
+  const { reorganisation } = services.chain.chain;
+  return chainUse === 'reads' ? readingChain(reorganisation, ctx, call) : onChain(reorganisation, ctx, call);
 }
 
 function run(

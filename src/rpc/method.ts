@@ -158,6 +158,12 @@ export interface MethodDecl<Params extends readonly ParamDecl[]> {
   readonly duringWarmup?: boolean;
   /** What alone the answer follows from, besides arguments and options: then it may be kept (`answerCache.ts`). */
   readonly follows?: AnswerSource;
+  /**
+   * What it has to do with chain and mempool, while blocks are exchanged for others (`onChain.ts`). What reads them and
+   * changes nothing is run anew where that began before it had its answer; what does not ask them answers meanwhile.
+   * Without it, a method that `follows` them reads, and any other waits for the end and runs once.
+   */
+  readonly chainUse?: 'reads' | 'none';
   /** `positional` is what was sent, unread. */
   run(ctx: RpcContext, args: ArgsOf<Params>, positional: readonly JsonValue[]): JsonOut | Promise<JsonOut>;
 }

@@ -1,10 +1,13 @@
 /** Mempool entries as answers show them. Source: lbrycrd rpc/blockchain.cpp `entryToJSON`. */
-import type { MempoolEntry, MempoolReader } from '../../mempool/mempoolReader.js';
+import type { MempoolEntry } from '../../mempool/mempoolReader.js';
 import { breathe } from '../../util/breathe.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json.js';
 import { jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../util/jsonWrite.js';
 import { t } from '../../schema/schema.js';
+import type { RpcContext } from '../method.js';
+import { whenWhole } from '../onChain.js';
+import type { RpcServices } from '../services.js';
 
 export const MEMPOOL_ENTRY_SCHEMA = t.named(
   'MempoolEntry',
@@ -74,13 +77,18 @@ export function mempoolListAnswer(entries: readonly MempoolEntry[], verbose: boo
   return verbose ? jsonObject(members()) : jsonArray(ids());
 }
 
-/** All that is known of each transaction, as it is when it is written; what has left the mempool by then is left out. */
+/**
+ * All that is known of each transaction, as it is when it is written, but never in the midst of a reorganisation; what has left
+ * the mempool by then is left out.
+ */
 export async function* mempoolMembers(
-  mempool: Pick<MempoolReader, 'entry'>,
+  { mempool, chain: { chain } }: Pick<RpcServices, 'mempool' | 'chain'>,
   txids: Iterable<Bytes>,
+  caller: Pick<RpcContext, 'signal' | 'outOfTurn'>,
 ): AsyncGenerator<JsonMember> {
   let since = performance.now();
   for (const txid of txids) {
+    if (!chain.reorganisation.isWhole) await whenWhole(chain.reorganisation, caller);
     const entry = mempool.entry(txid);
     if (entry !== null) yield [hashToHex(txid), mempoolEntryAnswer(entry)];
     since = await breathe(since);

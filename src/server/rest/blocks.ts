@@ -8,7 +8,7 @@ import { blockAnswer, headerAnswer } from '../../rpc/format/block.js';
 import type { RpcServices } from '../../rpc/services.js';
 import { NO_HEADER } from '../../store/headerTable.js';
 import { breathe } from '../../util/breathe.js';
-import { jsonArray, type JsonOut } from '../../util/jsonWrite.js';
+import type { JsonOut } from '../../util/jsonWrite.js';
 import type { HttpReply } from '../replyStream.js';
 import { answerAs, binaryReply, hexReply, jsonReply } from './reply.js';
 import {
@@ -106,7 +106,7 @@ export async function headersHandler({ services, path }: RestCall): Promise<Http
   return answerAs(format, {
     bin: () => binaryReply(bytes()),
     hex: () => hexReply(bytes()),
-    json: () => jsonReply(jsonArray(headerAnswers(chain, headers))),
+    json: async () => jsonReply(await headerAnswers(chain, headers)),
   });
 }
 
@@ -122,13 +122,13 @@ function activeFrom({ chain }: ChainReader, first: number, count: number): numbe
   return ids;
 }
 
-async function* headerAnswers(
-  chain: ChainReader,
-  headers: readonly HeaderOfChain[],
-): AsyncGenerator<JsonOut> {
+/** Made before any of it is sent, so that all are of one chain. */
+async function headerAnswers(chain: ChainReader, headers: readonly HeaderOfChain[]): Promise<JsonOut[]> {
+  const answers: JsonOut[] = [];
   let since = performance.now();
   for (const { id, header } of headers) {
-    yield headerAnswer(chain, id, header);
+    answers.push(headerAnswer(chain, id, header));
     since = await breathe(since);
   }
+  return answers;
 }

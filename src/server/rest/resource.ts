@@ -16,6 +16,7 @@ export interface RestCall {
   readonly body: Buffer;
   /** Aborted when the client goes away or the node stops. */
   readonly signal: AbortSignal;
+  readonly outOfTurn: RpcContext['outOfTurn'];
 }
 
 /** Throws `RestError` for what is answered with an error. */
@@ -29,12 +30,12 @@ export function scriptContext({ services }: RestCall): ScriptContext {
 }
 
 /** In which methods answer what a resource shows. */
-export function rpcContext({ services, table, signal }: RestCall): RpcContext {
+export function rpcContext({ services, table, signal, outOfTurn }: RestCall): RpcContext {
   return {
     profile: PROFILE,
     services,
     signal,
-    outOfTurn: (wait) => wait(),
+    outOfTurn,
     walletName: undefined,
     table,
     isDeprecatedEnabled: () => false,

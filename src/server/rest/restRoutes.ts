@@ -3,6 +3,8 @@
  * authentication, to the addresses of `-rpcallowip`, in the work queue of RPC. Source: lbrycrd rest.cpp, httpserver.cpp.
  */
 import type { FastifyInstance } from 'fastify';
+import { RpcError } from '../../rpc/errors.js';
+import { readingChain } from '../../rpc/onChain.js';
 import type { RpcServices } from '../../rpc/services.js';
 import type { MethodTable } from '../../rpc/table.js';
 import type { HttpReply } from '../replyStream.js';
@@ -10,7 +12,7 @@ import { REST_PATH, targetOf, type RouteTools } from '../routes.js';
 import { blockHandler, headersHandler } from './blocks.js';
 import { errorReply } from './reply.js';
 import { RestError } from './request.js';
-import type { RestHandler } from './resource.js';
+import type { RestCall, RestHandler } from './resource.js';
 import { chainInfoHandler, mempoolContentsHandler, mempoolInfoHandler } from './state.js';
 import { transactionHandler } from './transactions.js';
 import { utxosHandler } from './utxos.js';
@@ -47,23 +49,26 @@ export function addRestRoutes(app: FastifyInstance, tools: RouteTools, deps: Res
     }
     const [prefix, handler] = resource;
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    await tools.serve(request, reply, ({ signal }) =>
-      answer(handler, { path: target.slice(prefix.length), body, signal }, prefix, deps),
+    await tools.serve(request, reply, ({ signal, outOfTurn }) =>
+      answer(handler, { path: target.slice(prefix.length), body, signal, outOfTurn }, prefix, deps),
     );
   });
 }
 
 async function answer(
   handler: RestHandler,
-  request: { path: string; body: Buffer; signal: AbortSignal },
+  request: Pick<RestCall, 'path' | 'body' | 'signal' | 'outOfTurn'>,
   prefix: string,
   { services, table, warmupStatus, onException }: RestDeps,
 ): Promise<HttpReply> {
   try {
     const warmup = warmupStatus();
     if (warmup !== null) throw new RestError(503, `Service temporarily unavailable: ${warmup}`);
-    return await handler({ services, table, ...request });
+    const { reorganisation } = services.chain.chain;
+    return await readingChain(reorganisation, request, () => handler({ services, table, ...request }));
   } catch (error) {
+    if (error instanceof RpcError && request.signal.aborted)
+      return errorReply({ status: 503, message: error.message });
     if (error instanceof RestError) return errorReply(error);
     onException(error, prefix);
     return errorReply({ status: 500, message: 'Internal error' });

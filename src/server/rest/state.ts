@@ -28,6 +28,7 @@ export const mempoolInfoHandler = methodHandler(getMempoolInfo);
 
 export async function mempoolContentsHandler(call: RestCall): Promise<HttpReply> {
   requireJson(call);
-  const { mempool } = call.services;
-  return jsonReply(jsonObject(mempoolMembers(mempool, await inSlices(mempool.txidsInSlices()))));
+  const { services } = call;
+  const txids = await inSlices(services.mempool.txidsInSlices());
+  return jsonReply(jsonObject(mempoolMembers(services, txids, call)));
 }

@@ -30,6 +30,7 @@ const METHODS: readonly RpcMethod[] = TYPE_NAMES.map((type) =>
   defineMethod({
     name: `take${type}`,
     category: 'hidden',
+    chainUse: 'none',
     summary: 'Takes two parameters of one type.',
     params: [
       { name: 'first|one', type, required: true, description: 'read' },

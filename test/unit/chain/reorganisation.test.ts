@@ -1,18 +1,64 @@
 import { expect, it } from 'vitest';
+import { loadBlock, type LoadedBlock } from '../../../src/chain/loadedBlock.js';
 import { Reorganisation } from '../../../src/chain/reorganisation.js';
-import { TestChain } from '../../support/testChain.js';
+import { grind } from '../../../src/mining/grind.js';
+import { decodeCompact } from '../../../src/primitives/compactTarget.js';
+import { formatHeader, type BlockHeader } from '../../../src/primitives/header.js';
+import { ADDRESS_SCRIPT, TestChain } from '../../support/testChain.js';
 
 it('is over once, however many blocks it takes back', async () => {
   const reorganisation = new Reorganisation();
   reorganisation.end();
   expect(reorganisation.over).toBeNull();
+  expect([reorganisation.isWhole, reorganisation.count]).toEqual([true, 0]);
   reorganisation.begin();
+  expect([reorganisation.isWhole, reorganisation.count]).toEqual([false, 1]);
   const { over } = reorganisation;
   reorganisation.begin();
   expect(reorganisation.over).toBe(over);
   reorganisation.end();
   await over;
   expect(reorganisation.over).toBeNull();
+  expect([reorganisation.isWhole, reorganisation.count]).toEqual([true, 1]);
+});
+
+/** The block with another header, mined. */
+async function mined(block: LoadedBlock, change: Partial<BlockHeader>): Promise<LoadedBlock> {
+  const header = { ...block.header, ...change };
+  const { target } = decodeCompact(header.bits);
+  header.nonce = await grind(formatHeader(header), target, 1_000_000, new AbortController().signal);
+  const bytes = formatHeader(header);
+  return loadBlock(Buffer.concat([bytes, block.raw.subarray(bytes.length)]));
+}
+
+it('lasts until a branch that proves wrong in its middle is left again', async () => {
+  const test = await TestChain.open();
+  const rival = await TestChain.open();
+  const { chain } = test.opened;
+  await test.mine(3);
+  await rival.mine(2, ADDRESS_SCRIPT);
+  const branch = [await rival.blockAt(1), await rival.blockAt(2)];
+  const wrong = await mined(await rival.makeBlock(), { claimRoot: Buffer.alloc(32, 7) });
+  await rival.mine(1, ADDRESS_SCRIPT);
+  const above = await mined(await rival.makeBlock(), { prevHash: wrong.hash });
+  await rival.close();
+  const { tip } = chain;
+  const told: string[] = [];
+  const tell = (what: string): void => void told.push(`${what} ${chain.reorganisation.isWhole}`);
+  chain.events.on('blockDisconnected', ({ height }) => tell(`gone ${height}`));
+  chain.events.on('blockConnected', ({ height }) => tell(`there ${height}`));
+  chain.events.on('tipChanged', ({ height }) => tell(`tip ${height}`));
+  chain.afterStep.push(async () => tell('looked at'));
+  for (const block of [...branch, wrong]) expect((await chain.processBlock(block, true)).error).toBeNull();
+  expect(told).toEqual([]);
+  await chain.processBlock(above, true);
+  expect(chain.tip).toBe(tip);
+  expect(chain.reorganisation.isWhole).toBe(true);
+  expect(told).toEqual([
+    ...['gone 3', 'gone 2', 'gone 1', 'there 1', 'there 2', 'looked at'].map((what) => `${what} false`),
+    ...['gone 2', 'gone 1', 'there 1', 'there 2', 'there 3', 'looked at'].map((what) => `${what} false`),
+  ]);
+  await test.close();
 });
 
 it('lasts from the first block that is taken back until the mempool has looked at all of them', async () => {
@@ -59,5 +105,6 @@ it('is over when the chain fails in the midst of it', async () => {
   const failing = chain.invalidateBlock(chain.index.active.at(1)).catch(String);
   expect(await failing).toContain('no');
   expect(chain.reorganisation.over).toBeNull();
+  expect(chain.reorganisation.isWhole).toBe(false);
   await test.close();
 });

@@ -14,7 +14,7 @@ import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import { randomOf } from '../../support/claimLife.js';
 import { OPEN_SCRIPT } from '../../support/testChain.js';
 import { coinsOf, PoolWorld, spendCoins, type Coin } from '../mempool/support.js';
-import { send, TEST_ORIGIN } from './support.js';
+import { send, TEST_ORIGIN, testServices } from './support.js';
 
 const START: StateMarks = { tip: 5, disconnects: 0, headerChanges: 9, mempoolChanges: 3 };
 
@@ -161,7 +161,7 @@ describe('a dispatcher that keeps answers', () => {
           return wait ? Promise.resolve({ word }) : { word };
         },
       });
-    const { kept } = dispatchers({} as RpcServices, cache, [ask('asksoon', false), ask('asklater', true)]);
+    const { kept } = dispatchers(testServices(), cache, [ask('asksoon', false), ask('asklater', true)]);
     for (const name of ['asksoon', 'asklater']) {
       runs = 0;
       const first = await send(kept, `{"id":1,"method":"${name}","params":["é"]}`);
@@ -176,7 +176,7 @@ describe('a dispatcher that keeps answers', () => {
 
   it('does not keep errors', async () => {
     const { cache } = cacheOf();
-    const { kept } = dispatchers({} as RpcServices, cache, []);
+    const { kept } = dispatchers(testServices(), cache, []);
     const body = '{"id":1,"method":"getclaimsforname","params":[]}';
     expect((await send(kept, body)).status).toBe(500);
     expect((await send(kept, body)).status).toBe(500);

@@ -1,4 +1,5 @@
 /** Shared by the RPC tests: a context with working services, a dispatcher, and the text of a reply. */
+import { Reorganisation } from '../../../src/chain/reorganisation.js';
 import { RpcDispatcher, type RpcOrigin } from '../../../src/rpc/dispatch.js';
 import type { RpcContext, RpcMethod } from '../../../src/rpc/method.js';
 import { METHODS } from '../../../src/rpc/methodTable.js';
@@ -17,6 +18,7 @@ export function testServices(): RpcServices & { stops: number[] } {
     clock: { nowSec: () => Math.floor(Date.now() / 1000) },
     logging: new LogCategorySet(),
     options: { claimMetadata: false },
+    chain: { chain: { reorganisation: new Reorganisation() } },
   } as unknown as RpcServices & { stops: number[] };
 }
 

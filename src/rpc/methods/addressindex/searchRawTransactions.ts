@@ -205,6 +205,7 @@ const EMPTY = t.str('always empty');
 export const searchRawTransactions = defineMethod({
   name: 'searchrawtransactions',
   category: 'addressindex',
+  chainUse: 'reads',
   summary:
     'Returns the transactions that pay to an address or spend from it, the oldest first and those of the mempool last (needs -addressindex).',
   params: [

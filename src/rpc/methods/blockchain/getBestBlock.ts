@@ -6,6 +6,7 @@ import { t } from '../../../schema/schema.js';
 export const getBestBlock = defineMethod({
   name: 'getbestblock',
   category: 'blockchain',
+  chainUse: 'reads',
   summary: 'Returns the hash and the height of the tip of the active chain.',
   params: [],
   result: t.object({ hash: t.hash('the block hash'), height: t.int('its height') }),

@@ -5,6 +5,7 @@ import { t } from '../../../schema/schema.js';
 export const getBlockCount = defineMethod({
   name: 'getblockcount',
   category: 'blockchain',
+  chainUse: 'reads',
   summary: 'Returns the number of blocks in the longest blockchain.',
   params: [],
   result: t.int('the current block count'),

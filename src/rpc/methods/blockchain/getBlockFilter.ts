@@ -8,6 +8,7 @@ import { findFilter } from './filterAnswers.js';
 export const getBlockFilter = defineMethod({
   name: 'getblockfilter',
   category: 'blockchain',
+  chainUse: 'reads',
   summary: 'Retrieves the BIP 157 content filter of a block of the active chain (needs -blockfilterindex).',
   params: [
     { name: 'blockhash', type: 'hash', required: true, description: 'The hash of the block' },

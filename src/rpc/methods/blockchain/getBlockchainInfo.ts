@@ -37,6 +37,7 @@ export function sizeOnDisk(chain: ChainReader): number {
 export const getBlockchainInfo = defineMethod({
   name: 'getblockchaininfo',
   category: 'blockchain',
+  chainUse: 'reads',
   summary: 'Returns an object containing various state info regarding blockchain processing.',
   params: [],
   result: t.object({

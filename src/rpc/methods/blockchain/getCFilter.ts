@@ -7,6 +7,7 @@ import { CFILTER_PARAMS, lbcdFilter } from './filterAnswers.js';
 export const getCFilter = defineMethod({
   name: 'getcfilter',
   category: 'blockchain',
+  chainUse: 'reads',
   summary: 'Returns the compact filter of a block of the active chain (BIP158; needs -blockfilterindex).',
   params: CFILTER_PARAMS,
   result: t.hex('the filter; empty for a block that is not there'),

@@ -7,6 +7,7 @@ import { CFILTER_PARAMS, LBCD_NOT_FOUND, lbcdFilter } from './filterAnswers.js';
 export const getCFilterHeader = defineMethod({
   name: 'getcfilterheader',
   category: 'blockchain',
+  chainUse: 'reads',
   summary:
     'Returns the header that commits to the compact filters up to a block of the active chain (BIP157; needs -blockfilterindex).',
   params: CFILTER_PARAMS,

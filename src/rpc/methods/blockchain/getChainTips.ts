@@ -50,6 +50,7 @@ function tipAnswer(reader: ChainReader, id: number): JsonOut {
 export const getChainTips = defineMethod({
   name: 'getchaintips',
   category: 'blockchain',
+  chainUse: 'reads',
   summary:
     'Returns information about all known tips in the block tree, including the main chain as well as orphaned ' +
     'branches.\nStatus of a tip: "invalid" its branch contains at least one invalid block, "headers-only" not all ' +

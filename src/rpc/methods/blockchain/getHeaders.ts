@@ -60,6 +60,7 @@ async function firstOf(services: RpcServices, locator: readonly JsonValue[], sto
 export const getHeaders = defineMethod({
   name: 'getheaders',
   category: 'blockchain',
+  chainUse: 'reads',
   summary:
     'Returns the serialized headers of the active chain that follow the first of the given blocks that is in it, 2,000 at most.',
   params: [

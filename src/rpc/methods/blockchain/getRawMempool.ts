@@ -8,6 +8,7 @@ import { defineMethod } from '../../method.js';
 export const getRawMempool = defineMethod({
   name: 'getrawmempool',
   category: 'blockchain',
+  chainUse: 'reads',
   summary:
     'Returns all transaction ids in memory pool as a json array of string transaction ids.\nHint: use getmempoolentry ' +
     'to fetch a specific transaction from the mempool.',
@@ -21,9 +22,10 @@ export const getRawMempool = defineMethod({
   ],
   result: MEMPOOL_LIST_SCHEMA,
   examples: [['true']],
-  async run({ services: { mempool } }, { verbose }): Promise<JsonOut> {
-    const txids = await inSlices(mempool.txidsInSlices());
-    return verbose === 0 ? jsonArray(ids(txids)) : jsonObject(mempoolMembers(mempool, txids));
+  async run(ctx, { verbose }): Promise<JsonOut> {
+    const { services } = ctx;
+    const txids = await inSlices(services.mempool.txidsInSlices());
+    return verbose === 0 ? jsonArray(ids(txids)) : jsonObject(mempoolMembers(services, txids, ctx));
   },
 });
 

@@ -28,6 +28,7 @@ export function parseProof(proof: Bytes): { header: BlockHeader; tree: PartialMe
 export const verifyTxOutProof = defineMethod({
   name: 'verifytxoutproof',
   category: 'blockchain',
+  chainUse: 'reads',
   summary:
     'Verifies that a proof points to a transaction in a block, returning the transaction it commits to and throwing ' +
     'an RPC error if the block is not in our best chain.',

@@ -6,6 +6,7 @@ import { t } from '../../../schema/schema.js';
 export const getClaimTrie = defineMethod({
   name: 'getclaimtrie',
   category: 'hidden',
+  chainUse: 'reads',
   summary: 'Was removed from the reference in v0.17; use getnamesintrie. Always answers with an error.',
   params: [],
   maxArgs: Infinity,

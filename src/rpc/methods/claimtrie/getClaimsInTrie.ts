@@ -22,6 +22,7 @@ async function* entries({ services, profile }: RpcContext, height: number): Asyn
 export const getClaimsInTrie = defineMethod({
   name: 'getclaimsintrie',
   category: 'claimtrie',
+  chainUse: 'reads',
   summary: 'Returns all claims in the name trie.',
   params: [blockParam('blockhash (optional parameter 1)')],
   result: t.array(

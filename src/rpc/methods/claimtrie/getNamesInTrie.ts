@@ -17,6 +17,7 @@ async function* names({ services }: RpcContext, height: number): AsyncGenerator<
 export const getNamesInTrie = defineMethod({
   name: 'getnamesintrie',
   category: 'claimtrie',
+  chainUse: 'reads',
   summary: 'Returns all claim names in the trie.',
   params: [blockParam('blockhash (optional parameter 1)')],
   result: t.array(t.str('a name'), 'the names with active claims, in byte order'),

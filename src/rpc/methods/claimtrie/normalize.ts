@@ -8,6 +8,7 @@ import { t } from '../../../schema/schema.js';
 export const normalize = defineMethod({
   name: 'normalize',
   category: 'claimtrie',
+  chainUse: 'none',
   summary: 'Returns the normalized version of a name.',
   params: [{ name: 'name', type: 'string', required: true, description: 'The name to normalize' }],
   result: t.object({ normalizedname: t.str('the normalized name') }),

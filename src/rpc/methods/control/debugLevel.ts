@@ -73,6 +73,7 @@ function switchLevels(control: LogControl, spec: string): void {
 export const debugLevel = defineMethod({
   name: 'debuglevel',
   category: 'control',
+  chainUse: 'none',
   summary:
     'Switches the debug log: with "trace" or "debug" on, with "info", "warn", "error", "critical" or "off" off, for all parts ' +
     `of the node or for some of them (<part>=<level>,...). With "show" the parts are listed.\nThe parts are: ${ALL.join(', ')}.`,

@@ -8,6 +8,7 @@ import { programVersion } from '../../../util/project.js';
 export const discover = defineMethod({
   name: 'rpc.discover',
   category: 'control',
+  chainUse: 'none',
   summary: 'Returns the OpenRPC document that describes the methods of the profile in use.',
   params: [],
   result: t.openObject({

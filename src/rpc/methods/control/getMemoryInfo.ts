@@ -7,6 +7,7 @@ import { t } from '../../../schema/schema.js';
 export const getMemoryInfo = defineMethod({
   name: 'getmemoryinfo',
   category: 'control',
+  chainUse: 'none',
   summary: 'Returns an object containing information about memory usage.',
   params: [
     {

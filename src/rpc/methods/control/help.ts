@@ -6,6 +6,7 @@ import { t } from '../../../schema/schema.js';
 export const help = defineMethod({
   name: 'help',
   category: 'control',
+  chainUse: 'none',
   summary: 'List all commands, or get help for a specified command.',
   params: [
     {

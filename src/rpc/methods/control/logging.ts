@@ -10,6 +10,7 @@ import { t } from '../../../schema/schema.js';
 export const logging = defineMethod({
   name: 'logging',
   category: 'control',
+  chainUse: 'none',
   summary:
     'Gets and sets the logging configuration: without arguments, every category with whether it is being debug logged; ' +
     'with arguments, categories are switched first. What is to be included is applied before what is to be excluded, so ' +

@@ -5,6 +5,7 @@ import { t } from '../../../schema/schema.js';
 export const stop = defineMethod({
   name: 'stop',
   category: 'control',
+  chainUse: 'none',
   summary: 'Stop the server.',
   params: [],
   // The reference takes (and ignores) one argument, "detach" of old.

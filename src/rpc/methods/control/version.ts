@@ -7,6 +7,7 @@ const INTERFACE = [1, 3, 0] as const;
 export const version = defineMethod({
   name: 'version',
   category: 'control',
+  chainUse: 'none',
   summary: 'Returns the version of the JSON-RPC interface.',
   params: [],
   result: t.map(

@@ -16,6 +16,7 @@ function echoMethod(name: string, cli: 'string' | 'json'): RpcMethod {
   return defineMethod({
     name,
     category: 'hidden',
+    chainUse: 'none',
     summary:
       'Simply echo back the input arguments. This command is for testing.\n' +
       'The difference between echo and echojson is that echojson has argument conversion enabled in the command-line ' +

@@ -10,6 +10,7 @@ import { t } from '../../../schema/schema.js';
 export const getInfo = defineMethod({
   name: 'getinfo',
   category: 'hidden',
+  chainUse: 'reads',
   summary:
     'Returns an object containing various state info.\nKept for mining pools; getblockchaininfo, getnetworkinfo and ' +
     'getwalletinfo say more.',

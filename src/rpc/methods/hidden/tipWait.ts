@@ -2,6 +2,7 @@
 import { hashToHex } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import type { RpcContext } from '../../method.js';
+import { whenWhole } from '../../onChain.js';
 import { t } from '../../../schema/schema.js';
 
 export const TIMEOUT_PARAM = {
@@ -38,6 +39,7 @@ export async function waitForTip(
         signal.addEventListener('abort', end);
       });
     await outOfTurn(reached);
+    await whenWhole(chain.chain.reorganisation, { signal, outOfTurn });
   }
   const { tip, height } = chain.chain;
   return { hash: hashToHex(chain.headers.hash(tip)), height };

@@ -8,6 +8,7 @@ import { hubOf } from './hubOf.js';
 export const addHub = defineMethod({
   name: 'addhub',
   category: 'hub',
+  chainUse: 'none',
   summary:
     'Adds another hub to those that clients are told of, or removes one (needs -hub).\n' +
     'Clients that asked for them are told of a new one at once. It lasts until the node stops; see -hubpeers.',

@@ -8,6 +8,7 @@ import type { JsonOut } from '../../../util/jsonWrite.js';
 import { inSlices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import { defineMethod, type Profile, type RpcContext } from '../../method.js';
+import { whenWhole } from '../../onChain.js';
 import { parseLooseHash } from '../../paramTypes.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../services.js';
@@ -138,6 +139,7 @@ async function waitForBetter(
   if (known === null) return undefined;
   await outOfTurn(() => mining.waitForWork(known, signal));
   if (signal.aborted) throw rpcError(RPC_ERROR.CLIENT_NOT_CONNECTED, 'Shutting down');
+  await whenWhole(chain.chain.reorganisation, { signal, outOfTurn });
   return equalBytes(tip(), known.tip);
 }
 

@@ -5,6 +5,7 @@ import { t } from '../../../schema/schema.js';
 export const getGenerate = defineMethod({
   name: 'getgenerate',
   category: 'mining',
+  chainUse: 'none',
   summary:
     'Returns whether the node mines by itself. It does not: blocks come from miners, or from generatetoaddress.',
   params: [],

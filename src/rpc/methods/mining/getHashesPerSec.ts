@@ -5,6 +5,7 @@ import { t } from '../../../schema/schema.js';
 export const getHashesPerSec = defineMethod({
   name: 'gethashespersec',
   category: 'mining',
+  chainUse: 'none',
   summary: 'Returns the hashes a second of the node mining by itself, which are none.',
   params: [],
   result: t.int('hashes a second'),

@@ -38,6 +38,7 @@ export function networkHashesPerSec(
 export const getNetworkHashPs = defineMethod({
   name: 'getnetworkhashps',
   category: 'mining',
+  chainUse: 'reads',
   summary:
     'Returns the estimated network hashes per second based on the last n blocks.\nPass in nblocks to override the ' +
     'number of blocks, -1 for those since the last difficulty change. Pass in height to estimate the network speed at ' +

@@ -8,6 +8,7 @@ import { requirePeers } from './requirePeers.js';
 export const addNode: RpcMethod = defineMethod({
   name: 'addnode',
   category: 'network',
+  chainUse: 'none',
   summary:
     'Attempts to add or remove a node from the addnode list, or tries a connection to a node once.\n' +
     'Nodes added by addnode (or -connect) are protected from disconnection for misbehaviour and are not required to be ' +

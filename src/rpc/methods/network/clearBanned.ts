@@ -6,6 +6,7 @@ import { requirePeers } from './requirePeers.js';
 export const clearBanned = defineMethod({
   name: 'clearbanned',
   category: 'network',
+  chainUse: 'none',
   summary: 'Clear all banned IPs.',
   params: [],
   result: t.none(),

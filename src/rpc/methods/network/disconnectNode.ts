@@ -9,6 +9,7 @@ import { requirePeers } from './requirePeers.js';
 export const disconnectNode: RpcMethod = defineMethod({
   name: 'disconnectnode',
   category: 'network',
+  chainUse: 'none',
   summary:
     "Immediately disconnects from the specified peer node, given by strictly one of 'address' and 'nodeid'.\n" +
     "To disconnect by nodeid, either set 'address' to the empty string, or call using the named 'nodeid' argument only.",

@@ -7,6 +7,7 @@ import { requirePeers } from './requirePeers.js';
 export const getAddedNodeInfo = defineMethod({
   name: 'getaddednodeinfo',
   category: 'network',
+  chainUse: 'none',
   summary:
     'Returns information about the given added node, or all added nodes (note that onetry addnodes are not listed here).',
   params: [

@@ -6,6 +6,7 @@ import { requirePeers } from './requirePeers.js';
 export const getConnectionCount = defineMethod({
   name: 'getconnectioncount',
   category: 'network',
+  chainUse: 'none',
   summary: 'Returns the number of connections to other nodes.',
   params: [],
   result: t.int('the connection count'),

@@ -6,6 +6,7 @@ import { t } from '../../../schema/schema.js';
 export const getCurrentNet = defineMethod({
   name: 'getcurrentnet',
   category: 'network',
+  chainUse: 'none',
   summary: 'Returns the four bytes that messages of the network begin with, as a little-endian number.',
   params: [],
   result: t.int('the number'),

@@ -7,6 +7,7 @@ import { requirePeers } from './requirePeers.js';
 export const getNodeAddresses = defineMethod({
   name: 'getnodeaddresses',
   category: 'network',
+  chainUse: 'none',
   summary: 'Return known addresses which can potentially be used to find new nodes in the network.',
   params: [
     {

@@ -8,6 +8,7 @@ import { requirePeers } from './requirePeers.js';
 export const getPeerInfo = defineMethod({
   name: 'getpeerinfo',
   category: 'network',
+  chainUse: 'none',
   summary: 'Returns data about each connected network node.',
   params: [],
   result: t.array(

@@ -26,6 +26,7 @@ function nodeAnswer({ name, connected }: AddedNodeInfo) {
 export const lbcdGetAddedNodeInfo = defineMethod({
   name: 'getaddednodeinfo',
   category: 'network',
+  chainUse: 'none',
   summary: 'Returns the added nodes: their names, or with dns also their connections.',
   params: [
     { name: 'dns', type: 'boolean', required: true, description: 'Whether to tell of connections' },

@@ -6,6 +6,7 @@ import { requirePeers } from './requirePeers.js';
 export const listBanned = defineMethod({
   name: 'listbanned',
   category: 'network',
+  chainUse: 'none',
   summary: 'List all banned IPs/Subnets.',
   params: [],
   result: t.array(

@@ -6,6 +6,7 @@ import { requirePeers } from './requirePeers.js';
 export const ping = defineMethod({
   name: 'ping',
   category: 'network',
+  chainUse: 'none',
   summary:
     'Requests that a ping be sent to all other nodes, to measure ping time.\n' +
     'Results are in getpeerinfo: pingtime and pingwait are decimal seconds.\n' +

@@ -8,6 +8,7 @@ import { requirePeers } from './requirePeers.js';
 export const setBan: RpcMethod = defineMethod({
   name: 'setban',
   category: 'network',
+  chainUse: 'none',
   summary: 'Attempts to add or remove an IP/Subnet from the banned list.',
   params: [
     {

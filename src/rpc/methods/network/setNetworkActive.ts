@@ -6,6 +6,7 @@ import { requirePeers } from './requirePeers.js';
 export const setNetworkActive = defineMethod({
   name: 'setnetworkactive',
   category: 'network',
+  chainUse: 'none',
   summary: 'Disable/enable all p2p network activity.',
   params: [
     {

@@ -20,6 +20,7 @@ function refuse(error: unknown): never {
 export const combinePsbt = defineMethod({
   name: 'combinepsbt',
   category: 'rawtransactions',
+  chainUse: 'none',
   summary:
     'Combine multiple partially signed transactions into one transaction.\nImplements the Combiner role.',
   params: [

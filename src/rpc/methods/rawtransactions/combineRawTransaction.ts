@@ -59,6 +59,7 @@ async function combine(
 export const combineRawTransaction = defineMethod({
   name: 'combinerawtransaction',
   category: 'rawtransactions',
+  chainUse: 'reads',
   summary:
     'Combine multiple partially signed transactions into one transaction.\nThe combined transaction may be another ' +
     'partially signed transaction or a fully signed transaction.',

@@ -8,6 +8,7 @@ import { barePsbtText } from './psbtArgument.js';
 export const convertToPsbt = defineMethod({
   name: 'converttopsbt',
   category: 'rawtransactions',
+  chainUse: 'none',
   summary:
     'Converts a network serialized transaction to a PSBT. This should be used only with createrawtransaction and ' +
     'fundrawtransaction.\ncreatepsbt and walletcreatefundedpsbt should be used for new applications.',

@@ -9,6 +9,7 @@ import { barePsbtText } from './psbtArgument.js';
 export const createPsbt = defineMethod({
   name: 'createpsbt',
   category: 'rawtransactions',
+  chainUse: 'none',
   summary: 'Creates a transaction in the Partially Signed Transaction format.\nImplements the Creator role.',
   params: CONSTRUCT_PARAMS,
   result: t.str('the PSBT in base64'),

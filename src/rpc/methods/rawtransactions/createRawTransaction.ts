@@ -10,6 +10,7 @@ import { CONSTRUCT_PARAMS, constructTransaction } from './constructTransaction.j
 export const createRawTransaction = defineMethod({
   name: 'createrawtransaction',
   category: 'rawtransactions',
+  chainUse: 'none',
   summary:
     'Create a transaction spending the given inputs and creating new outputs.\nOutputs can be addresses or data. Returns ' +
     "hex-encoded raw transaction.\nNote that the transaction's inputs are not signed, and it is not stored in the wallet " +

@@ -8,6 +8,7 @@ import { requirePsbt } from './psbtArgument.js';
 export const decodePsbt = defineMethod({
   name: 'decodepsbt',
   category: 'rawtransactions',
+  chainUse: 'none',
   summary: 'Return a JSON object representing the serialized, base64-encoded partially signed transaction.',
   params: [
     {

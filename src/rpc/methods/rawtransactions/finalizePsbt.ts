@@ -10,6 +10,7 @@ import { psbtText, requirePsbt } from './psbtArgument.js';
 export const finalizePsbt = defineMethod({
   name: 'finalizepsbt',
   category: 'rawtransactions',
+  chainUse: 'none',
   summary:
     'Finalize the inputs of a PSBT. If the transaction is fully signed, it will produce a network serialized transaction ' +
     'which can be broadcast with sendrawtransaction. Otherwise a PSBT will be created which has the final_scriptSig and ' +

@@ -10,6 +10,7 @@ import { signWithKeys } from './signRawTransactionWithKey.js';
 export const signRawTransaction = defineMethod({
   name: 'signrawtransaction',
   category: 'rawtransactions',
+  chainUse: 'reads',
   summary:
     'DEPRECATED. Sign inputs for raw transaction (serialized, hex-encoded).\nThe second optional argument (may be null) is ' +
     'an array of previous transaction outputs that this transaction depends on but may not yet be in the block chain.\n' +

@@ -44,6 +44,7 @@ export async function signWithKeys(services: RpcServices, request: KeySignReques
 export const signRawTransactionWithKey = defineMethod({
   name: 'signrawtransactionwithkey',
   category: 'rawtransactions',
+  chainUse: 'reads',
   summary:
     'Sign inputs for raw transaction (serialized, hex-encoded).\nThe second argument is an array of base58-encoded private ' +
     'keys that will be the only keys used to sign the transaction.\nThe third optional argument (may be null) is an array ' +

@@ -11,6 +11,7 @@ import { requireTransaction } from './sendRawTransaction.js';
 export const testMempoolAccept = defineMethod({
   name: 'testmempoolaccept',
   category: 'rawtransactions',
+  chainUse: 'reads',
   summary:
     'Returns if raw transaction (serialized, hex-encoded) would be accepted by mempool.\nThis checks if the transaction ' +
     'violates the consensus or policy rules.\nSee sendrawtransaction call.',

@@ -63,6 +63,7 @@ export function readOutputType(value: JsonValue | undefined): OutputType {
 export const createMultisig = defineMethod({
   name: 'createmultisig',
   category: 'util',
+  chainUse: 'none',
   summary:
     'Creates a multi-signature address with n signature of m keys required.\nIt returns a json object with the address ' +
     'and redeemScript.',

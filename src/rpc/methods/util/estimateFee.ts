@@ -6,6 +6,7 @@ import { t } from '../../../schema/schema.js';
 export const estimateFee = defineMethod({
   name: 'estimatefee',
   category: 'hidden',
+  chainUse: 'none',
   summary: 'Was removed: always fails with a hint to estimatesmartfee.',
   params: [],
   maxArgs: Infinity,

@@ -56,6 +56,7 @@ function horizonAnswer(fees: FeeEstimates, target: number, threshold: number, ho
 export const estimateRawFee = defineMethod({
   name: 'estimaterawfee',
   category: 'hidden',
+  chainUse: 'none',
   summary:
     'WARNING: This interface is unstable and may disappear or change!\n' +
     'WARNING: This is an advanced API call that is tightly coupled to the specific implementation of fee estimation. The ' +

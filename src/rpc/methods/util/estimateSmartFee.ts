@@ -17,6 +17,7 @@ const MODES = ['UNSET', 'ECONOMICAL', 'CONSERVATIVE'];
 export const estimateSmartFee = defineMethod({
   name: 'estimatesmartfee',
   category: 'util',
+  chainUse: 'none',
   summary:
     'Estimates the approximate fee per kilobyte needed for a transaction to begin confirmation within conf_target ' +
     'blocks if possible and return the number of blocks for which the estimate is valid. Uses virtual transaction size ' +

@@ -7,6 +7,7 @@ import { t } from '../../../schema/schema.js';
 export const lbcdEstimateFee = defineMethod({
   name: 'estimatefee',
   category: 'util',
+  chainUse: 'none',
   summary:
     'Estimates the fee per kilobyte needed for a transaction to begin confirmation within numblocks blocks.',
   params: [

@@ -11,6 +11,7 @@ import { t } from '../../../schema/schema.js';
 export const signMessageWithPrivKey = defineMethod({
   name: 'signmessagewithprivkey',
   category: 'util',
+  chainUse: 'none',
   summary: 'Sign a message with the private key of an address.',
   params: [
     {

@@ -5,6 +5,7 @@ import { t } from '../../../schema/schema.js';
 export const getZmqNotifications = defineMethod({
   name: 'getzmqnotifications',
   category: 'zmq',
+  chainUse: 'none',
   summary: 'Returns information about the active ZeroMQ notifications.',
   params: [],
   result: t.array(

@@ -3,6 +3,7 @@
  * of a chain reader as the methods ask for. The id of a block is its height.
  */
 import { loadBlock, type LoadedBlock } from '../../../../src/chain/loadedBlock.js';
+import { Reorganisation } from '../../../../src/chain/reorganisation.js';
 import {
   positionInBlock,
   storedTransactionAt,
@@ -209,6 +210,7 @@ export class World {
       chain: {
         height,
         index: { active },
+        reorganisation: new Reorganisation(),
         deps: { store: this.rows },
       },
       headers: {

@@ -1,6 +1,7 @@
 /** REST over HTTP: which paths there are, warm-up, callers, failures, large answers. What resources answer is in the functional test. */
 import http from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Reorganisation } from '../../../../src/chain/reorganisation.js';
 import { METHODS } from '../../../../src/rpc/methodTable.js';
 import { MethodTable } from '../../../../src/rpc/table.js';
 import { addRestRoutes, type RestDeps } from '../../../../src/server/rest/restRoutes.js';
@@ -33,7 +34,7 @@ const services = {
   options: { serializeWitness: true },
   pruner: null,
   chain: {
-    chain: { index: { active: { tip: 3 } } },
+    chain: { index: { active: { tip: 3 } }, reorganisation: new Reorganisation() },
     hasData: () => true,
     readBlock: () => Promise.resolve({ raw: BIG }),
   },

@@ -1,6 +1,7 @@
 /** Answers of `resolve` that could grow: URLs that lead to one claim, and texts that no URL is as long as. */
 import { create } from '@bufbuild/protobuf';
 import { expect, it } from 'vitest';
+import { Reorganisation } from '../../../../../src/chain/reorganisation.js';
 import type { ClaimRecord, ResolvedUrl } from '../../../../../src/index/claims/claimReader.js';
 import { encodeClaim } from '../../../../../src/metadata/claim.js';
 import { ClaimSchema } from '../../../../../src/metadata/messages/claim_pb.js';
@@ -38,7 +39,10 @@ function indexOfOne() {
     claimIndex,
     indexes: () => [{ name: 'claimindex', synced: true, height: 9, failure: null }],
     params: regtestParams,
-    chain: { headers: { timeSec: () => 5 }, chain: { index: { active: { at: () => 0 } } } },
+    chain: {
+      headers: { timeSec: () => 5 },
+      chain: { index: { active: { at: () => 0 } }, reorganisation: new Reorganisation() },
+    },
   } as unknown as RpcServices;
   const call = (urls: string[]) => invokeMethod(resolve, testContext({ services }), [urls]);
   return { call, asked };
