@@ -32,6 +32,7 @@ import {
 } from '../store/claims/nameList.js';
 import { readNameHistory, type NameHistoryPage, type NameHistoryQuery } from '../store/claims/nameHistory.js';
 import {
+  FORESEEN_BLOCKS_BEHIND,
   readDueNames,
   readUpcoming,
   type UpcomingPage,
@@ -39,9 +40,9 @@ import {
 } from '../store/claims/upcoming.js';
 import { readLbcdChanges } from '../store/claims/lbcdSchedule.js';
 import { readLbcdName } from '../store/claims/lbcdView.js';
-import { readPresentProof, readProof, type ProofQuery } from '../store/claims/proofQueries.js';
+import { isNodeAfter, readPresentProof, readProof, type ProofQuery } from '../store/claims/proofQueries.js';
 import type { ClaimTotals } from '../store/claims/summaryRow.js';
-import type { ProofWindow } from '../store/claims/versions.js';
+import { oldestProvable, type ProofWindow } from '../store/claims/versions.js';
 import type { RowReader } from '../store/rows.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { inSlices } from '../util/slices.js';
@@ -69,7 +70,9 @@ export interface ClaimReader {
   listNames(query: NamesQuery): Promise<NamesPage>;
   /** What became of a name, block by block. */
   historyOf(name: Bytes, span: HistorySpan): Promise<NameHistoryPage & { readonly name: Bytes }>;
-  /** What comes after block `height`, which is the latest; null when it is not any more. */
+  /** The oldest block as of which it is told what comes. */
+  oldestForeseeing(): Promise<number>;
+  /** What comes after block `height`, not older than that; null when a block came or went meanwhile. */
   upcoming(query: UpcomingQuery): Promise<UpcomingPage | null>;
 }
 
@@ -211,12 +214,19 @@ export function claimReader(
       if (name === null) return { name: asked, blocks: [], next: null };
       return { name: fromLatin1(name), ...(await readNameHistory(rows, { name, ...span })) };
     },
+    async oldestForeseeing() {
+      const provable = await oldestProvable(rows, proofWindow, active.height);
+      return Math.max(provable, active.height - FORESEEN_BLOCKS_BEHIND);
+    },
     async upcoming(query) {
       const { tip, disconnects } = active;
-      if (query.height !== active.height) return null;
-      const due = await readDueNames(rows, query.from, query.to);
+      const { height } = query;
+      if (height > active.height) return null;
+      const due = await readDueNames(rows, query, active.height);
       if (active.tip !== tip || active.disconnects !== disconnects) return null;
-      return readUpcoming(rows, rules, query, due);
+      return readUpcoming(rows, rules, query, due, (name) =>
+        isNodeAfter(rows, rules, proofWindow, { name, height, tipHeight: () => active.height }),
+      );
     },
   };
 }

@@ -10,6 +10,8 @@ import type { FollowerStatus } from './followerStatus.js';
 import type { BlockId } from './indexChange.js';
 import type { SearchBackend, SearchPage } from './searchBackend.js';
 import { SearchError, badRequest } from './searchError.js';
+import type { SearchQuery } from './searchQuery.js';
+import { SearchWalks, constraintsKey, type WalkPage } from './searchWalks.js';
 import type { SharedSearch } from './sharedSearch.js';
 import type { FollowerView } from './toldFollower.js';
 import { channelOfUrl, findUrls } from './urlConditions.js';
@@ -40,6 +42,11 @@ export interface SearchStatus extends FollowerStatus {
 export interface ClaimSearch {
   /** Throws `SearchError`. `by` is the client that asks; without it all that ask so count as one. */
   search(constraints: Constraints, by?: object): Promise<SearchPage>;
+  /**
+   * The same for pages that fit together whatever blocks come: the first with an empty `after`, each other with `next` of
+   * the one before it.
+   */
+  walk(constraints: Constraints, after: string): Promise<WalkPage>;
   status(): SearchStatus;
   /** Hears of each search that was not answered from memory: how long it took, and whether it was given up. */
   observer: ((durationSec: number, timedOut: boolean) => void) | null;
@@ -47,6 +54,13 @@ export interface ClaimSearch {
   readonly shared: SharedSearch | null;
   /** Counts a search, wherever it was carried out. */
   note(tookMs: number, timedOut: boolean): void;
+}
+
+/** What tells queries apart. */
+function queryKey(query: SearchQuery): string {
+  const key = JSON.stringify(query);
+  if (key.length > MAX_CHARACTERS) throw tooLong();
+  return key;
 }
 
 const tooLong = (): SearchError => badRequest('The constraints are too long.');
@@ -67,6 +81,7 @@ export class BackedClaimSearch implements ClaimSearch {
   private pages = new Map<string, Promise<SearchPage>>();
   private pagesTip: BlockId | null = null;
   private pagesCharacters = 0;
+  private readonly walks = new SearchWalks();
   readonly shared: SharedSearch | null;
   observer: ClaimSearch['observer'] = null;
   private searches = 0;
@@ -88,22 +103,10 @@ export class BackedClaimSearch implements ClaimSearch {
   }
 
   async search(constraints: Constraints, by: object = this): Promise<SearchPage> {
-    if (charactersOf(constraints) > MAX_CHARACTERS) throw tooLong();
-    const resolved = await this.resolveChannel(constraints);
-    if (resolved === null) {
-      return { rows: [], total: 0, blocked: [], height: this.follower.status.tip?.height ?? -1 };
-    }
-    // Bad constraints are told of whether or not the index can answer.
-    const query = await findUrls(parseConstraints(resolved), this.index);
-    await this.follower.waitForTip(FOLLOW_MS);
-    const { tip, failure, isStuck } = this.follower.status;
-    if (tip === null) {
-      const reason = failure === null ? 'is being built' : `cannot be built: ${failure}`;
-      throw new SearchError('unavailable', `The search index ${reason}`);
-    }
-    if (isStuck) throw new SearchError('unavailable', `The search index cannot follow the chain: ${failure}`);
-    const key = JSON.stringify(query);
-    if (key.length > MAX_CHARACTERS) throw tooLong();
+    const query = await this.queryOf(constraints);
+    if (query === null) return this.nothing();
+    const tip = await this.readyTip();
+    const key = queryKey(query);
     const isFull = this.pages.size >= REMEMBERED_PAGES || this.pagesCharacters >= REMEMBERED_CHARACTERS;
     // An index that was made anew has a tip of its own, though it may be the same block.
     if (this.pagesTip !== tip || isFull) {
@@ -114,7 +117,56 @@ export class BackedClaimSearch implements ClaimSearch {
     const { pages } = this;
     let page = pages.get(key);
     if (page === undefined) {
-      page = this.timed(key, async () => {
+      page = this.find(query, key, by);
+      pages.set(key, page);
+      this.pagesCharacters += key.length;
+      page.catch(() => pages.delete(key));
+    }
+    return page;
+  }
+
+  async walk(constraints: Constraints, after: string): Promise<WalkPage> {
+    if (charactersOf(constraints) > MAX_CHARACTERS) throw tooLong();
+    const asked = constraintsKey(constraints);
+    if (after !== '') return this.walks.goOn(after, asked);
+    const query = await this.queryOf(constraints);
+    if (query === null) return { ...this.nothing(), next: null };
+    const { offset, limit } = query;
+    if (limit === 0) throw badRequest('limit: pages that follow one another have a claim at least.');
+    await this.readyTip();
+    const all = { ...query, allPages: true };
+    const found = await this.find(all, queryKey(all), this);
+    // Those that are kept out count for one page alone, of all of them.
+    const total = Math.min(found.total, offset + found.rows.length);
+    return this.walks.begin(asked, limit, { ...found, total });
+  }
+
+  /** Throws for bad constraints, whether or not the index can answer; null where they lead to nothing. */
+  private async queryOf(constraints: Constraints): Promise<SearchQuery | null> {
+    if (charactersOf(constraints) > MAX_CHARACTERS) throw tooLong();
+    const resolved = await this.resolveChannel(constraints);
+    return resolved && findUrls(parseConstraints(resolved), this.index);
+  }
+
+  private nothing(): SearchPage {
+    return { rows: [], total: 0, blocked: [], height: this.follower.status.tip?.height ?? -1 };
+  }
+
+  /** The block of which the index answers. Throws when it does not. */
+  private async readyTip(): Promise<BlockId> {
+    await this.follower.waitForTip(FOLLOW_MS);
+    const { tip, failure, isStuck } = this.follower.status;
+    if (tip === null) {
+      const reason = failure === null ? 'is being built' : `cannot be built: ${failure}`;
+      throw new SearchError('unavailable', `The search index ${reason}`);
+    }
+    if (isStuck) throw new SearchError('unavailable', `The search index cannot follow the chain: ${failure}`);
+    return tip;
+  }
+
+  private async find(query: SearchQuery, key: string, by: object): Promise<SearchPage> {
+    try {
+      return await this.timed(key, async () => {
         const { rows, total, blocked, height } = await this.backend.search(query, by);
         return {
           rows: rows.map((id) => hashFromHex(id)),
@@ -123,14 +175,10 @@ export class BackedClaimSearch implements ClaimSearch {
           height,
         };
       });
-      pages.set(key, page);
-      this.pagesCharacters += key.length;
-      page.catch((error: unknown) => {
-        pages.delete(key);
-        if (error instanceof SearchError && error.kind === 'damaged') this.follower.remake();
-      });
+    } catch (error) {
+      if (error instanceof SearchError && error.kind === 'damaged') this.follower.remake();
+      throw error;
     }
-    return page;
   }
 
   status(): SearchStatus {

@@ -248,6 +248,7 @@ class QueryReader {
   private addCensorType(value: unknown): void {
     const list: unknown[] = Array.isArray(value) ? value : [value];
     const tests = list.map((one) => {
+      if (typeof one === 'object') throw badRequest(`censor_type: ${shown(one)} is not a number.`);
       const [, op = '', number] = /^([<>]=?)?(.*)$/s.exec(String(one))!;
       const bound = Number(decimalText('censor_type', number));
       return { op, holds: (type: number) => holds(type, op, bound) };
@@ -314,6 +315,7 @@ export function parseConstraints(constraints: Constraints): SearchQuery {
     order: parseOrder(only > 0 ? 'effective_amount' : given.get('order_by')),
     limit: given.has('limit') ? wholeNumber('limit', given.get('limit'), 0) : DEFAULT_LIMIT,
     offset: given.has('offset') ? wholeNumber('offset', given.get('offset'), 0) : 0,
+    allPages: false,
     removeDuplicates:
       given.has('remove_duplicates') && truth('remove_duplicates', given.get('remove_duplicates')),
     perChannel: Math.max(0, Math.trunc(Number(decimalText('limit_claims_per_channel', perChannel)))),

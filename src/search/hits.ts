@@ -46,15 +46,16 @@ export interface HitsPage {
   readonly total: number;
 }
 
-/** Whether hits decide about one another, so that all must be known before a page is cut. */
-export function needsAllHits({ only, removeDuplicates, perChannel }: SearchQuery): boolean {
-  return only > 0 || removeDuplicates || perChannel > 0;
+/** Whether all hits must be known: where all are wanted, or where they decide about one another. */
+export function needsAllHits({ allPages, only, removeDuplicates, perChannel }: SearchQuery): boolean {
+  return allPages || only > 0 || removeDuplicates || perChannel > 0;
 }
 
 export function cutPage(hits: readonly Hit[], query: SearchQuery): HitsPage {
-  const { only, offset, limit } = query;
+  const { only, offset, limit, allPages } = query;
   const arranged = only > 0 ? hits.slice(only - 1, only) : arrangeHits(hits, query);
-  return { page: arranged.slice(offset, offset + limit), total: arranged.length };
+  const page = arranged.slice(offset, allPages ? undefined : offset + limit);
+  return { page, total: arranged.length };
 }
 
 /**

@@ -44,6 +44,8 @@ export interface SearchQuery {
   readonly order: readonly OrderTerm[];
   readonly limit: number;
   readonly offset: number;
+  /** All from `offset` on are wanted, which are shown in pages of `limit`; not one page alone. */
+  readonly allPages: boolean;
   readonly removeDuplicates: boolean;
   /** Claims of one channel in a page; 0 for any number. */
   readonly perChannel: number;

@@ -13,6 +13,7 @@ interface Page {
   total: number;
   height: number;
   claims: { name: string }[];
+  next?: string;
 }
 
 function value(title: string, tags: string[]): string {
@@ -93,6 +94,8 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('$name',
   it('tells what is wrong with constraints', async () => {
     await expect(node.rpc('searchclaims', [{ height: 'x' }])).rejects.toThrow('height: "x" is not a number.');
     await expect(node.rpc('searchclaims', [{ order_by: 'x' }])).rejects.toThrow('there is no field "x"');
+    for (const limit of [1001, '1001', 1e15, '1e400'])
+      await expect(node.rpc('searchclaims', [{ limit }])).rejects.toThrow('a page has at most 1000 claims');
   });
 
   it('follows a reorganisation', async () => {
@@ -111,5 +114,26 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('$name',
     await kept.lose(folder);
     await start();
     expect(await search({ order_by: '^amount' })).toEqual(['first', 'second']);
+  });
+
+  it('shows each claim once on pages that follow one another, whatever blocks bring between them', async () => {
+    const asked = { order_by: 'amount', limit: 2, name: ['w1', 'w2', 'w3', 'w4', 'w5', 'w6'] };
+    for (let n = 1; n <= 5; n++) await node.rpc('claimname', [`w${n}`, value(`Walk ${n}`, []), 1 - n / 10]);
+    await mine();
+    expect(await search({ ...asked, limit: 10 })).toEqual(['w1', 'w2', 'w3', 'w4', 'w5']);
+    const namesOf = ({ claims }: Page) => claims.map(({ name }) => name);
+    const first = await node.rpc<Page>('searchclaims', [asked, '']);
+    await node.rpc('claimname', ['w6', value('Walk 6', []), 3]);
+    await mine();
+    // What the second page shows begins with what the first one showed when it is cut anew.
+    expect((await search({ ...asked, limit: 10 })).slice(2, 4)).toEqual(['w2', 'w3']);
+    const second = await node.rpc<Page>('searchclaims', [asked, first.next]);
+    const third = await node.rpc<Page>('searchclaims', [asked, second.next]);
+    expect([first, second, third].map(namesOf)).toEqual([['w1', 'w2'], ['w3', 'w4'], ['w5']]);
+    expect(third).toMatchObject({ total: 5, height: first.height });
+    expect(third.next).toBeUndefined();
+    await expect(node.rpc('searchclaims', [{ ...asked, limit: 3 }, first.next])).rejects.toThrow(
+      'after: the page before was of other constraints.',
+    );
   });
 });

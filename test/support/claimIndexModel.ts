@@ -100,7 +100,7 @@ export class ClaimIndexModel {
     const root = this.trie.connect(block);
     const state = this.trie.tip;
     const old = this.claims;
-    const made = this.walk(height, txs, intents, old);
+    const made = this.walk(height, txs, intents, old, state.filed);
     const claims: NaiveClaim[] = [];
     for (const item of state.items) {
       if (item.support) continue;
@@ -113,24 +113,25 @@ export class ClaimIndexModel {
     return root;
   }
 
-  /** The outputs of the block that make claims or follow them, in order. */
+  /** The outputs of the block that make claims or follow them, in order: of a claim's updates those that the trie filed. */
   private walk(
     height: number,
     txs: readonly NaiveTx[],
     intents: ReadonlyMap<string, Intent>,
     old: readonly NaiveClaim[],
+    filed: ReadonlySet<string>,
   ): NaiveClaim[] {
     const made: NaiveClaim[] = [];
     /** Of channels that the block makes. */
     const keys = new Map<string, string | null>();
     const current = new Map(old.map((claim) => [claim.id, claim]));
-    for (const { txid, position, spends, outputs } of txs) {
+    for (const { txid, position, outputs } of txs) {
       for (const { n, operation, claimId, name } of outputs) {
         if (operation !== 'claim' && operation !== 'update') continue;
+        const point = pointOf(txid, n);
+        if (!filed.has(point)) continue;
         const id = claimId.toString('hex');
         const was = current.get(id);
-        if (operation === 'update' && !spends.some((coin) => pointOf(coin.txid, coin.n) === was?.point))
-          continue;
         const intent = intents.get(`${txid.toString('hex')}:${n}`)!;
         const latest = { height, position, nout: n };
         const rawName = name.toString('latin1');
@@ -138,7 +139,7 @@ export class ClaimIndexModel {
           id,
           first: was?.first ?? latest,
           latest,
-          point: pointOf(txid, n),
+          point,
           rawName,
           group: groupOf(rawName),
           kind: intent.kind,

@@ -29,6 +29,8 @@ export interface ModelState {
   height: number;
   items: ModelItem[];
   owners: Map<string, Owner>;
+  /** Outputs that the block's transactions filed; later ones of them may have spent some again. */
+  filed: Set<string>;
   root: string;
 }
 
@@ -66,7 +68,8 @@ export class ClaimModel {
 
   constructor(rules: ClaimRules) {
     this.rules = rules;
-    this.states.push({ height: 0, items: [], owners: new Map(), root: number32(1).toString('hex') });
+    const root = number32(1).toString('hex');
+    this.states.push({ height: 0, items: [], owners: new Map(), filed: new Set(), root });
   }
 
   get tip(): ModelState {
@@ -83,6 +86,7 @@ export class ClaimModel {
       height: block.height,
       items: before.items.map((item) => ({ ...item })),
       owners: new Map(before.owners),
+      filed: new Set(),
       root: '',
     };
     new Step(this.rules, before, state).run(block);
@@ -228,11 +232,13 @@ class Step {
         delay = support && this.rules.supportDelay === 100 ? 100 : this.delay(name);
       }
       const validAt = this.height + delay;
+      const point = pointOf(Buffer.from(tx.txid), output.n);
+      this.state.filed.add(point);
       this.state.items.push({
         support,
         name: this.queueName(rawName, validAt),
         rawName,
-        point: pointOf(Buffer.from(tx.txid), output.n),
+        point,
         claimId,
         amount: output.amount,
         height: this.height,

@@ -9,6 +9,9 @@ import { ClaimLife, LIFE_NAMES } from './claimLife.js';
 import { ClaimModel, claimsOf, pointOf, type ModelItem, type ModelState } from './claimModel.js';
 import { MemoryRows } from './memoryRows.js';
 
+/** Past blocks of which nodes of the trie are told. */
+export const PROOF_WINDOW = 100;
+
 /** A claim store and the model, of which both live the same life. */
 export class TwoLives {
   readonly rules: ClaimRules;
@@ -29,7 +32,7 @@ export class TwoLives {
     this.rules = rules;
     this.life = new ClaimLife(seed, names);
     this.model = withModel ? new ClaimModel(rules) : null;
-    this.store = new ClaimStore({ rules, proofWindow: 100 });
+    this.store = new ClaimStore({ rules, proofWindow: PROOF_WINDOW });
   }
 
   stateAt(height: number): ModelState {

@@ -23,10 +23,10 @@ export interface ClaimindexMethods {
     named: { urls: unknown };
     result: { [key: string]: ResolvedClaim | { error: { name: string; text: string } } };
   };
-  /** `searchclaims constraints` */
+  /** `searchclaims constraints ( "after" )` */
   searchclaims: {
-    params: [constraints: object];
-    named: { constraints: object };
-    result: { height: number; total: number; claims: ResolvedClaim[]; blocked: ({ channel_id: string; count: number })[] };
+    params: [constraints: object, after?: string | null];
+    named: { constraints: object; after?: string | null };
+    result: { height: number; total: number; claims: ResolvedClaim[]; blocked: ({ channel_id: string; count: number })[]; next?: string };
   };
 }

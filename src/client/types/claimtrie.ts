@@ -83,10 +83,10 @@ export interface ClaimtrieMethods {
     named: { blockhash?: string | null };
     result: (TrieEntry | LbrycrdTrieEntry)[];
   };
-  /** `getnamehistory "name" ( from to count )` */
+  /** `getnamehistory "name" ( from to count hex )` */
   getnamehistory: {
-    params: [name: string, from?: number | null, to?: string | number | null, count?: number | null];
-    named: { name: string; from?: number | null; to?: string | number | null; count?: number | null };
+    params: [name: string, from?: number | null, to?: string | number | null, count?: number | null, hex?: boolean | null];
+    named: { name: string; from?: number | null; to?: string | number | null; count?: number | null; hex?: boolean | null };
     result: { name: string; normalized_name: string; namehex?: string; height: number; blockhash: string; blocks: NameBlock[]; next?: number };
   };
   /** `getnameproof "name" ( "blockhash" "claimId" )` */
@@ -131,16 +131,16 @@ export interface ClaimtrieMethods {
     named: { includesuppports?: boolean | null; includesupports?: boolean | null; activeonly?: boolean | null; minconf?: number | null };
     result: ({ name: string; claimtype: "CLAIM" | "SUPPORT"; claimId: string; value?: string; account: string; address?: string; category: "name"; amount: number; vout: number; fee: number; height?: number; confirmations: number; blockhash?: string; blockindex?: number; txid: string; time: number; timereceived: number; comment?: string; 'expiration height'?: number; expired?: boolean; 'blocks to expiration'?: number; 'is spent': boolean; 'is in name trie'?: boolean; 'is in support map'?: boolean } | { name: string; claimtype: "CLAIM" | "SUPPORT"; claimId?: string; supported_claimid?: string; value?: string; txid: string; account: string; address?: string; amount: number; vout: number; fee: number; height?: number; 'expiration height'?: number; expired?: boolean; 'blocks to expiration'?: number; confirmations: number; 'is spent': boolean; 'is in name trie'?: boolean; 'is in support map'?: boolean })[];
   };
-  /** `listnames ( "prefix" count "after" block )` */
+  /** `listnames ( "prefix" count "after" block hex )` */
   listnames: {
-    params: [prefix?: string | null, count?: number | null, after?: string | null, block?: string | number | null];
-    named: { prefix?: string | null; count?: number | null; after?: string | null; block?: string | number | null };
+    params: [prefix?: string | null, count?: number | null, after?: string | null, block?: string | number | null, hex?: boolean | null];
+    named: { prefix?: string | null; count?: number | null; after?: string | null; block?: string | number | null; hex?: boolean | null };
     result: { height: number; blockhash: string; names: ListedName[]; next?: string };
   };
-  /** `listupcoming ( blocks "kind" count from )` */
+  /** `listupcoming ( blocks "kind" count from block )` */
   listupcoming: {
-    params: [blocks?: number | null, kind?: string | null, count?: number | null, from?: number | null];
-    named: { blocks?: number | null; kind?: string | null; count?: number | null; from?: number | null };
+    params: [blocks?: number | null, kind?: string | null, count?: number | null, from?: number | null, block?: string | number | null];
+    named: { blocks?: number | null; kind?: string | null; count?: number | null; from?: number | null; block?: string | number | null };
     result: { height: number; blockhash: string; from: number; to: number; events: UpcomingEvent[]; next?: number };
   };
   /** `supportclaim "name" ( "claimid" amount "value" isTip )` */

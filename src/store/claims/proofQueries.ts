@@ -129,6 +129,27 @@ async function requireProvable(
   if (height < oldest) throw new ProofUnavailableError(height, oldest);
 }
 
+/** Whether names part here after the block, for which proofs are answered. */
+export async function isNodeAfter(
+  rows: RowReader,
+  rules: ClaimRules,
+  window: ProofWindow,
+  { name, height, tipHeight }: { name: string } & Pick<ProofQuery, 'height' | 'tipHeight'>,
+): Promise<boolean> {
+  const generation = generationAt(rules, height);
+  const notedFrom = await readNotedFrom(rows);
+  const row = await rows.get(nodeKey(generation, name));
+  const present = row ? parseNodeRow(row).slots : NO_SLOTS;
+  const newest = newestChange(rules, generation, tipHeight());
+  const slots = await pastSlots(rows, { window, generation, height, notedFrom }, name, present, newest);
+  return slots.length > 0;
+}
+
+/** The last block that may have changed nodes of this form when the tip is at `tipHeight`. */
+function newestChange(rules: ClaimRules, generation: Generation, tipHeight: number): number {
+  return generation === '0' ? Math.min(tipHeight, lastOfOldForm(rules)) : tipHeight;
+}
+
 /** The nodes whose path leads to the name, the root first; none of an empty trie. */
 async function readPath(
   rows: RowReader,
@@ -138,7 +159,6 @@ async function readPath(
   tipHeight: () => number,
 ): Promise<PathNode[]> {
   const { generation, height } = block;
-  const last = (tip: number): number => (generation === '0' ? Math.min(tip, lastOfOldForm(rules)) : tip);
   const nodes: PathNode[] = [];
   /** After this block the node is as it was after the one asked for, and all below it: what leads to it has the same hash. */
   let unchangedAt: number | null = null;
@@ -150,7 +170,9 @@ async function readPath(
     const tip = tipHeight();
     const present = nodeRow ? parseNodeRow(nodeRow).slots : NO_SLOTS;
     const isUnchanged: boolean = unchangedAt === tip;
-    const slots: Buffer = isUnchanged ? present : await pastSlots(rows, block, path, present, last(tip));
+    const slots: Buffer = isUnchanged
+      ? present
+      : await pastSlots(rows, block, path, present, newestChange(rules, generation, tip));
     const { claims, takeover } = isUnchanged
       ? presentClaims(nameRow)
       : await claimsAt(rows, rules, path, height);

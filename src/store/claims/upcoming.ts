@@ -6,18 +6,18 @@
 import { forecastName, type ForecastEvent } from '../../claimtrie/forecast.js';
 import { REMOVAL, type Item } from '../../claimtrie/item.js';
 import { normalizeKey } from '../../claimtrie/nameKey.js';
-import { expiringCreation, hashesAllClaims } from '../../claimtrie/rules.js';
+import { expiringCreation } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { inSlices } from '../../util/slices.js';
 import type { RowReader } from '../rows.js';
 import { Breather } from './breather.js';
-import { dueKey, logKey, nodeKey, readU32 } from './claimKeys.js';
+import { dueKey, logKey, readU32 } from './claimKeys.js';
 import { aliveItems, itemsByOrdinal } from './itemHistory.js';
-import { countLogChunks, parseLogChunk } from './logRow.js';
+import { countLogChunks, parseLogChunk, readLog, type ItemRef } from './logRow.js';
 import { parseDueRow } from './queueRow.js';
 
 export interface UpcomingQuery {
-  /** Of the latest block: what is said is said as of it. */
+  /** Of the block as of which all is said. */
   height: number;
   /** First block and last; all behind `height`. */
   from: number;
@@ -39,11 +39,22 @@ export interface UpcomingPage {
   next: number | null;
 }
 
+/** Blocks below the latest as of which one may ask: the logs of those above are read for each page. Arbitrary. */
+export const FORESEEN_BLOCKS_BEHIND = 144;
+
 /** Names with items in the queue, by the height at which these are due. */
 export type DueNames = ReadonlyMap<number, ReadonlySet<string>>;
 
-/** From rows of the present: who calls it holds the outcome for nothing when a block came or went meanwhile. */
-export async function readDueNames(rows: RowReader, from: number, to: number): Promise<DueNames> {
+/**
+ * Names with items that are due in blocks `from` to `to`, as of block `height`: those of the queue as it is after block
+ * `tipHeight`, and of what the blocks in between took out of it. From rows of the present: who calls it holds the outcome
+ * for nothing when a block came or went meanwhile.
+ */
+export async function readDueNames(
+  rows: RowReader,
+  { height, from, to }: Pick<UpcomingQuery, 'height' | 'from' | 'to'>,
+  tipHeight: number,
+): Promise<DueNames> {
   const names = new Map<number, Set<string>>();
   const breather = new Breather();
   for await (const [key, row] of rows.range({ gte: dueKey(from), lt: dueKey(to + 1) })) {
@@ -51,7 +62,26 @@ export async function readDueNames(rows: RowReader, from: number, to: number): P
     names.set(height, new Set(parseDueRow(row).map(({ name }) => name)));
     if (breather.isDue) await breather.pause();
   }
+  for (let later = height + 1; later <= tipHeight; later++) {
+    for (const { ref } of await takenOut(rows, later, height)) {
+      const item = (await itemsByOrdinal(rows, ref.name, ref.since)).get(ref.ordinal);
+      if (item === undefined || (item.activated !== 0 && item.activated <= height)) continue;
+      if (item.dueHeight < from || item.dueHeight > to) continue;
+      const due = names.get(item.dueHeight);
+      if (due) due.add(item.name);
+      else names.set(item.dueHeight, new Set([item.name]));
+    }
+    if (breather.isDue) await breather.pause();
+  }
   return names;
+}
+
+/** What block `later` spent, moved or let in of what was filed after block `height`. */
+async function takenOut(rows: RowReader, later: number, height: number): Promise<{ ref: ItemRef }[]> {
+  return (await readLog(rows, later)).flatMap((event) => {
+    const isTaken = event.op === 'spend' || event.op === 'activate' || event.op === 'refile';
+    return isTaken && event.ref.since <= height ? [event] : [];
+  });
 }
 
 /** Outputs of old blocks that are looked at for one page; the page ends with the block that reaches it. Arbitrary. */
@@ -59,12 +89,16 @@ const MAX_OLD_ITEMS = 20_000;
 /** Names that are read side by side. */
 const NAMES_AT_ONCE = 32;
 
+/** Whether a name without claims is a node of the trie after the block of the query. */
+export type IsNode = (name: string) => Promise<boolean>;
+
 /** `due` has the range of the query. */
 export async function readUpcoming(
   rows: RowReader,
   rules: ClaimRules,
   query: UpcomingQuery,
   due: DueNames,
+  isNode: IsNode,
 ): Promise<UpcomingPage> {
   const { from, to, count, isWanted } = query;
   const events: UpcomingEvent[] = [];
@@ -77,7 +111,8 @@ export async function readUpcoming(
     const names = [...new Set([...(due.get(height) ?? []), ...old.names])].sort();
     for (const name of names) {
       let coming = forecasts.get(name);
-      if (coming === undefined) forecasts.set(name, (coming = await forecast(rows, rules, name, query)));
+      if (coming === undefined)
+        forecasts.set(name, (coming = await forecast(rows, rules, name, query, isNode)));
       for (const event of coming) {
         if (event.height === height && isWanted(event.type)) events.push({ name, event });
       }
@@ -95,13 +130,13 @@ async function forecast(
   rules: ClaimRules,
   name: string,
   { height, to }: UpcomingQuery,
+  isNode: IsNode,
 ): Promise<ForecastEvent[]> {
   const items = await aliveItems(rows, name, height);
   const isClaimed = items.some(
     ({ kind, activated }) => kind !== 'support' && activated !== 0 && activated <= height,
   );
-  const generation = hashesAllClaims(rules, height) ? '1' : '0';
-  const isParting = !isClaimed && (await rows.get(nodeKey(generation, name))) !== undefined;
+  const isParting = !isClaimed && (await isNode(name));
   return inSlices(forecastName(rules, { name, items, height, until: to, isParting }));
 }
 

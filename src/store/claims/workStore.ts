@@ -45,6 +45,7 @@ import type { VersionWriter } from './versions.js';
 
 /** Rows that are fetched and decoded between two chances to breathe. Arbitrary. */
 const ROWS_AT_ONCE = 2000;
+const NO_NAMES: ReadonlySet<string> = new Set();
 /** Changed nodes are held up to this number, some hundred bytes each. Arbitrary: most blocks change far fewer. */
 const MAX_DIRTY_NODES = 50_000;
 
@@ -97,14 +98,20 @@ export class WorkStore {
     });
   }
 
-  async loadNames(wanted: Iterable<string>): Promise<void> {
+  /** `rowless` are names that surely have no row: it is not looked for. They stand among the others in the order given. */
+  async loadNames(wanted: Iterable<string>, rowless: ReadonlySet<string> = NO_NAMES): Promise<void> {
     const { names } = this.work;
     const missing = [...new Set(wanted)].filter((name) => !names.has(name));
     for (let at = 0; at < missing.length; at += ROWS_AT_ONCE) {
       const some = missing.slice(at, at + ROWS_AT_ONCE);
-      const rows = await this.rows.getMany(some.map(nameKey));
-      const marks = this.marking ? await this.rows.getMany(some.map(markKey)) : [];
-      some.forEach((name, i) => this.addName(name, rows[i], marks[i]));
+      const sought = rowless.size === 0 ? some : some.filter((name) => !rowless.has(name));
+      const rows = await this.rows.getMany(sought.map(nameKey));
+      const marks = this.marking ? await this.rows.getMany(sought.map(markKey)) : [];
+      let next = 0;
+      for (const name of some) {
+        const i = rowless.has(name) ? -1 : next++;
+        this.addName(name, rows[i], marks[i]);
+      }
       await this.breather.pause();
     }
   }
@@ -146,11 +153,14 @@ export class WorkStore {
     }
   }
 
-  /** Loads names, the trie along them, and items. */
+  /**
+   * Loads names, the trie along them, and items. Names stand in the order given whatever is known of them beforehand, for
+   * the order of the block's log follows from theirs.
+   */
   async load(names: ReadonlySet<string>, items: readonly ItemKey[]): Promise<void> {
     const [leaves] = await Promise.all([this.loadTrie(names), this.loadItems(items)]);
-    for (const name of names) if (this.isUnknown(name)) this.addName(name, undefined, undefined);
-    await this.loadNames([...names, ...leaves]);
+    const rowless = new Set([...names].filter((name) => this.isUnknown(name)));
+    await this.loadNames([...names, ...leaves], rowless);
   }
 
   /** Whether the name surely has no row: it has no node, hence no active claims, and is not idle. Its path is loaded. */

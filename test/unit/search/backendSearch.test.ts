@@ -162,6 +162,23 @@ describe.each(searchBackends)('searches in the index of $name', (backend) => {
     expect(await find({ text: nested })).toBe(both);
   });
 
+  it('finds the hits of all pages at once', async () => {
+    for (const constraints of [
+      { text: 'bitcoin' },
+      { order_by: 'height' },
+      { text: 'bitcoin', remove_duplicates: true, limit_claims_per_channel: 1 },
+      { any_tags: ['news'], offset: 7, limit_claims_per_channel: 2 },
+    ]) {
+      const query = { ...parseConstraints(constraints), limit: 5 };
+      const whole = await reader.search({ ...query, allPages: true }, 10_000);
+      const rows: string[] = [];
+      for (let { offset } = query; offset < whole.total; offset += 5)
+        rows.push(...(await reader.search({ ...query, offset }, 10_000)).rows);
+      expect(rows.length).toBeGreaterThan(10);
+      expect(whole.rows).toEqual(rows);
+    }
+  });
+
   it('ends a search whose time is up, and goes on with others', async () => {
     const query = parseConstraints({ order_by: 'release_time' });
     await expect(reader.search(query, -1)).rejects.toMatchObject({

@@ -1,10 +1,45 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ClaimIndexReader, ClaimRecord, ResolvedUrl } from '../../../src/index/claims/claimReader.js';
 import { BackedClaimSearch } from '../../../src/search/claimSearch.js';
+import { cutPage } from '../../../src/search/hits.js';
 import type { SearchFollower } from '../../../src/search/follower.js';
 import type { SearchBackend } from '../../../src/search/searchBackend.js';
 import type { SearchQuery } from '../../../src/search/searchQuery.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
+
+/** A search over claims that a test names by a byte each, of which it may make others at any time. */
+function searchOver(claims: number[]) {
+  const queries: SearchQuery[] = [];
+  const hexOf = (byte: number) => byte.toString(16).padStart(2, '0').repeat(20);
+  const status = { tip: { height: 1, hash: 'aa' }, failure: null, isStuck: false };
+  const backend = {
+    description: 'a list',
+    load: { running: 0, waiting: 0 },
+    search: async (query: SearchQuery) => {
+      queries.push(query);
+      const { page, total } = cutPage(
+        claims.map((byte) => ({
+          claimId: hexOf(byte),
+          channelId: null,
+          repostedId: null,
+          creationHeight: byte,
+          transaction: hexOf(byte),
+        })),
+        query,
+      );
+      return { rows: page.map(({ claimId }) => claimId), total, blocked: [], height: status.tip.height };
+    },
+  } as unknown as SearchBackend;
+  const follower = { status, waitForTip: () => Promise.resolve() } as unknown as SearchFollower;
+  const search = new BackedClaimSearch({} as ClaimIndexReader, backend, follower, SILENT_LOGGER);
+  const become = (...others: number[]) => {
+    claims.splice(0, claims.length, ...others);
+    status.tip = { height: status.tip.height + 1, hash: 'bb' };
+  };
+  return { search, queries, become };
+}
+
+const bytesOf = (rows: readonly Uint8Array[]): number[] => rows.map((row) => row[0]!);
 
 /** A search over nothing, and how often it looked, and for what. */
 function emptySearch(index: Partial<ClaimIndexReader> = {}) {
@@ -83,4 +118,64 @@ it('no search is longer than ten lists of ids', async () => {
     { nobody: 'x'.repeat(size + 1) },
   ])
     await expect(search.search(constraints)).rejects.toMatchObject(tooLong);
+});
+
+describe('pages that follow one another', () => {
+  const asked = { order_by: 'trending_score', limit: 2 };
+
+  it('show each claim once, though blocks change which there are and their order', async () => {
+    const { search, become } = searchOver([1, 2, 3, 4, 5]);
+    const first = await search.walk(asked, '');
+    expect(first).toMatchObject({ total: 5, height: 1 });
+    become(9, 4, 1, 2, 3, 5);
+    const second = await search.walk(asked, first.next!);
+    become(3, 9);
+    const third = await search.walk(asked, second.next!);
+    expect([first, second, third].map(({ rows }) => bytesOf(rows))).toEqual([[1, 2], [3, 4], [5]]);
+    expect(third).toMatchObject({ total: 5, height: 1, next: null });
+    // A page may be asked for again. One by offset is of what there is by then.
+    expect(await search.walk({ limit: 2, order_by: 'trending_score' }, second.next!)).toEqual(third);
+    expect(bytesOf((await search.search({ ...asked, offset: 1 })).rows)).toEqual([9]);
+  });
+
+  it('begin at an offset, and end where a page is full', async () => {
+    const { search, queries } = searchOver([1, 2, 3, 4, 5]);
+    const first = await search.walk({ limit: 2, offset: 1 }, '');
+    expect(bytesOf(first.rows)).toEqual([2, 3]);
+    const second = await search.walk({ limit: 2, offset: 1 }, first.next!);
+    expect(bytesOf(second.rows)).toEqual([4, 5]);
+    expect(second).toMatchObject({ total: 5, next: null });
+    expect(await search.walk({ offset: 7 }, '')).toMatchObject({ rows: [], total: 5, next: null });
+    expect(queries.map(({ allPages }) => allPages)).toEqual([true, true]);
+  });
+
+  it('are of one search, and of one that is kept', async () => {
+    const { search } = searchOver([1, 2, 3]);
+    const refusal = (constraints: object, after: string) =>
+      search.walk({ ...constraints }, after).then(
+        () => null,
+        (error: unknown) => error,
+      );
+    const wrong = (message: string) => ({ kind: 'bad-request', message });
+    const { next } = await search.walk({ limit: 1, height: 7n }, '');
+    expect(next).toMatch(/^[0-9a-f]{32}-1$/);
+    const other = wrong('after: the page before was of other constraints.');
+    expect(await refusal({ limit: 2, height: 7n }, next!)).toMatchObject(other);
+    expect(await refusal({ limit: 1, height: 8n }, next!)).toMatchObject(other);
+    expect(await refusal({ limit: 1, height: 7n }, `${next}0`)).toBeNull();
+    const none = wrong('after: the value is no "next" of a page.');
+    for (const after of ['1', `${next} `, `${next!.toUpperCase()}z`, `x${next}`])
+      expect(await refusal({}, after), after).toMatchObject(none);
+    const gone = wrong('after: the pages are not kept any more. Begin again with an empty "after".');
+    expect(await refusal({}, `${'0'.repeat(32)}-1`)).toMatchObject(gone);
+    expect(await refusal({ limit: 0 }, '')).toMatchObject({ kind: 'bad-request' });
+    expect(await refusal({ height: 'x' }, '')).toMatchObject({ kind: 'bad-request' });
+    // A thousand are kept, the latest asked for.
+    const second = await search.walk({ limit: 1 }, '');
+    for (let n = 0; n < 999; n++) await search.walk({ limit: 1 }, '');
+    expect(bytesOf((await search.walk({ limit: 1 }, second.next!)).rows)).toEqual([2]);
+    expect(await refusal({ limit: 1, height: 7n }, next!)).toMatchObject(gone);
+    await search.walk({ limit: 1 }, '');
+    expect(bytesOf((await search.walk({ limit: 1 }, second.next!)).rows)).toEqual([2]);
+  });
 });

@@ -56,6 +56,7 @@ describe('bad values', () => {
   it.each([
     [{ height: 'abc' }, 'height: "abc" is not a number.'],
     [{ height: '>' }, 'height: "" is not a number.'],
+    [{ censor_type: {} }, 'censor_type: {} is not a number.'],
     [{ height: ['>1', '2'] }, 'height: bounds and single values cannot be mixed.'],
     [{ amount: {} }, 'amount: {} is not a number.'],
     [{ fee_amount: '>1e' }, 'fee_amount: "1e" is not a number.'],

@@ -1,5 +1,6 @@
 /** `searchclaims`: claims by constraints, texts and orders, a page of them. */
 import { givenConstraints } from '../../../search/givenConstraints.js';
+import type { SearchPage } from '../../../search/searchBackend.js';
 import { SearchError } from '../../../search/searchError.js';
 import { breathe } from '../../../util/breathe.js';
 import { hashToHex, toLatin1 } from '../../../util/bytes.js';
@@ -20,7 +21,10 @@ export const searchClaims = defineMethod({
   category: 'claimindex',
   chainUse: 'reads',
   summary:
-    'Returns a page of the claims that satisfy all constraints (needs -claimsearch). Constraints, orders and the language of texts are those of the hub’s claim search.',
+    'Returns a page of the claims that satisfy all constraints (needs -claimsearch). Constraints, orders and the language of ' +
+    'texts are those of the hub’s claim search. A page by offset is cut from what there is when it is asked for. Pages that ' +
+    'fit together whatever blocks come are asked for by after, with the same constraints: all show what the first found, in ' +
+    'its order, each claim as it is by then, without those that were abandoned meanwhile.',
   params: [
     {
       name: 'constraints',
@@ -29,20 +33,28 @@ export const searchClaims = defineMethod({
       description:
         'What claims must satisfy, among others text, name, claim_ids, channel, channel_ids, any_tags, claim_type, release_time; order_by, limit (10), offset, remove_duplicates, limit_claims_per_channel say what is shown of them',
     },
+    {
+      name: 'after',
+      type: 'string',
+      defaultText: 'a page by itself',
+      description:
+        'Behind which page this one is: "next" of that one, empty for the first. The node keeps what was found for the latest 1,000 such searches, until it stops',
+    },
   ],
   result: t.object({
-    height: t.int('the height of the block that the answer is of'),
+    height: t.int('the height of the block as of which claims were found'),
     total: t.int('how many claims all pages show; at most 1000'),
     claims: t.array(FULL_CLAIM),
     blocked: t.array(
       t.object({
         channel_id: t.str('the claim id of a channel that keeps claims out (40 hex digits)'),
-        count: t.int('how many transactions of this page it keeps out'),
+        count: t.int('how many transactions of this page, or of all that follow one another, it keeps out'),
       }),
     ),
+    next: t.optional(t.str('what leads to the page behind this one'), 'with after, when there are more'),
   }),
   examples: [['{"text": "satoshi", "order_by": "release_time", "limit": 5}']],
-  async run({ services }, { constraints }): Promise<JsonOut> {
+  async run({ services }, { constraints, after }): Promise<JsonOut> {
     const index = requireClaimIndex(services);
     const { claimSearch } = services;
     if (claimSearch === null)
@@ -50,9 +62,12 @@ export const searchClaims = defineMethod({
     if (constraints.entries.length > MOST_CONSTRAINTS)
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `A search has at most ${MOST_CONSTRAINTS} constraints.`);
     const wanted = givenConstraints(constraints);
-    if (typeof wanted['limit'] === 'number' && wanted['limit'] > MOST_CLAIMS)
+    const { limit } = wanted;
+    if ((typeof limit === 'number' || typeof limit === 'string') && Number(limit) > MOST_CLAIMS)
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `limit: a page has at most ${MOST_CLAIMS} claims.`);
-    const page = await claimSearch.search(wanted).catch((error: unknown) => {
+    const found: Promise<SearchPage & { readonly next?: string | null }> =
+      after === undefined ? claimSearch.search(wanted) : claimSearch.walk(wanted, after);
+    const page = await found.catch((error: unknown) => {
       if (!(error instanceof SearchError)) throw error;
       const code = error.kind === 'bad-request' ? RPC_ERROR.INVALID_PARAMETER : RPC_ERROR.MISC_ERROR;
       throw rpcError(code, error.message);
@@ -82,6 +97,7 @@ export const searchClaims = defineMethod({
       total: page.total,
       claims,
       blocked: page.blocked.map(({ channelId, count }) => ({ channel_id: hashToHex(channelId), count })),
+      next: page.next ?? undefined,
     };
   },
 });

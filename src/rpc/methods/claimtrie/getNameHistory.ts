@@ -11,11 +11,12 @@ import {
   ofBlock,
   OF_BLOCK_FIELDS,
 } from '../../format/claimsExplorer.js';
-import { nameBytes, nameText } from '../../format/claimsText.js';
+import { nameText } from '../../format/claimsText.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
 import { NAME_PARAM } from './answers.js';
 import { blockOfHashOrHeight, retryWhileGone } from './atBlock.js';
+import { givenName, hexParam } from './hexNames.js';
 import { countParam } from './pages.js';
 
 /** Hashes of the blocks, taken while they are in the active chain. */
@@ -36,7 +37,8 @@ export const getNameHistory = defineMethod({
     'came, were updated, entered, were abandoned, expired or moved, who controlled it then, and the effective amounts ' +
     'that changed. All of it is kept from the first block on, on a pruned node too; only what a block made and spent ' +
     'again is in no history. A name is looked up as it is filed after the last block: the life of another spelling ' +
-    'before the normalization fork is told when the last block is below the fork.',
+    'before the normalization fork is told when the last block is below the fork. Pages fit together whatever is ' +
+    'connected meanwhile; the blockhash of the first as to keeps them at the same last block.',
   params: [
     NAME_PARAM,
     {
@@ -53,6 +55,7 @@ export const getNameHistory = defineMethod({
       description: 'The hash or the height of the last block',
     },
     countParam('The page ends with the block that brings so many events'),
+    hexParam('name'),
   ],
   result: t.object({
     name: t.str('the name as it was asked for'),
@@ -63,13 +66,14 @@ export const getNameHistory = defineMethod({
     next: t.optional(t.int('the height from which on there is more'), 'when there is more'),
   }),
   examples: [['"mindblown"'], ['"mindblown"', '100', '200']],
-  run({ services }, { name, from, to, count }) {
+  run({ services }, { name, from, to, count, hex }) {
+    const wanted = givenName('name', name, hex);
     const find = () => blockOfHashOrHeight(services, to);
     return retryWhileGone(services, find, async ({ id, height }) => {
       if (from > height && to !== undefined) {
         throw rpcError(RPC_ERROR.INVALID_PARAMETER, `from is above the last block, which is at ${height}`);
       }
-      const history = await services.claims.historyOf(nameBytes(name), { from, to: height, count });
+      const history = await services.claims.historyOf(wanted, { from, to: height, count });
       const hashes = hashesOf(services.chain, history.blocks);
       return {
         name,

@@ -1,23 +1,15 @@
 /** `listnames`: the names with active claims that begin with some text, in byte order, page by page. */
-import { isHex, fromHex, toHex } from '../../../util/bytes.js';
+import { toHex } from '../../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import type { NamesPage } from '../../claimReader.js';
-import { RPC_ERROR, rpcError } from '../../errors.js';
 import { LISTED_NAME_SCHEMA, listedName, ofBlock, OF_BLOCK_FIELDS } from '../../format/claimsExplorer.js';
-import { nameBytes } from '../../format/claimsText.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
 import { BLOCK_PARAM, blockOfHashOrHeight, retryWhileGone } from './atBlock.js';
+import { bytesOfHex, givenName, hexParam } from './hexNames.js';
 import { countParam } from './pages.js';
 
-/** A name behind which a page begins: hex, since names are any bytes. Empty digits stand for the empty name. */
-function cursorOf(text: string | undefined): Buffer | null {
-  if (text === undefined) return null;
-  if (text !== '' && !isHex(text)) {
-    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'after must be a name in hex, as "next" of the page before');
-  }
-  return Buffer.from(fromHex(text));
-}
+const NO_CURSOR = 'after must be a name in hex, as "next" of the page before';
 
 function* entries({ names }: NamesPage): Generator<JsonOut> {
   for (const name of names) yield listedName(name);
@@ -36,7 +28,7 @@ export const listNames = defineMethod({
       name: 'prefix',
       type: 'string',
       default: '',
-      description: 'How the names begin; normalized as names are',
+      description: 'How the names begin; normalized as names are, which leaves bytes alone that are no UTF-8',
     },
     countParam('Most names of the page'),
     {
@@ -46,6 +38,7 @@ export const listNames = defineMethod({
       description: 'The hex of the name behind which the page begins: "next" of the page before',
     },
     BLOCK_PARAM,
+    hexParam('prefix'),
   ],
   result: t.object({
     ...OF_BLOCK_FIELDS,
@@ -53,13 +46,14 @@ export const listNames = defineMethod({
     next: t.optional(t.hex('the hex of the last name'), 'when there are more'),
   }),
   examples: [['"m"', '2'], []],
-  run({ services }, { prefix, count, after, block }) {
-    const cursor = cursorOf(after);
+  run({ services }, { prefix, count, after, block, hex }) {
+    const cursor = after === undefined ? null : bytesOfHex(after, NO_CURSOR);
+    const start = givenName('prefix', prefix, hex);
     const find = () => blockOfHashOrHeight(services, block);
     return retryWhileGone(services, find, async ({ id, height }) => {
       const page = await services.claims.listNames({
         height,
-        prefix: nameBytes(prefix),
+        prefix: start,
         after: cursor,
         count,
       });

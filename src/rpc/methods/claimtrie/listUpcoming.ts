@@ -1,7 +1,7 @@
 /** `listupcoming`: which claims and supports enter and expire in the blocks to come, and which names change hands by it. */
 import { MAX_DELAY } from '../../../claimtrie/rules.js';
 import type { ClaimRules } from '../../../claimtrie/types.js';
-import type { UpcomingPage } from '../../../store/claims/upcoming.js';
+import { FORESEEN_BLOCKS_BEHIND, type UpcomingPage } from '../../../store/claims/upcoming.js';
 import { jsonArray, type JsonOut } from '../../../util/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../errors.js';
 import {
@@ -14,7 +14,7 @@ import {
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../services.js';
-import { queriedBlock, retryWhileGone, type QueriedBlock } from './atBlock.js';
+import { BLOCK_PARAM, blockOfHashOrHeight, retryWhileGone, type QueriedBlock } from './atBlock.js';
 import { countParam } from './pages.js';
 
 /** A day of the main network. */
@@ -44,6 +44,9 @@ async function pageAt(
   { blocks, from: wanted, kind, count }: Request,
 ): Promise<JsonOut> {
   const { claims } = services;
+  const oldest = await claims.oldestForeseeing();
+  if (height < oldest)
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `What comes is told as of block ${oldest} and later ones`);
   const from = Math.max(wanted ?? 0, height + 1);
   const to = Math.min(height + blocks, lastForeseen(claims.rules, height));
   const end = Math.min(to, from + BLOCKS_PER_PAGE - 1);
@@ -67,8 +70,9 @@ export const listUpcoming = defineMethod({
   follows: 'chain',
   summary:
     'Returns what the blocks to come will do to claims by themselves: pending claims and supports that enter, those ' +
-    'that expire, and names that change hands by it. As after the latest block and as if no claim transaction came: ' +
-    'what is spent, updated or made before then changes it. Nothing is told beyond the block before the normalization ' +
+    'that expire, and names that change hands by it. As after one block, the latest or a little older, and as if no claim transaction came: ' +
+    'what is spent, updated or made before then changes it. Pages of one block fit together whatever is connected ' +
+    'meanwhile: pass the blockhash of the first page on, and each "next" as from. Nothing is told beyond the block before the normalization ' +
     'fork while that lies ahead.',
   params: [
     {
@@ -76,7 +80,7 @@ export const listUpcoming = defineMethod({
       type: 'integer',
       default: DEFAULT_BLOCKS,
       range: { min: 1, max: 0x7fffffff },
-      description: 'How many blocks after the tip are looked at',
+      description: 'How many blocks after that block are looked at',
     },
     {
       name: 'kind',
@@ -89,9 +93,13 @@ export const listUpcoming = defineMethod({
       name: 'from',
       type: 'integer',
       range: { min: 0, max: 0x7fffffff },
-      defaultText: 'the block after the tip',
+      defaultText: 'the next block',
       description:
-        'The height of the first block; for another page "next" of the one before. Heights up to the tip are passed over',
+        'The height of the first block; for another page "next" of the one before. Heights up to the block as of which it is told are passed over',
+    },
+    {
+      ...BLOCK_PARAM,
+      description: `The hash or the height of the block as of which it is told: the latest, or one of the ${FORESEEN_BLOCKS_BEHIND} before it`,
     },
   ],
   result: t.object({
@@ -107,15 +115,15 @@ export const listUpcoming = defineMethod({
     ),
   }),
   examples: [[], ['4032', '"takeover"']],
-  async run({ services }, { blocks, kind, count, from }) {
+  async run({ services }, { blocks, kind, count, from, block }) {
     if (kind !== ALL_KINDS && !UPCOMING_KINDS.some((known) => known === kind)) {
       const message = `kind must be one of ${[ALL_KINDS, ...UPCOMING_KINDS].join(', ')}`;
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, message);
     }
     const request = { blocks, from, kind, count };
     for (;;) {
-      const tip = () => queriedBlock(services, undefined);
-      const answer = await retryWhileGone(services, tip, (block) => pageAt(services, block, request));
+      const find = () => blockOfHashOrHeight(services, block);
+      const answer = await retryWhileGone(services, find, (found) => pageAt(services, found, request));
       if (answer !== null) return answer;
     }
   },

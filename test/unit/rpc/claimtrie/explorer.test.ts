@@ -82,6 +82,32 @@ describe('listnames', () => {
     expect(seen).toEqual(['', toHex(odd), toHex(Buffer.from('mind')), toHex(Buffer.from('mint'))]);
   });
 
+  it('finds names that begin with bytes which are no text, and tells their life', async () => {
+    const { world, odd } = await fourNames();
+    const other = Buffer.from([0x61, 0xff, 0xc3]);
+    await world.mine([[], [claimOutput(other, 'ee', COIN), claimOutput('ã', 'ff', COIN)]]);
+    const list = async (hex: string, count = 100, after: string | null = null) =>
+      (await world.call('documented', 'listnames', hex, count, after, null, true)) as NamesAnswer;
+    const hexOf = ({ names }: NamesAnswer) => names.map(({ namehex }) => namehex);
+    expect(hexOf(await list('61ff'))).toEqual([toHex(odd), toHex(other)]);
+    expect(hexOf(await list('61ffc3'))).toEqual([toHex(other)]);
+    const first = await list('61ff', 1);
+    expect(first.next).toBe('61ff');
+    expect(hexOf(await list('61ff', 1, first.next))).toEqual([toHex(other)]);
+    // Text in hex is normalized as text is; the same digits as text are another name.
+    const small = (await list(toHex(Buffer.from('MIN')))).names;
+    expect(small.map(({ normalized_name: name }) => name)).toEqual(['mind', 'mint']);
+    expect((await list('c3a3')).names.map(({ name }) => name)).toEqual(['ã']);
+    expect((await world.call('documented', 'listnames', '61ff')) as NamesAnswer).toMatchObject({ names: [] });
+    const life = await world.call('documented', 'getnamehistory', '61ffc3', 0, null, 100, true);
+    expect(life).toMatchObject({ namehex: '61ffc3', blocks: [{ height: 2 }] });
+    const complaint = (label: string) => [INVALID_PARAMETER, `${label} must be in hex`];
+    const failure = (...call: [string, ...(string | number | boolean | null)[]]) =>
+      world.failure('documented', ...call);
+    expect(await failure('listnames', 'm', 1, null, null, true)).toEqual(complaint('prefix'));
+    expect(await failure('getnamehistory', '6', 0, null, 1, true)).toEqual(complaint('name'));
+  });
+
   it('answers of a block of the past by hash and by height, the same when others have come', async () => {
     const { world, tx } = await fourNames();
     const before = (await world.call('documented', 'listnames', 'mi')) as NamesAnswer;
@@ -392,6 +418,30 @@ describe('listupcoming', () => {
       next: 2068,
     });
     expect(await call(10, 'all', 1, 76)).toEqual({ ...place, from: 76, to: 75, events: [] });
+  });
+
+  it('tells the same as of a block when others came, and refuses what is too long ago', async () => {
+    const { world, first } = await waiting();
+    const call = (...params: (string | number | null)[]) =>
+      world.call('documented', 'listupcoming', ...params) as Promise<{ events: { height: number }[] }>;
+    const whole = await call();
+    // What was to enter does not come to that, and what the second page tells is not so any more.
+    await world.mine([[first.out(0)], [plainOutput(1n)]]);
+    await world.mineEmpty(10);
+    expect((await call()).events).not.toEqual(whole.events);
+    expect(await call(576, null, null, null, 65)).toEqual(whole);
+    expect(await call(576, null, null, null, blockHashAt(65))).toEqual(whole);
+    const page = await call(576, 'all', 1, 68, 65);
+    expect(page.events).toEqual(whole.events.filter(({ height }) => height === 501));
+    await world.mineEmpty(140);
+    expect(await world.failure('documented', 'listupcoming', 10, null, null, null, 65)).toEqual([
+      INVALID_PARAMETER,
+      'What comes is told as of block 72 and later ones',
+    ]);
+    expect(await world.failure('documented', 'listupcoming', 10, null, null, null, 217)).toEqual([
+      INVALID_PARAMETER,
+      'Block height out of range',
+    ]);
   });
 
   it('refuses a kind that it does not know', async () => {

@@ -7,13 +7,14 @@ import {
   describePresentNames,
   namesBehind,
 } from '../../../../src/store/claims/nameList.js';
+import { isNodeAfter } from '../../../../src/store/claims/proofQueries.js';
 import { readDueNames, readUpcoming } from '../../../../src/store/claims/upcoming.js';
 import { toHex, toLatin1 } from '../../../../src/util/bytes.js';
 import type { ClaimEvent, ClaimRules } from '../../../../src/claimtrie/types.js';
 import { SMALL_RULES } from '../../../support/claimComparison.js';
 import { LIFE_NAMES } from '../../../support/claimLife.js';
 import { claimedNames, claimsOf, normalized, pointOf } from '../../../support/claimModel.js';
-import { hex, naiveBlock, TwoLives, type NaiveBlock } from '../../../support/explorerModel.js';
+import { hex, naiveBlock, PROOF_WINDOW, TwoLives, type NaiveBlock } from '../../../support/explorerModel.js';
 
 const BLOCKS = 280;
 
@@ -157,14 +158,23 @@ function eventText(event: ClaimEvent): string {
   return `${type} ${hex(toLatin1(event.name))} ${pointOf(Buffer.from(txid!), n!)} ${event.isSupport}`;
 }
 
-/** What is told of the blocks up to `to`, page by page. */
-async function foretold(two: TwoLives, to: number, count: number): Promise<Told[]> {
-  const { rows, rules, height } = two;
+/** What is told of the blocks up to `to` as of block `height`, page by page; before each page `meanwhile` happens. */
+async function foretold(
+  two: TwoLives,
+  to: number,
+  count: number,
+  height = two.height,
+  meanwhile: () => Promise<void> = async () => {},
+): Promise<Told[]> {
+  const { rows, rules } = two;
   const told: Told[] = [];
+  const isNode = (name: string) =>
+    isNodeAfter(rows, rules, PROOF_WINDOW, { name, height, tipHeight: () => two.height });
   for (let from: number | null = height + 1; from !== null;) {
-    const due = await readDueNames(rows, from, to);
+    await meanwhile();
     const query = { height, from, to, count, isWanted: () => true };
-    const page = await readUpcoming(rows, rules, query, due);
+    const due = await readDueNames(rows, query, two.height);
+    const page = await readUpcoming(rows, rules, query, due, isNode);
     for (const { name, event } of page.events) {
       if (event.type === 'takeover') {
         const { owner, formerId } = event;
@@ -200,6 +210,28 @@ describe('what is told of the blocks to come', () => {
     expect(inOrder(told)).toEqual(inOrder(done));
     return done.length;
   }
+
+  it('is the same of a block below the tip, whatever comes between two pages', async () => {
+    for (const [title, alive, blocks] of [
+      ['forks as on main', 120, 69],
+      ['forks as on main, supports after 100', 240, 130],
+      ['forks as on regtest', 60, 49],
+    ] as const) {
+      const two = new TwoLives(31, SMALL_RULES[title]!, { withModel: false });
+      await two.liveTo(alive);
+      const to = alive + blocks;
+      const told = await foretold(two, to, 1000);
+      expect(told.length).toBeGreaterThan(10);
+      const oneMore = async () => {
+        if (two.height < alive + 60) await two.connect(two.life.block(two.height + 1, 6));
+      };
+      expect(await foretold(two, to, 2, alive, oneMore)).toEqual(told);
+      expect(two.height).toBeGreaterThan(alive + 5);
+      // What those blocks did makes it another as of the latest.
+      const now = await foretold(two, to, 1000);
+      expect(now).not.toEqual(told.filter(({ height }) => height > two.height));
+    }
+  });
 
   /** Lives between the forks: how far, and how many blocks are told of then. */
   const SPANS: readonly [title: string, rules: ClaimRules, alive: number, blocks: number][] = [

@@ -1,8 +1,9 @@
 /** Names without claims that have a row: never missed, and others never looked for. */
 import { describe, expect, it } from 'vitest';
-import { CLAIM_PREFIX, nameKey } from '../../../../src/store/claims/claimKeys.js';
+import { CLAIM_PREFIX, idleNamesKey, nameKey } from '../../../../src/store/claims/claimKeys.js';
 import type { ClaimRules } from '../../../../src/store/claims/claimStore.js';
 import { IdleNames } from '../../../../src/store/claims/idleNames.js';
+import { readLog } from '../../../../src/store/claims/logRow.js';
 import { HandChain } from '../../../support/claimBlocks.js';
 import { MemoryRows, type MemoryTransaction } from '../../../support/memoryRows.js';
 
@@ -83,6 +84,27 @@ describe('names without claims', () => {
     expect(await read()).toBe(true);
     await chain.disconnect();
     expect(await read()).toBe(true);
+  });
+
+  it('leave the log of a block as it is, whatever else is taken for such a name', async () => {
+    const logOf = async (isFull: boolean) => {
+      const chain = new HandChain(RULES, 10);
+      const filled = chain.rows.begin();
+      for (let row = 0; isFull && row < 2 ** 13; row++)
+        filled.put(idleNamesKey(row), Buffer.alloc(256, 0xff));
+      filled.commit();
+      chain.claim('known', 10);
+      const second = chain.claim('known', 5);
+      await chain.mine();
+      // Both wait: they are not for the name's owner.
+      chain.support(second, 3);
+      chain.support(second, 3, Buffer.from('unknown'));
+      await chain.mine();
+      return readLog(chain.rows, chain.height);
+    };
+    const log = await logOf(false);
+    expect(log.map((event) => 'ref' in event && event.ref.name)).toEqual(['known', 'unknown']);
+    expect(await logOf(true)).toEqual(log);
   });
 
   it('are a bit each, and a row is whole', async () => {
