@@ -81,7 +81,7 @@ describe('sources', () => {
     expect(settings.get('streaming_get')).toBe(false);
   });
 
-  it('tell of what is no server, wherever it stands', () => {
+  it('tell of what is no server, wherever it stands', async () => {
     const settings = open({
       file: 'known_dht_nodes: [a, b:1]\n',
       environment: { LBRY_FIXED_PEERS: 'c' },
@@ -93,6 +93,12 @@ describe('sources', () => {
       "Command line: in setting 'lbryum_servers' 'localhost:70000' is no HOST:PORT and is passed over.",
       "Environment variable LBRY_FIXED_PEERS: in setting 'fixed_peers' 'c' is no HOST:PORT and is passed over.",
       `Settings file ${path}: in setting 'known_dht_nodes' 'a' is no HOST:PORT and is passed over.`,
+    ]);
+    warnings = [];
+    await settings.set('lbryum_servers', '["b:1", "localhost"]');
+    expect(settings.get('lbryum_servers')).toEqual([['b', 1]]);
+    expect(warnings).toEqual([
+      "settings_set: in setting 'lbryum_servers' 'localhost' is no HOST:PORT and is passed over.",
     ]);
   });
 });
