@@ -39,16 +39,18 @@ export interface SettingSources {
   readonly warn: (message: string) => void;
 }
 
+type Warn = SettingSources['warn'];
+
+/** Tells of what a list of servers has that is none. */
+function warnOfStrays(row: SettingRow, value: JsonValue, where: string, warn: Warn): void {
+  if (row.kind !== 'servers') return;
+  for (const stray of strayServers(value))
+    warn(`${where}: in setting '${row.name}' ${pythonRepr(stray)} is no HOST:PORT and is passed over.`);
+}
+
 /** Where a value that cannot be used stands, for whoever must mend it. */
-function cleanFrom(
-  row: SettingRow,
-  value: JsonValue,
-  where: string,
-  warn: SettingSources['warn'],
-): SettingValue {
-  if (row.kind === 'servers')
-    for (const stray of strayServers(value))
-      warn(`${where}: in setting '${row.name}' ${pythonRepr(stray)} is no HOST:PORT and is passed over.`);
+function cleanFrom(row: SettingRow, value: JsonValue, where: string, warn: Warn): SettingValue {
+  warnOfStrays(row, value, where, warn);
   try {
     return cleanSetting(row, value);
   } catch (error) {
@@ -66,6 +68,7 @@ export class DaemonSettings implements Settings {
   private readonly strangers = new Map<string, unknown>();
   private readonly defaults: ReadonlyMap<string, SettingValue>;
   private readonly machine: Machine;
+  private readonly warn: Warn;
   readonly names: readonly string[] = SETTINGS.map(({ name }) => name);
   /** Absolute path of the file, whether or not it is there. */
   readonly path: string;
@@ -73,6 +76,7 @@ export class DaemonSettings implements Settings {
   /** Throws `EnvironmentError`, for the operator, where a source says what cannot be used. */
   constructor({ given, machine = thisMachine(), warn }: SettingSources) {
     this.machine = machine;
+    this.warn = warn;
     this.given = new Map(
       [...given].map(([name, value]) => [name, cleanFrom(ROWS.get(name)!, value, 'Command line', warn)]),
     );
@@ -89,7 +93,7 @@ export class DaemonSettings implements Settings {
     folders.set('config', join(this.pathOf('data_dir'), FILE_NAME));
     this.path = this.pathOf('config');
     assertSettingsPath(this.path);
-    this.readFile(warn);
+    this.readFile();
   }
 
   get<Name extends keyof SettingValues>(name: Name): SettingValues[Name] {
@@ -112,9 +116,11 @@ export class DaemonSettings implements Settings {
         'AttributeError',
         `There is no setting '${name}'.${suggestion(name, this.names, (near) => `'${near}'`)}`,
       );
-    const cleaned = cleanSetting(row, parseNested(value));
+    const given = parseNested(value);
+    const cleaned = cleanSetting(row, given);
     this.save((members) => members.set(name, cleaned));
     this.runtime.set(name, cleaned);
+    warnOfStrays(row, given, 'settings_set', this.warn);
     return cleaned;
   }
 
@@ -129,7 +135,8 @@ export class DaemonSettings implements Settings {
     return this.shown(name);
   }
 
-  private readFile(warn: SettingSources['warn']): void {
+  private readFile(): void {
+    const { warn } = this;
     let isUpgraded = false;
     for (const [key, value] of readSettingsFile(this.path)) {
       const row = ROWS.get(key) ?? ROWS_BY_FORMER_NAME.get(key);
@@ -142,15 +149,15 @@ export class DaemonSettings implements Settings {
       isUpgraded ||= row.name !== key;
       this.file.set(row.name, cleanFrom(row, value, `Settings file ${this.path}`, warn));
     }
-    if (isUpgraded) this.upgrade(warn);
+    if (isUpgraded) this.upgrade();
   }
 
   /** Names of earlier versions mean the same: a file that cannot be written keeps them. */
-  private upgrade(warn: SettingSources['warn']): void {
+  private upgrade(): void {
     try {
       this.save(() => undefined);
     } catch (error) {
-      warn((error as Error).message);
+      this.warn((error as Error).message);
     }
   }
 

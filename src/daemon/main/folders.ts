@@ -7,7 +7,7 @@ import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSyn
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { encodeBase58 } from '../../script/base58.js';
-import { EnvironmentError, onFile } from '../../util/environmentError.js';
+import { EnvironmentError, failureReason, onFile, systemErrorCode } from '../../util/environmentError.js';
 import { makeFolder } from '../../util/makeFolder.js';
 import { isSpecialFile, refuseSpecialFile } from '../../util/specialFile.js';
 
@@ -84,15 +84,21 @@ export function expandPath(path: string, { home, environment }: Machine): string
   return expanded === '~' || expanded.startsWith('~/') ? home + expanded.slice(1) : expanded;
 }
 
+/** What a permission mends. */
+const DENIED: ReadonlySet<string | null> = new Set(['EACCES', 'EPERM']);
+
 /** Makes the folder where it is missing. Throws `EnvironmentError` where it cannot be written to. */
 export function ensureFolder(path: string, setting: string): void {
   try {
     makeFolder(path);
     accessSync(path, constants.W_OK);
   } catch (error) {
+    const advice = DENIED.has(systemErrorCode(error))
+      ? 'Give the user that runs lbcnet the permission'
+      : 'Mend that';
     throw new EnvironmentError(
-      `The folder ${path} cannot be written to (${(error as NodeJS.ErrnoException).code}). Give the user that runs ` +
-        `lbcnet the permission, or name another folder by --${setting.replaceAll('_', '-')}.`,
+      `The folder ${path} cannot be written to: ${failureReason(error)}. ${advice}, or name another folder by ` +
+        `--${setting.replaceAll('_', '-')}.`,
     );
   }
 }

@@ -4,12 +4,15 @@
  */
 import {
   closeSync,
-  existsSync,
+  fchmodSync,
   fsyncSync,
+  lstatSync,
   openSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { extname } from 'node:path';
@@ -20,6 +23,7 @@ import { refuseSpecialFile } from '../../util/specialFile.js';
 import { unwritableFile } from '../base/daemonError.js';
 import { pythonFloat } from '../base/pythonJson.js';
 
+const MODE_BITS = 0o7777;
 const EXTENSIONS: readonly string[] = ['.yml', '.yaml'];
 
 /** What stands in the file, by name. */
@@ -44,11 +48,14 @@ function asJson(value: unknown): JsonValue {
   return new JsonObject(Object.entries(value).map(([key, inner]) => [key, asJson(inner)]));
 }
 
-/** Nothing where there is no file. Throws `EnvironmentError`, with the line where the text is no YAML. */
+/**
+ * Nothing where there is no file. Throws `EnvironmentError`, with the line where the text is no YAML, and for a link that
+ * leads nowhere: other settings may be meant than the defaults.
+ */
 export function readSettingsFile(path: string): FileMembers {
-  if (!existsSync(path)) return new Map();
   let text: string;
   try {
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return new Map();
     refuseSpecialFile(path);
     text = readFileSync(path, 'utf8');
   } catch (error) {
@@ -83,21 +90,33 @@ function noYaml(path: string, message: string, line?: number): EnvironmentError 
   );
 }
 
-/** Replaces the file so that a kill leaves the old or the new one. Throws `DaemonError` `OSError`. */
+/** Where a link at the path leads to: what is written would take its place. */
+function placeOfFile(path: string): string {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? realpathSync(path) : path;
+}
+
+/**
+ * Replaces the file, be it behind a link, so that a kill leaves the old or the new one; its mode stays. Throws `DaemonError`
+ * `OSError`.
+ */
 export function writeSettingsFile(path: string, members: ReadonlyMap<string, unknown>): void {
   const sorted = [...members].sort(([a], [b]) => (a < b ? -1 : 1));
   const text = stringify(Object.fromEntries(sorted), { version: '1.1', lineWidth: 0 });
-  const fresh = `${path}.new`;
+  let fresh = `${path}.new`;
   try {
+    const place = placeOfFile(path);
+    fresh = `${place}.new`;
     refuseSpecialFile(fresh);
+    const mode = statSync(place, { throwIfNoEntry: false })?.mode;
     const handle = openSync(fresh, 'w');
     try {
+      if (mode !== undefined) fchmodSync(handle, mode & MODE_BITS);
       writeFileSync(handle, text);
       fsyncSync(handle);
     } finally {
       closeSync(handle);
     }
-    renameSync(fresh, path);
+    renameSync(fresh, place);
   } catch (error) {
     removeFile(fresh);
     throw unwritableFile('settings', path, error);

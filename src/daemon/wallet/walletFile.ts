@@ -3,9 +3,21 @@
  * never written over. Source: lbry-sdk lbry/wallet/wallet.py `WalletStorage`; sdk-facts 3.
  */
 import { constants } from 'node:fs';
-import { chmod, copyFile, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import {
+  chmod,
+  copyFile,
+  lstat,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { environmentError } from '../../util/environmentError.js';
+import { EnvironmentError, environmentError } from '../../util/environmentError.js';
 import type { JsonObject } from '../../util/json.js';
 import { decodeUtf8 } from '../../util/jsonParse.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
@@ -17,6 +29,35 @@ const MODE_BITS = 0o7777;
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 const exists = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EEXIST';
+
+/** Whether anything lies at the path, be it a link that leads nowhere. */
+export async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    (error: unknown) => !isMissing(error),
+  );
+}
+
+/**
+ * Where the file is: where a link at the path leads to, for what is written would take the link's place. Throws
+ * `EnvironmentError` for a link that leads nowhere: a new wallet in its place would hide the one on a disk that is not there.
+ */
+export async function placeOfFile(path: string): Promise<string> {
+  try {
+    const found = await lstat(path).catch((error: unknown) => {
+      if (isMissing(error)) return null;
+      throw error;
+    });
+    if (!found?.isSymbolicLink()) return path;
+    return await realpath(path);
+  } catch (error) {
+    if (!isMissing(error)) throw environmentError(error, path);
+    throw new EnvironmentError(
+      `The wallet file ${path} is a link to ${await readlink(path)}, where nothing is. Attach the disk that it is on, ` +
+        'or remove the link to begin with a new wallet.',
+    );
+  }
+}
 
 /** What the file says, or null where there is none. Throws `DaemonError` with what to do where it is no wallet, `EnvironmentError` where it is no file. */
 export async function readWalletFile(path: string): Promise<JsonObject | null> {

@@ -3,7 +3,6 @@
  * what it cannot read; beginning puts all accounts to work.
  * Source: lbry-sdk lbry/wallet/manager.py `WalletManager`, lbry/wallet/ledger.py `start`; sdk-facts 3.
  */
-import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onFile } from '../../util/environmentError.js';
 import { JsonObject } from '../../util/json.js';
@@ -15,6 +14,8 @@ import { ENCRYPT_ON_DISK, Wallet, WALLET_VERSION } from './wallet.js';
 import { WalletAtWork, type GeneratorName, type WalletSurroundings } from './walletAtWork.js';
 import {
   fileStamp,
+  isThere,
+  placeOfFile,
   readWalletFile,
   removeHalfWritten,
   takeWholeTemporary,
@@ -111,7 +112,7 @@ export class Wallets {
     const path = this.#assertNotLoaded(id);
     if (await isThere(path)) throw walletAlreadyExists(path);
     this.#assertNotLoaded(id);
-    const wallet = this.#atWork(id, NEW_WALLET, null);
+    const wallet = this.#atWork(id, path, NEW_WALLET, null);
     this.#wallets.push(wallet);
     try {
       if (account === null) await wallet.save();
@@ -171,13 +172,14 @@ export class Wallets {
     return path;
   }
 
-  #atWork(id: string, json: JsonObject, stamp: string | null): WalletAtWork {
-    return new WalletAtWork(new Wallet(id, json, this.#options.tools), this.pathOf(id), stamp, this.#options);
+  #atWork(id: string, path: string, json: JsonObject, stamp: string | null): WalletAtWork {
+    return new WalletAtWork(new Wallet(id, json, this.#options.tools), path, stamp, this.#options);
   }
 
   async #open(id: string): Promise<WalletAtWork> {
     assertWalletId(id);
-    const path = this.pathOf(id);
+    const path = await placeOfFile(this.pathOf(id));
+    if (this.#wallets.some((wallet) => wallet.path === path)) throw walletAlreadyLoaded(path);
     const taken = await takeWholeTemporary(path);
     if (taken !== null)
       this.#options.warn(
@@ -188,7 +190,7 @@ export class Wallets {
     const json = await readWalletFile(path);
     let wallet: WalletAtWork;
     try {
-      wallet = this.#atWork(id, json ?? NEW_WALLET, stamp);
+      wallet = this.#atWork(id, path, json ?? NEW_WALLET, stamp);
     } catch (error) {
       throw await unreadableWallet(path, (error as Error).message);
     }
@@ -230,11 +232,4 @@ export class Wallets {
 async function fitGaps(wallet: WalletAtWork): Promise<void> {
   const changed = await Promise.all(wallet.accounts.map((account) => account.fitGaps()));
   if (changed.includes(true)) await wallet.save();
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,5 +1,15 @@
 /** Settings: which source wins, what a file may hold, and what is said of what it may not. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -81,7 +91,7 @@ describe('sources', () => {
     expect(settings.get('streaming_get')).toBe(false);
   });
 
-  it('tell of what is no server, wherever it stands', () => {
+  it('tell of what is no server, wherever it stands', async () => {
     const settings = open({
       file: 'known_dht_nodes: [a, b:1]\n',
       environment: { LBRY_FIXED_PEERS: 'c' },
@@ -93,6 +103,12 @@ describe('sources', () => {
       "Command line: in setting 'lbryum_servers' 'localhost:70000' is no HOST:PORT and is passed over.",
       "Environment variable LBRY_FIXED_PEERS: in setting 'fixed_peers' 'c' is no HOST:PORT and is passed over.",
       `Settings file ${path}: in setting 'known_dht_nodes' 'a' is no HOST:PORT and is passed over.`,
+    ]);
+    warnings = [];
+    await settings.set('lbryum_servers', '["b:1", "localhost"]');
+    expect(settings.get('lbryum_servers')).toEqual([['b', 1]]);
+    expect(warnings).toEqual([
+      "settings_set: in setting 'lbryum_servers' 'localhost' is no HOST:PORT and is passed over.",
     ]);
   });
 });
@@ -144,6 +160,18 @@ describe('the file', () => {
     rmSync(path);
     mkdirSync(path);
     expect(() => open()).toThrow(/cannot be read: it is a folder where a file should be/);
+  });
+
+  it('is written where a link leads to, with the mode that it has', async () => {
+    const target = join(home, 'mine.yml');
+    symlinkSync(target, path);
+    expect(() => open()).toThrow(/conf\.yml cannot be read: it is missing \(ENOENT\)\. Mend that/);
+    writeFileSync(target, 'udp_port: 7\n', { mode: 0o600 });
+    await open().set('tcp_port', 8);
+    expect(lstatSync(path).isSymbolicLink()).toBe(true);
+    expect(parse(readFileSync(target, 'utf8'))).toEqual({ tcp_port: 8, udp_port: 7 });
+    expect(statSync(target).mode & 0o777).toBe(0o600);
+    expect(readdirSync(home).sort()).toEqual(['conf.yml', 'mine.yml']);
   });
 
   it('says which value cannot be', () => {

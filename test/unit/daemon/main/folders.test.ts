@@ -54,7 +54,13 @@ it('a folder or a pipe in the place of a file is told', () => {
 
 it('a file in the place of a folder is told', () => {
   writeFileSync(at('file'), '');
-  expect(() => ensureFolder(at('file'), 'data_dir')).toThrow(/cannot be written to .*--data-dir/);
+  expect(() => ensureFolder(at('file'), 'data_dir')).toThrow(
+    /cannot be written to: something else lies there \(EEXIST\)\. Mend that, or name .*--data-dir/,
+  );
+  expect(() => ensureFolder(at('file/more'), 'wallet_dir')).toThrow(
+    /a part of its path is no folder \(ENOTDIR\)\. Mend that, or name .*--wallet-dir/,
+  );
+  expect(() => ensureFolder(at('a\0b'), 'wallet_dir')).toThrow(/null bytes.* Mend that/);
   const open = (): HeaderFile => new HeaderFile(at('file/headers.dat'), Buffer.alloc(112));
   expect(open).toThrow(EnvironmentError);
   expect(open).toThrow(/file: something else lies there \(EEXIST\)/);

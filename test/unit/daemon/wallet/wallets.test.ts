@@ -1,4 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { deflateSync } from 'node:zlib';
 import { join } from 'node:path';
@@ -112,6 +122,37 @@ describe('opening', () => {
     for (const n of [1, 2]) write(`default_wallet.tmp.${n}`, wallet(account()));
     await expect(open()).rejects.toThrow(/is missing.*tmp\.1, .*tmp\.2\. Rename the one/);
     expect(readdirSync(folder)).toEqual(['default_wallet.tmp.1', 'default_wallet.tmp.2']);
+  });
+
+  it('follows a link to the file, in writing too, which stays a link', async () => {
+    mkdirSync(join(folder, 'disk'));
+    write('disk/mine', wallet(account()));
+    symlinkSync(join('disk', 'mine'), join(folder, 'default_wallet'));
+    const wallets = await open();
+    await wallets.default.setPreference('a', 'b');
+    expect(lstatSync(join(folder, 'default_wallet')).isSymbolicLink()).toBe(true);
+    expect(text('disk/mine')).toContain('"a"');
+    expect(readdirSync(join(folder, 'disk'))).toEqual(['mine']);
+    symlinkSync('default_wallet', join(folder, 'same'));
+    await expect(wallets.add('same')).rejects.toMatchObject({ name: 'WalletAlreadyLoadedError' });
+  });
+
+  it('leaves a link alone that leads nowhere, or to itself', async () => {
+    const link = (target: string): void => {
+      rmSync(join(folder, 'default_wallet'), { force: true });
+      symlinkSync(target, join(folder, 'default_wallet'));
+    };
+    link(join(folder, 'no disk', 'mine'));
+    await expect(open()).rejects.toThrow(/is a link to .*no disk.mine, where nothing is\. Attach the disk/);
+    const wallets = await open('other');
+    await expect(wallets.create('default_wallet', null)).rejects.toMatchObject({
+      name: 'WalletAlreadyExistsError',
+    });
+    await expect(wallets.add('default_wallet')).rejects.toThrow('where nothing is');
+    expect(lstatSync(join(folder, 'default_wallet')).isSymbolicLink()).toBe(true);
+    link('default_wallet');
+    await expect(open()).rejects.toThrow(/default_wallet: its path leads in circles \(ELOOP\)/);
+    expect(lstatSync(join(folder, 'default_wallet')).isSymbolicLink()).toBe(true);
   });
 
   it('marks a locked default wallet as one that is encrypted on disk', async () => {
