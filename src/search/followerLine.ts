@@ -41,8 +41,13 @@ export interface FollowerLineOptions {
 
 /** Deeds that the thread has not come to; further ones wait, of each kind one. Arbitrary: each has some hundred bytes. */
 const MOST_UNHEARD = 16;
-/** After so long it is looked whether it has come to them. */
+/** After so long it is looked whether it has come to them. Arbitrary. */
 const OWED_MS = 50;
+/**
+ * The least time between two words about a tip that moved: each costs the node's thread more than the smallest blocks do, and
+ * whoever waits for the tip is told of at once. Arbitrary: the follower gathers blocks for as long.
+ */
+const SOON_MS = 50;
 
 type Question = Extract<ToNode, { kind: 'ask' }>;
 
@@ -57,6 +62,8 @@ export class FollowerLine {
   private readonly facts: MessagePort;
   private readonly signals = new Int32Array(new SharedArrayBuffer(4 * SIGNALS));
   private sent = 0;
+  /** When the tip was last told to have moved. */
+  private soonMs = -Infinity;
   private readonly owed = new Set<FollowerDeed>();
   private owing: NodeJS.Timeout | null = null;
   private unhold: (() => void) | null = null;
@@ -86,13 +93,21 @@ export class FollowerLine {
   tell(deed: FollowerDeed): void {
     if (this.isEnded) return;
     const unheard = (this.sent - Atomics.load(this.signals, HEARD)) | 0;
-    if (unheard >= MOST_UNHEARD && deed !== 'close') {
+    if (this.isTooSoon(deed) || (unheard >= MOST_UNHEARD && deed !== 'close')) {
       this.owed.add(deed);
       this.owing ??= setTimeout(() => this.tellOwed(), OWED_MS).unref();
       return;
     }
     this.sent = (this.sent + 1) | 0;
     this.say({ news: this.news(), kind: 'do', deed });
+  }
+
+  private isTooSoon(deed: FollowerDeed): boolean {
+    if (deed !== 'pokeSoon') return false;
+    const now = performance.now();
+    if (now - this.soonMs < SOON_MS) return true;
+    this.soonMs = now;
+    return false;
   }
 
   /** Ends following after the step that is under way. */
@@ -114,6 +129,7 @@ export class FollowerLine {
 
   private tellOwed(): void {
     this.owing = null;
+    this.soonMs = -Infinity;
     const owed = [...this.owed];
     this.owed.clear();
     for (const deed of owed) this.tell(deed);

@@ -222,13 +222,13 @@ export class BlockWork {
     const points = new Map(made.map(({ item }) => [item.point, item.claimId]));
     const formers = made.map(({ item }) => this.formerRow(item.claimId));
     const updatesNew = made.some(({ item }, i) => item.kind === 'update' && formers[i] === null);
-    const outputs = await ClaimOutputs.read(this.block, points, updatesNew);
+    const outputs = await ClaimOutputs.read(this.block, points);
     const found = made.map(({ item }) => {
       const output = outputs.byPoint.get(item.point);
       assert(output, 'a block lacks an output that the claim trie took from it');
       return output;
     });
-    const signed = await this.signedOutputs(outputs, found);
+    const signed = await this.signedOutputs(outputs, found, updatesNew);
     return made.map(({ item }, i) => {
       const former = formers[i]!;
       const output = found[i]!;
@@ -266,14 +266,20 @@ export class BlockWork {
     };
   }
 
-  /** Those whose signature is right by the key of the channel before the block, or of one made earlier in it. */
+  /**
+   * Those whose signature is right by the key of the channel before the block, or of one made earlier in it. Reads the history
+   * of the block for it where that is needed, and where it `isWanted`.
+   */
   private async signedOutputs(
     outputs: ClaimOutputs,
     found: readonly ClaimOutputInBlock[],
+    isWanted: boolean,
   ): Promise<Set<ClaimOutputInBlock>> {
     const signed = found.filter(({ facts }) => facts.channelId !== null && facts.signature !== null);
     const channelOf = ({ facts }: ClaimOutputInBlock): string => toLatin1(facts.channelId!);
     await this.noted.load(signed.map((output) => this.keyOf(channelOf(output))));
+    const isNew = (output: ClaimOutputInBlock): boolean => this.formerRow(channelOf(output)) === null;
+    if (isWanted || signed.some(isNew)) await outputs.readHistory();
     const checks: SignedOutput[] = [];
     for (const output of signed) {
       const channel = this.formerRow(channelOf(output));

@@ -14,6 +14,7 @@ import type { ResolvedInputs } from '../../native/binding.js';
 import type { NetworkParams } from '../../params/network.js';
 import { PREFIX } from '../../store/keys.js';
 import type { ConnectedClaims, ProofWindow } from '../../store/claims/claimStore.js';
+import { RecordWriter } from '../../store/rowRecords.js';
 import type { RowTransaction } from '../../store/rows.js';
 import type { ChainIndex } from '../chainIndex.js';
 import { writeChanges, writeTrending, type NotedChanges, type NotedTrending } from './blockChanges.js';
@@ -41,6 +42,7 @@ class ClaimIndex implements ChainIndex {
   readonly version = 1;
   readonly prefixes = [PREFIX.claimIndex];
   private readonly options: ClaimIndexOptions;
+  private readonly records = new RecordWriter();
   /** Below it there are no undo rows; null before the first block of this run. */
   private keptFrom: number | null = null;
 
@@ -61,7 +63,7 @@ class ClaimIndex implements ChainIndex {
     const tipHeight = Math.max(height, this.options.tipHeight());
     const keepsUndo = window === 'all' || height > tipHeight - window;
     const items = claims?.log ? itemsOfLog(claims.log) : await readBlockItems(rows, height);
-    const noted = new NotedRows(rows);
+    const noted = new NotedRows(rows, this.records);
     const isPresent = height === tipHeight;
     const deps = { params, rules, rows, isPresent, names: claims?.names ?? null, noted };
     const work = didNothing(items) ? null : new BlockWork(deps, block, height, items);

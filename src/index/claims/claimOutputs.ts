@@ -20,6 +20,7 @@ import {
 } from '../../primitives/blockLayout.js';
 import { outputScriptAt, prevoutAt, txidAt } from '../../primitives/blockView.js';
 import { decodeClaimScript } from '../../script/claimScript.js';
+import { OP } from '../../script/opcodes.js';
 import { breathe } from '../../util/breathe.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 
@@ -50,31 +51,29 @@ interface NewChannel {
 export class ClaimOutputs {
   /** The asked-for outputs by their points. */
   readonly byPoint = new Map<string, ClaimOutputInBlock>();
+  private readonly block: LoadedBlock;
+  private readonly points: ReadonlyMap<string, string>;
   private readonly originals = new Map<string, BlockPlace>();
   private readonly channels = new Map<string, NewChannel>();
 
-  /**
-   * Reads those at `points`, by which their claims' ids are given; `withOriginals` when claims are asked for that the block
-   * both made and updated.
-   */
-  static async read(
-    block: LoadedBlock,
-    points: ReadonlyMap<string, string>,
-    withOriginals: boolean,
-  ): Promise<ClaimOutputs> {
-    const outputs = new ClaimOutputs();
-    const { txs, txCount } = block.parsed;
-    let since = performance.now();
-    for (let tx = 0; tx < txCount; tx++) {
-      const row = tx * TX_STRIDE;
-      if (txs[row + TX_CLAIM_OUTPUTS] === 0 || (txs[row + TX_FLAGS]! & TX_IS_COINBASE) !== 0) continue;
-      outputs.readTransaction(block, tx, points, withOriginals);
-      since = await breathe(since);
-    }
+  private constructor(block: LoadedBlock, points: ReadonlyMap<string, string>) {
+    this.block = block;
+    this.points = points;
+  }
+
+  /** Reads those at `points`, by which their claims' ids are given. What others say is not looked at. */
+  static async read(block: LoadedBlock, points: ReadonlyMap<string, string>): Promise<ClaimOutputs> {
+    const outputs = new ClaimOutputs(block, points);
+    await outputs.forEachTransaction((position) => outputs.readAsked(position));
     return outputs;
   }
 
-  /** Where the block made this claim, or null. Only known with `withOriginals`. */
+  /** Reads what `originOf` and `keyOfNewChannel` answer: of all outputs of the block, which few blocks need. */
+  async readHistory(): Promise<void> {
+    await this.forEachTransaction((position) => this.readChanges(position));
+  }
+
+  /** Where the block made this claim, or null. */
   originOf(claimId: string): BlockPlace | null {
     return this.originals.get(claimId) ?? null;
   }
@@ -90,34 +89,67 @@ export class ClaimOutputs {
     return found;
   }
 
-  private readTransaction(
-    { raw, parsed }: LoadedBlock,
-    position: number,
-    points: ReadonlyMap<string, string>,
-    withOriginals: boolean,
-  ): void {
+  /** Visits those with claims in them. */
+  private async forEachTransaction(visit: (position: number) => void): Promise<void> {
+    const { txs, txCount } = this.block.parsed;
+    let since = performance.now();
+    for (let tx = 0; tx < txCount; tx++) {
+      const row = tx * TX_STRIDE;
+      if (txs[row + TX_CLAIM_OUTPUTS] === 0 || (txs[row + TX_FLAGS]! & TX_IS_COINBASE) !== 0) continue;
+      visit(tx);
+      since = await breathe(since);
+    }
+  }
+
+  /** Numbers of a transaction's outputs that make or update claims. */
+  private *claimsOf(position: number): Generator<number> {
+    const { txs, outputs } = this.block.parsed;
     const row = position * TX_STRIDE;
-    const first = parsed.txs[row + TX_FIRST_OUTPUT]!;
-    const firstInput = parsed.txs[row + TX_FIRST_INPUT]!;
+    const first = txs[row + TX_FIRST_OUTPUT]!;
+    for (let nout = 0; nout < txs[row + TX_OUTPUT_COUNT]!; nout++) {
+      const opcode = outputs[(first + nout) * OUTPUT_STRIDE + OUTPUT_CLAIM_KIND];
+      if (opcode === OP.OP_CLAIM_NAME || opcode === OP.OP_UPDATE_CLAIM) yield nout;
+    }
+  }
+
+  private scriptAt(position: number, nout: number): Bytes {
+    const { raw, parsed } = this.block;
+    return outputScriptAt(raw, parsed, parsed.txs[position * TX_STRIDE + TX_FIRST_OUTPUT]! + nout);
+  }
+
+  private readAsked(position: number): void {
+    const { raw, parsed } = this.block;
     const txid = txidAt(parsed, position);
-    for (let nout = 0; nout < parsed.txs[row + TX_OUTPUT_COUNT]!; nout++) {
-      if (parsed.outputs[(first + nout) * OUTPUT_STRIDE + OUTPUT_CLAIM_KIND] === 0) continue;
-      const script = outputScriptAt(raw, parsed, first + nout);
-      const claim = decodeClaimScript(script);
-      if (claim === null || claim.kind === 'support' || claim.value === undefined) continue;
+    const firstInput = parsed.txs[position * TX_STRIDE + TX_FIRST_INPUT]!;
+    for (const nout of this.claimsOf(position)) {
       const point = pointKey(txid, nout);
-      const { value } = claim;
+      if (!this.points.has(point)) continue;
+      const script = this.scriptAt(position, nout);
+      const value = decodeClaimScript(script)?.value;
+      if (value === undefined) continue;
       const facts = readClaimFacts(value);
       const publicKey = facts.publicKey && channelPublicKey(facts.publicKey);
+      const spends = prevoutAt(raw, parsed, firstInput);
+      this.byPoint.set(point, { position, nout, value, facts, publicKey, script, firstInput: spends });
+    }
+  }
+
+  private readChanges(position: number): void {
+    const { raw, parsed } = this.block;
+    const row = position * TX_STRIDE;
+    const firstInput = parsed.txs[row + TX_FIRST_INPUT]!;
+    const txid = txidAt(parsed, position);
+    for (const nout of this.claimsOf(position)) {
+      const claim = decodeClaimScript(this.scriptAt(position, nout));
+      if (claim?.value === undefined) continue;
+      const point = pointKey(txid, nout);
       const place = { position, nout };
-      const knownId = points.get(point);
-      if (knownId !== undefined) {
-        const spends = prevoutAt(raw, parsed, firstInput);
-        this.byPoint.set(point, { ...place, value, facts, publicKey, script, firstInput: spends });
-      }
+      const asked = this.byPoint.get(point);
+      const facts = asked?.facts ?? readClaimFacts(claim.value);
+      const publicKey = asked ? asked.publicKey : facts.publicKey && channelPublicKey(facts.publicKey);
       if (claim.kind === 'claim') {
-        const claimId = knownId ?? claimIdAtPoint(point);
-        if (withOriginals) this.originals.set(claimId, place);
+        const claimId = this.points.get(point) ?? claimIdAtPoint(point);
+        this.originals.set(claimId, place);
         // One that is no channel yet may be made one within the block.
         this.channels.set(claimId, {
           point,

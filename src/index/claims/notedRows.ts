@@ -4,7 +4,7 @@
  */
 import { RowDecoder, RowEncoder } from '../../store/claims/rowCodec.js';
 import { PREFIX } from '../../store/keys.js';
-import { PackedValues, RecordWriter } from '../../store/rowRecords.js';
+import { PackedValues, type RecordWriter } from '../../store/rowRecords.js';
 import { prefixEnd, type RowReader, type RowTransaction } from '../../store/rows.js';
 import { breathe } from '../../util/breathe.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
@@ -19,8 +19,6 @@ const MANY_ROWS = 100;
 /** An undo row is closed when it has grown to this size. */
 const CHUNK_BYTES = 32 << 10;
 const ABSENT = 0;
-/** What the records of most blocks have room in. Arbitrary. */
-const FEW_RECORDS_BYTES = 1 << 10;
 
 /** One row of the index while a block changes it. */
 interface NotedRow {
@@ -32,10 +30,13 @@ interface NotedRow {
 
 export class NotedRows {
   private readonly rows: RowTransaction;
+  private readonly records: RecordWriter;
   private readonly noted = new Map<string, NotedRow>();
 
-  constructor(rows: RowTransaction) {
+  /** `records` has been used up by the blocks before, and is by this one until it is finished. */
+  constructor(rows: RowTransaction, records: RecordWriter) {
     this.rows = rows;
+    this.records = records;
   }
 
   /** Reads rows, in order, so that `get` knows them. */
@@ -59,7 +60,7 @@ export class NotedRows {
   /** Many rows at once, which the transaction does not hold: nothing is written before `finish`. Null for few. */
   private async formerRows(keys: readonly string[]): Promise<(Bytes | undefined)[] | null> {
     if (keys.length < MANY_ROWS) return null;
-    const records = new RecordWriter();
+    const { records } = this;
     for (const key of keys) records.add(key, null);
     const packed = await this.rows.formerValues?.(records.take());
     if (!packed) return null;
@@ -113,7 +114,7 @@ export class NotedRows {
     const unread: string[] = [];
     for (const [key, { former }] of this.noted) if (former === undefined) unread.push(key);
     await this.load(unread);
-    const records = new RecordWriter(FEW_RECORDS_BYTES);
+    const { records } = this;
     const handOn = (): void => this.rows.putRecords(PREFIX.claimIndex, Buffer.from(records.take()));
     const encoder = new RowEncoder();
     let chunk = 0;

@@ -3,11 +3,12 @@
  * that a block brought right after it, and a file would be read for each.
  */
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
-import { pointIndex, pointTxid } from '../../claimtrie/item.js';
+import { pointIndex } from '../../claimtrie/item.js';
 import { TX_FIRST_OUTPUT, TX_OUTPUT_COUNT, TX_STRIDE } from '../../primitives/blockLayout.js';
-import { outputScriptAt, txidAt } from '../../primitives/blockView.js';
-import { equalBytes, type Bytes } from '../../util/bytes.js';
+import { outputScriptAt } from '../../primitives/blockView.js';
+import type { Bytes } from '../../util/bytes.js';
 
+const TXID_BYTES = 32;
 /** Bytes of blocks that are kept, and how many of them at most. Arbitrary: as many blocks as are followed together. */
 const KEPT_BYTES = 8 << 20;
 const KEPT_BLOCKS = 16;
@@ -42,7 +43,14 @@ export class RecentScripts {
     const row = position * TX_STRIDE;
     const nout = pointIndex(point);
     if (nout >= parsed.txs[row + TX_OUTPUT_COUNT]!) return null;
-    if (!equalBytes(txidAt(parsed, position), pointTxid(point))) return null;
+    if (!isOf(parsed.txids, position, point)) return null;
     return outputScriptAt(raw, parsed, parsed.txs[row + TX_FIRST_OUTPUT]! + nout);
   }
+}
+
+/** Whether an output is of the transaction with this number; without memory for either id, of which a block may have very many. */
+function isOf(txids: Buffer, position: number, point: string): boolean {
+  for (let i = 0; i < TXID_BYTES; i++)
+    if (txids[position * TXID_BYTES + i] !== point.charCodeAt(i)) return false;
+  return true;
 }

@@ -121,9 +121,8 @@ describe('what is told of the chain', () => {
 describe('what waits for the thread', () => {
   afterEach(() => void vi.useRealTimers());
 
-  it('is bounded, and said when the thread has come to what was before', () => {
-    vi.useFakeTimers();
-    const chain = new StubChain();
+  /** A line, and what the thread hears of it. */
+  function lineOf(chain: StubChain) {
     const line = new FollowerLine(
       {
         rows: { rows: 0, database: 0, path: '' },
@@ -136,34 +135,66 @@ describe('what waits for the thread', () => {
       },
       () => {},
     );
-    const { port, signals } = line.setup;
-    const heard: ToFollower[] = [];
-    const hear = (): number => {
-      const before = heard.length;
+    const { port, facts, signals } = line.setup;
+    /** What came since the last time. */
+    const hear = (): ToFollower[] => {
+      const heard: ToFollower[] = [];
       for (let found = receiveMessageOnPort(port); found; found = receiveMessageOnPort(port)) {
         heard.push(found.message as ToFollower);
         Atomics.add(signals, HEARD, 1);
       }
-      return heard.length - before;
+      return heard;
     };
+    const close = (): void => {
+      line.cut();
+      line.tell('poke');
+      port.close();
+      facts.close();
+    };
+    return { line, hear, close };
+  }
+
+  it('is bounded, and said when the thread has come to what was before', () => {
+    vi.useFakeTimers();
+    const chain = new StubChain();
+    const { line, hear, close } = lineOf(chain);
     for (let n = 0; n < 1000; n++) {
       chain.connect();
-      line.tell('pokeSoon');
+      line.tell('poke');
       if (n === 500) line.tell('scrub');
     }
     vi.advanceTimersByTime(1000);
-    expect(hear()).toBeLessThan(20);
+    expect(hear().length).toBeLessThan(20);
     vi.advanceTimersByTime(100);
-    expect(hear()).toBe(2);
-    expect(heard.slice(-2)).toMatchObject([
-      { kind: 'do', deed: 'pokeSoon', news: { height: 999 } },
+    expect(hear()).toMatchObject([
+      { kind: 'do', deed: 'poke', news: { height: 999 } },
       { deed: 'scrub', news: null },
     ]);
     vi.advanceTimersByTime(100);
-    expect(hear()).toBe(0);
-    line.cut();
-    line.tell('poke');
-    port.close();
-    line.setup.facts.close();
+    expect(hear()).toEqual([]);
+    close();
+  });
+
+  it('is told once of blocks that come together, at first and at last, and at once where somebody waits', () => {
+    vi.useFakeTimers();
+    const chain = new StubChain();
+    const { line, hear, close } = lineOf(chain);
+    for (let n = 0; n < 10; n++) {
+      chain.connect();
+      line.tell('pokeSoon');
+    }
+    expect(hear()).toMatchObject([{ deed: 'pokeSoon', news: { height: 0 } }]);
+    line.tell('pokeIfIdle');
+    expect(hear()).toMatchObject([{ deed: 'pokeIfIdle', news: { height: 9 } }]);
+    chain.connect();
+    line.tell('pokeSoon');
+    vi.advanceTimersByTime(100);
+    expect(hear()).toMatchObject([{ deed: 'pokeSoon', news: { height: 10 } }]);
+    vi.advanceTimersByTime(1000);
+    expect(hear()).toEqual([]);
+    chain.connect();
+    line.tell('pokeSoon');
+    expect(hear()).toMatchObject([{ deed: 'pokeSoon', news: { height: 11 } }]);
+    close();
   });
 });
