@@ -3,12 +3,15 @@ import { defineConfig } from 'vitest/config';
 const long = process.env['LBCNODE_LONG_TESTS'] === '1';
 /** Each file in a process of its own, one after the other: the second attempt of scripts/test.mjs. */
 const alone = process.env['LBCNODE_TESTS_ALONE'] === '1';
+/** Where a run has a last moment. */
+const runner = process.env['LBCNODE_TESTS_UNTIL'] ? { runner: './scripts/deadlineRunner.mjs' } : {};
 /** Files that measure the memory of their own process: nothing but their like may have run in it. */
 const measuring = 'test/**/{m,*M}emory.test.ts';
 
 export default defineConfig({
   test: {
     environment: 'node',
+    ...runner,
     // A long test may hold its worker's loop for a minute, and the runner then counts a report that came late as an
     // unhandled error. The others are counted by scripts/outcomeReporter.mjs.
     dangerouslyIgnoreUnhandledErrors: long,

@@ -1,8 +1,8 @@
 /**
  * A reporter of vitest that writes what came of every file to the path in `LBCNODE_TEST_OUTCOME`, for scripts/test.mjs:
  * of each file a line with its tests, their states and the lines that tell their errors, and as problems the errors that
- * are of no test: in loading, in a hook, outside of any, and of a process that ended before its time. The last line about
- * a file counts.
+ * are of no test: in loading, in a hook, outside of any, and of a process that ended before its time; and whether there was
+ * no time to run it (scripts/deadlineRunner.mjs). The last line about a file counts.
  */
 import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -35,7 +35,7 @@ function outcomeOf(module) {
     const { state, errors = [] } = test.result();
     return { where: `${name} > ${test.fullName}`, state, lines: errors.flatMap(linesOf) };
   });
-  return { problems, tests };
+  return { problems, tests, notRun: module.meta().notRun === true };
 }
 
 export default class OutcomeReporter {
@@ -57,9 +57,9 @@ export default class OutcomeReporter {
     for (const error of unhandledErrors) {
       if (error.message?.startsWith(LATE_REPORT)) continue;
       const name = error.VITEST_TEST_PATH ? fileOf(error.VITEST_TEST_PATH) : '';
-      const { problems, tests } = this.outcomes[name] ?? { problems: [], tests: [] };
+      const { problems, ...others } = this.outcomes[name] ?? { problems: [], tests: [] };
       const problem = { where: `${name || 'The run'}, outside of a test`, lines: linesOf(error) };
-      this.write(name, { problems: [...problems, problem], tests });
+      this.write(name, { ...others, problems: [...problems, problem] });
     }
   }
 

@@ -5,6 +5,8 @@
 //
 // Files with failures are run once more, one after the other and each in a process of its own. Only what fails both times
 // has failed; what did so once is told in lines that begin with `UNSTEADY`, what did twice in lines with `FAILED`.
+//
+// With LBCNODE_TESTS_UNTIL (seconds since 1970) no file is begun after that moment; those are told in lines with `NOT RUN`.
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
@@ -97,6 +99,7 @@ function pairsOf(first, second) {
 
 const failed = [];
 const unsteady = [];
+const notRun = [];
 let passed = 0;
 
 const first = attempt(given);
@@ -107,9 +110,10 @@ if (again.length > 0) {
   console.log(`\nOnce more: ${again.join(' ')}\n`);
   // Without the names of files that were given, but with the values of options.
   const options = given.filter((arg, n) => arg.startsWith('-') || /^--?[^=]+$/.test(given[n - 1] ?? ''));
-  second = attempt([...options, ...again], { LBCNODE_TESTS_ALONE: '1' });
+  second = attempt([...options, ...again], { LBCNODE_TESTS_ALONE: '1', LBCNODE_TESTS_UNTIL: '' });
 }
-for (const [file, { problems, tests }] of Object.entries(first)) {
+for (const [file, { problems, tests, notRun: isNotRun }] of Object.entries(first)) {
+  if (isNotRun) notRun.push({ where: `${file}, for lack of time`, lines: [] });
   const repeated = again.includes(file) ? second[file] : undefined;
   if (problems.length > 0) {
     const isSteady = repeated === undefined || repeated.problems.length > 0;
@@ -129,5 +133,6 @@ const tell = (word, { where, lines }) =>
   console.log([where, ...lines].map((line) => `${word} ${line}`).join('\n'));
 for (const one of failed) tell('FAILED', one);
 for (const one of unsteady) tell('UNSTEADY', one);
+for (const one of notRun) tell('NOT RUN', one);
 console.log(`${passed} passed, ${failed.length} failed`);
 process.exit(failed.length === 0 ? 0 : 1);
