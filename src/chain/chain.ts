@@ -284,8 +284,8 @@ export class Chain {
   }
 
   /**
-   * Nobody sees a tip with less work than the one before: a branch that proves wrong in its middle is left before anything
-   * is told of it. Source: `ActivateBestChain`.
+   * Nobody sees a tip that is worse than the one before: a branch that proves wrong is left before anything is told of it.
+   * Source: `ActivateBestChain`.
    */
   private async activate(): Promise<void> {
     const { index } = this;
@@ -295,6 +295,7 @@ export class Chain {
       let steps = 0;
       do {
         since = await breathe(since);
+        if (this.closing) break;
         const best = index.findMostWorkChain();
         if (best === NO_HEADER || best === this.tip) break;
         await this.stepTowards(best);
@@ -309,8 +310,9 @@ export class Chain {
     this.flushWhenQuiet();
   }
 
+  /** By work, and among equals by which came first. */
   private isWorseThan(start: number): boolean {
-    return start !== NO_HEADER && this.index.headers.compareWork(this.tip, start) < 0;
+    return start !== NO_HEADER && this.index.candidates.compare(this.tip, start) < 0;
   }
 
   private flushWhenQuiet(): void {

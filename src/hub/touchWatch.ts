@@ -66,6 +66,8 @@ export class TouchWatch {
       events.on('blockDisconnected', (block) => {
         deps.disconnected(block.height);
         this.addBlock(block);
+        // Where a branch proves wrong nobody is told of the tip, which is the one from before.
+        this.schedule();
       }),
       events.on('tipChanged', () => this.schedule()),
       deps.addresses.onMempool((keys) => this.touchAll(keys)),

@@ -112,15 +112,12 @@ export function followChain(metrics: Metrics, chain: Chain): void {
   const connected = metrics.counter('chain_blocks_connected_total', 'Blocks connected.');
   const disconnected = metrics.counter('chain_blocks_disconnected_total', 'Blocks disconnected.');
   const reorgs = metrics.counter('chain_reorgs_total', 'Changes of the tip that disconnected blocks.');
-  let isReorg = false;
+  let { tip } = chain;
   chain.events.on('blockConnected', () => connected.inc());
-  chain.events.on('blockDisconnected', () => {
-    isReorg = true;
-    disconnected.inc();
-  });
-  chain.events.on('tipChanged', () => {
-    if (isReorg) reorgs.inc();
-    isReorg = false;
+  chain.events.on('blockDisconnected', () => disconnected.inc());
+  chain.events.on('tipChanged', ({ id, forkId }) => {
+    if (forkId !== tip) reorgs.inc();
+    tip = id;
   });
   timeSteps(metrics, chain);
 }

@@ -61,6 +61,30 @@ it('lasts until a branch that proves wrong in its middle is left again', async (
   await test.close();
 });
 
+it('lasts until a branch is left again of which the block that made it better proves wrong', async () => {
+  const test = await TestChain.open();
+  const rival = await TestChain.open();
+  const { chain } = test.opened;
+  await test.mine(2);
+  await rival.mine(2, ADDRESS_SCRIPT);
+  const branch = [await rival.blockAt(1), await rival.blockAt(2)];
+  const wrong = await mined(await rival.makeBlock(), { claimRoot: Buffer.alloc(32, 7) });
+  await rival.close();
+  const { tip } = chain;
+  const told: string[] = [];
+  const tell = (what: string): void => void told.push(`${what} ${chain.reorganisation.isWhole}`);
+  chain.events.on('blockDisconnected', ({ height }) => tell(`gone ${height}`));
+  chain.events.on('blockConnected', ({ height }) => tell(`there ${height}`));
+  chain.events.on('tipChanged', ({ height }) => tell(`tip ${height}`));
+  for (const block of branch) expect((await chain.processBlock(block, true)).error).toBeNull();
+  await chain.processBlock(wrong, true);
+  expect(chain.tip).toBe(tip);
+  const once = ['gone 2', 'gone 1', 'there 1', 'there 2'].map((what) => `${what} false`);
+  expect(told).toEqual([...once, ...once]);
+  expect([chain.reorganisation.isWhole, chain.reorganisation.count]).toEqual([true, 1]);
+  await test.close();
+});
+
 it('lasts from the first block that is taken back until the mempool has looked at all of them', async () => {
   const test = await TestChain.open();
   const { chain } = test.opened;

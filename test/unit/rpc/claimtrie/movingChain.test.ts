@@ -84,7 +84,7 @@ describe('answers about claims while the chain moves', () => {
   async function goTo(from: number, to: number): Promise<void> {
     await chain.opened.chain.invalidateBlock(from);
     await chain.opened.chain.reconsiderBlock(to);
-    for (let turn = moved++ % 16; turn > 0; turn--) await nextTurn();
+    for (let turn = moved++ % 64; turn > 0; turn--) await nextTurn();
   }
 
   const asked = async (name: string): Promise<[string, Answer]> => [
