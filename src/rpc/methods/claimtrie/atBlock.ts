@@ -94,3 +94,20 @@ export function atBlock<T>(
 ): Soon<T> {
   return retryWhileGone(services, () => queriedBlock(services, blockHash), query);
 }
+
+/**
+ * What a query as of a block finds, piece by piece. What is sent cannot be taken back: when a block is taken back meanwhile,
+ * that block itself or a later one, the next piece is an error, by which the answer ends unfinished.
+ */
+export function whileNoneIsGone<T>({ chain }: RpcServices, found: AsyncIterable<T>): AsyncGenerator<T> {
+  const { active } = chain.chain.index;
+  const { disconnects } = active;
+  async function* pieces(): AsyncGenerator<T> {
+    for await (const piece of found) {
+      if (active.disconnects !== disconnects)
+        throw rpcError(RPC_ERROR.INTERNAL_ERROR, 'Blocks were taken back meanwhile; ask again');
+      yield piece;
+    }
+  }
+  return pieces();
+}

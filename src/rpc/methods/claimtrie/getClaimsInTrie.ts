@@ -5,7 +5,7 @@ import { documentedEntry, ENTRY_SCHEMA } from '../../format/claimsDocumented.js'
 import { LBRYCRD_ENTRY_SCHEMA, lbrycrdEntry } from '../../format/claimsLbrycrd.js';
 import { defineMethod, type RpcContext } from '../../method.js';
 import { t } from '../../../schema/schema.js';
-import { blockParam, queriedBlock } from './atBlock.js';
+import { blockParam, queriedBlock, whileNoneIsGone } from './atBlock.js';
 
 async function* entries({ services, profile }: RpcContext, height: number): AsyncGenerator<JsonOut> {
   const { claims } = services;
@@ -41,6 +41,7 @@ export const getClaimsInTrie = defineMethod({
     profiles: ['lbrycrd'],
   },
   run(ctx, { blockhash }) {
-    return jsonArray(entries(ctx, queriedBlock(ctx.services, blockhash).height));
+    const { height } = queriedBlock(ctx.services, blockhash);
+    return jsonArray(whileNoneIsGone(ctx.services, entries(ctx, height)));
   },
 });

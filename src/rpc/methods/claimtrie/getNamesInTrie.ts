@@ -4,7 +4,7 @@ import { jsonArray } from '../../../util/jsonWrite.js';
 import { nameText } from '../../format/claimsText.js';
 import { defineMethod, type RpcContext } from '../../method.js';
 import { t } from '../../../schema/schema.js';
-import { blockParam, queriedBlock } from './atBlock.js';
+import { blockParam, queriedBlock, whileNoneIsGone } from './atBlock.js';
 
 async function* names({ services }: RpcContext, height: number): AsyncGenerator<string> {
   let since = performance.now();
@@ -23,6 +23,7 @@ export const getNamesInTrie = defineMethod({
   result: t.array(t.str('a name'), 'the names with active claims, in byte order'),
   examples: [[]],
   run(ctx, { blockhash }) {
-    return jsonArray(names(ctx, queriedBlock(ctx.services, blockhash).height));
+    const { height } = queriedBlock(ctx.services, blockhash);
+    return jsonArray(whileNoneIsGone(ctx.services, names(ctx, height)));
   },
 });

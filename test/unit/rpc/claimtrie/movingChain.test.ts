@@ -4,11 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { txidAt } from '../../../../src/primitives/blockView.js';
 import { txid, type Transaction } from '../../../../src/primitives/transaction.js';
 import { claimReader } from '../../../../src/rpc/claimReader.js';
+import { invokeMethod } from '../../../../src/rpc/invoke.js';
 import { getClaimsForName } from '../../../../src/rpc/methods/claimtrie/getClaimsForName.js';
 import { getNameProof } from '../../../../src/rpc/methods/claimtrie/getNameProof.js';
+import { getNamesInTrie } from '../../../../src/rpc/methods/claimtrie/getNamesInTrie.js';
 import { getValueForName } from '../../../../src/rpc/methods/claimtrie/getValueForName.js';
 import { buildClaimPrefix, buildUpdatePrefix, claimIdOf } from '../../../../src/script/claimScript.js';
 import type { RowReader } from '../../../../src/store/rows.js';
+import type { JsonArrayStream } from '../../../../src/util/jsonWrite.js';
 import { concatBytes, hashToHex, type Bytes } from '../../../../src/util/bytes.js';
 import { ADDRESS_SCRIPT, OPEN_SCRIPT, spend, TestChain, type Answer } from '../../../support/testChain.js';
 
@@ -166,5 +169,16 @@ describe('answers about claims while the chain moves', () => {
       expect(heard.get(call)!.size).toBeGreaterThan(1);
       for (const answer of heard.get(call)!) expect([...allowed.get(call)!]).toContain(answer);
     }
+  });
+
+  it('end where a block is taken back while they are sent piece by piece', async () => {
+    const { active } = chain.opened.chain.index;
+    const answer = (await chain.call(getNamesInTrie, [])).result;
+    expect(answer).toEqual(NAMES);
+    const { items } = (await invokeMethod(getNamesInTrie, chain.context(), [])) as JsonArrayStream;
+    const names = (items as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+    expect((await names.next()).value).toBe(NAMES[0]);
+    await chain.opened.chain.invalidateBlock(active.tip);
+    await expect(names.next()).rejects.toThrow('Blocks were taken back meanwhile');
   });
 });
