@@ -3,7 +3,7 @@
  * order of events and the queue that lets only one change happen at a time; what a block must satisfy is elsewhere.
  * Source: Core validation.cpp `ProcessNewBlock`, `AcceptBlock`, `ActivateBestChain`, `InvalidateBlock`.
  */
-import { blockWork, workEquivalentTimeSec } from '../primitives/compactTarget.js';
+import { blockWork } from '../primitives/compactTarget.js';
 import type { ValidationError } from '../consensus/reject.js';
 import { headerHash, parseHeaderBytes } from '../primitives/header.js';
 import type { FilePosition } from '../store/blockFiles.js';
@@ -13,11 +13,13 @@ import { hashToHex, type Bytes } from '../util/bytes.js';
 import { breathe } from '../util/breathe.js';
 import { SerialQueue } from '../util/serialQueue.js';
 import { inSlices } from '../util/slices.js';
+import { AssumedValid } from './assumedValid.js';
 import { ChainEvents } from './chainEvents.js';
 import { checkBlockView, contextualCheckBlockView } from './checkBlockView.js';
 import { logConnectedClaims, logDisconnectedClaims } from './claimLog.js';
 import { connectBlock, describeClaims, disconnectBlock, type ConnectDeps } from './connectBlock.js';
 import type { Flusher } from './flusher.js';
+import { HeaderChain } from './headerChain.js';
 import type { LoadedBlock } from './loadedBlock.js';
 import { Reorganisation } from './reorganisation.js';
 import { StoredBlocks } from './storedBlocks.js';
@@ -31,8 +33,6 @@ export const MIN_BLOCKS_TO_KEEP = 288;
 export const QUIET_MS = 20_000;
 /** Branches that leave the active chain so far below its tip are let in without more work (Core's 144-block buffer). */
 const NEAR_TIP_BLOCKS = 144n;
-/** Scripts are run on what is buried less than this under the best header, whatever assume-valid says. */
-const ASSUME_VALID_BURIED_SEC = 60n * 60n * 24n * 7n * 2n;
 
 export interface ChainOptions {
   minimumChainWork: bigint;
@@ -77,6 +77,9 @@ export class Chain {
   private readonly log: Logger;
   private readonly queue = new SerialQueue();
   private readonly blocks: StoredBlocks;
+  /** Ancestors on the branch of the best header, however far that is ahead. */
+  readonly headerChain: HeaderChain;
+  private readonly assumed: AssumedValid;
   private leftInitialDownload = false;
   private preciousRank = -1;
   private preciousWork = 0n;
@@ -94,6 +97,9 @@ export class Chain {
     this.flusher = flusher;
     this.log = log;
     this.blocks = new StoredBlocks(deps.files, deps.index);
+    this.headerChain = new HeaderChain(deps.index);
+    const { targetSpacingSec } = deps.params;
+    this.assumed = new AssumedValid({ ...options, targetSpacingSec }, deps.index, this.headerChain);
     flusher.onFailure = (error) => void this.fail(error);
     flusher.onWriting = (bytes) => this.events.emit('writing', bytes === null ? null : { bytes });
   }
@@ -383,7 +389,7 @@ export class Chain {
     const { headers } = this.index;
     const block = await this.blocks.take(id);
     const parent = headers.prev(id);
-    const checkScripts = this.mustCheckScripts(id);
+    const checkScripts = !this.assumed.holdsFor(id);
     const { error, claims } = await connectBlock(this.deps, block, parent, {
       checkScripts,
       justCheck: false,
@@ -438,26 +444,6 @@ export class Chain {
       parsed: block.parsed,
       claimEvents,
     });
-  }
-
-  /** Assume-valid: ancestors of a known good block, well buried on a chain with enough work, need no script checks. */
-  private mustCheckScripts(id: number): boolean {
-    const { assumeValid, minimumChainWork } = this.options;
-    if (!assumeValid) return true;
-    const { headers, active, bestHeader } = this.index;
-    const assumed = headers.find(assumeValid);
-    if (assumed === NO_HEADER || bestHeader === NO_HEADER) return true;
-    const height = headers.height(id);
-    if (active.ancestorOf(assumed, height) !== id || active.ancestorOf(bestHeader, height) !== id)
-      return true;
-    if (headers.work(bestHeader) < minimumChainWork) return true;
-    const buriedSec = workEquivalentTimeSec(
-      headers.work(bestHeader),
-      headers.work(id),
-      headers.bits(bestHeader),
-      this.deps.params.targetSpacingSec,
-    );
-    return buriedSec <= ASSUME_VALID_BURIED_SEC;
   }
 
   /** Verdict on a block that would follow the tip, without keeping anything. Source: `TestBlockValidity`. */

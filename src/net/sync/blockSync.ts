@@ -19,7 +19,6 @@ import { BlocksInFlight } from './blocksInFlight.js';
 import { BlockServing, type BlockFilter } from './blockServing.js';
 import { BlockSources } from './blockSources.js';
 import { GetData } from './getData.js';
-import { HeaderChain } from './headerChain.js';
 import { HeaderServing } from './headerServing.js';
 import { HeadersSync } from './headersSync.js';
 import { OutboundCare } from './outboundCare.js';
@@ -67,7 +66,7 @@ export interface BlockSync {
 export function makeBlockSync(options: BlockSyncOptions, deps: BlockSyncDeps): BlockSync {
   const { chain, clock, random, log } = deps;
   const { minimumChainWork, params } = options;
-  const headerChain = new HeaderChain(chain.index);
+  const { headerChain } = chain;
   const peers = new PeerTable({ index: chain.index, headerChain });
   const shared = { chain, headerChain, peers, params, clock, log };
   const inFlight = new BlocksInFlight<PartialBlock>({ nowMs: () => clock.nowMs() });

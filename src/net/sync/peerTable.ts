@@ -8,7 +8,7 @@ import { NO_HEADER } from '../../store/headerTable.js';
 import { INV } from '../inventory.js';
 import type { NetPart, Peer, PeerPartInfo } from '../part.js';
 import { NODE } from '../services.js';
-import type { HeaderChain } from './headerChain.js';
+import type { HeaderChain } from '../../chain/headerChain.js';
 
 export interface SyncPeer {
   readonly peer: Peer;

@@ -1,10 +1,16 @@
 /** `getchaintips`: the ends of all known branches. */
 import type { ChainReader } from '../../../chain/chainReader.js';
 import { NO_HEADER, STATUS } from '../../../store/headerTable.js';
+import { breathe } from '../../../util/breathe.js';
 import { hashToHex } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/jsonWrite.js';
 import { defineMethod } from '../../method.js';
 import { t } from '../../../schema/schema.js';
+
+/** Headers between two looks at the clock. Arbitrary: some microseconds. */
+const HEADERS_A_LOOK = 4096;
+/** Room for headers that are added meanwhile, at a time. Arbitrary. */
+const MORE_HEADERS = 4096;
 
 const STATUSES = ['invalid', 'headers-only', 'valid-headers', 'valid-fork', 'active'] as const;
 
@@ -15,28 +21,65 @@ function statusOf({ headers, chain }: ChainReader, id: number): (typeof STATUSES
   return headers.hasStatus(id, STATUS.validScripts) ? 'valid-fork' : 'valid-headers';
 }
 
-/** Header ids of the tip and of every branch end beside the active chain, the highest first. */
-function findTips({ headers, chain }: ChainReader): number[] {
-  const { active } = chain.index;
-  const beside: number[] = [];
-  const parents = new Set<number>();
+/**
+ * Header ids of the tip and of every branch end beside the active chain, the highest first. During the first sync more than a
+ * million headers are beside it.
+ */
+async function findTips({ headers, chain }: ChainReader): Promise<number[]> {
+  let hasChild = new Uint8Array(headers.count + MORE_HEADERS);
+  let since = performance.now();
+  // Some may be added meanwhile.
   for (let id = 0; id < headers.count; id++) {
-    if (active.contains(id)) continue;
-    beside.push(id);
-    parents.add(headers.prev(id));
+    if (id % HEADERS_A_LOOK === 0) since = await breathe(since);
+    const prev = headers.prev(id);
+    if (prev === NO_HEADER) continue;
+    if (prev >= hasChild.length) {
+      const larger = new Uint8Array(headers.count + MORE_HEADERS);
+      larger.set(hasChild);
+      hasChild = larger;
+    }
+    hasChild[prev] = 1;
   }
-  const tips = beside.filter((id) => !parents.has(id));
-  tips.push(chain.tip);
+  const tips = [chain.tip];
+  for (let id = 0; id < headers.count; id++)
+    if (hasChild[id] !== 1 && !chain.index.active.contains(id)) tips.push(id);
   return tips.sort((a, b) => headers.height(b) - headers.height(a) || a - b);
 }
 
-function tipAnswer(reader: ChainReader, id: number): JsonOut {
-  const { headers, chain } = reader;
-  const { active } = chain.index;
-  let fork = id;
-  let first = NO_HEADER;
-  for (; !active.contains(fork); fork = headers.prev(fork)) first = fork;
+/** Finds the lowest blocks of branches; what one walk came through no other goes through again. */
+class Branches {
+  private readonly reader: ChainReader;
+  /** Of a header beside the active chain, by its id: the lowest of its branch, plus one. */
+  private readonly lowest: Int32Array;
+
+  constructor(reader: ChainReader) {
+    this.reader = reader;
+    this.lowest = new Int32Array(reader.headers.count);
+  }
+
+  /** `NO_HEADER` for what is in the active chain. */
+  lowestOf(id: number): number {
+    const { headers, chain } = this.reader;
+    const { active } = chain.index;
+    let found = NO_HEADER;
+    let at = id;
+    for (; !active.contains(at); at = headers.prev(at)) {
+      if (this.lowest[at] !== 0) {
+        found = this.lowest[at]! - 1;
+        break;
+      }
+      found = at;
+    }
+    for (let back = id; back !== at; back = headers.prev(back)) this.lowest[back] = found + 1;
+    return found;
+  }
+}
+
+function tipAnswer(reader: ChainReader, id: number, branches: Branches): JsonOut {
+  const { headers } = reader;
+  const first = branches.lowestOf(id);
   const isBranch = first !== NO_HEADER;
+  const fork = isBranch ? headers.prev(first) : id;
   return {
     height: headers.height(id),
     hash: hashToHex(headers.hash(id)),
@@ -68,5 +111,9 @@ export const getChainTips = defineMethod({
     }),
   ),
   examples: [[]],
-  run: ({ services: { chain } }) => findTips(chain).map((id) => tipAnswer(chain, id)),
+  async run({ services: { chain } }) {
+    const tips = await findTips(chain);
+    const branches = new Branches(chain);
+    return tips.map((id) => tipAnswer(chain, id, branches));
+  },
 });

@@ -4,10 +4,10 @@
  * array by height. Owns no rule. Source: Core chain.cpp `GetAncestor`, `LastCommonAncestor`, `GetLocator`,
  * `FindForkInGlobalIndex`.
  */
-import { ActiveChain } from '../../chain/activeChain.js';
-import type { BlockIndex } from '../../chain/blockIndex.js';
-import { NO_HEADER } from '../../store/headerTable.js';
-import type { Bytes } from '../../util/bytes.js';
+import { ActiveChain } from './activeChain.js';
+import type { BlockIndex } from './blockIndex.js';
+import { NO_HEADER } from '../store/headerTable.js';
+import type { Bytes } from '../util/bytes.js';
 
 /** Hashes of a locator that follow one another, before the steps double. */
 const DENSE_LOCATOR = 10;

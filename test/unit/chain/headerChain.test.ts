@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ActiveChain } from '../../../../src/chain/activeChain.js';
-import { HeaderChain } from '../../../../src/net/sync/headerChain.js';
-import { NO_HEADER } from '../../../../src/store/headerTable.js';
-import { TestHeaders } from '../../chain/headers.js';
+import { ActiveChain } from '../../../src/chain/activeChain.js';
+import { HeaderChain } from '../../../src/chain/headerChain.js';
+import { NO_HEADER } from '../../../src/store/headerTable.js';
+import { TestHeaders } from './headers.js';
 
 /** A main branch of 100 headers, active up to 40, and a fork of 20 that leaves it at 30. */
 function makeTree() {
