@@ -95,7 +95,7 @@ export class RpcEndpoint {
   ): void {
     this.readBody(request, response, (body) => {
       const peer = this.options.logIps ? connection.peer : undefined;
-      this.deps.turns.serveInOrder(connection, response, (signals) =>
+      this.deps.turns.serve(connection, response, (signals) =>
         this.deps.dispatcher.handle(body, new Origin(signals, profile, request.url ?? '', user, peer)),
       );
     });

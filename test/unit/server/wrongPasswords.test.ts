@@ -115,7 +115,7 @@ class Door {
       {
         dispatcher: {} as RpcDispatcher,
         turns: {
-          serveInOrder: (_connection: Connection, response: Response) => response.tell('right'),
+          serve: (_connection: Connection, response: Response) => response.tell('right'),
         } as unknown as CallTurns,
         authenticator,
         wrongPasswords: guard,
